@@ -1,0 +1,33 @@
+# terrane_room(<folder> DEPENDS <room>... [PUBLIC <library>...] [PRIVATE <library>...])
+# One room of the house: every .cpp directly in src/terrane/<folder>, as a static library terrane::<folder>.
+# A room may use the rooms it names and what those use; nothing else.
+function(terrane_room folder)
+  cmake_parse_arguments(ROOM "" "" "DEPENDS;PUBLIC;PRIVATE" ${ARGN})
+  string(REPLACE "/" "_" name ${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/terrane/${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  set(target terrane_${name})
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    set(scope PUBLIC)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:terrane_flags> ${ROOM_PRIVATE})
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(terrane::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(${target} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} ${scope} cxx_std_20)
+  foreach(room IN LISTS ROOM_DEPENDS)
+    string(REPLACE "/" "_" room ${room})
+    target_link_libraries(${target} ${scope} terrane::${room})
+  endforeach()
+  if(ROOM_PUBLIC)
+    target_link_libraries(${target} ${scope} ${ROOM_PUBLIC})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY TERRANE_ROOMS ${target})
+endfunction()

@@ -1,0 +1,16 @@
+// A named column of numbers with its unit: what travels beside coordinates in files, surveys and results.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace terrane {
+
+struct Column {
+  std::string name;         ///< "g_u", "observed", "longitude"
+  std::string unit;         ///< "mGal", "m", "1"; empty when the source did not say
+  std::string description;  ///< a phrase for readers: becomes long_name in NetCDF
+  std::vector<double> values;
+};
+
+}  // namespace terrane

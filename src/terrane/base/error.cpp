@@ -1,0 +1,31 @@
+#include "terrane/base/error.hpp"
+
+namespace terrane {
+
+namespace {
+
+/// Continuation lines are indented so that a log of several errors stays readable.
+std::string indented(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    out += c;
+    if (c == '\n') out += "         ";
+  }
+  return out;
+}
+
+std::string assemble(const std::string& where, const std::string& problem, const std::string& next) {
+  std::string text = where.empty() ? problem : where + ": " + problem;
+  if (!next.empty()) text += "\n" + next;
+  return indented(text);
+}
+
+}  // namespace
+
+Error::Error(std::string where, std::string problem, std::string next)
+    : std::runtime_error(assemble(where, problem, next)),
+      where_(std::move(where)),
+      problem_(std::move(problem)),
+      next_(std::move(next)) {}
+
+}  // namespace terrane

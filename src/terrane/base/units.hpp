@@ -1,0 +1,31 @@
+// Units are converted once, at the door: everything inside Terrane is SI.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace terrane {
+
+/// What a number measures; each has one SI unit, named by si_unit().
+enum class Quantity {
+  dimensionless,
+  length,                 ///< m
+  angle,                  ///< degree (angles stay in degrees: they only enter as longitude and latitude)
+  density,                ///< kg/m3
+  gravity_potential,      ///< m2/s2
+  acceleration,           ///< m/s2
+  acceleration_gradient,  ///< 1/s2
+};
+
+/// "m", "kg/m3", "m/s2", ...
+std::string_view si_unit(Quantity quantity);
+
+/// How many SI units one `unit` is: si_factor(Quantity::acceleration, "mGal") == 1e-5.
+/// Spellings are case-insensitive where no other unit differs by case ("mgal", "Eotvos", "E", "g/cm3", "g/cc").
+/// Throws InputError that lists the allowed units.
+double si_factor(Quantity quantity, std::string_view unit);
+
+/// The spellings si_factor accepts, for messages and help: "m, km, cm, ft".
+std::string allowed_units(Quantity quantity);
+
+}  // namespace terrane

@@ -1,0 +1,42 @@
+// The settings of a gravity run; they print, compare, read from the job file, and are the documentation.
+#pragma once
+
+#include <string>
+
+#include "terrane/base/constants.hpp"
+#include "terrane/survey/channels.hpp"
+
+namespace terrane::gravity {
+
+/// What the gradient tensor is on edges, corners and faces of a prism, where it jumps or is unbounded.
+///   nan      every component that has no single value is NaN
+///   mean     on a face the mean of both one-sided limits; NaN on edges and corners
+///   outside  on a face the limit from outside; NaN on edges and corners
+///   inside   on a face the limit from inside; NaN on edges and corners
+enum class SingularPolicy { nan, mean, outside, inside };
+
+/// How the sum over prisms is done. automatic chooses the cheapest that keeps the accuracy.
+enum class Method { automatic, direct, lattice, tree };
+
+/// Precision of the result's storage; sums are always formed in double.
+enum class Precision { double_precision, single_precision };
+
+/// Relative accuracy that stands for "best": what double precision can give.
+inline constexpr double best_accuracy = 2e-15;
+
+struct Parameters {
+  ChannelSet channels{Channel::g_u};
+  /// Relative, norm-wise (V, |g|, ‖Γ‖ each by itself): for the direct method of every prism-station pair, for
+  /// lattice and tree of the largest value over the survey. From best_accuracy to 1e-3.
+  double accuracy = 1e-12;
+  Method method = Method::automatic;
+  SingularPolicy singular = SingularPolicy::nan;
+  Precision precision = Precision::double_precision;
+  double gravitational_constant = default_gravitational_constant;  ///< m³ kg⁻¹ s⁻²
+  std::size_t verify = 0;  ///< stations, spread over the survey, to recompute in quadruple precision
+  int threads = 0;         ///< 0: as many as OpenMP gives
+
+  friend bool operator==(const Parameters&, const Parameters&) = default;
+};
+
+}  // namespace terrane::gravity

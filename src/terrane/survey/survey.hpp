@@ -1,0 +1,28 @@
+// Where fields are observed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "terrane/base/column.hpp"
+
+namespace terrane {
+
+/// The grid that a survey's stations form: station = i + n_east · j.
+struct SurveyGrid {
+  std::vector<double> easting, northing;  ///< m, ascending
+};
+
+/// Stations in metres, in the model's coordinates. All three arrays have one entry a station.
+struct Survey {
+  std::vector<double> easting, northing, up;
+  std::optional<SurveyGrid> grid;  ///< set when the stations form a grid, in its order
+  std::vector<Column> columns;     ///< what else is known of each station: longitude, observed, line, ...
+  std::string projection;          ///< PROJ string or EPSG code that gave easting and northing; empty if local
+
+  std::size_t size() const noexcept { return easting.size(); }
+  const Column* find(const std::string& name) const;
+};
+
+}  // namespace terrane
