@@ -16,7 +16,8 @@ struct Unit {
   double factor;
 };
 
-// The first unit of each quantity is SI. Names compare without case, blanks, '^', '**', and with µ and ² spelled out.
+// The first unit of each quantity is SI. Names compare without case, blanks, '^', '**', and with µ and ²
+// spelled out.
 constexpr std::array<Unit, 41> units{{
     {Quantity::dimensionless, "1", 1.0},
     {Quantity::length, "m", 1.0},
@@ -81,7 +82,8 @@ std::string folded(std::string_view name) {
 }  // namespace
 
 std::string_view si_unit(Quantity quantity) {
-  return std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.quantity == quantity; })->name;
+  return std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.quantity == quantity; })
+      ->name;
 }
 
 double si_factor(Quantity quantity, std::string_view unit) {

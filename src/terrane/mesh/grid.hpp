@@ -6,8 +6,8 @@
 
 namespace terrane {
 
-/// values[j * easting.size() + i] at (easting[i], northing[j]); both axes strictly ascending. NaN marks a gap.
-/// In a geographic grid easting is the longitude and northing the latitude, in degrees.
+/// values[j * easting.size() + i] at (easting[i], northing[j]); both axes strictly ascending. NaN marks a
+/// gap. In a geographic grid easting is the longitude and northing the latitude, in degrees.
 struct Grid {
   std::vector<double> easting, northing, values;
   bool geographic = false;

@@ -18,10 +18,13 @@ void check_faces(const char* axis, const std::vector<double>& faces) {
                      "Give the faces of the cells, one more than there are cells.");
   for (std::size_t i = 0; i < faces.size(); ++i) {
     if (!std::isfinite(faces[i]))
-      throw InputError(where, fmt::format("face {} is {}", i + 1, faces[i]), "Faces are finite numbers in metres.");
+      throw InputError(where, fmt::format("face {} is {}", i + 1, faces[i]),
+                       "Faces are finite numbers in metres.");
     if (i > 0 && !(faces[i] > faces[i - 1]))
-      throw InputError(where, fmt::format("face {} ({} m) does not lie beyond face {} ({} m)", i + 1, faces[i], i, faces[i - 1]),
-                       "Faces must ascend strictly: every cell needs a positive width.");
+      throw InputError(
+          where,
+          fmt::format("face {} ({} m) does not lie beyond face {} ({} m)", i + 1, faces[i], i, faces[i - 1]),
+          "Faces must ascend strictly: every cell needs a positive width.");
   }
 }
 
@@ -44,13 +47,15 @@ TensorMesh::TensorMesh(std::vector<double> easting_faces, std::vector<double> no
   check_faces("up", faces_[2]);
   const auto limit = std::numeric_limits<std::size_t>::max() / 64;
   if (n_north() > limit / n_east() || n_up() > limit / (n_east() * n_north()))
-    throw InputError("mesh", fmt::format("{} × {} × {} cells overflow the address space", n_east(), n_north(), n_up()),
-                     "Use fewer cells.");
+    throw InputError(
+        "mesh", fmt::format("{} × {} × {} cells overflow the address space", n_east(), n_north(), n_up()),
+        "Use fewer cells.");
 }
 
 TensorMesh TensorMesh::regular(const Prism& box, std::array<std::size_t, 3> shape) {
   for (auto n : shape)
-    if (n == 0) throw InputError("mesh.shape", "a count of zero cells", "Every axis needs at least one cell.");
+    if (n == 0)
+      throw InputError("mesh.shape", "a count of zero cells", "Every axis needs at least one cell.");
   return {even_faces(box.west, box.east, shape[0]), even_faces(box.south, box.north, shape[1]),
           even_faces(box.bottom, box.top, shape[2])};
 }
@@ -61,7 +66,7 @@ Prism TensorMesh::prism(std::size_t index) const noexcept {
 }
 
 Prism TensorMesh::bounds() const noexcept {
-  return {faces_[0].front(), faces_[0].back(), faces_[1].front(),
+  return {faces_[0].front(), faces_[0].back(),  faces_[1].front(),
           faces_[1].back(),  faces_[2].front(), faces_[2].back()};
 }
 

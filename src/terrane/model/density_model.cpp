@@ -11,8 +11,8 @@ namespace terrane {
 MeshModel MeshModel::from_dense(TensorMesh mesh, const std::vector<double>& density) {
   if (density.size() != mesh.size())
     throw ShapeError("model.density",
-                     fmt::format("{} values for a mesh of {} cells ({} east × {} north × {} up)", density.size(), mesh.size(),
-                                 mesh.n_east(), mesh.n_north(), mesh.n_up()),
+                     fmt::format("{} values for a mesh of {} cells ({} east × {} north × {} up)",
+                                 density.size(), mesh.size(), mesh.n_east(), mesh.n_north(), mesh.n_up()),
                      "Give one density for every cell, in [up, north, east] order.");
   MeshModel model{std::move(mesh), {}, {}};
   for (std::size_t c = 0; c < density.size(); ++c) {

@@ -13,13 +13,13 @@ namespace terrane {
 /// Numbers about the run itself.
 struct Report {
   std::size_t sources = 0, stations = 0;
-  double pairs = 0;            ///< source-station pairs the direct sum has
-  double seconds = 0;          ///< wall time of the computation
+  double pairs = 0;              ///< source-station pairs the direct sum has
+  double seconds = 0;            ///< wall time of the computation
   std::size_t memory_bytes = 0;  ///< planned working memory
-  std::string method;          ///< "direct", "tree", "lattice"
-  std::string reason;          ///< why this method
-  std::string device;          ///< "cpu (AVX-512, 16 threads)"
-  double estimated_error = 0;  ///< relative to the largest value of each kind of channel
+  std::string method;            ///< "direct", "tree", "lattice"
+  std::string reason;            ///< why this method
+  std::string device;            ///< "cpu (AVX-512, 16 threads)"
+  double estimated_error = 0;    ///< relative to the largest value of each kind of channel
   std::size_t verified_stations = 0;
   double verified_error = 0;  ///< against quadruple precision, largest over the stations verified
   std::size_t singular_stations = 0, inside_stations = 0;
@@ -30,8 +30,8 @@ struct Report {
 /// version, frame, gravitational constant, and the whole job.
 struct Result {
   Survey survey;
-  std::vector<Column> fields;               ///< one a channel asked for, [stations]
-  std::vector<unsigned char> singular;      ///< 1 where the tensor is singular at the station; empty if nowhere
+  std::vector<Column> fields;           ///< one a channel asked for, [stations]
+  std::vector<unsigned char> singular;  ///< 1 where the tensor is singular at the station; empty if nowhere
   std::map<std::string, std::string> attributes;
   Report report;
 };

@@ -5,7 +5,8 @@
 namespace terrane {
 
 const Column* Survey::find(const std::string& name) const {
-  const auto it = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
+  const auto it =
+      std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
   return it == columns.end() ? nullptr : &*it;
 }
 

@@ -19,7 +19,7 @@ struct Survey {
   std::vector<double> easting, northing, up;
   std::optional<SurveyGrid> grid;  ///< set when the stations form a grid, in its order
   std::vector<Column> columns;     ///< what else is known of each station: longitude, observed, line, ...
-  std::string projection;          ///< PROJ string or EPSG code that gave easting and northing; empty if local
+  std::string projection;  ///< PROJ string or EPSG code that gave easting and northing; empty if local
 
   std::size_t size() const noexcept { return easting.size(); }
   const Column* find(const std::string& name) const;

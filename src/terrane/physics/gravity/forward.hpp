@@ -29,9 +29,9 @@ struct Fields {
 };
 
 /// Field of the prisms at the stations.  Adds nothing: `out` is overwritten.
-/// The same bits for any number of threads. Throws ShapeError (lengths differ), InputError (NaN, a prism without
-/// thickness), Cancelled (progress asked for it).
-Report forward(const Prisms& prisms, const Stations& stations, const Parameters& parameters, const Fields& out,
-               Progress* progress = nullptr);
+/// The same bits for any number of threads. Throws ShapeError (lengths differ), InputError (NaN, a prism
+/// without thickness), Cancelled (progress asked for it).
+Report forward(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
+               const Fields& out, Progress* progress = nullptr);
 
 }  // namespace terrane::gravity
