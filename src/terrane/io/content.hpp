@@ -1,0 +1,117 @@
+// What a file can hold, whatever its format: a horizontal grid, a table of points, cells of a tensor mesh,
+// prisms, or a bare array.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "terrane/base/column.hpp"
+#include "terrane/base/units.hpp"
+#include "terrane/mesh/grid.hpp"
+#include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/model/density_model.hpp"
+#include "terrane/survey/survey.hpp"
+
+namespace terrane::io {
+
+/// What a file says about itself: frame, gravitational_constant, version, title, history, job, ...
+using Attributes = std::map<std::string, std::string>;
+
+/// Named fields on one horizontal grid: values[j * easting.size() + i] at (easting[i], northing[j]); both
+/// axes strictly ascending, in metres, or longitude and latitude in degrees when geographic. NaN marks a gap.
+struct GridData {
+  std::vector<double> easting, northing;
+  bool geographic = false;
+  std::vector<Column> fields;  ///< [north, east]; a field "up" (m) is the height of the nodes
+  std::string projection;      ///< PROJ string or EPSG code of easting and northing; empty if unknown
+  Attributes attributes;
+
+  std::size_t size() const noexcept { return easting.size() * northing.size(); }
+  const Column* find(std::string_view name) const;
+  /// One field as a Grid; without a name the only field, or the only one besides "up".
+  /// Throws InputError that lists the fields.
+  Grid grid(std::string_view name = {}) const;
+};
+
+/// A column of words beside the numbers: station names, dates.
+struct TextColumn {
+  std::string name;
+  std::vector<std::string> values;
+  std::size_t first_text = 0;  ///< first row whose entry is not a number
+};
+
+/// Rows of named numbers, as read: units are kept, nothing is converted. NaN marks an empty entry.
+struct Table {
+  std::vector<Column> columns;
+  std::vector<TextColumn> texts;
+  std::vector<std::size_t> lines;  ///< line of each row in its file; empty when the file has no lines
+  std::string source;              ///< the file, for messages
+  std::string projection;
+  Attributes attributes;
+
+  std::size_t rows() const noexcept;
+  const Column* find(std::string_view name) const;
+  /// "stations.csv:207", or the file alone when it has no lines.
+  std::string where(std::size_t row) const;
+  /// A column in SI units. `default_unit` stands in where the file gives none; empty: that is an error.
+  /// Throws InputError (no such column, text in it, an empty entry, no unit, a unit of another quantity).
+  std::vector<double> si(std::string_view name, Quantity quantity, std::string_view default_unit = {}) const;
+};
+
+/// Properties of the cells of a tensor mesh; each column is [up, north, east], easting contiguous.
+/// Density is in kg/m3 once read.
+struct MeshData {
+  TensorMesh mesh;
+  std::vector<Column> cells;
+  Attributes attributes;
+
+  const Column* find(std::string_view name) const;
+};
+
+/// Prisms with densities, SI.
+struct PrismData {
+  PrismModel model;
+  Attributes attributes;
+};
+
+/// Numbers without coordinates (.npy); C order: the last axis is contiguous.
+struct Array {
+  std::vector<std::size_t> shape;
+  std::vector<double> values;
+  Attributes attributes;
+};
+
+using Content = std::variant<GridData, Table, MeshData, PrismData, Array>;
+
+// Between what files hold and what Terrane computes with.
+
+/// Stations from columns easting, northing, up (any length unit; `default_unit` where none is given); all
+/// other columns are kept as they are, and the grid is set when the rows form one. Throws InputError: a
+/// column missing, an empty entry with its line, no rows.
+Survey to_survey(const Table& table, std::string_view default_unit = {});
+/// Stations at the nodes of a grid that has a field "up" (m). Throws InputError.
+Survey to_survey(const GridData& grid);
+Table to_table(const Survey& survey, Attributes attributes = {});
+Table to_table(const GridData& grid);
+/// The grid that the rows form when they are nodes of one, row after row from the south-west or in any order;
+/// empty when they do not. Coordinates are easting and northing, or longitude and latitude.
+std::optional<GridData> to_grid(const Table& table);
+GridData to_grid_data(const Grid& grid, std::string name, std::string unit);
+
+/// Densities of a mesh. Throws InputError when there is no column `name` or it holds a NaN.
+MeshModel to_mesh_model(const MeshData& data, std::string_view name = "density");
+MeshData to_mesh_data(const MeshModel& model, Attributes attributes = {});
+
+/// Prisms from columns west, east, south, north, bottom, top, density, or x1 y1 z1 x2 y2 z2 rho with corners
+/// in any order (z up). The default units stand in where the file gives none. Throws InputError.
+PrismData to_prisms(const Table& table, std::string_view length_unit = {},
+                    std::string_view density_unit = {});
+Table to_table(const PrismData& prisms);
+bool holds_prisms(const Table& table);
+
+}  // namespace terrane::io

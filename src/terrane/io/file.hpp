@@ -1,0 +1,114 @@
+// Files as bytes: whole or not at all when written; by line and token when read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace terrane::io {
+
+/// Creates a temporary name beside `path`; commit() gives the file its name, the destructor removes what was
+/// not committed. For libraries that open files themselves (netCDF, HDF5).
+class PendingPath {
+ public:
+  /// Throws FileError when the folder does not exist or cannot be written.
+  explicit PendingPath(std::string path);
+  PendingPath(const PendingPath&) = delete;
+  PendingPath& operator=(const PendingPath&) = delete;
+  ~PendingPath();
+
+  const std::string& path() const noexcept { return path_; }            ///< the name it will have
+  const std::string& temporary() const noexcept { return temporary_; }  ///< the name to write to
+  /// Puts the file on disk (fsync) and renames it. Throws FileError.
+  void commit();
+
+ private:
+  std::string path_, target_, temporary_;
+  bool committed_ = false;
+};
+
+/// A file that appears complete or not at all. Every write is checked: a full disk is a FileError with the
+/// path. A name that is not an ordinary file (/dev/stdout, a pipe) is written straight.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  const std::string& path() const noexcept { return path_; }
+  void write(std::string_view bytes);
+  void write_bytes(const void* data, std::size_t bytes) { write({static_cast<const char*>(data), bytes}); }
+  /// Flushes, fsyncs, closes, renames.
+  void commit();
+
+ private:
+  void flush();
+  std::string path_, target_, temporary_, buffer_;
+  int descriptor_ = -1;
+};
+
+/// The bytes of a file; gzip and xz are unpacked, known by their first bytes. Throws FileError (missing,
+/// unreadable, truncated or damaged), MemoryError.
+std::string read_bytes(const std::string& path);
+
+/// The first bytes of a file, unpacked; at most `count`. Throws FileError.
+std::string read_head(const std::string& path, std::size_t count);
+
+/// "1e-3", "1.5D+03", "+7", "nan": the whole text as a number; false when it is none.
+bool parse_number(std::string_view text, double& value) noexcept;
+bool parse_integer(std::string_view text, std::int64_t& value) noexcept;
+
+/// a*b*c, or InputError at `where` when that is beyond what an array can hold.
+std::size_t checked_product(std::string_view where, std::span<const std::int64_t> counts);
+
+/// Text by line or by token, with the place of everything for messages. Line ends may be LF, CRLF or CR; a
+/// byte-order mark is skipped; bytes that are not UTF-8 are taken as Latin-1.
+class TextReader {
+ public:
+  /// name: for messages; text: the whole of it.
+  TextReader(std::string name, std::string text);
+  static TextReader open(const std::string& path);
+
+  const std::string& name() const noexcept { return name_; }
+  /// Number of the line that the last line() or token() came from, counted from 1.
+  std::size_t line_number() const noexcept { return line_; }
+  std::string where() const;
+
+  /// From here on, what follows this character up to the end of the line is skipped by token().
+  void set_comment(char start) noexcept { comment_ = start; }
+
+  /// The next line without its end; false at the end of the text.
+  bool line(std::string_view& out);
+  /// The next word between blanks, over line ends; false at the end of the text.
+  bool token(std::string_view& out);
+  /// The rest of the current line, without comment and outer blanks.
+  std::string_view rest_of_line();
+
+  /// The next token as a number or count; `what` names it in messages ("easting of station 3").
+  double number(std::string_view what, bool allow_nan = false);
+  std::int64_t integer(std::string_view what, std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                       std::int64_t most = std::numeric_limits<std::int64_t>::max());
+  /// `count` numbers; "60*20" stands for sixty times 20 where run lengths are allowed. Memory grows with what
+  /// is in the file, not with what its counts claim.
+  std::vector<double> numbers(std::size_t count, std::string_view what, bool run_lengths = false,
+                              bool allow_nan = false);
+  /// Throws InputError when anything but blanks and comments is left.
+  void expect_end(std::string_view after);
+
+  [[noreturn]] void fail(const std::string& problem, const std::string& next = {}) const;
+
+  std::size_t bytes_left() const noexcept { return text_.size() - at_; }
+
+ private:
+  double parsed(std::string_view token, std::string_view what, bool allow_nan) const;
+  std::string name_, text_;
+  std::size_t at_ = 0, line_ = 0, next_line_ = 1;
+  char comment_ = '\0';
+};
+
+}  // namespace terrane::io

@@ -1,0 +1,19 @@
+// CF NetCDF: horizontal grids, station tables, and cells of tensor meshes.
+//
+// Grid: 1-D coordinate variables in either direction, fields on both; packed data is unpacked, fill values
+// become NaN. Stations: one dimension. Mesh: 3-D variables whose coordinates are cell centres with bounds.
+#pragma once
+
+#include <string>
+
+#include "terrane/io/content.hpp"
+
+namespace terrane::io {
+
+/// GridData, Table or MeshData. field: read only this variable. Throws FileError, InputError.
+Content read_netcdf(const std::string& path, const std::string& field = {});
+void write_netcdf(const std::string& path, const GridData& grid);
+void write_netcdf(const std::string& path, const Table& table);
+void write_netcdf(const std::string& path, const MeshData& mesh);
+
+}  // namespace terrane::io

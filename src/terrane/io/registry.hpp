@@ -1,0 +1,53 @@
+// One door to all formats: read what a file holds, write it in another format, say what is in it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terrane/io/content.hpp"
+
+namespace terrane::io {
+
+struct ReadOptions {
+  std::string format;  ///< name of a format; empty: by extension and by the first bytes
+  std::string mesh;    ///< file with the mesh of cell values that come without one (.den, .npy)
+  std::string unit;    ///< of values whose file gives none; empty: left empty, or an error where SI is needed
+  std::string length_unit;  ///< of coordinates whose file gives none; empty: as the format has it
+  std::string field;        ///< which variable to read; empty: all
+};
+
+struct WriteOptions {
+  std::string format;  ///< name of a format; empty: by extension
+  std::string field;   ///< which field to write where the format holds only one; empty: the only one
+};
+
+/// One format, for help and for choosing.
+struct Format {
+  std::string_view name;        ///< "ubc-mesh"
+  std::string_view title;       ///< "UBC-GIF tensor mesh"
+  std::string_view extensions;  ///< ".msh"; several parted by blanks
+  std::string_view holds;       ///< "mesh", "grid", "table", "prisms", "array"; several parted by blanks
+  bool reads = false, writes = false;
+};
+
+/// All formats, in the order in which they are tried.
+std::span<const Format> formats();
+
+/// The format of an existing file, by extension and first bytes. Throws UnsupportedError, FileError.
+const Format& format_of(const std::string& path);
+
+/// What a file holds. Throws FileError (cannot be read), InputError (what is in it is wrong: file, line, what
+/// was allowed), UnsupportedError (format unknown or write-only).
+Content read(const std::string& path, const ReadOptions& options = {});
+
+/// Writes to a temporary file that takes the name only when it is complete. Turns a table whose rows form a
+/// grid into a grid, a grid into a table, a mesh into prisms where the format asks for it.
+/// Throws UnsupportedError (format unknown, read-only, or cannot hold this), FileError.
+void write(const std::string& path, const Content& content, const WriteOptions& options = {});
+
+/// The text of `terrane info FILE`: shape, units, range, frame, projection, attributes; one item a line.
+std::string describe(const Content& content, const std::string& path);
+
+}  // namespace terrane::io

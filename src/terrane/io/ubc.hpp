@@ -1,0 +1,40 @@
+// UBC-GIF files: tensor meshes, cell models, GRAV3D and GG3D observations.
+//
+// The mesh file names its TOP south-west corner and lists thicknesses from the top down; model values run
+// down first, then east, then north. Gravity is in mGal, positive down; gradients are in Eötvös with x north,
+// y east, z down. Readers return Terrane's order and axes (easting, northing, up; g_u negative above a dense
+// body).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "terrane/io/content.hpp"
+#include "terrane/io/file.hpp"
+
+namespace terrane::io {
+
+TensorMesh read_ubc_mesh(TextReader& in);
+TensorMesh read_ubc_mesh(const std::string& path);
+void write_ubc_mesh(const std::string& path, const TensorMesh& mesh);
+
+/// Values [up, north, east] as in the file (density: g/cm³).
+std::vector<double> read_ubc_model(TextReader& in, const TensorMesh& mesh);
+/// Densities in kg/m3; air cells (-100) become 0.
+MeshData read_ubc_density(const std::string& path, const TensorMesh& mesh);
+/// Densities are written in g/cm3.
+void write_ubc_density(const std::string& path, const MeshData& data);
+
+/// Columns easting, northing, up (m) and, where there, g_u (mGal) = -gz and g_u_uncertainty (mGal).
+Table read_ubc_gravity(TextReader& in);
+Table read_ubc_gravity(const std::string& path);
+/// Locations alone, with g_u when the table has it, with uncertainty when it has that too.
+void write_ubc_gravity(const std::string& path, const Table& table);
+
+/// Columns easting, northing, up (m) and the gradient components listed (E), each with _uncertainty where
+/// there: xx → g_nn, yy → g_ee, zz → g_uu, xy → g_en, xz → -g_nu, yz → -g_eu.
+Table read_ubc_gradient(TextReader& in);
+Table read_ubc_gradient(const std::string& path);
+void write_ubc_gradient(const std::string& path, const Table& table);
+
+}  // namespace terrane::io

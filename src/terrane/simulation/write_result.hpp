@@ -1,0 +1,19 @@
+// Results into files that say everything about how they came about.
+#pragma once
+
+#include <string>
+
+#include "terrane/io/content.hpp"
+#include "terrane/simulation/result.hpp"
+
+namespace terrane {
+
+/// Coordinates and fields with units, the mask "singular" when it is not empty, and all attributes; a grid
+/// when the survey is one, else a table.
+io::Content to_content(const Result& result);
+
+/// .nc, .csv, .vts (gridded surveys), .npy ([channels, stations]) and all else that io::write can do.
+/// Nothing is left behind when it fails. Throws UnsupportedError, FileError.
+void write_result(const std::string& path, const Result& result);
+
+}  // namespace terrane
