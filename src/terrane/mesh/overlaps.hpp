@@ -1,0 +1,33 @@
+// Which prisms of a set share volume.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "terrane/mesh/prism.hpp"
+
+namespace terrane {
+
+struct Overlaps {
+  std::size_t count = 0;  ///< pairs that share volume; a lower bound when complete is false
+  bool complete = true;   ///< false: the search stopped at its limit
+  std::vector<std::array<std::size_t, 2>> pairs;  ///< a few of them, {smaller index, larger index}, ascending
+
+  /// "3 pairs of prisms overlap (first: 4 and 17)", "at least ..."; empty when none does.
+  std::string message() const;
+};
+
+struct OverlapLimits {
+  std::size_t count = 1'000'000;  ///< stop counting here
+  std::size_t listed = 8;         ///< pairs to keep
+};
+
+/// Pairs of prisms that share volume. Faces that touch do not count, nor an overlap thinner than 1e-9 of
+/// either prism or than the rounding of the coordinates. A tree of boxes, joined with itself: n log n time
+/// and n memory for prisms of like shape; work is bounded for any input, and then complete says that the
+/// count is a lower bound. Throws ShapeError (faces of unequal count).
+Overlaps overlaps(const PrismSet& prisms, const OverlapLimits& limits = {});
+
+}  // namespace terrane

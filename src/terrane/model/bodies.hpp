@@ -1,0 +1,91 @@
+// Bodies of constant density, and how a mesh takes their densities: a cell has the density of the body that
+// holds its centre.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "terrane/mesh/grid.hpp"
+#include "terrane/model/density_model.hpp"
+
+namespace terrane {
+
+/// All lengths in metres. A point on the surface of a sphere or an ellipsoid lies outside.
+struct Sphere {
+  double easting = 0, northing = 0, up = 0;  ///< centre
+  double radius = 0;
+};
+
+/// Semi-axes a, b, c. Unrotated (trend 90, plunge 0, roll 0), a points east, b north, c up.
+/// Axis a points to azimuth `trend` (degrees clockwise from north) and dips by `plunge` (degrees below the
+/// horizontal); then the body turns by `roll` (degrees) about a, clockwise when looking along a.
+struct Ellipsoid {
+  double easting = 0, northing = 0, up = 0;  ///< centre
+  std::array<double, 3> semi_axes{};         ///< a, b, c
+  double trend = 90, plunge = 0, roll = 0;
+};
+
+/// A box. Its west, south and bottom faces belong to it, the other three do not: boxes that touch share no
+/// cell.
+using Box = Prism;
+
+/// A vertical prism over a polygon; the last vertex joins the first. Any winding; a self-crossing outline
+/// follows the even-odd rule.
+struct Polygon {
+  std::vector<double> easting, northing;  ///< vertices, at least three
+  double bottom = 0, top = 0;
+};
+
+/// An elevation in metres: the same everywhere, or a grid in the model's coordinates (gaps and the outside of
+/// the grid hold nothing).
+using Surface = std::variant<double, Grid>;
+
+/// Between two surfaces; where the bottom lies above the top there is nothing.
+struct Layer {
+  Surface bottom = 0.0, top = 0.0;
+};
+
+using Shape = std::variant<Sphere, Ellipsoid, Box, Polygon, Layer>;
+
+struct Body {
+  Shape shape;
+  double density = 0;  ///< kg/m³; 0 carves a hole where replace rules
+  std::string name;    ///< for messages; may be empty
+};
+
+/// Where bodies overlap: the last one painted replaces, or densities add.
+enum class OverlapRule { replace, add };
+
+/// What to know of a painting beside its model.
+struct PaintReport {
+  std::vector<std::size_t>
+      cells;  ///< [bodies] cells whose centre the body holds; 0: finer than the mesh, or outside
+};
+
+/// Throws InputError that names the body: NaN or infinite numbers, a radius, semi-axis or thickness not above
+/// zero, fewer than three vertices, vertices of unequal count, a grid that is geographic or not a grid.
+void check(const Body& body);
+
+/// Densities of the mesh's cells.  Only painted cells are held; no array of all cells is made.
+/// Throws InputError (see check).
+MeshModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRule rule = OverlapRule::replace,
+                PaintReport* report = nullptr);
+
+/// Blocks of random size and density, as in the accuracy tests of Moorkamp, Jegen, Roberts & Hobbs (2010).
+struct RandomBlocks {
+  std::array<std::size_t, 3> shape{2, 2, 2};     ///< cells east, north, up
+  double width_min = 1e3, width_max = 11e3;      ///< m, along every axis
+  double density_min = 100, density_max = 3000;  ///< kg/m³
+  double west = 0, south = 0, top = 0;           ///< m, the upper south-west corner
+  std::uint64_t seed = 1;
+};
+
+/// A full tensor mesh. The same seed gives the same bits on every machine and compiler.
+/// Throws InputError (a zero count, an empty or unordered range).
+MeshModel random_blocks(const RandomBlocks& blocks);
+
+}  // namespace terrane
