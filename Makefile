@@ -1,0 +1,37 @@
+# The front door. Everything here works on a fresh Debian 12 or Ubuntu 24.04: what is missing is installed first.
+# CXX, CXXFLAGS and LDFLAGS of the environment are respected; JOBS=N sets how many compilers run at once.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help build demo test bench format check-format docs install clean
+
+help:  ## this list
+	@echo "Terrane: one earth model in, every field out"
+	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r verb what; do \
+	  printf '%-20s %s\n' "$$verb" "$$what"; done
+
+build:  ## the terrane command, in build/release
+	@tools/build release terrane_command
+
+demo:  ## compute the field of seven buried spheres and draw it
+	@tools/demo
+
+test:  ## build and run all tests
+	@tools/test
+
+bench:  ## run the benchmarks and record them in benchmarks/records
+	@tools/bench
+
+format:  ## put all C++ into the house's format
+	@tools/format
+
+check-format:  ## see whether all C++ is in the house's format
+	@tools/format --check
+
+docs:  ## build the documentation into build/docs/site
+	@tools/docs
+
+install: build  ## install below PREFIX (default /usr/local)
+	@cmake --install build/release --prefix "$(or $(PREFIX),/usr/local)"
+
+clean:  ## remove everything that was built
+	rm -rf build
