@@ -1,0 +1,119 @@
+#include "terrane/base/progress.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <mutex>
+#include <string>
+
+namespace terrane {
+
+namespace {
+
+// A signal handler can only reach what has static storage. Two signals end the process at once.
+volatile std::sig_atomic_t interrupts = 0;
+
+void on_interrupt(int) {
+  interrupts = interrupts + 1;
+  if (interrupts > 1) _exit(130);
+}
+
+std::string clock_text(double seconds) {
+  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  const auto whole = static_cast<long long>(seconds);
+  if (whole < 6000) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+class TerminalProgress final : public Progress {
+ public:
+  TerminalProgress() : visible_(isatty(STDERR_FILENO) != 0) {
+    interrupts = 0;
+    struct sigaction action {};
+    action.sa_handler = on_interrupt;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &previous_interrupt_);
+    sigaction(SIGTERM, &action, &previous_terminate_);
+  }
+  TerminalProgress(const TerminalProgress&) = delete;
+  TerminalProgress& operator=(const TerminalProgress&) = delete;
+  ~TerminalProgress() override {
+    wipe();
+    sigaction(SIGINT, &previous_interrupt_, nullptr);
+    sigaction(SIGTERM, &previous_terminate_, nullptr);
+  }
+
+  void start(std::string_view what, std::uint64_t total) override {
+    const std::lock_guard lock(drawing_);
+    what_ = what;
+    total_ = total;
+    done_ = 0;
+    begin_ = last_drawn_ = Clock::now();
+  }
+
+  void advance(std::uint64_t amount) override {
+    done_ += amount;
+    if (!visible_) return;
+    const std::unique_lock lock(drawing_, std::try_to_lock);
+    if (!lock.owns_lock()) return;  // another thread is drawing
+    const auto now = Clock::now();
+    if (now - last_drawn_ < std::chrono::milliseconds(100)) return;
+    last_drawn_ = now;
+    draw(std::chrono::duration<double>(now - begin_).count());
+  }
+
+  void finish() override {
+    const std::lock_guard lock(drawing_);
+    wipe();
+  }
+
+  bool cancelled() const override { return interrupts > 0; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void draw(double elapsed) {
+    const double part =
+        total_ ? std::min(1.0, static_cast<double>(done_.load()) / static_cast<double>(total_)) : 0;
+    winsize window{};
+    const int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col ? window.ws_col : 80;
+    const std::string left = part > 0 ? clock_text(elapsed * (1 - part) / part) + " left" : "";
+    const int width = std::clamp(columns - static_cast<int>(what_.size()) - 30, 5, 40);
+    const int filled = static_cast<int>(part * width);
+    std::string line = fmt::format("\r{} [{:=<{}}{:<{}}] {:3.0f} %  {}", what_, "", filled, "",
+                                   width - filled, 100 * part, left);
+    fmt::print(stderr, "{}\033[K", line);
+    std::fflush(stderr);
+    drawn_ = true;
+  }
+
+  void wipe() {
+    if (drawn_) fmt::print(stderr, "\r\033[K");
+    drawn_ = false;
+    std::fflush(stderr);
+  }
+
+  const bool visible_;
+  bool drawn_ = false;
+  std::mutex drawing_;
+  std::string what_;
+  std::uint64_t total_ = 0;
+  std::atomic<std::uint64_t> done_{0};
+  Clock::time_point begin_, last_drawn_;
+  struct sigaction previous_interrupt_ {
+  }, previous_terminate_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Progress> terminal_progress() { return std::make_unique<TerminalProgress>(); }
+
+}  // namespace terrane
