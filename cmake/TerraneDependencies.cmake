@@ -1,19 +1,30 @@
-# Every library Terrane stands on, found in one place. CONTRIBUTING.md says which Debian packages bring them.
+# Every library Terrane stands on, found in one place. tools/packages.txt says which Debian packages bring them.
 find_package(fmt REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(PkgConfig REQUIRED)
 find_package(PROJ CONFIG REQUIRED)
 
+# Libraries without a CMake target of their own, under one kind of name. The installed package knows them too.
+function(terrane_library name)
+  add_library(terrane_${name} INTERFACE)
+  set_target_properties(terrane_${name} PROPERTIES EXPORT_NAME ${name}_library)
+  set(TERRANE_LIBRARY_TARGETS ${TERRANE_LIBRARY_TARGETS} terrane_${name} PARENT_SCOPE)
+endfunction()
+
+terrane_library(netcdf)
 pkg_check_modules(NETCDF REQUIRED IMPORTED_TARGET netcdf)
-add_library(terrane_netcdf ALIAS PkgConfig::NETCDF)
+target_link_libraries(terrane_netcdf INTERFACE PkgConfig::NETCDF)
+
+terrane_library(hdf5)
 find_package(HDF5 REQUIRED COMPONENTS C)
-add_library(terrane_hdf5 INTERFACE)
 target_link_libraries(terrane_hdf5 INTERFACE hdf5::hdf5)
+
+terrane_library(toml)
 find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
-add_library(terrane_toml INTERFACE)
 target_include_directories(terrane_toml SYSTEM INTERFACE $<BUILD_INTERFACE:${TOMLPLUSPLUS_INCLUDE}>)
+
 if(TERRANE_BUILD_CLI)
+  terrane_library(cli11)
   find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
-  add_library(terrane_cli11 INTERFACE)
   target_include_directories(terrane_cli11 SYSTEM INTERFACE $<BUILD_INTERFACE:${CLI11_INCLUDE}>)
 endif()

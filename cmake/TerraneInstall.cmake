@@ -1,1 +1,25 @@
-# cmake --install: the libraries, their headers, the terrane command, and a package for find_package(terrane).
+# cmake --install: the libraries, their headers, the terrane command, share/terrane, and a package, so that
+# another CMake project needs only
+#   find_package(terrane CONFIG REQUIRED)
+#   target_link_libraries(program PRIVATE terrane::terrane)
+include(CMakePackageConfigHelpers)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/terrane)
+
+get_property(rooms GLOBAL PROPERTY TERRANE_ROOMS)
+install(TARGETS terrane ${rooms} ${TERRANE_LIBRARY_TARGETS} EXPORT terrane
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY src/terrane DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+if(TARGET terrane_command)
+  install(TARGETS terrane_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(EXISTS ${PROJECT_SOURCE_DIR}/share/terrane)
+  install(DIRECTORY share/terrane DESTINATION ${CMAKE_INSTALL_DATADIR} USE_SOURCE_PERMISSIONS)
+endif()
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+install(EXPORT terrane NAMESPACE terrane:: FILE terraneTargets.cmake DESTINATION ${package_folder})
+configure_package_config_file(cmake/terraneConfig.cmake.in ${PROJECT_BINARY_DIR}/terraneConfig.cmake
+  INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/terraneConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/terraneConfig.cmake ${PROJECT_BINARY_DIR}/terraneConfigVersion.cmake
+  DESTINATION ${package_folder})
