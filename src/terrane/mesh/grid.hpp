@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace terrane {
@@ -18,5 +19,9 @@ struct Grid {
   /// Bilinear interpolation; NaN outside the grid and beside a gap.
   double interpolate(double easting_at, double northing_at) const noexcept;
 };
+
+/// Throws ShapeError (values do not fill the axes), InputError (an axis is empty, not finite or does not
+/// ascend strictly; an infinite value). `where` opens the message.
+void check(const Grid& grid, const std::string& where);
 
 }  // namespace terrane

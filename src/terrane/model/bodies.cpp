@@ -1,0 +1,435 @@
+#include "terrane/model/bodies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "terrane/base/constants.hpp"
+#include "terrane/base/error.hpp"
+
+namespace terrane {
+
+namespace {
+
+// --- checks
+// --------------------------------------------------------------------------------------------------
+
+void require_finite(double value, const char* what, const std::string& where) {
+  if (!std::isfinite(value))
+    throw InputError(where, fmt::format("{} is {}", what, value), "Give a finite number.");
+}
+
+void require_positive(double value, const char* what, const std::string& where) {
+  require_finite(value, what, where);
+  if (!(value > 0))
+    throw InputError(where, fmt::format("{} is {} m", what, value), "It must be greater than zero.");
+}
+
+void require_thickness(double low, double high, const char* low_name, const char* high_name,
+                       const std::string& where) {
+  require_finite(low, low_name, where);
+  require_finite(high, high_name, where);
+  if (!(low < high))
+    throw InputError(where,
+                     fmt::format("{} ({} m) does not lie below {} ({} m)", low_name, low, high_name, high),
+                     "The body would have no volume; west < east, south < north, bottom < top.");
+}
+
+void check_shape(const Sphere& s, const std::string& where) {
+  require_finite(s.easting, "the centre's easting", where);
+  require_finite(s.northing, "the centre's northing", where);
+  require_finite(s.up, "the centre's up", where);
+  require_positive(s.radius, "the radius", where);
+}
+
+void check_shape(const Ellipsoid& e, const std::string& where) {
+  require_finite(e.easting, "the centre's easting", where);
+  require_finite(e.northing, "the centre's northing", where);
+  require_finite(e.up, "the centre's up", where);
+  for (double a : e.semi_axes) require_positive(a, "a semi-axis", where);
+  require_finite(e.trend, "the trend", where);
+  require_finite(e.plunge, "the plunge", where);
+  require_finite(e.roll, "the roll", where);
+}
+
+void check_shape(const Box& b, const std::string& where) {
+  require_thickness(b.west, b.east, "west", "east", where);
+  require_thickness(b.south, b.north, "south", "north", where);
+  require_thickness(b.bottom, b.top, "bottom", "top", where);
+}
+
+void check_shape(const Polygon& p, const std::string& where) {
+  if (p.easting.size() != p.northing.size())
+    throw ShapeError(
+        where, fmt::format("{} eastings but {} northings of vertices", p.easting.size(), p.northing.size()),
+        "Give one of each a vertex.");
+  if (p.easting.size() < 3)
+    throw InputError(where, fmt::format("the polygon has {} vertices", p.easting.size()),
+                     "A polygon needs at least three.");
+  for (std::size_t n = 0; n < p.easting.size(); ++n)
+    if (!std::isfinite(p.easting[n]) || !std::isfinite(p.northing[n]))
+      throw InputError(where, fmt::format("vertex {} is ({}, {})", n + 1, p.easting[n], p.northing[n]),
+                       "Vertices are finite numbers in metres.");
+  require_thickness(p.bottom, p.top, "bottom", "top", where);
+}
+
+void check_surface(const Surface& surface, const char* what, const std::string& where) {
+  if (const auto* level = std::get_if<double>(&surface)) return require_finite(*level, what, where);
+  const auto& grid = std::get<Grid>(surface);
+  check(grid, fmt::format("{}: {}", where, what));
+  if (grid.geographic)
+    throw InputError(fmt::format("{}: {}", where, what), "the grid is in degrees of longitude and latitude",
+                     "Project it first: bodies live in metres.");
+}
+
+void check_shape(const Layer& l, const std::string& where) {
+  check_surface(l.bottom, "bottom", where);
+  check_surface(l.top, "top", where);
+  const auto *bottom = std::get_if<double>(&l.bottom), *top = std::get_if<double>(&l.top);
+  if (bottom && top) require_thickness(*bottom, *top, "bottom", "top", where);
+}
+
+void check_body(const Body& body, const std::string& where) {
+  require_finite(body.density, "the density", where);
+  std::visit([&](const auto& shape) { check_shape(shape, where); }, body.shape);
+}
+
+// --- painting
+// ------------------------------------------------------------------------------------------------ A painting
+// is a list of runs of cells, ascending and apart: its size is that of the bodies' cross-sections, not that
+// of the mesh.
+
+struct Run {
+  std::uint64_t begin, end;
+  double density;
+};
+using Runs = std::vector<Run>;
+
+void append(Runs& runs, const Run& run) {
+  if (run.begin == run.end) return;
+  if (!runs.empty() && runs.back().end == run.begin && runs.back().density == run.density)
+    runs.back().end = run.end;
+  else runs.push_back(run);
+}
+
+struct Range {
+  std::size_t begin, end;
+};
+
+/// Centres c of an ascending list with from <= c < to.
+Range within(const std::vector<double>& centres, double from, double to) {
+  const auto first = std::lower_bound(centres.begin(), centres.end(), from);
+  const auto last = std::lower_bound(first, centres.end(), to);
+  return {static_cast<std::size_t>(first - centres.begin()),
+          static_cast<std::size_t>(last - centres.begin())};
+}
+
+std::vector<double> centres_of(const std::vector<double>& faces) {
+  std::vector<double> centres(faces.empty() ? 0 : faces.size() - 1);
+  for (std::size_t i = 0; i < centres.size(); ++i) centres[i] = faces[i] + 0.5 * (faces[i + 1] - faces[i]);
+  return centres;
+}
+
+class Painter {
+ public:
+  explicit Painter(const TensorMesh& mesh)
+      : mesh_(mesh),
+        east_(centres_of(mesh.easting())),
+        north_(centres_of(mesh.northing())),
+        up_(centres_of(mesh.up())) {}
+
+  Runs runs(const Body& body) const {
+    Runs out;
+    const auto add = [&](std::size_t i_begin, std::size_t i_end, std::size_t j, std::size_t k) {
+      if (i_begin < i_end)
+        append(out,
+               {mesh_.index(i_begin, j, k), mesh_.index(i_begin, j, k) + (i_end - i_begin), body.density});
+    };
+    std::visit([&](const auto& shape) { rows(shape, add); }, body.shape);
+    return out;
+  }
+
+ private:
+  /// Rows of a convex body: near the interval that `span(y, z)` computes, `contains(x, y, z)` decides.
+  template <class Span, class Contains, class Add>
+  void convex_rows(double north_reach, double up_reach, const std::array<double, 3>& centre, const Span& span,
+                   const Contains& contains, const Add& add) const {
+    // One centre more on either side: the reach is rounded, contains() is not.
+    auto [k, k_end] = within(up_, centre[2] - up_reach, centre[2] + up_reach);
+    auto [j_begin, j_end] = within(north_, centre[1] - north_reach, centre[1] + north_reach);
+    k -= k > 0;
+    k_end += k_end < up_.size();
+    j_begin -= j_begin > 0;
+    j_end += j_end < north_.size();
+    for (; k < k_end; ++k)
+      for (std::size_t j = j_begin; j < j_end; ++j) {
+        const double y = north_[j], z = up_[k];
+        const auto [from, to] = span(y, z);
+        auto [i, i_end] = within(east_, from, to);
+        while (i > 0 && contains(east_[i - 1], y, z)) --i;
+        while (i < i_end && !contains(east_[i], y, z)) ++i;
+        i_end = std::max(i, i_end);
+        while (i_end < east_.size() && contains(east_[i_end], y, z)) ++i_end;
+        while (i_end > i && !contains(east_[i_end - 1], y, z)) --i_end;
+        add(i, i_end, j, k);
+      }
+  }
+
+  template <class Add>
+  void rows(const Sphere& s, const Add& add) const {
+    const auto span = [&](double y, double z) {
+      const double dy = y - s.northing, dz = z - s.up;
+      const double half = std::sqrt(std::max(0.0, s.radius * s.radius - dy * dy - dz * dz));
+      return std::array{s.easting - half, s.easting + half};
+    };
+    const auto contains = [&](double x, double y, double z) {
+      const double dx = x - s.easting, dy = y - s.northing, dz = z - s.up;
+      return dx * dx + dy * dy + dz * dz < s.radius * s.radius;
+    };
+    convex_rows(s.radius, s.radius, {s.easting, s.northing, s.up}, span, contains, add);
+  }
+
+  template <class Add>
+  void rows(const Ellipsoid& e, const Add& add) const {
+    const double t = e.trend * (pi / 180), p = e.plunge * (pi / 180), r = e.roll * (pi / 180);
+    using Vector = std::array<double, 3>;
+    const Vector a{std::sin(t) * std::cos(p), std::cos(t) * std::cos(p), -std::sin(p)};
+    const Vector b0{-std::cos(t), std::sin(t), 0};
+    const Vector c0{a[1] * b0[2] - a[2] * b0[1], a[2] * b0[0] - a[0] * b0[2], a[0] * b0[1] - a[1] * b0[0]};
+    Vector b, c;
+    for (std::size_t q = 0; q < 3; ++q) {
+      b[q] = std::cos(r) * b0[q] + std::sin(r) * c0[q];
+      c[q] = std::cos(r) * c0[q] - std::sin(r) * b0[q];
+    }
+    // In the body's own axes, each divided by its semi-axis, the ellipsoid is the unit sphere.
+    std::array<Vector, 3> column;  // images of the unit vectors east, north, up
+    Vector reach;                  // half-widths of the box around the body
+    for (std::size_t q = 0; q < 3; ++q) {
+      column[q] = {a[q] / e.semi_axes[0], b[q] / e.semi_axes[1], c[q] / e.semi_axes[2]};
+      reach[q] = std::hypot(a[q] * e.semi_axes[0], b[q] * e.semi_axes[1], c[q] * e.semi_axes[2]);
+    }
+    const auto dot = [](const Vector& u, const Vector& v) { return u[0] * v[0] + u[1] * v[1] + u[2] * v[2]; };
+    const auto image = [&](double dx, double dy, double dz) {
+      Vector v;
+      for (std::size_t m = 0; m < 3; ++m) v[m] = column[0][m] * dx + column[1][m] * dy + column[2][m] * dz;
+      return v;
+    };
+    const double xx = dot(column[0], column[0]);
+    const auto span = [&](double y, double z) {
+      const Vector w = image(0, y - e.northing, z - e.up);
+      const double xw = dot(column[0], w);
+      const double half = std::sqrt(std::max(0.0, xw * xw - xx * (dot(w, w) - 1))) / xx;
+      return std::array{e.easting - xw / xx - half, e.easting - xw / xx + half};
+    };
+    const auto contains = [&](double x, double y, double z) {
+      const Vector v = image(x - e.easting, y - e.northing, z - e.up);
+      return dot(v, v) < 1;
+    };
+    convex_rows(reach[1], reach[2], {e.easting, e.northing, e.up}, span, contains, add);
+  }
+
+  template <class Add>
+  void rows(const Box& b, const Add& add) const {
+    const auto [k_begin, k_end] = within(up_, b.bottom, b.top);
+    const auto [j_begin, j_end] = within(north_, b.south, b.north);
+    const auto [i_begin, i_end] = within(east_, b.west, b.east);
+    for (std::size_t k = k_begin; k < k_end; ++k)
+      for (std::size_t j = j_begin; j < j_end; ++j) add(i_begin, i_end, j, k);
+  }
+
+  template <class Add>
+  void rows(const Polygon& p, const Add& add) const {
+    struct RowRange {
+      std::size_t j;
+      Range i;
+    };
+    std::vector<RowRange> plan;  // the same at every depth
+    const auto [south, north] = std::minmax_element(p.northing.begin(), p.northing.end());
+    const auto [j_begin, j_end] = within(north_, *south, *north);
+    std::vector<double> crossings;
+    for (std::size_t j = j_begin; j < j_end; ++j) {
+      const double y = north_[j];
+      crossings.clear();
+      for (std::size_t n = 0, m = p.easting.size() - 1; n < p.easting.size(); m = n++)
+        if ((p.northing[n] > y) != (p.northing[m] > y)) {
+          const double t = (y - p.northing[n]) / (p.northing[m] - p.northing[n]);
+          crossings.push_back(p.easting[n] + t * (p.easting[m] - p.easting[n]));
+        }
+      std::sort(crossings.begin(), crossings.end());
+      for (std::size_t n = 0; n + 1 < crossings.size(); n += 2)
+        plan.push_back({j, within(east_, crossings[n], crossings[n + 1])});
+    }
+    const auto [k_begin, k_end] = within(up_, p.bottom, p.top);
+    for (std::size_t k = k_begin; k < k_end; ++k)
+      for (const auto& row : plan) add(row.i.begin, row.i.end, row.j, k);
+  }
+
+  /// Elevation under every column of cells: one value, or [north, east].
+  std::vector<double> sample(const Surface& surface) const {
+    if (const auto* level = std::get_if<double>(&surface)) return {*level};
+    const auto& grid = std::get<Grid>(surface);
+    std::vector<double> values;
+    values.reserve(east_.size() * north_.size());
+    for (double y : north_)
+      for (double x : east_) values.push_back(grid.interpolate(x, y));
+    return values;
+  }
+
+  template <class Add>
+  void rows(const Layer& l, const Add& add) const {
+    const auto bottom = sample(l.bottom), top = sample(l.top);
+    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+    for (double z : bottom) lowest = std::fmin(lowest, z);
+    for (double z : top) highest = std::fmax(highest, z);
+    const auto [k_begin, k_end] = within(up_, lowest, highest);
+    const std::size_t bottom_step = bottom.size() > 1, top_step = top.size() > 1;
+    for (std::size_t k = k_begin; k < k_end; ++k)
+      for (std::size_t j = 0; j < north_.size(); ++j) {
+        const double* low = bottom.data() + bottom_step * j * east_.size();
+        const double* high = top.data() + top_step * j * east_.size();
+        std::size_t begin = 0;  // of the run that is open; the run is empty while begin == i
+        for (std::size_t i = 0; i < east_.size(); ++i)
+          if (!(low[bottom_step * i] <= up_[k] && up_[k] < high[top_step * i])) {
+            add(begin, i, j, k);
+            begin = i + 1;
+          }
+        add(begin, east_.size(), j, k);
+      }
+  }
+
+  const TensorMesh& mesh_;
+  std::vector<double> east_, north_, up_;  // centres
+};
+
+Runs overlay(const Runs& below, const Runs& above, OverlapRule rule) {
+  Runs out;
+  out.reserve(below.size() + above.size());
+  auto a = below.begin(), b = above.begin();
+  Run lower{}, upper{};
+  const auto next_lower = [&] { return a != below.end() ? (lower = *a++, true) : false; };
+  const auto next_upper = [&] { return b != above.end() ? (upper = *b++, true) : false; };
+  bool has_lower = next_lower(), has_upper = next_upper();
+  while (has_lower || has_upper) {
+    if (!has_upper || (has_lower && lower.end <= upper.begin)) {
+      append(out, lower);
+      has_lower = next_lower();
+    } else if (!has_lower || upper.end <= lower.begin) {
+      append(out, upper);
+      has_upper = next_upper();
+    } else if (lower.begin < upper.begin) {
+      append(out, {lower.begin, upper.begin, lower.density});
+      lower.begin = upper.begin;
+    } else if (upper.begin < lower.begin) {
+      append(out, {upper.begin, lower.begin, upper.density});
+      upper.begin = lower.begin;
+    } else {
+      const auto end = std::min(lower.end, upper.end);
+      append(out,
+             {lower.begin, end, rule == OverlapRule::add ? lower.density + upper.density : upper.density});
+      lower.begin = upper.begin = end;
+      if (lower.begin == lower.end) has_lower = next_lower();
+      if (upper.begin == upper.end) has_upper = next_upper();
+    }
+  }
+  return out;
+}
+
+/// Bodies [first, last) painted in order. Halves are painted alone and laid over each other, so that many
+/// small bodies cost n log n.
+Runs paint_range(const Painter& painter, std::span<const Body> bodies, OverlapRule rule, std::size_t* cells) {
+  if (bodies.empty()) return {};
+  if (bodies.size() == 1) {
+    auto runs = painter.runs(bodies.front());
+    *cells = 0;
+    for (const auto& run : runs) *cells += run.end - run.begin;
+    return runs;
+  }
+  const auto half = bodies.size() / 2;
+  const auto below = paint_range(painter, bodies.first(half), rule, cells);
+  const auto above = paint_range(painter, bodies.subspan(half), rule, cells + half);
+  return overlay(below, above, rule);
+}
+
+// --- random blocks
+// -------------------------------------------------------------------------------------------
+
+/// SplitMix64 (Steele, Lea & Flood 2014): the standard's distributions differ between libraries, this does
+/// not.
+class SplitMix64 {
+ public:
+  explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
+  double uniform(double from, double to) {
+    // fma, written out: the same bits whether or not a compiler contracts.
+    return std::fma(static_cast<double>(next() >> 11) * 0x1p-53, to - from, from);
+  }
+
+ private:
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  std::uint64_t state_;
+};
+
+}  // namespace
+
+void check(const Body& body) { check_body(body, body.name.empty() ? "body" : "body \"" + body.name + "\""); }
+
+MeshModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRule rule, PaintReport* report) {
+  for (std::size_t n = 0; n < bodies.size(); ++n)
+    check_body(bodies[n], bodies[n].name.empty() ? fmt::format("body {}", n + 1)
+                                                 : fmt::format("body {} (\"{}\")", n + 1, bodies[n].name));
+  std::vector<std::size_t> cells(bodies.size());
+  const auto runs = paint_range(Painter(mesh), bodies, rule, cells.data());
+  MeshModel model{mesh, {}, {}};
+  std::size_t total = 0;
+  for (const auto& run : runs)
+    if (run.density != 0) total += run.end - run.begin;
+  model.cell.reserve(total);
+  model.density.reserve(total);
+  for (const auto& run : runs)
+    if (run.density != 0)
+      for (auto c = run.begin; c < run.end; ++c) {
+        model.cell.push_back(c);
+        model.density.push_back(run.density);
+      }
+  if (report) report->cells = std::move(cells);
+  return model;
+}
+
+MeshModel random_blocks(const RandomBlocks& blocks) {
+  const std::string where = "random blocks";
+  for (auto n : blocks.shape)
+    if (n == 0) throw InputError(where, "a count of zero cells", "Every axis needs at least one cell.");
+  require_positive(blocks.width_min, "the smallest width", where);
+  require_finite(blocks.width_max, "the largest width", where);
+  require_finite(blocks.density_min, "the smallest density", where);
+  require_finite(blocks.density_max, "the largest density", where);
+  for (double x : {blocks.west, blocks.south, blocks.top}) require_finite(x, "the corner", where);
+  if (blocks.width_max < blocks.width_min || blocks.density_max < blocks.density_min)
+    throw InputError(where,
+                     fmt::format("widths {} … {} m, densities {} … {} kg/m³", blocks.width_min,
+                                 blocks.width_max, blocks.density_min, blocks.density_max),
+                     "Give the smaller number first.");
+  SplitMix64 random(blocks.seed);
+  std::array<std::vector<double>, 3> faces;
+  const std::array<double, 3> start{blocks.west, blocks.south, blocks.top};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double direction = axis == 2 ? -1 : 1;
+    faces[axis].push_back(start[axis]);
+    for (std::size_t n = 0; n < blocks.shape[axis]; ++n)
+      faces[axis].push_back(faces[axis].back() +
+                            direction * random.uniform(blocks.width_min, blocks.width_max));
+  }
+  std::reverse(faces[2].begin(), faces[2].end());
+  TensorMesh mesh(std::move(faces[0]), std::move(faces[1]), std::move(faces[2]));
+  std::vector<double> density(mesh.size());
+  for (double& rho : density) rho = random.uniform(blocks.density_min, blocks.density_max);
+  return MeshModel::from_dense(std::move(mesh), density);
+}
+
+}  // namespace terrane
