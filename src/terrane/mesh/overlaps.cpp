@@ -171,9 +171,9 @@ std::string Overlaps::message() const {
   if (count == 0)
     return complete ? "" : "the search for overlapping prisms was given up: too many candidates";
   return fmt::format(
-      "{}{} of prisms overlap{}{}", complete ? "" : "at least ",
-      count == 1 ? std::string("1 pair") : fmt::format("{} pairs", count), complete && count == 1 ? "s" : "",
-      pairs.empty() ? "" : fmt::format(" (first: {} and {})", pairs[0][0] + 1, pairs[0][1] + 1));
+      "{}{} {}{}", complete ? "" : "at least ", count,
+      count == 1 ? "pair of prisms overlaps" : "pairs of prisms overlap",
+      pairs.empty() ? "" : fmt::format(" (first: prisms {} and {})", pairs[0][0] + 1, pairs[0][1] + 1));
 }
 
 Overlaps overlaps(const PrismSet& prisms, const OverlapLimits& limits) {

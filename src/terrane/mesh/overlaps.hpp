@@ -15,7 +15,7 @@ struct Overlaps {
   bool complete = true;   ///< false: the search stopped at its limit
   std::vector<std::array<std::size_t, 2>> pairs;  ///< a few of them, {smaller index, larger index}, ascending
 
-  /// "3 pairs of prisms overlap (first: 4 and 17)", "at least ..."; empty when none does.
+  /// "3 pairs of prisms overlap (first: prisms 4 and 17)", counted from 1; "at least 3 ..."; empty for none.
   std::string message() const;
 };
 

@@ -12,6 +12,11 @@
 
 namespace terrane {
 
+/// West, east, south, north, in metres.
+struct Region {
+  double west = 0, east = 0, south = 0, north = 0;
+};
+
 /// A map projection. Axes are always longitude, latitude → easting, northing, in degrees and metres, whatever
 /// order, direction or unit the definition prescribes. Cheap to copy; may be used from several threads at
 /// once.
@@ -36,6 +41,7 @@ class Projection {
                std::span<double> latitude) const;
 
  private:
+  friend Grid project_grid(const Grid&, const Projection&, std::array<double, 2>, const Region*);
   struct Impl;
   std::shared_ptr<const Impl> impl_;
 };
@@ -48,12 +54,7 @@ std::string utm_zone(std::span<const double> longitude, std::span<const double> 
 /// "longitude" and "latitude" are added, projection is set, a grid is dropped (its lines bend).
 void project(Survey& survey, const Projection& projection);
 
-/// West, east, south, north, in metres.
-struct Region {
-  double west = 0, east = 0, south = 0, north = 0;
-};
-
-/// The rectangle around the image of a geographic grid.
+/// The rectangle around the image of a geographic grid's edge.
 Region projected_region(const Grid& geographic, const Projection& projection);
 
 /// A geographic grid resampled onto even nodes in the plane, bilinearly in longitude and latitude; NaN

@@ -1,0 +1,176 @@
+#include "terrane/survey/frames.hpp"
+
+#include <algorithm>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+
+namespace terrane {
+
+namespace {
+
+/// A component in another frame: its name, its sign there, and its axes in words.
+struct Entry {
+  std::string_view name;
+  int sign;
+};
+using Table = std::array<Entry, channel_count>;
+
+// In the order of Channel: potential, g_e, g_n, g_u, g_ee, g_nn, g_uu, g_en, g_eu, g_nu.
+constexpr std::array<Table, 5> tables{{
+    {{{"potential", 1},
+      {"g_e", 1},
+      {"g_n", 1},
+      {"g_u", 1},
+      {"g_ee", 1},
+      {"g_nn", 1},
+      {"g_uu", 1},
+      {"g_en", 1},
+      {"g_eu", 1},
+      {"g_nu", 1}}},
+    {{{"potential", 1},
+      {"g_e", 1},
+      {"g_n", 1},
+      {"g_z", -1},
+      {"g_ee", 1},
+      {"g_nn", 1},
+      {"g_zz", 1},
+      {"g_en", 1},
+      {"g_ez", -1},
+      {"g_nz", -1}}},
+    {{{"potential", 1},
+      {"gx", 1},
+      {"gy", 1},
+      {"gz", 1},
+      {"gxx", 1},
+      {"gyy", 1},
+      {"gzz", 1},
+      {"gxy", 1},
+      {"gxz", 1},
+      {"gyz", 1}}},
+    {{{"potential", 1},
+      {"gy", 1},
+      {"gx", 1},
+      {"gz", -1},
+      {"yy", 1},
+      {"xx", 1},
+      {"zz", 1},
+      {"xy", 1},
+      {"yz", -1},
+      {"xz", -1}}},
+    {{{"potential", 1},
+      {"gx", 1},
+      {"gy", 1},
+      {"gz", -1},
+      {"gxx", 1},
+      {"gyy", 1},
+      {"gzz", 1},
+      {"gxy", 1},
+      {"gxz", -1},
+      {"gyz", -1}}},
+}};
+
+std::string_view unit_of(Channel channel, UnitSystem units) {
+  if (units == UnitSystem::si) return si_unit(quantity(channel));
+  switch (quantity(channel)) {
+    case Quantity::gravity_potential:
+      return "J/kg";
+    case Quantity::acceleration:
+      return "mGal";
+    default:
+      return "E";
+  }
+}
+
+std::string description_of(Channel channel, Frame frame) {
+  const bool up = frame == Frame::enu || frame == Frame::simpeg;
+  const std::string vertical = up ? "upward" : "downward";
+  switch (channel) {
+    case Channel::potential:
+      return "gravity potential";
+    case Channel::g_e:
+      return "gravity, eastward component";
+    case Channel::g_n:
+      return "gravity, northward component";
+    case Channel::g_u:
+      return "gravity, " + vertical + " component";
+    case Channel::g_ee:
+      return "gravity gradient, east-east component";
+    case Channel::g_nn:
+      return "gravity gradient, north-north component";
+    case Channel::g_uu:
+      return "gravity gradient, vertical-vertical component";
+    case Channel::g_en:
+      return "gravity gradient, east-north component";
+    case Channel::g_eu:
+      return "gravity gradient, east-" + vertical + " component";
+    case Channel::g_nu:
+      return "gravity gradient, north-" + vertical + " component";
+  }
+  return {};
+}
+
+}  // namespace
+
+Frame frame_from_name(std::string_view wanted) {
+  const auto it = std::find(frame_names.begin(), frame_names.end(), wanted);
+  if (it == frame_names.end())
+    throw InputError("frame",
+                     "\"" + std::string(wanted) + "\" is not a frame." + did_you_mean(wanted, frame_names),
+                     "Allowed: " + joined(frame_names) + ".");
+  return static_cast<Frame>(it - frame_names.begin());
+}
+
+UnitSystem unit_system_from_name(std::string_view wanted) {
+  if (wanted == "si") return UnitSystem::si;
+  if (wanted == "geo") return UnitSystem::geo;
+  throw InputError("units", "\"" + std::string(wanted) + "\" is not a system of units.",
+                   "Allowed: si (m2/s2, m/s2, 1/s2), geo (J/kg, mGal, E).");
+}
+
+UnitSystem usual_units(Frame frame) {
+  return frame == Frame::enu || frame == Frame::tomofast ? UnitSystem::si : UnitSystem::geo;
+}
+
+FrameChannel in_frame(Channel channel, Frame frame, UnitSystem units) {
+  const Entry& entry = tables[static_cast<std::size_t>(frame)][static_cast<std::size_t>(channel)];
+  return {channel, entry.name, entry.sign, unit_of(channel, units), description_of(channel, frame)};
+}
+
+FrameChannel channel_from_frame(std::string_view wanted, Frame frame, UnitSystem units) {
+  const Table& table = tables[static_cast<std::size_t>(frame)];
+  for (std::size_t c = 0; c < channel_count; ++c) {
+    const auto known = table[c].name;
+    const bool with_g =
+        frame == Frame::ubc && wanted.size() == 3 && wanted[0] == 'g' && wanted.substr(1) == known;
+    if (wanted == known || with_g) return in_frame(static_cast<Channel>(c), frame, units);
+  }
+  std::array<std::string_view, channel_count> names;
+  std::transform(table.begin(), table.end(), names.begin(), [](const Entry& e) { return e.name; });
+  throw InputError("channels",
+                   "\"" + std::string(wanted) + "\" is not a channel of the frame " +
+                       std::string(name(frame)) + "." + did_you_mean(wanted, names),
+                   "Allowed: " + joined(names) + ".");
+}
+
+Column to_frame(Channel channel, std::span<const double> values, Frame frame, UnitSystem units) {
+  const auto there = in_frame(channel, frame, units);
+  Column column{
+      std::string(there.name), std::string(there.unit), there.description, {values.begin(), values.end()}};
+  const double one_unit = there.sign * si_factor(quantity(channel), there.unit);
+  if (one_unit != 1)
+    for (double& v : column.values) v /= one_unit;
+  return column;
+}
+
+Observed from_frame(const Column& column, Frame frame, UnitSystem units) {
+  const auto there = channel_from_frame(column.name, frame, units);
+  Observed out{there.channel, column.values};
+  const double factor =
+      there.sign *
+      si_factor(quantity(there.channel), column.unit.empty() ? there.unit : std::string_view(column.unit));
+  for (double& v : out.values) v *= factor;
+  return out;
+}
+
+}  // namespace terrane
