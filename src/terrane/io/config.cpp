@@ -20,7 +20,8 @@ namespace terrane {
 // A tree of our own: toml++ stays in this file, and every node knows whether it was read.
 struct Config::Node {
   using List = std::vector<Node>;
-  using Table = std::vector<std::pair<std::string, Node>>;
+  struct Entry;  // not a pair: Clang wants a pair's parts complete
+  using Table = std::vector<Entry>;
   std::variant<bool, std::int64_t, double, std::string, List, Table> value;
   std::string place;  ///< "job.toml:14"
   mutable bool read = false;
@@ -33,6 +34,11 @@ struct Config::Node {
                                                  "a text",     "a list",         "a table"};
     return names[value.index()];
   }
+};
+
+struct Config::Node::Entry {
+  std::string first;
+  Node second;
 };
 
 struct Config::Document {
@@ -72,12 +78,12 @@ std::string in_quotes(std::string_view text) {
 namespace config_detail {
 
 template <class Node, class Convert>
-Node list_of(const toml::array& array, std::string place, Convert&& convert) {
+Node list_of(const toml::array& array, const std::string& place, Convert&& convert) {
   typename Node::List items;
   for (const auto& item : array) items.push_back(convert(item));
   Node node;
   node.value = std::move(items);
-  node.place = std::move(place);
+  node.place = place;
   return node;
 }
 
@@ -94,7 +100,7 @@ Node converted(const toml::node& source, std::uint32_t key_line, const PlaceOf& 
       // The line of a key is where the key stands, also when its list ends further down.
       if (key.source().begin.line && !child.is_table() && !child.is_array_of_tables())
         entry.place = place_of(key.source().begin.line);
-      entries.emplace_back(std::string(key.str()), std::move(entry));
+      entries.push_back({std::string(key.str()), std::move(entry)});
     }
     node.value = std::move(entries);
   } else if (const auto* array = source.as_array()) {
@@ -194,7 +200,7 @@ Config Config::parse(std::string_view text, std::string name, std::filesystem::p
           Node fresh;
           fresh.value = Node::Table{};
           fresh.place = place;
-          table->emplace_back(part, std::move(fresh));
+          table->push_back({part, std::move(fresh)});
           found = std::prev(table->end());
         }
         at = &found->second;
@@ -238,7 +244,7 @@ Config Config::parse(std::string_view text, std::string name, std::filesystem::p
   return Config(std::move(document), root, "");
 }
 
-Config Config::describe(std::vector<std::span<const Key>> lists) const {
+Config Config::describe(const std::vector<std::span<const Key>>& lists) const {
   Config described = *this;
   described.known_.clear();
   for (const auto list : lists) described.known_.insert(described.known_.end(), list.begin(), list.end());

@@ -62,7 +62,7 @@ class Config {
 
   /// This table with the keys it may hold. Throws InputError at the first key that is not among them, with
   /// the nearest spelling. Several lists may be joined.
-  Config describe(std::vector<std::span<const Key>> keys) const;
+  Config describe(const std::vector<std::span<const Key>>& keys) const;
 
   bool has(std::string_view key) const;
   std::vector<std::string> keys() const;
