@@ -146,8 +146,8 @@ Survey list_survey(std::vector<double> easting, std::vector<double> northing, st
 Survey list_survey(std::vector<double> easting, std::vector<double> northing, const StationHeight& height,
                    std::vector<Column> columns) {
   // The coordinates first, so that a NaN is not taken for a station outside the elevation grid.
-  auto survey = list_survey(std::move(easting), std::move(northing), std::vector<double>(easting.size()),
-                            std::move(columns));
+  std::vector<double> up(easting.size());
+  auto survey = list_survey(std::move(easting), std::move(northing), std::move(up), std::move(columns));
   survey.up = heights(survey.easting, survey.northing, height);
   return survey;
 }

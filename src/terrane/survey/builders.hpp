@@ -20,7 +20,7 @@ struct Clearance {
 /// Up of the stations in metres: a constant, or above the ground.
 using StationHeight = std::variant<double, Clearance>;
 
-/// `count` even values from `from` to `to`, both included. A count of 1 needs from == to or gives the middle.
+/// `count` even values from `from` to `to`, both included. A count of 1 gives the middle.
 /// Throws InputError (zero count, not ascending, NaN).
 std::vector<double> even_axis(double from, double to, std::size_t count);
 

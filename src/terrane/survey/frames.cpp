@@ -9,7 +9,7 @@ namespace terrane {
 
 namespace {
 
-/// A component in another frame: its name, its sign there, and its axes in words.
+/// A component in a frame: its name and its sign there.
 struct Entry {
   std::string_view name;
   int sign;
@@ -17,58 +17,21 @@ struct Entry {
 using Table = std::array<Entry, channel_count>;
 
 // In the order of Channel: potential, g_e, g_n, g_u, g_ee, g_nn, g_uu, g_en, g_eu, g_nu.
+// One table a frame.
+// clang-format off
 constexpr std::array<Table, 5> tables{{
-    {{{"potential", 1},
-      {"g_e", 1},
-      {"g_n", 1},
-      {"g_u", 1},
-      {"g_ee", 1},
-      {"g_nn", 1},
-      {"g_uu", 1},
-      {"g_en", 1},
-      {"g_eu", 1},
-      {"g_nu", 1}}},
-    {{{"potential", 1},
-      {"g_e", 1},
-      {"g_n", 1},
-      {"g_z", -1},
-      {"g_ee", 1},
-      {"g_nn", 1},
-      {"g_zz", 1},
-      {"g_en", 1},
-      {"g_ez", -1},
-      {"g_nz", -1}}},
-    {{{"potential", 1},
-      {"gx", 1},
-      {"gy", 1},
-      {"gz", 1},
-      {"gxx", 1},
-      {"gyy", 1},
-      {"gzz", 1},
-      {"gxy", 1},
-      {"gxz", 1},
-      {"gyz", 1}}},
-    {{{"potential", 1},
-      {"gy", 1},
-      {"gx", 1},
-      {"gz", -1},
-      {"yy", 1},
-      {"xx", 1},
-      {"zz", 1},
-      {"xy", 1},
-      {"yz", -1},
-      {"xz", -1}}},
-    {{{"potential", 1},
-      {"gx", 1},
-      {"gy", 1},
-      {"gz", -1},
-      {"gxx", 1},
-      {"gyy", 1},
-      {"gzz", 1},
-      {"gxy", 1},
-      {"gxz", -1},
-      {"gyz", -1}}},
+    {{{"potential", 1}, {"g_e", 1}, {"g_n", 1}, {"g_u", 1},
+      {"g_ee", 1}, {"g_nn", 1}, {"g_uu", 1}, {"g_en", 1}, {"g_eu", 1}, {"g_nu", 1}}},
+    {{{"potential", 1}, {"g_e", 1}, {"g_n", 1}, {"g_z", -1},
+      {"g_ee", 1}, {"g_nn", 1}, {"g_zz", 1}, {"g_en", 1}, {"g_ez", -1}, {"g_nz", -1}}},
+    {{{"potential", 1}, {"gx", 1}, {"gy", 1}, {"gz", 1},
+      {"gxx", 1}, {"gyy", 1}, {"gzz", 1}, {"gxy", 1}, {"gxz", 1}, {"gyz", 1}}},
+    {{{"potential", 1}, {"gy", 1}, {"gx", 1}, {"gz", -1},
+      {"yy", 1}, {"xx", 1}, {"zz", 1}, {"xy", 1}, {"yz", -1}, {"xz", -1}}},
+    {{{"potential", 1}, {"gx", 1}, {"gy", 1}, {"gz", -1},
+      {"gxx", 1}, {"gyy", 1}, {"gzz", 1}, {"gxy", 1}, {"gxz", -1}, {"gyz", -1}}},
 }};
+// clang-format on
 
 std::string_view unit_of(Channel channel, UnitSystem units) {
   if (units == UnitSystem::si) return si_unit(quantity(channel));

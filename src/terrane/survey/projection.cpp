@@ -72,10 +72,7 @@ struct Projection::Impl {
     const bool bare = text.find("+proj=") != std::string::npos && text.find("+type=crs") == std::string::npos;
     Object system(proj_create(context.get(), (bare ? text + " +type=crs" : text).c_str()));
     if (!system) {
-      const int code = proj_context_errno(context.get());
-      const char* reason = code ? proj_context_errno_string(context.get(), code) : nullptr;
-      refuse(text,
-             fmt::format("is not a projection known to PROJ{}{}", reason ? ": " : "", reason ? reason : ""));
+      refuse(text, "is not a projection known to PROJ");
     }
     read_axes(*system);
     Object wgs84(proj_create(context.get(), "EPSG:4326"));

@@ -68,7 +68,10 @@ double normal_gravity_at(double latitude, double height, const Constants& c) {
   const double flattening_term = c.omega2 * c.a * c.a * linear / (u2 + c.e2) * q_prime_series(linear / u) /
                                  c.q0 * (0.5 * sin2_beta - 1.0 / 6);
   const double rotation = c.omega2 * u * cos2_beta;
-  return (attraction + flattening_term - rotation) / w;
+  const double along_u = (attraction + flattening_term - rotation) / w;
+  const double along_beta = c.omega2 * std::sqrt(sin2_beta * cos2_beta / (u2 + c.e2)) / w *
+                            (c.a * c.a * q_series(linear / u) / c.q0 - (u2 + c.e2));
+  return std::hypot(along_u, along_beta);
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
-// Normal gravity: the gravity of a rotating equipotential ellipsoid, at any height, in closed form.
+// Normal gravity: the magnitude of the gravity of a rotating equipotential ellipsoid, at any height, in
+// closed form.
 //
-//   γ(φ, h) = | GM/(u² + E²) + ω² a² E q'/((u² + E²) q₀) (½ sin²β − 1/6) − ω² u cos²β | / w
-//   (Somigliana-Pizzetti field, its component along the ellipsoidal coordinate u: the small component along β
-//   is left out, as usual)
+//   γ = √(γ_u² + γ_β²)
+//   γ_u = −1/w [ GM/(u² + E²) + ω² a² E/(u² + E²) q'/q₀ (½ sin²β − 1/6) − ω² u cos²β ]
+//   γ_β =  1/w  ω² sinβ cosβ / √(u² + E²) [ a² q/q₀ − (u² + E²) ]
 //
-// with u, β the ellipsoidal coordinates of the point, w = √((u² + E² sin²β)/(u² + E²)), E the linear
-// eccentricity. Source: Li & Götze (2001), Geophysics 66, 1660-1668, eqs. 13-19, after Heiskanen & Moritz
-// (1967), §2-8. Limits: exact on the ellipsoid; at height h the component left out is below 1e-6 mGal at 10
-// km.
+// u, β are the ellipsoidal coordinates of the point, E the linear eccentricity, w = √((u² + E² sin²β)/(u² +
+// E²)). Sources: Heiskanen & Moritz (1967), Physical Geodesy, eqs. 2-66, 2-67; Li & Götze (2001), Geophysics
+// 66, 1660-1668, who leave γ_β out: it vanishes on the ellipsoid and adds 1e-4 mGal at a height of 10 km.
+// Limits: exact outside the masses; inside the Earth it is the field continued downward.
 #pragma once
 
 #include <span>
