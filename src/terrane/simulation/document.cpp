@@ -27,6 +27,11 @@ std::string comment(std::string_view text, std::string_view start = "# ") {
   return out + line + "\n";
 }
 
+/// Bodies come as an array of tables.
+std::string heading_of(std::string_view path) {
+  return path == "model.body" ? fmt::format("[[{}]]", path) : fmt::format("[{}]", path);
+}
+
 std::string without_pipes(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -45,21 +50,23 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
   std::string_view open;
   for (const auto& section : sections) {
     if (!chosen(section)) continue;
-    const bool is_array = section.path == "model.body";
-    if (section.kind.empty()) {
+    if (open != section.path) {
       open = section.path;
-      text += "\n" + comment(section.summary);
-      text += fmt::format(is_array ? "[[{}]]\n" : "[{}]\n", section.path);
-    } else if (open != section.path) {
-      continue;  // keys of a kind follow their table
+      text += "\n" + comment(section.summary) + heading_of(section.path);
+      text += '\n';
     }
     for (const auto& key : section.keys) {
       if (key.type == "tables") continue;  // they come with their own heading
-      const bool set = !key.example.empty();
-      const std::string_view value = set ? key.example : key.fallback == "none" ? "..." : key.fallback;
+      const auto kind = kinds.find(std::string(section.path));
+      const bool is_kind = key.name == "kind" && kind != kinds.end();
+      const bool set = is_kind || !key.example.empty();
+      const std::string value = is_kind ? fmt::format("\"{}\"", kind->second)
+                                : set   ? std::string(key.example)
+                                : key.fallback == "none" || key.fallback.empty() ? "..."
+                                                                                 : std::string(key.fallback);
       const std::string entry = fmt::format("{}{} = {}", set ? "" : "# ", key.name, value);
-      const std::string beside = fmt::format("{:<44}  # {}", entry, key.help);
-      text += beside.size() <= width + 10 ? beside + "\n" : comment(key.help) + entry + "\n";
+      const std::string beside = fmt::format("{:<44}  # {}\n", entry, key.help);
+      text += beside.size() <= width + 10 ? beside : comment(key.help) + entry + '\n';
     }
   }
   return text;
@@ -73,16 +80,16 @@ std::string job_reference(std::span<const Section> sections) {
       " `[0, 22, 0, 22, -8, 0, \"km\"]`. In lists of\nwidths and faces `\"60*20\"` stands for sixty times 20."
       " Relative paths start from the folder of the job file;\n`${name}` in a text is replaced by"
       " `--arg name=VALUE`, and `${data}` by `--data FOLDER`. Any key can be set on the\ncommand line:"
-      " `--set survey.height=100`.\n\nA key that is not listed here, or that has no effect in a job, stops the"
+      " `--set survey.height=100`.\n\nA key that is not listed here, or that has no effect in a job, stops "
+      "the"
       " run.\n\nThis page is written by `terrane new gravity --reference`.\n";
   std::string_view last;
   for (const auto& section : sections) {
-    const bool is_array = section.path == "model.body";
     if (section.kind.empty()) {
-      text += fmt::format(is_array ? "\n## `[[{}]]`\n\n{}\n" : "\n## `[{}]`\n\n{}\n", section.path,
-                          section.summary);
+      text += fmt::format("\n## `{}`\n\n{}\n", heading_of(section.path), section.summary);
     } else if (section.path != last) {
-      text += fmt::format("\n## `[{}]` for mesh kind `{}`\n\n{}\n", section.path, section.kind, section.summary);
+      text +=
+          fmt::format("\n## `[{}]` for mesh kind `{}`\n\n{}\n", section.path, section.kind, section.summary);
     } else {
       text += fmt::format("\n### kind = \"{}\"\n\n{}\n", section.kind, section.summary);
     }

@@ -9,8 +9,8 @@
 
 namespace terrane {
 
-/// A commented job file that runs.  kinds: which kind of each table to show ("mesh" → "regular"); keys with an
-/// example are set, the others stand as comments with their defaults.
+/// A commented job file that runs.  kinds: which kind of each table to show ("mesh" → "regular"); keys with
+/// an example are set, the others stand as comments with their defaults.
 std::string job_template(std::span<const Section> sections, const std::map<std::string, std::string>& kinds,
                          const std::string& heading);
 

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "terrane/cli/verbs.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/survey/frames.hpp"
+
+namespace terrane::cli {
+
+namespace {
+
+/// Columns that are channels of one frame take the names, signs and units of another; others stay.
+void to_other_frame(std::vector<Column>& columns, io::Attributes& attributes, const ConvertOptions& options) {
+  const auto stated = attributes.find("frame");
+  const Frame from = frame_from_name(!options.from_frame.empty()  ? options.from_frame
+                                     : stated != attributes.end() ? stated->second
+                                                                  : "enu");
+  const Frame to = frame_from_name(options.frame);
+  const auto units = options.units.empty() ? UnitSystem::geo : unit_system_from_name(options.units);
+  std::size_t changed = 0;
+  for (auto& column : columns) {
+    std::optional<Observed> observed;
+    try {
+      observed = from_frame(column, from, UnitSystem::geo);
+    } catch (const InputError&) {
+      continue;  // not a channel
+    }
+    column = to_frame(observed->channel, observed->values, to, units);
+    ++changed;
+  }
+  if (changed == 0)
+    throw InputError(options.from, fmt::format("no column is a channel of the frame {}", name(from)),
+                     "Name the frame of the file with --from-frame.");
+  attributes["frame"] = name(to);
+}
+
+}  // namespace
+
+int convert(const ConvertOptions& options) {
+  io::ReadOptions read;
+  read.format = options.from_format;
+  read.mesh = options.mesh;
+  read.unit = options.unit;
+  read.length_unit = options.length_unit;
+  read.field = options.field;
+  auto content = InputPhase::within([&] { return io::read(options.from, read); });
+  if (!options.frame.empty()) {
+    if (auto* table = std::get_if<io::Table>(&content))
+      to_other_frame(table->columns, table->attributes, options);
+    else if (auto* grid = std::get_if<io::GridData>(&content))
+      to_other_frame(grid->fields, grid->attributes, options);
+    else throw InputError(options.from, "only stations and grids have a frame", "Leave --frame out.");
+  } else if (!options.units.empty()) {
+    throw InputError("--units", "units are chosen together with --frame", "Add --frame enu.");
+  }
+  io::WriteOptions write;
+  write.format = options.to_format;
+  write.field = options.field;
+  io::write(options.to, content, write);
+  return 0;
+}
+
+int list_formats() {
+  fmt::print("{:<16} {:<36} {:<20} {:<6} {}\n", "format", "", "extensions", "", "holds");
+  for (const auto& format : io::formats())
+    fmt::print("{:<16} {:<36} {:<20} {:<6} {}\n", format.name, format.title, format.extensions,
+               fmt::format("{}{}", format.reads ? "r" : "-", format.writes ? "w" : "-"), format.holds);
+  return 0;
+}
+
+}  // namespace terrane::cli

@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+#include <omp.h>
+#include <sched.h>
+
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "terrane/base/version.hpp"
+#include "terrane/cli/verbs.hpp"
+#include "terrane/simulation/memory.hpp"
+
+namespace terrane::cli {
+
+namespace {
+
+struct Processor {
+  std::string model = "unknown";
+  std::size_t cores = 0;
+};
+
+Processor processor() {
+  Processor found;
+  std::ifstream info("/proc/cpuinfo");
+  std::string line, socket;
+  std::set<std::string> cores;
+  while (std::getline(info, line)) {
+    const auto colon = line.find(": ");
+    if (colon == line.npos) continue;
+    if (line.starts_with("model name")) found.model = line.substr(colon + 2);
+    if (line.starts_with("physical id")) socket = line.substr(colon + 2);
+    if (line.starts_with("core id")) cores.insert(socket + ":" + line.substr(colon + 2));
+  }
+  found.cores = cores.size();
+  return found;
+}
+
+std::string instruction_set() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return "AVX-512";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "AVX2";
+  return "plain";
+#elif defined(__aarch64__)
+  return "NEON";
+#else
+  return "plain";
+#endif
+}
+
+}  // namespace
+
+int devices() {
+  const auto cpu = processor();
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const int usable =
+      sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : omp_get_num_procs();
+  fmt::print("cpu\n  {:<10} {}\n", "processor", cpu.model);
+  if (cpu.cores) fmt::print("  {:<10} {}\n", "cores", cpu.cores);
+  fmt::print("  {:<10} {} of {} processors usable, {} threads by default\n", "threads", usable,
+             omp_get_num_procs(), omp_get_max_threads());
+  fmt::print("  {:<10} {}\n", "vectors", instruction_set());
+  fmt::print("  {:<10} {} available\n", "memory", bytes_text(static_cast<double>(available_memory())));
+  fmt::print("cuda\n  not in this build\n{}\n", version_line());
+  return 0;
+}
+
+}  // namespace terrane::cli

@@ -1,0 +1,22 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "terrane/cli/verbs.hpp"
+#include "terrane/io/registry.hpp"
+
+namespace terrane::cli {
+
+int info(const std::vector<std::string>& files) {
+  for (const auto& file : files) {
+    if (std::filesystem::path(file).extension() == ".toml") {
+      fmt::print("{}: a job file; `terrane check {}` tells what it does\n", file, file);
+      continue;
+    }
+    const auto text = InputPhase::within([&] { return io::describe(io::read(file), file); });
+    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+  }
+  return 0;
+}
+
+}  // namespace terrane::cli

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "terrane/cli/verbs.hpp"
+
+namespace terrane::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Folders to look in: that of the command and those above it.
+std::vector<fs::path> folders_above_command() {
+  std::vector<fs::path> folders;
+  std::error_code failed;
+  auto folder = fs::read_symlink("/proc/self/exe", failed).parent_path();
+  for (int level = 0; level < 4 && !folder.empty(); ++level) {
+    folders.push_back(folder);
+    if (folder == folder.parent_path()) break;
+    folder = folder.parent_path();
+  }
+  return folders;
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code failed;
+  return fs::is_regular_file(path, failed);
+}
+
+fs::path plotting_script() {
+  if (const char* named = std::getenv("TERRANE_PLOTTING")) {
+    if (is_file(named)) return named;
+    throw InputError("TERRANE_PLOTTING", fmt::format("there is no file \"{}\"", named));
+  }
+  for (const auto& folder : folders_above_command())
+    for (const auto* place : {"share/terrane/plotting.py", "python/terrane/plotting.py"})
+      if (is_file(folder / place)) return folder / place;
+  throw FileError("plot", "the script plotting.py is not beside the command",
+                  "Install Terrane whole, or name the script with TERRANE_PLOTTING.");
+}
+
+std::string python() {
+  if (const char* named = std::getenv("TERRANE_PYTHON"); named && *named) return named;
+  for (const auto& folder : folders_above_command())
+    if (is_file(folder / ".venv/bin/python") || fs::is_symlink(folder / ".venv/bin/python"))
+      return (folder / ".venv/bin/python").string();
+  return "python3";
+}
+
+}  // namespace
+
+int plot(const PlotOptions& options) {
+  if (!is_file(options.file))
+    throw InputError(options.file, "there is no such file", "`terrane run JOB` writes results to draw.");
+  std::vector<std::string> words{python(), plotting_script().string(), options.file};
+  const auto add = [&](const std::string& word, const std::string& value) {
+    if (value.empty()) return;
+    words.push_back(word);
+    words.push_back(value);
+  };
+  add("--out", options.out);
+  add("--title", options.title);
+  add("--slice", options.slice);
+  if (options.dpi) add("--dpi", fmt::format("{}", options.dpi));
+  std::string channels;
+  for (const auto& channel : options.channels) channels += (channels.empty() ? "" : ",") + channel;
+  add("--channels", channels);
+
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0) throw FileError("plot", fmt::format("Python cannot be started: {}", std::strerror(errno)));
+  if (child == 0) {
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) throw Cancelled();
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  if (code == 127)
+    throw UnsupportedError("plot", fmt::format("Python is not there as \"{}\"", words[0]),
+                           "Install Python 3, or name it with TERRANE_PYTHON.");
+  return code;  // the script has said what was wrong
+}
+
+}  // namespace terrane::cli

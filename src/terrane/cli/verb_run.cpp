@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <iterator>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/cli/verbs.hpp"
+#include "terrane/simulation/memory.hpp"
+#include "terrane/simulation/output.hpp"
+#include "terrane/simulation/write_result.hpp"
+
+namespace terrane::cli {
+
+namespace {
+
+std::string from_standard_input() {
+  std::string text;
+  char buffer[4096];
+  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;) text.append(buffer, n);
+  return text;
+}
+
+std::string grouped(std::size_t number) {
+  std::string digits = fmt::format("{}", number);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
+  return digits;
+}
+
+void print_report(const Result& result) {
+  const auto& report = result.report;
+  const auto line = [](std::string_view what, const std::string& value) {
+    fmt::print("  {:<10} {}\n", what, value);
+  };
+  std::string names;
+  for (const auto& field : result.fields)
+    names += fmt::format("{}{} [{}]", names.empty() ? "" : ", ", field.name, field.unit);
+  line("computed", names);
+  line("of", fmt::format("{} sources at {} stations", grouped(report.sources), grouped(report.stations)));
+  line("on", report.device);
+  line("method", report.reason.empty() ? report.method : fmt::format("{}: {}", report.method, report.reason));
+  line("time", fmt::format("{:.3g} s, {:.3g} pairs per second", report.seconds,
+                           report.seconds > 0 ? report.pairs / report.seconds : 0.0));
+  line("memory", bytes_text(static_cast<double>(peak_memory())));
+  if (report.verified_stations)
+    line("error", fmt::format("{:.1e} of the largest value, against quadruple precision at {} stations",
+                              report.verified_error, report.verified_stations));
+  else if (report.estimated_error > 0)
+    line("error", fmt::format("{:.1e} expected; simulation.verify = 8 measures it", report.estimated_error));
+  if (report.inside_stations)
+    line("inside", fmt::format("{} stations lie inside bodies", grouped(report.inside_stations)));
+  if (report.singular_stations)
+    line("singular",
+         fmt::format("{} stations lie on edges, corners or faces", grouped(report.singular_stations)));
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const auto& warning : warnings) fmt::print(stderr, "terrane: warning: {}\n", warning);
+}
+
+}  // namespace
+
+Config read_job(const JobOptions& options) {
+  Config::Options given;
+  given.sets = options.sets;
+  if (options.threads > 0) given.sets.push_back(fmt::format("simulation.threads={}", options.threads));
+  if (!options.output.empty()) {
+    // From where the command runs, not from the folder of the job.
+    std::string quoted;
+    for (const char c : std::filesystem::absolute(options.output).string()) {
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+    given.sets.push_back(fmt::format("output.folder=\"{}\"", quoted));
+  }
+  if (!options.data.empty()) given.arguments["data"] = std::filesystem::absolute(options.data).string();
+  for (const auto& argument : options.arguments) {
+    const auto equals = argument.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw InputError("--arg " + argument, "an argument reads name=value");
+    given.arguments[argument.substr(0, equals)] = argument.substr(equals + 1);
+  }
+  if (options.job == "-") return Config::parse(from_standard_input(), "standard input", {}, given);
+  return Config::read(options.job, given);
+}
+
+int run(const Registry& registry, const JobOptions& options) {
+  // Installed first, so that Ctrl-C ends every stage the same way.
+  const auto progress = terminal_progress();
+  const auto stop_if_cancelled = [&] {
+    if (progress->cancelled()) throw Cancelled();
+  };
+  const auto [job, simulation, output] = InputPhase::within([&] {
+    auto config = read_job(options);
+    auto made = registry.make(config);
+    auto files = Output::read(config);
+    return std::tuple{std::move(config), std::move(made), std::move(files)};
+  });
+  stop_if_cancelled();
+
+  // A folder that cannot be made is found before hours of work, not after.
+  for (const auto* files : {&output.files, &output.model, &output.plots})
+    for (const auto& file : *files) {
+      std::error_code failed;
+      std::filesystem::create_directories(file.parent_path(), failed);
+      if (failed)
+        throw FileError(file.parent_path().string(), "the folder cannot be made: " + failed.message(),
+                        "Name another with --output FOLDER.");
+    }
+
+  if (!options.quiet) fmt::print("{}\n", job.name());
+  std::fflush(stdout);
+  const auto result = simulation->run(progress.get());
+  if (!options.quiet) print_report(result);
+  print_warnings(result.report.warnings);
+
+  const auto wrote = [&](const std::filesystem::path& path) {
+    if (!options.quiet)
+      fmt::print("  {:<10} {}\n", "wrote",
+                 path.lexically_proximate(std::filesystem::current_path()).string());
+    std::fflush(stdout);
+  };
+  for (const auto& path : output.files) {
+    stop_if_cancelled();
+    write_result(path.string(), result);
+    wrote(path);
+  }
+  for (const auto& path : output.model) {
+    stop_if_cancelled();
+    simulation->write_model(path.string());
+    wrote(path);
+  }
+  if (!options.plots || output.plots.empty()) return 0;
+
+  std::filesystem::path source;
+  for (const auto& path : output.files)
+    if (path.extension() == ".nc" || (source.empty() && path.extension() == ".csv")) source = path;
+  if (source.empty())
+    throw InputError(job.table("output").where("plots"), "plots are drawn from a result in .nc or .csv",
+                     "Add one to output.files.");
+  for (const auto& path : output.plots) {
+    stop_if_cancelled();
+    PlotOptions picture;
+    picture.file = source.string();
+    picture.out = path.string();
+    picture.channels = output.plot_channels;
+    if (const int failed = plot(picture)) return failed;
+    wrote(path);
+  }
+  return 0;
+}
+
+int check(const Registry& registry, const JobOptions& options) {
+  const auto job = read_job(options);
+  const auto simulation = InputPhase::within([&] { return registry.make(job); });
+  const auto plan = simulation->check();
+  fmt::print("{}: the job is sound\n{}", job.name(), plan.text());
+  for (const auto* files : {"files", "model", "plots"}) {
+    const auto output = Output::read(job);
+    const auto& paths = std::string_view(files) == "files"   ? output.files
+                        : std::string_view(files) == "model" ? output.model
+                                                             : output.plots;
+    for (const auto& path : paths) fmt::print("  {:<10} {}\n", "would write", path.string());
+  }
+  return 0;
+}
+
+}  // namespace terrane::cli

@@ -1,0 +1,67 @@
+// The verbs of the terrane command. Each is thin: what it does can be done from C++ too.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "terrane/io/config.hpp"
+#include "terrane/simulation/simulation.hpp"
+
+namespace terrane::cli {
+
+/// What `run` and `check` take.
+struct JobOptions {
+  std::string job;
+  std::string data;                    ///< --data FOLDER, the argument ${data}
+  std::vector<std::string> arguments;  ///< --arg name=value
+  std::vector<std::string> sets;       ///< --set key=value
+  std::string output;                  ///< --output FOLDER, from where the command runs
+  int threads = 0;
+  bool quiet = false, plots = true;
+};
+
+struct NewOptions {
+  std::string physics = "gravity", mesh = "regular", survey = "grid", file;
+  bool reference = false;
+};
+
+struct ConvertOptions {
+  std::string from, to;
+  std::string mesh, unit, length_unit, field, from_format, to_format;
+  std::string frame, from_frame, units;
+};
+
+struct PlotOptions {
+  std::string file, out, title, slice;
+  std::vector<std::string> channels;
+  int dpi = 0;
+};
+
+/// Verbs return the exit status and throw terrane::Error.
+int run(const Registry& registry, const JobOptions& options);
+int check(const Registry& registry, const JobOptions& options);
+int new_job(const Registry& registry, const NewOptions& options);
+int info(const std::vector<std::string>& files);
+int convert(const ConvertOptions& options);
+int list_formats();
+int plot(const PlotOptions& options);
+int devices();
+
+/// The job with its overrides and arguments. Throws InputError, FileError.
+Config read_job(const JobOptions& options);
+
+/// Thrown while input is read, so that a missing input file ends with the status of bad input.
+class InputPhase {
+ public:
+  template <class Call>
+  static auto within(Call&& call) {
+    try {
+      return call();
+    } catch (const FileError& error) {
+      throw InputError(error.where(), error.problem(), error.next());
+    }
+  }
+};
+
+}  // namespace terrane::cli

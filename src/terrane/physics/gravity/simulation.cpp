@@ -1,0 +1,365 @@
+#include "terrane/physics/gravity/simulation.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <numeric>
+#include <optional>
+
+#include "terrane/base/text.hpp"
+#include "terrane/base/version.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/normal_gravity.hpp"
+#include "terrane/simulation/earth.hpp"
+#include "terrane/simulation/output.hpp"
+#include "terrane/simulation/stations.hpp"
+
+namespace terrane::gravity {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> methods{"auto", "direct", "lattice", "tree"};
+constexpr std::array<std::string_view, 4> policies{"nan", "mean", "outside", "inside"};
+constexpr std::array<std::string_view, 2> precisions{"double", "single"};
+
+constexpr Key keys[] = {
+    {"physics", "text", "\"gravity\"", "What is computed.", "\"gravity\""},
+    {"channels", "list of names", "[\"g_u\"]",
+     "potential, g_e g_n g_u, g_ee g_nn g_uu g_en g_eu g_nu; or the groups all, vector, tensor; or the "
+     "frame's"
+     " own names.",
+     "[\"all\"]"},
+    {"accuracy", "number or \"best\"", "1e-12",
+     "Relative error allowed, from 1e-3 down to \"best\": what double precision can give."},
+    {"method", "text", "\"auto\"", "auto takes the cheapest that keeps the accuracy; direct, lattice, tree."},
+    {"singular", "text", "\"nan\"",
+     "The gradient tensor where it has no single value: nan, or on faces the mean, outside or inside limit."},
+    {"precision", "text", "\"double\"", "Storage of the results: double or single. Sums are always double."},
+    {"gravitational_constant", "number", "6.67430e-11",
+     "G in m3/(kg s2). Other programs use 6.67384e-11 or 6.674e-11."},
+    {"frame", "text", "\"enu\"",
+     "Names, axes and signs of the output: enu, harmonica, simpeg, ubc, tomofast."},
+    {"units", "text", "\"geo\"", "geo: J/kg, mGal, E; si: m2/s2, m/s2, 1/s2."},
+    {"verify", "count", "0", "Stations to recompute in quadruple precision, spread over the survey.", "8"},
+    {"threads", "count", "0", "How many; 0: all the machine has."},
+    {"memory", "text", "none",
+     "Most memory the run may take, \"2 GB\"; otherwise what the machine has left."},
+    {"normal_gravity", "text", "none",
+     "WGS84 or GRS80: adds normal gravity at the stations and, with survey.observed_column, the "
+     "disturbance."},
+    {"subtract_terrain", "true or false", "false",
+     "Takes the model for terrain: adds its downward pull and the disturbance without it."},
+};
+
+constexpr Section description{"simulation", "", "Which fields, and how.", keys};
+
+template <std::size_t n>
+std::size_t place(const std::array<std::string_view, n>& names, const std::string& name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+ChannelSet channels_in_frame(const std::vector<std::string>& names, Frame frame) {
+  ChannelSet set;
+  for (const auto& name : names) {
+    ChannelSet one;
+    try {
+      one = channels_from_names({name});
+    } catch (const InputError&) {
+      if (frame == Frame::enu) throw;
+      one = ChannelSet{channel_from_frame(name, frame, UnitSystem::geo).channel};
+    }
+    set = set | one;
+  }
+  return set;
+}
+
+std::string accuracy_text(double accuracy) {
+  return accuracy <= best_accuracy ? "best" : fmt::format("{}", accuracy);
+}
+
+/// The time now, or of SOURCE_DATE_EPOCH so that a result can be made again bit for bit.
+std::string date_text() {
+  std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  if (const char* fixed = std::getenv("SOURCE_DATE_EPOCH")) now = std::strtoll(fixed, nullptr, 10);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+}
+
+Stations views(const Survey& survey) { return {survey.easting, survey.northing, survey.up}; }
+
+Prisms views(const PrismModel& model) {
+  const auto& p = model.prisms;
+  return {p.west, p.east, p.south, p.north, p.bottom, p.top, model.density};
+}
+
+}  // namespace
+
+Settings Settings::read(const Config& job) {
+  const auto table = job.table("simulation").describe({keys});
+  Settings settings;
+  auto& p = settings.parameters;
+  table.text("physics");
+  settings.frame = static_cast<Frame>(
+      place(frame_names, table.choice("frame", std::span<const std::string_view>(frame_names))));
+  settings.units = table.choice("units", {"geo", "si"}) == "si" ? UnitSystem::si : UnitSystem::geo;
+  const auto names = table.texts("channels");
+  if (names.empty()) throw table.wrong("channels", "no channel is asked for");
+  try {
+    p.channels = channels_in_frame(names, settings.frame);
+  } catch (const InputError& error) {
+    throw table.wrong("channels", error.problem(), error.next());
+  }
+  if (table.is_text("accuracy")) {
+    if (table.text("accuracy") != "best")
+      throw table.wrong("accuracy", fmt::format("\"{}\" is not an accuracy", table.text("accuracy")),
+                        "Write \"best\", or a number such as 1e-12.");
+    p.accuracy = best_accuracy;
+  } else {
+    p.accuracy = table.number("accuracy");
+    if (!(p.accuracy >= best_accuracy) || p.accuracy > 1e-3)
+      throw table.wrong("accuracy", fmt::format("{} is not between {} and 1e-3", p.accuracy, best_accuracy));
+  }
+  p.method = static_cast<Method>(place(methods, table.choice("method", methods)));
+  p.singular = static_cast<SingularPolicy>(place(policies, table.choice("singular", policies)));
+  p.precision = static_cast<Precision>(place(precisions, table.choice("precision", precisions)));
+  p.gravitational_constant = table.positive("gravitational_constant");
+  p.verify = table.count("verify");
+  p.threads = static_cast<int>(table.count("threads", 0, 65536));
+  if (const auto ellipsoid = table.optional_text("normal_gravity"); ellipsoid && *ellipsoid != "none") {
+    try {
+      settings.normal_gravity = ellipsoid_from_name(*ellipsoid).name;
+    } catch (const InputError& error) {
+      throw table.wrong("normal_gravity", error.problem(), error.next());
+    }
+  }
+  settings.subtract_terrain = table.flag("subtract_terrain");
+  if (settings.subtract_terrain && settings.normal_gravity.empty())
+    throw table.wrong("subtract_terrain", "there is no disturbance to subtract from",
+                      "Set simulation.normal_gravity = \"WGS84\" and survey.observed_column.");
+  return settings;
+}
+
+std::string to_string(const Settings& settings) {
+  const auto& p = settings.parameters;
+  std::vector<std::string_view> names;
+  for (const auto channel : p.channels.list()) names.push_back(name(channel));
+  std::string text = fmt::format(
+      "channels: {}\naccuracy: {}\nmethod: {}\nsingular: {}\nprecision: {}\ngravitational_constant: {}\n"
+      "frame: {}\nunits: {}\nverify: {}\nthreads: {}\n",
+      joined(names), accuracy_text(p.accuracy), methods[static_cast<std::size_t>(p.method)],
+      policies[static_cast<std::size_t>(p.singular)], precisions[static_cast<std::size_t>(p.precision)],
+      p.gravitational_constant, name(settings.frame), settings.units == UnitSystem::si ? "si" : "geo",
+      p.verify, p.threads);
+  if (!settings.normal_gravity.empty())
+    text += fmt::format("normal_gravity: {}\nsubtract_terrain: {}\n", settings.normal_gravity,
+                        settings.subtract_terrain);
+  return text;
+}
+
+Simulation::Simulation(DensityModel model, Survey survey, Settings settings, MemoryBudget memory)
+    : model_(std::move(model)), survey_(std::move(survey)), settings_(std::move(settings)), memory_(memory) {
+  if (settings_.normal_gravity.empty()) return;
+  if (!survey_.find("latitude"))
+    throw InputError("simulation.normal_gravity", "the survey has no latitudes",
+                     "Normal gravity needs stations in longitude and latitude, and mesh.projection.");
+  if (settings_.subtract_terrain && !survey_.find("observed"))
+    throw InputError("simulation.subtract_terrain", "the survey has no observed gravity",
+                     "Name its column with survey.observed_column.");
+  if (!survey_.find("ellipsoidal_height"))
+    warnings_.push_back(
+        "normal gravity is taken at survey heights as if above the ellipsoid;"
+        " survey.geoid turns heights above sea level into those");
+}
+
+std::unique_ptr<Simulation> Simulation::from_job(const Config& job) {
+  auto settings = Settings::read(job);
+  MemoryBudget memory;
+  const auto table = job.table("simulation").describe({keys});
+  if (const auto limit = table.optional_text("memory")) {
+    try {
+      memory.bytes = bytes_from_text(*limit);
+    } catch (const InputError& error) {
+      throw table.wrong("memory", error.problem(), error.next());
+    }
+  }
+  auto stations = build_survey(job, memory);
+  auto earth = build_earth(job, stations.projection, memory);
+  std::unique_ptr<Simulation> made;
+  try {
+    made = std::make_unique<Simulation>(std::move(earth.model), std::move(stations.survey),
+                                        std::move(settings), memory);
+  } catch (const InputError& error) {
+    const auto key = error.where().substr(error.where().rfind('.') + 1);
+    throw table.wrong(key, error.problem(), error.next());
+  }
+  made->job_ = job.source();
+  for (auto* notes : {&stations.notes, &earth.notes})
+    made->notes_.insert(made->notes_.end(), notes->begin(), notes->end());
+  for (auto* warnings : {&stations.warnings, &earth.warnings})
+    made->warnings_.insert(made->warnings_.end(), warnings->begin(), warnings->end());
+  if (source_count(made->model_) == 0)
+    made->warnings_.push_back("every density is zero: all fields will be zero");
+  return made;
+}
+
+Parameters Simulation::needed() const {
+  Parameters needed = settings_.parameters;
+  if (settings_.subtract_terrain) needed.channels.insert(Channel::g_u);
+  return needed;
+}
+
+double Simulation::memory_needed() const {
+  // Sources twice (as they are and in tiles), fields in SI and in the units asked for.
+  return static_cast<double>(source_count(model_)) * 2 * 7 * 8 +
+         static_cast<double>(survey_.size()) * 8 * (3 + 2 * static_cast<double>(needed().channels.size()));
+}
+
+Plan Simulation::check() {
+  Plan plan;
+  plan.sources = source_count(model_);
+  plan.stations = survey_.size();
+  plan.pairs = static_cast<double>(plan.sources) * static_cast<double>(plan.stations);
+  plan.memory_bytes = static_cast<std::size_t>(memory_needed());
+  plan.memory_available = memory_.bytes;
+  plan.notes = notes_;
+  plan.warnings = warnings_;
+  memory_.require("run", fmt::format("{} sources and {} stations", plan.sources, plan.stations),
+                  memory_needed());
+
+  // A few stations, spread over the survey, tell the speed of this machine on this model.
+  const auto all = sources(model_);
+  constexpr double most_pairs = 4e6;
+  const auto sample = std::clamp<std::size_t>(
+      static_cast<std::size_t>(most_pairs / std::max<double>(1.0, static_cast<double>(plan.sources))), 1,
+      std::min<std::size_t>(plan.stations, 4096));
+  Survey probe;
+  for (std::size_t i = 0; i < sample; ++i) {
+    const std::size_t station = i * plan.stations / sample;
+    probe.easting.push_back(survey_.easting[station]);
+    probe.northing.push_back(survey_.northing[station]);
+    probe.up.push_back(survey_.up[station]);
+  }
+  auto parameters = needed();
+  parameters.verify = 0;
+  std::vector<std::vector<double>> values(parameters.channels.size(), std::vector<double>(sample));
+  Fields out{parameters.channels, {values.begin(), values.end()}, {}};
+  const auto report = forward(views(all), views(probe), parameters, out);
+  plan.method = report.method;
+  plan.reason = report.reason;
+  plan.device = report.device;
+  plan.seconds = report.seconds / static_cast<double>(sample) * static_cast<double>(plan.stations);
+  return plan;
+}
+
+std::map<std::string, std::string> Simulation::attributes() const {
+  std::map<std::string, std::string> all;
+  const auto& p = settings_.parameters;
+  all["program"] = "terrane";
+  all["version"] = std::string(version());
+  all["build"] = version_line();
+  all["date"] = date_text();
+  all["physics"] = "gravity";
+  all["frame"] = name(settings_.frame);
+  all["gravitational_constant"] = fmt::format("{}", p.gravitational_constant);
+  all["accuracy"] = accuracy_text(p.accuracy);
+  all["settings"] = to_string(settings_);
+  if (!survey_.projection.empty()) all["projection"] = survey_.projection;
+  if (!job_.empty()) all["job"] = job_;
+  return all;
+}
+
+Result Simulation::run(Progress* progress) {
+  memory_.require("run", fmt::format("{} sources and {} stations", source_count(model_), survey_.size()),
+                  memory_needed());
+  const auto parameters = needed();
+  const auto all = sources(model_);
+  const std::size_t n = survey_.size();
+  std::vector<std::vector<double>> values(parameters.channels.size(), std::vector<double>(n));
+  std::vector<unsigned char> singular(n, 0);
+  Fields out{parameters.channels, {values.begin(), values.end()}, singular};
+
+  Result result;
+  result.report = forward(views(all), views(survey_), parameters, out, progress);
+  result.report.warnings.insert(result.report.warnings.begin(), warnings_.begin(), warnings_.end());
+  if (std::any_of(singular.begin(), singular.end(), [](auto flag) { return flag != 0; }))
+    result.singular = std::move(singular);
+
+  const auto channels = parameters.channels.list();
+  for (std::size_t c = 0; c < channels.size(); ++c)
+    if (settings_.parameters.channels.contains(channels[c]))
+      result.fields.push_back(to_frame(channels[c], values[c], settings_.frame, settings_.units));
+
+  result.survey = survey_;
+  const bool geo = settings_.units == UnitSystem::geo;
+  const std::string unit = geo ? "mGal" : "m/s2";
+  const double per_si = 1 / si_factor(Quantity::acceleration, unit);
+  const auto scaled = [&](std::vector<double> column) {
+    for (double& value : column) value *= per_si;
+    return column;
+  };
+  for (auto& column : result.survey.columns)
+    if (column.name == "observed") column = {"observed", unit, "observed gravity", scaled(column.values)};
+  if (!settings_.normal_gravity.empty()) {
+    const auto& ellipsoid = ellipsoid_from_name(settings_.normal_gravity);
+    const auto* height = survey_.find("ellipsoidal_height");
+    const auto normal =
+        normal_gravity(survey_.find("latitude")->values, height ? height->values : survey_.up, ellipsoid);
+    result.fields.push_back(
+        {"normal_gravity", unit, fmt::format("normal gravity of {}", ellipsoid.name), scaled(normal)});
+    if (const auto* observed = survey_.find("observed")) {
+      std::vector<double> disturbance(n);
+      for (std::size_t i = 0; i < n; ++i) disturbance[i] = observed->values[i] - normal[i];
+      result.fields.push_back({"disturbance", unit, "gravity disturbance", scaled(disturbance)});
+      if (settings_.subtract_terrain) {
+        const auto place_of_g_u = static_cast<std::size_t>(
+            std::find(channels.begin(), channels.end(), Channel::g_u) - channels.begin());
+        std::vector<double> effect(n), remaining(n);
+        for (std::size_t i = 0; i < n; ++i) {
+          effect[i] = -values[place_of_g_u][i];
+          remaining[i] = disturbance[i] - effect[i];
+        }
+        result.fields.push_back({"terrain_effect", unit, "downward pull of the terrain", scaled(effect)});
+        result.fields.push_back({"topography_free_disturbance", unit,
+                                 "gravity disturbance without the terrain's pull", scaled(remaining)});
+      }
+    }
+  }
+  result.attributes = attributes();
+  result.attributes["device"] = result.report.device;
+  result.attributes["method"] = result.report.method;
+  return result;
+}
+
+void Simulation::write_model(const std::string& path) const {
+  io::Attributes notes{{"program", "terrane"}, {"version", std::string(version())}};
+  if (!survey_.projection.empty()) notes["projection"] = survey_.projection;
+  if (!job_.empty()) notes["job"] = job_;
+  if (const auto* mesh = std::get_if<MeshModel>(&model_)) {
+    memory_.require("output.model", fmt::format("{} cells", mesh->mesh.size()),
+                    static_cast<double>(mesh->mesh.size()) * 16);
+    io::write(path, io::to_mesh_data(*mesh, notes));
+  } else {
+    io::write(path, io::PrismData{std::get<PrismModel>(model_), notes});
+  }
+}
+
+Physics physics() {
+  Physics gravity{"gravity", "Potential, gravity and gradient tensor of prisms.", {}, {}};
+  const auto add = [&](std::span<const Section> sections) {
+    gravity.sections.insert(gravity.sections.end(), sections.begin(), sections.end());
+  };
+  add(earth_sections());
+  add(survey_sections());
+  add({&description, 1});
+  add({&Output::section(), 1});
+  gravity.make = [](const Config& job) { return Simulation::from_job(job); };
+  return gravity;
+}
+
+}  // namespace terrane::gravity

@@ -1,0 +1,69 @@
+// Gravity from a job file, or from a model and a survey: settings, plan, run, result.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "terrane/io/config.hpp"
+#include "terrane/model/density_model.hpp"
+#include "terrane/physics/gravity/parameters.hpp"
+#include "terrane/simulation/memory.hpp"
+#include "terrane/simulation/simulation.hpp"
+#include "terrane/survey/frames.hpp"
+
+namespace terrane::gravity {
+
+/// The [simulation] table.
+struct Settings {
+  Parameters parameters;
+  Frame frame = Frame::enu;
+  UnitSystem units = UnitSystem::geo;
+  /// "WGS84" or "GRS80": adds normal gravity at the stations and, where gravity was observed, the
+  /// disturbance.
+  std::string normal_gravity;
+  /// Takes the model's downward pull for a terrain effect and removes it from the disturbance.
+  bool subtract_terrain = false;
+
+  friend bool operator==(const Settings&, const Settings&) = default;
+
+  /// Throws InputError.
+  static Settings read(const Config& job);
+};
+
+/// "channels: g_u", one setting a line.
+std::string to_string(const Settings& settings);
+
+class Simulation final : public terrane::Simulation {
+ public:
+  /// Throws InputError: a reduction asked for that the survey has no columns for.
+  Simulation(DensityModel model, Survey survey, Settings settings, MemoryBudget memory = {});
+  /// From the tables [mesh], [model], [survey] and [simulation].
+  static std::unique_ptr<Simulation> from_job(const Config& job);
+
+  Plan check() override;
+  Result run(Progress* progress = nullptr) override;
+  void write_model(const std::string& path) const override;
+
+  const Survey& survey() const noexcept { return survey_; }
+  const DensityModel& model() const noexcept { return model_; }
+  const Settings& settings() const noexcept { return settings_; }
+
+ private:
+  /// All channels to compute: those asked for, and what the reductions need.
+  Parameters needed() const;
+  double memory_needed() const;
+  std::map<std::string, std::string> attributes() const;
+
+  DensityModel model_;
+  Survey survey_;
+  Settings settings_;
+  MemoryBudget memory_;
+  std::string job_;  ///< text of the job file; empty when there was none
+  std::vector<std::string> notes_, warnings_;
+};
+
+/// Gravity for a Registry.
+Physics physics();
+
+}  // namespace terrane::gravity
