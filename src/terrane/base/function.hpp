@@ -4,5 +4,5 @@
 #if defined(__CUDACC__)
 #define TERRANE_FN __host__ __device__ __forceinline__
 #else
-#define TERRANE_FN [[gnu::always_inline]] inline
+#define TERRANE_FN inline __attribute__((always_inline))
 #endif

@@ -1,0 +1,43 @@
+// The SIMD number type of the kernels: as many doubles as the processor for which the file is compiled takes
+// at once. A formula written on a number type T runs on a Pack unchanged.
+//
+// std::experimental::native_simd is a different type for every instruction set, so templates compiled several
+// times for run-time dispatch never collide at link time.
+#pragma once
+
+#include <experimental/simd>
+
+#include "terrane/math/number.hpp"
+
+namespace terrane {
+
+using Pack = std::experimental::native_simd<double>;
+using PackMask = Pack::mask_type;
+
+TERRANE_FN Pack select(const PackMask& condition, const Pack& yes, const Pack& no) {
+  Pack result = no;
+  where(condition, result) = yes;
+  return result;
+}
+TERRANE_FN Pack minimum(const Pack& a, const Pack& b) { return std::experimental::min(a, b); }
+TERRANE_FN Pack maximum(const Pack& a, const Pack& b) { return std::experimental::max(a, b); }
+TERRANE_FN Pack absolute(const Pack& x) { return std::experimental::abs(x); }
+TERRANE_FN Pack square_root(const Pack& x) { return std::experimental::sqrt(x); }
+TERRANE_FN Pack reciprocal(const Pack& x) { return Pack(1.0) / x; }
+TERRANE_FN Pack with_sign_of(const Pack& magnitude, const Pack& sign) {
+  return std::experimental::copysign(magnitude, sign);
+}
+TERRANE_FN bool any(const PackMask& m) { return std::experimental::any_of(m); }
+TERRANE_FN bool all(const PackMask& m) { return std::experimental::all_of(m); }
+
+TERRANE_FN Scaled<Pack> scale_towards(const Pack& a, const Pack& b) {
+  using Bits = std::experimental::rebind_simd_t<std::int64_t, Pack>;
+  constexpr std::int64_t one = std::int64_t{1} << 52;
+  const auto bits_a = __builtin_bit_cast(Bits, a);
+  const auto bits_b = __builtin_bit_cast(Bits, b);
+  const Bits shift = (bits_a - bits_b + Bits(one / 2)) & Bits(-one);  // k · 2⁵²
+  return {std::experimental::static_simd_cast<Pack>(shift) * Pack(0x1p-52),
+          __builtin_bit_cast(Pack, Bits(bits_b + shift))};
+}
+
+}  // namespace terrane

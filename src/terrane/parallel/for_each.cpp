@@ -1,0 +1,27 @@
+#include "terrane/parallel/for_each.hpp"
+
+#include <omp.h>
+
+#include <atomic>
+#include <exception>
+
+namespace terrane {
+
+int thread_count(int wanted) { return wanted > 0 ? wanted : omp_get_max_threads(); }
+
+void for_each(std::size_t count, int threads, const std::function<void(std::size_t)>& task) {
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(thread_count(threads))
+  for (std::size_t index = 0; index < count; ++index) {
+    if (failed.load(std::memory_order_relaxed)) continue;
+    try {
+      task(index);
+    } catch (...) {
+      if (!failed.exchange(true)) error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace terrane

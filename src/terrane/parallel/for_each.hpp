@@ -1,0 +1,17 @@
+// Runs independent tasks on the threads of this process.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace terrane {
+
+/// Threads a run would use: `wanted`, or when that is 0 what OpenMP gives (OMP_NUM_THREADS, else every core).
+int thread_count(int wanted);
+
+/// Calls task(index) once for every index below count, on up to `threads` threads, in no particular order;
+/// what a task computes must not depend on that order. The first exception ends the loop early and is thrown
+/// here.
+void for_each(std::size_t count, int threads, const std::function<void(std::size_t)>& task);
+
+}  // namespace terrane

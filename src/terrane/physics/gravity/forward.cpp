@@ -1,0 +1,142 @@
+#include "terrane/physics/gravity/forward.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/for_each.hpp"
+#include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/tiles.hpp"
+
+namespace terrane::gravity {
+
+namespace {
+
+void check_lengths(const Prisms& prisms, const Stations& stations, const Fields& out) {
+  const auto check = [](const char* name, std::size_t size, const char* of, std::size_t wanted) {
+    if (size != wanted)
+      throw ShapeError(fmt::format("forward: {}", name),
+                       fmt::format("{} values where {} has {}", size, of, wanted),
+                       "Arrays that belong together have one entry each.");
+  };
+  check("east", prisms.east.size(), "west", prisms.size());
+  check("south", prisms.south.size(), "west", prisms.size());
+  check("north", prisms.north.size(), "west", prisms.size());
+  check("bottom", prisms.bottom.size(), "west", prisms.size());
+  check("top", prisms.top.size(), "west", prisms.size());
+  check("density", prisms.density.size(), "west", prisms.size());
+  check("northing", stations.northing.size(), "easting", stations.size());
+  check("up", stations.up.size(), "easting", stations.size());
+  check("out", out.values.size(), "the list of channels", out.channels.size());
+  for (const auto& values : out.values) check("out", values.size(), "easting", stations.size());
+  if (!out.singular.empty()) check("singular", out.singular.size(), "easting", stations.size());
+}
+
+void check_values(const Prisms& prisms, const Stations& stations) {
+  const auto axis = [&](const char* low_name, std::span<const double> low, const char* high_name,
+                        std::span<const double> high) {
+    for (std::size_t n = 0; n < low.size(); ++n)
+      if (!(std::isfinite(low[n]) && std::isfinite(high[n]) && high[n] > low[n]))
+        throw InputError(fmt::format("forward: prism {}", n),
+                         fmt::format("{} {} m and {} {} m", low_name, low[n], high_name, high[n]),
+                         fmt::format("{} must be less than {}, and both finite.", low_name, high_name));
+  };
+  axis("west", prisms.west, "east", prisms.east);
+  axis("south", prisms.south, "north", prisms.north);
+  axis("bottom", prisms.bottom, "top", prisms.top);
+  for (std::size_t n = 0; n < prisms.density.size(); ++n)
+    if (!std::isfinite(prisms.density[n]))
+      throw InputError(fmt::format("forward: prism {}", n),
+                       fmt::format("density {} kg/m3", prisms.density[n]),
+                       "Densities are finite; leave out prisms that take no part.");
+  for (std::size_t n = 0; n < stations.size(); ++n)
+    if (!(std::isfinite(stations.easting[n]) && std::isfinite(stations.northing[n]) &&
+          std::isfinite(stations.up[n])))
+      throw InputError(fmt::format("forward: station {}", n),
+                       fmt::format("easting {}, northing {}, up {}", stations.easting[n],
+                                   stations.northing[n], stations.up[n]),
+                       "Coordinates are finite numbers in metres.");
+}
+
+void check_parameters(const Parameters& p) {
+  if (!(p.accuracy >= best_accuracy && p.accuracy <= 1e-3))
+    throw InputError("forward: accuracy", fmt::format("{} is out of range", p.accuracy),
+                     "Allowed: from 2e-15 (\"best\") to 1e-3, relative.");
+  if (!(std::isfinite(p.gravitational_constant) && p.gravitational_constant > 0))
+    throw InputError("forward: gravitational_constant",
+                     fmt::format("{} is not possible", p.gravitational_constant),
+                     "It is about 6.6743e-11 m3 kg-1 s-2.");
+  if (p.threads < 0)
+    throw InputError("forward: threads", fmt::format("{} threads", p.threads),
+                     "Give 0 for as many as there are, or a positive number.");
+}
+
+/// Applies the singular policy to the stations in contact with prisms.
+void settle_contacts(const std::vector<Contact>& contacts, const Parameters& parameters, const Fields& out,
+                     Report& report) {
+  const auto channels = out.channels.list();
+  for (std::size_t first = 0; first < contacts.size();) {
+    const std::size_t station = contacts[first].station;
+    std::array<double, 8> densities{};
+    bool inside = false, on_surface = false;
+    std::size_t last = first;
+    for (; last < contacts.size() && contacts[last].station == station; ++last) {
+      inside = inside || contacts[last].inside();
+      on_surface = on_surface || !contacts[last].inside();
+      for (std::size_t o = 0; o < 8; ++o)
+        if (contacts[last].octants >> o & 1) densities[o] += contacts[last].density;
+    }
+    first = last;
+    report.inside_stations +=
+        inside || std::all_of(densities.begin(), densities.end(), [](double rho) { return rho != 0; });
+    if (!on_surface) continue;
+    bool singular = false;
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      const auto fix = correction(channels[c], densities, parameters.singular);
+      singular = singular || fix.singular;
+      if (fix.undefined) out.values[c][station] = std::nan("");
+      else if (fix.singular) out.values[c][station] += parameters.gravitational_constant * fix.add;
+    }
+    report.singular_stations += singular;
+    if (singular && !out.singular.empty()) out.singular[station] = 1;
+  }
+}
+
+}  // namespace
+
+Report forward(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
+               const Fields& out, Progress* progress) {
+  check_lengths(prisms, stations, out);
+  check_parameters(parameters);
+  check_values(prisms, stations);
+  const auto start = std::chrono::steady_clock::now();
+  Progress silent;
+  if (!progress) progress = &silent;
+
+  Report report;
+  report.sources = prisms.size();
+  report.stations = stations.size();
+  report.pairs = static_cast<double>(prisms.size()) * static_cast<double>(stations.size());
+  report.method = "direct";
+  report.device = fmt::format("cpu ({}, {} threads)", kernel_target().name, thread_count(parameters.threads));
+  report.memory_bytes = DirectPlan(prisms.size(), stations.size(), out.channels).memory_bytes;
+  report.estimated_error = parameters.accuracy;
+
+  const auto sums =
+      direct_sum(prisms, stations, out.channels, parameters.accuracy, parameters.threads, *progress);
+  for (std::size_t c = 0; c < sums.values.size(); ++c)
+    for (std::size_t n = 0; n < stations.size(); ++n)
+      out.values[c][n] = parameters.gravitational_constant * sums.values[c][n];
+  std::fill(out.singular.begin(), out.singular.end(), static_cast<unsigned char>(0));
+  settle_contacts(sums.contacts, parameters, out, report);
+  if (parameters.precision == Precision::single_precision)
+    for (const auto& values : out.values)
+      for (double& v : values) v = static_cast<double>(static_cast<float>(v));
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+}  // namespace terrane::gravity
