@@ -42,7 +42,7 @@ TEST(PrismGravity, DefaultKeepsOneInTenToTheTwelveForEveryShape) {
     EXPECT_LE(error.largest(), 1e-12) << row.kind << ": V " << error.v << " g " << error.g << " gradient " << error.gradient;
     ++rows;
   }
-  EXPECT_EQ(rows, 954);
+  EXPECT_EQ(rows, 956);
 }
 
 }  // namespace
