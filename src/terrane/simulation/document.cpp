@@ -52,8 +52,7 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
     if (!chosen(section)) continue;
     if (open != section.path) {
       open = section.path;
-      text += "\n" + comment(section.summary) + heading_of(section.path);
-      text += '\n';
+      text += fmt::format("\n{}{}\n", comment(section.summary), heading_of(section.path));
     }
     for (const auto& key : section.keys) {
       if (key.type == "tables") continue;  // they come with their own heading

@@ -1,0 +1,459 @@
+"""Maps of fields and slices of models, from the files that Terrane writes.
+
+As a script (this is what ``terrane plot`` runs)::
+
+    python plotting.py fields.nc --channels g_u,g_uu --out maps.png
+    python plotting.py model.h5 --slice up=-4000
+
+From Python::
+
+    from terrane import plotting
+    figure = plotting.draw(plotting.read("fields.nc"), ["g_u"])
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+#: Channels of all frames in the order in which they are drawn; others follow in the order of the file.
+ORDER = (
+    "potential g_e g_n g_u g_z g_ee g_nn g_uu g_zz g_en g_eu g_nu g_ez g_nz "
+    "gx gy gz gxx gyy gzz gxy gxz gyz xx yy zz xy xz yz"
+).split()
+#: Columns that say where a station is, or how it was made, not what its field is.
+NOT_DRAWN = {
+    "easting", "northing", "up", "longitude", "latitude", "singular", "line", "distance", "height",
+    "ellipsoidal_height", "geoid_height",
+}
+
+
+class PlotError(Exception):
+    """What the user asked for cannot be drawn; the message says why."""
+
+
+@dataclass
+class Field:
+    """One quantity with its unit; values [north, east], [station] or [up, north, east]."""
+
+    name: str
+    unit: str
+    values: object
+
+
+@dataclass
+class Data:
+    """What a file holds: a grid, stations, or cells of a mesh (then the axes are faces).
+
+    Lengths in metres, or degrees when ``geographic``.
+    """
+
+    kind: str  # "grid", "stations", "mesh"
+    easting: object
+    northing: object
+    up: object = None
+    fields: list = field(default_factory=list)
+    geographic: bool = False
+    source: str = ""
+
+
+# -- reading ---------------------------------------------------------------------------------------------------
+
+
+def read(path) -> Data:
+    """Read a result or a model: NetCDF, HDF5 (models) or CSV."""
+    path = Path(path)
+    readers = {".nc": _read_netcdf, ".h5": _read_hdf5, ".hdf5": _read_hdf5, ".csv": _read_csv}
+    if path.suffix not in readers:
+        raise PlotError(f"{path}: cannot draw {path.suffix or 'this'}; allowed: {', '.join(readers)}")
+    data = readers[path.suffix](path)
+    data.source = str(path)
+    return data
+
+
+def _need(module: str):
+    try:
+        return __import__(module)
+    except ImportError as error:
+        raise PlotError(
+            f"Python ({sys.executable}) has no {module}\n"
+            "         Install it: pip install matplotlib numpy netCDF4 h5py"
+            " (or apt install python3-matplotlib python3-netcdf4 python3-h5py),\n"
+            "         or name another Python with TERRANE_PYTHON."
+        ) from error
+
+
+_EAST = {"easting", "x", "longitude", "lon"}
+_NORTH = {"northing", "y", "latitude", "lat"}
+
+
+def _read_netcdf(path: Path) -> Data:
+    numpy = _need("numpy")
+    netcdf = _need("netCDF4")
+    try:
+        file = netcdf.Dataset(path)
+    except OSError as error:
+        raise PlotError(f"{path}: cannot be read as NetCDF ({error.strerror or error})") from error
+    with file:
+        def array(variable):
+            return numpy.ma.filled(numpy.ma.asarray(variable[...], dtype=float), numpy.nan)
+
+        names = list(file.variables)
+        east = next((n for n in names if n.lower() in _EAST and file[n].ndim == 1), None)
+        north = next((n for n in names if n.lower() in _NORTH and file[n].ndim == 1), None)
+        if east is None or north is None:
+            raise PlotError(f"{path}: there is no easting and northing (or longitude and latitude)")
+        geographic = "degree" in getattr(file[east], "units", "")
+        on_stations = file[east].dimensions == file[north].dimensions
+        up = next((n for n in names if n.lower() in {"up", "z"} and file[n].ndim == 1), None)
+        cells = [n for n in names if file[n].ndim == 3]
+        if cells and not on_stations and up is not None:
+            faces = [_faces(numpy, file, n, array) for n in (east, north, up)]
+            data = Data("mesh", *faces, geographic=geographic)
+            wanted = cells
+        else:
+            data = Data("stations" if on_stations else "grid", array(file[east]), array(file[north]),
+                        geographic=geographic)
+            shape = file[east].dimensions if on_stations else (file[north].dimensions + file[east].dimensions)
+            wanted = [n for n in names if file[n].dimensions == shape and n not in (east, north)]
+        for name in wanted:
+            if numpy.issubdtype(file[name].dtype, numpy.number):
+                data.fields.append(Field(name, getattr(file[name], "units", ""), array(file[name])))
+    return data
+
+
+def _faces(numpy, file, name, array):
+    """Faces of cells from their bounds, or half-way between the centres."""
+    centres = array(file[name])
+    bounds = getattr(file[name], "bounds", None)
+    if bounds in file.variables:
+        pairs = array(file[bounds])
+        return numpy.append(pairs[:, 0], pairs[-1, 1])
+    if centres.size == 1:
+        return numpy.array([centres[0] - 0.5, centres[0] + 0.5])
+    middle = (centres[1:] + centres[:-1]) / 2
+    return numpy.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
+
+
+def _read_hdf5(path: Path) -> Data:
+    numpy = _need("numpy")
+    h5py = _need("h5py")
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise PlotError(f"{path}: cannot be read as HDF5") from error
+    with file:
+        if not {"easting", "northing", "up"} <= set(file):
+            raise PlotError(f"{path}: there are no faces easting, northing, up")
+        data = Data("mesh", *(numpy.asarray(file[n], dtype=float) for n in ("easting", "northing", "up")))
+        shape = (data.up.size - 1, data.northing.size - 1, data.easting.size - 1)
+        for name, item in file.items():
+            if getattr(item, "shape", None) == shape:
+                unit = item.attrs.get("units", "")
+                data.fields.append(Field(name, unit.decode() if isinstance(unit, bytes) else str(unit),
+                                         numpy.asarray(item, dtype=float)))
+    return data
+
+
+def _read_csv(path: Path) -> Data:
+    numpy = _need("numpy")
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.reader(line for line in file if not line.startswith("#")) if row]
+    if len(rows) < 2:
+        raise PlotError(f"{path}: there are no stations")
+    columns = {}
+    for place, title in enumerate(rows[0]):
+        name, unit = re.fullmatch(r"\s*(.*?)\s*(?:[\[(](.*)[\])])?\s*", title).groups()
+        try:
+            columns[name] = (unit or "", numpy.array([float(row[place] or "nan") for row in rows[1:]]))
+        except (ValueError, IndexError):
+            continue  # words, or a short row
+    if not {"easting", "northing"} <= set(columns):
+        raise PlotError(f"{path}: there are no columns easting and northing")
+    data = Data("stations", columns["easting"][1], columns["northing"][1])
+    data.fields = [Field(n, u, v) for n, (u, v) in columns.items() if n not in ("easting", "northing")]
+    return data
+
+
+# -- drawing ---------------------------------------------------------------------------------------------------
+
+#: Millimetres are for printers: a map is 2.3 inches wide whatever it shows, and its text 8 points high.
+MAP_WIDTH = 2.3
+STYLE = {
+    "font.size": 8, "axes.titlesize": 9, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
+    "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5, "svg.fonttype": "none", "figure.dpi": 100, "savefig.dpi": 200,
+}
+
+
+def title_of(name: str) -> str:
+    """``g_uu`` as a formula, ``terrain_effect`` as words."""
+    if match := re.fullmatch(r"g_?([enuxyz]{1,2})", name):
+        return rf"$g_{{{match[1]}}}$"
+    if name == "potential":
+        return "potential $V$"
+    return name.replace("topography_free", "topography-free").replace("_", " ")
+
+
+def unit_of(unit: str) -> str:
+    """Units with raised exponents: m2/s2 → m²/s²."""
+    return re.sub(r"(?<=[a-z])([23])", lambda m: "²³"[int(m[1]) - 2], unit)
+
+
+def colours_of(values, robust: bool):
+    """Colour map and limits: centred on zero for a field of both signs, perceptually even for one sign.
+
+    ``robust``: scattered stations have outliers; colours then span 99 % of the values.
+    """
+    numpy = _need("numpy")
+    finite = values[numpy.isfinite(values)]
+    if finite.size == 0:
+        return "viridis", 0.0, 1.0, "neither"
+    low, high = float(finite.min()), float(finite.max())
+    shown_low, shown_high = (numpy.percentile(finite, [0.5, 99.5]) if robust else (low, high))
+    largest = max(-low, high)
+    if low < -1e-3 * largest and high > 1e-3 * largest:
+        limit = max(abs(shown_low), abs(shown_high)) or 1.0
+        shown_low, shown_high, colours = -limit, limit, "RdBu_r"
+    else:
+        # The strong end is the dark end, whichever sign it has.
+        colours = "viridis" if high <= 0 else "viridis_r"
+    if shown_low == shown_high:
+        shown_low, shown_high = shown_low - 0.5, shown_high + 0.5
+    beyond_low, beyond_high = low < shown_low, high > shown_high
+    extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[beyond_low, beyond_high]
+    return colours, float(shown_low), float(shown_high), extend
+
+
+def choose(data: Data, channels=None) -> list:
+    """Fields to draw, in order. Raises PlotError for a name that is not there."""
+    there = {f.name: f for f in data.fields}
+    if channels:
+        for name in channels:
+            if name not in there:
+                raise PlotError(f"{data.source}: there is no \"{name}\"; it has: {', '.join(there)}")
+        return [there[name] for name in channels]
+    known = [there[n] for n in ORDER if n in there]
+    others = [f for f in data.fields if f.name not in ORDER and f.name not in NOT_DRAWN]
+    return known + others
+
+
+def _columns(count: int) -> int:
+    """Maps side by side: ten make two rows of five."""
+    return {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4, 9: 3, 10: 5}.get(count, 4)
+
+
+def _lengths(data: Data, *extents):
+    """What to divide coordinates by, and what to call them."""
+    if data.geographic:
+        return 1.0, "longitude (°)", "latitude (°)"
+    if max(extents) > 5000:
+        return 1e3, "easting (km)", "northing (km)"
+    return 1.0, "easting (m)", "northing (m)"
+
+
+def _colour_bar(figure, axes, image, unit, extend):
+    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
+    bar_axes = axes.inset_axes([1.04, 0, 0.045, 1])
+    bar = figure.colorbar(image, cax=bar_axes, extend=extend)
+    bar.outline.set_linewidth(0.6)
+    bar.locator = MaxNLocator(5)
+    formatter = ScalarFormatter(useMathText=True, useOffset=False)
+    formatter.set_powerlimits((-3, 5))
+    bar.formatter = formatter
+    bar.update_ticks()
+    bar.ax.yaxis.offsetText.set_fontsize(7)
+    bar.ax.yaxis.set_offset_position("left")
+    bar.ax.set_ylabel(unit_of(unit), rotation=0, ha="left", va="bottom", fontsize=8)
+    bar.ax.yaxis.set_label_coords(0.0, 1.02)
+
+
+def draw(data: Data, channels=None, *, title: str = "", slice_at: str = ""):
+    """Draw maps of a result or slices of a model; returns a matplotlib figure.
+
+    Parameters
+    ----------
+    data : what :func:`read` returns
+    channels : names of fields; otherwise all
+    title : line above the maps
+    slice_at : where to cut a model, such as ``"up=-4000"``, ``"northing=11000"``, ``"easting=0"`` (m)
+    """
+    matplotlib = _need("matplotlib")
+    import matplotlib.pyplot as pyplot
+
+    with matplotlib.rc_context(STYLE):
+        if data.kind == "mesh":
+            return _draw_model(pyplot, data, channels, title, slice_at)
+        if slice_at:
+            raise PlotError(f"{data.source}: only models can be cut")
+        fields = choose(data, channels)
+        if not fields:
+            raise PlotError(f"{data.source}: there is nothing to draw")
+        return _draw_maps(pyplot, data, fields, title)
+
+
+def _draw_maps(pyplot, data: Data, fields, title: str):
+    numpy = _need("numpy")
+    east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
+    width, height = numpy.ptp(east), numpy.ptp(north)
+    scale, x_label, y_label = _lengths(data, width, height)
+    if data.kind == "grid" and (east.size < 2 or north.size < 2):
+        return _draw_profile(pyplot, data, fields, title, scale, x_label, y_label)
+    columns = _columns(len(fields))
+    rows = -(-len(fields) // columns)
+    tall = min(max(height / width if width > 0 else 1.0, 0.4), 2.0)
+    figure, grid = pyplot.subplots(
+        rows, columns, squeeze=False, sharex=True, sharey=True, layout="constrained",
+        figsize=(columns * (MAP_WIDTH + 0.75) + 0.3, rows * (MAP_WIDTH * tall + 0.45) + 0.35 + 0.25 * bool(title)))
+    figure.get_layout_engine().set(w_pad=0.06, h_pad=0.05)
+    for place, axes in enumerate(grid.flat):
+        if place >= len(fields):
+            axes.set_visible(False)
+            continue
+        field_ = fields[place]
+        colours, low, high, extend = colours_of(field_.values, robust=data.kind == "stations")
+        if data.kind == "grid":
+            image = axes.pcolormesh(east / scale, north / scale, field_.values, cmap=colours, vmin=low, vmax=high,
+                                    shading="nearest", rasterized=True)
+        else:
+            # Strong values on top, so that they are not hidden where stations crowd.
+            order = numpy.argsort(numpy.abs(numpy.nan_to_num(field_.values)))
+            size = float(numpy.clip(9000 / max(east.size, 1), 0.6, 30))
+            image = axes.scatter(east[order] / scale, north[order] / scale, c=field_.values[order], s=size,
+                                 cmap=colours, vmin=low, vmax=high, linewidths=0, rasterized=east.size > 2000)
+            axes.margins(0.03)
+        axes.set_aspect("equal" if not data.geographic else 1 / numpy.cos(numpy.radians(north.mean())),
+                        adjustable="box")
+        axes.set_title(title_of(field_.name), pad=4)
+        if place + columns >= len(fields):
+            axes.set_xlabel(x_label)
+            axes.tick_params(labelbottom=True)
+        if place % columns == 0:
+            axes.set_ylabel(y_label)
+        _colour_bar(figure, axes, image, field_.unit, extend)
+    if title:
+        figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def _draw_profile(pyplot, data: Data, fields, title, scale, x_label, y_label):
+    """A grid of one row or one column is a profile: curves say more than a strip of colour."""
+    numpy = _need("numpy")
+    along_east = numpy.size(data.easting) >= numpy.size(data.northing)
+    along = numpy.asarray(data.easting if along_east else data.northing) / scale
+    figure, grid = pyplot.subplots(len(fields), 1, squeeze=False, sharex=True, layout="constrained",
+                                   figsize=(5.0, 1.3 * len(fields) + 0.6))
+    for axes, field_ in zip(grid.flat, fields):
+        axes.plot(along, numpy.ravel(field_.values), color="#1f4e79", linewidth=1.2,
+                  marker="o" if along.size < 2 else None)
+        axes.set_title(title_of(field_.name), pad=3)
+        axes.set_ylabel(unit_of(field_.unit))
+        axes.grid(linewidth=0.3)
+    grid.flat[-1].set_xlabel(x_label if along_east else y_label)
+    if title:
+        figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def _draw_model(pyplot, data: Data, channels, title: str, slice_at: str):
+    numpy = _need("numpy")
+    fields = choose(data, channels)
+    if not fields:
+        raise PlotError(f"{data.source}: there is nothing to draw")
+    property_ = fields[0]
+    values = property_.values
+    faces = {"easting": data.easting, "northing": data.northing, "up": data.up}
+    if slice_at:
+        match = re.fullmatch(r"\s*(easting|northing|up)\s*=\s*([-+.\deE]+)\s*(km|m)?\s*", slice_at)
+        if not match:
+            raise PlotError(f"--slice {slice_at}: write for example up=-4000 or northing=11km")
+        axis, position = match[1], float(match[2]) * (1e3 if match[3] == "km" else 1)
+        if not faces[axis][0] <= position <= faces[axis][-1]:
+            raise PlotError(f"--slice {slice_at}: the mesh reaches from {faces[axis][0]:g} to {faces[axis][-1]:g} m")
+        cuts = [(axis, position)]
+    else:
+        # Through the middle of what the model holds.
+        weight = numpy.abs(numpy.nan_to_num(values))
+        cuts = []
+        for axis, along in (("up", 0), ("northing", 1)):
+            profile = weight.sum(axis=tuple(a for a in range(3) if a != along))
+            centres = (faces[axis][1:] + faces[axis][:-1]) / 2
+            middle = numpy.average(centres, weights=profile) if profile.sum() > 0 else centres.mean()
+            cuts.append((axis, float(middle)))
+    scale = 1e3 if max(numpy.ptp(faces["easting"]), numpy.ptp(faces["northing"])) > 5000 else 1.0
+    unit = "km" if scale == 1e3 else "m"
+    across = {"up": ("easting", "northing", 0), "northing": ("easting", "up", 1), "easting": ("northing", "up", 2)}
+    ratios = [float(numpy.clip(numpy.ptp(faces[across[a][1]]) / numpy.ptp(faces[across[a][0]]), 0.15, 1.5))
+              for a, _ in cuts]
+    width = 4.2
+    figure, grid = pyplot.subplots(
+        len(cuts), 1, squeeze=False, layout="constrained", height_ratios=ratios,
+        figsize=(width + 1.0, width * sum(ratios) + 0.62 * len(cuts) + 0.25 * bool(title)))
+    colours, low, high, extend = colours_of(values, robust=False)
+    if colours.startswith("viridis"):  # nothing at all is pale, what is there is dark
+        low, high = min(low, 0.0), max(high, 0.0)
+    for axes, (axis, position) in zip(grid.flat, cuts):
+        x, y, along = across[axis]
+        cell = int(numpy.clip(numpy.searchsorted(faces[axis], position, side="right") - 1, 0,
+                              values.shape[along] - 1))
+        image = axes.pcolormesh(faces[x] / scale, faces[y] / scale, values.take(cell, axis=along), cmap=colours,
+                                vmin=low, vmax=high, rasterized=True)
+        axes.set_aspect("equal")
+        axes.set_xlabel(f"{x} ({unit})")
+        axes.set_ylabel(f"{y} ({unit})")
+        axes.set_title(f"{title_of(property_.name)} at {axis} = {position / scale:.4g} {unit}", pad=4)
+        _colour_bar(figure, axes, image, property_.unit, extend)
+    if title:
+        figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def save(figure, path, dpi: int | None = None) -> None:
+    """Write a figure; the file appears whole or not at all."""
+    path = Path(path)
+    pending = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        figure.savefig(pending, dpi=dpi or STYLE["savefig.dpi"], metadata={"Date": None} if path.suffix == ".svg"
+                       else None)
+        os.replace(pending, path)
+    except OSError as error:
+        raise PlotError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        pending.unlink(missing_ok=True)
+
+
+def main(arguments=None) -> int:
+    parser = argparse.ArgumentParser(prog="terrane plot", description="Draw maps of a result, or slices of a model.")
+    parser.add_argument("file")
+    parser.add_argument("--out")
+    parser.add_argument("--channels", default="")
+    parser.add_argument("--title", default="")
+    parser.add_argument("--slice", default="", dest="slice_at")
+    parser.add_argument("--dpi", type=int)
+    given = parser.parse_args(arguments)
+    out = Path(given.out) if given.out else Path(given.file).with_suffix(".png")
+    try:
+        if out.suffix not in (".png", ".svg", ".pdf"):
+            raise PlotError(f"--out {out}: allowed: .png, .svg, .pdf")
+        _need("matplotlib").use("Agg")
+        channels = [name.strip() for name in given.channels.split(",") if name.strip()]
+        figure = draw(read(given.file), channels, title=given.title, slice_at=given.slice_at)
+        save(figure, out, given.dpi)
+    except PlotError as error:
+        print(f"terrane: plot: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    if given.out is None:
+        print(f"wrote {out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
