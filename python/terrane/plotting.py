@@ -29,7 +29,7 @@ ORDER = (
 #: Columns that say where a station is, or how it was made, not what its field is.
 NOT_DRAWN = {
     "easting", "northing", "up", "longitude", "latitude", "singular", "line", "distance", "height",
-    "ellipsoidal_height", "geoid_height",
+    "ellipsoidal_height", "geoid_height", "observed", "normal_gravity",
 }
 
 
@@ -258,20 +258,22 @@ def _lengths(data: Data, *extents):
 
 
 def _colour_bar(figure, axes, image, unit, extend):
-    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    bar_axes = axes.inset_axes([1.04, 0, 0.045, 1])
-    bar = figure.colorbar(image, cax=bar_axes, extend=extend)
+    numpy = _need("numpy")
+    bar = figure.colorbar(image, cax=axes.inset_axes([1.04, 0, 0.045, 1]), extend=extend, extendfrac=0.03)
     bar.outline.set_linewidth(0.6)
     bar.locator = MaxNLocator(5)
-    formatter = ScalarFormatter(useMathText=True, useOffset=False)
-    formatter.set_powerlimits((-3, 5))
-    bar.formatter = formatter
+    # Very large and very small numbers share one power of ten, which joins the unit.
+    largest = max(abs(image.norm.vmin), abs(image.norm.vmax))
+    power = int(numpy.floor(numpy.log10(largest))) if largest > 0 else 0
+    power = 0 if -4 < power < 7 else power
+    bar.formatter = FuncFormatter(lambda value, _: f"{value / 10.0**power:.6g}".replace("-", "\N{MINUS SIGN}"))
     bar.update_ticks()
-    bar.ax.yaxis.offsetText.set_fontsize(7)
-    bar.ax.yaxis.set_offset_position("left")
-    bar.ax.set_ylabel(unit_of(unit), rotation=0, ha="left", va="bottom", fontsize=8)
-    bar.ax.yaxis.set_label_coords(0.0, 1.02)
+    factor = rf"$10^{{{power}}}$ " if power else ""
+    top = 1.055 if extend in ("max", "both") else 1.02
+    bar.ax.set_ylabel(factor + unit_of(unit), rotation=0, ha="left", va="bottom", fontsize=8)
+    bar.ax.yaxis.set_label_coords(0.0, top)
 
 
 def draw(data: Data, channels=None, *, title: str = "", slice_at: str = ""):
@@ -328,6 +330,7 @@ def _draw_maps(pyplot, data: Data, fields, title: str):
             image = axes.scatter(east[order] / scale, north[order] / scale, c=field_.values[order], s=size,
                                  cmap=colours, vmin=low, vmax=high, linewidths=0, rasterized=east.size > 2000)
             axes.margins(0.03)
+            axes.set_facecolor("0.88")  # so that stations with values near zero are seen
         axes.set_aspect("equal" if not data.geographic else 1 / numpy.cos(numpy.radians(north.mean())),
                         adjustable="box")
         axes.set_title(title_of(field_.name), pad=4)
@@ -378,14 +381,13 @@ def _draw_model(pyplot, data: Data, channels, title: str, slice_at: str):
             raise PlotError(f"--slice {slice_at}: the mesh reaches from {faces[axis][0]:g} to {faces[axis][-1]:g} m")
         cuts = [(axis, position)]
     else:
-        # Through the middle of what the model holds.
+        # Where the model holds most.
         weight = numpy.abs(numpy.nan_to_num(values))
         cuts = []
         for axis, along in (("up", 0), ("northing", 1)):
-            profile = weight.sum(axis=tuple(a for a in range(3) if a != along))
-            centres = (faces[axis][1:] + faces[axis][:-1]) / 2
-            middle = numpy.average(centres, weights=profile) if profile.sum() > 0 else centres.mean()
-            cuts.append((axis, float(middle)))
+            profile = weight.sum(axis=tuple(a for a in range(3) if a != along)) * numpy.diff(faces[axis])
+            cell = int(numpy.argmax(profile))
+            cuts.append((axis, float(faces[axis][cell] + faces[axis][cell + 1]) / 2))
     scale = 1e3 if max(numpy.ptp(faces["easting"]), numpy.ptp(faces["northing"])) > 5000 else 1.0
     unit = "km" if scale == 1e3 else "m"
     across = {"up": ("easting", "northing", 0), "northing": ("easting", "up", 1), "easting": ("northing", "up", 2)}
@@ -407,7 +409,8 @@ def _draw_model(pyplot, data: Data, channels, title: str, slice_at: str):
         axes.set_aspect("equal")
         axes.set_xlabel(f"{x} ({unit})")
         axes.set_ylabel(f"{y} ({unit})")
-        axes.set_title(f"{title_of(property_.name)} at {axis} = {position / scale:.4g} {unit}", pad=4)
+        axes.set_title(f"{title_of(property_.name)} at {axis} = {position / scale:.4g} {unit}".replace("-", "\N{MINUS SIGN}"),
+                       pad=4)
         _colour_bar(figure, axes, image, property_.unit, extend)
     if title:
         figure.suptitle(title, fontsize=10)
@@ -419,8 +422,8 @@ def save(figure, path, dpi: int | None = None) -> None:
     path = Path(path)
     pending = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
-        figure.savefig(pending, dpi=dpi or STYLE["savefig.dpi"], metadata={"Date": None} if path.suffix == ".svg"
-                       else None)
+        figure.savefig(pending, dpi=dpi or STYLE["savefig.dpi"], bbox_inches="tight", pad_inches=0.06,
+                       metadata={"Date": None} if path.suffix == ".svg" else None)
         os.replace(pending, path)
     except OSError as error:
         raise PlotError(f"{path}: cannot be written: {error.strerror}") from error
