@@ -3,6 +3,8 @@ find_package(fmt REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(PkgConfig REQUIRED)
 find_package(PROJ CONFIG REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(LibLZMA REQUIRED)
 
 # Libraries without a CMake target of their own, under one kind of name. The installed package knows them too.
 function(terrane_library name)

@@ -63,6 +63,9 @@ std::string read_head(const std::string& path, std::size_t count);
 bool parse_number(std::string_view text, double& value) noexcept;
 bool parse_integer(std::string_view text, std::int64_t& value) noexcept;
 
+/// Text for a message: at most 40 characters, control characters replaced.
+std::string shown(std::string_view text);
+
 /// a*b*c, or InputError at `where` when that is beyond what an array can hold.
 std::size_t checked_product(std::string_view where, std::span<const std::int64_t> counts);
 
@@ -101,6 +104,17 @@ class TextReader {
   void expect_end(std::string_view after);
 
   [[noreturn]] void fail(const std::string& problem, const std::string& next = {}) const;
+
+  /// A place in the text to come back to.
+  struct Mark {
+    std::size_t at, line, next_line;
+  };
+  Mark mark() const noexcept { return {at_, line_, next_line_}; }
+  void rewind(const Mark& mark) noexcept {
+    at_ = mark.at;
+    line_ = mark.line;
+    next_line_ = mark.next_line;
+  }
 
   std::size_t bytes_left() const noexcept { return text_.size() - at_; }
 

@@ -1,4 +1,4 @@
-// Tomofast-x text files: z positive down, SI units (data m/s², density kg/m³).
+// Tomofast-x text files: x north, y east, z down (right-handed), SI units (data m/s², density kg/m³).
 #pragma once
 
 #include <string>

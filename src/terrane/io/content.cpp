@@ -1,0 +1,318 @@
+#include "terrane/io/content.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+
+namespace terrane::io {
+
+namespace {
+
+template <class Columns>
+auto* find_column(const Columns& columns, std::string_view name) {
+  const auto it = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
+  return it == columns.end() ? nullptr : &*it;
+}
+
+std::vector<std::string_view> names(const std::vector<Column>& columns) {
+  std::vector<std::string_view> out;
+  for (const auto& c : columns) out.push_back(c.name);
+  return out;
+}
+
+[[noreturn]] void fail_missing(const std::string& where, std::string_view kind, std::string_view name,
+                               const std::vector<Column>& columns) {
+  const auto have = names(columns);
+  throw InputError(where, fmt::format("there is no {} \"{}\".{}", kind, name, did_you_mean(name, have)),
+                   have.empty() ? "It has none at all." : "It has: " + joined(have) + ".");
+}
+
+/// The axes when stations run row after row over a grid, easting first.
+std::optional<SurveyGrid> grid_in_order(const std::vector<double>& easting,
+                                        const std::vector<double>& northing) {
+  const std::size_t n = easting.size();
+  std::size_t n_east = 1;
+  while (n_east < n && northing[n_east] == northing[0] && easting[n_east] > easting[n_east - 1]) ++n_east;
+  if (n_east < 2 || n % n_east != 0 || n / n_east < 2) return {};
+  SurveyGrid grid;
+  grid.easting.assign(easting.begin(), easting.begin() + static_cast<std::ptrdiff_t>(n_east));
+  for (std::size_t j = 0; j < n / n_east; ++j) {
+    const double row = northing[j * n_east];
+    if (j > 0 && !(row > grid.northing.back())) return {};
+    grid.northing.push_back(row);
+    for (std::size_t i = 0; i < n_east; ++i)
+      if (northing[j * n_east + i] != row || easting[j * n_east + i] != grid.easting[i]) return {};
+  }
+  return grid;
+}
+
+constexpr std::array<std::string_view, 6> face_names{"west", "east", "south", "north", "bottom", "top"};
+constexpr std::array<std::string_view, 6> corner_names{"x1", "x2", "y1", "y2", "z1", "z2"};
+
+}  // namespace
+
+const Column* GridData::find(std::string_view name) const { return find_column(fields, name); }
+
+Grid GridData::grid(std::string_view name) const {
+  const Column* field = nullptr;
+  if (!name.empty()) {
+    field = find(name);
+    if (field == nullptr) fail_missing("grid", "field", name, fields);
+  } else {
+    std::size_t candidates = 0;
+    for (const auto& f : fields)
+      if (f.name != "up" || fields.size() == 1) field = &f, ++candidates;
+    if (candidates != 1)
+      throw InputError("grid", fmt::format("one field is needed and there are {}", candidates),
+                       "Name one of: " + joined(names(fields)) + ".");
+  }
+  return {easting, northing, field->values, geographic};
+}
+
+std::size_t Table::rows() const noexcept {
+  return !columns.empty() ? columns.front().values.size() : !texts.empty() ? texts.front().values.size() : 0;
+}
+
+const Column* Table::find(std::string_view name) const { return find_column(columns, name); }
+
+std::string Table::where(std::size_t row) const {
+  const std::string file = source.empty() ? "table" : source;
+  return row < lines.size() ? fmt::format("{}:{}", file, lines[row])
+                            : fmt::format("{}: row {}", file, row + 1);
+}
+
+std::vector<double> Table::si(std::string_view name, Quantity quantity, std::string_view default_unit) const {
+  const std::string file = source.empty() ? "table" : source;
+  const Column* column = find(name);
+  if (column == nullptr) {
+    if (const auto* text = find_column(texts, name))
+      throw InputError(where(text->first_text),
+                       fmt::format("column \"{}\" holds text where a number belongs: \"{}\"", name,
+                                   text->values.at(text->first_text)),
+                       "Give numbers in every row, or name another column.");
+    fail_missing(file, "column", name, columns);
+  }
+  const std::string_view unit = column->unit.empty() ? default_unit : std::string_view(column->unit);
+  if (unit.empty() && quantity != Quantity::dimensionless)
+    throw InputError(file, fmt::format("column \"{}\" has no unit", name),
+                     fmt::format("Write it into the header, such as \"{} [{}]\"; allowed: {}.", name,
+                                 si_unit(quantity), allowed_units(quantity)));
+  double factor = 1;
+  if (!unit.empty()) {
+    try {
+      factor = si_factor(quantity, unit);
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("{}: column \"{}\"", file, name), e.problem(), e.next());
+    }
+  }
+  std::size_t empty = 0, first = 0;
+  auto values = column->values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i]) && empty++ == 0) first = i;
+    values[i] *= factor;
+  }
+  if (empty > 0)
+    throw InputError(
+        where(first),
+        fmt::format("{} row{} no {}", empty, empty == 1 ? " has" : "s (this is the first) have", name),
+        fmt::format("Give a finite \"{}\" in every row.", name));
+  return values;
+}
+
+const Column* MeshData::find(std::string_view name) const { return find_column(cells, name); }
+
+Survey to_survey(const Table& table, std::string_view default_unit) {
+  Survey survey;
+  survey.easting = table.si("easting", Quantity::length, default_unit);
+  survey.northing = table.si("northing", Quantity::length, default_unit);
+  survey.up = table.si("up", Quantity::length, default_unit);
+  if (survey.size() == 0)
+    throw InputError(table.source.empty() ? "table" : table.source, "there are no stations",
+                     "Give at least one row.");
+  for (const auto& c : table.columns)
+    if (c.name != "easting" && c.name != "northing" && c.name != "up") survey.columns.push_back(c);
+  survey.projection = table.projection;
+  survey.grid = grid_in_order(survey.easting, survey.northing);
+  return survey;
+}
+
+Survey to_survey(const GridData& grid) {
+  if (grid.geographic)
+    throw InputError("stations", "the grid is in longitude and latitude", "Project it to metres first.");
+  const Column* up = grid.find("up");
+  if (up == nullptr) fail_missing("stations", "field", "up", grid.fields);
+  Survey survey;
+  const double factor = up->unit.empty() ? 1.0 : si_factor(Quantity::length, up->unit);
+  for (const double y : grid.northing)
+    for (const double x : grid.easting) survey.easting.push_back(x), survey.northing.push_back(y);
+  for (std::size_t i = 0; i < up->values.size(); ++i) {
+    if (!std::isfinite(up->values[i]))
+      throw InputError("stations", fmt::format("node {} of the grid has no height", i),
+                       "Fill the gaps of \"up\".");
+    survey.up.push_back(up->values[i] * factor);
+  }
+  survey.grid = SurveyGrid{grid.easting, grid.northing};
+  for (const auto& f : grid.fields)
+    if (f.name != "up") survey.columns.push_back(f);
+  survey.projection = grid.projection;
+  return survey;
+}
+
+Table to_table(const Survey& survey, Attributes attributes) {
+  Table table;
+  table.columns = {{"easting", "m", "easting", survey.easting},
+                   {"northing", "m", "northing", survey.northing},
+                   {"up", "m", "height", survey.up}};
+  table.columns.insert(table.columns.end(), survey.columns.begin(), survey.columns.end());
+  table.projection = survey.projection;
+  table.attributes = std::move(attributes);
+  return table;
+}
+
+Table to_table(const GridData& grid) {
+  Table table;
+  Column x{grid.geographic ? "longitude" : "easting", grid.geographic ? "degrees_east" : "m", "", {}};
+  Column y{grid.geographic ? "latitude" : "northing", grid.geographic ? "degrees_north" : "m", "", {}};
+  x.values.reserve(grid.size());
+  y.values.reserve(grid.size());
+  for (const double north : grid.northing)
+    for (const double east : grid.easting) x.values.push_back(east), y.values.push_back(north);
+  table.columns = {std::move(x), std::move(y)};
+  if (const Column* up = grid.find("up")) table.columns.push_back(*up);
+  for (const auto& f : grid.fields)
+    if (f.name != "up") table.columns.push_back(f);
+  table.projection = grid.projection;
+  table.attributes = grid.attributes;
+  return table;
+}
+
+std::optional<GridData> to_grid(const Table& table) {
+  const Column *x = table.find("easting"), *y = table.find("northing");
+  GridData grid;
+  if (x == nullptr || y == nullptr) {
+    x = table.find("longitude");
+    y = table.find("latitude");
+    grid.geographic = true;
+  }
+  if (x == nullptr || y == nullptr) return {};
+  double x_factor = 1, y_factor = 1;
+  if (!grid.geographic) {
+    if (!x->unit.empty()) x_factor = si_factor(Quantity::length, x->unit);
+    if (!y->unit.empty()) y_factor = si_factor(Quantity::length, y->unit);
+  }
+  const auto axis = [](std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    return values;
+  };
+  const auto finite = [](double v) { return std::isfinite(v); };
+  if (!std::all_of(x->values.begin(), x->values.end(), finite)) return {};
+  if (!std::all_of(y->values.begin(), y->values.end(), finite)) return {};
+  grid.easting = axis(x->values);
+  grid.northing = axis(y->values);
+  const std::size_t n = table.rows(), n_east = grid.easting.size();
+  if (n_east < 2 || grid.northing.size() < 2 || n % n_east != 0 || n / n_east != grid.northing.size())
+    return {};
+  std::vector<std::size_t> row_of(n, n);
+  for (std::size_t row = 0; row < n; ++row) {
+    const auto i =
+        std::lower_bound(grid.easting.begin(), grid.easting.end(), x->values[row]) - grid.easting.begin();
+    const auto j =
+        std::lower_bound(grid.northing.begin(), grid.northing.end(), y->values[row]) - grid.northing.begin();
+    auto& place = row_of[static_cast<std::size_t>(i) + n_east * static_cast<std::size_t>(j)];
+    if (place != n) return {};
+    place = row;
+  }
+  for (const auto& c : table.columns) {
+    if (&c == x || &c == y) continue;
+    Column field{c.name, c.unit, c.description, {}};
+    field.values.reserve(n);
+    for (const auto row : row_of) field.values.push_back(c.values[row]);
+    grid.fields.push_back(std::move(field));
+  }
+  for (auto& v : grid.easting) v *= x_factor;
+  for (auto& v : grid.northing) v *= y_factor;
+  grid.projection = table.projection;
+  grid.attributes = table.attributes;
+  return grid;
+}
+
+GridData to_grid_data(const Grid& grid, std::string name, std::string unit) {
+  GridData data;
+  data.easting = grid.easting;
+  data.northing = grid.northing;
+  data.geographic = grid.geographic;
+  data.fields.push_back({std::move(name), std::move(unit), "", grid.values});
+  return data;
+}
+
+MeshModel to_mesh_model(const MeshData& data, std::string_view name) {
+  const Column* column = data.find(name);
+  if (column == nullptr) fail_missing("model", "cell property", name, data.cells);
+  if (column->unit.empty() || si_factor(Quantity::density, column->unit) == 1.0)
+    return MeshModel::from_dense(data.mesh, column->values);
+  auto values = column->values;
+  for (auto& v : values) v *= si_factor(Quantity::density, column->unit);
+  return MeshModel::from_dense(data.mesh, values);
+}
+
+MeshData to_mesh_data(const MeshModel& model, Attributes attributes) {
+  return {model.mesh, {{"density", "kg/m3", "density", model.dense()}}, std::move(attributes)};
+}
+
+bool holds_prisms(const Table& table) {
+  const auto has = [&](std::string_view name) { return table.find(name) != nullptr; };
+  return (std::all_of(face_names.begin(), face_names.end(), has) && has("density")) ||
+         (std::all_of(corner_names.begin(), corner_names.end(), has) && (has("rho") || has("density")));
+}
+
+PrismData to_prisms(const Table& table, std::string_view length_unit, std::string_view density_unit) {
+  const bool corners = table.find("x1") != nullptr;
+  const auto& wanted = corners ? corner_names : face_names;
+  std::array<std::vector<double>, 6> faces;
+  for (std::size_t f = 0; f < 6; ++f) faces[f] = table.si(wanted[f], Quantity::length, length_unit);
+  PrismData data;
+  data.model.density =
+      table.si(corners && table.find("rho") != nullptr ? "rho" : "density", Quantity::density, density_unit);
+  for (std::size_t row = 0; row < table.rows(); ++row)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      auto &low = faces[2 * axis][row], &high = faces[2 * axis + 1][row];
+      if (corners && low > high) std::swap(low, high);
+      if (!(low < high))
+        throw InputError(table.where(row),
+                         fmt::format("the prism has no extent between {} {} and {} {}", wanted[2 * axis], low,
+                                     wanted[2 * axis + 1], high),
+                         corners ? "Opposite corners must differ along every axis."
+                                 : "west < east, south < north and bottom < top must hold.");
+    }
+  auto& p = data.model.prisms;
+  p.west = std::move(faces[0]);
+  p.east = std::move(faces[1]);
+  p.south = std::move(faces[2]);
+  p.north = std::move(faces[3]);
+  p.bottom = std::move(faces[4]);
+  p.top = std::move(faces[5]);
+  data.attributes = table.attributes;
+  return data;
+}
+
+Table to_table(const PrismData& data) {
+  Table table;
+  const auto& p = data.model.prisms;
+  table.columns = {{"west", "m", "", p.west},
+                   {"east", "m", "", p.east},
+                   {"south", "m", "", p.south},
+                   {"north", "m", "", p.north},
+                   {"bottom", "m", "", p.bottom},
+                   {"top", "m", "", p.top},
+                   {"density", "kg/m3", "", data.model.density}};
+  table.attributes = data.attributes;
+  return table;
+}
+
+}  // namespace terrane::io

@@ -1,0 +1,316 @@
+#include "terrane/io/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <deque>
+#include <iterator>
+#include <limits>
+
+#include "terrane/base/error.hpp"
+#include "terrane/survey/channels.hpp"
+
+namespace terrane::io {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr char blanks_separator = ' ';
+constexpr std::array<std::string_view, 20> numeric_names{
+    "easting", "northing", "up",      "longitude", "latitude", "height", "west", "east", "south", "north",
+    "bottom",  "top",      "density", "x1",        "y1",       "z1",     "x2",   "y2",   "z2",    "rho"};
+constexpr std::array<std::string_view, 7> prism_names{"x1", "y1", "z1", "x2", "y2", "z2", "rho"};
+
+bool must_be_numbers(const Column& c) {
+  const auto in = [&](const auto& list) { return std::find(list.begin(), list.end(), c.name) != list.end(); };
+  return !c.unit.empty() || in(numeric_names) || in(channel_names);
+}
+
+std::string_view trimmed(std::string_view s) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!s.empty() && blank(s.front())) s.remove_prefix(1);
+  while (!s.empty() && blank(s.back())) s.remove_suffix(1);
+  return s;
+}
+
+/// Semicolon before tab before comma before blanks: the first that stands outside quotes and brackets.
+char separator_of(std::string_view line) {
+  bool semicolon = false, tab = false, comma = false, quoted = false;
+  int depth = 0;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '[' || c == '(') ++depth;
+    if (c == ']' || c == ')') --depth;
+    if (depth > 0) continue;
+    semicolon |= c == ';';
+    tab |= c == '\t';
+    comma |= c == ',';
+  }
+  return semicolon ? ';' : tab ? '\t' : comma ? ',' : blanks_separator;
+}
+
+/// The entries of a line. Quoted ones are unwrapped ("" inside stands for ").
+class Splitter {
+ public:
+  explicit Splitter(char separator) : separator_(separator) {}
+
+  void split(const TextReader& in, std::string_view line, std::vector<std::string_view>& out) {
+    out.clear();
+    unwrapped_.clear();
+    const bool blanks = separator_ == blanks_separator;
+    if (blanks || separator_ != '\t') line = trimmed(line);
+    std::size_t at = 0;
+    while (true) {
+      if (blanks)
+        while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
+      if (blanks && at >= line.size()) return;
+      std::size_t begin = at;
+      while (begin < line.size() && line[begin] == ' ') ++begin;
+      if (begin < line.size() && line[begin] == '"') {
+        at = quoted(in, line, begin, out);
+      } else {
+        at = blanks ? line.find_first_of(" \t", at) : line.find(separator_, at);
+        at = std::min(at, line.size());
+        out.push_back(trimmed(line.substr(begin, at - begin)));
+      }
+      if (at >= line.size()) break;
+      ++at;  // over the separator
+    }
+  }
+
+ private:
+  std::size_t quoted(const TextReader& in, std::string_view line, std::size_t begin,
+                     std::vector<std::string_view>& out) {
+    std::string text;
+    std::size_t at = begin + 1;
+    for (;; ++at) {
+      if (at >= line.size()) in.fail("a quotation mark is not closed on its line");
+      if (line[at] == '"' && at + 1 < line.size() && line[at + 1] == '"') ++at;
+      else if (line[at] == '"') break;
+      text += line[at];
+    }
+    ++at;
+    while (separator_ != blanks_separator && at < line.size() && line[at] == ' ') ++at;
+    const bool ends =
+        at >= line.size() || line[at] == separator_ || (separator_ == blanks_separator && line[at] == '\t');
+    if (!ends) in.fail("text stands between a closing quotation mark and the next separator");
+    unwrapped_.reserve(line.size());  // one for each entry at most: no view moves
+    unwrapped_.push_back(std::move(text));
+    out.push_back(unwrapped_.back());
+    return at;
+  }
+
+  char separator_;
+  std::deque<std::string> unwrapped_;  // a deque: views into it stay
+};
+
+/// "g_u [mGal]" or "g_u (mGal)".
+Column header_column(std::string_view text) {
+  Column c;
+  text = trimmed(text);
+  const char close = text.empty() ? '\0' : text.back();
+  if (close == ']' || close == ')') {
+    const auto open = text.rfind(close == ']' ? '[' : '(');
+    if (open != std::string_view::npos && open > 0) {
+      c.unit = trimmed(text.substr(open + 1, text.size() - open - 2));
+      if (c.unit == "-") c.unit = "1";
+      text = trimmed(text.substr(0, open));
+    }
+  }
+  c.name = text;
+  return c;
+}
+
+/// "# key: value": the same key again continues its text on a new line.
+void read_comment(std::string_view line, Attributes& attributes) {
+  line.remove_prefix(1);
+  const auto colon = line.find(':');
+  const auto key = trimmed(line.substr(0, colon));
+  const bool is_key =
+      colon != std::string_view::npos && !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+      });
+  auto value = is_key ? line.substr(colon + 1) : trimmed(line);
+  if (is_key && value.starts_with(' ')) value.remove_prefix(1);
+  const auto [it, fresh] = attributes.try_emplace(is_key ? std::string(key) : "comment", value);
+  if (!fresh) it->second.append("\n").append(value);
+}
+
+bool entry_is_missing(std::string_view entry) {
+  return entry.empty() || entry == "NA" || entry == "N/A" || entry == "null" || entry == "*";
+}
+
+std::string quoted_if_needed(const std::string& text) {
+  if (text.find_first_of(",;\"\t\n\r#") == std::string::npos && !text.starts_with(' ') &&
+      !text.ends_with(' '))
+    return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+Table read_csv(TextReader& in) {
+  Table table;
+  table.source = in.name();
+  std::string_view line;
+  while (true) {
+    if (!in.line(line))
+      in.fail("the file has no rows", "Its first line names the columns: easting [m],northing [m],up [m].");
+    line = trimmed(line);
+    if (line.starts_with('#')) read_comment(line, table.attributes);
+    else if (!line.empty()) break;
+  }
+
+  std::vector<std::string_view> entries;
+  Splitter splitter(separator_of(line));
+  splitter.split(in, line, entries);
+  const auto is_number = [](std::string_view e) {
+    double ignored = 0;
+    return parse_number(e, ignored);
+  };
+  const bool headless = std::all_of(entries.begin(), entries.end(), is_number);
+  for (std::size_t c = 0; c < entries.size(); ++c) {
+    const auto entry = entries[c];
+    if (headless) {
+      table.columns.push_back({entries.size() == prism_names.size() ? std::string(prism_names[c])
+                                                                    : fmt::format("column_{}", c + 1),
+                               "",
+                               "",
+                               {}});
+      continue;
+    }
+    if (!table.columns.empty() && separator_of(line) == blanks_separator &&
+        (entry.starts_with('[') || entry.starts_with('('))) {
+      table.columns.back().unit = header_column(fmt::format("x {}", entry)).unit;
+      continue;
+    }
+    auto column = header_column(entry);
+    if (column.name.empty()) column.name = fmt::format("column_{}", c + 1);
+    if (table.find(column.name) != nullptr)
+      in.fail(fmt::format("two columns are called \"{}\"", shown(column.name)),
+              "Give every column a name of its own.");
+    table.columns.push_back(std::move(column));
+  }
+
+  const std::size_t n = table.columns.size();
+  const auto start = in.mark();
+  std::vector<std::size_t> first_text(n, 0);  // 1 + row of the first entry that is no number
+  const auto each_row = [&](auto&& use) {
+    while (in.line(line)) {
+      const auto text = trimmed(line);
+      if (text.empty() || text.starts_with('#')) continue;
+      splitter.split(in, line, entries);
+      if (entries.size() == n + 1 && entries.back().empty()) entries.pop_back();
+      if (entries.size() != n)
+        in.fail(fmt::format("{} entries where there are {} columns", entries.size(), n),
+                "Every row needs one entry a column; quote entries that contain the separator.");
+      use();
+    }
+  };
+  const auto take_numbers = [&] {
+    const std::size_t row = table.lines.size();
+    for (std::size_t c = 0; c < n; ++c) {
+      double value = nan;
+      if (!entry_is_missing(entries[c]) && !parse_number(entries[c], value)) {
+        if (must_be_numbers(table.columns[c]) || headless)
+          in.fail(fmt::format("column \"{}\": \"{}\" stands where a number belongs", table.columns[c].name,
+                              shown(entries[c])),
+                  "Give a number with a decimal point, or leave the entry empty.");
+        if (first_text[c] == 0) first_text[c] = row + 1;
+        value = nan;
+      }
+      table.columns[c].values.push_back(value);
+    }
+    table.lines.push_back(in.line_number());
+  };
+  if (headless) {
+    for (auto& c : table.columns) {
+      double value = 0;
+      parse_number(entries[static_cast<std::size_t>(&c - table.columns.data())], value);
+      c.values.push_back(value);
+    }
+    table.lines.push_back(in.line_number());
+  }
+  each_row(take_numbers);
+
+  if (std::any_of(first_text.begin(), first_text.end(), [](auto row) { return row > 0; })) {
+    std::vector<Column> numbers;
+    std::vector<std::size_t> text_columns;
+    for (std::size_t c = 0; c < n; ++c) {
+      if (first_text[c] == 0) {
+        numbers.push_back(std::move(table.columns[c]));
+      } else {
+        text_columns.push_back(c);
+        table.texts.push_back({table.columns[c].name, {}, first_text[c] - 1});
+      }
+    }
+    in.rewind(start);
+    each_row([&] {
+      for (std::size_t t = 0; t < text_columns.size(); ++t)
+        table.texts[t].values.emplace_back(entries[text_columns[t]]);
+    });
+    table.columns = std::move(numbers);
+  }
+  if (const auto it = table.attributes.find("projection"); it != table.attributes.end()) {
+    table.projection = it->second;
+    table.attributes.erase(it);
+  }
+  return table;
+}
+
+Table read_csv(const std::string& path) {
+  auto in = TextReader::open(path);
+  return read_csv(in);
+}
+
+void write_csv(const std::string& path, const Table& table) {
+  AtomicFile file(path);
+  const auto write_attribute = [&](const std::string& key, std::string_view value) {
+    while (true) {
+      const auto end = std::min(value.find('\n'), value.size());
+      auto part = value.substr(0, end);
+      if (part.ends_with('\r')) part.remove_suffix(1);
+      file.write(part.empty() ? fmt::format("# {}:\n", key) : fmt::format("# {}: {}\n", key, part));
+      if (end == value.size()) break;
+      value.remove_prefix(end + 1);
+    }
+  };
+  for (const auto& [key, value] : table.attributes) write_attribute(key, value);
+  if (!table.projection.empty()) write_attribute("projection", table.projection);
+  std::string header;
+  for (const auto& c : table.columns) {
+    const auto name = c.unit.empty() ? c.name : fmt::format("{} [{}]", c.name, c.unit);
+    header += (header.empty() ? "" : ",") + quoted_if_needed(name);
+  }
+  for (const auto& t : table.texts) header += (header.empty() ? "" : ",") + quoted_if_needed(t.name);
+  file.write(header + '\n');
+  fmt::memory_buffer row_text;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    row_text.clear();
+    bool first = true;
+    for (const auto& c : table.columns) {
+      if (!first) row_text.push_back(',');
+      first = false;
+      if (!std::isnan(c.values[row])) fmt::format_to(std::back_inserter(row_text), "{}", c.values[row]);
+    }
+    for (const auto& t : table.texts) {
+      if (!first) row_text.push_back(',');
+      first = false;
+      row_text.append(quoted_if_needed(t.values[row]));
+    }
+    row_text.push_back('\n');
+    file.write({row_text.data(), row_text.size()});
+  }
+  file.commit();
+}
+
+}  // namespace terrane::io

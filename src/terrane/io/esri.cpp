@@ -1,0 +1,161 @@
+#include "terrane/io/esri.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+#include "terrane/base/error.hpp"
+#include "terrane/io/axes.hpp"
+
+namespace terrane::io {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t most_nodes_an_axis = 100'000'000;
+
+std::string lower(std::string_view s) {
+  std::string out(s);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+/// 12°40'E, 47°40'30.5"N, 8°W.
+std::optional<double> parse_angle(std::string_view text) {
+  const auto part = [&](std::string_view mark) -> std::optional<double> {
+    const auto at = text.find(mark);
+    double value = 0;
+    if (at == std::string_view::npos || !parse_number(text.substr(0, at), value) || value < 0) return {};
+    text.remove_prefix(at + mark.size());
+    return value;
+  };
+  const auto degrees = part("\xC2\xB0");
+  if (!degrees) return {};
+  const auto minutes = part("'");
+  const auto seconds = part("\"");
+  if (text.size() != 1) return {};
+  const double angle = *degrees + minutes.value_or(0) / 60 + seconds.value_or(0) / 3600;
+  switch (text[0]) {
+    case 'E':
+    case 'N':
+      return angle;
+    case 'W':
+    case 'S':
+      return -angle;
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+GridData read_esri(TextReader& in) {
+  std::optional<std::int64_t> n_east, n_north;
+  std::optional<double> x, y, dx, dy, no_data;
+  bool x_centre = false, y_centre = false;
+  GridData grid;
+  std::string_view word;
+  auto before = in.mark();
+  while (in.token(word)) {
+    double ignored = 0;
+    if (parse_number(word, ignored)) break;
+    const auto key = lower(word);
+    const auto coordinate = [&] {
+      const auto place = in.mark();
+      const auto text = in.rest_of_line();
+      if (const auto angle = parse_angle(text)) {
+        grid.geographic = true;
+        return *angle;
+      }
+      in.rewind(place);
+      return in.number(key);
+    };
+    if (key == "ncols") n_east = in.integer(key, 1, most_nodes_an_axis);
+    else if (key == "nrows") n_north = in.integer(key, 1, most_nodes_an_axis);
+    else if (key == "xllcorner" || key == "xllcenter") x = coordinate(), x_centre = key == "xllcenter";
+    else if (key == "yllcorner" || key == "yllcenter") y = coordinate(), y_centre = key == "yllcenter";
+    else if (key == "xurcorner" || key == "yurcorner") coordinate();
+    else if (key == "cellsize") dx = dy = in.number(key);
+    else if (key == "dx") dx = in.number(key);
+    else if (key == "dy") dy = in.number(key);
+    else if (key == "nodata_value") no_data = in.number(key, true);
+    else
+      in.fail(
+          fmt::format("\"{}\" is not a line of an ESRI ASCII grid's header", shown(word)),
+          "Allowed: ncols, nrows, xllcorner or xllcenter, yllcorner or yllcenter, cellsize, NODATA_value.");
+    before = in.mark();
+  }
+  in.rewind(before);
+  if (!n_east || !n_north || !x || !y || !dx || !dy)
+    in.fail(fmt::format("the header has no {}", !n_east    ? "ncols"
+                                                : !n_north ? "nrows"
+                                                : !x       ? "xllcorner"
+                                                : !y       ? "yllcorner"
+                                                           : "cellsize"),
+            "It may not be an ESRI ASCII grid.");
+  if (!(*dx > 0) || !(*dy > 0))
+    in.fail(fmt::format("a cell size of {}", std::min(*dx, *dy)), "It must be above zero.");
+  const auto n = checked_product(in.where(), std::array{*n_east, *n_north});
+  auto values = in.numbers(n, fmt::format("rows of a grid of {} x {}", *n_east, *n_north), false, true);
+  in.expect_end("the last row");
+
+  const auto columns = static_cast<std::size_t>(*n_east), rows = static_cast<std::size_t>(*n_north);
+  const double west = *x + (x_centre ? 0.0 : *dx / 2), south = *y + (y_centre ? 0.0 : *dy / 2);
+  for (std::size_t i = 0; i < columns; ++i) grid.easting.push_back(west + *dx * static_cast<double>(i));
+  for (std::size_t j = 0; j < rows; ++j) grid.northing.push_back(south + *dy * static_cast<double>(j));
+  for (auto* axis : {&grid.easting, &grid.northing})
+    for (std::size_t i = 1; i < axis->size(); ++i)
+      if (!((*axis)[i] > (*axis)[i - 1]))
+        in.fail("the cell size is lost in the rounding of the corner's coordinates",
+                "Check cellsize and the corner.");
+  for (std::size_t j = 0; j < rows / 2; ++j)
+    std::swap_ranges(values.begin() + static_cast<std::ptrdiff_t>(j * columns),
+                     values.begin() + static_cast<std::ptrdiff_t>((j + 1) * columns),
+                     values.begin() + static_cast<std::ptrdiff_t>((rows - 1 - j) * columns));
+  const double missing = no_data.value_or(-9999);
+  std::replace(values.begin(), values.end(), missing, nan);
+  grid.fields.push_back({stem(in.name(), "z"), "", "", std::move(values)});
+  return grid;
+}
+
+GridData read_esri(const std::string& path) {
+  auto in = TextReader::open(path);
+  return read_esri(in);
+}
+
+void write_esri(const std::string& path, const GridData& grid, const std::string& field) {
+  const Column& f = one_field(path, grid, field);
+  const double dx = even_spacing(path, "easting", grid.easting),
+               dy = even_spacing(path, "northing", grid.northing);
+  if (!(std::abs(dx - dy) <= 1e-6 * dx))
+    throw InputError(path,
+                     fmt::format("cells of {} by {} are not square, and this format needs that", dx, dy),
+                     "Write NetCDF, a Surfer grid or CSV.");
+  constexpr double missing = -9999;
+  if (std::find(f.values.begin(), f.values.end(), missing) != f.values.end())
+    throw InputError(path, "a value of -9999 would be read back as a gap", "Write NetCDF.");
+  AtomicFile file(path);
+  file.write(fmt::format("ncols {}\nnrows {}\nxllcenter {}\nyllcenter {}\ncellsize {}\nNODATA_value -9999\n",
+                         grid.easting.size(), grid.northing.size(), grid.easting.front(),
+                         grid.northing.front(), dx));
+  fmt::memory_buffer row;
+  for (std::size_t j = grid.northing.size(); j-- > 0;) {
+    row.clear();
+    for (std::size_t i = 0; i < grid.easting.size(); ++i) {
+      const double v = f.values[j * grid.easting.size() + i];
+      fmt::format_to(std::back_inserter(row), "{}{}", i == 0 ? "" : " ", std::isnan(v) ? missing : v);
+    }
+    row.push_back('\n');
+    file.write({row.data(), row.size()});
+  }
+  file.commit();
+}
+
+}  // namespace terrane::io

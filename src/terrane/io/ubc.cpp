@@ -1,0 +1,384 @@
+#include "terrane/io/ubc.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::io {
+
+namespace {
+
+constexpr double air = -100;  // g/cm³, what UBC programs write into cells above the topography
+constexpr std::int64_t most_cells_an_axis = 10'000'000;
+constexpr std::int64_t most_rows = 1'000'000'000;
+
+std::vector<std::string_view> words(std::string_view line) {
+  std::vector<std::string_view> out;
+  constexpr std::string_view blanks = " \t\v\f,";
+  line = line.substr(0, line.find('!'));
+  for (auto begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
+    const auto end = std::min(line.find_first_of(blanks, begin), line.size());
+    out.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(blanks, end);
+  }
+  return out;
+}
+
+/// Reads lines of numbers, all with the same count of them; blank lines and comments are passed over.
+class Rows {
+ public:
+  Rows(TextReader& in, std::size_t count) : in_(in), count_(count) {}
+
+  /// values: one row; false after the last. Throws when the file ends early.
+  bool next(std::vector<double>& values) {
+    if (row_ == count_) return false;
+    std::string_view line;
+    do {
+      if (!in_.line(line))
+        in_.fail(fmt::format("the file ends after {} of {} data lines", row_, count_),
+                 "It may be truncated, or the count at its top is wrong.");
+      words_ = words(line);
+    } while (words_.empty());
+    if (row_ > 0 && words_.size() != columns_)
+      in_.fail(fmt::format("{} numbers on a line; the lines before have {}", words_.size(), columns_));
+    columns_ = words_.size();
+    values.clear();
+    for (const auto word : words_) {
+      double value = 0;
+      if (!parse_number(word, value) || !std::isfinite(value))
+        in_.fail(fmt::format("\"{}\" stands where a number belongs", shown(word)), "Give a finite number.");
+      values.push_back(value);
+    }
+    ++row_;
+    return true;
+  }
+
+ private:
+  TextReader& in_;
+  std::size_t count_, row_ = 0, columns_ = 0;
+  std::vector<std::string_view> words_;
+};
+
+std::size_t row_count(TextReader& in, std::string_view what) {
+  std::string_view line;
+  std::vector<std::string_view> found;
+  do {
+    if (!in.line(line))
+      in.fail(fmt::format("the file ends where the {} belongs", what), "It may be truncated.");
+    found = words(line);
+  } while (found.empty());
+  std::int64_t count = 0;
+  if (found.size() != 1 || !parse_integer(found[0], count) || count < 1 || count > most_rows)
+    in.fail(fmt::format("\"{}\" stands where the {} belongs", shown(line), what),
+            "Give one whole number, 1 or more, on a line of its own.");
+  if (static_cast<std::size_t>(count) > in.bytes_left() / 2 + 1)
+    in.fail(fmt::format("the {} is {}, and the file is too short for that", what, count),
+            "It may be truncated, or the count is wrong.");
+  return static_cast<std::size_t>(count);
+}
+
+Table coordinates() {
+  Table table;
+  table.columns = {
+      {"easting", "m", "easting", {}}, {"northing", "m", "northing", {}}, {"up", "m", "elevation", {}}};
+  table.attributes["frame"] = "enu";
+  return table;
+}
+
+void require_enu(const Table& table, const std::string& path) {
+  const auto frame = table.attributes.find("frame");
+  if (frame != table.attributes.end() && frame->second != "enu")
+    throw UnsupportedError(
+        path, fmt::format("fields in the frame \"{}\" cannot be written as UBC observations", frame->second),
+        "Use the frame \"enu\": the writer turns it into UBC's axes.");
+}
+
+/// A column in the unit of the file, times sign.
+std::vector<double> in_unit(const Table& table, std::string_view name, Quantity quantity,
+                            std::string_view unit, double sign) {
+  auto values = table.si(name, quantity, unit);
+  const double factor = sign / si_factor(quantity, unit);
+  for (auto& v : values) v *= factor;
+  return values;
+}
+
+/// Cell widths from the origin on, rounded to ten digits where that moves no face by more than its own
+/// rounding: 0.1, not 0.09999999997671694.
+std::vector<double> file_widths(const std::vector<double>& faces, bool downwards) {
+  const double tolerance = 8e-16 * std::max(std::abs(faces.front()), std::abs(faces.back()));
+  const double origin = downwards ? faces.back() : faces.front();
+  std::vector<double> out;
+  double sum = 0;
+  for (std::size_t i = 0; i + 1 < faces.size(); ++i) {
+    const double next = std::abs((downwards ? faces[faces.size() - 2 - i] : faces[i + 1]) - origin);
+    double width = next - sum, rounded = width;
+    parse_number(fmt::format("{:.10g}", width), rounded);
+    if (std::abs(sum + rounded - next) <= tolerance) width = rounded;
+    out.push_back(width);
+    sum += width;
+  }
+  return out;
+}
+
+struct Component {
+  std::string_view ubc, channel;
+  double sign;
+};
+constexpr std::array<Component, 6> components{{{"xx", "g_nn", 1},
+                                               {"xy", "g_en", 1},
+                                               {"xz", "g_nu", -1},
+                                               {"yy", "g_ee", 1},
+                                               {"yz", "g_eu", -1},
+                                               {"zz", "g_uu", 1}}};
+
+}  // namespace
+
+TensorMesh read_ubc_mesh(TextReader& in) {
+  in.set_comment('!');
+  std::array<std::int64_t, 3> n{};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    n[axis] = in.integer(
+        std::array{"the number of cells east", "the number of cells north", "the number of cells down"}[axis],
+        1, most_cells_an_axis);
+  checked_product(in.where(), n);
+  std::array<double, 3> origin{};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    origin[axis] =
+        in.number(std::array{"the easting of the top south-west corner",
+                             "the northing of the top south-west corner", "the elevation of the top"}[axis]);
+  constexpr std::array what{"widths from west to east", "widths from south to north",
+                            "thicknesses from the top down"};
+  std::array<std::vector<double>, 3> faces;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto widths = in.numbers(static_cast<std::size_t>(n[axis]), what[axis], true);
+    faces[axis].push_back(origin[axis]);
+    // Summing the widths first and adding the origin last loses least for large coordinates.
+    double sum = 0;
+    for (const double w : widths) {
+      if (!(w > 0))
+        in.fail(fmt::format("a width of {} among the {}", w, what[axis]),
+                "Every cell needs a width above zero.");
+      sum += w;
+      faces[axis].push_back(axis == 2 ? origin[axis] - sum : origin[axis] + sum);
+    }
+  }
+  in.expect_end("the last cell width");
+  std::reverse(faces[2].begin(), faces[2].end());
+  try {
+    return {std::move(faces[0]), std::move(faces[1]), std::move(faces[2])};
+  } catch (const InputError& e) {
+    throw InputError(in.name(), e.problem(), e.next());
+  }
+}
+
+TensorMesh read_ubc_mesh(const std::string& path) {
+  auto in = TextReader::open(path);
+  return read_ubc_mesh(in);
+}
+
+void write_ubc_mesh(const std::string& path, const TensorMesh& mesh) {
+  AtomicFile file(path);
+  std::string out = fmt::format("{} {} {}\n{} {} {}\n", mesh.n_east(), mesh.n_north(), mesh.n_up(),
+                                mesh.easting().front(), mesh.northing().front(), mesh.up().back());
+  const auto widths = [&](const std::vector<double>& faces, bool downwards) {
+    const auto written = file_widths(faces, downwards);
+    for (std::size_t i = 0; i < written.size();) {
+      std::size_t same = 1;
+      while (i + same < written.size() && written[i + same] == written[i]) ++same;
+      if (i > 0) out += ' ';
+      out += same > 1 ? fmt::format("{}*{}", same, written[i]) : fmt::format("{}", written[i]);
+      i += same;
+    }
+    out += '\n';
+  };
+  widths(mesh.easting(), false);
+  widths(mesh.northing(), false);
+  widths(mesh.up(), true);
+  file.write(out);
+  file.commit();
+}
+
+std::vector<double> read_ubc_model(TextReader& in, const TensorMesh& mesh) {
+  in.set_comment('!');
+  const auto read = in.numbers(mesh.size(), fmt::format("cell values of a mesh of {} x {} x {} cells",
+                                                        mesh.n_east(), mesh.n_north(), mesh.n_up()));
+  in.expect_end(fmt::format("the {} values of the mesh", mesh.size()));
+  std::vector<double> values(mesh.size());
+  auto from = read.begin();
+  for (std::size_t j = 0; j < mesh.n_north(); ++j)
+    for (std::size_t i = 0; i < mesh.n_east(); ++i)
+      for (std::size_t k = mesh.n_up(); k-- > 0;) values[mesh.index(i, j, k)] = *from++;
+  return values;
+}
+
+MeshData read_ubc_density(const std::string& path, const TensorMesh& mesh) {
+  auto in = TextReader::open(path);
+  auto density = read_ubc_model(in, mesh);
+  for (auto& d : density) d = d == air ? 0.0 : d * 1000.0;
+  return {mesh, {{"density", "kg/m3", "density", std::move(density)}}, {}};
+}
+
+void write_ubc_density(const std::string& path, const MeshData& data) {
+  const Column* column = data.find("density");
+  if (column == nullptr)
+    throw InputError(path, "the model has no cell property \"density\"",
+                     "UBC .den files hold densities only.");
+  const double factor = (column->unit.empty() ? 1.0 : si_factor(Quantity::density, column->unit)) / 1000.0;
+  AtomicFile file(path);
+  fmt::memory_buffer line;
+  const auto& mesh = data.mesh;
+  for (std::size_t j = 0; j < mesh.n_north(); ++j)
+    for (std::size_t i = 0; i < mesh.n_east(); ++i)
+      for (std::size_t k = mesh.n_up(); k-- > 0;) {
+        line.clear();
+        fmt::format_to(std::back_inserter(line), "{}\n", column->values[mesh.index(i, j, k)] * factor);
+        file.write({line.data(), line.size()});
+      }
+  file.commit();
+}
+
+Table read_ubc_gravity(TextReader& in) {
+  in.set_comment('!');
+  const auto count = row_count(in, "number of stations");
+  Table table = coordinates();
+  table.source = in.name();
+  Rows rows(in, count);
+  std::vector<double> row;
+  while (rows.next(row)) {
+    if (row.size() < 3 || row.size() > 5)
+      in.fail(fmt::format("{} numbers on a line", row.size()),
+              "Allowed: E N elevation, then gz (mGal), then its uncertainty.");
+    if (table.lines.empty()) {
+      if (row.size() > 3) table.columns.push_back({"g_u", "mGal", "upward attraction", {}});
+      if (row.size() > 4) table.columns.push_back({"g_u_uncertainty", "mGal", "uncertainty of g_u", {}});
+    }
+    if (row.size() > 4 && row[4] < 0)
+      in.fail(fmt::format("an uncertainty of {}", row[4]), "It must be zero or more.");
+    if (row.size() > 3) row[3] = -row[3];
+    for (std::size_t c = 0; c < row.size(); ++c) table.columns[c].values.push_back(row[c]);
+    table.lines.push_back(in.line_number());
+  }
+  in.expect_end(fmt::format("the {} stations", count));
+  return table;
+}
+
+Table read_ubc_gravity(const std::string& path) {
+  auto in = TextReader::open(path);
+  return read_ubc_gravity(in);
+}
+
+void write_ubc_gravity(const std::string& path, const Table& table) {
+  std::vector<std::vector<double>> columns;
+  for (const auto* name : {"easting", "northing", "up"})
+    columns.push_back(in_unit(table, name, Quantity::length, "m", 1));
+  if (table.find("g_u") != nullptr) {
+    require_enu(table, path);
+    columns.push_back(in_unit(table, "g_u", Quantity::acceleration, "mGal", -1));
+    if (table.find("g_u_uncertainty") != nullptr)
+      columns.push_back(in_unit(table, "g_u_uncertainty", Quantity::acceleration, "mGal", 1));
+  }
+  AtomicFile file(path);
+  file.write(fmt::format("{}\n", table.rows()));
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    std::string line;
+    for (const auto& c : columns) line += fmt::format("{}{}", line.empty() ? "" : " ", c[row]);
+    file.write(line + '\n');
+  }
+  file.commit();
+}
+
+Table read_ubc_gradient(TextReader& in) {
+  in.set_comment('!');
+  std::string_view line;
+  std::vector<std::string_view> found;
+  do {
+    if (!in.line(line)) in.fail("the file is empty", "It begins with datacomp=xx,xy,xz,yy,yz,zz.");
+    found = words(line);
+  } while (found.empty());
+  line = line.substr(0, line.find('!'));
+  const auto equals = line.find('=');
+  auto key = line.substr(0, equals);
+  key.remove_prefix(std::min(key.find_first_not_of(" \t"), key.size()));
+  key = key.substr(0, key.find_last_not_of(" \t") + 1);
+  if (equals == std::string_view::npos || key != "datacomp")
+    in.fail(fmt::format("\"{}\" stands where the list of components belongs", shown(line)),
+            "The first line is datacomp=xx,xy,xz,yy,yz,zz or some of these.");
+  std::vector<Component> listed;
+  for (const auto name : words(line.substr(equals + 1))) {
+    const auto it =
+        std::find_if(components.begin(), components.end(), [&](const Component& c) { return c.ubc == name; });
+    if (it == components.end())
+      in.fail(fmt::format("\"{}\" is not a component read here", shown(name)),
+              "Allowed: xx, xy, xz, yy, yz, zz.");
+    if (std::any_of(listed.begin(), listed.end(), [&](const Component& c) { return c.ubc == name; }))
+      in.fail(fmt::format("\"{}\" is listed twice", name));
+    listed.push_back(*it);
+  }
+  if (listed.empty())
+    in.fail("no components are listed", "Write datacomp=xx,xy,xz,yy,yz,zz or some of these.");
+  const auto count = row_count(in, "number of stations");
+  Table table = coordinates();
+  table.source = in.name();
+  for (const auto& c : listed) table.columns.push_back({std::string(c.channel), "E", "gravity gradient", {}});
+  Rows rows(in, count);
+  std::vector<double> row;
+  while (rows.next(row)) {
+    const bool uncertain = row.size() == 3 + 2 * listed.size();
+    if (!uncertain && row.size() != 3 + listed.size())
+      in.fail(fmt::format("{} numbers on a line with {} components", row.size(), listed.size()),
+              fmt::format("Allowed: E N elevation and {} values, or also {} uncertainties.", listed.size(),
+                          listed.size()));
+    if (table.lines.empty() && uncertain)
+      for (const auto& c : listed)
+        table.columns.push_back(
+            {fmt::format("{}_uncertainty", c.channel), "E", fmt::format("uncertainty of {}", c.channel), {}});
+    for (std::size_t c = 0; c < listed.size(); ++c) row[3 + c] *= listed[c].sign;
+    for (std::size_t c = 0; c < row.size(); ++c) table.columns[c].values.push_back(row[c]);
+    table.lines.push_back(in.line_number());
+  }
+  in.expect_end(fmt::format("the {} stations", count));
+  return table;
+}
+
+Table read_ubc_gradient(const std::string& path) {
+  auto in = TextReader::open(path);
+  return read_ubc_gradient(in);
+}
+
+void write_ubc_gradient(const std::string& path, const Table& table) {
+  require_enu(table, path);
+  std::vector<std::vector<double>> columns, uncertainties;
+  for (const auto* name : {"easting", "northing", "up"})
+    columns.push_back(in_unit(table, name, Quantity::length, "m", 1));
+  std::string listed;
+  std::size_t count = 0;
+  for (const auto& c : components) {
+    if (table.find(c.channel) == nullptr) continue;
+    columns.push_back(in_unit(table, c.channel, Quantity::acceleration_gradient, "E", c.sign));
+    listed += (listed.empty() ? "" : ",") + std::string(c.ubc);
+    ++count;
+    const auto uncertainty = fmt::format("{}_uncertainty", c.channel);
+    if (table.find(uncertainty) != nullptr)
+      uncertainties.push_back(in_unit(table, uncertainty, Quantity::acceleration_gradient, "E", 1));
+  }
+  if (count == 0)
+    throw InputError(path, "there is no gradient component to write",
+                     "Compute some of g_ee, g_nn, g_uu, g_en, g_eu, g_nu.");
+  if (uncertainties.size() == count)
+    columns.insert(columns.end(), uncertainties.begin(), uncertainties.end());
+  AtomicFile file(path);
+  file.write(fmt::format("datacomp={}\n{}\n", listed, table.rows()));
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    std::string line;
+    for (const auto& c : columns) line += fmt::format("{}{}", line.empty() ? "" : " ", c[row]);
+    file.write(line + '\n');
+  }
+  file.commit();
+}
+
+}  // namespace terrane::io
