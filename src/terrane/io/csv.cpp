@@ -98,7 +98,6 @@ class Splitter {
     const bool ends =
         at >= line.size() || line[at] == separator_ || (separator_ == blanks_separator && line[at] == '\t');
     if (!ends) in.fail("text stands between a closing quotation mark and the next separator");
-    unwrapped_.reserve(line.size());  // one for each entry at most: no view moves
     unwrapped_.push_back(std::move(text));
     out.push_back(unwrapped_.back());
     return at;

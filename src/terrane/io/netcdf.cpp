@@ -1,0 +1,697 @@
+#include "terrane/io/netcdf.hpp"
+
+#include <fmt/format.h>
+#include <netcdf.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <new>
+#include <optional>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+#include "terrane/io/file.hpp"
+#include "terrane/io/memory.hpp"
+
+namespace terrane::io {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t least_to_compress = 4096;
+constexpr int compression_level = 4;
+
+std::string lower(std::string_view s) {
+  std::string out(s);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// --- reading
+// ---------------------------------------------------------------------------------------------------
+
+enum class Role { none, east, north, up };
+
+struct Dimension {
+  std::string name;
+  std::size_t size = 0;
+};
+
+struct Variable {
+  std::string name;
+  int id = 0;
+  nc_type type = NC_NAT;
+  std::vector<int> dimensions;
+  Attributes text;
+
+  std::string attribute(const std::string& key) const {
+    const auto it = text.find(key);
+    return it == text.end() ? std::string{} : it->second;
+  }
+};
+
+struct Axis {
+  std::vector<double> values;  ///< ascending; metres or degrees
+  bool reversed = false;       ///< the file runs the other way
+  bool geographic = false;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path) {
+    if (!std::filesystem::exists(path))
+      throw FileError(path, "cannot be opened: No such file or directory",
+                      "Check the name; relative names start from the current folder.");
+    check(nc_open(path.c_str(), NC_NOWRITE, &file_), "cannot be opened as NetCDF");
+    open_ = true;
+    try {
+      inquire();
+    } catch (...) {
+      nc_close(file_);
+      throw;
+    }
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader() {
+    if (open_) nc_close(file_);
+  }
+
+  Content content(const std::string& field) {
+    const Variable* wanted = nullptr;
+    if (!field.empty()) {
+      wanted = find(field);
+      if (wanted == nullptr) {
+        std::vector<std::string_view> names;
+        for (const auto& v : variables_) names.push_back(v.name);
+        fail(fmt::format("there is no variable \"{}\".{}", field, did_you_mean(field, names)),
+             "It has: " + joined(names) + ".");
+      }
+    }
+    std::vector<const Variable*> meshes, grids;
+    for (const auto& v : variables_) {
+      if (wanted != nullptr && &v != wanted) continue;
+      if (!is_number(v) || is_auxiliary(v)) continue;
+      if (roles(v) == 7) meshes.push_back(&v);
+      else if (roles(v) == 3) grids.push_back(&v);
+    }
+    if (!meshes.empty()) return mesh(meshes);
+    if (!grids.empty()) return grid(grids);
+    if (wanted != nullptr && wanted->dimensions.size() != 1)
+      fail(fmt::format("variable \"{}\" is neither a grid, nor on a mesh, nor a list of stations", field),
+           known_shapes());
+    return table(wanted);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem, const std::string& next = {}) const {
+    throw InputError(path_, problem, next);
+  }
+  void check(int status, std::string_view doing) const {
+    if (status != NC_NOERR)
+      throw FileError(path_, fmt::format("{}: {}", doing, nc_strerror(status)),
+                      "The file may be truncated, damaged, or of another kind.");
+  }
+  static std::string known_shapes() {
+    return "A grid needs dimensions with coordinate variables such as easting and northing or lon and lat; a "
+           "mesh also up; "
+           "stations one dimension.";
+  }
+
+  void inquire() {
+    int n_dimensions = 0, n_variables = 0, n_attributes = 0;
+    check(nc_inq(file_, &n_dimensions, &n_variables, &n_attributes, nullptr), "cannot be read");
+    std::array<char, NC_MAX_NAME + 1> name{};
+    for (int d = 0; d < n_dimensions; ++d) {
+      Dimension dimension;
+      check(nc_inq_dim(file_, d, name.data(), &dimension.size), "cannot be read");
+      dimension.name = name.data();
+      dimensions_.push_back(std::move(dimension));
+    }
+    for (int v = 0; v < n_variables; ++v) {
+      int n_var_dimensions = 0, n_var_attributes = 0;
+      Variable variable;
+      variable.id = v;
+      check(nc_inq_varndims(file_, v, &n_var_dimensions), "cannot be read");
+      variable.dimensions.resize(static_cast<std::size_t>(n_var_dimensions));
+      check(nc_inq_var(file_, v, name.data(), &variable.type, nullptr, variable.dimensions.data(),
+                       &n_var_attributes),
+            "cannot be read");
+      variable.name = name.data();
+      variable.text = attributes(v, n_var_attributes);
+      variables_.push_back(std::move(variable));
+    }
+    for (const auto& v : variables_)
+      for (const auto* key : {"bounds", "grid_mapping"})
+        if (const auto other = v.attribute(key); !other.empty()) auxiliary_.push_back(other);
+    global_ = attributes(NC_GLOBAL, n_attributes);
+    for (const auto* key : {"Conventions", "featureType", "_NCProperties"}) global_.erase(key);
+    role_of_dimension_.assign(dimensions_.size(), Role::none);
+    for (std::size_t d = 0; d < dimensions_.size(); ++d)
+      if (const auto* v = coordinate(static_cast<int>(d))) role_of_dimension_[d] = role(*v);
+  }
+
+  Attributes attributes(int variable, int count) const {
+    Attributes out;
+    std::array<char, NC_MAX_NAME + 1> name{};
+    for (int a = 0; a < count; ++a) {
+      check(nc_inq_attname(file_, variable, a, name.data()), "cannot be read");
+      nc_type type = NC_NAT;
+      std::size_t length = 0;
+      check(nc_inq_att(file_, variable, name.data(), &type, &length), "cannot be read");
+      if (type == NC_CHAR) {
+        std::string text(length, '\0');
+        if (length > 0) check(nc_get_att_text(file_, variable, name.data(), text.data()), "cannot be read");
+        while (!text.empty() && text.back() == '\0') text.pop_back();
+        out[name.data()] = text;
+      } else if (type == NC_STRING) {
+        std::vector<char*> strings(length, nullptr);
+        check(nc_get_att_string(file_, variable, name.data(), strings.data()), "cannot be read");
+        std::string text;
+        for (const auto* s : strings)
+          if (s != nullptr) text += (text.empty() ? "" : "\n") + std::string(s);
+        nc_free_string(length, strings.data());
+        out[name.data()] = text;
+      } else if (type <= NC_MAX_ATOMIC_TYPE) {
+        std::vector<double> numbers(length);
+        if (nc_get_att_double(file_, variable, name.data(), numbers.data()) != NC_NOERR) continue;
+        std::string text;
+        for (const double v : numbers) text += fmt::format("{}{}", text.empty() ? "" : " ", v);
+        out[name.data()] = text;
+      }
+    }
+    return out;
+  }
+
+  const Variable* find(std::string_view name) const {
+    const auto it =
+        std::find_if(variables_.begin(), variables_.end(), [&](const Variable& v) { return v.name == name; });
+    return it == variables_.end() ? nullptr : &*it;
+  }
+
+  static bool is_number(const Variable& v) {
+    return v.type != NC_CHAR && v.type != NC_STRING && v.type <= NC_MAX_ATOMIC_TYPE;
+  }
+
+  const Dimension& dimension(int d) const { return dimensions_[static_cast<std::size_t>(d)]; }
+
+  /// The coordinate variable of a dimension: one-dimensional and called the same.
+  const Variable* coordinate(int d) const {
+    const auto* v = find(dimension(d).name);
+    return v != nullptr && v->dimensions == std::vector<int>{d} && is_number(*v) ? v : nullptr;
+  }
+
+  bool is_auxiliary(const Variable& v) const {
+    return std::find(auxiliary_.begin(), auxiliary_.end(), v.name) != auxiliary_.end() ||
+           (v.dimensions.size() == 1 && coordinate(v.dimensions[0]) == &v);
+  }
+
+  static Role role(const Variable& v) {
+    const auto standard = v.attribute("standard_name"), axis = lower(v.attribute("axis")),
+               units = lower(v.attribute("units")), name = lower(v.name);
+    const auto any = [](const std::string& s, std::initializer_list<std::string_view> list) {
+      return std::find(list.begin(), list.end(), s) != list.end();
+    };
+    if (any(standard, {"longitude", "projection_x_coordinate"}) || units.starts_with("degrees_e") ||
+        units.starts_with("degree_e"))
+      return Role::east;
+    if (any(standard, {"latitude", "projection_y_coordinate"}) || units.starts_with("degrees_n") ||
+        units.starts_with("degree_n"))
+      return Role::north;
+    if (any(standard, {"height", "altitude", "depth"}) || axis == "z") return Role::up;
+    if (axis == "x") return Role::east;
+    if (axis == "y") return Role::north;
+    if (any(name, {"x", "lon", "longitude", "easting", "east"})) return Role::east;
+    if (any(name, {"y", "lat", "latitude", "northing", "north"})) return Role::north;
+    if (any(name, {"z", "up", "upward", "height", "altitude", "elevation", "depth"})) return Role::up;
+    return Role::none;
+  }
+
+  /// 1 for east, 2 for north, 4 for up among the dimensions, once each; 0 when there is another of more than
+  /// one entry. A vertical axis of one entry without bounds only says at what height a map is.
+  int roles(const Variable& v) const {
+    int found = 0;
+    for (const int d : v.dimensions) {
+      const auto r = role_of_dimension_[static_cast<std::size_t>(d)];
+      const bool single = dimension(d).size == 1;
+      if (single && (r == Role::none || (r == Role::up && coordinate(d)->attribute("bounds").empty())))
+        continue;
+      const int bit = r == Role::east ? 1 : r == Role::north ? 2 : r == Role::up ? 4 : 0;
+      if (bit == 0 || (found & bit) != 0) return 0;
+      found |= bit;
+    }
+    return found;
+  }
+
+  std::optional<double> number_attribute(const Variable& v, const char* key) const {
+    double value = 0;
+    std::size_t length = 0;
+    if (nc_inq_attlen(file_, v.id, key, &length) != NC_NOERR || length != 1) return {};
+    if (nc_get_att_double(file_, v.id, key, &value) != NC_NOERR) return {};
+    return value;
+  }
+
+  /// All values, unpacked: raw * scale_factor + add_offset; fill values become NaN.
+  std::vector<double> values(const Variable& v) const {
+    std::vector<std::int64_t> shape;
+    for (const int d : v.dimensions) shape.push_back(static_cast<std::int64_t>(dimension(d).size));
+    const auto where = fmt::format("{}: variable \"{}\"", path_, v.name);
+    const auto n = checked_product(where, shape);
+    check_memory(where, n);
+    std::vector<double> out(n);
+    if (n > 0)
+      check(nc_get_var_double(file_, v.id, out.data()),
+            fmt::format("variable \"{}\" cannot be read", v.name));
+    std::vector<double> fills;
+    for (const auto* key : {"_FillValue", "missing_value"})
+      if (const auto fill = number_attribute(v, key)) fills.push_back(*fill);
+    if (fills.empty() && v.type == NC_DOUBLE) fills.push_back(NC_FILL_DOUBLE);
+    if (fills.empty() && v.type == NC_FLOAT) fills.push_back(static_cast<double>(NC_FILL_FLOAT));
+    const double scale = number_attribute(v, "scale_factor").value_or(1),
+                 offset = number_attribute(v, "add_offset").value_or(0);
+    for (auto& value : out) {
+      const bool missing = std::any_of(fills.begin(), fills.end(), [&](double f) { return value == f; });
+      value = missing ? nan : scale == 1 && offset == 0 ? value : value * scale + offset;
+    }
+    return out;
+  }
+
+  double length_factor(const Variable& v) const {
+    const auto unit = v.attribute("units");
+    if (unit.empty() || unit == "1") return 1;
+    try {
+      return si_factor(Quantity::length, unit);
+    } catch (const InputError&) {
+      fail(fmt::format("coordinate \"{}\" is in \"{}\"", v.name, unit),
+           "Allowed: degrees_east, degrees_north, or lengths: " + allowed_units(Quantity::length) + ".");
+    }
+  }
+
+  Axis axis(const Variable& v) const {
+    Axis out;
+    out.values = values(v);
+    const auto unit = lower(v.attribute("units")), name = lower(v.name);
+    out.geographic =
+        unit.starts_with("degree") || (unit.empty() && (name.starts_with("lon") || name.starts_with("lat")));
+    const double factor =
+        out.geographic ? 1 : length_factor(v) * (lower(v.attribute("positive")) == "down" ? -1 : 1);
+    for (auto& x : out.values) x *= factor;
+    if (out.values.empty()) fail(fmt::format("coordinate \"{}\" is empty", v.name));
+    out.reversed = out.values.size() > 1 && out.values.front() > out.values.back();
+    if (out.reversed) std::reverse(out.values.begin(), out.values.end());
+    for (std::size_t i = 0; i < out.values.size(); ++i)
+      if (!std::isfinite(out.values[i]) || (i > 0 && !(out.values[i] > out.values[i - 1])))
+        fail(fmt::format("coordinate \"{}\" neither ascends nor descends all the way", v.name),
+             "Sort the grid along it.");
+    return out;
+  }
+
+  /// Values in the order [up, north, east], all ascending, whatever the order in the file.
+  Column ordered(const Variable& v, const std::array<const Axis*, 3>& axes) const {
+    const auto raw = values(v);
+    std::array<std::size_t, 3> stride{}, size{1, 1, 1};
+    std::size_t step = 1;
+    for (std::size_t d = v.dimensions.size(); d-- > 0;) {
+      const int id = v.dimensions[d];
+      const auto r = role_of_dimension_[static_cast<std::size_t>(id)];
+      if (r != Role::none) {
+        const std::size_t a = r == Role::east ? 0 : r == Role::north ? 1 : 2;
+        stride[a] = step;
+        size[a] = dimension(id).size;
+      }
+      step *= dimension(id).size;
+    }
+    Column column{v.name, v.attribute("units"), v.attribute("long_name"), {}};
+    column.values.reserve(raw.size());
+    const auto place = [&](std::size_t a, std::size_t i) {
+      return stride[a] * (axes[a] != nullptr && axes[a]->reversed ? size[a] - 1 - i : i);
+    };
+    for (std::size_t k = 0; k < size[2]; ++k)
+      for (std::size_t j = 0; j < size[1]; ++j)
+        for (std::size_t i = 0; i < size[0]; ++i)
+          column.values.push_back(raw[place(0, i) + place(1, j) + place(2, k)]);
+    return column;
+  }
+
+  const Variable& coordinate_of(const Variable& v, Role wanted) const {
+    for (const int d : v.dimensions)
+      if (role_of_dimension_[static_cast<std::size_t>(d)] == wanted) return *coordinate(d);
+    fail(fmt::format("variable \"{}\" lacks an axis", v.name), known_shapes());
+  }
+
+  /// Variables on the same axes as the first; the others are named, so that nothing is lost silently.
+  std::vector<const Variable*> alike(const std::vector<const Variable*>& all,
+                                     std::initializer_list<Role> wanted, Attributes& notes) const {
+    std::vector<const Variable*> out;
+    std::string left;
+    for (const auto* v : all) {
+      const bool same = std::all_of(wanted.begin(), wanted.end(), [&](Role r) {
+        return &coordinate_of(*v, r) == &coordinate_of(*all.front(), r);
+      });
+      if (same) out.push_back(v);
+      else left += (left.empty() ? "" : ", ") + v->name;
+    }
+    if (!left.empty()) notes["variables_on_other_axes"] = left;
+    return out;
+  }
+
+  std::string projection() {
+    if (const auto it = global_.find("projection"); it != global_.end()) {
+      const auto text = it->second;
+      global_.erase(it);
+      return text;
+    }
+    for (const auto& v : variables_)
+      for (const auto* key : {"crs_wkt", "spatial_ref", "proj4"})
+        if (const auto text = v.attribute(key); !text.empty()) return text;
+    return {};
+  }
+
+  GridData grid(const std::vector<const Variable*>& all) {
+    GridData out;
+    const auto east = axis(coordinate_of(*all.front(), Role::east)),
+               north = axis(coordinate_of(*all.front(), Role::north));
+    if (east.geographic != north.geographic)
+      fail("one horizontal coordinate is in degrees and the other is not");
+    out.easting = east.values;
+    out.northing = north.values;
+    out.geographic = east.geographic;
+    out.projection = projection();
+    for (const auto* v : alike(all, {Role::east, Role::north}, global_))
+      out.fields.push_back(ordered(*v, {&east, &north, nullptr}));
+    out.attributes = global_;
+    return out;
+  }
+
+  /// Cell faces from bounds, or from evenly spaced centres.
+  std::vector<double> faces(const Variable& v, const Axis& centres) const {
+    const auto n = centres.values.size();
+    const double factor = length_factor(v) * (lower(v.attribute("positive")) == "down" ? -1 : 1);
+    std::vector<double> out;
+    if (const auto* bounds = find(v.attribute("bounds")); bounds != nullptr) {
+      auto b = values(*bounds);
+      if (b.size() != 2 * n)
+        fail(fmt::format("\"{}\" has {} values for {} cells", bounds->name, b.size(), n),
+             "Bounds are two for each cell.");
+      for (auto& x : b) x *= factor;
+      const double slack = 1e-9 * (centres.values.back() - centres.values.front() + std::abs(b[1] - b[0]));
+      for (std::size_t c = 0; c < n; ++c) {
+        const std::size_t at = 2 * (centres.reversed ? n - 1 - c : c);
+        const double low = std::min(b[at], b[at + 1]), high = std::max(b[at], b[at + 1]);
+        if (c > 0 && !(std::abs(low - out.back()) <= slack))
+          fail(fmt::format("cells along \"{}\" do not touch: one ends at {} and the next begins at {}",
+                           v.name, out.back(), low));
+        if (c == 0) out.push_back(low);
+        out.push_back(high);
+      }
+      return out;
+    }
+    if (n < 2)
+      fail(fmt::format("coordinate \"{}\" has one cell and no bounds", v.name),
+           "Give it the attribute \"bounds\".");
+    const double width = (centres.values.back() - centres.values.front()) / static_cast<double>(n - 1);
+    for (std::size_t i = 0; i <= n; ++i) {
+      if (i < n &&
+          !(std::abs(centres.values[i] - centres.values[0] - width * static_cast<double>(i)) <= 1e-6 * width))
+        fail(fmt::format("coordinate \"{}\" is not evenly spaced and has no bounds", v.name),
+             "Give it the attribute \"bounds\".");
+      out.push_back(centres.values[0] + width * (static_cast<double>(i) - 0.5));
+    }
+    return out;
+  }
+
+  MeshData mesh(const std::vector<const Variable*>& all) {
+    std::array<Axis, 3> axes;
+    std::array<std::vector<double>, 3> cell_faces;
+    constexpr std::array order{Role::east, Role::north, Role::up};
+    for (std::size_t a = 0; a < 3; ++a) {
+      const auto& v = coordinate_of(*all.front(), order[a]);
+      axes[a] = axis(v);
+      if (axes[a].geographic) fail("a mesh in degrees cannot be used", "Project it to metres first.");
+      cell_faces[a] = faces(v, axes[a]);
+    }
+    MeshData out;
+    try {
+      out.mesh = TensorMesh(std::move(cell_faces[0]), std::move(cell_faces[1]), std::move(cell_faces[2]));
+    } catch (const InputError& e) {
+      fail(fmt::format("{}: {}", e.where(), e.problem()), e.next());
+    }
+    for (const auto* v : alike(all, {Role::east, Role::north, Role::up}, global_)) {
+      out.cells.push_back(ordered(*v, {&axes[0], &axes[1], &axes[2]}));
+      auto& column = out.cells.back();
+      if (column.name != "density" || column.unit.empty()) continue;
+      const double factor = si_factor(Quantity::density, column.unit);
+      if (factor != 1)
+        for (auto& d : column.values) d *= factor;
+      column.unit = si_unit(Quantity::density);
+    }
+    out.attributes = global_;
+    return out;
+  }
+
+  Table table(const Variable* wanted) {
+    // The dimension with most one-dimensional variables on it.
+    std::vector<std::size_t> count(dimensions_.size(), 0);
+    for (const auto& v : variables_)
+      if (v.dimensions.size() == 1) ++count[static_cast<std::size_t>(v.dimensions[0])];
+    const auto most = std::max_element(count.begin(), count.end());
+    if (most == count.end() || *most == 0) fail("there is no variable that can be read", known_shapes());
+    const int d = wanted != nullptr ? wanted->dimensions[0] : static_cast<int>(most - count.begin());
+    Table out;
+    out.source = path_;
+    for (const auto& v : variables_) {
+      if (v.dimensions != std::vector<int>{d}) continue;
+      if (v.type == NC_STRING) {
+        std::vector<char*> strings(dimension(d).size, nullptr);
+        if (!strings.empty()) check(nc_get_var_string(file_, v.id, strings.data()), "cannot be read");
+        TextColumn text{v.name, {}, 0};
+        for (const auto* s : strings) text.values.emplace_back(s == nullptr ? "" : s);
+        nc_free_string(strings.size(), strings.data());
+        out.texts.push_back(std::move(text));
+      } else if (is_number(v)) {
+        out.columns.push_back({v.name, v.attribute("units"), v.attribute("long_name"), values(v)});
+      }
+    }
+    out.projection = projection();
+    out.attributes = global_;
+    return out;
+  }
+
+  const std::string& path_;
+  int file_ = -1;
+  bool open_ = false;
+  std::vector<Dimension> dimensions_;
+  std::vector<Variable> variables_;
+  std::vector<std::string> auxiliary_;
+  std::vector<Role> role_of_dimension_;
+  Attributes global_;
+};
+
+// --- writing
+// -----------------------------------------------------------------------------------------------------
+
+class Writer {
+ public:
+  explicit Writer(const std::string& path) : pending_(path) {
+    check(nc_create(pending_.temporary().c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
+    open_ = true;
+    attribute(NC_GLOBAL, "Conventions", "CF-1.8");
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  ~Writer() {
+    if (open_) nc_abort(file_);
+  }
+
+  int dimension(const char* name, std::size_t size) {
+    int id = 0;
+    check(nc_def_dim(file_, name, size, &id));
+    return id;
+  }
+
+  void attribute(int variable, const std::string& key, const std::string& value) {
+    if (value.empty() && variable != NC_GLOBAL) return;
+    check(nc_put_att_text(file_, variable, clean(key).c_str(), value.size(), value.data()));
+  }
+
+  void attributes(const Attributes& all) {
+    for (const auto& [key, value] : all)
+      if (key != "Conventions" && key != "featureType") attribute(NC_GLOBAL, key, value);
+  }
+
+  int variable(const std::string& name, const std::vector<int>& dimensions, std::size_t size, bool may_miss) {
+    int id = 0;
+    check(nc_def_var(file_, clean(name).c_str(), NC_DOUBLE, static_cast<int>(dimensions.size()),
+                     dimensions.data(), &id));
+    if (size >= least_to_compress) check(nc_def_var_deflate(file_, id, 1, 1, compression_level));
+    if (may_miss) check(nc_put_att_double(file_, id, "_FillValue", NC_DOUBLE, 1, &nan));
+    return id;
+  }
+
+  int string_variable(const std::string& name, int d) {
+    int id = 0;
+    check(nc_def_var(file_, clean(name).c_str(), NC_STRING, 1, &d, &id));
+    return id;
+  }
+
+  void put(int variable, const std::vector<double>& values) {
+    if (!values.empty()) check(nc_put_var_double(file_, variable, values.data()));
+  }
+  void put(int variable, const std::vector<std::string>& values) {
+    std::vector<const char*> pointers;
+    for (const auto& v : values) pointers.push_back(v.c_str());
+    if (!pointers.empty()) check(nc_put_var_string(file_, variable, pointers.data()));
+  }
+
+  void commit() {
+    open_ = false;
+    check(nc_close(file_));
+    pending_.commit();
+  }
+
+  /// A slash parts groups in NetCDF.
+  static std::string clean(std::string name) {
+    std::replace(name.begin(), name.end(), '/', '_');
+    return name.empty() ? "unnamed" : name;
+  }
+
+ private:
+  void check(int status) const {
+    if (status != NC_NOERR)
+      throw FileError(pending_.path(), fmt::format("cannot be written as NetCDF: {}", nc_strerror(status)),
+                      "Check that the disk has space; nothing was left behind.");
+  }
+  PendingPath pending_;
+  int file_ = -1;
+  bool open_ = false;
+};
+
+std::string description(const Column& c) { return c.description.empty() ? c.name : c.description; }
+
+void describe_coordinate(Writer& out, int variable, std::string_view name) {
+  const bool degrees = name == "longitude" || name == "latitude";
+  out.attribute(variable, "units",
+                name == "longitude"  ? "degrees_east"
+                : name == "latitude" ? "degrees_north"
+                                     : "m");
+  out.attribute(variable, "long_name", std::string(name == "up" ? "height" : name));
+  if (degrees) out.attribute(variable, "standard_name", std::string(name));
+  else if (name != "up")
+    out.attribute(variable, "standard_name",
+                  name == "easting" ? "projection_x_coordinate" : "projection_y_coordinate");
+  if (name == "up") out.attribute(variable, "positive", "up");
+  out.attribute(variable, "axis", name == "up" ? "Z" : name == "longitude" || name == "easting" ? "X" : "Y");
+}
+
+template <class Function>
+auto guarded(const std::string& path, Function&& function) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    throw MemoryError(path, "does not fit into memory");
+  }
+}
+
+}  // namespace
+
+Content read_netcdf(const std::string& path, const std::string& field) {
+  return guarded(path, [&] { return Reader(path).content(field); });
+}
+
+void write_netcdf(const std::string& path, const GridData& grid) {
+  Writer out(path);
+  const char *x_name = grid.geographic ? "longitude" : "easting",
+             *y_name = grid.geographic ? "latitude" : "northing";
+  const int y_dim = out.dimension(y_name, grid.northing.size()),
+            x_dim = out.dimension(x_name, grid.easting.size());
+  const int y = out.variable(y_name, {y_dim}, 0, false), x = out.variable(x_name, {x_dim}, 0, false);
+  describe_coordinate(out, x, x_name);
+  describe_coordinate(out, y, y_name);
+  std::vector<int> ids;
+  for (const auto& f : grid.fields) {
+    const int id = out.variable(f.name, {y_dim, x_dim}, f.values.size(), true);
+    out.attribute(id, "units", f.unit);
+    out.attribute(id, "long_name", f.name == "up" && f.description.empty() ? "height" : description(f));
+    if (f.name == "up") out.attribute(id, "positive", "up");
+    else if (grid.find("up") != nullptr) out.attribute(id, "coordinates", "up");
+    ids.push_back(id);
+  }
+  out.attributes(grid.attributes);
+  if (!grid.projection.empty()) out.attribute(NC_GLOBAL, "projection", grid.projection);
+  out.put(x, grid.easting);
+  out.put(y, grid.northing);
+  for (std::size_t f = 0; f < ids.size(); ++f) out.put(ids[f], grid.fields[f].values);
+  out.commit();
+}
+
+void write_netcdf(const std::string& path, const Table& table) {
+  Writer out(path);
+  const int station = out.dimension("station", table.rows());
+  out.attribute(NC_GLOBAL, "featureType", "point");
+  std::string coordinates;
+  for (const auto* name : {"easting", "northing", "up", "longitude", "latitude"})
+    if (table.find(name) != nullptr) coordinates += (coordinates.empty() ? "" : " ") + std::string(name);
+  const auto is_coordinate = [&](const std::string& name) {
+    return name == "easting" || name == "northing" || name == "up" || name == "longitude" ||
+           name == "latitude";
+  };
+  std::vector<int> ids, text_ids;
+  for (const auto& c : table.columns) {
+    const int id = out.variable(c.name, {station}, c.values.size(), !is_coordinate(c.name));
+    if (is_coordinate(c.name) && (c.unit.empty() || c.unit == "m" || c.unit.starts_with("deg")))
+      describe_coordinate(out, id, c.name);
+    else out.attribute(id, "units", c.unit), out.attribute(id, "long_name", description(c));
+    if (!is_coordinate(c.name)) out.attribute(id, "coordinates", coordinates);
+    ids.push_back(id);
+  }
+  for (const auto& t : table.texts) text_ids.push_back(out.string_variable(t.name, station));
+  out.attributes(table.attributes);
+  if (!table.projection.empty()) out.attribute(NC_GLOBAL, "projection", table.projection);
+  for (std::size_t c = 0; c < ids.size(); ++c) out.put(ids[c], table.columns[c].values);
+  for (std::size_t t = 0; t < text_ids.size(); ++t) out.put(text_ids[t], table.texts[t].values);
+  out.commit();
+}
+
+void write_netcdf(const std::string& path, const MeshData& data) {
+  Writer out(path);
+  constexpr std::array names{"up", "northing", "easting"};
+  const std::array<const std::vector<double>*, 3> faces{&data.mesh.up(), &data.mesh.northing(),
+                                                        &data.mesh.easting()};
+  std::vector<int> dimensions;
+  for (std::size_t a = 0; a < 3; ++a) dimensions.push_back(out.dimension(names[a], faces[a]->size() - 1));
+  const int two = out.dimension("nv", 2);
+  std::array<int, 3> centres{}, bounds{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    centres[a] = out.variable(names[a], {dimensions[a]}, 0, false);
+    describe_coordinate(out, centres[a], names[a]);
+    const auto bounds_name = fmt::format("{}_bounds", names[a]);
+    out.attribute(centres[a], "bounds", bounds_name);
+    bounds[a] = out.variable(bounds_name, {dimensions[a], two}, 0, false);
+  }
+  std::vector<int> ids;
+  for (const auto& c : data.cells) {
+    ids.push_back(out.variable(c.name, dimensions, c.values.size(), true));
+    out.attribute(ids.back(), "units", c.unit);
+    out.attribute(ids.back(), "long_name", description(c));
+  }
+  out.attributes(data.attributes);
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto& f = *faces[a];
+    std::vector<double> middle, ends;
+    for (std::size_t i = 0; i + 1 < f.size(); ++i) {
+      middle.push_back(f[i] + (f[i + 1] - f[i]) / 2);
+      ends.insert(ends.end(), {f[i], f[i + 1]});
+    }
+    out.put(centres[a], middle);
+    out.put(bounds[a], ends);
+  }
+  for (std::size_t c = 0; c < ids.size(); ++c) out.put(ids[c], data.cells[c].values);
+  out.commit();
+}
+
+}  // namespace terrane::io
