@@ -1,0 +1,304 @@
+#include "terrane/io/hdf5.hpp"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <new>
+#include <string_view>
+
+#include "terrane/base/error.hpp"
+#include "terrane/io/file.hpp"
+#include "terrane/io/memory.hpp"
+
+namespace terrane::io {
+
+namespace {
+
+constexpr std::string_view format_key = "format", format_value = "terrane tensor mesh 1";
+constexpr std::array<const char*, 3> axis_names{"easting", "northing", "up"};
+constexpr std::size_t least_to_compress = 4096;
+constexpr unsigned compression_level = 4;
+
+/// An HDF5 identifier that closes itself.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  operator hid_t() const { return id_; }  // NOLINT: the C library takes it everywhere
+  bool valid() const { return id_ >= 0; }
+  /// Closes now and says whether that went well.
+  bool close() {
+    const bool good = close_(id_) >= 0;
+    id_ = -1;
+    return good;
+  }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+/// HDF5 prints its error stack by itself; Terrane's errors say what matters.
+class Quiet {
+ public:
+  Quiet() {
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+  ~Quiet() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+
+ private:
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path), file_(open(path), H5Fclose) {
+    if (!file_.valid())
+      throw FileError(path, "cannot be opened as HDF5", "It may be truncated, damaged, or of another kind.");
+  }
+
+  MeshData mesh() {
+    std::array<std::vector<double>, 3> faces;
+    for (std::size_t a = 0; a < 3; ++a) {
+      std::string unit;
+      std::vector<hsize_t> shape;
+      if (H5Lexists(file_, axis_names[a], H5P_DEFAULT) <= 0)
+        throw InputError(path_, fmt::format("there is no dataset \"{}\"", axis_names[a]),
+                         "A mesh has datasets easting, northing and up with the faces of its cells.");
+      faces[a] = dataset(axis_names[a], shape, unit);
+      if (shape.size() != 1)
+        throw InputError(path_, fmt::format("\"{}\" has {} axes", axis_names[a], shape.size()),
+                         "Faces are a list.");
+      const double factor = unit.empty() ? 1 : si_factor(Quantity::length, unit);
+      for (auto& f : faces[a]) f *= factor;
+    }
+    MeshData out;
+    try {
+      out.mesh = TensorMesh(std::move(faces[0]), std::move(faces[1]), std::move(faces[2]));
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("{}: {}", path_, e.where()), e.problem(), e.next());
+    }
+    const std::vector<hsize_t> wanted{out.mesh.n_up(), out.mesh.n_north(), out.mesh.n_east()};
+    for (const auto& name : dataset_names()) {
+      Column column{name, "", "", {}};
+      std::vector<hsize_t> shape;
+      column.values = dataset(name.c_str(), shape, column.unit, &column.description);
+      if (shape != wanted)
+        throw InputError(path_,
+                         fmt::format("dataset \"{}\" has the shape [{}], and the mesh has [{}] cells", name,
+                                     joined(shape), joined(wanted)),
+                         "Cell properties are [up, north, east].");
+      if (name == "density" && !column.unit.empty()) {
+        const double factor = si_factor(Quantity::density, column.unit);
+        if (factor != 1)
+          for (auto& d : column.values) d *= factor;
+        column.unit = si_unit(Quantity::density);
+      }
+      out.cells.push_back(std::move(column));
+    }
+    const Handle root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose);
+    hsize_t at = 0;
+    const auto keep = [](hid_t object, const char* name, const H5A_info_t*, void* to) -> herr_t {
+      try {
+        if (name != format_key) {
+          auto text = text_attribute(object, name);
+          if (!text.empty()) (*static_cast<Attributes*>(to))[name] = std::move(text);
+        }
+        return 0;
+      } catch (...) {
+        return -1;  // no exception may cross the C library
+      }
+    };
+    H5Aiterate2(root, H5_INDEX_NAME, H5_ITER_NATIVE, &at, keep, &out.attributes);
+    return out;
+  }
+
+ private:
+  static hid_t open(const std::string& path) {
+    if (!std::filesystem::exists(path))
+      throw FileError(path, "cannot be opened: No such file or directory",
+                      "Check the name; relative names start from the current folder.");
+    return H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  }
+
+  static std::string joined(const std::vector<hsize_t>& shape) {
+    std::string out;
+    for (const auto n : shape) out += fmt::format("{}{}", out.empty() ? "" : ", ", n);
+    return out;
+  }
+
+  static std::string text_attribute(hid_t object, const char* name) {
+    if (H5Aexists(object, name) <= 0) return {};
+    const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+    const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
+    if (!attribute.valid() || !type.valid() || H5Tget_class(type) != H5T_STRING ||
+        H5Sget_simple_extent_npoints(space) != 1)
+      return {};
+    std::string text;
+    if (H5Tis_variable_str(type) > 0) {
+      char* value = nullptr;
+      const Handle memory_type(H5Tcopy(H5T_C_S1), H5Tclose);
+      H5Tset_size(memory_type, H5T_VARIABLE);
+      H5Tset_cset(memory_type, H5Tget_cset(type));
+      if (H5Aread(attribute, memory_type, static_cast<void*>(&value)) >= 0 && value != nullptr) {
+        text = value;
+        H5free_memory(value);
+      }
+    } else {
+      text.resize(H5Tget_size(type));
+      if (H5Aread(attribute, type, text.data()) < 0) return {};
+      text.resize(std::min(text.find('\0'), text.size()));
+    }
+    return text;
+  }
+
+  std::vector<std::string> dataset_names() {
+    std::vector<std::string> names;
+    hsize_t at = 0;
+    const auto keep = [](hid_t group, const char* name, const H5L_info_t*, void* to) -> herr_t {
+      try {
+        const Handle object(H5Oopen(group, name, H5P_DEFAULT), H5Oclose);
+        const std::string_view n = name;
+        if (object.valid() && H5Iget_type(object) == H5I_DATASET && n != axis_names[0] &&
+            n != axis_names[1] && n != axis_names[2])
+          static_cast<std::vector<std::string>*>(to)->emplace_back(n);
+        return 0;
+      } catch (...) {
+        return -1;
+      }
+    };
+    H5Literate(file_, H5_INDEX_NAME, H5_ITER_NATIVE, &at, keep, &names);
+    return names;
+  }
+
+  std::vector<double> dataset(const char* name, std::vector<hsize_t>& shape, std::string& unit,
+                              std::string* description = nullptr) {
+    const auto where = fmt::format("{}: dataset \"{}\"", path_, name);
+    const Handle data(H5Dopen2(file_, name, H5P_DEFAULT), H5Dclose);
+    if (!data.valid()) throw FileError(where, "cannot be opened", "The file may be damaged.");
+    const Handle space(H5Dget_space(data), H5Sclose), type(H5Dget_type(data), H5Tclose);
+    const auto kind = H5Tget_class(type);
+    if (kind != H5T_FLOAT && kind != H5T_INTEGER) throw InputError(where, "does not hold numbers");
+    const int axes = H5Sget_simple_extent_ndims(space);
+    if (axes < 0) throw FileError(where, "has no shape", "The file may be damaged.");
+    shape.assign(static_cast<std::size_t>(axes), 0);
+    H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+    const std::vector<std::int64_t> counts(shape.begin(), shape.end());
+    const auto n = checked_product(where, counts);
+    check_memory(where, n);
+    std::vector<double> values(n);
+    if (n > 0 && H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+      throw FileError(where, "cannot be read to its end", "The file may be truncated or damaged.");
+    unit = text_attribute(data, "units");
+    if (description != nullptr) *description = text_attribute(data, "long_name");
+    return values;
+  }
+
+  const std::string& path_;
+  Quiet quiet_;
+  Handle file_;
+};
+
+class Writer {
+ public:
+  explicit Writer(const std::string& path)
+      : pending_(path),
+        file_(H5Fcreate(pending_.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose) {
+    check(file_);
+  }
+
+  void attribute(hid_t object, std::string_view name, std::string_view value) {
+    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose), space(H5Screate(H5S_SCALAR), H5Sclose);
+    const std::string text(value);
+    check(H5Tset_size(type, text.size() + 1));
+    check(H5Tset_cset(type, H5T_CSET_UTF8));
+    const Handle attribute(
+        H5Acreate2(object, std::string(name).c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    check(attribute);
+    check(H5Awrite(attribute, type, text.c_str()));
+  }
+
+  void attributes(const Attributes& all) {
+    const Handle root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose);
+    check(root);
+    attribute(root, format_key, format_value);
+    for (const auto& [key, value] : all)
+      if (key != format_key && !key.empty()) attribute(root, key, value);
+  }
+
+  void dataset(const std::string& name, const std::vector<hsize_t>& shape, const std::vector<double>& values,
+               const std::string& unit, const std::string& description) {
+    const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose);
+    const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    if (values.size() >= least_to_compress && shape.size() == 3) {
+      const std::vector<hsize_t> chunk{1, shape[1], shape[2]};
+      constexpr hsize_t most_in_chunk = hsize_t{1} << 27;
+      if (shape[1] * shape[2] < most_in_chunk) {
+        check(H5Pset_chunk(properties, 3, chunk.data()));
+        check(H5Pset_shuffle(properties));
+        check(H5Pset_deflate(properties, compression_level));
+      }
+    }
+    const Handle data(
+        H5Dcreate2(file_, name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT),
+        H5Dclose);
+    check(data);
+    check(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+    if (!unit.empty()) attribute(data, "units", unit);
+    if (!description.empty()) attribute(data, "long_name", description);
+  }
+
+  void commit() {
+    check(H5Fflush(file_, H5F_SCOPE_LOCAL));
+    if (!file_.close()) check(-1);
+    pending_.commit();
+  }
+
+ private:
+  void check(hid_t status) const {
+    if (status < 0)
+      throw FileError(pending_.path(), "cannot be written as HDF5",
+                      "Check that the disk has space; nothing was left behind.");
+  }
+  Quiet quiet_;
+  PendingPath pending_;
+  Handle file_;
+};
+
+}  // namespace
+
+MeshData read_hdf5(const std::string& path) {
+  try {
+    return Reader(path).mesh();
+  } catch (const std::bad_alloc&) {
+    throw MemoryError(path, "does not fit into memory");
+  }
+}
+
+void write_hdf5(const std::string& path, const MeshData& data) {
+  Writer out(path);
+  const auto& mesh = data.mesh;
+  out.attributes(data.attributes);
+  const std::array<const std::vector<double>*, 3> faces{&mesh.easting(), &mesh.northing(), &mesh.up()};
+  constexpr std::array<const char*, 3> descriptions{"faces of the cells, west to east",
+                                                    "faces of the cells, south to north",
+                                                    "faces of the cells, bottom to top"};
+  for (std::size_t a = 0; a < 3; ++a)
+    out.dataset(axis_names[a], {faces[a]->size()}, *faces[a], "m", descriptions[a]);
+  for (const auto& c : data.cells)
+    out.dataset(c.name, {mesh.n_up(), mesh.n_north(), mesh.n_east()}, c.values, c.unit, c.description);
+  out.commit();
+}
+
+}  // namespace terrane::io
