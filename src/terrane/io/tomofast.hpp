@@ -1,4 +1,5 @@
-// Tomofast-x text files: x north, y east, z down (right-handed), SI units (data m/s², density kg/m³).
+// Tomofast-x text files: x east, y north, z down, SI units (data m/s², density kg/m³). Files in which x runs
+// north are mirrored, which gravity's vertical component does not notice.
 #pragma once
 
 #include <string>

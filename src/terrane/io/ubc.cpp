@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "terrane/base/error.hpp"
+#include "terrane/survey/frames.hpp"
 
 namespace terrane::io {
 
@@ -90,12 +91,21 @@ Table coordinates() {
   return table;
 }
 
-void require_enu(const Table& table, const std::string& path) {
-  const auto frame = table.attributes.find("frame");
-  if (frame != table.attributes.end() && frame->second != "enu")
-    throw UnsupportedError(
-        path, fmt::format("fields in the frame \"{}\" cannot be written as UBC observations", frame->second),
-        "Use the frame \"enu\": the writer turns it into UBC's axes.");
+/// Channels of any frame as those of enu, in SI; everything else as it is.
+Table in_enu(const Table& table) {
+  const auto attribute = table.attributes.find("frame");
+  if (attribute == table.attributes.end() || attribute->second == frame_names[0]) return table;
+  const Frame frame = frame_from_name(attribute->second);
+  Table out = table;
+  for (auto& c : out.columns)
+    for (const auto channel : ChannelSet::all().list()) {
+      if (in_frame(channel, frame, usual_units(frame)).name != c.name) continue;
+      c.values = from_frame(c, frame, usual_units(frame)).values;
+      c.name = name(channel);
+      c.unit = si_unit(quantity(channel));
+      break;
+    }
+  return out;
 }
 
 /// A column in the unit of the file, times sign.
@@ -272,12 +282,12 @@ Table read_ubc_gravity(const std::string& path) {
   return read_ubc_gravity(in);
 }
 
-void write_ubc_gravity(const std::string& path, const Table& table) {
+void write_ubc_gravity(const std::string& path, const Table& any_frame) {
+  const Table table = in_enu(any_frame);
   std::vector<std::vector<double>> columns;
   for (const auto* name : {"easting", "northing", "up"})
     columns.push_back(in_unit(table, name, Quantity::length, "m", 1));
   if (table.find("g_u") != nullptr) {
-    require_enu(table, path);
     columns.push_back(in_unit(table, "g_u", Quantity::acceleration, "mGal", -1));
     if (table.find("g_u_uncertainty") != nullptr)
       columns.push_back(in_unit(table, "g_u_uncertainty", Quantity::acceleration, "mGal", 1));
@@ -350,8 +360,8 @@ Table read_ubc_gradient(const std::string& path) {
   return read_ubc_gradient(in);
 }
 
-void write_ubc_gradient(const std::string& path, const Table& table) {
-  require_enu(table, path);
+void write_ubc_gradient(const std::string& path, const Table& any_frame) {
+  const Table table = in_enu(any_frame);
   std::vector<std::vector<double>> columns, uncertainties;
   for (const auto* name : {"easting", "northing", "up"})
     columns.push_back(in_unit(table, name, Quantity::length, "m", 1));

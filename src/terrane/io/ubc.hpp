@@ -28,6 +28,7 @@ void write_ubc_density(const std::string& path, const MeshData& data);
 /// Columns easting, northing, up (m) and, where there, g_u (mGal) = -gz and g_u_uncertainty (mGal).
 Table read_ubc_gravity(TextReader& in);
 Table read_ubc_gravity(const std::string& path);
+/// The table may be in any frame that its attribute "frame" names.
 /// Locations alone, with g_u when the table has it, with uncertainty when it has that too.
 void write_ubc_gravity(const std::string& path, const Table& table);
 
