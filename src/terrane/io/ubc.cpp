@@ -112,12 +112,12 @@ Table in_enu(const Table& table) {
 std::vector<double> in_unit(const Table& table, std::string_view name, Quantity quantity,
                             std::string_view unit, double sign) {
   auto values = table.si(name, quantity, unit);
-  const double factor = sign / si_factor(quantity, unit);
-  for (auto& v : values) v *= factor;
+  const double factor = si_factor(quantity, unit);
+  for (auto& v : values) v = sign * (v / factor);
   return values;
 }
 
-/// Cell widths from the origin on, rounded to ten digits where that moves no face by more than its own
+/// Cell widths from the origin on, with the fewest digits where that moves no face by more than its own
 /// rounding: 0.1, not 0.09999999997671694.
 std::vector<double> file_widths(const std::vector<double>& faces, bool downwards) {
   const double tolerance = 8e-16 * std::max(std::abs(faces.front()), std::abs(faces.back()));
@@ -126,9 +126,14 @@ std::vector<double> file_widths(const std::vector<double>& faces, bool downwards
   double sum = 0;
   for (std::size_t i = 0; i + 1 < faces.size(); ++i) {
     const double next = std::abs((downwards ? faces[faces.size() - 2 - i] : faces[i + 1]) - origin);
-    double width = next - sum, rounded = width;
-    parse_number(fmt::format("{:.10g}", width), rounded);
-    if (std::abs(sum + rounded - next) <= tolerance) width = rounded;
+    double width = next - sum;
+    for (int digits = 4; digits <= 12; ++digits) {
+      double rounded = 0;
+      if (!parse_number(fmt::format("{:.{}g}", width, digits), rounded) || !(rounded > 0)) continue;
+      if (std::abs(sum + rounded - next) > tolerance) continue;
+      width = rounded;
+      break;
+    }
     out.push_back(width);
     sum += width;
   }

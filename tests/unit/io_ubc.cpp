@@ -1,0 +1,178 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/files.hpp"
+#include "terrane/io/ubc.hpp"
+
+namespace terrane::io {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace testing_support;
+
+TextReader reader(std::string text) { return {"mesh.msh", std::move(text)}; }
+
+TensorMesh mesh_from(const std::string& text) {
+  auto in = reader(text);
+  return read_ubc_mesh(in);
+}
+
+TEST(UbcMesh, HasItsOriginAtTheTopAndItsThicknessesFromThere) {
+  const auto mesh = mesh_from("2 1 3\n100 200 50\n10 20\n5\n1 2 3\n");
+  EXPECT_THAT(mesh.easting(), ElementsAre(100, 110, 130));
+  EXPECT_THAT(mesh.northing(), ElementsAre(200, 205));
+  EXPECT_THAT(mesh.up(), ElementsAre(44, 47, 49, 50));
+}
+
+TEST(UbcMesh, ReadsRunLengthsCommentsAndWidthsThatWrapLines) {
+  const auto mesh =
+      mesh_from("! a mesh\r\n4 2 1 ! cells\r\n0 0 0\r\n2*20 5\r\n 5 ! wrapped\r\n2*1.5D1\r\n1\r\n");
+  EXPECT_THAT(mesh.easting(), ElementsAre(0, 20, 40, 45, 50));
+  EXPECT_THAT(mesh.northing(), ElementsAre(0, 15, 30));
+}
+
+TEST(UbcMesh, ComesBackAsItWasWritten) {
+  const TemporaryFolder folder;
+  const auto mesh = mesh_from("60 3 4\n500000.1 7000000.7 123.4\n60*0.1\n20 30.5 20\n2*25 50 100\n");
+  write_ubc_mesh(folder / "a.msh", mesh);
+  EXPECT_THAT(bytes_of(folder / "a.msh"),
+              AllOf(HasSubstr("60*0.1\n"), HasSubstr("20 30.5 20\n"), HasSubstr("2*25 50 100\n")));
+  const auto again = read_ubc_mesh(folder / "a.msh");
+  EXPECT_EQ(again.easting(), mesh.easting());
+  EXPECT_EQ(again.northing(), mesh.northing());
+  EXPECT_EQ(again.up(), mesh.up());
+}
+
+TEST(UbcMesh, SaysWhereItsCountsOrWidthsAreWrong) {
+  EXPECT_THAT(message([] { mesh_from("2 2 2\n0 0 0\n1 1\n1 1\n1\n"); }),
+              AllOf(HasSubstr("mesh.msh:5"), HasSubstr("ends after 1 of 2"), HasSubstr("thicknesses")));
+  EXPECT_THAT(message([] { mesh_from("1 1 1\n0 0 0\n1\n1\n1 1\n"); }),
+              AllOf(HasSubstr("mesh.msh:5"), HasSubstr("after the last cell width")));
+  EXPECT_THAT(message([] { mesh_from("2 1 1\n0 0 0\n1 -1\n1\n1\n"); }),
+              AllOf(HasSubstr("mesh.msh:3"), HasSubstr("a width of -1")));
+  EXPECT_THAT(message([] { mesh_from("2 1 1\n0 0 0\n1 abc\n1\n1\n"); }),
+              AllOf(HasSubstr("mesh.msh:3"), HasSubstr("\"abc\"")));
+  EXPECT_THAT(message([] { mesh_from("0 1 1\n"); }),
+              AllOf(HasSubstr("mesh.msh:1"), HasSubstr("cells east is 0")));
+  EXPECT_THAT(message([] { mesh_from("2 1 1\n0 0 nan\n"); }), HasSubstr("mesh.msh:2"));
+  EXPECT_THAT(message([] { mesh_from(""); }), HasSubstr("mesh.msh: the file ends"));
+  EXPECT_THAT(message([] { mesh_from("10 1 1\n0 0 0\n1000000000*1\n1\n1\n"); }),
+              AllOf(HasSubstr("mesh.msh:3"), HasSubstr("1000000000*1")));
+  EXPECT_THAT(message([] { mesh_from("9999999 9999999 9999999\n"); }),
+              HasSubstr("beyond what memory can hold"));
+  EXPECT_THAT(message([] { mesh_from("99999999999 1 1\n"); }), HasSubstr("Allowed: 1 to 10000000"));
+}
+
+TEST(UbcModel, RunsDownFirstThenEastThenNorth) {
+  const TemporaryFolder folder;
+  const auto mesh = mesh_from("2 2 2\n0 0 0\n1 1\n1 1\n1 1\n");
+  const auto data = read_ubc_density(folder.put("a.den", "1\n2\n3\n4\n5\n6\n7\n-100\n"), mesh);
+  const auto& d = data.cells.at(0).values;
+  EXPECT_EQ(d[mesh.index(0, 0, 1)], 1000);  // the first value is the top south-west cell
+  EXPECT_EQ(d[mesh.index(0, 0, 0)], 2000);
+  EXPECT_EQ(d[mesh.index(1, 0, 1)], 3000);
+  EXPECT_EQ(d[mesh.index(0, 1, 1)], 5000);
+  EXPECT_EQ(d[mesh.index(1, 1, 0)], 0);  // air
+  write_ubc_density(folder / "b.den", data);
+  EXPECT_EQ(read_ubc_density(folder / "b.den", mesh).cells[0].values, d);
+}
+
+TEST(UbcModel, SaysHowManyValuesTheMeshWants) {
+  const TemporaryFolder folder;
+  const auto mesh = mesh_from("2 1 1\n0 0 0\n1 1\n1\n1\n");
+  EXPECT_THAT(message([&] { read_ubc_density(folder.put("a.den", "1\n"), mesh); }),
+              AllOf(HasSubstr("a.den:1"), HasSubstr("ends after 1 of 2"), HasSubstr("2 x 1 x 1")));
+  EXPECT_THAT(message([&] { read_ubc_density(folder.put("a.den", "1 2 3\n"), mesh); }),
+              HasSubstr("stands after the 2 values"));
+}
+
+Table gravity_from(const std::string& text) {
+  TextReader in("data.grv", text);
+  return read_ubc_gravity(in);
+}
+
+TEST(UbcGravity, ReadsLocationsPredictionsAndObservations) {
+  EXPECT_EQ(gravity_from("1\n10 20 30\n").columns.size(), 3U);
+  const auto predicted = gravity_from("2 ! stations\n10 20 30 1.5\n\n11 21 31 -2.5\n");
+  EXPECT_THAT(predicted.find("g_u")->values, ElementsAre(-1.5, 2.5));
+  EXPECT_EQ(predicted.find("g_u")->unit, "mGal");
+  EXPECT_THAT(predicted.lines, ElementsAre(2, 4));
+  const auto observed = gravity_from("1\n10 20 30 1.5 0.1\n");
+  EXPECT_THAT(observed.find("g_u_uncertainty")->values, ElementsAre(0.1));
+}
+
+TEST(UbcGravity, ComesBackAsItWasWrittenInAnyUnitAndFrame) {
+  const TemporaryFolder folder;
+  Table table;
+  table.columns = {
+      {"easting", "km", "", {1}}, {"northing", "m", "", {2}}, {"up", "m", "", {3}}, {"gz", "mGal", "", {4}}};
+  table.attributes["frame"] = "ubc";
+  write_ubc_gravity(folder / "a.grv", table);
+  EXPECT_EQ(bytes_of(folder / "a.grv"), "1\n1000 2 3 4\n");
+  EXPECT_THAT(read_ubc_gravity(folder / "a.grv").find("g_u")->values, ElementsAre(-4));
+}
+
+TEST(UbcGravity, SaysWhereADataLineIsWrong) {
+  EXPECT_THAT(message([] { gravity_from("2\n1 2 3 4\n1 2 3\n"); }),
+              AllOf(HasSubstr("data.grv:3"), HasSubstr("3 numbers on a line")));
+  EXPECT_THAT(message([] { gravity_from("1\n1 2\n"); }),
+              AllOf(HasSubstr("data.grv:2"), HasSubstr("Allowed: E N elevation")));
+  EXPECT_THAT(message([] { gravity_from("3\n1 2 3\n4 5 6\n"); }), HasSubstr("ends after 2 of 3"));
+  EXPECT_THAT(message([] { gravity_from("1\n1 2 3\n4 5 6\n"); }),
+              AllOf(HasSubstr("data.grv:3"), HasSubstr("after the 1 stations")));
+  EXPECT_THAT(message([] { gravity_from("1\n1 2 NaN\n"); }),
+              AllOf(HasSubstr("data.grv:2"), HasSubstr("\"NaN\"")));
+  EXPECT_THAT(message([] { gravity_from("1\n1 2 3 4 -0.1\n"); }), HasSubstr("an uncertainty of -0.1"));
+  EXPECT_THAT(message([] { gravity_from("x y z\n"); }),
+              AllOf(HasSubstr("data.grv:1"), HasSubstr("number of stations")));
+  EXPECT_THAT(message([] { gravity_from("900000000\n1 2 3\n"); }), HasSubstr("too short"));
+}
+
+Table gradient_from(const std::string& text) {
+  TextReader in("data.gg", text);
+  return read_ubc_gradient(in);
+}
+
+TEST(UbcGradient, TurnsNorthEastDownIntoEastNorthUp) {
+  const auto t = gradient_from("datacomp=xx,xy,xz,yy,yz,zz\n1 !! # of data\n10 20 30 1 2 3 4 5 6\n");
+  EXPECT_THAT(t.find("g_nn")->values, ElementsAre(1));
+  EXPECT_THAT(t.find("g_en")->values, ElementsAre(2));
+  EXPECT_THAT(t.find("g_nu")->values, ElementsAre(-3));
+  EXPECT_THAT(t.find("g_ee")->values, ElementsAre(4));
+  EXPECT_THAT(t.find("g_eu")->values, ElementsAre(-5));
+  EXPECT_THAT(t.find("g_uu")->values, ElementsAre(6));
+  EXPECT_EQ(t.find("g_uu")->unit, "E");
+}
+
+TEST(UbcGradient, ReadsASubsetWithBlanksAndUncertainties) {
+  const auto t = gradient_from("! comment\ndatacomp = zz xz\n1\n10 20 30 6 3 0.6 0.3\n");
+  EXPECT_THAT(t.find("g_nu")->values, ElementsAre(-3));
+  EXPECT_THAT(t.find("g_nu_uncertainty")->values, ElementsAre(0.3));
+}
+
+TEST(UbcGradient, ComesBackAsItWasWritten) {
+  const TemporaryFolder folder;
+  const auto t = gradient_from("datacomp=xx,xz,zz\n2\n1 2 3 4 5 6 .4 .5 .6\n7 8 9 10 11 12 1 1 1\n");
+  write_ubc_gradient(folder / "a.gg", t);
+  const auto again = read_ubc_gradient(folder / "a.gg");
+  ASSERT_EQ(again.columns.size(), t.columns.size());
+  for (const auto& c : t.columns) {
+    const auto& values = again.find(c.name)->values;
+    for (std::size_t i = 0; i < c.values.size(); ++i) EXPECT_DOUBLE_EQ(values[i], c.values[i]) << c.name;
+  }
+}
+
+TEST(UbcGradient, SaysWhichComponentsItKnows) {
+  EXPECT_THAT(message([] { gradient_from("datacomp=xx,uv\n1\n1 2 3 4 5\n"); }),
+              AllOf(HasSubstr("data.gg:1"), HasSubstr("\"uv\""), HasSubstr("xx, xy, xz")));
+  EXPECT_THAT(message([] { gradient_from("datacomp=xx,xx\n"); }), HasSubstr("twice"));
+  EXPECT_THAT(message([] { gradient_from("datacomp=\n"); }), HasSubstr("no components"));
+  EXPECT_THAT(message([] { gradient_from("5\n1 2 3\n"); }), HasSubstr("list of components"));
+  EXPECT_THAT(message([] { gradient_from("datacomp=xx,zz\n1\n1 2 3 4\n"); }),
+              AllOf(HasSubstr("data.gg:3"), HasSubstr("4 numbers")));
+}
+
+}  // namespace
+}  // namespace terrane::io
