@@ -1,0 +1,170 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/files.hpp"
+#include "terrane/io/csv.hpp"
+
+namespace terrane::io {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using namespace testing_support;
+
+Table csv(std::string text) {
+  TextReader in("stations.csv", std::move(text));
+  return read_csv(in);
+}
+
+TEST(Csv, TakesUnitsFromItsHeader) {
+  const auto t = csv("easting [km],northing (m),up [m],g_u [mGal],note\n1,2,3,-4.5,6\n");
+  EXPECT_EQ(t.columns.size(), 5U);
+  EXPECT_EQ(t.find("northing")->unit, "m");
+  EXPECT_EQ(t.find("note")->unit, "");
+  EXPECT_THAT(t.si("easting", Quantity::length), ElementsAre(1000));
+  EXPECT_THAT(t.si("g_u", Quantity::acceleration), ElementsAre(-4.5e-5));
+}
+
+TEST(Csv, KeepsWhatItsCommentsSay) {
+  const auto t =
+      csv("# frame: enu\n# job: [mesh]\n# job: a = 1\n# hello\n# projection: EPSG:32735\nup [m]\n1\n# "
+          "later\n2\n");
+  EXPECT_THAT(t.attributes,
+              ElementsAre(Pair("comment", "hello"), Pair("frame", "enu"), Pair("job", "[mesh]\na = 1")));
+  EXPECT_EQ(t.projection, "EPSG:32735");
+  EXPECT_THAT(t.find("up")->values, ElementsAre(1, 2));
+  EXPECT_THAT(t.lines, ElementsAre(7, 9));
+}
+
+TEST(Csv, SplitsAtSemicolonsTabsAndBlanksToo) {
+  for (const auto* text : {"up [m];x [m]\n1; 2\n", "up [m]\tx [m]\r\n1\t2\r\n",
+                           "  up [m]   x [m]\n 1 \t 2 \n", "up [m], x [m]\n1,2,\n"}) {
+    const auto t = csv(text);
+    ASSERT_EQ(t.columns.size(), 2U) << text;
+    EXPECT_EQ(t.columns[1].unit, "m");
+    EXPECT_THAT(t.columns[1].values, ElementsAre(2));
+  }
+}
+
+TEST(Csv, KeepsWordsAndQuotedEntries) {
+  const auto t = csv("station,up [m],code\n\"A, \"\"old\"\"\",1,007\nB,,12\n");
+  ASSERT_EQ(t.texts.size(), 1U);
+  EXPECT_EQ(t.texts[0].name, "station");
+  EXPECT_THAT(t.texts[0].values, ElementsAre("A, \"old\"", "B"));
+  EXPECT_TRUE(std::isnan(t.find("up")->values[1]));
+  EXPECT_THAT(t.find("code")->values, ElementsAre(7, 12));
+}
+
+TEST(Csv, CountsAnEmptyEntryAsMissingAndSaysWhereWhenItIsNeeded) {
+  const auto t = csv("easting [m],northing [m],up [m]\n0,0,1\n0,1,\n0,2,NA\n");
+  EXPECT_THAT(message([&] { to_survey(t); }),
+              AllOf(HasSubstr("stations.csv:3"), HasSubstr("2 rows (this is the first) have no up")));
+}
+
+TEST(Csv, AsksForAMissingUnitUnlessADefaultIsGiven) {
+  const auto t = csv("easting,northing,up\n1,2,3\n");
+  EXPECT_THAT(message([&] { to_survey(t); }),
+              AllOf(HasSubstr("stations.csv"), HasSubstr("column \"easting\" has no unit"),
+                    HasSubstr("easting [m]")));
+  EXPECT_THAT(to_survey(t, "km").up, ElementsAre(3000));
+  EXPECT_THAT(message([&] { csv("up [mGal]\n1\n").si("up", Quantity::length); }),
+              AllOf(HasSubstr("column \"up\""), HasSubstr("mGal")));
+}
+
+TEST(Csv, NamesTheNearestColumn) {
+  EXPECT_THAT(message([] { to_survey(csv("eastng [m],northing [m],up [m]\n1,2,3\n")); }),
+              AllOf(HasSubstr("no column \"easting\""), HasSubstr("eastng")));
+}
+
+TEST(Csv, SaysWhereAnEntryIsWrong) {
+  EXPECT_THAT(message([] { csv("up [m]\n1\nabc\n"); }),
+              AllOf(HasSubstr("stations.csv:3"), HasSubstr("column \"up\": \"abc\"")));
+  EXPECT_THAT(message([] { csv("easting\nabc\n"); }), HasSubstr("stations.csv:2"));
+  EXPECT_THAT(message([] { csv("a,b\n1,2\n3\n"); }),
+              AllOf(HasSubstr("stations.csv:3"), HasSubstr("1 entries where there are 2")));
+  EXPECT_THAT(message([] { csv("a,a\n"); }), HasSubstr("two columns are called \"a\""));
+  EXPECT_THAT(message([] { csv("a,b\n\"1,2\n"); }),
+              AllOf(HasSubstr("stations.csv:2"), HasSubstr("not closed")));
+  EXPECT_THAT(message([] { csv("# nothing\n\n"); }), HasSubstr("no rows"));
+  EXPECT_THAT(
+      message([] { csv("station,up [m]\nA,1\n").si("station", Quantity::length); }),
+      AllOf(HasSubstr("stations.csv:2"), HasSubstr("column \"station\" holds text"), HasSubstr("\"A\"")));
+}
+
+TEST(Csv, ComesBackAsItWasWritten) {
+  const TemporaryFolder folder;
+  Table t;
+  t.columns = {{"easting", "m", "", {0.1, 1e300}}, {"g_u", "mGal", "", {-1.0 / 3, std::nan("")}}};
+  t.texts = {{"name", {"a,b", "say \"hi\""}, 0}};
+  t.attributes = {{"frame", "enu"}, {"job", "[mesh]\n\nsize = 1\n"}};
+  t.projection = "EPSG:32735";
+  write_csv(folder / "a.csv", t);
+  const auto again = read_csv(folder / "a.csv");
+  EXPECT_EQ(again.columns[0].values, t.columns[0].values);
+  EXPECT_EQ(again.columns[1].values[0], t.columns[1].values[0]);
+  EXPECT_TRUE(std::isnan(again.columns[1].values[1]));
+  EXPECT_EQ(again.columns[1].unit, "mGal");
+  EXPECT_EQ(again.texts[0].values, t.texts[0].values);
+  EXPECT_EQ(again.attributes, t.attributes);
+  EXPECT_EQ(again.projection, t.projection);
+}
+
+TEST(CsvPrisms, ComeInAnyCornerOrderWithoutAHeader) {
+  for (const auto* text :
+       {"0 0 -10 5 6 0 2670\n5 6 0 0 0 -10 100\n", "0,0,-10,5,6,0,2670\n5,6,0,0,0,-10,100\n"}) {
+    const auto t = csv(text);
+    ASSERT_TRUE(holds_prisms(t));
+    const auto p = to_prisms(t, "m", "kg/m3");
+    EXPECT_EQ(p.model.prisms[0], (Prism{0, 5, 0, 6, -10, 0}));
+    EXPECT_EQ(p.model.prisms[1], p.model.prisms[0]);
+    EXPECT_THAT(p.model.density, ElementsAre(2670, 100));
+  }
+}
+
+TEST(CsvPrisms, ComeWithFacesByName) {
+  const auto t = csv(
+      "density [g/cm3],west [km],east [km],south [km],north [km],bottom [km],top [km]\n2.67,0,1,0,2,-3,0\n");
+  const auto p = to_prisms(t);
+  EXPECT_EQ(p.model.prisms[0], (Prism{0, 1000, 0, 2000, -3000, 0}));
+  EXPECT_DOUBLE_EQ(p.model.density[0], 2670);
+}
+
+TEST(CsvPrisms, SayWhichLineHasNoThickness) {
+  EXPECT_THAT(message([] { to_prisms(csv("0 0 0 1 1 1 5\n0 0 0 1 1 0 5\n"), "m", "kg/m3"); }),
+              AllOf(HasSubstr("stations.csv:2"), HasSubstr("no extent between z1 0 and z2 0")));
+  EXPECT_THAT(message([] {
+                to_prisms(csv("west,east,south,north,bottom,top,density\n1,0,0,1,0,1,5\n"), "m", "kg/m3");
+              }),
+              AllOf(HasSubstr("stations.csv:2"), HasSubstr("west 1 and east 0"), HasSubstr("west < east")));
+  EXPECT_THAT(message([] { csv("0 0 0 1 1 1 5\n0 0 x 1 1 1 5\n"); }),
+              AllOf(HasSubstr("stations.csv:2"), HasSubstr("\"x\"")));
+  EXPECT_THAT(message([] { csv("0 0 0 1 1 1 5\n0 0 0 1 1 5\n"); }),
+              AllOf(HasSubstr("stations.csv:2"), HasSubstr("6 entries where there are 7")));
+  EXPECT_THAT(message([] { to_prisms(csv("0 0 0 1 1 1 nan\n"), "m", "kg/m3"); }), HasSubstr("no rho"));
+}
+
+TEST(Table, BecomesAGridWhateverTheOrderOfItsRows) {
+  const auto t = csv("easting [km],northing [m],up [m],z\n1,10,0,11\n0,10,0,10\n0,5,0,0\n1,5,0,1\n");
+  const auto g = to_grid(t);
+  ASSERT_TRUE(g);
+  EXPECT_THAT(g->easting, ElementsAre(0, 1000));
+  EXPECT_THAT(g->northing, ElementsAre(5, 10));
+  EXPECT_THAT(g->find("z")->values, ElementsAre(0, 1, 10, 11));
+  EXPECT_FALSE(to_grid(csv("easting [m],northing [m]\n0,0\n1,0\n0,1\n0,1\n")));
+  EXPECT_FALSE(to_grid(csv("easting [m],northing [m]\n0,0\n1,0\n0,1\n")));
+  EXPECT_TRUE(to_grid(csv("longitude,latitude,z\n0,0,1\n1,0,1\n0,1,1\n1,1,1\n"))->geographic);
+}
+
+TEST(Table, BecomesAGriddedSurveyWhenItsRowsRunEastFirst) {
+  const auto s = to_survey(csv("easting [m],northing [m],up [m]\n0,0,1\n1,0,1\n0,2,1\n1,2,1\n"));
+  ASSERT_TRUE(s.grid);
+  EXPECT_THAT(s.grid->northing, ElementsAre(0, 2));
+  EXPECT_FALSE(to_survey(csv("easting [m],northing [m],up [m]\n0,2,1\n1,2,1\n0,0,1\n1,0,1\n")).grid);
+}
+
+}  // namespace
+}  // namespace terrane::io

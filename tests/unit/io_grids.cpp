@@ -1,0 +1,175 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "support/files.hpp"
+#include "terrane/io/esri.hpp"
+#include "terrane/io/surfer.hpp"
+
+namespace terrane::io {
+namespace {
+
+using testing::AllOf;
+using testing::DoubleEq;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsNan;
+using testing::Pointwise;
+using namespace testing_support;
+
+GridData small_grid() {
+  GridData g;
+  g.easting = {100, 110, 120};
+  g.northing = {-5, 5};
+  g.fields = {{"height", "m", "", {1, 2, std::nan(""), 4, 5, 1.0 / 3}}};
+  return g;
+}
+
+void expect_same(const GridData& a, const GridData& b) {
+  EXPECT_THAT(a.easting, Pointwise(DoubleEq(), b.easting));
+  EXPECT_THAT(a.northing, Pointwise(DoubleEq(), b.northing));
+  EXPECT_THAT(a.fields.at(0).values, Pointwise(testing::NanSensitiveDoubleEq(), b.fields.at(0).values));
+}
+
+GridData esri(const std::string& text) {
+  TextReader in("dem.asc", text);
+  return read_esri(in);
+}
+
+TEST(EsriGrid, RunsFromNorthToSouthAndBelongsToCellCentres) {
+  const auto g =
+      esri("NCOLS 2\nNROWS 2\nXLLCORNER 10\nYLLCORNER 20\nCELLSIZE 4\nNODATA_value -1\n1 2\n3 -1\n");
+  EXPECT_THAT(g.easting, ElementsAre(12, 16));
+  EXPECT_THAT(g.northing, ElementsAre(22, 26));
+  EXPECT_THAT(g.fields[0].values, ElementsAre(3, IsNan(), 1, 2));
+  EXPECT_EQ(g.fields[0].name, "dem");
+  EXPECT_FALSE(g.geographic);
+  EXPECT_THAT(esri("ncols 1\nnrows 2\nxllcenter 10\nyllcenter 20\ndx 4\ndy 5\n1 2\n").northing,
+              ElementsAre(20, 25));
+}
+
+TEST(EsriGrid, ReadsCornersInDegreesAndMinutesInLatin1AndUtf8) {
+  for (const std::string degree : {"\xB0", "\xC2\xB0"}) {
+    const auto g = esri("ncols 1\nnrows 1\nxllcorner 12" + degree + "40'E\nyllcorner 47" + degree +
+                        "30'30\"S\nxurcorner 13" + degree + "00'E\ncellsize 0.5\n7\n");
+    EXPECT_TRUE(g.geographic);
+    EXPECT_THAT(g.easting, ElementsAre(DoubleNear(12 + 40.0 / 60 + 0.25, 1e-12)));
+    EXPECT_THAT(g.northing, ElementsAre(DoubleNear(-(47 + 30.0 / 60 + 30.0 / 3600) + 0.25, 1e-12)));
+  }
+}
+
+TEST(EsriGrid, ComesBackAsItWasWritten) {
+  const TemporaryFolder folder;
+  write_esri(folder / "a.asc", small_grid());
+  expect_same(read_esri(folder / "a.asc"), small_grid());
+}
+
+TEST(EsriGrid, CannotHoldOblongOrUnevenCells) {
+  const TemporaryFolder folder;
+  auto g = small_grid();
+  g.northing = {-5, 6};
+  EXPECT_THAT(message([&] { write_esri(folder / "a.asc", g); }),
+              AllOf(HasSubstr("a.asc"), HasSubstr("not square")));
+  g.easting = {100, 110, 121};
+  EXPECT_THAT(message([&] { write_esri(folder / "a.asc", g); }),
+              HasSubstr("along easting are not evenly spaced"));
+  g.fields.push_back({"other", "", "", g.fields[0].values});
+  EXPECT_THAT(message([&] { write_esri(folder / "a.asc", g); }),
+              AllOf(HasSubstr("there are 2"), HasSubstr("height, other")));
+  EXPECT_THAT(message([&] { write_esri(folder / "a.asc", g, "heigt"); }),
+              HasSubstr("Did you mean \"height\"?"));
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+TEST(EsriGrid, SaysWhatIsWrongInIt) {
+  const std::string head = "ncols 2\nnrows 2\nxllcorner 0\nyllcorner 0\ncellsize 1\n";
+  EXPECT_THAT(message([&] { esri(head + "1 2\n3\n"); }),
+              AllOf(HasSubstr("dem.asc:7"), HasSubstr("ends after 3 of 4")));
+  EXPECT_THAT(message([&] { esri(head + "1 2\n3 4 5\n"); }),
+              AllOf(HasSubstr("dem.asc:7"), HasSubstr("after the last row")));
+  EXPECT_THAT(message([&] { esri("nclos 2\n" + head); }),
+              AllOf(HasSubstr("dem.asc:1"), HasSubstr("not a line of an ESRI")));
+  EXPECT_THAT(message([&] { esri(head + "1 2\n3 x\n"); }), AllOf(HasSubstr("dem.asc:7"), HasSubstr("\"x\"")));
+  EXPECT_THAT(message([] { esri("ncols 2\n1 2\n"); }), HasSubstr("no nrows"));
+  EXPECT_THAT(message([] { esri("ncols 2\nnrows 2\nxllcorner 0\nyllcorner 0\ncellsize 0\n1 2 3 4\n"); }),
+              HasSubstr("cell size of 0"));
+  EXPECT_THAT(
+      message([] { esri("ncols 100000000\nnrows 100000000\nxllcorner 0\nyllcorner 0\ncellsize 1\n1\n"); }),
+      HasSubstr("ends after 1 of"));
+  EXPECT_THAT(message([] { esri("ncols 2\nnrows -2\n"); }), HasSubstr("nrows is -2"));
+  EXPECT_THAT(message([] { esri("ncols 2\nnrows 1\nxllcorner 1e20\nyllcorner 0\ncellsize 1\n1 2\n"); }),
+              HasSubstr("lost in the rounding"));
+}
+
+std::string surfer6_binary() {
+  std::string s = "DSBB";
+  const auto put = [&](auto v) { s.append(reinterpret_cast<const char*>(&v), sizeof v); };
+  put(std::int16_t{3}), put(std::int16_t{2});
+  for (const double v : {100., 120., -5., 5., 1., 5.}) put(v);
+  for (const float v : {1.F, 2.F, 1.70141e38F, 4.F, 5.F, 0.5F}) put(v);
+  return s;
+}
+
+TEST(SurferGrid, ReadsSurfer6Binary) {
+  const auto g = read_surfer("a.grd", surfer6_binary());
+  EXPECT_THAT(g.easting, ElementsAre(100, 110, 120));
+  EXPECT_THAT(g.northing, ElementsAre(-5, 5));
+  EXPECT_THAT(g.fields[0].values, ElementsAre(1, 2, IsNan(), 4, 5, 0.5));
+}
+
+TEST(SurferGrid, ReadsSurfer6TextWithRowsThatWrap) {
+  const auto g =
+      read_surfer("a.grd", "DSAA\r\n3 2\r\n100 120\r\n-5 5\r\n1 5\r\n1 2\r\n1.70141E+038 4\r\n5 .5\r\n");
+  EXPECT_THAT(g.easting, ElementsAre(100, 110, 120));
+  EXPECT_THAT(g.fields[0].values, ElementsAre(1, 2, IsNan(), 4, 5, 0.5));
+}
+
+TEST(SurferGrid, ComesBackAsItWasWrittenAsTextAndAsSurfer7) {
+  const TemporaryFolder folder;
+  write_surfer_text(folder / "a.grd", small_grid());
+  expect_same(read_surfer(folder / "a.grd"), small_grid());
+  write_surfer7(folder / "b.grd", small_grid());
+  EXPECT_EQ(bytes_of(folder / "b.grd").size(),
+            100 + 6 * sizeof(double));  // where Surfer 7 files have their data
+  expect_same(read_surfer(folder / "b.grd"), small_grid());
+}
+
+TEST(SurferGrid, SkipsSectionsOfSurfer7ThatItDoesNotKnow) {
+  const TemporaryFolder folder;
+  write_surfer7(folder / "a.grd", small_grid());
+  auto bytes = bytes_of(folder / "a.grd");
+  bytes.insert(92, std::string("FLTI\x08\0\0\0"
+                               "12345678",
+                               16));
+  expect_same(read_surfer("a.grd", bytes), small_grid());
+}
+
+TEST(SurferGrid, SaysThatItIsTruncatedAtEveryByte) {
+  const TemporaryFolder folder;
+  write_surfer7(folder / "a.grd", small_grid());
+  for (const auto& bytes : {bytes_of(folder / "a.grd"), surfer6_binary()})
+    for (std::size_t n = 0; n < bytes.size(); ++n)
+      EXPECT_THROW(read_surfer("a.grd", std::string_view(bytes).substr(0, n)), InputError) << n;
+}
+
+TEST(SurferGrid, SaysWhatIsWrongInIt) {
+  EXPECT_THAT(message([] { read_surfer("a.grd", "DSAA\n1 2\n"); }),
+              AllOf(HasSubstr("a.grd:2"), HasSubstr("columns is 1")));
+  EXPECT_THAT(message([] { read_surfer("a.grd", "DSAA\n2 2\n5 1\n0 1\n0 1\n1 2 3 4\n"); }),
+              HasSubstr("ascending limits"));
+  EXPECT_THAT(message([] { read_surfer("a.grd", "DSAA\n2 2\n0 1\n0 1\n0 1\n1 2 3\n"); }),
+              HasSubstr("ends after 3 of 4"));
+  EXPECT_THAT(message([] { read_surfer("a.grd", "hello"); }), HasSubstr("not a Surfer grid"));
+  auto bomb = surfer6_binary();
+  bomb[4] = bomb[6] = '\xFF';
+  bomb[5] = bomb[7] = '\x7F';  // 32767 x 32767
+  EXPECT_THAT(message([&] { read_surfer("a.grd", bomb); }),
+              AllOf(HasSubstr("32767 x 32767"), HasSubstr("has 24 left")));
+}
+
+}  // namespace
+}  // namespace terrane::io
