@@ -30,7 +30,7 @@ TEST(NormalGravity, IsSomiglianasOnTheEllipsoid) {
   }
 }
 
-/// The normal potential of Heiskanen & Moritz (eq. 2-62) in the closed form that normal_gravity avoids, in
+/// The normal potential of Heiskanen & Moritz (section 2-7) in the closed form that normal_gravity avoids, in
 /// long double, at distance r from the axis and z above the equator.
 long double potential(long double r, long double z) {
   const long double a = 6378137, f = 1 / 298.257223563L, b = a * (1 - f), e2 = a * a - b * b, e = sqrtl(e2);
