@@ -212,9 +212,7 @@ class Reader {
 
 class Writer {
  public:
-  explicit Writer(const std::string& path)
-      : pending_(path),
-        file_(H5Fcreate(pending_.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose) {
+  explicit Writer(const std::string& path) : pending_(path), file_(create(pending_.temporary()), H5Fclose) {
     check(file_);
   }
 
@@ -266,6 +264,13 @@ class Writer {
   }
 
  private:
+  /// In the layout of HDF5 1.8, which holds texts of more than 64 KiB as attributes: a job may be long.
+  static hid_t create(const std::string& path) {
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+    return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  }
+
   void check(hid_t status) const {
     if (status < 0)
       throw FileError(pending_.path(), "cannot be written as HDF5",

@@ -50,7 +50,7 @@ PrismData read_tomofast_grid(TextReader& in) {
       in.fail(fmt::format("{} numbers on the line of a cell", row.size()),
               "Allowed: x1 x2 y1 y2 z1 z2, the density or not, i j k; the same on every line.");
     }
-    const Prism p{row[0], row[1], row[2], row[3], -row[5], -row[4]};
+    const Prism p{row[0], row[1], row[2], row[3], 0.0 - row[5], 0.0 - row[4]};
     if (!(p.west < p.east) || !(p.south < p.north) || !(p.bottom < p.top))
       in.fail("a cell without extent", "x1 < x2, y1 < y2 and z1 < z2 must hold.");
     prisms.push_back(p);
@@ -79,8 +79,8 @@ Table read_tomofast_data(TextReader& in) {
     const double down = in.number("z of a station"), value = in.number("the value of a station");
     table.columns[0].values.push_back(east);
     table.columns[1].values.push_back(north);
-    table.columns[2].values.push_back(-down);
-    table.columns[3].values.push_back(-value);
+    table.columns[2].values.push_back(0.0 - down);
+    table.columns[3].values.push_back(0.0 - value);
     table.lines.push_back(in.line_number());
   }
   in.expect_end(fmt::format("the {} stations", count));

@@ -1,0 +1,163 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "support/files.hpp"
+#include "terrane/io/registry.hpp"
+
+namespace terrane::io {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace testing_support;
+
+GridData grid() {
+  GridData g;
+  g.easting = {0, 10, 20};
+  g.northing = {0, 10};
+  g.fields = {{"g_u", "mGal", "", {1, 2, 3, 4, 5, 6}}};
+  g.attributes = {{"frame", "enu"}, {"job", "[mesh]\nsize = 1"}};
+  return g;
+}
+
+TEST(Registry, ReadsBackWhatItWroteInEveryFormatThatHoldsTheContent) {
+  const TemporaryFolder folder;
+  for (const auto* name : {"a.nc", "a.asc", "a.grd"}) {
+    write(folder / name, grid());
+    const auto again = std::get<GridData>(read(folder / name));
+    EXPECT_EQ(again.easting, grid().easting) << name;
+    EXPECT_EQ(again.fields.at(0).values, grid().fields[0].values) << name;
+  }
+  const MeshData mesh{TensorMesh({0, 1, 3}, {0, 5}, {-2, 0}), {{"density", "kg/m3", "", {10, 20}}}, {}};
+  for (const auto* name : {"m.nc", "m.h5", "m.msh"}) {
+    write(folder / name, mesh);
+    EXPECT_EQ(std::get<MeshData>(read(folder / name)).mesh.easting(), mesh.mesh.easting()) << name;
+  }
+  ReadOptions options;
+  options.mesh = folder / "m.msh";
+  for (const auto* name : {"m.den", "m.npy"}) {
+    write(folder / name, mesh);
+    EXPECT_THAT(std::get<MeshData>(read(folder / name, options)).cells.at(0).values, ElementsAre(10, 20))
+        << name;
+  }
+}
+
+TEST(Registry, TurnsGridsIntoTablesAndTablesIntoGrids) {
+  const TemporaryFolder folder;
+  write(folder / "a.csv", grid());
+  const auto table = read(folder / "a.csv");
+  EXPECT_EQ(std::get<Table>(table).rows(), 6U);
+  write(folder / "b.grd", table);
+  EXPECT_EQ(std::get<GridData>(read(folder / "b.grd")).fields[0].values, grid().fields[0].values);
+  auto broken = std::get<Table>(table);
+  broken.columns[0].values[0] = 1;
+  EXPECT_THAT(message([&] { write(folder / "c.grd", broken); }), HasSubstr("do not form one"));
+}
+
+TEST(Registry, TurnsAMeshIntoPrismsForCsv) {
+  const TemporaryFolder folder;
+  write(folder / "a.csv",
+        MeshData{TensorMesh({0, 1, 3}, {0, 5}, {-2, 0}), {{"density", "kg/m3", "", {0, 20}}}, {}});
+  const auto prisms = std::get<PrismData>(read(folder / "a.csv")).model;
+  ASSERT_EQ(prisms.prisms.size(), 1U);
+  EXPECT_EQ(prisms.prisms[0], (Prism{1, 3, 0, 5, -2, 0}));
+  EXPECT_THAT(prisms.density, ElementsAre(20));
+}
+
+TEST(Registry, KnowsFilesByTheirFirstBytesWhateverTheirName) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(format_of(folder.put("a.txt", "DSAA\n")).name, "surfer");
+  EXPECT_EQ(format_of(folder.put("a.dat", "datacomp=xx\n")).name, "ubc-gradient");
+  EXPECT_EQ(format_of(folder.put("b.txt", "ncols 3\n")).name, "esri");
+  EXPECT_EQ(format_of(folder.put("c.txt", "1 2 3\n")).name, "csv");
+  write(folder / "a.nc", grid());
+  std::filesystem::copy_file(folder / "a.nc", folder / "b.grd");
+  EXPECT_EQ(format_of(folder / "b.grd").name, "netcdf");
+}
+
+TEST(Registry, SaysWhatItCannotDo) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(message([&] { read(folder / "none.csv"); }),
+              AllOf(HasSubstr("none.csv"), HasSubstr("No such file")));
+  EXPECT_THAT(message([&] { read(folder.put("a.xyzzy", "1")); }),
+              AllOf(HasSubstr("a.xyzzy"), HasSubstr("netcdf, hdf5, csv")));
+  EXPECT_THAT(message([&] { write(folder / "a.xyzzy", grid()); }), HasSubstr("what format to write"));
+  EXPECT_THAT(message([&] {
+                write(folder / "a.csv", grid(), {"netcfd", ""});
+              }),
+              HasSubstr("Did you mean \"netcdf\"?"));
+  EXPECT_THAT(message([&] { write(folder / "a.h5", grid()); }), HasSubstr("cannot hold a grid"));
+  EXPECT_THAT(message([&] { write(folder / "a.csv.gz", grid()); }), HasSubstr("packed"));
+  EXPECT_THAT(message([&] { read(folder.put("a.vtr", "<")); }), HasSubstr("can be written and not read"));
+  EXPECT_THAT(message([&] { read(folder.put("a.den", "1")); }), HasSubstr("Name the file of the mesh"));
+  ReadOptions bad;
+  bad.mesh = folder.put("m.csv", "a\n1\n");
+  EXPECT_THAT(message([&] { read(folder / "a.den", bad); }), HasSubstr("does not hold a mesh"));
+  for (const auto& f : formats()) EXPECT_TRUE(f.reads || f.writes) << f.name;
+}
+
+TEST(Registry, GivesAGridTheUnitsThatItsFileLacks) {
+  const TemporaryFolder folder;
+  ReadOptions options;
+  options.unit = "m";
+  options.length_unit = "km";
+  const auto path = folder.put("a.asc", "ncols 2\nnrows 1\nxllcenter 1\nyllcenter 2\ncellsize 1\n5 6\n");
+  auto g = std::get<GridData>(read(path, options));
+  EXPECT_THAT(g.easting, ElementsAre(1000, 2000));
+  EXPECT_EQ(g.fields[0].unit, "m");
+  options.length_unit = "degrees";
+  EXPECT_TRUE(std::get<GridData>(read(path, options)).geographic);
+}
+
+TEST(Describe, TellsShapeUnitsRangeFrameAndTheJob) {
+  auto g = grid();
+  g.projection = "EPSG:32735";
+  g.fields[0].values[0] = std::nan("");
+  EXPECT_THAT(
+      describe(g, "a.nc"),
+      AllOf(HasSubstr("a.nc"), HasSubstr("grid, 2 north x 3 east"), HasSubstr("3 nodes, 0 to 20 m, every 10"),
+            HasSubstr("g_u  2 to 6 mGal, 1 empty"), HasSubstr("frame         enu"), HasSubstr("EPSG:32735"),
+            HasSubstr("[mesh]\n              size = 1")));
+  EXPECT_THAT(
+      describe(MeshData{TensorMesh({0, 1, 3}, {0, 5}, {-2, 0}), {{"density", "kg/m3", "", {10, 20}}}, {}},
+               "m.h5"),
+      AllOf(HasSubstr("1 up x 1 north x 2 east = 2 cells"), HasSubstr("spacing varies"),
+            HasSubstr("10 to 20 kg/m3")));
+  EXPECT_THAT(describe(Array{{2, 2}, {1, 2, 3, 4}, {}}, "a.npy"),
+              AllOf(HasSubstr("array [2, 2]"), HasSubstr("1 to 4")));
+  EXPECT_THAT(describe(Table{}, "a.csv"), HasSubstr("table, 0 rows"));
+  EXPECT_THAT(describe(PrismData{}, "p.csv"), HasSubstr("0 prisms"));
+}
+
+/// Numbers of the open data's README.
+TEST(OpenData, HoldsWhatItsDescriptionSays) {
+  const auto folder = data_folder();
+  if (folder.empty()) GTEST_SKIP() << "set TERRANE_DATA to the folder of the open data";
+  const auto stations = std::get<Table>(read(folder + "/gravity/southern-africa-gravity.csv.xz"));
+  EXPECT_EQ(stations.rows(), 14'359U);
+  EXPECT_EQ(stations.columns.at(3).name, "gravity_mgal");
+  const auto clear_lake = std::get<Table>(read(folder + "/gravity/clvf-groundgrav.csv"));
+  EXPECT_EQ(clear_lake.rows(), 2'929U);
+  EXPECT_EQ(clear_lake.texts.at(0).name, "Station_ID");
+  const auto gravity = std::get<GridData>(read(folder + "/gravity/earth-gravity-10arcmin.nc"));
+  EXPECT_TRUE(gravity.geographic);
+  EXPECT_EQ(gravity.easting.size(), 2161U);
+  EXPECT_EQ(gravity.northing.size(), 1081U);
+  EXPECT_NEAR(gravity.find("gravity")->values.front(), 979'800, 2'000);  // mGal at the south pole, 10 km up
+  const auto srtm = std::get<GridData>(read(folder + "/gravity/srtm_1240-1300E_4740-4750N.asc.gz"));
+  EXPECT_TRUE(srtm.geographic);
+  EXPECT_EQ(srtm.fields[0].values.size(), 80'000U);
+  EXPECT_NEAR(srtm.easting.front(), 12 + 40.0 / 60, 1e-3);
+  ReadOptions tomofast;
+  tomofast.format = "tomofast-grid";
+  EXPECT_EQ(std::get<PrismData>(read(folder + "/gravity/tomofast-hamersley/grav_grid.txt.gz", tomofast))
+                .model.prisms.size(),
+            57'057U);
+}
+
+}  // namespace
+}  // namespace terrane::io
