@@ -1,10 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "support/files.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/io/csv.hpp"
+#include "terrane/io/netcdf.hpp"
 #include "terrane/physics/gravity/normal_gravity.hpp"
+#include "terrane/survey/projection.hpp"
 
 namespace terrane::gravity {
 namespace {
@@ -118,6 +123,53 @@ TEST(InfiniteSlab, OfCrustalRockAttractsByATenthOfAMilligalPerMetre) {
   EXPECT_NEAR(infinite_slab(1, 2670) * 1e5, 0.11197, 1e-5);
   EXPECT_EQ(infinite_slab(0, 2670), 0);
   EXPECT_NEAR(infinite_slab(-100, 1040 - 2670), infinite_slab(100, 2670 - 1040), 1e-18);
+}
+
+struct Statistics {
+  double low, high, mean, deviation;
+};
+
+Statistics statistics(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  double mean = 0, variance = 0;
+  for (double v : values) mean += v / n;
+  for (double v : values) variance += (v - mean) * (v - mean) / n;
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return {*low, *high, mean, std::sqrt(variance)};
+}
+
+// The Bushveld window of the southern African stations, against numbers found with other programs.
+TEST(GravityDisturbance, OfTheBushveldIsThatOfOtherPrograms) {
+  const auto folder = testing_support::data_folder();
+  if (folder.empty()) GTEST_SKIP() << "set TERRANE_DATA to the folder of the open data";
+  const auto table = io::read_csv(folder + "/gravity/southern-africa-gravity.csv.xz");
+  const auto geoid =
+      std::get<io::GridData>(io::read_netcdf(folder + "/gravity/earth-geoid-10arcmin.nc")).grid();
+  ASSERT_EQ(table.rows(), 14359U);
+  std::vector<double> longitude, latitude, height, observed;
+  for (std::size_t n = 0; n < table.rows(); ++n) {
+    const auto at = [&](std::size_t c) { return table.columns[c].values[n]; };
+    if (at(0) <= 25 || at(0) >= 32 || at(1) <= -27 || at(1) >= -23) continue;
+    longitude.push_back(at(0));
+    latitude.push_back(at(1));
+    height.push_back(at(2));
+    observed.push_back(at(3) * 1e-5);
+  }
+  ASSERT_EQ(observed.size(), 3874U);
+  auto disturbance =
+      gravity_disturbance(observed, latitude, ellipsoidal_height(longitude, latitude, height, geoid));
+  for (double& d : disturbance) d *= 1e5;
+  const auto plain = statistics(disturbance);
+  EXPECT_NEAR(plain.low, -81.52, 0.005);
+  EXPECT_NEAR(plain.high, 137.81, 0.005);
+  EXPECT_NEAR(plain.mean, 20.985, 0.0005);
+  EXPECT_NEAR(plain.deviation, 33.97, 0.005);
+  for (std::size_t n = 0; n < disturbance.size(); ++n) disturbance[n] -= infinite_slab(height[n], 2670) * 1e5;
+  const auto bouguer = statistics(disturbance);
+  EXPECT_NEAR(bouguer.low, -176.75, 0.005);
+  EXPECT_NEAR(bouguer.high, 75.89, 0.005);
+  EXPECT_NEAR(bouguer.mean, -108.115, 0.006);  // moves by 0.006 with the fifth digit of the constant
+  EXPECT_NEAR(bouguer.deviation, 29.04, 0.005);
 }
 
 }  // namespace
