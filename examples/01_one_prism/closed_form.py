@@ -22,7 +22,7 @@ def g_u(easting, northing, up):
             for k, z in enumerate((BOTTOM - up, TOP - up)):
                 r = math.sqrt(x * x + y * y + z * z)
                 sign = (-1) ** (i + j + k + 1)
-                total += sign * (x * math.log(y + r) + y * math.log(x + r) - z * math.atan2(x * y, z * r))
+                total += sign * (x * math.log(y + r) + y * math.log(x + r) - z * math.atan(x * y / (z * r)))
     return G * DENSITY * -total * 1e5
 
 
