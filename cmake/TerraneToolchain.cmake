@@ -20,6 +20,9 @@ target_compile_options(terrane_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
   -fno-math-errno -fno-trapping-math -ffp-contract=fast
   $<$<BOOL:${TERRANE_WARNINGS_AS_ERRORS}>:-Werror>)
+if(TERRANE_BUILD_FUZZERS AND NOT TERRANE_SANITIZE)
+  set(TERRANE_SANITIZE fuzzer-no-link,address,undefined)
+endif()
 if(TERRANE_SANITIZE)
   add_compile_options(-fsanitize=${TERRANE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TERRANE_SANITIZE})

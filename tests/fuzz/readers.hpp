@@ -1,0 +1,18 @@
+// Every reader that parses bytes, behind one signature: for the fuzz targets, and for the test that feeds
+// them the seed files.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace terrane::fuzz {
+
+struct Reader {
+  std::string_view name;            ///< also the folder of its seeds in corpus/
+  void (*read)(std::string bytes);  ///< returns, or throws terrane::Error
+};
+
+std::span<const Reader> readers();
+
+}  // namespace terrane::fuzz
