@@ -1,0 +1,35 @@
+// Prisms of equal density that share a whole face are one prism: fewer sources, and not a bit of the field
+// lost.
+//
+// Only faces with the same coordinates bit for bit are joined, so nothing is rounded. Bars grow long; the
+// near form halves them where that matters (near_field.hpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "terrane/physics/gravity/forward.hpp"
+
+namespace terrane::gravity {
+
+/// Prisms after merging, which own their arrays. Order: that of the first prism of each.
+struct MergedPrisms {
+  std::vector<double> west, east, south, north, bottom, top, density;
+  std::size_t original = 0;  ///< prisms before merging
+
+  std::size_t size() const noexcept { return west.size(); }
+  Prisms view() const noexcept { return {west, east, south, north, bottom, top, density}; }
+  /// "251729 prisms merged into 5335 bars"
+  std::string text() const;
+};
+
+/// Joins neighbours along the axis that leaves the fewest prisms, then the bars along the other axes as long
+/// as that helps. Prisms that overlap stay as they are. Same result for any number of threads. Work and
+/// memory: proportional to the number of prisms.  Throws UnsupportedError: more than 4294967294 prisms.
+MergedPrisms merge(const Prisms& prisms, int threads = 0);
+
+/// Whether a sample has neighbours of equal density, or so few different densities that there must be some.
+/// Takes a millisecond; false for models in which hardly two prisms are alike.
+bool merging_looks_worthwhile(const Prisms& prisms);
+
+}  // namespace terrane::gravity
