@@ -6,8 +6,8 @@
 // Since 1/r is harmonic, ∂z² = −∂x² − ∂y²: every C_k with c ≥ 2 is folded into those with c = 0 and 1, which
 // leaves (P + 1)² numbers. They are stored by degree, n² + a for (a, n − a, 0) and n² + n + 1 + a for
 // (a, n − 1 − a, 1), so that the first (p + 1)² of them are the expansion of order p < P.
-// Sources: Duan & Krasny, J. Comput. Chem. 22 (2001) 184 (derivatives of 1/r by recurrence); Applequist, J. Phys. A 22
-// (1989) 4303 (traceless Cartesian tensors); the error bound: docs/theory/fast.md.
+// Sources: Duan & Krasny, J. Comput. Chem. 22 (2001) 184 (derivatives of 1/r by recurrence); Applequist, J.
+// Phys. A 22 (1989) 4303 (traceless Cartesian tensors); the error bound: docs/theory/fast.md.
 #pragma once
 
 #include <cstddef>
@@ -36,16 +36,17 @@ struct PrismColumns {
 };
 
 struct ExpansionKernels {
-  /// Adds V, g and, with `tensor`, Γ of the first `order` degrees at every station: sums [10][tile_size], the order
-  /// of Channel, G = 1.
+  /// Adds V, g and, with `tensor`, Γ of the first `order` degrees at every station: sums [10][tile_size], the
+  /// order of Channel, G = 1.
   void (*evaluate)(const Expansion&, int order, bool tensor, const StationTile&, double* sums);
-  /// Adds the prisms index[0 .. count − 1] to coefficients [coefficient_count(order)] about the centre, and to
-  /// radial [order / 2 + 2] the bounds Σ |m| |η|^(2i) of their absolute moments (the mean over the corners of each
-  /// prism, which is not less than that over its volume).
-  void (*gather)(const PrismColumns&, const std::uint32_t* index, std::size_t count, const double (&centre)[3],
-                 double scale, int order, double* coefficients, double* radial);
+  /// Adds the prisms index[0 .. count − 1] to coefficients [coefficient_count(order)] about the centre, and
+  /// to radial [order / 2 + 2] the bounds Σ |m| |η|^(2i) of their absolute moments (the mean over the corners
+  /// of each prism, which is not less than that over its volume).
+  void (*gather)(const PrismColumns&, const std::uint32_t* index, std::size_t count,
+                 const double (&centre)[3], double scale, int order, double* coefficients, double* radial);
   /// Adds an expansion, moved to another centre and scale.
-  void (*move)(const Expansion& from, const double (&centre)[3], double scale, int order, double* coefficients);
+  void (*move)(const Expansion& from, const double (&centre)[3], double scale, int order,
+               double* coefficients);
 };
 
 /// For the instruction set of kernel_target(wanted).

@@ -1,7 +1,7 @@
 // The kernels of expansion.hpp, compiled once for each instruction set by expansion_<target>.cpp.
 //
-// Floor of `evaluate`: flops. For order P and a pack of stations 13 (P + 3)² / 2 operations make the derivatives of
-// 1/r, 9 (P + 1)² sum all ten quantities; everything lies in the first-level cache.
+// Floor of `evaluate`: flops. For order P and a pack of stations 13 (P + 3)² / 2 operations make the
+// derivatives of 1/r, 9 (P + 1)² sum all ten quantities; everything lies in the first-level cache.
 #pragma once
 
 #include <algorithm>
@@ -127,7 +127,8 @@ void evaluate(const Expansion& e, int order, bool tensor, const StationTile& sta
   }
 }
 
-// ---- expansions as arrays by degree: c0[m][a], c1[m][a] with m = a + b -------------------------------------
+// ---- expansions as arrays by degree: c0[m][a], c1[m][a] with m = a + b
+// -------------------------------------
 
 struct Folded {
   double c0[rows][rows] = {}, c1[rows][rows] = {};
@@ -140,8 +141,8 @@ struct Folded {
   }
 };
 
-void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t count, const double (&centre)[3],
-            double scale, int order, double* coefficients, double* radial) {
+void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t count,
+            const double (&centre)[3], double scale, int order, double* coefficients, double* radial) {
   constexpr int most = (most_order + 1) * (most_order + 2) * (most_order + 3) / 6;
   Pack sums[most], radial_sums[most_order / 2 + 2];
   const int used = (order + 1) * (order + 2) * (order + 3) / 6, radials = order / 2 + 2;
@@ -207,8 +208,8 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
   for (int a = 0; a <= order; ++a)
     for (int b = 0; a + b <= order; ++b)
       for (int c = 0; a + b + c <= order; ++c)
-        by_c[c][a + b][a] =
-            std::experimental::reduce(*at++) * inverse_factorial[a] * inverse_factorial[b] * inverse_factorial[c];
+        by_c[c][a + b][a] = std::experimental::reduce(*at++) * inverse_factorial[a] * inverse_factorial[b] *
+                            inverse_factorial[c];
   for (int c = order; c >= 2; --c)
     for (int m = 0; m + c <= order; ++m)
       for (int a = 0; a <= m; ++a) {
@@ -237,7 +238,7 @@ void move(const Expansion& from, const double (&centre)[3], double scale, int or
     e[axis][0] = 1;
     for (int j = 1; j <= order + 1; ++j) e[axis][j] = e[axis][j - 1] * -d / j;
   }
-  const auto shift = [order](const double (&c)[rows][rows], double (&to)[rows][rows], int top, const double* w,
+  const auto shift = [order](const double(&c)[rows][rows], double(&to)[rows][rows], int top, const double* w,
                              int step) {  // step: of a for each degree, 1 along x and 0 along y
     for (int m = 0; m <= top; ++m) std::fill_n(to[m], m + 1, 0.0);
     for (int m = 0; m <= top; ++m)
@@ -251,7 +252,7 @@ void move(const Expansion& from, const double (&centre)[3], double scale, int or
   shift(next.c0, old.c0, order, e[1], 0);
   shift(next.c1, old.c1, order - 1, e[1], 0);
   // Along z with L = ∂z² = −∂x² − ∂y²: exp = Σ e_2i L^i + ∂z Σ e_(2i+1) L^i.
-  const auto laplacian = [](double (&c)[rows][rows], int top) {  // in place, from the highest degree down
+  const auto laplacian = [](double(&c)[rows][rows], int top) {  // in place, from the highest degree down
     for (int m = top; m >= 0; --m)
       for (int a = m; a >= 0; --a) {
         double sum = 0;
@@ -268,7 +269,8 @@ void move(const Expansion& from, const double (&centre)[3], double scale, int or
     for (int m = 2 * i; m <= order; ++m)
       for (int a = 0; a <= m; ++a) next.c0[m][a] += e[2][2 * i] * old.c0[m][a];
     for (int m = 2 * i; m < order; ++m)
-      for (int a = 0; a <= m; ++a) next.c1[m][a] += e[2][2 * i] * old.c1[m][a] + e[2][2 * i + 1] * old.c0[m][a];
+      for (int a = 0; a <= m; ++a)
+        next.c1[m][a] += e[2][2 * i] * old.c1[m][a] + e[2][2 * i + 1] * old.c0[m][a];
     laplacian(old.c0, order);
     laplacian(old.c1, order);  // now L^(i+1) C1, one degree further
     for (int m = 2 * i + 2; m <= order; ++m)

@@ -1,0 +1,717 @@
+// Floor: making the expansions costs (P + 1)(P + 2)(P + 3) / 6 operations a prism and is done once;
+// evaluating them about 15 (P + 2)² a station and cluster, a pack of stations at a time. Clusters a station:
+// of the order of log(prisms) / θ³, whatever the number of prisms.
+#include "terrane/physics/gravity/tree.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/for_each.hpp"
+
+namespace terrane::gravity {
+
+namespace {
+
+constexpr int deepest = 19;                  // levels; 3 · 19 bits of place and 5 of level make a key
+constexpr std::size_t stations_a_tile = 32;  // that one traversal serves
+constexpr std::size_t tiles_a_task = 16;
+constexpr double truncation_share = 0.5;  // of the tolerance; the rest is for near pairs and rounding
+constexpr double seconds_a_pack_operation = 0.35e-9;
+
+using Key = std::uint64_t;
+
+/// Bits of x at every third place.
+Key spread(Key x) {
+  x &= 0x1fffff;
+  x = (x | x << 32) & 0x1f00000000ffffU;
+  x = (x | x << 16) & 0x1f0000ff0000ffU;
+  x = (x | x << 8) & 0x100f00f00f00f00fU;
+  x = (x | x << 4) & 0x10c30c30c30c30c3U;
+  return (x | x << 2) & 0x1249249249249249U;
+}
+
+/// Sorts by key, stable: digits of 11 bits, those that all share left out.
+void sort_by_key(std::vector<Key>& keys, std::vector<std::uint32_t>& order, Progress& progress) {
+  constexpr int digit = 11;
+  constexpr std::size_t buckets = std::size_t{1} << digit;
+  std::vector<Key> other_keys(keys.size());
+  std::vector<std::uint32_t> other_order(order.size());
+  Key all = ~Key{0}, any = 0;
+  for (const auto key : keys) {
+    all &= key;
+    any |= key;
+  }
+  const Key differ = all ^ any;
+  for (int shift = 0; shift < 64; shift += digit) {
+    if ((differ >> shift & (buckets - 1)) == 0) continue;
+    if (progress.cancelled()) throw Cancelled();
+    std::vector<std::size_t> start(buckets + 1);
+    for (const auto key : keys) ++start[(key >> shift & (buckets - 1)) + 1];
+    for (std::size_t b = 0; b < buckets; ++b) start[b + 1] += start[b];
+    for (std::size_t n = 0; n < keys.size(); ++n) {
+      const std::size_t to = start[keys[n] >> shift & (buckets - 1)]++;
+      other_keys[to] = keys[n];
+      other_order[to] = order[n];
+    }
+    keys.swap(other_keys);
+    order.swap(other_order);
+  }
+}
+
+/// Operations of a pack: an expansion of order p at a pack of stations, and an average pair of the direct
+/// kernels.
+double evaluation_work(int order, bool tensor) {
+  const double n = order + 1, d = order + (tensor ? 3 : 2);
+  return (tensor ? 9.0 : 4.0) * n * n + 6.5 * d * d + 30;
+}
+constexpr double pair_work = 170;
+
+/// The kind of a channel: V, g or Γ; and its weight in |g|², ‖Γ‖².
+int kind_of(Channel c) { return c == Channel::potential ? 0 : c <= Channel::g_u ? 1 : 2; }
+double weight_of(Channel c) { return c >= Channel::g_en ? 2 : 1; }
+
+}  // namespace
+
+struct Tree::Node {
+  double low[3], high[3];             // box around the prisms, m
+  double centre[3];                   // of |mass|, m
+  double scale = 0;                   // distance of the farthest corner of a prism, m
+  double mass = 0;                    // Σ |density · volume|
+  std::uint32_t first = 0, last = 0;  // prisms, in the order of the tree
+  std::uint32_t child = 0;            // the first; the others follow
+  std::uint8_t children = 0;
+  std::uint8_t level = 0;
+  bool flat = false;                          // prisms too large for finer cells: cut in equal parts
+  std::size_t expansion = std::string::npos;  // number of its expansion
+
+  std::uint32_t size() const { return last - first; }
+  bool expanded() const { return expansion != std::string::npos; }
+  /// From the centre to the nearest point of a box.
+  double distance(const Bounds& b) const {
+    double sum = 0;
+    for (int a = 0; a < 3; ++a) {
+      const double d = std::max({b.low[a] - centre[a], centre[a] - b.high[a], 0.0});
+      sum += d * d;
+    }
+    return std::sqrt(sum);
+  }
+};
+
+/// The fields of a list of station tiles.
+struct Tree::Task {
+  const Tree& tree;
+  std::size_t set;    // of kernel_sets, for near pairs
+  std::size_t width;  // its channels
+  const Switching& switching;
+  std::vector<std::size_t> tiles;
+  std::vector<Tolerance> tolerances;
+  std::vector<double> far, near;  // [tiles][10 or width][tile_size]
+  std::vector<Contact> contacts;
+
+  Task(const Tree& owner, const Switching& how)
+      : tree(owner), set(smallest_kernel_set(owner.channels_)), switching(how) {
+    width = kernel_sets[set].size();
+  }
+
+  void run() {
+    far.assign(tiles.size() * channel_count * tile_size, 0.0);
+    near.assign(tiles.size() * width * tile_size, 0.0);
+    const bool tensor = tree.wanted_[2];
+    struct Meeting {
+      std::uint32_t leaf, tile;
+    };
+    std::vector<Meeting> meetings;
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+      if (tree.progress_.cancelled()) throw Cancelled();
+      const auto& stations = tree.receivers_->tile(tiles[t]);
+      double* const sums = far.data() + t * channel_count * tile_size;
+      tree.traverse(
+          tree.receivers_->bounds(tiles[t]), tolerances[t],
+          [&](const Node& node, int order) {
+            const auto count = static_cast<std::size_t>(coefficient_count(tree.order_));
+            const Expansion e{{node.centre[0], node.centre[1], node.centre[2]},
+                              node.scale,
+                              tree.coefficients_.data() + node.expansion * count};
+            tree.kernels_.evaluate(e, order, tensor, stations, sums);
+          },
+          [&](const Node& node) {
+            meetings.push_back(
+                {static_cast<std::uint32_t>(&node - tree.nodes_.data()), static_cast<std::uint32_t>(t)});
+          });
+    }
+    // Leaf by leaf, so that each is loaded once for all tiles that it meets.
+    std::stable_sort(meetings.begin(), meetings.end(),
+                     [](const Meeting& a, const Meeting& b) { return a.leaf < b.leaf; });
+    const TileKernels& kernels = kernel_target().kernels[set];
+    NearPairsOfTask near_pairs(switching, *tree.receivers_);
+    auto tile = std::make_unique<PrismTile>();
+    for (std::size_t begin = 0, end = 0; begin < meetings.size(); begin = end) {
+      if (tree.progress_.cancelled()) throw Cancelled();
+      while (end < meetings.size() && meetings[end].leaf == meetings[begin].leaf) ++end;
+      const Node& leaf = tree.nodes_[meetings[begin].leaf];
+      for (std::size_t first = leaf.first; first < leaf.last; first += tile_size) {
+        tree.sources_->load(first, std::min<std::size_t>(first + tile_size, leaf.last), leaf.low, *tile);
+        Bounds bounds;
+        double longest = 0;
+        const double* const centre[3] = {tile->x, tile->y, tile->z};
+        for (int a = 0; a < 3; ++a) {
+          const auto [low, high] = std::minmax_element(centre[a], centre[a] + tile->count);
+          bounds.low[a] = tile->origin[a] + *low;
+          bounds.high[a] = tile->origin[a] + *high;
+        }
+        for (int p = 0; p < tile->count; ++p) longest = std::max(longest, tile->longest[p]);
+        for (std::size_t m = begin; m < end; ++m) {
+          const std::size_t t = meetings[m].tile;
+          near_pairs.station_tile = tiles[t];
+          const auto kernel = choose_kernel(kernels, switching,
+                                            squared_gap(bounds, tree.receivers_->bounds(tiles[t])), longest);
+          kernel(*tile, tree.receivers_->tile(tiles[t]), near_pairs, near.data() + t * width * tile_size);
+        }
+      }
+    }
+    contacts = std::move(near_pairs.contacts);
+  }
+
+  /// Calls use(channel's place in the set asked for, channel, sums [tile_size]) for tile t.
+  template <class Use>
+  void each_channel(std::size_t t, const Use& use) const {
+    std::size_t column = 0, wanted = 0;
+    double sums[tile_size];
+    for (const auto channel : kernel_sets[set].list()) {
+      if (tree.channels_.contains(channel)) {
+        const double* a = far.data() + (t * channel_count + static_cast<std::size_t>(channel)) * tile_size;
+        const double* b = near.data() + (t * width + column) * tile_size;
+        for (int s = 0; s < tile_size; ++s) sums[s] = a[s] + b[s];
+        use(wanted++, channel, sums);
+      }
+      ++column;
+    }
+  }
+};
+
+Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
+           Progress& progress)
+    : prisms_(prisms),
+      stations_(stations),
+      channels_(channels),
+      accuracy_(accuracy),
+      threads_(threads),
+      progress_(progress),
+      kernels_(expansion_kernels()) {
+  for (const auto c : channels.list()) wanted_[kind_of(c)] = true;
+  const double digits = -std::log10(accuracy);
+  order_ = std::clamp(static_cast<int>(std::lround(2 + 1.15 * digits)), 4, most_order);
+  // With few stations a prism the work lies in making the expansions: fewer, larger leaves.
+  leaf_ = prisms.size() > 64 * stations.size() ? 256 : 64;
+  build();
+}
+
+Tree::~Tree() = default;
+
+void Tree::build() {
+  const std::size_t count = prisms_.size();
+  if (count > std::numeric_limits<std::uint32_t>::max())
+    throw UnsupportedError("forward", fmt::format("{} prisms in one call", count),
+                           "The limit is 4294967295; split the run.");
+  const double *low[3] = {prisms_.west.data(), prisms_.south.data(), prisms_.bottom.data()},
+               *high[3] = {prisms_.east.data(), prisms_.north.data(), prisms_.top.data()};
+  const auto centre = [&](int a, std::size_t n) { return low[a][n] + 0.5 * (high[a][n] - low[a][n]); };
+  double corner[3], side = 0;
+  for (int a = 0; a < 3; ++a) {
+    double least = INFINITY, most = -INFINITY;
+    for (std::size_t n = 0; n < count; ++n) {
+      least = std::min(least, centre(a, n));
+      most = std::max(most, centre(a, n));
+    }
+    corner[a] = least;
+    side = std::max(side, most - least);
+  }
+  if (!(side > 0)) side = 1;
+  const double cells = std::ldexp(1.0, deepest);
+  const auto place = [&](std::size_t n) {
+    Key key = 0;
+    for (int a = 0; a < 3; ++a) {
+      const double at = std::clamp((centre(a, n) - corner[a]) / side * cells, 0.0, cells - 1);
+      key |= spread(static_cast<Key>(at)) << a;
+    }
+    return key;
+  };
+
+  std::vector<Key> keys(count);
+  std::vector<std::uint32_t> order(count);
+  constexpr std::size_t chunk = 1 << 16;
+  for_each((count + chunk - 1) / chunk, threads_, [&](std::size_t c) {
+    if (progress_.cancelled()) throw Cancelled();
+    for (std::size_t n = c * chunk; n < std::min((c + 1) * chunk, count); ++n) {
+      double longest = 0;
+      for (int a = 0; a < 3; ++a) longest = std::max(longest, high[a][n] - low[a][n]);
+      // The finest cells that are at least half as long as the prism.
+      const int level = std::clamp(std::ilogb(2 * side / longest), 0, deepest);
+      const int free = 3 * (deepest - level);
+      keys[n] = (place(n) >> free << free) << 5 | static_cast<Key>(level);
+      order[n] = static_cast<std::uint32_t>(n);
+    }
+  });
+  sort_by_key(keys, order, progress_);
+
+  const auto sort_flat = [&](std::size_t first, std::size_t last) {
+    std::vector<std::pair<Key, std::uint32_t>> members;
+    members.reserve(last - first);
+    for (std::size_t i = first; i < last; ++i) members.emplace_back(place(order[i]), order[i]);
+    std::sort(members.begin(), members.end());
+    for (std::size_t i = first; i < last; ++i) order[i] = members[i - first].second;
+  };
+
+  nodes_.clear();
+  levels_.clear();
+  const auto node = [&](std::size_t first, std::size_t last, int level, bool flat) {
+    Node n;
+    n.first = static_cast<std::uint32_t>(first);
+    n.last = static_cast<std::uint32_t>(last);
+    n.level = static_cast<std::uint8_t>(level);
+    n.flat = flat;
+    return n;
+  };
+  if (count > 0) nodes_.push_back(node(0, count, 0, false));
+  std::vector<Node> children;
+  for (std::size_t begin = 0; begin < nodes_.size();) {
+    const std::size_t end = nodes_.size();
+    levels_.push_back(begin);
+    for (std::size_t i = begin; i < end; ++i) {
+      children.clear();
+      const Node parent = nodes_[i];
+      if (parent.size() <= leaf_) continue;
+      int level = parent.level;
+      bool flat = parent.flat;
+      std::size_t own = parent.first;
+      while (!flat && children.empty()) {
+        while (own < parent.last && static_cast<int>(keys[own] & 31) <= level) ++own;
+        if (level == deepest || own == parent.last) {
+          flat = true;
+          sort_flat(parent.first, parent.last);
+          break;
+        }
+        const int shift = 5 + 3 * (deepest - level - 1);
+        if (own == parent.first && keys[own] >> shift == keys[parent.last - 1] >> shift) {
+          ++level;  // all in one octant
+          continue;
+        }
+        if (own > parent.first) {
+          sort_flat(parent.first, own);
+          children.push_back(node(parent.first, own, level, true));
+        }
+        for (std::size_t first = own; first < parent.last;) {
+          const Key octant = keys[first] >> shift;
+          const auto last = static_cast<std::size_t>(
+              std::partition_point(keys.begin() + static_cast<std::ptrdiff_t>(first),
+                                   keys.begin() + static_cast<std::ptrdiff_t>(parent.last),
+                                   [&](Key key) { return key >> shift <= octant; }) -
+              keys.begin());
+          children.push_back(node(first, last, level + 1, false));
+          first = last;
+        }
+      }
+      if (flat) {
+        const std::size_t leaves = (parent.size() + leaf_ - 1) / leaf_,
+                          parts = std::min<std::size_t>(8, leaves);
+        for (std::size_t p = 0; p < parts; ++p) {
+          const std::size_t first = parent.first + leaves * p / parts * leaf_,
+                            last = std::min<std::size_t>(parent.first + leaves * (p + 1) / parts * leaf_,
+                                                         parent.last);
+          children.push_back(node(first, last, level, true));
+        }
+      }
+      nodes_[i].child = static_cast<std::uint32_t>(nodes_.size());
+      nodes_[i].children = static_cast<std::uint8_t>(children.size());
+      nodes_.insert(nodes_.end(), children.begin(), children.end());
+    }
+    begin = end;
+  }
+  levels_.push_back(nodes_.size());
+  sources_ = std::make_unique<Sources>(prisms_, Turn{{0, 1, 2}, channels_},
+                                       Switching::for_accuracy(accuracy_), std::move(order));
+}
+
+void Tree::expand() {
+  if (expanded_) return;
+  const auto least = static_cast<std::uint32_t>(std::max(4.0, 0.06 * (order_ + 1) * (order_ + 1)));
+  std::size_t expansions = 0;
+  for (auto& node : nodes_)
+    if (node.children > 0 || node.size() >= least) node.expansion = expansions++;
+  const auto terms = static_cast<std::size_t>(coefficient_count(order_)),
+             radials = static_cast<std::size_t>(order_ + 2);
+  coefficients_.assign(expansions * terms, 0.0);
+  radial_.assign(expansions * radials, 0.0F);
+  const PrismColumns columns{{prisms_.west.data(), prisms_.south.data(), prisms_.bottom.data()},
+                             {prisms_.east.data(), prisms_.north.data(), prisms_.top.data()},
+                             prisms_.density.data()};
+  const auto& order = sources_->order();
+
+  const auto finish = [&](Node& node) {
+    const std::span<Node> children{nodes_.data() + node.child, node.children};
+    std::fill_n(node.low, 3, INFINITY);
+    std::fill_n(node.high, 3, -INFINITY);
+    double mass = 0;
+    // Centres relative to a fixed point, so that large coordinates cost no digits.
+    double anchor[3];
+    for (int a = 0; a < 3; ++a) anchor[a] = columns.low[a][order[node.first]];
+    double weighted[3] = {};
+    const auto faces = [&](std::size_t i, double(&low)[3], double(&high)[3]) {
+      double volume = 1;
+      for (int a = 0; a < 3; ++a) {
+        low[a] = columns.low[a][order[i]];
+        high[a] = columns.high[a][order[i]];
+        volume *= high[a] - low[a];
+      }
+      return std::fabs(columns.density[order[i]]) * volume;
+    };
+    const auto weigh = [&](const double(&low)[3], const double(&high)[3], const double(&at)[3], double m) {
+      for (int a = 0; a < 3; ++a) {
+        node.low[a] = std::min(node.low[a], low[a]);
+        node.high[a] = std::max(node.high[a], high[a]);
+        weighted[a] += m * (at[a] - anchor[a]);
+      }
+      mass += m;
+    };
+    double low[3], high[3], at[3];
+    if (children.empty()) {
+      for (std::size_t i = node.first; i < node.last; ++i) {
+        const double m = faces(i, low, high);
+        for (int a = 0; a < 3; ++a) at[a] = low[a] + 0.5 * (high[a] - low[a]);
+        weigh(low, high, at, m);
+      }
+    } else {
+      for (const auto& child : children) weigh(child.low, child.high, child.centre, child.mass);
+    }
+    node.mass = mass;
+    for (int a = 0; a < 3; ++a)
+      node.centre[a] = mass > 0 ? anchor[a] + weighted[a] / mass : 0.5 * (node.low[a] + node.high[a]);
+    const auto reach = [&](const double(&l)[3], const double(&h)[3]) {
+      double sum = 0;
+      for (int a = 0; a < 3; ++a) {
+        const double d = std::max(h[a] - node.centre[a], node.centre[a] - l[a]);
+        sum += d * d;
+      }
+      return std::sqrt(sum);
+    };
+    node.scale = reach(node.low, node.high);
+    double farthest = 0;
+    if (children.empty()) {
+      for (std::size_t i = node.first; i < node.last; ++i) {
+        faces(i, low, high);
+        farthest = std::max(farthest, reach(low, high));
+      }
+    } else {
+      for (const auto& child : children)
+        farthest = std::max(farthest, std::min(reach(child.low, child.high),
+                                               child.scale + std::hypot(child.centre[0] - node.centre[0],
+                                                                        child.centre[1] - node.centre[1],
+                                                                        child.centre[2] - node.centre[2])));
+    }
+    node.scale = std::min(node.scale, farthest);
+    if (!node.expanded()) return;
+
+    double* const c = coefficients_.data() + node.expansion * terms;
+    float* const b = radial_.data() + node.expansion * radials;
+    double even[most_order / 2 + 2] = {};  // Σ |m| |η|^(2i)
+    const int evens = order_ / 2 + 2;
+    if (children.empty()) {
+      kernels_.gather(columns, order.data() + node.first, node.size(), node.centre, node.scale, order_, c,
+                      even);
+    } else {
+      for (const auto& child : children) {
+        if (!child.expanded()) {
+          kernels_.gather(columns, order.data() + child.first, child.size(), node.centre, node.scale, order_,
+                          c, even);
+          continue;
+        }
+        if (child.mass == 0) continue;
+        kernels_.move({{child.centre[0], child.centre[1], child.centre[2]},
+                       child.scale,
+                       coefficients_.data() + child.expansion * terms},
+                      node.centre, node.scale, order_, c);
+        // Minkowski: the norm of |y| about the new centre is at most that about the old plus the distance.
+        const double apart = std::hypot(child.centre[0] - node.centre[0], child.centre[1] - node.centre[1],
+                                        child.centre[2] - node.centre[2]) /
+                             node.scale,
+                     ratio = child.scale / node.scale;
+        even[0] += child.mass;
+        for (int i = 1; i < evens; ++i) {
+          const int n =
+              std::min(2 * i, order_ + 1);  // |η| ≤ 1: a lower power bounds from above
+          const double norm = std::pow(
+              static_cast<double>(radial_[child.expansion * radials + static_cast<std::size_t>(n)]), 1.0 / n);
+          even[i] += child.mass * std::pow(std::min(norm * ratio + apart, 1.0), n);
+        }
+      }
+    }
+    const auto bound = [&](double sum) {
+      return static_cast<float>(std::min(1.0, mass > 0 ? sum / mass * (1 + 1e-6) : 0.0));
+    };
+    for (int n = 0; n < static_cast<int>(radials); ++n)
+      b[n] = n % 2 == 0 ? bound(even[n / 2]) : bound(std::sqrt(even[n / 2] * even[n / 2 + 1]));
+  };
+  for (std::size_t l = levels_.size() - 1; l-- > 0;) {
+    constexpr std::size_t chunk = 32;
+    const std::size_t first = levels_[l], count = levels_[l + 1] - first;
+    for_each((count + chunk - 1) / chunk, threads_, [&](std::size_t c) {
+      if (progress_.cancelled()) throw Cancelled();
+      for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) finish(nodes_[first + i]);
+    });
+  }
+  receivers_ = std::make_unique<Receivers>(stations_, Turn{{0, 1, 2}, channels_},
+                                           kernel_target().kernels[0].lanes, stations_a_tile);
+  expanded_ = true;
+}
+
+/// The order that keeps every wanted kind within its tolerance at this distance from the centre; −1: none
+/// does. Neglected terms, of degree n = p + 1 and more, relative to Σ|m| / r^(k + 1), k = 0, 1, 2 for V, g,
+/// Γ:
+///   c_k(n) b_n (s/r)^n / (1 − q c_k(n + 1)/c_k(n)),  q = s/r,  c = 1, n + 1, √1.5 (n + 1)(n + 2)
+int Tree::serving_order(const Node& node, double distance, const Tolerance& tolerance) const {
+  const double q = node.scale / distance;
+  if (!(q < 0.95)) return -1;
+  const float* const b = radial_.data() + node.expansion * static_cast<std::size_t>(order_ + 2);
+  double power = 1;
+  for (int n = 1; n <= order_ + 1; ++n) {
+    power *= q;
+    const double term = power * static_cast<double>(b[n]), m = n + 1;
+    if (wanted_[0] && !(term <= tolerance.of[0] * (1 - q))) continue;
+    if (wanted_[1] && !(m * term <= tolerance.of[1] * (1 - q * (m + 1) / m))) continue;
+    if (wanted_[2] && !(1.2247449 * m * (m + 1) * term <= tolerance.of[2] * (1 - q * (m + 2) / m))) continue;
+    return n - 1;
+  }
+  return -1;
+}
+
+template <class Far, class Near>
+void Tree::traverse(const Bounds& bounds, const Tolerance& tolerance, const Far& far,
+                    const Near& near) const {
+  if (nodes_.empty()) return;
+  std::uint32_t stack[8 * 64];
+  int depth = 0;
+  std::vector<std::uint32_t> overflow;
+  const auto push = [&](std::uint32_t n) {
+    if (depth < static_cast<int>(std::size(stack))) stack[depth++] = n;
+    else overflow.push_back(n);
+  };
+  push(0);
+  while (depth > 0 || !overflow.empty()) {
+    std::uint32_t index;
+    if (!overflow.empty()) {
+      index = overflow.back();
+      overflow.pop_back();
+    } else {
+      index = stack[--depth];
+    }
+    const Node& node = nodes_[index];
+    const double distance = node.distance(bounds);
+    if (distance > node.scale) {
+      if (node.mass == 0) continue;
+      if (node.expanded()) {
+        const int order = serving_order(node, distance, tolerance);
+        if (order >= 0 && evaluation_work(order, wanted_[2]) < pair_work * node.size()) {
+          far(node, order);
+          continue;
+        }
+      }
+    }
+    if (node.children == 0) near(node);
+    else
+      for (std::uint32_t c = node.children; c-- > 0;) push(node.child + c);
+  }
+}
+
+/// Σ |m| / r^(k + 1) over clusters, the nearest point of the box taken for the station: what V, g and Γ could
+/// be at most if nothing cancelled, to within a small factor.
+void Tree::absolute_fields(const Bounds& bounds, double (&fields)[3]) const {
+  std::fill_n(fields, 3, 0.0);
+  std::vector<std::uint32_t> open{0};
+  if (nodes_.empty()) return;
+  while (!open.empty()) {
+    const Node& node = nodes_[open.back()];
+    open.pop_back();
+    const double distance = node.distance(bounds);
+    if (node.children > 0 && node.scale > 0.5 * distance) {
+      for (std::uint32_t c = 0; c < node.children; ++c) open.push_back(node.child + c);
+      continue;
+    }
+    const double inverse = 1 / std::max(distance, 0.6 * node.scale);
+    double value = node.mass;
+    for (double& field : fields) field += value *= inverse;
+  }
+}
+
+Tree::Tolerance Tree::tolerance_at(const Bounds& bounds, double share) const {
+  double fields[3];
+  absolute_fields(bounds, fields);
+  Tolerance t{};
+  for (int k = 0; k < 3; ++k)
+    t.of[k] = fields[k] > 0 ? std::clamp(share * accuracy_ * largest_[k] / fields[k], 1e-15, 0.1) : 0.1;
+  return t;
+}
+
+/// Looks for the largest value of each kind: at the stations where most mass is near and at others spread
+/// over the survey, more and more accurately until what is found stands clear of its own error.
+void Tree::find_tolerance() {
+  if (tolerance_known_) return;
+  const std::size_t count = receivers_->tiles();
+  std::vector<std::array<double, 3>> fields(count);
+  for_each((count + 63) / 64, threads_, [&](std::size_t c) {
+    if (progress_.cancelled()) throw Cancelled();
+    for (std::size_t t = c * 64; t < std::min((c + 1) * 64, count); ++t) {
+      double f[3];
+      absolute_fields(receivers_->bounds(t), f);
+      std::copy_n(f, 3, fields[t].begin());
+    }
+  });
+  std::vector<std::size_t> sample;
+  for (std::size_t i = 0; i < std::min<std::size_t>(8, count); ++i)
+    sample.push_back(i * count / std::min<std::size_t>(8, count));
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!wanted_[k]) continue;
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), 0U);
+    const std::size_t top = std::min<std::size_t>(3, count);
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
+                      [&](std::size_t a, std::size_t b) {
+                        return fields[a][k] > fields[b][k] || (fields[a][k] == fields[b][k] && a < b);
+                      });
+    sample.insert(sample.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top));
+  }
+  std::sort(sample.begin(), sample.end());
+  sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
+
+  std::fill_n(largest_, 3, 0.0);
+  for (double relative = 1e-2; relative > 1e-14; relative *= 1e-3) {
+    const auto switching = Switching::for_accuracy(std::clamp(relative, best_accuracy, 1e-3));
+    sources_->set_switching(switching);
+    std::vector<std::array<double, 3>> found(sample.size());
+    for_each(sample.size(), threads_, [&](std::size_t i) {
+      Task task(*this, switching);
+      task.tiles = {sample[i]};
+      task.tolerances = {{{relative, relative, relative}}};
+      task.run();
+      const int stations = receivers_->tile(sample[i]).count;
+      std::vector<std::array<double, 3>> square(static_cast<std::size_t>(stations));
+      task.each_channel(0, [&](std::size_t, Channel channel, const double* sums) {
+        for (int s = 0; s < stations; ++s)
+          square[static_cast<std::size_t>(s)][static_cast<std::size_t>(kind_of(channel))] +=
+              weight_of(channel) * sums[s] * sums[s];
+      });
+      // On surfaces the tensor has no value to compare with.
+      for (const auto& contact : task.contacts)
+        if (!contact.inside())
+          for (int s = 0; s < stations; ++s)
+            if (receivers_->station(sample[i], s) == contact.station)
+              square[static_cast<std::size_t>(s)][2] = 0;
+      for (const auto& values : square)
+        for (std::size_t k = 0; k < 3; ++k) found[i][k] = std::max(found[i][k], std::sqrt(values[k]));
+    });
+    bool clear = true;
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (!wanted_[k]) continue;
+      double most = 0;
+      for (std::size_t i = 0; i < sample.size(); ++i)
+        most = std::max(most, found[i][k] - 2 * relative * fields[sample[i]][k]);
+      largest_[k] = std::max(largest_[k], most);
+      double absolute = 0;
+      for (const auto i : sample) absolute = std::max(absolute, fields[i][k]);
+      clear = clear && most > 4 * relative * absolute;
+    }
+    if (clear) break;
+  }
+  double pair = accuracy_;  // of one prism at one station
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!wanted_[k]) continue;
+    double absolute = 0;
+    for (const auto& f : fields) absolute = std::max(absolute, f[k]);
+    if (absolute > 0) pair = std::min(pair, accuracy_ * largest_[k] / (4 * absolute));
+  }
+  sources_->set_switching(Switching::for_accuracy(std::clamp(pair, best_accuracy, 1e-3)));
+  pair_accuracy_ = std::clamp(pair, best_accuracy, 1e-3);
+  error_bound_ = accuracy_;
+  tolerance_known_ = true;
+}
+
+TreeCost Tree::cost() {
+  expand();
+  find_tolerance();
+  TreeCost cost;
+  const std::size_t count = receivers_->tiles(), sample = std::min<std::size_t>(count, 64);
+  double work = 0;
+  const double packs = static_cast<double>(kernel_target().kernels[0].lanes);
+  for (std::size_t i = 0; i < sample; ++i) {
+    const std::size_t t = i * count / sample;
+    const auto& bounds = receivers_->bounds(t);
+    const double stations = receivers_->tile(t).count;
+    traverse(
+        bounds, tolerance_at(bounds, truncation_share),
+        [&](const Node&, int order) {
+          cost.expansions += stations;
+          cost.expansion_terms += stations * coefficient_count(order);
+          work += stations * evaluation_work(order, wanted_[2]);
+        },
+        [&](const Node& node) {
+          cost.near_pairs += stations * node.size();
+          work += stations * node.size() * pair_work;
+        });
+  }
+  const double scale = sample > 0 ? static_cast<double>(count) / static_cast<double>(sample) : 0.0;
+  cost.expansions *= scale;
+  cost.expansion_terms *= scale;
+  cost.near_pairs *= scale;
+  cost.seconds = work * scale / packs * seconds_a_pack_operation;
+  cost.memory_bytes = memory_bytes();
+  return cost;
+}
+
+DirectSums Tree::sum() {
+  progress_.start("gravity", stations_.size());
+  expand();
+  find_tolerance();
+  DirectSums out;
+  out.values.assign(channels_.size(), std::vector<double>(stations_.size()));
+  const std::size_t tiles = receivers_->tiles(), tasks = (tiles + tiles_a_task - 1) / tiles_a_task;
+  std::vector<std::vector<Contact>> contacts(tasks);
+  const auto switching = Switching::for_accuracy(pair_accuracy_);
+  for_each(tasks, threads_, [&](std::size_t index) {
+    Task task(*this, switching);
+    for (std::size_t t = index * tiles_a_task; t < std::min((index + 1) * tiles_a_task, tiles); ++t) {
+      task.tiles.push_back(t);
+      task.tolerances.push_back(tolerance_at(receivers_->bounds(t), truncation_share));
+    }
+    task.run();
+    std::uint64_t done = 0;
+    for (std::size_t t = 0; t < task.tiles.size(); ++t) {
+      const int stations = receivers_->tile(task.tiles[t]).count;
+      task.each_channel(t, [&](std::size_t wanted, Channel, const double* sums) {
+        for (int s = 0; s < stations; ++s)
+          out.values[wanted][receivers_->station(task.tiles[t], s)] = sums[s];
+      });
+      done += static_cast<std::uint64_t>(stations);
+    }
+    contacts[index] = std::move(task.contacts);
+    progress_.advance(done);
+  });
+  for (auto& list : contacts) out.contacts.insert(out.contacts.end(), list.begin(), list.end());
+  std::stable_sort(out.contacts.begin(), out.contacts.end(),
+                   [](const Contact& a, const Contact& b) { return a.station < b.station; });
+  progress_.finish();
+  return out;
+}
+
+std::size_t Tree::memory_bytes() const {
+  return nodes_.size() * sizeof(Node) + coefficients_.size() * sizeof(double) +
+         radial_.size() * sizeof(float) + prisms_.size() * sizeof(std::uint32_t) +
+         stations_.size() * (sizeof(std::uint32_t) + 3 * sizeof(double) * tile_size / stations_a_tile +
+                             channels_.size() * sizeof(double));
+}
+
+}  // namespace terrane::gravity

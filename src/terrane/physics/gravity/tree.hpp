@@ -1,0 +1,89 @@
+// The tree: prisms in clusters of clusters, each seen from afar as one multipole expansion.
+//
+// An octree over the prisms' centres. A prism much larger than a cell stays with a coarser one, so that it
+// does not swell the cells of its small neighbours. A cluster serves a tile of stations with the lowest order
+// whose error bound is small enough; where none is, its children are asked; what is left at the leaves is
+// summed pair by pair by the direct kernels, which treat stations inside and on prisms as the direct method
+// does. docs/theory/fast.md has the bound and what was measured.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/expansion.hpp"
+#include "terrane/physics/gravity/tile_sets.hpp"
+
+namespace terrane::gravity {
+
+/// What one evaluation will do, counted on a sample of the stations.
+struct TreeCost {
+  double expansions = 0;       ///< evaluated, expansion · station
+  double expansion_terms = 0;  ///< Σ (order + 1)² of them
+  double near_pairs = 0;       ///< prism · station pairs summed directly
+  double seconds = 0;          ///< one core: making the expansions and evaluating all
+  std::size_t memory_bytes = 0;
+};
+
+class Tree {
+ public:
+  /// Sorts the prisms, without expansions yet. The views must outlive the tree.
+  /// accuracy: relative to the largest value of each kind of channel over the survey.
+  Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
+       Progress& progress);
+  ~Tree();
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  /// Counts what sum() will do, from a few tiles of stations.
+  TreeCost cost();
+
+  /// Sums for G = 1, as direct_sum. The same bits for any number of threads. Throws Cancelled.
+  DirectSums sum();
+
+  /// What is known of the error once sum() has run: relative to the largest value of each kind.
+  double error_bound() const noexcept { return error_bound_; }
+
+ private:
+  struct Node;
+  struct Task;
+  /// The largest relative error of an expansion, for V, g and Γ.
+  struct Tolerance {
+    double of[3];
+  };
+
+  void build();
+  void expand();
+  void find_tolerance();
+  Tolerance tolerance_at(const Bounds& bounds, double share) const;
+  int serving_order(const Node& node, double distance, const Tolerance& tolerance) const;
+  template <class Far, class Near>
+  void traverse(const Bounds& bounds, const Tolerance& tolerance, const Far& far, const Near& near) const;
+  void absolute_fields(const Bounds& bounds, double (&fields)[3]) const;
+  std::size_t memory_bytes() const;
+
+  Prisms prisms_;
+  Stations stations_;
+  ChannelSet channels_;
+  double accuracy_;
+  int threads_;
+  Progress& progress_;
+  bool wanted_[3] = {};  ///< V, g, Γ
+  int order_ = 0;        ///< the highest
+  std::size_t leaf_ = 64;
+  const ExpansionKernels& kernels_;
+  std::unique_ptr<Sources> sources_;
+  std::unique_ptr<Receivers> receivers_;
+  std::vector<Node> nodes_;           // children after their parents, level by level
+  std::vector<std::size_t> levels_;   // first node of each level, and the end
+  std::vector<double> coefficients_;  // of the nodes that have an expansion
+  std::vector<float> radial_;         // their bounds of the absolute moments, 0 .. order + 1
+  double largest_[3] = {};            // lower bounds of the largest value over the survey
+  double pair_accuracy_ = best_accuracy;
+  bool expanded_ = false, tolerance_known_ = false;
+  double error_bound_ = 0;
+};
+
+}  // namespace terrane::gravity
