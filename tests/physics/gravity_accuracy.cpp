@@ -11,7 +11,8 @@ namespace {
 
 std::array<double, 10> all_ten(const Prism& p, const double (&at)[3], double accuracy) {
   const double one = 1.0;
-  Prisms prisms{{&p.west, 1}, {&p.east, 1}, {&p.south, 1}, {&p.north, 1}, {&p.bottom, 1}, {&p.top, 1}, {&one, 1}};
+  Prisms prisms{{&p.west, 1},   {&p.east, 1}, {&p.south, 1}, {&p.north, 1},
+                {&p.bottom, 1}, {&p.top, 1},  {&one, 1}};
   Stations stations{{&at[0], 1}, {&at[1], 1}, {&at[2], 1}};
   std::array<double, 10> values{};
   Fields out{ChannelSet::all(), {}, {}};
@@ -29,7 +30,8 @@ TEST(PrismGravity, BestKeepsTwoInTenToTheFifteenUpToAspectTen) {
   for (const auto& row : test::reference_rows()) {
     if (row.aspect() > 10) continue;
     const auto error = test::normwise_error(row, all_ten(row.prism, row.station, best_accuracy));
-    EXPECT_LE(error.largest(), 2e-15) << row.kind << ": V " << error.v << " g " << error.g << " gradient " << error.gradient;
+    EXPECT_LE(error.largest(), 2e-15)
+        << row.kind << ": V " << error.v << " g " << error.g << " gradient " << error.gradient;
     ++rows;
   }
   EXPECT_GT(rows, 550);
@@ -39,7 +41,8 @@ TEST(PrismGravity, DefaultKeepsOneInTenToTheTwelveForEveryShape) {
   int rows = 0;
   for (const auto& row : test::reference_rows()) {
     const auto error = test::normwise_error(row, all_ten(row.prism, row.station, 1e-12));
-    EXPECT_LE(error.largest(), 1e-12) << row.kind << ": V " << error.v << " g " << error.g << " gradient " << error.gradient;
+    EXPECT_LE(error.largest(), 1e-12)
+        << row.kind << ": V " << error.v << " g " << error.g << " gradient " << error.gradient;
     ++rows;
   }
   EXPECT_EQ(rows, 956);

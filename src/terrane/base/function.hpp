@@ -6,3 +6,22 @@
 #else
 #define TERRANE_FN inline __attribute__((always_inline))
 #endif
+
+#include <utility>
+
+namespace terrane {
+
+namespace detail {
+template <class F, int... I>
+TERRANE_FN constexpr void unrolled(const F& f, std::integer_sequence<int, I...>) {
+  (f(std::integral_constant<int, I>{}), ...);
+}
+}  // namespace detail
+
+/// f(0), f(1), …, f(Count − 1) with the index known to the compiler: arrays indexed by it stay in registers.
+template <int Count, class F>
+TERRANE_FN constexpr void unrolled(const F& f) {
+  detail::unrolled(f, std::make_integer_sequence<int, Count>{});
+}
+
+}  // namespace terrane

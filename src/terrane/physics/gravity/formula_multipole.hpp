@@ -39,13 +39,22 @@ TERRANE_FN void multipole_tensor(const double (&table)[Size][Size], int degree, 
     }
 }
 
+/// Row of component i in the triangular listing of a symmetric tensor: 0, 1 1, 2 2 2, ...
+constexpr int triangle_row(int i) {
+  int row = 0;
+  for (int first = 0; first + row < i; first += ++row) {
+  }
+  return row;
+}
+
 /// One contraction of a symmetric tensor with c; Size: components of the result. Component i, in row s of the
 /// triangular listing, is continued by i, i + s + 1 and i + s + 2.
 template <int Size, class From, class T>
 TERRANE_FN void contract(const From& t, const T& a, const T& b, const T& c, T (&out)[Size]) {
-  int i = 0;
-  for (int s = 0; i < Size; ++s)
-    for (int n = 0; n <= s; ++n, ++i) out[i] = T(t[i]) * a + (T(t[i + s + 1]) * b + T(t[i + s + 2]) * c);
+  unrolled<Size>([&](auto index) {
+    constexpr int i = index, s = triangle_row(i);
+    out[i] = T(t[i]) * a + (T(t[i + s + 1]) * b + T(t[i + s + 2]) * c);
+  });
 }
 
 /// The sums over orders that V, g and Γ are made of.
@@ -65,11 +74,11 @@ struct MultipoleSums {
     p += T(1 / w0) * g;
     p1 += T(k / w0) * g;
     p2 += T(kk / w0) * g;
-    for (int i = 0; i < 3; ++i) {
+    unrolled<3>([&](auto i) {
       d[i] += T(1 / w1) * f[i];
       d1[i] += T(k / w1) * f[i];
-    }
-    for (int i = 0; i < 6; ++i) dd[i] += w2 == 1 ? s[i] : T(1 / w2) * s[i];
+    });
+    unrolled<6>([&](auto i) { dd[i] += w2 == 1 ? s[i] : T(1 / w2) * s[i]; });
   }
 };
 
@@ -100,16 +109,16 @@ TERRANE_FN Quantities<T> multipole(const MultipoleCoefficients& t, const T& x, c
     sum.p = g + T(1);
     sum.p1 = T(5) * g + T(1);
     sum.p2 = T(35) * g + T(3);
-    for (int i = 0; i < 3; ++i) {
+    unrolled<3>([&](auto i) {
       sum.d[i] = f[i];
       sum.d1[i] = T(5) * f[i];
-    }
-    for (auto& s : sum.dd) s = T(0);
+    });
+    unrolled<6>([&](auto i) { sum.dd[i] = T(0); });
   }
   if constexpr (Order >= 4) {
     const T q4 = q2 * q2;
     T s[6], f[3], g[1];
-    for (int i = 0; i < 6; ++i) s[i] = q4 * T(t.t4[i]);
+    unrolled<6>([&](auto i) { s[i] = q4 * T(t.t4[i]); });
     detail::contract(s, a, b, c, f);
     detail::contract(f, a, b, c, g);
     sum.template add<4>(s, f, g[0]);

@@ -9,7 +9,13 @@
 #include "terrane/physics/gravity/tiles.hpp"
 #include "terrane/survey/channels.hpp"
 
-namespace terrane::gravity {
+// Names the namespace of everything below: the same template compiled for two instruction sets must not be
+// one symbol.
+#ifndef TERRANE_SIMD_TARGET
+#define TERRANE_SIMD_TARGET this_file
+#endif
+
+namespace terrane::gravity::TERRANE_SIMD_TARGET {
 
 /// Running sums of the channels in Bits (a ChannelSet). Quantities that no sum wants are never computed:
 /// everything below is inlined, and what has no use has no instructions.
@@ -105,6 +111,11 @@ struct AddNearField {
   }
 
  private:
+  /// Distance along one axis from the station to the prism, 0 between its faces.
+  static TERRANE_FN Pack outside(const Pack (&faces)[2]) {
+    return maximum(maximum(faces[0], -faces[1]), Pack(0));
+  }
+
   static TERRANE_FN Quantities<Pack> near_form(const RelativePrism<Pack>& prism) {
     if constexpr (Bits == ChannelSet{Channel::g_u}.bits()) {
       Quantities<Pack> q{};
@@ -140,7 +151,6 @@ struct AddNearField {
       return;
     }
     const Pack zero(0);
-    const auto outside = [&](const Pack(&f)[2]) { return maximum(maximum(f[0], -f[1]), zero); };
     const Pack hx = outside(prism.x), hy = outside(prism.y), hz = outside(prism.z);
     const Pack h2 = hx * hx + (hy * hy + hz * hz);
     const PackMask apart = h2 >= Pack(tile.stable_h2[p]);
@@ -168,4 +178,4 @@ TileKernels tile_kernels() {
            AddFarField<Bits, 8>::run}};
 }
 
-}  // namespace terrane::gravity
+}  // namespace terrane::gravity::TERRANE_SIMD_TARGET
