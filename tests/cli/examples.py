@@ -1,0 +1,105 @@
+"""Every example runs and gives the numbers it promises."""
+
+import csv
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import command
+from command import SOURCE, CommandTest
+
+EXAMPLES = SOURCE / "examples"
+
+
+def norm(*parts):
+    return math.sqrt(sum(p * p for p in parts))
+
+
+class Examples(CommandTest):
+    def run_example(self, name, *words):
+        return self.terrane("run", EXAMPLES / name / "job.toml", "--output", self.folder / "output", *words)
+
+    def compare(self, name, result, tolerance):
+        """Each expected row against the row of the same station, relative to the largest value of its kind."""
+        expected, rows = self.rows(EXAMPLES / name / "expected.csv"), self.rows(self.folder / "output" / result)
+        at = {s: i for i, s in enumerate(zip(rows["easting"], rows["northing"], rows["up"]))}
+        stations = list(zip(expected["easting"], expected["northing"], expected["up"]))
+        self.assertTrue(stations)
+        for column in expected:
+            if column in ("easting", "northing", "up"):
+                continue
+            kind = [c for c in expected if len(c) == len(column) and c not in ("easting", "northing", "up")]
+            largest = max(abs(v) for c in kind for v in expected[c])
+            for i, station in enumerate(stations):
+                there = next(at[s] for s in at if norm(*(a - b for a, b in zip(s, station))) < 1e-6)
+                self.assertAlmostEqual(rows[column][there], expected[column][i], delta=tolerance * largest,
+                                       msg=f"{column} at {station}")
+
+    def test_OnePrismAgreesWithFiftyDigits(self):
+        self.run_example("01_one_prism")
+        self.compare("01_one_prism", "one_prism.csv", 1e-14)
+        out = subprocess.run([sys.executable, EXAMPLES / "01_one_prism/closed_form.py",
+                              self.folder / "output/one_prism.csv"], capture_output=True, text=True, check=True)
+        differences = [abs(float(line.split()[-2])) for line in out.stdout.splitlines()[1:]]
+        self.assertEqual(len(differences), 5)
+        self.assertLess(max(differences), 1e-11)
+
+    def test_SevenSpheresPullLikeSevenPoints(self):
+        # A quarter of the cells keeps the test short; the painted mass differs a little more from the spheres'.
+        self.run_example("02_seven_spheres", "--set", "mesh.shape=[350, 350, 50]", "--set",
+                         "simulation.channels=['all']", "--set", "survey.shape=[150, 100]", "--set",
+                         "simulation.accuracy=1e-6")
+        self.compare("02_seven_spheres", "seven_spheres.csv", 0.01)
+        for name in ("seven_spheres.nc", "seven_spheres.vts"):
+            self.assertTrue((self.folder / "output" / name).is_file())
+
+    def test_SevenSpheresHaveAbout36000PrismsEach(self):
+        out, _ = self.terrane("check", EXAMPLES / "02_seven_spheres/job.toml")
+        sources = int(next(line.split()[1] for line in out.splitlines() if line.strip().startswith("sources")))
+        self.assertAlmostEqual(sources / 7, 36000, delta=200)
+        self.assertIn("24500000 cells", out)
+
+    def test_IrregularPrismsAgreeWithFiftyDigits(self):
+        _, message = self.run_example("03_irregular_prisms")
+        self.assertEqual(message, "")
+        self.compare("03_irregular_prisms", "lines.csv", 2e-12)
+
+    def test_SouthernAfricaGivesTheKnownDisturbancesInTheBushveldWindow(self):
+        data = next((f for f in (Path(os.environ.get("TERRANE_DATA", "/nowhere")) / sub for sub in ("", "gravity"))
+                     if (f / "southern-africa-gravity.csv.xz").is_file()), None)
+        if data is None:
+            self.skipTest("TERRANE_DATA names no folder with southern-africa-gravity.csv.xz")
+        self.run_example("04_southern_africa", "--data", data, "--no-plots", "--set",
+                         "survey.window=[25, 32, -27, -23]")
+        rows = self.rows(self.folder / "output/southern_africa.csv")
+        disturbance = rows["disturbance"]
+        self.assertEqual(len(disturbance), 3874)
+        mean = sum(disturbance) / len(disturbance)
+        self.assertAlmostEqual(min(disturbance), -81.52, delta=0.005)
+        self.assertAlmostEqual(max(disturbance), 137.81, delta=0.005)
+        self.assertAlmostEqual(mean, 20.985, delta=0.0005)
+        self.assertAlmostEqual(math.sqrt(sum((d - mean)**2 for d in disturbance) / len(disturbance)), 33.97, delta=0.01)
+        # High plateau: the terrain pulls down, and without it the disturbance is strongly negative, close to
+        # what the infinite slab of the station's height leaves (mean -108.11 mGal).
+        free = rows["topography_free_disturbance"]
+        self.assertAlmostEqual(sum(free) / len(free), -108, delta=12)
+        for d, t, f in zip(disturbance, rows["terrain_effect"], free):
+            self.assertAlmostEqual(d - t, f, delta=1e-9)
+
+    def test_RandomBlocksKeepPoissonsEquationToRounding(self):
+        out = subprocess.run([sys.executable, EXAMPLES / "05_random_blocks/run.py", "--terrane", command.TERRANE,
+                              "--output", self.folder, "--largest", "40000"], capture_output=True, text=True)
+        self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
+        self.assertEqual(len(out.stdout.splitlines()), 6)
+
+    def test_EveryExampleHasAReadmeAndAJobThatIsSound(self):
+        for folder in sorted(EXAMPLES.glob("[0-9]*")):
+            self.assertTrue((folder / "README.md").is_file(), folder)
+            if folder.name != "04_southern_africa":
+                self.terrane("check", folder / "job.toml")
+
+
+if __name__ == "__main__":
+    command.main()

@@ -1,0 +1,170 @@
+"""The verbs of the command: what they print, write and end with."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import command
+from command import JOB, SOURCE, CommandTest
+
+
+class Verbs(CommandTest):
+    def test_NewJobRunsAsItIs(self):
+        self.terrane("new", "gravity", "-o", "job.toml")
+        out, _ = self.terrane("check", "job.toml")
+        self.assertIn("the job is sound", out)
+        self.terrane("run", "job.toml", "--set", "mesh.shape=[11, 11, 8]", "--set", "survey.shape=[5, 4]")
+        self.assertTrue((self.folder / "output/fields.nc").is_file())
+        _, message = self.terrane("new", "gravity", "-o", "job.toml", expect=2)
+        self.assertIn("there already", message)
+
+    def test_NewShowsEveryKindOfMeshAndSurvey(self):
+        for mesh in ("regular", "tensor", "file", "prisms", "terrain", "random"):
+            out, _ = self.terrane("new", "gravity", "--mesh", mesh)
+            self.assertIn(f'kind = "{mesh}"', out)
+        for survey in ("grid", "list", "lines"):
+            out, _ = self.terrane("new", "--survey", survey)
+            self.assertIn(f'kind = "{survey}"', out)
+
+    def test_ReferencePageInTheDocumentsIsTheOneThatThisCommandWrites(self):
+        out, _ = self.terrane("new", "gravity", "--reference")
+        page = SOURCE / "docs/reference/job.md"
+        self.assertEqual(page.read_text(encoding="utf-8"), out,
+                         "write it anew: terrane new gravity --reference > docs/reference/job.md")
+
+    def test_CheckComputesAndWritesNothing(self):
+        self.write("job.toml", JOB)
+        out, _ = self.terrane("check", "job.toml")
+        for piece in ("sources", "stations   12", "memory", "method", "would write"):
+            self.assertIn(piece, out)
+        self.assertFalse((self.folder / "output").exists())
+
+    def test_RunPrintsWhatWasComputedAndRecordsTheJob(self):
+        self.write("job.toml", JOB)
+        out, message = self.terrane("run", "job.toml", "--set", "survey.height=75")
+        for piece in ("g_u [mGal]", "sources at 12 stations", "pairs per second", "memory", "output/fields.csv"):
+            self.assertIn(piece, out)
+        self.assertEqual(message, "")
+        text = (self.folder / "output/fields.csv").read_text(encoding="utf-8")
+        for piece in ("frame: enu", "gravitational_constant", "version", 'kind = "sphere"', "--set survey.height=75"):
+            self.assertIn(piece, text)
+        self.assertEqual(self.rows(self.folder / "output/fields.csv")["up"], [75.0] * 12)
+
+    def test_QuietRunPrintsNothing(self):
+        self.write("job.toml", JOB)
+        self.assertEqual(self.terrane("run", "job.toml", "-q"), ("", ""))
+
+    def test_JobComesFromStandardInputToo(self):
+        done = subprocess.run([command.TERRANE, "run", "-", "--output", str(self.folder)], input=JOB, text=True,
+                              capture_output=True, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.folder / "fields.csv").is_file())
+
+    def test_FramesChangeNamesAndSigns(self):
+        self.write("job.toml", JOB)
+        self.terrane("run", "job.toml", "--output", "up")
+        self.terrane("run", "job.toml", "--output", "down", "--set", "simulation.frame=harmonica", "--set",
+                     'simulation.channels=["g_z"]')
+        up, down = self.rows(self.folder / "up/fields.csv"), self.rows(self.folder / "down/fields.csv")
+        self.assertEqual([-v for v in up["g_u"]], down["g_z"])
+        self.assertLess(max(up["g_u"]), 0)
+
+    def test_ThreadsDoNotChangeABit(self):
+        self.write("job.toml", JOB)
+        for threads in (1, 2, 5):
+            self.terrane("run", "job.toml", "--output", f"t{threads}", "--threads", threads)
+        first = self.rows(self.folder / "t1/fields.csv")
+        for threads in (2, 5):
+            self.assertEqual(first, self.rows(self.folder / f"t{threads}/fields.csv"))
+
+    def test_ConvertKeepsNumbersThroughOtherFormats(self):
+        self.write("job.toml", JOB)
+        self.terrane("run", "job.toml")
+        self.terrane("convert", "output/fields.csv", "a.nc")
+        self.terrane("convert", "a.nc", "b.csv")
+        self.assertEqual(self.rows(self.folder / "output/fields.csv")["g_u"], self.rows(self.folder / "b.csv")["g_u"])
+        self.terrane("convert", "b.csv", "c.csv", "--frame", "harmonica")
+        self.assertEqual([-v for v in self.rows(self.folder / "b.csv")["g_u"]],
+                         self.rows(self.folder / "c.csv")["g_z"])
+        out, _ = self.terrane("info", "a.nc")
+        self.assertIn("g_u", out)
+        self.assertIn("mGal", out)
+
+    def test_ConvertReadsUbcModelsWithTheirMesh(self):
+        self.write("job.toml", JOB)
+        self.terrane("run", "job.toml", "--set", 'output.model=["m.h5"]')
+        self.terrane("convert", "output/m.h5", "m.msh")
+        self.terrane("convert", "output/m.h5", "m.den")
+        self.terrane("convert", "m.den", "back.h5", "--mesh", "m.msh")
+        job = '[mesh]\nkind = "file"\nfile = "back.h5"\n' + JOB[JOB.index("[survey]"):]
+        self.write("again.toml", job)
+        self.terrane("run", "again.toml", "--output", "again")
+        for a, b in zip(self.rows(self.folder / "output/fields.csv")["g_u"],
+                        self.rows(self.folder / "again/fields.csv")["g_u"]):
+            self.assertAlmostEqual(a, b, delta=1e-12)
+
+    def test_FormatsAreListed(self):
+        out, _ = self.terrane("convert", "--formats")
+        for name in (".nc", ".csv", ".vtr", ".npy", ".den"):
+            self.assertIn(name, out)
+
+    def test_DevicesNamesProcessorAndMemory(self):
+        out, _ = self.terrane("devices")
+        for piece in ("processor", "threads", "memory", "terrane 0."):
+            self.assertIn(piece, out)
+
+    def test_HelpTeachesWithExamples(self):
+        for verb in ("run", "check", "new", "info", "convert", "plot"):
+            out, _ = self.terrane(verb, "--help")
+            self.assertIn(f"terrane {verb} ", out)
+
+    def test_InterruptedRunEndsWithinASecondAndLeavesNothing(self):
+        job = JOB.replace("[10, 10, 10]", "[100, 100, 100]").replace("shape = [4, 3]", "shape = [700, 700]")
+        self.write("job.toml", job.replace('["g_u"]', '["all"]\nmethod = "direct"'))
+        run = subprocess.Popen([command.TERRANE, "run", "job.toml"], cwd=self.folder, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        self.assertEqual(run.stdout.readline(), "job.toml\n")  # the computation starts after this line
+        time.sleep(0.5)
+        sent = time.monotonic()
+        run.send_signal(signal.SIGINT)
+        _, message = run.communicate(timeout=60)
+        taken = time.monotonic() - sent
+        self.assertEqual(run.returncode, 130, message)
+        self.assertIn("interrupted", message)
+        self.assertEqual([p.name for p in (self.folder / "output").glob("*")], [])
+        # A second on an idle machine; tests share theirs.
+        self.assertLess(taken, 10)
+
+    def test_PlotSaysWhatPythonLacks(self):
+        self.write("job.toml", JOB)
+        self.terrane("run", "job.toml")
+        poor = self.write("poor-python", f"#!/bin/sh\nexec {os.environ.get('PYTHON', 'python3')} -S -E \"$@\"\n")
+        poor.chmod(0o755)
+        environment = {"TERRANE_PYTHON": str(poor)}
+        _, message = self.terrane("plot", "output/fields.csv", environment=environment, expect=2)
+        self.assertIn("has no matplotlib", message)
+        self.assertIn("pip install", message)
+        _, message = self.terrane("plot", "output/fields.csv", environment={"TERRANE_PYTHON": "/no/python"}, expect=2)
+        self.assertIn("TERRANE_PYTHON", message)
+
+    def test_PlotDrawsMapsAndSlices(self):
+        self.write("job.toml", JOB)
+        self.terrane("run", "job.toml", "--set", 'output.files=["f.nc"]', "--set", 'output.model=["m.h5"]')
+        python = command.python_with("matplotlib", "netCDF4", "h5py")
+        if not python:
+            self.skipTest("no Python with matplotlib, netCDF4 and h5py")
+        environment = {"TERRANE_PYTHON": python}
+        self.terrane("plot", "output/f.nc", environment=environment)
+        self.terrane("plot", "output/f.nc", "--channels", "g_u", "-o", "g.svg", environment=environment)
+        self.terrane("plot", "output/m.h5", "--slice", "up=-1000", "-o", "m.png", environment=environment)
+        for name in ("output/f.png", "m.png"):
+            self.assertEqual((self.folder / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertIn("<svg", (self.folder / "g.svg").read_text(encoding="utf-8"))
+        _, message = self.terrane("plot", "output/f.nc", "--channels", "g_x", environment=environment, expect=2)
+        self.assertIn('there is no "g_x"', message)
+
+
+if __name__ == "__main__":
+    command.main()
