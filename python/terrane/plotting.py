@@ -216,13 +216,13 @@ def colours_of(values, robust: bool):
         return "viridis", 0.0, 1.0, "neither"
     low, high = float(finite.min()), float(finite.max())
     shown_low, shown_high = (numpy.percentile(finite, [0.5, 99.5]) if robust else (low, high))
-    largest = max(-low, high)
-    if low < -1e-3 * largest and high > 1e-3 * largest:
+    largest = max(-shown_low, shown_high)
+    if shown_low < -1e-3 * largest and shown_high > 1e-3 * largest:
         limit = max(abs(shown_low), abs(shown_high)) or 1.0
         shown_low, shown_high, colours = -limit, limit, "RdBu_r"
     else:
         # The strong end is the dark end, whichever sign it has.
-        colours = "viridis" if high <= 0 else "viridis_r"
+        colours = "viridis" if shown_high <= 0 else "viridis_r"
     if shown_low == shown_high:
         shown_low, shown_high = shown_low - 0.5, shown_high + 0.5
     beyond_low, beyond_high = low < shown_low, high > shown_high

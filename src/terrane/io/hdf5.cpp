@@ -11,6 +11,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/io/file.hpp"
+#include "terrane/io/hdf5_image.hpp"
 #include "terrane/io/memory.hpp"
 
 namespace terrane::io {
@@ -210,9 +211,11 @@ class Reader {
   Handle file_;
 };
 
+/// Builds the file in memory and writes it out whole: the HDF5 library does not survive a disk that fills up
+/// while one of its files is open.
 class Writer {
  public:
-  explicit Writer(const std::string& path) : pending_(path), file_(create(pending_.temporary()), H5Fclose) {
+  explicit Writer(const std::string& path) : file_out_(path), file_(create(path, image_), H5Fclose) {
     check(file_);
   }
 
@@ -259,25 +262,49 @@ class Writer {
 
   void commit() {
     check(H5Fflush(file_, H5F_SCOPE_LOCAL));
-    if (!file_.close()) check(-1);
-    pending_.commit();
+    hsize_t bytes = 0;
+    check(H5Fget_filesize(file_, &bytes));
+    image_.size = static_cast<std::size_t>(bytes);
+    if (!file_.close() || image_.bytes.empty()) check(-1);
+    file_out_.write(image_.bytes);
+    file_out_.commit();
   }
 
  private:
+  /// What the library held when the file was closed. (H5Fget_file_image spoils the checksum of the first
+  /// block.)
+  struct Image {
+    std::size_t size = 0;  ///< of the memory
+    std::string bytes;     ///< of the file
+
+    static herr_t take(void* memory, H5FD_file_image_op_t when, void* image) {
+      auto& self = *static_cast<Image*>(image);
+      if (when == H5FD_FILE_IMAGE_OP_FILE_CLOSE && self.size > 0) self.bytes = hdf5_image(memory, self.size);
+      return H5free_memory(memory);
+    }
+    static void* same(void* image) { return image; }
+    static herr_t keep(void*) { return 0; }
+  };
+
   /// In the layout of HDF5 1.8, which holds texts of more than 64 KiB as attributes: a job may be long.
-  static hid_t create(const std::string& path) {
+  static hid_t create(const std::string& path, Image& image) {
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+    constexpr std::size_t growth = 1 << 20;
+    H5Pset_fapl_core(access, growth, 0);
+    H5FD_file_image_callbacks_t callbacks{nullptr,     nullptr,     nullptr, Image::take,
+                                          Image::same, Image::keep, &image};
+    H5Pset_file_image_callbacks(access, &callbacks);
     return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
   }
 
   void check(hid_t status) const {
     if (status < 0)
-      throw FileError(pending_.path(), "cannot be written as HDF5",
-                      "Check that the disk has space; nothing was left behind.");
+      throw FileError(file_out_.path(), "cannot be written as HDF5", "Nothing was left behind.");
   }
   Quiet quiet_;
-  PendingPath pending_;
+  AtomicFile file_out_;
+  Image image_;  // before the file, which gives it its bytes when it closes
   Handle file_;
 };
 

@@ -2,19 +2,23 @@
 
 #include <fmt/format.h>
 #include <netcdf.h>
+#include <netcdf_mem.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <new>
 #include <optional>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/file.hpp"
+#include "terrane/io/hdf5_image.hpp"
 #include "terrane/io/memory.hpp"
 
 namespace terrane::io {
@@ -495,10 +499,13 @@ class Reader {
 // --- writing
 // -----------------------------------------------------------------------------------------------------
 
+/// Builds the file in memory and writes it out whole: the HDF5 library below does not survive a disk that
+/// fills up while one of its files is open.
 class Writer {
  public:
-  explicit Writer(const std::string& path) : pending_(path) {
-    check(nc_create(pending_.temporary().c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
+  explicit Writer(const std::string& path) : file_out_(path) {
+    constexpr std::size_t first_bytes = 1 << 16;
+    check(nc_create_mem(path.c_str(), NC_NETCDF4 | NC_CLOBBER, first_bytes, &file_));
     open_ = true;
     attribute(NC_GLOBAL, "Conventions", "CF-1.8");
   }
@@ -550,8 +557,11 @@ class Writer {
 
   void commit() {
     open_ = false;
-    check(nc_close(file_));
-    pending_.commit();
+    NC_memio image{};
+    check(nc_close_memio(file_, &image));
+    const std::unique_ptr<void, decltype(&std::free)> owner(image.memory, std::free);
+    file_out_.write(hdf5_image(image.memory, image.size));
+    file_out_.commit();
   }
 
   /// A slash parts groups in NetCDF.
@@ -563,10 +573,10 @@ class Writer {
  private:
   void check(int status) const {
     if (status != NC_NOERR)
-      throw FileError(pending_.path(), fmt::format("cannot be written as NetCDF: {}", nc_strerror(status)),
-                      "Check that the disk has space; nothing was left behind.");
+      throw FileError(file_out_.path(), fmt::format("cannot be written as NetCDF: {}", nc_strerror(status)),
+                      "Nothing was left behind.");
   }
-  PendingPath pending_;
+  AtomicFile file_out_;
   int file_ = -1;
   bool open_ = false;
 };

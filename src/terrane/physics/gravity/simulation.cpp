@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <ctime>
-#include <numeric>
 #include <optional>
+#include <span>
 
 #include "terrane/base/text.hpp"
 #include "terrane/base/version.hpp"
@@ -232,28 +231,27 @@ Plan Simulation::check() {
   memory_.require("run", fmt::format("{} sources and {} stations", plan.sources, plan.stations),
                   memory_needed());
 
-  // A few stations, spread over the survey, tell the speed of this machine on this model.
+  // Some stations from the middle of the survey, as neighbours as in the run, tell the speed of this machine
+  // on this model. More and more of them, until the time is long enough to trust.
   const auto all = sources(model_);
-  constexpr double most_pairs = 4e6;
-  const auto sample = std::clamp<std::size_t>(
-      static_cast<std::size_t>(most_pairs / std::max<double>(1.0, static_cast<double>(plan.sources))), 1,
-      std::min<std::size_t>(plan.stations, 4096));
-  Survey probe;
-  for (std::size_t i = 0; i < sample; ++i) {
-    const std::size_t station = i * plan.stations / sample;
-    probe.easting.push_back(survey_.easting[station]);
-    probe.northing.push_back(survey_.northing[station]);
-    probe.up.push_back(survey_.up[station]);
-  }
   auto parameters = needed();
   parameters.verify = 0;
-  std::vector<std::vector<double>> values(parameters.channels.size(), std::vector<double>(sample));
-  Fields out{parameters.channels, {values.begin(), values.end()}, {}};
-  const auto report = forward(views(all), views(probe), parameters, out);
-  plan.method = report.method;
-  plan.reason = report.reason;
-  plan.device = report.device;
-  plan.seconds = report.seconds / static_cast<double>(sample) * static_cast<double>(plan.stations);
+  constexpr double long_enough = 0.2, longest = 2;
+  for (std::size_t sample = 16;; sample *= 4) {
+    sample = std::min(sample, plan.stations);
+    const auto part = [&, first = (plan.stations - sample) / 2](const std::vector<double>& coordinate) {
+      return std::span(coordinate).subspan(first, sample);
+    };
+    std::vector<std::vector<double>> values(parameters.channels.size(), std::vector<double>(sample));
+    const Fields out{parameters.channels, {values.begin(), values.end()}, {}};
+    const auto report = forward(views(all), {part(survey_.easting), part(survey_.northing), part(survey_.up)},
+                                parameters, out);
+    plan.method = report.method;
+    plan.reason = report.reason;
+    plan.device = report.device;
+    plan.seconds = report.seconds * static_cast<double>(plan.stations) / static_cast<double>(sample);
+    if (sample == plan.stations || report.seconds > long_enough || report.seconds * 4 > longest) break;
+  }
   return plan;
 }
 
