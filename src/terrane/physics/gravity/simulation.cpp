@@ -236,7 +236,7 @@ Plan Simulation::check() {
   const auto all = sources(model_);
   auto parameters = needed();
   parameters.verify = 0;
-  constexpr double long_enough = 0.2, longest = 2;
+  constexpr double long_enough = 0.5, longest = 4;
   for (std::size_t sample = 16;; sample *= 4) {
     sample = std::min(sample, plan.stations);
     const auto part = [&, first = (plan.stations - sample) / 2](const std::vector<double>& coordinate) {
