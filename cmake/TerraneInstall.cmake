@@ -11,6 +11,7 @@ install(TARGETS terrane ${rooms} ${TERRANE_LIBRARY_TARGETS} EXPORT terrane
 install(DIRECTORY src/terrane DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 if(TARGET terrane_command)
   install(TARGETS terrane_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES python/terrane/plotting.py DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
 endif()
 if(EXISTS ${PROJECT_SOURCE_DIR}/share/terrane)
   install(DIRECTORY share/terrane DESTINATION ${CMAKE_INSTALL_DATADIR} USE_SOURCE_PERMISSIONS)

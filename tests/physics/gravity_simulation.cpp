@@ -1,0 +1,94 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/simulation.hpp"
+#include "terrane/survey/builders.hpp"
+
+namespace terrane::gravity {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(GravitySettings, EmptyTableGivesTheDefaultsOfTheStruct) {
+  EXPECT_EQ(Settings::read(Config::parse("[simulation]\n")), Settings{});
+}
+
+TEST(GravitySettings, ReadsWhatItPrints) {
+  const auto settings = Settings::read(Config::parse(
+      "simulation = {channels = [\"vector\", \"g_uu\"], accuracy = \"best\", method = \"direct\", singular = "
+      "\"mean\","
+      " frame = \"ubc\", units = \"si\", verify = 3, threads = 2, gravitational_constant = 6.674e-11}"));
+  EXPECT_EQ(settings.parameters.channels, (vector_channels | ChannelSet{Channel::g_uu}));
+  EXPECT_EQ(settings.parameters.accuracy, best_accuracy);
+  const auto text = to_string(settings);
+  for (const auto* line :
+       {"channels: g_e, g_n, g_u, g_uu\n", "accuracy: best\n", "method: direct\n", "singular: mean\n",
+        "frame: ubc\n", "units: si\n", "verify: 3\n", "threads: 2\n", "gravitational_constant: 6.674e-11\n"})
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(GravitySettings, ChannelsMayBeNamedAsTheFrameNamesThem) {
+  EXPECT_EQ(
+      Settings::read(Config::parse("simulation = {frame = \"harmonica\", channels = [\"g_z\", \"g_ez\"]}"))
+          .parameters.channels,
+      (ChannelSet{Channel::g_u, Channel::g_eu}));
+}
+
+PrismModel one_prism() {
+  PrismModel model;
+  model.prisms.push_back({-100, 100, -100, 100, -300, -100});
+  model.density = {500};
+  return model;
+}
+
+TEST(GravitySimulation, GivesWhatForwardGivesInTheUnitsAsked) {
+  Settings settings;
+  Simulation simulation(one_prism(), list_survey({0, 50}, {0, 20}, std::vector<double>{0, 10}), settings);
+  const auto result = simulation.run();
+  ASSERT_EQ(result.fields.size(), 1U);
+  EXPECT_EQ(result.fields[0].name, "g_u");
+  EXPECT_EQ(result.fields[0].unit, "mGal");
+  settings.units = UnitSystem::si;
+  Simulation si(one_prism(), list_survey({0, 50}, {0, 20}, std::vector<double>{0, 10}), settings);
+  const auto same = si.run();
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_LT(same.fields[0].values[i], 0);
+    EXPECT_DOUBLE_EQ(result.fields[0].values[i], same.fields[0].values[i] * 1e5);
+  }
+  EXPECT_EQ(result.attributes.at("frame"), "enu");
+  EXPECT_EQ(result.attributes.at("gravitational_constant"), "6.6743e-11");
+}
+
+TEST(GravitySimulation, DisturbanceLosesTheTerrainsPull) {
+  Settings settings;
+  settings.normal_gravity = "WGS84";
+  settings.subtract_terrain = true;
+  settings.units = UnitSystem::si;
+  auto survey = list_survey({0}, {0}, std::vector<double>{0},
+                            {{"latitude", "degree", "", {45}}, {"observed", "m/s2", "", {9.8063}}});
+  Simulation simulation(one_prism(), survey, settings);
+  const auto result = simulation.run();
+  std::map<std::string, double> at;
+  for (const auto& field : result.fields) at[field.name] = field.values[0];
+  EXPECT_NEAR(at["normal_gravity"], 9.806198, 1e-6);  // WGS84 at 45°
+  EXPECT_DOUBLE_EQ(at["disturbance"], 9.8063 - at["normal_gravity"]);
+  EXPECT_DOUBLE_EQ(at["terrain_effect"], -at["g_u"]);
+  EXPECT_DOUBLE_EQ(at["topography_free_disturbance"], at["disturbance"] - at["terrain_effect"]);
+  survey.columns.erase(survey.columns.begin());
+  EXPECT_THROW(Simulation(one_prism(), survey, settings), InputError);
+}
+
+TEST(GravitySimulation, PlanRefusesWhatDoesNotFitIntoTheMemory) {
+  Simulation simulation(one_prism(), list_survey({0}, {0}, std::vector<double>{0}), {}, MemoryBudget{10});
+  EXPECT_THROW(simulation.check(), MemoryError);
+  EXPECT_THROW(simulation.run(), MemoryError);
+  Simulation fits(one_prism(), list_survey({0}, {0}, std::vector<double>{0}), {});
+  const auto plan = fits.check();
+  EXPECT_EQ(plan.sources, 1U);
+  EXPECT_EQ(plan.pairs, 1);
+  EXPECT_FALSE(plan.method.empty());
+}
+
+}  // namespace
+}  // namespace terrane::gravity
