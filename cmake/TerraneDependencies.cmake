@@ -25,6 +25,10 @@ terrane_library(toml)
 find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 target_include_directories(terrane_toml SYSTEM INTERFACE $<BUILD_INTERFACE:${TOMLPLUSPLUS_INCLUDE}>)
 
+terrane_library(fftw)
+pkg_check_modules(FFTW REQUIRED IMPORTED_TARGET fftw3)
+target_link_libraries(terrane_fftw INTERFACE PkgConfig::FFTW)
+
 if(TERRANE_BUILD_CLI)
   terrane_library(cli11)
   find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)

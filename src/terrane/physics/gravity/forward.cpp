@@ -9,7 +9,9 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/for_each.hpp"
 #include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/planner.hpp"
 #include "terrane/physics/gravity/tiles.hpp"
+#include "terrane/physics/gravity/verify.hpp"
 
 namespace terrane::gravity {
 
@@ -120,22 +122,33 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.sources = prisms.size();
   report.stations = stations.size();
   report.pairs = static_cast<double>(prisms.size()) * static_cast<double>(stations.size());
-  report.method = "direct";
   report.device = fmt::format("cpu ({}, {} threads)", kernel_target().name, thread_count(parameters.threads));
-  report.memory_bytes = DirectPlan(prisms.size(), stations.size(), out.channels).memory_bytes;
-  report.estimated_error = parameters.accuracy;
+  auto wanted = parameters;
+  wanted.channels = out.channels;
+  const auto chosen = plan(prisms, stations, wanted, progress);
+  report.method = name(chosen.method);
+  report.reason = chosen.reason;
+  report.memory_bytes = chosen.memory_bytes;
+  report.estimated_error = chosen.estimated_error;
 
-  const auto sums =
-      direct_sum(prisms, stations, out.channels, parameters.accuracy, parameters.threads, *progress);
+  const auto sums = run(chosen, prisms, stations, wanted, *progress);
   for (std::size_t c = 0; c < sums.values.size(); ++c)
     for (std::size_t n = 0; n < stations.size(); ++n)
       out.values[c][n] = parameters.gravitational_constant * sums.values[c][n];
   std::fill(out.singular.begin(), out.singular.end(), static_cast<unsigned char>(0));
   settle_contacts(sums.contacts, parameters, out, report);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (parameters.verify > 0) {
+    const auto check = verify(prisms, stations, wanted, parameters.verify, out, sums.contacts, *progress);
+    report.verified_stations = check.stations;
+    report.verified_error = check.error;
+    if (!check.quadruple)
+      report.warnings.push_back(
+          "verified against the direct sum: quadruple precision would have taken too long");
+  }
   if (parameters.precision == Precision::single_precision)
     for (const auto& values : out.values)
       for (double& v : values) v = static_cast<double>(static_cast<float>(v));
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }
 

@@ -141,25 +141,25 @@ MergedPrisms merge(const Prisms& prisms, int threads) {
   return out;
 }
 
-bool merging_looks_worthwhile(const Prisms& prisms) {
-  if (prisms.size() < 2) return false;
+double share_that_merges(const Prisms& prisms) {
+  if (prisms.size() < 2) return 0;
   constexpr std::size_t sample = 4096;
   const std::size_t step = std::max<std::size_t>(1, prisms.size() / sample);
   std::vector<double> densities;
-  for (std::size_t n = 0; n < prisms.size(); n += step) {
+  std::size_t joins = 0;
+  for (std::size_t n = 0; n + 1 < prisms.size(); n += step) {
     densities.push_back(prisms.density[n]);
-    if (n + 1 == prisms.size()) break;
     const std::size_t m = n + 1;  // meshes list their cells along an axis
-    if (prisms.density[n] == prisms.density[m] &&
-        (prisms.east[n] == prisms.west[m] || prisms.north[n] == prisms.south[m] ||
-         prisms.top[n] == prisms.bottom[m] || prisms.bottom[n] == prisms.top[m]))
-      return true;
+    joins += prisms.density[n] == prisms.density[m] &&
+             (prisms.east[n] == prisms.west[m] || prisms.north[n] == prisms.south[m] ||
+              prisms.top[n] == prisms.bottom[m] || prisms.bottom[n] == prisms.top[m]);
   }
   const std::size_t sampled = densities.size();
+  if (joins > 0) return static_cast<double>(joins) / static_cast<double>(sampled);
   std::sort(densities.begin(), densities.end());
   const auto different =
       static_cast<std::size_t>(std::unique(densities.begin(), densities.end()) - densities.begin());
-  return 2 * different <= sampled || sampled < 64;
+  return 2 * different <= sampled || sampled < 64 ? 0.5 : 0;
 }
 
 }  // namespace terrane::gravity

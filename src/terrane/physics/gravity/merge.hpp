@@ -28,8 +28,9 @@ struct MergedPrisms {
 /// memory: proportional to the number of prisms.  Throws UnsupportedError: more than 4294967294 prisms.
 MergedPrisms merge(const Prisms& prisms, int threads = 0);
 
-/// Whether a sample has neighbours of equal density, or so few different densities that there must be some.
-/// Takes a millisecond; false for models in which hardly two prisms are alike.
-bool merging_looks_worthwhile(const Prisms& prisms);
+/// The share of a sample of prisms that would join the next of the list; 0.5 when none does but there are so
+/// few different densities that there must be neighbours; 0 when hardly two prisms are alike. Takes a
+/// millisecond.
+double share_that_merges(const Prisms& prisms);
 
 }  // namespace terrane::gravity

@@ -70,7 +70,9 @@ double evaluation_work(int order, bool tensor) {
   const double n = order + 1, d = order + (tensor ? 3 : 2);
   return (tensor ? 9.0 : 4.0) * n * n + 6.5 * d * d + 30;
 }
-constexpr double pair_work = 170;
+double pair_work(double accuracy) {  // the more accurate, the fewer pairs are far enough for a multipole
+  return accuracy < 1e-10 ? 500 : accuracy < 1e-7 ? 300 : 170;
+}
 
 /// The kind of a channel: V, g or Γ; and its weight in |g|², ‖Γ‖².
 int kind_of(Channel c) { return c == Channel::potential ? 0 : c <= Channel::g_u ? 1 : 2; }
@@ -128,7 +130,7 @@ struct Tree::Task {
     };
     std::vector<Meeting> meetings;
     for (std::size_t t = 0; t < tiles.size(); ++t) {
-      if (tree.progress_.cancelled()) throw Cancelled();
+      if (tree.progress_->cancelled()) throw Cancelled();
       const auto& stations = tree.receivers_->tile(tiles[t]);
       double* const sums = far.data() + t * channel_count * tile_size;
       tree.traverse(
@@ -152,7 +154,7 @@ struct Tree::Task {
     NearPairsOfTask near_pairs(switching, *tree.receivers_);
     auto tile = std::make_unique<PrismTile>();
     for (std::size_t begin = 0, end = 0; begin < meetings.size(); begin = end) {
-      if (tree.progress_.cancelled()) throw Cancelled();
+      if (tree.progress_->cancelled()) throw Cancelled();
       while (end < meetings.size() && meetings[end].leaf == meetings[begin].leaf) ++end;
       const Node& leaf = tree.nodes_[meetings[begin].leaf];
       for (std::size_t first = leaf.first; first < leaf.last; first += tile_size) {
@@ -202,7 +204,7 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
       channels_(channels),
       accuracy_(accuracy),
       threads_(threads),
-      progress_(progress),
+      progress_(&progress),
       kernels_(expansion_kernels()) {
   for (const auto c : channels.list()) wanted_[kind_of(c)] = true;
   const double digits = -std::log10(accuracy);
@@ -247,7 +249,7 @@ void Tree::build() {
   std::vector<std::uint32_t> order(count);
   constexpr std::size_t chunk = 1 << 16;
   for_each((count + chunk - 1) / chunk, threads_, [&](std::size_t c) {
-    if (progress_.cancelled()) throw Cancelled();
+    if (progress_->cancelled()) throw Cancelled();
     for (std::size_t n = c * chunk; n < std::min((c + 1) * chunk, count); ++n) {
       double longest = 0;
       for (int a = 0; a < 3; ++a) longest = std::max(longest, high[a][n] - low[a][n]);
@@ -258,7 +260,7 @@ void Tree::build() {
       order[n] = static_cast<std::uint32_t>(n);
     }
   });
-  sort_by_key(keys, order, progress_);
+  sort_by_key(keys, order, *progress_);
 
   const auto sort_flat = [&](std::size_t first, std::size_t last) {
     std::vector<std::pair<Key, std::uint32_t>> members;
@@ -443,8 +445,7 @@ void Tree::expand() {
                      ratio = child.scale / node.scale;
         even[0] += child.mass;
         for (int i = 1; i < evens; ++i) {
-          const int n =
-              std::min(2 * i, order_ + 1);  // |η| ≤ 1: a lower power bounds from above
+          const int n = std::min(2 * i, order_ + 1);  // |η| ≤ 1: a lower power bounds from above
           const double norm = std::pow(
               static_cast<double>(radial_[child.expansion * radials + static_cast<std::size_t>(n)]), 1.0 / n);
           even[i] += child.mass * std::pow(std::min(norm * ratio + apart, 1.0), n);
@@ -461,7 +462,7 @@ void Tree::expand() {
     constexpr std::size_t chunk = 32;
     const std::size_t first = levels_[l], count = levels_[l + 1] - first;
     for_each((count + chunk - 1) / chunk, threads_, [&](std::size_t c) {
-      if (progress_.cancelled()) throw Cancelled();
+      if (progress_->cancelled()) throw Cancelled();
       for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) finish(nodes_[first + i]);
     });
   }
@@ -516,7 +517,7 @@ void Tree::traverse(const Bounds& bounds, const Tolerance& tolerance, const Far&
       if (node.mass == 0) continue;
       if (node.expanded()) {
         const int order = serving_order(node, distance, tolerance);
-        if (order >= 0 && evaluation_work(order, wanted_[2]) < pair_work * node.size()) {
+        if (order >= 0 && evaluation_work(order, wanted_[2]) < pair_work(accuracy_) * node.size()) {
           far(node, order);
           continue;
         }
@@ -528,12 +529,13 @@ void Tree::traverse(const Bounds& bounds, const Tolerance& tolerance, const Far&
   }
 }
 
-/// Σ |m| / r^(k + 1) over clusters, the nearest point of the box taken for the station: what V, g and Γ could
-/// be at most if nothing cancelled, to within a small factor.
-void Tree::absolute_fields(const Bounds& bounds, double (&fields)[3]) const {
-  std::fill_n(fields, 3, 0.0);
+/// Over clusters, the nearest point of the box taken for the station: Σ |m| / r^(k + 1), what V, g and Γ
+/// could be at most if nothing cancelled; and the root of the sum of squares, what independent errors add up
+/// to.
+Tree::AbsoluteFields Tree::absolute_fields(const Bounds& bounds) const {
+  AbsoluteFields fields{};
+  if (nodes_.empty()) return fields;
   std::vector<std::uint32_t> open{0};
-  if (nodes_.empty()) return;
   while (!open.empty()) {
     const Node& node = nodes_[open.back()];
     open.pop_back();
@@ -544,16 +546,22 @@ void Tree::absolute_fields(const Bounds& bounds, double (&fields)[3]) const {
     }
     const double inverse = 1 / std::max(distance, 0.6 * node.scale);
     double value = node.mass;
-    for (double& field : fields) field += value *= inverse;
+    for (int k = 0; k < 3; ++k) {
+      value *= inverse;
+      fields.sum[k] += value;
+      fields.square[k] += value * value;
+    }
   }
+  return fields;
 }
 
 Tree::Tolerance Tree::tolerance_at(const Bounds& bounds, double share) const {
-  double fields[3];
-  absolute_fields(bounds, fields);
+  const auto fields = absolute_fields(bounds);
   Tolerance t{};
-  for (int k = 0; k < 3; ++k)
-    t.of[k] = fields[k] > 0 ? std::clamp(share * accuracy_ * largest_[k] / fields[k], 1e-15, 0.1) : 0.1;
+  for (int k = 0; k < 3; ++k) {
+    const double together = std::sqrt(fields.square[k]);
+    t.of[k] = together > 0 ? std::clamp(share * accuracy_ * largest_[k] / together, 1e-15, 0.1) : 0.1;
+  }
   return t;
 }
 
@@ -564,11 +572,10 @@ void Tree::find_tolerance() {
   const std::size_t count = receivers_->tiles();
   std::vector<std::array<double, 3>> fields(count);
   for_each((count + 63) / 64, threads_, [&](std::size_t c) {
-    if (progress_.cancelled()) throw Cancelled();
+    if (progress_->cancelled()) throw Cancelled();
     for (std::size_t t = c * 64; t < std::min((c + 1) * 64, count); ++t) {
-      double f[3];
-      absolute_fields(receivers_->bounds(t), f);
-      std::copy_n(f, 3, fields[t].begin());
+      const auto f = absolute_fields(receivers_->bounds(t));
+      std::copy_n(f.sum, 3, fields[t].begin());
     }
   });
   std::vector<std::size_t> sample;
@@ -640,7 +647,8 @@ void Tree::find_tolerance() {
   tolerance_known_ = true;
 }
 
-TreeCost Tree::cost() {
+TreeCost Tree::cost(Progress& progress) {
+  progress_ = &progress;
   expand();
   find_tolerance();
   TreeCost cost;
@@ -660,7 +668,7 @@ TreeCost Tree::cost() {
         },
         [&](const Node& node) {
           cost.near_pairs += stations * node.size();
-          work += stations * node.size() * pair_work;
+          work += stations * node.size() * pair_work(accuracy_);
         });
   }
   const double scale = sample > 0 ? static_cast<double>(count) / static_cast<double>(sample) : 0.0;
@@ -672,8 +680,9 @@ TreeCost Tree::cost() {
   return cost;
 }
 
-DirectSums Tree::sum() {
-  progress_.start("gravity", stations_.size());
+DirectSums Tree::sum(Progress& progress) {
+  progress_ = &progress;
+  progress_->start("gravity", stations_.size());
   expand();
   find_tolerance();
   DirectSums out;
@@ -698,12 +707,12 @@ DirectSums Tree::sum() {
       done += static_cast<std::uint64_t>(stations);
     }
     contacts[index] = std::move(task.contacts);
-    progress_.advance(done);
+    progress_->advance(done);
   });
   for (auto& list : contacts) out.contacts.insert(out.contacts.end(), list.begin(), list.end());
   std::stable_sort(out.contacts.begin(), out.contacts.end(),
                    [](const Contact& a, const Contact& b) { return a.station < b.station; });
-  progress_.finish();
+  progress_->finish();
   return out;
 }
 

@@ -38,10 +38,10 @@ class Tree {
   Tree& operator=(const Tree&) = delete;
 
   /// Counts what sum() will do, from a few tiles of stations.
-  TreeCost cost();
+  TreeCost cost(Progress& progress);
 
   /// Sums for G = 1, as direct_sum. The same bits for any number of threads. Throws Cancelled.
-  DirectSums sum();
+  DirectSums sum(Progress& progress);
 
   /// What is known of the error once sum() has run: relative to the largest value of each kind.
   double error_bound() const noexcept { return error_bound_; }
@@ -54,6 +54,10 @@ class Tree {
     double of[3];
   };
 
+  struct AbsoluteFields {
+    double sum[3], square[3];
+  };
+
   void build();
   void expand();
   void find_tolerance();
@@ -61,7 +65,7 @@ class Tree {
   int serving_order(const Node& node, double distance, const Tolerance& tolerance) const;
   template <class Far, class Near>
   void traverse(const Bounds& bounds, const Tolerance& tolerance, const Far& far, const Near& near) const;
-  void absolute_fields(const Bounds& bounds, double (&fields)[3]) const;
+  AbsoluteFields absolute_fields(const Bounds& bounds) const;
   std::size_t memory_bytes() const;
 
   Prisms prisms_;
@@ -69,7 +73,7 @@ class Tree {
   ChannelSet channels_;
   double accuracy_;
   int threads_;
-  Progress& progress_;
+  Progress* progress_;   ///< of the call that runs
   bool wanted_[3] = {};  ///< V, g, Γ
   int order_ = 0;        ///< the highest
   std::size_t leaf_ = 64;

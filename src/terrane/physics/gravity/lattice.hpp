@@ -1,0 +1,83 @@
+// Prisms on an evenly spaced mesh, stations in step with it: the sum over prisms is a convolution, done by
+// FFT.
+//
+//   field(s) = Σ_layers Σ_c K_layer(s − c) ρ_layer(c),   s, c: whole numbers of cells
+//
+// One value of K serves every pair with that lag. K comes from the kernels of the direct sum at full
+// accuracy, so the result is exact to rounding, about 1e-15 of the largest value (the FFT adds log₂ N
+// roundings). Horizontally the mesh must be even; layers may have any thickness, cells may be missing, and no
+// two may overlap in a layer. Stations fall into groups of one height and one offset from the cells: a grid
+// with the spacing of the cells is one group, one q times finer is q² groups, and it need not be complete.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/physics/gravity/direct.hpp"
+
+namespace terrane::gravity {
+
+/// What was recognised in lists of prisms and stations.
+struct Lattice {
+  struct Layer {
+    double bottom, top;  // m
+  };
+  /// Stations of one height and one place within the cells.
+  struct Group {
+    double offset[2];      ///< from the centre of cell (0, 0), in cells, within [−0.5, 0.5)
+    double up;             ///< m
+    long low[2], high[2];  ///< range of their cells
+    std::vector<std::uint32_t> station;
+    std::vector<std::int32_t> cell[2];  ///< one a station
+  };
+  double corner[2] = {}, spacing[2] = {};  ///< west and south of cell (0, 0); sides of a cell, m
+  std::size_t cells[2] = {};
+  std::vector<Layer> layers;         ///< ascending
+  std::vector<std::uint32_t> place;  ///< [prisms] east + cells[0] · (north + cells[1] · layer)
+  std::vector<Group> groups;
+};
+
+/// Nothing, when prisms and stations do not form a lattice; `reason` then says why. Coordinates may be off by
+/// a few units in the last place. Stops at the first prism that does not fit.
+std::optional<Lattice> recognise_lattice(const Prisms& prisms, const Stations& stations, std::string& reason);
+
+struct LatticeCost {
+  double seconds = 0;             ///< one core
+  std::size_t memory_bytes = 0;   ///< without keeping the spectra
+  std::size_t spectra_bytes = 0;  ///< more, to keep them
+};
+
+/// The convolution for one geometry. With `keep`, spectra of K are kept after the first use, so that further
+/// densities cost two FFTs a layer and channel less.
+class LatticeOperator {
+ public:
+  /// The lattice is taken over.
+  LatticeOperator(Lattice lattice, ChannelSet channels, bool keep = false);
+  ~LatticeOperator();
+  LatticeOperator(LatticeOperator&&) noexcept;
+
+  LatticeCost cost() const;
+
+  /// density [prisms] kg/m³ → sums for G = 1, as direct_sum. The same bits for any number of threads.
+  /// Throws ShapeError, Cancelled.
+  DirectSums apply(std::span<const double> density, std::size_t stations, int threads, Progress& progress);
+
+ private:
+  struct Plans;
+  struct Spectra;
+
+  void table(const Lattice::Group& group, const Lattice::Layer& layer, int threads,
+             std::vector<double>& values) const;
+  void contacts(std::span<const double> density, std::vector<Contact>& list) const;
+
+  Lattice lattice_;
+  ChannelSet channels_, computed_;  ///< asked for; by FFT (Γuu may follow from Laplace's equation)
+  bool keep_;
+  std::vector<std::unique_ptr<Plans>> plans_;      // [groups]
+  std::vector<std::unique_ptr<Spectra>> spectra_;  // [groups · layers], when kept
+};
+
+}  // namespace terrane::gravity

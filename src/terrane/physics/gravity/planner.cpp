@@ -1,0 +1,226 @@
+#include "terrane/physics/gravity/planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/for_each.hpp"
+#include "terrane/physics/gravity/lattice.hpp"
+#include "terrane/physics/gravity/merge.hpp"
+#include "terrane/physics/gravity/tile_sets.hpp"
+#include "terrane/physics/gravity/tree.hpp"
+
+namespace terrane::gravity {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+// Costs of one core; a factor of two either way does no harm.
+constexpr double seconds_an_operation = 0.35e-9;                         // of a pack
+constexpr double seconds_to_sort = 25e-9;                                // a point and halving
+constexpr double seconds_to_merge = 300e-9;                              // a prism
+constexpr double least_tree_prism = 35e-9, least_tree_station = 0.5e-6;  // and decimal digit
+constexpr double fast_enough = 2e-3;            // what no choice is worth thinking about
+constexpr double finest_fast_accuracy = 1e-14;  // lattice and tree round like that
+
+/// Operations of a pack for one prism at one station, as kernels.hpp chooses.
+double pair_operations(const Switching& s, const PrismSwitching& p, double r2, double h2, double lanes) {
+  const double ratio = std::sqrt(r2) / p.longest;
+  constexpr double far[4] = {63, 96, 144, 222};
+  for (int order = 0; order < 4; ++order)
+    if (ratio >= s.multipole_from[order]) return far[order];
+  if (ratio >= 2.5) return 480;
+  if (h2 >= p.stable_h2) return 740;
+  return p.stretched ? 6000 * lanes : 1040;
+}
+
+double share_of_channels(ChannelSet channels) {
+  const auto size = kernel_sets[smallest_kernel_set(turn_for(channels).channels)].size();
+  return size == 1 ? 0.45 : size <= 4 ? 0.65 : size <= 6 ? 0.85 : 1.0;
+}
+
+std::string duration(double seconds) {
+  if (!(seconds < infinity)) return "not possible";
+  if (seconds < 1) return fmt::format("{:.2g} s", seconds);
+  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.3g} h", seconds / 3600);
+}
+
+}  // namespace
+
+std::string_view name(Method method) {
+  switch (method) {
+    case Method::automatic:
+      return "auto";
+    case Method::direct:
+      return "direct";
+    case Method::lattice:
+      return "lattice";
+    case Method::tree:
+      return "tree";
+  }
+  return "";
+}
+
+double direct_seconds(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy) {
+  const std::size_t m = prisms.size(), n = stations.size();
+  if (m == 0 || n == 0) return 0;
+  const auto switching = Switching::for_accuracy(accuracy);
+  const double lanes = kernel_target().kernels[0].lanes;
+  const std::size_t prism_sample = std::min<std::size_t>(m, 1021),
+                    station_sample = std::min<std::size_t>(n, 61);
+  double operations = 0;
+  for (std::size_t i = 0; i < prism_sample; ++i) {
+    const std::size_t p = i * m / prism_sample;
+    const double low[3] = {prisms.west[p], prisms.south[p], prisms.bottom[p]},
+                 high[3] = {prisms.east[p], prisms.north[p], prisms.top[p]};
+    const PrismSwitching limits(switching, high[0] - low[0], high[1] - low[1], high[2] - low[2]);
+    for (std::size_t j = 0; j < station_sample; ++j) {
+      const std::size_t s = j * n / station_sample;
+      const double at[3] = {stations.easting[s], stations.northing[s], stations.up[s]};
+      double r2 = 0, h2 = 0;
+      for (int a = 0; a < 3; ++a) {
+        const double r = at[a] - (low[a] + 0.5 * (high[a] - low[a])),
+                     h = std::max({low[a] - at[a], at[a] - high[a], 0.0});
+        r2 += r * r;
+        h2 += h * h;
+      }
+      operations += pair_operations(switching, limits, r2, h2, lanes);
+    }
+  }
+  const double pairs = static_cast<double>(m) * static_cast<double>(n);
+  const auto sort = [](std::size_t count) {
+    return seconds_to_sort * static_cast<double>(count) *
+           std::max(1.0, std::log2(static_cast<double>(count) / tile_size));
+  };
+  return operations / static_cast<double>(prism_sample * station_sample) * pairs / lanes *
+             seconds_an_operation * share_of_channels(channels) +
+         sort(m) + sort(n);
+}
+
+MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
+                Progress* progress) {
+  Progress silent;
+  if (!progress) progress = &silent;
+  const bool automatic = parameters.method == Method::automatic;
+  const auto channels = parameters.channels;
+  const double m = static_cast<double>(prisms.size()), n = static_cast<double>(stations.size());
+  const int threads = thread_count(parameters.threads);
+
+  MethodPlan plan;
+  plan.direct_seconds = direct_seconds(prisms, stations, channels, parameters.accuracy);
+  plan.lattice_seconds = plan.tree_seconds = infinity;
+  plan.estimated_error = parameters.accuracy;
+  std::string not_lattice = "not looked for", why;
+
+  const bool small = plan.direct_seconds < std::max(fast_enough, 60e-9 * m + 50e-9 * n);
+  const bool fast_ones = prisms.size() > 0 && stations.size() > 0 &&
+                         (!automatic || (!small && parameters.accuracy >= finest_fast_accuracy));
+  if (automatic && parameters.accuracy < finest_fast_accuracy)
+    why = "only the direct sum is as accurate as asked for";
+  else if (automatic && small) why = "few pairs";
+
+  if (fast_ones && (automatic || parameters.method == Method::lattice)) {
+    if (auto lattice = recognise_lattice(prisms, stations, not_lattice)) {
+      plan.lattice = std::make_shared<LatticeOperator>(std::move(*lattice), channels);
+      plan.lattice_seconds = plan.lattice->cost().seconds;
+    } else if (!automatic) {
+      throw InputError("simulation.method",
+                       fmt::format("prisms and stations form no lattice: {}", not_lattice),
+                       "Write method = \"auto\".");
+    }
+  }
+  // Bars instead of prisms. Their number is known only afterwards; a few times the share of prisms that start
+  // a bar is a guess from above, since bars may join again and are near to more stations.
+  const double share =
+      !small && (automatic || parameters.method == Method::direct) ? share_that_merges(prisms) : 0;
+  const double merging = seconds_to_merge * m;
+  const auto try_merging = [&] {
+    auto merged = std::make_shared<MergedPrisms>(merge(prisms, parameters.threads));
+    const double seconds = merging + direct_seconds(merged->view(), stations, channels, parameters.accuracy);
+    if (seconds >= plan.direct_seconds) return;
+    plan.direct_seconds = seconds;
+    plan.merged = std::move(merged);
+  };
+  // What the tree takes at least decides whether it is worth growing.
+  const double digits = -std::log10(parameters.accuracy);
+  const double tree_at_least = digits * (least_tree_prism * m + least_tree_station * n);
+  const auto best_yet = [&] {
+    return std::min({plan.direct_seconds, plan.lattice_seconds, plan.tree_seconds});
+  };
+  bool tried = false;
+  if (share > 0 && 2 * merging < best_yet() &&
+      (!automatic || merging + 4 * (1 - share) * plan.direct_seconds < 3 * tree_at_least)) {
+    try_merging();
+    tried = true;
+  }
+  if (fast_ones && (parameters.method == Method::tree || (automatic && best_yet() > 1.5 * tree_at_least))) {
+    plan.tree = std::make_shared<Tree>(prisms, stations, channels, parameters.accuracy, parameters.threads,
+                                       *progress);
+    const auto cost = plan.tree->cost(*progress);
+    plan.tree_seconds = cost.seconds;
+    plan.memory_bytes = cost.memory_bytes;
+  }
+  if (share > 0 && !tried && 2 * merging < best_yet()) try_merging();
+
+  plan.method = parameters.method;
+  if (automatic) {
+    plan.method = Method::direct;
+    if (plan.lattice_seconds < plan.direct_seconds) plan.method = Method::lattice;
+    if (plan.tree_seconds < std::min(plan.direct_seconds, plan.lattice_seconds)) plan.method = Method::tree;
+  } else if (!fast_ones) {
+    plan.method = Method::direct;  // nothing to compute
+  }
+  switch (plan.method) {
+    case Method::lattice:
+      plan.memory_bytes = plan.lattice->cost().memory_bytes;
+      plan.seconds = plan.lattice_seconds;
+      plan.estimated_error = 1e-14;
+      break;
+    case Method::tree:
+      plan.seconds = plan.tree_seconds + digits * least_tree_prism * m;  // with what growing it has taken
+      break;
+    default:
+      plan.memory_bytes =
+          DirectPlan(plan.merged ? plan.merged->size() : prisms.size(), stations.size(), channels)
+              .memory_bytes +
+          (plan.merged ? 7 * sizeof(double) * plan.merged->size() : 0);
+      plan.seconds = plan.direct_seconds;
+  }
+  if (plan.method != Method::tree) plan.tree.reset();
+  if (plan.method != Method::lattice) plan.lattice.reset();
+  if (plan.method != Method::direct) plan.merged.reset();
+  plan.seconds /= threads;
+
+  plan.reason = automatic ? why : "asked for";
+  if (automatic && why.empty()) {
+    plan.reason = fmt::format("direct {}", duration(plan.direct_seconds / threads));
+    plan.reason += plan.lattice_seconds < infinity
+                       ? fmt::format(", lattice {}", duration(plan.lattice_seconds / threads))
+                       : fmt::format(", no lattice ({})", not_lattice);
+    plan.reason += plan.tree_seconds < infinity
+                       ? fmt::format(", tree {}", duration(plan.tree_seconds / threads))
+                       : fmt::format(", tree at least {}", duration(tree_at_least / threads));
+  }
+  if (plan.merged) plan.reason += (plan.reason.empty() ? "" : "; ") + plan.merged->text();
+  return plan;
+}
+
+DirectSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
+               const Parameters& parameters, Progress& progress) {
+  switch (plan.method) {
+    case Method::lattice:
+      return plan.lattice->apply(prisms.density, stations.size(), parameters.threads, progress);
+    case Method::tree:
+      return plan.tree->sum(progress);
+    default:
+      return direct_sum(plan.merged ? plan.merged->view() : prisms, stations, parameters.channels,
+                        parameters.accuracy, parameters.threads, progress);
+  }
+}
+
+}  // namespace terrane::gravity

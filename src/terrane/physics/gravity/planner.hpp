@@ -1,0 +1,49 @@
+// Which method serves a run best, from costs that are counted before anything is summed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/forward.hpp"
+
+namespace terrane::gravity {
+
+struct MergedPrisms;
+class Tree;
+class LatticeOperator;
+
+/// The method chosen, what it costs and why; and what was prepared on the way, so that run() need not do it
+/// again. The prisms and stations that were planned for must outlive it.
+struct MethodPlan {
+  Method method = Method::direct;
+  double seconds = 0;            ///< expected, on the threads asked for
+  std::size_t memory_bytes = 0;  ///< beside the caller's arrays
+  double estimated_error = 0;    ///< relative; see Parameters::accuracy
+  std::string reason;
+  /// Seconds that each method would take; infinity where it cannot serve or was not worth a closer look.
+  double direct_seconds = 0, lattice_seconds = 0, tree_seconds = 0;
+
+  std::shared_ptr<MergedPrisms> merged;  ///< when the direct sum runs over bars
+  std::shared_ptr<Tree> tree;
+  std::shared_ptr<LatticeOperator> lattice;
+};
+
+/// "direct", "lattice", "tree"
+std::string_view name(Method method);
+
+/// Looks at the geometry, never at the field. Takes milliseconds for small runs, and for large ones a small
+/// part of the run. parameters.method other than automatic is obeyed. Throws InputError: a lattice was asked
+/// for and there is none. Cancelled.
+MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
+                Progress* progress = nullptr);
+
+/// Sums for G = 1 as planned.
+DirectSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
+               const Parameters& parameters, Progress& progress);
+
+/// Seconds of the direct sum on one core, from a sample of pairs and the form that each takes.
+double direct_seconds(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy);
+
+}  // namespace terrane::gravity

@@ -1,0 +1,171 @@
+// The choice of method, and the check in quadruple precision.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <ctime>
+#include <random>
+
+#include "support/prism_field.hpp"
+#include "terrane/base/error.hpp"
+#include "terrane/physics/gravity/merge.hpp"
+#include "terrane/physics/gravity/planner.hpp"
+
+namespace terrane::gravity {
+namespace {
+
+using test::PrismList;
+using test::StationList;
+
+StationList grid(double west, double south, double spacing, int n, double up) {
+  StationList list;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) list.add(west + i * spacing, south + j * spacing, up);
+  return list;
+}
+
+PrismList noise(int nx, int ny, int nz, bool equal = false) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> density(-500, 500);
+  return test::mesh_block({0, nx * 20.0, 0, ny * 20.0, -nz * 20.0, 0}, {nx, ny, nz},
+                          [&](int, int, int k) { return equal ? 100.0 + k : density(random); });
+}
+
+Parameters all_at(double accuracy, Method method = Method::automatic) {
+  Parameters p;
+  p.channels = ChannelSet::all();
+  p.accuracy = accuracy;
+  p.method = method;
+  return p;
+}
+
+TEST(Planner, TakesTheDirectSumForAFewPairs) {
+  const auto prisms = noise(4, 4, 4);
+  const auto stations = grid(0, 0, 33, 3, 10);
+  const auto chosen = plan(prisms.view(), stations.view(), all_at(1e-9));
+  EXPECT_EQ(chosen.method, Method::direct);
+  EXPECT_EQ(chosen.reason, "few pairs");
+}
+
+TEST(Planner, TakesTheDirectSumWhereNothingElseIsAccurateEnough) {
+  const auto prisms = noise(30, 30, 10);
+  const auto stations = grid(10, 10, 20, 20, 10);
+  const auto chosen = plan(prisms.view(), stations.view(), all_at(best_accuracy));
+  EXPECT_EQ(chosen.method, Method::direct);
+  EXPECT_EQ(chosen.reason, "only the direct sum is as accurate as asked for");
+}
+
+TEST(Planner, TakesTheLatticeForAGridOverAMesh) {
+  const auto prisms = noise(64, 64, 8);
+  const auto stations = grid(10, 10, 20, 64, 10);
+  const auto chosen = plan(prisms.view(), stations.view(), all_at(1e-12));
+  EXPECT_EQ(chosen.method, Method::lattice) << chosen.reason;
+  EXPECT_GT(chosen.memory_bytes, 0U);
+}
+
+TEST(Planner, TakesTheTreeForAMeshUnderScatteredStations) {
+  const auto prisms = noise(60, 60, 20);
+  std::mt19937 random(2);
+  const auto stations = test::random_stations({0, 1200, 0, 1200, 5, 80}, 3000, random);
+  const auto chosen = plan(prisms.view(), stations.view(), all_at(1e-6));
+  EXPECT_EQ(chosen.method, Method::tree) << chosen.reason;
+  EXPECT_GT(chosen.memory_bytes, 0U);
+  EXPECT_NE(chosen.reason.find("no lattice (the stations are not in step with the mesh)"), std::string::npos)
+      << chosen.reason;
+}
+
+TEST(Planner, MergesLayersOfEqualDensity) {
+  const auto prisms = noise(60, 60, 10, true);
+  std::mt19937 random(2);
+  const auto stations = test::random_stations({0, 1200, 0, 1200, 5, 80}, 500, random);
+  const auto chosen = plan(prisms.view(), stations.view(), all_at(1e-9));
+  EXPECT_EQ(chosen.method, Method::direct) << chosen.reason;
+  ASSERT_TRUE(chosen.merged);
+  EXPECT_NE(chosen.reason.find("36000 prisms merged into 10 bars"), std::string::npos) << chosen.reason;
+  Report report;
+  const auto values = test::field(prisms.view(), stations.view(), all_at(1e-9), &report);
+  const auto truth = test::direct_field(prisms.view(), stations.view(), best_accuracy);
+  auto scaled = truth;
+  for (auto& channel : scaled)
+    for (auto& value : channel) value *= default_gravitational_constant;
+  EXPECT_LT(test::largest_error(values, scaled), 1e-9);
+}
+
+TEST(Planner, RefusesALatticeThatIsNone) {
+  const auto prisms = noise(10, 10, 4);
+  std::mt19937 random(2);
+  const auto stations = test::random_stations({0, 200, 0, 200, 5, 80}, 100, random);
+  try {
+    plan(prisms.view(), stations.view(), all_at(1e-9, Method::lattice));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("form no lattice"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("method = \"auto\""), std::string::npos) << error.what();
+  }
+}
+
+double seconds_on_one_core(const PrismList& prisms, const StationList& stations, Parameters parameters) {
+  parameters.threads = 1;
+  const auto start = std::clock();
+  test::field(prisms.view(), stations.view(), parameters);
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+TEST(Planner, IsNeverSlowerThanTwiceTheBest) {
+  struct Case {
+    const char* what;
+    PrismList prisms;
+    StationList stations;
+    double accuracy;
+  };
+  std::mt19937 random(2);
+  std::vector<Case> cases;
+  cases.push_back({"small", noise(8, 8, 4), grid(10, 10, 20, 8, 10), 1e-9});
+  cases.push_back({"grid over mesh", noise(48, 48, 6), grid(10, 10, 20, 48, 10), 1e-9});
+  cases.push_back({"sparse grid over mesh", noise(64, 64, 6), grid(10, 10, 160, 8, 10), 1e-9});
+  cases.push_back(
+      {"scattered", noise(40, 40, 10), test::random_stations({0, 800, 0, 800, 5, 80}, 2000, random), 1e-6});
+  cases.push_back({"scattered, accurate", noise(40, 40, 6),
+                   test::random_stations({0, 800, 0, 800, 5, 80}, 1000, random), 1e-12});
+  cases.push_back(
+      {"one station", noise(60, 60, 20), test::random_stations({0, 800, 0, 800, 5, 80}, 1, random), 1e-9});
+  cases.push_back(
+      {"ten stations", noise(60, 60, 20), test::random_stations({0, 800, 0, 800, 5, 80}, 10, random), 1e-6});
+  cases.push_back(
+      {"layers", noise(50, 50, 10, true), test::random_stations({0, 800, 0, 800, 5, 80}, 300, random), 1e-9});
+  cases.push_back({"far away", noise(30, 30, 10),
+                   test::random_stations({90000, 98000, 0, 800, 5, 80}, 1000, random), 1e-9});
+  for (const auto& c : cases) {
+    double best = seconds_on_one_core(c.prisms, c.stations, all_at(c.accuracy, Method::direct));
+    best = std::min(best, seconds_on_one_core(c.prisms, c.stations, all_at(c.accuracy, Method::tree)));
+    try {
+      best = std::min(best, seconds_on_one_core(c.prisms, c.stations, all_at(c.accuracy, Method::lattice)));
+    } catch (const InputError&) {
+    }
+    const double chosen = seconds_on_one_core(c.prisms, c.stations, all_at(c.accuracy));
+    EXPECT_LE(chosen, 2 * best + 0.01)
+        << c.what << ": " << plan(c.prisms.view(), c.stations.view(), all_at(c.accuracy)).reason;
+  }
+}
+
+TEST(Verify, FindsTheErrorThatWasPromised) {
+  const auto prisms = noise(6, 6, 4);
+  std::mt19937 random(2);
+  auto stations = test::random_stations({-100, 300, -100, 300, -100, 80}, 50, random);
+  auto parameters = all_at(1e-12);
+  parameters.verify = 5;
+  Report report;
+  test::field(prisms.view(), stations.view(), parameters, &report);
+  EXPECT_EQ(report.verified_stations, 5U);
+  EXPECT_GT(report.verified_error, 0);
+  EXPECT_LT(report.verified_error, 1e-13);
+  EXPECT_TRUE(report.warnings.empty());
+  parameters.precision = Precision::double_precision;
+  parameters.accuracy = 1e-3;
+  parameters.method = Method::tree;
+  test::field(prisms.view(), stations.view(), parameters, &report);
+  EXPECT_GT(report.verified_error, 1e-13);
+  EXPECT_LT(report.verified_error, 1e-3);
+}
+
+}  // namespace
+}  // namespace terrane::gravity

@@ -1,0 +1,302 @@
+// The tree against the direct sum: never off by more than the tolerance, whatever the bodies and the
+// stations.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "support/prism_field.hpp"
+#include "terrane/base/error.hpp"
+#include "terrane/math/pack.hpp"
+#include "terrane/physics/gravity/tree.hpp"
+
+namespace terrane::gravity {
+namespace {
+
+using test::FieldTable;
+using test::PrismList;
+using test::StationList;
+
+FieldTable tree_field(const PrismList& prisms, const StationList& stations, double accuracy,
+                      ChannelSet channels = ChannelSet::all(), int threads = 0) {
+  Progress silent;
+  Tree tree(prisms.view(), stations.view(), channels, accuracy, threads, silent);
+  return tree.sum(silent).values;
+}
+
+double error_of_tree(const PrismList& prisms, const StationList& stations, double accuracy) {
+  return test::largest_error(tree_field(prisms, stations, accuracy),
+                             test::direct_field(prisms.view(), stations.view(), best_accuracy));
+}
+
+/// A body and a survey of one of the kinds that trees get wrong.
+struct Trial {
+  PrismList prisms;
+  StationList stations;
+};
+
+Trial make_trial(std::mt19937& random) {
+  const auto uniform = [&](double a, double b) {
+    return std::uniform_real_distribution<double>(a, b)(random);
+  };
+  const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  Trial trial;
+  const int bodies = 40 + pick(400), kind = pick(8), signs = pick(3);
+  double pole = 1;
+  for (int b = 0; b < bodies; ++b) {
+    double x = uniform(-1000, 1000), y = uniform(-1000, 1000), z = uniform(-1000, 0);
+    double lx = uniform(5, 40), ly = uniform(5, 40), lz = uniform(5, 40);
+    switch (kind) {
+      case 1:  // two bodies far apart
+        x = (b % 2 ? 1e5 : -1e5) + 0.1 * x;
+        break;
+      case 2:  // clusters within clusters
+        x = std::pow(uniform(0, 1), 6) * 1000;
+        y = std::pow(uniform(0, 1), 6) * 1000;
+        z = -std::pow(uniform(0, 1), 6) * 1000;
+        lx = ly = lz = uniform(0.1, 2);
+        break;
+      case 3:  // sizes over four decades
+        lx = std::pow(10, uniform(-1, 3));
+        ly = std::pow(10, uniform(-1, 3));
+        lz = std::pow(10, uniform(-1, 3));
+        break;
+      case 4:  // a thin sheet
+        z = -100;
+        lz = 0.5;
+        break;
+      case 5:  // a line of needles
+        y = 0;
+        lx = 400;
+        ly = lz = 1;
+        break;
+      case 6:  // dipoles: what is near cancels
+        if (b % 2) {
+          x = trial.prisms.east.back() + 0.5 * lx;
+          y = 0.5 * (trial.prisms.south.back() + trial.prisms.north.back());
+          z = 0.5 * (trial.prisms.bottom.back() + trial.prisms.top.back());
+        }
+        pole = -pole;
+        break;
+      case 7:  // masses in the corners of a cube only
+        x = pick(2) ? 990 : -990;
+        y = pick(2) ? 990 : -990;
+        z = pick(2) ? -10 : -990;
+        lx = ly = lz = uniform(1, 10);
+        break;
+      default:
+        break;
+    }
+    const double rho = kind == 6    ? pole * 300
+                       : signs == 0 ? uniform(100, 900)
+                       : signs == 1 ? uniform(-500, 500)
+                                    : (b % 2 ? 300.0 : -300.0);
+    trial.prisms.add({x - lx / 2, x + lx / 2, y - ly / 2, y + ly / 2, z - lz / 2, z + lz / 2}, rho);
+  }
+  const int stations = 1 + pick(40);
+  switch (pick(4)) {
+    case 0:
+      trial.stations = test::random_stations({-1200, 1200, -1200, 1200, 50, 60},
+                                             static_cast<std::size_t>(stations), random);
+      break;
+    case 1:  // inside and around
+      trial.stations = test::random_stations({-1000, 1000, -1000, 1000, -1000, 100},
+                                             static_cast<std::size_t>(stations), random);
+      break;
+    case 2:  // far away
+      trial.stations =
+          test::random_stations({2e4, 3e4, 0, 1, 0, 1}, static_cast<std::size_t>(stations), random);
+      break;
+    default:  // a borehole
+      for (int s = 0; s < stations; ++s) trial.stations.add(3.3, -7.7, 20 - 30.0 * s);
+  }
+  return trial;
+}
+
+TEST(Tree, IsNeverOffByMoreThanTheTolerance) {
+  const char* variable = std::getenv("TERRANE_TRIALS");
+  const int trials = variable ? std::atoi(variable) : 1000;
+  std::mt19937 random(20261);
+  for (int t = 0; t < trials; ++t) {
+    const auto trial = make_trial(random);
+    const double accuracy = std::pow(10, -std::uniform_real_distribution<double>(3, 13)(random));
+    const double error = error_of_tree(trial.prisms, trial.stations, accuracy);
+    EXPECT_LE(error, accuracy) << "trial " << t << ": " << trial.prisms.size() << " prisms, "
+                               << trial.stations.size() << " stations";
+  }
+}
+
+PrismList ball(int n, double density) {
+  return test::mesh_block({-500, 500, -500, 500, -1300, -300}, {n, n, n}, [=](int i, int j, int k) {
+    const double h = 0.5 * (n - 1), x = i - h, y = j - h, z = k - h;
+    return 4 * (x * x + y * y + z * z) < n * n ? density * (1 + 0.3 * std::sin(i + 2.0 * j - k)) : 0.0;
+  });
+}
+
+TEST(Tree, KeepsItsToleranceOverAndInsideABall) {
+  const auto body = ball(28, 400);
+  std::mt19937 random(5);
+  auto stations = test::random_stations({-900, 900, -900, 900, -1200, 200}, 200, random);
+  stations.add(0, 0, -800);                                      // the centre
+  stations.add(body.west[100], body.south[100], body.top[100]);  // a corner
+  stations.add(body.west[5000], body.south[5000], body.top[5000]);
+  for (const double accuracy : {1e-3, 1e-6, 1e-9, 1e-12, 1e-14})
+    EXPECT_LE(error_of_tree(body, stations, accuracy), accuracy) << accuracy;
+}
+
+TEST(Tree, KeepsItsToleranceForASubsetOfChannels) {
+  const auto body = ball(24, 400);
+  std::mt19937 random(6);
+  const auto stations = test::random_stations({-900, 900, -900, 900, 0, 200}, 100, random);
+  const auto truth = test::direct_field(body.view(), stations.view(), best_accuracy);
+  for (const auto channel : {Channel::potential, Channel::g_n, Channel::g_u, Channel::g_ee, Channel::g_eu}) {
+    const auto values = tree_field(body, stations, 1e-8, ChannelSet{channel});
+    const auto& exact = truth[static_cast<std::size_t>(channel)];
+    double largest = 0, error = 0;
+    for (std::size_t n = 0; n < stations.size(); ++n) {
+      largest = std::max(largest, std::fabs(exact[n]));
+      error = std::max(error, std::fabs(values[0][n] - exact[n]));
+    }
+    EXPECT_LE(error, 1e-8 * largest) << name(channel);
+  }
+}
+
+TEST(Tree, TreatsStationsInsideAndOnPrismsAsTheDirectSum) {
+  const auto body = ball(16, 400);
+  StationList stations;
+  for (std::size_t n = 0; n < body.size(); n += 37) {
+    const double x = 0.5 * (body.west[n] + body.east[n]), y = 0.5 * (body.south[n] + body.north[n]);
+    stations.add(x, y, body.top[n]);
+    stations.add(x, y, 0.5 * (body.bottom[n] + body.top[n]));
+    stations.add(body.west[n], y, body.top[n]);
+    stations.add(body.west[n], body.north[n], body.top[n]);
+  }
+  Parameters parameters;
+  parameters.channels = ChannelSet::all();
+  parameters.accuracy = 1e-10;
+  for (const auto policy :
+       {SingularPolicy::nan, SingularPolicy::mean, SingularPolicy::outside, SingularPolicy::inside}) {
+    parameters.singular = policy;
+    Report by_tree, by_direct;
+    parameters.method = Method::tree;
+    const auto values = test::field(body.view(), stations.view(), parameters, &by_tree);
+    parameters.method = Method::direct;
+    const auto truth = test::field(body.view(), stations.view(), parameters, &by_direct);
+    EXPECT_EQ(by_tree.method, "tree");
+    EXPECT_GT(by_tree.singular_stations, 0U);
+    EXPECT_EQ(by_tree.singular_stations, by_direct.singular_stations);
+    EXPECT_EQ(by_tree.inside_stations, by_direct.inside_stations);
+    for (std::size_t c = 0; c < values.size(); ++c)
+      for (std::size_t n = 0; n < stations.size(); ++n)
+        ASSERT_EQ(std::isnan(values[c][n]), std::isnan(truth[c][n])) << "channel " << c << " station " << n;
+    EXPECT_LE(test::largest_error(values, truth), 1e-10);
+  }
+}
+
+TEST(Tree, HasTheSameBitsForAnyNumberOfThreads) {
+  const auto body = ball(24, 400);
+  std::mt19937 random(6);
+  const auto stations = test::random_stations({-900, 900, -900, 900, -600, 200}, 1300, random);
+  const auto one = tree_field(body, stations, 1e-9, ChannelSet::all(), 1);
+  EXPECT_EQ(tree_field(body, stations, 1e-9, ChannelSet::all(), 2), one);
+  EXPECT_EQ(tree_field(body, stations, 1e-9, ChannelSet::all(), 5), one);
+}
+
+TEST(Tree, NeedsFewClustersForEachStationHoweverManyThePrisms) {
+  std::mt19937 random(6);
+  const auto stations = test::random_stations({-900, 900, -900, 900, 0, 200}, 500, random);
+  Progress silent;
+  double last = 0;
+  for (const int n : {12, 24, 48}) {
+    const auto body = ball(n, 400);
+    Tree tree(body.view(), stations.view(), ChannelSet::all(), 1e-6, 0, silent);
+    const auto cost = tree.cost(silent);
+    const double each = (cost.expansions + 0.3 * cost.near_pairs) / static_cast<double>(stations.size());
+    EXPECT_LT(each, 600);
+    if (last > 0) {
+      EXPECT_LT(each, 2.5 * last) << "eight times the prisms";
+    }
+    last = each;
+  }
+}
+
+TEST(Tree, StopsWithinASecondWhenAsked) {
+  class Impatient final : public Progress {
+   public:
+    bool cancelled() const override { return true; }
+  };
+  const auto body = ball(24, 400);
+  std::mt19937 random(6);
+  const auto stations = test::random_stations({-900, 900, -900, 900, 0, 200}, 100, random);
+  Impatient user;
+  EXPECT_THROW(Tree(body.view(), stations.view(), ChannelSet::all(), 1e-6, 0, user).sum(user), Cancelled);
+}
+
+TEST(Tree, GivesZeroForNoMassAndAnswersForOnePrism) {
+  std::mt19937 random(6);
+  const auto stations = test::random_stations({-900, 900, -900, 900, 0, 200}, 10, random);
+  PrismList list;
+  for (int n = 0; n < 300; ++n) list.add({n * 10.0, n * 10.0 + 5, 0, 5, -5, 0}, 0.0);
+  for (const auto& channel : tree_field(list, stations, 1e-6))
+    for (const double value : channel) EXPECT_EQ(value, 0);
+  PrismList one;
+  one.add({0, 10, 0, 10, -10, 0}, 500);
+  EXPECT_LE(error_of_tree(one, stations, 1e-9), 1e-9);
+}
+
+/// An expansion of order p holds the first p degrees of the field, wherever its centre is.
+TEST(Expansions, FallWithTheOrderAndMoveWithoutLoss) {
+  const auto& kernels = expansion_kernels();
+  PrismList list;
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> place(-50, 50);
+  for (int n = 0; n < 30; ++n) {
+    const double x = place(random), y = place(random), z = place(random);
+    list.add({x, x + 12, y, y + 7, z, z + 20}, 100.0 + n);
+  }
+  const PrismColumns columns{{list.west.data(), list.south.data(), list.bottom.data()},
+                             {list.east.data(), list.north.data(), list.top.data()},
+                             list.density.data()};
+  std::vector<std::uint32_t> index(list.size());
+  std::iota(index.begin(), index.end(), 0U);
+  StationList stations;
+  for (int n = 0; n < 8; ++n) stations.add(400 * std::cos(n), 400 * std::sin(n), 100.0 + 20 * n);
+  const auto truth = test::direct_field(list.view(), stations.view(), best_accuracy);
+  StationTile tile{};
+  tile.count = 8;
+  for (int s = 0; s < tile_size; ++s) {
+    tile.x[s] = stations.easting[static_cast<std::size_t>(s % 8)];
+    tile.y[s] = stations.northing[static_cast<std::size_t>(s % 8)];
+    tile.z[s] = stations.up[static_cast<std::size_t>(s % 8)];
+  }
+  const auto error = [&](const Expansion& e, int order) {
+    std::vector<double> sums(10 * tile_size);
+    kernels.evaluate(e, order, true, tile, sums.data());
+    FieldTable values(10, std::vector<double>(8));
+    for (std::size_t c = 0; c < 10; ++c)
+      for (std::size_t s = 0; s < 8; ++s) values[c][s] = sums[c * tile_size + s];
+    return test::largest_error(values, truth);
+  };
+  const double centre[3] = {2, 1, 5}, other[3] = {20, -10, 15};
+  std::vector<double> here(coefficient_count(20)), there(here.size()), direct(here.size()), radial(12),
+      unused(12);
+  kernels.gather(columns, index.data(), index.size(), centre, 120, 20, here.data(), radial.data());
+  const Expansion first{{2, 1, 5}, 120, here.data()};
+  for (int order = 2; order <= 20; order += 3)
+    EXPECT_LT(error(first, order), 30 * std::pow(0.25, order + 1)) << order;
+  EXPECT_LT(error(first, 20), 3e-11);
+  kernels.move(first, other, 150, 20, there.data());
+  kernels.gather(columns, index.data(), index.size(), other, 150, 20, direct.data(), unused.data());
+  for (int n = 0; n <= 20; ++n) {
+    double largest = 0, difference = 0;
+    for (int i = n * n; i < (n + 1) * (n + 1); ++i) {
+      largest = std::max(largest, std::fabs(direct[static_cast<std::size_t>(i)]));
+      difference = std::max(
+          difference, std::fabs(direct[static_cast<std::size_t>(i)] - there[static_cast<std::size_t>(i)]));
+    }
+    EXPECT_LT(difference, 1e-11 * largest) << "degree " << n;
+  }
+}
+
+}  // namespace
+}  // namespace terrane::gravity
