@@ -253,6 +253,7 @@ class BadInput(CommandTest):
 
     def test_UnknownVerbEndsWithStatus2(self):
         _, message = self.terrane("runn", "job.toml", expect=2)
+        self.assertIn('Did you mean "run"?', message)
         self.assertIn("terrane --help", message)
 
     def test_NoVerbEndsWithStatus2(self):

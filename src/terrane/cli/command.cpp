@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <new>
 
+#include "terrane/base/text.hpp"
 #include "terrane/base/version.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/physics/gravity/simulation.hpp"
@@ -65,7 +68,8 @@ int command(int argc, const char* const* argv) {
   run_verb->add_option("-o,--output", job.output, "Folder for the files, in place of output.folder.")
       ->type_name("FOLDER");
   run_verb->add_flag("-q,--quiet", job.quiet, "Print warnings and errors only.");
-  run_verb->add_flag("!--no-plots", job.plots, "Leave out the pictures of output.plots.");
+  run_verb->add_flag_callback(
+      "--no-plots", [&] { job.plots = false; }, "Leave out the pictures of output.plots.");
   run_verb->footer(
       "Examples:\n"
       "  terrane run job.toml\n"
@@ -175,6 +179,14 @@ int command(int argc, const char* const* argv) {
   devices_verb->callback([&] { status = devices(); });
 
   try {
+    if (argc > 1 && argv[1][0] != '-') {
+      static constexpr std::string_view verbs[] = {"run",     "check", "new",    "info",
+                                                   "convert", "plot",  "devices"};
+      const std::string_view verb = argv[1];
+      if (std::find(std::begin(verbs), std::end(verbs), verb) == std::end(verbs))
+        throw InputError(std::string(verb), "there is no such verb." + did_you_mean(verb, verbs),
+                         "Allowed: " + joined(verbs) + ". `terrane --help` tells what they do.");
+    }
     app.parse(argc, argv);
     return status;
   } catch (const CLI::ParseError& error) {
