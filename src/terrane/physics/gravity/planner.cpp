@@ -19,22 +19,24 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 // Costs of one core; a factor of two either way does no harm.
-constexpr double seconds_an_operation = 0.35e-9;                         // of a pack
+constexpr double seconds_an_operation = 0.25e-9;                         // of a pack
 constexpr double seconds_to_sort = 25e-9;                                // a point and halving
 constexpr double seconds_to_merge = 300e-9;                              // a prism
 constexpr double least_tree_prism = 35e-9, least_tree_station = 0.5e-6;  // and decimal digit
 constexpr double fast_enough = 2e-3;            // what no choice is worth thinking about
 constexpr double finest_fast_accuracy = 1e-14;  // lattice and tree round like that
 
-/// Operations of a pack for one prism at one station, as kernels.hpp chooses.
-double pair_operations(const Switching& s, const PrismSwitching& p, double r2, double h2, double lanes) {
-  const double ratio = std::sqrt(r2) / p.longest;
+/// Operations of a pack for one prism at one station, as kernels.hpp chooses.  r, h: distance from its centre
+/// and surface; pack, tile: radius of a pack and of a tile of stations
+double pair_operations(const Switching& s, const PrismSwitching& p, double r, double h, double pack,
+                       double tile, double lanes) {
   constexpr double far[4] = {63, 96, 144, 222};
   for (int order = 0; order < 4; ++order)
-    if (ratio >= s.multipole_from[order]) return far[order];
-  if (ratio >= 2.5) return 480;
-  if (h2 >= p.stable_h2) return 740;
-  return p.stretched ? 6000 * lanes : 1040;
+    if (r - tile >= s.multipole_from[order] * p.longest) return far[order];
+  if (r - pack >= s.multipole_from[3] * p.longest) return far[3];
+  if (r - pack >= 2.5 * p.longest) return 480;
+  if (h * h >= p.stable_h2) return 740;
+  return p.stretched ? 6000 * lanes : 1400;
 }
 
 double share_of_channels(ChannelSet channels) {
@@ -73,6 +75,17 @@ double direct_seconds(const Prisms& prisms, const Stations& stations, ChannelSet
   const double lanes = kernel_target().kernels[0].lanes;
   const std::size_t prism_sample = std::min<std::size_t>(m, 1021),
                     station_sample = std::min<std::size_t>(n, 61);
+  // A kernel looks at a pack of stations, or at two whole tiles, and takes the form that the nearest pair
+  // needs.
+  double diagonal = 0;
+  for (const auto& axis : {stations.easting, stations.northing, stations.up}) {
+    const auto [least, most] = std::minmax_element(axis.begin(), axis.end());
+    diagonal += (*most - *least) * (*most - *least);
+  }
+  const auto radius = [&](double count) {
+    return 0.5 * std::sqrt(diagonal * std::min(1.0, count / static_cast<double>(n)));
+  };
+  const double pack = radius(lanes), tile = radius(tile_size);
   double operations = 0;
   for (std::size_t i = 0; i < prism_sample; ++i) {
     const std::size_t p = i * m / prism_sample;
@@ -89,7 +102,7 @@ double direct_seconds(const Prisms& prisms, const Stations& stations, ChannelSet
         r2 += r * r;
         h2 += h * h;
       }
-      operations += pair_operations(switching, limits, r2, h2, lanes);
+      operations += pair_operations(switching, limits, std::sqrt(r2), std::sqrt(h2), pack, tile, lanes);
     }
   }
   const double pairs = static_cast<double>(m) * static_cast<double>(n);

@@ -18,11 +18,12 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr int deepest = 19;                  // levels; 3 · 19 bits of place and 5 of level make a key
-constexpr std::size_t stations_a_tile = 32;  // that one traversal serves
-constexpr std::size_t tiles_a_task = 16;
+constexpr int deepest = 19;  // levels; 3 · 19 bits of place and 5 of level make a key
+/// Stations that one traversal serves: the fewer there are, the farther apart they stand.
+std::size_t stations_a_tile(std::size_t stations) { return stations <= 512 ? 8 : 16; }
+constexpr std::size_t stations_a_task = 512;
 constexpr double truncation_share = 0.5;  // of the tolerance; the rest is for near pairs and rounding
-constexpr double seconds_a_pack_operation = 0.35e-9;
+constexpr double seconds_a_pack_operation = 0.25e-9;
 
 using Key = std::uint64_t;
 
@@ -71,7 +72,7 @@ double evaluation_work(int order, bool tensor) {
   return (tensor ? 9.0 : 4.0) * n * n + 6.5 * d * d + 30;
 }
 double pair_work(double accuracy) {  // the more accurate, the fewer pairs are far enough for a multipole
-  return accuracy < 1e-10 ? 500 : accuracy < 1e-7 ? 300 : 170;
+  return accuracy < 1e-10 ? 650 : accuracy < 1e-7 ? 480 : 300;
 }
 
 /// The kind of a channel: V, g or Γ; and its weight in |g|², ‖Γ‖².
@@ -466,8 +467,9 @@ void Tree::expand() {
       for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) finish(nodes_[first + i]);
     });
   }
-  receivers_ = std::make_unique<Receivers>(stations_, Turn{{0, 1, 2}, channels_},
-                                           kernel_target().kernels[0].lanes, stations_a_tile);
+  receivers_ =
+      std::make_unique<Receivers>(stations_, Turn{{0, 1, 2}, channels_}, kernel_target().kernels[0].lanes,
+                                  stations_a_tile(stations_.size()));
   expanded_ = true;
 }
 
@@ -687,7 +689,9 @@ DirectSums Tree::sum(Progress& progress) {
   find_tolerance();
   DirectSums out;
   out.values.assign(channels_.size(), std::vector<double>(stations_.size()));
-  const std::size_t tiles = receivers_->tiles(), tasks = (tiles + tiles_a_task - 1) / tiles_a_task;
+  const std::size_t tiles = receivers_->tiles(),
+                    tiles_a_task = stations_a_task / stations_a_tile(stations_.size()),
+                    tasks = (tiles + tiles_a_task - 1) / tiles_a_task;
   std::vector<std::vector<Contact>> contacts(tasks);
   const auto switching = Switching::for_accuracy(pair_accuracy_);
   for_each(tasks, threads_, [&](std::size_t index) {
@@ -719,8 +723,9 @@ DirectSums Tree::sum(Progress& progress) {
 std::size_t Tree::memory_bytes() const {
   return nodes_.size() * sizeof(Node) + coefficients_.size() * sizeof(double) +
          radial_.size() * sizeof(float) + prisms_.size() * sizeof(std::uint32_t) +
-         stations_.size() * (sizeof(std::uint32_t) + 3 * sizeof(double) * tile_size / stations_a_tile +
-                             channels_.size() * sizeof(double));
+         stations_.size() *
+             (sizeof(std::uint32_t) + 3 * sizeof(double) * tile_size / stations_a_tile(stations_.size()) +
+              channels_.size() * sizeof(double));
 }
 
 }  // namespace terrane::gravity
