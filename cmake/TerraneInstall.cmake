@@ -1,4 +1,4 @@
-# cmake --install: the libraries, their headers, the terrane command, share/terrane, and a package, so that
+# cmake --install: the libraries, their headers, the terrane command, its plotting script, and a package, so that
 # another CMake project needs only
 #   find_package(terrane CONFIG REQUIRED)
 #   target_link_libraries(program PRIVATE terrane::terrane)
@@ -13,9 +13,7 @@ if(TARGET terrane_command)
   install(TARGETS terrane_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES python/terrane/plotting.py DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
 endif()
-if(EXISTS ${PROJECT_SOURCE_DIR}/share/terrane)
-  install(DIRECTORY share/terrane DESTINATION ${CMAKE_INSTALL_DATADIR} USE_SOURCE_PERMISSIONS)
-endif()
+install(FILES python/terrane/plotting.py DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane OPTIONAL)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT terrane NAMESPACE terrane:: FILE terraneTargets.cmake DESTINATION ${package_folder})
