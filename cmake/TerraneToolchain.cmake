@@ -19,9 +19,8 @@ add_library(terrane_flags INTERFACE)
 target_compile_options(terrane_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
   -fno-math-errno -fno-trapping-math -ffp-contract=fast
-  $<$<BOOL:${TERRANE_WARNINGS_AS_ERRORS}>:-Werror>
   # GCC 12 warns of std::string's own operator+ (its bug 105651).
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
+  $<$<BOOL:${TERRANE_WARNINGS_AS_ERRORS}>:-Werror;-Wno-error=restrict>)
 if(TERRANE_BUILD_FUZZERS AND NOT TERRANE_SANITIZE)
   set(TERRANE_SANITIZE fuzzer-no-link,address,undefined)
 endif()
