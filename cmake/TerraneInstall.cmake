@@ -13,7 +13,6 @@ if(TARGET terrane_command)
   install(TARGETS terrane_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES python/terrane/plotting.py DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
 endif()
-install(FILES python/terrane/plotting.py DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane OPTIONAL)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT terrane NAMESPACE terrane:: FILE terraneTargets.cmake DESTINATION ${package_folder})
