@@ -10,8 +10,12 @@
 #include "terrane/math/pack.hpp"
 #include "terrane/physics/gravity/expansion.hpp"
 
-namespace terrane::gravity {
-namespace {  // a different function for every instruction set
+#ifndef TERRANE_SIMD_TARGET
+#define TERRANE_SIMD_TARGET this_file
+#endif
+
+namespace terrane::gravity::TERRANE_SIMD_TARGET {
+namespace {
 
 constexpr int pack_lanes = static_cast<int>(Pack::size());
 constexpr int rows = most_order + 4;
@@ -282,4 +286,4 @@ void move(const Expansion& from, const double (&centre)[3], double scale, int or
 constexpr ExpansionKernels kernels{evaluate, gather, move};
 
 }  // namespace
-}  // namespace terrane::gravity
+}  // namespace terrane::gravity::TERRANE_SIMD_TARGET

@@ -22,7 +22,7 @@ constexpr int deepest = 19;  // levels; 3 · 19 bits of place and 5 of level mak
 /// Stations that one traversal serves: the fewer there are, the farther apart they stand.
 std::size_t stations_a_tile(std::size_t stations) { return stations <= 512 ? 8 : 16; }
 constexpr std::size_t stations_a_task = 512;
-constexpr double truncation_share = 0.5;  // of the tolerance; the rest is for near pairs and rounding
+constexpr double truncation_share = 1;  // of the tolerance; calibrated, see docs/theory/fast.md
 constexpr double seconds_a_pack_operation = 0.25e-9;
 
 using Key = std::uint64_t;
@@ -209,9 +209,9 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
       kernels_(expansion_kernels()) {
   for (const auto c : channels.list()) wanted_[kind_of(c)] = true;
   const double digits = -std::log10(accuracy);
-  order_ = std::clamp(static_cast<int>(std::lround(2 + 1.15 * digits)), 4, most_order);
+  order_ = std::clamp(static_cast<int>(std::lround(5 + 1.15 * digits)), 4, most_order);
   // With few stations a prism the work lies in making the expansions: fewer, larger leaves.
-  leaf_ = prisms.size() > 64 * stations.size() ? 256 : 64;
+  leaf_ = prisms.size() > 64 * stations.size() ? 256 : prisms.size() > 4 * stations.size() ? 128 : 64;
   build();
 }
 
