@@ -59,6 +59,14 @@ TEST(Npy, ComesBackAsItWasWritten) {
   EXPECT_EQ(again.values, a.values);
 }
 
+TEST(Npy, TakesHalfTheBytesInSinglePrecision) {
+  const TemporaryFolder folder;
+  Array array{{2}, {0.1, 0.2}, {}, true};
+  write_npy(folder / "a.npy", array);
+  EXPECT_THAT(read_npy(folder / "a.npy").values, ElementsAre(double{0.1F}, double{0.2F}));
+  EXPECT_EQ(std::filesystem::file_size(folder / "a.npy") % 64, 2 * sizeof(float));
+}
+
 TEST(Npy, SaysWhatItCannotRead) {
   const auto with = [](const std::string& header, const std::string& data = {}) {
     return message([&] { read_npy("a.npy", npy(header, data)); });

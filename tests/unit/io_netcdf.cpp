@@ -89,6 +89,16 @@ TEST(NetCdfGrid, ComesBackAsItWasWritten) {
   EXPECT_TRUE(std::get<GridData>(read_netcdf(folder / "a.nc")).geographic);
 }
 
+TEST(NetCdfGrid, StoresInSinglePrecisionOnlyWhatIsMarkedSo) {
+  const TemporaryFolder folder;
+  GridData grid{{0, 1}, {0}, false, {{"fine", "1", "", {0.1, 0.2}}, {"coarse", "1", "", {0.1, 0.2}, true}},
+                "",     {}};
+  write_netcdf(folder / "grid.nc", grid);
+  const auto back = std::get<GridData>(read_netcdf(folder / "grid.nc"));
+  EXPECT_THAT(back.find("fine")->values, ElementsAre(0.1, 0.2));
+  EXPECT_THAT(back.find("coarse")->values, ElementsAre(double{0.1F}, double{0.2F}));
+}
+
 TEST(NetCdfTable, ComesBackAsItWasWritten) {
   const TemporaryFolder folder;
   Table t;

@@ -11,6 +11,7 @@ struct Column {
   std::string unit;         ///< "mGal", "m", "1"; empty when the source did not say
   std::string description;  ///< a phrase for readers: becomes long_name in NetCDF
   std::vector<double> values;
+  bool single = false;  ///< stored in single precision where the format has it (NetCDF, .npy)
 };
 
 }  // namespace terrane

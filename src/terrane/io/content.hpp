@@ -84,6 +84,7 @@ struct Array {
   std::vector<std::size_t> shape;
   std::vector<double> values;
   Attributes attributes;
+  bool single = false;  ///< write in single precision
 };
 
 using Content = std::variant<GridData, Table, MeshData, PrismData, Array>;

@@ -531,12 +531,14 @@ class Writer {
       if (key != "Conventions" && key != "featureType") attribute(NC_GLOBAL, key, value);
   }
 
-  int variable(const std::string& name, const std::vector<int>& dimensions, std::size_t size, bool may_miss) {
+  int variable(const std::string& name, const std::vector<int>& dimensions, std::size_t size, bool may_miss,
+               bool single = false) {
     int id = 0;
-    check(nc_def_var(file_, clean(name).c_str(), NC_DOUBLE, static_cast<int>(dimensions.size()),
-                     dimensions.data(), &id));
+    const nc_type type = single ? NC_FLOAT : NC_DOUBLE;
+    check(nc_def_var(file_, clean(name).c_str(), type, static_cast<int>(dimensions.size()), dimensions.data(),
+                     &id));
     if (size >= least_to_compress) check(nc_def_var_deflate(file_, id, 1, 1, compression_level));
-    if (may_miss) check(nc_put_att_double(file_, id, "_FillValue", NC_DOUBLE, 1, &nan));
+    if (may_miss) check(nc_put_att_double(file_, id, "_FillValue", type, 1, &nan));
     return id;
   }
 
@@ -624,7 +626,7 @@ void write_netcdf(const std::string& path, const GridData& grid) {
   describe_coordinate(out, y, y_name);
   std::vector<int> ids;
   for (const auto& f : grid.fields) {
-    const int id = out.variable(f.name, {y_dim, x_dim}, f.values.size(), true);
+    const int id = out.variable(f.name, {y_dim, x_dim}, f.values.size(), true, f.single);
     out.attribute(id, "units", f.unit);
     out.attribute(id, "long_name", f.name == "up" && f.description.empty() ? "height" : description(f));
     if (f.name == "up") out.attribute(id, "positive", "up");
@@ -652,7 +654,7 @@ void write_netcdf(const std::string& path, const Table& table) {
   };
   std::vector<int> ids, text_ids;
   for (const auto& c : table.columns) {
-    const int id = out.variable(c.name, {station}, c.values.size(), !is_coordinate(c.name));
+    const int id = out.variable(c.name, {station}, c.values.size(), !is_coordinate(c.name), c.single);
     if (is_coordinate(c.name) && (c.unit.empty() || c.unit == "m" || c.unit.starts_with("deg")))
       describe_coordinate(out, id, c.name);
     else out.attribute(id, "units", c.unit), out.attribute(id, "long_name", description(c));
@@ -685,7 +687,7 @@ void write_netcdf(const std::string& path, const MeshData& data) {
   }
   std::vector<int> ids;
   for (const auto& c : data.cells) {
-    ids.push_back(out.variable(c.name, dimensions, c.values.size(), true));
+    ids.push_back(out.variable(c.name, dimensions, c.values.size(), true, c.single));
     out.attribute(ids.back(), "units", c.unit);
     out.attribute(ids.back(), "long_name", description(c));
   }

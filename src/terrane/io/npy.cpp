@@ -147,8 +147,8 @@ Array read_npy(const std::string& path) { return read_npy(path, read_bytes(path)
 void write_npy(const std::string& path, const Array& array) {
   std::string shape;
   for (const auto s : array.shape) shape += fmt::format("{},", s);
-  auto header = fmt::format("{{'descr': '{}f8', 'fortran_order': False, 'shape': ({}), }}",
-                            std::endian::native == std::endian::big ? '>' : '<', shape);
+  auto header = fmt::format("{{'descr': '{}f{}', 'fortran_order': False, 'shape': ({}), }}",
+                            std::endian::native == std::endian::big ? '>' : '<', array.single ? 4 : 8, shape);
   constexpr std::size_t preamble = 10, alignment = 64;
   header.append(alignment - (preamble + header.size() + 1) % alignment, ' ');
   header += '\n';
@@ -158,7 +158,12 @@ void write_npy(const std::string& path, const Array& array) {
   file.write(
       {std::array{static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)}.data(), 2});
   file.write(header);
-  file.write_bytes(array.values.data(), array.values.size() * sizeof(double));
+  if (array.single) {
+    const std::vector<float> values(array.values.begin(), array.values.end());
+    file.write_bytes(values.data(), values.size() * sizeof(float));
+  } else {
+    file.write_bytes(array.values.data(), array.values.size() * sizeof(double));
+  }
   file.commit();
 }
 

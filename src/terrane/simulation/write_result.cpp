@@ -46,7 +46,9 @@ io::Content to_content(const Result& result) {
 
 void write_result(const std::string& path, const Result& result) {
   if (path.ends_with(".npy")) {
-    io::Array array{{result.fields.size(), result.survey.size()}, {}, {}};
+    io::Array array{{result.fields.size(), result.survey.size()}, {}, {}, false};
+    array.single =
+        std::all_of(result.fields.begin(), result.fields.end(), [](const Column& f) { return f.single; });
     for (const auto& f : result.fields)
       array.values.insert(array.values.end(), f.values.begin(), f.values.end());
     return io::write(path, array);

@@ -12,6 +12,7 @@
 #include "terrane/physics/gravity/planner.hpp"
 #include "terrane/physics/gravity/tiles.hpp"
 #include "terrane/physics/gravity/verify.hpp"
+#include "terrane/simulation/memory.hpp"
 
 namespace terrane::gravity {
 
@@ -130,6 +131,12 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.reason = chosen.reason;
   report.memory_bytes = chosen.memory_bytes;
   report.estimated_error = chosen.estimated_error;
+  MemoryBudget budget;
+  if (parameters.memory > 0) budget.bytes = parameters.memory;
+  budget.require(
+      "forward",
+      fmt::format("{} prisms at {} stations by the {} method", prisms.size(), stations.size(), report.method),
+      static_cast<double>(report.memory_bytes));
 
   const auto sums = run(chosen, prisms, stations, wanted, *progress);
   for (std::size_t c = 0; c < sums.values.size(); ++c)

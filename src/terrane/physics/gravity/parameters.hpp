@@ -35,6 +35,7 @@ struct Parameters {
   double gravitational_constant = default_gravitational_constant;  ///< m³ kg⁻¹ s⁻²
   std::size_t verify = 0;  ///< stations, spread over the survey, to recompute in quadruple precision
   int threads = 0;         ///< 0: as many as OpenMP gives
+  std::size_t memory = 0;  ///< most bytes the run may take; 0: what the machine has left
 
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };

@@ -14,8 +14,11 @@
 #include "terrane/base/text.hpp"
 #include "terrane/base/version.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/parallel/for_each.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/normal_gravity.hpp"
+#include "terrane/physics/gravity/planner.hpp"
+#include "terrane/physics/gravity/tiles.hpp"
 #include "terrane/simulation/earth.hpp"
 #include "terrane/simulation/output.hpp"
 #include "terrane/simulation/stations.hpp"
@@ -210,6 +213,7 @@ std::unique_ptr<Simulation> Simulation::from_job(const Config& job) {
 Parameters Simulation::needed() const {
   Parameters needed = settings_.parameters;
   if (settings_.subtract_terrain) needed.channels.insert(Channel::g_u);
+  needed.memory = memory_.bytes;
   return needed;
 }
 
@@ -231,27 +235,18 @@ Plan Simulation::check() {
   memory_.require("run", fmt::format("{} sources and {} stations", plan.sources, plan.stations),
                   memory_needed());
 
-  // Some stations from the middle of the survey, as neighbours as in the run, tell the speed of this machine
-  // on this model. More and more of them, until the time is long enough to trust.
   const auto all = sources(model_);
-  auto parameters = needed();
-  parameters.verify = 0;
-  constexpr double long_enough = 0.5, longest = 4;
-  for (std::size_t sample = 16;; sample *= 4) {
-    sample = std::min(sample, plan.stations);
-    const auto part = [&, first = (plan.stations - sample) / 2](const std::vector<double>& coordinate) {
-      return std::span(coordinate).subspan(first, sample);
-    };
-    std::vector<std::vector<double>> values(parameters.channels.size(), std::vector<double>(sample));
-    const Fields out{parameters.channels, {values.begin(), values.end()}, {}};
-    const auto report = forward(views(all), {part(survey_.easting), part(survey_.northing), part(survey_.up)},
-                                parameters, out);
-    plan.method = report.method;
-    plan.reason = report.reason;
-    plan.device = report.device;
-    plan.seconds = report.seconds * static_cast<double>(plan.stations) / static_cast<double>(sample);
-    if (sample == plan.stations || report.seconds > long_enough || report.seconds * 4 > longest) break;
-  }
+  const auto chosen = gravity::plan(views(all), views(survey_), needed());
+  plan.memory_bytes += chosen.memory_bytes;
+  memory_.require("run",
+                  fmt::format("{} sources and {} stations by the {} method", plan.sources, plan.stations,
+                              name(chosen.method)),
+                  static_cast<double>(plan.memory_bytes));
+  plan.method = name(chosen.method);
+  plan.reason = chosen.reason;
+  plan.seconds = chosen.seconds;
+  plan.device =
+      fmt::format("cpu ({}, {} threads)", kernel_target().name, thread_count(settings_.parameters.threads));
   return plan;
 }
 
@@ -292,6 +287,7 @@ Result Simulation::run(Progress* progress) {
   for (std::size_t c = 0; c < channels.size(); ++c)
     if (settings_.parameters.channels.contains(channels[c]))
       result.fields.push_back(to_frame(channels[c], values[c], settings_.frame, settings_.units));
+  for (auto& field : result.fields) field.single = parameters.precision == Precision::single_precision;
 
   result.survey = survey_;
   const bool geo = settings_.units == UnitSystem::geo;
