@@ -150,9 +150,14 @@ double share_that_merges(const Prisms& prisms) {
   for (std::size_t n = 0; n + 1 < prisms.size(); n += step) {
     densities.push_back(prisms.density[n]);
     const std::size_t m = n + 1;  // meshes list their cells along an axis
-    joins += prisms.density[n] == prisms.density[m] &&
-             (prisms.east[n] == prisms.west[m] || prisms.north[n] == prisms.south[m] ||
-              prisms.top[n] == prisms.bottom[m] || prisms.bottom[n] == prisms.top[m]);
+    const bool same[3] = {prisms.west[n] == prisms.west[m] && prisms.east[n] == prisms.east[m],
+                          prisms.south[n] == prisms.south[m] && prisms.north[n] == prisms.north[m],
+                          prisms.bottom[n] == prisms.bottom[m] && prisms.top[n] == prisms.top[m]};
+    joins +=
+        prisms.density[n] == prisms.density[m] &&
+        ((prisms.east[n] == prisms.west[m] && same[1] && same[2]) ||
+         (prisms.north[n] == prisms.south[m] && same[0] && same[2]) ||
+         ((prisms.top[n] == prisms.bottom[m] || prisms.bottom[n] == prisms.top[m]) && same[0] && same[1]));
   }
   const std::size_t sampled = densities.size();
   if (joins > 0) return static_cast<double>(joins) / static_cast<double>(sampled);

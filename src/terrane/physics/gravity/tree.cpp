@@ -721,11 +721,14 @@ DirectSums Tree::sum(Progress& progress) {
 }
 
 std::size_t Tree::memory_bytes() const {
-  return nodes_.size() * sizeof(Node) + coefficients_.size() * sizeof(double) +
-         radial_.size() * sizeof(float) + prisms_.size() * sizeof(std::uint32_t) +
-         stations_.size() *
-             (sizeof(std::uint32_t) + 3 * sizeof(double) * tile_size / stations_a_tile(stations_.size()) +
-              channels_.size() * sizeof(double));
+  const std::size_t prisms = prisms_.size(), nodes = nodes_.size() * sizeof(Node);
+  const std::size_t sorting = 2 * (sizeof(Key) + sizeof(std::uint32_t)) * prisms;
+  const std::size_t tile = sizeof(StationTile) / stations_a_tile(stations_.size());
+  const std::size_t summing =
+      coefficients_.size() * sizeof(double) + radial_.size() * sizeof(float) +
+      prisms * sizeof(std::uint32_t) +
+      stations_.size() * (sizeof(std::uint32_t) + tile + channels_.size() * sizeof(double));
+  return nodes + std::max(sorting, summing);
 }
 
 }  // namespace terrane::gravity
