@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 
@@ -12,7 +13,10 @@ int thread_count(int wanted) { return wanted > 0 ? wanted : omp_get_max_threads(
 void for_each(std::size_t count, int threads, const std::function<void(std::size_t)>& task) {
   std::atomic<bool> failed{false};
   std::exception_ptr error;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(thread_count(threads))
+  // No more threads than tasks: waking a team for one task takes longer than a small task itself.
+  const int team =
+      static_cast<int>(std::clamp<std::size_t>(count, 1, static_cast<std::size_t>(thread_count(threads))));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
   for (std::size_t index = 0; index < count; ++index) {
     if (failed.load(std::memory_order_relaxed)) continue;
     try {

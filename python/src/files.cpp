@@ -1,0 +1,183 @@
+// Files of all formats as dicts of arrays, and back.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/vector.h>
+
+#include "module.hpp"
+#include "terrane/base/error.hpp"
+#include "terrane/io/registry.hpp"
+
+namespace terrane::python {
+
+nb::tuple to_tuple(Column column) {
+  return nb::make_tuple(column.name, column.unit, column.description, array_of(std::move(column.values)));
+}
+
+nb::list to_list(std::vector<Column> columns) {
+  nb::list list;
+  for (auto& column : columns) list.append(to_tuple(std::move(column)));
+  return list;
+}
+
+std::vector<Column> columns_of(const nb::list& columns) {
+  std::vector<Column> made;
+  for (const nb::handle item : columns) {
+    const auto t = nb::cast<nb::tuple>(item);
+    made.push_back({nb::cast<std::string>(t[0]), nb::cast<std::string>(t[1]), nb::cast<std::string>(t[2]),
+                    values_of(nb::cast<Vector>(t[3]))});
+  }
+  return made;
+}
+
+nb::dict to_dict(const std::map<std::string, std::string>& attributes) {
+  nb::dict d;
+  for (const auto& [name, value] : attributes) d[name.c_str()] = value;
+  return d;
+}
+
+nb::tuple to_tuple(Survey survey) {
+  nb::object grid = nb::none();
+  if (survey.grid)
+    grid =
+        nb::make_tuple(array_of(std::move(survey.grid->easting)), array_of(std::move(survey.grid->northing)));
+  return nb::make_tuple(array_of(std::move(survey.easting)), array_of(std::move(survey.northing)),
+                        array_of(std::move(survey.up)), to_list(std::move(survey.columns)), grid,
+                        survey.projection);
+}
+
+Survey survey_of(const nb::tuple& t) {
+  Survey survey;
+  survey.easting = values_of(nb::cast<Vector>(t[0]));
+  survey.northing = values_of(nb::cast<Vector>(t[1]));
+  survey.up = values_of(nb::cast<Vector>(t[2]));
+  survey.columns = columns_of(nb::cast<nb::list>(t[3]));
+  if (const nb::object item = t[4]; !item.is_none()) {
+    const auto grid = nb::cast<nb::tuple>(item);
+    survey.grid = SurveyGrid{values_of(nb::cast<Vector>(grid[0])), values_of(nb::cast<Vector>(grid[1]))};
+  }
+  survey.projection = nb::cast<std::string>(t[5]);
+  return survey;
+}
+
+namespace {
+
+nb::dict content_to_dict(io::Content content) {
+  nb::dict d;
+  std::visit(
+      [&](auto& held) {
+        using Held = std::decay_t<decltype(held)>;
+        d["attributes"] = to_dict(held.attributes);
+        if constexpr (std::is_same_v<Held, io::GridData>) {
+          d["kind"] = "grid";
+          d["easting"] = array_of(std::move(held.easting));
+          d["northing"] = array_of(std::move(held.northing));
+          d["geographic"] = held.geographic;
+          d["fields"] = to_list(std::move(held.fields));
+          d["projection"] = held.projection;
+        } else if constexpr (std::is_same_v<Held, io::Table>) {
+          if (io::holds_prisms(held)) {
+            d["kind"] = "prisms";
+            const auto prisms = io::to_prisms(held, "m", "kg/m3");
+            const auto& p = prisms.model.prisms;
+            nb::list faces;
+            for (const auto* face : {&p.west, &p.east, &p.south, &p.north, &p.bottom, &p.top})
+              faces.append(array_of(*face));
+            d["faces"] = faces;
+            d["density"] = array_of(prisms.model.density);
+            return;
+          }
+          d["kind"] = "table";
+          d["columns"] = to_list(std::move(held.columns));
+          nb::dict texts;
+          for (const auto& text : held.texts) {
+            nb::list words;
+            for (const auto& word : text.values) words.append(word);
+            texts[text.name.c_str()] = words;
+          }
+          d["texts"] = texts;
+          d["projection"] = held.projection;
+        } else if constexpr (std::is_same_v<Held, io::MeshData>) {
+          d["kind"] = "mesh";
+          d["easting"] = array_of(held.mesh.easting());
+          d["northing"] = array_of(held.mesh.northing());
+          d["up"] = array_of(held.mesh.up());
+          d["cells"] = to_list(std::move(held.cells));
+        } else if constexpr (std::is_same_v<Held, io::PrismData>) {
+          d["kind"] = "prisms";
+          auto& p = held.model.prisms;
+          nb::list faces;
+          for (auto* face : {&p.west, &p.east, &p.south, &p.north, &p.bottom, &p.top})
+            faces.append(array_of(std::move(*face)));
+          d["faces"] = faces;
+          d["density"] = array_of(std::move(held.model.density));
+        } else {
+          d["kind"] = "array";
+          nb::list shape;
+          for (const auto n : held.shape) shape.append(n);
+          d["shape"] = shape;
+          d["values"] = array_of(std::move(held.values));
+        }
+      },
+      content);
+  return d;
+}
+
+io::Content content_of(const nb::dict& d) {
+  const auto kind = nb::cast<std::string>(d["kind"]);
+  const auto attributes = nb::cast<io::Attributes>(d["attributes"]);
+  const auto vector = [&](const char* name) { return values_of(nb::cast<Vector>(d[name])); };
+  if (kind == "mesh")
+    return io::MeshData{TensorMesh(vector("easting"), vector("northing"), vector("up")),
+                        columns_of(nb::cast<nb::list>(d["cells"])), attributes};
+  if (kind == "prisms") {
+    io::PrismData prisms;
+    const auto faces = nb::cast<nb::list>(d["faces"]);
+    auto& p = prisms.model.prisms;
+    std::size_t place = 0;
+    for (auto* face : {&p.west, &p.east, &p.south, &p.north, &p.bottom, &p.top})
+      *face = values_of(nb::cast<Vector>(faces[place++]));
+    prisms.model.density = vector("density");
+    prisms.attributes = attributes;
+    return prisms;
+  }
+  return io::to_table(survey_of(nb::cast<nb::tuple>(d["survey"])), attributes);
+}
+
+}  // namespace
+
+void bind_files(nb::module_& m) {
+  m.def(
+      "read",
+      [](const std::string& path, const std::string& format, const std::string& mesh, const std::string& unit,
+         const std::string& length_unit, const std::string& field) {
+        io::Content content;
+        {
+          const nb::gil_scoped_release free;
+          content = io::read(path, {format, mesh, unit, length_unit, field});
+        }
+        return content_to_dict(std::move(content));
+      },
+      nb::arg("path"), nb::arg("format") = "", nb::arg("mesh") = "", nb::arg("unit") = "",
+      nb::arg("length_unit") = "", nb::arg("field") = "");
+  m.def(
+      "write",
+      [](const std::string& path, const nb::dict& content, const std::string& format,
+         const std::string& field) {
+        const auto held = content_of(content);
+        const nb::gil_scoped_release free;
+        io::write(path, held, {format, field});
+      },
+      nb::arg("path"), nb::arg("content"), nb::arg("format") = "", nb::arg("field") = "");
+  m.def("describe", [](const std::string& path) {
+    const nb::gil_scoped_release free;
+    return io::describe(io::read(path), path);
+  });
+  m.def("formats", [] {
+    nb::list list;
+    for (const auto& f : io::formats())
+      list.append(nb::make_tuple(std::string(f.name), std::string(f.title), std::string(f.extensions),
+                                 std::string(f.holds), f.reads, f.writes));
+    return list;
+  });
+}
+
+}  // namespace terrane::python

@@ -1,0 +1,117 @@
+// forward() on arrays, and the names of channels in frames.
+#include <nanobind/stl/vector.h>
+
+#include <array>
+
+#include "module.hpp"
+#include "progress.hpp"
+#include "terrane/physics/gravity/forward.hpp"
+#include "terrane/survey/frames.hpp"
+
+namespace terrane::python {
+
+nb::dict to_dict(const Report& report) {
+  nb::dict d;
+  d["sources"] = report.sources;
+  d["stations"] = report.stations;
+  d["pairs"] = report.pairs;
+  d["seconds"] = report.seconds;
+  d["memory_bytes"] = report.memory_bytes;
+  d["method"] = report.method;
+  d["reason"] = report.reason;
+  d["device"] = report.device;
+  d["estimated_error"] = report.estimated_error;
+  d["verified_stations"] = report.verified_stations;
+  d["verified_error"] = report.verified_error;
+  d["singular_stations"] = report.singular_stations;
+  d["inside_stations"] = report.inside_stations;
+  nb::list warnings;
+  for (const auto& warning : report.warnings) warnings.append(warning);
+  d["warnings"] = warnings;
+  return d;
+}
+
+namespace {
+
+/// prisms [m, 6] m · density [m] kg/m³ · easting, northing, up [n] m · out: one array [n] for each channel.
+/// out = SI / divisors; singular [n] is set to 1 where the tensor has no single value.
+Report forward_arrays(const Matrix& prisms, const Vector& density, const Vector& easting,
+                      const Vector& northing, const Vector& up, unsigned channels,
+                      const std::vector<Output>& out, const std::vector<double>& divisors,
+                      const Mask& singular, double accuracy, int method, int policy, bool single,
+                      double gravitational_constant, std::size_t verify, int threads,
+                      const nb::object& report) {
+  gravity::Parameters parameters;
+  parameters.channels = ChannelSet::from_bits(channels);
+  parameters.accuracy = accuracy;
+  parameters.method = static_cast<gravity::Method>(method);
+  parameters.singular = static_cast<gravity::SingularPolicy>(policy);
+  if (single) parameters.precision = gravity::Precision::single_precision;
+  parameters.gravitational_constant = gravitational_constant;
+  parameters.verify = verify;
+  parameters.threads = threads;
+
+  std::array<std::vector<double>, 10> kept;
+  gravity::Prisms sources{column_of(prisms, 0, kept[0]), column_of(prisms, 1, kept[1]),
+                          column_of(prisms, 2, kept[2]), column_of(prisms, 3, kept[3]),
+                          column_of(prisms, 4, kept[4]), column_of(prisms, 5, kept[5]),
+                          span_of(density, kept[6])};
+  gravity::Stations stations{span_of(easting, kept[7]), span_of(northing, kept[8]), span_of(up, kept[9])};
+  gravity::Fields fields{parameters.channels, {}, {singular.data(), singular.shape(0)}};
+  for (const auto& values : out) fields.values.emplace_back(values.data(), values.shape(0));
+
+  return released(report, [&](Progress& progress) {
+    auto done = gravity::forward(sources, stations, parameters, fields, &progress);
+    for (std::size_t c = 0; c < fields.values.size(); ++c)
+      if (divisors[c] != 1)
+        for (double& value : fields.values[c]) value /= divisors[c];
+    return done;
+  });
+}
+
+/// (bits, [(name, divisor, unit, description, enu name)]) of a list of channels in a frame; names may be the
+/// frame's, those of enu, or a group.
+nb::tuple channels_in_frame(const std::vector<std::string>& names, const std::string& frame_name,
+                            const std::string& units_name) {
+  const Frame frame = frame_from_name(frame_name);
+  const UnitSystem units = unit_system_from_name(units_name);
+  ChannelSet set;
+  for (const auto& name : names) {
+    if (frame != Frame::enu) {
+      try {
+        set.insert(channel_from_frame(name, frame, units).channel);
+        continue;
+      } catch (const InputError&) {
+        try {
+          set = set | channels_from_names({name});
+          continue;
+        } catch (const InputError&) {
+        }
+        throw;
+      }
+    }
+    set = set | channels_from_names({name});
+  }
+  nb::list list;
+  for (const auto channel : set.list()) {
+    const auto there = in_frame(channel, frame, units);
+    list.append(nb::make_tuple(std::string(there.name), there.sign * si_factor(quantity(channel), there.unit),
+                               std::string(there.unit), there.description, std::string(name(channel))));
+  }
+  return nb::make_tuple(set.bits(), list);
+}
+
+}  // namespace
+
+void bind_gravity(nb::module_& m) {
+  nb::class_<Report>(m, "Report")
+      .def("to_dict", [](const Report& report) { return to_dict(report); })
+      .def_ro("singular_stations", &Report::singular_stations);
+  m.def("forward", &forward_arrays, nb::arg("prisms"), nb::arg("density"), nb::arg("easting"),
+        nb::arg("northing"), nb::arg("up"), nb::arg("channels"), nb::arg("out"), nb::arg("divisors"),
+        nb::arg("singular"), nb::arg("accuracy"), nb::arg("method"), nb::arg("policy"), nb::arg("single"),
+        nb::arg("gravitational_constant"), nb::arg("verify"), nb::arg("threads"), nb::arg("report").none());
+  m.def("channels", &channels_in_frame);
+}
+
+}  // namespace terrane::python

@@ -1,0 +1,28 @@
+// The parts of terrane._core.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "arrays.hpp"
+#include "terrane/physics/gravity/parameters.hpp"
+#include "terrane/simulation/result.hpp"
+
+namespace terrane::python {
+
+void bind_errors(nb::module_& m);
+void bind_gravity(nb::module_& m);
+void bind_files(nb::module_& m);
+void bind_jobs(nb::module_& m);
+
+/// Report as a dict.
+nb::dict to_dict(const Report& report);
+/// (name, unit, description, values), the values taken over.
+nb::tuple to_tuple(Column column);
+nb::list to_list(std::vector<Column> columns);
+std::vector<Column> columns_of(const nb::list& columns);
+/// (easting, northing, up, columns, grid or None, projection)
+Survey survey_of(const nb::tuple& survey);
+nb::tuple to_tuple(Survey survey);
+nb::dict to_dict(const std::map<std::string, std::string>& attributes);
+
+}  // namespace terrane::python

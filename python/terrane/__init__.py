@@ -1,0 +1,62 @@
+"""Terrane: one earth model in, every field out.
+
+>>> import numpy as np
+>>> import terrane
+>>> field = terrane.gravity.forward(
+...     prisms=[[-500, 500, -500, 500, -1500, -500]], density=[300.0],
+...     easting=[0.0], northing=[0.0], up=[0.0], channels=["g_u", "g_uu"])
+>>> print({name: np.round(values, 6) for name, values in field.items()})
+{'g_u': array([-1.888155]), 'g_uu': array([33.913295])}
+
+Lengths are metres, densities kg/m³, axes easting, northing, up; fields come in J/kg, mGal and Eötvös unless asked otherwise.
+Nouns are those of the job file: :class:`TensorMesh`, :class:`PrismSet`, :class:`PrismLayer`, :class:`Survey`,
+:class:`gravity.Simulation`, :class:`Result`. What is imported is only what is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import compat, errors, gravity, plotting
+    from ._core import commit as __commit__
+    from ._core import version as __version__
+    from .errors import Error, FileError, InputError, MemoryError, ShapeError, UnsupportedError
+    from .files import info, read
+    from .jobs import check, run
+    from .mesh import PrismLayer, PrismSet, TensorMesh
+    from .result import Result
+    from .survey import Survey
+
+_HOMES = {
+    "TensorMesh": "mesh", "PrismSet": "mesh", "PrismLayer": "mesh", "Survey": "survey", "Result": "result",
+    "run": "jobs", "check": "jobs", "read": "files", "info": "files",
+    "Error": "errors", "InputError": "errors", "ShapeError": "errors", "FileError": "errors",
+    "MemoryError": "errors", "UnsupportedError": "errors",
+}
+_ROOMS = ("compat", "errors", "gravity", "plotting")
+
+__all__ = [
+    "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result", "ShapeError", "Survey",
+    "TensorMesh", "UnsupportedError", "check", "compat", "errors", "gravity", "info", "plotting", "read", "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    elif name == "__version__":
+        value = importlib.import_module(f"{__name__}._core").version
+    elif name == "__commit__":
+        value = importlib.import_module(f"{__name__}._core").commit
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

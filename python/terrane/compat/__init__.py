@@ -1,0 +1,15 @@
+"""Faces of other programs: one changed import, the same numbers.
+
+==========================================================  ========================================================
+``harmonica.prism_gravity``                                  :func:`prism_gravity`
+``harmonica.prism_layer``, ``layer.prism_layer.gravity``     :func:`prism_layer` and its accessor
+``simpeg.potential_fields.gravity.Simulation3DIntegral``     :class:`Simulation3DIntegral` (forward only)
+==========================================================  ========================================================
+"""
+
+from __future__ import annotations
+
+from .harmonica import prism_gravity, prism_layer
+from .simpeg import Simulation3DIntegral
+
+__all__ = ["Simulation3DIntegral", "prism_gravity", "prism_layer"]

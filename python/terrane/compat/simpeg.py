@@ -1,0 +1,145 @@
+"""SimPEG's gravity simulation in integral form, forward only."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._arrays import Floats, real
+from ..errors import InputError, ShapeError, UnsupportedError
+from ..gravity import forward
+
+__all__ = ["Simulation3DIntegral"]
+
+_COMPONENTS = ("gx", "gy", "gz", "gxx", "gxy", "gxz", "gyy", "gyz", "gzz")
+
+
+class Simulation3DIntegral:
+    """As ``simpeg.potential_fields.gravity.Simulation3DIntegral`` with ``store_sensitivities="forward_only"``.
+
+    Parameters
+    ----------
+    mesh : discretize.TensorMesh or discretize.TreeMesh
+        x east, y north, z up, m.
+    rho : array_like [active cells], optional
+        g/cm³; otherwise the model given to :meth:`fields` or :meth:`dpred`, through ``rhoMap``.
+    rhoMap : simpeg map, optional
+        Anything with ``rhoMap * model``; without it the model is the density.
+    survey : simpeg.potential_fields.gravity.Survey
+        Its receivers have ``locations`` [n, 3] and ``components``.
+    active_cells : array of bool [cells] or of int, optional
+    store_sensitivities : "forward_only"
+    engine, numba_parallel, n_processes, sensitivity_dtype, sensitivity_path
+        Accepted and without effect.
+    **options
+        accuracy, method, threads, gravitational_constant, singular, as in :func:`terrane.gravity.forward`.
+
+    Notes
+    -----
+    Accelerations are in mGal, z up: gz is negative above a dense body; gradients in Eötvös. Data are ordered by
+    receiver, location, component.
+    """
+
+    def __init__(
+        self,
+        mesh: Any,
+        rho: Optional[ArrayLike] = None,
+        rhoMap: Any = None,
+        survey: Any = None,
+        active_cells: Optional[ArrayLike] = None,
+        store_sensitivities: str = "forward_only",
+        engine: str = "terrane",
+        numba_parallel: bool = True,
+        n_processes: Optional[int] = 1,
+        sensitivity_dtype: Any = None,
+        sensitivity_path: Optional[str] = None,
+        **options: Any,
+    ) -> None:
+        if store_sensitivities != "forward_only":
+            raise UnsupportedError("store_sensitivities", f"is {store_sensitivities!r}: only fields are computed",
+                                   'Use store_sensitivities="forward_only".')
+        self.mesh, self.rhoMap, self.survey = mesh, rhoMap, survey
+        self.store_sensitivities = store_sensitivities
+        self.options = options
+        self._prisms = _cells(mesh)
+        count = self._prisms.shape[0]
+        self.active_cells = np.ones(count, bool)
+        if active_cells is not None:
+            active = np.asarray(active_cells)
+            if active.dtype == bool:
+                if active.shape != (count,):
+                    raise ShapeError("active_cells", f"has shape {active.shape}", f"Expected [{count}].")
+                self.active_cells = active
+            else:
+                self.active_cells = np.zeros(count, bool)
+                self.active_cells[active] = True
+        self.model: Optional[Floats] = None
+        self.rho = None if rho is None else self._density(rho, "rho")
+
+    @property
+    def nC(self) -> int:
+        """How many active cells."""
+        return int(self.active_cells.sum())
+
+    def _density(self, value: ArrayLike, name: str) -> Floats:
+        density = real(value, name).reshape(-1)
+        if density.size == 1 and self.nC != 1:
+            density = np.full(self.nC, float(density[0]))
+        if density.shape != (self.nC,):
+            raise ShapeError(name, f"has shape {density.shape}", f"Expected [{self.nC}]: one for each active cell.")
+        return density
+
+    def fields(self, m: Optional[ArrayLike] = None) -> Floats:
+        """Data at every receiver.  m [parameters] → [data] mGal or Eötvös."""
+        if m is None:
+            m = self.model
+        if m is not None:
+            self.model = np.asarray(m, dtype=float)
+            self.rho = self._density(self.model if self.rhoMap is None else self.rhoMap * self.model, "m")
+        if self.rho is None:
+            raise InputError("m", "there is no density", "Give the model, or rho=... to the simulation.")
+        if self.survey is None:
+            raise InputError("survey", "is missing", "Simulation3DIntegral(mesh, survey=...).")
+        held = self.rho != 0
+        prisms, density = self._prisms[self.active_cells][held], 1e3 * self.rho[held]
+        return np.concatenate([self._receiver(r, prisms, density) for r in self.survey.source_field.receiver_list])
+
+    def _receiver(self, receiver: Any, prisms: Floats, density: Floats) -> Floats:
+        components = [receiver.components] if isinstance(receiver.components, str) else list(receiver.components)
+        needed = list(dict.fromkeys(n for c in components for n in (("gxx", "gyy") if c == "guv" else (c,))))
+        for name in needed:
+            if name not in _COMPONENTS:
+                raise InputError("components", f"{name!r} is not one", f"Allowed: {', '.join(_COMPONENTS)}, guv.")
+        stations = np.atleast_2d(real(receiver.locations, "locations", "m"))
+        if stations.shape[1] != 3:
+            raise ShapeError("locations", f"has shape {stations.shape}", "Expected [n, 3]: x, y, z.")
+        if density.size == 0:
+            return np.zeros(stations.shape[0] * len(components))
+        got: dict[str, Any] = forward(prisms, density, *stations.T, channels=needed, frame="simpeg",
+                                      **{"singular": "mean", **self.options})
+        if "guv" in components:
+            got["guv"] = (got["gyy"] - got["gxx"]) / 2
+        return np.stack([got[c] for c in components], axis=1).ravel()
+
+    def dpred(self, m: Optional[ArrayLike] = None, f: Optional[ArrayLike] = None) -> Floats:
+        """Predicted data: ``f`` when it is given, otherwise ``fields(m)``."""
+        return np.asarray(f, dtype=float) if f is not None else self.fields(m)
+
+    def __repr__(self) -> str:
+        return f"Simulation3DIntegral: {self.nC:,} active of {self._prisms.shape[0]:,} cells, forward only"
+
+
+def _cells(mesh: Any) -> Floats:
+    """[cells, 6] of a discretize mesh, in its order."""
+    centres, widths = np.asarray(mesh.cell_centers), np.asarray(mesh.h_gridded)
+    if centres.ndim != 2 or centres.shape[1] != 3:
+        raise ShapeError("mesh", f"has dimension {centres.shape[-1]}", "Expected a mesh in three dimensions.")
+    if hasattr(mesh, "nodes_x") and not hasattr(mesh, "max_level"):
+        from ..mesh import TensorMesh
+
+        return TensorMesh(mesh.nodes_x, mesh.nodes_y, mesh.nodes_z).prisms()
+    made = np.empty((centres.shape[0], 6), order="F")
+    made[:, 0::2], made[:, 1::2] = centres - widths / 2, centres + widths / 2
+    return made

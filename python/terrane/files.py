@@ -1,0 +1,61 @@
+"""Files of all formats that Terrane knows."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, Union
+
+import numpy as np
+
+from . import _core
+from .mesh import PrismSet, TensorMesh
+from .survey import Survey
+
+__all__ = ["info", "read"]
+
+
+def read(path: Union[str, PathLike[str]], **options: str) -> Any:
+    """What a file holds: a mesh, prisms, a survey, a grid or a bare array.
+
+    Parameters
+    ----------
+    path : path
+    **options
+        ``format``, ``mesh`` (of a file of cell values), ``unit``, ``length_unit``, ``field``, as in ``terrane convert``.
+
+    Returns
+    -------
+    TensorMesh, PrismSet, Survey, xarray.Dataset (grids and tables that are no stations) or numpy.ndarray
+    """
+    held = _core.read(str(path), **options)
+    kind = held["kind"]
+    if kind == "mesh":
+        mesh = TensorMesh(held["easting"], held["northing"], held["up"])
+        for name, _, _, values in held["cells"]:
+            if name == "density" or len(held["cells"]) == 1:
+                mesh.density = values
+        return mesh
+    if kind == "prisms":
+        return PrismSet(np.column_stack(held["faces"]), held["density"])
+    if kind == "array":
+        return held["values"].reshape(held["shape"])
+    names = {c[0] for c in held["fields" if kind == "grid" else "columns"]}
+    if (kind == "grid" and "up" in names and not held["geographic"]) or {"easting", "northing", "up"} <= names:
+        return Survey._from_content(str(path), held)
+    import xarray
+
+    attributes = dict(held["attributes"])
+    if kind == "grid":
+        first, second = ("latitude", "longitude") if held["geographic"] else ("northing", "easting")
+        shape = (held["northing"].size, held["easting"].size)
+        return xarray.Dataset(
+            {name: ((first, second), values.reshape(shape), {"units": unit})
+             for name, unit, _, values in held["fields"]},
+            coords={first: held["northing"], second: held["easting"]}, attrs=attributes)
+    return xarray.Dataset({name: ("row", values, {"units": unit}) for name, unit, _, values in held["columns"]},
+                          attrs=attributes)
+
+
+def info(path: Union[str, PathLike[str]]) -> str:
+    """The text of ``terrane info``: shape, units, range, frame, projection, attributes."""
+    return _core.describe(str(path))

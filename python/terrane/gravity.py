@@ -1,0 +1,343 @@
+"""Gravity of right rectangular prisms: potential, vector and gradient tensor.
+
+Channels are derivatives of V = Gρ∫1/r along easting, northing and up: ``g_u`` is negative above a dense body.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core
+from ._arrays import Floats, faces, html_table, real, text_table, vector
+from ._progress import Progress, reporting
+from .errors import InputError, ShapeError, UnsupportedError
+from .mesh import PrismLayer, PrismSet, TensorMesh
+from .result import Result
+from .survey import Survey
+
+__all__ = ["CHANNELS", "FRAMES", "Fields", "Simulation", "forward"]
+
+#: The ten channels, in the frame enu.
+CHANNELS = ("potential", "g_e", "g_n", "g_u", "g_ee", "g_nn", "g_uu", "g_en", "g_eu", "g_nu")
+#: Names, axes and signs of other programs.
+FRAMES = ("enu", "harmonica", "simpeg", "ubc", "tomofast")
+#: CODATA 2018, m³ kg⁻¹ s⁻².
+GRAVITATIONAL_CONSTANT = 6.67430e-11
+
+_METHODS = {"auto": 0, "direct": 1, "lattice": 2, "tree": 3}
+_SINGULAR = {"nan": 0, "mean": 1, "outside": 2, "inside": 3}
+_PRECISIONS = {"double": False, "single": True}
+_DEVICES = {"auto": 0, "cpu": 0}
+BEST_ACCURACY = 2e-15
+
+
+class Fields(dict[str, Any]):
+    """Arrays by channel, with numbers about the run.
+
+    Attributes
+    ----------
+    report : dict
+        Method, seconds, threads, estimated error, stations inside prisms, ...
+    singular : array of bool or None
+        Where the tensor has no single value; None when nowhere.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._report: Any = None
+        self.singular: Optional[Any] = None
+
+    @property
+    def report(self) -> dict[str, Any]:
+        report: dict[str, Any] = self._report.to_dict()
+        return report
+
+
+class _Channel(NamedTuple):
+    name: str  #: in the frame
+    divisor: float  #: SI value of one unit, with the frame's sign
+    unit: str
+    description: str
+    enu: str
+
+
+@lru_cache(maxsize=256)
+def _channels(names: tuple[str, ...], frame: str, units: str) -> tuple[int, list[_Channel], tuple[float, ...]]:
+    bits, listed = _core.channels(list(names), frame, units)
+    if not bits:
+        raise InputError("channels", "no channel is asked for", f"Allowed: {', '.join(CHANNELS)}, all, vector, tensor.")
+    channels = [_Channel(*channel) for channel in listed]
+    return bits, channels, tuple(c.divisor for c in channels)
+
+
+def _wanted(channels: Union[str, Sequence[str]]) -> tuple[str, ...]:
+    if isinstance(channels, str):
+        return (channels,)
+    names = tuple(channels)
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError("channels", f"{name!r} is not a name", f"Allowed: {', '.join(CHANNELS)}.")
+    return names
+
+
+def _choice(name: str, given: Any, allowed: Mapping[str, Any]) -> Any:
+    try:
+        return allowed[given]
+    except (KeyError, TypeError):
+        raise InputError(name, f"is {given!r}", f"Allowed: {', '.join(allowed)}.") from None
+
+
+def _accuracy(accuracy: Union[float, str]) -> float:
+    if isinstance(accuracy, str):
+        if accuracy == "best":
+            return BEST_ACCURACY
+        raise InputError("accuracy", f"is {accuracy!r}", 'Allowed: "best", or a number such as 1e-12.')
+    return _number("accuracy", accuracy)
+
+
+def _number(name: str, given: Any) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise InputError(name, f"is {given!r}", "A number is expected.") from None
+
+
+def _device(device: str) -> None:
+    if device not in _DEVICES:
+        if device == "cuda":
+            raise UnsupportedError("device", "this build computes on the processor only", 'Use device="auto".')
+        raise InputError("device", f"is {device!r}", "Allowed: auto, cpu.")
+
+
+def _threads(threads: Optional[int]) -> int:
+    if threads is None:
+        return 0
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or not 1 <= threads <= 65536:
+        raise InputError("threads", f"is {threads!r}", "Allowed: None for OMP_NUM_THREADS or every core, or 1 … 65536.")
+    return int(threads)
+
+
+def forward(
+    prisms: ArrayLike,
+    density: ArrayLike,
+    easting: ArrayLike,
+    northing: ArrayLike,
+    up: ArrayLike,
+    *,
+    channels: Union[str, Sequence[str]] = ("g_u",),
+    units: str = "geo",
+    frame: str = "enu",
+    accuracy: Union[float, str] = 1e-12,
+    method: str = "auto",
+    precision: str = "double",
+    singular: str = "nan",
+    gravitational_constant: float = GRAVITATIONAL_CONSTANT,
+    device: str = "auto",
+    threads: Optional[int] = None,
+    progress: Progress = False,
+    out: Optional[Mapping[str, Any]] = None,
+) -> Fields:
+    """Gravity field of prisms at stations.
+
+    Parameters
+    ----------
+    prisms : array_like [m, 6]
+        West, east, south, north, bottom, top of every prism, m.
+    density : array_like [m] or float
+        kg/m³.
+    easting, northing, up : array_like
+        Stations, m; any shapes that broadcast against each other. The results have their common shape.
+    channels : names, or "all", "vector", "tensor"
+        ``potential``, ``g_e g_n g_u``, ``g_ee g_nn g_uu g_en g_eu g_nu``, or the frame's own names.
+    units : {"geo", "si"}
+        J/kg, mGal, Eötvös; or m²/s², m/s², 1/s².
+    frame : {"enu", "harmonica", "simpeg", "ubc", "tomofast"}
+        Names, axes and signs of the results. The stations and prisms are easting, northing, up in every frame.
+    accuracy : float or "best"
+        Relative error allowed, from 1e-3 to 2e-15, which is "best".
+    method : {"auto", "direct", "lattice", "tree"}
+        How the sum is done; "auto" takes the cheapest that keeps the accuracy.
+    precision : {"double", "single"}
+        Of the results: float64 or float32. Sums are formed in float64.
+    singular : {"nan", "mean", "outside", "inside"}
+        The tensor on faces, edges and corners of prisms: NaN, or on faces the mean or one of both limits.
+    gravitational_constant : float
+        m³ kg⁻¹ s⁻².
+    device : {"auto", "cpu"}
+        Where to compute.
+    threads : int, optional
+        Otherwise OMP_NUM_THREADS, or every core. The results have the same bits for any number.
+    progress : bool or function
+        True draws a bar (tqdm); a function is called with (what, done, total).
+    out : mapping of arrays, optional
+        Where to write: one C-contiguous float64 array of the stations' shape for every channel.
+
+    Returns
+    -------
+    Fields
+        A dict of arrays by channel, with ``.report`` and ``.singular``.
+
+    Raises
+    ------
+    InputError, ShapeError
+        Both are ValueErrors; they name the argument.
+    KeyboardInterrupt
+        On Ctrl-C, within a second.
+
+    Examples
+    --------
+    >>> import terrane
+    >>> field = terrane.gravity.forward([[-500, 500, -500, 500, -1500, -500]], 300.0, [0.0, 2000.0], 0.0, 0.0,
+    ...                                 channels=["potential", "g_u"])
+    >>> field["g_u"].round(4)
+    array([-1.8882, -0.1785])
+    >>> terrane.gravity.forward([[-500, 500, -500, 500, -1500, -500]], 300.0, [0.0], [0.0], [0.0],
+    ...                         channels=["g_z"], frame="harmonica")["g_z"].round(4)
+    array([1.8882])
+    """
+    bits, listed, divisors = _channels(_wanted(channels), frame, units)
+    if device != "auto":
+        _device(device)
+    box = faces(prisms)
+    rho = vector(density, "density", "kg/m3", box.shape[0], ": one for each prism")
+    east, north, high, shape = _stations(easting, northing, up)
+    count = east.shape[0]
+
+    single = _choice("precision", precision, _PRECISIONS)
+    if out is None:
+        values = [np.empty(count) for _ in listed]
+    else:
+        values = [_given(out, channel.name, shape, single) for channel in listed]
+    mask = np.empty(count, np.uint8)
+    fields = Fields()
+    with reporting(progress) as report:
+        fields._report = _core.forward(
+            box, rho, east, north, high, bits, values, divisors, mask, _accuracy(accuracy),
+            _choice("method", method, _METHODS), _choice("singular", singular, _SINGULAR), single,
+            _number("gravitational_constant", gravitational_constant), 0, _threads(threads), report)
+    for channel, array in zip(listed, values):
+        if single:
+            array = array.astype(np.float32)
+        fields[channel.name] = array.reshape(shape) if array.shape != shape else array
+    if fields._report.singular_stations:
+        fields.singular = mask.astype(bool).reshape(shape)
+    return fields
+
+
+def _stations(easting: ArrayLike, northing: ArrayLike, up: ArrayLike) -> tuple[Floats, Floats, Floats, tuple[int, ...]]:
+    east, north, high = real(easting, "easting", "m"), real(northing, "northing", "m"), real(up, "up", "m")
+    shape = east.shape
+    if not shape == north.shape == high.shape:
+        try:
+            east, north, high = np.broadcast_arrays(east, north, high)
+        except ValueError:
+            raise ShapeError("easting, northing, up", f"have shapes {shape}, {north.shape} and {high.shape}",
+                             "Expected one shape, or shapes that broadcast against each other.") from None
+        shape = east.shape
+    if len(shape) != 1:
+        east, north, high = east.reshape(-1), north.reshape(-1), high.reshape(-1)
+    if east.shape[0] == 0:
+        raise ShapeError("easting", f"has shape {shape}: there are no stations", "Expected at least one.")
+    return east, north, high, shape
+
+
+def _given(out: Mapping[str, Any], name: str, shape: tuple[int, ...], single: bool) -> Floats:
+    where = f"out[{name!r}]"
+    array = out.get(name)
+    if not isinstance(array, np.ndarray):
+        raise InputError(where, "is missing" if array is None else f"is a {type(array).__name__}",
+                         "Expected an array for every channel.")
+    if single or array.dtype != np.float64:
+        raise InputError(where, f"has dtype {array.dtype}", 'Expected float64, and precision="double".')
+    if array.shape != shape:
+        raise ShapeError(where, f"has shape {array.shape}", f"Expected {shape}, the stations' shape.")
+    if not array.flags.writeable:
+        raise InputError(where, "is read-only", "Give an array that can be written.")
+    if not array.flags.c_contiguous:
+        raise InputError(where, "is not contiguous", "Give np.ascontiguousarray(...), or leave out away.")
+    return array.reshape(-1)
+
+
+class Simulation:
+    """Fields of a model at a survey.
+
+    Parameters
+    ----------
+    model : TensorMesh, PrismSet or PrismLayer
+        With its ``density``, kg/m³.
+    survey : Survey
+    channels, frame, units, accuracy, method, precision, singular, gravitational_constant, device, threads
+        As in :func:`forward`.
+    verify : int
+        Stations, spread over the survey, to recompute in quadruple precision; the report has the largest error.
+
+    Examples
+    --------
+    >>> import terrane
+    >>> mesh = terrane.TensorMesh.regular([0, 4000, 0, 4000, -2000, 0], shape=(4, 4, 2))
+    >>> mesh.density[0, 1:3, 1:3] = 400.0
+    >>> survey = terrane.Survey.grid([0, 1000, 2000], [0, 2000], up=100)
+    >>> result = terrane.gravity.Simulation(mesh, survey, channels=["g_u", "g_uu"]).run()
+    >>> result["g_u"].shape
+    (2, 3)
+    """
+
+    def __init__(
+        self,
+        model: Union[TensorMesh, PrismSet, PrismLayer],
+        survey: Survey,
+        channels: Union[str, Sequence[str]] = ("g_u",),
+        *,
+        frame: str = "enu",
+        units: str = "geo",
+        accuracy: Union[float, str] = 1e-12,
+        method: str = "auto",
+        precision: str = "double",
+        singular: str = "nan",
+        gravitational_constant: float = GRAVITATIONAL_CONSTANT,
+        verify: int = 0,
+        device: str = "auto",
+        threads: Optional[int] = None,
+    ) -> None:
+        if not isinstance(model, (TensorMesh, PrismSet, PrismLayer)):
+            raise InputError("model", f"is a {type(model).__name__}", "Expected TensorMesh, PrismSet or PrismLayer.")
+        if not isinstance(survey, Survey):
+            raise InputError("survey", f"is a {type(survey).__name__}", "Expected Survey.")
+        _device(device)
+        self.model = model
+        self.survey = survey
+        self.frame, self.units, self.accuracy, self.method = frame, units, accuracy, method
+        bits, listed, _ = _channels(_wanted(channels), frame, units)
+        self.channels = tuple(channel.name for channel in listed)
+        self._make = (bits, _accuracy(accuracy), _choice("method", method, _METHODS),
+                      _choice("singular", singular, _SINGULAR), _choice("precision", precision, _PRECISIONS),
+                      _number("gravitational_constant", gravitational_constant), int(verify), _threads(threads), frame,
+                      units)
+
+    def _engine(self) -> _core.GravitySimulation:
+        return _core.simulation(self.model._engine(), self.survey._engine(), *self._make)
+
+    def check(self) -> dict[str, Any]:
+        """Everything except the computation: sources, stations, memory, method and expected time."""
+        return self._engine().check()
+
+    def run(self, progress: Progress = False) -> Result:
+        """Compute. ``progress``: True for a bar, or a function of (what, done, total)."""
+        engine = self._engine()
+        with reporting(progress) as report:
+            return Result(engine.run(report))
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [("model", repr(self.model).splitlines()[0]), ("survey", repr(self.survey).splitlines()[0]),
+                ("channels", ", ".join(self.channels)), ("frame", self.frame), ("units", self.units),
+                ("accuracy", str(self.accuracy)), ("method", self.method)]
+
+    def __repr__(self) -> str:
+        return text_table("gravity.Simulation", self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table("gravity.Simulation", self._rows())

@@ -1,0 +1,113 @@
+"""Job files from Python: the same as the terrane command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from os import PathLike
+from typing import Any, Mapping, Optional, Sequence, Union
+
+from . import _core
+from ._progress import Progress, reporting
+from .errors import FileError, InputError, UnsupportedError
+from .result import Result
+
+__all__ = ["check", "run"]
+
+Path = Union[str, "PathLike[str]"]
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml(v) for v in value) + "]"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+def _job(job: Path, settings: Optional[Mapping[str, Any]], arguments: Optional[Mapping[str, Any]],
+         data: Optional[Path], output: Optional[Path], threads: Optional[int]) -> _core.Job:
+    sets = [f"{key}={_toml(value)}" for key, value in (settings or {}).items()]
+    if threads is not None:
+        sets.append(f"simulation.threads={threads}")
+    if output is not None:
+        sets.append(f"output.folder={_toml(os.path.abspath(output))}")
+    given = {name: str(value) for name, value in (arguments or {}).items()}
+    if data is not None:
+        given["data"] = os.path.abspath(data)
+    return _core.job(os.fspath(job), sets, given)
+
+
+def check(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
+          data: Optional[Path] = None, output: Optional[Path] = None, threads: Optional[int] = None) -> dict[str, Any]:
+    """Do everything except compute, and say what a run would cost. Arguments as in :func:`run`."""
+    return _job(job, settings, arguments, data, output, threads).check()
+
+
+def run(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
+        data: Optional[Path] = None, output: Optional[Path] = None, threads: Optional[int] = None,
+        write: bool = True, plots: bool = True, progress: Progress = False) -> Result:
+    """Run a job file, write what its [output] asks for, and return the result: ``terrane run`` without its words.
+
+    Parameters
+    ----------
+    job : path
+        The job file (TOML).
+    settings : mapping, optional
+        Keys of the job to set, such as ``{"survey.height": 500, "simulation.channels": ["all"]}``.
+    arguments : mapping, optional
+        What stands for ``${name}`` in texts of the file.
+    data : path, optional
+        What stands for ``${data}``.
+    output : path, optional
+        Folder for the files, in place of output.folder.
+    threads : int, optional
+    write, plots : bool
+        Whether to write files, and pictures.
+    progress : bool or function
+        As in :func:`terrane.gravity.forward`.
+
+    Raises
+    ------
+    InputError
+        With file, line and key of what cannot be used.
+    FileError, MemoryError
+    """
+    made = _job(job, settings, arguments, data, output, threads)
+    if write:
+        for path in [*made.files, *made.model, *(made.plots if plots else [])]:
+            folder = os.path.dirname(path)
+            try:
+                if folder:
+                    os.makedirs(folder, exist_ok=True)
+            except OSError as error:
+                raise FileError(folder, f"the folder cannot be made: {error.strerror}", "Name another: output=...") \
+                    from error
+    with reporting(progress) as report:
+        result = Result(made.run(report))
+    for warning in result.report["warnings"]:
+        print(f"terrane: warning: {warning}", file=sys.stderr)
+    if write:
+        for path in made.files:
+            result.write(path)
+        for path in made.model:
+            made.write_model(path)
+        if plots and made.plots:
+            _plot(made.files, made.plots, made.plot_channels)
+    return result
+
+
+def _plot(files: Sequence[str], plots: Sequence[str], channels: Sequence[str]) -> None:
+    source = next((f for f in files if f.endswith(".nc")), next((f for f in files if f.endswith(".csv")), None))
+    if source is None:
+        raise InputError("output.plots", "plots are drawn from a result in .nc or .csv", "Add one to output.files.")
+    from . import plotting
+
+    try:
+        for path in plots:
+            plotting.save(plotting.draw(plotting.read(source), list(channels)), path, None)
+    except plotting.PlotError as error:
+        raise UnsupportedError("output.plots", str(error)) from error

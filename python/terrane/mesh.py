@@ -1,0 +1,416 @@
+"""Earth models: densities on tensor meshes, of free prisms, and of layers of prisms."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, Mapping, Optional, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core
+from ._arrays import Floats, _check_unit, axis, bounds_text, faces, html_table, real, text_table, vector
+from .errors import InputError, ShapeError, UnsupportedError
+
+__all__ = ["PrismLayer", "PrismSet", "TensorMesh"]
+
+Path = Union[str, "PathLike[str]"]
+
+
+def _range_text(density: Floats) -> str:
+    some = int(np.count_nonzero(density))
+    if not density.size or not some:
+        return "zero everywhere"
+    return f"{np.nanmin(density):g} … {np.nanmax(density):g} kg/m³, {some:,} of {density.size:,} not zero"
+
+
+class _Shown:
+    """Text for terminals and notebooks."""
+
+    def _title(self) -> str:
+        raise NotImplementedError
+
+    def _rows(self) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return text_table(self._title(), self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title(), self._rows())
+
+
+def _pyvista() -> Any:
+    try:
+        import pyvista
+    except ImportError as error:
+        raise UnsupportedError("to_pyvista", "there is no pyvista", "pip install pyvista") from error
+    return pyvista
+
+
+class TensorMesh(_Shown):
+    """A rectilinear mesh with a density in every cell.
+
+    Parameters
+    ----------
+    easting, northing, up : array_like [n + 1]
+        Faces along each axis, ascending, m.
+    density : array_like [n_up, n_north, n_east] or float, optional
+        kg/m³; zero otherwise.
+
+    Examples
+    --------
+    >>> mesh = TensorMesh([0, 10, 30], [0, 10], [-20, -10, 0], density=100.0)
+    >>> mesh.shape
+    (2, 1, 2)
+    >>> mesh.prisms()[1]
+    array([ 10.,  30.,   0.,  10., -20., -10.])
+    """
+
+    def __init__(self, easting: ArrayLike, northing: ArrayLike, up: ArrayLike,
+                 density: Optional[ArrayLike] = None) -> None:
+        self.easting = axis(easting, "easting", 2)
+        self.northing = axis(northing, "northing", 2)
+        self.up = axis(up, "up", 2)
+        self.density = np.zeros(self.shape) if density is None else density
+
+    @classmethod
+    def regular(cls, box: ArrayLike, shape: Sequence[int], density: Optional[ArrayLike] = None) -> TensorMesh:
+        """A box cut into equal cells.
+
+        Parameters
+        ----------
+        box : array_like [6]
+            West, east, south, north, bottom, top, m.
+        shape : three ints
+            Cells along easting, northing and up.
+        """
+        edges = vector(box, "box", "m", 6)
+        counts = [int(n) for n in shape]
+        if len(counts) != 3 or min(counts) < 1:
+            raise ShapeError("shape", f"is {tuple(shape)}", "Expected three counts: along easting, northing, up.")
+        if not (edges[0] < edges[1] and edges[2] < edges[3] and edges[4] < edges[5]):
+            raise InputError("box", f"has no volume: {edges.tolist()}", "It reads west, east, south, north, bottom, top.")
+        easting, northing, up = (np.linspace(edges[2 * a], edges[2 * a + 1], counts[a] + 1) for a in range(3))
+        return cls(easting, northing, up, density)
+
+    @property
+    def density(self) -> Floats:
+        """[n_up, n_north, n_east] kg/m³, easting contiguous."""
+        return self._density
+
+    @density.setter
+    def density(self, value: ArrayLike) -> None:
+        given = real(value, "density", "kg/m3")
+        if given.ndim == 0:
+            given = np.full(self.shape, float(given))
+        elif given.shape != self.shape:
+            if given.ndim != 1 or given.size != self.size:
+                raise ShapeError("density", f"has shape {given.shape}",
+                                 f"Expected {self.shape}: [up, north, east], or [{self.size}] in that order.")
+            given = given.reshape(self.shape)
+        self._density = np.ascontiguousarray(given)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Cells along up, northing, easting: the shape of `density`."""
+        return self.up.size - 1, self.northing.size - 1, self.easting.size - 1
+
+    @property
+    def size(self) -> int:
+        """How many cells."""
+        n_up, n_north, n_east = self.shape
+        return n_up * n_north * n_east
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float, float, float]:
+        """West, east, south, north, bottom, top, m."""
+        return (float(self.easting[0]), float(self.easting[-1]), float(self.northing[0]), float(self.northing[-1]),
+                float(self.up[0]), float(self.up[-1]))
+
+    @property
+    def centres(self) -> tuple[Floats, Floats, Floats]:
+        """Easting [n_east], northing [n_north], up [n_up] of the cells' centres, m."""
+        e, n, u = ((f[1:] + f[:-1]) / 2 for f in (self.easting, self.northing, self.up))
+        return e, n, u
+
+    def prisms(self) -> Floats:
+        """[cells, 6]: west, east, south, north, bottom, top of every cell, in the order of `density`."""
+        made: Floats = np.empty((6, *self.shape))
+        for place, (low, along) in enumerate(((self.easting, (1, 1, -1)), (self.northing, (1, -1, 1)),
+                                              (self.up, (-1, 1, 1)))):
+            made[2 * place] = low[:-1].reshape(along)
+            made[2 * place + 1] = low[1:].reshape(along)
+        columns: Floats = made.reshape(6, -1).T
+        return columns
+
+    def to_prisms(self) -> PrismSet:
+        """The cells with a density other than zero, as free prisms."""
+        held = self.density.ravel() != 0
+        return PrismSet(self.prisms()[held], self.density.ravel()[held])
+
+    # -- files --
+
+    @classmethod
+    def read(cls, path: Path, density: Optional[Path] = None, *, field: str = "density") -> TensorMesh:
+        """A mesh from a file of any format that ``terrane info`` knows: UBC .msh, .h5, .nc.
+
+        Parameters
+        ----------
+        path : path
+            The mesh; .h5 and .nc hold densities too.
+        density : path, optional
+            Densities of the cells: UBC .den, .npy.
+        field : str
+            Which property of the file is the density.
+        """
+        if density is not None:
+            held = _core.read(str(density), mesh=str(path))
+        else:
+            held = _core.read(str(path))
+        if held["kind"] != "mesh":
+            raise InputError(str(density or path), f"holds a {held['kind']}, not a mesh")
+        mesh = cls(held["easting"], held["northing"], held["up"])
+        cells = {name: values for name, _, _, values in held["cells"]}
+        if field in cells:
+            mesh.density = cells[field]
+        elif len(cells) == 1 and density is not None:
+            mesh.density = next(iter(cells.values()))
+        elif cells:
+            raise InputError(str(density or path), f'has no "{field}"', f"It has: {', '.join(cells)}.")
+        return mesh
+
+    def write(self, path: Path, *, attributes: Optional[Mapping[str, str]] = None) -> None:
+        """Write mesh or densities; the extension chooses: .msh and .den (UBC), .h5, .nc, .vtr, .npy."""
+        _core.write(str(path), {
+            "kind": "mesh", "easting": self.easting, "northing": self.northing, "up": self.up,
+            "cells": [("density", "kg/m3", "density", self.density.reshape(-1))],
+            "attributes": {"program": "terrane", **(attributes or {})}})
+
+    # -- other programs --
+
+    @classmethod
+    def from_discretize(cls, mesh: Any, density: Optional[ArrayLike] = None) -> TensorMesh:
+        """From a ``discretize.TensorMesh`` (x east, y north, z up); density [cells] in its order, kg/m³."""
+        return cls(mesh.nodes_x, mesh.nodes_y, mesh.nodes_z, density)
+
+    def to_discretize(self) -> Any:
+        """A ``discretize.TensorMesh``; ``density.ravel()`` is in the order of its cells."""
+        try:
+            from discretize import TensorMesh as Discretized
+        except ImportError as error:
+            raise UnsupportedError("to_discretize", "there is no discretize", "pip install discretize") from error
+        return Discretized([np.diff(self.easting), np.diff(self.northing), np.diff(self.up)],
+                           origin=[self.easting[0], self.northing[0], self.up[0]])
+
+    def to_xarray(self) -> Any:
+        """An ``xarray.DataArray`` of the density, with the cells' centres as coordinates."""
+        import xarray
+
+        e, n, u = self.centres
+        return xarray.DataArray(
+            self.density, dims=("up", "northing", "easting"), name="density",
+            coords={"up": ("up", u, {"units": "m"}), "northing": ("northing", n, {"units": "m"}),
+                    "easting": ("easting", e, {"units": "m"})},
+            attrs={"units": "kg/m3", "long_name": "density"})
+
+    def to_pyvista(self) -> Any:
+        """A ``pyvista.RectilinearGrid`` with cell data "density"."""
+        grid = _pyvista().RectilinearGrid(self.easting, self.northing, self.up)
+        grid.cell_data["density"] = self.density.ravel()
+        return grid
+
+    def _engine(self) -> tuple[Any, ...]:
+        return "mesh", self.easting, self.northing, self.up, self.density.reshape(-1)
+
+    def _title(self) -> str:
+        n_up, n_north, n_east = self.shape
+        return f"TensorMesh: {n_east} × {n_north} × {n_up} cells (east × north × up)"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [("extent", bounds_text(self.bounds)), ("density", _range_text(self.density))]
+
+
+class PrismSet(_Shown):
+    """Free prisms, each with a density.
+
+    Parameters
+    ----------
+    prisms : array_like [m, 6]
+        West, east, south, north, bottom, top, m.
+    density : array_like [m] or float
+        kg/m³.
+
+    Examples
+    --------
+    >>> PrismSet([[0, 10, 0, 10, -10, 0], [10, 20, 0, 10, -10, 0]], [100.0, -50.0])
+    PrismSet: 2 prisms
+      extent   easting 0 … 20 m, northing 0 … 10 m, up -10 … 0 m
+      density  -50 … 100 kg/m³, 2 of 2 not zero
+    """
+
+    def __init__(self, prisms: ArrayLike, density: ArrayLike) -> None:
+        self.prisms = faces(prisms)
+        self.density = vector(density, "density", "kg/m3", self.prisms.shape[0], ": one for each prism")
+
+    def __len__(self) -> int:
+        return int(self.prisms.shape[0])
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float, float, float]:
+        """West, east, south, north, bottom, top of all, m."""
+        low, high = self.prisms.min(axis=0), self.prisms.max(axis=0)
+        return float(low[0]), float(high[1]), float(low[2]), float(high[3]), float(low[4]), float(high[5])
+
+    @classmethod
+    def read(cls, path: Path, *, length_unit: str = "", density_unit: str = "") -> PrismSet:
+        """Prisms from a file: columns west, east, south, north, bottom, top, density, or two corners and rho."""
+        held = _core.read(str(path), length_unit=length_unit, unit=density_unit)
+        if held["kind"] == "mesh":
+            return TensorMesh.read(path).to_prisms()
+        if held["kind"] != "prisms":
+            raise InputError(str(path), f"holds a {held['kind']}, not prisms")
+        return cls(np.column_stack(held["faces"]), held["density"])
+
+    def write(self, path: Path, *, attributes: Optional[Mapping[str, str]] = None) -> None:
+        """Write them: .csv, .h5, .nc, and what else ``terrane convert --formats`` lists for prisms."""
+        _core.write(str(path), {
+            "kind": "prisms", "faces": [np.ascontiguousarray(c) for c in self.prisms.T], "density": self.density,
+            "attributes": {"program": "terrane", **(attributes or {})}})
+
+    @classmethod
+    def from_pandas(cls, frame: Any) -> PrismSet:
+        """From columns west, east, south, north, bottom, top, density of a DataFrame."""
+        names = ["west", "east", "south", "north", "bottom", "top", "density"]
+        missing = [name for name in names if name not in frame]
+        if missing:
+            raise InputError("frame", f"has no column {', '.join(missing)}", f"Expected {', '.join(names)}.")
+        return cls(frame[names[:6]].to_numpy(), frame["density"].to_numpy())
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with columns west, east, south, north, bottom, top, density."""
+        import pandas
+
+        frame = pandas.DataFrame(self.prisms, columns=["west", "east", "south", "north", "bottom", "top"])
+        return frame.assign(density=self.density)
+
+    def to_pyvista(self) -> Any:
+        """A ``pyvista.UnstructuredGrid`` of hexahedra with cell data "density"."""
+        pyvista = _pyvista()
+        w, e, s, n, b, t = self.prisms.T
+        corners = np.stack([np.stack(c, axis=-1) for c in (
+            (w, s, b), (e, s, b), (e, n, b), (w, n, b), (w, s, t), (e, s, t), (e, n, t), (w, n, t))], axis=1)
+        count = len(self)
+        cells = np.column_stack([np.full(count, 8), np.arange(8 * count).reshape(count, 8)])
+        grid = pyvista.UnstructuredGrid(cells.ravel(), np.full(count, 12, np.uint8), corners.reshape(-1, 3))
+        grid.cell_data["density"] = self.density
+        return grid
+
+    def _engine(self) -> tuple[Any, ...]:
+        return "prisms", self.prisms, self.density
+
+    def _title(self) -> str:
+        return f"PrismSet: {len(self):,} prisms"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [("extent", bounds_text(self.bounds)), ("density", _range_text(self.density))]
+
+
+class PrismLayer(_Shown):
+    """One column a node of a grid, between a surface and a reference.
+
+    Side faces lie half-way between nodes, so that columns tile without gap. Where the surface lies below the
+    reference, the column reaches from the surface up to the reference; its density is taken as it is given.
+    Columns whose surface, reference or density is NaN, and those without height, are left out.
+
+    Parameters
+    ----------
+    easting, northing : array_like [n_east], [n_north]
+        Nodes, ascending, m.
+    surface, reference : array_like [n_north, n_east] or float
+        m.
+    density : array_like [n_north, n_east] or float
+        kg/m³.
+
+    Examples
+    --------
+    >>> layer = PrismLayer([0, 10, 20], [0, 10], surface=[[5, 5, 5], [5, 0, -5]], reference=0, density=2670)
+    >>> len(layer.to_prisms())
+    5
+    """
+
+    def __init__(self, easting: ArrayLike, northing: ArrayLike, surface: ArrayLike, reference: ArrayLike = 0.0,
+                 density: ArrayLike = 2670.0) -> None:
+        self.easting = axis(easting, "easting", 2)
+        self.northing = axis(northing, "northing", 2)
+        self.surface = self._on_nodes(surface, "surface", "m")
+        self.reference = self._on_nodes(reference, "reference", "m")
+        self.density = self._on_nodes(density, "density", "kg/m3")
+
+    def _on_nodes(self, value: ArrayLike, name: str, unit: str) -> Floats:
+        _check_unit(value, name, unit)
+        array = real(value, name, unit)
+        if array.ndim == 0:
+            return np.full(self.shape, float(array))
+        if array.shape != self.shape:
+            raise ShapeError(name, f"has shape {array.shape}", f"Expected {self.shape}: [north, east].")
+        return array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Nodes along northing and easting."""
+        return self.northing.size, self.easting.size
+
+    def to_prisms(self) -> PrismSet:
+        """The columns that have height and density, row by row from the south-west."""
+        east, north = _between(self.easting), _between(self.northing)
+        made = np.empty((6, *self.shape))
+        made[0], made[1] = east[:-1], east[1:]
+        made[2], made[3] = north[:-1, None], north[1:, None]
+        made[4] = np.minimum(self.surface, self.reference)
+        made[5] = np.maximum(self.surface, self.reference)
+        held = (made[5] > made[4]) & np.isfinite(self.density) & (self.density != 0)
+        if not held.any():
+            raise InputError("surface", "no column has height and density", "It lies on the reference everywhere.")
+        return PrismSet(made[:, held].T, self.density[held])
+
+    @classmethod
+    def from_xarray(cls, layer: Any, density_name: str = "density") -> PrismLayer:
+        """From a harmonica prism layer: a Dataset with easting, northing, top, bottom and a density."""
+        if density_name not in layer:
+            raise InputError("layer", f'has no "{density_name}"', f"It has: {', '.join(map(str, layer.data_vars))}.")
+        dims = ("northing", "easting")
+        return cls(layer["easting"].values, layer["northing"].values, layer["top"].transpose(*dims).values,
+                   layer["bottom"].transpose(*dims).values, layer[density_name].transpose(*dims).values)
+
+    def to_xarray(self) -> Any:
+        """A Dataset as ``harmonica.prism_layer`` makes it: coordinates top and bottom, variable density."""
+        import xarray
+
+        dims = ("northing", "easting")
+        return xarray.Dataset(
+            {"density": (dims, self.density, {"units": "kg/m3"})},
+            coords={"easting": ("easting", self.easting, {"units": "m"}),
+                    "northing": ("northing", self.northing, {"units": "m"}),
+                    "top": (dims, np.maximum(self.surface, self.reference), {"units": "m"}),
+                    "bottom": (dims, np.minimum(self.surface, self.reference), {"units": "m"})},
+            attrs={"coords_units": "meters", "properties_units": "SI"})
+
+    def _engine(self) -> tuple[Any, ...]:
+        return self.to_prisms()._engine()
+
+    def _title(self) -> str:
+        return f"PrismLayer: {self.shape[1]} × {self.shape[0]} columns (east × north)"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        low, high = np.nanmin(self.surface), np.nanmax(self.surface)
+        return [("easting", f"{self.easting[0]:g} … {self.easting[-1]:g} m"),
+                ("northing", f"{self.northing[0]:g} … {self.northing[-1]:g} m"),
+                ("surface", f"{low:g} … {high:g} m"),
+                ("density", _range_text(self.density))]
+
+
+def _between(nodes: Floats) -> Floats:
+    """Faces half-way between nodes, the outermost as far out as the next one in."""
+    middle = (nodes[1:] + nodes[:-1]) / 2
+    return np.concatenate([[2 * nodes[0] - middle[0]], middle, [2 * nodes[-1] - middle[-1]]])

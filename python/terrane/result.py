@@ -1,0 +1,222 @@
+"""What a run returns: fields at stations, with everything needed to know how they came about."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, Iterator, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _core
+from ._arrays import html_table, text_table
+from .errors import InputError, UnsupportedError
+from .survey import Column, Survey
+
+__all__ = ["Result"]
+
+
+class Result:
+    """Fields at stations.
+
+    It wraps an ``xarray.Dataset``, made when first asked for: ``result["g_u"]`` is its DataArray, and every
+    attribute and method of the Dataset can be used on the result itself (``result.g_u``, ``result.sel(...)``).
+    Gridded surveys give variables [northing, easting], lists give [station].
+
+    Attributes
+    ----------
+    survey : Survey
+    attributes : dict of str
+        Program, version, frame, gravitational constant, settings, and the job where there was one.
+    report : dict
+        Method and why, seconds, memory, estimated and verified error, stations inside bodies.
+    dataset : xarray.Dataset
+    """
+
+    def __init__(self, engine: _core.Result) -> None:
+        self._engine = engine
+        self._dataset: Optional[Any] = None
+        self._survey: Optional[Survey] = None
+        self._fields = [Column(*field) for field in engine.fields()]
+        self.attributes: dict[str, str] = engine.attributes()
+        self.report: dict[str, Any] = engine.report()
+
+    @property
+    def survey(self) -> Survey:
+        if self._survey is None:
+            easting, northing, up, columns, grid, projection = self._engine.survey()
+            survey = Survey(easting, northing, up, projection=projection)
+            survey._grid = grid
+            survey._columns = {c[0]: Column(*c) for c in columns}
+            self._survey = survey
+        return self._survey
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of the fields."""
+        return tuple(field.name for field in self._fields)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Unit of every field."""
+        return {field.name: field.unit for field in self._fields}
+
+    @property
+    def singular(self) -> Optional[Any]:
+        """Where the tensor has no single value, of the survey's shape; None when nowhere."""
+        mask = self._engine.singular()
+        return mask.astype(bool).reshape(self.survey.shape) if mask.size else None
+
+    def values(self, name: str) -> Any:
+        """One field as a NumPy array of the survey's shape."""
+        for field in self._fields:
+            if field.name == name:
+                return field.values.reshape(self.survey.shape)
+        raise InputError("name", f"there is no field {name!r}", f"There are: {', '.join(self.channels)}.")
+
+    @property
+    def dataset(self) -> Any:
+        """The ``xarray.Dataset``, with coordinates, units and all attributes."""
+        if self._dataset is None:
+            self._dataset = self._make_dataset()
+        return self._dataset
+
+    def _make_dataset(self) -> Any:
+        try:
+            import xarray
+        except ImportError as error:
+            raise UnsupportedError("result", "there is no xarray", "pip install xarray; or use result.values(name)") \
+                from error
+        survey = self.survey
+        metres = {"units": "m"}
+        coords: dict[str, Any]
+        dims: tuple[str, ...]
+        if survey.axes is not None:
+            dims = ("northing", "easting")
+            coords = {"easting": ("easting", survey.axes[0], metres), "northing": ("northing", survey.axes[1], metres)}
+        else:
+            dims = ("station",)
+            coords = {"easting": (dims, survey.easting, metres), "northing": (dims, survey.northing, metres)}
+        coords["up"] = (dims, survey.up.reshape(survey.shape), {**metres, "positive": "up"})
+        variables = {}
+        for column in [*survey.columns.values(), *self._fields]:
+            variables[column.name] = (dims, column.values.reshape(survey.shape),
+                                      {"units": column.unit, "long_name": column.description or column.name})
+        if self.singular is not None:
+            variables["singular"] = (dims, self.singular, {"long_name": "the gradient tensor has no single value"})
+        return xarray.Dataset(variables, coords=coords, attrs=dict(self.attributes))
+
+    def __getitem__(self, name: Any) -> Any:
+        return self.dataset[name]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.dataset, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.channels or name in self.dataset
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.channels)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *dir(self.dataset)})
+
+    # -- files --
+
+    def write(self, path: Union[str, PathLike[str]]) -> None:
+        """Write to a file exactly as the terrane command does; the extension chooses: .nc, .csv, .vts, .npy, ..."""
+        self._engine.write(str(path))
+
+    def to_netcdf(self, path: Union[str, PathLike[str]]) -> None:
+        """CF NetCDF with coordinates, units and provenance."""
+        self._written(path, ".nc")
+
+    def to_csv(self, path: Union[str, PathLike[str]]) -> None:
+        """One row a station, units in the header, provenance in comment lines."""
+        self._written(path, ".csv")
+
+    def to_vtk(self, path: Union[str, PathLike[str]]) -> None:
+        """VTK XML for ParaView: .vts, for gridded surveys."""
+        self._written(path, ".vts")
+
+    def _written(self, path: Union[str, PathLike[str]], extension: str) -> None:
+        if not str(path).endswith(extension):
+            raise InputError("path", f"is {str(path)!r}", f"Its extension must be {extension}.")
+        self.write(path)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with one row a station."""
+        frame = self.survey.to_pandas()
+        return frame.assign(**{field.name: field.values for field in self._fields})
+
+    def to_pyvista(self) -> Any:
+        """A ``pyvista.StructuredGrid`` (gridded surveys) or ``PolyData`` with the fields as point data."""
+        from .mesh import _pyvista
+
+        pyvista, survey = _pyvista(), self.survey
+        if survey.axes is not None:
+            shape = survey.shape
+            points = pyvista.StructuredGrid(*(np.ascontiguousarray(a.reshape(shape).T)[..., None]
+                                              for a in (survey.easting, survey.northing, survey.up)))
+        else:
+            points = pyvista.PolyData(np.column_stack([survey.easting, survey.northing, survey.up]))
+        for field in self._fields:
+            points.point_data[field.name] = field.values
+        return points
+
+    def plot(self, channels: Optional[Sequence[str]] = None, *, title: str = "",
+             path: Union[str, PathLike[str], None] = None) -> Any:
+        """Maps of the fields, ready to print.
+
+        Parameters
+        ----------
+        channels : names, optional
+            What to draw; otherwise all.
+        title : str
+            Line above the maps.
+        path : path, optional
+            Picture to write: .png, .svg or .pdf.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from . import plotting
+
+        survey = self.survey
+        names = [channels] if isinstance(channels, str) else channels
+        fields = [plotting.Field(f.name, f.unit, f.values.reshape(survey.shape)) for f in self._fields]
+        if survey.axes is not None:
+            data = plotting.Data("grid", *survey.axes, fields=fields, source="result")
+        else:
+            data = plotting.Data("stations", survey.easting, survey.northing, fields=fields, source="result")
+        try:
+            figure = plotting.draw(data, names, title=title)
+        except plotting.PlotError as error:
+            raise InputError("channels", str(error)) from error
+        if path is not None:
+            plotting.save(figure, path, None)
+        return figure
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [("survey", self.survey._title().split(": ", 1)[1])]
+        for field in self._fields:
+            finite = field.values[np.isfinite(field.values)]
+            text = f"{finite.min():.6g} … {finite.max():.6g} {field.unit}" if finite.size else "not finite"
+            rows.append((field.name, text))
+        rows.append(("frame", self.attributes.get("frame", "")))
+        rows.append(("method", str(self.report["method"])))
+        rows.append(("time", f"{self.report['seconds']:.3g} s on {self.report['device']}"))
+        if self.report["verified_stations"]:
+            rows.append(("error", f"{self.report['verified_error']:.1e} against quadruple precision"))
+        return rows
+
+    def __repr__(self) -> str:
+        return text_table("terrane.Result", self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table("terrane.Result", self._rows())

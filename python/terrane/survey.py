@@ -1,0 +1,188 @@
+"""Where fields are observed."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, Mapping, NamedTuple, Optional, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core
+from ._arrays import Floats, axis, html_table, real, text_table
+from .errors import InputError, ShapeError
+
+__all__ = ["Column", "Survey"]
+
+
+class Column(NamedTuple):
+    """Numbers with a name and a unit."""
+
+    name: str
+    unit: str
+    description: str
+    values: Floats
+
+
+class Survey:
+    """Stations, in the model's coordinates.
+
+    Parameters
+    ----------
+    easting, northing : array_like [n]
+        m.
+    up : array_like [n] or float
+        m.
+    columns : mapping of name to array_like [n], optional
+        What else is known of each station; it travels into the result.
+    projection : str
+        PROJ string or EPSG code of easting and northing, when there is one.
+
+    Examples
+    --------
+    >>> Survey.grid([0, 100, 200], [0, 100], up=10)
+    Survey: 6 stations, a grid of 3 × 2 (east × north)
+      easting   0 … 200 m
+      northing  0 … 100 m
+      up        10 m
+    """
+
+    def __init__(self, easting: ArrayLike, northing: ArrayLike, up: ArrayLike, *,
+                 columns: Optional[Mapping[str, ArrayLike]] = None, projection: str = "") -> None:
+        self._grid: Optional[tuple[Floats, Floats]] = None
+        arrays = [real(a, name, "m") for a, name in ((easting, "easting"), (northing, "northing"), (up, "up"))]
+        try:
+            arrays = [np.ascontiguousarray(a).reshape(-1) for a in np.broadcast_arrays(*arrays)]
+        except ValueError:
+            raise ShapeError("easting, northing, up", f"have shapes {', '.join(str(a.shape) for a in arrays)}",
+                             "Expected one entry for each station.") from None
+        self.easting, self.northing, self.up = arrays
+        if len(self) == 0:
+            raise ShapeError("easting", "there are no stations", "Expected at least one.")
+        for name, array in (("easting", self.easting), ("northing", self.northing), ("up", self.up)):
+            if not np.all(np.isfinite(array)):
+                raise InputError(name, f"station {int(np.flatnonzero(~np.isfinite(array))[0])} is not finite",
+                                 "Coordinates are finite numbers in metres.")
+        self.projection = projection
+        self._columns: dict[str, Column] = {}
+        for name, values in (columns or {}).items():
+            self.set_column(name, values)
+
+    @classmethod
+    def grid(cls, easting: ArrayLike, northing: ArrayLike, up: ArrayLike, *, projection: str = "") -> Survey:
+        """Stations at every crossing of two ascending axes; ``up`` is a number or [n_north, n_east], m."""
+        east, north = axis(easting, "easting"), axis(northing, "northing")
+        height = real(up, "up", "m")
+        if height.ndim and height.shape != (north.size, east.size):
+            raise ShapeError("up", f"has shape {height.shape}", f"Expected ({north.size}, {east.size}), or a number.")
+        e, n = np.meshgrid(east, north)
+        survey = cls(e, n, np.broadcast_to(height, e.shape), projection=projection)
+        survey._grid = (east, north)
+        return survey
+
+    def set_column(self, name: str, values: ArrayLike, unit: str = "", description: str = "") -> None:
+        """Add or replace a column [n]."""
+        array = real(values, f"columns[{name!r}]")
+        array = np.ascontiguousarray(array).reshape(-1)
+        if array.size != len(self):
+            raise ShapeError(f"columns[{name!r}]", f"has {array.size} entries", f"Expected {len(self)}, one a station.")
+        self._columns[name] = Column(name, unit, description, array)
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """Columns beside the coordinates, by name."""
+        return dict(self._columns)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n_north, n_east) of a grid, otherwise (n,)."""
+        return (len(self),) if self._grid is None else (self._grid[1].size, self._grid[0].size)
+
+    @property
+    def is_grid(self) -> bool:
+        return self._grid is not None
+
+    @property
+    def axes(self) -> Optional[tuple[Floats, Floats]]:
+        """Easting and northing of a grid's nodes; None for a list."""
+        return self._grid
+
+    def __len__(self) -> int:
+        return int(self.easting.size)
+
+    @classmethod
+    def read(cls, path: Union[str, PathLike[str]], *, length_unit: str = "") -> Survey:
+        """Stations from a file with columns easting, northing, up, or a grid with a field up."""
+        return cls._from_content(str(path), _core.read(str(path), length_unit=length_unit))
+
+    @classmethod
+    def _from_content(cls, path: str, held: dict[str, Any]) -> Survey:
+        if held["kind"] == "grid":
+            fields = {c[0]: Column(*c) for c in held["fields"]}
+            if "up" not in fields:
+                raise InputError(path, "is a grid without heights", "Stations need a field up, in metres.")
+            shape = (held["northing"].size, held["easting"].size)
+            survey = cls.grid(held["easting"], held["northing"], fields.pop("up").values.reshape(shape),
+                              projection=held["projection"])
+        elif held["kind"] == "table":
+            fields = {c[0]: Column(*c) for c in held["columns"]}
+            missing = [name for name in ("easting", "northing", "up") if name not in fields]
+            if missing:
+                raise InputError(path, f"has no column {', '.join(missing)}", f"It has: {', '.join(fields)}.")
+            e, n, u = (fields.pop(name) for name in ("easting", "northing", "up"))
+            for column in (e, n, u):
+                if column.unit not in ("", "m"):
+                    raise InputError(path, f"{column.name} is in {column.unit}", "Convert it to m.")
+            survey = cls(e.values, n.values, u.values, projection=held["projection"])
+        else:
+            raise InputError(path, f"holds a {held['kind']}, not stations")
+        survey._columns = fields
+        return survey
+
+    def write(self, path: Union[str, PathLike[str]]) -> None:
+        """Write stations and columns: .csv, .nc, and other formats by extension."""
+        _core.write(str(path), {"kind": "table", "survey": self._engine(), "attributes": {"program": "terrane"}})
+
+    @classmethod
+    def from_pandas(cls, frame: Any) -> Survey:
+        """From a DataFrame with columns easting, northing, up; its other numeric columns are kept."""
+        missing = [name for name in ("easting", "northing", "up") if name not in frame]
+        if missing:
+            raise InputError("frame", f"has no column {', '.join(missing)}", "Expected easting, northing, up, in metres.")
+        survey = cls(frame["easting"].to_numpy(), frame["northing"].to_numpy(), frame["up"].to_numpy())
+        for name in frame.columns:
+            if name not in ("easting", "northing", "up") and frame[name].dtype.kind in "fiu":
+                survey.set_column(str(name), frame[name].to_numpy())
+        return survey
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with columns easting, northing, up and the others."""
+        import pandas
+
+        return pandas.DataFrame({"easting": self.easting, "northing": self.northing, "up": self.up,
+                                 **{name: column.values for name, column in self._columns.items()}})
+
+    def _engine(self) -> tuple[Any, ...]:
+        return self.easting, self.northing, self.up, list(self._columns.values()), self._grid, self.projection
+
+    def _title(self) -> str:
+        text = f"Survey: {len(self):,} stations"
+        return text if self._grid is None else f"{text}, a grid of {self.shape[1]} × {self.shape[0]} (east × north)"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        def span(values: Floats) -> str:
+            low, high = values.min(), values.max()
+            return f"{low:g} m" if low == high else f"{low:g} … {high:g} m"
+
+        rows = [("easting", span(self.easting)), ("northing", span(self.northing)), ("up", span(self.up))]
+        if self._columns:
+            rows.append(("columns", ", ".join(self._columns)))
+        if self.projection:
+            rows.append(("projection", self.projection))
+        return rows
+
+    def __repr__(self) -> str:
+        return text_table(self._title(), self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title(), self._rows())
