@@ -131,12 +131,15 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.reason = chosen.reason;
   report.memory_bytes = chosen.memory_bytes;
   report.estimated_error = chosen.estimated_error;
-  MemoryBudget budget;
-  if (parameters.memory > 0) budget.bytes = parameters.memory;
-  budget.require(
-      "forward",
-      fmt::format("{} prisms at {} stations by the {} method", prisms.size(), stations.size(), report.method),
-      static_cast<double>(report.memory_bytes));
+  // Asking what memory is left takes longer than a few prisms do: not for what any machine has.
+  constexpr std::size_t always_there = std::size_t{16} << 20;
+  if (parameters.memory > 0 || report.memory_bytes > always_there) {
+    const MemoryBudget budget{parameters.memory > 0 ? parameters.memory : available_memory()};
+    budget.require("forward",
+                   fmt::format("{} prisms at {} stations by the {} method", prisms.size(), stations.size(),
+                               report.method),
+                   static_cast<double>(report.memory_bytes));
+  }
 
   const auto sums = run(chosen, prisms, stations, wanted, *progress);
   for (std::size_t c = 0; c < sums.values.size(); ++c)

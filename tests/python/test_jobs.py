@@ -1,0 +1,92 @@
+"""terrane.run equals the command line."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import terrane
+
+EXAMPLES = ROOT / "examples"
+COMMAND = [sys.executable, "-m", "terrane._command"]
+
+
+@pytest.fixture(autouse=True)
+def same_date(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+
+
+def test_run_writes_the_same_bytes_as_the_command(tmp_path):
+    job = shutil.copy(EXAMPLES / "01_one_prism" / "job.toml", tmp_path / "job.toml")
+    subprocess.run([*COMMAND, "run", job, "--quiet", "--output", str(tmp_path / "cli"), "--no-plots"], check=True)
+    result = terrane.run(job, output=tmp_path / "python", plots=False)
+    names = sorted(p.name for p in (tmp_path / "cli").iterdir())
+    assert names and names == sorted(p.name for p in (tmp_path / "python").iterdir())
+    rows = {}
+    for folder in ("cli", "python"):
+        text = (tmp_path / folder / "one_prism.csv").read_text()
+        rows[folder] = [line for line in text.splitlines() if not line.startswith("#")]
+    assert rows["cli"] == rows["python"]
+    assert len(result.channels) == 10
+
+
+def test_settings_and_arguments_reach_the_job(tmp_path):
+    job = shutil.copy(EXAMPLES / "01_one_prism" / "job.toml", tmp_path / "job.toml")
+    result = terrane.run(job, settings={"simulation.channels": ["g_z"], "simulation.frame": "harmonica",
+                                        "simulation.accuracy": 1e-10}, write=False, threads=1)
+    assert result.channels == ("g_z",) and result.attributes["accuracy"] == "1e-10"
+    assert not (tmp_path / "output").exists()
+
+
+def test_check_computes_nothing(tmp_path):
+    plan = terrane.check(EXAMPLES / "01_one_prism" / "job.toml")
+    assert plan["sources"] == 1 and plan["stations"] == 5
+    assert not (tmp_path / "output").exists()
+
+
+def test_a_mistyped_key_is_an_error_with_its_line(tmp_path):
+    job = tmp_path / "job.toml"
+    job.write_text((EXAMPLES / "01_one_prism" / "job.toml").read_text().replace("accuracy", "acuracy"))
+    with pytest.raises(terrane.InputError, match=r"job.toml:\d+: simulation.acuracy[\s\S]*accuracy"):
+        terrane.run(job)
+
+
+def test_the_command_says_what_it_is():
+    said = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, check=True).stdout
+    assert said.startswith(f"terrane {terrane.__version__}")
+
+
+def test_the_command_is_on_the_path_of_an_installed_package():
+    script = Path(sys.executable).parent / "terrane"
+    if "site-packages" not in terrane.__path__[0] or not script.exists():
+        pytest.skip("the package is not installed beside this Python")
+    said = subprocess.run([str(script), "--version"], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("terrane ")
+
+
+@pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*/script.py")), ids=lambda path: path.parent.name)
+def test_example_scripts_give_the_expected_numbers(script, tmp_path):
+    """Each script takes --output FOLDER, and its result is that of the job beside it."""
+    data = os.environ.get("TERRANE_DATA", "")
+    if "--data" in script.read_text() and not data:
+        pytest.skip("needs TERRANE_DATA, the folder with the open data sets")
+    words = [sys.executable, str(script), "--output", str(tmp_path)] + (["--data", data] if data else [])
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    made = sorted(tmp_path.glob("*.nc"))
+    assert made, "the script writes a result"
+    from terrane import plotting
+
+    for path in made:
+        job = terrane.run(script.parent / "job.toml", write=False,
+                          **({"data": data} if "--data" in script.read_text() else {}))
+        fields = {f.name: f.values for f in plotting.read(path).fields}
+        for name in job.channels:
+            expected = job.values(name)
+            np.testing.assert_allclose(np.ravel(fields[name]), expected.ravel(), rtol=1e-9,
+                                       atol=1e-11 * np.abs(expected).max())
