@@ -88,8 +88,8 @@ def _need(module: str):
         ) from error
 
 
-_EAST = {"easting", "x", "longitude", "lon"}
-_NORTH = {"northing", "y", "latitude", "lat"}
+# Horizontal coordinates, those to draw by first: stations may have both metres and degrees.
+_HORIZONTAL = (("easting", "northing"), ("x", "y"), ("longitude", "latitude"), ("lon", "lat"))
 
 
 def _read_netcdf(path: Path) -> Data:
@@ -104,9 +104,9 @@ def _read_netcdf(path: Path) -> Data:
             return numpy.ma.filled(numpy.ma.asarray(variable[...], dtype=float), numpy.nan)
 
         names = list(file.variables)
-        east = next((n for n in names if n.lower() in _EAST and file[n].ndim == 1), None)
-        north = next((n for n in names if n.lower() in _NORTH and file[n].ndim == 1), None)
-        if east is None or north is None:
+        lines = {n.lower(): n for n in names if file[n].ndim == 1}
+        east, north = next(((lines[e], lines[n]) for e, n in _HORIZONTAL if e in lines and n in lines), (None, None))
+        if east is None:
             raise PlotError(f"{path}: there is no easting and northing (or longitude and latitude)")
         geographic = "degree" in getattr(file[east], "units", "")
         on_stations = file[east].dimensions == file[north].dimensions
