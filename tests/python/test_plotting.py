@@ -1,7 +1,7 @@
 """What the plots read, and that they draw it."""
 
-import importlib.util
 import pathlib
+import sys
 
 import numpy
 import pytest
@@ -9,10 +9,8 @@ import pytest
 netCDF4 = pytest.importorskip("netCDF4")
 pytest.importorskip("matplotlib").use("Agg")
 
-SCRIPT = pathlib.Path(__file__).parents[2] / "python/terrane/plotting.py"
-SPEC = importlib.util.spec_from_file_location("plotting", SCRIPT)
-plotting = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(plotting)
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "python/terrane"))
+import plotting  # noqa: E402  (as the command runs it: without the package around it)
 
 
 def stations_with_both_kinds_of_coordinates(path):
