@@ -306,6 +306,10 @@ struct LatticeOperator::Plans {
   Plans(const Plans&) = delete;
   Plans& operator=(const Plans&) = delete;
 
+  /// For the spectra and the tables of one layer.
+  std::size_t layer_bytes(std::size_t channels) const {
+    return (reals * (channels + 1) + lags[0].distances * lags[1].distances * channels) * sizeof(double);
+  }
   void transform(const Array& a) const {
     fftw_execute_dft_r2c(forward, a.real(), reinterpret_cast<fftw_complex*>(a.complex()));
   }
@@ -346,20 +350,19 @@ LatticeCost LatticeOperator::cost() const {
         fft * (layers * (channels + 1) + channels) + layers * channels * size * 1e-9 +
         layers * static_cast<double>(p->lags[0].distances * p->lags[1].distances) * (40e-9 + channels * 4e-9);
     cost.spectra_bytes += p->reals * sizeof(double) * lattice_.layers.size() * computed_.size();
-    most = std::max(most, (p->reals * (2 * computed_.size() + 1) +
-                           p->lags[0].distances * p->lags[1].distances * computed_.size()) *
-                              sizeof(double));
+    most = std::max(
+        most, batch(*p) * p->layer_bytes(computed_.size()) + p->reals * computed_.size() * sizeof(double));
   }
   cost.memory_bytes = most + lattice_.place.size() * sizeof(std::uint32_t);
   return cost;
 }
 
-/// K at every distance that the lags of the group need, for one layer: values [channels][north][east].
-void LatticeOperator::table(const Lattice::Group& group, const Lattice::Layer& layer, int threads,
-                            std::vector<double>& values) const {
+/// K at a row of the distances that the lags of the group need, for one layer: values
+/// [channels][north][east].
+void LatticeOperator::table(const Lattice::Group& group, const Lattice::Layer& layer, std::size_t j,
+                            double* values) const {
   const Lags x(group, 0, lattice_.cells[0]), y(group, 1, lattice_.cells[1]);
   const std::size_t plane = x.distances * y.distances;
-  values.resize(computed_.size() * plane);
   const double half[2] = {0.5 * lattice_.spacing[0], 0.5 * lattice_.spacing[1]}, one = 1;
   const double west = -half[0], south = -half[1];
   const Prisms cell{{&west, 1},         {&half[0], 1},   {&south, 1}, {&half[1], 1},
@@ -372,26 +375,51 @@ void LatticeOperator::table(const Lattice::Group& group, const Lattice::Layer& l
   const std::size_t set = smallest_kernel_set(computed_), width = kernel_sets[set].size();
   const auto& kernels = kernel_target().kernels[set];
   const auto from_set = kernel_sets[set].list();
-  for_each(y.distances, threads, [&](std::size_t j) {
-    PlainNearPairs near_pairs(switching);
-    StationTile stations{};
-    std::vector<double> sums(width * tile_size);
-    for (std::size_t first = 0; first < x.distances; first += tile_size) {
-      stations.count = static_cast<int>(std::min<std::size_t>(tile_size, x.distances - first));
-      for (std::size_t s = 0; s < tile_size; ++s) {
-        stations.x[s] = x.distance(std::min(first + s, x.distances - 1)) * lattice_.spacing[0];
-        stations.y[s] = y.distance(j) * lattice_.spacing[1];
-        stations.z[s] = group.up;
-      }
-      std::fill(sums.begin(), sums.end(), 0.0);
-      kernels.near(tile, stations, near_pairs, sums.data());
-      std::size_t to = 0;
-      for (std::size_t c = 0; c < width; ++c)
-        if (computed_.contains(from_set[c]))
-          std::copy_n(sums.data() + c * tile_size, stations.count,
-                      values.data() + to++ * plane + j * x.distances + first);
+  PlainNearPairs near_pairs(switching);
+  StationTile stations{};
+  std::vector<double> sums(width * tile_size);
+  for (std::size_t first = 0; first < x.distances; first += tile_size) {
+    stations.count = static_cast<int>(std::min<std::size_t>(tile_size, x.distances - first));
+    for (std::size_t s = 0; s < tile_size; ++s) {
+      stations.x[s] = x.distance(std::min(first + s, x.distances - 1)) * lattice_.spacing[0];
+      stations.y[s] = y.distance(j) * lattice_.spacing[1];
+      stations.z[s] = group.up;
     }
-  });
+    std::fill(sums.begin(), sums.end(), 0.0);
+    kernels.near(tile, stations, near_pairs, sums.data());
+    std::size_t to = 0;
+    for (std::size_t c = 0; c < width; ++c)
+      if (computed_.contains(from_set[c]))
+        std::copy_n(sums.data() + c * tile_size, stations.count,
+                    values + to++ * plane + j * x.distances + first);
+  }
+}
+
+/// Layers done together: as many as a quarter of a gigabyte holds.
+std::size_t LatticeOperator::batch(const Plans& plans) const {
+  const std::size_t layer = plans.layer_bytes(computed_.size());
+  return std::clamp<std::size_t>((std::size_t{1} << 28) / layer, 1, lattice_.layers.size());
+}
+
+/// Writes K of one channel over all lags, the lag of the lowest station and the first cell first; lags
+/// below it wrap around. from: at the distances of the lags [north][east]; to: an array of the FFT
+void LatticeOperator::spread(const Plans& p, const Lattice::Group& group, Channel channel, const double* from,
+                             double* to) {
+  std::fill_n(to, p.reals, 0.0);
+  const bool odd_x = odd(channel, 0), odd_y = odd(channel, 1);
+  const auto wrapped = [&](long lag, int axis) {
+    const long from_lowest = lag - group.low[axis];
+    return static_cast<std::size_t>(from_lowest >= 0 ? from_lowest
+                                                     : from_lowest + static_cast<long>(p.n[axis]));
+  };
+  for (long lag_y = p.lags[1].first; lag_y < p.lags[1].first + p.lags[1].count; ++lag_y) {
+    double* const row = to + wrapped(lag_y, 1) * 2 * p.row;
+    const double* const values = from + p.lags[1].index(lag_y) * p.lags[0].distances;
+    const double sign_y = odd_y && p.lags[1].mirrored(lag_y) ? -1 : 1;
+    for (long lag_x = p.lags[0].first; lag_x < p.lags[0].first + p.lags[0].count; ++lag_x)
+      row[wrapped(lag_x, 0)] =
+          (odd_x && p.lags[0].mirrored(lag_x) ? -sign_y : sign_y) * values[p.lags[0].index(lag_x)];
+  }
 }
 
 DirectSums LatticeOperator::apply(std::span<const double> density, std::size_t stations, int threads,
@@ -425,69 +453,67 @@ DirectSums LatticeOperator::apply(std::span<const double> density, std::size_t s
     std::vector<Array> total;
     for (std::size_t c = 0; c < channels; ++c) total.emplace_back(p.reals);
     for_each(channels, threads, [&](std::size_t c) { std::fill_n(total[c].real(), p.reals, 0.0); });
-    Array masses(p.reals);
-    Spectra scratch;
-    std::vector<double> values;
-    for (std::size_t l = 0; l < layers; ++l) {
-      if (progress.cancelled()) throw Cancelled();
-      Spectra* kernel = &scratch;
-      if (keep_) {
-        auto& kept = spectra_[g * layers + l];
-        if (!kept) kept = std::make_unique<Spectra>();
-        kernel = kept.get();
+    const std::size_t at_once = batch(p), rows = p.lags[1].distances, plane_of_k = distances * rows;
+    std::vector<Array> masses;
+    std::vector<Spectra> scratch(keep_ ? 0 : at_once);
+    for (std::size_t l = 0; l < at_once; ++l) masses.emplace_back(p.reals);
+    std::vector<double> values(at_once * channels * plane_of_k);
+    for (std::size_t first_layer = 0; first_layer < layers; first_layer += at_once) {
+      const std::size_t count = std::min(at_once, layers - first_layer);
+      std::vector<Spectra*> kernel(count);
+      std::vector<unsigned char> known(count);
+      for (std::size_t l = 0; l < count; ++l) {
+        if (keep_) {
+          auto& kept = spectra_[g * layers + first_layer + l];
+          if (!kept) kept = std::make_unique<Spectra>();
+          kernel[l] = kept.get();
+        } else {
+          kernel[l] = &scratch[l];
+        }
+        known[l] = keep_ && !kernel[l]->channel.empty();
+        if (kernel[l]->channel.empty())
+          for (std::size_t c = 0; c < channels; ++c) kernel[l]->channel.emplace_back(p.reals);
       }
-      const bool known = keep_ && !kernel->channel.empty();
-      if (kernel->channel.empty())
-        for (std::size_t c = 0; c < channels; ++c) kernel->channel.emplace_back(p.reals);
-      if (!known) table(group, lattice_.layers[l], threads, values);
-      if (progress.cancelled()) throw Cancelled();
-      for_each(channels + 1, threads, [&](std::size_t task) {
-        if (task == 0) {
-          std::fill_n(masses.real(), p.reals, 0.0);
-          for (std::size_t m = start[l]; m < start[l + 1]; ++m) {
+      for_each(count * rows, threads, [&](std::size_t task) {
+        if (progress.cancelled()) throw Cancelled();
+        const std::size_t l = task / rows;
+        if (!known[l])
+          table(group, lattice_.layers[first_layer + l], task % rows,
+                values.data() + l * channels * plane_of_k);
+      });
+      for_each(count * (channels + 1), threads, [&](std::size_t task) {
+        if (progress.cancelled()) throw Cancelled();
+        const std::size_t l = task / (channels + 1);
+        if (task % (channels + 1) == 0) {
+          double* const to = masses[l].real();
+          std::fill_n(to, p.reals, 0.0);
+          for (std::size_t m = start[first_layer + l]; m < start[first_layer + l + 1]; ++m) {
             const std::size_t place = lattice_.place[member[m]] % plane;
-            masses.real()[place / lattice_.cells[0] * width + place % lattice_.cells[0]] = density[member[m]];
+            to[place / lattice_.cells[0] * width + place % lattice_.cells[0]] = density[member[m]];
           }
-          p.transform(masses);
+          p.transform(masses[l]);
           return;
         }
-        if (known) return;
-        const std::size_t c = task - 1;
-        double* const to = kernel->channel[c].real();
-        std::fill_n(to, p.reals, 0.0);
-        const bool odd_x = odd(list[c], 0), odd_y = odd(list[c], 1);
-        // The lag of the lowest station and the first cell comes first; lags below it wrap around.
-        for (long j = 0; j < p.lags[1].count; ++j) {
-          const long lag_y = p.lags[1].first + j;
-          const auto row = static_cast<std::size_t>(lag_y >= group.low[1]
-                                                        ? lag_y - group.low[1]
-                                                        : lag_y - group.low[1] + static_cast<long>(p.n[1]));
-          const double* from = values.data() + c * p.lags[0].distances * p.lags[1].distances +
-                               p.lags[1].index(lag_y) * distances;
-          const double sign_y = odd_y && p.lags[1].mirrored(lag_y) ? -1 : 1;
-          for (long i = 0; i < p.lags[0].count; ++i) {
-            const long lag_x = p.lags[0].first + i;
-            const auto column = static_cast<std::size_t>(
-                lag_x >= group.low[0] ? lag_x - group.low[0]
-                                      : lag_x - group.low[0] + static_cast<long>(p.n[0]));
-            const double sign = odd_x && p.lags[0].mirrored(lag_x) ? -sign_y : sign_y;
-            to[row * width + column] = sign * from[p.lags[0].index(lag_x)];
-          }
-        }
-        p.transform(kernel->channel[c]);
+        if (known[l]) return;
+        const std::size_t c = task % (channels + 1) - 1;
+        spread(p, group, list[c], values.data() + (l * channels + c) * plane_of_k,
+               kernel[l]->channel[c].real());
+        p.transform(kernel[l]->channel[c]);
       });
       constexpr std::size_t rows_a_task = 64;
       const std::size_t parts = (p.n[1] + rows_a_task - 1) / rows_a_task;
       for_each(channels * parts, threads, [&](std::size_t task) {
         const std::size_t c = task / parts, first = task % parts * rows_a_task * p.row,
                           last = std::min(first + rows_a_task * p.row, p.n[1] * p.row);
-        const Complex *a = masses.complex(), *k = kernel->channel[c].complex();
         Complex* t = total[c].complex();
-        for (std::size_t i = first; i < last; ++i)
-          t[i] += Complex(a[i].real() * k[i].real() - a[i].imag() * k[i].imag(),
-                          a[i].real() * k[i].imag() + a[i].imag() * k[i].real());
+        for (std::size_t l = 0; l < count; ++l) {
+          const Complex *a = masses[l].complex(), *k = kernel[l]->channel[c].complex();
+          for (std::size_t i = first; i < last; ++i)
+            t[i] += Complex(a[i].real() * k[i].real() - a[i].imag() * k[i].imag(),
+                            a[i].real() * k[i].imag() + a[i].imag() * k[i].real());
+        }
       });
-      progress.advance(1);
+      progress.advance(count);
     }
     for_each(channels, threads, [&](std::size_t c) { p.transform_back(total[c]); });
     const double scale = 1 / static_cast<double>(p.n[0] * p.n[1]);

@@ -69,8 +69,10 @@ class LatticeOperator {
   struct Plans;
   struct Spectra;
 
-  void table(const Lattice::Group& group, const Lattice::Layer& layer, int threads,
-             std::vector<double>& values) const;
+  void table(const Lattice::Group& group, const Lattice::Layer& layer, std::size_t row, double* values) const;
+  std::size_t batch(const Plans& plans) const;
+  static void spread(const Plans& plans, const Lattice::Group& group, Channel channel, const double* from,
+                     double* to);
   void contacts(std::span<const double> density, std::vector<Contact>& list) const;
 
   Lattice lattice_;

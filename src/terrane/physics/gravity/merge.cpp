@@ -35,7 +35,7 @@ std::uint64_t hash(const Key& key) {
 
 class Neighbours {
  public:
-  Neighbours(const Prisms& prisms, int axis) : density_(prisms.density) {
+  Neighbours(const Prisms& prisms, int axis, const Progress& progress) : density_(prisms.density) {
     const std::span<const double> low[3] = {prisms.west, prisms.south, prisms.bottom},
                                   high[3] = {prisms.east, prisms.north, prisms.top};
     const int a = (axis + 1) % 3, b = (axis + 2) % 3;
@@ -45,7 +45,11 @@ class Neighbours {
     next_.assign(prisms.size(), none);
     const std::size_t slots = std::bit_ceil(2 * prisms.size() + 1);
     std::vector<Index> table(slots, none);
+    const auto keep_going = [&](std::size_t n) {
+      if (n % 65536 == 0 && progress.cancelled()) throw Cancelled();
+    };
     for (std::size_t n = 0; n < prisms.size(); ++n) {
+      keep_going(n);
       const Key key = key_of(n, low_[n]);
       std::size_t slot = hash(key) & (slots - 1);
       while (table[slot] != none && key_of(table[slot], low_[table[slot]]) != key)
@@ -55,6 +59,7 @@ class Neighbours {
     }
     std::vector<bool> taken(prisms.size());
     for (std::size_t n = 0; n < prisms.size(); ++n) {
+      keep_going(n);
       const Key key = key_of(n, high_[n]);
       std::size_t slot = hash(key) & (slots - 1);
       while (table[slot] != none && key_of(table[slot], low_[table[slot]]) != key)
@@ -117,7 +122,9 @@ std::string MergedPrisms::text() const {
   return fmt::format("{} prisms merged into {} bars", original, size());
 }
 
-MergedPrisms merge(const Prisms& prisms, int threads) {
+MergedPrisms merge(const Prisms& prisms, int threads, Progress* progress) {
+  Progress silent;
+  if (!progress) progress = &silent;
   if (prisms.size() >= none)
     throw UnsupportedError("merge", fmt::format("{} prisms in one call", prisms.size()),
                            "The limit is 4294967294; split the run.");
@@ -126,7 +133,7 @@ MergedPrisms merge(const Prisms& prisms, int threads) {
   {
     std::vector<std::unique_ptr<Neighbours>> along(3);
     for_each(3, threads, [&](std::size_t axis) {
-      along[axis] = std::make_unique<Neighbours>(prisms, static_cast<int>(axis));
+      along[axis] = std::make_unique<Neighbours>(prisms, static_cast<int>(axis), *progress);
     });
     for (int axis = 1; axis < 3; ++axis)
       if (along[static_cast<std::size_t>(axis)]->links() > along[static_cast<std::size_t>(first)]->links())
@@ -134,7 +141,7 @@ MergedPrisms merge(const Prisms& prisms, int threads) {
     out = joined(prisms, *along[static_cast<std::size_t>(first)], first);
   }
   for (const int axis : {(first + 1) % 3, (first + 2) % 3}) {
-    const Neighbours neighbours(out.view(), axis);
+    const Neighbours neighbours(out.view(), axis, *progress);
     if (neighbours.links() > 0) out = joined(out.view(), neighbours, axis);
   }
   out.original = prisms.size();

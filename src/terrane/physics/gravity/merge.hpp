@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "terrane/base/progress.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 
 namespace terrane::gravity {
@@ -25,8 +26,9 @@ struct MergedPrisms {
 
 /// Joins neighbours along the axis that leaves the fewest prisms, then the bars along the other axes as long
 /// as that helps. Prisms that overlap stay as they are. Same result for any number of threads. Work and
-/// memory: proportional to the number of prisms.  Throws UnsupportedError: more than 4294967294 prisms.
-MergedPrisms merge(const Prisms& prisms, int threads = 0);
+/// memory: proportional to the number of prisms.  Throws UnsupportedError: more than 4294967294 prisms;
+/// Cancelled.
+MergedPrisms merge(const Prisms& prisms, int threads = 0, Progress* progress = nullptr);
 
 /// The share of a sample of prisms that would join the next of the list; 0.5 when none does but there are so
 /// few different densities that there must be neighbours; 0 when hardly two prisms are alike. Takes a

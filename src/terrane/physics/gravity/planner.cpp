@@ -153,7 +153,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
       !small && (automatic || parameters.method == Method::direct) ? share_that_merges(prisms) : 0;
   const double merging = seconds_to_merge * m;
   const auto try_merging = [&] {
-    auto merged = std::make_shared<MergedPrisms>(merge(prisms, parameters.threads));
+    auto merged = std::make_shared<MergedPrisms>(merge(prisms, parameters.threads, progress));
     const double seconds = merging + direct_seconds(merged->view(), stations, channels, parameters.accuracy);
     if (seconds >= plan.direct_seconds) return;
     plan.direct_seconds = seconds;

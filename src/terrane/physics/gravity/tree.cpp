@@ -459,14 +459,17 @@ void Tree::expand() {
     for (int n = 0; n < static_cast<int>(radials); ++n)
       b[n] = n % 2 == 0 ? bound(even[n / 2]) : bound(std::sqrt(even[n / 2] * even[n / 2 + 1]));
   };
+  progress_->start("clusters", nodes_.size());
   for (std::size_t l = levels_.size() - 1; l-- > 0;) {
     constexpr std::size_t chunk = 32;
     const std::size_t first = levels_[l], count = levels_[l + 1] - first;
     for_each((count + chunk - 1) / chunk, threads_, [&](std::size_t c) {
       if (progress_->cancelled()) throw Cancelled();
       for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) finish(nodes_[first + i]);
+      progress_->advance(std::min(chunk, count - c * chunk));
     });
   }
+  progress_->finish();
   receivers_ =
       std::make_unique<Receivers>(stations_, Turn{{0, 1, 2}, channels_}, kernel_target().kernels[0].lanes,
                                   stations_a_tile(stations_.size()));
@@ -684,9 +687,9 @@ TreeCost Tree::cost(Progress& progress) {
 
 DirectSums Tree::sum(Progress& progress) {
   progress_ = &progress;
-  progress_->start("gravity", stations_.size());
   expand();
   find_tolerance();
+  progress_->start("gravity", stations_.size());
   DirectSums out;
   out.values.assign(channels_.size(), std::vector<double>(stations_.size()));
   const std::size_t tiles = receivers_->tiles(),

@@ -52,7 +52,7 @@ Verification verify(const Prisms& prisms, const Stations& stations, const Parame
   std::vector<std::vector<double>> truth(channels.size(), std::vector<double>(count));
 
   const MergedPrisms merged =
-      share_that_merges(prisms) > 0 ? merge(prisms, parameters.threads) : MergedPrisms{};
+      share_that_merges(prisms) > 0 ? merge(prisms, parameters.threads, &progress) : MergedPrisms{};
   const Prisms bars = merged.size() > 0 ? merged.view() : prisms;
   const double pairs = static_cast<double>(bars.size()) * static_cast<double>(count);
   verification.quadruple = pairs * seconds_a_pair <= most_seconds * thread_count(parameters.threads);
