@@ -98,6 +98,8 @@ class Verbs(CommandTest):
         self.terrane("convert", "output/m.h5", "m.msh")
         self.terrane("convert", "output/m.h5", "m.den")
         self.terrane("convert", "m.den", "back.h5", "--mesh", "m.msh")
+        out, _ = self.terrane("info", "m.den", "--mesh", "m.msh")
+        self.assertIn("density", out)
         job = '[mesh]\nkind = "file"\nfile = "back.h5"\n' + JOB[JOB.index("[survey]"):]
         self.write("again.toml", job)
         self.terrane("run", "again.toml", "--output", "again")

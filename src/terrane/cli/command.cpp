@@ -103,10 +103,14 @@ int command(int argc, const char* const* argv) {
   new_verb->callback([&] { status = new_job(registry, fresh); });
 
   std::vector<std::string> files;
+  std::string info_mesh;
   auto* info_verb = app.add_subcommand("info", "Tell what files hold: shape, units, range, frame.");
   info_verb->add_option("files", files, "Files of any known format.")->required()->type_name("FILE");
-  info_verb->footer("Example:\n  terrane info output/fields.nc stations.csv");
-  info_verb->callback([&] { status = info(files); });
+  info_verb->add_option("--mesh", info_mesh, "Mesh of files of cell values (UBC .den, .npy).")
+      ->type_name("FILE");
+  info_verb->footer(
+      "Examples:\n  terrane info output/fields.nc stations.csv\n  terrane info model.den --mesh mesh.msh");
+  info_verb->callback([&] { status = info(files, info_mesh); });
 
   ConvertOptions conversion;
   bool formats = false;

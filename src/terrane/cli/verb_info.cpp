@@ -7,13 +7,15 @@
 
 namespace terrane::cli {
 
-int info(const std::vector<std::string>& files) {
+int info(const std::vector<std::string>& files, const std::string& mesh) {
+  io::ReadOptions options;
+  options.mesh = mesh;
   for (const auto& file : files) {
     if (std::filesystem::path(file).extension() == ".toml") {
       fmt::print("{}: a job file; `terrane check {}` tells what it does\n", file, file);
       continue;
     }
-    const auto text = InputPhase::within([&] { return io::describe(io::read(file), file); });
+    const auto text = InputPhase::within([&] { return io::describe(io::read(file, options), file); });
     fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
   }
   return 0;

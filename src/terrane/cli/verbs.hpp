@@ -42,7 +42,8 @@ struct PlotOptions {
 int run(const Registry& registry, const JobOptions& options);
 int check(const Registry& registry, const JobOptions& options);
 int new_job(const Registry& registry, const NewOptions& options);
-int info(const std::vector<std::string>& files);
+/// mesh: of files that hold cell values alone; empty if none does.
+int info(const std::vector<std::string>& files, const std::string& mesh);
 int convert(const ConvertOptions& options);
 int list_formats();
 int plot(const PlotOptions& options);
