@@ -1,7 +1,7 @@
 // The choice of method, and the check in quadruple precision.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <algorithm>
 #include <ctime>
 #include <random>
 
@@ -105,9 +105,13 @@ TEST(Planner, RefusesALatticeThatIsNone) {
 
 double seconds_on_one_core(const PrismList& prisms, const StationList& stations, Parameters parameters) {
   parameters.threads = 1;
-  const auto start = std::clock();
-  test::field(prisms.view(), stations.view(), parameters);
-  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  double least = 1e300;  // of a few, since other programs disturb
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const auto start = std::clock();
+    test::field(prisms.view(), stations.view(), parameters);
+    least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return least;
 }
 
 TEST(Planner, IsNeverSlowerThanTwiceTheBest) {

@@ -7,7 +7,6 @@
 
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/math/pack.hpp"
 #include "terrane/physics/gravity/tree.hpp"
 
 namespace terrane::gravity {
@@ -115,7 +114,7 @@ Trial make_trial(std::mt19937& random) {
 
 TEST(Tree, IsNeverOffByMoreThanTheTolerance) {
   const char* variable = std::getenv("TERRANE_TRIALS");
-  const int trials = variable ? std::atoi(variable) : 1000;
+  const int trials = variable ? std::atoi(variable) : 2000;
   std::mt19937 random(20261);
   for (int t = 0; t < trials; ++t) {
     const auto trial = make_trial(random);
