@@ -2,7 +2,7 @@
 // 128-bit type with a library (Clang), long double stands in; on 64-bit Arm that is quadruple precision too.
 #pragma once
 
-#include <cmath>
+#include "terrane/math/extended.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__) && __has_include(<quadmath.h>)
 #include <quadmath.h>
@@ -17,13 +17,6 @@ inline Quad square_root(Quad x) { return sqrtq(x); }
 inline Quad natural_log(Quad x) { return logq(x); }
 inline Quad log_one_plus(Quad x) { return log1pq(x); }
 inline Quad arctangent(Quad y, Quad x) { return atan2q(y, x); }
-#else
-using Quad = long double;
-inline Quad square_root(Quad x) { return std::sqrt(x); }
-inline Quad natural_log(Quad x) { return std::log(x); }
-inline Quad log_one_plus(Quad x) { return std::log1p(x); }
-inline Quad arctangent(Quad y, Quad x) { return std::atan2(y, x); }
-#endif
 
 inline Quad reciprocal(Quad x) { return 1 / x; }
 inline Quad select(bool condition, Quad yes, Quad no) { return condition ? yes : no; }
@@ -38,5 +31,8 @@ inline Quad two_artanh(const Quad& n, const Quad& d) { return log_one_plus(2 * n
 inline Quad two_artanh_small(const Quad& n, const Quad& d) { return two_artanh(n, d); }
 inline Quad angle(const Quad& y, const Quad& x) { return arctangent(y, x); }
 inline Quad angle_small(const Quad& y, const Quad& x) { return arctangent(y, x); }
+#else
+using Quad = Extended;
+#endif
 
 }  // namespace terrane
