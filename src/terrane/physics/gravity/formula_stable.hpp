@@ -24,8 +24,10 @@ struct AnyDistance {
   }
 };
 
-/// From R ≥ 2.5 Lmax on all fractions are small: one division and one polynomial each.
-struct BeyondTwoAndAHalfSides {
+/// From R ≥ 3 Lmax on all fractions are small: one division and one polynomial each. The largest is L / s of
+/// an edge that faces the station: for a cube s ≥ 2 √((R − L/√2)² + L²/4), so L / s ≤ 0.213.
+struct BeyondThreeSides {
+  static constexpr double from2 = 9;  ///< (R / Lmax)²
   template <class T>
   static TERRANE_FN T two_artanh(const T& n, const T& d) {
     return two_artanh_small(n, d);

@@ -146,8 +146,8 @@ struct AddNearField {
       total.add(Pack(tile.mass[p]), multipole<8, uu_by_laplace>(tile.multipole(p), xc, yc, zc));
       return;
     }
-    if (r2 >= 6.25 * tile.longest[p] * tile.longest[p]) {
-      total.add(density, stable<BeyondTwoAndAHalfSides, uu_by_laplace>(prism));
+    if (r2 >= BeyondThreeSides::from2 * tile.longest[p] * tile.longest[p]) {
+      total.add(density, stable<BeyondThreeSides, uu_by_laplace>(prism));
       return;
     }
     const Pack zero(0);

@@ -47,11 +47,18 @@ Quantities<double> field_of_prism(const Prism& prism, double x, double y, double
     for (double* value : {&q.v, &q.e, &q.n, &q.u, &q.ee, &q.nn, &q.uu, &q.en, &q.eu, &q.nu}) *value *= volume;
     return q;
   }
-  if (r2 >= 6.25 * limits.longest * limits.longest) return stable<BeyondTwoAndAHalfSides, true>(p);
+  if (r2 >= BeyondThreeSides::from2 * limits.longest * limits.longest)
+    return stable<BeyondThreeSides, true>(p);
   const auto outside = [](const double(&f)[2]) { return std::max({f[0], -f[1], 0.0}); };
   const double hx = outside(p.x), hy = outside(p.y), hz = outside(p.z);
   if (hx * hx + hy * hy + hz * hz >= limits.stable_h2) return stable<AnyDistance, true>(p);
-  if (!limits.stretched) return edge_face<true>(p);
+  if (limits.compact) {
+    if (!switching.extended) return edge_face<true>(p);
+    const auto q = edge_face<true>(relative_to<Extended>(prism, x, y, z));
+    const auto rounded = [](Extended value) { return static_cast<double>(value); };
+    return {rounded(q.v),  rounded(q.e),  rounded(q.n),  rounded(q.u),  rounded(q.ee),
+            rounded(q.nn), rounded(q.uu), rounded(q.en), rounded(q.eu), rounded(q.nu)};
+  }
   const auto [first, second] = halves(prism);
   auto q = field_of_prism(first, x, y, z, switching);
   add(q, field_of_prism(second, x, y, z, switching));

@@ -1,23 +1,29 @@
 // Which form serves a pair of prism and station, for the accuracy that was asked for.
 //
 // With h the distance to the prism's surface, R to its centre, Lmax and Lmin its longest and shortest side:
-//   inside, and outside up to h = reach      near form; sides longer than 1 : aspect are halved first
-//   beyond reach, R < 2.5 Lmax               stable form, general functions
-//   R ≥ 2.5 Lmax                             stable form, polynomials
+//   inside, and outside up to h = reach      near form; sides longer than 1 : near_aspect are halved first
+//   beyond reach, R < 3 Lmax                 stable form, general functions
+//   R ≥ 3 Lmax                               stable form, polynomials
 //   R ≥ multipole_from[N] Lmax               multipole of order N = 8, 6, 4, 2
-// Measured errors: docs/theory/gravity.md.
+// The error of the stable form is below 0.2 ε (Lmax/h)⁴ + 10 ε for every shape, and up to an aspect of 10
+// below 3 ε (Lmax/h)² + 10 ε. Measured errors: docs/theory/gravity.md.
 #pragma once
 
 #include <cmath>
 
+#include "terrane/math/extended.hpp"
 #include "terrane/mesh/prism.hpp"
 
 namespace terrane::gravity {
 
 struct Switching {
+  static constexpr double compact_aspect =
+      10;  ///< up to it the geometric mean of the sides measures the prism
+
   double multipole_from[4];  ///< R / Lmax from which order 2, 4, 6, 8 is accurate enough
-  double stable_reach;       ///< the stable form serves h > stable_reach · Lmax whatever the aspect
+  double stable_reach;       ///< the stable form serves h > stable_reach · Lmax
   double near_aspect;        ///< the near form serves Lmax ≤ near_aspect · Lmin
+  bool extended;             ///< the near form is computed in extended precision
 
   /// accuracy: relative, norm-wise, of one pair; from 2e-15 ("best") up.
   static Switching for_accuracy(double accuracy) {
@@ -28,8 +34,10 @@ struct Switching {
     Switching s{};
     for (int i = 0; i < 4; ++i)
       s.multipole_from[i] = std::fmax(std::pow(c[i] / truncation, 1.0 / (2 * i + 4)), 2.5);
-    s.stable_reach = std::fmin(0.16, std::sqrt(0.2 * eps / (accuracy / 100)));
-    s.near_aspect = std::fmax(10.0, accuracy / (100 * eps));
+    s.near_aspect = std::fmax(compact_aspect, accuracy / (100 * eps));
+    // In double both closed forms lose up to 4e-15 between 0.1 and 2 sides from the surface.
+    s.extended = accuracy < 1e-14 && extended_is_wider;
+    s.stable_reach = s.extended ? 2.0 : std::pow(0.4 * eps / accuracy, 0.25);
     return s;
   }
 };
@@ -39,17 +47,18 @@ struct PrismSwitching {
   double longest;       ///< m
   double multipole2_8;  ///< squared distance from which the multipole of order 8 serves
   double stable_h2;     ///< squared distance to the surface from which the stable form serves
-  bool stretched;       ///< nearer than that the prism is halved along its longest side
+  bool compact;    ///< the near form serves the prism as it is; otherwise it is halved along its longest side
+  bool stretched;  ///< nearer than stable_h2 pairs are taken one by one (near_field.hpp)
 
   PrismSwitching(const Switching& s, double lx, double ly, double lz) {
     longest = std::fmax(lx, std::fmax(ly, lz));
     const double shortest = std::fmin(lx, std::fmin(ly, lz));
-    const double far = s.multipole_from[3] * longest;
+    const double far = s.multipole_from[3] * longest, reach = s.stable_reach * longest;
     multipole2_8 = far * far;
-    stretched = longest > s.near_aspect * shortest;
-    const double reach = s.stable_reach * longest;
-    // Up to an aspect of about 10 the geometric mean of the sides is the better measure.
-    stable_h2 = std::fmax(reach * reach, longest <= 10 * shortest ? 0.25 * longest * shortest : 0.0);
+    compact = longest <= s.near_aspect * shortest;
+    stretched = s.extended || !compact;
+    const bool by_mean = !s.extended && longest <= Switching::compact_aspect * shortest;
+    stable_h2 = by_mean ? 0.25 * longest * shortest : reach * reach;
   }
 };
 
