@@ -75,9 +75,9 @@ DirectSums direct_sum(const Prisms& prisms, const Stations& stations, ChannelSet
       NearPairsOfTask near_pairs(switching, receivers);
       auto tile = std::make_unique<PrismTile>();
       for (std::size_t s = first_source; s < last_source; ++s) {
-        if (progress.cancelled()) throw Cancelled();
         sources.load(s, *tile);
         for (std::size_t t = first_tile; t < last_tile; ++t) {
+          if (progress.cancelled()) throw Cancelled();
           near_pairs.station_tile = t;
           const auto kernel = choose_kernel(
               kernels, switching, squared_gap(sources.bounds(s), receivers.bounds(t)), sources.longest(s));

@@ -52,8 +52,8 @@ Quantities<double> field_of_prism(const Prism& prism, double x, double y, double
   const auto outside = [](const double(&f)[2]) { return std::max({f[0], -f[1], 0.0}); };
   const double hx = outside(p.x), hy = outside(p.y), hz = outside(p.z);
   if (hx * hx + hy * hy + hz * hz >= limits.stable_h2) return stable<AnyDistance, true>(p);
-  if (limits.compact) {
-    if (!switching.extended) return edge_face<true>(p);
+  if (!limits.halved) {
+    if (!limits.stretched) return edge_face<true>(p);
     const auto q = edge_face<true>(relative_to<Extended>(prism, x, y, z));
     const auto rounded = [](Extended value) { return static_cast<double>(value); };
     return {rounded(q.v),  rounded(q.e),  rounded(q.n),  rounded(q.u),  rounded(q.ee),

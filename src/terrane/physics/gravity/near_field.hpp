@@ -18,8 +18,9 @@ RelativePrism<T> relative_to(const Prism& p, double x, double y, double z) {
           T(p.top) - T(p.bottom)};
 }
 
-/// Unit density, G = 1. Stretched prisms are halved along their longest side until each piece is either far
-/// enough for the stable form or compact enough for the near form. On the surface: see EdgeFraction.
+/// Unit density, G = 1. Stretched prisms are taken in extended precision, the most stretched halved along
+/// their longest side until each piece is either far enough for the stable form or compact enough for the
+/// near form. On the surface: see EdgeFraction.
 Quantities<double> field_of_prism(const Prism& prism, double x, double y, double z,
                                   const Switching& switching);
 

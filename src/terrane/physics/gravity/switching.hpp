@@ -1,7 +1,8 @@
 // Which form serves a pair of prism and station, for the accuracy that was asked for.
 //
 // With h the distance to the prism's surface, R to its centre, Lmax and Lmin its longest and shortest side:
-//   inside, and outside up to h = reach      near form; sides longer than 1 : near_aspect are halved first
+//   inside, and outside up to h = reach      near form; of stretched prisms in extended precision, and those
+//                                            with sides beyond 1 : halving_aspect are halved first
 //   beyond reach, R < 3 Lmax                 stable form, general functions
 //   R ≥ 3 Lmax                               stable form, polynomials
 //   R ≥ multipole_from[N] Lmax               multipole of order N = 8, 6, 4, 2
@@ -17,13 +18,14 @@
 namespace terrane::gravity {
 
 struct Switching {
-  static constexpr double compact_aspect =
-      10;  ///< up to it the geometric mean of the sides measures the prism
+  /// Up to it the geometric mean of the sides is the better measure of a prism.
+  static constexpr double compact_aspect = 10;
 
   double multipole_from[4];  ///< R / Lmax from which order 2, 4, 6, 8 is accurate enough
   double stable_reach;       ///< the stable form serves h > stable_reach · Lmax
-  double near_aspect;        ///< the near form serves Lmax ≤ near_aspect · Lmin
-  bool extended;             ///< the near form is computed in extended precision
+  double near_aspect;        ///< the near form in double serves Lmax ≤ near_aspect · Lmin
+  double halving_aspect;     ///< the near form in extended precision serves Lmax ≤ halving_aspect · Lmin
+  bool extended;             ///< the near form is always computed in extended precision
 
   /// accuracy: relative, norm-wise, of one pair; from 2e-15 ("best") up.
   static Switching for_accuracy(double accuracy) {
@@ -34,10 +36,14 @@ struct Switching {
     Switching s{};
     for (int i = 0; i < 4; ++i)
       s.multipole_from[i] = std::fmax(std::pow(c[i] / truncation, 1.0 / (2 * i + 4)), 2.5);
-    s.near_aspect = std::fmax(compact_aspect, accuracy / (100 * eps));
     // In double both closed forms lose up to 4e-15 between 0.1 and 2 sides from the surface.
     s.extended = accuracy < 1e-14 && extended_is_wider;
     s.stable_reach = s.extended ? 2.0 : std::pow(0.4 * eps / accuracy, 0.25);
+    s.near_aspect = std::fmax(compact_aspect, accuracy / (100 * eps));
+    // Halving costs digits too: near the middle of a plate the tensors of its pieces all but cancel. So there
+    // are to be few pieces. The near form loses about 10 ε (aspect · h/Lmax)².
+    const double finer = extended_is_wider ? 0x1p-11 : 1;
+    s.halving_aspect = std::fmax(s.near_aspect, std::sqrt(accuracy / (40 * eps * finer)) / s.stable_reach);
     return s;
   }
 };
@@ -47,16 +53,16 @@ struct PrismSwitching {
   double longest;       ///< m
   double multipole2_8;  ///< squared distance from which the multipole of order 8 serves
   double stable_h2;     ///< squared distance to the surface from which the stable form serves
-  bool compact;    ///< the near form serves the prism as it is; otherwise it is halved along its longest side
-  bool stretched;  ///< nearer than stable_h2 pairs are taken one by one (near_field.hpp)
+  bool stretched;       ///< nearer than that pairs are taken one by one (near_field.hpp)
+  bool halved;          ///< and the prism is halved along its longest side
 
   PrismSwitching(const Switching& s, double lx, double ly, double lz) {
     longest = std::fmax(lx, std::fmax(ly, lz));
     const double shortest = std::fmin(lx, std::fmin(ly, lz));
     const double far = s.multipole_from[3] * longest, reach = s.stable_reach * longest;
     multipole2_8 = far * far;
-    compact = longest <= s.near_aspect * shortest;
-    stretched = s.extended || !compact;
+    stretched = s.extended || longest > s.near_aspect * shortest;
+    halved = longest > s.halving_aspect * shortest;
     const bool by_mean = !s.extended && longest <= Switching::compact_aspect * shortest;
     stable_h2 = by_mean ? 0.25 * longest * shortest : reach * reach;
   }
