@@ -40,28 +40,28 @@ double over_corners(const RelativePrism<double>& p, const Term& term) {
   return sum;
 }
 
-double seed_g(const RelativePrism<double>& p, int axis) {
+[[gnu::noinline]] double seed_g(const RelativePrism<double>& p, int axis) {
   return over_corners(p, [axis](const Corner& c) {
     const double w[3] = {c.x, c.y, c.z}, a = w[axis], b = w[(axis + 1) % 3], d = w[(axis + 2) % 3];
     return -c.sign * (b * std::log(d + c.r) + d * std::log(b + c.r) - a * std::atan(b * d / (a * c.r)));
   });
 }
 
-double seed_diagonal(const RelativePrism<double>& p, int axis) {
+[[gnu::noinline]] double seed_diagonal(const RelativePrism<double>& p, int axis) {
   return over_corners(p, [axis](const Corner& c) {
     const double w[3] = {c.x, c.y, c.z};
     return -c.sign * std::atan(w[(axis + 1) % 3] * w[(axis + 2) % 3] / (w[axis] * c.r));
   });
 }
 
-double seed_off_diagonal(const RelativePrism<double>& p, int across) {
+[[gnu::noinline]] double seed_off_diagonal(const RelativePrism<double>& p, int across) {
   return over_corners(p, [across](const Corner& c) {
     const double w[3] = {c.x, c.y, c.z};
     return c.sign * std::log(w[across] + c.r);
   });
 }
 
-double seed_potential(const RelativePrism<double>& p) {
+[[gnu::noinline]] double seed_potential(const RelativePrism<double>& p) {
   return over_corners(p, [](const Corner& c) {
     return c.sign * (c.x * c.y * std::log(c.z + c.r) + c.y * c.z * std::log(c.x + c.r) +
                      c.x * c.z * std::log(c.y + c.r) -
@@ -167,10 +167,12 @@ void tiles(benchmark::State& state, const KernelTarget* target, int n, ChannelSe
 }
 
 void threads(benchmark::State& state) {
-  static const auto prisms =
-      test::mesh_block({0, 2000, 0, 2000, -800, 0}, {20, 20, 10}, [](int i, int, int) { return 100.0 + i; });
+  // Densities that differ: nothing can be merged.
   std::mt19937 random(2);
-  static const auto stations = test::random_stations({-500, 2500, -500, 2500, 10, 300}, 4096, random);
+  std::uniform_real_distribution<double> density(100, 900);
+  static const auto prisms = test::mesh_block({0, 2000, 0, 2000, -800, 0}, {20, 20, 10},
+                                              [&](int, int, int) { return density(random); });
+  static const auto stations = test::random_stations({-500, 2500, -500, 2500, 10, 300}, 8192, random);
   std::vector<std::vector<double>> values(10, std::vector<double>(stations.size()));
   Parameters parameters;
   parameters.method = Method::direct;
