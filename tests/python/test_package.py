@@ -52,6 +52,16 @@ def test_docstrings_hold(name):
     assert failed == 0
 
 
+def test_the_page_about_python_holds(tmp_path, monkeypatch):
+    for needed in ("xarray", "pandas", "matplotlib", "netCDF4"):
+        pytest.importorskip(needed)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    result = doctest.testfile(str(ROOT / "docs" / "python.md"), module_relative=False,
+                              optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert result.attempted > 20 and result.failed == 0
+
+
 def test_there_are_docstrings_to_hold():
     finder = doctest.DocTestFinder(exclude_empty=True)
     examples = [t for name in ["terrane", *MODULES] for t in finder.find(importlib.import_module(name)) if t.examples]
