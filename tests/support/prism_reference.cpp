@@ -45,7 +45,8 @@ std::vector<ReferenceRow> reference_rows() {
                      {number(1), number(2), number(3), number(4), number(5), number(6)},
                      {number(7), number(8), number(9)},
                      {}};
-    for (std::size_t q = 0; q < 10; ++q) row.value[static_cast<std::size_t>(channel_of[q])] = parse(cell.at(10 + q));
+    for (std::size_t q = 0; q < 10; ++q)
+      row.value[static_cast<std::size_t>(channel_of[q])] = parse(cell.at(10 + q));
     rows.push_back(row);
   }
   return rows;
@@ -68,7 +69,8 @@ NormwiseError normwise_error(const ReferenceRow& row, const std::array<double, 1
   if (row.inside())
     g_scale = std::max(g_scale, default_gravitational_constant *
                                     std::min({p.east - p.west, p.north - p.south, p.top - p.bottom}));
-  return {std::sqrt(error[0] / norm[0]), std::sqrt(error[1]) / g_scale, norm[2] > 0 ? std::sqrt(error[2] / norm[2]) : 0};
+  return {std::sqrt(error[0] / norm[0]), std::sqrt(error[1]) / g_scale,
+          norm[2] > 0 ? std::sqrt(error[2] / norm[2]) : 0};
 }
 
 }  // namespace terrane::test

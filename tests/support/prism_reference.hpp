@@ -21,11 +21,12 @@ struct ReferenceRow {
   double aspect() const;
 };
 
-/// tests/support/data/prism_quad_precision.csv: G = 6.67430e-11, 1 kg/m³; the normal derivative on a face is the mean.
+/// tests/support/data/prism_quad_precision.csv: G = 6.67430e-11, 1 kg/m³; the normal derivative on a face is
+/// the mean.
 std::vector<ReferenceRow> reference_rows();
 
-/// Relative errors of V, |g| and ‖Γ‖ taken as wholes: components cross zero. Singular components are left out; inside
-/// a prism |g| is measured against at least G ρ times the shortest side.
+/// Relative errors of V, |g| and ‖Γ‖ taken as wholes: components cross zero. Singular components are left
+/// out; inside a prism |g| is measured against at least G ρ times the shortest side.
 struct NormwiseError {
   double v, g, gradient;
   double largest() const;

@@ -298,7 +298,7 @@ Prism bounds_of(const Body& body, const TensorMesh& mesh) {
       body.shape);
 }
 
-MeshModel painted(const Config& table, TensorMesh mesh, const std::optional<Projection>& projection,
+MeshModel painted(const Config& table, const TensorMesh& mesh, const std::optional<Projection>& projection,
                   const MemoryBudget& memory, Earth& earth) {
   std::vector<Body> bodies;
   double cells = 0;
@@ -575,7 +575,7 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
   } else if (with_density && !model.has("body") && !with_density->cells.empty()) {
     earth.model = io::to_mesh_model(*with_density, model.text("field"));
   } else {
-    earth.model = painted(model, std::move(cells), projection, memory, earth);
+    earth.model = painted(model, cells, projection, memory, earth);
   }
   return earth;
 }
