@@ -85,12 +85,13 @@ TEST(KernelTarget, EveryInstructionSetAndEverySetOfChannelsAgreesWithTheScalarFo
           std::size_t column = 0;
           for (auto channel : kernel_sets[set].list()) {
             const auto c = static_cast<std::size_t>(channel);
-            if (row.value[c] == row.value[c])
+            if (row.value[c] == row.value[c]) {
               EXPECT_NEAR(sums[column * tile_size], scalar[c],
                           (row.aspect() > 10 ? accuracy : 4e-15) * norm[c == 0  ? 0
                                                                         : c < 4 ? 1
                                                                                 : 2])
                   << target->name << ", " << name(channel) << ", " << row.kind;
+            }
             ++column;
           }
         }
