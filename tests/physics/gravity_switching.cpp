@@ -2,11 +2,16 @@
 // while the test runs: wherever one form hands over to the next, the error stays below what was asked for.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 
 #include "support/quad_field.hpp"
+#include "terrane/base/constants.hpp"
+#include "terrane/physics/gravity/formula_multipole.hpp"
 #include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/switching.hpp"
 
 namespace terrane::gravity {
 namespace {
@@ -72,6 +77,37 @@ TEST(SwitchingOfForms, KeepsTheAccuracyAskedForWithEveryShapeAtEveryDistance) {
 
 TEST(SwitchingOfForms, KeepsBestUpToAspectTenAtEveryDistance) {
   expect_within(random_pairs(4000, 10, 21), best_accuracy, 1.25);
+}
+
+TEST(SwitchingOfForms, MultipolesKeepTheirBoundsAlongAxesAndDiagonals) {
+  // Where multipoles are worst: above the middle of plates, towards edges and corners of cubes; at the very
+  // distance from which each order serves whole tiles.
+  double least_margin = 1;
+  for (double ly : {1.0, 0.5, 1e-2, 1e-4})
+    for (double lz : {1.0, 0.7, 1e-2, 1e-4})
+      for (double accuracy : {1e-12, 1e-9, 1e-6, 1e-4}) {
+        const auto switching = Switching::for_accuracy(accuracy);
+        for (int order = 0; order < 4; ++order)
+          for (const auto& d :
+               {std::array{1.0, 0.0, 0.0}, std::array{0.0, 1.0, 0.0}, std::array{0.0, 0.0, 1.0},
+                std::array{1.0, 0.0, 1.0}, std::array{0.0, 1.0, 1.0}, std::array{1.0, 1.0, 0.0},
+                std::array{1.0, 1.0, 1.0}, std::array{2.0, 1.0, 0.0}}) {
+            const double r = 1.0000001 * switching.multipole_from[order] / std::hypot(d[0], d[1], d[2]);
+            const double at[3] = {r * d[0], r * d[1], r * d[2]};
+            const auto row = test::quad_row({-0.5, 0.5, -ly / 2, ly / 2, -lz / 2, lz / 2}, at);
+            const auto t = multipole_coefficients(1, ly, lz);
+            const auto q = order == 0   ? multipole<2, true>(t, at[0], at[1], at[2])
+                           : order == 1 ? multipole<4, true>(t, at[0], at[1], at[2])
+                           : order == 2 ? multipole<6, true>(t, at[0], at[1], at[2])
+                                        : multipole<8, true>(t, at[0], at[1], at[2]);
+            std::array<double, 10> value{q.v, q.e, q.n, q.u, q.ee, q.nn, q.uu, q.en, q.eu, q.nu};
+            for (double& v : value) v *= default_gravitational_constant * ly * lz;
+            const double error = test::normwise_error(row, value).largest();
+            EXPECT_LE(error, accuracy) << "order " << 2 * (order + 1) << ", sides 1, " << ly << ", " << lz;
+            least_margin = std::min(least_margin, 1 - error / accuracy);
+          }
+      }
+  EXPECT_LT(least_margin, 0.2);  // and the bounds are not wasteful
 }
 
 }  // namespace

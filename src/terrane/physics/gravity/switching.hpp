@@ -31,7 +31,7 @@ struct Switching {
   static Switching for_accuracy(double accuracy) {
     constexpr double eps = 2.2e-16;
     // Largest error over shapes and directions is c (Lmax/R)^(N+2), largest for the gradients.
-    constexpr double c[4] = {0.25, 0.09, 0.06, 0.05};
+    constexpr double c[4] = {0.25, 0.1, 0.06, 0.05};
     const double truncation = accuracy <= 1e-14 ? accuracy / 8 : accuracy;
     Switching s{};
     for (int i = 0; i < 4; ++i)
