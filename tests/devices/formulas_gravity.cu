@@ -17,7 +17,7 @@ __global__ void every_formula(const RelativePrism<double>* prisms, const Multipo
   const auto& t = coefficients[i];
   const double x = -0.5 * (p.x[0] + p.x[1]), y = -0.5 * (p.y[0] + p.y[1]), z = -0.5 * (p.z[0] + p.z[1]);
   sums[i] = edge_face<false>(p) + edge_face<true>(p) + stable<AnyDistance, false>(p) +
-            stable<AnyDistance, true>(p) + stable<BeyondTwoAndAHalfSides, true>(p) +
+            stable<AnyDistance, true>(p) + stable<BeyondThreeSides, true>(p) +
             multipole<2, true>(t, x, y, z) + multipole<4, true>(t, x, y, z) +
             multipole<6, false>(t, x, y, z) + multipole<8, true>(t, x, y, z);
   g_u[i] = edge_face_g_u(p);

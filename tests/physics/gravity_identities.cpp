@@ -378,14 +378,26 @@ TEST(PrismGravity, AlignedStationsOnALatticeAgreeWithQuadruplePrecision) {
     for (double y : {0.0, 20.0, 50.0})
       for (double z : {-40.0, -20.0, 0.0, 10.0}) stations.add(x, y, z);
   const auto truth = test::quad_table(block, stations);
-  auto values = field(block, stations);
-  // V and g are regular at every node; of the tensor those components count that are.
+  const auto values = field(block, stations);
+  // V and g are regular at every node; the tensor of random densities is not on the block's own nodes.
   const double v_size = largest_norm(truth, 0, 1), g_size = largest_norm(truth, 1, 4);
   for (std::size_t n = 0; n < stations.size(); ++n) {
     EXPECT_NEAR(values[0][n], truth[0][n], 5e-15 * v_size);
     for (std::size_t c = 1; c < 4; ++c) EXPECT_NEAR(values[c][n], truth[c][n], 5e-15 * g_size);
   }
-  EXPECT_LT(test::largest_error(values, truth), 1e-14);
+  auto regular = truth;
+  std::size_t counted = 0;
+  const auto [west, east] = std::pair{std::ranges::min(block.west), std::ranges::max(block.east)};
+  const auto [south, north] = std::pair{std::ranges::min(block.south), std::ranges::max(block.north)};
+  const auto [bottom, top] = std::pair{std::ranges::min(block.bottom), std::ranges::max(block.top)};
+  for (std::size_t n = 0; n < stations.size(); ++n) {
+    const double x = stations.easting[n], y = stations.northing[n], z = stations.up[n];
+    if (x >= west && x <= east && y >= south && y <= north && z >= bottom && z <= top)
+      for (std::size_t c = 4; c < 10; ++c) regular[c][n] = NAN;
+    else ++counted;
+  }
+  EXPECT_GE(counted, 20u);
+  EXPECT_LT(test::largest_error(values, regular), 1e-14);
 }
 
 TEST(PrismGravity, TheEnsembleOfTheReferenceKeepsBest) {

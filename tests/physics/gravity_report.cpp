@@ -21,6 +21,7 @@ namespace {
 struct Worst {
   double v = 0, g = 0, gradient = 0;
   void add(const test::NormwiseError& e) {
+    if (!std::isfinite(e.largest())) v = INFINITY;
     v = std::fmax(v, e.v);
     g = std::fmax(g, e.g);
     gradient = std::fmax(gradient, e.gradient);

@@ -100,7 +100,8 @@ inline FieldTable field(const gravity::Prisms& prisms, const gravity::Stations& 
 }
 
 /// The largest error of V, g and Γ over the stations, each as a whole (|g|, ‖Γ‖) and relative to its largest
-/// value. Both tables hold all ten channels; stations where either has a NaN are left out.
+/// value. Both tables hold all ten channels; stations where the truth has a NaN are left out, any other NaN
+/// is an infinite error.
 inline double largest_error(const FieldTable& value, const FieldTable& truth) {
   constexpr int first[4] = {0, 1, 4, 10};
   double worst = 0;
@@ -114,7 +115,8 @@ inline double largest_error(const FieldTable& value, const FieldTable& truth) {
         e2 += weight * e * e;
         t2 += weight * truth[c][n] * truth[c][n];
       }
-      if (!std::isfinite(e2) || !std::isfinite(t2)) continue;
+      if (std::isnan(t2)) continue;
+      if (!std::isfinite(e2)) return INFINITY;
       error = std::max(error, std::sqrt(e2));
       largest = std::max(largest, std::sqrt(t2));
     }

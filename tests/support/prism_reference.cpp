@@ -52,7 +52,9 @@ std::vector<ReferenceRow> reference_rows() {
   return rows;
 }
 
-double NormwiseError::largest() const { return std::max({v, g, gradient}); }
+double NormwiseError::largest() const {
+  return std::isfinite(v + g + gradient) ? std::max({v, g, gradient}) : INFINITY;
+}
 
 NormwiseError normwise_error(const ReferenceRow& row, const std::array<double, 10>& value) {
   double error[3] = {}, norm[3] = {};

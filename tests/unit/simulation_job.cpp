@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
+#include "support/files.hpp"
 #include "terrane/simulation/document.hpp"
 #include "terrane/simulation/earth.hpp"
 #include "terrane/simulation/memory.hpp"
@@ -59,6 +61,28 @@ TEST(EarthFromJob, WidthsMakeTheMeshTheyDescribe) {
   EXPECT_THAT(mesh.easting(), ElementsAre(100, 110, 120, 140));
   EXPECT_THAT(mesh.northing(), ElementsAre(0, 1, 5));
   EXPECT_THAT(mesh.up(), ElementsAre(-60, -40, -20, 0));
+}
+
+TEST(EarthFromJob, UnitsOfTheJobStandInWhereAListOfPrismsNamesNone) {
+  const testing_support::TemporaryFolder folder;
+  for (const std::string header : {"", "west,east,south,north,bottom,top,density\n"}) {
+    const auto path = folder / "prisms.csv";
+    std::ofstream(path) << header << (header.empty() ? "0 0 -2 1 1 -1 0.3\n" : "0,1,0,1,-2,-1,0.3\n");
+    const auto built = earth("[mesh]\nkind = \"prisms\"\nfile = \"" + path +
+                             "\"\nlength_unit = \"km\"\ndensity_unit = \"g/cm3\"");
+    const auto& model = std::get<PrismModel>(built.model);
+    EXPECT_EQ(model.prisms[0], (Prism{0, 1000, 0, 1000, -2000, -1000})) << header;
+    EXPECT_EQ(model.density, std::vector<double>{300.0}) << header;
+  }
+}
+
+TEST(EarthFromJob, DensitiesOfATableHaveTheUnitOfItsHeader) {
+  const testing_support::TemporaryFolder folder;
+  const auto path = folder / "densities.csv";
+  std::ofstream(path) << "density [g/cm3]\n0.1\n0.2\n";
+  const auto built =
+      earth("[mesh]\nbox = [0, 2, 0, 1, -1, 0]\nshape = [2, 1, 1]\n[model]\nfile = \"" + path + "\"");
+  EXPECT_EQ(std::get<MeshModel>(built.model).density, (std::vector<double>{100.0, 200.0}));
 }
 
 TEST(EarthFromJob, BodyThatHoldsNoCellIsAWarningWithItsLine) {

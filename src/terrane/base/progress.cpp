@@ -18,11 +18,11 @@ namespace terrane {
 namespace {
 
 // A signal handler can only reach what has static storage. Two signals end the process at once.
-volatile std::sig_atomic_t interrupts = 0;
+std::atomic<int> interrupts{0};
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_interrupt(int) {
-  interrupts = interrupts + 1;
-  if (interrupts > 1) _exit(130);
+  if (++interrupts > 1) _exit(130);
 }
 
 std::string clock_text(double seconds) {

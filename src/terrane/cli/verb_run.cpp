@@ -44,8 +44,8 @@ void print_report(const Result& result) {
                            report.seconds > 0 ? report.pairs / report.seconds : 0.0));
   line("memory", bytes_text(static_cast<double>(peak_memory())));
   if (report.verified_stations)
-    line("error", fmt::format("{:.1e} of the largest value, against quadruple precision at {} stations",
-                              report.verified_error, report.verified_stations));
+    line("error", fmt::format("{:.1e} of the largest value, against {} at {} stations", report.verified_error,
+                              report.verified_by, report.verified_stations));
   else if (report.estimated_error > 0)
     line("error", fmt::format("{:.1e} expected; simulation.verify = 8 measures it", report.estimated_error));
   if (report.inside_stations)
@@ -86,18 +86,17 @@ Config read_job(const JobOptions& options) {
 }
 
 int run(const Registry& registry, const JobOptions& options) {
-  // Installed first, so that Ctrl-C ends every stage the same way.
-  const auto progress = terminal_progress();
-  const auto stop_if_cancelled = [&] {
-    if (progress->cancelled()) throw Cancelled();
-  };
+  // Nothing is written while the input is read: Ctrl-C may end the process there and then.
   const auto [job, simulation, output] = InputPhase::within([&] {
     auto config = read_job(options);
     auto made = registry.make(config);
     auto files = Output::read(config);
     return std::tuple{std::move(config), std::move(made), std::move(files)};
   });
-  stop_if_cancelled();
+  const auto progress = terminal_progress();
+  const auto stop_if_cancelled = [&] {
+    if (progress->cancelled()) throw Cancelled();
+  };
 
   // A folder that cannot be made is found before hours of work, not after.
   for (const auto* files : {&output.files, &output.model, &output.plots})

@@ -8,7 +8,11 @@
 
 namespace terrane {
 
-int thread_count(int wanted) { return wanted > 0 ? wanted : omp_get_max_threads(); }
+int thread_count(int wanted) {
+  // The OpenMP runtime ends the process when the system refuses it a thread.
+  const int most = std::min(omp_get_thread_limit(), 16 * omp_get_num_procs());
+  return wanted > 0 ? std::min(wanted, most) : omp_get_max_threads();
+}
 
 void for_each(std::size_t count, int threads, const std::function<void(std::size_t)>& task) {
   std::atomic<bool> failed{false};

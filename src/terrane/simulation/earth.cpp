@@ -349,6 +349,7 @@ MeshModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& me
     return io::to_mesh_model(*data, field);
   }
   std::vector<double> values;
+  double factor = unit ? si_factor(Quantity::density, *unit) : 1;  // the header of a table knows better
   if (auto* array = std::get_if<io::Array>(&content)) {
     if (array->values.size() != mesh.size() ||
         (array->shape.size() == 3 && (array->shape[0] != mesh.n_up() || array->shape[1] != mesh.n_north() ||
@@ -358,12 +359,13 @@ MeshModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& me
   } else if (auto* rows = std::get_if<io::Table>(&content)) {
     const auto* column = rows->columns.size() == 1 ? &rows->columns.front() : rows->find(field);
     if (!column || column->values.size() != mesh.size()) throw wrong_size(rows->rows());
-    values = column->values;
+    values =
+        rows->si(column->name, Quantity::density, unit.value_or(std::string(si_unit(Quantity::density))));
+    factor = 1;
   } else {
     throw table.wrong("file", fmt::format("\"{}\" holds no cells", path.filename().string()),
                       "`terrane info FILE` tells what a file holds.");
   }
-  const double factor = unit ? si_factor(Quantity::density, *unit) : 1;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i]))
       throw table.wrong("file", fmt::format("the density of cell {} is {}", i, values[i]));
@@ -381,15 +383,13 @@ Earth prism_list(const Config& mesh, const Config& job) {
   const auto table = mesh.describe({mesh_keys, prisms_keys});
   const auto model = job.table("model").describe({model_prisms_keys});
   const auto path = table.input_file("file");
-  auto content = io::read(path.string());
+  io::ReadOptions options;
+  options.length_unit = table.optional_text("length_unit").value_or("");
+  options.unit = table.optional_text("density_unit").value_or("");
+  auto content = io::read(path.string(), options);
   Earth earth;
-  if (auto* rows = std::get_if<io::Table>(&content)) {
-    content = io::to_prisms(*rows, table.optional_text("length_unit").value_or(""),
-                            table.optional_text("density_unit").value_or(""));
-  } else {
-    table.optional_text("length_unit");
-    table.optional_text("density_unit");
-  }
+  if (auto* rows = std::get_if<io::Table>(&content))  // says which column is missing
+    content = io::to_prisms(*rows, options.length_unit, options.unit);
   auto* prisms = std::get_if<io::PrismData>(&content);
   if (!prisms)
     throw table.wrong("file", fmt::format("\"{}\" holds no prisms", path.filename().string()),

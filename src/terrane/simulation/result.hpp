@@ -21,6 +21,7 @@ struct Report {
   std::string device;            ///< "cpu (AVX-512, 16 threads)"
   double estimated_error = 0;    ///< relative to the largest value of each kind of channel
   std::size_t verified_stations = 0;
+  std::string verified_by;    ///< "quadruple precision", or "the direct sum at its best"
   double verified_error = 0;  ///< against quadruple precision, largest over the stations verified
   std::size_t singular_stations = 0, inside_stations = 0;
   std::vector<std::string> warnings;

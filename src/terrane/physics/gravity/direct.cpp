@@ -1,4 +1,4 @@
-// Floor of the direct sum: flops. A tile of 64 prisms (14 kB) meets a tile of 64 stations (1.5 kB): 4096
+// Floor of the direct sum: flops. A tile of 64 prisms (25 kB) meets a tile of 64 stations (1.5 kB): 4096
 // pairs of 60 to 700 flops from the first-level cache; memory traffic is nothing.
 //
 // Order of summation: over the prisms of a tile in sequence, over the tiles of a strip of 32, over the strips

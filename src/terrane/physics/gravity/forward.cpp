@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/for_each.hpp"
@@ -124,7 +125,15 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.stations = stations.size();
   report.pairs = static_cast<double>(prisms.size()) * static_cast<double>(stations.size());
   report.device = fmt::format("cpu ({}, {} threads)", kernel_target().name, thread_count(parameters.threads));
+  // What the machine has left is asked before planning, which already takes some of it; a small run always
+  // fits.
+  constexpr std::size_t large = 100000;
+  const std::size_t budget = parameters.memory > 0 ? parameters.memory
+                             : prisms.size() + stations.size() > large
+                                 ? available_memory()
+                                 : std::numeric_limits<std::size_t>::max();
   auto wanted = parameters;
+  wanted.memory = budget;
   wanted.channels = out.channels;
   const auto chosen = plan(prisms, stations, wanted, progress);
   report.method = name(chosen.method);
@@ -132,14 +141,10 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.memory_bytes = chosen.memory_bytes;
   report.estimated_error = chosen.estimated_error;
   // Asking what memory is left takes longer than a few prisms do: not for what any machine has.
-  constexpr std::size_t always_there = std::size_t{16} << 20;
-  if (parameters.memory > 0 || report.memory_bytes > always_there) {
-    const MemoryBudget budget{parameters.memory > 0 ? parameters.memory : available_memory()};
-    budget.require("forward",
-                   fmt::format("{} prisms at {} stations by the {} method", prisms.size(), stations.size(),
-                               report.method),
-                   static_cast<double>(report.memory_bytes));
-  }
+  MemoryBudget{budget}.require(
+      "forward",
+      fmt::format("{} prisms at {} stations by the {} method", prisms.size(), stations.size(), report.method),
+      static_cast<double>(report.memory_bytes));
 
   const auto sums = run(chosen, prisms, stations, wanted, *progress);
   for (std::size_t c = 0; c < sums.values.size(); ++c)
@@ -152,6 +157,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
     const auto check = verify(prisms, stations, wanted, parameters.verify, out, sums.contacts, *progress);
     report.verified_stations = check.stations;
     report.verified_error = check.error;
+    report.verified_by = check.quadruple ? "quadruple precision" : "the direct sum at its best";
     if (!check.quadruple)
       report.warnings.push_back(
           "verified against the direct sum: quadruple precision would have taken too long");

@@ -289,6 +289,11 @@ struct LatticeOperator::Plans {
     for (int a = 0; a < 2; ++a) n[a] = good_size(static_cast<std::size_t>(lags[a].count));
     row = n[0] / 2 + 1;
     reals = 2 * row * n[1];
+  }
+  /// Makes the transforms; until then only sizes are known, so that a lattice too large to hold can be
+  /// costed.
+  void prepare() {
+    if (forward != nullptr) return;
     Array array(reals);
     auto* complex = reinterpret_cast<fftw_complex*>(array.complex());
     const std::lock_guard lock(planning());
@@ -448,6 +453,7 @@ DirectSums LatticeOperator::apply(std::span<const double> density, std::size_t s
 
   for (std::size_t g = 0; g < lattice_.groups.size(); ++g) {
     const auto& group = lattice_.groups[g];
+    plans_[g]->prepare();
     const Plans& p = *plans_[g];
     const std::size_t width = 2 * p.row, distances = p.lags[0].distances;
     std::vector<Array> total;

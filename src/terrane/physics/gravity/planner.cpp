@@ -12,6 +12,7 @@
 #include "terrane/physics/gravity/merge.hpp"
 #include "terrane/physics/gravity/tile_sets.hpp"
 #include "terrane/physics/gravity/tree.hpp"
+#include "terrane/simulation/memory.hpp"
 
 namespace terrane::gravity {
 
@@ -34,7 +35,7 @@ double pair_operations(const Switching& s, const PrismSwitching& p, double r, do
   for (int order = 0; order < 4; ++order)
     if (r - tile >= s.multipole_from[order] * p.longest) return far[order];
   if (r - pack >= s.multipole_from[3] * p.longest) return far[3];
-  if (r - pack >= 2.5 * p.longest) return 480;
+  if (r - pack >= 3 * p.longest) return 480;
   if (h * h >= p.stable_h2) return 740;
   return p.stretched ? 6000 * lanes : 1400;
 }
@@ -128,6 +129,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   plan.direct_seconds = direct_seconds(prisms, stations, channels, parameters.accuracy);
   plan.lattice_seconds = plan.tree_seconds = infinity;
   plan.estimated_error = parameters.accuracy;
+  const double budget = static_cast<double>(parameters.memory > 0 ? parameters.memory : available_memory());
   std::string not_lattice = "not looked for", why;
 
   const bool small = plan.direct_seconds < std::max(fast_enough, 60e-9 * m + 50e-9 * n);
@@ -140,7 +142,9 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   if (fast_ones && (automatic || parameters.method == Method::lattice)) {
     if (auto lattice = recognise_lattice(prisms, stations, not_lattice)) {
       plan.lattice = std::make_shared<LatticeOperator>(std::move(*lattice), channels);
-      plan.lattice_seconds = plan.lattice->cost().seconds;
+      const auto cost = plan.lattice->cost();
+      if (!automatic || static_cast<double>(cost.memory_bytes) <= budget) plan.lattice_seconds = cost.seconds;
+      else not_lattice = "it would not fit into the memory";
     } else if (!automatic) {
       throw InputError("simulation.method",
                        fmt::format("prisms and stations form no lattice: {}", not_lattice),
@@ -162,6 +166,8 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   // What the tree takes at least decides whether it is worth growing.
   const double digits = -std::log10(parameters.accuracy);
   const double tree_at_least = digits * (least_tree_prism * m + least_tree_station * n);
+  // Keys, order and expansions while it grows; what trees have taken lies below.
+  const double tree_bytes = m * (24 + 0.25 * (1.3 * digits + 4) * (1.3 * digits + 4));
   const auto best_yet = [&] {
     return std::min({plan.direct_seconds, plan.lattice_seconds, plan.tree_seconds});
   };
@@ -171,7 +177,8 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
     try_merging();
     tried = true;
   }
-  if (fast_ones && (parameters.method == Method::tree || (automatic && best_yet() > 1.5 * tree_at_least))) {
+  if (fast_ones && (parameters.method == Method::tree ||
+                    (automatic && best_yet() > 1.5 * tree_at_least && tree_bytes <= budget))) {
     plan.tree = std::make_shared<Tree>(prisms, stations, channels, parameters.accuracy, parameters.threads,
                                        *progress);
     const auto cost = plan.tree->cost(*progress);
@@ -195,6 +202,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
       plan.estimated_error = 1e-14;
       break;
     case Method::tree:
+      plan.estimated_error = std::max(parameters.accuracy, finest_fast_accuracy);
       plan.seconds = plan.tree_seconds + digits * least_tree_prism * m;  // with what growing it has taken
       break;
     default:

@@ -213,14 +213,16 @@ std::unique_ptr<Simulation> Simulation::from_job(const Config& job) {
 Parameters Simulation::needed() const {
   Parameters needed = settings_.parameters;
   if (settings_.subtract_terrain) needed.channels.insert(Channel::g_u);
-  needed.memory = memory_.bytes;
+  needed.memory =
+      static_cast<std::size_t>(std::max(1.0, static_cast<double>(memory_.bytes) - memory_needed()));
   return needed;
 }
 
 double Simulation::memory_needed() const {
   // Sources twice (as they are and in tiles), fields in SI and in the units asked for.
   return static_cast<double>(source_count(model_)) * 2 * 7 * 8 +
-         static_cast<double>(survey_.size()) * 8 * (3 + 2 * static_cast<double>(needed().channels.size()));
+         static_cast<double>(survey_.size()) * 8 *
+             (3 + 2 * static_cast<double>(settings_.parameters.channels.size() + 1));
 }
 
 Plan Simulation::check() {

@@ -112,8 +112,8 @@ Verification verify(const Prisms& prisms, const Stations& stations, const Parame
     }
     for (std::size_t s = 0; s < count; ++s) {
       if (kind == Quantity::acceleration_gradient && on_surface[sample[s]]) continue;
-      error =
-          std::max(error, square([&](std::size_t c) { return result.values[c][sample[s]] - truth[c][s]; }));
+      const double e = square([&](std::size_t c) { return result.values[c][sample[s]] - truth[c][s]; });
+      error = std::isfinite(e) ? std::max(error, e) : std::numeric_limits<double>::infinity();
     }
     if (largest > 0) verification.error = std::max(verification.error, std::sqrt(error / largest));
   }
