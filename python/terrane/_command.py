@@ -10,6 +10,13 @@ from typing import NoReturn
 HERE = Path(__file__).resolve().parent
 
 
+def find_data() -> None:
+    """A wheel that brings PROJ along brings its data too."""
+    data = HERE / "share" / "proj"
+    if data.is_dir():
+        os.environ.setdefault("PROJ_DATA", str(data))
+
+
 def main() -> NoReturn:
     program = HERE / "bin" / "terrane"
     if not program.exists():
@@ -17,6 +24,7 @@ def main() -> NoReturn:
     # Plots are drawn by the Python that this command belongs to.
     os.environ.setdefault("TERRANE_PYTHON", sys.executable)
     os.environ.setdefault("TERRANE_PLOTTING", str(HERE / "plotting.py"))
+    find_data()
     os.execv(program, ["terrane", *sys.argv[1:]])
 
 

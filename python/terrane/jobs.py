@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _core
+from ._command import find_data
 from ._progress import Progress, reporting
 from .errors import FileError, InputError, UnsupportedError
 from .result import Result
@@ -38,6 +39,7 @@ def _job(job: Path, settings: Optional[Mapping[str, Any]], arguments: Optional[M
     given = {name: str(value) for name, value in (arguments or {}).items()}
     if data is not None:
         given["data"] = os.path.abspath(data)
+    find_data()
     return _core.job(os.fspath(job), sets, given)
 
 
