@@ -57,8 +57,8 @@ inline constexpr double ln2_low = 0x1.ef35793c7673p-45;  // ln 2 − ln2_high
 
 // ---- the functions ----------------------------------------------------------------------------------------
 
-/// ln(a / b) for a and b from 1e-300 to 7e307, accurate also where a ≈ b: their difference is taken before anything is
-/// rounded.
+/// ln(a / b) for a and b from 1e-300 to 7e307, accurate also where a ≈ b: their difference is taken before
+/// anything is rounded.
 template <class T>
 TERRANE_FN T log_ratio(const T& a, const T& b) {
   const auto [k, c] = scale_towards(a, b);

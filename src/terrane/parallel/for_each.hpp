@@ -6,8 +6,8 @@
 
 namespace terrane {
 
-/// Threads a run would use: `wanted`, or when that is 0 what OpenMP gives (OMP_NUM_THREADS, else every core); never more than
-/// sixteen for each core.
+/// Threads a run would use: `wanted`, or when that is 0 what OpenMP gives (OMP_NUM_THREADS, else every core);
+/// never more than sixteen for each core.
 int thread_count(int wanted);
 
 /// Calls task(index) once for every index below count, on up to `threads` threads, in no particular order;
