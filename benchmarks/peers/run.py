@@ -8,7 +8,7 @@ in a process of its own, and compares
   agreement  of all fields on random prisms;
   time       after compilation, for one channel, for all ten, and for the pull of a tensor mesh;
   memory     beyond the inputs.
-Writes benchmarks/records/peers.json, docs/peers.md and docs/images/peers.svg. Needs a network the first time.
+Writes benchmarks/records/peers.json, docs/peers.md and docs/img/peers.svg. Needs a network the first time.
 """
 
 import argparse
@@ -103,12 +103,11 @@ pyplot.rcParams.update({"font.size": 8, "svg.fonttype": "none", "svg.hashsalt": 
 titles = {"one": "one channel", "all": "all ten channels", "mesh": "$g_u$ of a tensor mesh"}
 figure, grid = pyplot.subplots(1, 3, figsize=(8.2, 2.2), layout="constrained")
 for axes, task in zip(grid, titles):
-    rows = sorted((r for r in record["times"] if r["task"] == task), key=lambda r: r["seconds"], reverse=True)
+    rows = sorted((r for r in record["times"] if r["task"] == task), key=lambda r: r["nanoseconds"], reverse=True)
     colours = ["#1f6f78" if r["contestant"].startswith("terrane") else "#b8b8b8" for r in rows]
     bars = axes.barh([r["label"] for r in rows], [r["nanoseconds"] for r in rows], color=colours, height=0.65)
     axes.bar_label(bars, [f"{r['nanoseconds']:.3g}" for r in rows], padding=2, fontsize=7)
-    axes.set_xscale("log")
-    axes.set_xlim(min(r["nanoseconds"] for r in rows) / 3, max(r["nanoseconds"] for r in rows) * 4)
+    axes.set_xlim(0, max(r["nanoseconds"] for r in rows) * 1.2)
     axes.set_title(titles[task], fontsize=9)
     axes.set_xlabel("ns a prism and station")
     for side in ("top", "right"):
@@ -198,7 +197,7 @@ def document(record):
         f"{record['prisms']:,} prisms and {record['stations']:,} stations, {record['threads']} threads, "
         f"{record['machine']['processor']}; times after compilation, best of {record['repeat']} "
         "(peers on prisms: one run, with fewer stations where it would be long). " + ", ".join(f"{n} {v}" for n, v in record["versions"].items()) + ".", "",
-        "![nanoseconds a prism and station](images/peers.svg)", "",
+        "![nanoseconds a prism and station](img/peers.svg)", "",
         "| task | program | method | stations | seconds | ns a prism and station | speed of Terrane | memory | differs by |",
         "|---|---|---|--:|--:|--:|--:|--:|--:|"]
     titles = {"one": "one channel", "all": "all ten", "mesh": "g_u, tensor mesh"}
@@ -295,8 +294,8 @@ def main():
     path = given.output / "benchmarks" / "records" / "peers.json"
     path.write_text(json.dumps(record, indent=1).replace("Infinity", "1e999") + "\n")
     (given.output / "docs" / "peers.md").write_text(document(record))
-    sh(PYTHON, "-c", DRAW, path, given.output / "docs" / "images" / "peers.svg")
-    print(f"wrote {path}, docs/peers.md, docs/images/peers.svg")
+    sh(PYTHON, "-c", DRAW, path, given.output / "docs" / "img" / "peers.svg")
+    print(f"wrote {path}, docs/peers.md, docs/img/peers.svg")
 
 
 if __name__ == "__main__":
