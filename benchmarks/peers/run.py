@@ -289,7 +289,7 @@ def main():
     for what, ratio in record["ratios"].items():
         print(f"{what:<34} {ratio:6.1f} ×  (target {record['targets'][what]})")
 
-    for part in ("benchmarks/records", "docs/images"):
+    for part in ("benchmarks/records", "docs/img"):
         (given.output / part).mkdir(parents=True, exist_ok=True)
     path = given.output / "benchmarks" / "records" / "peers.json"
     path.write_text(json.dumps(record, indent=1).replace("Infinity", "1e999") + "\n")
