@@ -1,10 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
 #include "support/files.hpp"
+#include "terrane/io/registry.hpp"
 #include "terrane/simulation/document.hpp"
 #include "terrane/simulation/earth.hpp"
 #include "terrane/simulation/memory.hpp"
@@ -131,6 +133,34 @@ TEST(SurveyFromJob, StationsBeyondTheMemoryAreRefusedBeforehand) {
                      MemoryBudget{1'000'000});
       }),
       AllOf(HasSubstr("job.toml:3: survey.spacing: would need 24 TB"), HasSubstr("1.0 MB available")));
+}
+
+TEST(OutputOfJob, AFormatThatCannotHoldFieldsIsRefusedBeforeTheRun) {
+  const auto refused = [](const std::string& table) {
+    return message([&] { Output::read(Config::parse("[output]\n" + table)); });
+  };
+  EXPECT_THAT(refused("files = [\"fields.msh\"]"), HasSubstr("holds fields at stations"));
+  EXPECT_THAT(refused("model = [\"model.vts\"]"), HasSubstr("holds a model"));
+}
+
+TEST(EarthFromJob, AWindowMayCrossTheSeamOfAGlobalGrid) {
+  const testing_support::TemporaryFolder folder;
+  io::GridData globe;
+  for (int i = 0; i < 36; ++i) globe.easting.push_back(10.0 * i);  // 0 … 350°
+  for (int j = -2; j <= 2; ++j) globe.northing.push_back(10.0 * j);
+  globe.geographic = true;
+  globe.fields.push_back({"elevation", "m", "", {}});
+  for (std::size_t n = 0; n < globe.size(); ++n)
+    globe.fields[0].values.push_back(static_cast<double>(n % 36));
+  io::write(folder / "globe.nc", globe);
+  const auto built =
+      build_earth(Config::parse("[mesh]\nkind = \"terrain\"\nelevation = \"" + folder / "globe.nc" + "\"\n" +
+                                "projection = \"+proj=eqc +units=m\"\nwindow = [-30, 30, -20, 20]\n"
+                                "region = [-2000, 2000, -1000, 1000, \"km\"]\nspacing = [500, 500, \"km\"]"),
+                  Projection("+proj=eqc +units=m"));
+  const auto& model = std::get<PrismModel>(built.model);
+  EXPECT_LT(*std::ranges::min_element(model.prisms.west), -1.5e6);
+  EXPECT_GT(*std::ranges::max_element(model.prisms.east), 1.5e6);
 }
 
 TEST(OutputOfJob, FilesStartFromTheFolderOfTheJob) {

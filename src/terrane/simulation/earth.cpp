@@ -487,12 +487,23 @@ Grid read_elevation(const Config& table, std::string_view key, const std::option
   const auto crop = [](const Grid& from, const Region& to) {
     Grid part;
     part.geographic = from.geographic;
+    // Longitudes are the same after a full turn: a window may cross the seam of the grid.
+    std::vector<std::pair<double, std::size_t>> turned;
+    for (const double turn : {-360.0, 0.0, 360.0})
+      for (std::size_t i = 0; i < from.n_east(); ++i)
+        if (const double x = from.easting[i] + turn;
+            (from.geographic || turn == 0) && x >= to.west && x <= to.east)
+          turned.emplace_back(x, i);
+    std::sort(turned.begin(), turned.end());
+    const auto same = [](const auto& a, const auto& b) { return b.first - a.first < 1e-9; };
+    turned.erase(std::unique(turned.begin(), turned.end(), same), turned.end());
     std::vector<std::size_t> columns, rows;
-    for (std::size_t i = 0; i < from.n_east(); ++i)
-      if (from.easting[i] >= to.west && from.easting[i] <= to.east) columns.push_back(i);
     for (std::size_t j = 0; j < from.n_north(); ++j)
       if (from.northing[j] >= to.south && from.northing[j] <= to.north) rows.push_back(j);
-    for (const auto i : columns) part.easting.push_back(from.easting[i]);
+    for (const auto& [x, i] : turned) {
+      part.easting.push_back(x);
+      columns.push_back(i);
+    }
     for (const auto j : rows) {
       part.northing.push_back(from.northing[j]);
       for (const auto i : columns) part.values.push_back(from.at(i, j));

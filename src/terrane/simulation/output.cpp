@@ -24,9 +24,13 @@ constexpr Key keys[] = {
 
 constexpr Section description{"output", "", "Which files are written.", keys};
 
-bool writable(const std::string& extension) {
+/// Whether a format with this extension can be written and holds one of `kinds`.
+bool writable(const std::string& extension, std::initializer_list<std::string_view> kinds) {
   for (const auto& format : io::formats()) {
-    if (!format.writes) continue;
+    const auto holds = [&](std::string_view kind) {
+      return format.holds.find(kind) != std::string_view::npos;
+    };
+    if (!format.writes || std::none_of(kinds.begin(), kinds.end(), holds)) continue;
     std::string_view all = format.extensions;
     while (!all.empty()) {
       const auto blank = std::min(all.find(' '), all.size());
@@ -58,13 +62,17 @@ Output Output::read(const Config& job) {
   collect("files", output.files);
   collect("model", output.model);
   collect("plots", output.plots);
-  for (const auto* key : {"files", "model"})
-    for (const auto& path : std::string_view(key) == "files" ? output.files : output.model)
-      if (!writable(path.extension().string()))
-        throw table.wrong(
-            key,
-            fmt::format("\"{}\": no format with this extension can be written", path.filename().string()),
-            "`terrane convert --formats` lists the formats.");
+  const auto check = [&](const char* key, const auto& paths, const char* what,
+                         std::initializer_list<std::string_view> kinds) {
+    for (const auto& path : paths)
+      if (!writable(path.extension().string(), kinds))
+        throw table.wrong(key,
+                          fmt::format("\"{}\": no format with this extension can be written that holds {}",
+                                      path.filename().string(), what),
+                          "`terrane convert --formats` lists the formats.");
+  };
+  check("files", output.files, "fields at stations", {"grid", "table", "array"});
+  check("model", output.model, "a model", {"mesh", "prisms"});
   static constexpr std::array<std::string_view, 3> drawn{".png", ".svg", ".pdf"};
   for (const auto& path : output.plots)
     if (std::find(drawn.begin(), drawn.end(), path.extension().string()) == drawn.end())
