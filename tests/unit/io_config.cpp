@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "support/files.hpp"
 #include "terrane/io/config.hpp"
 
 namespace terrane {
@@ -11,6 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing_support::message;
 
 constexpr Key survey_keys[] = {
     {"region", "list of 4 lengths", "", "West, east, south, north."},
@@ -18,16 +20,6 @@ constexpr Key survey_keys[] = {
     {"clearance", "length", "none", "Height above the ground."},
     {"shape", "2 counts", "", "Stations along easting and northing."},
 };
-
-template <class Call>
-std::string message(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Config survey(std::string_view text, const Config::Options& options = {}) {
   return Config::parse(text, "job.toml", {}, options).table("survey").describe({survey_keys});

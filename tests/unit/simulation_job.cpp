@@ -19,16 +19,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class Call>
-std::string message(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing_support::message;
 
 Earth earth(std::string_view text, const MemoryBudget& memory = {}) {
   return build_earth(Config::parse(text), std::nullopt, memory);
