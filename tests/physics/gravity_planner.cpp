@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <limits>
 #include <random>
 
 #include "support/prism_field.hpp"
@@ -105,16 +106,15 @@ TEST(Planner, RefusesALatticeThatIsNone) {
 
 double seconds_on_one_core(const PrismList& prisms, const StationList& stations, Parameters parameters) {
   parameters.threads = 1;
-  double least = 1e300;  // of a few, since other programs disturb
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    const auto start = std::clock();
-    test::field(prisms.view(), stations.view(), parameters);
-    least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-  }
-  return least;
+  const auto start = std::clock();
+  test::field(prisms.view(), stations.view(), parameters);
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
 TEST(Planner, IsNeverSlowerThanTwiceTheBest) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "sanitizers slow the methods by different factors";
+#endif
   struct Case {
     const char* what;
     PrismList prisms;
@@ -139,15 +139,19 @@ TEST(Planner, IsNeverSlowerThanTwiceTheBest) {
   cases.push_back({"far away", noise(30, 30, 10),
                    test::random_stations({90000, 98000, 0, 800, 5, 80}, 1000, random), 1e-9});
   for (const auto& c : cases) {
-    double best = seconds_on_one_core(c.prisms, c.stations, all_at(c.accuracy, Method::direct));
-    best = std::min(best, seconds_on_one_core(c.prisms, c.stations, all_at(c.accuracy, Method::tree)));
-    try {
-      best = std::min(best, seconds_on_one_core(c.prisms, c.stations, all_at(c.accuracy, Method::lattice)));
-    } catch (const InputError&) {
+    double best = std::numeric_limits<double>::infinity(), chosen = best;
+    const auto slower = [&] { return chosen > 2 * best + 0.01; };
+    // The least of a few rounds, in which the methods take turns, since other programs disturb.
+    for (int round = 0; round < 3 || (round < 8 && slower()); ++round) {
+      for (const auto method : {Method::direct, Method::tree, Method::lattice}) try {
+          best = std::min(best, seconds_on_one_core(c.prisms, c.stations, all_at(c.accuracy, method)));
+        } catch (const InputError&) {
+          EXPECT_EQ(method, Method::lattice);
+        }
+      chosen = std::min(chosen, seconds_on_one_core(c.prisms, c.stations, all_at(c.accuracy)));
     }
-    const double chosen = seconds_on_one_core(c.prisms, c.stations, all_at(c.accuracy));
-    EXPECT_LE(chosen, 2 * best + 0.01)
-        << c.what << ": " << plan(c.prisms.view(), c.stations.view(), all_at(c.accuracy)).reason;
+    EXPECT_FALSE(slower()) << c.what << ": " << chosen << " s, best " << best << " s; "
+                           << plan(c.prisms.view(), c.stations.view(), all_at(c.accuracy)).reason;
   }
 }
 
