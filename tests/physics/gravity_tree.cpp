@@ -20,7 +20,7 @@ FieldTable tree_field(const PrismList& prisms, const StationList& stations, doub
                       ChannelSet channels = ChannelSet::all(), int threads = 0) {
   Progress silent;
   Tree tree(prisms.view(), stations.view(), channels, accuracy, threads, silent);
-  return tree.sum(silent).values;
+  return sum_all(tree, channels, stations.size(), silent).values;
 }
 
 double error_of_tree(const PrismList& prisms, const StationList& stations, double accuracy) {
@@ -228,7 +228,12 @@ TEST(Tree, StopsWithinASecondWhenAsked) {
   std::mt19937 random(6);
   const auto stations = test::random_stations({-900, 900, -900, 900, 0, 200}, 100, random);
   Impatient user;
-  EXPECT_THROW(Tree(body.view(), stations.view(), ChannelSet::all(), 1e-6, 0, user).sum(user), Cancelled);
+  EXPECT_THROW(
+      {
+        Tree tree(body.view(), stations.view(), ChannelSet::all(), 1e-6, 0, user);
+        sum_all(tree, ChannelSet::all(), stations.size(), user);
+      },
+      Cancelled);
 }
 
 TEST(Tree, GivesZeroForNoMassAndAnswersForOnePrism) {

@@ -2,11 +2,9 @@
 // pairs of 60 to 700 flops from the first-level cache; memory traffic is nothing.
 //
 // Order of summation: over the prisms of a tile in sequence, over the tiles of a strip of 32, over the strips
-// of a chunk, over the chunks: each level starts from zero, so the error grows as 64 + 32 + ... and not as
-// the number of prisms, and no level depends on the threads.
+// of a chunk, over the chunks in a binary tree: each level starts from zero, so the error grows as 64 + 32 +
+// ... and not as the number of prisms, and no level depends on the threads.
 #include "terrane/physics/gravity/direct.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,9 +19,9 @@ namespace {
 
 constexpr std::size_t block_tiles = 16;  // station tiles in a block
 constexpr std::size_t block_stations = block_tiles * tile_size;
-constexpr std::size_t strip_tiles = 32;    // prism tiles in a strip
-constexpr std::size_t tasks_wanted = 256;  // enough for balance on many threads
+constexpr std::size_t strip_tiles = 32;  // prism tiles in a strip
 constexpr std::size_t most_chunks = 64;
+constexpr std::size_t least_tasks_at_once = 512, tasks_a_thread = 16;  // for balance
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
@@ -33,60 +31,86 @@ void add(std::vector<double>& to, const std::vector<double>& from) {
 
 }  // namespace
 
-DirectPlan::DirectPlan(std::size_t prisms, std::size_t stations, ChannelSet channels) {
-  station_blocks = std::max<std::size_t>(1, ceil_div(stations, block_stations));
-  const std::size_t strips = std::max<std::size_t>(1, ceil_div(prisms, strip_tiles * tile_size));
-  prism_chunks = std::min({most_chunks, strips, std::max<std::size_t>(1, tasks_wanted / station_blocks)});
-  blocks_at_once = std::max<std::size_t>(1, 2 * tasks_wanted / prism_chunks);
+DirectPlan::DirectPlan(std::size_t prisms, std::size_t stations, ChannelSet channels, int threads) {
+  station_blocks = ceil_div(stations, block_stations);
+  prism_chunks = std::clamp<std::size_t>(ceil_div(prisms, strip_tiles * tile_size), 1, most_chunks);
+  const auto team = static_cast<std::size_t>(thread_count(threads));
+  blocks_at_once =
+      std::max<std::size_t>(1, std::max(least_tasks_at_once, tasks_a_thread * team) / prism_chunks);
   const std::size_t sums =
       block_stations * kernel_sets[smallest_kernel_set(turn_for(channels).channels)].size() * sizeof(double);
   memory_bytes = prisms * (sizeof(std::uint32_t) + 3 * sizeof(double)) +
                  stations * (sizeof(std::uint32_t) + 3 * sizeof(double) + channels.size() * sizeof(double)) +
                  std::min(blocks_at_once, station_blocks) * prism_chunks * sums +
-                 static_cast<std::size_t>(thread_count(0)) * (2 * sums + sizeof(PrismTile));
+                 team * (2 * sums + sizeof(PrismTile));
 }
 
-DirectSums direct_sum(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy,
-                      int threads, Progress& progress) {
-  const DirectPlan plan(prisms.size(), stations.size(), channels);
-  const Turn turn = turn_for(channels);
-  const std::size_t set = smallest_kernel_set(turn.channels);
-  const TileKernels& kernels = kernel_target().kernels[set];
-  const Switching switching = Switching::for_accuracy(accuracy);
-  const Sources sources(prisms, turn, switching);
-  const Receivers receivers(stations, turn, kernels.lanes);
-  const std::size_t width = kernel_sets[set].size();  // channels of the kernel
+DirectSummation::DirectSummation(const Prisms& prisms, const Stations& stations, ChannelSet channels,
+                                 double accuracy, int threads)
+    : channels_(channels),
+      turn_(turn_for(channels)),
+      set_(smallest_kernel_set(turn_.channels)),
+      switching_(Switching::for_accuracy(accuracy)),
+      threads_(threads),
+      prisms_(prisms.size()),
+      stations_(stations.size()),
+      receivers_(std::make_shared<Receivers>(stations, turn_, kernel_target().kernels[set_].lanes)),
+      sources_(prisms, turn_, switching_) {}
 
-  DirectSums out;
-  out.values.assign(channels.size(), std::vector<double>(stations.size()));
-  progress.start("gravity", prisms.size() * stations.size());
-  for (std::size_t batch = 0; batch < plan.station_blocks; batch += plan.blocks_at_once) {
-    const std::size_t blocks = std::min(plan.blocks_at_once, plan.station_blocks - batch);
+DirectSummation::DirectSummation(const Prisms& prisms, const DirectSummation& same)
+    : channels_(same.channels_),
+      turn_(same.turn_),
+      set_(same.set_),
+      switching_(same.switching_),
+      threads_(same.threads_),
+      prisms_(prisms.size()),
+      stations_(same.stations_),
+      receivers_(same.receivers_),
+      sources_(prisms, turn_, switching_) {}
+
+std::size_t DirectSummation::parts() const { return ceil_div(stations_, block_stations); }
+
+Summation::Part DirectSummation::part(std::size_t index) const {
+  return {receivers_->stations(index * block_tiles, (index + 1) * block_tiles), channels_};
+}
+
+void DirectSummation::sum(std::size_t first_block, std::size_t last_block, const Take& take,
+                          Progress& progress) {
+  const DirectPlan plan(prisms_, stations_, channels_, threads_);
+  const TileKernels& kernels = kernel_target().kernels[set_];
+  const std::size_t width = kernel_sets[set_].size();  // channels of the kernel
+  std::size_t stations = 0;
+  for (std::size_t b = first_block; b < last_block; ++b) stations += part(b).stations.size();
+
+  progress.start("gravity", prisms_ * stations);
+  for (std::size_t batch = first_block; batch < last_block; batch += plan.blocks_at_once) {
+    const std::size_t blocks = std::min(plan.blocks_at_once, last_block - batch);
     std::vector<std::vector<double>> partial(blocks * plan.prism_chunks);
     std::vector<std::vector<Contact>> contacts(partial.size());
 
-    for_each(partial.size(), threads, [&](std::size_t task) {
+    for_each(partial.size(), threads_, [&](std::size_t task) {
       const std::size_t block = batch + task / plan.prism_chunks, chunk = task % plan.prism_chunks;
       const std::size_t first_tile = block * block_tiles,
-                        last_tile = std::min(first_tile + block_tiles, receivers.tiles());
-      const std::size_t first_source = sources.tiles() * chunk / plan.prism_chunks,
-                        last_source = sources.tiles() * (chunk + 1) / plan.prism_chunks;
+                        last_tile = std::min(first_tile + block_tiles, receivers_->tiles());
+      const std::size_t first_source = sources_.tiles() * chunk / plan.prism_chunks,
+                        last_source = sources_.tiles() * (chunk + 1) / plan.prism_chunks;
       std::vector<double> total(block_stations * width), strip(total.size()), sums(width * tile_size);
-      NearPairsOfTask near_pairs(switching, receivers);
+      NearPairsOfTask near_pairs(switching_, *receivers_);
       auto tile = std::make_unique<PrismTile>();
       for (std::size_t s = first_source; s < last_source; ++s) {
-        sources.load(s, *tile);
+        sources_.load(s, *tile);
         for (std::size_t t = first_tile; t < last_tile; ++t) {
           if (progress.cancelled()) throw Cancelled();
           near_pairs.station_tile = t;
-          const auto kernel = choose_kernel(
-              kernels, switching, squared_gap(sources.bounds(s), receivers.bounds(t)), sources.longest(s));
+          const auto kernel =
+              choose_kernel(kernels, switching_, squared_gap(sources_.bounds(s), receivers_->bounds(t)),
+                            sources_.longest(s));
           double* const at = strip.data() + (t - first_tile) * width * tile_size;
           std::fill(sums.begin(), sums.end(), 0.0);
-          kernel(*tile, receivers.tile(t), near_pairs, sums.data());
+          kernel(*tile, receivers_->tile(t), near_pairs, sums.data());
           for (std::size_t i = 0; i < sums.size(); ++i) at[i] += sums[i];
           progress.advance(static_cast<std::uint64_t>(tile->count) *
-                           static_cast<std::uint64_t>(receivers.tile(t).count));
+                           static_cast<std::uint64_t>(receivers_->tile(t).count));
         }
         if ((s + 1 - first_source) % strip_tiles == 0 || s + 1 == last_source) {
           add(total, strip);
@@ -97,41 +121,45 @@ DirectSums direct_sum(const Prisms& prisms, const Stations& stations, ChannelSet
       contacts[task] = std::move(near_pairs.contacts);
     });
 
-    for (std::size_t b = 0; b < blocks; ++b) {
-      auto& total = partial[b * plan.prism_chunks];
-      for (std::size_t chunk = 1; chunk < plan.prism_chunks; ++chunk)
-        add(total, partial[b * plan.prism_chunks + chunk]);
-      for (std::size_t t = 0; t < block_tiles && (batch + b) * block_tiles + t < receivers.tiles(); ++t) {
-        const std::size_t tile = (batch + b) * block_tiles + t;
-        std::size_t column = 0, wanted = 0;
-        for (auto channel : kernel_sets[set].list()) {
-          if (turn.channels.contains(channel)) {
-            for (int s = 0; s < receivers.tile(tile).count; ++s)
-              out.values[wanted][receivers.station(tile, s)] =
-                  total[(t * width + column) * tile_size + static_cast<std::size_t>(s)];
-            ++wanted;
-          }
-          ++column;
+    std::vector<PartSums> done(blocks);
+    for_each(blocks, threads_, [&](std::size_t b) {
+      auto* const chunk = partial.data() + b * plan.prism_chunks;
+      for (std::size_t apart = 1; apart < plan.prism_chunks; apart *= 2)
+        for (std::size_t k = 0; k + apart < plan.prism_chunks; k += 2 * apart)
+          add(chunk[k], chunk[k + apart]);
+      const auto count = part(batch + b).stations.size();
+      std::size_t column = 0;
+      for (const auto channel : kernel_sets[set_].list()) {
+        if (turn_.channels.contains(channel)) {
+          auto& values = done[b].values.emplace_back(count);
+          for (std::size_t s = 0; s < count; ++s)
+            values[s] = chunk[0][(s / tile_size * width + column) * tile_size + s % tile_size];
         }
+        ++column;
       }
-    }
-    for (auto& list : contacts) out.contacts.insert(out.contacts.end(), list.begin(), list.end());
+      for (std::size_t k = 0; k < plan.prism_chunks; ++k)
+        for (auto contact : contacts[b * plan.prism_chunks + k]) {
+          // Back to the axes of the earth: octants are the only thing that knows them here.
+          std::uint8_t octants = 0;
+          for (int o = 0; o < 8; ++o)
+            if (contact.octants >> o & 1) {
+              int turned = 0;
+              for (int a = 0; a < 3; ++a) turned |= (o >> a & 1) << turn_.axis[a];
+              octants = static_cast<std::uint8_t>(octants | 1 << turned);
+            }
+          contact.octants = octants;
+          done[b].contacts.push_back(contact);
+        }
+    });
+    for (std::size_t b = 0; b < blocks; ++b) take(batch + b, std::move(done[b]));
   }
-  // Back to the axes of the earth: octants are the only thing that knows them here.
-  for (auto& contact : out.contacts) {
-    std::uint8_t octants = 0;
-    for (int o = 0; o < 8; ++o)
-      if (contact.octants >> o & 1) {
-        int turned = 0;
-        for (int a = 0; a < 3; ++a) turned |= (o >> a & 1) << turn.axis[a];
-        octants = static_cast<std::uint8_t>(octants | 1 << turned);
-      }
-    contact.octants = octants;
-  }
-  std::stable_sort(out.contacts.begin(), out.contacts.end(),
-                   [](const Contact& a, const Contact& b) { return a.station < b.station; });
   progress.finish();
-  return out;
+}
+
+PartSums direct_sum(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy,
+                    int threads, Progress& progress) {
+  DirectSummation summation(prisms, stations, channels, accuracy, threads);
+  return sum_all(summation, channels, stations.size(), progress);
 }
 
 }  // namespace terrane::gravity

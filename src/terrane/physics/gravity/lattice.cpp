@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -28,9 +29,11 @@ using Complex = std::complex<double>;
 /// Memory aligned for FFTW's vector instructions.
 class Array {
  public:
+  Array() = default;
   explicit Array(std::size_t reals) : data_(fftw_alloc_real(reals)) {
     if (!data_) throw std::bad_alloc();
   }
+  bool empty() const { return !data_; }
   double* real() const { return data_.get(); }
   Complex* complex() const { return reinterpret_cast<Complex*>(data_.get()); }
 
@@ -324,7 +327,14 @@ struct LatticeOperator::Plans {
 };
 
 struct LatticeOperator::Spectra {
-  std::vector<Array> channel;
+  std::array<Array, channel_count> channel;  // of K, those that are known
+};
+
+/// The prisms of each layer, and of each cell.
+struct LatticeOperator::Layers {
+  std::vector<std::size_t> start;     // [layers + 1]
+  std::vector<std::uint32_t> member;  // [prisms] by layer
+  std::vector<std::uint32_t> cell;    // [cells] made when the first station needs it
 };
 
 LatticeOperator::LatticeOperator(Lattice lattice, ChannelSet channels, bool keep)
@@ -336,7 +346,17 @@ LatticeOperator::LatticeOperator(Lattice lattice, ChannelSet channels, bool keep
   });
   if (outside && channels.contains(ChannelSet{Channel::g_ee, Channel::g_nn, Channel::g_uu}))
     computed_ = ChannelSet::from_bits(channels.bits() & ~ChannelSet{Channel::g_uu}.bits());
-  for (const auto& group : lattice_.groups) plans_.push_back(std::make_unique<Plans>(group, lattice_));
+  const ChannelSet laplace{Channel::g_ee, Channel::g_nn, Channel::g_uu};
+  for (std::size_t g = 0; g < lattice_.groups.size(); ++g) {
+    plans_.push_back(std::make_unique<Plans>(lattice_.groups[g], lattice_));
+    bool first = true;
+    for (const auto channel : channels_.list()) {
+      if (computed_ == channels_ || !laplace.contains(ChannelSet{channel}))
+        parts_.push_back({g, ChannelSet{channel}, first});
+      else if (channel == Channel::g_ee) parts_.push_back({g, laplace, first});
+      first = false;
+    }
+  }
   if (keep_) spectra_.resize(lattice_.groups.size() * lattice_.layers.size());
 }
 
@@ -355,17 +375,18 @@ LatticeCost LatticeOperator::cost() const {
         fft * (layers * (channels + 1) + channels) + layers * channels * size * 1e-9 +
         layers * static_cast<double>(p->lags[0].distances * p->lags[1].distances) * (40e-9 + channels * 4e-9);
     cost.spectra_bytes += p->reals * sizeof(double) * lattice_.layers.size() * computed_.size();
-    most = std::max(
-        most, batch(*p) * p->layer_bytes(computed_.size()) + p->reals * computed_.size() * sizeof(double));
+    most = std::max(most, batch(*p, computed_.size()) * p->layer_bytes(computed_.size()) +
+                              p->reals * computed_.size() * sizeof(double));
   }
   cost.memory_bytes = most + lattice_.place.size() * sizeof(std::uint32_t);
   return cost;
 }
 
 /// K at a row of the distances that the lags of the group need, for one layer: values
-/// [channels][north][east].
+/// [channels][north][east]. Always by the kernels of all channels, whose last bits may differ from those of
+/// fewer.
 void LatticeOperator::table(const Lattice::Group& group, const Lattice::Layer& layer, std::size_t j,
-                            double* values) const {
+                            ChannelSet channels, double* values) const {
   const Lags x(group, 0, lattice_.cells[0]), y(group, 1, lattice_.cells[1]);
   const std::size_t plane = x.distances * y.distances;
   const double half[2] = {0.5 * lattice_.spacing[0], 0.5 * lattice_.spacing[1]}, one = 1;
@@ -394,15 +415,15 @@ void LatticeOperator::table(const Lattice::Group& group, const Lattice::Layer& l
     kernels.near(tile, stations, near_pairs, sums.data());
     std::size_t to = 0;
     for (std::size_t c = 0; c < width; ++c)
-      if (computed_.contains(from_set[c]))
+      if (channels.contains(from_set[c]))
         std::copy_n(sums.data() + c * tile_size, stations.count,
                     values + to++ * plane + j * x.distances + first);
   }
 }
 
 /// Layers done together: as many as a quarter of a gigabyte holds.
-std::size_t LatticeOperator::batch(const Plans& plans) const {
-  const std::size_t layer = plans.layer_bytes(computed_.size());
+std::size_t LatticeOperator::batch(const Plans& plans, std::size_t channels) const {
+  const std::size_t layer = plans.layer_bytes(channels);
   return std::clamp<std::size_t>((std::size_t{1} << 28) / layer, 1, lattice_.layers.size());
 }
 
@@ -427,155 +448,182 @@ void LatticeOperator::spread(const Plans& p, const Lattice::Group& group, Channe
   }
 }
 
-DirectSums LatticeOperator::apply(std::span<const double> density, std::size_t stations, int threads,
-                                  Progress& progress) {
+Summation::Part LatticeOperator::part(std::size_t index) const {
+  return {lattice_.groups[parts_[index].group].station, parts_[index].channels};
+}
+
+void LatticeOperator::sum(std::span<const double> density, std::size_t first, std::size_t last, int threads,
+                          const Summation::Take& take, Progress& progress) {
   if (density.size() != lattice_.place.size())
     throw ShapeError("lattice: density",
                      fmt::format("{} values for {} prisms", density.size(), lattice_.place.size()),
                      "Give one density a prism.");
-  const std::size_t layers = lattice_.layers.size(), channels = computed_.size();
-  const auto list = computed_.list(), asked = channels_.list();
-  const std::size_t plane = lattice_.cells[0] * lattice_.cells[1];
-  DirectSums out;
-  out.values.assign(asked.size(), std::vector<double>(stations));
-  progress.start("gravity", lattice_.groups.size() * layers);
+  const std::size_t layers = lattice_.layers.size(), plane = lattice_.cells[0] * lattice_.cells[1];
+  Layers prisms;
+  prisms.start.resize(layers + 1);
+  for (const auto place : lattice_.place) ++prisms.start[place / plane + 1];
+  for (std::size_t l = 0; l < layers; ++l) prisms.start[l + 1] += prisms.start[l];
+  prisms.member.resize(density.size());
+  auto next = prisms.start;
+  for (std::size_t n = 0; n < density.size(); ++n)
+    prisms.member[next[lattice_.place[n] / plane]++] = static_cast<std::uint32_t>(n);
 
-  // Prisms by layer, so that a layer finds its own.
-  std::vector<std::size_t> start(layers + 1);
-  for (const auto place : lattice_.place) ++start[place / plane + 1];
-  for (std::size_t l = 0; l < layers; ++l) start[l + 1] += start[l];
-  std::vector<std::uint32_t> member(density.size());
-  {
-    auto next = start;
-    for (std::size_t n = 0; n < density.size(); ++n)
-      member[next[lattice_.place[n] / plane]++] = static_cast<std::uint32_t>(n);
-  }
-
-  for (std::size_t g = 0; g < lattice_.groups.size(); ++g) {
-    const auto& group = lattice_.groups[g];
-    plans_[g]->prepare();
-    const Plans& p = *plans_[g];
-    const std::size_t width = 2 * p.row, distances = p.lags[0].distances;
-    std::vector<Array> total;
-    for (std::size_t c = 0; c < channels; ++c) total.emplace_back(p.reals);
-    for_each(channels, threads, [&](std::size_t c) { std::fill_n(total[c].real(), p.reals, 0.0); });
-    const std::size_t at_once = batch(p), rows = p.lags[1].distances, plane_of_k = distances * rows;
-    std::vector<Array> masses;
-    std::vector<Spectra> scratch(keep_ ? 0 : at_once);
-    for (std::size_t l = 0; l < at_once; ++l) masses.emplace_back(p.reals);
-    std::vector<double> values(at_once * channels * plane_of_k);
-    for (std::size_t first_layer = 0; first_layer < layers; first_layer += at_once) {
-      const std::size_t count = std::min(at_once, layers - first_layer);
-      std::vector<Spectra*> kernel(count);
-      std::vector<unsigned char> known(count);
-      for (std::size_t l = 0; l < count; ++l) {
-        if (keep_) {
-          auto& kept = spectra_[g * layers + first_layer + l];
-          if (!kept) kept = std::make_unique<Spectra>();
-          kernel[l] = kept.get();
-        } else {
-          kernel[l] = &scratch[l];
-        }
-        known[l] = keep_ && !kernel[l]->channel.empty();
-        if (kernel[l]->channel.empty())
-          for (std::size_t c = 0; c < channels; ++c) kernel[l]->channel.emplace_back(p.reals);
-      }
-      for_each(count * rows, threads, [&](std::size_t task) {
-        if (progress.cancelled()) throw Cancelled();
-        const std::size_t l = task / rows;
-        if (!known[l])
-          table(group, lattice_.layers[first_layer + l], task % rows,
-                values.data() + l * channels * plane_of_k);
-      });
-      for_each(count * (channels + 1), threads, [&](std::size_t task) {
-        if (progress.cancelled()) throw Cancelled();
-        const std::size_t l = task / (channels + 1);
-        if (task % (channels + 1) == 0) {
-          double* const to = masses[l].real();
-          std::fill_n(to, p.reals, 0.0);
-          for (std::size_t m = start[first_layer + l]; m < start[first_layer + l + 1]; ++m) {
-            const std::size_t place = lattice_.place[member[m]] % plane;
-            to[place / lattice_.cells[0] * width + place % lattice_.cells[0]] = density[member[m]];
-          }
-          p.transform(masses[l]);
-          return;
-        }
-        if (known[l]) return;
-        const std::size_t c = task % (channels + 1) - 1;
-        spread(p, group, list[c], values.data() + (l * channels + c) * plane_of_k,
-               kernel[l]->channel[c].real());
-        p.transform(kernel[l]->channel[c]);
-      });
-      constexpr std::size_t rows_a_task = 64;
-      const std::size_t parts = (p.n[1] + rows_a_task - 1) / rows_a_task;
-      for_each(channels * parts, threads, [&](std::size_t task) {
-        const std::size_t c = task / parts, first = task % parts * rows_a_task * p.row,
-                          last = std::min(first + rows_a_task * p.row, p.n[1] * p.row);
-        Complex* t = total[c].complex();
-        for (std::size_t l = 0; l < count; ++l) {
-          const Complex *a = masses[l].complex(), *k = kernel[l]->channel[c].complex();
-          for (std::size_t i = first; i < last; ++i)
-            t[i] += Complex(a[i].real() * k[i].real() - a[i].imag() * k[i].imag(),
-                            a[i].real() * k[i].imag() + a[i].imag() * k[i].real());
-        }
-      });
-      progress.advance(count);
-    }
-    for_each(channels, threads, [&](std::size_t c) { p.transform_back(total[c]); });
-    const double scale = 1 / static_cast<double>(p.n[0] * p.n[1]);
-    for (std::size_t s = 0; s < group.station.size(); ++s) {
-      const auto at = static_cast<std::size_t>(group.cell[1][s] - group.low[1]) * width +
-                      static_cast<std::size_t>(group.cell[0][s] - group.low[0]);
-      std::size_t c = 0;
-      double laplace = 0;
-      for (std::size_t wanted = 0; wanted < asked.size(); ++wanted) {
-        double value;
-        if (computed_.contains(asked[wanted])) {
-          value = total[c++].real()[at] * scale;
-          if (asked[wanted] == Channel::g_ee || asked[wanted] == Channel::g_nn) laplace -= value;
-        } else {
-          value = laplace;  // Γuu comes after Γee and Γnn
-        }
-        out.values[wanted][group.station[s]] = value;
-      }
-    }
-  }
-  contacts(density, out.contacts);
+  const auto end_of_group = [&](std::size_t p) {
+    std::size_t end = p + 1;
+    while (end < last && parts_[end].group == parts_[p].group) ++end;
+    return end;
+  };
+  std::size_t groups = 0;
+  for (std::size_t p = first; p < last; p = end_of_group(p)) ++groups;
+  progress.start("gravity", groups * layers);
+  for (std::size_t p = first; p < last; p = end_of_group(p))
+    sum_group(p, end_of_group(p), prisms, density, threads, take, progress);
   progress.finish();
-  return out;
+}
+
+void LatticeOperator::sum_group(std::size_t first_part, std::size_t last_part, Layers& prisms,
+                                std::span<const double> density, int threads, const Summation::Take& take,
+                                Progress& progress) {
+  ChannelSet wanted;
+  for (std::size_t i = first_part; i < last_part; ++i) wanted = wanted | parts_[i].channels;
+  const std::size_t g = parts_[first_part].group, layers = lattice_.layers.size(),
+                    plane = lattice_.cells[0] * lattice_.cells[1];
+  const auto& group = lattice_.groups[g];
+  const auto list = (wanted & computed_).list();
+  const std::size_t channels = list.size();
+  plans_[g]->prepare();
+  const Plans& p = *plans_[g];
+  const std::size_t width = 2 * p.row, distances = p.lags[0].distances;
+  std::array<Array, channel_count> total;
+  for (const auto channel : list) total[static_cast<std::size_t>(channel)] = Array(p.reals);
+  const auto total_of = [&](std::size_t c) -> const Array& {
+    return total[static_cast<std::size_t>(list[c])];
+  };
+  for_each(channels, threads, [&](std::size_t c) { std::fill_n(total_of(c).real(), p.reals, 0.0); });
+  const std::size_t at_once = batch(p, channels), rows = p.lags[1].distances, plane_of_k = distances * rows;
+  std::vector<Array> masses;
+  std::vector<Spectra> scratch(keep_ ? 0 : at_once);
+  for (std::size_t l = 0; l < at_once; ++l) masses.emplace_back(p.reals);
+  std::vector<double> values(at_once * channels * plane_of_k);
+  for (std::size_t first_layer = 0; first_layer < layers; first_layer += at_once) {
+    const std::size_t count = std::min(at_once, layers - first_layer);
+    std::vector<Spectra*> kernel(count);
+    std::vector<unsigned char> known(count * channels), all_known(count, 1);
+    for (std::size_t l = 0; l < count; ++l) {
+      if (keep_) {
+        auto& kept = spectra_[g * layers + first_layer + l];
+        if (!kept) kept = std::make_unique<Spectra>();
+        kernel[l] = kept.get();
+      } else {
+        kernel[l] = &scratch[l];
+      }
+      for (std::size_t c = 0; c < channels; ++c) {
+        auto& spectrum = kernel[l]->channel[static_cast<std::size_t>(list[c])];
+        known[l * channels + c] = keep_ && !spectrum.empty();
+        all_known[l] = all_known[l] && known[l * channels + c];
+        if (spectrum.empty()) spectrum = Array(p.reals);
+      }
+    }
+    for_each(count * rows, threads, [&](std::size_t task) {
+      if (progress.cancelled()) throw Cancelled();
+      const std::size_t l = task / rows;
+      if (!all_known[l])
+        table(group, lattice_.layers[first_layer + l], task % rows, wanted & computed_,
+              values.data() + l * channels * plane_of_k);
+    });
+    for_each(count * (channels + 1), threads, [&](std::size_t task) {
+      if (progress.cancelled()) throw Cancelled();
+      const std::size_t l = task / (channels + 1);
+      if (task % (channels + 1) == 0) {
+        double* const to = masses[l].real();
+        std::fill_n(to, p.reals, 0.0);
+        for (std::size_t m = prisms.start[first_layer + l]; m < prisms.start[first_layer + l + 1]; ++m) {
+          const std::size_t place = lattice_.place[prisms.member[m]] % plane;
+          to[place / lattice_.cells[0] * width + place % lattice_.cells[0]] = density[prisms.member[m]];
+        }
+        p.transform(masses[l]);
+        return;
+      }
+      const std::size_t c = task % (channels + 1) - 1;
+      if (known[l * channels + c]) return;
+      const auto& spectrum = kernel[l]->channel[static_cast<std::size_t>(list[c])];
+      spread(p, group, list[c], values.data() + (l * channels + c) * plane_of_k, spectrum.real());
+      p.transform(spectrum);
+    });
+    constexpr std::size_t rows_a_task = 64;
+    const std::size_t pieces = (p.n[1] + rows_a_task - 1) / rows_a_task;
+    for_each(channels * pieces, threads, [&](std::size_t task) {
+      const std::size_t c = task / pieces, first = task % pieces * rows_a_task * p.row,
+                        last = std::min(first + rows_a_task * p.row, p.n[1] * p.row);
+      Complex* t = total_of(c).complex();
+      for (std::size_t l = 0; l < count; ++l) {
+        const Complex *a = masses[l].complex(),
+                      *k = kernel[l]->channel[static_cast<std::size_t>(list[c])].complex();
+        for (std::size_t i = first; i < last; ++i)
+          t[i] += Complex(a[i].real() * k[i].real() - a[i].imag() * k[i].imag(),
+                          a[i].real() * k[i].imag() + a[i].imag() * k[i].real());
+      }
+    });
+    progress.advance(count);
+  }
+  for_each(channels, threads, [&](std::size_t c) { p.transform_back(total_of(c)); });
+
+  const double scale = 1 / static_cast<double>(p.n[0] * p.n[1]);
+  for (std::size_t i = first_part; i < last_part; ++i) {
+    PartSums sums;
+    for (const auto channel : parts_[i].channels.list()) {
+      auto& out = sums.values.emplace_back(group.station.size());
+      if (!computed_.contains(channel)) {  // Γuu comes after Γee and Γnn
+        for (std::size_t s = 0; s < out.size(); ++s) out[s] = -sums.values[0][s] - sums.values[1][s];
+        continue;
+      }
+      const double* const from = total[static_cast<std::size_t>(channel)].real();
+      for (std::size_t s = 0; s < out.size(); ++s)
+        out[s] = from[static_cast<std::size_t>(group.cell[1][s] - group.low[1]) * width +
+                      static_cast<std::size_t>(group.cell[0][s] - group.low[0])] *
+                 scale;
+    }
+    if (parts_[i].first) contacts(group, density, prisms, sums.contacts);
+    take(i, std::move(sums));
+  }
+}
+
+PartSums LatticeOperator::apply(std::span<const double> density, std::size_t stations, int threads,
+                                Progress& progress) {
+  LatticeSummation summation(std::shared_ptr<LatticeOperator>(std::shared_ptr<void>(), this), density,
+                             threads);
+  return sum_all(summation, channels_, stations, progress);
 }
 
 /// Stations inside and on cells, by their places on the lattice.
-void LatticeOperator::contacts(std::span<const double> density, std::vector<Contact>& found) const {
-  std::vector<std::uint32_t> prism;  // of each cell, made when the first station needs it
+void LatticeOperator::contacts(const Lattice::Group& group, std::span<const double> density, Layers& prisms,
+                               std::vector<Contact>& found) const {
   constexpr std::uint32_t none = 0xffffffffU;
-  for (const auto& group : lattice_.groups)
-    for (std::size_t l = 0; l < lattice_.layers.size(); ++l) {
-      const auto& layer = lattice_.layers[l];
-      if (group.up < layer.bottom || group.up > layer.top) continue;
-      if (prism.empty()) {
-        prism.assign(lattice_.cells[0] * lattice_.cells[1] * lattice_.layers.size(), none);
-        for (std::size_t n = 0; n < lattice_.place.size(); ++n)
-          prism[lattice_.place[n]] = static_cast<std::uint32_t>(n);
-      }
-      const double z[2] = {layer.bottom - group.up, layer.top - group.up};
-      for (std::size_t s = 0; s < group.station.size(); ++s)
-        for (int dj = group.offset[1] == -0.5 ? -1 : 0; dj <= 0; ++dj)
-          for (int di = group.offset[0] == -0.5 ? -1 : 0; di <= 0; ++di) {
-            const long i = group.cell[0][s] + di, j = group.cell[1][s] + dj;
-            if (i < 0 || j < 0 || i >= static_cast<long>(lattice_.cells[0]) ||
-                j >= static_cast<long>(lattice_.cells[1]))
-              continue;
-            const auto n = prism[static_cast<std::size_t>(i) +
-                                 lattice_.cells[0] * (static_cast<std::size_t>(j) + lattice_.cells[1] * l)];
-            if (n == none) continue;
-            const double x[2] = {-0.5 - group.offset[0] + di, 0.5 - group.offset[0] + di},
-                         y[2] = {-0.5 - group.offset[1] + dj, 0.5 - group.offset[1] + dj};
-            found.push_back({group.station[s], density[n], octants_filled(x, y, z)});
-          }
+  for (std::size_t l = 0; l < lattice_.layers.size(); ++l) {
+    const auto& layer = lattice_.layers[l];
+    if (group.up < layer.bottom || group.up > layer.top) continue;
+    if (prisms.cell.empty()) {
+      prisms.cell.assign(lattice_.cells[0] * lattice_.cells[1] * lattice_.layers.size(), none);
+      for (std::size_t n = 0; n < lattice_.place.size(); ++n)
+        prisms.cell[lattice_.place[n]] = static_cast<std::uint32_t>(n);
     }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Contact& a, const Contact& b) { return a.station < b.station; });
+    const double z[2] = {layer.bottom - group.up, layer.top - group.up};
+    for (std::size_t s = 0; s < group.station.size(); ++s)
+      for (int dj = group.offset[1] == -0.5 ? -1 : 0; dj <= 0; ++dj)
+        for (int di = group.offset[0] == -0.5 ? -1 : 0; di <= 0; ++di) {
+          const long i = group.cell[0][s] + di, j = group.cell[1][s] + dj;
+          if (i < 0 || j < 0 || i >= static_cast<long>(lattice_.cells[0]) ||
+              j >= static_cast<long>(lattice_.cells[1]))
+            continue;
+          const auto n =
+              prisms.cell[static_cast<std::size_t>(i) +
+                          lattice_.cells[0] * (static_cast<std::size_t>(j) + lattice_.cells[1] * l)];
+          if (n == none) continue;
+          const double x[2] = {-0.5 - group.offset[0] + di, 0.5 - group.offset[0] + di},
+                       y[2] = {-0.5 - group.offset[1] + dj, 0.5 - group.offset[1] + dj};
+          found.push_back({group.station[s], density[n], octants_filled(x, y, z)});
+        }
+  }
 }
 
 }  // namespace terrane::gravity

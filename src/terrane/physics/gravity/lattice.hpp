@@ -16,7 +16,8 @@
 #include <vector>
 
 #include "terrane/base/progress.hpp"
-#include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/summation.hpp"
 
 namespace terrane::gravity {
 
@@ -61,25 +62,63 @@ class LatticeOperator {
 
   LatticeCost cost() const;
 
-  /// density [prisms] kg/m³ → sums for G = 1, as direct_sum. The same bits for any number of threads.
-  /// Throws ShapeError, Cancelled.
-  DirectSums apply(std::span<const double> density, std::size_t stations, int threads, Progress& progress);
+  /// A part: one channel at one group of stations, or Γee, Γnn and Γuu where one follows from the others.
+  std::size_t parts() const { return parts_.size(); }
+  Summation::Part part(std::size_t index) const;
+
+  /// As Summation::sum, for these densities [prisms] kg/m³. Parts of one group that are asked for together
+  /// share the transforms of the densities. Throws ShapeError, Cancelled.
+  void sum(std::span<const double> density, std::size_t first, std::size_t last, int threads,
+           const Summation::Take& take, Progress& progress);
+
+  /// All parts: values [channels][stations].
+  PartSums apply(std::span<const double> density, std::size_t stations, int threads, Progress& progress);
 
  private:
   struct Plans;
   struct Spectra;
+  struct Layers;
+  struct GroupPart {
+    std::size_t group;
+    ChannelSet channels;
+    bool first;  ///< of its group: it brings the contacts
+  };
 
-  void table(const Lattice::Group& group, const Lattice::Layer& layer, std::size_t row, double* values) const;
-  std::size_t batch(const Plans& plans) const;
+  void table(const Lattice::Group& group, const Lattice::Layer& layer, std::size_t row, ChannelSet channels,
+             double* values) const;
+  std::size_t batch(const Plans& plans, std::size_t channels) const;
   static void spread(const Plans& plans, const Lattice::Group& group, Channel channel, const double* from,
                      double* to);
-  void contacts(std::span<const double> density, std::vector<Contact>& list) const;
+  void sum_group(std::size_t first, std::size_t last, Layers& prisms, std::span<const double> density,
+                 int threads, const Summation::Take& take, Progress& progress);
+  void contacts(const Lattice::Group& group, std::span<const double> density, Layers& prisms,
+                std::vector<Contact>& list) const;
 
   Lattice lattice_;
   ChannelSet channels_, computed_;  ///< asked for; by FFT (Γuu may follow from Laplace's equation)
+  std::vector<GroupPart> parts_;    // group by group
   bool keep_;
   std::vector<std::unique_ptr<Plans>> plans_;      // [groups]
   std::vector<std::unique_ptr<Spectra>> spectra_;  // [groups · layers], when kept
+};
+
+/// The convolution of one set of densities, as a sum like any other.
+class LatticeSummation final : public Summation {
+ public:
+  /// The densities must outlive it.
+  LatticeSummation(std::shared_ptr<LatticeOperator> lattice, std::span<const double> density, int threads)
+      : lattice_(std::move(lattice)), density_(density), threads_(threads) {}
+
+  std::size_t parts() const override { return lattice_->parts(); }
+  Part part(std::size_t index) const override { return lattice_->part(index); }
+  void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) override {
+    lattice_->sum(density_, first, last, threads_, take, progress);
+  }
+
+ private:
+  std::shared_ptr<LatticeOperator> lattice_;
+  std::span<const double> density_;
+  int threads_;
 };
 
 }  // namespace terrane::gravity

@@ -8,6 +8,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/for_each.hpp"
+#include "terrane/physics/gravity/direct.hpp"
 #include "terrane/physics/gravity/lattice.hpp"
 #include "terrane/physics/gravity/merge.hpp"
 #include "terrane/physics/gravity/tile_sets.hpp"
@@ -206,10 +207,10 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
       plan.seconds = plan.tree_seconds + digits * least_tree_prism * m;  // with what growing it has taken
       break;
     default:
-      plan.memory_bytes =
-          DirectPlan(plan.merged ? plan.merged->size() : prisms.size(), stations.size(), channels)
-              .memory_bytes +
-          (plan.merged ? 7 * sizeof(double) * plan.merged->size() : 0);
+      plan.memory_bytes = DirectPlan(plan.merged ? plan.merged->size() : prisms.size(), stations.size(),
+                                     channels, parameters.threads)
+                              .memory_bytes +
+                          (plan.merged ? 7 * sizeof(double) * plan.merged->size() : 0);
       plan.seconds = plan.direct_seconds;
   }
   if (plan.method != Method::tree) plan.tree.reset();
@@ -231,17 +232,23 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   return plan;
 }
 
-DirectSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
-               const Parameters& parameters, Progress& progress) {
-  switch (plan.method) {
+std::shared_ptr<Summation> MethodPlan::summation(const Prisms& prisms, const Stations& stations,
+                                                 const Parameters& parameters) const {
+  switch (method) {
     case Method::lattice:
-      return plan.lattice->apply(prisms.density, stations.size(), parameters.threads, progress);
+      return std::make_shared<LatticeSummation>(lattice, prisms.density, parameters.threads);
     case Method::tree:
-      return plan.tree->sum(progress);
+      return tree;
     default:
-      return direct_sum(plan.merged ? plan.merged->view() : prisms, stations, parameters.channels,
-                        parameters.accuracy, parameters.threads, progress);
+      return std::make_shared<DirectSummation>(merged ? merged->view() : prisms, stations,
+                                               parameters.channels, parameters.accuracy, parameters.threads);
   }
+}
+
+PartSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
+             const Parameters& parameters, Progress& progress) {
+  return sum_all(*plan.summation(prisms, stations, parameters), parameters.channels, stations.size(),
+                 progress);
 }
 
 }  // namespace terrane::gravity

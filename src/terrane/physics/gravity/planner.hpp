@@ -5,8 +5,8 @@
 #include <string>
 
 #include "terrane/base/progress.hpp"
-#include "terrane/physics/gravity/direct.hpp"
 #include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/summation.hpp"
 
 namespace terrane::gravity {
 
@@ -25,6 +25,10 @@ struct MethodPlan {
   /// Seconds that each method would take; infinity where it cannot serve or was not worth a closer look.
   double direct_seconds = 0, lattice_seconds = 0, tree_seconds = 0;
 
+  /// The sum as planned, over the prisms that were planned for or bars of them.
+  std::shared_ptr<Summation> summation(const Prisms& prisms, const Stations& stations,
+                                       const Parameters& parameters) const;
+
   std::shared_ptr<MergedPrisms> merged;  ///< when the direct sum runs over bars
   std::shared_ptr<Tree> tree;
   std::shared_ptr<LatticeOperator> lattice;
@@ -40,8 +44,8 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
                 Progress* progress = nullptr);
 
 /// Sums for G = 1 as planned.
-DirectSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
-               const Parameters& parameters, Progress& progress);
+PartSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
+             const Parameters& parameters, Progress& progress);
 
 /// Seconds of the direct sum on one core, from a sample of pairs and the form that each takes.
 double direct_seconds(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy);

@@ -16,7 +16,7 @@ namespace terrane::gravity {
 /// Sums for G = 1 of some channels at some stations, and what must be known of those stations inside and on
 /// bodies.
 struct PartSums {
-  std::vector<std::vector<double>> values;  ///< [channels of the part][stations of the part]
+  std::vector<std::vector<double>> values;  ///< [channels][stations]
   std::vector<Contact> contacts;            ///< station: as the caller numbers them
 };
 
@@ -38,5 +38,14 @@ class Summation {
   /// Throws Cancelled.
   virtual void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) = 0;
 };
+
+/// Puts the sums of one part where they belong among the sums of all stations and channels.
+void scatter(const Summation::Part& part, PartSums&& sums, ChannelSet channels, PartSums& all);
+
+/// Puts contacts in the order of their stations, however the parts came.
+void sort_contacts(std::vector<Contact>& contacts);
+
+/// All parts: values [channels][stations], contacts ordered by station. Throws Cancelled.
+PartSums sum_all(Summation& summation, ChannelSet channels, std::size_t stations, Progress& progress);
 
 }  // namespace terrane::gravity

@@ -66,6 +66,11 @@ class Receivers {
   std::size_t station(std::size_t tile, int s) const {
     return order_[tile * per_tile_ + static_cast<std::size_t>(s)];
   }
+  /// Those of the tiles first .. last − 1, in order.
+  std::span<const std::uint32_t> stations(std::size_t first, std::size_t last) const {
+    const std::size_t begin = first * per_tile_, end = std::min(last * per_tile_, order_.size());
+    return std::span(order_).subspan(begin, end - begin);
+  }
 
  private:
   std::size_t per_tile_;

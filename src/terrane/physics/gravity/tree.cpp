@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <numeric>
 
 #include "terrane/base/error.hpp"
@@ -212,6 +213,9 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
   order_ = std::clamp(static_cast<int>(std::lround(5 + 1.15 * digits)), 4, most_order);
   // With few stations a prism the work lies in making the expansions: fewer, larger leaves.
   leaf_ = prisms.size() > 64 * stations.size() ? 256 : prisms.size() > 4 * stations.size() ? 128 : 64;
+  receivers_ =
+      std::make_unique<Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,
+                                  stations_a_tile(stations.size()));
   build();
 }
 
@@ -470,9 +474,6 @@ void Tree::expand() {
     });
   }
   progress_->finish();
-  receivers_ =
-      std::make_unique<Receivers>(stations_, Turn{{0, 1, 2}, channels_}, kernel_target().kernels[0].lanes,
-                                  stations_a_tile(stations_.size()));
   expanded_ = true;
 }
 
@@ -685,42 +686,45 @@ TreeCost Tree::cost(Progress& progress) {
   return cost;
 }
 
-DirectSums Tree::sum(Progress& progress) {
+std::size_t Tree::tiles_a_task() const { return stations_a_task / stations_a_tile(stations_.size()); }
+
+std::size_t Tree::parts() const { return (receivers_->tiles() + tiles_a_task() - 1) / tiles_a_task(); }
+
+Summation::Part Tree::part(std::size_t index) const {
+  return {receivers_->stations(index * tiles_a_task(), (index + 1) * tiles_a_task()), channels_};
+}
+
+void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) {
   progress_ = &progress;
   expand();
   find_tolerance();
-  progress_->start("gravity", stations_.size());
-  DirectSums out;
-  out.values.assign(channels_.size(), std::vector<double>(stations_.size()));
-  const std::size_t tiles = receivers_->tiles(),
-                    tiles_a_task = stations_a_task / stations_a_tile(stations_.size()),
-                    tasks = (tiles + tiles_a_task - 1) / tiles_a_task;
-  std::vector<std::vector<Contact>> contacts(tasks);
+  std::uint64_t stations = 0;
+  for (std::size_t p = first; p < last; ++p) stations += part(p).stations.size();
+  progress_->start("gravity", stations);
   const auto switching = Switching::for_accuracy(pair_accuracy_);
-  for_each(tasks, threads_, [&](std::size_t index) {
+  std::mutex taking;
+  for_each(last - first, threads_, [&](std::size_t i) {
+    const std::size_t index = first + i;
     Task task(*this, switching);
-    for (std::size_t t = index * tiles_a_task; t < std::min((index + 1) * tiles_a_task, tiles); ++t) {
+    for (std::size_t t = index * tiles_a_task();
+         t < std::min((index + 1) * tiles_a_task(), receivers_->tiles()); ++t) {
       task.tiles.push_back(t);
       task.tolerances.push_back(tolerance_at(receivers_->bounds(t), truncation_share));
     }
     task.run();
-    std::uint64_t done = 0;
-    for (std::size_t t = 0; t < task.tiles.size(); ++t) {
-      const int stations = receivers_->tile(task.tiles[t]).count;
-      task.each_channel(t, [&](std::size_t wanted, Channel, const double* sums) {
-        for (int s = 0; s < stations; ++s)
-          out.values[wanted][receivers_->station(task.tiles[t], s)] = sums[s];
+    PartSums sums;
+    sums.values.resize(channels_.size());
+    for (std::size_t t = 0; t < task.tiles.size(); ++t)
+      task.each_channel(t, [&](std::size_t wanted, Channel, const double* values) {
+        sums.values[wanted].insert(sums.values[wanted].end(), values,
+                                   values + receivers_->tile(task.tiles[t]).count);
       });
-      done += static_cast<std::uint64_t>(stations);
-    }
-    contacts[index] = std::move(task.contacts);
-    progress_->advance(done);
+    sums.contacts = std::move(task.contacts);
+    progress_->advance(part(index).stations.size());
+    const std::lock_guard lock(taking);
+    take(index, std::move(sums));
   });
-  for (auto& list : contacts) out.contacts.insert(out.contacts.end(), list.begin(), list.end());
-  std::stable_sort(out.contacts.begin(), out.contacts.end(),
-                   [](const Contact& a, const Contact& b) { return a.station < b.station; });
   progress_->finish();
-  return out;
 }
 
 std::size_t Tree::memory_bytes() const {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "terrane/base/progress.hpp"
-#include "terrane/physics/gravity/direct.hpp"
 #include "terrane/physics/gravity/expansion.hpp"
+#include "terrane/physics/gravity/summation.hpp"
 #include "terrane/physics/gravity/tile_sets.hpp"
 
 namespace terrane::gravity {
@@ -27,21 +27,24 @@ struct TreeCost {
   std::size_t memory_bytes = 0;
 };
 
-class Tree {
+/// A part: about 512 stations that lie close together.
+class Tree final : public Summation {
  public:
   /// Sorts the prisms, without expansions yet. The views must outlive the tree.
   /// accuracy: relative to the largest value of each kind of channel over the survey.
   Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
        Progress& progress);
-  ~Tree();
+  ~Tree() override;
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
 
   /// Counts what sum() will do, from a few tiles of stations.
   TreeCost cost(Progress& progress);
 
-  /// Sums for G = 1, as direct_sum. The same bits for any number of threads. Throws Cancelled.
-  DirectSums sum(Progress& progress);
+  std::size_t parts() const override;
+  Part part(std::size_t index) const override;
+  /// The first call makes the expansions, unless cost() has.
+  void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) override;
 
   /// What is known of the error once sum() has run: relative to the largest value of each kind.
   double error_bound() const noexcept { return error_bound_; }
@@ -67,6 +70,7 @@ class Tree {
   void traverse(const Bounds& bounds, const Tolerance& tolerance, const Far& far, const Near& near) const;
   AbsoluteFields absolute_fields(const Bounds& bounds) const;
   std::size_t memory_bytes() const;
+  std::size_t tiles_a_task() const;
 
   Prisms prisms_;
   Stations stations_;

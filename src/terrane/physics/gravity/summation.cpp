@@ -1,0 +1,39 @@
+#include "terrane/physics/gravity/summation.hpp"
+
+#include <algorithm>
+
+namespace terrane::gravity {
+
+void scatter(const Summation::Part& part, PartSums&& sums, ChannelSet channels, PartSums& all) {
+  std::size_t from = 0, to = 0;
+  for (const auto channel : channels.list()) {
+    if (part.channels.contains(channel)) {
+      const auto& values = sums.values[from++];
+      auto& target = all.values[to];
+      for (std::size_t s = 0; s < values.size(); ++s) target[part.stations[s]] = values[s];
+    }
+    ++to;
+  }
+  all.contacts.insert(all.contacts.end(), sums.contacts.begin(), sums.contacts.end());
+}
+
+void sort_contacts(std::vector<Contact>& contacts) {
+  // All contacts of a station come with one part, so the order of the parts does not matter.
+  std::stable_sort(contacts.begin(), contacts.end(),
+                   [](const Contact& a, const Contact& b) { return a.station < b.station; });
+}
+
+PartSums sum_all(Summation& summation, ChannelSet channels, std::size_t stations, Progress& progress) {
+  PartSums all;
+  all.values.assign(channels.size(), std::vector<double>(stations));
+  summation.sum(
+      0, summation.parts(),
+      [&](std::size_t part, PartSums&& sums) {
+        scatter(summation.part(part), std::move(sums), channels, all);
+      },
+      progress);
+  sort_contacts(all.contacts);
+  return all;
+}
+
+}  // namespace terrane::gravity
