@@ -13,14 +13,55 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
+# CUDA, where its compiler is found. Files of device code (*.cu) are compiled by it, or else as C++: then the debug
+# device runs them, and only GPUs are missing.
+set(TERRANE_CUDA AUTO CACHE STRING "GPUs: AUTO (where nvcc is found), ON or OFF")
+set_property(CACHE TERRANE_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(TERRANE_HAS_CUDA OFF)
+if(TERRANE_CUDA AND NOT TERRANE_SANITIZE)
+  if(NOT CMAKE_CUDA_COMPILER)
+    find_program(TERRANE_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
+    if(TERRANE_NVCC)
+      set(CMAKE_CUDA_COMPILER ${TERRANE_NVCC})
+    endif()
+  endif()
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 90)  # machine code for Hopper; its PTX serves later ones
+    endif()
+    if(CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+      set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+    endif()
+    set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake before 3.26 does not know that nvcc has C++20
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    endif()
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(CMAKE_CUDA_EXTENSIONS OFF)
+    set(TERRANE_HAS_CUDA ON)
+  elseif(NOT TERRANE_CUDA STREQUAL "AUTO")
+    message(FATAL_ERROR "TERRANE_CUDA is ON and there is no nvcc. Put it on the PATH, set CUDACXX, or leave TERRANE_CUDA=AUTO.")
+  endif()
+endif()
+message(STATUS "GPUs: ${TERRANE_HAS_CUDA}")
+
 # Strict IEEE arithmetic everywhere: -ffast-math and -fassociative-math would undo the differences
 # that the stable form takes analytically. Contraction to FMA and ignoring errno are safe.
 add_library(terrane_flags INTERFACE)
-target_compile_options(terrane_flags INTERFACE
+set(terrane_cxx_options
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-  -fno-math-errno -fno-trapping-math -ffp-contract=fast
+  -fno-math-errno -fno-trapping-math -ffp-contract=fast)
+if(TERRANE_WARNINGS_AS_ERRORS)
   # GCC 12 warns of std::string's own operator+ (its bug 105651).
-  $<$<BOOL:${TERRANE_WARNINGS_AS_ERRORS}>:-Werror;-Wno-error=restrict>)
+  list(APPEND terrane_cxx_options -Werror -Wno-error=restrict)
+endif()
+target_compile_options(terrane_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:C,CXX>:${terrane_cxx_options}>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcompiler=-fno-math-errno,-fno-trapping-math>")
 if(TERRANE_BUILD_FUZZERS AND NOT TERRANE_SANITIZE)
   set(TERRANE_SANITIZE fuzzer-no-link,address,undefined)
 endif()

@@ -62,7 +62,7 @@ inline constexpr double ln2_low = 0x1.ef35793c7673p-45;  // ln 2 − ln2_high
 template <class T>
 TERRANE_FN T log_ratio(const T& a, const T& b) {
   const auto [k, c] = scale_towards(a, b);
-  const T s = (a - c) / (a + c), z = s * s;
+  const T s = quotient(a - c, a + c), z = s * s;
   return k * T(detail::ln2_high) + (T(2) * s + (s * z * detail::artanh_tail(z) + k * T(detail::ln2_low)));
 }
 
@@ -72,14 +72,14 @@ TERRANE_FN T two_artanh(const T& n, const T& d) {
   const T a = d + n, b = d - n;
   const auto [k, c] = scale_towards(a, b);
   const auto near_one = k == T(0);
-  const T s = select(near_one, n + n, a - c) / select(near_one, d + d, a + c), z = s * s;
+  const T s = quotient(select(near_one, n + n, a - c), select(near_one, d + d, a + c)), z = s * s;
   return k * T(detail::ln2_high) + (T(2) * s + (s * z * detail::artanh_tail(z) + k * T(detail::ln2_low)));
 }
 
 /// 2 artanh(n / d) for |n / d| ≤ 0.213.
 template <class T>
 TERRANE_FN T two_artanh_small(const T& n, const T& d) {
-  const T s = n / d, z = s * s;
+  const T s = quotient(n, d), z = s * s;
   return T(2) * s + s * z * detail::artanh_tail(z);
 }
 
@@ -91,7 +91,7 @@ TERRANE_FN T angle(const T& y, const T& x) {
   const auto turned = small > big * T(0.41421356237309504880);  // tan(π/8)
   const T n = select(turned, small - big, small);
   const T d = maximum(select(turned, small + big, big), T(1e-300));
-  const T s = n / d, z = s * s;
+  const T s = quotient(n, d), z = s * s;
   T w = s + s * z * detail::arctan_tail(z);
   w = select(turned, w + T(0.78539816339744830962), w);
   w = select(ay > ax, T(1.57079632679489661923) - w, w);
@@ -102,7 +102,7 @@ TERRANE_FN T angle(const T& y, const T& x) {
 /// The angle of the point (x, y) for |y / x| ≤ 0.273 and x > 0.
 template <class T>
 TERRANE_FN T angle_small(const T& y, const T& x) {
-  const T s = y / x, z = s * s;
+  const T s = quotient(y, x), z = s * s;
   return s + s * z * detail::arctan_tail_small(z);
 }
 

@@ -18,6 +18,7 @@ inline Extended log_one_plus(Extended x) { return std::log1p(x); }
 inline Extended arctangent(Extended y, Extended x) { return std::atan2(y, x); }
 inline Extended with_sign_of(Extended magnitude, Extended sign) { return std::copysign(magnitude, sign); }
 inline Extended reciprocal(Extended x) { return 1 / x; }
+inline Extended inverse_square_root(Extended x) { return 1 / square_root(x); }
 inline Extended select(bool condition, Extended yes, Extended no) { return condition ? yes : no; }
 inline Extended minimum(Extended a, Extended b) { return a < b ? a : b; }
 inline Extended maximum(Extended a, Extended b) { return a > b ? a : b; }

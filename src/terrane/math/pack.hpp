@@ -24,6 +24,8 @@ TERRANE_FN Pack maximum(const Pack& a, const Pack& b) { return std::experimental
 TERRANE_FN Pack absolute(const Pack& x) { return std::experimental::abs(x); }
 TERRANE_FN Pack square_root(const Pack& x) { return std::experimental::sqrt(x); }
 TERRANE_FN Pack reciprocal(const Pack& x) { return Pack(1.0) / x; }
+TERRANE_FN Pack inverse_square_root(const Pack& x) { return Pack(1.0) / std::experimental::sqrt(x); }
+TERRANE_FN Pack quotient(const Pack& n, const Pack& d) { return n / d; }
 TERRANE_FN Pack with_sign_of(const Pack& magnitude, const Pack& sign) {
   return std::experimental::copysign(magnitude, sign);
 }

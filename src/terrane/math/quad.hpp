@@ -19,6 +19,7 @@ inline Quad log_one_plus(Quad x) { return log1pq(x); }
 inline Quad arctangent(Quad y, Quad x) { return atan2q(y, x); }
 
 inline Quad reciprocal(Quad x) { return 1 / x; }
+inline Quad inverse_square_root(Quad x) { return 1 / square_root(x); }
 inline Quad select(bool condition, Quad yes, Quad no) { return condition ? yes : no; }
 inline Quad minimum(Quad a, Quad b) { return a < b ? a : b; }
 inline Quad maximum(Quad a, Quad b) { return a > b ? a : b; }

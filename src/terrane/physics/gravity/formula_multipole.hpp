@@ -84,23 +84,38 @@ struct MultipoleSums {
 
 }  // namespace detail
 
-/// lx, ly, lz: sides, m.
-TERRANE_FN MultipoleCoefficients multipole_coefficients(double lx, double ly, double lz) {
+/// lx, ly, lz: sides, m.  Tables: arrays order_2 .. order_8 as in multipole_tables.hpp, where code of a device
+/// can read them.
+template <class Tables>
+TERRANE_FN MultipoleCoefficients multipole_coefficients(const Tables& tables, double lx, double ly,
+                                                        double lz) {
   const double h2[3] = {0.25 * lx * lx, 0.25 * ly * ly, 0.25 * lz * lz};
   MultipoleCoefficients c;
-  detail::multipole_tensor(tables::order_2, 1, h2, c.t2);
-  detail::multipole_tensor(tables::order_4, 2, h2, c.t4);
-  detail::multipole_tensor(tables::order_6, 3, h2, c.t6);
-  detail::multipole_tensor(tables::order_8, 4, h2, c.t8);
+  detail::multipole_tensor(tables.order_2, 1, h2, c.t2);
+  detail::multipole_tensor(tables.order_4, 2, h2, c.t4);
+  detail::multipole_tensor(tables.order_6, 3, h2, c.t6);
+  detail::multipole_tensor(tables.order_8, 4, h2, c.t8);
   return c;
 }
 
+/// The same on the host.
+inline MultipoleCoefficients multipole_coefficients(double lx, double ly, double lz) {
+  struct {
+    const double (&order_2)[3][3] = tables::order_2;
+    const double (&order_4)[6][6] = tables::order_4;
+    const double (&order_6)[10][10] = tables::order_6;
+    const double (&order_8)[15][15] = tables::order_8;
+  } const all;
+  return multipole_coefficients(all, lx, ly, lz);
+}
+
 /// All ten quantities of a prism of unit volume.  x, y, z: the station relative to the prism's centre, m.
-/// uu_by_laplace: Γuu = −(Γee + Γnn), for when both are wanted anyway.
-template <int Order, bool uu_by_laplace, class T>
-TERRANE_FN Quantities<T> multipole(const MultipoleCoefficients& t, const T& x, const T& y, const T& z) {
+/// uu_by_laplace: Γuu = −(Γee + Γnn), for when both are wanted anyway.  Coefficients: arrays t2, t4, t6, t8 as
+/// in MultipoleCoefficients, those up to the order.
+template <int Order, bool uu_by_laplace, class Coefficients, class T>
+TERRANE_FN Quantities<T> multipole(const Coefficients& t, const T& x, const T& y, const T& z) {
   static_assert(Order == 2 || Order == 4 || Order == 6 || Order == 8);
-  const T q = reciprocal(square_root(x * x + (y * y + z * z))), q2 = q * q;
+  const T q = inverse_square_root(x * x + (y * y + z * z)), q2 = q * q;
   const T nx = x * q, ny = y * q, nz = z * q, a = nx * nx, b = ny * ny, c = nz * nz;
   detail::MultipoleSums<T> sum;
   {  // order 0: P = 1; order 2: ∂P = T, P = T·c

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "terrane/math/extended.hpp"
+#include "terrane/math/number.hpp"
 #include "terrane/mesh/prism.hpp"
 
 namespace terrane::gravity {
@@ -56,9 +57,9 @@ struct PrismSwitching {
   bool stretched;       ///< nearer than that pairs are taken one by one (near_field.hpp)
   bool halved;          ///< and the prism is halved along its longest side
 
-  PrismSwitching(const Switching& s, double lx, double ly, double lz) {
-    longest = std::fmax(lx, std::fmax(ly, lz));
-    const double shortest = std::fmin(lx, std::fmin(ly, lz));
+  TERRANE_FN PrismSwitching(const Switching& s, double lx, double ly, double lz) {
+    longest = maximum(lx, maximum(ly, lz));
+    const double shortest = minimum(lx, minimum(ly, lz));
     const double far = s.multipole_from[3] * longest, reach = s.stable_reach * longest;
     multipole2_8 = far * far;
     stretched = s.extended || longest > s.near_aspect * shortest;

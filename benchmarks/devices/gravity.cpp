@@ -1,0 +1,154 @@
+// Gravity of seven spheres (252 thousand prisms at 15,000 stations, ten quantities, nothing merged) on a
+// device.
+//
+//   devices_gravity [device] [repeats]      prints JSON
+//
+// Time: Summation::sum() after the upload, everything included (lists of near tiles, both kernels, the
+// reduction, the download, pairs of the host); median. Error: against the direct sum in double at best
+// accuracy on the processors at 61 stations, relative to the largest value of each kind. Floor: FP64
+// instructions of the forms that the pairs take, 63, 96, 144, 222 for order 2, 4, 6, 8 and 648 nearer, over
+// the rate of the device (16.2e12 a second on one H200).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+
+#include "benchmarks/support/seven_spheres.hpp"
+#include "terrane/physics/gravity/device_kernels.hpp"
+#include "terrane/physics/gravity/direct_device.hpp"
+#include "terrane/physics/gravity/tiling.hpp"
+
+namespace terrane::gravity {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using test::FieldTable;
+using test::PrismList;
+using test::StationList;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+FieldTable fields(Summation& engine, std::size_t stations) {
+  Progress silent;
+  FieldTable values(10, std::vector<double>(stations));
+  engine.sum(
+      0, engine.parts(),
+      [&](std::size_t p, PartSums&& sums) {
+        const auto part = engine.part(p);
+        for (std::size_t c = 0; c < 10; ++c)
+          for (std::size_t s = 0; s < part.stations.size(); ++s)
+            values[c][part.stations[s]] = sums.values[c][s];
+      },
+      silent);
+  return values;
+}
+
+/// At every 249th station.
+FieldTable some(const FieldTable& all) {
+  FieldTable few(10);
+  for (std::size_t c = 0; c < 10; ++c)
+    for (std::size_t n = 0; n < all[c].size(); n += 249) few[c].push_back(all[c][n]);
+  return few;
+}
+
+/// Instructions that all pairs take, counted as the kernels choose.
+double instructions(const PrismList& prisms, const StationList& stations, double accuracy) {
+  constexpr double cost[5] = {63, 96, 144, 222, 648};
+  const auto switching = Switching::for_accuracy(accuracy);
+  std::vector<double> centre[3];
+  const std::vector<double>*low[3] = {&prisms.west, &prisms.south, &prisms.bottom},
+        *high[3] = {&prisms.east, &prisms.north, &prisms.top};
+  for (int a = 0; a < 3; ++a)
+    for (std::size_t n = 0; n < prisms.size(); ++n) centre[a].push_back(0.5 * ((*low[a])[n] + (*high[a])[n]));
+  const auto boxes = [](std::span<const double> x, std::span<const double> y, std::span<const double> z) {
+    const auto order = compact_order(x, y, z, device_tile);
+    std::vector<DeviceTile> tiles;
+    for (std::size_t first = 0; first < order.size(); first += device_tile) {
+      DeviceTile t{};
+      t.count = static_cast<std::uint32_t>(std::min<std::size_t>(device_tile, order.size() - first));
+      for (int a = 0; a < 3; ++a) {
+        const auto& at = a == 0 ? x : a == 1 ? y : z;
+        t.low[a] = INFINITY;
+        t.high[a] = -INFINITY;
+        for (std::size_t i = first; i < first + t.count; ++i) {
+          t.low[a] = std::min(t.low[a], at[order[i]]);
+          t.high[a] = std::max(t.high[a], at[order[i]]);
+        }
+      }
+      tiles.push_back(t);
+    }
+    return tiles;
+  };
+  auto tiles = boxes(centre[0], centre[1], centre[2]);
+  const auto groups = boxes(stations.easting, stations.northing, stations.up);
+  for (auto& tile : tiles) tile.longest = 160;
+  double sum = 0;
+  for (const auto& g : groups) {
+    StationBox box;
+    std::copy_n(g.low, 3, box.low);
+    std::copy_n(g.high, 3, box.high);
+    for (const auto& tile : tiles) sum += cost[far_order(switching, tile, box)] * g.count * tile.count;
+  }
+  return sum;
+}
+
+int main_program(int argc, char** argv) {
+  const Device device = resolve(device_from_text(argc > 1 ? argv[1] : "auto"));
+  const int repeats = argc > 2 ? std::atoi(argv[2]) : 7;
+  const auto prisms = benchmarks::seven_spheres();
+  const auto stations = benchmarks::grid(150, 100, 22000, 100);
+  StationList few;
+  for (std::size_t n = 0; n < stations.size(); n += 249)
+    few.add(stations.easting[n], stations.northing[n], stations.up[n]);
+  const auto truth = test::direct_field(prisms.view(), few.view(), best_accuracy);
+  const double pairs = static_cast<double>(prisms.size()) * static_cast<double>(stations.size());
+  fmt::print("{{\"device\": \"{}\", \"prisms\": {}, \"stations\": {}, \"cases\": [", device_name(device),
+             prisms.size(), stations.size());
+  bool first = true;
+  const auto run = [&](const char* what, double accuracy, Precision precision) {
+    const auto start = Clock::now();
+    const auto engine = direct_sum_on_device(device, prisms.view(), stations.view(), ChannelSet::all(),
+                                             accuracy, precision, 0);
+    const double upload = seconds_since(start);
+    auto values = fields(*engine, stations.size());  // warms up
+    std::vector<double> times;
+    for (int i = 0; i < repeats; ++i) {
+      const auto begin = Clock::now();
+      values = fields(*engine, stations.size());
+      times.push_back(seconds_since(begin));
+    }
+    const double time = median(times), count = instructions(prisms, stations, accuracy);
+    const bool single = precision == Precision::single_precision;
+    fmt::print(
+        "{}\n {{\"what\": \"{}\", \"accuracy\": {}, \"seconds\": {:.6f}, \"least\": {:.6f}, \"most\": "
+        "{:.6f}, "
+        "\"pairs_per_second\": {:.4g}, \"error\": {:.2e}, \"instructions_a_pair\": {:.1f}, "
+        "\"floor_seconds\": {:.6f}, \"share_of_floor\": {:.3f}, \"order_and_upload_seconds\": {:.4f}}}",
+        first ? "" : ",", what, accuracy, time, *std::min_element(times.begin(), times.end()),
+        *std::max_element(times.begin(), times.end()), pairs / time, test::largest_error(some(values), truth),
+        count / pairs, count / (single ? 2 : 1) / 16.2e12, count / (single ? 2 : 1) / 16.2e12 / time, upload);
+    std::fflush(stdout);
+    first = false;
+  };
+  run("direct double", 1e-12, Precision::double_precision);
+  run("direct double", 1e-9, Precision::double_precision);
+  run("direct double", 1e-6, Precision::double_precision);
+  run("direct double", best_accuracy, Precision::double_precision);
+  run("direct single", 1e-6, Precision::single_precision);
+  fmt::print("\n]}}\n");
+  return 0;
+}
+
+}  // namespace
+}  // namespace terrane::gravity
+
+int main(int argc, char** argv) { return terrane::gravity::main_program(argc, argv); }

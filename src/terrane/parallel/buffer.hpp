@@ -1,0 +1,113 @@
+// Memory on a device, what looks at it, and the order in which work on it is done.
+//
+// A Buffer owns memory in one place and moves; a View looks; every transfer is a visible call of upload() or
+// download().
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "terrane/base/function.hpp"
+#include "terrane/parallel/device.hpp"
+
+namespace terrane {
+
+/// Work in order on one device. Work for a GPU is begun here and done later: wait() for it. Errors of earlier
+/// work come out of later calls, as Error.
+class Stream {
+ public:
+  /// device: resolved.
+  explicit Stream(Device device);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  Device device() const noexcept { return device_; }
+  void wait();
+  /// The cudaStream_t of a GPU.
+  void* handle() const noexcept { return handle_; }
+
+ private:
+  Device device_;
+  void* handle_ = nullptr;
+};
+
+/// Looks at memory on a device; code that runs there may follow it.
+template <class T>
+struct View {
+  T* data = nullptr;
+  std::size_t size = 0;
+  View() = default;
+  TERRANE_FN View(T* first, std::size_t count) : data(first), size(count) {}
+  /// Whoever may write may also just look.
+  template <class Other>
+    requires std::is_same_v<const Other, T>
+  TERRANE_FN View(const View<Other>& other) : data(other.data), size(other.size) {}
+  TERRANE_FN T& operator[](std::size_t i) const { return data[i]; }
+};
+
+namespace detail {
+
+/// Throws MemoryError that names the bytes wanted and free.
+void* allocate(Device device, std::size_t bytes);
+void release(Device device, void* memory) noexcept;
+void upload(Stream& stream, const void* from, void* to, std::size_t bytes);
+void download(Stream& stream, const void* from, void* to, std::size_t bytes);
+void fill_zero(Stream& stream, void* memory, std::size_t bytes);
+
+}  // namespace detail
+
+template <class T>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Buffer() = default;
+  /// Holds anything at first. Throws MemoryError.
+  Buffer(Device device, std::size_t size)
+      : device_(device), size_(size), data_(static_cast<T*>(detail::allocate(device, size * sizeof(T)))) {}
+  /// A copy of what the host has.
+  Buffer(Stream& stream, std::span<const T> from) : Buffer(stream.device(), from.size()) {
+    upload(stream, from);
+  }
+  ~Buffer() { detail::release(device_, data_); }
+  Buffer(Buffer&& other) noexcept
+      : device_(other.device_),
+        size_(std::exchange(other.size_, 0)),
+        data_(std::exchange(other.data_, nullptr)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(size_, other.size_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  View<T> view() noexcept { return {data_, size_}; }
+  View<const T> view() const noexcept { return {data_, size_}; }
+
+  /// From the host, to the place `first` and on. When this returns the host may change its copy.
+  void upload(Stream& stream, std::span<const T> from, std::size_t first = 0) {
+    detail::upload(stream, from.data(), data_ + first, from.size_bytes());
+  }
+  /// To the host, which has it when this returns.
+  void download(Stream& stream, std::span<T> to, std::size_t first = 0) const {
+    detail::download(stream, data_ + first, to.data(), to.size_bytes());
+  }
+  void fill_zero(Stream& stream) { detail::fill_zero(stream, data_, size_ * sizeof(T)); }
+
+ private:
+  Device device_{Device::Kind::cpu, -1};
+  std::size_t size_ = 0;
+  T* data_ = nullptr;
+};
+
+template <class T>
+Buffer(Stream&, std::span<const T>) -> Buffer<T>;
+template <class T>
+Buffer(Stream&, const std::vector<T>&) -> Buffer<T>;
+
+}  // namespace terrane

@@ -1,0 +1,31 @@
+// What the rest of the room asks of the CUDA runtime. device_cuda.cpp answers in a build with CUDA,
+// device_no_cuda.cpp in one without.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "terrane/parallel/device.hpp"
+
+namespace terrane::detail::cuda {
+
+/// GPUs to be had; when 0, `why` says why.
+int count(std::string& why);
+Gpu describe(int index);
+DeviceMemory memory(int index);
+void* make_stream(int index);
+void drop_stream(int index, void* stream) noexcept;
+void wait(int index, void* stream);
+void* allocate(int index, std::size_t bytes);  ///< nullptr when there is too little
+void release(int index, void* memory) noexcept;
+void upload(int index, void* stream, const void* from, void* to, std::size_t bytes);
+void download(int index, void* stream, const void* from, void* to, std::size_t bytes);
+void fill_zero(int index, void* stream, void* memory, std::size_t bytes);
+
+/// Makes the GPU the one that this thread's calls go to.
+void use(int index);
+/// Throws Error that names the call when status, a cudaError_t, is not success.
+void check(int status, const char* call);
+
+}  // namespace terrane::detail::cuda

@@ -1,0 +1,25 @@
+// The memory of the debug device: open to this process only while code of the device runs.
+#pragma once
+
+#include <cstddef>
+
+namespace terrane::detail {
+
+/// While one of these lives, the memory of the debug device can be read and written.
+class DebugAccess {
+ public:
+  DebugAccess();
+  ~DebugAccess();
+  DebugAccess(const DebugAccess&) = delete;
+  DebugAccess& operator=(const DebugAccess&) = delete;
+};
+
+/// nullptr when there is none left; the debug device has TERRANE_DEBUG_MEMORY bytes, or else 16 GB. The last
+/// byte lies just before a page that nobody may touch.
+void* debug_allocate(std::size_t bytes);
+void debug_release(void* memory) noexcept;
+/// Bytes free and in all.
+std::size_t debug_free();
+std::size_t debug_total();
+
+}  // namespace terrane::detail

@@ -1,0 +1,170 @@
+#include "terrane/parallel/device.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/buffer.hpp"
+#include "terrane/parallel/cuda.hpp"
+#include "terrane/parallel/debug_memory.hpp"
+
+namespace terrane {
+
+namespace cuda = detail::cuda;
+
+Device device_from_text(std::string_view text) {
+  using Kind = Device::Kind;
+  if (text == "auto") return {};
+  if (text == "cpu") return {Kind::cpu, -1};
+  if (text == "debug") return {Kind::debug, -1};
+  if (text == "cuda") return {Kind::cuda, -1};
+  if (text.starts_with("cuda:")) {
+    int index = -1;
+    const char *first = text.data() + 5, *last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(first, last, index);
+    if (error == std::errc{} && end == last && index >= 0) return {Kind::cuda, index};
+  }
+  throw InputError("device", fmt::format("\"{}\" is no device", text),
+                   "Allowed: auto, cpu, cuda, cuda:N with the number of a GPU, debug.");
+}
+
+std::string to_string(Device device) {
+  switch (device.kind) {
+    case Device::Kind::automatic:
+      return "auto";
+    case Device::Kind::cpu:
+      return "cpu";
+    case Device::Kind::debug:
+      return "debug";
+    case Device::Kind::cuda:
+      return device.index < 0 ? "cuda" : fmt::format("cuda:{}", device.index);
+  }
+  return "";
+}
+
+int gpu_count() {
+  std::string why;
+  return cuda::count(why);
+}
+
+std::string why_no_gpu() {
+  std::string why;
+  cuda::count(why);
+  return why;
+}
+
+std::vector<Gpu> gpus() {
+  std::vector<Gpu> all;
+  for (int i = 0, count = gpu_count(); i < count; ++i) all.push_back(cuda::describe(i));
+  return all;
+}
+
+Device resolve(Device wanted, int place) {
+  using Kind = Device::Kind;
+  if (wanted.kind == Kind::cpu || wanted.kind == Kind::debug) return wanted;
+  const int count = gpu_count();
+  if (wanted.kind == Kind::automatic && count == 0) return {Kind::cpu, -1};
+  if (count == 0)
+    throw UnsupportedError("device",
+                           fmt::format("\"{}\" is not to be had: {}", to_string(wanted), why_no_gpu()),
+                           "Available: cpu. device = \"auto\" takes a GPU where there is one.");
+  if (wanted.kind == Kind::automatic || wanted.index < 0) return {Kind::cuda, place % count};
+  if (wanted.index < count) return wanted;
+  std::string there;
+  for (const auto& gpu : gpus()) there += fmt::format(", cuda:{} ({})", gpu.index, gpu.name);
+  throw UnsupportedError("device", fmt::format("there is no {}", to_string(wanted)),
+                         "Available: cpu" + there + ".");
+}
+
+DeviceMemory device_memory(Device device) {
+  switch (device.kind) {
+    case Device::Kind::debug:
+      return {detail::debug_free(), detail::debug_total()};
+    case Device::Kind::cuda:
+      return cuda::memory(device.index);
+    default:
+      return {};
+  }
+}
+
+std::string device_name(Device device) {
+  if (device.kind == Device::Kind::cuda) return cuda::describe(device.index).name;
+  return to_string(device);
+}
+
+Stream::Stream(Device device) : device_(device) {
+  if (device.kind == Device::Kind::cuda) handle_ = cuda::make_stream(device.index);
+}
+
+Stream::~Stream() {
+  if (handle_) cuda::drop_stream(device_.index, handle_);
+}
+
+void Stream::wait() {
+  if (handle_) cuda::wait(device_.index, handle_);
+}
+
+namespace detail {
+
+void* allocate(Device device, std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* memory = nullptr;
+  switch (device.kind) {
+    case Device::Kind::cuda:
+      memory = cuda::allocate(device.index, bytes);
+      break;
+    case Device::Kind::debug:
+      memory = debug_allocate(bytes);
+      break;
+    default:
+      return ::operator new (bytes, std::align_val_t{64});
+  }
+  if (memory) return memory;
+  throw MemoryError(
+      to_string(device),
+      fmt::format("{:.4g} MB of device memory are wanted, {:.4g} MB are free",
+                  static_cast<double>(bytes) * 1e-6, static_cast<double>(device_memory(device).free) * 1e-6),
+      "Use more GPUs with mpirun, another device, or device = \"cpu\".");
+}
+
+void release(Device device, void* memory) noexcept {
+  if (!memory) return;
+  switch (device.kind) {
+    case Device::Kind::cuda:
+      return cuda::release(device.index, memory);
+    case Device::Kind::debug:
+      return debug_release(memory);
+    default:
+      ::operator delete (memory, std::align_val_t{64});
+  }
+}
+
+void upload(Stream& stream, const void* from, void* to, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (stream.device().kind == Device::Kind::cuda)
+    return cuda::upload(stream.device().index, stream.handle(), from, to, bytes);
+  const DebugAccess access;
+  std::memcpy(to, from, bytes);
+}
+
+void download(Stream& stream, const void* from, void* to, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (stream.device().kind == Device::Kind::cuda)
+    return cuda::download(stream.device().index, stream.handle(), from, to, bytes);
+  const DebugAccess access;
+  std::memcpy(to, from, bytes);
+}
+
+void fill_zero(Stream& stream, void* memory, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (stream.device().kind == Device::Kind::cuda)
+    return cuda::fill_zero(stream.device().index, stream.handle(), memory, bytes);
+  const DebugAccess access;
+  std::memset(memory, 0, bytes);
+}
+
+}  // namespace detail
+
+}  // namespace terrane

@@ -1,0 +1,58 @@
+// Where a computation runs: the processors of this process, a GPU, or the debug device.
+//
+// The debug device runs device code on the processors, on memory of its own that host code may not touch:
+// what forgets a transfer or writes past the end of a buffer crashes there, on a machine without a GPU.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace terrane {
+
+struct Device {
+  enum class Kind { automatic, cpu, debug, cuda };
+  Kind kind = Kind::automatic;
+  int index = -1;  ///< of the GPU, as CUDA_VISIBLE_DEVICES numbers them; −1: any
+
+  bool has_own_memory() const noexcept { return kind == Kind::debug || kind == Kind::cuda; }
+  friend bool operator==(const Device&, const Device&) = default;
+};
+
+/// "auto", "cpu", "debug", "cuda", "cuda:1". Throws InputError that lists what is allowed.
+Device device_from_text(std::string_view text);
+/// The text that device_from_text reads.
+std::string to_string(Device device);
+
+struct DeviceMemory {
+  std::size_t free = 0, total = 0;  ///< bytes
+};
+
+struct Gpu {
+  int index = 0;
+  std::string name;  ///< "NVIDIA H200"
+  DeviceMemory memory;
+  int multiprocessors = 0;
+  std::string capability;  ///< "9.0"
+};
+
+/// The GPUs that this build and this process can use; empty where there are none.
+std::vector<Gpu> gpus();
+/// How many, without asking each.
+int gpu_count();
+/// Why gpus() is empty: "this build has no CUDA", "no GPU found: <what the driver says>".
+std::string why_no_gpu();
+
+/// The device that `wanted` stands for here: automatic is a GPU where there is one, else the processors; a
+/// GPU without a number is the one at `place` among those of the node, counted round. Throws UnsupportedError
+/// that says why and lists what there is.
+Device resolve(Device wanted, int place = 0);
+
+/// What the device has left. Of the processors: nothing is said, {0, 0}.
+DeviceMemory device_memory(Device device);
+
+/// "cpu", or the name of the GPU.
+std::string device_name(Device device);
+
+}  // namespace terrane

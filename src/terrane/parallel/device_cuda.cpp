@@ -1,0 +1,97 @@
+// The CUDA runtime behind parallel/cuda.hpp. Every call is checked.
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/cuda.hpp"
+
+namespace terrane::detail::cuda {
+
+void check(int status, const char* call) {
+  const auto error = static_cast<cudaError_t>(status);
+  if (error == cudaSuccess) return;
+  throw Error(fmt::format("cuda: {}", call), cudaGetErrorString(error),
+              "Run the same job with device = \"cpu\" to see whether the GPU is at fault; compute-sanitizer "
+              "names the place.");
+}
+
+void use(int index) { check(cudaSetDevice(index), "cudaSetDevice"); }
+
+int count(std::string& why) {
+  int found = 0;
+  const auto error = cudaGetDeviceCount(&found);
+  if (error != cudaSuccess) {
+    cudaGetLastError();  // or later calls report it again
+    why = fmt::format("no GPU found: {}", cudaGetErrorString(error));
+    return 0;
+  }
+  if (found == 0) why = "no GPU found";
+  return found;
+}
+
+Gpu describe(int index) {
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+  return {index, properties.name, memory(index), properties.multiProcessorCount,
+          fmt::format("{}.{}", properties.major, properties.minor)};
+}
+
+DeviceMemory memory(int index) {
+  use(index);
+  DeviceMemory found;
+  check(cudaMemGetInfo(&found.free, &found.total), "cudaMemGetInfo");
+  return found;
+}
+
+void* make_stream(int index) {
+  use(index);
+  cudaStream_t stream;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  return stream;
+}
+
+void drop_stream(int index, void* stream) noexcept {
+  if (cudaSetDevice(index) == cudaSuccess) cudaStreamDestroy(static_cast<cudaStream_t>(stream));
+}
+
+void wait(int index, void* stream) {
+  use(index);
+  check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "cudaStreamSynchronize");
+}
+
+void* allocate(int index, std::size_t bytes) {
+  use(index);
+  void* memory = nullptr;
+  const auto error = cudaMalloc(&memory, bytes);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  check(error, "cudaMalloc");
+  return memory;
+}
+
+void release(int index, void* memory) noexcept {
+  if (memory && cudaSetDevice(index) == cudaSuccess) cudaFree(memory);
+}
+
+void upload(int index, void* stream, const void* from, void* to, std::size_t bytes) {
+  use(index);
+  const auto s = static_cast<cudaStream_t>(stream);
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s), "cudaMemcpyAsync to the device");
+  check(cudaStreamSynchronize(s), "cudaStreamSynchronize");
+}
+
+void download(int index, void* stream, const void* from, void* to, std::size_t bytes) {
+  use(index);
+  const auto s = static_cast<cudaStream_t>(stream);
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s), "cudaMemcpyAsync from the device");
+  check(cudaStreamSynchronize(s), "cudaStreamSynchronize");
+}
+
+void fill_zero(int index, void* stream, void* memory, std::size_t bytes) {
+  use(index);
+  check(cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream)), "cudaMemsetAsync");
+}
+
+}  // namespace terrane::detail::cuda

@@ -1,0 +1,462 @@
+// What a group of 32 stations does with a tile of 32 prisms on a device: the twins of kernels.hpp.
+//
+// A tile whose nearest prism is far enough for a multipole from every station of the group goes to FarField,
+// which takes one order for all pairs; the others go to NearField, which chooses pair by pair, so that the
+// many far pairs run in few registers. Pairs that touch, and those close to stretched prisms, are listed for
+// the host, which has extended precision and knows what is singular (near_field.hpp).
+//
+// Real is the type in which pairs are computed. In float, coordinates are relative to the origin of the tile,
+// the difference taken in double, and in units of the tile, so that powers of a distance stay in range; pairs
+// nearer than three sides are computed in double, and everything is summed in double tile by tile.
+//
+// Floor: FP64 instructions. A pair of order 2, 4, 6, 8 takes about 63, 96, 144, 222; the tile (9 kB of shared
+// memory) is read once for 32 stations, 2 bytes a pair.
+#pragma once
+
+#include <cstdint>
+
+#include "terrane/parallel/buffer.hpp"
+#include "terrane/parallel/launch.hpp"
+#include "terrane/physics/gravity/formula_edge_face.hpp"
+#include "terrane/physics/gravity/formula_multipole.hpp"
+#include "terrane/physics/gravity/formula_stable.hpp"
+#include "terrane/physics/gravity/switching.hpp"
+#include "terrane/survey/channels.hpp"
+
+namespace terrane::gravity {
+
+inline constexpr int device_tile = 32;  ///< prisms in a tile, stations in a group
+static_assert(device_tile == group_threads);
+
+/// One tile of prisms, close together.
+struct DeviceTile {
+  static constexpr std::uint32_t no_shape = 0xffffffffU;
+  double low[3], high[3];  ///< box around the centres, m
+  double longest;          ///< side, m
+  double length, density;  ///< units of the tile, powers of two: m, kg/m³
+  std::uint32_t first, count;
+  std::uint32_t shape;  ///< of all its prisms, or no_shape
+};
+
+/// Multipole coefficients in the type of the pairs, lengths in units of the tile.
+template <class Real>
+struct TileCoefficients {
+  Real t2[3], t4[6], t6[10], t8[15];
+};
+
+struct MultipoleTables {
+  double order_2[3][3], order_4[6][6], order_6[10][10], order_8[15][15];
+};
+
+/// Everything that lies on the device.
+struct DeviceEarth {
+  View<const double> low[3], high[3], density;  ///< of prisms, tile by tile: m, kg/m³
+  View<const DeviceTile> tiles;
+  View<const MultipoleCoefficients> shapes;
+  View<const MultipoleTables> tables;  ///< one
+  Switching switching;
+};
+
+struct StationBox {
+  double low[3], high[3];  ///< m
+};
+
+/// Groups of stations; the last is filled up with copies of its last station.
+struct DeviceStations {
+  View<const double> at[3];  ///< m
+  View<const StationBox> boxes;
+  std::size_t count;  ///< stations
+};
+
+/// Which tiles a group of stations meets in which chunk. A group of threads is chunk · stations + station.
+/// Without a list, chunk c of C holds the tiles T c / C .. T (c + 1) / C − 1.
+struct TileLists {
+  std::uint32_t tiles, chunks, stations;  ///< tiles in all, chunks, groups of stations
+  View<const std::uint64_t> start;        ///< [groups + 1] places in the list, or empty
+  View<const std::uint32_t> list;
+
+  TERRANE_FN std::size_t first(std::size_t group) const {
+    if (start.size != 0) return start[group];
+    return std::size_t{tiles} * (group / stations) / chunks;
+  }
+  TERRANE_FN std::size_t last(std::size_t group) const {
+    if (start.size != 0) return start[group + 1];
+    return std::size_t{tiles} * (group / stations + 1) / chunks;
+  }
+  TERRANE_FN std::uint32_t tile(std::size_t place) const {
+    return start.size != 0 ? list[place] : static_cast<std::uint32_t>(place);
+  }
+  TERRANE_FN std::size_t station_group(std::size_t group) const { return group % stations; }
+};
+
+/// A pair that the host computes.
+struct HostPair {
+  std::uint32_t station, prism;  ///< places in the order of the device
+};
+
+/// The multipole that serves every pair of a tile and a group of stations: 0 .. 3 for order 2 .. 8, 4: none.
+TERRANE_FN int far_order(const Switching& s, const DeviceTile& tile, const StationBox& box) {
+  double gap2 = 0;
+  for (int a = 0; a < 3; ++a) {
+    const double gap = maximum(maximum(tile.low[a] - box.high[a], box.low[a] - tile.high[a]), 0.0);
+    gap2 += gap * gap;
+  }
+  int order = 4;
+  for (int i = 3; i >= 0; --i) {
+    const double from = s.multipole_from[i] * tile.longest;
+    if (gap2 >= from * from) order = i;
+  }
+  return order;
+}
+
+/// Sums of the channels in Bits, in registers.
+template <unsigned Bits, class Real>
+struct DeviceSums {
+  static constexpr ChannelSet channels = ChannelSet::from_bits(Bits);
+  static constexpr bool has(Channel c) { return channels.contains(c); }
+  static constexpr bool uu_by_laplace = has(Channel::g_ee) && has(Channel::g_nn);
+  static constexpr int count = static_cast<int>(channels.size());
+  Real sum[count];
+
+  TERRANE_FN void clear() {
+    unrolled<count>([&](auto c) { sum[c] = Real(0); });
+  }
+  TERRANE_FN void add(const Real& weight, const Quantities<Real>& q) {
+    int c = 0;
+    if constexpr (has(Channel::potential)) sum[c++] += weight * q.v;
+    if constexpr (has(Channel::g_e)) sum[c++] += weight * q.e;
+    if constexpr (has(Channel::g_n)) sum[c++] += weight * q.n;
+    if constexpr (has(Channel::g_u)) sum[c++] += weight * q.u;
+    if constexpr (has(Channel::g_ee)) sum[c++] += weight * q.ee;
+    if constexpr (has(Channel::g_nn)) sum[c++] += weight * q.nn;
+    // With Γee and Γnn at hand, Γuu follows from them when the sum is stored.
+    if constexpr (has(Channel::g_uu)) {
+      if constexpr (uu_by_laplace) ++c;
+      else sum[c++] += weight * q.uu;
+    }
+    if constexpr (has(Channel::g_en)) sum[c++] += weight * q.en;
+    if constexpr (has(Channel::g_eu)) sum[c++] += weight * q.eu;
+    if constexpr (has(Channel::g_nu)) sum[c++] += weight * q.nu;
+  }
+  /// Adds other sums, of V, g and Γ in units of their own.
+  template <class Other>
+  TERRANE_FN void add(const DeviceSums<Bits, Other>& other, double potential, double vector, double tensor) {
+    int c = 0;
+    for (unsigned channel = 0; channel < channel_count; ++channel)
+      if ((Bits >> channel) & 1U) {
+        const double unit = channel == 0 ? potential : channel <= 3 ? vector : tensor;
+        sum[c] += unit * static_cast<double>(other.sum[c]);
+        ++c;
+      }
+  }
+  TERRANE_FN void add(const DeviceSums& other) {
+    unrolled<count>([&](auto c) { sum[c] += other.sum[c]; });
+  }
+  /// Γuu from the sums of Γee and Γnn, where it was not summed itself: outside bodies, where every pair of
+  /// the kernels is; pairs that touch are the host's.
+  TERRANE_FN void complete() {
+    if constexpr (uu_by_laplace && has(Channel::g_uu)) {
+      constexpr int uu = place(Channel::g_uu);
+      sum[uu] -= sum[place(Channel::g_ee)] + sum[place(Channel::g_nn)];
+    }
+  }
+  static constexpr int place(Channel wanted) {
+    int c = 0;
+    for (unsigned channel = 0; channel < static_cast<unsigned>(wanted); ++channel)
+      c += (Bits >> channel) & 1U;
+    return c;
+  }
+};
+
+/// A tile as both kernels see it.
+template <class Real>
+struct SharedTile {
+  Real x[device_tile], y[device_tile], z[device_tile];  ///< centres relative to the origin, units of the tile
+  Real mass[device_tile];                               ///< units of the tile
+  TileCoefficients<Real> coefficients[device_tile];     ///< the first is that of all in a tile of one shape
+  double origin[3], length, density;
+  int count, stride;  ///< stride: 0 in a tile of one shape
+
+  /// Thread t brings prism t.
+  TERRANE_FN void load(const DeviceEarth& earth, const DeviceTile& tile, int t) {
+    const bool scaled = sizeof(Real) < sizeof(double);
+    const double unit = scaled ? tile.length : 1, inverse = 1 / unit;  // a power of two
+    const double weight = scaled ? 1 / (tile.density * unit * unit * unit) : 1;
+    if (t == 0) {
+      for (int a = 0; a < 3; ++a) origin[a] = tile.low[a];
+      length = unit;
+      density = scaled ? tile.density : 1;
+      count = static_cast<int>(tile.count);
+      stride = tile.shape == DeviceTile::no_shape ? 1 : 0;
+    }
+    double side[3] = {1, 1, 1};
+    if (t < static_cast<int>(tile.count)) {
+      const std::size_t n = tile.first + static_cast<std::size_t>(t);
+      Real* const centre[3] = {x, y, z};
+      for (int a = 0; a < 3; ++a) {
+        const double l = earth.low[a][n], h = earth.high[a][n];
+        side[a] = h - l;
+        centre[a][t] = static_cast<Real>(0.5 * ((l - tile.low[a]) + (h - tile.low[a])) * inverse);
+      }
+      mass[t] = static_cast<Real>(earth.density[n] * weight * (side[0] * side[1] * side[2]));
+      if (tile.shape == DeviceTile::no_shape)
+        set(t,
+            multipole_coefficients(earth.tables[0], side[0] * inverse, side[1] * inverse, side[2] * inverse));
+    }
+    if (tile.shape != DeviceTile::no_shape) {
+      // The coefficients of one shape, shared out over the threads.
+      const auto& c = earth.shapes[tile.shape];
+      auto& to = coefficients[0];
+      const double i2 = inverse * inverse, i4 = i2 * i2;
+      if (t < 3) to.t2[t] = static_cast<Real>(c.t2[t] * i2);
+      if (t < 6) to.t4[t] = static_cast<Real>(c.t4[t] * i4);
+      if (t < 10) to.t6[t] = static_cast<Real>(c.t6[t] * (i4 * i2));
+      if (t < 15) to.t8[t] = static_cast<Real>(c.t8[t] * (i4 * i4));
+    }
+  }
+
+ private:
+  TERRANE_FN void set(int t, const MultipoleCoefficients& c) {
+    auto& to = coefficients[t];
+    for (int i = 0; i < 3; ++i) to.t2[i] = static_cast<Real>(c.t2[i]);
+    for (int i = 0; i < 6; ++i) to.t4[i] = static_cast<Real>(c.t4[i]);
+    for (int i = 0; i < 10; ++i) to.t6[i] = static_cast<Real>(c.t6[i]);
+    for (int i = 0; i < 15; ++i) to.t8[i] = static_cast<Real>(c.t8[i]);
+  }
+};
+
+/// One station, its running sums and where they go.
+template <unsigned Bits>
+struct StationThread {
+  double x, y, z;
+  DeviceSums<Bits, double> total;
+};
+
+/// What both kernels share: a thread is a station, and leaves its sums at partial
+/// [chunk][channel][station of the batch].
+template <unsigned Bits, class Real>
+struct TileKernelOnDevice {
+  using Sums = DeviceSums<Bits, Real>;
+  using Thread = StationThread<Bits>;
+  static constexpr bool uu_by_laplace = Sums::uu_by_laplace;
+
+  DeviceEarth earth;
+  DeviceStations stations;
+  TileLists lists;
+  View<double> partial;
+  bool add;  ///< to what partial holds
+
+  TERRANE_FN void begin(Thread& thread, std::size_t group, int t) const {
+    const std::size_t s = lists.station_group(group) * device_tile + static_cast<std::size_t>(t);
+    thread.x = stations.at[0][s];
+    thread.y = stations.at[1][s];
+    thread.z = stations.at[2][s];
+    thread.total.clear();
+  }
+  TERRANE_FN std::size_t steps(std::size_t group) const { return lists.last(group) - lists.first(group); }
+  TERRANE_FN const DeviceTile& tile(std::size_t group, std::size_t step) const {
+    return earth.tiles[lists.tile(lists.first(group) + step)];
+  }
+  TERRANE_FN void end(Thread& thread, std::size_t group, int t) const {
+    thread.total.complete();
+    const std::size_t station = lists.station_group(group) * device_tile + static_cast<std::size_t>(t),
+                      all = std::size_t{lists.stations} * device_tile, chunk = group / lists.stations;
+    unrolled<Sums::count>([&](auto c) {
+      double& at = partial[(chunk * Sums::count + c) * all + station];
+      at = add ? at + thread.total.sum[c] : thread.total.sum[c];
+    });
+  }
+  /// Adds what a tile gave, in its units.
+  TERRANE_FN static void settle(Thread& thread, const SharedTile<Real>& tile, const Sums& sum) {
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      thread.total.add(sum);
+    } else {
+      const double tensor = tile.density, vector = tensor * tile.length;
+      thread.total.add(sum, vector * tile.length, vector, tensor);
+    }
+  }
+};
+
+template <unsigned Bits, class Real>
+struct FarField : TileKernelOnDevice<Bits, Real> {
+  using Base = TileKernelOnDevice<Bits, Real>;
+  using typename Base::Sums;
+  using typename Base::Thread;
+  static constexpr int groups_at_once = 16;
+  struct Shared {
+    SharedTile<Real> tile;
+    int order;
+  };
+
+  TERRANE_FN void load(Shared& shared, std::size_t group, std::size_t step, int t) const {
+    const auto& tile = this->tile(group, step);
+    const int order =
+        far_order(this->earth.switching, tile, this->stations.boxes[this->lists.station_group(group)]);
+    if (t == 0) shared.order = order;
+    if (order < 4) shared.tile.load(this->earth, tile, t);
+  }
+  TERRANE_FN void work(const Shared& shared, Thread& thread, std::size_t, std::size_t, int) const {
+    switch (shared.order) {
+      case 0:
+        return run<2>(shared.tile, thread);
+      case 1:
+        return run<4>(shared.tile, thread);
+      case 2:
+        return run<6>(shared.tile, thread);
+      case 3:
+        return run<8>(shared.tile, thread);
+      default:
+        return;
+    }
+  }
+
+ private:
+  template <int Order>
+  TERRANE_FN static void run(const SharedTile<Real>& tile, Thread& thread) {
+    const double inverse = 1 / tile.length;
+    const Real x = static_cast<Real>((thread.x - tile.origin[0]) * inverse),
+               y = static_cast<Real>((thread.y - tile.origin[1]) * inverse),
+               z = static_cast<Real>((thread.z - tile.origin[2]) * inverse);
+    Sums sum;
+    sum.clear();
+    for (int p = 0; p < tile.count; ++p)
+      sum.add(tile.mass[p], multipole<Order, true>(tile.coefficients[p * tile.stride], x - tile.x[p],
+                                                   y - tile.y[p], z - tile.z[p]));
+    Base::settle(thread, tile, sum);
+  }
+};
+
+template <unsigned Bits, class Real>
+struct NearField : TileKernelOnDevice<Bits, Real> {
+  using Base = TileKernelOnDevice<Bits, Real>;
+  using typename Base::Sums;
+  using typename Base::Thread;
+  static constexpr bool uu_by_laplace = Base::uu_by_laplace;
+  static constexpr int groups_at_once = 8;
+  struct Shared {
+    SharedTile<Real> tile;
+    double low[3][device_tile], high[3][device_tile], density[device_tile];
+    double longest[device_tile], multipole2[device_tile], stable_h2[device_tile];
+    bool stretched[device_tile];
+    std::uint32_t first;
+  };
+
+  View<HostPair> host_pairs;  ///< as many as fit
+  View<std::uint64_t> found;  ///< one: how many there are
+
+  TERRANE_FN void load(Shared& shared, std::size_t group, std::size_t step, int t) const {
+    const auto& tile = this->tile(group, step);
+    shared.tile.load(this->earth, tile, t);
+    if (t == 0) shared.first = tile.first;
+    if (t >= static_cast<int>(tile.count)) return;
+    const std::size_t n = tile.first + static_cast<std::size_t>(t);
+    for (int a = 0; a < 3; ++a) {
+      shared.low[a][t] = this->earth.low[a][n];
+      shared.high[a][t] = this->earth.high[a][n];
+    }
+    shared.density[t] = this->earth.density[n];
+    const PrismSwitching limits(this->earth.switching, shared.high[0][t] - shared.low[0][t],
+                                shared.high[1][t] - shared.low[1][t], shared.high[2][t] - shared.low[2][t]);
+    shared.longest[t] = limits.longest;
+    shared.multipole2[t] = limits.multipole2_8;
+    shared.stable_h2[t] = limits.stable_h2;
+    shared.stretched[t] = limits.stretched;
+  }
+
+  TERRANE_FN void work(const Shared& shared, Thread& thread, std::size_t group, std::size_t, int t) const {
+    const auto& tile = shared.tile;
+    const std::size_t station = this->lists.station_group(group) * device_tile + static_cast<std::size_t>(t);
+    const double inverse = 1 / tile.length;
+    const Real x = static_cast<Real>((thread.x - tile.origin[0]) * inverse),
+               y = static_cast<Real>((thread.y - tile.origin[1]) * inverse),
+               z = static_cast<Real>((thread.z - tile.origin[2]) * inverse);
+    Sums sum;
+    DeviceSums<Bits, double> close;  // in SI
+    sum.clear();
+    close.clear();
+    for (int p = 0; p < tile.count; ++p) {
+      RelativePrism<double> prism{{shared.low[0][p] - thread.x, shared.high[0][p] - thread.x},
+                                  {shared.low[1][p] - thread.y, shared.high[1][p] - thread.y},
+                                  {shared.low[2][p] - thread.z, shared.high[2][p] - thread.z},
+                                  shared.high[0][p] - shared.low[0][p],
+                                  shared.high[1][p] - shared.low[1][p],
+                                  shared.high[2][p] - shared.low[2][p]};
+      const double xc = -0.5 * (prism.x[0] + prism.x[1]), yc = -0.5 * (prism.y[0] + prism.y[1]),
+                   zc = -0.5 * (prism.z[0] + prism.z[1]);  // the station relative to the centre
+      const double r2 = xc * xc + (yc * yc + zc * zc);
+      if (group_all(r2 >= shared.multipole2[p])) {
+        sum.add(tile.mass[p], multipole<8, true>(tile.coefficients[p * tile.stride], x - tile.x[p],
+                                                 y - tile.y[p], z - tile.z[p]));
+        continue;
+      }
+      if (group_all(r2 >= BeyondThreeSides::from2 * shared.longest[p] * shared.longest[p])) {
+        add_stable(prism, shared.density[p], tile, sum);
+        continue;
+      }
+      const double hx = outside(prism.x), hy = outside(prism.y), hz = outside(prism.z);
+      const double h2 = hx * hx + (hy * hy + hz * hz);
+      const bool apart = h2 >= shared.stable_h2[p];
+      const bool single = !apart && (shared.stretched[p] || h2 == 0);  // on the surface, inside, or stretched
+      if (apart) close.add(shared.density[p], stable<AnyDistance, true>(prism));
+      else if (!single) close.add(shared.density[p], edge_face<false>(prism));
+      else if (station < this->stations.count) {
+        const std::uint64_t at = fetch_add(found[0], 1);
+        if (at < host_pairs.size)
+          host_pairs[at] = {static_cast<std::uint32_t>(station),
+                            shared.first + static_cast<std::uint32_t>(p)};
+      }
+    }
+    Base::settle(thread, tile, sum);
+    thread.total.add(close);
+  }
+
+ private:
+  /// Distance along one axis from the station to the prism, 0 between its faces.
+  TERRANE_FN static double outside(const double (&faces)[2]) {
+    return maximum(maximum(faces[0], -faces[1]), 0.0);
+  }
+
+  TERRANE_FN static void add_stable(const RelativePrism<double>& p, double density,
+                                    const SharedTile<Real>& tile, Sums& sum) {
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      sum.add(density, stable<BeyondThreeSides, true>(p));
+    } else {
+      const double unit = 1 / tile.length;
+      const auto in = [&](double length) { return static_cast<Real>(length * unit); };
+      const RelativePrism<Real> q{{in(p.x[0]), in(p.x[1])},
+                                  {in(p.y[0]), in(p.y[1])},
+                                  {in(p.z[0]), in(p.z[1])},
+                                  in(p.lx),
+                                  in(p.ly),
+                                  in(p.lz)};
+      sum.add(static_cast<Real>(density / tile.density), stable<BeyondThreeSides, true>(q));
+    }
+  }
+};
+
+/// Both kernels for one set of channels and one precision.
+struct DeviceKernels {
+  void (*far)(Stream&, const DeviceEarth&, const DeviceStations&, const TileLists&, View<double> partial,
+              bool add);
+  void (*near)(Stream&, const DeviceEarth&, const DeviceStations&, const TileLists&, View<double> partial,
+               bool add, View<HostPair> host_pairs, View<std::uint64_t> found);
+};
+
+/// set: of kernel_sets.
+const DeviceKernels& device_kernels(std::size_t set, bool single);
+
+template <unsigned Bits, class Real>
+DeviceKernels make_device_kernels() {
+  return {[](Stream& stream, const DeviceEarth& earth, const DeviceStations& stations, const TileLists& lists,
+             View<double> partial, bool add) {
+            for_each_group(stream, std::size_t{lists.stations} * lists.chunks,
+                           FarField<Bits, Real>{{earth, stations, lists, partial, add}});
+          },
+          [](Stream& stream, const DeviceEarth& earth, const DeviceStations& stations, const TileLists& lists,
+             View<double> partial, bool add, View<HostPair> host_pairs, View<std::uint64_t> found) {
+            for_each_group(stream, std::size_t{lists.stations} * lists.chunks,
+                           NearField<Bits, Real>{{earth, stations, lists, partial, add}, host_pairs, found});
+          }};
+}
+
+}  // namespace terrane::gravity

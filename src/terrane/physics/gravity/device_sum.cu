@@ -1,0 +1,363 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/launch.hpp"
+#include "terrane/physics/gravity/device_sum.hpp"
+#include "terrane/physics/gravity/near_field.hpp"
+
+namespace terrane::gravity {
+
+namespace {
+
+/// Near tiles of each group, counted, or listed once the counts have been made places.
+struct FindNear {
+  DeviceEarth earth;
+  DeviceStations stations;
+  TileLists all;
+  View<std::uint64_t> count;  ///< [groups]
+  View<const std::uint64_t> start;
+  View<std::uint32_t> list;  ///< empty: count
+  TERRANE_FN void operator()(std::size_t group) const {
+    std::uint64_t found = 0;
+    const StationBox box = stations.boxes[all.station_group(group)];
+    for (std::size_t i = all.first(group); i < all.last(group); ++i) {
+      const std::uint32_t tile = all.tile(i);
+      if (far_order(earth.switching, earth.tiles[tile], box) < 4) continue;
+      if (list.size != 0) list[start[group] + found] = tile;
+      ++found;
+    }
+    if (list.size == 0) count[group] = found;
+  }
+};
+
+/// Sums over chunks, first to last.
+struct AddChunks {
+  View<const double> partial;
+  View<double> sums;
+  std::uint32_t chunks;
+  TERRANE_FN void operator()(std::size_t i) const {
+    double sum = partial[i];
+    for (std::uint32_t c = 1; c < chunks; ++c) sum += partial[c * sums.size + i];
+    sums[i] = sum;
+  }
+};
+
+double power_of_two_near(double x) { return x > 0 ? std::ldexp(1.0, std::ilogb(x)) : 1.0; }
+
+}  // namespace
+
+std::uint8_t turned_back(std::uint8_t octants, const Turn& turn) {
+  std::uint8_t result = 0;
+  for (int o = 0; o < 8; ++o)
+    if (octants >> o & 1) {
+      int turned = 0;
+      for (int a = 0; a < 3; ++a) turned |= (o >> a & 1) << turn.axis[a];
+      result = static_cast<std::uint8_t>(result | 1 << turned);
+    }
+  return result;
+}
+
+// ---- prisms
+// -------------------------------------------------------------------------------------------------
+
+DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& turn,
+                             const Switching& switching, std::vector<std::uint32_t> order,
+                             const std::vector<PrismRange>& ranges)
+    : switching_(switching), density_(prisms.density), order_(std::move(order)) {
+  const std::span<const double> faces[6] = {prisms.west,  prisms.east,   prisms.south,
+                                            prisms.north, prisms.bottom, prisms.top};
+  for (int a = 0; a < 3; ++a) {
+    low_[a] = faces[2 * turn.axis[a]];
+    high_[a] = faces[2 * turn.axis[a] + 1];
+  }
+  const std::size_t count = order_.size();
+  const Device device = stream.device();
+  std::vector<double> column(count);
+  const auto upload = [&](std::span<const double> from, Buffer<double>& to) {
+    constexpr std::size_t chunk = 1 << 16;
+    for_each((count + chunk - 1) / chunk, 0, [&](std::size_t c) {
+      for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) column[i] = from[order_[i]];
+    });
+    to = Buffer<double>(device, count);
+    to.upload(stream, column);
+  };
+  for (int a = 0; a < 3; ++a) {
+    upload(low_[a], device_low_[a]);
+    upload(high_[a], device_high_[a]);
+  }
+  upload(density_, device_density_);
+
+  std::vector<DeviceTile> tiles;
+  for (const auto& range : ranges) {
+    first_tile_.push_back(static_cast<std::uint32_t>(tiles.size()));
+    for (std::uint32_t done = 0; done < range.count; done += device_tile) {
+      DeviceTile tile{};
+      tile.first = range.first + done;
+      tile.count = std::min<std::uint32_t>(device_tile, range.count - done);
+      tiles.push_back(tile);
+    }
+  }
+  first_tile_.push_back(static_cast<std::uint32_t>(tiles.size()));
+  for_each((tiles.size() + 255) / 256, 0, [&](std::size_t c) {
+    for (std::size_t t = c * 256; t < std::min((c + 1) * 256, tiles.size()); ++t) {
+      auto& tile = tiles[t];
+      std::fill_n(tile.low, 3, INFINITY);
+      std::fill_n(tile.high, 3, -INFINITY);
+      double first_side[3] = {}, most = 0;
+      bool same = true;
+      for (std::uint32_t i = 0; i < tile.count; ++i) {
+        const std::size_t n = order_[tile.first + i];
+        for (int a = 0; a < 3; ++a) {
+          const double side = high_[a][n] - low_[a][n], centre = low_[a][n] + 0.5 * side;
+          tile.low[a] = std::min(tile.low[a], centre);
+          tile.high[a] = std::max(tile.high[a], centre);
+          tile.longest = std::max(tile.longest, side);
+          if (i == 0) first_side[a] = side;
+          // Evenly spaced faces differ in the last bits; the shape only enters as a small correction.
+          same = same && std::fabs(side - first_side[a]) <= 1e-13 * first_side[a];
+        }
+        most = std::max(most, std::fabs(density_[n]));
+      }
+      tile.length = power_of_two_near(tile.longest);
+      tile.density = power_of_two_near(most);
+      tile.shape = same ? 0 : DeviceTile::no_shape;
+    }
+  });
+  std::map<std::array<float, 3>, std::vector<std::pair<std::array<double, 3>, std::uint32_t>>> known;
+  std::vector<MultipoleCoefficients> shapes;
+  std::array<double, 3> last{};
+  std::uint32_t last_shape = DeviceTile::no_shape;
+  for (auto& tile : tiles) {
+    if (tile.shape == DeviceTile::no_shape) continue;
+    const std::size_t n = order_[tile.first];
+    const std::array<double, 3> sides{high_[0][n] - low_[0][n], high_[1][n] - low_[1][n],
+                                      high_[2][n] - low_[2][n]};
+    const auto alike = [&](const std::array<double, 3>& other) {
+      for (std::size_t a = 0; a < 3; ++a)
+        if (std::fabs(other[a] - sides[a]) > 1e-13 * sides[a]) return false;
+      return true;
+    };
+    if (last_shape == DeviceTile::no_shape || !alike(last)) {
+      auto& bucket =
+          known[{static_cast<float>(sides[0]), static_cast<float>(sides[1]), static_cast<float>(sides[2])}];
+      const auto found =
+          std::find_if(bucket.begin(), bucket.end(), [&](const auto& entry) { return alike(entry.first); });
+      if (found != bucket.end()) {
+        last = found->first;
+        last_shape = found->second;
+      } else {
+        last = sides;
+        last_shape = static_cast<std::uint32_t>(shapes.size());
+        shapes.push_back(multipole_coefficients(sides[0], sides[1], sides[2]));
+        bucket.emplace_back(last, last_shape);
+      }
+    }
+    tile.shape = last_shape;
+  }
+  if (shapes.empty()) shapes.push_back({});
+  tiles_ = Buffer<DeviceTile>(device, tiles.size());
+  tiles_.upload(stream, tiles);
+  shapes_ = Buffer<MultipoleCoefficients>(device, shapes.size());
+  shapes_.upload(stream, shapes);
+  MultipoleTables tables;
+  std::memcpy(tables.order_2, tables::order_2, sizeof tables.order_2);
+  std::memcpy(tables.order_4, tables::order_4, sizeof tables.order_4);
+  std::memcpy(tables.order_6, tables::order_6, sizeof tables.order_6);
+  std::memcpy(tables.order_8, tables::order_8, sizeof tables.order_8);
+  tables_ = Buffer<MultipoleTables>(device, 1);
+  tables_.upload(stream, {&tables, 1});
+}
+
+double DeviceSources::bytes(std::size_t prisms) {
+  return static_cast<double>(prisms) *
+         (7.0 * sizeof(double) + (sizeof(DeviceTile) + sizeof(MultipoleCoefficients)) / double{device_tile});
+}
+
+DeviceEarth DeviceSources::view() const {
+  return {{device_low_[0].view(), device_low_[1].view(), device_low_[2].view()},
+          {device_high_[0].view(), device_high_[1].view(), device_high_[2].view()},
+          device_density_.view(),
+          tiles_.view(),
+          shapes_.view(),
+          tables_.view(),
+          switching_};
+}
+
+Prism DeviceSources::prism(std::uint32_t place) const {
+  const std::size_t n = order_[place];
+  return {low_[0][n], high_[0][n], low_[1][n], high_[1][n], low_[2][n], high_[2][n]};
+}
+
+// ---- stations
+// -----------------------------------------------------------------------------------------------
+
+DeviceReceivers::DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn) {
+  const std::span<const double> given[3] = {stations.easting, stations.northing, stations.up};
+  for (int a = 0; a < 3; ++a) at_[a] = given[turn.axis[a]];
+  order_ = compact_order(at_[0], at_[1], at_[2], device_tile);
+  const std::size_t count = order_.size(), groups = (count + device_tile - 1) / device_tile;
+  bounds_.resize(groups);
+  std::vector<StationBox> boxes(groups);
+  std::vector<double> column(groups * device_tile);
+  for (int a = 0; a < 3; ++a) {
+    for (std::size_t i = 0; i < column.size(); ++i) column[i] = at_[a][order_[std::min(i, count - 1)]];
+    for (std::size_t g = 0; g < groups; ++g) {
+      const auto first = column.begin() + static_cast<std::ptrdiff_t>(g * device_tile);
+      const auto [least, most] = std::minmax_element(first, first + device_tile);
+      bounds_[g].low[a] = boxes[g].low[a] = *least;
+      bounds_[g].high[a] = boxes[g].high[a] = *most;
+    }
+    device_at_[a] = Buffer<double>(stream.device(), column.size());
+    device_at_[a].upload(stream, column);
+  }
+  boxes_ = Buffer<StationBox>(stream.device(), groups);
+  boxes_.upload(stream, boxes);
+}
+
+DeviceStations DeviceReceivers::view(std::size_t first, std::size_t last) const {
+  const auto cut = [](auto view, std::size_t from, std::size_t to) {
+    view.data += from;
+    view.size = to - from;
+    return view;
+  };
+  DeviceStations stations{};
+  for (int a = 0; a < 3; ++a)
+    stations.at[a] = cut(device_at_[a].view(), first * device_tile, last * device_tile);
+  stations.boxes = cut(boxes_.view(), first, last);
+  stations.count = std::min(last * device_tile, order_.size()) - first * device_tile;
+  return stations;
+}
+
+std::span<const std::uint32_t> DeviceReceivers::stations(std::size_t first, std::size_t last) const {
+  const std::size_t begin = first * device_tile, end = std::min(last * device_tile, order_.size());
+  return {order_.data() + begin, end - begin};
+}
+
+void DeviceReceivers::at(std::size_t place, double (&position)[3]) const {
+  for (int a = 0; a < 3; ++a) position[a] = at_[a][order_[place]];
+}
+
+// ---- the sum
+// ------------------------------------------------------------------------------------------------
+
+DeviceTileSum::DeviceTileSum(Stream& stream, const DeviceSources& sources, const DeviceReceivers& receivers,
+                             const Turn& turn, std::size_t set, bool single)
+    : stream_(stream),
+      sources_(sources),
+      receivers_(receivers),
+      turn_(turn),
+      set_(set),
+      kernels_(device_kernels(set, single)),
+      found_(stream.device(), 1) {}
+
+std::size_t DeviceTileSum::bytes_a_group(std::uint32_t chunks) const {
+  return chunks * (kernel_sets[set_].size() * device_tile * sizeof(double) + 3 * sizeof(std::uint64_t));
+}
+
+void DeviceTileSum::list_near(const DeviceEarth& earth, const DeviceStations& stations,
+                              const TileLists& all) {
+  const std::size_t groups = std::size_t{all.stations} * all.chunks;
+  if (near_start_.size() < groups + 1) near_start_ = Buffer<std::uint64_t>(stream_.device(), groups + 1);
+  terrane::for_each(stream_, groups, FindNear{earth, stations, all, near_start_.view(), {}, {}});
+  std::vector<std::uint64_t> start(groups + 1);
+  near_start_.download(stream_, {start.data(), groups});
+  std::exclusive_scan(start.begin(), start.end(), start.begin(), std::uint64_t{0});
+  near_start_.upload(stream_, start);
+  const std::size_t near = start.back();
+  if (near_list_.size() < near) near_list_ = Buffer<std::uint32_t>(stream_.device(), near);
+  if (near > 0)
+    terrane::for_each(stream_, groups,
+                      FindNear{earth, stations, all, {}, near_start_.view(), near_list_.view()});
+}
+
+void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums) {
+  const Device device = stream_.device();
+  const DeviceEarth earth = sources_.view();
+  const DeviceStations stations = receivers_.view(first, last);
+  TileLists all{static_cast<std::uint32_t>(sources_.tiles()),
+                lists.chunks,
+                static_cast<std::uint32_t>(last - first),
+                {},
+                {}};
+  const std::size_t groups = std::size_t{all.stations} * all.chunks;
+  if (!lists.start.empty()) {
+    if (all_start_.size() < lists.start.size())
+      all_start_ = Buffer<std::uint64_t>(device, lists.start.size());
+    if (all_list_.size() < lists.tile.size()) all_list_ = Buffer<std::uint32_t>(device, lists.tile.size());
+    all_start_.upload(stream_, lists.start);
+    all_list_.upload(stream_, lists.tile);
+    all.start = all_start_.view();
+    all.list = all_list_.view();
+  }
+  const std::size_t width = kernel_sets[set_].size(), one = width * all.stations * device_tile;
+  const bool direct_to_sums = lists.chunks == 1;
+  if (!direct_to_sums && partial_.size() < one * lists.chunks)
+    partial_ = Buffer<double>(device, one * lists.chunks);
+  const View<double> partial = direct_to_sums ? sums : View<double>(partial_.view().data, one * lists.chunks);
+  list_near(earth, stations, all);
+  TileLists near = all;
+  near.start = View<const std::uint64_t>(near_start_.view().data, groups + 1);
+  near.list = near_list_.view();
+  if (host_pairs_.size() == 0) host_pairs_ = Buffer<HostPair>(device, 1 << 14);
+  for (;;) {
+    kernels_.far(stream_, earth, stations, all, partial, false);
+    found_.fill_zero(stream_);
+    if (near_list_.size() > 0)
+      kernels_.near(stream_, earth, stations, near, partial, true, host_pairs_.view(), found_.view());
+    std::uint64_t found = 0;
+    found_.download(stream_, {&found, 1});
+    if (found > host_pairs_.size()) {
+      host_pairs_ = {};
+      host_pairs_ = Buffer<HostPair>(device, found + found / 4);
+      continue;
+    }
+    pairs_.resize(found);
+    if (found > 0) host_pairs_.download(stream_, pairs_);
+    break;
+  }
+  // Threads find them in any order.
+  std::sort(pairs_.begin(), pairs_.end(), [](const HostPair& a, const HostPair& b) {
+    return a.station < b.station || (a.station == b.station && a.prism < b.prism);
+  });
+  if (!direct_to_sums) terrane::for_each(stream_, one, AddChunks{partial, sums, lists.chunks});
+}
+
+void DeviceTileSum::add_host_pairs(std::size_t first, std::vector<std::vector<double>>& values,
+                                   std::vector<Contact>& contacts, int threads) const {
+  if (pairs_.empty()) return;
+  const auto list = kernel_sets[set_].list();
+  const Switching& switching = sources_.switching();
+  // Cut between stations, so that each is one task's.
+  std::vector<std::size_t> cut{0};
+  for (std::size_t i = 1; i < pairs_.size(); ++i)
+    if (i - cut.back() >= 256 && pairs_[i].station != pairs_[i - 1].station) cut.push_back(i);
+  cut.push_back(pairs_.size());
+  std::vector<std::vector<Contact>> touched(cut.size() - 1);
+  for_each(touched.size(), threads, [&](std::size_t task) {
+    for (std::size_t i = cut[task]; i < cut[task + 1]; ++i) {
+      const auto& pair = pairs_[i];
+      double at[3];
+      receivers_.at(first * device_tile + pair.station, at);
+      const Prism prism = sources_.prism(pair.prism);
+      const double density = sources_.density(pair.prism);
+      const auto f = field_of_prism(prism, at[0], at[1], at[2], switching);
+      const double q[10] = {f.v, f.e, f.n, f.u, f.ee, f.nn, f.uu, f.en, f.eu, f.nu};
+      for (std::size_t c = 0; c < list.size(); ++c)
+        values[c][pair.station] += density * q[static_cast<std::size_t>(list[c])];
+      const double x[2] = {prism.west - at[0], prism.east - at[0]},
+                   y[2] = {prism.south - at[1], prism.north - at[1]},
+                   z[2] = {prism.bottom - at[2], prism.top - at[2]};
+      if (x[0] <= 0 && x[1] >= 0 && y[0] <= 0 && y[1] >= 0 && z[0] <= 0 && z[1] >= 0)
+        touched[task].push_back({receivers_.station(first * device_tile + pair.station), density,
+                                 turned_back(octants_filled(x, y, z), turn_)});
+    }
+  });
+  for (const auto& some : touched) contacts.insert(contacts.end(), some.begin(), some.end());
+}
+
+}  // namespace terrane::gravity

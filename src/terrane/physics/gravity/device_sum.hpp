@@ -1,0 +1,117 @@
+// Tiles of prisms summed at groups of stations on a device: what the direct sum and the tree have in common
+// there.
+#pragma once
+
+#include <optional>
+
+#include "terrane/parallel/buffer.hpp"
+#include "terrane/physics/gravity/device_kernels.hpp"
+#include "terrane/physics/gravity/summation.hpp"
+#include "terrane/physics/gravity/tile_sets.hpp"
+
+namespace terrane::gravity {
+
+/// A run of prisms in some order.
+struct PrismRange {
+  std::uint32_t first, count;
+};
+
+/// The prisms on the device, cut into tiles of at most device_tile.
+class DeviceSources {
+ public:
+  /// order: a permutation of the prisms; ranges: cut into tiles one after the other, none across two ranges.
+  /// The views must outlive it. Throws MemoryError.
+  DeviceSources(Stream& stream, const Prisms& prisms, const Turn& turn, const Switching& switching,
+                std::vector<std::uint32_t> order, const std::vector<PrismRange>& ranges);
+
+  DeviceEarth view() const;
+  std::size_t tiles() const { return tiles_.size(); }
+  /// Tiles of a range: first_tile(r) .. first_tile(r + 1) − 1.
+  std::uint32_t first_tile(std::size_t range) const { return first_tile_[range]; }
+  /// In the axes of the kernels.
+  Prism prism(std::uint32_t place) const;
+  double density(std::uint32_t place) const { return density_[order_[place]]; }
+  const Switching& switching() const { return switching_; }
+  void set_switching(const Switching& switching) { switching_ = switching; }
+
+  /// Bytes on the device for so many prisms.
+  static double bytes(std::size_t prisms);
+
+ private:
+  Switching switching_;
+  std::span<const double> low_[3], high_[3], density_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> first_tile_;
+  Buffer<double> device_low_[3], device_high_[3], device_density_;
+  Buffer<DeviceTile> tiles_;
+  Buffer<MultipoleCoefficients> shapes_;
+  Buffer<MultipoleTables> tables_;
+};
+
+/// The stations on the device, in groups.
+class DeviceReceivers {
+ public:
+  DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn);
+
+  std::size_t groups() const { return boxes_.size(); }
+  /// Groups first .. last − 1.
+  DeviceStations view(std::size_t first, std::size_t last) const;
+  /// The caller's number of the station at a place.
+  std::uint32_t station(std::size_t place) const { return order_[place]; }
+  /// Of groups first .. last − 1, as the caller numbers them.
+  std::span<const std::uint32_t> stations(std::size_t first, std::size_t last) const;
+  /// Box of a group, m.
+  const Bounds& bounds(std::size_t group) const { return bounds_[group]; }
+  void at(std::size_t place, double (&position)[3]) const;
+
+ private:
+  std::span<const double> at_[3];
+  std::vector<std::uint32_t> order_;
+  std::vector<Bounds> bounds_;
+  Buffer<double> device_at_[3];
+  Buffer<StationBox> boxes_;
+};
+
+/// Sums tiles at groups of stations.
+class DeviceTileSum {
+ public:
+  /// set: of kernel_sets. single: pairs in float.
+  DeviceTileSum(Stream& stream, const DeviceSources& sources, const DeviceReceivers& receivers,
+                const Turn& turn, std::size_t set, bool single);
+
+  /// The tiles that each group of stations meets.
+  struct Lists {
+    std::uint32_t chunks = 1;
+    std::vector<std::uint64_t> start;  ///< empty: every group meets every tile, in `chunks` chunks
+    std::vector<std::uint32_t> tile;
+  };
+  /// Device memory that run() takes for a group of stations.
+  std::size_t bytes_a_group(std::uint32_t chunks) const;
+
+  /// Sums of groups first .. last − 1 into sums [channels of the set][stations of these groups, filled up],
+  /// on the device; what the host must add is returned by and by. Begins the work and waits for it.
+  void run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums);
+  /// Adds the pairs that are the host's, after run(): to values [channels of the set][stations], by place.
+  void add_host_pairs(std::size_t first, std::vector<std::vector<double>>& values,
+                      std::vector<Contact>& contacts, int threads) const;
+
+ private:
+  void list_near(const DeviceEarth& earth, const DeviceStations& stations, const TileLists& all);
+
+  Stream& stream_;
+  const DeviceSources& sources_;
+  const DeviceReceivers& receivers_;
+  Turn turn_;
+  std::size_t set_;
+  const DeviceKernels& kernels_;
+  Buffer<double> partial_;
+  Buffer<std::uint64_t> all_start_, near_start_, found_;
+  Buffer<std::uint32_t> all_list_, near_list_;
+  Buffer<HostPair> host_pairs_;
+  std::vector<HostPair> pairs_;
+};
+
+/// Octants seen along the kernels' axes, as the earth has them.
+std::uint8_t turned_back(std::uint8_t octants, const Turn& turn);
+
+}  // namespace terrane::gravity

@@ -1,0 +1,23 @@
+// The direct sum on a GPU (or the debug device): every prism at every station.
+#pragma once
+
+#include <memory>
+
+#include "terrane/parallel/device.hpp"
+#include "terrane/physics/gravity/parameters.hpp"
+#include "terrane/physics/gravity/summation.hpp"
+#include "terrane/physics/gravity/tile_sets.hpp"
+
+namespace terrane::gravity {
+
+/// accuracy: of every pair; precision single: pairs in float, right to 2e-6. The views must outlive it.
+/// Same bits on every GPU of one kind, in whatever parts; on the debug device within the accuracy of these.
+/// Throws MemoryError when not even a small part fits the device.
+std::unique_ptr<Summation> direct_sum_on_device(Device device, const Prisms& prisms, const Stations& stations,
+                                                ChannelSet channels, double accuracy, Precision precision,
+                                                int threads);
+
+/// What it takes on the device beside what every run takes, bytes.
+double direct_device_bytes(std::size_t prisms, std::size_t stations);
+
+}  // namespace terrane::gravity
