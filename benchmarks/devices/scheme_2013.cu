@@ -36,14 +36,14 @@
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/physics/gravity/direct_device.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 #include "terrane/simulation/earth.hpp"
 #include "terrane/simulation/stations.hpp"
 
 namespace {
 
-// ---- small things
-// --------------------------------------------------------------------------------------------
+// ---- small things ---------------------------------------------------------------------------------------
 
 std::string text(const char* format, ...) __attribute__((format(printf, 1, 2)));
 std::string text(const char* format, ...) {
@@ -131,8 +131,7 @@ std::string list(const std::vector<std::string>& entries, const char* between = 
   return "[" + out + "]";
 }
 
-// ---- the formula
-// ---------------------------------------------------------------------------------------------
+// ---- the formula ----------------------------------------------------------------------------------------
 
 // In the order of terrane::Channel after the potential.
 enum Component { gx, gy, gz, gxx, gyy, gzz, gxy, gxz, gyz, components };
@@ -184,8 +183,7 @@ void with_component(int c, const F& f) {
   one(std::make_integer_sequence<int, components>{});
 }
 
-// ---- kernels
-// -------------------------------------------------------------------------------------------------
+// ---- kernels --------------------------------------------------------------------------------------------
 
 constexpr int most_threads = 512;  // of a block
 
@@ -249,8 +247,7 @@ __global__ void by_stations(const Box<T>* __restrict__ prisms, int count, const 
   out[i] = sum;
 }
 
-// ---- the problem
-// ---------------------------------------------------------------------------------------------
+// ---- the problem ----------------------------------------------------------------------------------------
 
 template <class T>
 struct Numbers {
@@ -375,8 +372,7 @@ std::string json_of_components(const std::vector<int>& wanted) {
   return list(names, ", ");
 }
 
-// ---- on one GPU
-// ----------------------------------------------------------------------------------------------
+// ---- on one GPU -----------------------------------------------------------------------------------------
 
 template <class T>
 struct OnDevice {
@@ -483,6 +479,7 @@ const std::vector<int> one_of_each_kind{gz, gzz, gxz};
 struct Results {
   std::vector<std::string> runs, host, cards, terrane;
   std::vector<std::vector<double>> gz_of_scheme;  ///< double, single
+  std::vector<double> gz_of_terrane_single;
 };
 
 template <class T>
@@ -586,8 +583,7 @@ void launches(const Problem& problem, Results& results) {
                          list(errors) + "}");
 }
 
-// ---- on the processors
-// ---------------------------------------------------------------------------------------
+// ---- on the processors ----------------------------------------------------------------------------------
 
 template <class T>
 T tensor_sum(const Box<T>& box, T x, T y, T z, T* six) {
@@ -690,8 +686,7 @@ void host(const Problem& problem, double target, Results& results) {
   }
 }
 
-// ---- on several GPUs
-// -----------------------------------------------------------------------------------------
+// ---- on several GPUs ------------------------------------------------------------------------------------
 
 /// The paper's range of card q, from 0: s or s + 1 prisms, the longer ones first.
 std::pair<int, int> range_of(int prisms, int cards, int q) {
@@ -766,20 +761,24 @@ void on_cards(const Problem& problem, int cards, int blocks, Results& results) {
       list(errors) + "}");
 }
 
-// ---- Terrane
-// -------------------------------------------------------------------------------------------------
+// ---- Terrane --------------------------------------------------------------------------------------------
 
-void terrane_sums(const Problem& problem, int repeats, Results& results) {
-  using terrane::gravity::Method;
-  struct Case {
-    double accuracy;
-    Method method;
-  };
-  for (const auto& [accuracy, method] :
-       {Case{1e-12, Method::automatic}, Case{1e-9, Method::automatic}, Case{1e-6, Method::automatic}}) {
+/// The errors of all components, and the line of the table.
+std::string errors_of_terrane(const Problem& problem, const char* what, double accuracy,
+                              const Computed& done) {
+  std::fprintf(stderr, "Terrane        %-20s %.0e %-8s %-24s 10 channels %9.2f ms\n", what, accuracy,
+               done.report.method.c_str(), done.report.device.c_str(), done.seconds * 1e3);
+  std::vector<std::string> errors;
+  for (const int c : vector_and_tensor)
+    errors.push_back(error_of(problem, c, done.fields[static_cast<std::size_t>(c)]));
+  return list(errors);
+}
+
+/// forward() as the command calls it: planning, sum and all.
+void whole_calls(const Problem& problem, int repeats, Results& results) {
+  for (const double accuracy : {1e-12, 1e-9, 1e-6}) {
     terrane::gravity::Parameters parameters;
     parameters.accuracy = accuracy;
-    parameters.method = method;
     std::vector<double> seconds;
     Computed done;
     for (int n = 0; n <= repeats; ++n) {
@@ -787,18 +786,60 @@ void terrane_sums(const Problem& problem, int repeats, Results& results) {
       if (n > 0) seconds.push_back(done.seconds);
     }
     done.seconds = median(seconds);
-    std::vector<std::string> errors;
-    for (const int c : vector_and_tensor)
-      errors.push_back(error_of(problem, c, done.fields[static_cast<std::size_t>(c)]));
-    std::fprintf(stderr, "Terrane        %.0e %-8s %-24s 10 channels  %10.2f ms\n", accuracy,
-                 done.report.method.c_str(), done.report.device.c_str(), done.seconds * 1e3);
-    results.terrane.push_back(text("{\"accuracy\": %g, ", accuracy) + json_of(done) +
-                              text(", \"repeats\": %d, \"errors\": ", repeats) + list(errors) + "}");
+    results.terrane.push_back(
+        text("{\"what\": \"whole call\", \"accuracy\": %g, \"precision\": \"double\", \"repeats\": %d, ",
+             accuracy, repeats) +
+        json_of(done) + ", \"errors\": " + errors_of_terrane(problem, "whole call", accuracy, done) + "}");
   }
 }
 
-// ---- everything
-// ----------------------------------------------------------------------------------------------
+/// Every prism at every station on the GPU, nothing merged, once the prisms are there.
+void direct_sums(const Problem& problem, int repeats, Results& results) {
+  using terrane::gravity::Precision;
+  for (const auto precision : {Precision::double_precision, Precision::single_precision}) {
+    const bool single = precision == Precision::single_precision;
+    const double accuracy = single ? 1e-6 : 1e-12;
+    const terrane::Device device{terrane::Device::Kind::cuda, 0};
+    std::unique_ptr<terrane::gravity::Summation> engine;
+    const double preparing = seconds_of([&] {
+      engine = terrane::gravity::direct_sum_on_device(device, problem.prism_views(), problem.station_views(),
+                                                      terrane::ChannelSet::all(), accuracy, precision, 0);
+    });
+    Computed done;
+    done.fields.assign(components, std::vector<double>(problem.survey.size()));
+    done.report.method = "direct";
+    done.report.device = terrane::device_name(device);
+    terrane::Progress silent;
+    const auto take = [&](std::size_t p, terrane::gravity::PartSums&& sums) {
+      const auto part = engine->part(p);
+      const auto channels = part.channels.list();
+      for (std::size_t n = 0; n < channels.size(); ++n) {
+        const int c = static_cast<int>(channels[n]) - 1;
+        if (c < 0) continue;
+        for (std::size_t i = 0; i < part.stations.size(); ++i)
+          done.fields[static_cast<std::size_t>(c)][part.stations[i]] =
+              sums.values[n][i] * terrane::default_gravitational_constant * unit(c);
+      }
+    };
+    std::vector<double> seconds;
+    for (int n = 0; n <= repeats; ++n) {
+      const double taken = seconds_of([&] { engine->sum(0, engine->parts(), take, silent); });
+      if (n > 0) seconds.push_back(taken);
+    }
+    done.seconds = median(seconds);
+    if (single) results.gz_of_terrane_single = done.fields[gz];
+    results.terrane.push_back(
+        text("{\"what\": \"after the upload\", \"accuracy\": %g, \"precision\": \"%s\", \"method\": "
+             "\"direct\", "
+             "\"device\": %s, \"repeats\": %d, \"seconds\": %.6g, \"preparing_seconds\": %.4g, \"errors\": ",
+             accuracy, single ? "single" : "double", json_text(done.report.device).c_str(), repeats,
+             done.seconds, preparing) +
+        errors_of_terrane(problem, single ? "after upload, single" : "after upload, double", accuracy, done) +
+        "}");
+  }
+}
+
+// ---- everything -----------------------------------------------------------------------------------------
 
 /// Gz in a window of the grid, for the picture of roughness: reference, and the errors of the scheme, mGal.
 std::string window_of(const Problem& problem, const Results& results) {
@@ -806,7 +847,7 @@ std::string window_of(const Problem& problem, const Results& results) {
   const std::size_t wide = problem.survey.grid->easting.size(), high = problem.survey.grid->northing.size();
   const std::size_t i0 = wide / 4, i1 = wide / 4 + std::min<std::size_t>(wide / 2, 48), j0 = high / 4,
                     j1 = high / 4 + std::min<std::size_t>(high / 2, 32);
-  std::vector<std::string> truth, in_double, in_single, x, y;
+  std::vector<std::string> truth, in_double, in_single, of_terrane, x, y;
   for (std::size_t i = i0; i < i1; ++i) x.push_back(text("%.2f", problem.survey.grid->easting[i]));
   for (std::size_t j = j0; j < j1; ++j) y.push_back(text("%.2f", problem.survey.grid->northing[j]));
   for (std::size_t j = j0; j < j1; ++j)
@@ -816,6 +857,8 @@ std::string window_of(const Problem& problem, const Results& results) {
       truth.push_back(text("%.6f", value));
       in_double.push_back(text("%.2e", results.gz_of_scheme[0][at] - value));
       in_single.push_back(text("%.3e", results.gz_of_scheme[1][at] - value));
+      if (!results.gz_of_terrane_single.empty())
+        of_terrane.push_back(text("%.3e", results.gz_of_terrane_single[at] - value));
     }
   return "{\"component\": \"Gz\", \"unit\": \"mGal\", \"easting\": " + list(x, ", ") +
          ",\n \"northing\": " + list(y, ", ") + ",\n \"reference\": " + list(truth, ", ") +
@@ -874,7 +917,10 @@ int run(int count, char** arguments) {
     if (job.empty()) job = "examples/02_seven_spheres/job.toml";
   });
   seconds += seconds_of([&] {
-    if (wanted("terrane")) terrane_sums(problem, quick ? 1 : 3, results);
+    if (wanted("terrane")) {
+      whole_calls(problem, quick ? 1 : 3, results);
+      direct_sums(problem, quick ? 1 : 5, results);
+    }
     if (wanted("schemes")) {
       schemes<double>(problem, multiprocessors, quick, results);
       schemes<float>(problem, multiprocessors, quick, results);
