@@ -34,3 +34,11 @@ if(TERRANE_BUILD_CLI)
   find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
   target_include_directories(terrane_cli11 SYSTEM INTERFACE $<BUILD_INTERFACE:${CLI11_INCLUDE}>)
 endif()
+
+# AUTO becomes ON or OFF here.
+if(TERRANE_MPI STREQUAL "AUTO")
+  find_package(MPI COMPONENTS C QUIET)
+  set(TERRANE_MPI ${MPI_C_FOUND})
+elseif(TERRANE_MPI)
+  find_package(MPI REQUIRED COMPONENTS C)
+endif()

@@ -6,6 +6,9 @@ include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/terrane)
 
 get_property(rooms GLOBAL PROPERTY TERRANE_ROOMS)
+if(TARGET terrane_mpi)
+  list(APPEND rooms terrane_mpi)
+endif()
 install(TARGETS terrane ${rooms} ${TERRANE_LIBRARY_TARGETS} EXPORT terrane
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY src/terrane DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")

@@ -13,6 +13,7 @@
 #include "terrane/base/version.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/physics/gravity/simulation.hpp"
+#include "terrane/simulation/serve.hpp"
 
 namespace terrane::cli {
 
@@ -42,12 +43,8 @@ void add_job_options(CLI::App& verb, JobOptions& options) {
       ->check(CLI::Range(1, 65536));
 }
 
-}  // namespace
-
-int command(int argc, const char* const* argv) {
-  Registry registry;
-  registry.add(gravity::physics());
-
+int command_of_rank_0(int argc, const char* const* argv, const Registry& registry, Comm& comm,
+                      const std::string& mpi) {
   CLI::App app(
       "Terrane computes the fields of an earth model.\n\n"
       "  terrane new gravity -o job.toml    a commented job to start from\n"
@@ -67,6 +64,7 @@ int command(int argc, const char* const* argv) {
   add_job_options(*run_verb, job);
   run_verb->add_option("-o,--output", job.output, "Folder for the files, in place of output.folder.")
       ->type_name("FOLDER");
+  run_verb->add_flag("--resume", job.resume, "Go on from the checkpoint of an interrupted run.");
   run_verb->add_flag("-q,--quiet", job.quiet, "Print warnings and errors only.");
   run_verb->add_flag_callback(
       "--no-plots", [&] { job.plots = false; }, "Leave out the pictures of output.plots.");
@@ -75,8 +73,9 @@ int command(int argc, const char* const* argv) {
       "  terrane run job.toml\n"
       "  terrane run job.toml --set survey.height=500 --set 'simulation.channels=[\"all\"]'\n"
       "  terrane run examples/04_southern_africa/job.toml --data ~/data/gravity\n"
+      "  mpirun -n 4 terrane run job.toml\n"
       "Files appear complete or not at all. Ctrl-C stops the run within a second (status 130).");
-  run_verb->callback([&] { status = run(registry, job); });
+  run_verb->callback([&] { status = run(registry, job, comm); });
 
   auto* check_verb =
       app.add_subcommand("check", "Do everything except compute, and say what a run would cost.");
@@ -180,7 +179,7 @@ int command(int argc, const char* const* argv) {
   plot_verb->callback([&] { status = plot(picture); });
 
   auto* devices_verb = app.add_subcommand("devices", "Tell what this machine offers.");
-  devices_verb->callback([&] { status = devices(); });
+  devices_verb->callback([&] { status = devices(mpi); });
 
   try {
     if (argc > 1 && argv[1][0] != '-') {
@@ -220,6 +219,25 @@ int command(int argc, const char* const* argv) {
                     error.what()));
     return 1;
   }
+}
+
+}  // namespace
+
+int command(int argc, const char* const* argv, Comm& comm, const std::string& mpi) {
+  Registry registry;
+  registry.add(gravity::physics());
+  if (comm.rank() == 0) {
+    const int status = command_of_rank_0(argc, argv, registry, comm, mpi);
+    dismiss(comm);
+    return status;
+  }
+  try {
+    serve(registry, comm);
+  } catch (const std::exception& error) {
+    complain(fmt::format("rank {}: {}", comm.rank(), error.what()));
+    comm.abort(1);
+  }
+  return 0;
 }
 
 }  // namespace terrane::cli

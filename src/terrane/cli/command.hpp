@@ -1,9 +1,15 @@
 // The terrane command: what its words mean and which status it ends with.
 #pragma once
 
+#include <string>
+
+#include "terrane/parallel/comm.hpp"
+
 namespace terrane::cli {
 
 /// Exit status: 0 done, 1 the run failed, 2 the command or its input cannot be used, 130 interrupted.
-int command(int argc, const char* const* argv);
+/// On all ranks of comm: rank 0 is the command, the others work for it and end with 0.
+/// mpi: the library's name and version; empty when this build has none.
+int command(int argc, const char* const* argv, Comm& comm, const std::string& mpi);
 
 }  // namespace terrane::cli

@@ -1,3 +1,53 @@
-#include "terrane/cli/command.hpp"
+// The only place that knows of all the world's ranks: it hands them to the command.
+#include <fmt/format.h>
 
-int main(int argc, char** argv) { return terrane::cli::command(argc, argv); }
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "terrane/cli/command.hpp"
+#ifdef TERRANE_HAS_MPI
+#include "terrane/parallel/comm_mpi.hpp"
+#endif
+
+namespace {
+
+/// How many ranks a launcher (mpirun, srun) started; 0 when none did.
+int launched_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char* value = std::getenv(name)) return std::atoi(value);
+  if (std::getenv("PMIX_RANK") == nullptr) return 0;
+  const char* tasks = std::getenv("SLURM_NTASKS");
+  return tasks ? std::atoi(tasks) : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using terrane::cli::command;
+#ifdef TERRANE_HAS_MPI
+  char library[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(library, &length);
+  std::string mpi(library, static_cast<std::size_t>(length));
+  mpi = mpi.substr(0, mpi.find_first_of(",\n"));
+  if (launched_ranks() > 0) {
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    const int status = command(argc, argv, *terrane::mpi_comm(MPI_COMM_WORLD), mpi);
+    MPI_Finalize();
+    return status;
+  }
+#else
+  const std::string mpi;
+  if (launched_ranks() > 1) {
+    fmt::print(stderr,
+               "terrane: ranks: {} were started, and this build has no MPI\n"
+               "         Build it where CMake finds MPI (Debian: libopenmpi-dev), or start one process.\n",
+               launched_ranks());
+    return 2;
+  }
+#endif
+  terrane::Alone alone;
+  return command(argc, argv, alone, mpi);
+}

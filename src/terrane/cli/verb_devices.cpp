@@ -51,7 +51,7 @@ std::string instruction_set() {
 
 }  // namespace
 
-int devices() {
+int devices(const std::string& mpi) {
   const auto cpu = processor();
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -63,7 +63,8 @@ int devices() {
              omp_get_num_procs(), omp_get_max_threads());
   fmt::print("  {:<10} {}\n", "vectors", instruction_set());
   fmt::print("  {:<10} {} available\n", "memory", bytes_text(static_cast<double>(available_memory())));
-  fmt::print("cuda\n  not in this build\n{}\n", version_line());
+  fmt::print("cuda\n  not in this build\nmpi\n  {}\n{}\n", mpi.empty() ? "not in this build" : mpi,
+             version_line());
   return 0;
 }
 

@@ -43,6 +43,7 @@ void print_report(const Result& result) {
   line("time", fmt::format("{:.3g} s, {:.3g} pairs per second", report.seconds,
                            report.seconds > 0 ? report.pairs / report.seconds : 0.0));
   line("memory", bytes_text(static_cast<double>(peak_memory())));
+  for (const auto& note : report.notes) line("note", note);
   if (report.verified_stations)
     line("error", fmt::format("{:.1e} of the largest value, against {} at {} stations", report.verified_error,
                               report.verified_by, report.verified_stations));
@@ -85,7 +86,7 @@ Config read_job(const JobOptions& options) {
   return Config::read(options.job, given);
 }
 
-int run(const Registry& registry, const JobOptions& options) {
+int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   // Nothing is written while the input is read: Ctrl-C may end the process there and then.
   const auto [job, simulation, output] = InputPhase::within([&] {
     auto config = read_job(options);
@@ -110,7 +111,12 @@ int run(const Registry& registry, const JobOptions& options) {
 
   if (!options.quiet) fmt::print("{}\n", job.name());
   std::fflush(stdout);
-  const auto result = simulation->run(progress.get());
+  Runtime runtime{&comm, output.checkpoint};
+  runtime.checkpoint.resume = options.resume;
+  if (!options.resume && std::filesystem::exists(runtime.checkpoint.file))
+    print_warnings({fmt::format("{} is left from an interrupted run: --resume goes on from it",
+                                runtime.checkpoint.file.string())});
+  const auto result = simulation->run(progress.get(), runtime);
   if (!options.quiet) print_report(result);
   print_warnings(result.report.warnings);
 
@@ -125,6 +131,8 @@ int run(const Registry& registry, const JobOptions& options) {
     write_result(path.string(), result);
     wrote(path);
   }
+  std::error_code nothing_there;
+  std::filesystem::remove(runtime.checkpoint.file, nothing_there);
   for (const auto& path : output.model) {
     stop_if_cancelled();
     simulation->write_model(path.string());

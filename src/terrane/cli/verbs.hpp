@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "terrane/io/config.hpp"
+#include "terrane/parallel/comm.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::cli {
@@ -18,7 +19,7 @@ struct JobOptions {
   std::vector<std::string> sets;       ///< --set key=value
   std::string output;                  ///< --output FOLDER, from where the command runs
   int threads = 0;
-  bool quiet = false, plots = true;
+  bool quiet = false, plots = true, resume = false;
 };
 
 struct NewOptions {
@@ -39,7 +40,8 @@ struct PlotOptions {
 };
 
 /// Verbs return the exit status and throw terrane::Error.
-int run(const Registry& registry, const JobOptions& options);
+/// comm: of whose ranks this is the first; the others serve().
+int run(const Registry& registry, const JobOptions& options, Comm& comm);
 int check(const Registry& registry, const JobOptions& options);
 int new_job(const Registry& registry, const NewOptions& options);
 /// mesh: of files that hold cell values alone; empty if none does.
@@ -47,7 +49,8 @@ int info(const std::vector<std::string>& files, const std::string& mesh);
 int convert(const ConvertOptions& options);
 int list_formats();
 int plot(const PlotOptions& options);
-int devices();
+/// mpi: the library of this build; empty when it has none.
+int devices(const std::string& mpi);
 
 /// The job with its overrides and arguments. Throws InputError, FileError.
 Config read_job(const JobOptions& options);

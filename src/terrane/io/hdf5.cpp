@@ -18,7 +18,8 @@ namespace terrane::io {
 
 namespace {
 
-constexpr std::string_view format_key = "format", format_value = "terrane tensor mesh 1";
+constexpr std::string_view format_key = "format", mesh_format = "terrane tensor mesh 1",
+                           arrays_format = "terrane arrays 1";
 constexpr std::array<const char*, 3> axis_names{"easting", "northing", "up"};
 constexpr std::size_t least_to_compress = 4096;
 constexpr unsigned compression_level = 4;
@@ -108,6 +109,27 @@ class Reader {
       }
       out.cells.push_back(std::move(column));
     }
+    out.attributes = attributes();
+    return out;
+  }
+
+  Arrays arrays() {
+    const Handle root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose);
+    if (!root.valid() || text_attribute(root, std::string(format_key).c_str()) != arrays_format)
+      throw InputError(path_, "is HDF5 of another kind", "Files of Terrane's own arrays were expected.");
+    Arrays out{{}, attributes()};
+    for (const auto& name : dataset_names()) {
+      Column column{name, "", "", {}};
+      std::vector<hsize_t> shape;
+      column.values = dataset(name.c_str(), shape, column.unit, &column.description);
+      out.columns.push_back(std::move(column));
+    }
+    return out;
+  }
+
+ private:
+  Attributes attributes() {
+    Attributes all;
     const Handle root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose);
     hsize_t at = 0;
     const auto keep = [](hid_t object, const char* name, const H5A_info_t*, void* to) -> herr_t {
@@ -121,11 +143,10 @@ class Reader {
         return -1;  // no exception may cross the C library
       }
     };
-    H5Aiterate2(root, H5_INDEX_NAME, H5_ITER_NATIVE, &at, keep, &out.attributes);
-    return out;
+    H5Aiterate2(root, H5_INDEX_NAME, H5_ITER_NATIVE, &at, keep, &all);
+    return all;
   }
 
- private:
   static hid_t open(const std::string& path) {
     if (!std::filesystem::exists(path))
       throw FileError(path, "cannot be opened: No such file or directory",
@@ -230,10 +251,10 @@ class Writer {
     check(H5Awrite(attribute, type, text.c_str()));
   }
 
-  void attributes(const Attributes& all) {
+  void attributes(const Attributes& all, std::string_view format) {
     const Handle root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose);
     check(root);
-    attribute(root, format_key, format_value);
+    attribute(root, format_key, format);
     for (const auto& [key, value] : all)
       if (key != format_key && !key.empty()) attribute(root, key, value);
   }
@@ -321,7 +342,7 @@ MeshData read_hdf5(const std::string& path) {
 void write_hdf5(const std::string& path, const MeshData& data) {
   Writer out(path);
   const auto& mesh = data.mesh;
-  out.attributes(data.attributes);
+  out.attributes(data.attributes, mesh_format);
   const std::array<const std::vector<double>*, 3> faces{&mesh.easting(), &mesh.northing(), &mesh.up()};
   constexpr std::array<const char*, 3> descriptions{"faces of the cells, west to east",
                                                     "faces of the cells, south to north",
@@ -330,6 +351,22 @@ void write_hdf5(const std::string& path, const MeshData& data) {
     out.dataset(axis_names[a], {faces[a]->size()}, *faces[a], "m", descriptions[a]);
   for (const auto& c : data.cells)
     out.dataset(c.name, {mesh.n_up(), mesh.n_north(), mesh.n_east()}, c.values, c.unit, c.description);
+  out.commit();
+}
+
+Arrays read_hdf5_arrays(const std::string& path) {
+  try {
+    return Reader(path).arrays();
+  } catch (const std::bad_alloc&) {
+    throw MemoryError(path, "does not fit into memory");
+  }
+}
+
+void write_hdf5_arrays(const std::string& path, const Arrays& arrays) {
+  Writer out(path);
+  out.attributes(arrays.attributes, arrays_format);
+  for (const auto& c : arrays.columns)
+    out.dataset(c.name, {c.values.size()}, c.values, c.unit, c.description);
   out.commit();
 }
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "terrane/io/file.hpp"
 #include "terrane/io/registry.hpp"
 
 namespace terrane {
@@ -20,6 +22,10 @@ constexpr Key keys[] = {
      "Files of the model, for viewers and other programs: .vtr, .h5, .nc, .csv."},
     {"plots", "list of file names", "[]", "Maps of the fields: .png, .svg, .pdf (needs matplotlib)."},
     {"plot_channels", "list of names", "[]", "What to draw; nothing named: everything."},
+    {"checkpoint", "text", "\"auto\"",
+     "How often a long run keeps what is done, for `terrane run --resume`: \"5 min\", \"never\"; auto: every "
+     "5 "
+     "minutes when more than 10 are expected."},
 };
 
 constexpr Section description{"output", "", "Which files are written.", keys};
@@ -39,6 +45,39 @@ bool writable(const std::string& extension, std::initializer_list<std::string_vi
     }
   }
   return false;
+}
+
+/// "90 s", "5 min", "1 h" in seconds; nothing when it is no such text.
+std::optional<double> seconds_from_text(std::string_view text) {
+  const auto blank = text.find_last_of("0123456789. ");
+  if (blank == text.npos) return std::nullopt;
+  const auto unit = text.substr(blank + 1);
+  auto number = text.substr(0, blank + 1);
+  while (number.ends_with(' ')) number.remove_suffix(1);
+  double value = 0;
+  if (!io::parse_number(number, value) || !(value >= 0)) return std::nullopt;
+  if (unit == "s") return value;
+  if (unit == "min") return 60 * value;
+  if (unit == "h") return 3600 * value;
+  return std::nullopt;
+}
+
+CheckpointSettings checkpoint_settings(const Config& table, const std::filesystem::path& file) {
+  constexpr double usual_interval = 300, long_run = 600;
+  CheckpointSettings settings{file, usual_interval, long_run, false};
+  const auto text = table.text("checkpoint");
+  if (text == "auto") return settings;
+  settings.least_run = 0;
+  if (text == "never") {
+    settings.interval = settings.least_run = CheckpointSettings::never;
+    return settings;
+  }
+  const auto seconds = seconds_from_text(text);
+  if (!seconds)
+    throw table.wrong("checkpoint", fmt::format("\"{}\" is not a time", text),
+                      "Write \"5 min\", \"30 s\", \"1 h\", \"auto\" or \"never\".");
+  settings.interval = *seconds;
+  return settings;
 }
 
 }  // namespace
@@ -79,6 +118,8 @@ Output Output::read(const Config& job) {
       throw table.wrong("plots", fmt::format("\"{}\" is not a picture", path.filename().string()),
                         "Allowed: .png, .svg, .pdf.");
   output.plot_channels = table.texts("plot_channels");
+  const auto stem = output.files.empty() ? std::string("terrane") : output.files.front().stem().string();
+  output.checkpoint = checkpoint_settings(table, folder / (stem + ".checkpoint.h5"));
   return output;
 }
 

@@ -24,7 +24,7 @@ struct Report {
   std::string verified_by;    ///< "quadruple precision", or "the direct sum at its best"
   double verified_error = 0;  ///< against quadruple precision, largest over the stations verified
   std::size_t singular_stations = 0, inside_stations = 0;
-  std::vector<std::string> warnings;
+  std::vector<std::string> notes, warnings;
 };
 
 /// Fields in the units and the frame that were asked for. `attributes` is written into every file: program,

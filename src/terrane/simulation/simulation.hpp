@@ -11,6 +11,7 @@
 #include "terrane/base/progress.hpp"
 #include "terrane/io/config.hpp"
 #include "terrane/simulation/result.hpp"
+#include "terrane/simulation/runtime.hpp"
 
 namespace terrane {
 
@@ -34,7 +35,8 @@ class Simulation {
   /// Everything except the computation. Throws what run() would throw for bad input, and MemoryError.
   virtual Plan check() = 0;
   /// Throws Cancelled when progress asks for it; nothing is written here.
-  virtual Result run(Progress* progress = nullptr) = 0;
+  /// On rank 0 of runtime's ranks; the others serve() meanwhile (serve.hpp).
+  virtual Result run(Progress* progress = nullptr, const Runtime& runtime = {}) = 0;
   /// Files about the model that [output] asks for. Throws UnsupportedError, FileError.
   virtual void write_model(const std::string& path) const = 0;
 };
@@ -45,6 +47,7 @@ struct Physics {
   std::string_view summary;
   std::vector<Section> sections;  ///< all tables of a job, in order
   std::function<std::unique_ptr<Simulation>(const Config& job)> make;
+  std::function<void(Comm&)> serve;  ///< what ranks other than 0 do during a run
 };
 
 /// The physics a program offers; filled by the program, handed to whoever needs it.

@@ -9,7 +9,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/for_each.hpp"
-#include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/distribute.hpp"
 #include "terrane/physics/gravity/planner.hpp"
 #include "terrane/physics/gravity/tiles.hpp"
 #include "terrane/physics/gravity/verify.hpp"
@@ -76,6 +76,10 @@ void check_parameters(const Parameters& p) {
   if (p.threads < 0)
     throw InputError("forward: threads", fmt::format("{} threads", p.threads),
                      "Give 0 for as many as there are, or a positive number.");
+  if (p.partition == Partition::prisms && (p.method == Method::tree || p.method == Method::lattice))
+    throw InputError("forward: partition",
+                     fmt::format("prisms cannot be shared by the {} method", name(p.method)),
+                     "Ask for the direct method, or for a partition by stations.");
 }
 
 /// Applies the singular policy to the stations in contact with prisms.
@@ -112,7 +116,7 @@ void settle_contacts(const std::vector<Contact>& contacts, const Parameters& par
 }  // namespace
 
 Report forward(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
-               const Fields& out, Progress* progress) {
+               const Fields& out, Progress* progress, const Runtime& runtime) {
   check_lengths(prisms, stations, out);
   check_parameters(parameters);
   check_values(prisms, stations);
@@ -135,6 +139,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   auto wanted = parameters;
   wanted.memory = budget;
   wanted.channels = out.channels;
+  if (wanted.partition == Partition::prisms) wanted.method = Method::direct;  // the only one that can
   const auto chosen = plan(prisms, stations, wanted, progress);
   report.method = name(chosen.method);
   report.reason = chosen.reason;
@@ -146,7 +151,14 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
       fmt::format("{} prisms at {} stations by the {} method", prisms.size(), stations.size(), report.method),
       static_cast<double>(report.memory_bytes));
 
-  const auto sums = run(chosen, prisms, stations, wanted, *progress);
+  wanted.partition = choose_partition(chosen, prisms, stations, wanted, runtime, budget);
+  auto distributed = distribute(chosen, prisms, stations, wanted, runtime, *progress);
+  const auto& sums = distributed.sums;
+  report.notes = std::move(distributed.notes);
+  report.warnings = std::move(distributed.warnings);
+  if (runtime.comm && runtime.comm->size() > 1)
+    report.device = fmt::format("{} ranks by {}, each {}", runtime.comm->size(),
+                                wanted.partition == Partition::prisms ? "prisms" : "stations", report.device);
   for (std::size_t c = 0; c < sums.values.size(); ++c)
     for (std::size_t n = 0; n < stations.size(); ++n)
       out.values[c][n] = parameters.gravitational_constant * sums.values[c][n];

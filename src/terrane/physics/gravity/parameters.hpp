@@ -18,6 +18,10 @@ enum class SingularPolicy { nan, mean, outside, inside };
 /// How the sum over prisms is done. automatic chooses the cheapest that keeps the accuracy.
 enum class Method { automatic, direct, lattice, tree };
 
+/// How a run on several ranks is shared. By stations every rank holds all prisms; by prisms (direct sum only)
+/// each holds its part of them. automatic takes stations unless the prisms do not fit.
+enum class Partition { automatic, stations, prisms };
+
 /// Precision of the result's storage; sums are always formed in double.
 enum class Precision { double_precision, single_precision };
 
@@ -30,6 +34,7 @@ struct Parameters {
   /// lattice and tree of the largest value over the survey. From best_accuracy to 1e-3.
   double accuracy = 1e-12;
   Method method = Method::automatic;
+  Partition partition = Partition::automatic;
   SingularPolicy singular = SingularPolicy::nan;
   Precision precision = Precision::double_precision;
   double gravitational_constant = default_gravitational_constant;  ///< m³ kg⁻¹ s⁻²

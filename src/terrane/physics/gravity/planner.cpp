@@ -54,6 +54,11 @@ std::string duration(double seconds) {
   return fmt::format("{:.3g} h", seconds / 3600);
 }
 
+InputError no_lattice(const std::string& reason) {
+  return {"simulation.method", fmt::format("prisms and stations form no lattice: {}", reason),
+          "Write method = \"auto\"."};
+}
+
 }  // namespace
 
 std::string_view name(Method method) {
@@ -147,9 +152,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
       if (!automatic || static_cast<double>(cost.memory_bytes) <= budget) plan.lattice_seconds = cost.seconds;
       else not_lattice = "it would not fit into the memory";
     } else if (!automatic) {
-      throw InputError("simulation.method",
-                       fmt::format("prisms and stations form no lattice: {}", not_lattice),
-                       "Write method = \"auto\".");
+      throw no_lattice(not_lattice);
     }
   }
   // Bars instead of prisms. Their number is known only afterwards; a few times the share of prisms that start
@@ -243,6 +246,22 @@ std::shared_ptr<Summation> MethodPlan::summation(const Prisms& prisms, const Sta
       return std::make_shared<DirectSummation>(merged ? merged->view() : prisms, stations,
                                                parameters.channels, parameters.accuracy, parameters.threads);
   }
+}
+
+std::shared_ptr<Summation> summation(const Prisms& prisms, const Stations& stations,
+                                     const Parameters& parameters, Progress& progress) {
+  MethodPlan plan;
+  plan.method = parameters.method;
+  if (plan.method == Method::lattice) {
+    std::string reason;
+    auto lattice = recognise_lattice(prisms, stations, reason);
+    if (!lattice) throw no_lattice(reason);
+    plan.lattice = std::make_shared<LatticeOperator>(std::move(*lattice), parameters.channels);
+  } else if (plan.method == Method::tree) {
+    plan.tree = std::make_shared<Tree>(prisms, stations, parameters.channels, parameters.accuracy,
+                                       parameters.threads, progress);
+  }
+  return plan.summation(prisms, stations, parameters);
 }
 
 PartSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,

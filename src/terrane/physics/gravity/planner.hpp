@@ -43,6 +43,11 @@ std::string_view name(Method method);
 MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                 Progress* progress = nullptr);
 
+/// The sum by parameters.method, which is not automatic, over these very prisms: what a plan of another
+/// process decided. Throws InputError: there is no lattice. Cancelled.
+std::shared_ptr<Summation> summation(const Prisms& prisms, const Stations& stations,
+                                     const Parameters& parameters, Progress& progress);
+
 /// Sums for G = 1 as planned.
 PartSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
              const Parameters& parameters, Progress& progress);

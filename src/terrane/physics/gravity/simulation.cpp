@@ -15,6 +15,7 @@
 #include "terrane/base/version.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/parallel/for_each.hpp"
+#include "terrane/physics/gravity/distribute.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/normal_gravity.hpp"
 #include "terrane/physics/gravity/planner.hpp"
@@ -28,6 +29,7 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::array<std::string_view, 4> methods{"auto", "direct", "lattice", "tree"};
+constexpr std::array<std::string_view, 3> partitions{"auto", "stations", "prisms"};
 constexpr std::array<std::string_view, 4> policies{"nan", "mean", "outside", "inside"};
 constexpr std::array<std::string_view, 2> precisions{"double", "single"};
 
@@ -41,6 +43,8 @@ constexpr Key keys[] = {
     {"accuracy", "number or \"best\"", "1e-12",
      "Relative error allowed, from 1e-3 down to \"best\": what double precision can give."},
     {"method", "text", "\"auto\"", "auto takes the cheapest that keeps the accuracy; direct, lattice, tree."},
+    {"partition", "text", "\"auto\"",
+     "What the ranks of a run under mpirun share: stations, or prisms where a rank cannot hold them all."},
     {"singular", "text", "\"nan\"",
      "The gradient tensor where it has no single value: nan, or on faces the mean, outside or inside limit."},
     {"precision", "text", "\"double\"", "Storage of the results: double or single. Sums are always double."},
@@ -128,6 +132,10 @@ Settings Settings::read(const Config& job) {
       throw table.wrong("accuracy", fmt::format("{} is not between {} and 1e-3", p.accuracy, best_accuracy));
   }
   p.method = static_cast<Method>(place(methods, table.choice("method", methods)));
+  p.partition = static_cast<Partition>(place(partitions, table.choice("partition", partitions)));
+  if (p.partition == Partition::prisms && (p.method == Method::tree || p.method == Method::lattice))
+    throw table.wrong("partition", fmt::format("prisms cannot be shared by the {} method", name(p.method)),
+                      "Write method = \"direct\", or partition = \"stations\".");
   p.singular = static_cast<SingularPolicy>(place(policies, table.choice("singular", policies)));
   p.precision = static_cast<Precision>(place(precisions, table.choice("precision", precisions)));
   p.gravitational_constant = table.positive("gravitational_constant");
@@ -152,12 +160,13 @@ std::string to_string(const Settings& settings) {
   std::vector<std::string_view> names;
   for (const auto channel : p.channels.list()) names.push_back(name(channel));
   std::string text = fmt::format(
-      "channels: {}\naccuracy: {}\nmethod: {}\nsingular: {}\nprecision: {}\ngravitational_constant: {}\n"
+      "channels: {}\naccuracy: {}\nmethod: {}\npartition: {}\nsingular: {}\nprecision: "
+      "{}\ngravitational_constant: {}\n"
       "frame: {}\nunits: {}\nverify: {}\nthreads: {}\n",
       joined(names), accuracy_text(p.accuracy), methods[static_cast<std::size_t>(p.method)],
-      policies[static_cast<std::size_t>(p.singular)], precisions[static_cast<std::size_t>(p.precision)],
-      p.gravitational_constant, name(settings.frame), settings.units == UnitSystem::si ? "si" : "geo",
-      p.verify, p.threads);
+      partitions[static_cast<std::size_t>(p.partition)], policies[static_cast<std::size_t>(p.singular)],
+      precisions[static_cast<std::size_t>(p.precision)], p.gravitational_constant, name(settings.frame),
+      settings.units == UnitSystem::si ? "si" : "geo", p.verify, p.threads);
   if (!settings.normal_gravity.empty())
     text += fmt::format("normal_gravity: {}\nsubtract_terrain: {}\n", settings.normal_gravity,
                         settings.subtract_terrain);
@@ -269,7 +278,7 @@ std::map<std::string, std::string> Simulation::attributes() const {
   return all;
 }
 
-Result Simulation::run(Progress* progress) {
+Result Simulation::run(Progress* progress, const Runtime& runtime) {
   memory_.require("run", fmt::format("{} sources and {} stations", source_count(model_), survey_.size()),
                   memory_needed());
   const auto parameters = needed();
@@ -280,7 +289,7 @@ Result Simulation::run(Progress* progress) {
   Fields out{parameters.channels, {values.begin(), values.end()}, singular};
 
   Result result;
-  result.report = forward(views(all), views(survey_), parameters, out, progress);
+  result.report = forward(views(all), views(survey_), parameters, out, progress, runtime);
   result.report.warnings.insert(result.report.warnings.begin(), warnings_.begin(), warnings_.end());
   if (std::any_of(singular.begin(), singular.end(), [](auto flag) { return flag != 0; }))
     result.singular = std::move(singular);
@@ -346,7 +355,7 @@ void Simulation::write_model(const std::string& path) const {
 }
 
 Physics physics() {
-  Physics gravity{"gravity", "Potential, gravity and gradient tensor of prisms.", {}, {}};
+  Physics gravity{"gravity", "Potential, gravity and gradient tensor of prisms.", {}, {}, {}};
   const auto add = [&](std::span<const Section> sections) {
     gravity.sections.insert(gravity.sections.end(), sections.begin(), sections.end());
   };
@@ -355,6 +364,7 @@ Physics physics() {
   add({&description, 1});
   add({&Output::section(), 1});
   gravity.make = [](const Config& job) { return Simulation::from_job(job); };
+  gravity.serve = serve;
   return gravity;
 }
 

@@ -42,7 +42,7 @@ class Simulation final : public terrane::Simulation {
   static std::unique_ptr<Simulation> from_job(const Config& job);
 
   Plan check() override;
-  Result run(Progress* progress = nullptr) override;
+  Result run(Progress* progress = nullptr, const Runtime& runtime = {}) override;
   void write_model(const std::string& path) const override;
 
   const Survey& survey() const noexcept { return survey_; }

@@ -1,0 +1,98 @@
+#include "terrane/parallel/comm_mpi.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace terrane {
+
+namespace {
+
+constexpr int tag = 1;
+
+/// Waits without keeping a core busy: most MPI libraries spin.
+void wait(MPI_Request request) {
+  constexpr int spins = 1000;
+  for (int n = 0;; ++n) {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done) return;
+    if (n > spins) std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+class MpiComm final : public Comm {
+ public:
+  MpiComm(MPI_Comm communicator, std::size_t most_at_once) : most_at_once_(most_at_once) {
+    MPI_Comm_dup(communicator, &comm_);
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &size_);
+    MPI_Comm node;
+    MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &place_.index);
+    MPI_Comm_size(node, &place_.count);
+    MPI_Comm_free(&node);
+  }
+  MpiComm(const MpiComm&) = delete;
+  MpiComm& operator=(const MpiComm&) = delete;
+  ~MpiComm() override { MPI_Comm_free(&comm_); }
+
+  int rank() const noexcept override { return rank_; }
+  int size() const noexcept override { return size_; }
+  Place on_node() const noexcept override { return place_; }
+
+  void broadcast(std::span<std::byte> bytes, int root) override {
+    in_pieces(bytes, [&](std::byte* data, int count) {
+      MPI_Request request;
+      MPI_Ibcast(data, count, MPI_BYTE, root, comm_, &request);
+      wait(request);
+    });
+  }
+  int lowest(int value) override {
+    int result = value;
+    MPI_Request request;
+    MPI_Iallreduce(&value, &result, 1, MPI_INT, MPI_MIN, comm_, &request);
+    wait(request);
+    return result;
+  }
+  void send(std::span<const std::byte> bytes, int to) override {
+    in_pieces(bytes, [&](const std::byte* data, int count) {
+      MPI_Request request;
+      MPI_Isend(data, count, MPI_BYTE, to, tag, comm_, &request);
+      wait(request);
+    });
+  }
+  void receive(std::span<std::byte> bytes, int from) override {
+    in_pieces(bytes, [&](std::byte* data, int count) {
+      MPI_Request request;
+      MPI_Irecv(data, count, MPI_BYTE, from, tag, comm_, &request);
+      wait(request);
+    });
+  }
+  [[noreturn]] void abort(int status) override {
+    MPI_Abort(comm_, status);
+    std::abort();  // MPI_Abort need not be known to the compiler as one that does not return
+  }
+
+ private:
+  /// Calls use(address, count) for pieces that MPI can count.
+  template <class Bytes, class Use>
+  void in_pieces(Bytes bytes, const Use& use) const {
+    for (std::size_t at = 0; at < bytes.size(); at += most_at_once_)
+      use(bytes.data() + at, static_cast<int>(std::min(most_at_once_, bytes.size() - at)));
+  }
+
+  std::size_t most_at_once_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+  Place place_;
+};
+
+}  // namespace
+
+std::unique_ptr<Comm> mpi_comm(MPI_Comm communicator, std::size_t most_at_once) {
+  return std::make_unique<MpiComm>(communicator, most_at_once);
+}
+
+}  // namespace terrane

@@ -1,0 +1,17 @@
+// Ranks of MPI. Only in builds with MPI: link terrane::mpi.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "terrane/parallel/comm.hpp"
+
+namespace terrane {
+
+/// The ranks of a communicator, on a duplicate of it. MPI must be initialised, and the Comm gone before it is
+/// finalised; calls come from one thread at a time. Waiting ranks leave their cores to others. Messages of
+/// more than most_at_once bytes go in pieces, for MPI counts them with an int.
+std::unique_ptr<Comm> mpi_comm(MPI_Comm communicator, std::size_t most_at_once = std::size_t{1} << 30);
+
+}  // namespace terrane

@@ -1,0 +1,499 @@
+#include "terrane/physics/gravity/distribute.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/version.hpp"
+#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/partition.hpp"
+#include "terrane/physics/gravity/checkpoint.hpp"
+#include "terrane/physics/gravity/chunk_tree.hpp"
+#include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/merge.hpp"
+#include "terrane/physics/gravity/tiles.hpp"
+#include "terrane/physics/gravity/tiling.hpp"
+#include "terrane/simulation/memory.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::gravity {
+
+namespace {
+
+constexpr std::size_t most_chunks = 256;  // of prisms; ranks beyond have nothing to do
+constexpr double seconds_a_round = 5;     // errors and progress of other ranks are known that late
+constexpr std::uint64_t steps_a_part = 1024;
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Prisms that own their arrays.
+struct OwnedPrisms {
+  std::vector<double> column[7];
+
+  Prisms view(Range range) const {
+    const auto of = [&](int c) {
+      return std::span<const double>(column[c]).subspan(range.first, range.size());
+    };
+    return {of(0), of(1), of(2), of(3), of(4), of(5), of(6)};
+  }
+  Prisms view() const { return view({0, column[0].size()}); }
+};
+
+std::size_t chunk_count(std::size_t prisms) {
+  return std::clamp<std::size_t>((prisms + tile_size - 1) / tile_size, 1, most_chunks);
+}
+
+/// The prisms that lie in the chunks of a rank.
+Range prisms_of(std::size_t prisms, const Range& chunks) {
+  const std::size_t count = chunk_count(prisms);
+  if (chunks.size() == 0) return {};
+  return {balanced_range(prisms, count, chunks.first).first,
+          balanced_range(prisms, count, chunks.last - 1).last};
+}
+
+/// What all ranks must know before they get prisms and stations.
+struct Task {
+  std::string version, instruction_set;
+  Parameters parameters;
+  std::size_t prisms = 0, stations = 0;
+
+  void put_into(Packet& packet) const {
+    packet.put(version);
+    packet.put(instruction_set);
+    packet.put(parameters.channels.bits());
+    packet.put(parameters.accuracy);
+    packet.put(parameters.method);
+    packet.put(parameters.partition);
+    packet.put(parameters.threads);
+    packet.put(prisms);
+    packet.put(stations);
+  }
+  static Task from(Packet& packet) {
+    Task task;
+    task.version = packet.get<std::string>();
+    task.instruction_set = packet.get<std::string>();
+    task.parameters.channels = ChannelSet::from_bits(packet.get<unsigned>());
+    task.parameters.accuracy = packet.get<double>();
+    task.parameters.method = packet.get<Method>();
+    task.parameters.partition = packet.get<Partition>();
+    task.parameters.threads = packet.get<int>();
+    task.prisms = packet.get<std::size_t>();
+    task.stations = packet.get<std::size_t>();
+    return task;
+  }
+};
+
+/// Ranks whose last bits could differ must not add to one sum.
+void check_same_program(const Task& task) {
+  if (task.version != version_line())
+    throw UnsupportedError("run", fmt::format("this is {}; rank 0 is {}", version_line(), task.version),
+                           "Start the same program on every node.");
+  if (task.instruction_set != kernel_target().name)
+    throw UnsupportedError(
+        "run",
+        fmt::format("the processor runs {}; that of rank 0 {}", kernel_target().name, task.instruction_set),
+        "Choose what all have: mpirun -x TERRANE_SIMD=avx2 ...");
+}
+
+/// The whole bar moves by `share` of it while a sum that is a part of the work goes from start to finish.
+class ShareOfProgress final : public Progress {
+ public:
+  ShareOfProgress(Progress& whole, double share) : whole_(whole), share_(share) {}
+  void start(std::string_view, std::uint64_t total) override {
+    scale_ = total > 0 ? share_ / static_cast<double>(total) : 0;
+    done_ = 0;
+  }
+  void advance(std::uint64_t amount) override {
+    const std::uint64_t before = done_.fetch_add(amount);
+    whole_.advance(steps(before + amount) - steps(before));
+  }
+  bool cancelled() const override { return whole_.cancelled(); }
+
+ private:
+  std::uint64_t steps(std::uint64_t done) const {
+    return static_cast<std::uint64_t>(scale_ * static_cast<double>(done));
+  }
+  Progress& whole_;
+  double share_, scale_ = 0;
+  std::atomic<std::uint64_t> done_{0};
+};
+
+/// What one rank does in a round: of the parts of `round`, the sums over its chunks of prisms.
+class Worker {
+ public:
+  virtual ~Worker() = default;
+  virtual std::size_t parts() const = 0;
+  virtual Summation::Part part(std::size_t index) const = 0;
+  /// Chunks of prisms there are in all: how many leaves the trees of a part have.
+  virtual std::size_t chunks() const = 0;
+  /// trees [parts of the round]
+  virtual void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) = 0;
+};
+
+class ByStations final : public Worker {
+ public:
+  ByStations(std::shared_ptr<Summation> summation, int rank, int ranks)
+      : summation_(std::move(summation)), rank_(rank), ranks_(ranks) {}
+  std::size_t parts() const override { return summation_->parts(); }
+  Summation::Part part(std::size_t index) const override { return summation_->part(index); }
+  std::size_t chunks() const override { return 1; }
+  void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) override {
+    const auto share =
+        balanced_range(round.size(), static_cast<std::size_t>(ranks_), static_cast<std::size_t>(rank_));
+    if (share.size() == 0) return;
+    ShareOfProgress mine(progress, static_cast<double>(round.size() * steps_a_part));
+    summation_->sum(
+        round.first + share.first, round.first + share.last,
+        [&](std::size_t part, PartSums&& sums) {
+          trees[part - round.first].add({0, 0}, std::move(sums));
+        },
+        mine);
+  }
+
+ private:
+  std::shared_ptr<Summation> summation_;
+  int rank_, ranks_;
+};
+
+class ByPrisms final : public Worker {
+ public:
+  /// prisms: of the chunks `mine`, in compact order, of `all` prisms there are.
+  ByPrisms(std::shared_ptr<const OwnedPrisms> prisms, std::size_t all, const Range& mine,
+           const Stations& stations, const Parameters& parameters)
+      : prisms_(std::move(prisms)), chunks_(chunk_count(all)), mine_(mine) {
+    const std::size_t first = prisms_of(all, mine).first;
+    for (std::size_t chunk = mine.first; chunk < mine.last; ++chunk) {
+      const auto range = balanced_range(all, chunks_, chunk);
+      const auto view = prisms_->view({range.first - first, range.last - first});
+      if (summations_.empty())
+        summations_.push_back(std::make_unique<DirectSummation>(view, stations, parameters.channels,
+                                                                parameters.accuracy, parameters.threads));
+      else summations_.push_back(std::make_unique<DirectSummation>(view, *summations_.front()));
+    }
+  }
+  std::size_t parts() const override { return summations_.front()->parts(); }
+  Summation::Part part(std::size_t index) const override { return summations_.front()->part(index); }
+  std::size_t chunks() const override { return chunks_; }
+  void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) override {
+    for (std::size_t i = 0; i < summations_.size(); ++i) {
+      ShareOfProgress mine(progress, static_cast<double>(round.size() * steps_a_part) /
+                                         static_cast<double>(summations_.size()));
+      const auto chunk = static_cast<std::uint32_t>(mine_.first + i);
+      summations_[i]->sum(
+          round.first, round.last,
+          [&](std::size_t part, PartSums&& sums) {
+            trees[part - round.first].add({0, chunk}, std::move(sums));
+          },
+          mine);
+    }
+  }
+
+ private:
+  std::shared_ptr<const OwnedPrisms> prisms_;
+  std::size_t chunks_;
+  Range mine_;
+  std::vector<std::unique_ptr<DirectSummation>> summations_;  // [own chunks]
+};
+
+void put(Packet& packet, const std::vector<ChunkTree>& trees) {
+  for (const auto& tree : trees) {
+    packet.put(tree.nodes().size());
+    for (const auto& [node, sums] : tree.nodes()) {
+      packet.put(node);
+      packet.put(sums.values.size());
+      for (const auto& values : sums.values) packet.put(values);
+      packet.put(sums.contacts);
+    }
+  }
+}
+
+void add_from(Packet& packet, std::vector<ChunkTree>& trees) {
+  for (auto& tree : trees)
+    for (auto nodes = packet.get<std::size_t>(); nodes-- > 0;) {
+      const auto node = packet.get<ChunkTree::Node>();
+      PartSums sums;
+      for (auto channels = packet.get<std::size_t>(); channels-- > 0;)
+        sums.values.push_back(packet.get_vector<double>());
+      sums.contacts = packet.get_vector<Contact>();
+      tree.add(node, std::move(sums));
+    }
+}
+
+void broadcast(Comm& comm, std::span<double> values) { comm.broadcast(std::as_writable_bytes(values), 0); }
+
+Range chunks_of(const Comm& comm, std::size_t prisms, int rank) {
+  return balanced_range(chunk_count(prisms), static_cast<std::size_t>(comm.size()),
+                        static_cast<std::size_t>(rank));
+}
+
+/// The prisms range of `order`, gathered.
+OwnedPrisms gathered(const Prisms& prisms, std::span<const std::uint32_t> order) {
+  OwnedPrisms own;
+  const std::span<const double> from[7] = {prisms.west,   prisms.east, prisms.south,  prisms.north,
+                                           prisms.bottom, prisms.top,  prisms.density};
+  for (int c = 0; c < 7; ++c) {
+    own.column[c].reserve(order.size());
+    for (const auto n : order) own.column[c].push_back(from[c][n]);
+  }
+  return own;
+}
+
+/// Rank 0 hands out the prisms of each rank's chunks; returns its own.
+std::shared_ptr<const OwnedPrisms> hand_out(Comm& comm, const Prisms& prisms) {
+  std::vector<double> centre[3];
+  const std::span<const double> faces[6] = {prisms.west,  prisms.east,   prisms.south,
+                                            prisms.north, prisms.bottom, prisms.top};
+  for (int a = 0; a < 3; ++a) {
+    centre[a].resize(prisms.size());
+    for (std::size_t n = 0; n < prisms.size(); ++n)
+      centre[a][n] = 0.5 * (faces[2 * a][n] + faces[2 * a + 1][n]);
+  }
+  const auto order = compact_order(centre[0], centre[1], centre[2], tile_size);
+  const auto part = [&](int rank) {
+    const auto range = prisms_of(prisms.size(), chunks_of(comm, prisms.size(), rank));
+    return gathered(prisms, std::span(order).subspan(range.first, range.size()));
+  };
+  for (int rank = 1; rank < comm.size(); ++rank)
+    for (const auto own = part(rank); const auto& column : own.column)
+      comm.send(std::as_bytes(std::span(column)), rank);
+  return std::make_shared<const OwnedPrisms>(part(0));
+}
+
+/// How many parts the next round takes, from what the last ones took.
+class Rounds {
+ public:
+  Rounds(std::size_t parts, std::size_t least, double expected_seconds, double wanted_seconds)
+      : least_(static_cast<double>(least)), wanted_(wanted_seconds) {
+    next_ = expected_seconds < 2 * wanted_ ? static_cast<double>(parts)
+                                           : static_cast<double>(parts) * wanted_ / expected_seconds;
+  }
+  Range next(std::size_t done, std::size_t parts) const {
+    return {done, std::min(parts, done + static_cast<std::size_t>(std::max(least_, next_)))};
+  }
+  void took(const Range& round, double seconds) {
+    const double count = static_cast<double>(round.size());
+    next_ = std::clamp(count * wanted_ / std::max(seconds, 1e-6), count / 4, count * 4);
+  }
+
+ private:
+  double least_, wanted_, next_;
+};
+
+}  // namespace
+
+Partition choose_partition(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
+                           const Parameters& parameters, const Runtime& runtime, std::size_t memory) {
+  if (parameters.partition != Partition::automatic) return parameters.partition;
+  const int ranks = runtime.comm ? runtime.comm->on_node().count : 1;
+  if (ranks == 1) return Partition::stations;
+  const std::size_t m = plan.merged ? plan.merged->size() : prisms.size();
+  const double each = static_cast<double>(plan.memory_bytes) + static_cast<double>(m) * 7 * sizeof(double) +
+                      static_cast<double>(stations.size()) * 3 * sizeof(double);
+  if (each * ranks <= static_cast<double>(memory)) return Partition::stations;
+  if (plan.method == Method::direct) return Partition::prisms;
+  throw MemoryError(
+      "run",
+      fmt::format("{} ranks of a node would need {} each by the {} method, and {} are available", ranks,
+                  bytes_text(each), name(plan.method), bytes_text(static_cast<double>(memory))),
+      "Start fewer ranks on each node, with more threads each, or write partition = \"prisms\".");
+}
+
+Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
+                       const Parameters& parameters, const Runtime& runtime, Progress& progress) {
+  Alone alone;
+  Comm& comm = runtime.comm ? *runtime.comm : alone;
+  const bool by_prisms = parameters.partition == Partition::prisms;
+  const double expected = plan.seconds / comm.size();
+  const auto& settings = runtime.checkpoint;
+  bool keeps = !settings.file.empty() && (settings.resume || expected >= settings.least_run);
+  if (comm.size() == 1 && !by_prisms && !keeps)
+    return {run(plan, prisms, stations, parameters, progress), {}, {}};
+
+  const Prisms summed = plan.merged ? plan.merged->view() : prisms;
+  Distributed out;
+  Fingerprint print;
+  Checkpoint state;
+  if (keeps) {
+    print = fingerprint(summed, stations, parameters, plan.method, parameters.partition);
+    if (settings.resume) {
+      auto found = read_checkpoint(settings.file, print, parameters.channels, stations.size());
+      if (found) state = std::move(*found);
+      else
+        out.warnings.push_back(
+            fmt::format("there is no checkpoint {}: the run starts afresh", settings.file.string()));
+    }
+  }
+  state.sums.values.resize(parameters.channels.size());
+  for (auto& values : state.sums.values) values.resize(stations.size());
+
+  // From here on the other ranks follow. What goes wrong between agreements leaves them waiting, so it ends
+  // all.
+  bool agreed = false;
+  const auto all_ranks = [&](const auto& work) {
+    agreed = true;
+    together(comm, work);
+    agreed = false;
+  };
+  try {
+    std::unique_ptr<Worker> worker;
+    if (comm.size() > 1) {
+      call(comm, "gravity");
+      Task task{version_line(), kernel_target().name, parameters, summed.size(), stations.size()};
+      task.parameters.method = plan.method;
+      Packet packet;
+      task.put_into(packet);
+      packet.broadcast(comm);
+      all_ranks([] {});
+      for (const auto& column : {stations.easting, stations.northing, stations.up})
+        broadcast(comm, {const_cast<double*>(column.data()), column.size()});  // the root's are only read
+    }
+    std::shared_ptr<const OwnedPrisms> own;
+    if (by_prisms) {
+      own = hand_out(comm, summed);
+    } else if (comm.size() > 1) {
+      for (const auto& column :
+           {summed.west, summed.east, summed.south, summed.north, summed.bottom, summed.top, summed.density})
+        broadcast(comm, {const_cast<double*>(column.data()), column.size()});
+    }
+    all_ranks([&] {
+      if (by_prisms)
+        worker = std::make_unique<ByPrisms>(own, summed.size(), chunks_of(comm, summed.size(), 0), stations,
+                                            parameters);
+      else
+        worker = std::make_unique<ByStations>(plan.summation(prisms, stations, parameters), 0, comm.size());
+    });
+
+    const std::size_t parts = worker->parts(), ranks = static_cast<std::size_t>(comm.size());
+    if (state.parts > parts)
+      throw FileError(settings.file.string(), fmt::format("has {} of {} parts done", state.parts, parts),
+                      "Remove it, and run without --resume.");
+    if (state.parts > 0)
+      out.notes.push_back(fmt::format("resumed from {}, with {:.0f} % done", settings.file.string(),
+                                      100 * static_cast<double>(state.parts) / static_cast<double>(parts)));
+    const double interval = keeps ? settings.interval : CheckpointSettings::never;
+    // The lattice does the transforms of the densities in each round anew.
+    const std::size_t least = by_prisms ? 1
+                              : plan.method == Method::tree
+                                  ? 2 * ranks * static_cast<std::size_t>(thread_count(parameters.threads))
+                                  : ranks;
+    Rounds rounds(parts, least, expected,
+                  plan.method == Method::lattice ? interval : std::min(interval, seconds_a_round));
+    auto last_written = Clock::now();
+    progress.start("gravity", parts * steps_a_part);
+    progress.advance(state.parts * steps_a_part);
+    while (state.parts < parts) {
+      const auto begin = Clock::now();
+      const auto round = rounds.next(state.parts, parts);
+      if (comm.size() > 1) {
+        Packet packet;
+        packet.put(round);
+        packet.broadcast(comm);
+      }
+      std::vector<ChunkTree> trees(round.size(), ChunkTree(worker->chunks()));
+      all_ranks([&] {
+        worker->sum(round, trees, progress);
+        if (progress.cancelled()) throw Cancelled();
+      });
+      for (int rank = 1; rank < comm.size(); ++rank) {
+        auto packet = Packet::receive(comm, rank);
+        add_from(packet, trees);
+      }
+      for (std::size_t p = 0; p < trees.size(); ++p) {
+        if (!trees[p].whole()) throw std::logic_error("a part is not whole after its round");
+        scatter(worker->part(round.first + p), trees[p].take(), parameters.channels, state.sums);
+      }
+      state.parts = round.last;
+      rounds.took(round, seconds_since(begin));
+      if (keeps && state.parts < parts && seconds_since(last_written) >= interval) {
+        try {
+          write_checkpoint(settings.file, print, parameters.channels, state);
+        } catch (const FileError& error) {  // a full disk must not cost the hours it was to save
+          out.warnings.push_back(fmt::format("no checkpoint was kept: {}", error.what()));
+          keeps = false;
+        }
+        last_written = Clock::now();
+      }
+    }
+    if (comm.size() > 1) {
+      Packet packet;
+      packet.put(Range{parts, parts});
+      packet.broadcast(comm);
+    }
+  } catch (const std::exception& error) {
+    if (comm.size() == 1 || agreed) throw;
+    fmt::print(stderr, "terrane: rank 0: {}\n", error.what());
+    comm.abort(1);
+  }
+  progress.finish();
+  sort_contacts(state.sums.contacts);
+  out.sums = std::move(state.sums);
+  return out;
+}
+
+void serve(Comm& comm) {
+  bool agreed = false;
+  const auto all_ranks = [&](const auto& work) {
+    agreed = true;
+    together(comm, work);
+    agreed = false;
+  };
+  try {
+    Packet packet;
+    packet.broadcast(comm);
+    const auto task = Task::from(packet);
+    const auto& parameters = task.parameters;
+    const bool by_prisms = parameters.partition == Partition::prisms;
+    const auto chunks = chunks_of(comm, task.prisms, comm.rank());
+    std::vector<double> station[3];
+    auto prisms = std::make_shared<OwnedPrisms>();
+    all_ranks([&] {
+      check_same_program(task);
+      for (auto& column : station) column.resize(task.stations);
+      for (auto& column : prisms->column)
+        column.resize(by_prisms ? prisms_of(task.prisms, chunks).size() : task.prisms);
+    });
+    for (auto& column : station) broadcast(comm, column);
+    for (auto& column : prisms->column) {
+      if (by_prisms) comm.receive(std::as_writable_bytes(std::span(column)), 0);
+      else broadcast(comm, column);
+    }
+    const Stations stations{station[0], station[1], station[2]};
+    std::unique_ptr<Worker> worker;
+    all_ranks([&] {
+      if (by_prisms) {
+        worker = std::make_unique<ByPrisms>(prisms, task.prisms, chunks, stations, parameters);
+      } else {
+        Progress silent;
+        worker = std::make_unique<ByStations>(summation(prisms->view(), stations, parameters, silent),
+                                              comm.rank(), comm.size());
+      }
+    });
+    for (;;) {
+      Packet next;
+      next.broadcast(comm);
+      const auto round = next.get<Range>();
+      if (round.size() == 0) return;
+      Packet results;
+      all_ranks([&] {
+        Progress silent;
+        std::vector<ChunkTree> trees(round.size(), ChunkTree(worker->chunks()));
+        worker->sum(round, trees, silent);
+        put(results, trees);
+      });
+      results.send(comm, 0);
+    }
+  } catch (const std::exception&) {
+    if (!agreed) throw;  // else rank 0 tells the user
+  }
+}
+
+}  // namespace terrane::gravity

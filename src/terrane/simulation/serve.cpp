@@ -1,0 +1,30 @@
+#include "terrane/simulation/serve.hpp"
+
+#include "terrane/base/error.hpp"
+
+namespace terrane {
+
+namespace {
+
+void say(Comm& comm, std::string_view physics) {
+  Packet packet;
+  packet.put(std::string(physics));
+  packet.broadcast(comm);
+}
+
+}  // namespace
+
+void call(Comm& comm, std::string_view physics) { say(comm, physics); }
+void dismiss(Comm& comm) { say(comm, ""); }
+
+void serve(const Registry& registry, Comm& comm) {
+  for (;;) {
+    Packet packet;
+    packet.broadcast(comm);
+    const auto physics = packet.get<std::string>();
+    if (physics.empty()) return;
+    registry.find(physics).serve(comm);
+  }
+}
+
+}  // namespace terrane

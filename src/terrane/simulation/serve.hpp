@@ -1,0 +1,21 @@
+// The ranks of a run: rank 0 reads, decides and writes; the others wait here for work.
+#pragma once
+
+#include <string_view>
+
+#include "terrane/parallel/comm.hpp"
+#include "terrane/simulation/simulation.hpp"
+
+namespace terrane {
+
+/// Every rank but 0: does what rank 0 calls for, until it dismisses. Throws what a physics throws outside of
+/// agreement; the run is then lost, and the caller aborts it.
+void serve(const Registry& registry, Comm& comm);
+
+/// Rank 0: the others start what `physics` does on every rank (Physics::serve).
+void call(Comm& comm, std::string_view physics);
+
+/// Rank 0: lets the others go.
+void dismiss(Comm& comm);
+
+}  // namespace terrane

@@ -1,0 +1,202 @@
+// Gravity on several ranks: the same bits however many there are, by whatever partition and method.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "parallel/ranks.hpp"
+#include "support/prism_field.hpp"
+#include "terrane/base/error.hpp"
+#include "terrane/physics/gravity/simulation.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::gravity {
+namespace {
+
+using test::FieldTable;
+using test::PrismList;
+using test::StationList;
+
+struct Outcome {
+  FieldTable values;
+  std::vector<unsigned char> singular;
+  Report report;
+};
+
+Outcome compute(const PrismList& prisms, const StationList& stations, const Parameters& parameters,
+                const Runtime& runtime = {}, Progress* progress = nullptr) {
+  Outcome out;
+  out.values.assign(parameters.channels.size(), std::vector<double>(stations.size()));
+  out.singular.resize(stations.size());
+  Fields fields{parameters.channels, {out.values.begin(), out.values.end()}, out.singular};
+  out.report = forward(prisms.view(), stations.view(), parameters, fields, progress, runtime);
+  return out;
+}
+
+/// Rank 0 does `work`; the others serve it. Ends the tests of all ranks alike.
+template <class Work>
+void on_all(Comm& comm, const Work& work) {
+  if (comm.rank() == 0) {
+    work();
+    dismiss(comm);
+    return;
+  }
+  Registry registry;
+  registry.add(physics());
+  serve(registry, comm);
+}
+
+bool same_bits(const FieldTable& a, const FieldTable& b) {
+  for (std::size_t c = 0; c < a.size(); ++c)
+    if (a[c].size() != b[c].size() ||
+        (!a[c].empty() && std::memcmp(a[c].data(), b[c].data(), a[c].size() * sizeof(double)) != 0))
+      return false;
+  return a.size() == b.size();
+}
+
+PrismList cells(int n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> density(-400, 900);
+  return test::mesh_block({-150, 150, -150, 150, -300, 0}, {n, n, n},
+                          [&](int, int, int) { return density(random); });
+}
+
+StationList scattered(std::size_t count) {
+  std::mt19937 random(71);
+  auto stations = test::random_stations({-400, 400, -400, 400, -280, 200}, count, random);
+  for (int i = -7; i <= 7; ++i) stations.add(10 + 20 * i, 10 * i, -100);  // on faces and edges of some
+  return stations;
+}
+
+Parameters parameters(Method method, Partition partition) {
+  Parameters p;
+  p.channels = ChannelSet::all();
+  p.method = method;
+  p.partition = partition;
+  p.singular = SingularPolicy::mean;
+  p.accuracy = method == Method::tree ? 1e-8 : 1e-12;
+  p.threads = 2;
+  return p;
+}
+
+/// One process alone, and these ranks in any order, give the same bits.
+void expect_same_bits(const PrismList& prisms, const StationList& stations, const Parameters& p) {
+  for (const auto order : {test::Order::as_started, test::Order::reversed, test::Order::odd_ones_first}) {
+    const auto comm = test::ranks(order);
+    on_all(*comm, [&] {
+      const auto alone = compute(prisms, stations, p);
+      auto fewer_threads = p;
+      fewer_threads.threads = 1;
+      const auto shared = compute(prisms, stations, fewer_threads, {comm.get(), {}});
+      EXPECT_TRUE(same_bits(alone.values, shared.values)) << comm->size() << " ranks";
+      EXPECT_EQ(alone.singular, shared.singular);
+      EXPECT_EQ(alone.report.singular_stations, shared.report.singular_stations);
+      EXPECT_EQ(alone.report.inside_stations, shared.report.inside_stations);
+      EXPECT_EQ(alone.report.method, shared.report.method);
+    });
+  }
+}
+
+TEST(GravityOnRanks, HasTheSameBitsByStations) {
+  expect_same_bits(cells(13, 1), scattered(3001), parameters(Method::direct, Partition::stations));
+}
+
+TEST(GravityOnRanks, HasTheSameBitsByPrisms) {
+  expect_same_bits(cells(13, 2), scattered(1501), parameters(Method::direct, Partition::prisms));
+  auto one_channel = parameters(Method::direct, Partition::prisms);
+  one_channel.channels = {Channel::g_en};
+  expect_same_bits(cells(11, 3), scattered(300), one_channel);
+}
+
+TEST(GravityOnRanks, HasTheSameBitsByTheTree) {
+  expect_same_bits(cells(17, 4), scattered(2100), parameters(Method::tree, Partition::stations));
+}
+
+TEST(GravityOnRanks, HasTheSameBitsByTheLattice) {
+  StationList grid;
+  for (const double up : {-100.0, 30.0, 60.0})
+    for (int j = 0; j < 15; ++j)
+      for (int i = 0; i < 13; ++i) grid.add(-140 + 20 * i, -140 + 20 * j, up);
+  expect_same_bits(cells(15, 5), grid, parameters(Method::lattice, Partition::stations));
+}
+
+TEST(GravityOnRanks, HasTheSameBitsOnMoreRanksThanPrismsOrStations) {
+  const auto two_bodies = [] {
+    PrismList list;
+    list.add({-30, 30, -20, 20, -90, -40}, 500);
+    list.add({50, 80, -20, 20, -90, -50}, -300);
+    return list;
+  }();
+  for (const auto partition : {Partition::stations, Partition::prisms}) {
+    expect_same_bits(two_bodies, scattered(700), parameters(Method::direct, partition));
+    StationList three;
+    for (int i = 0; i < 3; ++i) three.add(10 * i, 5, 20);
+    expect_same_bits(cells(12, 6), three, parameters(Method::direct, partition));
+    expect_same_bits(PrismList{}, three, parameters(Method::direct, partition));
+    expect_same_bits(two_bodies, StationList{}, parameters(Method::direct, partition));
+  }
+}
+
+TEST(GravityOnRanks, SharesBarsWhenPrismsMerge) {
+  const auto uniform = test::mesh_block({-150, 150, -150, 150, -300, 0}, {24, 24, 24},
+                                        [](int i, int j, int) { return i < 12 || j < 5 ? 300.0 : 450.0; });
+  for (const auto partition : {Partition::stations, Partition::prisms})
+    expect_same_bits(uniform, scattered(2000), parameters(Method::direct, partition));
+}
+
+TEST(GravityOnRanks, PartitionsAgreeToRounding) {
+  const auto comm = test::ranks();
+  on_all(*comm, [&] {
+    const auto prisms = cells(13, 7);
+    std::mt19937 random(72);
+    const auto above = test::random_stations({-400, 400, -400, 400, 10, 200}, 500, random);
+    const auto a = compute(prisms, above, parameters(Method::direct, Partition::stations), {comm.get(), {}});
+    const auto b = compute(prisms, above, parameters(Method::direct, Partition::prisms), {comm.get(), {}});
+    EXPECT_LT(test::largest_error(a.values, b.values), 1e-12);
+  });
+}
+
+TEST(GravityOnRanks, GoesByPrismsWhenTheyDoNotFitOnceForEachRank) {
+  const auto comm = test::ranks();
+  on_all(*comm, [&] {
+    auto p = parameters(Method::direct, Partition::automatic);
+    const auto prisms = cells(20, 8);
+    const auto stations = scattered(400);
+    const auto roomy = compute(prisms, stations, p, {comm.get(), {}});
+    const std::size_t once =
+        roomy.report.memory_bytes + prisms.size() * 7 * sizeof(double) + 3 * 8 * stations.size();
+    p.memory = once + once / 2;
+    const auto tight = compute(prisms, stations, p, {comm.get(), {}});
+    if (comm->size() == 1) {
+      EXPECT_EQ(tight.report.device, roomy.report.device);
+    } else {
+      EXPECT_NE(roomy.report.device.find("by stations"), std::string::npos) << roomy.report.device;
+      EXPECT_NE(tight.report.device.find("by prisms"), std::string::npos) << tight.report.device;
+    }
+  });
+}
+
+TEST(GravityOnRanks, CancelledOnRank0EndsOnAll) {
+  class Impatient final : public Progress {
+   public:
+    void start(std::string_view, std::uint64_t) override { started_ = true; }
+    bool cancelled() const override { return started_; }
+
+   private:
+    bool started_ = false;
+  };
+  const auto comm = test::ranks();
+  on_all(*comm, [&] {
+    for (const auto partition : {Partition::stations, Partition::prisms}) {
+      Impatient user;
+      EXPECT_THROW(compute(cells(8, 9), scattered(100), parameters(Method::direct, partition),
+                           {comm.get(), {}}, &user),
+                   Cancelled);
+    }
+    // And the ranks are ready for the next.
+    EXPECT_NO_THROW(compute(cells(8, 9), scattered(100), parameters(Method::direct, Partition::stations),
+                            {comm.get(), {}}));
+  });
+}
+
+}  // namespace
+}  // namespace terrane::gravity

@@ -1,0 +1,30 @@
+// The ranks that a test of tests/parallel runs on: started by mpirun, every rank runs every test.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "terrane/parallel/comm_mpi.hpp"
+
+namespace terrane::test {
+
+enum class Order { as_started, reversed, odd_ones_first };
+
+/// All ranks, numbered anew.
+inline std::unique_ptr<Comm> ranks(Order order = Order::as_started,
+                                   std::size_t most_at_once = std::size_t{1} << 30) {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int key = order == Order::reversed         ? -rank
+                  : order == Order::odd_ones_first ? rank + (rank % 2 == 0 ? size : 0)
+                                                   : rank;
+  MPI_Comm renumbered;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, key, &renumbered);
+  auto comm = mpi_comm(renumbered, most_at_once);
+  MPI_Comm_free(&renumbered);
+  return comm;
+}
+
+}  // namespace terrane::test
