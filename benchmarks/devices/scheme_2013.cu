@@ -36,6 +36,7 @@
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/device.hpp"
 #include "terrane/physics/gravity/direct_device.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 #include "terrane/simulation/earth.hpp"
@@ -295,6 +296,16 @@ Numbers<T> numbers_of(const Problem& problem) {
   return n;
 }
 
+/// Where the engine chooses between devices, this one.
+template <class Parameters>
+constexpr bool chooses_devices = requires(Parameters p) {
+  p.device;
+};
+template <class Parameters>
+void compute_on(Parameters& parameters, terrane::Device device) {
+  if constexpr (chooses_devices<Parameters>) parameters.device = device;
+}
+
 struct Computed {
   std::vector<std::vector<double>> fields;  ///< [components][stations], mGal and E
   terrane::Report report;
@@ -337,6 +348,7 @@ Problem read_problem(const std::string& job_file, bool quick) {
   terrane::gravity::Parameters best;
   best.accuracy = terrane::gravity::best_accuracy;
   best.verify = 8;
+  compute_on(best, {terrane::Device::Kind::cpu});
   const auto done = by_terrane(problem, best);
   problem.truth = done.fields;
   problem.reference = "{\"accuracy\": \"best\", " + json_of(done) + "}";
@@ -776,21 +788,27 @@ std::string errors_of_terrane(const Problem& problem, const char* what, double a
 
 /// forward() as the command calls it: planning, sum and all.
 void whole_calls(const Problem& problem, int repeats, Results& results) {
-  for (const double accuracy : {1e-12, 1e-9, 1e-6}) {
-    terrane::gravity::Parameters parameters;
-    parameters.accuracy = accuracy;
-    std::vector<double> seconds;
-    Computed done;
-    for (int n = 0; n <= repeats; ++n) {
-      done = by_terrane(problem, parameters);
-      if (n > 0) seconds.push_back(done.seconds);
+  using terrane::Device;
+  using terrane::gravity::Parameters;
+  std::vector<Device> devices{{Device::Kind::cpu}};
+  if (chooses_devices<Parameters>) devices.push_back({Device::Kind::cuda, 0});
+  for (const auto device : devices)
+    for (const double accuracy : {1e-12, 1e-9, 1e-6}) {
+      Parameters parameters;
+      parameters.accuracy = accuracy;
+      compute_on(parameters, device);
+      std::vector<double> seconds;
+      Computed done;
+      for (int n = 0; n <= repeats; ++n) {
+        done = by_terrane(problem, parameters);
+        if (n > 0) seconds.push_back(done.seconds);
+      }
+      done.seconds = median(seconds);
+      results.terrane.push_back(
+          text("{\"what\": \"whole call\", \"accuracy\": %g, \"precision\": \"double\", \"repeats\": %d, ",
+               accuracy, repeats) +
+          json_of(done) + ", \"errors\": " + errors_of_terrane(problem, "whole call", accuracy, done) + "}");
     }
-    done.seconds = median(seconds);
-    results.terrane.push_back(
-        text("{\"what\": \"whole call\", \"accuracy\": %g, \"precision\": \"double\", \"repeats\": %d, ",
-             accuracy, repeats) +
-        json_of(done) + ", \"errors\": " + errors_of_terrane(problem, "whole call", accuracy, done) + "}");
-  }
 }
 
 /// Every prism at every station on the GPU, nothing merged, once the prisms are there.
