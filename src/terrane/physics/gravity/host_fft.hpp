@@ -1,0 +1,24 @@
+// Real Fourier transforms in two dimensions, in place, on the processors (FFTW).
+#pragma once
+
+#include <cstddef>
+
+namespace terrane::gravity {
+
+/// Of arrays [rows][2 (columns / 2 + 1)] doubles, aligned to 16 bytes; a transform and its inverse multiply
+/// by rows · columns. Any number of threads may use one at once.
+class HostFft {
+ public:
+  HostFft(std::size_t columns, std::size_t rows);
+  ~HostFft();
+  HostFft(const HostFft&) = delete;
+  HostFft& operator=(const HostFft&) = delete;
+
+  void forward(double* array) const;
+  void inverse(double* array) const;
+
+ private:
+  void *forward_, *inverse_;  // fftw_plan
+};
+
+}  // namespace terrane::gravity
