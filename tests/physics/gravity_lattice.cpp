@@ -138,6 +138,33 @@ TEST(Lattice, HasTheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(convolve.apply(mesh.density, stations.size(), 3, silent).values, one.values);
 }
 
+TEST(Lattice, NamesTheFirstPrismThatDoesNotFitOnAnyNumberOfThreads) {
+  const auto whole =
+      test::mesh_block({0, 500, 0, 400, -200, 0}, {50, 40, 20}, [](int, int, int) { return 1; });
+  const auto stations = grid(0.5, 0.5, 10, 10, 9, 7, 35);
+  const auto reason_for = [&](std::size_t wider, std::size_t astray, std::size_t twice, int threads) {
+    auto mesh = whole;
+    if (wider != 0) mesh.east[wider] += 1;
+    if (astray != 0) {
+      mesh.west[astray] += 0.5;
+      mesh.east[astray] += 0.5;
+    }
+    if (twice != 0) {
+      mesh.bottom[twice] = mesh.bottom[twice - 2000];
+      mesh.top[twice] = mesh.top[twice - 2000];
+    }
+    std::string reason = "none";
+    recognise_lattice(mesh.view(), stations.view(), reason, threads);
+    return reason;
+  };
+  for (const int threads : {1, 3}) {
+    EXPECT_EQ(reason_for(39000, 30000, 20001, threads), "prisms 0 and 39000 have different widths");
+    EXPECT_EQ(reason_for(0, 30000, 38001, threads), "prism 30000 is out of step with the mesh of the others");
+    EXPECT_EQ(reason_for(0, 39500, 38001, threads), "prism 38001 lies where another is");
+    EXPECT_EQ(reason_for(0, 0, 0, threads), "none");
+  }
+}
+
 TEST(Lattice, SaysWhyThereIsNone) {
   const auto reason_for = [](const PrismList& prisms, const StationList& stations) {
     std::string reason;

@@ -50,7 +50,7 @@ struct Lattice {
 };
 
 /// Nothing, when prisms and stations do not form a lattice; `reason` then says why. Coordinates may be off by
-/// a few units in the last place. Stops at the first prism that does not fit.
+/// a few units in the last place. Stops at the first prism that does not fit. threads: 0 for all.
 std::optional<Lattice> recognise_lattice(const Prisms& prisms, const Stations& stations, std::string& reason,
                                          int threads = 0);
 

@@ -9,7 +9,7 @@ namespace terrane::gravity {
 
 /// The faces of the prism relative to the point.
 template <class T>
-RelativePrism<T> relative_to(const Prism& p, double x, double y, double z) {
+TERRANE_FN RelativePrism<T> relative_to(const Prism& p, double x, double y, double z) {
   return {{T(p.west) - T(x), T(p.east) - T(x)},
           {T(p.south) - T(y), T(p.north) - T(y)},
           {T(p.bottom) - T(z), T(p.top) - T(z)},

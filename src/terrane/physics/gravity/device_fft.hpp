@@ -1,0 +1,34 @@
+// Real Fourier transforms in two dimensions, in place, of many arrays at once: by cuFFT on a GPU, by FFTW on
+// the debug device.
+#pragma once
+
+#include <memory>
+
+#include "terrane/parallel/buffer.hpp"
+
+namespace terrane::gravity {
+
+/// Of arrays [rows][2 (columns / 2 + 1)] doubles, one after the other; a transform and its inverse multiply
+/// by rows · columns.
+class DeviceFft {
+ public:
+  /// Throws MemoryError.
+  DeviceFft(Stream& stream, std::size_t columns, std::size_t rows);
+  ~DeviceFft();
+
+  /// How many arrays are always transformed together: it depends on the size alone, so that an array has the
+  /// same bits in whatever company.
+  static std::size_t at_once(std::size_t columns, std::size_t rows);
+  /// Arrays that must be there for `count` of them.
+  std::size_t rounded(std::size_t count) const;
+
+  /// The first `count` arrays; those up to rounded(count) are changed too.
+  void forward(View<double> arrays, std::size_t count);
+  void inverse(View<double> arrays, std::size_t count);
+
+ private:
+  struct Plans;
+  std::unique_ptr<Plans> plans_;
+};
+
+}  // namespace terrane::gravity
