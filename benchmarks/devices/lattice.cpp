@@ -75,6 +75,28 @@ StationList stations_of(const Case& c) {
   return list;
 }
 
+/// The direct sum, slab by slab: the prisms are in order already.
+FieldTable truth_at(const PrismList& prisms, const StationList& stations) {
+  constexpr std::size_t slab = 1 << 17;
+  const auto all = prisms.view();
+  const auto cut = [&](std::span<const double> column, std::size_t first) {
+    return column.subspan(first, std::min(slab, column.size() - first));
+  };
+  std::vector<FieldTable> parts((prisms.size() + slab - 1) / slab);
+  for_each(parts.size(), 0, [&](std::size_t s) {
+    const std::size_t first = s * slab;
+    const Prisms some{cut(all.west, first),   cut(all.east, first),   cut(all.south, first),
+                      cut(all.north, first),  cut(all.bottom, first), cut(all.top, first),
+                      cut(all.density, first)};
+    Progress silent;
+    parts[s] = direct_sum(some, stations.view(), ChannelSet::all(), best_accuracy, 1, silent).values;
+  });
+  for (std::size_t s = 1; s < parts.size(); ++s)
+    for (std::size_t c = 0; c < parts[0].size(); ++c)
+      for (std::size_t n = 0; n < stations.size(); ++n) parts[0][c][n] += parts[s][c][n];
+  return parts[0];
+}
+
 void run(Device device, const Case& c) {
   const auto prisms = prisms_of(c);
   const auto stations = stations_of(c);
@@ -112,7 +134,7 @@ void run(Device device, const Case& c) {
     for (std::size_t channel = 0; channel < some.size(); ++channel)
       some[channel].push_back(values[channel][n]);
   }
-  const auto truth = test::direct_field(prisms.view(), few.view(), best_accuracy);
+  const auto truth = truth_at(prisms, few);
 
   const auto& plan = *prepared.plan();
   const double channels = static_cast<double>(plan.computed().size()),
