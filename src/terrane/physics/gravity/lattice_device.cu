@@ -34,11 +34,11 @@ constexpr std::size_t near_at_once = 1 << 14;
 struct DeviceCell {
   Prism shape;
   double longest2, multipole2, volume;
+  double close2;  ///< squared distance to the surface: nearer entries are left to the host, which takes more
   MultipoleCoefficients coefficients;
 };
 
-/// K of cells at every distance. Cells near the station, down to whose surface no form here serves, get
-/// values that PutNear replaces.
+/// K of cells at every distance, but for cells close to the station, which come from PutNear.
 struct TableOfK {
   View<const DeviceCell> cells;  ///< of the layers
   Lags x, y;
@@ -57,10 +57,15 @@ struct TableOfK {
       return store(layer, at, cell.volume, multipole<8, true>(cell.coefficients, xc, yc, zc));
     if (r2 >= BeyondThreeSides::from2 * cell.longest2)
       return store(layer, at, 1, stable<BeyondThreeSides, true>(p));
-    store(layer, at, 1, stable<AnyDistance, true>(p));
+    const double hx = outside(p.x), hy = outside(p.y), hz = outside(p.z);
+    if (hx * hx + hy * hy + hz * hz >= cell.close2) store(layer, at, 1, stable<AnyDistance, true>(p));
   }
 
  private:
+  /// Distance along one axis from the station to the cell, 0 between its faces.
+  TERRANE_FN static double outside(const double (&faces)[2]) {
+    return maximum(maximum(faces[0], -faces[1]), 0.0);
+  }
   TERRANE_FN void store(std::size_t layer, std::size_t at, double weight, const Quantities<double>& f) const {
     const double all[channel_count] = {f.v, f.e, f.n, f.u, f.ee, f.nn, f.uu, f.en, f.eu, f.nu};
     const std::size_t plane = x.distances * y.distances;
@@ -200,7 +205,7 @@ class LatticeOnDevice final : public Summation, private Convolver {
       const double lx = p.east - p.west, ly = p.north - p.south, lz = p.top - p.bottom;
       const auto& limits = limits_.emplace_back(switching_, lx, ly, lz);
       cells.push_back({p, limits.longest * limits.longest, limits.multipole2_8, lx * ly * lz,
-                       multipole_coefficients(lx, ly, lz)});
+                       0.5 * limits.stable_h2, multipole_coefficients(lx, ly, lz)});
     }
     cells_ = Buffer(stream_, cells);
     device_density_ = Buffer<double>(device, density.size());
