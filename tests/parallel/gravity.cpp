@@ -5,6 +5,7 @@
 
 #include "parallel/ranks.hpp"
 #include "support/prism_field.hpp"
+#include "support/same_bits.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/simulation.hpp"
 #include "terrane/simulation/serve.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 using test::FieldTable;
 using test::PrismList;
+using test::same_bits;
 using test::StationList;
 
 struct Outcome {
@@ -43,14 +45,6 @@ void on_all(Comm& comm, const Work& work) {
   Registry registry;
   registry.add(physics());
   serve(registry, comm);
-}
-
-bool same_bits(const FieldTable& a, const FieldTable& b) {
-  for (std::size_t c = 0; c < a.size(); ++c)
-    if (a[c].size() != b[c].size() ||
-        (!a[c].empty() && std::memcmp(a[c].data(), b[c].data(), a[c].size() * sizeof(double)) != 0))
-      return false;
-  return a.size() == b.size();
 }
 
 PrismList cells(int n, unsigned seed) {

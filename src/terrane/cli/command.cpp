@@ -81,7 +81,7 @@ int command_of_rank_0(int argc, const char* const* argv, const Registry& registr
       app.add_subcommand("check", "Do everything except compute, and say what a run would cost.");
   add_job_options(*check_verb, job);
   check_verb->footer("Example:\n  terrane check job.toml");
-  check_verb->callback([&] { status = check(registry, job); });
+  check_verb->callback([&] { status = check(registry, job, comm); });
 
   NewOptions fresh;
   auto* new_verb = app.add_subcommand("new", "Write a commented job file that runs.");
@@ -192,6 +192,10 @@ int command_of_rank_0(int argc, const char* const* argv, const Registry& registr
     }
     app.parse(argc, argv);
     return status;
+  } catch (const OutOfStep& error) {
+    complain(error.what());
+    comm.abort(1);
+    return 1;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const Cancelled& error) {
@@ -234,8 +238,9 @@ int command(int argc, const char* const* argv, Comm& comm, const std::string& mp
   try {
     serve(registry, comm);
   } catch (const std::exception& error) {
-    complain(fmt::format("rank {}: {}", comm.rank(), error.what()));
+    complain(error.what());
     comm.abort(1);
+    return 1;
   }
   return 0;
 }

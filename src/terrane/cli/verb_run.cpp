@@ -158,10 +158,10 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   return 0;
 }
 
-int check(const Registry& registry, const JobOptions& options) {
+int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   const auto job = read_job(options);
   const auto simulation = InputPhase::within([&] { return registry.make(job); });
-  const auto plan = simulation->check();
+  const auto plan = simulation->check({&comm, {}});
   fmt::print("{}: the job is sound\n{}", job.name(), plan.text());
   for (const auto* files : {"files", "model", "plots"}) {
     const auto output = Output::read(job);

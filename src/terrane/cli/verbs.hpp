@@ -42,7 +42,7 @@ struct PlotOptions {
 /// Verbs return the exit status and throw terrane::Error.
 /// comm: of whose ranks this is the first; the others serve().
 int run(const Registry& registry, const JobOptions& options, Comm& comm);
-int check(const Registry& registry, const JobOptions& options);
+int check(const Registry& registry, const JobOptions& options, Comm& comm);
 int new_job(const Registry& registry, const NewOptions& options);
 /// mesh: of files that hold cell values alone; empty if none does.
 int info(const std::vector<std::string>& files, const std::string& mesh);

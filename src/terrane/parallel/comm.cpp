@@ -6,8 +6,6 @@
 #include <cstring>
 #include <new>
 
-#include "terrane/base/error.hpp"
-
 namespace terrane {
 
 namespace {

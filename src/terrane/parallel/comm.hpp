@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "terrane/base/error.hpp"
+
 namespace terrane {
 
 class Comm {
@@ -34,8 +36,8 @@ class Comm {
   /// In the order of sending between two ranks; the receiver gives as many bytes.
   virtual void send(std::span<const std::byte> bytes, int to) = 0;
   virtual void receive(std::span<std::byte> bytes, int from) = 0;
-  /// Ends all ranks at once: for when they can no longer agree. Does not return.
-  [[noreturn]] virtual void abort(int status) = 0;
+  /// Ends all ranks at once, after an OutOfStep. Does not return.
+  virtual void abort(int status) = 0;
 };
 
 /// One process by itself.
@@ -48,7 +50,7 @@ class Alone final : public Comm {
   int lowest(int value) override { return value; }
   void send(std::span<const std::byte>, int) override;
   void receive(std::span<std::byte>, int) override;
-  [[noreturn]] void abort(int status) override;
+  void abort(int status) override;
 };
 
 /// Things of trivial types in a row, as they travel: taken out in the order in which they were put in.
@@ -110,6 +112,11 @@ class Packet {
   void take(std::span<std::byte> to);
   std::vector<std::byte> bytes_;
   std::size_t at_ = 0;
+};
+
+/// A rank failed where the others wait for it: what is left is Comm::abort, by whoever runs the program.
+class OutOfStep : public Error {
+  using Error::Error;
 };
 
 /// Collective: tells the others whether this rank failed (null: it did not). When any did, every rank throws

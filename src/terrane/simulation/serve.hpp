@@ -8,8 +8,7 @@
 
 namespace terrane {
 
-/// Every rank but 0: does what rank 0 calls for, until it dismisses. Throws what a physics throws outside of
-/// agreement; the run is then lost, and the caller aborts it.
+/// Every rank but 0: does what rank 0 calls for, until it dismisses. Throws OutOfStep: the caller aborts.
 void serve(const Registry& registry, Comm& comm);
 
 /// Rank 0: the others start what `physics` does on every rank (Physics::serve).

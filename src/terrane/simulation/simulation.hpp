@@ -33,7 +33,7 @@ class Simulation {
  public:
   virtual ~Simulation() = default;
   /// Everything except the computation. Throws what run() would throw for bad input, and MemoryError.
-  virtual Plan check() = 0;
+  virtual Plan check(const Runtime& runtime = {}) = 0;
   /// Throws Cancelled when progress asks for it; nothing is written here.
   /// On rank 0 of runtime's ranks; the others serve() meanwhile (serve.hpp).
   virtual Result run(Progress* progress = nullptr, const Runtime& runtime = {}) = 0;

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 
 #include "terrane/base/error.hpp"
@@ -273,7 +272,7 @@ class Rounds {
  public:
   Rounds(std::size_t parts, std::size_t least, double expected_seconds, double wanted_seconds)
       : least_(static_cast<double>(least)), wanted_(wanted_seconds) {
-    next_ = expected_seconds < 2 * wanted_ ? static_cast<double>(parts)
+    next_ = expected_seconds <= 2 * wanted_ ? static_cast<double>(parts)
                                            : static_cast<double>(parts) * wanted_ / expected_seconds;
   }
   Range next(std::size_t done, std::size_t parts) const {
@@ -305,6 +304,12 @@ Partition choose_partition(const MethodPlan& plan, const Prisms& prisms, const S
       fmt::format("{} ranks of a node would need {} each by the {} method, and {} are available", ranks,
                   bytes_text(each), name(plan.method), bytes_text(static_cast<double>(memory))),
       "Start fewer ranks on each node, with more threads each, or write partition = \"prisms\".");
+}
+
+std::string describe(const std::string& device, Partition partition, const Runtime& runtime) {
+  if (!runtime.comm || runtime.comm->size() == 1) return device;
+  return fmt::format("{} ranks by {}, each {}", runtime.comm->size(),
+                     partition == Partition::prisms ? "prisms" : "stations", device);
 }
 
 Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
@@ -430,8 +435,7 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
     }
   } catch (const std::exception& error) {
     if (comm.size() == 1 || agreed) throw;
-    fmt::print(stderr, "terrane: rank 0: {}\n", error.what());
-    comm.abort(1);
+    throw OutOfStep("rank 0", error.what());
   }
   progress.finish();
   sort_contacts(state.sums.contacts);
@@ -491,8 +495,9 @@ void serve(Comm& comm) {
       });
       results.send(comm, 0);
     }
-  } catch (const std::exception&) {
-    if (!agreed) throw;  // else rank 0 tells the user
+  } catch (const std::exception& error) {
+    if (!agreed)
+      throw OutOfStep(fmt::format("rank {}", comm.rank()), error.what());  // else rank 0 tells the user
   }
 }
 

@@ -22,17 +22,20 @@ namespace terrane::gravity {
 Partition choose_partition(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
                            const Parameters& parameters, const Runtime& runtime, std::size_t memory);
 
+/// "3 ranks by stations, each cpu (avx512, 16 threads)"; the device alone when there is one rank.
+std::string describe(const std::string& device, Partition partition, const Runtime& runtime);
+
 struct Distributed {
   PartSums sums;  ///< as of run(): values [channels][stations], contacts ordered by station
   std::vector<std::string> notes, warnings;  ///< about checkpoints
 };
 
 /// Rank 0: the sums of the plan. parameters.partition is not automatic. Throws, on every rank, what any rank
-/// throws; Cancelled; InputError: a checkpoint of another problem.
+/// throws; Cancelled; InputError: a checkpoint of another problem; OutOfStep.
 Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
                        const Parameters& parameters, const Runtime& runtime, Progress& progress);
 
-/// The other ranks: their side of one distribute().
+/// The other ranks: their side of one distribute(), whose errors rank 0 reports. Throws OutOfStep.
 void serve(Comm& comm);
 
 }  // namespace terrane::gravity

@@ -156,9 +156,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   const auto& sums = distributed.sums;
   report.notes = std::move(distributed.notes);
   report.warnings = std::move(distributed.warnings);
-  if (runtime.comm && runtime.comm->size() > 1)
-    report.device = fmt::format("{} ranks by {}, each {}", runtime.comm->size(),
-                                wanted.partition == Partition::prisms ? "prisms" : "stations", report.device);
+  report.device = describe(report.device, wanted.partition, runtime);
   for (std::size_t c = 0; c < sums.values.size(); ++c)
     for (std::size_t n = 0; n < stations.size(); ++n)
       out.values[c][n] = parameters.gravitational_constant * sums.values[c][n];

@@ -234,7 +234,7 @@ double Simulation::memory_needed() const {
              (3 + 2 * static_cast<double>(settings_.parameters.channels.size() + 1));
 }
 
-Plan Simulation::check() {
+Plan Simulation::check(const Runtime& runtime) {
   Plan plan;
   plan.sources = source_count(model_);
   plan.stations = survey_.size();
@@ -247,7 +247,11 @@ Plan Simulation::check() {
                   memory_needed());
 
   const auto all = sources(model_);
-  const auto chosen = gravity::plan(views(all), views(survey_), needed());
+  auto parameters = needed();
+  if (parameters.partition == Partition::prisms) parameters.method = Method::direct;
+  const auto chosen = gravity::plan(views(all), views(survey_), parameters);
+  parameters.partition =
+      choose_partition(chosen, views(all), views(survey_), parameters, runtime, parameters.memory);
   plan.memory_bytes += chosen.memory_bytes;
   memory_.require("run",
                   fmt::format("{} sources and {} stations by the {} method", plan.sources, plan.stations,
@@ -255,9 +259,10 @@ Plan Simulation::check() {
                   static_cast<double>(plan.memory_bytes));
   plan.method = name(chosen.method);
   plan.reason = chosen.reason;
-  plan.seconds = chosen.seconds;
+  plan.seconds = chosen.seconds / (runtime.comm ? runtime.comm->size() : 1);
   plan.device =
-      fmt::format("cpu ({}, {} threads)", kernel_target().name, thread_count(settings_.parameters.threads));
+      describe(fmt::format("cpu ({}, {} threads)", kernel_target().name, thread_count(parameters.threads)),
+               parameters.partition, runtime);
   return plan;
 }
 

@@ -41,7 +41,7 @@ class Simulation final : public terrane::Simulation {
   /// From the tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<Simulation> from_job(const Config& job);
 
-  Plan check() override;
+  Plan check(const Runtime& runtime = {}) override;
   Result run(Progress* progress = nullptr, const Runtime& runtime = {}) override;
   void write_model(const std::string& path) const override;
 

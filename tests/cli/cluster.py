@@ -1,0 +1,213 @@
+"""The command on several ranks, and runs that are killed and go on."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import command
+from command import JOB, CommandTest
+
+#: Takes a second or two on one thread, and no two of its blocks merge.
+LONG_JOB = """\
+[mesh]
+kind = "random"
+shape = [30, 30, 20]
+widths = ["100 m", "500 m"]
+
+[survey]
+region = [0, 9, 0, 9, "km"]
+shape = [110, 90]
+height = 50
+
+[simulation]
+channels = ["all"]
+method = "direct"
+threads = 1
+
+[output]
+files = ["fields.npy"]
+checkpoint = "0.05 s"
+"""
+
+#: Ten times that: nobody waits for its end.
+LONGER = ("--set", "survey.shape=[330, 300]")
+
+#: Several ranks on few cores, also where there is nobody but root.
+RANKS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+         "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+
+
+class ClusterTest(CommandTest):
+    def start(self, *words, ranks=0):
+        """The command in the scratch folder, as a process; under mpirun when there are ranks."""
+        launcher = ["mpirun", "-n", str(ranks)] if ranks else []
+        return subprocess.Popen([*launcher, command.TERRANE, *map(str, words)], cwd=self.folder, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **RANKS})
+
+    def finish(self, process, expect=0):
+        out, message = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, expect, out + message)
+        return out, message
+
+    def run_on(self, ranks, *words, expect=0):
+        return self.finish(self.start(*words, ranks=ranks), expect)
+
+    def needs_mpi(self):
+        out, _ = self.terrane("devices")
+        if shutil.which("mpirun") is None or "mpi\n  not in this build" in out:
+            self.skipTest("needs MPI")
+
+    def process_of_rank(self, rank):
+        """Waits for the process that is this rank of a run in the scratch folder."""
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            for folder in Path("/proc").glob("[0-9]*"):
+                try:
+                    if Path(os.readlink(folder / "cwd")) != self.folder.resolve():
+                        continue
+                    environment = (folder / "environ").read_bytes().split(b"\0")
+                    if f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment:
+                        return int(folder.name)
+                except OSError:
+                    continue
+            time.sleep(0.01)
+        self.fail(f"no process is rank {rank}")
+
+    def bytes_of_whole_run(self):
+        """The result of the job when nobody disturbs it, and the seconds it takes."""
+        self.write("job.toml", LONG_JOB)
+        begin = time.monotonic()
+        self.terrane("run", "job.toml", "--output", "whole", "--set", "output.checkpoint=never")
+        return (self.folder / "whole/fields.npy").read_bytes(), time.monotonic() - begin
+
+
+class KilledRuns(ClusterTest):
+    def kill_and_resume(self, seed, ranks):
+        """Kills the run at random moments, ranks(attempt) processes at a time, until one comes to its end."""
+        whole, seconds = self.bytes_of_whole_run()
+        moments = random.Random(seed)
+        resumed = 0
+        result = self.folder / "output/fields.npy"
+        for attempt in range(60):
+            count = ranks(attempt)
+            process = self.start("run", "job.toml", "--resume", ranks=count)
+            try:
+                # Six kills at least; after that patience grows, so that a slow machine gets done as well.
+                process.wait(timeout=seconds * moments.uniform(0.2, 0.9) * max(1, attempt - 5))
+            except subprocess.TimeoutExpired:
+                os.kill(self.process_of_rank(0) if count else process.pid, signal.SIGKILL)
+            out, message = process.communicate(timeout=120)
+            resumed += "resumed from" in out
+            if process.returncode == 0:
+                break
+            self.assertFalse(result.exists(), "a run that was killed left a result")
+        self.assertEqual(process.returncode, 0, out + message)
+        self.assertEqual(result.read_bytes(), whole)
+        self.assertGreater(resumed, 0, "no run went on from another")
+        self.assertEqual([p.name for p in result.parent.iterdir() if not p.name.endswith(".tmp")], ["fields.npy"])
+
+    def test_GoOnWithTheSameBits(self):
+        self.kill_and_resume(1, lambda attempt: 0)
+
+    def test_GoOnWithTheSameBitsOnOtherNumbersOfRanks(self):
+        self.needs_mpi()
+        self.kill_and_resume(2, lambda attempt: (2, 3, 1)[attempt % 3])
+
+    def test_LeaveACheckpointThatOtherJobsDoNotTake(self):
+        _, seconds = self.bytes_of_whole_run()
+        checkpoint = self.folder / "output/fields.checkpoint.h5"
+        process = self.start("run", "job.toml")
+        until = time.monotonic() + 60 * seconds
+        while not checkpoint.exists() and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        process.kill()
+        self.finish(process, expect=-signal.SIGKILL)
+        kept = checkpoint.read_bytes()
+        _, message = self.terrane("run", "job.toml", "--resume", "--set", "simulation.accuracy=1e-9", expect=2)
+        for piece in ("fields.checkpoint.h5 was made with accuracy 1e-12; this run has 1e-09", "without --resume"):
+            self.assertIn(piece, message)
+        self.assertEqual(checkpoint.read_bytes(), kept)
+        _, message = self.terrane("run", "job.toml", "--set", "output.checkpoint=never", "--quiet")
+        self.assertIn("--resume goes on from it", message)
+        self.assertFalse(checkpoint.exists(), "it is of no use once there are results")
+
+    def test_ResumeWithoutACheckpointStartsAfreshAndSaysSo(self):
+        self.write("job.toml", JOB)
+        _, message = self.terrane("run", "job.toml", "--resume")
+        self.assertIn("there is no checkpoint", message)
+        self.assertTrue((self.folder / "output/fields.csv").is_file())
+
+    def test_IntervalsAreTimes(self):
+        for text in ("soon", "5", "-1 s", "5 parsecs"):
+            self.refused(JOB + f'checkpoint = "{text}"\n', "output.checkpoint", f'"{text}" is not a time', '"5 min"')
+
+
+class Ranks(ClusterTest):
+    def setUp(self):
+        super().setUp()
+        self.needs_mpi()
+
+    def test_DoNotChangeABitOfAnyFile(self):
+        whole, _ = self.bytes_of_whole_run()
+        for ranks in (1, 2, 3, 5):
+            out, _ = self.run_on(ranks, "run", "job.toml", "--output", f"on{ranks}")
+            self.assertEqual((self.folder / f"on{ranks}/fields.npy").read_bytes(), whole, f"{ranks} ranks")
+            self.assertEqual(out.count("computed"), 1)
+        self.assertIn("5 ranks by stations", out)
+
+    def test_ComplainOnceOfAJobThatIsWrong(self):
+        self.write("job.toml", JOB.replace("region", "regoin"))
+        _, message = self.run_on(3, "run", "job.toml", expect=2)
+        self.assertEqual(message.count("regoin"), 1, message)
+        self.assertFalse((self.folder / "output").exists())
+
+    def test_OtherVerbsRunOnce(self):
+        self.write("job.toml", JOB)
+        out, _ = self.run_on(3, "check", "job.toml")
+        self.assertEqual(out.count("the job is sound"), 1)
+
+    def test_ThatFailEndTheRunWithTheirError(self):
+        if "plain" in self.terrane("devices")[0] or os.environ.get("TERRANE_SIMD"):
+            self.skipTest("needs two instruction sets")
+        self.write("job.toml", JOB)
+        program = [command.TERRANE, "run", "job.toml"]
+        done = subprocess.run(["mpirun", "-n", "1", *program, ":", "-n", "2", "-x", "TERRANE_SIMD=plain", *program],
+                              cwd=self.folder, capture_output=True, text=True, timeout=120,
+                              env={**os.environ, **RANKS})
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("terrane: rank 1: run: the processor runs plain; that of rank 0", done.stderr)
+        self.assertEqual(done.stderr.count("the processor runs"), 1, done.stderr)
+        self.assertEqual(list((self.folder / "output").iterdir()), [])
+
+    def test_ThatAreKilledEndTheRunAndLeaveNoFile(self):
+        _, seconds = self.bytes_of_whole_run()
+        process = self.start("run", "job.toml", *LONGER, ranks=3)
+        victim = self.process_of_rank(2)
+        time.sleep(seconds / 4)
+        os.kill(victim, signal.SIGKILL)
+        process.communicate(timeout=120)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertFalse((self.folder / "output/fields.npy").exists())
+
+    def test_EndWhenMpirunIsInterrupted(self):
+        _, seconds = self.bytes_of_whole_run()
+        process = self.start("run", "job.toml", *LONGER, ranks=3)
+        ranks = [self.process_of_rank(rank) for rank in range(3)]
+        time.sleep(seconds / 4)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        self.assertNotEqual(process.returncode, 0)
+        until = time.monotonic() + 60
+        while any(Path(f"/proc/{pid}").exists() for pid in ranks) and time.monotonic() < until:
+            time.sleep(0.05)
+        for rank, pid in enumerate(ranks):
+            self.assertFalse(Path(f"/proc/{pid}").exists(), f"rank {rank} goes on")
+        self.assertFalse((self.folder / "output/fields.npy").exists())
+
+
+if __name__ == "__main__":
+    command.main()

@@ -1,0 +1,210 @@
+// A run that was stopped goes on from its checkpoint with the same bits, and never from that of another
+// problem.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+
+#include "support/files.hpp"
+#include "support/prism_field.hpp"
+#include "support/same_bits.hpp"
+#include "terrane/base/error.hpp"
+#include "terrane/physics/gravity/checkpoint.hpp"
+#include "terrane/physics/gravity/distribute.hpp"
+
+namespace terrane::gravity {
+namespace {
+
+using test::FieldTable;
+using test::PrismList;
+using test::same_bits;
+using test::StationList;
+using testing::HasSubstr;
+
+struct Problem {
+  PrismList prisms;
+  StationList stations;
+  Parameters parameters;
+  Problem() {
+    std::mt19937 random(81);
+    std::uniform_real_distribution<double> density(-400, 900);
+    prisms = test::mesh_block({-150, 150, -150, 150, -300, 0}, {11, 13, 9},
+                              [&](int, int, int) { return density(random); });
+    stations = test::random_stations({-400, 400, -400, 400, -250, 200}, 9000, random);
+    for (int i = -7; i <= 7; ++i) stations.add(10 + 20 * i, 10 * i, -100);
+    parameters.channels = ChannelSet::all();
+    parameters.method = Method::direct;
+    parameters.singular = SingularPolicy::mean;
+    parameters.threads = 1;
+  }
+};
+
+/// Stops the run when a part of the sums is done, as a user would.
+class StopsAt final : public Progress {
+ public:
+  explicit StopsAt(double part) : part_(part) {}
+  void start(std::string_view what, std::uint64_t total) override {
+    summing_ = what == "gravity";
+    total_ = static_cast<double>(total);
+    done_ = 0;
+  }
+  void advance(std::uint64_t amount) override { done_ += static_cast<double>(amount); }
+  bool cancelled() const override { return summing_ && done_ >= part_ * total_; }
+
+ private:
+  bool summing_ = false;
+  double part_, total_ = 1, done_ = 0;
+};
+
+struct Outcome {
+  FieldTable values;
+  Report report;
+};
+
+Outcome compute(const Problem& problem, const Runtime& runtime = {}, Progress* progress = nullptr) {
+  Outcome out;
+  out.values.assign(problem.parameters.channels.size(), std::vector<double>(problem.stations.size()));
+  out.report =
+      forward(problem.prisms.view(), problem.stations.view(), problem.parameters,
+              {problem.parameters.channels, {out.values.begin(), out.values.end()}, {}}, progress, runtime);
+  return out;
+}
+
+class GravityCheckpoint : public testing::Test {
+ protected:
+  testing_support::TemporaryFolder folder;
+  std::filesystem::path file() const { return folder / "run.checkpoint.h5"; }
+  /// After every round.
+  Runtime keeping() const { return {nullptr, {file(), 0, 0, false}}; }
+  Runtime resuming() const { return {nullptr, {file(), 0, 0, true}}; }
+  /// What the run of `problem` leaves behind when it is stopped somewhere.
+  void interrupt(const Problem& problem) const {
+    StopsAt user(0.4);
+    EXPECT_THROW(compute(problem, keeping(), &user), Cancelled);
+    ASSERT_TRUE(std::filesystem::exists(file()));
+  }
+};
+
+TEST_F(GravityCheckpoint, LetsAStoppedRunGoOnWithTheSameBits) {
+  for (const auto partition : {Partition::stations, Partition::prisms}) {
+    Problem problem;
+    problem.parameters.partition = partition;
+    const auto whole = compute(problem);
+    EXPECT_TRUE(same_bits(compute(problem, keeping()).values, whole.values));
+    std::filesystem::remove(file());
+    for (const double part : {0.2, 0.5, 0.9}) {
+      StopsAt user(part);
+      EXPECT_THROW(compute(problem, resuming(), &user), Cancelled);
+    }
+    problem.parameters.threads = 3;
+    const auto resumed = compute(problem, resuming());
+    EXPECT_TRUE(same_bits(resumed.values, whole.values));
+    EXPECT_EQ(resumed.report.singular_stations, whole.report.singular_stations);
+    EXPECT_EQ(resumed.report.inside_stations, whole.report.inside_stations);
+    EXPECT_GT(whole.report.singular_stations, 0U);
+    ASSERT_EQ(resumed.report.notes.size(), 1U);
+    EXPECT_THAT(resumed.report.notes[0], HasSubstr("% done"));
+    std::filesystem::remove(file());
+  }
+}
+
+TEST_F(GravityCheckpoint, ServesTreeAndLatticeToo) {
+  Problem problem;
+  problem.parameters.accuracy = 1e-7;
+  problem.parameters.method = Method::tree;
+  auto whole = compute(problem);
+  interrupt(problem);
+  EXPECT_TRUE(same_bits(compute(problem, resuming()).values, whole.values));
+
+  std::filesystem::remove(file());
+  problem.stations = {};
+  for (const double up : {-50.0, 10.0, 20.0, 40.0})
+    for (int j = 0; j < 13; ++j)
+      for (int i = 0; i < 11; ++i)
+        problem.stations.add(-150 + 300.0 / 11 * (i + 0.5), -150 + 300.0 / 13 * j, up);
+  problem.parameters.accuracy = 1e-12;
+  problem.parameters.method = Method::lattice;
+  whole = compute(problem);
+  interrupt(problem);
+  EXPECT_TRUE(same_bits(compute(problem, resuming()).values, whole.values));
+}
+
+TEST_F(GravityCheckpoint, IsNotNeededAndItsAbsenceIsSaid) {
+  const Problem problem;
+  const auto fresh = compute(problem, resuming());
+  EXPECT_TRUE(same_bits(fresh.values, compute(problem).values));
+  ASSERT_EQ(fresh.report.warnings.size(), 1U);
+  EXPECT_THAT(fresh.report.warnings[0], HasSubstr("there is no checkpoint"));
+}
+
+TEST_F(GravityCheckpoint, IsNotKeptForShortRuns) {
+  const Problem problem;
+  compute(problem, {nullptr, {file(), 0, 3600, false}});
+  EXPECT_FALSE(std::filesystem::exists(file()));
+}
+
+TEST_F(GravityCheckpoint, OfAnotherProblemIsRefusedWithWhatDiffers) {
+  const Problem problem;
+  interrupt(problem);
+  const auto expect_refused = [&](const Problem& other, const std::string& what) {
+    try {
+      compute(other, resuming());
+      FAIL() << "resumed, although " << what;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("run.checkpoint.h5 was made " + what));
+      EXPECT_THAT(error.what(), HasSubstr("without --resume"));
+    }
+  };
+  auto other = problem;
+  other.prisms.density[17] += 1e-9;
+  expect_refused(other, "for other densities");
+  other = problem;
+  other.prisms.top[17] += 1e-9;
+  expect_refused(other, "for other prisms");
+  other = problem;
+  std::swap(other.stations.up[3], other.stations.up[4]);
+  expect_refused(other, "for other stations");
+  other = problem;
+  other.parameters.accuracy = 1e-10;
+  expect_refused(other, "with accuracy 1e-12; this run has 1e-10");
+  other = problem;
+  other.parameters.channels = {Channel::g_u, Channel::g_uu};
+  expect_refused(other, "with channels potential g_e");
+  other = problem;
+  other.parameters.method = Method::tree;
+  expect_refused(other, "with method direct; this run has tree");
+  other = problem;
+  other.parameters.partition = Partition::prisms;
+  expect_refused(other, "with partition stations; this run has prisms");
+}
+
+TEST_F(GravityCheckpoint, DoesNotMindWhatFollowsFromTheSums) {
+  auto problem = Problem();
+  interrupt(problem);
+  problem.parameters.singular = SingularPolicy::outside;
+  problem.parameters.gravitational_constant = 6.674e-11;
+  problem.parameters.verify = 2;
+  EXPECT_TRUE(same_bits(compute(problem, resuming()).values, compute(problem).values));
+}
+
+TEST_F(GravityCheckpoint, ThatIsDamagedIsRefused) {
+  const Problem problem;
+  interrupt(problem);
+  const auto size = std::filesystem::file_size(file());
+  std::filesystem::resize_file(file(), size / 2);
+  EXPECT_THROW(compute(problem, resuming()), Error);
+  std::ofstream(file(), std::ios::trunc) << "not HDF5";
+  EXPECT_THROW(compute(problem, resuming()), FileError);
+}
+
+TEST_F(GravityCheckpoint, ThatCannotBeWrittenDoesNotCostTheRun) {
+  const Problem problem;
+  const auto outcome = compute(problem, {nullptr, {folder / "no/such/folder.h5", 0, 0, false}});
+  EXPECT_TRUE(same_bits(outcome.values, compute(problem).values));
+  ASSERT_EQ(outcome.report.warnings.size(), 1U);
+  EXPECT_THAT(outcome.report.warnings[0], HasSubstr("no checkpoint was kept"));
+}
+
+}  // namespace
+}  // namespace terrane::gravity

@@ -1,0 +1,30 @@
+#include <gtest/gtest.h>
+
+#include "terrane/parallel/partition.hpp"
+
+namespace terrane {
+namespace {
+
+TEST(BalancedRange, CutsThePrismsOf2013AsThePaperDoes) {
+  // {1…31494}, {31495…62988}, {62989…94481}, ...: counted from 1, both ends included.
+  constexpr std::size_t ends[9] = {0, 31494, 62988, 94481, 125974, 157467, 188960, 220453, 251946};
+  for (std::size_t q = 0; q < 8; ++q) EXPECT_EQ(balanced_range(251946, 8, q), (Range{ends[q], ends[q + 1]}));
+}
+
+TEST(BalancedRange, CoversAllOnceWithSizesThatDifferByOne) {
+  for (const std::size_t items : {0U, 1U, 2U, 7U, 8U, 9U, 1000U})
+    for (const std::size_t ranks : {1U, 2U, 3U, 5U, 8U, 11U}) {
+      std::size_t next = 0;
+      for (std::size_t q = 0; q < ranks; ++q) {
+        const auto range = balanced_range(items, ranks, q);
+        EXPECT_EQ(range.first, next);
+        EXPECT_GE(range.size(), items / ranks);
+        EXPECT_LE(range.size(), (items + ranks - 1) / ranks);
+        next = range.last;
+      }
+      EXPECT_EQ(next, items);
+    }
+}
+
+}  // namespace
+}  // namespace terrane
