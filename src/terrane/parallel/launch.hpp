@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(group_threads, Kernel::groups_at_once)
 
 /// kernel(i) for every i below count, in any order.
 template <class Kernel>
-void for_each(Stream& stream, std::size_t count, const Kernel& kernel) {
+void for_each([[maybe_unused]] Stream& stream, std::size_t count, const Kernel& kernel) {
   if (count == 0) return;
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
@@ -106,7 +106,7 @@ void for_each(Stream& stream, std::size_t count, const Kernel& kernel) {
 ///   work(const Shared&, Thread&, group, step, thread)    each thread does its share of it
 ///   end(Thread&, group, thread)
 template <class Kernel>
-void for_each_group(Stream& stream, std::size_t groups, const Kernel& kernel) {
+void for_each_group([[maybe_unused]] Stream& stream, std::size_t groups, const Kernel& kernel) {
   if (groups == 0) return;
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
