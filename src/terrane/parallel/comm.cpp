@@ -121,7 +121,7 @@ Packet Packet::receive(Comm& comm, int from) {
   return packet;
 }
 
-void agree(Comm& comm, std::exception_ptr mine) {
+void agree(Comm& comm, const std::exception_ptr& mine) {
   if (comm.size() == 1) {
     if (mine) std::rethrow_exception(mine);
     return;

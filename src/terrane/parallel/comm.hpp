@@ -122,7 +122,7 @@ class OutOfStep : public Error {
 /// Collective: tells the others whether this rank failed (null: it did not). When any did, every rank throws
 /// the error of the lowest of them, of the same class and with its rank in the text; so nobody waits for a
 /// rank that will not come.
-void agree(Comm& comm, std::exception_ptr mine);
+void agree(Comm& comm, const std::exception_ptr& mine);
 
 /// Collective: runs the rank's part of some work, then agrees. `work` must not communicate.
 template <class Work>

@@ -15,7 +15,9 @@ class ChunkTree {
   /// The chunks place · 2^level .. (place + 1) · 2^level − 1, as far as there are any.
   struct Node {
     std::uint32_t level, place;
-    friend auto operator<=>(const Node&, const Node&) = default;
+    friend bool operator<(const Node& a, const Node& b) {
+      return a.level < b.level || (a.level == b.level && a.place < b.place);
+    }
   };
 
   explicit ChunkTree(std::size_t chunks = 1) : chunks_(chunks) {}
