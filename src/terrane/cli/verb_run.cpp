@@ -6,6 +6,7 @@
 
 #include "terrane/base/progress.hpp"
 #include "terrane/cli/verbs.hpp"
+#include "terrane/io/file.hpp"
 #include "terrane/simulation/memory.hpp"
 #include "terrane/simulation/output.hpp"
 #include "terrane/simulation/write_result.hpp"
@@ -131,8 +132,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
     write_result(path.string(), result);
     wrote(path);
   }
-  std::error_code nothing_there;
-  std::filesystem::remove(runtime.checkpoint.file, nothing_there);
+  io::remove_file(runtime.checkpoint.file.string());
   for (const auto& path : output.model) {
     stop_if_cancelled();
     simulation->write_model(path.string());

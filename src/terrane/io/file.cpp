@@ -94,6 +94,24 @@ void rename_into_place(const std::string& path, const std::string& temporary, co
 
 }  // namespace
 
+void remove_file(const std::string& path) noexcept {
+  try {
+    std::error_code ignored;
+    const fs::path file(path);
+    fs::remove(file, ignored);
+    const auto folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
+    const auto start = "." + file.filename().string() + ".";
+    std::vector<fs::path> left;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      const auto name = entry.path().filename().string();
+      if (name.starts_with(start) && name.ends_with(".tmp")) left.push_back(entry.path());
+    }
+    for (const auto& entry : left) fs::remove(entry, ignored);
+  } catch (...) {
+    // What cannot be removed stays.
+  }
+}
+
 PendingPath::PendingPath(std::string path) : path_(std::move(path)), target_(resolved(path_)) {
   if (is_special(target_)) throw FileError(path_, "is not an ordinary file", "Give the name of a file.");
   ::close(create_temporary(path_, target_, temporary_));

@@ -52,6 +52,9 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+/// Removes the file, if it is there, and what processes that were killed while they wrote it left beside it.
+void remove_file(const std::string& path) noexcept;
+
 /// The bytes of a file; gzip and xz are unpacked, known by their first bytes. Throws FileError (missing,
 /// unreadable, truncated or damaged), MemoryError.
 std::string read_bytes(const std::string& path);
