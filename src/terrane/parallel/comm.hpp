@@ -36,7 +36,7 @@ class Comm {
   /// In the order of sending between two ranks; the receiver gives as many bytes.
   virtual void send(std::span<const std::byte> bytes, int to) = 0;
   virtual void receive(std::span<std::byte> bytes, int from) = 0;
-  /// Ends all ranks at once, after an OutOfStep. Does not return.
+  /// Ends all ranks at once, after an OutOfStep.
   virtual void abort(int status) = 0;
 };
 
