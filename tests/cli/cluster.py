@@ -1,5 +1,6 @@
 """The command on several ranks, and runs that are killed and go on."""
 
+import contextlib
 import os
 import random
 import shutil
@@ -62,10 +63,12 @@ class ClusterTest(CommandTest):
         if shutil.which("mpirun") is None or "mpi\n  not in this build" in out:
             self.skipTest("needs MPI")
 
-    def process_of_rank(self, rank):
-        """Waits for the process that is this rank of a run in the scratch folder."""
+    def process_of_rank(self, rank, run):
+        """Waits for the process that is this rank of a run in the scratch folder; none when the run has ended."""
         until = time.monotonic() + 60
         while time.monotonic() < until:
+            if run.poll() is not None:
+                return None
             for folder in Path("/proc").glob("[0-9]*"):
                 try:
                     if Path(os.readlink(folder / "cwd")) != self.folder.resolve():
@@ -88,29 +91,36 @@ class ClusterTest(CommandTest):
 
 class KilledRuns(ClusterTest):
     def kill_and_resume(self, seed, ranks):
-        """Kills the run at random moments, ranks(attempt) processes at a time, until one comes to its end."""
-        whole, seconds = self.bytes_of_whole_run()
+        """Kills runs at random moments, ranks(attempt) processes at a time, until one that went on from others
+        comes to its end, after four kills at least."""
+        whole, patience = self.bytes_of_whole_run()
         moments = random.Random(seed)
-        resumed = 0
-        result = self.folder / "output/fields.npy"
-        for attempt in range(60):
+        kills = 0
+        result, checkpoint = self.folder / "output/fields.npy", self.folder / "output/fields.checkpoint.h5"
+        for attempt in range(100):
             count = ranks(attempt)
             process = self.start("run", "job.toml", "--resume", ranks=count)
             try:
-                # Six kills at least; after that patience grows, so that a slow machine gets done as well.
-                process.wait(timeout=seconds * moments.uniform(0.2, 0.9) * max(1, attempt - 5))
+                process.wait(timeout=patience * moments.uniform(0.2, 0.9))
             except subprocess.TimeoutExpired:
-                os.kill(self.process_of_rank(0) if count else process.pid, signal.SIGKILL)
+                victim = self.process_of_rank(0, process) if count else process.pid
+                if victim is not None:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(victim, signal.SIGKILL)
             out, message = process.communicate(timeout=120)
-            resumed += "resumed from" in out
-            if process.returncode == 0:
-                break
-            if result.exists():  # killed between its last file and its end
+            if result.exists():  # also when it was killed between its last file and its end
                 self.assertEqual(result.read_bytes(), whole)
-        self.assertEqual(process.returncode, 0, out + message)
-        self.assertEqual(result.read_bytes(), whole)
-        self.assertGreater(resumed, 0, "no run went on from another")
-        self.assertEqual([p.name for p in result.parent.iterdir()], ["fields.npy"])
+                if process.returncode == 0:
+                    self.assertEqual([p.name for p in result.parent.iterdir()], ["fields.npy"])
+                result.unlink()
+            if process.returncode != 0:
+                kills += 1
+                patience *= 1 if checkpoint.exists() else 1.2  # the machine is slower than it was
+            elif "resumed from" not in out:
+                patience *= 0.8
+            elif kills >= 4:
+                return
+        self.fail(f"no run of a hundred went on from another to its end\n{out}{message}")
 
     def test_GoOnWithTheSameBits(self):
         self.kill_and_resume(1, lambda attempt: 0)
@@ -188,7 +198,7 @@ class Ranks(ClusterTest):
     def test_ThatAreKilledEndTheRunAndLeaveNoFile(self):
         _, seconds = self.bytes_of_whole_run()
         process = self.start("run", "job.toml", *LONGER, ranks=3)
-        victim = self.process_of_rank(2)
+        victim = self.process_of_rank(2, process)
         time.sleep(seconds / 4)
         os.kill(victim, signal.SIGKILL)
         process.communicate(timeout=120)
@@ -198,7 +208,7 @@ class Ranks(ClusterTest):
     def test_EndWhenMpirunIsInterrupted(self):
         _, seconds = self.bytes_of_whole_run()
         process = self.start("run", "job.toml", *LONGER, ranks=3)
-        ranks = [self.process_of_rank(rank) for rank in range(3)]
+        ranks = [self.process_of_rank(rank, process) for rank in range(3)]
         time.sleep(seconds / 4)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=120)
