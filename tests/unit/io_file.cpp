@@ -70,18 +70,18 @@ TEST(AtomicFile, SaysThatTheFolderIsMissing) {
   EXPECT_THAT(message([&] { AtomicFile file(folder / "."); }), HasSubstr("is a folder"));
 }
 
-TEST(RemoveFile, TakesWhatAKilledWriterLeftAndNothingElse) {
+TEST(RemoveLeftovers, TakesWhatAKilledWriterLeftAndNothingElse) {
   const TemporaryFolder folder;
   for (const auto* name :
        {"a.h5", ".a.h5.123.0.tmp", ".a.h5.77.1.tmp", ".b.h5.123.0.tmp", "aa.h5", "a.h5.tmp"})
     folder.put(name, "");
-  remove_file(folder / "a.h5");
-  EXPECT_EQ(folder.entries(), 3U);
-  for (const auto* name : {".b.h5.123.0.tmp", "aa.h5", "a.h5.tmp"})
+  remove_leftovers(folder / "a.h5");
+  EXPECT_EQ(folder.entries(), 4U);
+  for (const auto* name : {"a.h5", ".b.h5.123.0.tmp", "aa.h5", "a.h5.tmp"})
     EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
-  remove_file(folder / "not there");
-  remove_file(folder / "no/such/folder");
-  EXPECT_EQ(folder.entries(), 3U);
+  remove_leftovers(folder / "not there");
+  remove_leftovers(folder / "no/such/folder");
+  EXPECT_EQ(folder.entries(), 4U);
 }
 
 TEST(ReadBytes, SaysWhichFileIsMissing) {

@@ -130,9 +130,12 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   for (const auto& path : output.files) {
     stop_if_cancelled();
     write_result(path.string(), result);
+    if (options.resume) io::remove_leftovers(path.string());  // of the run that this one goes on from
     wrote(path);
   }
-  io::remove_file(runtime.checkpoint.file.string());
+  std::error_code not_there;
+  std::filesystem::remove(runtime.checkpoint.file, not_there);
+  io::remove_leftovers(runtime.checkpoint.file.string());
   for (const auto& path : output.model) {
     stop_if_cancelled();
     simulation->write_model(path.string());

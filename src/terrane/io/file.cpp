@@ -94,11 +94,10 @@ void rename_into_place(const std::string& path, const std::string& temporary, co
 
 }  // namespace
 
-void remove_file(const std::string& path) noexcept {
+void remove_leftovers(const std::string& path) noexcept {
   try {
     std::error_code ignored;
     const fs::path file(path);
-    fs::remove(file, ignored);
     const auto folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
     const auto start = "." + file.filename().string() + ".";
     std::vector<fs::path> left;

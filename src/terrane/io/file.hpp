@@ -52,8 +52,8 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-/// Removes the file, if it is there, and what processes that were killed while they wrote it left beside it.
-void remove_file(const std::string& path) noexcept;
+/// Removes what processes that were killed while they wrote this file left beside it.
+void remove_leftovers(const std::string& path) noexcept;
 
 /// The bytes of a file; gzip and xz are unpacked, known by their first bytes. Throws FileError (missing,
 /// unreadable, truncated or damaged), MemoryError.
