@@ -44,8 +44,8 @@ struct View {
   TERRANE_FN View(T* first, std::size_t count) : data(first), size(count) {}
   /// Whoever may write may also just look.
   template <class Other>
-    requires std::is_same_v<const Other, T>
-  TERRANE_FN View(const View<Other>& other) : data(other.data), size(other.size) {}
+  requires std::is_same_v<const Other, T> TERRANE_FN View(const View<Other>& other)
+      : data(other.data), size(other.size) {}
   TERRANE_FN T& operator[](std::size_t i) const { return data[i]; }
 };
 
@@ -85,6 +85,7 @@ class Buffer {
     return *this;
   }
 
+  Device device() const noexcept { return device_; }
   std::size_t size() const noexcept { return size_; }
   View<T> view() noexcept { return {data_, size_}; }
   View<const T> view() const noexcept { return {data_, size_}; }

@@ -87,6 +87,32 @@ struct TileLists {
     return start.size != 0 ? list[place] : static_cast<std::uint32_t>(place);
   }
   TERRANE_FN std::size_t station_group(std::size_t group) const { return group % stations; }
+  /// Where a thread leaves its sum of channel c of `channels`: [chunk][channel][station].
+  TERRANE_FN std::size_t place(std::size_t group, int c, int channels, int thread) const {
+    const std::size_t row = std::size_t{stations} * device_tile;
+    return (group / stations * static_cast<std::size_t>(channels) + static_cast<std::size_t>(c)) * row +
+           group % stations * device_tile + static_cast<std::size_t>(thread);
+  }
+};
+
+/// Tiles that a group of stations meets, cut into pieces of about equal work. A group of threads is a piece.
+struct TilePieces {
+  struct Piece {
+    std::uint64_t first, last;  ///< places in the list
+    std::uint32_t stations;     ///< group of stations
+  };
+  View<const Piece> pieces;
+  View<const std::uint32_t> list;
+
+  TERRANE_FN std::size_t first(std::size_t group) const { return pieces[group].first; }
+  TERRANE_FN std::size_t last(std::size_t group) const { return pieces[group].last; }
+  TERRANE_FN std::uint32_t tile(std::size_t place) const { return list[place]; }
+  TERRANE_FN std::size_t station_group(std::size_t group) const { return pieces[group].stations; }
+  /// [piece][channel][station of the group]
+  TERRANE_FN std::size_t place(std::size_t group, int c, int channels, int thread) const {
+    return (group * static_cast<std::size_t>(channels) + static_cast<std::size_t>(c)) * device_tile +
+           static_cast<std::size_t>(thread);
+  }
 };
 
 /// A pair that the host computes.
@@ -121,22 +147,26 @@ struct DeviceSums {
   TERRANE_FN void clear() {
     unrolled<count>([&](auto c) { sum[c] = Real(0); });
   }
-  TERRANE_FN void add(const Real& weight, const Quantities<Real>& q) {
+  TERRANE_FN void add(const Quantities<Real>& q) {
     int c = 0;
-    if constexpr (has(Channel::potential)) sum[c++] += weight * q.v;
-    if constexpr (has(Channel::g_e)) sum[c++] += weight * q.e;
-    if constexpr (has(Channel::g_n)) sum[c++] += weight * q.n;
-    if constexpr (has(Channel::g_u)) sum[c++] += weight * q.u;
-    if constexpr (has(Channel::g_ee)) sum[c++] += weight * q.ee;
-    if constexpr (has(Channel::g_nn)) sum[c++] += weight * q.nn;
+    if constexpr (has(Channel::potential)) sum[c++] += q.v;
+    if constexpr (has(Channel::g_e)) sum[c++] += q.e;
+    if constexpr (has(Channel::g_n)) sum[c++] += q.n;
+    if constexpr (has(Channel::g_u)) sum[c++] += q.u;
+    if constexpr (has(Channel::g_ee)) sum[c++] += q.ee;
+    if constexpr (has(Channel::g_nn)) sum[c++] += q.nn;
     // With Γee and Γnn at hand, Γuu follows from them when the sum is stored.
     if constexpr (has(Channel::g_uu)) {
       if constexpr (uu_by_laplace) ++c;
-      else sum[c++] += weight * q.uu;
+      else sum[c++] += q.uu;
     }
-    if constexpr (has(Channel::g_en)) sum[c++] += weight * q.en;
-    if constexpr (has(Channel::g_eu)) sum[c++] += weight * q.eu;
-    if constexpr (has(Channel::g_nu)) sum[c++] += weight * q.nu;
+    if constexpr (has(Channel::g_en)) sum[c++] += q.en;
+    if constexpr (has(Channel::g_eu)) sum[c++] += q.eu;
+    if constexpr (has(Channel::g_nu)) sum[c++] += q.nu;
+  }
+  TERRANE_FN void add(const Real& weight, const Quantities<Real>& q) {
+    add(Quantities<Real>{weight * q.v, weight * q.e, weight * q.n, weight * q.u, weight * q.ee, weight * q.nn,
+                         weight * q.uu, weight * q.en, weight * q.eu, weight * q.nu});
   }
   /// Adds other sums, of V, g and Γ in units of their own.
   template <class Other>
@@ -232,9 +262,8 @@ struct StationThread {
   DeviceSums<Bits, double> total;
 };
 
-/// What both kernels share: a thread is a station, and leaves its sums at partial
-/// [chunk][channel][station of the batch].
-template <unsigned Bits, class Real>
+/// What both kernels share: a thread is a station, and leaves its sums where the lists say.
+template <unsigned Bits, class Real, class Lists>
 struct TileKernelOnDevice {
   using Sums = DeviceSums<Bits, Real>;
   using Thread = StationThread<Bits>;
@@ -242,9 +271,8 @@ struct TileKernelOnDevice {
 
   DeviceEarth earth;
   DeviceStations stations;
-  TileLists lists;
+  Lists lists;
   View<double> partial;
-  bool add;  ///< to what partial holds
 
   TERRANE_FN void begin(Thread& thread, std::size_t group, int t) const {
     const std::size_t s = lists.station_group(group) * device_tile + static_cast<std::size_t>(t);
@@ -259,12 +287,8 @@ struct TileKernelOnDevice {
   }
   TERRANE_FN void end(Thread& thread, std::size_t group, int t) const {
     thread.total.complete();
-    const std::size_t station = lists.station_group(group) * device_tile + static_cast<std::size_t>(t),
-                      all = std::size_t{lists.stations} * device_tile, chunk = group / lists.stations;
-    unrolled<Sums::count>([&](auto c) {
-      double& at = partial[(chunk * Sums::count + c) * all + station];
-      at = add ? at + thread.total.sum[c] : thread.total.sum[c];
-    });
+    unrolled<Sums::count>(
+        [&](auto c) { partial[lists.place(group, c, Sums::count, t)] = thread.total.sum[c]; });
   }
   /// Adds what a tile gave, in its units.
   TERRANE_FN static void settle(Thread& thread, const SharedTile<Real>& tile, const Sums& sum) {
@@ -278,11 +302,11 @@ struct TileKernelOnDevice {
 };
 
 template <unsigned Bits, class Real>
-struct FarField : TileKernelOnDevice<Bits, Real> {
-  using Base = TileKernelOnDevice<Bits, Real>;
+struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
+  using Base = TileKernelOnDevice<Bits, Real, TileLists>;
   using typename Base::Sums;
   using typename Base::Thread;
-  static constexpr int groups_at_once = 16;
+  static constexpr int groups_at_once = 12;
   struct Shared {
     SharedTile<Real> tile;
     int order;
@@ -320,15 +344,15 @@ struct FarField : TileKernelOnDevice<Bits, Real> {
     Sums sum;
     sum.clear();
     for (int p = 0; p < tile.count; ++p)
-      sum.add(tile.mass[p], multipole<Order, true>(tile.coefficients[p * tile.stride], x - tile.x[p],
-                                                   y - tile.y[p], z - tile.z[p]));
+      sum.add(multipole<Order, true>(tile.coefficients[p * tile.stride], x - tile.x[p], y - tile.y[p],
+                                     z - tile.z[p], tile.mass[p]));
     Base::settle(thread, tile, sum);
   }
 };
 
 template <unsigned Bits, class Real>
-struct NearField : TileKernelOnDevice<Bits, Real> {
-  using Base = TileKernelOnDevice<Bits, Real>;
+struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
+  using Base = TileKernelOnDevice<Bits, Real, TilePieces>;
   using typename Base::Sums;
   using typename Base::Thread;
   static constexpr bool uu_by_laplace = Base::uu_by_laplace;
@@ -385,8 +409,8 @@ struct NearField : TileKernelOnDevice<Bits, Real> {
                    zc = -0.5 * (prism.z[0] + prism.z[1]);  // the station relative to the centre
       const double r2 = xc * xc + (yc * yc + zc * zc);
       if (group_all(r2 >= shared.multipole2[p])) {
-        sum.add(tile.mass[p], multipole<8, true>(tile.coefficients[p * tile.stride], x - tile.x[p],
-                                                 y - tile.y[p], z - tile.z[p]));
+        sum.add(multipole<8, true>(tile.coefficients[p * tile.stride], x - tile.x[p], y - tile.y[p],
+                                   z - tile.z[p], tile.mass[p]));
         continue;
       }
       if (group_all(r2 >= BeyondThreeSides::from2 * shared.longest[p] * shared.longest[p])) {
@@ -436,10 +460,9 @@ struct NearField : TileKernelOnDevice<Bits, Real> {
 
 /// Both kernels for one set of channels and one precision.
 struct DeviceKernels {
-  void (*far)(Stream&, const DeviceEarth&, const DeviceStations&, const TileLists&, View<double> partial,
-              bool add);
-  void (*near)(Stream&, const DeviceEarth&, const DeviceStations&, const TileLists&, View<double> partial,
-               bool add, View<HostPair> host_pairs, View<std::uint64_t> found);
+  void (*far)(Stream&, const DeviceEarth&, const DeviceStations&, const TileLists&, View<double> partial);
+  void (*near)(Stream&, const DeviceEarth&, const DeviceStations&, const TilePieces&, View<double> partial,
+               View<HostPair> host_pairs, View<std::uint64_t> found);
 };
 
 /// set: of kernel_sets.
@@ -447,16 +470,17 @@ const DeviceKernels& device_kernels(std::size_t set, bool single);
 
 template <unsigned Bits, class Real>
 DeviceKernels make_device_kernels() {
-  return {[](Stream& stream, const DeviceEarth& earth, const DeviceStations& stations, const TileLists& lists,
-             View<double> partial, bool add) {
-            for_each_group(stream, std::size_t{lists.stations} * lists.chunks,
-                           FarField<Bits, Real>{{earth, stations, lists, partial, add}});
-          },
-          [](Stream& stream, const DeviceEarth& earth, const DeviceStations& stations, const TileLists& lists,
-             View<double> partial, bool add, View<HostPair> host_pairs, View<std::uint64_t> found) {
-            for_each_group(stream, std::size_t{lists.stations} * lists.chunks,
-                           NearField<Bits, Real>{{earth, stations, lists, partial, add}, host_pairs, found});
-          }};
+  return {
+      [](Stream& stream, const DeviceEarth& earth, const DeviceStations& stations, const TileLists& lists,
+         View<double> partial) {
+        for_each_group(stream, std::size_t{lists.stations} * lists.chunks,
+                       FarField<Bits, Real>{{earth, stations, lists, partial}});
+      },
+      [](Stream& stream, const DeviceEarth& earth, const DeviceStations& stations, const TilePieces& pieces,
+         View<double> partial, View<HostPair> host_pairs, View<std::uint64_t> found) {
+        for_each_group(stream, pieces.pieces.size,
+                       NearField<Bits, Real>{{earth, stations, pieces, partial}, host_pairs, found});
+      }};
 }
 
 }  // namespace terrane::gravity

@@ -14,38 +14,57 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Near tiles of each group, counted, or listed once the counts have been made places.
+constexpr std::uint64_t tiles_a_piece = 4;
+
+/// Near tiles of each group of stations, chunk by chunk: counted, or listed once the counts have been made
+/// places.
 struct FindNear {
   DeviceEarth earth;
   DeviceStations stations;
   TileLists all;
-  View<std::uint64_t> count;  ///< [groups]
+  View<std::uint64_t> count;  ///< [groups of stations][chunks]
   View<const std::uint64_t> start;
   View<std::uint32_t> list;  ///< empty: count
   TERRANE_FN void operator()(std::size_t group) const {
+    const std::size_t g = all.station_group(group), place = g * all.chunks + group / all.stations;
+    const StationBox box = stations.boxes[g];
     std::uint64_t found = 0;
-    const StationBox box = stations.boxes[all.station_group(group)];
     for (std::size_t i = all.first(group); i < all.last(group); ++i) {
       const std::uint32_t tile = all.tile(i);
       if (far_order(earth.switching, earth.tiles[tile], box) < 4) continue;
-      if (list.size != 0) list[start[group] + found] = tile;
+      if (list.size != 0) list[start[place] + found] = tile;
       ++found;
     }
-    if (list.size == 0) count[group] = found;
+    if (list.size == 0) count[place] = found;
   }
 };
 
-/// Sums over chunks, first to last.
-struct AddChunks {
-  View<const double> partial;
-  View<double> sums;
-  std::uint32_t chunks;
+/// The far sums of all chunks and the near sums of all pieces, each first to last.
+struct AddPartialSums {
+  View<const double> far, near;
+  View<const std::uint64_t> first_piece;  ///< [groups of stations + 1]
+  View<double> sums;                      ///< [channels][stations]
+  std::uint32_t chunks, stations;         ///< groups of stations
   TERRANE_FN void operator()(std::size_t i) const {
-    double sum = partial[i];
-    for (std::uint32_t c = 1; c < chunks; ++c) sum += partial[c * sums.size + i];
-    sums[i] = sum;
+    double sum = 0;
+    for (std::uint32_t c = 0; c < chunks; ++c) sum += far[c * sums.size + i];
+    const std::size_t row = std::size_t{stations} * device_tile, channel = i / row,
+                      channels = sums.size / row, station = i % row, group = station / device_tile;
+    double close = 0;
+    for (std::uint64_t p = first_piece[group]; p < first_piece[group + 1]; ++p)
+      close += near[(p * channels + channel) * device_tile + station % device_tile];
+    sums[i] = sum + close;
   }
 };
+
+/// At least so large; what it held is lost when it grows.
+template <class T>
+void enlarge(Buffer<T>& buffer, std::size_t size) {
+  if (buffer.size() >= size) return;
+  const Device device = buffer.device();
+  buffer = {device, 0};  // gives the memory back before asking for more
+  buffer = {device, size};
+}
 
 double power_of_two_near(double x) { return x > 0 ? std::ldexp(1.0, std::ilogb(x)) : 1.0; }
 
@@ -253,30 +272,53 @@ DeviceTileSum::DeviceTileSum(Stream& stream, const DeviceSources& sources, const
       turn_(turn),
       set_(set),
       kernels_(device_kernels(set, single)),
-      found_(stream.device(), 1) {}
+      far_sums_(stream.device(), 0),
+      near_sums_(stream.device(), 0),
+      all_start_(stream.device(), 0),
+      near_start_(stream.device(), 0),
+      first_piece_(stream.device(), 0),
+      found_(stream.device(), 1),
+      all_list_(stream.device(), 0),
+      near_list_(stream.device(), 0),
+      pieces_(stream.device(), 0),
+      host_pairs_(stream.device(), 0) {}
 
 std::size_t DeviceTileSum::bytes_a_group(std::uint32_t chunks) const {
-  return chunks * (kernel_sets[set_].size() * device_tile * sizeof(double) + 3 * sizeof(std::uint64_t));
+  return chunks * (kernel_sets[set_].size() * device_tile * sizeof(double) + sizeof(std::uint64_t));
 }
 
+/// Finds the near tiles and cuts them into pieces.
 void DeviceTileSum::list_near(const DeviceEarth& earth, const DeviceStations& stations,
                               const TileLists& all) {
   const std::size_t groups = std::size_t{all.stations} * all.chunks;
-  if (near_start_.size() < groups + 1) near_start_ = Buffer<std::uint64_t>(stream_.device(), groups + 1);
+  enlarge(near_start_, groups + 1);
   terrane::for_each(stream_, groups, FindNear{earth, stations, all, near_start_.view(), {}, {}});
   std::vector<std::uint64_t> start(groups + 1);
   near_start_.download(stream_, {start.data(), groups});
   std::exclusive_scan(start.begin(), start.end(), start.begin(), std::uint64_t{0});
   near_start_.upload(stream_, start);
-  const std::size_t near = start.back();
-  if (near_list_.size() < near) near_list_ = Buffer<std::uint32_t>(stream_.device(), near);
-  if (near > 0)
+  if (start.back() > 0) {
+    enlarge(near_list_, start.back());
     terrane::for_each(stream_, groups,
                       FindNear{earth, stations, all, {}, near_start_.view(), near_list_.view()});
+  }
+  std::vector<TilePieces::Piece> pieces;
+  std::vector<std::uint64_t> first_piece;
+  for (std::uint32_t g = 0; g < all.stations; ++g) {
+    first_piece.push_back(pieces.size());
+    const std::uint64_t last = start[std::size_t{g + 1} * all.chunks];
+    for (std::uint64_t at = start[std::size_t{g} * all.chunks]; at < last; at += tiles_a_piece)
+      pieces.push_back({at, std::min(at + tiles_a_piece, last), g});
+  }
+  first_piece.push_back(pieces.size());
+  enlarge(pieces_, pieces.size());
+  pieces_.upload(stream_, pieces);
+  enlarge(first_piece_, first_piece.size());
+  first_piece_.upload(stream_, first_piece);
+  piece_count_ = pieces.size();
 }
 
 void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums) {
-  const Device device = stream_.device();
   const DeviceEarth earth = sources_.view();
   const DeviceStations stations = receivers_.view(first, last);
   TileLists all{static_cast<std::uint32_t>(sources_.tiles()),
@@ -284,47 +326,38 @@ void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists,
                 static_cast<std::uint32_t>(last - first),
                 {},
                 {}};
-  const std::size_t groups = std::size_t{all.stations} * all.chunks;
   if (!lists.start.empty()) {
-    if (all_start_.size() < lists.start.size())
-      all_start_ = Buffer<std::uint64_t>(device, lists.start.size());
-    if (all_list_.size() < lists.tile.size()) all_list_ = Buffer<std::uint32_t>(device, lists.tile.size());
+    enlarge(all_start_, lists.start.size());
+    enlarge(all_list_, lists.tile.size());
     all_start_.upload(stream_, lists.start);
     all_list_.upload(stream_, lists.tile);
     all.start = all_start_.view();
     all.list = all_list_.view();
   }
-  const std::size_t width = kernel_sets[set_].size(), one = width * all.stations * device_tile;
-  const bool direct_to_sums = lists.chunks == 1;
-  if (!direct_to_sums && partial_.size() < one * lists.chunks)
-    partial_ = Buffer<double>(device, one * lists.chunks);
-  const View<double> partial = direct_to_sums ? sums : View<double>(partial_.view().data, one * lists.chunks);
+  const std::size_t width = kernel_sets[set_].size();
+  enlarge(far_sums_, sums.size * lists.chunks);
   list_near(earth, stations, all);
-  TileLists near = all;
-  near.start = View<const std::uint64_t>(near_start_.view().data, groups + 1);
-  near.list = near_list_.view();
-  if (host_pairs_.size() == 0) host_pairs_ = Buffer<HostPair>(device, 1 << 14);
-  for (;;) {
-    kernels_.far(stream_, earth, stations, all, partial, false);
+  enlarge(near_sums_, piece_count_ * width * device_tile);
+  const TilePieces near{{pieces_.view().data, piece_count_}, near_list_.view()};
+  enlarge(host_pairs_, std::size_t{1} << 14);
+  kernels_.far(stream_, earth, stations, all, far_sums_.view());
+  std::uint64_t found = 0;
+  for (bool again = piece_count_ > 0; again;) {
     found_.fill_zero(stream_);
-    if (near_list_.size() > 0)
-      kernels_.near(stream_, earth, stations, near, partial, true, host_pairs_.view(), found_.view());
-    std::uint64_t found = 0;
+    kernels_.near(stream_, earth, stations, near, near_sums_.view(), host_pairs_.view(), found_.view());
     found_.download(stream_, {&found, 1});
-    if (found > host_pairs_.size()) {
-      host_pairs_ = {};
-      host_pairs_ = Buffer<HostPair>(device, found + found / 4);
-      continue;
-    }
-    pairs_.resize(found);
-    if (found > 0) host_pairs_.download(stream_, pairs_);
-    break;
+    again = found > host_pairs_.size();  // more than there was room for
+    if (again) enlarge(host_pairs_, found + found / 4);
   }
+  terrane::for_each(stream_, sums.size,
+                    AddPartialSums{far_sums_.view(), near_sums_.view(), first_piece_.view(), sums, all.chunks,
+                                   all.stations});
+  pairs_.resize(found);
+  host_pairs_.download(stream_, pairs_);
   // Threads find them in any order.
   std::sort(pairs_.begin(), pairs_.end(), [](const HostPair& a, const HostPair& b) {
     return a.station < b.station || (a.station == b.station && a.prism < b.prism);
   });
-  if (!direct_to_sums) terrane::for_each(stream_, one, AddChunks{partial, sums, lists.chunks});
 }
 
 void DeviceTileSum::add_host_pairs(std::size_t first, std::vector<std::vector<double>>& values,

@@ -89,7 +89,7 @@ class DeviceTileSum {
   std::size_t bytes_a_group(std::uint32_t chunks) const;
 
   /// Sums of groups first .. last − 1 into sums [channels of the set][stations of these groups, filled up],
-  /// on the device; what the host must add is returned by and by. Begins the work and waits for it.
+  /// on the device.
   void run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums);
   /// Adds the pairs that are the host's, after run(): to values [channels of the set][stations], by place.
   void add_host_pairs(std::size_t first, std::vector<std::vector<double>>& values,
@@ -104,9 +104,11 @@ class DeviceTileSum {
   Turn turn_;
   std::size_t set_;
   const DeviceKernels& kernels_;
-  Buffer<double> partial_;
-  Buffer<std::uint64_t> all_start_, near_start_, found_;
+  Buffer<double> far_sums_, near_sums_;
+  Buffer<std::uint64_t> all_start_, near_start_, first_piece_, found_;
   Buffer<std::uint32_t> all_list_, near_list_;
+  Buffer<TilePieces::Piece> pieces_;
+  std::size_t piece_count_ = 0;
   Buffer<HostPair> host_pairs_;
   std::vector<HostPair> pairs_;
 };

@@ -1,11 +1,15 @@
 // Far form: the even multipoles of a box about its centre, up to order 8.
 //
-//   V = (v/R) Σ_n P_n(c),  c = (x², y², z²)/R²,  P_n = (1/m!) T_n[c, …, c] R⁻ⁿ,  m = n/2
+//   V = (v/R) Σ_n P_n(c),  c = (x², y², z²)/R²,  P_n = g_n / n,  g_n = 2/(m−1)! T_n[c, …, c] R⁻ⁿ,  m = n/2
 //
-// T_n: symmetric tensor of rank m that depends on the sides alone (MultipoleCoefficients). With
-// ∂(P_n R⁻⁽²ⁿ⁺¹⁾) by the product rule, V, g and Γ need only Σ P, Σ ∂P, Σ ∂∂P and the first two again with the
-// weights (2n+1) and (2n+1)(2n+3); the tensors are contracted once each. Sources: the Taylor series of 1/r
-// over a box (e.g. MacMillan 1930, §§ 87-89); the tables by tools/generate_multipole_tables.py.
+// T_n: symmetric tensor of rank m that depends on the sides alone. MultipoleCoefficients hold 2/(m−1)! T_n,
+// so that contracting all but one, all but two indices with c gives f_n = 2 ∂P_n and s_n = 2 ∂∂P_n / (2 (m −
+// 1)). From ∂(P_n R⁻⁽²ⁿ⁺¹⁾) by the product rule:
+//   g_i  = (v/R²) n_i G_i,                     G_i = Σ f_n,i − Σ (2n+1)/n g_n
+//   Γ_ij = (v/R³) (n_i n_j M_ij + δ_ij G_i),   M_ij = E_i + E_j + Σ 2 (m−1) s_n,ij
+//                                              E_i = Σ (2n+1)(2n+3)/(2n) g_n − Σ (2n+1) f_n,i
+// where order 0 (P = 1) adds 1 to the first sum of g_n and 3/2 to the second. Sources: the Taylor series of
+// 1/r over a box (e.g. MacMillan 1930, §§ 87-89); the tables by tools/generate_multipole_tables.py.
 //
 // Relative error of order N at distance R: below multipole_error(N) (Lmax/R)^(N+2), see switching.hpp.
 #pragma once
@@ -15,7 +19,7 @@
 
 namespace terrane::gravity {
 
-/// Components of T_2, T_4, T_6, T_8 in the order xx…x, xx…y, xx…z, xx…yy, …, zz…z.
+/// Components of 2/(m−1)! T_n for n = 2, 4, 6, 8 in the order xx…x, xx…y, xx…z, xx…yy, …, zz…z.
 struct MultipoleCoefficients {
   double t2[3], t4[6], t6[10], t8[15];
 };
@@ -23,8 +27,8 @@ struct MultipoleCoefficients {
 namespace detail {
 
 template <int Size>
-TERRANE_FN void multipole_tensor(const double (&table)[Size][Size], int degree, const double (&h2)[3],
-                                 double (&t)[Size]) {
+TERRANE_FN void multipole_tensor(const double (&table)[Size][Size], int degree, double factor,
+                                 const double (&h2)[3], double (&t)[Size]) {
   double powers[3][5];
   for (int axis = 0; axis < 3; ++axis) {
     powers[axis][0] = 1;
@@ -34,7 +38,7 @@ TERRANE_FN void multipole_tensor(const double (&table)[Size][Size], int degree, 
   int row = 0;
   for (int a = degree; a >= 0; --a)
     for (int b = degree - a; b >= 0; --b, ++row) {
-      const double weight = powers[0][a] * powers[1][b] * powers[2][degree - a - b];
+      const double weight = factor * (powers[0][a] * powers[1][b] * powers[2][degree - a - b]);
       for (int column = 0; column < Size; ++column) t[column] += weight * table[row][column];
     }
 }
@@ -57,44 +61,19 @@ TERRANE_FN void contract(const From& t, const T& a, const T& b, const T& c, T (&
   });
 }
 
-/// The sums over orders that V, g and Γ are made of.
-template <class T>
-struct MultipoleSums {
-  T p, p1, p2;    // Σ P, Σ (2n+1) P, Σ (2n+1)(2n+3) P
-  T d[3], d1[3];  // Σ ∂P, Σ (2n+1) ∂P
-  T dd[6];        // Σ ∂∂P: xx, xy, xz, yy, yz, zz
-
-  /// Adds order n, given the scaled tensor contracted down to rank 2, 1 and 0:
-  /// ∂∂P = s/w2, ∂P = f/w1, P = g/w0 with w = (m−2)!, (m−1)!, m!.
-  template <int n>
-  TERRANE_FN void add(const T (&s)[6], const T (&f)[3], const T& g) {
-    constexpr int m = n / 2;
-    constexpr double w2 = m == 4 ? 2 : 1, w1 = m == 4 ? 6 : m == 3 ? 2 : 1, w0 = m == 4 ? 24 : m == 3 ? 6 : 2;
-    constexpr double k = 2 * n + 1, kk = k * (2 * n + 3);
-    p += T(1 / w0) * g;
-    p1 += T(k / w0) * g;
-    p2 += T(kk / w0) * g;
-    unrolled<3>([&](auto i) {
-      d[i] += T(1 / w1) * f[i];
-      d1[i] += T(k / w1) * f[i];
-    });
-    unrolled<6>([&](auto i) { dd[i] += w2 == 1 ? s[i] : T(1 / w2) * s[i]; });
-  }
-};
-
 }  // namespace detail
 
-/// lx, ly, lz: sides, m.  Tables: arrays order_2 .. order_8 as in multipole_tables.hpp, where code of a device
-/// can read them.
+/// lx, ly, lz: sides, m.  Tables: arrays order_2 .. order_8 as in multipole_tables.hpp, where code of a
+/// device can read them.
 template <class Tables>
 TERRANE_FN MultipoleCoefficients multipole_coefficients(const Tables& tables, double lx, double ly,
                                                         double lz) {
   const double h2[3] = {0.25 * lx * lx, 0.25 * ly * ly, 0.25 * lz * lz};
   MultipoleCoefficients c;
-  detail::multipole_tensor(tables.order_2, 1, h2, c.t2);
-  detail::multipole_tensor(tables.order_4, 2, h2, c.t4);
-  detail::multipole_tensor(tables.order_6, 3, h2, c.t6);
-  detail::multipole_tensor(tables.order_8, 4, h2, c.t8);
+  detail::multipole_tensor(tables.order_2, 1, 2, h2, c.t2);
+  detail::multipole_tensor(tables.order_4, 2, 2, h2, c.t4);
+  detail::multipole_tensor(tables.order_6, 3, 1, h2, c.t6);
+  detail::multipole_tensor(tables.order_8, 4, 1.0 / 3, h2, c.t8);
   return c;
 }
 
@@ -109,67 +88,81 @@ inline MultipoleCoefficients multipole_coefficients(double lx, double ly, double
   return multipole_coefficients(all, lx, ly, lz);
 }
 
-/// All ten quantities of a prism of unit volume.  x, y, z: the station relative to the prism's centre, m.
-/// uu_by_laplace: Γuu = −(Γee + Γnn), for when both are wanted anyway.  Coefficients: arrays t2, t4, t6, t8 as
-/// in MultipoleCoefficients, those up to the order.
+/// All ten quantities, times `weight` over the prism's volume.  x, y, z: the station relative to the prism's
+/// centre, m.
+/// uu_by_laplace: Γuu = −(Γee + Γnn), for when both are wanted anyway.  Coefficients: arrays t2, t4, t6, t8
+/// as in MultipoleCoefficients, those up to the order.
 template <int Order, bool uu_by_laplace, class Coefficients, class T>
-TERRANE_FN Quantities<T> multipole(const Coefficients& t, const T& x, const T& y, const T& z) {
+TERRANE_FN Quantities<T> multipole(const Coefficients& t, const T& x, const T& y, const T& z,
+                                   const T& weight = T(1)) {
   static_assert(Order == 2 || Order == 4 || Order == 6 || Order == 8);
   const T q = inverse_square_root(x * x + (y * y + z * z)), q2 = q * q;
   const T nx = x * q, ny = y * q, nz = z * q, a = nx * nx, b = ny * ny, c = nz * nz;
-  detail::MultipoleSums<T> sum;
-  {  // order 0: P = 1; order 2: ∂P = T, P = T·c
-    const T f[3] = {q2 * T(t.t2[0]), q2 * T(t.t2[1]), q2 * T(t.t2[2])};
-    const T g = f[0] * a + (f[1] * b + f[2] * c);
-    sum.p = g + T(1);
-    sum.p1 = T(5) * g + T(1);
-    sum.p2 = T(35) * g + T(3);
-    unrolled<3>([&](auto i) {
-      sum.d[i] = f[i];
-      sum.d1[i] = T(5) * f[i];
-    });
-    unrolled<6>([&](auto i) { sum.dd[i] = T(0); });
-  }
+  // f_n, g_n by n/2 − 1; Σ (m − 1) s_n in the order xx, xy, xz, yy, yz, zz.
+  constexpr int orders = Order / 2;
+  T f[orders][3], g[orders][1], d[6];
+  unrolled<3>([&](auto i) { f[0][i] = q2 * T(t.t2[i]); });
+  detail::contract(f[0], a, b, c, g[0]);
   if constexpr (Order >= 4) {
     const T q4 = q2 * q2;
-    T s[6], f[3], g[1];
-    unrolled<6>([&](auto i) { s[i] = q4 * T(t.t4[i]); });
-    detail::contract(s, a, b, c, f);
-    detail::contract(f, a, b, c, g);
-    sum.template add<4>(s, f, g[0]);
+    unrolled<6>([&](auto i) { d[i] = q4 * T(t.t4[i]); });
+    detail::contract(d, a, b, c, f[1]);
+    detail::contract(f[1], a, b, c, g[1]);
     if constexpr (Order >= 6) {
       const T q6 = q4 * q2;
+      T s[6];
       detail::contract(t.t6, q6 * a, q6 * b, q6 * c, s);
-      detail::contract(s, a, b, c, f);
-      detail::contract(f, a, b, c, g);
-      sum.template add<6>(s, f, g[0]);
+      detail::contract(s, a, b, c, f[2]);
+      detail::contract(f[2], a, b, c, g[2]);
+      unrolled<6>([&](auto i) { d[i] += T(2) * s[i]; });
       if constexpr (Order >= 8) {
         const T q8 = q4 * q4;
         T u[10];
         detail::contract(t.t8, q8 * a, q8 * b, q8 * c, u);
         detail::contract(u, a, b, c, s);
-        detail::contract(s, a, b, c, f);
-        detail::contract(f, a, b, c, g);
-        sum.template add<8>(s, f, g[0]);
+        detail::contract(s, a, b, c, f[3]);
+        detail::contract(f[3], a, b, c, g[3]);
+        unrolled<6>([&](auto i) { d[i] += T(3) * s[i]; });
       }
     }
   }
-  const T g0 = T(2) * sum.d[0] - sum.p1, g1 = T(2) * sum.d[1] - sum.p1, g2 = T(2) * sum.d[2] - sum.p1;
-  const T qq = q * q2;
-  const auto mixed = [&](int i, const T& di, const T& dj) {
-    return T(4) * sum.dd[i] - T(2) * (di + dj) + sum.p2;
+  T p(1), k(1), kk(1.5);
+  unrolled<orders>([&](auto order) {
+    constexpr double n = 2 * order + 2;
+    p += T(1 / n) * g[order][0];
+    k += T((2 * n + 1) / n) * g[order][0];
+    kk += T((2 * n + 1) * (2 * n + 3) / (2 * n)) * g[order][0];
+  });
+  T gs[3], es[3];
+  unrolled<3>([&](auto i) {
+    gs[i] = f[0][i] - k;
+    es[i] = kk - T(5) * f[0][i];
+    unrolled<orders - 1>([&](auto order) {
+      gs[i] += f[order + 1][i];
+      es[i] -= T(4 * order + 9) * f[order + 1][i];
+    });
+  });
+  // M_ij, where (m − 1) s_n vanishes for order 2.
+  const auto mixed = [&](auto ij, const T& ei, const T& ej) {
+    if constexpr (Order >= 4) return T(2) * d[ij] + (ei + ej);
+    else return ei + ej;
   };
+  using std::integral_constant;
+  // The weight goes in where it costs least.
+  const T w1 = weight * q, w2 = w1 * q, w3 = w1 * q2;
+  const T wx = w2 * nx, wy = w2 * ny, wz = w2 * nz, px = w3 * nx, py = w3 * ny;
   Quantities<T> out;
-  out.v = q * sum.p;
-  out.e = q2 * nx * g0;
-  out.n = q2 * ny * g1;
-  out.u = q2 * nz * g2;
-  out.ee = qq * (g0 + a * mixed(0, sum.d1[0], sum.d1[0]));
-  out.nn = qq * (g1 + b * mixed(3, sum.d1[1], sum.d1[1]));
-  out.uu = uu_by_laplace ? -(out.ee + out.nn) : qq * (g2 + c * mixed(5, sum.d1[2], sum.d1[2]));
-  out.en = qq * nx * ny * mixed(1, sum.d1[0], sum.d1[1]);
-  out.eu = qq * nx * nz * mixed(2, sum.d1[0], sum.d1[2]);
-  out.nu = qq * ny * nz * mixed(4, sum.d1[1], sum.d1[2]);
+  out.v = w1 * p;
+  out.e = wx * gs[0];
+  out.n = wy * gs[1];
+  out.u = wz * gs[2];
+  out.ee = w3 * (gs[0] + a * mixed(integral_constant<int, 0>{}, es[0], es[0]));
+  out.nn = w3 * (gs[1] + b * mixed(integral_constant<int, 3>{}, es[1], es[1]));
+  out.uu = uu_by_laplace ? -(out.ee + out.nn)
+                         : w3 * (gs[2] + c * mixed(integral_constant<int, 5>{}, es[2], es[2]));
+  out.en = px * ny * mixed(integral_constant<int, 1>{}, es[0], es[1]);
+  out.eu = px * nz * mixed(integral_constant<int, 2>{}, es[0], es[2]);
+  out.nu = py * nz * mixed(integral_constant<int, 4>{}, es[1], es[2]);
   return out;
 }
 

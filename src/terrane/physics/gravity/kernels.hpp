@@ -30,18 +30,22 @@ struct Sums {
   TERRANE_FN Sums() {
     for (auto& s : sum) s = Pack(0);
   }
-  TERRANE_FN void add(const Pack& weight, const Quantities<Pack>& q) {
+  TERRANE_FN void add(const Quantities<Pack>& q) {
     int c = 0;
-    if constexpr (has(Channel::potential)) sum[c++] += weight * q.v;
-    if constexpr (has(Channel::g_e)) sum[c++] += weight * q.e;
-    if constexpr (has(Channel::g_n)) sum[c++] += weight * q.n;
-    if constexpr (has(Channel::g_u)) sum[c++] += weight * q.u;
-    if constexpr (has(Channel::g_ee)) sum[c++] += weight * q.ee;
-    if constexpr (has(Channel::g_nn)) sum[c++] += weight * q.nn;
-    if constexpr (has(Channel::g_uu)) sum[c++] += weight * q.uu;
-    if constexpr (has(Channel::g_en)) sum[c++] += weight * q.en;
-    if constexpr (has(Channel::g_eu)) sum[c++] += weight * q.eu;
-    if constexpr (has(Channel::g_nu)) sum[c++] += weight * q.nu;
+    if constexpr (has(Channel::potential)) sum[c++] += q.v;
+    if constexpr (has(Channel::g_e)) sum[c++] += q.e;
+    if constexpr (has(Channel::g_n)) sum[c++] += q.n;
+    if constexpr (has(Channel::g_u)) sum[c++] += q.u;
+    if constexpr (has(Channel::g_ee)) sum[c++] += q.ee;
+    if constexpr (has(Channel::g_nn)) sum[c++] += q.nn;
+    if constexpr (has(Channel::g_uu)) sum[c++] += q.uu;
+    if constexpr (has(Channel::g_en)) sum[c++] += q.en;
+    if constexpr (has(Channel::g_eu)) sum[c++] += q.eu;
+    if constexpr (has(Channel::g_nu)) sum[c++] += q.nu;
+  }
+  TERRANE_FN void add(const Pack& weight, const Quantities<Pack>& q) {
+    add(Quantities<Pack>{weight * q.v, weight * q.e, weight * q.n, weight * q.u, weight * q.ee, weight * q.nn,
+                         weight * q.uu, weight * q.en, weight * q.eu, weight * q.nu});
   }
   TERRANE_FN void add_where(const PackMask& mask, const Pack& weight, const Quantities<Pack>& q) {
     Sums other;
@@ -89,8 +93,8 @@ struct AddFarField {
  private:
   static TERRANE_FN void add(const PrismTile& tile, int p, const MultipoleCoefficients& t, const Pack& x,
                              const Pack& y, const Pack& z, Sums<Bits>& total) {
-    total.add(Pack(tile.mass[p]), multipole<Order, Sums<Bits>::uu_by_laplace>(
-                                      t, x - Pack(tile.x[p]), y - Pack(tile.y[p]), z - Pack(tile.z[p])));
+    total.add(multipole<Order, Sums<Bits>::uu_by_laplace>(t, x - Pack(tile.x[p]), y - Pack(tile.y[p]),
+                                                          z - Pack(tile.z[p]), Pack(tile.mass[p])));
   }
 };
 
@@ -143,7 +147,7 @@ struct AddNearField {
                zc = half * (prism.z[0] + prism.z[1]);  // the station relative to the centre
     const double r2 = std::experimental::hmin(xc * xc + (yc * yc + zc * zc));
     if (r2 >= tile.multipole2[p]) {
-      total.add(Pack(tile.mass[p]), multipole<8, uu_by_laplace>(tile.multipole(p), xc, yc, zc));
+      total.add(multipole<8, uu_by_laplace>(tile.multipole(p), xc, yc, zc, Pack(tile.mass[p])));
       return;
     }
     if (r2 >= BeyondThreeSides::from2 * tile.longest[p] * tile.longest[p]) {

@@ -42,10 +42,7 @@ Quantities<double> field_of_prism(const Prism& prism, double x, double y, double
   const double xc = -0.5 * (p.x[0] + p.x[1]), yc = -0.5 * (p.y[0] + p.y[1]), zc = -0.5 * (p.z[0] + p.z[1]);
   const double r2 = xc * xc + yc * yc + zc * zc;
   if (r2 >= limits.multipole2_8) {
-    auto q = multipole<8, true>(multipole_coefficients(p.lx, p.ly, p.lz), xc, yc, zc);
-    const double volume = p.lx * p.ly * p.lz;
-    for (double* value : {&q.v, &q.e, &q.n, &q.u, &q.ee, &q.nn, &q.uu, &q.en, &q.eu, &q.nu}) *value *= volume;
-    return q;
+    return multipole<8, true>(multipole_coefficients(p.lx, p.ly, p.lz), xc, yc, zc, p.lx * p.ly * p.lz);
   }
   if (r2 >= BeyondThreeSides::from2 * limits.longest * limits.longest)
     return stable<BeyondThreeSides, true>(p);
