@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "terrane/base/error.hpp"
 #include "terrane/parallel/for_each.hpp"
 #include "terrane/parallel/launch.hpp"
 #include "terrane/physics/gravity/device_sum.hpp"
@@ -56,15 +57,6 @@ struct AddPartialSums {
     sums[i] = sum + close;
   }
 };
-
-/// At least so large; what it held is lost when it grows.
-template <class T>
-void enlarge(Buffer<T>& buffer, std::size_t size) {
-  if (buffer.size() >= size) return;
-  const Device device = buffer.device();
-  buffer = {device, 0};  // gives the memory back before asking for more
-  buffer = {device, size};
-}
 
 double power_of_two_near(double x) { return x > 0 ? std::ldexp(1.0, std::ilogb(x)) : 1.0; }
 
@@ -272,16 +264,7 @@ DeviceTileSum::DeviceTileSum(Stream& stream, const DeviceSources& sources, const
       turn_(turn),
       set_(set),
       kernels_(device_kernels(set, single)),
-      far_sums_(stream.device(), 0),
-      near_sums_(stream.device(), 0),
-      all_start_(stream.device(), 0),
-      near_start_(stream.device(), 0),
-      first_piece_(stream.device(), 0),
-      found_(stream.device(), 1),
-      all_list_(stream.device(), 0),
-      near_list_(stream.device(), 0),
-      pieces_(stream.device(), 0),
-      host_pairs_(stream.device(), 0) {}
+      found_(stream.device(), 1) {}
 
 std::size_t DeviceTileSum::bytes_a_group(std::uint32_t chunks) const {
   return chunks * (kernel_sets[set_].size() * device_tile * sizeof(double) + sizeof(std::uint64_t));
@@ -291,14 +274,14 @@ std::size_t DeviceTileSum::bytes_a_group(std::uint32_t chunks) const {
 void DeviceTileSum::list_near(const DeviceEarth& earth, const DeviceStations& stations,
                               const TileLists& all) {
   const std::size_t groups = std::size_t{all.stations} * all.chunks;
-  enlarge(near_start_, groups + 1);
+  enlarge(stream_, near_start_, groups + 1);
   terrane::for_each(stream_, groups, FindNear{earth, stations, all, near_start_.view(), {}, {}});
   std::vector<std::uint64_t> start(groups + 1);
   near_start_.download(stream_, {start.data(), groups});
   std::exclusive_scan(start.begin(), start.end(), start.begin(), std::uint64_t{0});
   near_start_.upload(stream_, start);
   if (start.back() > 0) {
-    enlarge(near_list_, start.back());
+    enlarge(stream_, near_list_, start.back());
     terrane::for_each(stream_, groups,
                       FindNear{earth, stations, all, {}, near_start_.view(), near_list_.view()});
   }
@@ -311,9 +294,9 @@ void DeviceTileSum::list_near(const DeviceEarth& earth, const DeviceStations& st
       pieces.push_back({at, std::min(at + tiles_a_piece, last), g});
   }
   first_piece.push_back(pieces.size());
-  enlarge(pieces_, pieces.size());
+  enlarge(stream_, pieces_, pieces.size());
   pieces_.upload(stream_, pieces);
-  enlarge(first_piece_, first_piece.size());
+  enlarge(stream_, first_piece_, first_piece.size());
   first_piece_.upload(stream_, first_piece);
   piece_count_ = pieces.size();
 }
@@ -327,19 +310,19 @@ void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists,
                 {},
                 {}};
   if (!lists.start.empty()) {
-    enlarge(all_start_, lists.start.size());
-    enlarge(all_list_, lists.tile.size());
+    enlarge(stream_, all_start_, lists.start.size());
+    enlarge(stream_, all_list_, lists.tile.size());
     all_start_.upload(stream_, lists.start);
     all_list_.upload(stream_, lists.tile);
     all.start = all_start_.view();
     all.list = all_list_.view();
   }
   const std::size_t width = kernel_sets[set_].size();
-  enlarge(far_sums_, sums.size * lists.chunks);
+  enlarge(stream_, far_sums_, sums.size * lists.chunks);
   list_near(earth, stations, all);
-  enlarge(near_sums_, piece_count_ * width * device_tile);
+  enlarge(stream_, near_sums_, piece_count_ * width * device_tile);
   const TilePieces near{{pieces_.view().data, piece_count_}, near_list_.view()};
-  enlarge(host_pairs_, std::size_t{1} << 14);
+  enlarge(stream_, host_pairs_, std::size_t{1} << 14);
   kernels_.far(stream_, earth, stations, all, far_sums_.view());
   std::uint64_t found = 0;
   for (bool again = piece_count_ > 0; again;) {
@@ -347,7 +330,7 @@ void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists,
     kernels_.near(stream_, earth, stations, near, near_sums_.view(), host_pairs_.view(), found_.view());
     found_.download(stream_, {&found, 1});
     again = found > host_pairs_.size();  // more than there was room for
-    if (again) enlarge(host_pairs_, found + found / 4);
+    if (again) enlarge(stream_, host_pairs_, found + found / 4);
   }
   terrane::for_each(stream_, sums.size,
                     AddPartialSums{far_sums_.view(), near_sums_.view(), first_piece_.view(), sums, all.chunks,
@@ -391,6 +374,91 @@ void DeviceTileSum::add_host_pairs(std::size_t first, std::vector<std::vector<do
     }
   });
   for (const auto& some : touched) contacts.insert(contacts.end(), some.begin(), some.end());
+}
+
+// ---- in parts
+// -----------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t groups_a_part = 32;
+
+}  // namespace
+
+DeviceSummation::DeviceSummation(Device device, const Prisms& prisms, const Stations& stations,
+                                 ChannelSet channels, const Turn& turn, const Switching& switching,
+                                 std::vector<std::uint32_t> order, const std::vector<PrismRange>& ranges,
+                                 Precision precision, int threads)
+    : channels_(channels),
+      threads_(threads),
+      turn_(turn),
+      set_(smallest_kernel_set(turn.channels)),
+      stream_(device),
+      sources_(stream_, prisms, turn, switching, std::move(order), ranges),
+      receivers_(stream_, stations, turn),
+      sum_(stream_, sources_, receivers_, turn, set_, precision == Precision::single_precision) {}
+
+std::size_t DeviceSummation::parts() const {
+  return (receivers_.groups() + groups_a_part - 1) / groups_a_part;
+}
+
+std::size_t DeviceSummation::last_group(std::size_t part) const {
+  return std::min((part + 1) * groups_a_part, receivers_.groups());
+}
+
+Summation::Part DeviceSummation::part(std::size_t index) const {
+  return {receivers_.stations(index * groups_a_part, last_group(index)), channels_};
+}
+
+void DeviceSummation::sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) {
+  std::uint64_t stations = 0;
+  for (std::size_t p = first; p < last; ++p) stations += part(p).stations.size();
+  progress.start("gravity", stations);
+  std::size_t at_once = std::max<std::size_t>(1, groups_at_once() / groups_a_part);
+  for (std::size_t begin = first; begin < last;) {
+    if (progress.cancelled()) throw Cancelled();
+    const std::size_t end = std::min(begin + at_once, last);
+    try {
+      some(begin, end, take, progress);
+    } catch (const MemoryError&) {
+      if (end - begin == 1) throw;
+      at_once = (end - begin) / 2;  // others may use the device too
+      continue;
+    }
+    for (std::size_t p = begin; p < end; ++p) progress.advance(part(p).stations.size());
+    begin = end;
+  }
+  progress.finish();
+}
+
+void DeviceSummation::some(std::size_t first, std::size_t last, const Take& take, Progress& progress) {
+  const std::size_t first_group = first * groups_a_part, groups = last_group(last - 1) - first_group,
+                    width = kernel_sets[set_].size(), row = groups * device_tile;
+  enlarge(stream_, sums_, width * row);
+  run(first_group, first_group + groups, {sums_.view().data, width * row}, progress);
+  std::vector<std::vector<double>> values(width, std::vector<double>(row));
+  for (std::size_t c = 0; c < width; ++c) sums_.download(stream_, values[c], c * row);
+  std::vector<Contact> contacts;
+  sum_.add_host_pairs(first_group, values, contacts, threads_);
+  auto contact = contacts.begin();
+  for (std::size_t p = first; p < last; ++p) {
+    const auto here = part(p);
+    PartSums out;
+    std::size_t column = 0;
+    for (const auto channel : kernel_sets[set_].list()) {
+      if (turn_.channels.contains(channel)) {
+        const auto begin = values[column].begin() +
+                           static_cast<std::ptrdiff_t>((p * groups_a_part - first_group) * device_tile);
+        out.values.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(here.stations.size()));
+      }
+      ++column;
+    }
+    // Contacts come by place, as the stations of the parts do.
+    for (const auto station : here.stations)
+      for (; contact != contacts.end() && contact->station == station; ++contact)
+        out.contacts.push_back(*contact);
+    take(p, std::move(out));
+  }
 }
 
 }  // namespace terrane::gravity

@@ -113,6 +113,48 @@ class DeviceTileSum {
   std::vector<HostPair> pairs_;
 };
 
+/// What every sum over tiles on a device is: prisms and stations there, parts of 1024 stations, as many at
+/// once as fit.
+class DeviceSummation : public Summation {
+ public:
+  std::size_t parts() const final;
+  Part part(std::size_t index) const final;
+  void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) final;
+
+ protected:
+  DeviceSummation(Device device, const Prisms& prisms, const Stations& stations, ChannelSet channels,
+                  const Turn& turn, const Switching& switching, std::vector<std::uint32_t> order,
+                  const std::vector<PrismRange>& ranges, Precision precision, int threads);
+
+  /// Groups of stations to take at once, memory allowing.
+  virtual std::size_t groups_at_once() const = 0;
+  /// As DeviceTileSum::run.
+  virtual void run(std::size_t first, std::size_t last, View<double> sums, Progress& progress) = 0;
+
+  ChannelSet channels_;
+  int threads_;
+  Turn turn_;
+  std::size_t set_;
+  Stream stream_;
+  DeviceSources sources_;
+  DeviceReceivers receivers_;
+  DeviceTileSum sum_;
+
+ private:
+  std::size_t last_group(std::size_t part) const;
+  void some(std::size_t first, std::size_t last, const Take& take, Progress& progress);
+
+  Buffer<double> sums_;
+};
+
+/// At least so large; what it held is lost when it grows.
+template <class T>
+void enlarge(Stream& stream, Buffer<T>& buffer, std::size_t size) {
+  if (buffer.size() >= size) return;
+  buffer = {};  // gives the memory back before asking for more
+  buffer = Buffer<T>(stream.device(), size);
+}
+
 /// Octants seen along the kernels' axes, as the earth has them.
 std::uint8_t turned_back(std::uint8_t octants, const Turn& turn);
 

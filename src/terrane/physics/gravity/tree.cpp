@@ -653,10 +653,43 @@ void Tree::find_tolerance() {
   tolerance_known_ = true;
 }
 
-TreeCost Tree::cost(Progress& progress) {
+void Tree::prepare(Progress& progress) {
   progress_ = &progress;
   expand();
   find_tolerance();
+}
+
+std::size_t Tree::clusters() const { return nodes_.size(); }
+
+std::pair<std::uint32_t, std::uint32_t> Tree::prisms_of(std::size_t cluster) const {
+  return {nodes_[cluster].first, nodes_[cluster].size()};
+}
+
+bool Tree::is_leaf(std::size_t cluster) const { return nodes_[cluster].children == 0; }
+
+Expansion Tree::expansion(std::size_t cluster) const {
+  const Node& node = nodes_[cluster];
+  return {{node.centre[0], node.centre[1], node.centre[2]},
+          node.scale,
+          node.expanded()
+              ? coefficients_.data() + node.expansion * static_cast<std::size_t>(coefficient_count(order_))
+              : nullptr};
+}
+
+Tree::Meetings Tree::meetings(const Bounds& bounds) const {
+  Meetings found;
+  const auto number = [&](const Node& node) { return static_cast<std::uint32_t>(&node - nodes_.data()); };
+  traverse(
+      bounds, tolerance_at(bounds, truncation_share),
+      [&](const Node& node, int order) {
+        found.far.push_back({number(node), static_cast<std::uint32_t>(order)});
+      },
+      [&](const Node& node) { found.near.push_back(number(node)); });
+  return found;
+}
+
+TreeCost Tree::cost(Progress& progress) {
+  prepare(progress);
   TreeCost cost;
   const std::size_t count = receivers_->tiles(), sample = std::min<std::size_t>(count, 64);
   double work = 0;
@@ -695,9 +728,7 @@ Summation::Part Tree::part(std::size_t index) const {
 }
 
 void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) {
-  progress_ = &progress;
-  expand();
-  find_tolerance();
+  prepare(progress);
   std::uint64_t stations = 0;
   for (std::size_t p = first; p < last; ++p) stations += part(p).stations.size();
   progress_->start("gravity", stations);

@@ -49,6 +49,36 @@ class Tree final : public Summation {
   /// What is known of the error once sum() has run: relative to the largest value of each kind.
   double error_bound() const noexcept { return error_bound_; }
 
+  // For an evaluator of its own (tree_device.hpp):
+
+  /// Makes the expansions and finds the tolerance, unless that is done.
+  void prepare(Progress& progress);
+  const Prisms& prisms() const noexcept { return prisms_; }
+  const Stations& stations() const noexcept { return stations_; }
+  ChannelSet channels() const noexcept { return channels_; }
+  int threads() const noexcept { return threads_; }
+  int order() const noexcept { return order_; }
+  /// Of every pair of prism and station that is summed by itself.
+  double pair_accuracy() const noexcept { return pair_accuracy_; }
+  const std::vector<std::uint32_t>& prism_order() const { return sources_->order(); }
+  std::size_t clusters() const;
+  /// Its prisms, first and how many in prism_order().
+  std::pair<std::uint32_t, std::uint32_t> prisms_of(std::size_t cluster) const;
+  bool is_leaf(std::size_t cluster) const;
+  /// Without coefficients, when the cluster has no expansion.
+  Expansion expansion(std::size_t cluster) const;
+  /// What stations within a box meet: clusters by expansions, with the orders that serve; leaves pair by
+  /// pair.
+  struct Meetings {
+    struct Far {
+      std::uint32_t cluster;
+      std::uint32_t order;
+    };
+    std::vector<Far> far;
+    std::vector<std::uint32_t> near;
+  };
+  Meetings meetings(const Bounds& bounds) const;
+
  private:
   struct Node;
   struct Task;

@@ -1,0 +1,132 @@
+// The tree on devices: within its tolerance of the direct sum, and as accurate as the processors' tree.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "devices/device.hpp"
+#include "support/prism_field.hpp"
+#include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/tree.hpp"
+#include "terrane/physics/gravity/tree_device.hpp"
+
+namespace terrane::gravity {
+namespace {
+
+using test::FieldTable;
+using test::PrismList;
+using test::StationList;
+
+FieldTable sum(Device device, const PrismList& prisms, const StationList& stations, ChannelSet channels,
+               double accuracy, Precision precision = Precision::double_precision,
+               std::size_t at_once = 1000) {
+  Progress silent;
+  const auto engine = tree_sum_on_device(
+      device, std::make_shared<Tree>(prisms.view(), stations.view(), channels, accuracy, 0, silent),
+      precision, silent);
+  PartSums all;
+  all.values.assign(channels.size(), std::vector<double>(stations.size(), std::nan("")));
+  for (std::size_t first = 0; first < engine->parts(); first += at_once)
+    engine->sum(
+        first, std::min(first + at_once, engine->parts()),
+        [&](std::size_t p, PartSums&& sums) { scatter(engine->part(p), std::move(sums), channels, all); },
+        silent);
+  return all.values;
+}
+
+PrismList noisy_slab(int n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> density(-300, 900);
+  return test::mesh_block({0, 4000, 0, 4000, -800, 0}, {n, n, n / 4},
+                          [&](int, int, int) { return density(random); });
+}
+
+class TreeOn : public test::OnDevice {};
+TERRANE_ON_EVERY_DEVICE(TreeOn);
+
+TEST_P(TreeOn, KeepsItsTolerance) {
+  const auto prisms = noisy_slab(40, 1);
+  std::mt19937 random(2);
+  auto stations = test::random_stations({-2000, 6000, -2000, 6000, 1, 1500}, 400, random);
+  const auto inside = test::random_stations({0, 4000, 0, 4000, -800, 0}, 50, random);
+  for (std::size_t n = 0; n < inside.size(); ++n)
+    stations.add(inside.easting[n], inside.northing[n], inside.up[n]);
+  stations.add(2e6, -3e6, 4e5);
+  const auto truth = test::direct_field(prisms.view(), stations.view(), 1e-14);
+  for (const double accuracy : {1e-3, 1e-6, 1e-9, 1e-12}) {
+    const double error =
+        test::largest_error(sum(GetParam(), prisms, stations, ChannelSet::all(), accuracy), truth);
+    EXPECT_LT(error, accuracy);
+    if (accuracy >= 1e-6) EXPECT_GT(error, 1e-14) << "nothing was far enough for an expansion";
+  }
+}
+
+TEST_P(TreeOn, AgreesWithTheProcessorsAtTheHighestOrder) {
+  const auto prisms = noisy_slab(32, 3);
+  std::mt19937 random(4);
+  const auto stations = test::random_stations({-9000, 12000, -9000, 12000, 500, 9000}, 300, random);
+  const auto here = sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-14);
+  EXPECT_LT(test::largest_error(here, test::direct_field(prisms.view(), stations.view(), best_accuracy)),
+            1e-13);
+}
+
+TEST_P(TreeOn, EverySubsetOfChannelsIsPartOfTheWhole) {
+  const auto prisms = noisy_slab(24, 5);
+  std::mt19937 random(6);
+  const auto stations = test::random_stations({-2000, 6000, -2000, 6000, 50, 1500}, 200, random);
+  const auto all = sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-12);
+  for (const ChannelSet set : {vector_channels, tensor_channels, ChannelSet{Channel::potential},
+                               ChannelSet{Channel::g_n}, ChannelSet{Channel::g_eu, Channel::g_nn}}) {
+    FieldTable some(10, std::vector<double>(stations.size())), truth = some;
+    const auto values = sum(GetParam(), prisms, stations, set, 1e-12);
+    std::size_t i = 0;
+    for (const auto c : set.list()) {
+      some[static_cast<std::size_t>(c)] = values[i++];
+      truth[static_cast<std::size_t>(c)] = all[static_cast<std::size_t>(c)];
+    }
+    EXPECT_LT(test::largest_error(some, truth), 3e-12) << set.bits();
+  }
+}
+
+TEST_P(TreeOn, SinglePrecisionIsRightToTwoInAMillion) {
+  const auto prisms = noisy_slab(32, 7);
+  std::mt19937 random(8);
+  const auto stations = test::random_stations({-2000, 6000, -2000, 6000, 20, 1500}, 300, random);
+  const auto truth = test::direct_field(prisms.view(), stations.view(), 1e-14);
+  EXPECT_LT(
+      test::largest_error(
+          sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-6, Precision::single_precision), truth),
+      2e-6);
+}
+
+TEST_P(TreeOn, HasTheSameBitsInWhateverParts) {
+  const auto prisms = noisy_slab(24, 9);
+  std::mt19937 random(10);
+  const auto stations = test::random_stations({-2000, 6000, -2000, 6000, -400, 1500}, 2500, random);
+  const auto whole = sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-9);
+  for (const std::size_t at_once : {1U, 2U}) {
+    const auto parts =
+        sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-9, Precision::double_precision, at_once);
+    for (std::size_t c = 0; c < 10; ++c)
+      EXPECT_EQ(std::memcmp(parts[c].data(), whole[c].data(), 8 * stations.size()), 0) << at_once;
+  }
+}
+
+TEST_P(TreeOn, ServesPrismsOfVeryUnequalSizeAndOneStation) {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> place(0, 1e4), logarithm(0, 3), density(-900, 900);
+  PrismList prisms;
+  for (int n = 0; n < 4000; ++n) {
+    const double x = place(random), y = place(random), z = -place(random),
+                 side = std::pow(10, logarithm(random));
+    prisms.add({x, x + side, y, y + 0.7 * side, z - 0.3 * side, z}, density(random));
+  }
+  StationList one;
+  one.add(5000, 5000, 700);
+  EXPECT_LT(test::largest_error(sum(GetParam(), prisms, one, ChannelSet::all(), 1e-9),
+                                test::direct_field(prisms.view(), one.view(), 1e-14)),
+            1e-9);
+}
+
+}  // namespace
+}  // namespace terrane::gravity
