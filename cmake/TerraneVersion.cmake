@@ -2,6 +2,9 @@
 # header touched only when something changed, so that a commit rebuilds base/version.cpp and nothing else.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(features "OpenMP ${OpenMP_CXX_VERSION}" "NetCDF ${NETCDF_VERSION}" "HDF5 ${HDF5_VERSION}" "PROJ ${PROJ_VERSION}")
+  if(TERRANE_HAS_CUDA)
+    list(APPEND features "CUDA ${CUDAToolkit_VERSION}")
+  endif()
   if(TERRANE_SANITIZE)
     list(APPEND features "sanitizers ${TERRANE_SANITIZE}")
   endif()

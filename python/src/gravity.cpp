@@ -1,4 +1,5 @@
 // forward() on arrays, and the names of channels in frames.
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
@@ -39,8 +40,8 @@ Report forward_arrays(const Matrix& prisms, const Vector& density, const Vector&
                       const Vector& northing, const Vector& up, unsigned channels,
                       const std::vector<Output>& out, const std::vector<double>& divisors,
                       const Mask& singular, double accuracy, int method, int policy, bool single,
-                      double gravitational_constant, std::size_t verify, int threads,
-                      const nb::object& report) {
+                      double gravitational_constant, std::size_t verify, const std::string& device,
+                      int threads, const nb::object& report) {
   gravity::Parameters parameters;
   parameters.channels = ChannelSet::from_bits(channels);
   parameters.accuracy = accuracy;
@@ -49,6 +50,7 @@ Report forward_arrays(const Matrix& prisms, const Vector& density, const Vector&
   if (single) parameters.precision = gravity::Precision::single_precision;
   parameters.gravitational_constant = gravitational_constant;
   parameters.verify = verify;
+  parameters.device = device_from_text(device);
   parameters.threads = threads;
 
   std::array<std::vector<double>, 10> kept;
@@ -110,7 +112,7 @@ void bind_gravity(nb::module_& m) {
   m.def("forward", &forward_arrays, nb::arg("prisms"), nb::arg("density"), nb::arg("easting"),
         nb::arg("northing"), nb::arg("up"), nb::arg("channels"), nb::arg("out"), nb::arg("divisors"),
         nb::arg("singular"), nb::arg("accuracy"), nb::arg("method"), nb::arg("policy"), nb::arg("single"),
-        nb::arg("gravitational_constant"), nb::arg("verify"), nb::arg("threads"), nb::arg("report").none());
+        nb::arg("gravitational_constant"), nb::arg("verify"), nb::arg("device"), nb::arg("threads"), nb::arg("report").none());
   m.def("channels", &channels_in_frame);
 }
 

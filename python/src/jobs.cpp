@@ -116,7 +116,8 @@ void bind_jobs(nb::module_& m) {
 
   m.def("simulation",
         [](const nb::tuple& model, const nb::tuple& survey, unsigned channels, double accuracy, int method,
-           int policy, bool single, double gravitational_constant, std::size_t verify, int threads,
+           int policy, bool single, double gravitational_constant, std::size_t verify,
+           const std::string& device, int threads,
            const std::string& frame, const std::string& units) {
           gravity::Settings settings;
           auto& p = settings.parameters;
@@ -127,6 +128,7 @@ void bind_jobs(nb::module_& m) {
           if (single) p.precision = gravity::Precision::single_precision;
           p.gravitational_constant = gravitational_constant;
           p.verify = verify;
+          p.device = device_from_text(device);
           p.threads = threads;
           settings.frame = frame_from_name(frame);
           settings.units = unit_system_from_name(units);

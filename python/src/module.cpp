@@ -5,6 +5,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/version.hpp"
+#include "terrane/parallel/device.hpp"
 
 namespace terrane::python {
 
@@ -48,6 +49,13 @@ NB_MODULE(_core, m) {
   m.attr("version") = std::string(terrane::version());
   m.attr("commit") = std::string(terrane::commit());
   m.def("version_line", [] { return terrane::version_line(); });
+  m.def("devices", [] {
+    nb::list all;
+    all.append("cpu");
+    for (int i = 0, count = terrane::gpu_count(); i < count; ++i)
+      all.append(terrane::to_string(terrane::Device{terrane::Device::Kind::cuda, i}));
+    return all;
+  });
   bind_errors(m);
   bind_gravity(m);
   bind_files(m);

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from ._core import version as __version__
     from .errors import Error, FileError, InputError, MemoryError, ShapeError, UnsupportedError
     from .files import info, read
-    from .jobs import check, run
+    from .jobs import check, devices, run
     from .mesh import PrismLayer, PrismSet, TensorMesh
     from .result import Result
     from .survey import Survey
 
 _HOMES = {
     "TensorMesh": "mesh", "PrismSet": "mesh", "PrismLayer": "mesh", "Survey": "survey", "Result": "result",
-    "run": "jobs", "check": "jobs", "read": "files", "info": "files",
+    "run": "jobs", "check": "jobs", "devices": "jobs", "read": "files", "info": "files",
     "Error": "errors", "InputError": "errors", "ShapeError": "errors", "FileError": "errors",
     "MemoryError": "errors", "UnsupportedError": "errors",
 }
@@ -39,7 +39,7 @@ _ROOMS = ("compat", "errors", "gravity", "plotting")
 
 __all__ = [
     "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result", "ShapeError", "Survey",
-    "TensorMesh", "UnsupportedError", "check", "compat", "errors", "gravity", "info", "plotting", "read", "run",
+    "TensorMesh", "UnsupportedError", "check", "compat", "devices", "errors", "gravity", "info", "plotting", "read", "run",
 ]
 
 

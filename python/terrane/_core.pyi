@@ -7,6 +7,7 @@ version: str
 commit: str
 
 def version_line() -> str: ...
+def devices() -> list[str]: ...
 
 class Report:
     @property
@@ -43,13 +44,13 @@ def forward(
     prisms: NDArray[float64], density: NDArray[float64], easting: NDArray[float64], northing: NDArray[float64],
     up: NDArray[float64], channels: int, out: Sequence[NDArray[float64]], divisors: Sequence[float],
     singular: NDArray[uint8], accuracy: float, method: int, policy: int, single: bool,
-    gravitational_constant: float, verify: int, threads: int,
+    gravitational_constant: float, verify: int, device: str, threads: int,
     report: Optional[Callable[[str, int, int], Any]]) -> Report: ...
 def channels(
     names: Sequence[str], frame: str, units: str, /) -> tuple[int, list[tuple[str, float, str, str, str]]]: ...
 def simulation(
     model: tuple[Any, ...], survey: tuple[Any, ...], channels: int, accuracy: float, method: int, policy: int,
-    single: bool, gravitational_constant: float, verify: int, threads: int, frame: str, units: str, /,
+    single: bool, gravitational_constant: float, verify: int, device: str, threads: int, frame: str, units: str, /,
 ) -> GravitySimulation: ...
 def job(path: str, sets: Sequence[str], arguments: dict[str, str], /) -> Job: ...
 def read(

@@ -13,7 +13,7 @@ from ._progress import Progress, reporting
 from .errors import FileError, InputError, UnsupportedError
 from .result import Result
 
-__all__ = ["check", "run"]
+__all__ = ["check", "devices", "run"]
 
 Path = Union[str, "PathLike[str]"]
 
@@ -113,3 +113,15 @@ def _plot(files: Sequence[str], plots: Sequence[str], channels: Sequence[str]) -
             plotting.save(plotting.draw(plotting.read(source), list(channels)), path, None)
     except plotting.PlotError as error:
         raise UnsupportedError("output.plots", str(error)) from error
+
+
+def devices() -> list[str]:
+    """Devices that this build and this machine have: "cpu", then every GPU as "cuda:0", "cuda:1", ...
+
+    Examples
+    --------
+    >>> import terrane
+    >>> terrane.devices()[0]
+    'cpu'
+    """
+    return _core.devices()

@@ -67,7 +67,8 @@ BAD = {
     "no gravity": (dict(gravitational_constant=-1.0), "gravitational_constant"),
     "no threads": (dict(threads=0), "threads: is 0"),
     "half a thread": (dict(threads=1.5), "threads: is 1.5"),
-    "an unknown device": (dict(device="abacus"), "device: is 'abacus'"),
+    "an unknown device": (dict(device="abacus"), 'device: "abacus" is no device[\\s\\S]*auto, cpu, cuda, cuda:N'),
+    "a device by number": (dict(device=1), "device: is 1[\\s\\S]*cuda:N"),
     "progress of the wrong kind": (dict(progress="yes"), "progress: is 'yes'"),
     "nowhere to write": (dict(out={}), r"out\['g_u'\]: is missing"),
     "a list to write to": (dict(out={"g_u": [0.0]}), r"out\['g_u'\]: is a list"),
@@ -94,8 +95,8 @@ def test_read_only_output_is_refused():
 
 
 def test_the_device_that_is_not_there_is_unsupported():
-    with pytest.raises(terrane.UnsupportedError, match="cuda|processor") as caught:
-        forward(**good(device="cuda"))
+    with pytest.raises(terrane.UnsupportedError, match="cuda:99[\\s\\S]*Available: cpu") as caught:
+        forward(**good(device="cuda:99"))
     assert isinstance(caught.value, RuntimeError)
 
 

@@ -238,3 +238,15 @@ def test_no_array_makes_it_crash(data):
         assert str(error)
     else:
         assert field["g_u"].shape == np.broadcast_shapes(easting.shape, northing.shape, up.shape)
+
+
+@pytest.mark.parametrize("device", terrane.devices() + ["debug"])
+def test_every_device_gives_the_same_field(device):
+    random = np.random.default_rng(5)
+    low = random.uniform(-1000, 1000, (3, 200)) - [[0], [0], [1500]]
+    prisms = np.stack([low[0], low[0] + 90, low[1], low[1] + 110, low[2], low[2] + 70], axis=1)
+    stations = [*random.uniform(-2000, 2000, (2, 300)), random.uniform(0, 100, 300)]
+    fields = [terrane.gravity.forward(prisms, 300.0, *stations, channels=["all"], device=where, accuracy=1e-13)
+              for where in ("cpu", device)]
+    for name, expected in fields[0].items():
+        assert np.abs(fields[1][name] - expected).max() < 1e-11 * np.abs(expected).max(), name

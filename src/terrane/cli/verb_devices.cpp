@@ -9,6 +9,7 @@
 
 #include "terrane/base/version.hpp"
 #include "terrane/cli/verbs.hpp"
+#include "terrane/parallel/device.hpp"
 #include "terrane/simulation/memory.hpp"
 
 namespace terrane::cli {
@@ -63,8 +64,17 @@ int devices(const std::string& mpi) {
              omp_get_num_procs(), omp_get_max_threads());
   fmt::print("  {:<10} {}\n", "vectors", instruction_set());
   fmt::print("  {:<10} {} available\n", "memory", bytes_text(static_cast<double>(available_memory())));
-  fmt::print("cuda\n  not in this build\nmpi\n  {}\n{}\n", mpi.empty() ? "not in this build" : mpi,
-             version_line());
+  const auto found = gpus();
+  for (const auto& gpu : found) {
+    fmt::print("cuda:{}\n  {:<10} {}\n", gpu.index, "GPU", gpu.name);
+    fmt::print("  {:<10} {} of {} free\n", "memory", bytes_text(static_cast<double>(gpu.memory.free)),
+               bytes_text(static_cast<double>(gpu.memory.total)));
+    fmt::print(
+        "  {:<10} compute capability {}.{}, {} multiprocessors, {:.3g} multiply-adds in double a second\n",
+        "processor", gpu.capability[0], gpu.capability[1], gpu.multiprocessors, gpu.fp64_per_second);
+  }
+  if (found.empty()) fmt::print("cuda\n  {}\n", why_no_gpu());
+  fmt::print("mpi\n  {}\n{}\n", mpi.empty() ? "not in this build" : mpi, version_line());
   return 0;
 }
 

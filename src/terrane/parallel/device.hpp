@@ -34,7 +34,8 @@ struct Gpu {
   std::string name;  ///< "NVIDIA H200"
   DeviceMemory memory;
   int multiprocessors = 0;
-  std::string capability;  ///< "9.0"
+  int capability[2] = {};      ///< {9, 0}
+  double fp64_per_second = 0;  ///< multiply-adds in double, as many as there can be
 };
 
 /// The GPUs that this build and this process can use; empty where there are none.

@@ -29,11 +29,28 @@ int count(std::string& why) {
   return found;
 }
 
+namespace {
+
+/// Multiply-adds in double that a multiprocessor begins in a clock.
+int fp64_lanes(int major, int minor) {
+  if (major == 8 && minor == 0) return 32;
+  if ((major == 9 || major == 10) && minor == 0) return 64;
+  return 2;  // made for graphics
+}
+
+}  // namespace
+
 Gpu describe(int index) {
   cudaDeviceProp properties;
   check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
-  return {index, properties.name, memory(index), properties.multiProcessorCount,
-          fmt::format("{}.{}", properties.major, properties.minor)};
+  int kilohertz = 0;
+  check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, index), "cudaDeviceGetAttribute");
+  return {index,
+          properties.name,
+          memory(index),
+          properties.multiProcessorCount,
+          {properties.major, properties.minor},
+          1e3 * kilohertz * properties.multiProcessorCount * fp64_lanes(properties.major, properties.minor)};
 }
 
 DeviceMemory memory(int index) {

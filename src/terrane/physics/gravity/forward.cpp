@@ -128,7 +128,6 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.sources = prisms.size();
   report.stations = stations.size();
   report.pairs = static_cast<double>(prisms.size()) * static_cast<double>(stations.size());
-  report.device = fmt::format("cpu ({}, {} threads)", kernel_target().name, thread_count(parameters.threads));
   // What the machine has left is asked before planning, which already takes some of it; a small run always
   // fits.
   constexpr std::size_t large = 100000;
@@ -141,6 +140,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   wanted.channels = out.channels;
   if (wanted.partition == Partition::prisms) wanted.method = Method::direct;  // the only one that can
   const auto chosen = plan(prisms, stations, wanted, progress);
+  report.device = describe(chosen.device, parameters.threads);
   report.method = name(chosen.method);
   report.reason = chosen.reason;
   report.memory_bytes = chosen.memory_bytes;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "terrane/base/constants.hpp"
+#include "terrane/parallel/device.hpp"
 #include "terrane/survey/channels.hpp"
 
 namespace terrane::gravity {
@@ -22,11 +23,15 @@ enum class Method { automatic, direct, lattice, tree };
 /// each holds its part of them. automatic takes stations unless the prisms do not fit.
 enum class Partition { automatic, stations, prisms };
 
-/// Precision of the result's storage; sums are always formed in double.
+/// Precision of the result's storage. On a GPU single also computes distant pairs in float, right to
+/// single_accuracy; sums are always formed in double.
 enum class Precision { double_precision, single_precision };
 
 /// Relative accuracy that stands for "best": what double precision can give.
 inline constexpr double best_accuracy = 2e-15;
+
+/// What single precision on a GPU keeps.
+inline constexpr double single_accuracy = 2e-6;
 
 struct Parameters {
   ChannelSet channels{Channel::g_u};
@@ -39,7 +44,8 @@ struct Parameters {
   Precision precision = Precision::double_precision;
   double gravitational_constant = default_gravitational_constant;  ///< m³ kg⁻¹ s⁻²
   std::size_t verify = 0;  ///< stations, spread over the survey, to recompute in quadruple precision
-  int threads = 0;         ///< 0: as many as OpenMP gives
+  Device device;           ///< automatic: a GPU where there is one and the run is worth it
+  int threads = 0;         ///< of the processors; 0: as many as OpenMP gives
   std::size_t memory = 0;  ///< most bytes the run may take; 0: what the machine has left
 
   friend bool operator==(const Parameters&, const Parameters&) = default;

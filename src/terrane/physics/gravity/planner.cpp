@@ -9,10 +9,12 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/for_each.hpp"
 #include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/direct_device.hpp"
 #include "terrane/physics/gravity/lattice.hpp"
 #include "terrane/physics/gravity/merge.hpp"
 #include "terrane/physics/gravity/tile_sets.hpp"
 #include "terrane/physics/gravity/tree.hpp"
+#include "terrane/physics/gravity/tree_device.hpp"
 #include "terrane/simulation/memory.hpp"
 
 namespace terrane::gravity {
@@ -27,6 +29,8 @@ constexpr double seconds_to_merge = 300e-9;                              // a pr
 constexpr double least_tree_prism = 35e-9, least_tree_station = 0.5e-6;  // and decimal digit
 constexpr double fast_enough = 2e-3;            // what no choice is worth thinking about
 constexpr double finest_fast_accuracy = 1e-14;  // lattice and tree round like that
+constexpr double gpu_start = 0.3;               // s: what a GPU takes before it computes anything
+constexpr double share_of_gpu = 0.8;            // of its FP64 rate that the kernels reach
 
 /// Operations of a pack for one prism at one station, as kernels.hpp chooses.  r, h: distance from its centre
 /// and surface; pack, tile: radius of a pack and of a tile of stations
@@ -61,6 +65,12 @@ InputError no_lattice(const std::string& reason) {
 
 }  // namespace
 
+std::string describe(Device device, int threads) {
+  if (device.kind == Device::Kind::cuda)
+    return fmt::format("{} ({})", device_name(device), to_string(device));
+  return fmt::format("{} ({}, {} threads)", to_string(device), kernel_target().name, thread_count(threads));
+}
+
 std::string_view name(Method method) {
   switch (method) {
     case Method::automatic:
@@ -75,9 +85,9 @@ std::string_view name(Method method) {
   return "";
 }
 
-double direct_seconds(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy) {
+DirectCost direct_cost(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy) {
   const std::size_t m = prisms.size(), n = stations.size();
-  if (m == 0 || n == 0) return 0;
+  if (m == 0 || n == 0) return {};
   const auto switching = Switching::for_accuracy(accuracy);
   const double lanes = kernel_target().kernels[0].lanes;
   const std::size_t prism_sample = std::min<std::size_t>(m, 1021),
@@ -117,10 +127,34 @@ double direct_seconds(const Prisms& prisms, const Stations& stations, ChannelSet
     return seconds_to_sort * static_cast<double>(count) *
            std::max(1.0, std::log2(static_cast<double>(count) / tile_size));
   };
-  return operations / static_cast<double>(prism_sample * station_sample) * pairs / lanes *
-             seconds_an_operation * share_of_channels(channels) +
-         sort(m) + sort(n);
+  return {operations / static_cast<double>(prism_sample * station_sample) * pairs / lanes *
+              seconds_an_operation * share_of_channels(channels),
+          sort(m) + sort(n)};
 }
+
+namespace {
+
+/// How much faster than one core the device does the arithmetic of the kernels.
+double speed(Device device) {
+  if (device.kind != Device::Kind::cuda) return 1;
+  const double core = kernel_target().kernels[0].lanes / seconds_an_operation;
+  return share_of_gpu * gpus()[static_cast<std::size_t>(device.index)].fp64_per_second / core;
+}
+
+/// The device asked for; where any will do, a GPU if it has room for the prisms and what the processors would
+/// need at least is worth its start.
+Device choose_device(const Parameters& parameters, std::size_t prisms, std::size_t stations, double seconds) {
+  if (parameters.device.kind != Device::Kind::automatic) return resolve(parameters.device);
+  const Device cpu{Device::Kind::cpu, -1};
+  if (seconds < gpu_start) return cpu;
+  const Device found = resolve(parameters.device);
+  if (found.kind == Device::Kind::cuda &&
+      direct_device_bytes(prisms, stations) > 0.8 * static_cast<double>(device_memory(found).free))
+    return cpu;
+  return found;
+}
+
+}  // namespace
 
 MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                 Progress* progress) {
@@ -132,7 +166,20 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   const int threads = thread_count(parameters.threads);
 
   MethodPlan plan;
-  plan.direct_seconds = direct_seconds(prisms, stations, channels, parameters.accuracy);
+  const auto direct = direct_cost(prisms, stations, channels, parameters.accuracy);
+  const double digits = -std::log10(parameters.accuracy);
+  // What the tree takes at least decides whether it is worth growing.
+  const double tree_at_least = digits * (least_tree_prism * m + least_tree_station * n);
+  plan.device = choose_device(parameters, prisms.size(), stations.size(),
+                              std::min(direct.seconds(), tree_at_least) / threads);
+  const bool on_device = plan.device.has_own_memory();
+  // From here on in seconds of one core, of which there are `threads`: so that of a device is threads /
+  // speed.
+  const double faster = on_device ? speed(plan.device) / threads : 1;
+  const auto direct_seconds_of = [&](const DirectCost& cost) {
+    return cost.arithmetic / faster + cost.sorting;
+  };
+  plan.direct_seconds = direct_seconds_of(direct);
   plan.lattice_seconds = plan.tree_seconds = infinity;
   plan.estimated_error = parameters.accuracy;
   const double budget = static_cast<double>(parameters.memory > 0 ? parameters.memory : available_memory());
@@ -162,14 +209,12 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   const double merging = seconds_to_merge * m;
   const auto try_merging = [&] {
     auto merged = std::make_shared<MergedPrisms>(merge(prisms, parameters.threads, progress));
-    const double seconds = merging + direct_seconds(merged->view(), stations, channels, parameters.accuracy);
+    const double seconds =
+        merging + direct_seconds_of(direct_cost(merged->view(), stations, channels, parameters.accuracy));
     if (seconds >= plan.direct_seconds) return;
     plan.direct_seconds = seconds;
     plan.merged = std::move(merged);
   };
-  // What the tree takes at least decides whether it is worth growing.
-  const double digits = -std::log10(parameters.accuracy);
-  const double tree_at_least = digits * (least_tree_prism * m + least_tree_station * n);
   // Keys, order and expansions while it grows; what trees have taken lies below.
   const double tree_bytes = m * (24 + 0.25 * (1.3 * digits + 4) * (1.3 * digits + 4));
   const auto best_yet = [&] {
@@ -186,7 +231,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
     plan.tree = std::make_shared<Tree>(prisms, stations, channels, parameters.accuracy, parameters.threads,
                                        *progress);
     const auto cost = plan.tree->cost(*progress);
-    plan.tree_seconds = cost.seconds;
+    plan.tree_seconds = cost.seconds / faster;
     plan.memory_bytes = cost.memory_bytes;
   }
   if (share > 0 && !tried && 2 * merging < best_yet()) try_merging();
@@ -236,15 +281,25 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
 }
 
 std::shared_ptr<Summation> MethodPlan::summation(const Prisms& prisms, const Stations& stations,
-                                                 const Parameters& parameters) const {
+                                                 const Parameters& parameters, Progress& progress) const {
+  const auto& sources = merged ? merged->view() : prisms;
+  const bool on_device = device.has_own_memory();
+  // Pairs in float are no better than this, whatever is asked for.
+  const double accuracy = on_device && parameters.precision == Precision::single_precision
+                              ? std::max(parameters.accuracy, single_accuracy / 8)
+                              : parameters.accuracy;
   switch (method) {
     case Method::lattice:
       return std::make_shared<LatticeSummation>(lattice, prisms.density, parameters.threads);
     case Method::tree:
+      if (on_device) return tree_sum_on_device(device, tree, parameters.precision, progress);
       return tree;
     default:
-      return std::make_shared<DirectSummation>(merged ? merged->view() : prisms, stations,
-                                               parameters.channels, parameters.accuracy, parameters.threads);
+      if (on_device)
+        return direct_sum_on_device(device, sources, stations, parameters.channels, accuracy,
+                                    parameters.precision, parameters.threads);
+      return std::make_shared<DirectSummation>(sources, stations, parameters.channels, accuracy,
+                                               parameters.threads);
   }
 }
 
@@ -266,8 +321,8 @@ std::shared_ptr<Summation> summation(const Prisms& prisms, const Stations& stati
 
 PartSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
              const Parameters& parameters, Progress& progress) {
-  return sum_all(*plan.summation(prisms, stations, parameters), parameters.channels, stations.size(),
-                 progress);
+  return sum_all(*plan.summation(prisms, stations, parameters, progress), parameters.channels,
+                 stations.size(), progress);
 }
 
 }  // namespace terrane::gravity

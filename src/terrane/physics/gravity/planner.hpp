@@ -18,6 +18,7 @@ class LatticeOperator;
 /// again. The prisms and stations that were planned for must outlive it.
 struct MethodPlan {
   Method method = Method::direct;
+  Device device{Device::Kind::cpu, -1};
   double seconds = 0;            ///< expected, on the threads asked for
   std::size_t memory_bytes = 0;  ///< beside the caller's arrays
   double estimated_error = 0;    ///< relative; see Parameters::accuracy
@@ -27,7 +28,7 @@ struct MethodPlan {
 
   /// The sum as planned, over the prisms that were planned for or bars of them.
   std::shared_ptr<Summation> summation(const Prisms& prisms, const Stations& stations,
-                                       const Parameters& parameters) const;
+                                       const Parameters& parameters, Progress& progress) const;
 
   std::shared_ptr<MergedPrisms> merged;  ///< when the direct sum runs over bars
   std::shared_ptr<Tree> tree;
@@ -52,7 +53,14 @@ std::shared_ptr<Summation> summation(const Prisms& prisms, const Stations& stati
 PartSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
              const Parameters& parameters, Progress& progress);
 
-/// Seconds of the direct sum on one core, from a sample of pairs and the form that each takes.
-double direct_seconds(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy);
+/// "cpu (avx512, 16 threads)", "NVIDIA H200 (cuda:0)".
+std::string describe(Device device, int threads);
+
+/// What the direct sum takes one core, from a sample of pairs and the form that each takes.
+struct DirectCost {
+  double arithmetic = 0, sorting = 0;  ///< s
+  double seconds() const { return arithmetic + sorting; }
+};
+DirectCost direct_cost(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy);
 
 }  // namespace terrane::gravity
