@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(group_threads, Kernel::groups_at_once)
   typename Kernel::Thread state;
   const std::size_t group = blockIdx.x;
   const int thread = static_cast<int>(threadIdx.x);
-  kernel.begin(state, group, thread);
+  kernel.begin(shared, state, group, thread);
   const std::size_t steps = kernel.steps(group);
   for (std::size_t step = 0; step < steps; ++step) {
     __syncwarp();
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(group_threads, Kernel::groups_at_once)
     __syncwarp();
     kernel.work(shared, state, group, step, thread);
   }
-  kernel.end(state, group, thread);
+  kernel.end(shared, state, group, thread);
 }
 
 }  // namespace detail
@@ -82,7 +82,7 @@ void for_each([[maybe_unused]] Stream& stream, std::size_t count, const Kernel& 
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
     detail::cuda::use(stream.device().index);
-    constexpr unsigned threads = 256;
+    constexpr unsigned threads = 128;
     const auto blocks =
         static_cast<unsigned>(std::min<std::size_t>((count + threads - 1) / threads, 1U << 20));
     detail::run_each<<<blocks, threads, 0, static_cast<cudaStream_t>(stream.handle())>>>(count, kernel);
@@ -100,11 +100,12 @@ void for_each([[maybe_unused]] Stream& stream, std::size_t count, const Kernel& 
 /// Groups of group_threads threads, each of which walks over tiles. A Kernel has
 ///   Shared, Thread          what a group holds in common, what each thread holds
 ///   groups_at_once          how many groups a multiprocessor should hold (registers allowing)
-///   begin(Thread&, group, thread)
+///   begin(Shared&, Thread&, group, thread)
 ///   steps(group)            tiles to walk over
 ///   load(Shared&, group, step, thread)                   all threads together bring a tile
-///   work(const Shared&, Thread&, group, step, thread)    each thread does its share of it
-///   end(Thread&, group, thread)
+///   work(Shared&, Thread&, group, step, thread)          each thread does its share of it
+///   end(Shared&, Thread&, group, thread)
+/// A thread may keep what is its own in Shared, too, where registers are dear; nobody else may look at that.
 template <class Kernel>
 void for_each_group([[maybe_unused]] Stream& stream, std::size_t groups, const Kernel& kernel) {
   if (groups == 0) return;
@@ -121,14 +122,15 @@ void for_each_group([[maybe_unused]] Stream& stream, std::size_t groups, const K
   for_each(groups, 0, [&](std::size_t group) {
     const auto shared = std::make_unique<typename Kernel::Shared>();
     std::vector<typename Kernel::Thread> state(group_threads);
-    for (int t = 0; t < group_threads; ++t) kernel.begin(state[static_cast<std::size_t>(t)], group, t);
+    for (int t = 0; t < group_threads; ++t)
+      kernel.begin(*shared, state[static_cast<std::size_t>(t)], group, t);
     const std::size_t steps = kernel.steps(group);
     for (std::size_t step = 0; step < steps; ++step) {
       for (int t = 0; t < group_threads; ++t) kernel.load(*shared, group, step, t);
       for (int t = 0; t < group_threads; ++t)
         kernel.work(*shared, state[static_cast<std::size_t>(t)], group, step, t);
     }
-    for (int t = 0; t < group_threads; ++t) kernel.end(state[static_cast<std::size_t>(t)], group, t);
+    for (int t = 0; t < group_threads; ++t) kernel.end(*shared, state[static_cast<std::size_t>(t)], group, t);
   });
 }
 

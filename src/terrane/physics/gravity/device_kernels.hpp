@@ -168,28 +168,6 @@ struct DeviceSums {
     add(Quantities<Real>{weight * q.v, weight * q.e, weight * q.n, weight * q.u, weight * q.ee, weight * q.nn,
                          weight * q.uu, weight * q.en, weight * q.eu, weight * q.nu});
   }
-  /// Adds other sums, of V, g and Γ in units of their own.
-  template <class Other>
-  TERRANE_FN void add(const DeviceSums<Bits, Other>& other, double potential, double vector, double tensor) {
-    int c = 0;
-    for (unsigned channel = 0; channel < channel_count; ++channel)
-      if ((Bits >> channel) & 1U) {
-        const double unit = channel == 0 ? potential : channel <= 3 ? vector : tensor;
-        sum[c] += unit * static_cast<double>(other.sum[c]);
-        ++c;
-      }
-  }
-  TERRANE_FN void add(const DeviceSums& other) {
-    unrolled<count>([&](auto c) { sum[c] += other.sum[c]; });
-  }
-  /// Γuu from the sums of Γee and Γnn, where it was not summed itself: outside bodies, where every pair of
-  /// the kernels is; pairs that touch are the host's.
-  TERRANE_FN void complete() {
-    if constexpr (uu_by_laplace && has(Channel::g_uu)) {
-      constexpr int uu = place(Channel::g_uu);
-      sum[uu] -= sum[place(Channel::g_ee)] + sum[place(Channel::g_nn)];
-    }
-  }
   static constexpr int place(Channel wanted) {
     int c = 0;
     for (unsigned channel = 0; channel < static_cast<unsigned>(wanted); ++channel)
@@ -255,18 +233,50 @@ struct SharedTile {
   }
 };
 
-/// One station, its running sums and where they go.
-template <unsigned Bits>
+/// One station.
 struct StationThread {
   double x, y, z;
-  DeviceSums<Bits, double> total;
+};
+
+/// The running sums of a group's stations, in shared memory: they are needed once a tile only.
+template <unsigned Bits>
+struct RunningSums {
+  static constexpr int count = DeviceSums<Bits, double>::count;
+  double of[count][device_tile];
+
+  TERRANE_FN void clear(int t) {
+    unrolled<count>([&](auto c) { of[c][t] = 0; });
+  }
+  /// Adds other sums, of V, g and Γ in units of their own.
+  template <class Other>
+  TERRANE_FN void add(int t, const DeviceSums<Bits, Other>& other, double potential, double vector,
+                      double tensor) {
+    int c = 0;
+    for (unsigned channel = 0; channel < channel_count; ++channel)
+      if ((Bits >> channel) & 1U) {
+        const double unit = channel == 0 ? potential : channel <= 3 ? vector : tensor;
+        of[c][t] += unit * static_cast<double>(other.sum[c]);
+        ++c;
+      }
+  }
+  TERRANE_FN void add(int t, const DeviceSums<Bits, double>& other) {
+    unrolled<count>([&](auto c) { of[c][t] += other.sum[c]; });
+  }
+  /// Γuu from the sums of Γee and Γnn, where it was not summed itself: outside bodies, where every pair of
+  /// the kernels is; pairs that touch are the host's.
+  TERRANE_FN void complete(int t) {
+    using Sums = DeviceSums<Bits, double>;
+    if constexpr (Sums::uu_by_laplace && Sums::has(Channel::g_uu))
+      of[Sums::place(Channel::g_uu)][t] =
+          -(of[Sums::place(Channel::g_ee)][t] + of[Sums::place(Channel::g_nn)][t]);
+  }
 };
 
 /// What both kernels share: a thread is a station, and leaves its sums where the lists say.
 template <unsigned Bits, class Real, class Lists>
 struct TileKernelOnDevice {
   using Sums = DeviceSums<Bits, Real>;
-  using Thread = StationThread<Bits>;
+  using Thread = StationThread;
   static constexpr bool uu_by_laplace = Sums::uu_by_laplace;
 
   DeviceEarth earth;
@@ -274,29 +284,32 @@ struct TileKernelOnDevice {
   Lists lists;
   View<double> partial;
 
-  TERRANE_FN void begin(Thread& thread, std::size_t group, int t) const {
+  template <class Shared>
+  TERRANE_FN void begin(Shared& shared, Thread& thread, std::size_t group, int t) const {
     const std::size_t s = lists.station_group(group) * device_tile + static_cast<std::size_t>(t);
     thread.x = stations.at[0][s];
     thread.y = stations.at[1][s];
     thread.z = stations.at[2][s];
-    thread.total.clear();
+    shared.total.clear(t);
   }
   TERRANE_FN std::size_t steps(std::size_t group) const { return lists.last(group) - lists.first(group); }
   TERRANE_FN const DeviceTile& tile(std::size_t group, std::size_t step) const {
     return earth.tiles[lists.tile(lists.first(group) + step)];
   }
-  TERRANE_FN void end(Thread& thread, std::size_t group, int t) const {
-    thread.total.complete();
+  template <class Shared>
+  TERRANE_FN void end(Shared& shared, Thread&, std::size_t group, int t) const {
+    shared.total.complete(t);
     unrolled<Sums::count>(
-        [&](auto c) { partial[lists.place(group, c, Sums::count, t)] = thread.total.sum[c]; });
+        [&](auto c) { partial[lists.place(group, c, Sums::count, t)] = shared.total.of[c][t]; });
   }
   /// Adds what a tile gave, in its units.
-  TERRANE_FN static void settle(Thread& thread, const SharedTile<Real>& tile, const Sums& sum) {
+  template <class Shared>
+  TERRANE_FN static void settle(Shared& shared, int t, const Sums& sum) {
     if constexpr (sizeof(Real) == sizeof(double)) {
-      thread.total.add(sum);
+      shared.total.add(t, sum);
     } else {
-      const double tensor = tile.density, vector = tensor * tile.length;
-      thread.total.add(sum, vector * tile.length, vector, tensor);
+      const double tensor = shared.tile.density, vector = tensor * shared.tile.length;
+      shared.total.add(t, sum, vector * shared.tile.length, vector, tensor);
     }
   }
 };
@@ -306,9 +319,10 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
   using Base = TileKernelOnDevice<Bits, Real, TileLists>;
   using typename Base::Sums;
   using typename Base::Thread;
-  static constexpr int groups_at_once = 12;
+  static constexpr int groups_at_once = 16;
   struct Shared {
     SharedTile<Real> tile;
+    RunningSums<Bits> total;
     int order;
   };
 
@@ -319,16 +333,16 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
     if (t == 0) shared.order = order;
     if (order < 4) shared.tile.load(this->earth, tile, t);
   }
-  TERRANE_FN void work(const Shared& shared, Thread& thread, std::size_t, std::size_t, int) const {
+  TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t, std::size_t, int t) const {
     switch (shared.order) {
       case 0:
-        return run<2>(shared.tile, thread);
+        return run<2>(shared, thread, t);
       case 1:
-        return run<4>(shared.tile, thread);
+        return run<4>(shared, thread, t);
       case 2:
-        return run<6>(shared.tile, thread);
+        return run<6>(shared, thread, t);
       case 3:
-        return run<8>(shared.tile, thread);
+        return run<8>(shared, thread, t);
       default:
         return;
     }
@@ -336,7 +350,8 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
 
  private:
   template <int Order>
-  TERRANE_FN static void run(const SharedTile<Real>& tile, Thread& thread) {
+  TERRANE_FN static void run(Shared& shared, const Thread& thread, int t) {
+    const auto& tile = shared.tile;
     const double inverse = 1 / tile.length;
     const Real x = static_cast<Real>((thread.x - tile.origin[0]) * inverse),
                y = static_cast<Real>((thread.y - tile.origin[1]) * inverse),
@@ -346,7 +361,7 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
     for (int p = 0; p < tile.count; ++p)
       sum.add(multipole<Order, true>(tile.coefficients[p * tile.stride], x - tile.x[p], y - tile.y[p],
                                      z - tile.z[p], tile.mass[p]));
-    Base::settle(thread, tile, sum);
+    Base::settle(shared, t, sum);
   }
 };
 
@@ -359,6 +374,7 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
   static constexpr int groups_at_once = 8;
   struct Shared {
     SharedTile<Real> tile;
+    RunningSums<Bits> total;
     double low[3][device_tile], high[3][device_tile], density[device_tile];
     double longest[device_tile], multipole2[device_tile], stable_h2[device_tile];
     bool stretched[device_tile];
@@ -387,7 +403,7 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
     shared.stretched[t] = limits.stretched;
   }
 
-  TERRANE_FN void work(const Shared& shared, Thread& thread, std::size_t group, std::size_t, int t) const {
+  TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t group, std::size_t, int t) const {
     const auto& tile = shared.tile;
     const std::size_t station = this->lists.station_group(group) * device_tile + static_cast<std::size_t>(t);
     const double inverse = 1 / tile.length;
@@ -430,8 +446,8 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
                             shared.first + static_cast<std::uint32_t>(p)};
       }
     }
-    Base::settle(thread, tile, sum);
-    thread.total.add(close);
+    Base::settle(shared, t, sum);
+    shared.total.add(t, close);
   }
 
  private:

@@ -259,6 +259,7 @@ void DeviceReceivers::at(std::size_t place, double (&position)[3]) const {
 DeviceTileSum::DeviceTileSum(Stream& stream, const DeviceSources& sources, const DeviceReceivers& receivers,
                              const Turn& turn, std::size_t set, bool single)
     : stream_(stream),
+      near_stream_(stream.device()),
       sources_(sources),
       receivers_(receivers),
       turn_(turn),
@@ -274,15 +275,15 @@ std::size_t DeviceTileSum::bytes_a_group(std::uint32_t chunks) const {
 void DeviceTileSum::list_near(const DeviceEarth& earth, const DeviceStations& stations,
                               const TileLists& all) {
   const std::size_t groups = std::size_t{all.stations} * all.chunks;
-  enlarge(stream_, near_start_, groups + 1);
-  terrane::for_each(stream_, groups, FindNear{earth, stations, all, near_start_.view(), {}, {}});
+  enlarge(near_stream_, near_start_, groups + 1);
+  terrane::for_each(near_stream_, groups, FindNear{earth, stations, all, near_start_.view(), {}, {}});
   std::vector<std::uint64_t> start(groups + 1);
-  near_start_.download(stream_, {start.data(), groups});
+  near_start_.download(near_stream_, {start.data(), groups});
   std::exclusive_scan(start.begin(), start.end(), start.begin(), std::uint64_t{0});
-  near_start_.upload(stream_, start);
+  near_start_.upload(near_stream_, start);
   if (start.back() > 0) {
-    enlarge(stream_, near_list_, start.back());
-    terrane::for_each(stream_, groups,
+    enlarge(near_stream_, near_list_, start.back());
+    terrane::for_each(near_stream_, groups,
                       FindNear{earth, stations, all, {}, near_start_.view(), near_list_.view()});
   }
   std::vector<TilePieces::Piece> pieces;
@@ -294,10 +295,10 @@ void DeviceTileSum::list_near(const DeviceEarth& earth, const DeviceStations& st
       pieces.push_back({at, std::min(at + tiles_a_piece, last), g});
   }
   first_piece.push_back(pieces.size());
-  enlarge(stream_, pieces_, pieces.size());
-  pieces_.upload(stream_, pieces);
-  enlarge(stream_, first_piece_, first_piece.size());
-  first_piece_.upload(stream_, first_piece);
+  enlarge(near_stream_, pieces_, pieces.size());
+  pieces_.upload(near_stream_, pieces);
+  enlarge(near_stream_, first_piece_, first_piece.size());
+  first_piece_.upload(near_stream_, first_piece);
   piece_count_ = pieces.size();
 }
 
@@ -319,31 +320,32 @@ void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists,
   }
   const std::size_t width = kernel_sets[set_].size();
   enlarge(stream_, far_sums_, sums.size * lists.chunks);
-  list_near(earth, stations, all);
-  enlarge(stream_, near_sums_, piece_count_ * width * device_tile);
-  const TilePieces near{{pieces_.view().data, piece_count_}, near_list_.view()};
-  enlarge(stream_, host_pairs_, std::size_t{1} << 14);
   kernels_.far(stream_, earth, stations, all, far_sums_.view());
+  // Beside it, in a stream of its own, what is near.
+  list_near(earth, stations, all);
+  enlarge(near_stream_, near_sums_, piece_count_ * width * device_tile);
+  const TilePieces near{{pieces_.view().data, piece_count_}, near_list_.view()};
+  enlarge(near_stream_, host_pairs_, std::size_t{1} << 14);
   std::uint64_t found = 0;
   for (bool again = piece_count_ > 0; again;) {
-    found_.fill_zero(stream_);
-    kernels_.near(stream_, earth, stations, near, near_sums_.view(), host_pairs_.view(), found_.view());
-    found_.download(stream_, {&found, 1});
+    found_.fill_zero(near_stream_);
+    kernels_.near(near_stream_, earth, stations, near, near_sums_.view(), host_pairs_.view(), found_.view());
+    found_.download(near_stream_, {&found, 1});
     again = found > host_pairs_.size();  // more than there was room for
-    if (again) enlarge(stream_, host_pairs_, found + found / 4);
+    if (again) enlarge(near_stream_, host_pairs_, found + found / 4);
   }
   terrane::for_each(stream_, sums.size,
                     AddPartialSums{far_sums_.view(), near_sums_.view(), first_piece_.view(), sums, all.chunks,
                                    all.stations});
   pairs_.resize(found);
-  host_pairs_.download(stream_, pairs_);
+  host_pairs_.download(near_stream_, pairs_);
   // Threads find them in any order.
   std::sort(pairs_.begin(), pairs_.end(), [](const HostPair& a, const HostPair& b) {
     return a.station < b.station || (a.station == b.station && a.prism < b.prism);
   });
 }
 
-void DeviceTileSum::add_host_pairs(std::size_t first, std::vector<std::vector<double>>& values,
+void DeviceTileSum::add_host_pairs(std::size_t first, std::span<double> values, std::size_t row,
                                    std::vector<Contact>& contacts, int threads) const {
   if (pairs_.empty()) return;
   const auto list = kernel_sets[set_].list();
@@ -364,7 +366,7 @@ void DeviceTileSum::add_host_pairs(std::size_t first, std::vector<std::vector<do
       const auto f = field_of_prism(prism, at[0], at[1], at[2], switching);
       const double q[10] = {f.v, f.e, f.n, f.u, f.ee, f.nn, f.uu, f.en, f.eu, f.nu};
       for (std::size_t c = 0; c < list.size(); ++c)
-        values[c][pair.station] += density * q[static_cast<std::size_t>(list[c])];
+        values[c * row + pair.station] += density * q[static_cast<std::size_t>(list[c])];
       const double x[2] = {prism.west - at[0], prism.east - at[0]},
                    y[2] = {prism.south - at[1], prism.north - at[1]},
                    z[2] = {prism.bottom - at[2], prism.top - at[2]};
@@ -436,10 +438,10 @@ void DeviceSummation::some(std::size_t first, std::size_t last, const Take& take
                     width = kernel_sets[set_].size(), row = groups * device_tile;
   enlarge(stream_, sums_, width * row);
   run(first_group, first_group + groups, {sums_.view().data, width * row}, progress);
-  std::vector<std::vector<double>> values(width, std::vector<double>(row));
-  for (std::size_t c = 0; c < width; ++c) sums_.download(stream_, values[c], c * row);
+  values_.resize(width * row);
+  sums_.download(stream_, values_);
   std::vector<Contact> contacts;
-  sum_.add_host_pairs(first_group, values, contacts, threads_);
+  sum_.add_host_pairs(first_group, values_, row, contacts, threads_);
   auto contact = contacts.begin();
   for (std::size_t p = first; p < last; ++p) {
     const auto here = part(p);
@@ -447,8 +449,9 @@ void DeviceSummation::some(std::size_t first, std::size_t last, const Take& take
     std::size_t column = 0;
     for (const auto channel : kernel_sets[set_].list()) {
       if (turn_.channels.contains(channel)) {
-        const auto begin = values[column].begin() +
-                           static_cast<std::ptrdiff_t>((p * groups_a_part - first_group) * device_tile);
+        const auto begin =
+            values_.begin() +
+            static_cast<std::ptrdiff_t>(column * row + (p * groups_a_part - first_group) * device_tile);
         out.values.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(here.stations.size()));
       }
       ++column;

@@ -91,14 +91,15 @@ class DeviceTileSum {
   /// Sums of groups first .. last − 1 into sums [channels of the set][stations of these groups, filled up],
   /// on the device.
   void run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums);
-  /// Adds the pairs that are the host's, after run(): to values [channels of the set][stations], by place.
-  void add_host_pairs(std::size_t first, std::vector<std::vector<double>>& values,
+  /// Adds the pairs that are the host's, after run(): to values [channels of the set][row], by place.
+  void add_host_pairs(std::size_t first, std::span<double> values, std::size_t row,
                       std::vector<Contact>& contacts, int threads) const;
 
  private:
   void list_near(const DeviceEarth& earth, const DeviceStations& stations, const TileLists& all);
 
   Stream& stream_;
+  Stream near_stream_;
   const DeviceSources& sources_;
   const DeviceReceivers& receivers_;
   Turn turn_;
@@ -145,6 +146,7 @@ class DeviceSummation : public Summation {
   void some(std::size_t first, std::size_t last, const Take& take, Progress& progress);
 
   Buffer<double> sums_;
+  std::vector<double> values_;
 };
 
 /// At least so large; what it held is lost when it grows.

@@ -121,7 +121,7 @@ struct ExpansionField {
   double inverse_unit;
   bool tensor;
 
-  TERRANE_FN void begin(Thread& thread, std::size_t group, int t) const {
+  TERRANE_FN void begin(Shared&, Thread& thread, std::size_t group, int t) const {
     const std::size_t s = group % groups * device_tile + static_cast<std::size_t>(t);
     thread.x = stations.at[0][s];
     thread.y = stations.at[1][s];
@@ -154,7 +154,7 @@ struct ExpansionField {
     if (tensor) add_harmonics<true>(shared.table, shared.order, x, y, z, inverse2, inverse, thread.sum);
     else add_harmonics<false>(shared.table, shared.order, x, y, z, inverse2, inverse, thread.sum);
   }
-  TERRANE_FN void end(Thread& thread, std::size_t group, int t) const {
+  TERRANE_FN void end(Shared&, Thread& thread, std::size_t group, int t) const {
     const std::size_t row = std::size_t{groups} * device_tile;
     double* const to = sums.data + group / groups * channel_count * row + group % groups * device_tile +
                        static_cast<std::size_t>(t);
