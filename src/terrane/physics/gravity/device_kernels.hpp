@@ -179,9 +179,12 @@ struct DeviceSums {
 /// A tile as both kernels see it.
 template <class Real>
 struct SharedTile {
-  Real x[device_tile], y[device_tile], z[device_tile];  ///< centres relative to the origin, units of the tile
-  Real mass[device_tile];                               ///< units of the tile
-  TileCoefficients<Real> coefficients[device_tile];     ///< the first is that of all in a tile of one shape
+  struct alignas(4 * sizeof(Real)) Source {
+    Real x, y, z, mass;  ///< centre relative to the origin; units of the tile
+  };
+  /// Filled up with sources without mass, and one more, so that loops need not look for the last.
+  Source source[device_tile + 1];
+  TileCoefficients<Real> coefficients[device_tile];  ///< the first is that of all in a tile of one shape
   double origin[3], length, density;
   int count, stride;  ///< stride: 0 in a tile of one shape
 
@@ -197,20 +200,21 @@ struct SharedTile {
       count = static_cast<int>(tile.count);
       stride = tile.shape == DeviceTile::no_shape ? 1 : 0;
     }
-    double side[3] = {1, 1, 1};
-    if (t < static_cast<int>(tile.count)) {
-      const std::size_t n = tile.first + static_cast<std::size_t>(t);
-      Real* const centre[3] = {x, y, z};
-      for (int a = 0; a < 3; ++a) {
-        const double l = earth.low[a][n], h = earth.high[a][n];
-        side[a] = h - l;
-        centre[a][t] = static_cast<Real>(0.5 * ((l - tile.low[a]) + (h - tile.low[a])) * inverse);
-      }
-      mass[t] = static_cast<Real>(earth.density[n] * weight * (side[0] * side[1] * side[2]));
-      if (tile.shape == DeviceTile::no_shape)
-        set(t,
-            multipole_coefficients(earth.tables[0], side[0] * inverse, side[1] * inverse, side[2] * inverse));
+    const bool real = t < static_cast<int>(tile.count);
+    const std::size_t n = tile.first + (real ? static_cast<std::size_t>(t) : 0);
+    double side[3], centre[3];
+    for (int a = 0; a < 3; ++a) {
+      const double l = earth.low[a][n], h = earth.high[a][n];
+      side[a] = h - l;
+      centre[a] = 0.5 * ((l - tile.low[a]) + (h - tile.low[a])) * inverse;
     }
+    const double weighed = real ? earth.density[n] * weight * (side[0] * side[1] * side[2]) : 0.0;
+    source[t] = {static_cast<Real>(centre[0]), static_cast<Real>(centre[1]), static_cast<Real>(centre[2]),
+                 static_cast<Real>(weighed)};
+    if (t == 0) source[device_tile] = source[0];
+    if (tile.shape == DeviceTile::no_shape)
+      set(t,
+          multipole_coefficients(earth.tables[0], side[0] * inverse, side[1] * inverse, side[2] * inverse));
     if (tile.shape != DeviceTile::no_shape) {
       // The coefficients of one shape, shared out over the threads.
       const auto& c = earth.shapes[tile.shape];
@@ -358,10 +362,42 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
                z = static_cast<Real>((thread.z - tile.origin[2]) * inverse);
     Sums sum;
     sum.clear();
-    for (int p = 0; p < tile.count; ++p)
-      sum.add(multipole<Order, true>(tile.coefficients[p * tile.stride], x - tile.x[p], y - tile.y[p],
-                                     z - tile.z[p], tile.mass[p]));
+    // The coefficients of one shape stay in registers where there are enough.
+    if (tile.stride == 0 && (sizeof(Real) < sizeof(double) || Order == 2)) {
+      const TileCoefficients<Real> one = tile.coefficients[0];
+      add<Order>(
+          tile, x, y, z, [&](int) -> const TileCoefficients<Real>& { return one; }, sum);
+    } else {
+      add<Order>(
+          tile, x, y, z,
+          [&](int p) -> const TileCoefficients<Real>& { return tile.coefficients[p * tile.stride]; }, sum);
+    }
     Base::settle(shared, t, sum);
+  }
+
+  /// The way to the next prism is computed beside the field of this one: a root takes long, and needs
+  /// nothing.
+  template <int Order, class Coefficients>
+  TERRANE_FN static void add(const SharedTile<Real>& tile, Real x, Real y, Real z,
+                             const Coefficients& coefficients, Sums& sum) {
+    struct Way {
+      Real x, y, z, inverse, mass;
+    };
+    const auto way = [&](int p) {
+      const auto source = tile.source[p];
+      Way w{x - source.x, y - source.y, z - source.z, Real(0), source.mass};
+      w.inverse = inverse_square_root(w.x * w.x + (w.y * w.y + w.z * w.z));
+      return w;
+    };
+    constexpr int turns = 4;
+    static_assert(device_tile % turns == 0);
+    Way next = way(0);
+    for (int first = 0; first < tile.count; first += turns)
+      unrolled<turns>([&](auto turn) {
+        const Way w = next;
+        next = way(first + turn + 1);
+        sum.add(multipole_at<Order, true>(coefficients(first + turn), w.x, w.y, w.z, w.inverse, w.mass));
+      });
   }
 };
 
@@ -425,8 +461,9 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
                    zc = -0.5 * (prism.z[0] + prism.z[1]);  // the station relative to the centre
       const double r2 = xc * xc + (yc * yc + zc * zc);
       if (group_all(r2 >= shared.multipole2[p])) {
-        sum.add(multipole<8, true>(tile.coefficients[p * tile.stride], x - tile.x[p], y - tile.y[p],
-                                   z - tile.z[p], tile.mass[p]));
+        const auto source = tile.source[p];
+        sum.add(multipole<8, true>(tile.coefficients[p * tile.stride], x - source.x, y - source.y,
+                                   z - source.z, source.mass));
         continue;
       }
       if (group_all(r2 >= BeyondThreeSides::from2 * shared.longest[p] * shared.longest[p])) {

@@ -7,7 +7,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::uint32_t most_chunks = 128;
+constexpr std::uint32_t most_chunks = 256;
 /// A launch should not keep Ctrl-C waiting: about a second on a GPU.
 constexpr double most_pairs = 5e10;
 

@@ -89,14 +89,14 @@ inline MultipoleCoefficients multipole_coefficients(double lx, double ly, double
 }
 
 /// All ten quantities, times `weight` over the prism's volume.  x, y, z: the station relative to the prism's
-/// centre, m.
+/// centre, m; q: the inverse of its distance.
 /// uu_by_laplace: Γuu = −(Γee + Γnn), for when both are wanted anyway.  Coefficients: arrays t2, t4, t6, t8
 /// as in MultipoleCoefficients, those up to the order.
 template <int Order, bool uu_by_laplace, class Coefficients, class T>
-TERRANE_FN Quantities<T> multipole(const Coefficients& t, const T& x, const T& y, const T& z,
-                                   const T& weight = T(1)) {
+TERRANE_FN Quantities<T> multipole_at(const Coefficients& t, const T& x, const T& y, const T& z, const T& q,
+                                      const T& weight) {
   static_assert(Order == 2 || Order == 4 || Order == 6 || Order == 8);
-  const T q = inverse_square_root(x * x + (y * y + z * z)), q2 = q * q;
+  const T q2 = q * q;
   const T nx = x * q, ny = y * q, nz = z * q, a = nx * nx, b = ny * ny, c = nz * nz;
   // f_n, g_n by n/2 − 1; Σ (m − 1) s_n in the order xx, xy, xz, yy, yz, zz.
   constexpr int orders = Order / 2;
@@ -164,6 +164,12 @@ TERRANE_FN Quantities<T> multipole(const Coefficients& t, const T& x, const T& y
   out.eu = px * nz * mixed(integral_constant<int, 2>{}, es[0], es[2]);
   out.nu = py * nz * mixed(integral_constant<int, 4>{}, es[1], es[2]);
   return out;
+}
+
+template <int Order, bool uu_by_laplace, class Coefficients, class T>
+TERRANE_FN Quantities<T> multipole(const Coefficients& t, const T& x, const T& y, const T& z,
+                                   const T& weight = T(1)) {
+  return multipole_at<Order, uu_by_laplace>(t, x, y, z, inverse_square_root(x * x + (y * y + z * z)), weight);
 }
 
 }  // namespace terrane::gravity
