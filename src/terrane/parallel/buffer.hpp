@@ -19,8 +19,8 @@ namespace terrane {
 /// work come out of later calls, as Error.
 class Stream {
  public:
-  /// device: resolved.
-  explicit Stream(Device device);
+  /// device: resolved. urgent: its work goes before that of other streams.
+  explicit Stream(Device device, bool urgent = false);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

@@ -14,7 +14,7 @@ namespace terrane::detail::cuda {
 int count(std::string& why);
 Gpu describe(int index);
 DeviceMemory memory(int index);
-void* make_stream(int index);
+void* make_stream(int index, bool urgent);
 void drop_stream(int index, void* stream) noexcept;
 void wait(int index, void* stream);
 void* allocate(int index, std::size_t bytes);  ///< nullptr when there is too little

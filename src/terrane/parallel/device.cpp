@@ -94,8 +94,8 @@ std::string device_name(Device device) {
   return to_string(device);
 }
 
-Stream::Stream(Device device) : device_(device) {
-  if (device.kind == Device::Kind::cuda) handle_ = cuda::make_stream(device.index);
+Stream::Stream(Device device, bool urgent) : device_(device) {
+  if (device.kind == Device::Kind::cuda) handle_ = cuda::make_stream(device.index, urgent);
 }
 
 Stream::~Stream() {

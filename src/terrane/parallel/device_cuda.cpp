@@ -60,10 +60,13 @@ DeviceMemory memory(int index) {
   return found;
 }
 
-void* make_stream(int index) {
+void* make_stream(int index, bool urgent) {
   use(index);
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
   cudaStream_t stream;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, urgent ? greatest : least),
+        "cudaStreamCreate");
   return stream;
 }
 

@@ -19,7 +19,7 @@ int count(std::string& why) {
 }
 Gpu describe(int) { none(); }
 DeviceMemory memory(int) { none(); }
-void* make_stream(int) { none(); }
+void* make_stream(int, bool) { none(); }
 void drop_stream(int, void*) noexcept {}
 void wait(int, void*) { none(); }
 void* allocate(int, std::size_t) { none(); }

@@ -44,8 +44,14 @@ TERRANE_FN std::uint64_t fetch_add(std::uint64_t& counter, std::uint64_t by) {
 #endif
 }
 
-#if defined(__CUDACC__)
 namespace detail {
+
+template <class Kernel>
+concept looks_ahead = requires(const Kernel& kernel, typename Kernel::Shared& shared) {
+  kernel.look_ahead(shared, std::size_t{}, std::size_t{}, 0);
+};
+
+#if defined(__CUDACC__)
 
 template <class Kernel>
 __global__ void run_each(std::size_t count, const __grid_constant__ Kernel kernel) {
@@ -65,6 +71,10 @@ __global__ void __launch_bounds__(group_threads, Kernel::groups_at_once)
   const std::size_t steps = kernel.steps(group);
   for (std::size_t step = 0; step < steps; ++step) {
     __syncwarp();
+    if constexpr (looks_ahead<Kernel>) {
+      kernel.look_ahead(shared, group, step, thread);
+      __syncwarp();
+    }
     kernel.load(shared, group, step, thread);
     __syncwarp();
     kernel.work(shared, state, group, step, thread);
@@ -72,8 +82,9 @@ __global__ void __launch_bounds__(group_threads, Kernel::groups_at_once)
   kernel.end(shared, state, group, thread);
 }
 
-}  // namespace detail
 #endif
+
+}  // namespace detail
 
 /// kernel(i) for every i below count, in any order.
 template <class Kernel>
@@ -102,7 +113,8 @@ void for_each([[maybe_unused]] Stream& stream, std::size_t count, const Kernel& 
 ///   groups_at_once          how many groups a multiprocessor should hold (registers allowing)
 ///   begin(Shared&, Thread&, group, thread)
 ///   steps(group)            tiles to walk over
-///   load(Shared&, group, step, thread)                   all threads together bring a tile
+///   look_ahead(Shared&, group, step, thread)             may be there: before load(), what that needs to
+///   know load(Shared&, group, step, thread)                   all threads together bring a tile
 ///   work(Shared&, Thread&, group, step, thread)          each thread does its share of it
 ///   end(Shared&, Thread&, group, thread)
 /// A thread may keep what is its own in Shared, too, where registers are dear; nobody else may look at that.
@@ -112,6 +124,11 @@ void for_each_group([[maybe_unused]] Stream& stream, std::size_t groups, const K
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
     detail::cuda::use(stream.device().index);
+    // Else the driver leaves memory to the cache that groups could have.
+    detail::cuda::check(
+        cudaFuncSetAttribute(detail::run_groups<Kernel>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared),
+        "cudaFuncSetAttribute");
     detail::run_groups<<<static_cast<unsigned>(groups), group_threads, 0,
                          static_cast<cudaStream_t>(stream.handle())>>>(kernel);
     detail::cuda::check(cudaGetLastError(), "for_each_group");
@@ -126,6 +143,8 @@ void for_each_group([[maybe_unused]] Stream& stream, std::size_t groups, const K
       kernel.begin(*shared, state[static_cast<std::size_t>(t)], group, t);
     const std::size_t steps = kernel.steps(group);
     for (std::size_t step = 0; step < steps; ++step) {
+      if constexpr (detail::looks_ahead<Kernel>)
+        for (int t = 0; t < group_threads; ++t) kernel.look_ahead(*shared, group, step, t);
       for (int t = 0; t < group_threads; ++t) kernel.load(*shared, group, step, t);
       for (int t = 0; t < group_threads; ++t)
         kernel.work(*shared, state[static_cast<std::size_t>(t)], group, step, t);

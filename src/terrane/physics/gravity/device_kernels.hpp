@@ -323,22 +323,28 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
   using Base = TileKernelOnDevice<Bits, Real, TileLists>;
   using typename Base::Sums;
   using typename Base::Thread;
-  static constexpr int groups_at_once = 16;
+  static constexpr int groups_at_once = sizeof(Real) < sizeof(double) ? 20 : 16;
   struct Shared {
     SharedTile<Real> tile;
     RunningSums<Bits> total;
-    int order;
+    int order[group_threads];  ///< of this and the next tiles
   };
 
-  TERRANE_FN void load(Shared& shared, std::size_t group, std::size_t step, int t) const {
-    const auto& tile = this->tile(group, step);
-    const int order =
-        far_order(this->earth.switching, tile, this->stations.boxes[this->lists.station_group(group)]);
-    if (t == 0) shared.order = order;
-    if (order < 4) shared.tile.load(this->earth, tile, t);
+  /// Every thread looks at one of the next tiles.
+  TERRANE_FN void look_ahead(Shared& shared, std::size_t group, std::size_t step, int t) const {
+    if (step % group_threads != 0) return;
+    const std::size_t next = step + static_cast<std::size_t>(t);
+    shared.order[t] = next < this->steps(group)
+                          ? far_order(this->earth.switching, this->tile(group, next),
+                                      this->stations.boxes[this->lists.station_group(group)])
+                          : 4;
   }
-  TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t, std::size_t, int t) const {
-    switch (shared.order) {
+
+  TERRANE_FN void load(Shared& shared, std::size_t group, std::size_t step, int t) const {
+    if (shared.order[step % group_threads] < 4) shared.tile.load(this->earth, this->tile(group, step), t);
+  }
+  TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t, std::size_t step, int t) const {
+    switch (shared.order[step % group_threads]) {
       case 0:
         return run<2>(shared, thread, t);
       case 1:

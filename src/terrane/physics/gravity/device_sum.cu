@@ -259,7 +259,7 @@ void DeviceReceivers::at(std::size_t place, double (&position)[3]) const {
 DeviceTileSum::DeviceTileSum(Stream& stream, const DeviceSources& sources, const DeviceReceivers& receivers,
                              const Turn& turn, std::size_t set, bool single)
     : stream_(stream),
-      near_stream_(stream.device()),
+      near_stream_(stream.device(), true),
       sources_(sources),
       receivers_(receivers),
       turn_(turn),
@@ -321,7 +321,7 @@ void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists,
   const std::size_t width = kernel_sets[set_].size();
   enlarge(stream_, far_sums_, sums.size * lists.chunks);
   kernels_.far(stream_, earth, stations, all, far_sums_.view());
-  // Beside it, in a stream of its own, what is near.
+  // Beside it, in a stream of its own that goes first, what is near.
   list_near(earth, stations, all);
   enlarge(near_stream_, near_sums_, piece_count_ * width * device_tile);
   const TilePieces near{{pieces_.view().data, piece_count_}, near_list_.view()};
