@@ -144,8 +144,11 @@ int main_program(int argc, char** argv) {
   };
   const auto direct = [&](const char* what, double accuracy, Precision precision) {
     const auto start = Clock::now();
-    const auto engine = direct_sum_on_device(device, prisms.view(), stations.view(), ChannelSet::all(),
-                                             accuracy, precision, 0);
+    Parameters parameters;
+    parameters.channels = ChannelSet::all();
+    parameters.accuracy = accuracy;
+    parameters.precision = precision;
+    const auto engine = direct_sum_on_device(device, prisms.view(), stations.view(), parameters);
     const bool single = precision == Precision::single_precision;
     report(what, accuracy, *engine, seconds_since(start),
            instructions(prisms, stations, accuracy) / (single ? 2 : 1));

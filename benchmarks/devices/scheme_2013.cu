@@ -820,8 +820,12 @@ void direct_sums(const Problem& problem, int repeats, Results& results) {
     const terrane::Device device{terrane::Device::Kind::cuda, 0};
     std::unique_ptr<terrane::gravity::Summation> engine;
     const double preparing = seconds_of([&] {
+      terrane::gravity::Parameters parameters;
+      parameters.channels = terrane::ChannelSet::all();
+      parameters.accuracy = accuracy;
+      parameters.precision = precision;
       engine = terrane::gravity::direct_sum_on_device(device, problem.prism_views(), problem.station_views(),
-                                                      terrane::ChannelSet::all(), accuracy, precision, 0);
+                                                      parameters);
     });
     Computed done;
     done.fields.assign(components, std::vector<double>(problem.survey.size()));

@@ -25,8 +25,11 @@ struct Outcome {
 /// Parts in the order given, `at_once` in one call; by station at the end.
 Outcome sum(Device device, const PrismList& prisms, const StationList& stations, ChannelSet channels,
             double accuracy, Precision precision = Precision::double_precision, std::size_t at_once = 1000) {
-  const auto engine =
-      direct_sum_on_device(device, prisms.view(), stations.view(), channels, accuracy, precision, 0);
+  Parameters parameters;
+  parameters.channels = channels;
+  parameters.accuracy = accuracy;
+  parameters.precision = precision;
+  const auto engine = direct_sum_on_device(device, prisms.view(), stations.view(), parameters);
   Outcome out;
   out.values.assign(channels.size(), std::vector<double>(stations.size(), std::nan("")));
   Progress silent;

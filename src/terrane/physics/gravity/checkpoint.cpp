@@ -40,7 +40,11 @@ std::string different(const std::string& file, std::string_view what, const std:
 }  // namespace
 
 Fingerprint fingerprint(const Prisms& p, const Stations& s, const Parameters& parameters, Method method,
-                        Partition partition) {
+                        Device device, Partition partition) {
+  const bool single = device.has_own_memory() && parameters.precision == Precision::single_precision;
+  const auto kind = device.kind == Device::Kind::cuda    ? device_name(device)
+                    : device.kind == Device::Kind::debug ? "debug"
+                                                         : fmt::format("cpu {}", kernel_target().name);
   std::string channels;
   for (const auto channel : parameters.channels.list())
     channels += fmt::format("{}{}", channels.empty() ? "" : " ", name(channel));
@@ -49,7 +53,7 @@ Fingerprint fingerprint(const Prisms& p, const Stations& s, const Parameters& pa
           {"accuracy", fmt::format("{}", parameters.accuracy)},
           {"method", std::string(name(method))},
           {"partition", partition == Partition::prisms ? "prisms" : "stations"},
-          {"device", fmt::format("cpu {}", kernel_target().name)},
+          {"device", single ? kind + " in single precision" : kind},
           {"stations", hash({s.easting, s.northing, s.up})},
           {"prisms", hash({p.west, p.east, p.south, p.north, p.bottom, p.top})},
           {"densities", hash({p.density})}};

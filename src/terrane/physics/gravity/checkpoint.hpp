@@ -20,7 +20,7 @@ using Fingerprint = std::vector<std::pair<std::string, std::string>>;
 
 /// prisms: those that are summed, so bars after merging.  partition: stations or prisms
 Fingerprint fingerprint(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
-                        Method method, Partition partition);
+                        Method method, Device device, Partition partition);
 
 struct Checkpoint {
   std::size_t parts = 0;  ///< the parts 0 .. parts − 1 are done

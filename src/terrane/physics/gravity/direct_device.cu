@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "terrane/physics/gravity/device_sum.hpp"
 #include "terrane/physics/gravity/direct_device.hpp"
@@ -22,13 +23,28 @@ std::vector<std::uint32_t> order_of(const Prisms& prisms) {
   return compact_order(centre[0], centre[1], centre[2], device_tile);
 }
 
+std::vector<std::uint32_t> order_as_given(std::size_t prisms) {
+  std::vector<std::uint32_t> order(prisms);
+  std::iota(order.begin(), order.end(), 0U);
+  return order;
+}
+
+/// Pairs in float are no better than this, whatever is asked for.
+double accuracy_of_pairs(const Parameters& parameters) {
+  return parameters.precision == Precision::single_precision
+             ? std::max(parameters.accuracy, single_accuracy / 8)
+             : parameters.accuracy;
+}
+
 class DirectOnDevice final : public DeviceSummation {
  public:
-  DirectOnDevice(Device device, const Prisms& prisms, const Stations& stations, ChannelSet channels,
-                 double accuracy, Precision precision, int threads)
-      : DeviceSummation(device, prisms, stations, channels, turn_for(channels),
-                        Switching::for_accuracy(accuracy), order_of(prisms),
-                        {{0, static_cast<std::uint32_t>(prisms.size())}}, precision, threads) {
+  DirectOnDevice(Device device, const Prisms& prisms, const Stations& stations, const Parameters& parameters,
+                 bool in_order)
+      : DeviceSummation(device, prisms, stations, parameters.channels, turn_for(parameters.channels),
+                        Switching::for_accuracy(accuracy_of_pairs(parameters)),
+                        in_order ? order_as_given(prisms.size()) : order_of(prisms),
+                        {{0, static_cast<std::uint32_t>(prisms.size())}}, parameters.precision,
+                        parameters.threads) {
     // Of the prisms alone, so that it does not matter in which parts the stations come.
     lists_.chunks = static_cast<std::uint32_t>(std::clamp<std::size_t>(sources_.tiles() / 8, 1, most_chunks));
   }
@@ -52,9 +68,8 @@ class DirectOnDevice final : public DeviceSummation {
 }  // namespace
 
 std::unique_ptr<Summation> direct_sum_on_device(Device device, const Prisms& prisms, const Stations& stations,
-                                                ChannelSet channels, double accuracy, Precision precision,
-                                                int threads) {
-  return std::make_unique<DirectOnDevice>(device, prisms, stations, channels, accuracy, precision, threads);
+                                                const Parameters& parameters, bool in_order) {
+  return std::make_unique<DirectOnDevice>(device, prisms, stations, parameters, in_order);
 }
 
 double direct_device_bytes(std::size_t prisms, std::size_t stations) {

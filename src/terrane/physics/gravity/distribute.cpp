@@ -15,6 +15,7 @@
 #include "terrane/physics/gravity/checkpoint.hpp"
 #include "terrane/physics/gravity/chunk_tree.hpp"
 #include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/direct_device.hpp"
 #include "terrane/physics/gravity/merge.hpp"
 #include "terrane/physics/gravity/tiles.hpp"
 #include "terrane/physics/gravity/tiling.hpp"
@@ -61,17 +62,20 @@ Range prisms_of(std::size_t prisms, const Range& chunks) {
 
 /// What all ranks must know before they get prisms and stations.
 struct Task {
-  std::string version, instruction_set;
+  std::string version, instruction_set, gpu;
   Parameters parameters;
   std::size_t prisms = 0, stations = 0;
 
   void put_into(Packet& packet) const {
     packet.put(version);
     packet.put(instruction_set);
+    packet.put(gpu);
     packet.put(parameters.channels.bits());
     packet.put(parameters.accuracy);
     packet.put(parameters.method);
     packet.put(parameters.partition);
+    packet.put(parameters.precision);
+    packet.put(parameters.device);
     packet.put(parameters.threads);
     packet.put(prisms);
     packet.put(stations);
@@ -80,10 +84,13 @@ struct Task {
     Task task;
     task.version = packet.get<std::string>();
     task.instruction_set = packet.get<std::string>();
+    task.gpu = packet.get<std::string>();
     task.parameters.channels = ChannelSet::from_bits(packet.get<unsigned>());
     task.parameters.accuracy = packet.get<double>();
     task.parameters.method = packet.get<Method>();
     task.parameters.partition = packet.get<Partition>();
+    task.parameters.precision = packet.get<Precision>();
+    task.parameters.device = packet.get<Device>();
     task.parameters.threads = packet.get<int>();
     task.prisms = packet.get<std::size_t>();
     task.stations = packet.get<std::size_t>();
@@ -101,6 +108,16 @@ void check_same_program(const Task& task) {
         "run",
         fmt::format("the processor runs {}; that of rank 0 {}", kernel_target().name, task.instruction_set),
         "Choose what all have: mpirun -x TERRANE_SIMD=avx2 ...");
+}
+
+/// This rank's device of the kind that rank 0 chose. Throws UnsupportedError.
+Device own_device(const Task& task, const Comm& comm) {
+  const Device device = resolve(task.parameters.device, comm.on_node().index);
+  if (device.kind == Device::Kind::cuda && device_name(device) != task.gpu)
+    throw UnsupportedError("run",
+                           fmt::format("the GPU is {}; that of rank 0 {}", device_name(device), task.gpu),
+                           "Start ranks on GPUs of one kind, or write device = \"cpu\".");
+  return device;
 }
 
 /// The whole bar moves by `share` of it while a sum that is a part of the work goes from start to finish.
@@ -165,42 +182,60 @@ class ByStations final : public Worker {
 
 class ByPrisms final : public Worker {
  public:
-  /// prisms: of the chunks `mine`, in compact order, of `all` prisms there are.
+  /// prisms: of the chunks `mine`, in compact order, of `all` prisms there are. parameters.device is this
+  /// rank's.
   ByPrisms(std::shared_ptr<const OwnedPrisms> prisms, std::size_t all, const Range& mine,
            const Stations& stations, const Parameters& parameters)
-      : prisms_(std::move(prisms)), chunks_(chunk_count(all)), mine_(mine) {
-    const std::size_t first = prisms_of(all, mine).first;
-    for (std::size_t chunk = mine.first; chunk < mine.last; ++chunk) {
-      const auto range = balanced_range(all, chunks_, chunk);
-      const auto view = prisms_->view({range.first - first, range.last - first});
-      if (summations_.empty())
-        summations_.push_back(std::make_unique<DirectSummation>(view, stations, parameters.channels,
-                                                                parameters.accuracy, parameters.threads));
-      else summations_.push_back(std::make_unique<DirectSummation>(view, *summations_.front()));
-    }
+      : prisms_(std::move(prisms)),
+        all_(all),
+        chunks_(chunk_count(all)),
+        mine_(mine),
+        stations_(stations),
+        parameters_(parameters) {
+    if (mine.size() > 0) kept_.push_back(chunk(mine.first));
   }
-  std::size_t parts() const override { return summations_.front()->parts(); }
-  Summation::Part part(std::size_t index) const override { return summations_.front()->part(index); }
+  std::size_t parts() const override { return kept_.front()->parts(); }
+  Summation::Part part(std::size_t index) const override { return kept_.front()->part(index); }
   std::size_t chunks() const override { return chunks_; }
   void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) override {
-    for (std::size_t i = 0; i < summations_.size(); ++i) {
-      ShareOfProgress mine(progress, static_cast<double>(round.size() * steps_a_part) /
-                                         static_cast<double>(summations_.size()));
-      const auto chunk = static_cast<std::uint32_t>(mine_.first + i);
-      summations_[i]->sum(
+    for (std::size_t i = 0; i < mine_.size(); ++i) {
+      ShareOfProgress mine(
+          progress, static_cast<double>(round.size() * steps_a_part) / static_cast<double>(mine_.size()));
+      // A device need not hold all chunks: there they come one after the other, in each round anew.
+      std::unique_ptr<Summation> passing;
+      if (i >= kept_.size()) {
+        passing = chunk(mine_.first + i);
+        if (!parameters_.device.has_own_memory()) kept_.push_back(std::move(passing));
+      }
+      auto& summation = passing ? *passing : *kept_[i];
+      summation.sum(
           round.first, round.last,
           [&](std::size_t part, PartSums&& sums) {
-            trees[part - round.first].add({0, chunk}, std::move(sums));
+            trees[part - round.first].add({0, static_cast<std::uint32_t>(mine_.first + i)}, std::move(sums));
           },
           mine);
     }
   }
 
  private:
+  std::unique_ptr<Summation> chunk(std::size_t c) const {
+    const auto range = balanced_range(all_, chunks_, c);
+    const std::size_t first = prisms_of(all_, mine_).first;
+    const auto view = prisms_->view({range.first - first, range.last - first});
+    if (parameters_.device.has_own_memory())
+      return direct_sum_on_device(parameters_.device, view, stations_, parameters_, true);
+    if (!kept_.empty())
+      return std::make_unique<DirectSummation>(view, dynamic_cast<const DirectSummation&>(*kept_.front()));
+    return std::make_unique<DirectSummation>(view, stations_, parameters_.channels, parameters_.accuracy,
+                                             parameters_.threads);
+  }
+
   std::shared_ptr<const OwnedPrisms> prisms_;
-  std::size_t chunks_;
+  std::size_t all_, chunks_;
   Range mine_;
-  std::vector<std::unique_ptr<DirectSummation>> summations_;  // [own chunks]
+  Stations stations_;
+  Parameters parameters_;
+  std::vector<std::unique_ptr<Summation>> kept_;  // of the first chunks; the parts are the same for all
 };
 
 void put(Packet& packet, const std::vector<ChunkTree>& trees) {
@@ -292,6 +327,11 @@ class Rounds {
 Partition choose_partition(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
                            const Parameters& parameters, const Runtime& runtime, std::size_t memory) {
   if (parameters.partition != Partition::automatic) return parameters.partition;
+  // What does not fit a device goes there chunk by chunk.
+  if (plan.device.has_own_memory() && plan.method == Method::direct &&
+      direct_device_bytes(plan.merged ? plan.merged->size() : prisms.size(), stations.size()) >
+          0.8 * static_cast<double>(device_memory(plan.device).free))
+    return Partition::prisms;
   const int ranks = runtime.comm ? runtime.comm->on_node().count : 1;
   if (ranks == 1) return Partition::stations;
   const std::size_t m = plan.merged ? plan.merged->size() : prisms.size();
@@ -328,7 +368,7 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
   Fingerprint print;
   Checkpoint state;
   if (keeps) {
-    print = fingerprint(summed, stations, parameters, plan.method, parameters.partition);
+    print = fingerprint(summed, stations, parameters, plan.method, plan.device, parameters.partition);
     if (settings.resume) {
       auto found = read_checkpoint(settings.file, print, parameters.channels, stations.size());
       if (found) state = std::move(*found);
@@ -352,7 +392,12 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
     std::unique_ptr<Worker> worker;
     if (comm.size() > 1) {
       call(comm, "gravity");
-      Task task{version_line(), kernel_target().name, parameters, summed.size(), stations.size()};
+      Task task{version_line(),
+                kernel_target().name,
+                plan.device.kind == Device::Kind::cuda ? device_name(plan.device) : "",
+                parameters,
+                summed.size(),
+                stations.size()};
       task.parameters.method = plan.method;
       Packet packet;
       task.put_into(packet);
@@ -370,11 +415,14 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
         broadcast(comm, {const_cast<double*>(column.data()), column.size()});
     }
     all_ranks([&] {
+      auto here = parameters;
+      here.device = plan.device;
       if (by_prisms)
-        worker = std::make_unique<ByPrisms>(own, summed.size(), chunks_of(comm, summed.size(), 0), stations,
-                                            parameters);
+        worker =
+            std::make_unique<ByPrisms>(own, summed.size(), chunks_of(comm, summed.size(), 0), stations, here);
       else
-        worker = std::make_unique<ByStations>(plan.summation(prisms, stations, parameters), 0, comm.size());
+        worker =
+            std::make_unique<ByStations>(plan.summation(prisms, stations, here, progress), 0, comm.size());
     });
 
     const std::size_t parts = worker->parts(), ranks = static_cast<std::size_t>(comm.size());
@@ -454,13 +502,14 @@ void serve(Comm& comm) {
     Packet packet;
     packet.broadcast(comm);
     const auto task = Task::from(packet);
-    const auto& parameters = task.parameters;
+    auto parameters = task.parameters;
     const bool by_prisms = parameters.partition == Partition::prisms;
     const auto chunks = chunks_of(comm, task.prisms, comm.rank());
     std::vector<double> station[3];
     auto prisms = std::make_shared<OwnedPrisms>();
     all_ranks([&] {
       check_same_program(task);
+      parameters.device = own_device(task, comm);
       for (auto& column : station) column.resize(task.stations);
       for (auto& column : prisms->column)
         column.resize(by_prisms ? prisms_of(task.prisms, chunks).size() : task.prisms);

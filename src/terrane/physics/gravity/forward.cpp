@@ -139,7 +139,12 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   wanted.memory = budget;
   wanted.channels = out.channels;
   if (wanted.partition == Partition::prisms) wanted.method = Method::direct;  // the only one that can
-  const auto chosen = plan(prisms, stations, wanted, progress);
+  auto chosen = plan(prisms, stations, wanted, progress);
+  // One rank a GPU, by the rank's place on its node.
+  const Device asked = parameters.device;
+  if (chosen.device.kind == Device::Kind::cuda && asked.index < 0 && runtime.comm)
+    chosen.device = resolve({Device::Kind::cuda, -1}, runtime.comm->on_node().index);
+  wanted.device = {chosen.device.kind, asked.index};
   report.device = describe(chosen.device, parameters.threads);
   report.method = name(chosen.method);
   report.reason = chosen.reason;

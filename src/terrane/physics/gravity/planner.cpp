@@ -11,6 +11,7 @@
 #include "terrane/physics/gravity/direct.hpp"
 #include "terrane/physics/gravity/direct_device.hpp"
 #include "terrane/physics/gravity/lattice.hpp"
+#include "terrane/physics/gravity/lattice_device.hpp"
 #include "terrane/physics/gravity/merge.hpp"
 #include "terrane/physics/gravity/tile_sets.hpp"
 #include "terrane/physics/gravity/tree.hpp"
@@ -193,10 +194,13 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   else if (automatic && small) why = "few pairs";
 
   if (fast_ones && (automatic || parameters.method == Method::lattice)) {
-    if (auto lattice = recognise_lattice(prisms, stations, not_lattice)) {
+    if (auto lattice = recognise_lattice(prisms, stations, not_lattice, parameters.threads)) {
       plan.lattice = std::make_shared<LatticeOperator>(std::move(*lattice), channels);
       const auto cost = plan.lattice->cost();
-      if (!automatic || static_cast<double>(cost.memory_bytes) <= budget) plan.lattice_seconds = cost.seconds;
+      const auto there = on_device ? lattice_cost_on_device(*plan.lattice->plan()) : LatticeDeviceCost{};
+      const bool fits = on_device ? there.bytes <= static_cast<double>(device_memory(plan.device).free)
+                                  : static_cast<double>(cost.memory_bytes) <= budget;
+      if (!automatic || fits) plan.lattice_seconds = on_device ? there.seconds * threads : cost.seconds;
       else not_lattice = "it would not fit into the memory";
     } else if (!automatic) {
       throw no_lattice(not_lattice);
@@ -246,7 +250,9 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   }
   switch (plan.method) {
     case Method::lattice:
-      plan.memory_bytes = plan.lattice->cost().memory_bytes;
+      // On a device the transforms are there.
+      plan.memory_bytes = on_device ? prisms.size() * 2 * sizeof(std::uint32_t) + stations.size() * 64
+                                    : plan.lattice->cost().memory_bytes;
       plan.seconds = plan.lattice_seconds;
       plan.estimated_error = 1e-14;
       break;
@@ -284,21 +290,17 @@ std::shared_ptr<Summation> MethodPlan::summation(const Prisms& prisms, const Sta
                                                  const Parameters& parameters, Progress& progress) const {
   const auto& sources = merged ? merged->view() : prisms;
   const bool on_device = device.has_own_memory();
-  // Pairs in float are no better than this, whatever is asked for.
-  const double accuracy = on_device && parameters.precision == Precision::single_precision
-                              ? std::max(parameters.accuracy, single_accuracy / 8)
-                              : parameters.accuracy;
   switch (method) {
     case Method::lattice:
+      if (on_device)
+        return lattice_sum_on_device(device, lattice->plan(), prisms.density, parameters.threads);
       return std::make_shared<LatticeSummation>(lattice, prisms.density, parameters.threads);
     case Method::tree:
       if (on_device) return tree_sum_on_device(device, tree, parameters.precision, progress);
       return tree;
     default:
-      if (on_device)
-        return direct_sum_on_device(device, sources, stations, parameters.channels, accuracy,
-                                    parameters.precision, parameters.threads);
-      return std::make_shared<DirectSummation>(sources, stations, parameters.channels, accuracy,
+      if (on_device) return direct_sum_on_device(device, sources, stations, parameters);
+      return std::make_shared<DirectSummation>(sources, stations, parameters.channels, parameters.accuracy,
                                                parameters.threads);
   }
 }
@@ -307,16 +309,17 @@ std::shared_ptr<Summation> summation(const Prisms& prisms, const Stations& stati
                                      const Parameters& parameters, Progress& progress) {
   MethodPlan plan;
   plan.method = parameters.method;
+  plan.device = parameters.device;
   if (plan.method == Method::lattice) {
     std::string reason;
-    auto lattice = recognise_lattice(prisms, stations, reason);
+    auto lattice = recognise_lattice(prisms, stations, reason, parameters.threads);
     if (!lattice) throw no_lattice(reason);
     plan.lattice = std::make_shared<LatticeOperator>(std::move(*lattice), parameters.channels);
   } else if (plan.method == Method::tree) {
     plan.tree = std::make_shared<Tree>(prisms, stations, parameters.channels, parameters.accuracy,
                                        parameters.threads, progress);
   }
-  return plan.summation(prisms, stations, parameters);
+  return plan.summation(prisms, stations, parameters, progress);
 }
 
 PartSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
