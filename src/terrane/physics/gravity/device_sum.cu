@@ -207,10 +207,10 @@ Prism DeviceSources::prism(std::uint32_t place) const {
 // ---- stations
 // -----------------------------------------------------------------------------------------------
 
-DeviceReceivers::DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn) {
+DeviceReceivers::DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn, int threads) {
   const std::span<const double> given[3] = {stations.easting, stations.northing, stations.up};
   for (int a = 0; a < 3; ++a) at_[a] = given[turn.axis[a]];
-  order_ = compact_order(at_[0], at_[1], at_[2], device_tile);
+  order_ = compact_order(at_[0], at_[1], at_[2], device_tile, threads);
   const std::size_t count = order_.size(), groups = (count + device_tile - 1) / device_tile;
   bounds_.resize(groups);
   std::vector<StationBox> boxes(groups);
@@ -397,7 +397,7 @@ DeviceSummation::DeviceSummation(Device device, const Prisms& prisms, const Stat
       set_(smallest_kernel_set(turn.channels)),
       stream_(device),
       sources_(stream_, prisms, turn, switching, std::move(order), ranges),
-      receivers_(stream_, stations, turn),
+      receivers_(stream_, stations, turn, threads),
       sum_(stream_, sources_, receivers_, turn, set_, precision == Precision::single_precision) {}
 
 std::size_t DeviceSummation::parts() const {

@@ -51,7 +51,7 @@ class DeviceSources {
 /// The stations on the device, in groups.
 class DeviceReceivers {
  public:
-  DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn);
+  DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn, int threads);
 
   std::size_t groups() const { return boxes_.size(); }
   /// Groups first .. last − 1.

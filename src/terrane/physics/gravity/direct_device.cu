@@ -12,7 +12,7 @@ constexpr std::uint32_t most_chunks = 256;
 /// A launch should not keep Ctrl-C waiting: about a second on a GPU.
 constexpr double most_pairs = 5e10;
 
-std::vector<std::uint32_t> order_of(const Prisms& prisms) {
+std::vector<std::uint32_t> order_of(const Prisms& prisms, int threads) {
   std::vector<double> centre[3];
   const std::span<const double> low[3] = {prisms.west, prisms.south, prisms.bottom},
                                 high[3] = {prisms.east, prisms.north, prisms.top};
@@ -20,7 +20,7 @@ std::vector<std::uint32_t> order_of(const Prisms& prisms) {
     centre[a].resize(prisms.size());
     for (std::size_t n = 0; n < prisms.size(); ++n) centre[a][n] = 0.5 * (low[a][n] + high[a][n]);
   }
-  return compact_order(centre[0], centre[1], centre[2], device_tile);
+  return compact_order(centre[0], centre[1], centre[2], device_tile, threads);
 }
 
 std::vector<std::uint32_t> order_as_given(std::size_t prisms) {
@@ -42,7 +42,7 @@ class DirectOnDevice final : public DeviceSummation {
                  bool in_order)
       : DeviceSummation(device, prisms, stations, parameters.channels, turn_for(parameters.channels),
                         Switching::for_accuracy(accuracy_of_pairs(parameters)),
-                        in_order ? order_as_given(prisms.size()) : order_of(prisms),
+                        in_order ? order_as_given(prisms.size()) : order_of(prisms, parameters.threads),
                         {{0, static_cast<std::uint32_t>(prisms.size())}}, parameters.precision,
                         parameters.threads) {
     // Of the prisms alone, so that it does not matter in which parts the stations come.

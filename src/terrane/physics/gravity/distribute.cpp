@@ -291,7 +291,7 @@ std::shared_ptr<const OwnedPrisms> hand_out(Comm& comm, const Prisms& prisms) {
     for (std::size_t n = 0; n < prisms.size(); ++n)
       centre[a][n] = 0.5 * (faces[2 * a][n] + faces[2 * a + 1][n]);
   }
-  const auto order = compact_order(centre[0], centre[1], centre[2], tile_size);
+  const auto order = compact_order(centre[0], centre[1], centre[2], tile_size, 0);
   const auto part = [&](int rank) {
     const auto range = prisms_of(prisms.size(), chunks_of(comm, prisms.size(), rank));
     return gathered(prisms, std::span(order).subspan(range.first, range.size()));

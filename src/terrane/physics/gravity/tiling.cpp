@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/for_each.hpp"
 
 namespace terrane::gravity {
 
@@ -14,8 +17,10 @@ namespace {
 
 using Points = std::span<const double>[3];
 
-void sort_tiles(std::span<std::uint32_t> order, const Points& points, std::size_t tile_size) {
-  if (order.size() <= tile_size) return;
+using Segment = std::span<std::uint32_t>;
+
+/// Both halves, the first a whole number of tiles.
+std::pair<Segment, Segment> cut(Segment order, const Points& points, std::size_t tile_size) {
   int axis = 0;
   double longest = -1;
   for (int a = 0; a < 3; ++a) {
@@ -30,14 +35,24 @@ void sort_tiles(std::span<std::uint32_t> order, const Points& points, std::size_
     }
   }
   const std::size_t tiles = (order.size() + tile_size - 1) / tile_size;
-  const std::size_t cut = tiles / 2 * tile_size;
+  const std::size_t at = tiles / 2 * tile_size;
   const auto& along = points[axis];
-  std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(cut), order.end(),
+  std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(at), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) {
                      return along[a] < along[b] || (along[a] == along[b] && a < b);
                    });
-  sort_tiles(order.first(cut), points, tile_size);
-  sort_tiles(order.subspan(cut), points, tile_size);
+  return {order.first(at), order.subspan(at)};
+}
+
+void sort_tiles(Segment order, const Points& points, std::size_t tile_size) {
+  if (order.size() <= tile_size) {
+    // Within a tile the original order: its sum should not depend on how the tiles were found.
+    std::sort(order.begin(), order.end());
+    return;
+  }
+  const auto [first, second] = cut(order, points, tile_size);
+  sort_tiles(first, points, tile_size);
+  sort_tiles(second, points, tile_size);
 }
 
 }  // namespace
@@ -52,18 +67,24 @@ double squared_gap(const Bounds& a, const Bounds& b) {
 }
 
 std::vector<std::uint32_t> compact_order(std::span<const double> x, std::span<const double> y,
-                                         std::span<const double> z, std::size_t tile_size) {
+                                         std::span<const double> z, std::size_t tile_size, int threads) {
   if (x.size() > std::numeric_limits<std::uint32_t>::max())
     throw UnsupportedError("forward", fmt::format("{} prisms or stations in one call", x.size()),
                            "The limit is 4294967295; split the run.");
   std::vector<std::uint32_t> order(x.size());
   std::iota(order.begin(), order.end(), 0U);
   const Points points{x, y, z};
-  sort_tiles(order, points, tile_size);
-  // Within a tile the original order: the sum of a tile should not depend on how the tiles were found.
-  for (std::size_t first = 0; first < order.size(); first += tile_size)
-    std::sort(order.begin() + static_cast<std::ptrdiff_t>(first),
-              order.begin() + static_cast<std::ptrdiff_t>(std::min(first + tile_size, order.size())));
+  // Level by level, until there are pieces enough for all threads.
+  const auto wanted = threads == 1 ? std::size_t{1} : 4 * static_cast<std::size_t>(thread_count(threads));
+  std::vector<Segment> pieces{order};
+  while (pieces.size() < wanted && pieces.front().size() > 64 * tile_size) {
+    std::vector<Segment> halves(2 * pieces.size());
+    for_each(pieces.size(), threads, [&](std::size_t p) {
+      std::tie(halves[2 * p], halves[2 * p + 1]) = cut(pieces[p], points, tile_size);
+    });
+    pieces = std::move(halves);
+  }
+  for_each(pieces.size(), threads, [&](std::size_t p) { sort_tiles(pieces[p], points, tile_size); });
   return order;
 }
 
