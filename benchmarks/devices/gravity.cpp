@@ -1,7 +1,7 @@
 // Gravity of seven spheres (252 thousand prisms at 15,000 stations, ten quantities, nothing merged) on a
 // device.
 //
-//   devices_gravity [device] [repeats]      prints JSON
+//   devices_gravity [device] [repeats] [direct]      prints JSON; direct: without the tree
 //
 // Time: Summation::sum() after the upload, everything included (lists of near tiles, all kernels, the
 // reduction, the download, pairs of the host); median. Before: sorting, growing the tree with its lists of
@@ -173,7 +173,8 @@ int main_program(int argc, char** argv) {
   direct("direct double", 1e-6, Precision::double_precision);
   direct("direct double", best_accuracy, Precision::double_precision);
   direct("direct single", 1e-6, Precision::single_precision);
-  for (const double accuracy : {1e-6, 1e-9, 1e-12}) tree(accuracy);
+  if (argc < 4)
+    for (const double accuracy : {1e-6, 1e-9, 1e-12}) tree(accuracy);
   fmt::print("\n]}}\n");
   return 0;
 }
