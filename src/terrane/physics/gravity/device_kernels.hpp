@@ -323,7 +323,7 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
   using Base = TileKernelOnDevice<Bits, Real, TileLists>;
   using typename Base::Sums;
   using typename Base::Thread;
-  static constexpr int groups_at_once = sizeof(Real) < sizeof(double) ? 20 : 16;
+  static constexpr int groups_at_once = sizeof(Real) < sizeof(double) ? 24 : 16;
   struct Shared {
     SharedTile<Real> tile;
     RunningSums<Bits> total;
@@ -371,21 +371,18 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
     // The coefficients of one shape stay in registers where there are enough.
     if (tile.stride == 0 && (sizeof(Real) < sizeof(double) || Order == 2)) {
       const TileCoefficients<Real> one = tile.coefficients[0];
-      add<Order>(
-          tile, x, y, z, [&](int) -> const TileCoefficients<Real>& { return one; }, sum);
+      add<Order>(tile, x, y, z, &one, 0, sum);
     } else {
-      add<Order>(
-          tile, x, y, z,
-          [&](int p) -> const TileCoefficients<Real>& { return tile.coefficients[p * tile.stride]; }, sum);
+      add<Order>(tile, x, y, z, tile.coefficients, tile.stride, sum);
     }
     Base::settle(shared, t, sum);
   }
 
   /// The way to the next prism is computed beside the field of this one: a root takes long, and needs
   /// nothing.
-  template <int Order, class Coefficients>
+  template <int Order>
   TERRANE_FN static void add(const SharedTile<Real>& tile, Real x, Real y, Real z,
-                             const Coefficients& coefficients, Sums& sum) {
+                             const TileCoefficients<Real>* coefficients, int stride, Sums& sum) {
     struct Way {
       Real x, y, z, inverse, mass;
     };
@@ -402,7 +399,8 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
       unrolled<turns>([&](auto turn) {
         const Way w = next;
         next = way(first + turn + 1);
-        sum.add(multipole_at<Order, true>(coefficients(first + turn), w.x, w.y, w.z, w.inverse, w.mass));
+        sum.add(multipole_at<Order, true>(coefficients[(first + turn) * stride], w.x, w.y, w.z, w.inverse,
+                                          w.mass));
       });
   }
 };
