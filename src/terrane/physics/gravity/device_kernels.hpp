@@ -188,8 +188,8 @@ struct SharedTile {
   double origin[3], length, density;
   int count, stride;  ///< stride: 0 in a tile of one shape
 
-  /// Thread t brings prism t.
-  TERRANE_FN void load(const DeviceEarth& earth, const DeviceTile& tile, int t) {
+  /// Thread t brings prism t, for multipoles up to `order`.
+  TERRANE_FN void load(const DeviceEarth& earth, const DeviceTile& tile, int order, int t) {
     const bool scaled = sizeof(Real) < sizeof(double);
     const double unit = scaled ? tile.length : 1, inverse = 1 / unit;  // a power of two
     const double weight = scaled ? 1 / (tile.density * unit * unit * unit) : 1;
@@ -228,11 +228,14 @@ struct SharedTile {
   }
 
  private:
-  TERRANE_FN void set(int t, const MultipoleCoefficients& c) {
+  TERRANE_FN void set(int t, int order, const MultipoleCoefficients& c) {
     auto& to = coefficients[t];
     for (int i = 0; i < 3; ++i) to.t2[i] = static_cast<Real>(c.t2[i]);
+    if (order < 4) return;
     for (int i = 0; i < 6; ++i) to.t4[i] = static_cast<Real>(c.t4[i]);
+    if (order < 6) return;
     for (int i = 0; i < 10; ++i) to.t6[i] = static_cast<Real>(c.t6[i]);
+    if (order < 8) return;
     for (int i = 0; i < 15; ++i) to.t8[i] = static_cast<Real>(c.t8[i]);
   }
 };
@@ -341,7 +344,8 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
   }
 
   TERRANE_FN void load(Shared& shared, std::size_t group, std::size_t step, int t) const {
-    if (shared.order[step % group_threads] < 4) shared.tile.load(this->earth, this->tile(group, step), t);
+    const int order = shared.order[step % group_threads];
+    if (order < 4) shared.tile.load(this->earth, this->tile(group, step), 2 * order + 2, t);
   }
   TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t, std::size_t step, int t) const {
     switch (shared.order[step % group_threads]) {
@@ -426,7 +430,7 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
 
   TERRANE_FN void load(Shared& shared, std::size_t group, std::size_t step, int t) const {
     const auto& tile = this->tile(group, step);
-    shared.tile.load(this->earth, tile, t);
+    shared.tile.load(this->earth, tile, 8, t);
     if (t == 0) shared.first = tile.first;
     if (t >= static_cast<int>(tile.count)) return;
     const std::size_t n = tile.first + static_cast<std::size_t>(t);

@@ -71,9 +71,9 @@ TERRANE_FN MultipoleCoefficients multipole_coefficients(const Tables& tables, do
   const double h2[3] = {0.25 * lx * lx, 0.25 * ly * ly, 0.25 * lz * lz};
   MultipoleCoefficients c;
   detail::multipole_tensor(tables.order_2, 1, 2, h2, c.t2);
-  detail::multipole_tensor(tables.order_4, 2, 2, h2, c.t4);
-  detail::multipole_tensor(tables.order_6, 3, 1, h2, c.t6);
-  detail::multipole_tensor(tables.order_8, 4, 1.0 / 3, h2, c.t8);
+  if (order >= 4) detail::multipole_tensor(tables.order_4, 2, 2, h2, c.t4);
+  if (order >= 6) detail::multipole_tensor(tables.order_6, 3, 1, h2, c.t6);
+  if (order >= 8) detail::multipole_tensor(tables.order_8, 4, 1.0 / 3, h2, c.t8);
   return c;
 }
 
@@ -85,7 +85,7 @@ inline MultipoleCoefficients multipole_coefficients(double lx, double ly, double
     const double (&order_6)[10][10] = tables::order_6;
     const double (&order_8)[15][15] = tables::order_8;
   } const all;
-  return multipole_coefficients(all, lx, ly, lz);
+  return multipole_coefficients(all, lx, ly, lz, 8);
 }
 
 /// All ten quantities, times `weight` over the prism's volume.  x, y, z: the station relative to the prism's
