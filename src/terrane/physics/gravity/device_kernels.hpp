@@ -213,8 +213,9 @@ struct SharedTile {
                  static_cast<Real>(weighed)};
     if (t == 0) source[device_tile] = source[0];
     if (tile.shape == DeviceTile::no_shape)
-      set(t,
-          multipole_coefficients(earth.tables[0], side[0] * inverse, side[1] * inverse, side[2] * inverse));
+      set(t, order,
+          multipole_coefficients(earth.tables[0], side[0] * inverse, side[1] * inverse, side[2] * inverse,
+                                 order));
     if (tile.shape != DeviceTile::no_shape) {
       // The coefficients of one shape, shared out over the threads.
       const auto& c = earth.shapes[tile.shape];
