@@ -64,10 +64,10 @@ TERRANE_FN void contract(const From& t, const T& a, const T& b, const T& c, T (&
 }  // namespace detail
 
 /// lx, ly, lz: sides, m.  Tables: arrays order_2 .. order_8 as in multipole_tables.hpp, where code of a
-/// device can read them.
+/// device can read them; order: the highest that is needed.
 template <class Tables>
-TERRANE_FN MultipoleCoefficients multipole_coefficients(const Tables& tables, double lx, double ly,
-                                                        double lz) {
+TERRANE_FN MultipoleCoefficients multipole_coefficients(const Tables& tables, double lx, double ly, double lz,
+                                                        int order) {
   const double h2[3] = {0.25 * lx * lx, 0.25 * ly * ly, 0.25 * lz * lz};
   MultipoleCoefficients c;
   detail::multipole_tensor(tables.order_2, 1, 2, h2, c.t2);
