@@ -213,9 +213,8 @@ struct SharedTile {
                  static_cast<Real>(weighed)};
     if (t == 0) source[device_tile] = source[0];
     if (tile.shape == DeviceTile::no_shape)
-      set(t, order,
-          multipole_coefficients(earth.tables[0], side[0] * inverse, side[1] * inverse, side[2] * inverse,
-                                 order));
+      set_multipole_coefficients(earth.tables[0], side[0] * inverse, side[1] * inverse, side[2] * inverse,
+                                 order, coefficients[t]);
     if (tile.shape != DeviceTile::no_shape) {
       // The coefficients of one shape, shared out over the threads.
       const auto& c = earth.shapes[tile.shape];
@@ -226,18 +225,6 @@ struct SharedTile {
       if (t < 10) to.t6[t] = static_cast<Real>(c.t6[t] * (i4 * i2));
       if (t < 15) to.t8[t] = static_cast<Real>(c.t8[t] * (i4 * i4));
     }
-  }
-
- private:
-  TERRANE_FN void set(int t, int order, const MultipoleCoefficients& c) {
-    auto& to = coefficients[t];
-    for (int i = 0; i < 3; ++i) to.t2[i] = static_cast<Real>(c.t2[i]);
-    if (order < 4) return;
-    for (int i = 0; i < 6; ++i) to.t4[i] = static_cast<Real>(c.t4[i]);
-    if (order < 6) return;
-    for (int i = 0; i < 10; ++i) to.t6[i] = static_cast<Real>(c.t6[i]);
-    if (order < 8) return;
-    for (int i = 0; i < 15; ++i) to.t8[i] = static_cast<Real>(c.t8[i]);
   }
 };
 

@@ -26,21 +26,23 @@ struct MultipoleCoefficients {
 
 namespace detail {
 
-template <int Size>
+template <int Size, class T>
 TERRANE_FN void multipole_tensor(const double (&table)[Size][Size], int degree, double factor,
-                                 const double (&h2)[3], double (&t)[Size]) {
-  double powers[3][5];
+                                 const double (&h2)[3], T (&t)[Size]) {
+  double powers[3][5], weight[Size];
   for (int axis = 0; axis < 3; ++axis) {
     powers[axis][0] = 1;
     for (int e = 1; e <= degree; ++e) powers[axis][e] = powers[axis][e - 1] * h2[axis];
   }
-  for (int column = 0; column < Size; ++column) t[column] = 0;
   int row = 0;
   for (int a = degree; a >= 0; --a)
-    for (int b = degree - a; b >= 0; --b, ++row) {
-      const double weight = factor * (powers[0][a] * powers[1][b] * powers[2][degree - a - b]);
-      for (int column = 0; column < Size; ++column) t[column] += weight * table[row][column];
-    }
+    for (int b = degree - a; b >= 0; --b)
+      weight[row++] = factor * (powers[0][a] * powers[1][b] * powers[2][degree - a - b]);
+  for (int column = 0; column < Size; ++column) {
+    double sum = 0;
+    for (row = 0; row < Size; ++row) sum += weight[row] * table[row][column];
+    t[column] = static_cast<T>(sum);
+  }
 }
 
 /// Row of component i in the triangular listing of a symmetric tensor: 0, 1 1, 2 2 2, ...
@@ -63,21 +65,19 @@ TERRANE_FN void contract(const From& t, const T& a, const T& b, const T& c, T (&
 
 }  // namespace detail
 
-/// lx, ly, lz: sides, m.  Tables: arrays order_2 .. order_8 as in multipole_tables.hpp, where code of a
-/// device can read them; order: the highest that is needed.
-template <class Tables>
-TERRANE_FN MultipoleCoefficients multipole_coefficients(const Tables& tables, double lx, double ly, double lz,
-                                                        int order) {
+/// Coefficients up to an order, of a prism with sides lx, ly, lz, m.  Tables: arrays order_2 .. order_8 as in
+/// multipole_tables.hpp, where code of a device can read them.
+template <class Tables, class Coefficients>
+TERRANE_FN void set_multipole_coefficients(const Tables& tables, double lx, double ly, double lz, int order,
+                                           Coefficients& c) {
   const double h2[3] = {0.25 * lx * lx, 0.25 * ly * ly, 0.25 * lz * lz};
-  MultipoleCoefficients c;
   detail::multipole_tensor(tables.order_2, 1, 2, h2, c.t2);
   if (order >= 4) detail::multipole_tensor(tables.order_4, 2, 2, h2, c.t4);
   if (order >= 6) detail::multipole_tensor(tables.order_6, 3, 1, h2, c.t6);
   if (order >= 8) detail::multipole_tensor(tables.order_8, 4, 1.0 / 3, h2, c.t8);
-  return c;
 }
 
-/// The same on the host.
+/// All of them, on the host.
 inline MultipoleCoefficients multipole_coefficients(double lx, double ly, double lz) {
   struct {
     const double (&order_2)[3][3] = tables::order_2;
@@ -85,7 +85,9 @@ inline MultipoleCoefficients multipole_coefficients(double lx, double ly, double
     const double (&order_6)[10][10] = tables::order_6;
     const double (&order_8)[15][15] = tables::order_8;
   } const all;
-  return multipole_coefficients(all, lx, ly, lz, 8);
+  MultipoleCoefficients c;
+  set_multipole_coefficients(all, lx, ly, lz, 8, c);
+  return c;
 }
 
 /// All ten quantities, times `weight` over the prism's volume.  x, y, z: the station relative to the prism's
