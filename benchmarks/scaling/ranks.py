@@ -28,8 +28,8 @@ seed = 1
 densities = [0.1, 3.0, "g/cm3"]
 [survey]
 kind = "grid"
-easting = [-10000, 30000, {stations}]
-northing = [-10000, 30000, {stations}]
+region = [-10000, 30000, -10000, 30000]
+shape = [{stations}, {stations}]
 height = 150
 [simulation]
 channels = ["all"]

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -416,7 +417,8 @@ void DeviceSummation::sum(std::size_t first, std::size_t last, const Take& take,
   std::uint64_t stations = 0;
   for (std::size_t p = first; p < last; ++p) stations += part(p).stations.size();
   progress.start("gravity", stations);
-  std::size_t at_once = std::max<std::size_t>(1, groups_at_once() / groups_a_part);
+  device_seconds_ = 0;
+  std::size_t at_once = (groups_at_once() + groups_a_part - 1) / groups_a_part;
   for (std::size_t begin = first; begin < last;) {
     if (progress.cancelled()) throw Cancelled();
     const std::size_t end = std::min(begin + at_once, last);
@@ -437,7 +439,10 @@ void DeviceSummation::some(std::size_t first, std::size_t last, const Take& take
   const std::size_t first_group = first * groups_a_part, groups = last_group(last - 1) - first_group,
                     width = kernel_sets[set_].size(), row = groups * device_tile;
   enlarge(stream_, sums_, width * row);
+  const auto start = std::chrono::steady_clock::now();
   run(first_group, first_group + groups, {sums_.view().data, width * row}, progress);
+  stream_.wait();
+  device_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   values_.resize(width * row);
   sums_.download(stream_, values_);
   std::vector<Contact> contacts;

@@ -122,6 +122,9 @@ class DeviceSummation : public Summation {
   Part part(std::size_t index) const final;
   void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) final;
 
+  /// Of the last sum(): from the first launch to the last result on the device, without the way back.
+  double device_seconds() const noexcept { return device_seconds_; }
+
  protected:
   DeviceSummation(Device device, const Prisms& prisms, const Stations& stations, ChannelSet channels,
                   const Turn& turn, const Switching& switching, std::vector<std::uint32_t> order,
@@ -147,6 +150,7 @@ class DeviceSummation : public Summation {
 
   Buffer<double> sums_;
   std::vector<double> values_;
+  double device_seconds_ = 0;
 };
 
 /// At least so large; what it held is lost when it grows.
