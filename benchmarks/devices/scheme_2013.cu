@@ -158,7 +158,8 @@ __host__ __device__ __forceinline__ T pair(const Box<T>& box, T px, T py, T pz) 
     for (int j = 0; j < 2; ++j)
 #pragma unroll
       for (int k = 0; k < 2; ++k) {
-        const T x = box.x[i] - px, y = box.y[j] - py, z = box.z[k] - pz;
+        // z is depth, as in the paper: upward, z + r would lose all digits above a body.
+        const T x = box.x[i] - px, y = box.y[j] - py, z = pz - box.z[1 - k];
         const T r = sqrt(x * x + y * y + z * z);
         T term;
         if constexpr (C == gx) term = x * atan(y * z / (x * r)) - y * log(z + r) - z * log(y + r);
@@ -172,7 +173,8 @@ __host__ __device__ __forceinline__ T pair(const Box<T>& box, T px, T py, T pz) 
         if constexpr (C == gyz) term = log(x + r);
         sum += (i + j + k) % 2 == 0 ? -term : term;
       }
-  return box.weight * sum;
+  constexpr bool turns = C == gz || C == gxz || C == gyz;  // back to up
+  return box.weight * (turns ? -sum : sum);
 }
 
 /// f(std::integral_constant<int, c>).

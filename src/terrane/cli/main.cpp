@@ -8,6 +8,7 @@
 #include "terrane/cli/command.hpp"
 #ifdef TERRANE_HAS_MPI
 #include "terrane/parallel/comm_mpi.hpp"
+#include "terrane/parallel/for_each.hpp"
 #endif
 
 namespace {
@@ -34,7 +35,9 @@ int main(int argc, char** argv) {
   if (launched_ranks() > 0) {
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    const int status = command(argc, argv, *terrane::mpi_comm(MPI_COMM_WORLD), mpi);
+    const auto comm = terrane::mpi_comm(MPI_COMM_WORLD);
+    terrane::share_processors(comm->on_node().count);
+    const int status = command(argc, argv, *comm, mpi);
     MPI_Finalize();
     return status;
   }

@@ -61,6 +61,8 @@ std::vector<Gpu> gpus() {
   return all;
 }
 
+Gpu gpu(int index) { return cuda::describe(index); }
+
 Device resolve(Device wanted, int place) {
   using Kind = Device::Kind;
   if (wanted.kind == Kind::cpu || wanted.kind == Kind::debug) return wanted;

@@ -42,6 +42,8 @@ struct Gpu {
 std::vector<Gpu> gpus();
 /// How many, without asking each.
 int gpu_count();
+/// One of them. Asking wakes it, so do not ask for others than what is used.
+Gpu gpu(int index);
 /// Why gpus() is empty: "this build has no CUDA", "no GPU found: <what the driver says>".
 std::string why_no_gpu();
 

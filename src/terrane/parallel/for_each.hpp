@@ -10,6 +10,10 @@ namespace terrane {
 /// never more than sixteen for each core.
 int thread_count(int wanted);
 
+/// Unless OMP_NUM_THREADS or a binding to some processors says otherwise: from now on this process uses its
+/// share of them, one of so many processes that run on the machine.
+void share_processors(int processes);
+
 /// Calls task(index) once for every index below count, on up to `threads` threads, in no particular order;
 /// what a task computes must not depend on that order. The first exception ends the loop early and is thrown
 /// here.

@@ -139,7 +139,7 @@ namespace {
 double speed(Device device) {
   if (device.kind != Device::Kind::cuda) return 1;
   const double core = kernel_target().kernels[0].lanes / seconds_an_operation;
-  return share_of_gpu * gpus()[static_cast<std::size_t>(device.index)].fp64_per_second / core;
+  return share_of_gpu * gpu(device.index).fp64_per_second / core;
 }
 
 /// The device asked for; where any will do, a GPU if it has room for the prisms and what the processors would
