@@ -97,7 +97,7 @@ TEST(Devices, ThatAreNotThereAreRefusedWithWhatThereIs) {
     else EXPECT_THAT(error.what(), testing::HasSubstr("cuda:0"));
   }
   if (gpu_count() == 0) EXPECT_EQ(to_string(resolve({})), "cpu");
-  else EXPECT_EQ(to_string(resolve({}, gpu_count() + 0)), "cuda:0");
+  else EXPECT_EQ(to_string(resolve({}, gpu_count())), "cuda:0");
 }
 
 }  // namespace

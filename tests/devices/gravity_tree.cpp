@@ -57,7 +57,9 @@ TEST_P(TreeOn, KeepsItsTolerance) {
     const double error =
         test::largest_error(sum(GetParam(), prisms, stations, ChannelSet::all(), accuracy), truth);
     EXPECT_LT(error, accuracy);
-    if (accuracy >= 1e-6) EXPECT_GT(error, 1e-14) << "nothing was far enough for an expansion";
+    if (accuracy >= 1e-6) {
+      EXPECT_GT(error, 1e-14) << "nothing was far enough for an expansion";
+    }
   }
 }
 
