@@ -35,9 +35,12 @@ int main(int argc, char** argv) {
   if (launched_ranks() > 0) {
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    const auto comm = terrane::mpi_comm(MPI_COMM_WORLD);
-    terrane::share_processors(comm->on_node().count);
-    const int status = command(argc, argv, *comm, mpi);
+    int status = 0;
+    {
+      const auto comm = terrane::mpi_comm(MPI_COMM_WORLD);
+      terrane::share_processors(comm->on_node().count);
+      status = command(argc, argv, *comm, mpi);
+    }  // it must not outlive MPI
     MPI_Finalize();
     return status;
   }
