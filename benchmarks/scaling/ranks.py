@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """One job on several GPUs, a rank each: the time of the direct sum on 1, 2, 4, ... ranks of mpirun.
 
-    benchmarks/scaling/ranks.py TERRANE [--ranks 1 2 4] [--device cuda] [--blocks 200] [--stations 1000]
+    benchmarks/scaling/ranks.py TERRANE [--ranks 1 2 4] [--device cuda] [--blocks 200] [--stations 2000]
 
-Two million blocks of random size and density at a million stations, ten quantities at 1e-12: prints JSON with the seconds
+Two million blocks of random size and density at four million stations, ten quantities at 1e-12: prints JSON with the seconds
 of the whole computation as the command reports them (planning, distribution, sorting, upload, sums, collection) and the
 speed-up over one rank. The fields of all runs are compared: they must have the same bits.
 """
@@ -46,7 +46,7 @@ def main():
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--blocks", type=int, default=200)
-    parser.add_argument("--stations", type=int, default=1000)
+    parser.add_argument("--stations", type=int, default=2000)
     arguments = parser.parse_args()
     results = []
     with tempfile.TemporaryDirectory() as folder:
