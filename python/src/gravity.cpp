@@ -112,7 +112,8 @@ void bind_gravity(nb::module_& m) {
   m.def("forward", &forward_arrays, nb::arg("prisms"), nb::arg("density"), nb::arg("easting"),
         nb::arg("northing"), nb::arg("up"), nb::arg("channels"), nb::arg("out"), nb::arg("divisors"),
         nb::arg("singular"), nb::arg("accuracy"), nb::arg("method"), nb::arg("policy"), nb::arg("single"),
-        nb::arg("gravitational_constant"), nb::arg("verify"), nb::arg("device"), nb::arg("threads"), nb::arg("report").none());
+        nb::arg("gravitational_constant"), nb::arg("verify"), nb::arg("device"), nb::arg("threads"),
+        nb::arg("report").none());
   m.def("channels", &channels_in_frame);
 }
 

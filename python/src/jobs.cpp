@@ -117,8 +117,7 @@ void bind_jobs(nb::module_& m) {
   m.def("simulation",
         [](const nb::tuple& model, const nb::tuple& survey, unsigned channels, double accuracy, int method,
            int policy, bool single, double gravitational_constant, std::size_t verify,
-           const std::string& device, int threads,
-           const std::string& frame, const std::string& units) {
+           const std::string& device, int threads, const std::string& frame, const std::string& units) {
           gravity::Settings settings;
           auto& p = settings.parameters;
           p.channels = ChannelSet::from_bits(channels);

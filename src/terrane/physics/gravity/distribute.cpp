@@ -203,10 +203,8 @@ class ByPrisms final : public Worker {
           progress, static_cast<double>(round.size() * steps_a_part) / static_cast<double>(mine_.size()));
       // A device need not hold all chunks: there they come one after the other, in each round anew.
       std::unique_ptr<Summation> passing;
-      if (i >= kept_.size()) {
-        passing = chunk(mine_.first + i);
-        if (!parameters_.device.has_own_memory()) kept_.push_back(std::move(passing));
-      }
+      if (i >= kept_.size() && parameters_.device.has_own_memory()) passing = chunk(mine_.first + i);
+      else if (i >= kept_.size()) kept_.push_back(chunk(mine_.first + i));
       auto& summation = passing ? *passing : *kept_[i];
       summation.sum(
           round.first, round.last,
@@ -308,7 +306,7 @@ class Rounds {
   Rounds(std::size_t parts, std::size_t least, double expected_seconds, double wanted_seconds)
       : least_(static_cast<double>(least)), wanted_(wanted_seconds) {
     next_ = expected_seconds <= 2 * wanted_ ? static_cast<double>(parts)
-                                           : static_cast<double>(parts) * wanted_ / expected_seconds;
+                                            : static_cast<double>(parts) * wanted_ / expected_seconds;
   }
   Range next(std::size_t done, std::size_t parts) const {
     return {done, std::min(parts, done + static_cast<std::size_t>(std::max(least_, next_)))};
