@@ -887,7 +887,7 @@ std::string window_of(const Problem& problem, const Results& results) {
   return "{\"component\": \"Gz\", \"unit\": \"mGal\", \"easting\": " + list(x, ", ") +
          ",\n \"northing\": " + list(y, ", ") + ",\n \"reference\": " + list(truth, ", ") +
          ",\n \"error_double\": " + list(in_double, ", ") + ",\n \"error_single\": " + list(in_single, ", ") +
-         "}";
+         (of_terrane.empty() ? "" : ",\n \"error_terrane_single\": " + list(of_terrane, ", ")) + "}";
 }
 
 int run(int count, char** arguments) {
