@@ -29,8 +29,7 @@ FieldTable sum(Device device, const PrismList& prisms, const StationList& statio
   for (std::size_t first = 0; first < engine->parts(); first += at_once)
     engine->sum(
         first, std::min(first + at_once, engine->parts()),
-        [&](std::size_t p, PartSums&& sums) { scatter(engine->part(p), std::move(sums), channels, all); },
-        silent);
+        [&](std::size_t p, PartSums&& sums) { scatter(engine->part(p), sums, channels, all); }, silent);
   return all.values;
 }
 

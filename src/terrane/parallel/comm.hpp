@@ -100,6 +100,8 @@ class Packet {
     take(std::as_writable_bytes(values));
   }
   bool empty() const noexcept { return at_ == bytes_.size(); }
+  /// Room for so many bytes more.
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes_.size() + bytes); }
 
   /// Collective: the packet of `root` becomes that of all.
   void broadcast(Comm& comm, int root = 0);

@@ -155,29 +155,44 @@ class Worker {
   virtual void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) = 0;
 };
 
+/// Enough for a GPU, or for every thread of the processors.
+std::size_t parts_at_once(const Parameters& parameters) {
+  return parameters.device.has_own_memory() ? 16
+                                            : 4 * static_cast<std::size_t>(thread_count(parameters.threads));
+}
+
 class ByStations final : public Worker {
  public:
-  ByStations(std::shared_ptr<Summation> summation, int rank, int ranks)
-      : summation_(std::move(summation)), rank_(rank), ranks_(ranks) {}
+  /// at_once: parts that the summation does together well.
+  ByStations(std::shared_ptr<Summation> summation, std::size_t at_once, int rank, int ranks)
+      : summation_(std::move(summation)),
+        at_once_(at_once),
+        rank_(static_cast<std::size_t>(rank)),
+        ranks_(static_cast<std::size_t>(ranks)) {}
   std::size_t parts() const override { return summation_->parts(); }
   Summation::Part part(std::size_t index) const override { return summation_->part(index); }
   std::size_t chunks() const override { return 1; }
   void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) override {
-    const auto share =
-        balanced_range(round.size(), static_cast<std::size_t>(ranks_), static_cast<std::size_t>(rank_));
-    if (share.size() == 0) return;
-    ShareOfProgress mine(progress, static_cast<double>(round.size() * steps_a_part));
-    summation_->sum(
-        round.first + share.first, round.first + share.last,
-        [&](std::size_t part, PartSums&& sums) {
-          trees[part - round.first].add({0, 0}, std::move(sums));
-        },
-        mine);
+    // Neighbouring parts take about as long as each other, distant ones need not: every rank takes some of
+    // each region.
+    const std::size_t regions = std::clamp<std::size_t>(round.size() / (ranks_ * at_once_), 1, 16);
+    for (std::size_t region = 0; region < regions; ++region) {
+      const auto share = balanced_range(round.size(), regions * ranks_, region * ranks_ + rank_);
+      if (share.size() == 0) continue;
+      ShareOfProgress mine(progress,
+                           static_cast<double>(round.size() * steps_a_part) / static_cast<double>(regions));
+      summation_->sum(
+          round.first + share.first, round.first + share.last,
+          [&](std::size_t part, PartSums&& sums) {
+            trees[part - round.first].add({0, 0}, std::move(sums));
+          },
+          mine);
+    }
   }
 
  private:
   std::shared_ptr<Summation> summation_;
-  int rank_, ranks_;
+  std::size_t at_once_, rank_, ranks_;
 };
 
 class ByPrisms final : public Worker {
@@ -237,6 +252,15 @@ class ByPrisms final : public Worker {
 };
 
 void put(Packet& packet, const std::vector<ChunkTree>& trees) {
+  std::size_t bytes = 0;
+  for (const auto& tree : trees) {
+    bytes += sizeof(std::size_t);
+    for (const auto& [node, sums] : tree.nodes()) {
+      bytes += sizeof(node) + 2 * sizeof(std::size_t) + sums.contacts.size() * sizeof(Contact);
+      for (const auto& values : sums.values) bytes += sizeof(std::size_t) + values.size() * sizeof(double);
+    }
+  }
+  packet.reserve(bytes);
   for (const auto& tree : trees) {
     packet.put(tree.nodes().size());
     for (const auto& [node, sums] : tree.nodes()) {
@@ -419,8 +443,8 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
         worker =
             std::make_unique<ByPrisms>(own, summed.size(), chunks_of(comm, summed.size(), 0), stations, here);
       else
-        worker =
-            std::make_unique<ByStations>(plan.summation(prisms, stations, here, progress), 0, comm.size());
+        worker = std::make_unique<ByStations>(plan.summation(prisms, stations, here, progress),
+                                              parts_at_once(here), 0, comm.size());
     });
 
     const std::size_t parts = worker->parts(), ranks = static_cast<std::size_t>(comm.size());
@@ -458,10 +482,16 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
         auto packet = Packet::receive(comm, rank);
         add_from(packet, trees);
       }
-      for (std::size_t p = 0; p < trees.size(); ++p) {
+      // Parts have no station and channel in common.
+      std::vector<std::vector<Contact>> contacts(trees.size());
+      for_each(trees.size(), parameters.threads, [&](std::size_t p) {
         if (!trees[p].whole()) throw std::logic_error("a part is not whole after its round");
-        scatter(worker->part(round.first + p), trees[p].take(), parameters.channels, state.sums);
-      }
+        auto sums = trees[p].take();
+        contacts[p] = std::move(sums.contacts);
+        scatter_values(worker->part(round.first + p), sums, parameters.channels, state.sums);
+      });
+      for (const auto& some : contacts)
+        state.sums.contacts.insert(state.sums.contacts.end(), some.begin(), some.end());
       state.parts = round.last;
       rounds.took(round, seconds_since(begin));
       if (keeps && state.parts < parts && seconds_since(last_written) >= interval) {
@@ -525,7 +555,7 @@ void serve(Comm& comm) {
       } else {
         Progress silent;
         worker = std::make_unique<ByStations>(summation(prisms->view(), stations, parameters, silent),
-                                              comm.rank(), comm.size());
+                                              parts_at_once(parameters), comm.rank(), comm.size());
       }
     });
     for (;;) {

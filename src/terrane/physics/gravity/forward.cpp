@@ -162,9 +162,13 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.notes = std::move(distributed.notes);
   report.warnings = std::move(distributed.warnings);
   report.device = describe(report.device, wanted.partition, runtime);
-  for (std::size_t c = 0; c < sums.values.size(); ++c)
-    for (std::size_t n = 0; n < stations.size(); ++n)
+  constexpr std::size_t chunk = 1 << 16;
+  const std::size_t chunks = (stations.size() + chunk - 1) / chunk;
+  for_each(sums.values.size() * chunks, chunks > 1 ? parameters.threads : 1, [&](std::size_t task) {
+    const std::size_t c = task / chunks, first = task % chunks * chunk;
+    for (std::size_t n = first; n < std::min(first + chunk, stations.size()); ++n)
       out.values[c][n] = parameters.gravitational_constant * sums.values[c][n];
+  });
   std::fill(out.singular.begin(), out.singular.end(), static_cast<unsigned char>(0));
   settle_contacts(sums.contacts, parameters, out, report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -4,7 +4,7 @@
 
 namespace terrane::gravity {
 
-void scatter(const Summation::Part& part, PartSums&& sums, ChannelSet channels, PartSums& all) {
+void scatter_values(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all) {
   std::size_t from = 0, to = 0;
   for (const auto channel : channels.list()) {
     if (part.channels.contains(channel)) {
@@ -14,6 +14,10 @@ void scatter(const Summation::Part& part, PartSums&& sums, ChannelSet channels, 
     }
     ++to;
   }
+}
+
+void scatter(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all) {
+  scatter_values(part, sums, channels, all);
   all.contacts.insert(all.contacts.end(), sums.contacts.begin(), sums.contacts.end());
 }
 
@@ -28,9 +32,7 @@ PartSums sum_all(Summation& summation, ChannelSet channels, std::size_t stations
   all.values.assign(channels.size(), std::vector<double>(stations));
   summation.sum(
       0, summation.parts(),
-      [&](std::size_t part, PartSums&& sums) {
-        scatter(summation.part(part), std::move(sums), channels, all);
-      },
+      [&](std::size_t part, PartSums&& sums) { scatter(summation.part(part), sums, channels, all); },
       progress);
   sort_contacts(all.contacts);
   return all;

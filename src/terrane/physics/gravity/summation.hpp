@@ -40,7 +40,9 @@ class Summation {
 };
 
 /// Puts the sums of one part where they belong among the sums of all stations and channels.
-void scatter(const Summation::Part& part, PartSums&& sums, ChannelSet channels, PartSums& all);
+void scatter(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
+/// Without the contacts: for several parts at a time, which have no value in common.
+void scatter_values(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
 
 /// Puts contacts in the order of their stations, however the parts came.
 void sort_contacts(std::vector<Contact>& contacts);
