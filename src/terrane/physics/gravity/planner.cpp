@@ -267,6 +267,8 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
                           (plan.merged ? 7 * sizeof(double) * plan.merged->size() : 0);
       plan.seconds = plan.direct_seconds;
   }
+  if (on_device && parameters.precision == Precision::single_precision)
+    plan.estimated_error = std::max(plan.estimated_error, single_accuracy);
   if (plan.method != Method::tree) plan.tree.reset();
   if (plan.method != Method::lattice) plan.lattice.reset();
   if (plan.method != Method::direct) plan.merged.reset();
