@@ -100,7 +100,7 @@ double instructions(const PrismList& prisms, const StationList& stations, double
     StationBox box;
     std::copy_n(g.low, 3, box.low);
     std::copy_n(g.high, 3, box.high);
-    for (const auto& tile : tiles) sum += cost[far_order(switching, tile, box)] * g.count * tile.count;
+    for (const auto& tile : tiles) sum += cost[far_order(switching, 0, tile, box)] * g.count * tile.count;
   }
   return sum;
 }

@@ -69,7 +69,7 @@ TEST(DebugDeviceDeathTest, EndsTheProgramWhenAnythingIsWrittenPastTheEnd) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const Device debug{Device::Kind::debug, -1};
   Stream stream(debug);
-  Buffer<double> buffer(debug, 1000);
+  Buffer<double> buffer(debug, 1001);
   const std::vector<double> more(1002, 1.0);
   EXPECT_DEATH(buffer.upload(stream, more), "");
 }

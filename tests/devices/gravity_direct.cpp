@@ -200,6 +200,37 @@ TEST_P(DirectSumOn, SinglePrecisionIsRightToTwoInAMillion) {
   }
 }
 
+/// Small bodies far apart: a tile then reaches over distances beside which they are nothing.
+PrismList scattered_bodies(int cells, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> place(0, 200e3), density(200, 900);
+  PrismList prisms;
+  for (int body = 0; body < 200 / (cells * cells); ++body) {
+    const double x = place(random), y = place(random);
+    for (int i = 0; i < cells; ++i)
+      for (int j = 0; j < cells; ++j)
+        prisms.add({x + 10 * i, x + 10 * i + 10, y + 10 * j, y + 10 * j + 10, -30, -20}, density(random));
+  }
+  return prisms;
+}
+
+TEST_P(DirectSumOn, SinglePrecisionStandsSmallBodiesFarApart) {
+  for (const int cells : {1, 3}) {
+    const auto prisms = scattered_bodies(cells, 17);
+    StationList stations;
+    for (std::size_t n = 0; n < prisms.size(); n += 3)
+      stations.add(prisms.west[n] + 3, prisms.south[n] - 8, 10.0 + 7 * static_cast<double>(n % 5));
+    Progress silent;
+    const auto truth =
+        direct_sum(prisms.view(), stations.view(), ChannelSet::all(), best_accuracy, 0, silent).values;
+    EXPECT_LT(
+        test::largest_error(
+            sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-6, Precision::single_precision), truth),
+        single_accuracy)
+        << cells;
+  }
+}
+
 TEST_P(DirectSumOn, HasTheSameBitsInWhateverParts) {
   const auto prisms = noisy_block(13, 10);
   std::mt19937 random(11);

@@ -100,6 +100,23 @@ TEST_P(TreeOn, SinglePrecisionIsRightToTwoInAMillion) {
       2e-6);
 }
 
+TEST_P(TreeOn, SinglePrecisionStandsSmallBodiesFarApart) {
+  std::mt19937 random(17);
+  std::uniform_real_distribution<double> place(0, 200e3), density(200, 900);
+  PrismList prisms;
+  StationList stations;
+  for (int body = 0; body < 400; ++body) {
+    const double x = place(random), y = place(random);
+    prisms.add({x, x + 10, y, y + 10, -30, -20}, density(random));
+    if (body % 3 == 0) stations.add(x + 3, y - 8, 10.0 + body % 40);
+  }
+  const auto truth = test::direct_field(prisms.view(), stations.view(), 1e-14);
+  EXPECT_LT(
+      test::largest_error(
+          sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-6, Precision::single_precision), truth),
+      single_accuracy);
+}
+
 TEST_P(TreeOn, HasTheSameBitsInWhateverParts) {
   const auto prisms = noisy_slab(24, 9);
   std::mt19937 random(10);

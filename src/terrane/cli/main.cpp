@@ -18,7 +18,7 @@ int launched_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const char* value = std::getenv(name)) return std::atoi(value);
   if (std::getenv("PMIX_RANK") == nullptr) return 0;
-  const char* tasks = std::getenv("SLURM_NTASKS");
+  const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
   return tasks ? std::atoi(tasks) : 1;
 }
 
@@ -38,8 +38,17 @@ int main(int argc, char** argv) {
     int status = 0;
     {
       const auto comm = terrane::mpi_comm(MPI_COMM_WORLD);
-      terrane::share_processors(comm->on_node().count);
-      status = command(argc, argv, *comm, mpi);
+      if (comm->size() == 1 && launched_ranks() > 1) {
+        // Each would run the whole job and write the same files.
+        fmt::print(stderr,
+                   "terrane: ranks: {} were started, and {} sees one\n"
+                   "         Start them with its own mpirun, or with srun --mpi=pmix.\n",
+                   launched_ranks(), mpi);
+        status = 2;
+      } else {
+        terrane::share_processors(comm->on_node().count);
+        status = command(argc, argv, *comm, mpi);
+      }
     }  // it must not outlive MPI
     MPI_Finalize();
     return status;

@@ -13,6 +13,8 @@ namespace terrane::detail::cuda {
 /// GPUs to be had; when 0, `why` says why.
 int count(std::string& why);
 Gpu describe(int index);
+/// The oldest compute capability that this build has code for, times ten.
+int least_capability();
 DeviceMemory memory(int index);
 void* make_stream(int index, bool urgent);
 void drop_stream(int index, void* stream) noexcept;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -69,7 +70,8 @@ void* debug_allocate(std::size_t bytes) {
       mmap(nullptr, pages + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (all == MAP_FAILED) return nullptr;
   if (h.open > 0) mprotect(all, pages, PROT_READ | PROT_WRITE);
-  constexpr std::size_t alignment = 16;
+  // What arrays of such a size can need: the end is then just before the guard.
+  const std::size_t alignment = std::min<std::size_t>(bytes & (~bytes + 1), 64);
   void* const memory = static_cast<char*>(all) + (pages - bytes) / alignment * alignment;
   h.blocks[memory] = {static_cast<char*>(all), pages};
   h.used += pages;

@@ -63,21 +63,51 @@ std::vector<Gpu> gpus() {
 
 Gpu gpu(int index) { return cuda::describe(index); }
 
+namespace {
+
+/// Why this build cannot use a GPU that is there; empty: it can.
+std::string why_not(const Gpu& gpu) {
+  const int least = cuda::least_capability();
+  if (10 * gpu.capability[0] + gpu.capability[1] >= least) return {};
+  return fmt::format("{} has compute capability {}.{}, and this build has code from {}.{} on", gpu.name,
+                     gpu.capability[0], gpu.capability[1], least / 10, least % 10);
+}
+
+/// A GPU if one can be had, without a word when not.
+Device any_device(int place) {
+  const Device cpu{Device::Kind::cpu, -1};
+  try {
+    const int count = gpu_count();
+    if (count == 0) return cpu;
+    const int index = place % count;
+    return why_not(gpu(index)).empty() ? Device{Device::Kind::cuda, index} : cpu;
+  } catch (const Error&) {  // taken by another program alone, or out of order
+    return cpu;
+  }
+}
+
+}  // namespace
+
 Device resolve(Device wanted, int place) {
   using Kind = Device::Kind;
   if (wanted.kind == Kind::cpu || wanted.kind == Kind::debug) return wanted;
+  if (wanted.kind == Kind::automatic) return any_device(place);
   const int count = gpu_count();
-  if (wanted.kind == Kind::automatic && count == 0) return {Kind::cpu, -1};
   if (count == 0)
     throw UnsupportedError("device",
                            fmt::format("\"{}\" is not to be had: {}", to_string(wanted), why_no_gpu()),
                            "Available: cpu. device = \"auto\" takes a GPU where there is one.");
-  if (wanted.kind == Kind::automatic || wanted.index < 0) return {Kind::cuda, place % count};
-  if (wanted.index < count) return wanted;
-  std::string there;
-  for (const auto& gpu : gpus()) there += fmt::format(", cuda:{} ({})", gpu.index, gpu.name);
-  throw UnsupportedError("device", fmt::format("there is no {}", to_string(wanted)),
-                         "Available: cpu" + there + ".");
+  const int index = wanted.index < 0 ? place % count : wanted.index;
+  if (index >= count) {
+    std::string there;
+    for (const auto& gpu : gpus()) there += fmt::format(", cuda:{} ({})", gpu.index, gpu.name);
+    throw UnsupportedError("device", fmt::format("there is no {}", to_string(wanted)),
+                           "Available: cpu" + there + ".");
+  }
+  if (const auto why = why_not(gpu(index)); !why.empty())
+    throw UnsupportedError("device", why,
+                           "Build with -DCMAKE_CUDA_ARCHITECTURES for it, or write device = \"cpu\".");
+  return {Kind::cuda, index};
 }
 
 DeviceMemory device_memory(Device device) {

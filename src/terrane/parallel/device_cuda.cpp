@@ -33,7 +33,7 @@ namespace {
 
 /// Multiply-adds in double that a multiprocessor begins in a clock.
 int fp64_lanes(int major, int minor) {
-  if (major == 8 && minor == 0) return 32;
+  if ((major == 8 || major == 7 || major == 6) && minor == 0) return 32;
   if ((major == 9 || major == 10) && minor == 0) return 64;
   return 2;  // made for graphics
 }
@@ -52,6 +52,8 @@ Gpu describe(int index) {
           {properties.major, properties.minor},
           1e3 * kilohertz * properties.multiProcessorCount * fp64_lanes(properties.major, properties.minor)};
 }
+
+int least_capability() { return TERRANE_LEAST_CAPABILITY; }
 
 DeviceMemory memory(int index) {
   use(index);

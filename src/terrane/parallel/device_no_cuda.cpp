@@ -18,6 +18,7 @@ int count(std::string& why) {
   return 0;
 }
 Gpu describe(int) { none(); }
+int least_capability() { none(); }
 DeviceMemory memory(int) { none(); }
 void* make_stream(int, bool) { none(); }
 void drop_stream(int, void*) noexcept {}

@@ -21,7 +21,7 @@
 
 namespace terrane {
 
-/// Threads of a group that run in step: what warp_all() asks.
+/// Threads of a group that run in step: whom group_all() asks.
 inline constexpr int group_threads = 32;
 
 /// Whether `condition` holds for every thread of the group, so that all take the same branch. Every thread of
@@ -113,9 +113,9 @@ void for_each([[maybe_unused]] Stream& stream, std::size_t count, const Kernel& 
 ///   groups_at_once          how many groups a multiprocessor should hold (registers allowing)
 ///   begin(Shared&, Thread&, group, thread)
 ///   steps(group)            tiles to walk over
-///   look_ahead(Shared&, group, step, thread)             may be there: before load(), what that needs to
-///   know load(Shared&, group, step, thread)                   all threads together bring a tile
-///   work(Shared&, Thread&, group, step, thread)          each thread does its share of it
+///   look_ahead(Shared&, group, step, thread)      may be there: before load(), what that needs to know
+///   load(Shared&, group, step, thread)            all threads together bring a tile
+///   work(Shared&, Thread&, group, step, thread)   each thread does its share of it
 ///   end(Shared&, Thread&, group, thread)
 /// A thread may keep what is its own in Shared, too, where registers are dear; nobody else may look at that.
 template <class Kernel>

@@ -55,6 +55,8 @@ struct DeviceEarth {
   View<const MultipoleCoefficients> shapes;
   View<const MultipoleTables> tables;  ///< one
   Switching switching;
+  double least_gap;  ///< of a far tile, in lengths of its box: in float, coordinates along it must not round
+                     ///< away
 };
 
 struct StationBox {
@@ -121,13 +123,16 @@ struct HostPair {
 };
 
 /// The multipole that serves every pair of a tile and a group of stations: 0 .. 3 for order 2 .. 8, 4: none.
-TERRANE_FN int far_order(const Switching& s, const DeviceTile& tile, const StationBox& box) {
-  double gap2 = 0;
+TERRANE_FN int far_order(const Switching& s, double least_gap, const DeviceTile& tile,
+                         const StationBox& box) {
+  double gap2 = 0, length2 = 0;
   for (int a = 0; a < 3; ++a) {
+    length2 += (tile.high[a] - tile.low[a]) * (tile.high[a] - tile.low[a]);
     const double gap = maximum(maximum(tile.low[a] - box.high[a], box.low[a] - tile.high[a]), 0.0);
     gap2 += gap * gap;
   }
   int order = 4;
+  if (gap2 < least_gap * least_gap * length2) return order;
   for (int i = 3; i >= 0; --i) {
     const double from = s.multipole_from[i] * tile.longest;
     if (gap2 >= from * from) order = i;
@@ -326,7 +331,7 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
     if (step % group_threads != 0) return;
     const std::size_t next = step + static_cast<std::size_t>(t);
     shared.order[t] = next < this->steps(group)
-                          ? far_order(this->earth.switching, this->tile(group, next),
+                          ? far_order(this->earth.switching, this->earth.least_gap, this->tile(group, next),
                                       this->stations.boxes[this->lists.station_group(group)])
                           : 4;
   }
@@ -439,9 +444,6 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
     const auto& tile = shared.tile;
     const std::size_t station = this->lists.station_group(group) * device_tile + static_cast<std::size_t>(t);
     const double inverse = 1 / tile.length;
-    const Real x = static_cast<Real>((thread.x - tile.origin[0]) * inverse),
-               y = static_cast<Real>((thread.y - tile.origin[1]) * inverse),
-               z = static_cast<Real>((thread.z - tile.origin[2]) * inverse);
     Sums sum;
     DeviceSums<Bits, double> close;  // in SI
     sum.clear();
@@ -457,9 +459,10 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
                    zc = -0.5 * (prism.z[0] + prism.z[1]);  // the station relative to the centre
       const double r2 = xc * xc + (yc * yc + zc * zc);
       if (group_all(r2 >= shared.multipole2[p])) {
-        const auto source = tile.source[p];
-        sum.add(multipole<8, true>(tile.coefficients[p * tile.stride], x - source.x, y - source.y,
-                                   z - source.z, source.mass));
+        // The differences in double: a tile may be long beside the distance.
+        sum.add(multipole<8, true>(tile.coefficients[p * tile.stride], static_cast<Real>(xc * inverse),
+                                   static_cast<Real>(yc * inverse), static_cast<Real>(zc * inverse),
+                                   tile.source[p].mass));
         continue;
       }
       if (group_all(r2 >= BeyondThreeSides::from2 * shared.longest[p] * shared.longest[p])) {

@@ -33,7 +33,7 @@ struct FindNear {
     std::uint64_t found = 0;
     for (std::size_t i = all.first(group); i < all.last(group); ++i) {
       const std::uint32_t tile = all.tile(i);
-      if (far_order(earth.switching, earth.tiles[tile], box) < 4) continue;
+      if (far_order(earth.switching, earth.least_gap, earth.tiles[tile], box) < 4) continue;
       if (list.size != 0) list[start[place] + found] = tile;
       ++found;
     }
@@ -74,8 +74,7 @@ std::uint8_t turned_back(std::uint8_t octants, const Turn& turn) {
   return result;
 }
 
-// ---- prisms
-// -------------------------------------------------------------------------------------------------
+// ---- prisms ----
 
 DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& turn,
                              const Switching& switching, std::vector<std::uint32_t> order,
@@ -197,7 +196,8 @@ DeviceEarth DeviceSources::view() const {
           tiles_.view(),
           shapes_.view(),
           tables_.view(),
-          switching_};
+          switching_,
+          0};
 }
 
 Prism DeviceSources::prism(std::uint32_t place) const {
@@ -205,8 +205,7 @@ Prism DeviceSources::prism(std::uint32_t place) const {
   return {low_[0][n], high_[0][n], low_[1][n], high_[1][n], low_[2][n], high_[2][n]};
 }
 
-// ---- stations
-// -----------------------------------------------------------------------------------------------
+// ---- stations ----
 
 DeviceReceivers::DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn, int threads) {
   const std::span<const double> given[3] = {stations.easting, stations.northing, stations.up};
@@ -254,8 +253,7 @@ void DeviceReceivers::at(std::size_t place, double (&position)[3]) const {
   for (int a = 0; a < 3; ++a) position[a] = at_[a][order_[place]];
 }
 
-// ---- the sum
-// ------------------------------------------------------------------------------------------------
+// ---- the sum ----
 
 DeviceTileSum::DeviceTileSum(Stream& stream, const DeviceSources& sources, const DeviceReceivers& receivers,
                              const Turn& turn, std::size_t set, bool single)
@@ -265,6 +263,7 @@ DeviceTileSum::DeviceTileSum(Stream& stream, const DeviceSources& sources, const
       receivers_(receivers),
       turn_(turn),
       set_(set),
+      single_(single),
       kernels_(device_kernels(set, single)),
       found_(stream.device(), 1) {}
 
@@ -304,7 +303,8 @@ void DeviceTileSum::list_near(const DeviceEarth& earth, const DeviceStations& st
 }
 
 void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums) {
-  const DeviceEarth earth = sources_.view();
+  DeviceEarth earth = sources_.view();
+  if (single_) earth.least_gap = 0.5;
   const DeviceStations stations = receivers_.view(first, last);
   TileLists all{static_cast<std::uint32_t>(sources_.tiles()),
                 lists.chunks,
@@ -379,8 +379,7 @@ void DeviceTileSum::add_host_pairs(std::size_t first, std::span<double> values, 
   for (const auto& some : touched) contacts.insert(contacts.end(), some.begin(), some.end());
 }
 
-// ---- in parts
-// -----------------------------------------------------------------------------------------------
+// ---- in parts ----
 
 namespace {
 
@@ -432,6 +431,7 @@ void DeviceSummation::sum(std::size_t first, std::size_t last, const Take& take,
     for (std::size_t p = begin; p < end; ++p) progress.advance(part(p).stations.size());
     begin = end;
   }
+  if (progress.cancelled()) throw Cancelled();
   progress.finish();
 }
 

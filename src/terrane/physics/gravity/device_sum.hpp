@@ -104,6 +104,7 @@ class DeviceTileSum {
   const DeviceReceivers& receivers_;
   Turn turn_;
   std::size_t set_;
+  bool single_;
   const DeviceKernels& kernels_;
   Buffer<double> far_sums_, near_sums_;
   Buffer<std::uint64_t> all_start_, near_start_, first_piece_, found_;

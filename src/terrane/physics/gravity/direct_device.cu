@@ -9,8 +9,10 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::uint32_t most_chunks = 256;
-/// A launch should not keep Ctrl-C waiting: about a second on a GPU.
-constexpr double most_pairs = 5e10;
+/// A launch should not keep Ctrl-C waiting: half a second, at some 125 multiply-adds a pair.
+double most_pairs(Device device) {
+  return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 250 : 1e7;
+}
 
 std::vector<std::uint32_t> order_of(const Prisms& prisms, int threads) {
   std::vector<double> centre[3];
@@ -54,7 +56,7 @@ class DirectOnDevice final : public DeviceSummation {
     const double pairs = static_cast<double>(sources_.tiles()) * device_tile * device_tile,
                  room = 0.5 * static_cast<double>(device_memory(stream_.device()).free);
     const double groups =
-        std::min({most_pairs / pairs, room / static_cast<double>(sum_.bytes_a_group(lists_.chunks + 1)),
+        std::min({most_pairs_ / pairs, room / static_cast<double>(sum_.bytes_a_group(lists_.chunks + 1)),
                   static_cast<double>(receivers_.groups())});
     return static_cast<std::size_t>(std::max(1.0, groups));
   }
@@ -63,6 +65,7 @@ class DirectOnDevice final : public DeviceSummation {
   }
 
   DeviceTileSum::Lists lists_;
+  double most_pairs_ = most_pairs(stream_.device());
 };
 
 }  // namespace

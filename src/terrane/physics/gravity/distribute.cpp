@@ -497,7 +497,7 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
       if (keeps && state.parts < parts && seconds_since(last_written) >= interval) {
         try {
           write_checkpoint(settings.file, print, parameters.channels, state);
-        } catch (const FileError& error) {  // a full disk must not cost the hours it was to save
+        } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
           out.warnings.push_back(fmt::format("no checkpoint was kept: {}", error.what()));
           keeps = false;
         }

@@ -145,7 +145,10 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   if (chosen.device.kind == Device::Kind::cuda && asked.index < 0 && runtime.comm)
     chosen.device = resolve({Device::Kind::cuda, -1}, runtime.comm->on_node().index);
   wanted.device = {chosen.device.kind, asked.index};
-  report.device = describe(chosen.device, parameters.threads);
+  const bool alone = !runtime.comm || runtime.comm->size() == 1;  // else each rank has a GPU of its own
+  report.device = alone || chosen.device.kind != Device::Kind::cuda
+                      ? describe(chosen.device, parameters.threads)
+                      : device_name(chosen.device);
   report.method = name(chosen.method);
   report.reason = chosen.reason;
   report.memory_bytes = chosen.memory_bytes;

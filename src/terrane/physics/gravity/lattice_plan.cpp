@@ -48,8 +48,7 @@ void sort_unique(std::vector<Lattice::Layer>& layers) {
 
 }  // namespace
 
-// ---- recognition
-// -------------------------------------------------------------------------------------------
+// ---- recognition ----
 
 std::optional<Lattice> recognise_lattice(const Prisms& prisms, const Stations& stations, std::string& reason,
                                          int threads) {
@@ -211,8 +210,7 @@ std::optional<Lattice> recognise_lattice(const Prisms& prisms, const Stations& s
   return lattice;
 }
 
-// ---- the plan
-// ----------------------------------------------------------------------------------------------
+// ---- the plan ----
 
 Lags::Lags(const Lattice::Group& group, int axis, std::size_t cells)
     : low(group.low[axis]),
@@ -299,8 +297,7 @@ void LatticePlan::sum(Convolver& convolver, std::span<const double> density, std
   progress.finish();
 }
 
-// ---- stations inside and on cells
-// --------------------------------------------------------------------------
+// ---- stations inside and on cells ----
 
 namespace {
 

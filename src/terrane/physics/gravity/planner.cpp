@@ -142,17 +142,17 @@ double speed(Device device) {
   return share_of_gpu * gpu(device.index).fp64_per_second / core;
 }
 
-/// The device asked for; where any will do, a GPU if it has room for the prisms and what the processors would
-/// need at least is worth its start.
+/// The device asked for; where any will do, a GPU that is faster than the processors, has room for the prisms
+/// (which by prisms come in chunks), and is worth its start for a run of so many seconds on them.
 Device choose_device(const Parameters& parameters, std::size_t prisms, std::size_t stations, double seconds) {
   if (parameters.device.kind != Device::Kind::automatic) return resolve(parameters.device);
   const Device cpu{Device::Kind::cpu, -1};
   if (seconds < gpu_start) return cpu;
   const Device found = resolve(parameters.device);
-  if (found.kind == Device::Kind::cuda &&
-      direct_device_bytes(prisms, stations) > 0.8 * static_cast<double>(device_memory(found).free))
-    return cpu;
-  return found;
+  if (found.kind != Device::Kind::cuda || speed(found) <= thread_count(parameters.threads)) return cpu;
+  const bool fits =
+      direct_device_bytes(prisms, stations) <= 0.8 * static_cast<double>(device_memory(found).free);
+  return fits || parameters.partition == Partition::prisms ? found : cpu;
 }
 
 }  // namespace
@@ -171,8 +171,11 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   const double digits = -std::log10(parameters.accuracy);
   // What the tree takes at least decides whether it is worth growing.
   const double tree_at_least = digits * (least_tree_prism * m + least_tree_station * n);
-  plan.device = choose_device(parameters, prisms.size(), stations.size(),
-                              std::min(direct.seconds(), tree_at_least) / threads);
+  const bool only_direct =
+      parameters.method == Method::direct || (automatic && parameters.accuracy < finest_fast_accuracy);
+  plan.device =
+      choose_device(parameters, prisms.size(), stations.size(),
+                    (only_direct ? direct.seconds() : std::min(direct.seconds(), tree_at_least)) / threads);
   const bool on_device = plan.device.has_own_memory();
   // From here on in seconds of one core, of which there are `threads`: so that of a device is threads /
   // speed.

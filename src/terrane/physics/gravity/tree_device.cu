@@ -20,8 +20,7 @@ constexpr std::size_t most_groups = 1 << 14;  // whose lists are held at once
 constexpr std::uint32_t slices = 16;          // of the expansions that a group meets, so that a GPU is filled
 constexpr std::uint32_t near_chunks = 8;
 
-// ---- from Cartesian to solid harmonics
-// ----------------------------------------------------------------------
+// ---- from Cartesian to solid harmonics ----
 
 /// ∂x^a ∂y^b = Σ_j k(a, b, j) ∂₊^j ∂₋^(a+b−j): the real number and the power of −i that it is to be taken
 /// times.
@@ -84,8 +83,7 @@ class CartesianToHarmonic {
   double k_[most_order + 1][most_order + 1][most_order + 1] = {};
 };
 
-// ---- on the device
-// ------------------------------------------------------------------------------------------
+// ---- on the device ----
 
 struct DeviceCluster {
   double centre[3];         ///< m
