@@ -137,6 +137,32 @@ TEST(GravityOnRanks, SharesBarsWhenPrismsMerge) {
     expect_same_bits(uniform, scattered(2000), parameters(Method::direct, partition));
 }
 
+/// The debug device everywhere, and GPUs where there are any: then each rank takes one.
+std::vector<Device> devices_here() {
+  std::vector<Device> all{{Device::Kind::debug, -1}};
+  if (gpu_count() > 0) all.push_back({Device::Kind::cuda, -1});
+  return all;
+}
+
+TEST(GravityOnRanks, HasTheSameBitsOnDevices) {
+  for (const auto device : devices_here()) {
+    for (const auto partition : {Partition::stations, Partition::prisms}) {
+      auto direct = parameters(Method::direct, partition);
+      direct.device = device;
+      expect_same_bits(cells(7, 12), scattered(1300), direct);
+    }
+    auto tree = parameters(Method::tree, Partition::stations);
+    tree.device = device;
+    expect_same_bits(cells(12, 13), scattered(1500), tree);
+    StationList grid;
+    for (int j = 0; j < 15; ++j)
+      for (int i = 0; i < 13; ++i) grid.add(-140 + 20 * i, -140 + 20 * j, 30);
+    auto lattice = parameters(Method::lattice, Partition::stations);
+    lattice.device = device;
+    expect_same_bits(cells(15, 14), grid, lattice);
+  }
+}
+
 TEST(GravityOnRanks, PartitionsAgreeToRounding) {
   const auto comm = test::ranks();
   on_all(*comm, [&] {

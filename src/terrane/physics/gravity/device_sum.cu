@@ -390,26 +390,27 @@ constexpr std::size_t groups_a_part = 32;
 DeviceSummation::DeviceSummation(Device device, const Prisms& prisms, const Stations& stations,
                                  ChannelSet channels, const Turn& turn, const Switching& switching,
                                  std::vector<std::uint32_t> order, const std::vector<PrismRange>& ranges,
-                                 Precision precision, int threads)
+                                 Precision precision, int threads, const DeviceSummation* same_stations)
     : channels_(channels),
       threads_(threads),
       turn_(turn),
       set_(smallest_kernel_set(turn.channels)),
       stream_(device),
       sources_(stream_, prisms, turn, switching, std::move(order), ranges),
-      receivers_(stream_, stations, turn, threads),
-      sum_(stream_, sources_, receivers_, turn, set_, precision == Precision::single_precision) {}
+      receivers_(same_stations ? same_stations->receivers_
+                               : std::make_shared<DeviceReceivers>(stream_, stations, turn, threads)),
+      sum_(stream_, sources_, *receivers_, turn, set_, precision == Precision::single_precision) {}
 
 std::size_t DeviceSummation::parts() const {
-  return (receivers_.groups() + groups_a_part - 1) / groups_a_part;
+  return (receivers_->groups() + groups_a_part - 1) / groups_a_part;
 }
 
 std::size_t DeviceSummation::last_group(std::size_t part) const {
-  return std::min((part + 1) * groups_a_part, receivers_.groups());
+  return std::min((part + 1) * groups_a_part, receivers_->groups());
 }
 
 Summation::Part DeviceSummation::part(std::size_t index) const {
-  return {receivers_.stations(index * groups_a_part, last_group(index)), channels_};
+  return {receivers_->stations(index * groups_a_part, last_group(index)), channels_};
 }
 
 void DeviceSummation::sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) {

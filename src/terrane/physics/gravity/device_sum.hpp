@@ -2,6 +2,7 @@
 // there.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "terrane/parallel/buffer.hpp"
@@ -127,9 +128,11 @@ class DeviceSummation : public Summation {
   double device_seconds() const noexcept { return device_seconds_; }
 
  protected:
+  /// same_stations: one that has the same stations, turn and device, whose copy of them may be used.
   DeviceSummation(Device device, const Prisms& prisms, const Stations& stations, ChannelSet channels,
                   const Turn& turn, const Switching& switching, std::vector<std::uint32_t> order,
-                  const std::vector<PrismRange>& ranges, Precision precision, int threads);
+                  const std::vector<PrismRange>& ranges, Precision precision, int threads,
+                  const DeviceSummation* same_stations = nullptr);
 
   /// Groups of stations to take at once, memory allowing.
   virtual std::size_t groups_at_once() const = 0;
@@ -142,7 +145,7 @@ class DeviceSummation : public Summation {
   std::size_t set_;
   Stream stream_;
   DeviceSources sources_;
-  DeviceReceivers receivers_;
+  std::shared_ptr<const DeviceReceivers> receivers_;
   DeviceTileSum sum_;
 
  private:

@@ -41,12 +41,12 @@ double accuracy_of_pairs(const Parameters& parameters) {
 class DirectOnDevice final : public DeviceSummation {
  public:
   DirectOnDevice(Device device, const Prisms& prisms, const Stations& stations, const Parameters& parameters,
-                 bool in_order)
+                 bool in_order, const DeviceSummation* same_stations)
       : DeviceSummation(device, prisms, stations, parameters.channels, turn_for(parameters.channels),
                         Switching::for_accuracy(accuracy_of_pairs(parameters)),
                         in_order ? order_as_given(prisms.size()) : order_of(prisms, parameters.threads),
                         {{0, static_cast<std::uint32_t>(prisms.size())}}, parameters.precision,
-                        parameters.threads) {
+                        parameters.threads, same_stations) {
     // Of the prisms alone, so that it does not matter in which parts the stations come.
     lists_.chunks = static_cast<std::uint32_t>(std::clamp<std::size_t>(sources_.tiles() / 8, 1, most_chunks));
   }
@@ -57,7 +57,7 @@ class DirectOnDevice final : public DeviceSummation {
                  room = 0.5 * static_cast<double>(device_memory(stream_.device()).free);
     const double groups =
         std::min({most_pairs_ / pairs, room / static_cast<double>(sum_.bytes_a_group(lists_.chunks + 1)),
-                  static_cast<double>(receivers_.groups())});
+                  static_cast<double>(receivers_->groups())});
     return static_cast<std::size_t>(std::max(1.0, groups));
   }
   void run(std::size_t first, std::size_t last, View<double> sums, Progress&) override {
@@ -71,8 +71,10 @@ class DirectOnDevice final : public DeviceSummation {
 }  // namespace
 
 std::unique_ptr<Summation> direct_sum_on_device(Device device, const Prisms& prisms, const Stations& stations,
-                                                const Parameters& parameters, bool in_order) {
-  return std::make_unique<DirectOnDevice>(device, prisms, stations, parameters, in_order);
+                                                const Parameters& parameters, bool in_order,
+                                                const Summation* same_stations) {
+  return std::make_unique<DirectOnDevice>(device, prisms, stations, parameters, in_order,
+                                          dynamic_cast<const DeviceSummation*>(same_stations));
 }
 
 double direct_device_bytes(std::size_t prisms, std::size_t stations) {

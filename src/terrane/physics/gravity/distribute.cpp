@@ -236,7 +236,8 @@ class ByPrisms final : public Worker {
     const std::size_t first = prisms_of(all_, mine_).first;
     const auto view = prisms_->view({range.first - first, range.last - first});
     if (parameters_.device.has_own_memory())
-      return direct_sum_on_device(parameters_.device, view, stations_, parameters_, true);
+      return direct_sum_on_device(parameters_.device, view, stations_, parameters_, true,
+                                  kept_.empty() ? nullptr : kept_.front().get());
     if (!kept_.empty())
       return std::make_unique<DirectSummation>(view, dynamic_cast<const DirectSummation&>(*kept_.front()));
     return std::make_unique<DirectSummation>(view, stations_, parameters_.channels, parameters_.accuracy,
@@ -455,13 +456,13 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
       out.notes.push_back(fmt::format("resumed from {}, with {:.0f} % done", settings.file.string(),
                                       100 * static_cast<double>(state.parts) / static_cast<double>(parts)));
     const double interval = keeps ? settings.interval : CheckpointSettings::never;
-    // The lattice does the transforms of the densities in each round anew.
+    // The lattice does the transforms of the densities in each round anew, and chunks come to a device anew.
+    const bool slow_to_begin = plan.method == Method::lattice || (by_prisms && plan.device.has_own_memory());
     const std::size_t least = by_prisms ? 1
                               : plan.method == Method::tree
                                   ? 2 * ranks * static_cast<std::size_t>(thread_count(parameters.threads))
                                   : ranks;
-    Rounds rounds(parts, least, expected,
-                  plan.method == Method::lattice ? interval : std::min(interval, seconds_a_round));
+    Rounds rounds(parts, least, expected, slow_to_begin ? interval : std::min(interval, seconds_a_round));
     auto last_written = Clock::now();
     progress.start("gravity", parts * steps_a_part);
     progress.advance(state.parts * steps_a_part);

@@ -210,7 +210,7 @@ class TreeOnDevice final : public DeviceSummation {
   }
 
  private:
-  std::size_t groups_at_once() const override { return std::min(most_groups, receivers_.groups()); }
+  std::size_t groups_at_once() const override { return std::min(most_groups, receivers_->groups()); }
 
   void bring_expansions() {
     std::vector<DeviceCluster> clusters(tree_->clusters());
@@ -247,7 +247,7 @@ class TreeOnDevice final : public DeviceSummation {
     for_each((groups + chunk - 1) / chunk, tree_->threads(), [&](std::size_t c) {
       if (progress.cancelled()) throw Cancelled();
       for (std::size_t g = c * chunk; g < std::min((c + 1) * chunk, groups); ++g)
-        met[g] = tree_->meetings(receivers_.bounds(first + g));
+        met[g] = tree_->meetings(receivers_->bounds(first + g));
     });
     std::vector<std::uint64_t> start(groups + 1);
     for (std::size_t g = 0; g < groups; ++g) start[g + 1] = start[g] + met[g].far.size();
@@ -287,7 +287,7 @@ class TreeOnDevice final : public DeviceSummation {
     list(first, last, progress);
     enlarge(stream_, far_sums_, slices * channel_count * row);
     ExpansionField field{};
-    field.stations = receivers_.view(first, last);
+    field.stations = receivers_->view(first, last);
     field.clusters = clusters_.view();
     field.coefficients = coefficients_.view();
     field.start = far_start_.view();
