@@ -8,9 +8,10 @@
 // ∂₋ F_nm = −F_(n+1)(m−1) for m ≥ 1, the conjugate of F_(n+1)1 for m = 0. So each of the nine quantities is a
 // sum over the same F with coefficients from the neighbours of M (gathered()), which a column of fixed m
 // needs a few registers for; the Cartesian derivatives that the processors use (expansion_kernels.hpp) would
-// not fit there. The coefficients come from theirs, C_abc D^(a, b, c), by ∂x = (∂₊ + ∂₋)/2, ∂y = (∂₊ −
-// ∂₋)/2i. Sources: Hobson, The theory of spherical and ellipsoidal harmonics (1931), ch. IV; van Gelderen &
-// Koop, J. Geodesy 71 (1997) 337 for derivatives.
+// not fit there. The coefficients come from theirs, C_abc D^(a, b, c), by
+//   ∂x = (∂₊ + ∂₋)/2,   ∂y = (∂₊ − ∂₋)/2i
+// Sources: Hobson, The theory of spherical and ellipsoidal harmonics (1931), ch. IV; van Gelderen & Koop, J.
+// Geodesy 71 (1997) 337 for derivatives.
 //
 // About 26 operations for each F, 13 (p + 3)² for all ten quantities.
 #pragma once
@@ -34,8 +35,8 @@ struct GatheredHarmonics {
 TERRANE_FN int gathered_place(int n, int m) { return n * (n + 5) / 2 + m; }
 constexpr int gathered_count(int p) { return (p + 1) * (p + 6) / 2; }
 
-/// Γxz = Re(x F), Γyz = Im(y F), (Γxx − Γyy) = Re(u F), Γxy = Im(w F) for F of degree n + 2; g_x, g_y for n
-/// + 1. at(n, m): M, and 0 for m > n.
+/// With F of degree n + 2: Γxz = Re(x F), Γyz = Im(y F), Γxx − Γyy = Re(u F), Γxy = Im(w F); with F of degree
+/// n + 1: g_x = Re(x F), g_y = Im(y F).  at(n, m): M, and 0 for m > n.
 template <class At>
 TERRANE_FN GatheredHarmonics gathered(const At& at, int n, int m) {
   // A term with m = 0 is real, and stands for both signs of m.

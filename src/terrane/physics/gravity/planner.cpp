@@ -177,8 +177,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
       choose_device(parameters, prisms.size(), stations.size(),
                     (only_direct ? direct.seconds() : std::min(direct.seconds(), tree_at_least)) / threads);
   const bool on_device = plan.device.has_own_memory();
-  // From here on in seconds of one core, of which there are `threads`: so that of a device is threads /
-  // speed.
+  // From here on in seconds of one core, of which there are `threads`; a second of a device is `threads`.
   const double faster = on_device ? speed(plan.device) / threads : 1;
   const auto direct_seconds_of = [&](const DirectCost& cost) {
     return cost.arithmetic / faster + cost.sorting;
