@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "terrane/parallel/for_each.hpp"
 #include "terrane/physics/gravity/near_field.hpp"
 
 namespace terrane::gravity {
@@ -103,27 +104,29 @@ void Sources::load(std::size_t first, std::size_t last, const double (&origin)[3
         multipole_coefficients(high[0][p] - low[0][p], high[1][p] - low[1][p], high[2][p] - low[2][p]);
 }
 
-Receivers::Receivers(const Stations& stations, const Turn& turn, int lanes, std::size_t per_tile)
+Receivers::Receivers(const Stations& stations, const Turn& turn, int lanes, std::size_t per_tile, int threads)
     : per_tile_(per_tile) {
   const std::span<const double> given[3] = {stations.easting, stations.northing, stations.up};
   const std::span<const double> at[3] = {given[turn.axis[0]], given[turn.axis[1]], given[turn.axis[2]]};
-  order_ = compact_order(at[0], at[1], at[2], per_tile);
+  order_ = compact_order(at[0], at[1], at[2], per_tile, threads);
   tiles_.resize((order_.size() + per_tile - 1) / per_tile);
   bounds_.resize(tiles_.size());
-  for (std::size_t t = 0; t < tiles_.size(); ++t) {
-    auto& tile = tiles_[t];
-    auto& b = bounds_[t];
-    const std::size_t first = t * per_tile;
-    tile.count = static_cast<int>(std::min<std::size_t>(per_tile, order_.size() - first));
-    double* const to[3] = {tile.x, tile.y, tile.z};
-    const int padded = (tile.count + lanes - 1) / lanes * lanes;
-    for (int a = 0; a < 3; ++a) {
-      for (int s = 0; s < padded; ++s)
-        to[a][s] = at[a][order_[first + static_cast<std::size_t>(std::min(s, tile.count - 1))]];
-      b.low[a] = *std::min_element(to[a], to[a] + tile.count);
-      b.high[a] = *std::max_element(to[a], to[a] + tile.count);
+  for_each((tiles_.size() + 63) / 64, threads, [&](std::size_t chunk) {
+    for (std::size_t t = chunk * 64; t < std::min((chunk + 1) * 64, tiles_.size()); ++t) {
+      auto& tile = tiles_[t];
+      auto& b = bounds_[t];
+      const std::size_t first = t * per_tile;
+      tile.count = static_cast<int>(std::min<std::size_t>(per_tile, order_.size() - first));
+      double* const to[3] = {tile.x, tile.y, tile.z};
+      const int padded = (tile.count + lanes - 1) / lanes * lanes;
+      for (int a = 0; a < 3; ++a) {
+        for (int s = 0; s < padded; ++s)
+          to[a][s] = at[a][order_[first + static_cast<std::size_t>(std::min(s, tile.count - 1))]];
+        b.low[a] = *std::min_element(to[a], to[a] + tile.count);
+        b.high[a] = *std::max_element(to[a], to[a] + tile.count);
+      }
     }
-  }
+  });
 }
 
 void NearPairsOfTask::evaluate(const PrismTile& tile, int p, int s, double x, double y, double z,

@@ -57,8 +57,9 @@ class Sources {
 /// The stations, turned and in tile order.
 class Receivers {
  public:
-  /// per_tile: at most tile_size.
-  Receivers(const Stations& stations, const Turn& turn, int lanes, std::size_t per_tile = tile_size);
+  /// per_tile: at most tile_size · threads: 0 for all
+  Receivers(const Stations& stations, const Turn& turn, int lanes, std::size_t per_tile = tile_size,
+            int threads = 1);
 
   std::size_t tiles() const { return tiles_.size(); }
   const StationTile& tile(std::size_t t) const { return tiles_[t]; }

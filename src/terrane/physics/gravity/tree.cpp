@@ -14,6 +14,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/sort.hpp"
 
 namespace terrane::gravity {
 
@@ -36,34 +37,6 @@ Key spread(Key x) {
   x = (x | x << 8) & 0x100f00f00f00f00fU;
   x = (x | x << 4) & 0x10c30c30c30c30c3U;
   return (x | x << 2) & 0x1249249249249249U;
-}
-
-/// Sorts by key, stable: digits of 11 bits, those that all share left out.
-void sort_by_key(std::vector<Key>& keys, std::vector<std::uint32_t>& order, Progress& progress) {
-  constexpr int digit = 11;
-  constexpr std::size_t buckets = std::size_t{1} << digit;
-  std::vector<Key> other_keys(keys.size());
-  std::vector<std::uint32_t> other_order(order.size());
-  Key all = ~Key{0}, any = 0;
-  for (const auto key : keys) {
-    all &= key;
-    any |= key;
-  }
-  const Key differ = all ^ any;
-  for (int shift = 0; shift < 64; shift += digit) {
-    if ((differ >> shift & (buckets - 1)) == 0) continue;
-    if (progress.cancelled()) throw Cancelled();
-    std::vector<std::size_t> start(buckets + 1);
-    for (const auto key : keys) ++start[(key >> shift & (buckets - 1)) + 1];
-    for (std::size_t b = 0; b < buckets; ++b) start[b + 1] += start[b];
-    for (std::size_t n = 0; n < keys.size(); ++n) {
-      const std::size_t to = start[keys[n] >> shift & (buckets - 1)]++;
-      other_keys[to] = keys[n];
-      other_order[to] = order[n];
-    }
-    keys.swap(other_keys);
-    order.swap(other_order);
-  }
 }
 
 /// Operations of a pack: an expansion of order p at a pack of stations, and an average pair of the direct
@@ -215,7 +188,7 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
   leaf_ = prisms.size() > 64 * stations.size() ? 256 : prisms.size() > 4 * stations.size() ? 128 : 64;
   receivers_ =
       std::make_unique<Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,
-                                  stations_a_tile(stations.size()));
+                                  stations_a_tile(stations.size()), threads);
   build();
 }
 
@@ -229,15 +202,29 @@ void Tree::build() {
   const double *low[3] = {prisms_.west.data(), prisms_.south.data(), prisms_.bottom.data()},
                *high[3] = {prisms_.east.data(), prisms_.north.data(), prisms_.top.data()};
   const auto centre = [&](int a, std::size_t n) { return low[a][n] + 0.5 * (high[a][n] - low[a][n]); };
+  constexpr std::size_t chunk = 1 << 14;
+  const std::size_t chunks = (count + chunk - 1) / chunk;
+  std::vector<Bounds> boxes(chunks);
+  for_each(chunks, threads_, [&](std::size_t c) {
+    for (int a = 0; a < 3; ++a) {
+      double least = INFINITY, most = -INFINITY;
+      for (std::size_t n = c * chunk; n < std::min((c + 1) * chunk, count); ++n) {
+        least = std::min(least, centre(a, n));
+        most = std::max(most, centre(a, n));
+      }
+      boxes[c].low[a] = least;
+      boxes[c].high[a] = most;
+    }
+  });
   double corner[3], side = 0;
   for (int a = 0; a < 3; ++a) {
-    double least = INFINITY, most = -INFINITY;
-    for (std::size_t n = 0; n < count; ++n) {
-      least = std::min(least, centre(a, n));
-      most = std::max(most, centre(a, n));
+    corner[a] = INFINITY;
+    double most = -INFINITY;
+    for (const auto& box : boxes) {
+      corner[a] = std::min(corner[a], box.low[a]);
+      most = std::max(most, box.high[a]);
     }
-    corner[a] = least;
-    side = std::max(side, most - least);
+    side = std::max(side, most - corner[a]);
   }
   if (!(side > 0)) side = 1;
   const double cells = std::ldexp(1.0, deepest);
@@ -252,8 +239,7 @@ void Tree::build() {
 
   std::vector<Key> keys(count);
   std::vector<std::uint32_t> order(count);
-  constexpr std::size_t chunk = 1 << 16;
-  for_each((count + chunk - 1) / chunk, threads_, [&](std::size_t c) {
+  for_each(chunks, threads_, [&](std::size_t c) {
     if (progress_->cancelled()) throw Cancelled();
     for (std::size_t n = c * chunk; n < std::min((c + 1) * chunk, count); ++n) {
       double longest = 0;
@@ -265,7 +251,7 @@ void Tree::build() {
       order[n] = static_cast<std::uint32_t>(n);
     }
   });
-  sort_by_key(keys, order, *progress_);
+  sort_by_key(keys, order, threads_, *progress_);
 
   const auto sort_flat = [&](std::size_t first, std::size_t last) {
     std::vector<std::pair<Key, std::uint32_t>> members;
@@ -465,7 +451,7 @@ void Tree::expand() {
   };
   progress_->start("clusters", nodes_.size());
   for (std::size_t l = levels_.size() - 1; l-- > 0;) {
-    constexpr std::size_t chunk = 32;
+    constexpr std::size_t chunk = 4;  // few, for those with children take long
     const std::size_t first = levels_[l], count = levels_[l + 1] - first;
     for_each((count + chunk - 1) / chunk, threads_, [&](std::size_t c) {
       if (progress_->cancelled()) throw Cancelled();
@@ -577,9 +563,9 @@ void Tree::find_tolerance() {
   if (tolerance_known_) return;
   const std::size_t count = receivers_->tiles();
   std::vector<std::array<double, 3>> fields(count);
-  for_each((count + 63) / 64, threads_, [&](std::size_t c) {
+  for_each((count + 15) / 16, threads_, [&](std::size_t c) {
     if (progress_->cancelled()) throw Cancelled();
-    for (std::size_t t = c * 64; t < std::min((c + 1) * 64, count); ++t) {
+    for (std::size_t t = c * 16; t < std::min((c + 1) * 16, count); ++t) {
       const auto f = absolute_fields(receivers_->bounds(t));
       std::copy_n(f.sum, 3, fields[t].begin());
     }
