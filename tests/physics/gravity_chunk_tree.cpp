@@ -1,9 +1,12 @@
 // Sums over chunks have the same bits whoever held which, and whatever came first.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
 #include <numeric>
 #include <random>
 
+#include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/chunk_tree.hpp"
 
 namespace terrane::gravity {
@@ -55,6 +58,68 @@ TEST(ChunkTree, OfOneRankHoldsFewNodesAndAnotherTakesThemUp) {
     ASSERT_TRUE(low.whole());
     EXPECT_EQ(low.take().values, ChunkTree(alone).take().values);
   }
+}
+
+/// What it sends comes back to it.
+class Mailbox final : public Comm {
+ public:
+  int rank() const noexcept override { return 0; }
+  int size() const noexcept override { return 2; }
+  Place on_node() const noexcept override { return {}; }
+  void broadcast(std::span<std::byte>, int) override {}
+  int lowest(int value) override { return value; }
+  void send(std::span<const std::byte> bytes, int) override {
+    letters.emplace_back(bytes.begin(), bytes.end());
+  }
+  void receive(std::span<std::byte> bytes, int) override {
+    ASSERT_EQ(bytes.size(), letters.front().size());
+    std::copy(letters.front().begin(), letters.front().end(), bytes.begin());
+    letters.pop_front();
+  }
+  void abort(int) override {}
+
+  std::deque<std::vector<std::byte>> letters;
+};
+
+TEST(TreePacket, BringsEveryNodeOfEveryPart) {
+  Mailbox mail;
+  TreePacket packet, other;  // whose memory is used again
+  for (const std::size_t parts : {7U, 0U, 40U, 3U}) {
+    std::vector<ChunkTree> trees(parts, ChunkTree(5));
+    for (std::size_t p = 0; p < parts; ++p)
+      for (std::size_t chunk = 0; chunk < p % 4; ++chunk)
+        trees[p].add({0, static_cast<std::uint32_t>(chunk)}, sums_of(10 * p + chunk));
+    packet.pack(trees, 3);
+    packet.send(mail, 1);
+    other.receive(mail, 1);
+    ASSERT_EQ(other.parts(), parts);
+    for (std::size_t p = 0; p < parts; ++p) {
+      auto wanted = trees[p].nodes().begin();
+      other.read(p, [&](const TreePacket::Sums& sums) {
+        ASSERT_NE(wanted, trees[p].nodes().end());
+        EXPECT_EQ(sums.node.level, wanted->first.level);
+        EXPECT_EQ(sums.node.place, wanted->first.place);
+        ASSERT_EQ(sums.values.size(), 2U);
+        for (std::size_t c = 0; c < 2; ++c)
+          EXPECT_TRUE(std::ranges::equal(sums.values[c], wanted->second.values[c]));
+        ASSERT_EQ(sums.contacts.size(), wanted->second.contacts.size());
+        EXPECT_EQ(sums.contacts.back().station, wanted->second.contacts.back().station);
+        ++wanted;
+      });
+      EXPECT_EQ(wanted, trees[p].nodes().end());
+    }
+  }
+}
+
+TEST(TreePacket, ThatIsTooShortSaysSo) {
+  Mailbox mail;
+  TreePacket packet;
+  Packet places;
+  places.put(std::vector<std::size_t>{0, 8});
+  places.send(mail, 1);
+  mail.letters.emplace_back(8);
+  packet.receive(mail, 1);
+  EXPECT_THROW(packet.read(0, [](const TreePacket::Sums&) {}), ShapeError);
 }
 
 }  // namespace

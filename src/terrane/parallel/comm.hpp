@@ -7,9 +7,11 @@
 
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "terrane/base/error.hpp"
@@ -52,6 +54,24 @@ class Alone final : public Comm {
   void receive(std::span<std::byte>, int) override;
   void abort(int status) override;
 };
+
+/// For vectors that something is about to be received into: elements of trivial types begin with any value.
+template <class T>
+struct Uninitialised : std::allocator<T> {
+  template <class Other>
+  struct rebind {
+    using other = Uninitialised<Other>;
+  };
+  template <class Other>
+  void construct(Other* at) noexcept {
+    ::new (static_cast<void*>(at)) Other;
+  }
+  template <class Other, class... Values>
+  void construct(Other* at, Values&&... values) {
+    std::construct_at(at, std::forward<Values>(values)...);
+  }
+};
+using Bytes = std::vector<std::byte, Uninitialised<std::byte>>;
 
 /// Things of trivial types in a row, as they travel: taken out in the order in which they were put in.
 class Packet {
@@ -112,7 +132,7 @@ class Packet {
   std::size_t checked_count(std::size_t each);
   void append(std::span<const std::byte> bytes);
   void take(std::span<std::byte> to);
-  std::vector<std::byte> bytes_;
+  Bytes bytes_;
   std::size_t at_ = 0;
 };
 

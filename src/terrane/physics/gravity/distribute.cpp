@@ -252,37 +252,70 @@ class ByPrisms final : public Worker {
   std::vector<std::unique_ptr<Summation>> kept_;  // of the first chunks; the parts are the same for all
 };
 
-void put(Packet& packet, const std::vector<ChunkTree>& trees) {
-  std::size_t bytes = 0;
-  for (const auto& tree : trees) {
-    bytes += sizeof(std::size_t);
-    for (const auto& [node, sums] : tree.nodes()) {
-      bytes += sizeof(node) + 2 * sizeof(std::size_t) + sums.contacts.size() * sizeof(Contact);
-      for (const auto& values : sums.values) bytes += sizeof(std::size_t) + values.size() * sizeof(double);
-    }
-  }
-  packet.reserve(bytes);
-  for (const auto& tree : trees) {
-    packet.put(tree.nodes().size());
-    for (const auto& [node, sums] : tree.nodes()) {
-      packet.put(node);
-      packet.put(sums.values.size());
-      for (const auto& values : sums.values) packet.put(values);
-      packet.put(sums.contacts);
-    }
-  }
-}
+/// Puts sums of the parts of a round where they belong among all.
+class RoundSums {
+ public:
+  RoundSums(const Worker& worker, const Range& round, ChannelSet channels, int threads, PartSums& all)
+      : worker_(worker),
+        round_(round),
+        channels_(channels),
+        threads_(threads),
+        all_(all),
+        contacts_(round.size()),
+        done_(round.size(), 0) {}
 
-void add_from(Packet& packet, std::vector<ChunkTree>& trees) {
-  for (auto& tree : trees)
-    for (auto nodes = packet.get<std::size_t>(); nodes-- > 0;) {
-      const auto node = packet.get<ChunkTree::Node>();
-      PartSums sums;
-      for (auto channels = packet.get<std::size_t>(); channels-- > 0;)
-        sums.values.push_back(packet.get_vector<double>());
-      sums.contacts = packet.get_vector<Contact>();
-      tree.add(node, std::move(sums));
+  /// Every tree that is whole.
+  void take(std::vector<ChunkTree>& trees) {
+    for_each(trees.size(), threads_, [&](std::size_t p) { take(p, trees[p]); });
+  }
+  /// What another rank sends, joined with the trees that are not whole.
+  void take(const TreePacket& packet, std::vector<ChunkTree>& trees) {
+    if (packet.parts() != trees.size()) throw std::logic_error("a rank did another round");
+    for_each(trees.size(), threads_, [&](std::size_t p) {
+      packet.read(p, [&](const TreePacket::Sums& sums) {
+        if (trees[p].whole(sums.node)) return put(p, sums.values, sums.contacts);
+        PartSums own;
+        for (const auto& values : sums.values) own.values.emplace_back(values.begin(), values.end());
+        own.contacts.assign(sums.contacts.begin(), sums.contacts.end());
+        trees[p].add(sums.node, std::move(own));
+      });
+      take(p, trees[p]);
+    });
+  }
+  /// After all ranks.
+  void finish() {
+    for (std::size_t p = 0; p < done_.size(); ++p) {
+      if (!done_[p]) throw std::logic_error("a part is not whole after its round");
+      all_.contacts.insert(all_.contacts.end(), contacts_[p].begin(), contacts_[p].end());
     }
+  }
+
+ private:
+  void take(std::size_t p, ChunkTree& tree) {
+    if (!tree.whole()) return;
+    const auto sums = tree.take();
+    put(p, std::vector<std::span<const double>>(sums.values.begin(), sums.values.end()), sums.contacts);
+  }
+  /// From several threads: parts have no station and channel in common.
+  void put(std::size_t p, std::span<const std::span<const double>> values,
+           std::span<const Contact> contacts) {
+    scatter_values(worker_.part(round_.first + p), values, channels_, all_);
+    contacts_[p].assign(contacts.begin(), contacts.end());
+    done_[p] = 1;
+  }
+
+  const Worker& worker_;
+  Range round_;
+  ChannelSet channels_;
+  int threads_;
+  PartSums& all_;
+  std::vector<std::vector<Contact>> contacts_;  // of each part
+  std::vector<char> done_;
+};
+
+/// Memory is touched for the first time by as many threads as there are columns.
+void make_columns(std::span<std::vector<double>> columns, std::size_t size, int threads) {
+  for_each(columns.size(), threads, [&](std::size_t c) { columns[c].resize(size); });
 }
 
 void broadcast(Comm& comm, std::span<double> values) { comm.broadcast(std::as_writable_bytes(values), 0); }
@@ -293,19 +326,19 @@ Range chunks_of(const Comm& comm, std::size_t prisms, int rank) {
 }
 
 /// The prisms range of `order`, gathered.
-OwnedPrisms gathered(const Prisms& prisms, std::span<const std::uint32_t> order) {
+OwnedPrisms gathered(const Prisms& prisms, std::span<const std::uint32_t> order, int threads) {
   OwnedPrisms own;
   const std::span<const double> from[7] = {prisms.west,   prisms.east, prisms.south,  prisms.north,
                                            prisms.bottom, prisms.top,  prisms.density};
-  for (int c = 0; c < 7; ++c) {
+  for_each(7, threads, [&](std::size_t c) {
     own.column[c].reserve(order.size());
     for (const auto n : order) own.column[c].push_back(from[c][n]);
-  }
+  });
   return own;
 }
 
-/// Rank 0 hands out the prisms of each rank's chunks; returns its own.
-std::shared_ptr<const OwnedPrisms> hand_out(Comm& comm, const Prisms& prisms) {
+/// The order in which prisms are cut into chunks.
+std::vector<std::uint32_t> order_of_chunks(const Prisms& prisms, int threads) {
   std::vector<double> centre[3];
   const std::span<const double> faces[6] = {prisms.west,  prisms.east,   prisms.south,
                                             prisms.north, prisms.bottom, prisms.top};
@@ -314,10 +347,15 @@ std::shared_ptr<const OwnedPrisms> hand_out(Comm& comm, const Prisms& prisms) {
     for (std::size_t n = 0; n < prisms.size(); ++n)
       centre[a][n] = 0.5 * (faces[2 * a][n] + faces[2 * a + 1][n]);
   }
-  const auto order = compact_order(centre[0], centre[1], centre[2], tile_size, 0);
+  return compact_order(centre[0], centre[1], centre[2], tile_size, threads);
+}
+
+/// Rank 0 hands out the prisms of each rank's chunks; returns its own.
+std::shared_ptr<const OwnedPrisms> hand_out(Comm& comm, const Prisms& prisms,
+                                            std::span<const std::uint32_t> order, int threads) {
   const auto part = [&](int rank) {
     const auto range = prisms_of(prisms.size(), chunks_of(comm, prisms.size(), rank));
-    return gathered(prisms, std::span(order).subspan(range.first, range.size()));
+    return gathered(prisms, order.subspan(range.first, range.size()), threads);
   };
   for (int rank = 1; rank < comm.size(); ++rank)
     for (const auto own = part(rank); const auto& column : own.column)
@@ -401,7 +439,7 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
     }
   }
   state.sums.values.resize(parameters.channels.size());
-  for (auto& values : state.sums.values) values.resize(stations.size());
+  make_columns(state.sums.values, stations.size(), parameters.threads);
 
   // From here on the other ranks follow. What goes wrong between agreements leaves them waiting, so it ends
   // all.
@@ -413,6 +451,7 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
   };
   try {
     std::unique_ptr<Worker> worker;
+    std::vector<std::uint32_t> order;
     if (comm.size() > 1) {
       call(comm, "gravity");
       Task task{version_line(),
@@ -425,13 +464,17 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
       Packet packet;
       task.put_into(packet);
       packet.broadcast(comm);
-      all_ranks([] {});
+    }
+    // Before the others wait for prisms.
+    all_ranks([&] {
+      if (by_prisms) order = order_of_chunks(summed, parameters.threads);
+    });
+    if (comm.size() > 1)
       for (const auto& column : {stations.easting, stations.northing, stations.up})
         broadcast(comm, {const_cast<double*>(column.data()), column.size()});  // the root's are only read
-    }
     std::shared_ptr<const OwnedPrisms> own;
     if (by_prisms) {
-      own = hand_out(comm, summed);
+      own = hand_out(comm, summed, order, parameters.threads);
     } else if (comm.size() > 1) {
       for (const auto& column :
            {summed.west, summed.east, summed.south, summed.north, summed.bottom, summed.top, summed.density})
@@ -464,6 +507,7 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
                                   : ranks;
     Rounds rounds(parts, least, expected, slow_to_begin ? interval : std::min(interval, seconds_a_round));
     auto last_written = Clock::now();
+    TreePacket others;
     progress.start("gravity", parts * steps_a_part);
     progress.advance(state.parts * steps_a_part);
     while (state.parts < parts) {
@@ -479,20 +523,13 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
         worker->sum(round, trees, progress);
         if (progress.cancelled()) throw Cancelled();
       });
+      RoundSums sums(*worker, round, parameters.channels, parameters.threads, state.sums);
+      sums.take(trees);
       for (int rank = 1; rank < comm.size(); ++rank) {
-        auto packet = Packet::receive(comm, rank);
-        add_from(packet, trees);
+        others.receive(comm, rank);
+        sums.take(others, trees);
       }
-      // Parts have no station and channel in common.
-      std::vector<std::vector<Contact>> contacts(trees.size());
-      for_each(trees.size(), parameters.threads, [&](std::size_t p) {
-        if (!trees[p].whole()) throw std::logic_error("a part is not whole after its round");
-        auto sums = trees[p].take();
-        contacts[p] = std::move(sums.contacts);
-        scatter_values(worker->part(round.first + p), sums, parameters.channels, state.sums);
-      });
-      for (const auto& some : contacts)
-        state.sums.contacts.insert(state.sums.contacts.end(), some.begin(), some.end());
+      sums.finish();
       state.parts = round.last;
       rounds.took(round, seconds_since(begin));
       if (keeps && state.parts < parts && seconds_since(last_written) >= interval) {
@@ -539,9 +576,9 @@ void serve(Comm& comm) {
     all_ranks([&] {
       check_same_program(task);
       parameters.device = own_device(task, comm);
-      for (auto& column : station) column.resize(task.stations);
-      for (auto& column : prisms->column)
-        column.resize(by_prisms ? prisms_of(task.prisms, chunks).size() : task.prisms);
+      make_columns(station, task.stations, parameters.threads);
+      make_columns(prisms->column, by_prisms ? prisms_of(task.prisms, chunks).size() : task.prisms,
+                   parameters.threads);
     });
     for (auto& column : station) broadcast(comm, column);
     for (auto& column : prisms->column) {
@@ -559,17 +596,17 @@ void serve(Comm& comm) {
                                               parts_at_once(parameters), comm.rank(), comm.size());
       }
     });
+    TreePacket results;
     for (;;) {
       Packet next;
       next.broadcast(comm);
       const auto round = next.get<Range>();
       if (round.size() == 0) return;
-      Packet results;
       all_ranks([&] {
         Progress silent;
         std::vector<ChunkTree> trees(round.size(), ChunkTree(worker->chunks()));
         worker->sum(round, trees, silent);
-        put(results, trees);
+        results.pack(trees, parameters.threads);
       });
       results.send(comm, 0);
     }

@@ -4,16 +4,22 @@
 
 namespace terrane::gravity {
 
-void scatter_values(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all) {
+void scatter_values(const Summation::Part& part, std::span<const std::span<const double>> values,
+                    ChannelSet channels, PartSums& all) {
   std::size_t from = 0, to = 0;
   for (const auto channel : channels.list()) {
     if (part.channels.contains(channel)) {
-      const auto& values = sums.values[from++];
+      const auto& some = values[from++];
       auto& target = all.values[to];
-      for (std::size_t s = 0; s < values.size(); ++s) target[part.stations[s]] = values[s];
+      for (std::size_t s = 0; s < some.size(); ++s) target[part.stations[s]] = some[s];
     }
     ++to;
   }
+}
+
+void scatter_values(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all) {
+  const std::vector<std::span<const double>> values(sums.values.begin(), sums.values.end());
+  scatter_values(part, values, channels, all);
 }
 
 void scatter(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all) {

@@ -43,6 +43,9 @@ class Summation {
 void scatter(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
 /// Without the contacts: for several parts at a time, which have no value in common.
 void scatter_values(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
+/// values [channels of the part][its stations]
+void scatter_values(const Summation::Part& part, std::span<const std::span<const double>> values,
+                    ChannelSet channels, PartSums& all);
 
 /// Puts contacts in the order of their stations, however the parts came.
 void sort_contacts(std::vector<Contact>& contacts);
