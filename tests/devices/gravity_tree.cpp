@@ -1,11 +1,13 @@
 // The tree on devices: within its tolerance of the direct sum, and as accurate as the processors' tree.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <random>
 
 #include "devices/device.hpp"
 #include "support/prism_field.hpp"
+#include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/direct.hpp"
 #include "terrane/physics/gravity/tree.hpp"
 #include "terrane/physics/gravity/tree_device.hpp"
@@ -128,6 +130,63 @@ TEST_P(TreeOn, HasTheSameBitsInWhateverParts) {
     for (std::size_t c = 0; c < 10; ++c)
       EXPECT_EQ(std::memcmp(parts[c].data(), whole[c].data(), 8 * stations.size()), 0) << at_once;
   }
+}
+
+/// Counts how often it is asked whether to stop, which is once for every few groups of stations listed.
+class CountsQuestions : public Progress {
+ public:
+  bool cancelled() const override {
+    ++asked_;
+    return stop_;
+  }
+  void advance(std::uint64_t) override { stop_ = stops_after_some_.load(); }
+  int asked() const { return asked_; }
+  void stop_after_some_stations() { stops_after_some_ = true; }
+
+ private:
+  mutable std::atomic<int> asked_ = 0;
+  std::atomic<bool> stop_ = false, stops_after_some_ = false;
+};
+
+TEST_P(TreeOn, ListsWhatEachRangeOfPartsMeetsWhenThatIsSummedAndNotTwice) {
+  const auto prisms = noisy_slab(16, 12);
+  std::mt19937 random(13);
+  const auto stations = test::random_stations({-2000, 6000, -2000, 6000, 50, 1500}, 8 * 1024, random);
+  Progress silent;
+  const auto engine = tree_sum_on_device(
+      GetParam(),
+      std::make_shared<Tree>(prisms.view(), stations.view(), ChannelSet{Channel::g_u}, 1e-3, 0, silent),
+      Precision::double_precision, silent);
+  ASSERT_EQ(engine->parts(), 8U);
+  const auto questions = [&](std::size_t first, std::size_t last) {
+    CountsQuestions counter;
+    engine->sum(
+        first, last, [](std::size_t, PartSums&&) {}, counter);
+    return counter.asked();
+  };
+  const int one = questions(2, 3), again = questions(2, 3), four = questions(2, 6);
+  EXPECT_LT(again, one / 2);
+  EXPECT_GT(four - again, 3 * (one - again));
+}
+
+TEST_P(TreeOn, StopsBeforeAllIsSummedWhenAsked) {
+  if (GetParam().kind == Device::Kind::cuda) GTEST_SKIP() << "a GPU does all of it at once";
+  const auto prisms = noisy_slab(32, 14);
+  std::mt19937 random(15);
+  const auto stations = test::random_stations({0, 4000, 0, 4000, -700, 20}, 4096, random);
+  Progress silent;
+  const auto engine = tree_sum_on_device(
+      GetParam(),
+      std::make_shared<Tree>(prisms.view(), stations.view(), ChannelSet{Channel::g_u}, 1e-9, 0, silent),
+      Precision::double_precision, silent);
+  CountsQuestions stopping;
+  stopping.stop_after_some_stations();
+  std::size_t taken = 0;
+  EXPECT_THROW(engine->sum(
+                   0, engine->parts(), [&](std::size_t, PartSums&&) { ++taken; }, stopping),
+               Cancelled);
+  EXPECT_GT(taken, 0U);
+  EXPECT_LT(taken, engine->parts());
 }
 
 TEST_P(TreeOn, ServesPrismsOfVeryUnequalSizeAndOneStation) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "terrane/base/progress.hpp"
@@ -67,6 +68,8 @@ class Tree final : public Summation {
   bool is_leaf(std::size_t cluster) const;
   /// Without coefficients, when the cluster has no expansion.
   Expansion expansion(std::size_t cluster) const;
+  /// Of all clusters that have an expansion, one after the other.
+  std::span<const double> coefficients() const noexcept { return coefficients_; }
   /// What stations within a box meet: clusters by expansions, with the orders that serve; leaves pair by
   /// pair.
   struct Meetings {

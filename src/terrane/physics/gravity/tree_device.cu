@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
+#include <numeric>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/for_each.hpp"
@@ -19,76 +21,87 @@ namespace {
 constexpr std::size_t most_groups = 1 << 14;  // whose lists are held at once
 constexpr std::uint32_t slices = 16;          // of the expansions that a group meets, so that a GPU is filled
 constexpr std::uint32_t near_chunks = 8;
+constexpr std::size_t converted_at_once = std::size_t{1} << 23;  // numbers of expansions
+
+/// A launch should not keep Ctrl-C waiting: half a second of multiply-adds.
+double most_operations(Device device) {
+  return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 2 : 1.25e9;
+}
 
 // ---- from Cartesian to solid harmonics ----
 
 /// ∂x^a ∂y^b = Σ_j k(a, b, j) ∂₊^j ∂₋^(a+b−j): the real number and the power of −i that it is to be taken
 /// times.
-class CartesianToHarmonic {
- public:
-  CartesianToHarmonic() {
-    for (int n = 0; n <= most_order; ++n)
+struct CartesianToHarmonic {
+  double k[most_order + 1][most_order + 1][most_order + 1] = {};  // [a + b][a][j]
+
+  explicit CartesianToHarmonic(int order) {
+    for (int n = 0; n <= order; ++n)
       for (int a = 0; a <= n; ++a) {
         // (∂₊ + ∂₋)^a (∂₊ − ∂₋)^b / 2^n
-        std::array<double, most_order + 2> row{};
+        double* const row = k[n][a];
         row[0] = std::ldexp(1.0, -n);
         for (int factor = 0; factor < n; ++factor) {
           const double sign = factor < a ? 1 : -1;
-          for (int j = factor + 1; j >= 0; --j)
-            row[static_cast<std::size_t>(j)] = (j > 0 ? row[static_cast<std::size_t>(j - 1)] : 0.0) +
-                                               sign * row[static_cast<std::size_t>(j)];
+          for (int j = factor + 1; j > 0; --j) row[j] = row[j - 1] + sign * row[j];
+          row[0] *= sign;
         }
-        for (int j = 0; j <= n; ++j) k_[n][a][j] = row[static_cast<std::size_t>(j)];
       }
   }
+};
 
-  /// cartesian: coefficient_count(order), in units of `scale`; to: harmonic_count(order), in units of one.
-  void convert(const double* cartesian, int order, double scale, ComplexNumber* to) const {
-    double power = 1;
-    for (int n = 0; n <= order; ++n) {
-      for (int m = 0; m <= n; ++m) to[harmonic_place(n, m)] = {0, 0};
-      for (int c = 0; c <= std::min(n, 1); ++c) {
-        const int degree = n - c;  // in ∂x and ∂y
-        const double* from = cartesian + n * n + (c == 1 ? n + 1 : 0);
-        for (int a = 0; a <= degree; ++a) {
-          const int b = degree - a;
-          for (int j = (degree + 1) / 2; j <= degree; ++j) {
-            const int m = 2 * j - degree;
-            // ∂₊^j ∂₋^(degree−j) = (−∂z²)^(degree−j) ∂₊^m
-            const double value =
-                from[a] * k_[degree][a][j] * ((degree - j) % 2 ? -1 : 1) * (m > 0 ? 2 : 1) * power;
-            auto& at = to[harmonic_place(n, m)];
-            switch (b % 4) {  // times (−i)^b
-              case 0:
-                at.re += value;
-                break;
-              case 1:
-                at.im -= value;
-                break;
-              case 2:
-                at.re -= value;
-                break;
-              default:
-                at.im += value;
-            }
-          }
-        }
+struct DeviceCluster {
+  static constexpr std::uint32_t no_expansion = 0xffffffffU;
+  double centre[3];         ///< m
+  double scale;             ///< of its Cartesian expansion, in units
+  std::uint32_t expansion;  ///< its number, or no_expansion
+};
+
+/// One coefficient of one cluster.
+struct ToHarmonics {
+  View<const DeviceCluster> clusters;  ///< some of them
+  View<const double> cartesian;        ///< [their expansions][coefficient_count(order)], in units of `scale`
+  View<const CartesianToHarmonic> table;  ///< one
+  std::uint32_t first;                    ///< number of the first of their expansions
+  int order;
+  View<ComplexNumber> harmonics;  ///< [expansions][harmonic_count(order)], in units of one
+  TERRANE_FN void operator()(std::size_t i) const {
+    const auto terms = static_cast<std::size_t>(harmonic_count(order));
+    const DeviceCluster& cluster = clusters[i / terms];
+    if (cluster.expansion == DeviceCluster::no_expansion) return;
+    const int place = static_cast<int>(i % terms);
+    int n = 0;
+    while (harmonic_place(n + 1, 0) <= place) ++n;
+    const int m = place - harmonic_place(n, 0), c = (n - m) % 2, degree = n - c, j = (degree + m) / 2;
+    double power = m > 0 ? 2 : 1;
+    for (int k = 0; k < n; ++k) power *= cluster.scale;
+    if ((degree - j) % 2) power = -power;  // ∂₊^j ∂₋^(degree−j) = (−∂z²)^(degree−j) ∂₊^m
+    const double* const from =
+        cartesian.data + (cluster.expansion - first) * static_cast<std::size_t>(coefficient_count(order)) +
+        n * n + (c == 1 ? n + 1 : 0);
+    ComplexNumber sum{0, 0};
+    for (int a = 0; a <= degree; ++a) {
+      const double value = from[a] * table[0].k[degree][a][j] * power;
+      switch ((degree - a) % 4) {  // times (−i)^b
+        case 0:
+          sum.re += value;
+          break;
+        case 1:
+          sum.im -= value;
+          break;
+        case 2:
+          sum.re -= value;
+          break;
+        default:
+          sum.im += value;
       }
-      to[harmonic_place(n, 0)].im = 0;
-      power *= scale;
     }
+    if (m == 0) sum.im = 0;
+    harmonics[cluster.expansion * terms + static_cast<std::size_t>(place)] = sum;
   }
-
- private:
-  double k_[most_order + 1][most_order + 1][most_order + 1] = {};
 };
 
 // ---- on the device ----
-
-struct DeviceCluster {
-  double centre[3];         ///< m
-  std::uint32_t expansion;  ///< its number
-};
 
 struct FarCluster {
   std::uint32_t cluster, order;
@@ -193,10 +206,32 @@ std::vector<PrismRange> leaves(const Tree& tree) {
   return ranges;
 }
 
+/// What a group of stations meets.
+struct Met {
+  std::size_t far = 0;         ///< clusters by their expansions
+  double harmonics = 0;        ///< (p + 3)² of these
+  std::size_t near_tiles = 0;  ///< of prisms
+
+  double operations() const {
+    constexpr double of_pair = 400;  // between the multipole of order 2 and the stable form
+    return device_tile * (13 * harmonics + device_tile * of_pair * static_cast<double>(near_tiles));
+  }
+  /// Device memory while its sums are computed. Every tile may be near enough for a place among the pieces,
+  /// and about one has pairs for the host.
+  double device_bytes(std::size_t width) const {
+    const double values = static_cast<double>(width * device_tile * sizeof(double)),
+                 tiles = static_cast<double>(near_tiles);
+    return slices * channel_count * device_tile * sizeof(double) + (near_chunks + 1) * values +
+           static_cast<double>(far * sizeof(FarCluster)) + 2 * sizeof(std::uint32_t) * tiles +
+           (0.25 * tiles + 1) * (values + sizeof(TilePieces::Piece)) +
+           (2 * near_chunks + 2) * sizeof(std::uint64_t) + device_tile * device_tile * sizeof(HostPair);
+  }
+};
+
 class TreeOnDevice final : public DeviceSummation {
  public:
   /// The tree is prepared.
-  TreeOnDevice(Device device, std::shared_ptr<Tree> tree, Precision precision, Progress& progress)
+  TreeOnDevice(Device device, std::shared_ptr<Tree> tree, Precision precision)
       : DeviceSummation(device, tree->prisms(), tree->stations(), tree->channels(),
                         {{0, 1, 2}, tree->channels()}, Switching::for_accuracy(tree->pair_accuracy()),
                         tree->prism_order(), leaves(*tree), precision, tree->threads()),
@@ -206,11 +241,11 @@ class TreeOnDevice final : public DeviceSummation {
     for (std::size_t c = 0; c < tree_->clusters(); ++c)
       if (tree_->is_leaf(c)) range_of_[c] = ranges++;
     bring_expansions();
-    list(0, groups_at_once(), progress);
+    decide_groups_at_once();
   }
 
  private:
-  std::size_t groups_at_once() const override { return std::min(most_groups, receivers_->groups()); }
+  std::size_t groups_at_once() const override { return groups_at_once_; }
 
   void bring_expansions() {
     std::vector<DeviceCluster> clusters(tree_->clusters());
@@ -218,23 +253,68 @@ class TreeOnDevice final : public DeviceSummation {
     for (std::size_t c = 0; c < clusters.size(); ++c) {
       const auto e = tree_->expansion(c);
       std::copy_n(e.centre, 3, clusters[c].centre);
-      if (e.coefficients) clusters[c].expansion = count++;
+      clusters[c].scale = e.scale;
+      clusters[c].expansion = e.coefficients ? count++ : DeviceCluster::no_expansion;
       unit_ = std::max(unit_, e.scale);
     }
     unit_ = unit_ > 0 ? std::ldexp(1.0, std::ilogb(unit_)) : 1.0;
-    const auto terms = static_cast<std::size_t>(harmonic_count(tree_->order()));
-    std::vector<ComplexNumber> coefficients(std::max<std::size_t>(1, count * terms));
-    const auto convert = std::make_unique<CartesianToHarmonic>();
-    for_each((clusters.size() + 63) / 64, tree_->threads(), [&](std::size_t chunk) {
-      for (std::size_t c = chunk * 64; c < std::min((chunk + 1) * 64, clusters.size()); ++c)
-        if (const auto e = tree_->expansion(c); e.coefficients)
-          convert->convert(e.coefficients, tree_->order(), e.scale / unit_,
-                           coefficients.data() + clusters[c].expansion * terms);
+    for (auto& cluster : clusters) cluster.scale /= unit_;
+    clusters_ = Buffer(stream_, clusters);
+    const int order = tree_->order();
+    const auto cartesian = static_cast<std::size_t>(coefficient_count(order)),
+               harmonic = static_cast<std::size_t>(harmonic_count(order));
+    coefficients_ = Buffer<ComplexNumber>(stream_.device(), std::max<std::size_t>(1, count * harmonic));
+    const auto table = std::make_unique<CartesianToHarmonic>(order);
+    const Buffer<CartesianToHarmonic> device_table(stream_, {table.get(), 1});
+    // Some at a time, for they are there twice while they are converted.
+    const std::size_t at_once = std::max<std::size_t>(1, converted_at_once / cartesian);
+    Buffer<double> given(stream_.device(), std::min<std::size_t>(at_once, count) * cartesian);
+    for (std::size_t first = 0; first < clusters.size(); first += at_once) {
+      const std::size_t last = std::min(first + at_once, clusters.size());
+      std::uint32_t begin = DeviceCluster::no_expansion, end = 0;
+      for (std::size_t c = first; c < last; ++c)
+        if (clusters[c].expansion != DeviceCluster::no_expansion) {
+          begin = std::min(begin, clusters[c].expansion);
+          end = clusters[c].expansion + 1;
+        }
+      if (end == 0) continue;
+      given.upload(stream_, tree_->coefficients().subspan(begin * cartesian, (end - begin) * cartesian));
+      terrane::for_each(stream_, (last - first) * harmonic,
+                        ToHarmonics{{clusters_.view().data + first, last - first},
+                                    given.view(),
+                                    device_table.view(),
+                                    begin,
+                                    order,
+                                    coefficients_.view()});
+      stream_.wait();  // before the next, or the end, takes the memory
+    }
+  }
+
+  /// From a sample of the groups: so few that Ctrl-C need not wait for long, and that they fit. Once, for all
+  /// sums to be cut alike, and the lists of the last to serve the next.
+  void decide_groups_at_once() {
+    const std::size_t groups = receivers_->groups(), sample = std::min<std::size_t>(groups, 64);
+    std::vector<Met> met(sample);
+    for_each(sample, threads_, [&](std::size_t i) {
+      const auto found = tree_->meetings(receivers_->bounds(i * groups / sample));
+      met[i].far = found.far.size();
+      for (const auto& far : found.far) met[i].harmonics += (far.order + 3.0) * (far.order + 3.0);
+      for (const auto leaf : found.near) met[i].near_tiles += tiles_of(leaf).second - tiles_of(leaf).first;
     });
-    clusters_ = Buffer<DeviceCluster>(stream_.device(), clusters.size());
-    clusters_.upload(stream_, clusters);
-    coefficients_ = Buffer<ComplexNumber>(stream_.device(), coefficients.size());
-    coefficients_.upload(stream_, coefficients);
+    double operations = 1, bytes = 1;
+    for (const auto& m : met) {
+      operations = std::max(operations, m.operations());
+      bytes = std::max(bytes, m.device_bytes(kernel_sets[set_].size()));
+    }
+    const double room = 0.5 * static_cast<double>(device_memory(stream_.device()).free);
+    groups_at_once_ = static_cast<std::size_t>(
+        std::max(1.0, std::min({most_operations(stream_.device()) / operations, room / bytes,
+                                static_cast<double>(most_groups), static_cast<double>(groups)})));
+  }
+
+  /// Of a leaf: first and last + 1.
+  std::pair<std::uint32_t, std::uint32_t> tiles_of(std::uint32_t leaf) const {
+    return {sources_.first_tile(range_of_[leaf]), sources_.first_tile(range_of_[leaf] + 1)};
   }
 
   /// What the groups first .. last − 1 meet, on the device, unless it is there already.
@@ -243,41 +323,44 @@ class TreeOnDevice final : public DeviceSummation {
     listed_[1] = listed_[0];  // nothing, until it is done
     const std::size_t groups = last - first;
     std::vector<Tree::Meetings> met(groups);
-    constexpr std::size_t chunk = 4;
-    for_each((groups + chunk - 1) / chunk, tree_->threads(), [&](std::size_t c) {
-      if (progress.cancelled()) throw Cancelled();
-      for (std::size_t g = c * chunk; g < std::min((c + 1) * chunk, groups); ++g)
-        met[g] = tree_->meetings(receivers_->bounds(first + g));
-    });
     std::vector<std::uint64_t> start(groups + 1);
-    for (std::size_t g = 0; g < groups; ++g) start[g + 1] = start[g] + met[g].far.size();
-    std::vector<FarCluster> far(std::max<std::size_t>(1, start.back()));
-    for_each((groups + 63) / 64, tree_->threads(), [&](std::size_t c) {
-      for (std::size_t g = c * 64; g < std::min((c + 1) * 64, groups); ++g)
-        for (std::size_t i = 0; i < met[g].far.size(); ++i)
-          far[start[g] + i] = {met[g].far[i].cluster, met[g].far[i].order};
+    near_ = {near_chunks, std::vector<std::uint64_t>(near_chunks * groups + 1), {}};
+    const auto each_group = [&](const auto& work) {
+      constexpr std::size_t chunk = 4;
+      for_each((groups + chunk - 1) / chunk, threads_, [&](std::size_t c) {
+        if (progress.cancelled()) throw Cancelled();
+        for (std::size_t g = c * chunk; g < std::min((c + 1) * chunk, groups); ++g) work(g);
+      });
+    };
+    // Tiles of leaves are dealt out in chunks of equal length: tiles count c / near_chunks and on.
+    each_group([&](std::size_t g) {
+      met[g] = tree_->meetings(receivers_->bounds(first + g));
+      start[g + 1] = met[g].far.size();
+      std::size_t count = 0;
+      for (const auto leaf : met[g].near) count += tiles_of(leaf).second - tiles_of(leaf).first;
+      for (std::size_t c = 0; c < near_chunks; ++c)
+        near_.start[c * groups + g + 1] = count * (c + 1) / near_chunks - count * c / near_chunks;
     });
-    // Tiles of leaves, dealt out in chunks of equal length.
-    near_ = {near_chunks, {}, {}};
-    std::vector<std::vector<std::uint32_t>> tiles(groups);
-    for (std::size_t g = 0; g < groups; ++g)
+    std::partial_sum(start.begin(), start.end(), start.begin());
+    std::partial_sum(near_.start.begin(), near_.start.end(), near_.start.begin());
+    // Not filled with zeros.
+    const std::size_t far_count = start.back();
+    const auto far = std::make_unique_for_overwrite<FarCluster[]>(far_count);
+    near_.tile.resize(near_.start.back());
+    each_group([&](std::size_t g) {
+      for (std::size_t i = 0; i < met[g].far.size(); ++i)
+        far[start[g] + i] = {met[g].far[i].cluster, met[g].far[i].order};
+      std::size_t c = 0, at = near_.start[g];
       for (const auto leaf : met[g].near)
-        for (std::uint32_t t = sources_.first_tile(range_of_[leaf]);
-             t < sources_.first_tile(range_of_[leaf] + 1); ++t)
-          tiles[g].push_back(t);
-    for (std::uint32_t c = 0; c < near_chunks; ++c)
-      for (std::size_t g = 0; g < groups; ++g) {
-        near_.start.push_back(near_.tile.size());
-        const std::size_t count = tiles[g].size();
-        near_.tile.insert(near_.tile.end(),
-                          tiles[g].begin() + static_cast<std::ptrdiff_t>(count * c / near_chunks),
-                          tiles[g].begin() + static_cast<std::ptrdiff_t>(count * (c + 1) / near_chunks));
-      }
-    near_.start.push_back(near_.tile.size());
+        for (std::uint32_t t = tiles_of(leaf).first; t < tiles_of(leaf).second; ++t) {
+          while (at == near_.start[c * groups + g + 1]) at = near_.start[++c * groups + g];
+          near_.tile[at++] = t;
+        }
+    });
     enlarge(stream_, far_start_, start.size());
     far_start_.upload(stream_, start);
-    enlarge(stream_, far_list_, far.size());
-    far_list_.upload(stream_, far);
+    enlarge(stream_, far_list_, std::max<std::size_t>(1, far_count));
+    far_list_.upload(stream_, {far.get(), far_count});
     listed_[0] = first;
     listed_[1] = last;
   }
@@ -310,7 +393,8 @@ class TreeOnDevice final : public DeviceSummation {
   Buffer<DeviceCluster> clusters_;
   Buffer<ComplexNumber> coefficients_;
   double unit_ = 0;
-  std::size_t listed_[2] = {};
+  std::size_t groups_at_once_ = 1;
+  std::size_t listed_[2] = {};  // groups
   Buffer<std::uint64_t> far_start_;
   Buffer<FarCluster> far_list_;
   DeviceTileSum::Lists near_;
@@ -322,7 +406,7 @@ class TreeOnDevice final : public DeviceSummation {
 std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tree> tree, Precision precision,
                                               Progress& progress) {
   tree->prepare(progress);
-  return std::make_unique<TreeOnDevice>(device, std::move(tree), precision, progress);
+  return std::make_unique<TreeOnDevice>(device, std::move(tree), precision);
 }
 
 }  // namespace terrane::gravity
