@@ -42,3 +42,21 @@ if(TERRANE_MPI STREQUAL "AUTO")
 elseif(TERRANE_MPI)
   find_package(MPI REQUIRED COMPONENTS C)
 endif()
+
+# Likewise.
+if(TERRANE_NCCL)
+  if(TERRANE_HAS_CUDA AND TERRANE_MPI)
+    find_path(NCCL_INCLUDE nccl.h HINTS ENV NCCL_HOME ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
+    find_library(NCCL_LIBRARY nccl HINTS ENV NCCL_HOME ${CUDAToolkit_LIBRARY_ROOT} ${CUDAToolkit_LIBRARY_DIR}
+      PATH_SUFFIXES lib lib64)
+  endif()
+  if(NCCL_INCLUDE AND NCCL_LIBRARY)
+    set(TERRANE_NCCL ON)
+  elseif(TERRANE_NCCL STREQUAL "AUTO")
+    set(TERRANE_NCCL OFF)
+  else()
+    message(FATAL_ERROR "TERRANE_NCCL is ON, and CUDA, MPI or NCCL (nccl.h, libnccl; Debian: libnccl-dev) is missing. "
+      "Set NCCL_HOME to where NCCL is, or leave TERRANE_NCCL=AUTO.")
+  endif()
+endif()
+message(STATUS "NCCL: ${TERRANE_NCCL}")

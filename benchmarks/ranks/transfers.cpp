@@ -1,5 +1,6 @@
 // What moving bytes between ranks takes: a broadcast from rank 0, and a send to it from every other rank in
-// turn, as gravity/distribute.cpp does. Prints JSON; the best and the worst of the repeats.
+// turn, as gravity/distribute.cpp does; and a broadcast through the GPUs, where each rank has one. Prints
+// JSON; the best and the worst of the repeats.
 //
 //     mpirun -n 2 ranks_transfers [GIGABYTES...]      (0.1 by itself)
 #include <fmt/format.h>
@@ -13,6 +14,10 @@
 #include <vector>
 
 #include "terrane/parallel/comm_mpi.hpp"
+#include "terrane/parallel/for_each.hpp"
+#ifdef TERRANE_HAS_NCCL
+#include "terrane/parallel/comm_nccl.hpp"
+#endif
 
 namespace {
 
@@ -39,6 +44,15 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   {
     const auto comm = terrane::mpi_comm(MPI_COMM_WORLD);
+    terrane::share_processors(comm->on_node().count);
+    std::string gpus = "this build has no NCCL";
+#ifdef TERRANE_HAS_NCCL
+    terrane::GpuComm through_gpus(*comm, terrane::nccl_link, terrane::GpuLinkUse::always);
+    if (terrane::gpu_count() > 0)
+      gpus = through_gpus.prepare(terrane::resolve({terrane::Device::Kind::cuda, -1}, comm->on_node().index),
+                                  1'000'000'000);
+    else gpus = terrane::why_no_gpu();
+#endif
     std::vector<double> sizes;
     for (int i = 1; i < argc; ++i) sizes.push_back(std::atof(argv[i]));
     if (sizes.empty()) sizes = {0.1};
@@ -55,6 +69,12 @@ int main(int argc, char** argv) {
       add("broadcast", gigabytes,
           seconds_of(
               *comm, [&] { comm->broadcast(bytes, 0); }, repeats));
+#ifdef TERRANE_HAS_NCCL
+      if (gpus.find("ready") != gpus.npos)
+        add("broadcast through GPUs", gigabytes,
+            seconds_of(
+                *comm, [&] { through_gpus.broadcast(bytes, 0); }, repeats));
+#endif
       const auto collect = [&] {
         if (comm->rank() > 0) return comm->send(bytes, 0);
         for (int rank = 1; rank < comm->size(); ++rank) comm->receive(bytes, rank);
@@ -62,8 +82,9 @@ int main(int argc, char** argv) {
       add("send to rank 0", gigabytes * (comm->size() - 1), seconds_of(*comm, collect, repeats));
     }
     if (comm->rank() == 0)
-      fmt::print("{{\"what\": \"transfers between ranks\", \"ranks\": {}, \"rows\": [{}\n]}}\n", comm->size(),
-                 rows);
+      fmt::print(
+          "{{\"what\": \"transfers between ranks\", \"ranks\": {}, \"gpus\": \"{}\", \"rows\": [{}\n]}}\n",
+          comm->size(), gpus, rows);
   }
   MPI_Finalize();
 }

@@ -7,6 +7,9 @@
 #include "support/prism_field.hpp"
 #include "support/same_bits.hpp"
 #include "terrane/base/error.hpp"
+#ifdef TERRANE_HAS_NCCL
+#include "terrane/parallel/comm_nccl.hpp"
+#endif
 #include "terrane/physics/gravity/simulation.hpp"
 #include "terrane/simulation/serve.hpp"
 
@@ -162,6 +165,25 @@ TEST(GravityOnRanks, HasTheSameBitsOnDevices) {
     expect_same_bits(cells(15, 14), grid, lattice);
   }
 }
+
+#ifdef TERRANE_HAS_NCCL
+TEST(GravityOnRanks, HasTheSameBitsWhenNcclBringsThePrisms) {
+  const auto below = test::ranks();
+  if (below->size() == 1 || gpu_count() < below->size())
+    GTEST_SKIP() << "needs several ranks with a GPU each; there are " << gpu_count() << " GPUs";
+  GpuComm comm(*below, nccl_link, GpuLinkUse::always);
+  on_all(comm, [&] {
+    auto p = parameters(Method::direct, Partition::stations);
+    p.device = {Device::Kind::cuda, -1};
+    const auto prisms = cells(52, 15);  // columns of more than a megabyte
+    const auto alone = compute(prisms, scattered(1000), p);
+    const auto shared = compute(prisms, scattered(1000), p, {&comm, {}});
+    EXPECT_TRUE(same_bits(alone.values, shared.values));
+    ASSERT_FALSE(shared.report.notes.empty());
+    EXPECT_NE(shared.report.notes.front().find("by NCCL"), std::string::npos) << shared.report.notes.front();
+  });
+}
+#endif
 
 TEST(GravityOnRanks, PartitionsAgreeToRounding) {
   const auto comm = test::ranks();

@@ -7,8 +7,13 @@
 
 #include "terrane/cli/command.hpp"
 #ifdef TERRANE_HAS_MPI
+#include "terrane/base/error.hpp"
 #include "terrane/parallel/comm_mpi.hpp"
 #include "terrane/parallel/for_each.hpp"
+#endif
+#ifdef TERRANE_HAS_NCCL
+#include "terrane/parallel/comm_nccl.hpp"
+#include "terrane/simulation/serve.hpp"
 #endif
 
 namespace {
@@ -22,6 +27,27 @@ int launched_ranks() {
   return tasks ? std::atoi(tasks) : 1;
 }
 
+#ifdef TERRANE_HAS_MPI
+/// The command on these ranks, with what else joins them.
+int command_on(terrane::Comm& ranks, int argc, char** argv, const std::string& libraries) {
+#ifdef TERRANE_HAS_NCCL
+  auto use = terrane::GpuLinkUse::never;
+  try {
+    if (ranks.rank() == 0)  // whose choice counts
+      use = terrane::gpu_link_use_from_text(std::getenv("TERRANE_NCCL"), "TERRANE_NCCL");
+  } catch (const terrane::InputError& error) {
+    fmt::print(stderr, "terrane: {}\n", error.what());
+    terrane::dismiss(ranks);
+    return 2;
+  }
+  terrane::GpuComm comm(ranks, terrane::nccl_link, use);
+  return terrane::cli::command(argc, argv, comm, libraries);
+#else
+  return terrane::cli::command(argc, argv, ranks, libraries);
+#endif
+}
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -32,6 +58,9 @@ int main(int argc, char** argv) {
   MPI_Get_library_version(library, &length);
   std::string mpi(library, static_cast<std::size_t>(length));
   mpi = mpi.substr(0, mpi.find_first_of(",\n"));
+#ifdef TERRANE_HAS_NCCL
+  mpi += "\n  " + terrane::nccl_version() + " between GPUs";
+#endif
   if (launched_ranks() > 0) {
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
@@ -47,7 +76,7 @@ int main(int argc, char** argv) {
         status = 2;
       } else {
         terrane::share_processors(comm->on_node().count);
-        status = command(argc, argv, *comm, mpi);
+        status = command_on(*comm, argc, argv, mpi);
       }
     }  // it must not outlive MPI
     MPI_Finalize();

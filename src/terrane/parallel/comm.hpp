@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/device.hpp"
 
 namespace terrane {
 
@@ -31,6 +32,10 @@ class Comm {
   };
   virtual Place on_node() const noexcept = 0;
 
+  /// Collective, for a Comm that has a faster way for large arrays: so many bytes are about to be broadcast
+  /// among ranks whose devices are these, of one kind. Returns a note about the way they will go, empty when
+  /// there is nothing to say.
+  virtual std::string prepare(Device /*device*/, std::size_t /*bytes*/) { return {}; }
   /// Collective: the bytes of `root` to all. Every rank gives as many.
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
   /// Collective: the lowest value of all ranks.

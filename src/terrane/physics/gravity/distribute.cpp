@@ -320,6 +320,11 @@ void make_columns(std::span<std::vector<double>> columns, std::size_t size, int 
 
 void broadcast(Comm& comm, std::span<double> values) { comm.broadcast(std::as_writable_bytes(values), 0); }
 
+/// What every rank gets from rank 0 before they begin.
+std::size_t bytes_for_all(std::size_t prisms, std::size_t stations, bool by_prisms) {
+  return (3 * stations + (by_prisms ? 0 : 7 * prisms)) * sizeof(double);
+}
+
 Range chunks_of(const Comm& comm, std::size_t prisms, int rank) {
   return balanced_range(chunk_count(prisms), static_cast<std::size_t>(comm.size()),
                         static_cast<std::size_t>(rank));
@@ -469,6 +474,9 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
     all_ranks([&] {
       if (by_prisms) order = order_of_chunks(summed, parameters.threads);
     });
+    if (const auto note = comm.prepare(plan.device, bytes_for_all(summed.size(), stations.size(), by_prisms));
+        !note.empty())
+      out.notes.push_back(note);
     if (comm.size() > 1)
       for (const auto& column : {stations.easting, stations.northing, stations.up})
         broadcast(comm, {const_cast<double*>(column.data()), column.size()});  // the root's are only read
@@ -580,6 +588,7 @@ void serve(Comm& comm) {
       make_columns(prisms->column, by_prisms ? prisms_of(task.prisms, chunks).size() : task.prisms,
                    parameters.threads);
     });
+    comm.prepare(parameters.device, bytes_for_all(task.prisms, task.stations, by_prisms));
     for (auto& column : station) broadcast(comm, column);
     for (auto& column : prisms->column) {
       if (by_prisms) comm.receive(std::as_writable_bytes(std::span(column)), 0);

@@ -1,0 +1,89 @@
+#include "terrane/parallel/comm_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+
+namespace terrane {
+
+namespace {
+
+/// NCCL takes 1.5 s to start on four H200. MPI moves some 5 GB/s through the memory of a machine, and the way
+/// into and out of GPUs, whose copies by the processors limit it, some 20: 10 GB are a second and a half.
+constexpr std::size_t worth_it = 10'000'000'000;
+/// Below this MPI takes less than one turn through the slots.
+constexpr std::size_t least_message = 1'000'000;
+
+}  // namespace
+
+GpuLinkUse gpu_link_use_from_text(const char* text, const std::string& where) {
+  const std::string_view value = text ? text : "";
+  if (value.empty()) return GpuLinkUse::when_worth_it;
+  if (value == "0") return GpuLinkUse::never;
+  if (value == "1") return GpuLinkUse::always;
+  throw InputError(where, fmt::format("\"{}\" is not possible", value),
+                   "Allowed: 0 (never), 1 (for every large array), or nothing (when it saves time).");
+}
+
+std::string GpuComm::prepare(Device device, std::size_t bytes) {
+  in_use_ = false;
+  if (size() == 1 || !device.has_own_memory()) return {};
+  auto use = use_;
+  below_.broadcast(std::as_writable_bytes(std::span(&use, 1)), 0);
+  if (use == GpuLinkUse::never || bytes < (use == GpuLinkUse::always ? least_message : worth_it)) return {};
+  const auto begin = std::chrono::steady_clock::now();
+  if (below_.lowest(link_ && device == device_) == 0 && failure_.empty()) start(device);
+  if (!failure_.empty()) return fmt::format("stations and prisms did not go through the GPUs: {}", failure_);
+  in_use_ = true;
+  return fmt::format("stations and prisms went through the GPUs by {}, which was ready in {:.2g} s",
+                     link_->name(),
+                     std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+
+void GpuComm::start(Device device) {
+  link_.reset();
+  std::unique_ptr<GpuLink> link;
+  try {
+    together(below_, [&] { link = make_(device); });
+    std::vector<GpuLink::GpuId> gpus(static_cast<std::size_t>(size()));
+    gpus[static_cast<std::size_t>(rank())] = link->gpu();
+    for (int r = 0; r < size(); ++r)
+      below_.broadcast(std::as_writable_bytes(std::span(&gpus[static_cast<std::size_t>(r)], 1)), r);
+    std::sort(gpus.begin(), gpus.end());
+    if (std::adjacent_find(gpus.begin(), gpus.end()) != gpus.end())
+      throw UnsupportedError("ranks", "some share a GPU", "Start one for each.");
+    GpuLink::GroupId group{};
+    together(below_, [&] {
+      if (rank() == 0) group = link->make_group();
+    });
+    below_.broadcast(group, 0);
+    together(below_, [&] { link->join(group, rank(), size()); });
+  } catch (const Error& error) {  // on all ranks alike
+    failure_ = fmt::format("{}: {}", error.where(), error.problem());
+    return;
+  } catch (const std::exception& error) {
+    failure_ = error.what();
+    return;
+  }
+  link_ = std::move(link);
+  device_ = device;
+}
+
+void GpuComm::broadcast(std::span<std::byte> bytes, int root) {
+  if (!in_use_ || bytes.size() < least_message) return below_.broadcast(bytes, root);
+  const std::size_t pieces = (bytes.size() + link_->piece() - 1) / link_->piece();
+  const auto piece = [&](std::size_t p) {
+    const std::size_t first = p * link_->piece();
+    return bytes.subspan(first, std::min(link_->piece(), bytes.size() - first));
+  };
+  const auto slot = [](std::size_t p) { return static_cast<int>(p % GpuLink::slots); };
+  for (std::size_t p = 0; p < pieces + GpuLink::slots; ++p) {
+    if (p >= GpuLink::slots && p - GpuLink::slots < pieces)
+      link_->finish(slot(p), piece(p - GpuLink::slots), root);
+    if (p < pieces) link_->begin(slot(p), piece(p), root);
+  }
+}
+
+}  // namespace terrane

@@ -1,0 +1,78 @@
+// Large arrays from one rank to all through the memories of their GPUs, which links between GPUs make much
+// faster than what joins processes. It takes long to start, so it is for large arrays alone; and it needs a
+// GPU of its own for each rank. All else goes the way it went before. comm_nccl.hpp has the link.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "terrane/parallel/comm.hpp"
+
+namespace terrane {
+
+/// One rank's side of a way through GPUs. Arrays go in pieces, through slots that are used in turn, so that
+/// one is filled or emptied while another is on its way.
+class GpuLink {
+ public:
+  static constexpr int slots = 2;
+  using GpuId = std::array<std::byte, 16>;
+  using GroupId = std::array<std::byte, 128>;
+
+  virtual ~GpuLink() = default;
+  /// "NCCL 2.28.3"
+  virtual std::string name() const = 0;
+  /// Tells GPUs of all nodes apart.
+  virtual GpuId gpu() const = 0;
+  /// On rank 0: what all ranks join() with.
+  virtual GroupId make_group() = 0;
+  /// Collective.
+  virtual void join(const GroupId& group, int rank, int ranks) = 0;
+
+  /// Bytes that a slot holds.
+  virtual std::size_t piece() const = 0;
+  /// Collective: begins to bring these bytes of `root` to all; the others give as many, which are not touched
+  /// yet.
+  virtual void begin(int slot, std::span<std::byte> bytes, int root) = 0;
+  /// When this returns the bytes are there, and the slot is free.
+  virtual void finish(int slot, std::span<std::byte> bytes, int root) = 0;
+};
+
+enum class GpuLinkUse { never, when_worth_it, always };
+
+/// "0", "1"; null or empty: when it is worth it. Throws InputError that names `where`.
+GpuLinkUse gpu_link_use_from_text(const char* text, const std::string& where);
+
+/// A Comm that broadcasts large arrays through a GpuLink, where there can be one, and else as `below` does.
+class GpuComm final : public Comm {
+ public:
+  /// Makes this rank's side, not yet joined. Throws when it cannot.
+  using MakeLink = std::function<std::unique_ptr<GpuLink>(Device device)>;
+
+  /// use: that of rank 0 counts.
+  GpuComm(Comm& below, MakeLink make, GpuLinkUse use) : below_(below), make_(std::move(make)), use_(use) {}
+
+  int rank() const noexcept override { return below_.rank(); }
+  int size() const noexcept override { return below_.size(); }
+  Place on_node() const noexcept override { return below_.on_node(); }
+  std::string prepare(Device device, std::size_t bytes) override;
+  void broadcast(std::span<std::byte> bytes, int root) override;
+  int lowest(int value) override { return below_.lowest(value); }
+  void send(std::span<const std::byte> bytes, int to) override { below_.send(bytes, to); }
+  void receive(std::span<std::byte> bytes, int from) override { below_.receive(bytes, from); }
+  void abort(int status) override { below_.abort(status); }
+
+ private:
+  void start(Device device);
+
+  Comm& below_;
+  MakeLink make_;
+  GpuLinkUse use_;
+  Device device_;
+  std::unique_ptr<GpuLink> link_;
+  std::string failure_;  // of the last start; the same on all ranks, as is whether there is a link
+  bool in_use_ = false;
+};
+
+}  // namespace terrane

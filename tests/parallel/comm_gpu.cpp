@@ -1,0 +1,198 @@
+// Large arrays go through GPUs where they can, and arrive all the same where not.
+#include "terrane/parallel/comm_gpu.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "parallel/ranks.hpp"
+#include "terrane/base/error.hpp"
+#ifdef TERRANE_HAS_NCCL
+#include "terrane/parallel/comm_nccl.hpp"
+#endif
+
+namespace terrane {
+namespace {
+
+constexpr Device debug{Device::Kind::debug, -1};
+constexpr std::size_t piece_bytes = 1'000'000, megabyte = 1'000'000;
+
+/// A link over ranks of its own that holds what it is given in its slots, as a GPU does.
+class SlotLink final : public GpuLink {
+ public:
+  struct Wrong {
+    bool joining = false, same_gpu = false;
+  };
+  SlotLink(int& pieces, Wrong wrong) : pieces_(pieces), wrong_(wrong), comm_(test::ranks()) {}
+
+  std::string name() const override { return "slots"; }
+  GpuId gpu() const override { return {static_cast<std::byte>(wrong_.same_gpu ? 7 : comm_->rank())}; }
+  GroupId make_group() override { return {std::byte{1}, std::byte{2}}; }
+  void join(const GroupId& group, int rank, int ranks) override {
+    EXPECT_EQ(group, (GroupId{std::byte{1}, std::byte{2}}));
+    EXPECT_EQ(rank, comm_->rank());
+    EXPECT_EQ(ranks, comm_->size());
+    if (wrong_.joining && rank == ranks - 1) throw Error("link", "the cable is out");
+  }
+  std::size_t piece() const override { return piece_bytes; }
+  void begin(int slot, std::span<std::byte> bytes, int root) override {
+    auto& held = held_[slot];
+    EXPECT_TRUE(held.empty()) << "the slot is in use";
+    EXPECT_LE(bytes.size(), piece_bytes);
+    held.assign(bytes.begin(), bytes.end());
+    comm_->broadcast(held, root);
+    ++pieces_;
+  }
+  void finish(int slot, std::span<std::byte> bytes, int root) override {
+    ASSERT_EQ(held_[slot].size(), bytes.size());
+    if (comm_->rank() != root) std::memcpy(bytes.data(), held_[slot].data(), bytes.size());
+    held_[slot].clear();
+  }
+
+ private:
+  int& pieces_;
+  Wrong wrong_;
+  std::unique_ptr<Comm> comm_;
+  std::vector<std::byte> held_[slots];
+};
+
+std::vector<std::byte> random_bytes(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::byte> bytes(count);
+  for (auto& b : bytes) b = static_cast<std::byte>(random());
+  return bytes;
+}
+
+void expect_broadcast(Comm& comm, std::size_t count, int root) {
+  const auto wanted = random_bytes(count, static_cast<unsigned>(count));
+  auto bytes = comm.rank() == root ? wanted : std::vector<std::byte>(count);
+  comm.broadcast(bytes, root);
+  EXPECT_TRUE(bytes == wanted) << count << " bytes from " << root << " on rank " << comm.rank();
+}
+
+TEST(GpuComm, BroadcastsLargeArraysInPiecesAndLeavesTheRest) {
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  int pieces = 0;
+  GpuComm comm(
+      *below, [&](Device) { return std::make_unique<SlotLink>(pieces, SlotLink::Wrong{}); },
+      GpuLinkUse::always);
+  expect_broadcast(comm, 3 * megabyte, 0);
+  EXPECT_EQ(pieces, 0) << "nobody has prepared it";
+  EXPECT_THAT(comm.prepare(debug, megabyte),
+              testing::HasSubstr("through the GPUs by slots, which was ready in"));
+  for (const int root : {0, comm.size() - 1}) {
+    for (const std::size_t count :
+         {1 * megabyte, 1 * megabyte + 1, 2 * megabyte, 3 * megabyte - 7, 5 * megabyte}) {
+      pieces = 0;
+      expect_broadcast(comm, count, root);
+      EXPECT_EQ(static_cast<std::size_t>(pieces), (count + piece_bytes - 1) / piece_bytes);
+    }
+    pieces = 0;
+    for (const std::size_t count : {std::size_t{0}, std::size_t{9}, megabyte - 1})
+      expect_broadcast(comm, count, root);
+    EXPECT_EQ(pieces, 0);
+  }
+  EXPECT_EQ(comm.prepare({Device::Kind::cpu, -1}, 100 * megabyte), "");
+  expect_broadcast(comm, 3 * megabyte, 0);
+  EXPECT_EQ(pieces, 0) << "a run on the processors";
+}
+
+TEST(GpuComm, StartsOnlyWhenItIsWorthIt) {
+  const auto below = test::ranks();
+  int made = 0;
+  const auto make = [&](Device) -> std::unique_ptr<GpuLink> {
+    ++made;
+    throw Error("link", "is not to be had");
+  };
+  for (const auto& [use, bytes] :
+       {std::pair{GpuLinkUse::never, 1'000'000 * megabyte},
+        std::pair{GpuLinkUse::when_worth_it, 100 * megabyte}, std::pair{GpuLinkUse::always, megabyte - 1}}) {
+    GpuComm comm(*below, make, use);
+    EXPECT_EQ(comm.prepare(debug, bytes), "");
+  }
+  EXPECT_EQ(made, 0);
+  // Rank 0 decides.
+  GpuComm comm(*below, make, below->rank() == 0 ? GpuLinkUse::when_worth_it : GpuLinkUse::never);
+  comm.prepare(debug, 100'000 * megabyte);
+  EXPECT_EQ(made, below->size() > 1 ? 1 : 0);
+}
+
+TEST(GpuComm, GoesOnWithoutALinkWhenARankCannotHaveIt) {
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  const int last = below->size() - 1;
+  int pieces = 0;
+  const auto expect = [&](const GpuComm::MakeLink& make, const std::string& why) {
+    GpuComm comm(*below, make, GpuLinkUse::always);
+    for (int run = 0; run < 2; ++run) {
+      EXPECT_EQ(comm.prepare(debug, 100 * megabyte),
+                "stations and prisms did not go through the GPUs: " + why);
+      expect_broadcast(comm, 3 * megabyte, last);
+    }
+    EXPECT_EQ(pieces, 0);
+  };
+  expect(
+      [&](Device) -> std::unique_ptr<GpuLink> {
+        // Every rank: making the stand-in is collective.
+        auto link = std::make_unique<SlotLink>(pieces, SlotLink::Wrong{});
+        if (below->rank() == last) throw MemoryError("cuda:1", "there is too little");
+        return link;
+      },
+      fmt::format("rank {}: cuda:1: there is too little", last));
+  const auto wrong = [&](SlotLink::Wrong how) {
+    return [&pieces, how](Device) { return std::make_unique<SlotLink>(pieces, how); };
+  };
+  expect(wrong({.joining = true}), fmt::format("rank {}: link: the cable is out", last));
+  expect(wrong({.same_gpu = true}), "ranks: some share a GPU");
+}
+
+TEST(GpuComm, IsToldWhetherToUseTheLink) {
+  EXPECT_EQ(gpu_link_use_from_text(nullptr, "TERRANE_NCCL"), GpuLinkUse::when_worth_it);
+  EXPECT_EQ(gpu_link_use_from_text("", "TERRANE_NCCL"), GpuLinkUse::when_worth_it);
+  EXPECT_EQ(gpu_link_use_from_text("0", "TERRANE_NCCL"), GpuLinkUse::never);
+  EXPECT_EQ(gpu_link_use_from_text("1", "TERRANE_NCCL"), GpuLinkUse::always);
+  try {
+    gpu_link_use_from_text("yes", "TERRANE_NCCL");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("TERRANE_NCCL: \"yes\" is not possible"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("Allowed: 0 (never), 1"));
+  }
+}
+
+TEST(Nccl, BringsTheSameBytesAsMpi) {
+#ifdef TERRANE_HAS_NCCL
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  if (gpu_count() < below->size())
+    GTEST_SKIP() << "needs a GPU for each of " << below->size() << " ranks, there are " << gpu_count();
+  const auto device = resolve({Device::Kind::cuda, -1}, below->on_node().index);
+  GpuComm comm(*below, nccl_link, GpuLinkUse::always);
+  ASSERT_THAT(comm.prepare(device, 100 * megabyte), testing::HasSubstr("through the GPUs by NCCL"));
+  for (const int root : {0, comm.size() - 1})
+    for (const std::size_t count : {megabyte, (std::size_t{64} << 20) + 1, (std::size_t{200} << 20) - 5})
+      expect_broadcast(comm, count, root);
+#else
+  GTEST_SKIP() << "this build has no NCCL";
+#endif
+}
+
+TEST(Nccl, IsMetWithWordsWhereRanksShareAGpu) {
+#ifdef TERRANE_HAS_NCCL
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  if (gpu_count() == 0) GTEST_SKIP() << "needs a GPU";
+  GpuComm comm(*below, nccl_link, GpuLinkUse::always);
+  EXPECT_THAT(comm.prepare({Device::Kind::cuda, 0}, 100 * megabyte), testing::HasSubstr("some share a GPU"));
+  expect_broadcast(comm, 3 * megabyte, 0);
+#else
+  GTEST_SKIP() << "this build has no NCCL";
+#endif
+}
+
+}  // namespace
+}  // namespace terrane
