@@ -10,6 +10,7 @@
 #include "support/prism_field.hpp"
 #include "support/same_bits.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/io/hdf5.hpp"
 #include "terrane/physics/gravity/checkpoint.hpp"
 #include "terrane/physics/gravity/distribute.hpp"
 
@@ -128,6 +129,52 @@ TEST_F(GravityCheckpoint, ServesTreeAndLatticeToo) {
   whole = compute(problem);
   interrupt(problem);
   EXPECT_TRUE(same_bits(compute(problem, resuming()).values, whole.values));
+}
+
+TEST_F(GravityCheckpoint, SaysWhatAutoTakesWhenARunGoesOn) {
+  Problem problem;  // of which nobody would do so little on a device, by prisms, or by the tree
+  problem.parameters.device = {Device::Kind::debug, -1};
+  problem.parameters.partition = Partition::prisms;
+  auto left_open = problem;
+  left_open.parameters.device = {};
+  left_open.parameters.method = Method::automatic;
+  left_open.parameters.partition = Partition::automatic;
+  auto whole = compute(problem);
+  EXPECT_FALSE(same_bits(compute(left_open).values, whole.values));
+  interrupt(problem);
+  auto resumed = compute(left_open, resuming());
+  EXPECT_TRUE(same_bits(resumed.values, whole.values));
+  EXPECT_THAT(resumed.report.device, HasSubstr("debug"));
+  ASSERT_EQ(resumed.report.notes.size(), 1U);
+  EXPECT_THAT(resumed.report.notes[0], HasSubstr("% done"));
+
+  std::filesystem::remove(file());
+  problem.parameters.device = {Device::Kind::cpu, -1};
+  problem.parameters.partition = Partition::stations;
+  problem.parameters.method = Method::tree;
+  problem.parameters.accuracy = left_open.parameters.accuracy = 1e-7;
+  whole = compute(problem);
+  interrupt(problem);
+  resumed = compute(left_open, resuming());
+  EXPECT_TRUE(same_bits(resumed.values, whole.values));
+  EXPECT_EQ(resumed.report.method, "tree");
+  EXPECT_EQ(resumed.report.reason, "as in the checkpoint");
+}
+
+TEST_F(GravityCheckpoint, OfAGpuThatIsNotHereIsRefusedWithWhatIsMissing) {
+  auto problem = Problem();
+  interrupt(problem);
+  auto arrays = io::read_hdf5_arrays(file().string());
+  arrays.attributes["run_device"] = "NVIDIA Q900";
+  io::write_hdf5_arrays(file().string(), arrays);
+  problem.parameters.device = {};
+  try {
+    compute(problem, resuming());
+    FAIL() << "went on without the GPU";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("run.checkpoint.h5 was made with device NVIDIA Q900"));
+    EXPECT_THAT(error.what(), HasSubstr(gpu_count() == 0 ? why_no_gpu() : "this run has"));
+  }
 }
 
 TEST_F(GravityCheckpoint, IsNotNeededAndItsAbsenceIsSaid) {

@@ -37,7 +37,50 @@ std::string different(const std::string& file, std::string_view what, const std:
   return fmt::format("{} was made with {} {}; this run has {}", file, what, theirs, ours);
 }
 
+constexpr std::string_view in_single = " in single precision";
+
+std::string partition_name(Partition partition) {
+  return partition == Partition::prisms ? "prisms" : "stations";
+}
+
 }  // namespace
+
+Parameters as_in_checkpoint(const std::filesystem::path& file, const Stations& stations,
+                            Parameters parameters) {
+  const bool open = parameters.device.kind == Device::Kind::automatic ||
+                    parameters.method == Method::automatic || parameters.partition == Partition::automatic;
+  if (!open || !std::filesystem::exists(file)) return parameters;
+  const auto notes = io::read_hdf5_arrays(file.string()).attributes;
+  const auto told = [&](const std::string& what) {
+    const auto found = notes.find(std::string(prefix) + what);
+    return found == notes.end() ? std::string() : found->second;
+  };
+  for (const auto& [what, value] :
+       fingerprint({}, stations, parameters, parameters.method, parameters.device, parameters.partition))
+    if ((what == "version" || what == "channels" || what == "accuracy" || what == "stations") &&
+        told(what) != value)
+      return parameters;
+
+  if (parameters.method == Method::automatic)
+    for (const auto method : {Method::direct, Method::lattice, Method::tree})
+      if (told("method") == name(method)) parameters.method = method;
+  if (parameters.partition == Partition::automatic)
+    for (const auto partition : {Partition::stations, Partition::prisms})
+      if (told("partition") == partition_name(partition)) parameters.partition = partition;
+  if (parameters.device.kind == Device::Kind::automatic) {
+    auto device = told("device");
+    if (device.ends_with(in_single)) device.resize(device.size() - in_single.size());
+    if (device.starts_with("cpu")) parameters.device = {Device::Kind::cpu, -1};
+    else if (device == "debug") parameters.device = {Device::Kind::debug, -1};
+    else if (gpu_count() > 0) parameters.device = {Device::Kind::cuda, -1};
+    else
+      throw InputError(
+          "--resume",
+          fmt::format("{} was made with device {}, and here {}", file.string(), device, why_no_gpu()),
+          "Go on where there is such a GPU, or run without --resume to start afresh.");
+  }
+  return parameters;
+}
 
 Fingerprint fingerprint(const Prisms& p, const Stations& s, const Parameters& parameters, Method method,
                         Device device, Partition partition) {
@@ -52,8 +95,8 @@ Fingerprint fingerprint(const Prisms& p, const Stations& s, const Parameters& pa
           {"channels", channels},
           {"accuracy", fmt::format("{}", parameters.accuracy)},
           {"method", std::string(name(method))},
-          {"partition", partition == Partition::prisms ? "prisms" : "stations"},
-          {"device", single ? kind + " in single precision" : kind},
+          {"partition", partition_name(partition)},
+          {"device", single ? kind + std::string(in_single) : kind},
           {"stations", hash({s.easting, s.northing, s.up})},
           {"prisms", hash({p.west, p.east, p.south, p.north, p.bottom, p.top})},
           {"densities", hash({p.density})}};

@@ -22,6 +22,13 @@ using Fingerprint = std::vector<std::pair<std::string, std::string>>;
 Fingerprint fingerprint(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                         Method method, Device device, Partition partition);
 
+/// The parameters of a run that is to go on from the file: device, method and partition that are automatic
+/// are those of the run that wrote it, for bits depend on them. Unchanged when there is no such file, or when
+/// it is of other stations, channels, accuracy or version, which read_checkpoint() refuses. Throws FileError
+/// (damaged), InputError: it needs a GPU and there is none.
+Parameters as_in_checkpoint(const std::filesystem::path& file, const Stations& stations,
+                            Parameters parameters);
+
 struct Checkpoint {
   std::size_t parts = 0;  ///< the parts 0 .. parts − 1 are done
   PartSums sums;          ///< values [channels][stations], those of other parts 0

@@ -9,6 +9,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/for_each.hpp"
+#include "terrane/physics/gravity/checkpoint.hpp"
 #include "terrane/physics/gravity/distribute.hpp"
 #include "terrane/physics/gravity/planner.hpp"
 #include "terrane/physics/gravity/tiles.hpp"
@@ -138,10 +139,13 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   auto wanted = parameters;
   wanted.memory = budget;
   wanted.channels = out.channels;
+  if (runtime.checkpoint.resume && !runtime.checkpoint.file.empty())
+    wanted = as_in_checkpoint(runtime.checkpoint.file, stations, std::move(wanted));
+  const bool method_of_checkpoint = wanted.method != parameters.method;
   if (wanted.partition == Partition::prisms) wanted.method = Method::direct;  // the only one that can
   auto chosen = plan(prisms, stations, wanted, progress);
   // One rank a GPU, by the rank's place on its node.
-  const Device asked = parameters.device;
+  const Device asked = wanted.device;
   if (chosen.device.kind == Device::Kind::cuda && asked.index < 0 && runtime.comm)
     chosen.device = resolve({Device::Kind::cuda, -1}, runtime.comm->on_node().index);
   wanted.device = {chosen.device.kind, asked.index};
@@ -150,7 +154,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
                       ? describe(chosen.device, parameters.threads)
                       : device_name(chosen.device);
   report.method = name(chosen.method);
-  report.reason = chosen.reason;
+  report.reason = method_of_checkpoint ? "as in the checkpoint" : chosen.reason;
   report.memory_bytes = chosen.memory_bytes;
   report.estimated_error = chosen.estimated_error;
   // Asking what memory is left takes longer than a few prisms do: not for what any machine has.
