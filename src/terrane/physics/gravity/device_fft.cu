@@ -48,6 +48,7 @@ class CufftPlan {
 struct DeviceFft::Plans {
   Stream& stream;
   std::size_t columns, rows, reals, at_once;
+  int threads;
   std::unique_ptr<HostFft> host;  // of the debug device
 #if defined(__CUDACC__)
   std::unique_ptr<CufftPlan> forward, inverse;  // of a GPU
@@ -72,8 +73,13 @@ struct DeviceFft::Plans {
   }
 #endif
 
-  Plans(Stream& s, std::size_t c, std::size_t r)
-      : stream(s), columns(c), rows(r), reals(2 * (c / 2 + 1) * r), at_once(DeviceFft::at_once(c, r)) {
+  Plans(Stream& s, std::size_t c, std::size_t r, int t)
+      : stream(s),
+        columns(c),
+        rows(r),
+        reals(2 * (c / 2 + 1) * r),
+        at_once(DeviceFft::at_once(c, r)),
+        threads(t) {
 #if defined(__CUDACC__)
     if (stream.device().kind == Device::Kind::cuda) {
       detail::cuda::use(stream.device().index);
@@ -88,8 +94,8 @@ struct DeviceFft::Plans {
   }
 };
 
-DeviceFft::DeviceFft(Stream& stream, std::size_t columns, std::size_t rows)
-    : plans_(std::make_unique<Plans>(stream, columns, rows)) {}
+DeviceFft::DeviceFft(Stream& stream, std::size_t columns, std::size_t rows, int threads)
+    : plans_(std::make_unique<Plans>(stream, columns, rows, threads)) {}
 DeviceFft::~DeviceFft() = default;
 
 std::size_t DeviceFft::at_once(std::size_t columns, std::size_t rows) {
@@ -113,7 +119,8 @@ void DeviceFft::forward(View<double> arrays, std::size_t count) {
   }
 #endif
   const detail::DebugAccess access;
-  for_each(count, 0, [&](std::size_t a) { plans_->host->forward(arrays.data + a * plans_->reals); });
+  for_each(count, plans_->threads,
+           [&](std::size_t a) { plans_->host->forward(arrays.data + a * plans_->reals); });
 }
 
 void DeviceFft::inverse(View<double> arrays, std::size_t count) {
@@ -129,7 +136,8 @@ void DeviceFft::inverse(View<double> arrays, std::size_t count) {
   }
 #endif
   const detail::DebugAccess access;
-  for_each(count, 0, [&](std::size_t a) { plans_->host->inverse(arrays.data + a * plans_->reals); });
+  for_each(count, plans_->threads,
+           [&](std::size_t a) { plans_->host->inverse(arrays.data + a * plans_->reals); });
 }
 
 }  // namespace terrane::gravity

@@ -12,8 +12,8 @@ namespace terrane::gravity {
 /// by rows · columns.
 class DeviceFft {
  public:
-  /// Throws MemoryError.
-  DeviceFft(Stream& stream, std::size_t columns, std::size_t rows);
+  /// threads: of the debug device, 0 for all. Throws MemoryError.
+  DeviceFft(Stream& stream, std::size_t columns, std::size_t rows, int threads);
   ~DeviceFft();
 
   /// How many arrays are always transformed together: it depends on the size alone, so that an array has the

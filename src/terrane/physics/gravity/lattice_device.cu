@@ -265,7 +265,7 @@ std::size_t LatticeOnDevice::make_room(const Convolution& sizes, std::size_t cha
 void LatticeOnDevice::allocate(const Convolution& sizes, std::size_t channels, std::size_t stations,
                                std::size_t layers) {
   const Device device = stream_.device();
-  work_.fft = std::make_unique<DeviceFft>(stream_, sizes.lags[0].size, sizes.lags[1].size);
+  work_.fft = std::make_unique<DeviceFft>(stream_, sizes.lags[0].size, sizes.lags[1].size, threads_);
   const auto arrays = [&](std::size_t count) {
     return Buffer<double>(device, work_.fft->rounded(count) * sizes.reals);
   };

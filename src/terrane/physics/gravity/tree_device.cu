@@ -36,16 +36,13 @@ struct CartesianToHarmonic {
   double k[most_order + 1][most_order + 1][most_order + 1] = {};  // [a + b][a][j]
 
   explicit CartesianToHarmonic(int order) {
-    for (int n = 0; n <= order; ++n)
+    // (∂₊ + ∂₋)^a (∂₊ − ∂₋)^b / 2^n, one factor more than that of degree n − 1
+    k[0][0][0] = 1;
+    for (int n = 1; n <= order; ++n)
       for (int a = 0; a <= n; ++a) {
-        // (∂₊ + ∂₋)^a (∂₊ − ∂₋)^b / 2^n
-        double* const row = k[n][a];
-        row[0] = std::ldexp(1.0, -n);
-        for (int factor = 0; factor < n; ++factor) {
-          const double sign = factor < a ? 1 : -1;
-          for (int j = factor + 1; j > 0; --j) row[j] = row[j - 1] + sign * row[j];
-          row[0] *= sign;
-        }
+        const double* const less = k[n - 1][a > 0 ? a - 1 : 0];
+        const double sign = a > 0 ? 0.5 : -0.5;
+        for (int j = 0; j <= n; ++j) k[n][a][j] = (j > 0 ? 0.5 * less[j - 1] : 0.0) + sign * less[j];
       }
   }
 };
