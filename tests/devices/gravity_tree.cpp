@@ -1,14 +1,18 @@
 // The tree on devices: within its tolerance of the direct sum, and as accurate as the processors' tree.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <random>
+#include <string>
 
 #include "devices/device.hpp"
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/planner.hpp"
 #include "terrane/physics/gravity/tree.hpp"
 #include "terrane/physics/gravity/tree_device.hpp"
 
@@ -203,6 +207,45 @@ TEST_P(TreeOn, ServesPrismsOfVeryUnequalSizeAndOneStation) {
   EXPECT_LT(test::largest_error(sum(GetParam(), prisms, one, ChannelSet::all(), 1e-9),
                                 test::direct_field(prisms.view(), one.view(), 1e-14)),
             1e-9);
+}
+
+/// Sets how much memory the debug device has.
+struct DebugMemory {
+  explicit DebugMemory(double bytes) {
+    setenv("TERRANE_DEBUG_MEMORY", std::to_string(static_cast<std::size_t>(bytes)).c_str(), 1);
+  }
+  ~DebugMemory() { unsetenv("TERRANE_DEBUG_MEMORY"); }
+};
+
+TEST(TreeOnDebugDevice, FitsIntoTheMemoryThatIsPlannedForAndElseIsRefused) {
+  const Device debug{Device::Kind::debug, -1};
+  const auto prisms = noisy_slab(40, 16);
+  std::mt19937 random(17);
+  const auto stations = test::random_stations({-2000, 6000, -2000, 6000, -400, 1500}, 5000, random);
+  Parameters parameters;
+  parameters.channels = ChannelSet::all();
+  parameters.accuracy = 1e-9;
+  parameters.method = Method::tree;
+  parameters.device = debug;
+  const auto roomy = sum(debug, prisms, stations, ChannelSet::all(), 1e-9);
+  const double bytes = plan(prisms.view(), stations.view(), parameters).device_bytes;
+  {
+    const DebugMemory just_enough(bytes);
+    const auto tight = sum(debug, prisms, stations, ChannelSet::all(), 1e-9);
+    for (std::size_t c = 0; c < 10; ++c)
+      EXPECT_EQ(std::memcmp(roomy[c].data(), tight[c].data(), 8 * stations.size()), 0);
+  }
+  const DebugMemory too_little(0.9 * bytes);
+  try {
+    plan(prisms.view(), stations.view(), parameters);
+    FAIL() << "this does not fit";
+  } catch (const MemoryError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("by the tree method"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("method = \"direct\", or device = \"cpu\""));
+  }
+  // What is not asked for is not taken.
+  parameters.method = Method::automatic;
+  EXPECT_NE(plan(prisms.view(), stations.view(), parameters).method, Method::tree);
 }
 
 }  // namespace

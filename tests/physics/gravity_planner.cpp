@@ -10,6 +10,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/merge.hpp"
 #include "terrane/physics/gravity/planner.hpp"
+#include "terrane/physics/gravity/tree.hpp"
 
 namespace terrane::gravity {
 namespace {
@@ -102,6 +103,56 @@ TEST(Planner, RefusesALatticeThatIsNone) {
     EXPECT_NE(std::string(error.what()).find("form no lattice"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("method = \"auto\""), std::string::npos) << error.what();
   }
+}
+
+TEST(Planner, CountsThePairsThatDevicesLeaveToTheProcessors) {
+  // Plates a thousand times as long as thick, and stations close above, far above and on some of them.
+  PrismList plates, cubes;
+  for (int j = 0; j < 30; ++j)
+    for (int i = 0; i < 30; ++i) {
+      plates.add({i * 100.0, (i + 1) * 100.0, j * 100.0, (j + 1) * 100.0, -0.1, 0}, 100.0 + i);
+      cubes.add({i * 100.0, (i + 1) * 100.0, j * 100.0, (j + 1) * 100.0, -100, 0}, 100.0 + i);
+    }
+  std::mt19937 random(7);
+  auto stations = test::random_stations({0, 3000, 0, 3000, 0.1, 3}, 50, random);
+  const auto above = test::random_stations({0, 3000, 0, 3000, 20, 90}, 7, random);
+  for (std::size_t n = 0; n < above.size(); ++n)
+    stations.add(above.easting[n], above.northing[n], above.up[n]);
+  stations.add(50, 50, 0);
+  const auto counted = [&](const PrismList& prisms, const Switching& switching) {
+    double pairs = 0;
+    for (std::size_t p = 0; p < prisms.size(); ++p) {
+      const PrismSwitching limits(switching, 100, 100, prisms.top[p] - prisms.bottom[p]);
+      for (std::size_t s = 0; s < stations.size(); ++s) {
+        const double x = std::max(
+                         {prisms.west[p] - stations.easting[s], stations.easting[s] - prisms.east[p], 0.0}),
+                     y = std::max({prisms.south[p] - stations.northing[s],
+                                   stations.northing[s] - prisms.north[p], 0.0}),
+                     z = std::max({prisms.bottom[p] - stations.up[s], stations.up[s] - prisms.top[p], 0.0}),
+                     h2 = x * x + y * y + z * z;
+        if (h2 == 0 || (limits.stretched && h2 < limits.stable_h2)) ++pairs;
+      }
+    }
+    return pairs;
+  };
+  const double accuracy = 1e-12, seconds_a_pair = 1.5e-6;
+  // So few that all are looked at.
+  const double of_plates = counted(plates, Switching::for_accuracy(accuracy)),
+               of_cubes = counted(cubes, Switching::for_accuracy(accuracy));
+  EXPECT_GT(of_plates, 20);
+  EXPECT_EQ(of_cubes, 1);
+  const auto direct = [&](const PrismList& prisms) {
+    return direct_cost(prisms.view(), stations.view(), ChannelSet::all(), accuracy);
+  };
+  EXPECT_NEAR(direct(plates).one_by_one, of_plates * seconds_a_pair, 1e-12);
+  EXPECT_NEAR(direct(cubes).one_by_one, of_cubes * seconds_a_pair, 1e-12);
+  EXPECT_GT(direct(plates).arithmetic, direct(plates).one_by_one);
+  Progress silent;
+  Tree tree(plates.view(), stations.view(), ChannelSet::all(), accuracy, 1, silent);
+  const auto cost = tree.cost(silent);
+  EXPECT_NEAR(cost.one_by_one_seconds,
+              counted(plates, Switching::for_accuracy(tree.pair_accuracy())) * seconds_a_pair, 1e-12);
+  EXPECT_GT(cost.seconds, cost.one_by_one_seconds);
 }
 
 double seconds_on_one_core(const PrismList& prisms, const StationList& stations, Parameters parameters) {

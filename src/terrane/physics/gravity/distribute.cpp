@@ -395,8 +395,7 @@ Partition choose_partition(const MethodPlan& plan, const Prisms& prisms, const S
   if (parameters.partition != Partition::automatic) return parameters.partition;
   // What does not fit a device goes there chunk by chunk.
   if (plan.device.has_own_memory() && plan.method == Method::direct &&
-      direct_device_bytes(plan.merged ? plan.merged->size() : prisms.size(), stations.size()) >
-          0.8 * static_cast<double>(device_memory(plan.device).free))
+      plan.device_bytes > 0.8 * static_cast<double>(device_memory(plan.device).free))
     return Partition::prisms;
   const int ranks = runtime.comm ? runtime.comm->on_node().count : 1;
   if (ranks == 1) return Partition::stations;

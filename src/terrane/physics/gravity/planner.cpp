@@ -33,17 +33,24 @@ constexpr double finest_fast_accuracy = 1e-14;  // lattice and tree round like t
 constexpr double gpu_start = 0.3;               // s: what a GPU takes before it computes anything
 constexpr double share_of_gpu = 0.8;            // of its FP64 rate that the kernels reach
 
-/// Operations of a pack for one prism at one station, as kernels.hpp chooses.  r, h: distance from its centre
-/// and surface; pack, tile: radius of a pack and of a tile of stations
-double pair_operations(const Switching& s, const PrismSwitching& p, double r, double h, double pack,
-                       double tile, double lanes) {
+struct PairCost {
+  double operations;  ///< of a pack
+  bool near;          ///< no one multipole serves both tiles
+  bool by_itself;     ///< in extended precision
+};
+
+/// One prism at one station, as kernels.hpp chooses.  r, h: distance from its centre and surface; pack, tile:
+/// radius of a pack and of a tile of stations
+PairCost pair_cost(const Switching& s, const PrismSwitching& p, double r, double h, double pack, double tile,
+                   double lanes) {
   constexpr double far[4] = {63, 96, 144, 222};
   for (int order = 0; order < 4; ++order)
-    if (r - tile >= s.multipole_from[order] * p.longest) return far[order];
-  if (r - pack >= s.multipole_from[3] * p.longest) return far[3];
-  if (r - pack >= 3 * p.longest) return 480;
-  if (h * h >= p.stable_h2) return 740;
-  return p.stretched ? 6000 * lanes : 1400;
+    if (r - tile >= s.multipole_from[order] * p.longest) return {far[order], false, false};
+  if (r - pack >= s.multipole_from[3] * p.longest) return {far[3], true, false};
+  if (r - pack >= 3 * p.longest) return {480, true, false};
+  if (h * h >= p.stable_h2) return {740, true, false};
+  if (p.stretched || h == 0) return {6000 * lanes, true, true};
+  return {1400, true, false};
 }
 
 double share_of_channels(ChannelSet channels) {
@@ -104,7 +111,7 @@ DirectCost direct_cost(const Prisms& prisms, const Stations& stations, ChannelSe
     return 0.5 * std::sqrt(diagonal * std::min(1.0, count / static_cast<double>(n)));
   };
   const double pack = radius(lanes), tile = radius(tile_size);
-  double operations = 0;
+  double operations = 0, by_themselves = 0, near = 0;
   for (std::size_t i = 0; i < prism_sample; ++i) {
     const std::size_t p = i * m / prism_sample;
     const double low[3] = {prisms.west[p], prisms.south[p], prisms.bottom[p]},
@@ -120,7 +127,10 @@ DirectCost direct_cost(const Prisms& prisms, const Stations& stations, ChannelSe
         r2 += r * r;
         h2 += h * h;
       }
-      operations += pair_operations(switching, limits, std::sqrt(r2), std::sqrt(h2), pack, tile, lanes);
+      const auto pair = pair_cost(switching, limits, std::sqrt(r2), std::sqrt(h2), pack, tile, lanes);
+      operations += pair.operations;
+      if (pair.by_itself) by_themselves += pair.operations;
+      if (pair.near) ++near;
     }
   }
   const double pairs = static_cast<double>(m) * static_cast<double>(n);
@@ -128,9 +138,9 @@ DirectCost direct_cost(const Prisms& prisms, const Stations& stations, ChannelSe
     return seconds_to_sort * static_cast<double>(count) *
            std::max(1.0, std::log2(static_cast<double>(count) / tile_size));
   };
-  return {operations / static_cast<double>(prism_sample * station_sample) * pairs / lanes *
-              seconds_an_operation * share_of_channels(channels),
-          sort(m) + sort(n)};
+  const double sampled = static_cast<double>(prism_sample * station_sample),
+               operation = pairs / sampled / lanes * seconds_an_operation * share_of_channels(channels);
+  return {operations * operation, sort(m) + sort(n), by_themselves * operation, near / sampled};
 }
 
 namespace {
@@ -142,16 +152,35 @@ double speed(Device device) {
   return share_of_gpu * gpu(device.index).fp64_per_second / core;
 }
 
-/// The device asked for; where any will do, a GPU that is faster than the processors, has room for the prisms
-/// (which by prisms come in chunks), and is worth its start for a run of so many seconds on them.
-Device choose_device(const Parameters& parameters, std::size_t prisms, std::size_t stations, double seconds) {
+/// What the direct sum takes on a device: prisms, stations and the sums of one part, or more of them.
+double direct_bytes(std::size_t prisms, std::size_t stations, ChannelSet channels, const DirectCost& cost) {
+  constexpr double groups_a_part = 32, tile = 32, tiles_a_piece = 4, most_chunks = 256;
+  const double values = tile * static_cast<double>(
+                                   sizeof(double) *
+                                   kernel_sets[smallest_kernel_set(turn_for(channels).channels)].size()),
+               tiles = static_cast<double>(prisms) / tile, near = cost.near_share * tiles;
+  return direct_device_bytes(prisms, stations) +
+         groups_a_part * (std::min(tiles / 8 + 2, most_chunks + 1) * values + near * sizeof(std::uint32_t) +
+                          (near / tiles_a_piece + 1) * (values + 24));
+}
+
+MemoryError no_room(const MethodPlan& plan, std::string_view instead) {
+  return {"simulation.device",
+          fmt::format("{} would need {} by the {} method, and {} are free", to_string(plan.device),
+                      bytes_text(plan.device_bytes), name(plan.method),
+                      bytes_text(static_cast<double>(device_memory(plan.device).free))),
+          fmt::format("Write {}, or device = \"cpu\".", instead)};
+}
+
+/// The device asked for; where any will do, a GPU that is faster than the processors, has room for the direct
+/// sum (which by prisms comes in chunks), and is worth its start for a run of so many seconds on them.
+Device choose_device(const Parameters& parameters, double bytes, double seconds) {
   if (parameters.device.kind != Device::Kind::automatic) return resolve(parameters.device);
   const Device cpu{Device::Kind::cpu, -1};
   if (seconds < gpu_start) return cpu;
   const Device found = resolve(parameters.device);
   if (found.kind != Device::Kind::cuda || speed(found) <= thread_count(parameters.threads)) return cpu;
-  const bool fits =
-      direct_device_bytes(prisms, stations) <= 0.8 * static_cast<double>(device_memory(found).free);
+  const bool fits = bytes <= 0.8 * static_cast<double>(device_memory(found).free);
   return fits || parameters.partition == Partition::prisms ? found : cpu;
 }
 
@@ -174,13 +203,13 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   const bool only_direct =
       parameters.method == Method::direct || (automatic && parameters.accuracy < finest_fast_accuracy);
   plan.device =
-      choose_device(parameters, prisms.size(), stations.size(),
+      choose_device(parameters, direct_bytes(prisms.size(), stations.size(), channels, direct),
                     (only_direct ? direct.seconds() : std::min(direct.seconds(), tree_at_least)) / threads);
   const bool on_device = plan.device.has_own_memory();
   // From here on in seconds of one core, of which there are `threads`; a second of a device is `threads`.
   const double faster = on_device ? speed(plan.device) / threads : 1;
   const auto direct_seconds_of = [&](const DirectCost& cost) {
-    return cost.arithmetic / faster + cost.sorting;
+    return (cost.arithmetic - cost.one_by_one) / faster + cost.one_by_one + cost.sorting;
   };
   plan.direct_seconds = direct_seconds_of(direct);
   plan.lattice_seconds = plan.tree_seconds = infinity;
@@ -221,6 +250,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
     plan.direct_seconds = seconds;
     plan.merged = std::move(merged);
   };
+  std::string not_tree;
   // Keys, order and expansions while it grows; what trees have taken lies below.
   const double tree_bytes = m * (24 + 0.25 * (1.3 * digits + 4) * (1.3 * digits + 4));
   const auto best_yet = [&] {
@@ -237,8 +267,17 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
     plan.tree = std::make_shared<Tree>(prisms, stations, channels, parameters.accuracy, parameters.threads,
                                        *progress);
     const auto cost = plan.tree->cost(*progress);
-    plan.tree_seconds = cost.seconds / faster;
+    plan.tree_seconds = (cost.seconds - cost.one_by_one_seconds) / faster + cost.one_by_one_seconds;
     plan.memory_bytes = cost.memory_bytes;
+    if (on_device) {
+      const auto there = tree_memory_on_device(*plan.tree, cost);
+      plan.device_bytes = there.device;
+      plan.memory_bytes += static_cast<std::size_t>(there.host);
+      if (automatic && there.device > static_cast<double>(device_memory(plan.device).free)) {
+        plan.tree_seconds = infinity;
+        not_tree = "no tree (it would not fit into the memory of the device)";
+      }
+    }
   }
   if (share > 0 && !tried && 2 * merging < best_yet()) try_merging();
 
@@ -255,6 +294,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
       // On a device the transforms are there.
       plan.memory_bytes = on_device ? prisms.size() * 2 * sizeof(std::uint32_t) + stations.size() * 64
                                     : plan.lattice->cost().memory_bytes;
+      if (on_device) plan.device_bytes = lattice_cost_on_device(*plan.lattice->plan()).bytes;
       plan.seconds = plan.lattice_seconds;
       plan.estimated_error = 1e-14;
       break;
@@ -267,7 +307,19 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
                                      channels, parameters.threads)
                               .memory_bytes +
                           (plan.merged ? 7 * sizeof(double) * plan.merged->size() : 0);
+      if (on_device)
+        plan.device_bytes = direct_bytes(plan.merged ? plan.merged->size() : prisms.size(), stations.size(),
+                                         channels, direct);
       plan.seconds = plan.direct_seconds;
+  }
+  // A direct sum that does not fit goes to the device chunk by chunk, unless parts of stations are asked for.
+  const bool whole = plan.method != Method::direct || parameters.partition == Partition::stations;
+  if (on_device && whole && plan.device_bytes > static_cast<double>(device_memory(plan.device).free)) {
+    if (parameters.device.kind != Device::Kind::automatic)
+      throw no_room(plan, plan.method == Method::direct ? "partition = \"prisms\"" : "method = \"direct\"");
+    auto here = parameters;
+    here.device = {Device::Kind::cpu, -1};
+    return gravity::plan(prisms, stations, here, progress);
   }
   if (on_device && parameters.precision == Precision::single_precision)
     plan.estimated_error = std::max(plan.estimated_error, single_accuracy);
@@ -284,7 +336,8 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
                        : fmt::format(", no lattice ({})", not_lattice);
     plan.reason += plan.tree_seconds < infinity
                        ? fmt::format(", tree {}", duration(plan.tree_seconds / threads))
-                       : fmt::format(", tree at least {}", duration(tree_at_least / threads));
+                   : !not_tree.empty() ? ", " + not_tree
+                                       : fmt::format(", tree at least {}", duration(tree_at_least / threads));
   }
   if (plan.merged) plan.reason += (plan.reason.empty() ? "" : "; ") + plan.merged->text();
   return plan;

@@ -21,6 +21,7 @@ struct MethodPlan {
   Device device{Device::Kind::cpu, -1};
   double seconds = 0;            ///< expected, on the threads asked for
   std::size_t memory_bytes = 0;  ///< beside the caller's arrays
+  double device_bytes = 0;       ///< on a device with memory of its own, at least
   double estimated_error = 0;    ///< relative; see Parameters::accuracy
   std::string reason;
   /// Seconds that each method would take; infinity where it cannot serve or was not worth a closer look.
@@ -40,7 +41,7 @@ std::string_view name(Method method);
 
 /// Looks at the geometry, never at the field. Takes milliseconds for small runs, and for large ones a small
 /// part of the run. parameters.method other than automatic is obeyed. Throws InputError: a lattice was asked
-/// for and there is none. Cancelled.
+/// for and there is none. MemoryError: the method asked for does not fit the device. Cancelled.
 MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                 Progress* progress = nullptr);
 
@@ -59,6 +60,9 @@ std::string describe(Device device, int threads);
 /// What the direct sum takes one core, from a sample of pairs and the form that each takes.
 struct DirectCost {
   double arithmetic = 0, sorting = 0;  ///< s
+  double one_by_one = 0;  ///< part of the arithmetic: pairs in extended precision, which devices leave to the
+                          ///< processors
+  double near_share = 0;  ///< of all pairs: those of tiles too near for one multipole
   double seconds() const { return arithmetic + sorting; }
 };
 DirectCost direct_cost(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy);

@@ -26,6 +26,7 @@ std::size_t stations_a_tile(std::size_t stations) { return stations <= 512 ? 8 :
 constexpr std::size_t stations_a_task = 512;
 constexpr double truncation_share = 1;  // of the tolerance; calibrated, see docs/theory/fast.md
 constexpr double seconds_a_pack_operation = 0.25e-9;
+constexpr double seconds_a_pair_by_itself = 1.5e-6;  // in extended precision
 
 using Key = std::uint64_t;
 
@@ -674,33 +675,77 @@ Tree::Meetings Tree::meetings(const Bounds& bounds) const {
   return found;
 }
 
+/// Of a leaf and a tile of stations: those that touch, and those closer to a stretched prism than the stable
+/// form serves.
+std::size_t Tree::pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const {
+  const std::span<const double> low[3] = {prisms_.west, prisms_.south, prisms_.bottom},
+                                high[3] = {prisms_.east, prisms_.north, prisms_.top};
+  const auto& stations = receivers_->tile(tile);
+  const double* const at[3] = {stations.x, stations.y, stations.z};
+  std::size_t pairs = 0;
+  for (std::size_t i = leaf.first; i < leaf.last; ++i) {
+    const std::size_t n = prism_order()[i];
+    const Bounds box{{low[0][n], low[1][n], low[2][n]}, {high[0][n], high[1][n], high[2][n]}};
+    const PrismSwitching limits(switching, high[0][n] - low[0][n], high[1][n] - low[1][n],
+                                high[2][n] - low[2][n]);
+    const double reach2 = limits.stretched ? limits.stable_h2 : 0;
+    if (squared_gap(box, receivers_->bounds(tile)) > reach2) continue;
+    for (int s = 0; s < stations.count; ++s) {
+      double h2 = 0;
+      for (int a = 0; a < 3; ++a) {
+        const double gap = std::max({low[a][n] - at[a][s], at[a][s] - high[a][n], 0.0});
+        h2 += gap * gap;
+      }
+      if (h2 == 0 || h2 < reach2) ++pairs;
+    }
+  }
+  return pairs;
+}
+
 TreeCost Tree::cost(Progress& progress) {
   prepare(progress);
-  TreeCost cost;
   const std::size_t count = receivers_->tiles(), sample = std::min<std::size_t>(count, 64);
-  double work = 0;
-  const double packs = static_cast<double>(kernel_target().kernels[0].lanes);
-  for (std::size_t i = 0; i < sample; ++i) {
+  const auto switching = Switching::for_accuracy(pair_accuracy_);
+  struct Counted {
+    double expansions = 0, terms = 0, prisms = 0, pairs_one_by_one = 0, work = 0;
+  };
+  std::vector<Counted> counted(sample);  // of one station, but for the pairs
+  for_each(sample, threads_, [&](std::size_t i) {
     const std::size_t t = i * count / sample;
-    const auto& bounds = receivers_->bounds(t);
-    const double stations = receivers_->tile(t).count;
+    auto& c = counted[i];
     traverse(
-        bounds, tolerance_at(bounds, truncation_share),
+        receivers_->bounds(t), tolerance_at(receivers_->bounds(t), truncation_share),
         [&](const Node&, int order) {
-          cost.expansions += stations;
-          cost.expansion_terms += stations * coefficient_count(order);
-          work += stations * evaluation_work(order, wanted_[2]);
+          c.expansions += 1;
+          c.terms += coefficient_count(order);
+          c.work += evaluation_work(order, wanted_[2]);
         },
         [&](const Node& node) {
-          cost.near_pairs += stations * node.size();
-          work += stations * node.size() * pair_work(accuracy_);
+          c.prisms += node.size();
+          c.work += node.size() * pair_work(accuracy_);
+          c.pairs_one_by_one += static_cast<double>(pairs_one_by_one(node, t, switching));
         });
+  });
+  TreeCost cost;
+  double work = 0;
+  for (std::size_t i = 0; i < sample; ++i) {
+    const auto& c = counted[i];
+    const double stations = receivers_->tile(i * count / sample).count;
+    cost.expansions += stations * c.expansions;
+    cost.expansion_terms += stations * c.terms;
+    cost.near_pairs += stations * c.prisms;
+    cost.one_by_one_seconds += c.pairs_one_by_one * seconds_a_pair_by_itself;
+    cost.most_far = std::max(cost.most_far, c.expansions);
+    cost.most_near = std::max(cost.most_near, c.prisms);
+    work += stations * c.work;
   }
-  const double scale = sample > 0 ? static_cast<double>(count) / static_cast<double>(sample) : 0.0;
+  const double scale = sample > 0 ? static_cast<double>(count) / static_cast<double>(sample) : 0.0,
+               packs = static_cast<double>(kernel_target().kernels[0].lanes);
   cost.expansions *= scale;
   cost.expansion_terms *= scale;
   cost.near_pairs *= scale;
-  cost.seconds = work * scale / packs * seconds_a_pack_operation;
+  cost.one_by_one_seconds *= scale;
+  cost.seconds = work * scale / packs * seconds_a_pack_operation + cost.one_by_one_seconds;
   cost.memory_bytes = memory_bytes();
   return cost;
 }

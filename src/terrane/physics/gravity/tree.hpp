@@ -25,6 +25,9 @@ struct TreeCost {
   double expansion_terms = 0;  ///< Σ (order + 1)² of them
   double near_pairs = 0;       ///< prism · station pairs summed directly
   double seconds = 0;          ///< one core: making the expansions and evaluating all
+  /// Part of it: pairs inside, on and close to stretched prisms, which devices leave to the processors.
+  double one_by_one_seconds = 0;
+  double most_far = 0, most_near = 0;  ///< expansions and prisms that one tile of stations meets
   std::size_t memory_bytes = 0;
 };
 
@@ -102,6 +105,7 @@ class Tree final : public Summation {
   template <class Far, class Near>
   void traverse(const Bounds& bounds, const Tolerance& tolerance, const Far& far, const Near& near) const;
   AbsoluteFields absolute_fields(const Bounds& bounds) const;
+  std::size_t pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const;
   std::size_t memory_bytes() const;
   std::size_t tiles_a_task() const;
 

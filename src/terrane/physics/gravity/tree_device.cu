@@ -223,7 +223,18 @@ struct Met {
            (0.25 * tiles + 1) * (values + sizeof(TilePieces::Piece)) +
            (2 * near_chunks + 2) * sizeof(std::uint64_t) + device_tile * device_tile * sizeof(HostPair);
   }
+  /// Lists, twice, and sums.
+  double host_bytes(std::size_t width) const {
+    return static_cast<double>(2 * far * sizeof(FarCluster) + 2 * near_tiles * sizeof(std::uint32_t) +
+                               width * device_tile * sizeof(double));
+  }
 };
+
+std::size_t count_tiles(const std::vector<PrismRange>& ranges) {
+  std::size_t tiles = 0;
+  for (const auto& range : ranges) tiles += (range.count + device_tile - 1) / device_tile;
+  return tiles;
+}
 
 class TreeOnDevice final : public DeviceSummation {
  public:
@@ -404,6 +415,29 @@ std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tre
                                               Progress& progress) {
   tree->prepare(progress);
   return std::make_unique<TreeOnDevice>(device, std::move(tree), precision);
+}
+
+TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost) {
+  constexpr double wider = 1.5;  // a group of stations meets more than a tile of the processors does
+  constexpr std::size_t groups_a_part = 32;
+  const std::size_t prisms = tree.prisms().size(), tiles = count_tiles(leaves(tree)),
+                    groups = (tree.stations().size() + device_tile - 1) / device_tile,
+                    width = kernel_sets[smallest_kernel_set(tree.channels())].size();
+  Met met;
+  met.far = static_cast<std::size_t>(wider * cost.most_far);
+  met.near_tiles = static_cast<std::size_t>(wider * cost.most_near * static_cast<double>(tiles) /
+                                            static_cast<double>(std::max<std::size_t>(1, prisms)));
+  const std::size_t numbers = tree.coefficients().size(),
+                    expansions = numbers / static_cast<std::size_t>(coefficient_count(tree.order()));
+  const double lying = static_cast<double>(
+      prisms * 7 * sizeof(double) + tiles * (sizeof(DeviceTile) + sizeof(MultipoleCoefficients)) +
+      tree.clusters() * sizeof(DeviceCluster) +
+      expansions * static_cast<std::size_t>(harmonic_count(tree.order())) * sizeof(ComplexNumber) +
+      groups * (device_tile * 3 * sizeof(double) + sizeof(StationBox)));
+  const double converting = static_cast<double>(std::min(numbers, converted_at_once) * sizeof(double)),
+               summing = static_cast<double>(std::min(groups, groups_a_part)) * met.device_bytes(width);
+  return {lying + std::max(converting, summing),
+          static_cast<double>(std::min(groups, most_groups)) * met.host_bytes(width)};
 }
 
 }  // namespace terrane::gravity
