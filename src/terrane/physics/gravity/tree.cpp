@@ -3,42 +3,26 @@
 // of the order of log(prisms) / θ³, whatever the number of prisms.
 #include "terrane/physics/gravity/tree.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <mutex>
 #include <numeric>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/for_each.hpp"
-#include "terrane/parallel/sort.hpp"
+#include "terrane/physics/gravity/octree.hpp"
 
 namespace terrane::gravity {
 
 namespace {
 
-constexpr int deepest = 19;  // levels; 3 · 19 bits of place and 5 of level make a key
 /// Stations that one traversal serves: the fewer there are, the farther apart they stand.
 std::size_t stations_a_tile(std::size_t stations) { return stations <= 512 ? 8 : 16; }
 constexpr std::size_t stations_a_task = 512;
 constexpr double truncation_share = 1;  // of the tolerance; calibrated, see docs/theory/fast.md
 constexpr double seconds_a_pack_operation = 0.25e-9;
 constexpr double seconds_a_pair_by_itself = 1.5e-6;  // in extended precision
-
-using Key = std::uint64_t;
-
-/// Bits of x at every third place.
-Key spread(Key x) {
-  x &= 0x1fffff;
-  x = (x | x << 32) & 0x1f00000000ffffU;
-  x = (x | x << 16) & 0x1f0000ff0000ffU;
-  x = (x | x << 8) & 0x100f00f00f00f00fU;
-  x = (x | x << 4) & 0x10c30c30c30c30c3U;
-  return (x | x << 2) & 0x1249249249249249U;
-}
 
 /// Operations of a pack: an expansion of order p at a pack of stations, and an average pair of the direct
 /// kernels.
@@ -56,19 +40,13 @@ double weight_of(Channel c) { return c >= Channel::g_en ? 2 : 1; }
 
 }  // namespace
 
-struct Tree::Node {
-  double low[3], high[3];             // box around the prisms, m
-  double centre[3];                   // of |mass|, m
-  double scale = 0;                   // distance of the farthest corner of a prism, m
-  double mass = 0;                    // Σ |density · volume|
-  std::uint32_t first = 0, last = 0;  // prisms, in the order of the tree
-  std::uint32_t child = 0;            // the first; the others follow
-  std::uint8_t children = 0;
-  std::uint8_t level = 0;
-  bool flat = false;                          // prisms too large for finer cells: cut in equal parts
+struct Tree::Node : Octree::Cell {
+  double low[3], high[3];                     // box around the prisms, m
+  double centre[3];                           // of |mass|, m
+  double scale = 0;                           // distance of the farthest corner of a prism, m
+  double mass = 0;                            // Σ |density · volume|
   std::size_t expansion = std::string::npos;  // number of its expansion
 
-  std::uint32_t size() const { return last - first; }
   bool expanded() const { return expansion != std::string::npos; }
   /// From the centre to the nearest point of a box.
   double distance(const Bounds& b) const {
@@ -115,7 +93,7 @@ struct Tree::Task {
             const auto count = static_cast<std::size_t>(coefficient_count(tree.order_));
             const Expansion e{{node.centre[0], node.centre[1], node.centre[2]},
                               node.scale,
-                              tree.coefficients_.data() + node.expansion * count};
+                              tree.coefficients_.get() + node.expansion * count};
             tree.kernels_.evaluate(e, order, tensor, stations, sums);
           },
           [&](const Node& node) {
@@ -190,147 +168,15 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
   receivers_ =
       std::make_unique<Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,
                                   stations_a_tile(stations.size()), threads);
-  build();
+  auto octree = grow_octree(prisms_, leaf_, threads_, *progress_);
+  nodes_.resize(octree.cells.size());
+  for (std::size_t n = 0; n < nodes_.size(); ++n) static_cast<Octree::Cell&>(nodes_[n]) = octree.cells[n];
+  levels_ = std::move(octree.levels);
+  sources_ = std::make_unique<Sources>(prisms_, Turn{{0, 1, 2}, channels_},
+                                       Switching::for_accuracy(accuracy_), std::move(octree.order));
 }
 
 Tree::~Tree() = default;
-
-void Tree::build() {
-  const std::size_t count = prisms_.size();
-  if (count > std::numeric_limits<std::uint32_t>::max())
-    throw UnsupportedError("forward", fmt::format("{} prisms in one call", count),
-                           "The limit is 4294967295; split the run.");
-  const double *low[3] = {prisms_.west.data(), prisms_.south.data(), prisms_.bottom.data()},
-               *high[3] = {prisms_.east.data(), prisms_.north.data(), prisms_.top.data()};
-  const auto centre = [&](int a, std::size_t n) { return low[a][n] + 0.5 * (high[a][n] - low[a][n]); };
-  constexpr std::size_t chunk = 1 << 14;
-  const std::size_t chunks = (count + chunk - 1) / chunk;
-  std::vector<Bounds> boxes(chunks);
-  for_each(chunks, threads_, [&](std::size_t c) {
-    for (int a = 0; a < 3; ++a) {
-      double least = INFINITY, most = -INFINITY;
-      for (std::size_t n = c * chunk; n < std::min((c + 1) * chunk, count); ++n) {
-        least = std::min(least, centre(a, n));
-        most = std::max(most, centre(a, n));
-      }
-      boxes[c].low[a] = least;
-      boxes[c].high[a] = most;
-    }
-  });
-  double corner[3], side = 0;
-  for (int a = 0; a < 3; ++a) {
-    corner[a] = INFINITY;
-    double most = -INFINITY;
-    for (const auto& box : boxes) {
-      corner[a] = std::min(corner[a], box.low[a]);
-      most = std::max(most, box.high[a]);
-    }
-    side = std::max(side, most - corner[a]);
-  }
-  if (!(side > 0)) side = 1;
-  const double cells = std::ldexp(1.0, deepest);
-  const auto place = [&](std::size_t n) {
-    Key key = 0;
-    for (int a = 0; a < 3; ++a) {
-      const double at = std::clamp((centre(a, n) - corner[a]) / side * cells, 0.0, cells - 1);
-      key |= spread(static_cast<Key>(at)) << a;
-    }
-    return key;
-  };
-
-  std::vector<Key> keys(count);
-  std::vector<std::uint32_t> order(count);
-  for_each(chunks, threads_, [&](std::size_t c) {
-    if (progress_->cancelled()) throw Cancelled();
-    for (std::size_t n = c * chunk; n < std::min((c + 1) * chunk, count); ++n) {
-      double longest = 0;
-      for (int a = 0; a < 3; ++a) longest = std::max(longest, high[a][n] - low[a][n]);
-      // The finest cells that are at least half as long as the prism.
-      const int level = std::clamp(std::ilogb(2 * side / longest), 0, deepest);
-      const int free = 3 * (deepest - level);
-      keys[n] = (place(n) >> free << free) << 5 | static_cast<Key>(level);
-      order[n] = static_cast<std::uint32_t>(n);
-    }
-  });
-  sort_by_key(keys, order, threads_, *progress_);
-
-  const auto sort_flat = [&](std::size_t first, std::size_t last) {
-    std::vector<std::pair<Key, std::uint32_t>> members;
-    members.reserve(last - first);
-    for (std::size_t i = first; i < last; ++i) members.emplace_back(place(order[i]), order[i]);
-    std::sort(members.begin(), members.end());
-    for (std::size_t i = first; i < last; ++i) order[i] = members[i - first].second;
-  };
-
-  nodes_.clear();
-  levels_.clear();
-  const auto node = [&](std::size_t first, std::size_t last, int level, bool flat) {
-    Node n;
-    n.first = static_cast<std::uint32_t>(first);
-    n.last = static_cast<std::uint32_t>(last);
-    n.level = static_cast<std::uint8_t>(level);
-    n.flat = flat;
-    return n;
-  };
-  if (count > 0) nodes_.push_back(node(0, count, 0, false));
-  std::vector<Node> children;
-  for (std::size_t begin = 0; begin < nodes_.size();) {
-    const std::size_t end = nodes_.size();
-    levels_.push_back(begin);
-    for (std::size_t i = begin; i < end; ++i) {
-      children.clear();
-      const Node parent = nodes_[i];
-      if (parent.size() <= leaf_) continue;
-      int level = parent.level;
-      bool flat = parent.flat;
-      std::size_t own = parent.first;
-      while (!flat && children.empty()) {
-        while (own < parent.last && static_cast<int>(keys[own] & 31) <= level) ++own;
-        if (level == deepest || own == parent.last) {
-          flat = true;
-          sort_flat(parent.first, parent.last);
-          break;
-        }
-        const int shift = 5 + 3 * (deepest - level - 1);
-        if (own == parent.first && keys[own] >> shift == keys[parent.last - 1] >> shift) {
-          ++level;  // all in one octant
-          continue;
-        }
-        if (own > parent.first) {
-          sort_flat(parent.first, own);
-          children.push_back(node(parent.first, own, level, true));
-        }
-        for (std::size_t first = own; first < parent.last;) {
-          const Key octant = keys[first] >> shift;
-          const auto last = static_cast<std::size_t>(
-              std::partition_point(keys.begin() + static_cast<std::ptrdiff_t>(first),
-                                   keys.begin() + static_cast<std::ptrdiff_t>(parent.last),
-                                   [&](Key key) { return key >> shift <= octant; }) -
-              keys.begin());
-          children.push_back(node(first, last, level + 1, false));
-          first = last;
-        }
-      }
-      if (flat) {
-        const std::size_t leaves = (parent.size() + leaf_ - 1) / leaf_,
-                          parts = std::min<std::size_t>(8, leaves);
-        for (std::size_t p = 0; p < parts; ++p) {
-          const std::size_t first = parent.first + leaves * p / parts * leaf_,
-                            last = std::min<std::size_t>(parent.first + leaves * (p + 1) / parts * leaf_,
-                                                         parent.last);
-          children.push_back(node(first, last, level, true));
-        }
-      }
-      nodes_[i].child = static_cast<std::uint32_t>(nodes_.size());
-      nodes_[i].children = static_cast<std::uint8_t>(children.size());
-      nodes_.insert(nodes_.end(), children.begin(), children.end());
-    }
-    begin = end;
-  }
-  levels_.push_back(nodes_.size());
-  sources_ = std::make_unique<Sources>(prisms_, Turn{{0, 1, 2}, channels_},
-                                       Switching::for_accuracy(accuracy_), std::move(order));
-}
 
 void Tree::expand() {
   if (expanded_) return;
@@ -340,7 +186,9 @@ void Tree::expand() {
     if (node.children > 0 || node.size() >= least) node.expansion = expansions++;
   const auto terms = static_cast<std::size_t>(coefficient_count(order_)),
              radials = static_cast<std::size_t>(order_ + 2);
-  coefficients_.assign(expansions * terms, 0.0);
+  // Not filled with zeros: each thread does that for the clusters it finishes.
+  coefficients_ = std::make_unique_for_overwrite<double[]>(expansions * terms);
+  coefficient_total_ = expansions * terms;
   radial_.assign(expansions * radials, 0.0F);
   const PrismColumns columns{{prisms_.west.data(), prisms_.south.data(), prisms_.bottom.data()},
                              {prisms_.east.data(), prisms_.north.data(), prisms_.top.data()},
@@ -411,7 +259,8 @@ void Tree::expand() {
     node.scale = std::min(node.scale, farthest);
     if (!node.expanded()) return;
 
-    double* const c = coefficients_.data() + node.expansion * terms;
+    double* const c = coefficients_.get() + node.expansion * terms;
+    std::fill_n(c, terms, 0.0);
     float* const b = radial_.data() + node.expansion * radials;
     double even[most_order / 2 + 2] = {};  // Σ |m| |η|^(2i)
     const int evens = order_ / 2 + 2;
@@ -428,7 +277,7 @@ void Tree::expand() {
         if (child.mass == 0) continue;
         kernels_.move({{child.centre[0], child.centre[1], child.centre[2]},
                        child.scale,
-                       coefficients_.data() + child.expansion * terms},
+                       coefficients_.get() + child.expansion * terms},
                       node.centre, node.scale, order_, c);
         // Minkowski: the norm of |y| about the new centre is at most that about the old plus the distance.
         const double apart = std::hypot(child.centre[0] - node.centre[0], child.centre[1] - node.centre[1],
@@ -659,7 +508,7 @@ Expansion Tree::expansion(std::size_t cluster) const {
   return {{node.centre[0], node.centre[1], node.centre[2]},
           node.scale,
           node.expanded()
-              ? coefficients_.data() + node.expansion * static_cast<std::size_t>(coefficient_count(order_))
+              ? coefficients_.get() + node.expansion * static_cast<std::size_t>(coefficient_count(order_))
               : nullptr};
 }
 
@@ -791,11 +640,10 @@ void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& 
 
 std::size_t Tree::memory_bytes() const {
   const std::size_t prisms = prisms_.size(), nodes = nodes_.size() * sizeof(Node);
-  const std::size_t sorting = 2 * (sizeof(Key) + sizeof(std::uint32_t)) * prisms;
+  const std::size_t sorting = 2 * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) * prisms;
   const std::size_t tile = sizeof(StationTile) / stations_a_tile(stations_.size());
   const std::size_t summing =
-      coefficients_.size() * sizeof(double) + radial_.size() * sizeof(float) +
-      prisms * sizeof(std::uint32_t) +
+      coefficient_total_ * sizeof(double) + radial_.size() * sizeof(float) + prisms * sizeof(std::uint32_t) +
       stations_.size() * (sizeof(std::uint32_t) + tile + channels_.size() * sizeof(double));
   return nodes + std::max(sorting, summing);
 }

@@ -72,7 +72,7 @@ class Tree final : public Summation {
   /// Without coefficients, when the cluster has no expansion.
   Expansion expansion(std::size_t cluster) const;
   /// Of all clusters that have an expansion, one after the other.
-  std::span<const double> coefficients() const noexcept { return coefficients_; }
+  std::span<const double> coefficients() const noexcept { return {coefficients_.get(), coefficient_total_}; }
   /// What stations within a box meet: clusters by expansions, with the orders that serve; leaves pair by
   /// pair.
   struct Meetings {
@@ -97,7 +97,6 @@ class Tree final : public Summation {
     double sum[3], square[3];
   };
 
-  void build();
   void expand();
   void find_tolerance();
   Tolerance tolerance_at(const Bounds& bounds, double share) const;
@@ -121,11 +120,12 @@ class Tree final : public Summation {
   const ExpansionKernels& kernels_;
   std::unique_ptr<Sources> sources_;
   std::unique_ptr<Receivers> receivers_;
-  std::vector<Node> nodes_;           // children after their parents, level by level
-  std::vector<std::size_t> levels_;   // first node of each level, and the end
-  std::vector<double> coefficients_;  // of the nodes that have an expansion
-  std::vector<float> radial_;         // their bounds of the absolute moments, 0 .. order + 1
-  double largest_[3] = {};            // lower bounds of the largest value over the survey
+  std::vector<Node> nodes_;                 // children after their parents, level by level
+  std::vector<std::size_t> levels_;         // first node of each level, and the end
+  std::unique_ptr<double[]> coefficients_;  // of the nodes that have an expansion
+  std::size_t coefficient_total_ = 0;
+  std::vector<float> radial_;  // their bounds of the absolute moments, 0 .. order + 1
+  double largest_[3] = {};     // lower bounds of the largest value over the survey
   double pair_accuracy_ = best_accuracy;
   bool expanded_ = false, tolerance_known_ = false;
   double error_bound_ = 0;
