@@ -74,6 +74,16 @@ TEST(DebugDeviceDeathTest, EndsTheProgramWhenAnythingIsWrittenPastTheEnd) {
   EXPECT_DEATH(buffer.upload(stream, more), "");
 }
 
+TEST(Devices, ThatAreSharedTellEachItsShareOfWhatIsFree) {
+  const Device debug{Device::Kind::debug, -1};
+  const Buffer<double> taken(debug, 1000);
+  const auto all = device_memory(debug), third = device_memory({debug.kind, debug.index, 3});
+  EXPECT_EQ(third.free, all.free / 3);
+  EXPECT_EQ(third.total, all.total);
+  EXPECT_EQ(resolve({debug.kind, debug.index, 3}).shared_by, 3);
+  if (gpu_count() > 0) EXPECT_EQ(resolve({Device::Kind::cuda, -1, 3}, 1).shared_by, 3);
+}
+
 TEST(Devices, AreNamedAsInJobFiles) {
   for (const char* text : {"auto", "cpu", "debug", "cuda", "cuda:3"})
     EXPECT_EQ(to_string(device_from_text(text)), text);

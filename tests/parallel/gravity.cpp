@@ -1,9 +1,11 @@
 // Gravity on several ranks: the same bits however many there are, by whatever partition and method.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <random>
 
 #include "parallel/ranks.hpp"
+#include "support/files.hpp"
 #include "support/prism_field.hpp"
 #include "support/same_bits.hpp"
 #include "terrane/base/error.hpp"
@@ -164,6 +166,39 @@ TEST(GravityOnRanks, HasTheSameBitsOnDevices) {
     lattice.device = device;
     expect_same_bits(cells(15, 14), grid, lattice);
   }
+}
+
+TEST(GravityOnRanks, HasTheSameBitsHoweverManyChunksADeviceHolds) {
+  const auto comm = test::ranks();
+  testing_support::TemporaryFolder folder;
+  on_all(*comm, [&] {
+    auto p = parameters(Method::direct, Partition::prisms);
+    p.device = {Device::Kind::debug, -1};
+    const auto prisms = cells(10, 16);
+    const auto stations = scattered(3000);
+    const auto all = compute(prisms, stations, p);
+    // After every part, so that there are rounds in which chunks are there already.
+    const Runtime in_rounds{comm.get(), {folder / "checkpoint.h5", 0, 0, false}};
+    EXPECT_TRUE(same_bits(compute(prisms, stations, p, in_rounds).values, all.values));
+  });
+}
+
+TEST(GravityOnRanks, HasTheSameBitsWhereADeviceHoldsFewChunks) {
+  // Of all ranks, before they begin.
+  setenv("TERRANE_DEBUG_MEMORY", "3000000", 1);
+  const auto comm = test::ranks();
+  testing_support::TemporaryFolder folder;
+  on_all(*comm, [&] {
+    auto p = parameters(Method::direct, Partition::prisms);
+    p.device = {Device::Kind::debug, -1};
+    const auto prisms = cells(10, 16);
+    const auto stations = scattered(3000);
+    const Runtime in_rounds{comm.get(), {folder / "checkpoint.h5", 0, 0, false}};
+    const auto few = compute(prisms, stations, p, in_rounds);
+    setenv("TERRANE_DEBUG_MEMORY", "1000000000", 1);
+    EXPECT_TRUE(same_bits(few.values, compute(prisms, stations, p).values));
+  });
+  unsetenv("TERRANE_DEBUG_MEMORY");
 }
 
 #ifdef TERRANE_HAS_NCCL

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "terrane/parallel/comm.hpp"
 #include "terrane/parallel/partition.hpp"
 
 namespace terrane {
@@ -24,6 +25,17 @@ TEST(BalancedRange, CoversAllOnceWithSizesThatDifferByOne) {
       }
       EXPECT_EQ(next, items);
     }
+}
+
+TEST(RanksOfANode, KnowHowManyShareTheirGpu) {
+  for (int count = 1; count <= 9; ++count)
+    for (int gpus = 1; gpus <= 9; ++gpus)
+      for (int index = 0; index < count; ++index) {
+        int sharing = 0;
+        for (int other = 0; other < count; ++other) sharing += other % gpus == index % gpus;
+        EXPECT_EQ((Comm::Place{index, count}.sharing(gpus)), sharing);
+      }
+  EXPECT_EQ((Comm::Place{2, 5}.sharing(0)), 5);
 }
 
 }  // namespace

@@ -74,6 +74,14 @@ Packet packed(const std::exception_ptr& failure, int rank) {
 
 }  // namespace
 
+Device shared_device(Device wanted, const Comm& comm) {
+  using Kind = Device::Kind;
+  const auto place = comm.on_node();
+  if (place.count == 1 || (wanted.kind != Kind::cuda && wanted.kind != Kind::automatic)) return wanted;
+  wanted.shared_by = wanted.index >= 0 ? place.count : place.sharing(gpu_count());
+  return wanted;
+}
+
 void Alone::send(std::span<const std::byte>, int) { nobody_there(); }
 void Alone::receive(std::span<std::byte>, int) { nobody_there(); }
 void Alone::abort(int) { nobody_there(); }

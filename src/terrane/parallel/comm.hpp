@@ -29,6 +29,10 @@ class Comm {
   /// GPU, and how many must share the memory.
   struct Place {
     int index = 0, count = 1;
+    /// How many ranks of the node take the same of so many things as this one, when they are counted round.
+    int sharing(int things) const noexcept {
+      return things < 1 ? count : (count - index % things + things - 1) / things;
+    }
   };
   virtual Place on_node() const noexcept = 0;
 
@@ -46,6 +50,10 @@ class Comm {
   /// Ends all ranks at once, after an OutOfStep.
   virtual void abort(int status) = 0;
 };
+
+/// `wanted` as the ranks of this node share it: a GPU with a number is taken by all, others are counted
+/// round. Ranks that see a GPU each, of their own, are taken to share one.
+Device shared_device(Device wanted, const Comm& comm);
 
 /// One process by itself.
 class Alone final : public Comm {

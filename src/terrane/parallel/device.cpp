@@ -74,13 +74,13 @@ std::string why_not(const Gpu& gpu) {
 }
 
 /// A GPU if one can be had, without a word when not.
-Device any_device(int place) {
+Device any_device(int place, int shared_by) {
   const Device cpu{Device::Kind::cpu, -1};
   try {
     const int count = gpu_count();
     if (count == 0) return cpu;
     const int index = place % count;
-    return why_not(gpu(index)).empty() ? Device{Device::Kind::cuda, index} : cpu;
+    return why_not(gpu(index)).empty() ? Device{Device::Kind::cuda, index, shared_by} : cpu;
   } catch (const Error&) {  // taken by another program alone, or out of order
     return cpu;
   }
@@ -91,7 +91,7 @@ Device any_device(int place) {
 Device resolve(Device wanted, int place) {
   using Kind = Device::Kind;
   if (wanted.kind == Kind::cpu || wanted.kind == Kind::debug) return wanted;
-  if (wanted.kind == Kind::automatic) return any_device(place);
+  if (wanted.kind == Kind::automatic) return any_device(place, wanted.shared_by);
   const int count = gpu_count();
   if (count == 0)
     throw UnsupportedError("device",
@@ -107,18 +107,15 @@ Device resolve(Device wanted, int place) {
   if (const auto why = why_not(gpu(index)); !why.empty())
     throw UnsupportedError("device", why,
                            "Build with -DCMAKE_CUDA_ARCHITECTURES for it, or write device = \"cpu\".");
-  return {Kind::cuda, index};
+  return {Kind::cuda, index, wanted.shared_by};
 }
 
 DeviceMemory device_memory(Device device) {
-  switch (device.kind) {
-    case Device::Kind::debug:
-      return {detail::debug_free(), detail::debug_total()};
-    case Device::Kind::cuda:
-      return cuda::memory(device.index);
-    default:
-      return {};
-  }
+  DeviceMemory memory;
+  if (device.kind == Device::Kind::debug) memory = {detail::debug_free(), detail::debug_total()};
+  else if (device.kind == Device::Kind::cuda) memory = cuda::memory(device.index);
+  memory.free /= static_cast<std::size_t>(device.shared_by);
+  return memory;
 }
 
 std::string device_name(Device device) {
@@ -154,6 +151,7 @@ void* allocate(Device device, std::size_t bytes) {
       return ::operator new (bytes, std::align_val_t{64});
   }
   if (memory) return memory;
+  device.shared_by = 1;  // all of it was tried
   throw MemoryError(
       to_string(device),
       fmt::format("{:.4g} MB of device memory are wanted, {:.4g} MB are free",

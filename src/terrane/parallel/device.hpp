@@ -14,7 +14,8 @@ namespace terrane {
 struct Device {
   enum class Kind { automatic, cpu, debug, cuda };
   Kind kind = Kind::automatic;
-  int index = -1;  ///< of the GPU, as CUDA_VISIBLE_DEVICES numbers them; −1: any
+  int index = -1;     ///< of the GPU, as CUDA_VISIBLE_DEVICES numbers them; −1: any
+  int shared_by = 1;  ///< processes that use it: device_memory() tells each its share
 
   bool has_own_memory() const noexcept { return kind == Kind::debug || kind == Kind::cuda; }
   friend bool operator==(const Device&, const Device&) = default;
@@ -48,11 +49,12 @@ Gpu gpu(int index);
 std::string why_no_gpu();
 
 /// The device that `wanted` stands for here: automatic is a GPU where there is one, else the processors; a
-/// GPU without a number is the one at `place` among those of the node, counted round. Throws UnsupportedError
-/// that says why and lists what there is.
+/// GPU without a number is the one at `place` among those of the node, counted round. Shared as before.
+/// Throws UnsupportedError that says why and lists what there is.
 Device resolve(Device wanted, int place = 0);
 
-/// What the device has left. Of the processors: nothing is said, {0, 0}.
+/// What the device has left; of what is free, this process's share. Of the processors: nothing is said, {0,
+/// 0}.
 DeviceMemory device_memory(Device device);
 
 /// "cpu", or the name of the GPU.

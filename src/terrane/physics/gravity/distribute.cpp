@@ -112,7 +112,7 @@ void check_same_program(const Task& task) {
 
 /// This rank's device of the kind that rank 0 chose. Throws UnsupportedError.
 Device own_device(const Task& task, const Comm& comm) {
-  const Device device = resolve(task.parameters.device, comm.on_node().index);
+  const Device device = resolve(shared_device(task.parameters.device, comm), comm.on_node().index);
   if (device.kind == Device::Kind::cuda && device_name(device) != task.gpu)
     throw UnsupportedError("run",
                            fmt::format("the GPU is {}; that of rank 0 {}", device_name(device), task.gpu),
@@ -151,6 +151,8 @@ class Worker {
   virtual Summation::Part part(std::size_t index) const = 0;
   /// Chunks of prisms there are in all: how many leaves the trees of a part have.
   virtual std::size_t chunks() const = 0;
+  /// Does a round begin with work that its parts do not share with those of the last? Known after the first.
+  virtual bool slow_to_begin() const { return false; }
   /// trees [parts of the round]
   virtual void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) = 0;
 };
@@ -206,27 +208,38 @@ class ByPrisms final : public Worker {
         chunks_(chunk_count(all)),
         mine_(mine),
         stations_(stations),
-        parameters_(parameters) {
+        parameters_(parameters),
+        free_at_first_(device_memory(parameters.device).free) {
     if (mine.size() > 0) kept_.push_back(chunk(mine.first));
   }
   std::size_t parts() const override { return kept_.front()->parts(); }
   Summation::Part part(std::size_t index) const override { return kept_.front()->part(index); }
   std::size_t chunks() const override { return chunks_; }
+  bool slow_to_begin() const override { return kept_.size() < mine_.size(); }
   void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) override {
+    const bool on_device = parameters_.device.has_own_memory();
+    // What is kept on a device keeps the memory of its last sum, too: so not too much at once.
+    const std::size_t at_once = on_device ? parts_at_once(parameters_) : round.size();
     for (std::size_t i = 0; i < mine_.size(); ++i) {
-      ShareOfProgress mine(
-          progress, static_cast<double>(round.size() * steps_a_part) / static_cast<double>(mine_.size()));
-      // A device need not hold all chunks: there they come one after the other, in each round anew.
-      std::unique_ptr<Summation> passing;
-      if (i >= kept_.size() && parameters_.device.has_own_memory()) passing = chunk(mine_.first + i);
-      else if (i >= kept_.size()) kept_.push_back(chunk(mine_.first + i));
-      auto& summation = passing ? *passing : *kept_[i];
-      summation.sum(
-          round.first, round.last,
-          [&](std::size_t part, PartSums&& sums) {
-            trees[part - round.first].add({0, static_cast<std::uint32_t>(mine_.first + i)}, std::move(sums));
-          },
-          mine);
+      std::unique_ptr<Summation> made;
+      if (i >= kept_.size()) made = chunk(mine_.first + i);
+      auto& summation = made ? *made : *kept_[i];
+      for (std::size_t first = round.first; first < round.last; first += at_once) {
+        const std::size_t last = std::min(first + at_once, round.last);
+        ShareOfProgress mine(
+            progress, static_cast<double>((last - first) * steps_a_part) / static_cast<double>(mine_.size()));
+        summation.sum(
+            first, last,
+            [&](std::size_t part, PartSums&& sums) {
+              trees[part - round.first].add({0, static_cast<std::uint32_t>(mine_.first + i)},
+                                            std::move(sums));
+            },
+            mine);
+      }
+      // A device need not hold all chunks: others come one after the other, in each round anew.
+      if (made && i == kept_.size() &&
+          (!on_device || device_memory(parameters_.device).free >= free_at_first_ / 2))
+        kept_.push_back(std::move(made));
     }
   }
 
@@ -249,6 +262,7 @@ class ByPrisms final : public Worker {
   Range mine_;
   Stations stations_;
   Parameters parameters_;
+  std::size_t free_at_first_;                     // of the device
   std::vector<std::unique_ptr<Summation>> kept_;  // of the first chunks; the parts are the same for all
 };
 
@@ -372,20 +386,22 @@ std::shared_ptr<const OwnedPrisms> hand_out(Comm& comm, const Prisms& prisms,
 class Rounds {
  public:
   Rounds(std::size_t parts, std::size_t least, double expected_seconds, double wanted_seconds)
-      : least_(static_cast<double>(least)), wanted_(wanted_seconds) {
-    next_ = expected_seconds <= 2 * wanted_ ? static_cast<double>(parts)
-                                            : static_cast<double>(parts) * wanted_ / expected_seconds;
+      : least_(static_cast<double>(least)) {
+    next_ = expected_seconds <= 2 * wanted_seconds
+                ? static_cast<double>(parts)
+                : static_cast<double>(parts) * wanted_seconds / expected_seconds;
   }
   Range next(std::size_t done, std::size_t parts) const {
     return {done, std::min(parts, done + static_cast<std::size_t>(std::max(least_, next_)))};
   }
-  void took(const Range& round, double seconds) {
+  /// wanted_seconds: that the next should take
+  void took(const Range& round, double seconds, double wanted_seconds) {
     const double count = static_cast<double>(round.size());
-    next_ = std::clamp(count * wanted_ / std::max(seconds, 1e-6), count / 4, count * 4);
+    next_ = std::clamp(count * wanted_seconds / std::max(seconds, 1e-6), count / 4, count * 4);
   }
 
  private:
-  double least_, wanted_, next_;
+  double least_, next_;
 };
 
 }  // namespace
@@ -506,13 +522,18 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
       out.notes.push_back(fmt::format("resumed from {}, with {:.0f} % done", settings.file.string(),
                                       100 * static_cast<double>(state.parts) / static_cast<double>(parts)));
     const double interval = keeps ? settings.interval : CheckpointSettings::never;
-    // The lattice does the transforms of the densities in each round anew, and chunks come to a device anew.
-    const bool slow_to_begin = plan.method == Method::lattice || (by_prisms && plan.device.has_own_memory());
+    // The lattice does the transforms of the densities in each round anew, and chunks that a device does not
+    // hold come to it anew.
+    const auto wanted_seconds = [&] {
+      return plan.method == Method::lattice || worker->slow_to_begin() ? interval
+                                                                       : std::min(interval, seconds_a_round);
+    };
     const std::size_t least = by_prisms ? 1
                               : plan.method == Method::tree
                                   ? 2 * ranks * static_cast<std::size_t>(thread_count(parameters.threads))
                                   : ranks;
-    Rounds rounds(parts, least, expected, slow_to_begin ? interval : std::min(interval, seconds_a_round));
+    Rounds rounds(parts, least, expected,
+                  plan.method == Method::lattice ? interval : std::min(interval, seconds_a_round));
     auto last_written = Clock::now();
     TreePacket others;
     progress.start("gravity", parts * steps_a_part);
@@ -538,7 +559,7 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
       }
       sums.finish();
       state.parts = round.last;
-      rounds.took(round, seconds_since(begin));
+      rounds.took(round, seconds_since(begin), wanted_seconds());
       if (keeps && state.parts < parts && seconds_since(last_written) >= interval) {
         try {
           write_checkpoint(settings.file, print, parameters.channels, state);

@@ -143,12 +143,13 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
     wanted = as_in_checkpoint(runtime.checkpoint.file, stations, std::move(wanted));
   const bool method_of_checkpoint = wanted.method != parameters.method;
   if (wanted.partition == Partition::prisms) wanted.method = Method::direct;  // the only one that can
+  if (runtime.comm) wanted.device = shared_device(wanted.device, *runtime.comm);
   auto chosen = plan(prisms, stations, wanted, progress);
   // One rank a GPU, by the rank's place on its node.
   const Device asked = wanted.device;
   if (chosen.device.kind == Device::Kind::cuda && asked.index < 0 && runtime.comm)
-    chosen.device = resolve({Device::Kind::cuda, -1}, runtime.comm->on_node().index);
-  wanted.device = {chosen.device.kind, asked.index};
+    chosen.device = resolve({Device::Kind::cuda, -1, asked.shared_by}, runtime.comm->on_node().index);
+  wanted.device = {chosen.device.kind, asked.index, asked.shared_by};
   const bool alone = !runtime.comm || runtime.comm->size() == 1;  // else each rank has a GPU of its own
   report.device = alone || chosen.device.kind != Device::Kind::cuda
                       ? describe(chosen.device, parameters.threads)
