@@ -61,7 +61,7 @@ static_assert(sizeof(Head) % alignof(double) == 0 && sizeof(Contact) % alignof(d
 
 }  // namespace
 
-void TreePacket::pack(const std::vector<ChunkTree>& trees, int threads) {
+void TreePacket::pack(std::span<const ChunkTree> trees, int threads) {
   start_.assign(1, 0);
   for (const auto& tree : trees) {
     std::size_t bytes = 0;

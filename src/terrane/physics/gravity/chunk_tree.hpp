@@ -52,7 +52,7 @@ class TreePacket {
   };
 
   /// Takes the place of what was packed or received before, and of its memory.
-  void pack(const std::vector<ChunkTree>& trees, int threads);
+  void pack(std::span<const ChunkTree> trees, int threads);
   void send(Comm& comm, int to) const;
   void receive(Comm& comm, int from);
   /// How many trees there are.

@@ -282,11 +282,12 @@ class RoundSums {
   void take(std::vector<ChunkTree>& trees) {
     for_each(trees.size(), threads_, [&](std::size_t p) { take(p, trees[p]); });
   }
-  /// What another rank sends, joined with the trees that are not whole.
-  void take(const TreePacket& packet, std::vector<ChunkTree>& trees) {
-    if (packet.parts() != trees.size()) throw std::logic_error("a rank did another round");
-    for_each(trees.size(), threads_, [&](std::size_t p) {
-      packet.read(p, [&](const TreePacket::Sums& sums) {
+  /// What another rank sends of some parts, joined with the trees that are not whole.
+  void take(const TreePacket& packet, const Range& some, std::vector<ChunkTree>& trees) {
+    if (packet.parts() != some.size()) throw std::logic_error("a rank did another round");
+    for_each(some.size(), threads_, [&](std::size_t n) {
+      const std::size_t p = some.first + n;
+      packet.read(n, [&](const TreePacket::Sums& sums) {
         if (trees[p].whole(sums.node)) return put(p, sums.values, sums.contacts);
         PartSums own;
         for (const auto& values : sums.values) own.values.emplace_back(values.begin(), values.end());
@@ -326,6 +327,16 @@ class RoundSums {
   std::vector<std::vector<Contact>> contacts_;  // of each part
   std::vector<char> done_;
 };
+
+/// Parts of a round, from 0, in the portions that go in one message each: some 10 MB, for which the same
+/// memory serves again and again. More at once would take longer, for memory that is touched for the first
+/// time.
+template <class Use>
+void for_each_message(const Range& round, const Use& use) {
+  constexpr std::size_t parts_a_message = 128;
+  for (std::size_t first = 0; first < round.size(); first += parts_a_message)
+    use(Range{first, std::min(first + parts_a_message, round.size())});
+}
 
 /// Memory is touched for the first time by as many threads as there are columns.
 void make_columns(std::span<std::vector<double>> columns, std::size_t size, int threads) {
@@ -554,8 +565,10 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
       RoundSums sums(*worker, round, parameters.channels, parameters.threads, state.sums);
       sums.take(trees);
       for (int rank = 1; rank < comm.size(); ++rank) {
-        others.receive(comm, rank);
-        sums.take(others, trees);
+        for_each_message(round, [&](const Range& some) {
+          others.receive(comm, rank);
+          sums.take(others, some, trees);
+        });
       }
       sums.finish();
       state.parts = round.last;
@@ -631,13 +644,15 @@ void serve(Comm& comm) {
       next.broadcast(comm);
       const auto round = next.get<Range>();
       if (round.size() == 0) return;
+      std::vector<ChunkTree> trees(round.size(), ChunkTree(worker->chunks()));
       all_ranks([&] {
         Progress silent;
-        std::vector<ChunkTree> trees(round.size(), ChunkTree(worker->chunks()));
         worker->sum(round, trees, silent);
-        results.pack(trees, parameters.threads);
       });
-      results.send(comm, 0);
+      for_each_message(round, [&](const Range& some) {
+        results.pack(std::span(trees).subspan(some.first, some.size()), parameters.threads);
+        results.send(comm, 0);
+      });
     }
   } catch (const std::exception& error) {
     if (!agreed)
