@@ -174,8 +174,8 @@ TEST(GravityOnRanks, HasTheSameBitsHoweverManyChunksADeviceHolds) {
   on_all(*comm, [&] {
     auto p = parameters(Method::direct, Partition::prisms);
     p.device = {Device::Kind::debug, -1};
-    const auto prisms = cells(10, 16);
-    const auto stations = scattered(3000);
+    const auto prisms = cells(8, 16);
+    const auto stations = scattered(2100);
     const auto all = compute(prisms, stations, p);
     // After every part, so that there are rounds in which chunks are there already.
     const Runtime in_rounds{comm.get(), {folder / "checkpoint.h5", 0, 0, false}};
@@ -185,14 +185,14 @@ TEST(GravityOnRanks, HasTheSameBitsHoweverManyChunksADeviceHolds) {
 
 TEST(GravityOnRanks, HasTheSameBitsWhereADeviceHoldsFewChunks) {
   // Of all ranks, before they begin.
-  setenv("TERRANE_DEBUG_MEMORY", "3000000", 1);
+  setenv("TERRANE_DEBUG_MEMORY", "2000000", 1);
   const auto comm = test::ranks();
   testing_support::TemporaryFolder folder;
   on_all(*comm, [&] {
     auto p = parameters(Method::direct, Partition::prisms);
     p.device = {Device::Kind::debug, -1};
-    const auto prisms = cells(10, 16);
-    const auto stations = scattered(3000);
+    const auto prisms = cells(8, 16);
+    const auto stations = scattered(2100);
     const Runtime in_rounds{comm.get(), {folder / "checkpoint.h5", 0, 0, false}};
     const auto few = compute(prisms, stations, p, in_rounds);
     setenv("TERRANE_DEBUG_MEMORY", "1000000000", 1);
