@@ -2,7 +2,9 @@
 // stations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <random>
 
 #include "support/prism_field.hpp"
@@ -201,6 +203,31 @@ TEST(Tree, HasTheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(tree_field(body, stations, 1e-9, ChannelSet::all(), 5), one);
 }
 
+TEST(Tree, MakesTheSameExpansionsWhicheverAreWantedFirst) {
+  const auto body = ball(24, 400);
+  std::mt19937 random(9);
+  const auto stations = test::random_stations({-900, 900, -900, 900, 500, 900}, 2000, random);
+  Progress silent;
+  const auto coefficients = [](const Tree& tree, std::size_t cluster) {
+    const auto* c = tree.expansion(cluster).coefficients;
+    return c ? std::vector<double>(c, c + coefficient_count(tree.order())) : std::vector<double>{};
+  };
+  Tree at_once(body.view(), stations.view(), ChannelSet::all(), 1e-9, 2, silent),
+      one_by_one(body.view(), stations.view(), ChannelSet::all(), 1e-9, 3, silent);
+  at_once.prepare(silent);
+  one_by_one.prepare(silent);
+  const std::size_t clusters = at_once.clusters();
+  ASSERT_GT(clusters, 100U);
+  at_once.make_expansions(std::vector<std::uint8_t>(clusters, 1), silent);
+  for (std::size_t i = 0; i < clusters; ++i) {
+    const std::size_t c = i * 37 % clusters;  // here and there, and in the end all
+    std::vector<std::uint8_t> wanted(clusters);
+    wanted[c] = 1;
+    one_by_one.make_expansions(wanted, silent);
+    ASSERT_EQ(coefficients(one_by_one, c), coefficients(at_once, c)) << c;
+  }
+}
+
 TEST(Tree, NeedsFewClustersForEachStationHoweverManyThePrisms) {
   std::mt19937 random(6);
   const auto stations = test::random_stations({-900, 900, -900, 900, 0, 200}, 500, random);
@@ -249,6 +276,44 @@ TEST(Tree, GivesZeroForNoMassAndAnswersForOnePrism) {
 }
 
 /// An expansion of order p holds the first p degrees of the field, wherever its centre is.
+TEST(Expansions, OfManyPrismsAreTheSumsOfThoseOfEach) {
+  const auto& kernels = expansion_kernels();
+  std::mt19937 random(8);
+  std::uniform_real_distribution<double> place(-50, 50), side(1, 20), density(-300, 500);
+  PrismList list;
+  for (int n = 0; n < 120; ++n) {
+    const double x = place(random), y = place(random), z = place(random);
+    list.add({x, x + side(random), y, y + side(random), z, z + side(random)}, density(random));
+  }
+  const PrismColumns columns{{list.west.data(), list.south.data(), list.bottom.data()},
+                             {list.east.data(), list.north.data(), list.top.data()},
+                             list.density.data()};
+  std::vector<std::uint32_t> index(list.size());
+  std::iota(index.begin(), index.end(), 0U);
+  std::shuffle(index.begin(), index.end(), random);
+  const double centre[3] = {2, 1, 5};
+  const int order = 13;
+  using Numbers = std::vector<double>;
+  const auto largest_difference = [](const Numbers& a, const Numbers& b) {
+    double largest = 0, difference = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      largest = std::max(largest, std::fabs(b[i]));
+      difference = std::max(difference, std::fabs(a[i] - b[i]));
+    }
+    return difference / largest;
+  };
+  for (const std::size_t count : {1U, 3U, 7U, 8U, 9U, 16U, 17U, 24U, 31U, 32U, 33U, 65U, 120U}) {
+    Numbers together(coefficient_count(order)), each = together, radial(order / 2 + 2),
+                                                radial_of_each = radial;
+    kernels.gather(columns, index.data(), count, centre, 120, order, together.data(), nullptr);
+    kernels.gather(columns, index.data(), count, centre, 120, order, nullptr, radial.data());
+    for (std::size_t i = 0; i < count; ++i)
+      kernels.gather(columns, index.data() + i, 1, centre, 120, order, each.data(), radial_of_each.data());
+    EXPECT_LT(largest_difference(together, each), 1e-13) << count;
+    EXPECT_LT(largest_difference(radial, radial_of_each), 1e-13) << count;
+  }
+}
+
 TEST(Expansions, FallWithTheOrderAndMoveWithoutLoss) {
   const auto& kernels = expansion_kernels();
   PrismList list;

@@ -41,7 +41,7 @@ struct ExpansionKernels {
   void (*evaluate)(const Expansion&, int order, bool tensor, const StationTile&, double* sums);
   /// Adds the prisms index[0 .. count − 1] to coefficients [coefficient_count(order)] about the centre, and
   /// to radial [order / 2 + 2] the bounds Σ |m| |η|^(2i) of their absolute moments (the mean over the corners
-  /// of each prism, which is not less than that over its volume).
+  /// of each prism, which is not less than that over its volume). Either may be null.
   void (*gather)(const PrismColumns&, const std::uint32_t* index, std::size_t count,
                  const double (&centre)[3], double scale, int order, double* coefficients, double* radial);
   /// Adds an expansion, moved to another centre and scale.

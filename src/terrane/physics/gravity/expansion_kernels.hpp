@@ -145,14 +145,42 @@ struct Folded {
   }
 };
 
+/// A pack of prisms: mass, and the means of t^k over their sides along each axis.
+struct PackOfPrisms {
+  Pack mass, mean[3][most_order + 1];
+};
+
+/// Adds mass · <x^a> <y^b> <z^c> of `packs` packs to the sums of every a + b + c ≤ order. The sums do not fit
+/// the first-level cache at high orders, so several packs share their way there and back.
+template <int packs>
+void add_moments(const PackOfPrisms* prisms, int order, Pack* sums) {
+  for (int a = 0; a <= order; ++a) {
+    Pack ma[packs];
+    for (int i = 0; i < packs; ++i) ma[i] = prisms[i].mass * prisms[i].mean[0][a];
+    for (int b = 0; a + b <= order; ++b) {
+      Pack mb[packs];
+      for (int i = 0; i < packs; ++i) mb[i] = ma[i] * prisms[i].mean[1][b];
+      for (int c = 0; a + b + c <= order; ++c) {
+        Pack sum = *sums;
+        for (int i = 0; i < packs; ++i) sum += mb[i] * prisms[i].mean[2][c];
+        *sums++ = sum;
+      }
+    }
+  }
+}
+
 void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t count,
             const double (&centre)[3], double scale, int order, double* coefficients, double* radial) {
-  constexpr int most = (most_order + 1) * (most_order + 2) * (most_order + 3) / 6;
+  constexpr int most = (most_order + 1) * (most_order + 2) * (most_order + 3) / 6, together = 4;
   Pack sums[most], radial_sums[most_order / 2 + 2];
   const int used = (order + 1) * (order + 2) * (order + 3) / 6, radials = order / 2 + 2;
-  std::fill_n(sums, used, Pack(0));
+  if (coefficients) std::fill_n(sums, used, Pack(0));
   std::fill_n(radial_sums, radials, Pack(0));
   const double inverse = 1 / scale;
+  double inverse_number[most_order + 2];
+  for (int k = 1; k <= order + 1; ++k) inverse_number[k] = 1.0 / k;
+  PackOfPrisms waiting[together];
+  int packs = 0;
   for (std::size_t first = 0; first < count; first += pack_lanes) {
     // Faces about the centre and mass; lanes beyond the last prism hold a copy of it without mass.
     alignas(64) double u[3][pack_lanes], v[3][pack_lanes], mass[pack_lanes];
@@ -167,29 +195,31 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
       }
       mass[lane] = i < count ? prisms.density[n] * volume : 0.0;
     }
-    // Mean of t^k over [v, u]: Σ_i u^i v^(k−i) / (k + 1), which takes no difference of powers.
-    Pack mean[3][most_order + 1];
+    const Pack m = load(mass);
+    if (coefficients) {
+      // Mean of t^k over [v, u]: Σ_i u^i v^(k−i) / (k + 1), which takes no difference of powers.
+      auto& pack = waiting[packs++];
+      pack.mass = m;
+      for (int axis = 0; axis < 3; ++axis) {
+        const Pack high = load(u[axis]), low = load(v[axis]);
+        Pack sum(1), power(1);
+        pack.mean[axis][0] = sum;
+        for (int k = 1; k <= order; ++k) {
+          power *= low;
+          sum = sum * high + power;
+          pack.mean[axis][k] = sum * Pack(inverse_number[k + 1]);
+        }
+      }
+      if (packs == together) {
+        add_moments<together>(waiting, order, sums);
+        packs = 0;
+      }
+    }
+    if (!radial) continue;
     Pack corner[3][2];
     for (int axis = 0; axis < 3; ++axis) {
-      const Pack high = load(u[axis]), low = load(v[axis]);
-      Pack sum(1), power(1);
-      mean[axis][0] = sum;
-      for (int k = 1; k <= order; ++k) {
-        power *= low;
-        sum = sum * high + power;
-        mean[axis][k] = sum * Pack(1.0 / (k + 1));
-      }
-      corner[axis][0] = low * low;
-      corner[axis][1] = high * high;
-    }
-    const Pack m = load(mass);
-    Pack* at = sums;
-    for (int a = 0; a <= order; ++a) {
-      const Pack ma = m * mean[0][a];
-      for (int b = 0; a + b <= order; ++b) {
-        const Pack mb = ma * mean[1][b];
-        for (int c = 0; a + b + c <= order; ++c) *at++ += mb * mean[2][c];
-      }
+      corner[axis][0] = load(v[axis]) * load(v[axis]);
+      corner[axis][1] = load(u[axis]) * load(u[axis]);
     }
     const Pack eighth = absolute(m) * Pack(0.125);
     for (int i = 0; i < 8; ++i) {
@@ -201,7 +231,12 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
       }
     }
   }
-  for (int n = 0; n < radials; ++n) radial[n] += std::experimental::reduce(radial_sums[n]);
+  if (packs == 1) add_moments<1>(waiting, order, sums);
+  if (packs == 2) add_moments<2>(waiting, order, sums);
+  if (packs == 3) add_moments<3>(waiting, order, sums);
+  if (radial)
+    for (int n = 0; n < radials; ++n) radial[n] += std::experimental::reduce(radial_sums[n]);
+  if (!coefficients) return;
 
   // (−1)^|k| / k!, then ∂z² = −∂x² − ∂y² from the highest c down.
   double inverse_factorial[most_order + 1];

@@ -1,10 +1,11 @@
-// Floor: making the expansions costs (P + 1)(P + 2)(P + 3) / 6 operations a prism and is done once;
-// evaluating them about 15 (P + 2)² a station and cluster, a pack of stations at a time. Clusters a station:
-// of the order of log(prisms) / θ³, whatever the number of prisms.
+// Floor: making the expansions that are met costs (P + 1)(P + 2)(P + 3) / 6 operations a prism and is done
+// once; evaluating them about 15 (P + 2)² a station and cluster, a pack of stations at a time. Clusters a
+// station: of the order of log(prisms) / θ³, whatever the number of prisms.
 #include "terrane/physics/gravity/tree.hpp"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <numeric>
@@ -38,6 +39,12 @@ double pair_work(double accuracy) {  // the more accurate, the fewer pairs are f
 int kind_of(Channel c) { return c == Channel::potential ? 0 : c <= Channel::g_u ? 1 : 2; }
 double weight_of(Channel c) { return c >= Channel::g_en ? 2 : 1; }
 
+PrismColumns columns_of(const Prisms& prisms) {
+  return {{prisms.west.data(), prisms.south.data(), prisms.bottom.data()},
+          {prisms.east.data(), prisms.north.data(), prisms.top.data()},
+          prisms.density.data()};
+}
+
 }  // namespace
 
 struct Tree::Node : Octree::Cell {
@@ -62,6 +69,7 @@ struct Tree::Node : Octree::Cell {
 /// The fields of a list of station tiles.
 struct Tree::Task {
   const Tree& tree;
+  const Expansions& expansions;
   std::size_t set;    // of kernel_sets, for near pairs
   std::size_t width;  // its channels
   const Switching& switching;
@@ -70,8 +78,8 @@ struct Tree::Task {
   std::vector<double> far, near;  // [tiles][10 or width][tile_size]
   std::vector<Contact> contacts;
 
-  Task(const Tree& owner, const Switching& how)
-      : tree(owner), set(smallest_kernel_set(owner.channels_)), switching(how) {
+  Task(const Tree& owner, const Expansions& made, const Switching& how)
+      : tree(owner), expansions(made), set(smallest_kernel_set(owner.channels_)), switching(how) {
     width = kernel_sets[set].size();
   }
 
@@ -88,12 +96,12 @@ struct Tree::Task {
       const auto& stations = tree.receivers_->tile(tiles[t]);
       double* const sums = far.data() + t * channel_count * tile_size;
       tree.traverse(
-          tree.receivers_->bounds(tiles[t]), tolerances[t],
+          tree.receivers_->bounds(tiles[t]), tolerances[t], expansions.order,
           [&](const Node& node, int order) {
-            const auto count = static_cast<std::size_t>(coefficient_count(tree.order_));
+            const auto count = static_cast<std::size_t>(coefficient_count(expansions.order));
             const Expansion e{{node.centre[0], node.centre[1], node.centre[2]},
                               node.scale,
-                              tree.coefficients_.get() + node.expansion * count};
+                              expansions.coefficients.get() + node.expansion * count};
             tree.kernels_.evaluate(e, order, tensor, stations, sums);
           },
           [&](const Node& node) {
@@ -178,21 +186,18 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
 
 Tree::~Tree() = default;
 
-void Tree::expand() {
-  if (expanded_) return;
+/// Boxes, masses, and which clusters have expansions with which bounds; the expansions come when they are
+/// wanted.
+void Tree::measure() {
+  if (measured_) return;
   const auto least = static_cast<std::uint32_t>(std::max(4.0, 0.06 * (order_ + 1) * (order_ + 1)));
   std::size_t expansions = 0;
   for (auto& node : nodes_)
     if (node.children > 0 || node.size() >= least) node.expansion = expansions++;
-  const auto terms = static_cast<std::size_t>(coefficient_count(order_)),
-             radials = static_cast<std::size_t>(order_ + 2);
-  // Not filled with zeros: each thread does that for the clusters it finishes.
-  coefficients_ = std::make_unique_for_overwrite<double[]>(expansions * terms);
-  coefficient_total_ = expansions * terms;
+  const auto radials = static_cast<std::size_t>(order_ + 2);
   radial_.assign(expansions * radials, 0.0F);
-  const PrismColumns columns{{prisms_.west.data(), prisms_.south.data(), prisms_.bottom.data()},
-                             {prisms_.east.data(), prisms_.north.data(), prisms_.top.data()},
-                             prisms_.density.data()};
+  expansions_ = room_for_expansions(order_);
+  const auto columns = columns_of(prisms_);
   const auto& order = sources_->order();
 
   const auto finish = [&](Node& node) {
@@ -259,26 +264,18 @@ void Tree::expand() {
     node.scale = std::min(node.scale, farthest);
     if (!node.expanded()) return;
 
-    double* const c = coefficients_.get() + node.expansion * terms;
-    std::fill_n(c, terms, 0.0);
     float* const b = radial_.data() + node.expansion * radials;
     double even[most_order / 2 + 2] = {};  // Σ |m| |η|^(2i)
     const int evens = order_ / 2 + 2;
-    if (children.empty()) {
-      kernels_.gather(columns, order.data() + node.first, node.size(), node.centre, node.scale, order_, c,
-                      even);
-    } else {
+    const auto look = [&](const Node& some) {
+      kernels_.gather(columns, order.data() + some.first, some.size(), node.centre, node.scale, order_,
+                      nullptr, even);
+    };
+    if (gathers(node)) look(node);
+    else
       for (const auto& child : children) {
-        if (!child.expanded()) {
-          kernels_.gather(columns, order.data() + child.first, child.size(), node.centre, node.scale, order_,
-                          c, even);
-          continue;
-        }
-        if (child.mass == 0) continue;
-        kernels_.move({{child.centre[0], child.centre[1], child.centre[2]},
-                       child.scale,
-                       coefficients_.get() + child.expansion * terms},
-                      node.centre, node.scale, order_, c);
+        if (!child.expanded()) look(child);
+        if (!child.expanded() || child.mass == 0) continue;
         // Minkowski: the norm of |y| about the new centre is at most that about the old plus the distance.
         const double apart = std::hypot(child.centre[0] - node.centre[0], child.centre[1] - node.centre[1],
                                         child.centre[2] - node.centre[2]) /
@@ -292,7 +289,6 @@ void Tree::expand() {
           even[i] += child.mass * std::pow(std::min(norm * ratio + apart, 1.0), n);
         }
       }
-    }
     const auto bound = [&](double sum) {
       return static_cast<float>(std::min(1.0, mass > 0 ? sum / mass * (1 + 1e-6) : 0.0));
     };
@@ -301,7 +297,7 @@ void Tree::expand() {
   };
   progress_->start("clusters", nodes_.size());
   for (std::size_t l = levels_.size() - 1; l-- > 0;) {
-    constexpr std::size_t chunk = 4;  // few, for those with children take long
+    constexpr std::size_t chunk = 16;
     const std::size_t first = levels_[l], count = levels_[l + 1] - first;
     for_each((count + chunk - 1) / chunk, threads_, [&](std::size_t c) {
       if (progress_->cancelled()) throw Cancelled();
@@ -310,19 +306,104 @@ void Tree::expand() {
     });
   }
   progress_->finish();
-  expanded_ = true;
+  measured_ = true;
 }
 
-/// The order that keeps every wanted kind within its tolerance at this distance from the centre; −1: none
-/// does. Neglected terms, of degree n = p + 1 and more, relative to Σ|m| / r^(k + 1), k = 0, 1, 2 for V, g,
-/// Γ:
+/// Whether the expansion comes from the prisms at once rather than from the children's: a move costs about as
+/// much as sixteen packs of prisms.
+bool Tree::gathers(const Node& node) const {
+  std::size_t moves = 0;
+  for (std::uint32_t c = 0; c < node.children; ++c) moves += nodes_[node.child + c].expanded() ? 1 : 0;
+  return moves == 0 || node.size() <= 16 * static_cast<std::size_t>(kernel_target().kernels[0].lanes) * moves;
+}
+
+/// Not filled with zeros: each thread does that for the expansions it makes.
+Tree::Expansions Tree::room_for_expansions(int order) const {
+  return {order,
+          std::make_unique_for_overwrite<double[]>(expansions() *
+                                                   static_cast<std::size_t>(coefficient_count(order))),
+          std::vector<std::uint8_t>(nodes_.size())};
+}
+
+void Tree::make(const Node& node, Expansions& to) const {
+  const auto terms = static_cast<std::size_t>(coefficient_count(to.order));
+  const auto columns = columns_of(prisms_);
+  double* const c = to.coefficients.get() + node.expansion * terms;
+  std::fill_n(c, terms, 0.0);
+  const auto gather = [&](const Node& from) {
+    kernels_.gather(columns, prism_order().data() + from.first, from.size(), node.centre, node.scale,
+                    to.order, c, nullptr);
+  };
+  if (gathers(node)) return gather(node);
+  for (std::uint32_t i = 0; i < node.children; ++i) {
+    const Node& child = nodes_[node.child + i];
+    if (!child.expanded()) gather(child);
+    else if (child.mass > 0)
+      kernels_.move({{child.centre[0], child.centre[1], child.centre[2]},
+                     child.scale,
+                     to.coefficients.get() + child.expansion * terms},
+                    node.centre, node.scale, to.order, c);
+  }
+}
+
+/// wanted [nodes]; with those from which they come.
+void Tree::make_expansions(std::vector<std::uint8_t> wanted, Expansions& to, Progress& progress) const {
+  std::vector<std::uint32_t> todo;  // parents before children, level by level
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const Node& node = nodes_[n];
+    if (!wanted[n] || to.made[n] || !node.expanded()) continue;
+    todo.push_back(static_cast<std::uint32_t>(n));
+    if (!gathers(node)) std::fill_n(wanted.begin() + node.child, node.children, std::uint8_t{1});
+  }
+  for (std::size_t l = levels_.size() - 1; l-- > 0 && !todo.empty();) {
+    const auto first = std::lower_bound(todo.begin(), todo.end(), levels_[l]);
+    if (first == todo.end()) continue;
+    for_each(static_cast<std::size_t>(todo.end() - first), threads_, [&](std::size_t i) {
+      if (progress.cancelled()) throw Cancelled();
+      make(nodes_[first[static_cast<std::ptrdiff_t>(i)]], to);
+    });
+    std::for_each(first, todo.end(), [&](std::uint32_t n) { to.made[n] = 1; });
+    todo.erase(first, todo.end());
+  }
+}
+
+void Tree::make_expansions(std::vector<std::uint8_t> wanted, Progress& progress) {
+  make_expansions(std::move(wanted), expansions_, progress);
+}
+
+/// Those that tiles of stations meet.
+void Tree::make_expansions(std::span<const std::size_t> tiles, std::span<const Tolerance> tolerances,
+                           Expansions& to) const {
+  std::vector<std::uint8_t> wanted(nodes_.size(), 1);
+  // Far more tiles than clusters meet most of these, and take longer to ask.
+  if (tiles.size() < 4 * nodes_.size()) {
+    std::fill(wanted.begin(), wanted.end(), std::uint8_t{0});
+    constexpr std::size_t chunk = 4;
+    for_each((tiles.size() + chunk - 1) / chunk, threads_, [&](std::size_t c) {
+      if (progress_->cancelled()) throw Cancelled();
+      for (std::size_t t = c * chunk; t < std::min((c + 1) * chunk, tiles.size()); ++t)
+        traverse(
+            receivers_->bounds(tiles[t]), tolerances[t], to.order,
+            [&](const Node& node, int) {
+              std::atomic_ref(wanted[static_cast<std::size_t>(&node - nodes_.data())])
+                  .store(1, std::memory_order_relaxed);
+            },
+            [](const Node&) {});
+    });
+  }
+  make_expansions(std::move(wanted), to, *progress_);
+}
+
+/// The order that keeps every wanted kind within its tolerance at this distance from the centre; −1: none up
+/// to the highest does. Neglected terms, of degree n = p + 1 and more, relative to Σ|m| / r^(k + 1), k = 0,
+/// 1, 2 for V, g, Γ:
 ///   c_k(n) b_n (s/r)^n / (1 − q c_k(n + 1)/c_k(n)),  q = s/r,  c = 1, n + 1, √1.5 (n + 1)(n + 2)
-int Tree::serving_order(const Node& node, double distance, const Tolerance& tolerance) const {
+int Tree::serving_order(const Node& node, double distance, const Tolerance& tolerance, int highest) const {
   const double q = node.scale / distance;
   if (!(q < 0.95)) return -1;
   const float* const b = radial_.data() + node.expansion * static_cast<std::size_t>(order_ + 2);
   double power = 1;
-  for (int n = 1; n <= order_ + 1; ++n) {
+  for (int n = 1; n <= highest + 1; ++n) {
     power *= q;
     const double term = power * static_cast<double>(b[n]), m = n + 1;
     if (wanted_[0] && !(term <= tolerance.of[0] * (1 - q))) continue;
@@ -334,7 +415,7 @@ int Tree::serving_order(const Node& node, double distance, const Tolerance& tole
 }
 
 template <class Far, class Near>
-void Tree::traverse(const Bounds& bounds, const Tolerance& tolerance, const Far& far,
+void Tree::traverse(const Bounds& bounds, const Tolerance& tolerance, int highest, const Far& far,
                     const Near& near) const {
   if (nodes_.empty()) return;
   std::uint32_t stack[8 * 64];
@@ -358,7 +439,7 @@ void Tree::traverse(const Bounds& bounds, const Tolerance& tolerance, const Far&
     if (distance > node.scale) {
       if (node.mass == 0) continue;
       if (node.expanded()) {
-        const int order = serving_order(node, distance, tolerance);
+        const int order = serving_order(node, distance, tolerance, highest);
         if (order >= 0 && evaluation_work(order, wanted_[2]) < pair_work(accuracy_) * node.size()) {
           far(node, order);
           continue;
@@ -437,15 +518,20 @@ void Tree::find_tolerance() {
   std::sort(sample.begin(), sample.end());
   sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
 
+  // A few digits mostly do; no need to make large clusters with all orders for that.
+  auto rough = room_for_expansions(std::min(order_, 6));
   std::fill_n(largest_, 3, 0.0);
   for (double relative = 1e-2; relative > 1e-14; relative *= 1e-3) {
     const auto switching = Switching::for_accuracy(std::clamp(relative, best_accuracy, 1e-3));
     sources_->set_switching(switching);
+    const std::vector<Tolerance> tolerances(sample.size(), {{relative, relative, relative}});
+    auto& expansions = relative > 1e-3 ? rough : expansions_;
+    make_expansions(sample, tolerances, expansions);
     std::vector<std::array<double, 3>> found(sample.size());
     for_each(sample.size(), threads_, [&](std::size_t i) {
-      Task task(*this, switching);
+      Task task(*this, expansions, switching);
       task.tiles = {sample[i]};
-      task.tolerances = {{{relative, relative, relative}}};
+      task.tolerances = {tolerances[i]};
       task.run();
       const int stations = receivers_->tile(sample[i]).count;
       std::vector<std::array<double, 3>> square(static_cast<std::size_t>(stations));
@@ -491,7 +577,7 @@ void Tree::find_tolerance() {
 
 void Tree::prepare(Progress& progress) {
   progress_ = &progress;
-  expand();
+  measure();
   find_tolerance();
 }
 
@@ -507,16 +593,16 @@ Expansion Tree::expansion(std::size_t cluster) const {
   const Node& node = nodes_[cluster];
   return {{node.centre[0], node.centre[1], node.centre[2]},
           node.scale,
-          node.expanded()
-              ? coefficients_.get() + node.expansion * static_cast<std::size_t>(coefficient_count(order_))
-              : nullptr};
+          node.expanded() ? expansions_.coefficients.get() +
+                                node.expansion * static_cast<std::size_t>(coefficient_count(order_))
+                          : nullptr};
 }
 
 Tree::Meetings Tree::meetings(const Bounds& bounds) const {
   Meetings found;
   const auto number = [&](const Node& node) { return static_cast<std::uint32_t>(&node - nodes_.data()); };
   traverse(
-      bounds, tolerance_at(bounds, truncation_share),
+      bounds, tolerance_at(bounds, truncation_share), order_,
       [&](const Node& node, int order) {
         found.far.push_back({number(node), static_cast<std::uint32_t>(order)});
       },
@@ -563,7 +649,7 @@ TreeCost Tree::cost(Progress& progress) {
     const std::size_t t = i * count / sample;
     auto& c = counted[i];
     traverse(
-        receivers_->bounds(t), tolerance_at(receivers_->bounds(t), truncation_share),
+        receivers_->bounds(t), tolerance_at(receivers_->bounds(t), truncation_share), order_,
         [&](const Node&, int order) {
           c.expansions += 1;
           c.terms += coefficient_count(order);
@@ -609,6 +695,15 @@ Summation::Part Tree::part(std::size_t index) const {
 
 void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) {
   prepare(progress);
+  const std::size_t begin = first * tiles_a_task(),
+                    end = std::min(last * tiles_a_task(), receivers_->tiles());
+  std::vector<std::size_t> tiles(end - std::min(begin, end));
+  std::iota(tiles.begin(), tiles.end(), begin);
+  std::vector<Tolerance> tolerances(tiles.size());
+  for_each(tiles.size(), threads_, [&](std::size_t t) {
+    tolerances[t] = tolerance_at(receivers_->bounds(tiles[t]), truncation_share);
+  });
+  make_expansions(tiles, tolerances, expansions_);
   std::uint64_t stations = 0;
   for (std::size_t p = first; p < last; ++p) stations += part(p).stations.size();
   progress_->start("gravity", stations);
@@ -616,11 +711,11 @@ void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& 
   std::mutex taking;
   for_each(last - first, threads_, [&](std::size_t i) {
     const std::size_t index = first + i;
-    Task task(*this, switching);
+    Task task(*this, expansions_, switching);
     for (std::size_t t = index * tiles_a_task();
          t < std::min((index + 1) * tiles_a_task(), receivers_->tiles()); ++t) {
       task.tiles.push_back(t);
-      task.tolerances.push_back(tolerance_at(receivers_->bounds(t), truncation_share));
+      task.tolerances.push_back(tolerances[t - begin]);
     }
     task.run();
     PartSums sums;
@@ -643,7 +738,8 @@ std::size_t Tree::memory_bytes() const {
   const std::size_t sorting = 2 * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) * prisms;
   const std::size_t tile = sizeof(StationTile) / stations_a_tile(stations_.size());
   const std::size_t summing =
-      coefficient_total_ * sizeof(double) + radial_.size() * sizeof(float) + prisms * sizeof(std::uint32_t) +
+      expansions() * static_cast<std::size_t>(coefficient_count(order_)) * sizeof(double) +
+      radial_.size() * sizeof(float) + prisms * sizeof(std::uint32_t) +
       stations_.size() * (sizeof(std::uint32_t) + tile + channels_.size() * sizeof(double));
   return nodes + std::max(sorting, summing);
 }

@@ -34,7 +34,7 @@ struct TreeCost {
 /// A part: about 512 stations that lie close together.
 class Tree final : public Summation {
  public:
-  /// Sorts the prisms, without expansions yet. The views must outlive the tree.
+  /// Sorts the prisms. Expansions are made when they are wanted. The views must outlive the tree.
   /// accuracy: relative to the largest value of each kind of channel over the survey.
   Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
        Progress& progress);
@@ -47,7 +47,6 @@ class Tree final : public Summation {
 
   std::size_t parts() const override;
   Part part(std::size_t index) const override;
-  /// The first call makes the expansions, unless cost() has.
   void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) override;
 
   /// What is known of the error once sum() has run: relative to the largest value of each kind.
@@ -55,8 +54,11 @@ class Tree final : public Summation {
 
   // For an evaluator of its own (tree_device.hpp):
 
-  /// Makes the expansions and finds the tolerance, unless that is done.
+  /// Measures the clusters and finds the tolerance, unless that is done.
   void prepare(Progress& progress);
+  /// wanted [clusters]: those that meetings() found, not 0. Each expansion is made once, the same whoever
+  /// wants it.
+  void make_expansions(std::vector<std::uint8_t> wanted, Progress& progress);
   const Prisms& prisms() const noexcept { return prisms_; }
   const Stations& stations() const noexcept { return stations_; }
   ChannelSet channels() const noexcept { return channels_; }
@@ -69,10 +71,10 @@ class Tree final : public Summation {
   /// Its prisms, first and how many in prism_order().
   std::pair<std::uint32_t, std::uint32_t> prisms_of(std::size_t cluster) const;
   bool is_leaf(std::size_t cluster) const;
-  /// Without coefficients, when the cluster has no expansion.
+  /// Without coefficients, when the cluster has no expansion. They are there once it is made.
   Expansion expansion(std::size_t cluster) const;
-  /// Of all clusters that have an expansion, one after the other.
-  std::span<const double> coefficients() const noexcept { return {coefficients_.get(), coefficient_total_}; }
+  /// Clusters that have one.
+  std::size_t expansions() const noexcept { return radial_.size() / static_cast<std::size_t>(order_ + 2); }
   /// What stations within a box meet: clusters by expansions, with the orders that serve; leaves pair by
   /// pair.
   struct Meetings {
@@ -93,16 +95,30 @@ class Tree final : public Summation {
     double of[3];
   };
 
+  /// Those that are wanted come when they are.
+  struct Expansions {
+    int order = 0;
+    std::unique_ptr<double[]> coefficients;  // [expansions][coefficient_count(order)]
+    std::vector<std::uint8_t> made;          // [nodes] whether they are there
+  };
+
   struct AbsoluteFields {
     double sum[3], square[3];
   };
 
-  void expand();
+  void measure();
+  bool gathers(const Node& node) const;
+  Expansions room_for_expansions(int order) const;
+  void make(const Node& node, Expansions& to) const;
+  void make_expansions(std::vector<std::uint8_t> wanted, Expansions& to, Progress& progress) const;
+  void make_expansions(std::span<const std::size_t> tiles, std::span<const Tolerance> tolerances,
+                       Expansions& to) const;
   void find_tolerance();
   Tolerance tolerance_at(const Bounds& bounds, double share) const;
-  int serving_order(const Node& node, double distance, const Tolerance& tolerance) const;
+  int serving_order(const Node& node, double distance, const Tolerance& tolerance, int highest) const;
   template <class Far, class Near>
-  void traverse(const Bounds& bounds, const Tolerance& tolerance, const Far& far, const Near& near) const;
+  void traverse(const Bounds& bounds, const Tolerance& tolerance, int highest, const Far& far,
+                const Near& near) const;
   AbsoluteFields absolute_fields(const Bounds& bounds) const;
   std::size_t pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const;
   std::size_t memory_bytes() const;
@@ -120,14 +136,13 @@ class Tree final : public Summation {
   const ExpansionKernels& kernels_;
   std::unique_ptr<Sources> sources_;
   std::unique_ptr<Receivers> receivers_;
-  std::vector<Node> nodes_;                 // children after their parents, level by level
-  std::vector<std::size_t> levels_;         // first node of each level, and the end
-  std::unique_ptr<double[]> coefficients_;  // of the nodes that have an expansion
-  std::size_t coefficient_total_ = 0;
+  std::vector<Node> nodes_;          // children after their parents, level by level
+  std::vector<std::size_t> levels_;  // first node of each level, and the end
+  Expansions expansions_;
   std::vector<float> radial_;  // their bounds of the absolute moments, 0 .. order + 1
   double largest_[3] = {};     // lower bounds of the largest value over the survey
   double pair_accuracy_ = best_accuracy;
-  bool expanded_ = false, tolerance_known_ = false;
+  bool measured_ = false, tolerance_known_ = false;
   double error_bound_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // Floor: FP64 instructions, 13 (p + 3)² for an expansion of order p at a station; its tables (22 kB of shared
 // memory at the highest order) are made once for 32 stations.
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t most_groups = 1 << 14;  // whose lists are held at once
 constexpr std::uint32_t slices = 16;          // of the expansions that a group meets, so that a GPU is filled
 constexpr std::uint32_t near_chunks = 8;
-constexpr std::size_t converted_at_once = std::size_t{1} << 23;  // numbers of expansions
+constexpr std::size_t most_converted = std::size_t{1} << 20;  // numbers of expansions at once
 
 /// A launch should not keep Ctrl-C waiting: half a second of multiply-adds.
 double most_operations(Device device) {
@@ -48,24 +48,22 @@ struct CartesianToHarmonic {
 };
 
 struct DeviceCluster {
-  static constexpr std::uint32_t no_expansion = 0xffffffffU;
   double centre[3];         ///< m
   double scale;             ///< of its Cartesian expansion, in units
-  std::uint32_t expansion;  ///< its number, or no_expansion
+  std::uint32_t expansion;  ///< its number, when it has one
 };
 
 /// One coefficient of one cluster.
 struct ToHarmonics {
-  View<const DeviceCluster> clusters;  ///< some of them
-  View<const double> cartesian;        ///< [their expansions][coefficient_count(order)], in units of `scale`
+  View<const DeviceCluster> clusters;
+  View<const std::uint32_t> which;        ///< of them
+  View<const double> cartesian;           ///< [which][coefficient_count(order)], in units of their scale
   View<const CartesianToHarmonic> table;  ///< one
-  std::uint32_t first;                    ///< number of the first of their expansions
   int order;
   View<ComplexNumber> harmonics;  ///< [expansions][harmonic_count(order)], in units of one
   TERRANE_FN void operator()(std::size_t i) const {
     const auto terms = static_cast<std::size_t>(harmonic_count(order));
-    const DeviceCluster& cluster = clusters[i / terms];
-    if (cluster.expansion == DeviceCluster::no_expansion) return;
+    const DeviceCluster& cluster = clusters[which[i / terms]];
     const int place = static_cast<int>(i % terms);
     int n = 0;
     while (harmonic_place(n + 1, 0) <= place) ++n;
@@ -73,9 +71,9 @@ struct ToHarmonics {
     double power = m > 0 ? 2 : 1;
     for (int k = 0; k < n; ++k) power *= cluster.scale;
     if ((degree - j) % 2) power = -power;  // ∂₊^j ∂₋^(degree−j) = (−∂z²)^(degree−j) ∂₊^m
-    const double* const from =
-        cartesian.data + (cluster.expansion - first) * static_cast<std::size_t>(coefficient_count(order)) +
-        n * n + (c == 1 ? n + 1 : 0);
+    const double* const from = cartesian.data +
+                               i / terms * static_cast<std::size_t>(coefficient_count(order)) + n * n +
+                               (c == 1 ? n + 1 : 0);
     ComplexNumber sum{0, 0};
     for (int a = 0; a <= degree; ++a) {
       const double value = from[a] * table[0].k[degree][a][j] * power;
@@ -244,58 +242,63 @@ class TreeOnDevice final : public DeviceSummation {
                         {{0, 1, 2}, tree->channels()}, Switching::for_accuracy(tree->pair_accuracy()),
                         tree->prism_order(), leaves(*tree), precision, tree->threads()),
         tree_(std::move(tree)),
-        range_of_(tree_->clusters()) {
+        range_of_(tree_->clusters()),
+        brought_(tree_->clusters()) {
     std::uint32_t ranges = 0;
     for (std::size_t c = 0; c < tree_->clusters(); ++c)
       if (tree_->is_leaf(c)) range_of_[c] = ranges++;
-    bring_expansions();
+    bring_clusters();
     decide_groups_at_once();
   }
 
  private:
   std::size_t groups_at_once() const override { return groups_at_once_; }
 
-  void bring_expansions() {
+  void bring_clusters() {
     std::vector<DeviceCluster> clusters(tree_->clusters());
     std::uint32_t count = 0;
     for (std::size_t c = 0; c < clusters.size(); ++c) {
       const auto e = tree_->expansion(c);
       std::copy_n(e.centre, 3, clusters[c].centre);
       clusters[c].scale = e.scale;
-      clusters[c].expansion = e.coefficients ? count++ : DeviceCluster::no_expansion;
+      if (e.coefficients) clusters[c].expansion = count++;
       unit_ = std::max(unit_, e.scale);
     }
     unit_ = unit_ > 0 ? std::ldexp(1.0, std::ilogb(unit_)) : 1.0;
     for (auto& cluster : clusters) cluster.scale /= unit_;
     clusters_ = Buffer(stream_, clusters);
-    const int order = tree_->order();
-    const auto cartesian = static_cast<std::size_t>(coefficient_count(order)),
-               harmonic = static_cast<std::size_t>(harmonic_count(order));
-    coefficients_ = Buffer<ComplexNumber>(stream_.device(), std::max<std::size_t>(1, count * harmonic));
-    const auto table = std::make_unique<CartesianToHarmonic>(order);
-    const Buffer<CartesianToHarmonic> device_table(stream_, {table.get(), 1});
+    const auto terms = static_cast<std::size_t>(harmonic_count(tree_->order()));
+    coefficients_ = Buffer<ComplexNumber>(stream_.device(), std::max<std::size_t>(1, count * terms));
+    const auto table = std::make_unique<CartesianToHarmonic>(tree_->order());
+    table_ = Buffer<CartesianToHarmonic>(stream_, {table.get(), 1});
+  }
+
+  /// Makes the expansions of clusters, wanted [clusters], that are not there yet, and brings them.
+  void bring_expansions(const std::vector<std::uint8_t>& wanted, Progress& progress) {
+    tree_->make_expansions(wanted, progress);
+    std::vector<std::uint32_t> missing;
+    for (std::size_t c = 0; c < wanted.size(); ++c)
+      if (wanted[c] && !brought_[c]) missing.push_back(static_cast<std::uint32_t>(c));
     // Some at a time, for they are there twice while they are converted.
-    const std::size_t at_once = std::max<std::size_t>(1, converted_at_once / cartesian);
-    Buffer<double> given(stream_.device(), std::min<std::size_t>(at_once, count) * cartesian);
-    for (std::size_t first = 0; first < clusters.size(); first += at_once) {
-      const std::size_t last = std::min(first + at_once, clusters.size());
-      std::uint32_t begin = DeviceCluster::no_expansion, end = 0;
-      for (std::size_t c = first; c < last; ++c)
-        if (clusters[c].expansion != DeviceCluster::no_expansion) {
-          begin = std::min(begin, clusters[c].expansion);
-          end = clusters[c].expansion + 1;
-        }
-      if (end == 0) continue;
-      given.upload(stream_, tree_->coefficients().subspan(begin * cartesian, (end - begin) * cartesian));
-      terrane::for_each(stream_, (last - first) * harmonic,
-                        ToHarmonics{{clusters_.view().data + first, last - first},
-                                    given.view(),
-                                    device_table.view(),
-                                    begin,
-                                    order,
+    const int order = tree_->order();
+    const auto terms = static_cast<std::size_t>(coefficient_count(order)),
+               at_once = std::min(missing.size(), most_converted / terms);
+    const auto given = std::make_unique_for_overwrite<double[]>(at_once * terms);
+    for (std::size_t first = 0; first < missing.size(); first += at_once) {
+      const std::size_t count = std::min(at_once, missing.size() - first);
+      const auto which = std::span<const std::uint32_t>(missing).subspan(first, count);
+      for_each(count, threads_, [&](std::size_t i) {
+        std::copy_n(tree_->expansion(which[i]).coefficients, terms, given.get() + i * terms);
+      });
+      enlarge(stream_, which_, at_once);
+      which_.upload(stream_, which);
+      enlarge(stream_, given_, at_once * terms);
+      given_.upload(stream_, {given.get(), count * terms});
+      terrane::for_each(stream_, count * static_cast<std::size_t>(harmonic_count(order)),
+                        ToHarmonics{clusters_.view(), which_.view(), given_.view(), table_.view(), order,
                                     coefficients_.view()});
-      stream_.wait();  // before the next, or the end, takes the memory
     }
+    for (const auto c : missing) brought_[c] = 1;
   }
 
   /// From a sample of the groups: so few that Ctrl-C need not wait for long, and that they fit. Once, for all
@@ -333,6 +336,7 @@ class TreeOnDevice final : public DeviceSummation {
     std::vector<Tree::Meetings> met(groups);
     std::vector<std::uint64_t> start(groups + 1);
     near_ = {near_chunks, std::vector<std::uint64_t>(near_chunks * groups + 1), {}};
+    std::vector<std::uint8_t> wanted(tree_->clusters());
     const auto each_group = [&](const auto& work) {
       constexpr std::size_t chunk = 4;
       for_each((groups + chunk - 1) / chunk, threads_, [&](std::size_t c) {
@@ -344,11 +348,14 @@ class TreeOnDevice final : public DeviceSummation {
     each_group([&](std::size_t g) {
       met[g] = tree_->meetings(receivers_->bounds(first + g));
       start[g + 1] = met[g].far.size();
+      for (const auto& far : met[g].far)
+        std::atomic_ref(wanted[far.cluster]).store(1, std::memory_order_relaxed);
       std::size_t count = 0;
       for (const auto leaf : met[g].near) count += tiles_of(leaf).second - tiles_of(leaf).first;
       for (std::size_t c = 0; c < near_chunks; ++c)
         near_.start[c * groups + g + 1] = count * (c + 1) / near_chunks - count * c / near_chunks;
     });
+    bring_expansions(wanted, progress);
     std::partial_sum(start.begin(), start.end(), start.begin());
     std::partial_sum(near_.start.begin(), near_.start.end(), near_.start.begin());
     // Not filled with zeros.
@@ -398,7 +405,11 @@ class TreeOnDevice final : public DeviceSummation {
 
   std::shared_ptr<Tree> tree_;
   std::vector<std::uint32_t> range_of_;  // of each leaf, its number among ranges
+  std::vector<std::uint8_t> brought_;    // [clusters] whether their expansions are on the device
   Buffer<DeviceCluster> clusters_;
+  Buffer<CartesianToHarmonic> table_;
+  Buffer<double> given_;  // expansions and of which clusters, while they are converted
+  Buffer<std::uint32_t> which_;
   Buffer<ComplexNumber> coefficients_;
   double unit_ = 0;
   std::size_t groups_at_once_ = 1;
@@ -427,17 +438,14 @@ TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost) {
   met.far = static_cast<std::size_t>(wider * cost.most_far);
   met.near_tiles = static_cast<std::size_t>(wider * cost.most_near * static_cast<double>(tiles) /
                                             static_cast<double>(std::max<std::size_t>(1, prisms)));
-  const std::size_t numbers = tree.coefficients().size(),
-                    expansions = numbers / static_cast<std::size_t>(coefficient_count(tree.order()));
   const double lying = static_cast<double>(
       prisms * 7 * sizeof(double) + tiles * (sizeof(DeviceTile) + sizeof(MultipoleCoefficients)) +
       tree.clusters() * sizeof(DeviceCluster) +
-      expansions * static_cast<std::size_t>(harmonic_count(tree.order())) * sizeof(ComplexNumber) +
+      tree.expansions() * static_cast<std::size_t>(harmonic_count(tree.order())) * sizeof(ComplexNumber) +
+      sizeof(CartesianToHarmonic) + most_converted * sizeof(double) +
       groups * (device_tile * 3 * sizeof(double) + sizeof(StationBox)));
-  const double converting = static_cast<double>(std::min(numbers, converted_at_once) * sizeof(double)),
-               summing = static_cast<double>(std::min(groups, groups_a_part)) * met.device_bytes(width);
-  return {lying + std::max(converting, summing),
-          static_cast<double>(std::min(groups, most_groups)) * met.host_bytes(width)};
+  const double summing = static_cast<double>(std::min(groups, groups_a_part)) * met.device_bytes(width);
+  return {lying + summing, static_cast<double>(std::min(groups, most_groups)) * met.host_bytes(width)};
 }
 
 }  // namespace terrane::gravity
