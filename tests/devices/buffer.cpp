@@ -81,7 +81,9 @@ TEST(Devices, ThatAreSharedTellEachItsShareOfWhatIsFree) {
   EXPECT_EQ(third.free, all.free / 3);
   EXPECT_EQ(third.total, all.total);
   EXPECT_EQ(resolve({debug.kind, debug.index, 3}).shared_by, 3);
-  if (gpu_count() > 0) EXPECT_EQ(resolve({Device::Kind::cuda, -1, 3}, 1).shared_by, 3);
+  if (gpu_count() > 0) {
+    EXPECT_EQ(resolve({Device::Kind::cuda, -1, 3}, 1).shared_by, 3);
+  }
 }
 
 TEST(Devices, AreNamedAsInJobFiles) {
