@@ -214,6 +214,21 @@ PrismList scattered_bodies(int cells, unsigned seed) {
   return prisms;
 }
 
+TEST_P(DirectSumOn, SinglePrecisionReachesFurtherThanTheEarth) {
+  // The fifth power of the inverse distance, in sides of the prisms, is far below what a float can hold.
+  const auto prisms = noisy_block(4, 21);
+  test::StationList stations;
+  for (const double distance : {1e4, 1e7, 4e8, 1.5e11}) {
+    stations.easting.assign({0.3 * distance, -distance});
+    stations.northing.assign({0.5 * distance, 0.1 * distance});
+    stations.up.assign({distance, 0.2 * distance});
+    const auto truth = sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-12).values,
+               here = sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-6, Precision::single_precision)
+                          .values;
+    EXPECT_LT(test::largest_error(here, truth), single_accuracy) << distance;
+  }
+}
+
 TEST_P(DirectSumOn, SinglePrecisionStandsSmallBodiesFarApart) {
   for (const int cells : {1, 3}) {
     const auto prisms = scattered_bodies(cells, 17);

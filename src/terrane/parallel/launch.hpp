@@ -47,8 +47,9 @@ TERRANE_FN std::uint64_t fetch_add(std::uint64_t& counter, std::uint64_t by) {
 namespace detail {
 
 template <class Kernel>
-concept looks_ahead = requires(const Kernel& kernel, typename Kernel::Shared& shared) {
-  kernel.look_ahead(shared, std::size_t{}, std::size_t{}, 0);
+concept looks_ahead = requires(const Kernel& kernel, typename Kernel::Shared& shared,
+                               typename Kernel::Thread& state) {
+  kernel.look_ahead(shared, state, std::size_t{}, std::size_t{}, 0);
 };
 
 #if defined(__CUDACC__)
@@ -72,10 +73,10 @@ __global__ void __launch_bounds__(group_threads, Kernel::groups_at_once)
   for (std::size_t step = 0; step < steps; ++step) {
     __syncwarp();
     if constexpr (looks_ahead<Kernel>) {
-      kernel.look_ahead(shared, group, step, thread);
+      kernel.look_ahead(shared, state, group, step, thread);
       __syncwarp();
     }
-    kernel.load(shared, group, step, thread);
+    kernel.load(shared, state, group, step, thread);
     __syncwarp();
     kernel.work(shared, state, group, step, thread);
   }
@@ -109,13 +110,13 @@ void for_each([[maybe_unused]] Stream& stream, std::size_t count, const Kernel& 
 }
 
 /// Groups of group_threads threads, each of which walks over tiles. A Kernel has
-///   Shared, Thread          what a group holds in common, what each thread holds
-///   groups_at_once          how many groups a multiprocessor should hold (registers allowing)
+///   Shared, Thread     what a group holds in common, what each thread holds
+///   groups_at_once     how many groups a multiprocessor should hold (registers allowing)
 ///   begin(Shared&, Thread&, group, thread)
-///   steps(group)            tiles to walk over
-///   look_ahead(Shared&, group, step, thread)      may be there: before load(), what that needs to know
-///   load(Shared&, group, step, thread)            all threads together bring a tile
-///   work(Shared&, Thread&, group, step, thread)   each thread does its share of it
+///   steps(group)       tiles to walk over
+///   look_ahead(Shared&, Thread&, group, step, thread)   may be there: what load() needs to know
+///   load(Shared&, Thread&, group, step, thread)         all threads together bring a tile
+///   work(Shared&, Thread&, group, step, thread)         each thread does its share of it
 ///   end(Shared&, Thread&, group, thread)
 /// A thread may keep what is its own in Shared, too, where registers are dear; nobody else may look at that.
 template <class Kernel>
@@ -144,8 +145,10 @@ void for_each_group([[maybe_unused]] Stream& stream, std::size_t groups, const K
     const std::size_t steps = kernel.steps(group);
     for (std::size_t step = 0; step < steps; ++step) {
       if constexpr (detail::looks_ahead<Kernel>)
-        for (int t = 0; t < group_threads; ++t) kernel.look_ahead(*shared, group, step, t);
-      for (int t = 0; t < group_threads; ++t) kernel.load(*shared, group, step, t);
+        for (int t = 0; t < group_threads; ++t)
+          kernel.look_ahead(*shared, state[static_cast<std::size_t>(t)], group, step, t);
+      for (int t = 0; t < group_threads; ++t)
+        kernel.load(*shared, state[static_cast<std::size_t>(t)], group, step, t);
       for (int t = 0; t < group_threads; ++t)
         kernel.work(*shared, state[static_cast<std::size_t>(t)], group, step, t);
     }

@@ -9,11 +9,12 @@
 // the difference taken in double, and in units of the tile, so that powers of a distance stay in range; pairs
 // nearer than three sides are computed in double, and everything is summed in double tile by tile.
 //
-// Floor: FP64 instructions. A pair of order 2, 4, 6, 8 takes 60, 93, 141, 219; the tile (9 kB of shared
-// memory) is read once for 32 stations, 2 bytes a pair.
+// Floor: FP64 instructions. A pair of order 2, 4, 6, 8 takes 56, 91, 139, 217; the tile (1 kB where all
+// prisms have one shape) is read once for 32 stations, far below what the caches give.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "terrane/parallel/buffer.hpp"
 #include "terrane/parallel/launch.hpp"
@@ -33,9 +34,16 @@ struct DeviceTile {
   static constexpr std::uint32_t no_shape = 0xffffffffU;
   double low[3], high[3];  ///< box around the centres, m
   double longest;          ///< side, m
-  double length, density;  ///< units of the tile, powers of two: m, kg/m³
+  double length, density;  ///< units of the tile, powers of two: m, kg/m³; in double 1
+  double inverse_length;
   std::uint32_t first, count;
   std::uint32_t shape;  ///< of all its prisms, or no_shape
+};
+
+/// A prism as its multipoles see it.
+template <class Real>
+struct alignas(4 * sizeof(Real)) Source {
+  Real x, y, z, mass;  ///< centre relative to the low corner of the tile's box; units of the tile
 };
 
 /// Multipole coefficients in the type of the pairs, lengths in units of the tile.
@@ -48,11 +56,17 @@ struct MultipoleTables {
   double order_2[3][3], order_4[6][6], order_6[10][10], order_8[15][15];
 };
 
-/// Everything that lies on the device.
+/// Everything that lies on the device, for pairs in Real.
+template <class Real>
 struct DeviceEarth {
   View<const double> low[3], high[3], density;  ///< of prisms, tile by tile: m, kg/m³
+  View<const Source<Real>> sources;             ///< the same prisms
   View<const DeviceTile> tiles;
-  View<const MultipoleCoefficients> shapes;
+  View<const TileCoefficients<Real>> shapes;  ///< in units of their tiles
+  /// The shape that most tiles have, and its coefficients. As arguments of a kernel they need no registers:
+  /// on the H200 a multiply-add that reads three registers takes three cycles, one that reads two takes two.
+  std::uint32_t common_shape;  ///< none: the number of shapes
+  TileCoefficients<Real> common;
   View<const MultipoleTables> tables;  ///< one
   Switching switching;
   double least_gap;  ///< of a far tile, in lengths of its box: in float, coordinates along it must not round
@@ -71,7 +85,7 @@ struct DeviceStations {
 };
 
 /// Which tiles a group of stations meets in which chunk. A group of threads is chunk · stations + station.
-/// Without a list, chunk c of C holds the tiles T c / C .. T (c + 1) / C − 1.
+/// Without a list, chunks share the tiles, the first of them most, the last least: what runs last is short.
 struct TileLists {
   std::uint32_t tiles, chunks, stations;  ///< tiles in all, chunks, groups of stations
   View<const std::uint64_t> start;        ///< [groups + 1] places in the list, or empty
@@ -79,11 +93,16 @@ struct TileLists {
 
   TERRANE_FN std::size_t first(std::size_t group) const {
     if (start.size != 0) return start[group];
-    return std::size_t{tiles} * (group / stations) / chunks;
+    return boundary(group / stations);
   }
   TERRANE_FN std::size_t last(std::size_t group) const {
     if (start.size != 0) return start[group + 1];
-    return std::size_t{tiles} * (group / stations + 1) / chunks;
+    return boundary(group / stations + 1);
+  }
+  /// First tile of chunk c of C: T x (1 + s − s x), x = c / C, s = 3/5.
+  TERRANE_FN std::size_t boundary(std::uint64_t c) const {
+    return std::uint64_t{tiles} * c * (std::uint64_t{8} * chunks - 3 * c) /
+           (std::uint64_t{5} * chunks * chunks);
   }
   TERRANE_FN std::uint32_t tile(std::size_t place) const {
     return start.size != 0 ? list[place] : static_cast<std::uint32_t>(place);
@@ -173,6 +192,10 @@ struct DeviceSums {
     add(Quantities<Real>{weight * q.v, weight * q.e, weight * q.n, weight * q.u, weight * q.ee, weight * q.nn,
                          weight * q.uu, weight * q.en, weight * q.eu, weight * q.nu});
   }
+  template <Channel channel>
+  TERRANE_FN void add(const Real& value) {
+    if constexpr (has(channel)) sum[place(channel)] += value;
+  }
   static constexpr int place(Channel wanted) {
     int c = 0;
     for (unsigned channel = 0; channel < static_cast<unsigned>(wanted); ++channel)
@@ -184,64 +207,77 @@ struct DeviceSums {
 /// A tile as both kernels see it.
 template <class Real>
 struct SharedTile {
-  struct alignas(4 * sizeof(Real)) Source {
-    Real x, y, z, mass;  ///< centre relative to the origin; units of the tile
-  };
+  DeviceTile tile;
   /// Filled up with sources without mass, and one more, so that loops need not look for the last.
-  Source source[device_tile + 1];
+  Source<Real> source[device_tile + 1];
   TileCoefficients<Real> coefficients[device_tile];  ///< the first is that of all in a tile of one shape
-  double origin[3], length, density;
-  int count, stride;  ///< stride: 0 in a tile of one shape
 
-  /// Thread t brings prism t, for multipoles up to `order`.
-  TERRANE_FN void load(const DeviceEarth& earth, const DeviceTile& tile, int order, int t) {
-    const bool scaled = sizeof(Real) < sizeof(double);
-    const double unit = scaled ? tile.length : 1, inverse = 1 / unit;  // a power of two
-    const double weight = scaled ? 1 / (tile.density * unit * unit * unit) : 1;
-    if (t == 0) {
-      for (int a = 0; a < 3; ++a) origin[a] = tile.low[a];
-      length = unit;
-      density = scaled ? tile.density : 1;
-      count = static_cast<int>(tile.count);
-      stride = tile.shape == DeviceTile::no_shape ? 1 : 0;
-    }
-    const bool real = t < static_cast<int>(tile.count);
-    const std::size_t n = tile.first + (real ? static_cast<std::size_t>(t) : 0);
-    double side[3], centre[3];
-    for (int a = 0; a < 3; ++a) {
-      const double l = earth.low[a][n], h = earth.high[a][n];
-      side[a] = h - l;
-      centre[a] = 0.5 * ((l - tile.low[a]) + (h - tile.low[a])) * inverse;
-    }
-    const double weighed = real ? earth.density[n] * weight * (side[0] * side[1] * side[2]) : 0.0;
-    source[t] = {static_cast<Real>(centre[0]), static_cast<Real>(centre[1]), static_cast<Real>(centre[2]),
-                 static_cast<Real>(weighed)};
-    if (t == 0) source[device_tile] = source[0];
-    if (tile.shape == DeviceTile::no_shape)
-      set_multipole_coefficients(earth.tables[0], side[0] * inverse, side[1] * inverse, side[2] * inverse,
-                                 order, coefficients[t]);
-    if (tile.shape != DeviceTile::no_shape) {
+  static constexpr std::size_t word_bytes = sizeof(std::uint32_t);
+  static constexpr int words = sizeof(DeviceTile) / word_bytes;
+  static_assert(sizeof(DeviceTile) % word_bytes == 0 && words <= group_threads);
+
+  /// Thread t brings a word of the tile, prism t, and coefficients for multipoles up to `order`. known: the
+  /// shape whose coefficients are here already.
+  TERRANE_FN void load(const DeviceEarth<Real>& earth, const DeviceTile& from, std::uint32_t& known,
+                       int order, int t) {
+    const auto at = static_cast<std::size_t>(t);
+    if (t < words)
+      std::memcpy(
+          __builtin_assume_aligned(reinterpret_cast<char*>(&tile) + at * word_bytes, word_bytes),
+          __builtin_assume_aligned(reinterpret_cast<const char*>(&from) + at * word_bytes, word_bytes),
+          word_bytes);
+    const bool real = at < from.count;
+    const std::size_t n = from.first + (real ? at : 0);
+    Source<Real> mine = earth.sources[n];
+    if (t == 0) source[device_tile] = mine;
+    if (!real) mine.mass = Real(0);
+    source[t] = mine;
+    const std::uint32_t shape = from.shape;
+    if (shape == DeviceTile::no_shape) {
+      double side[3];
+      for (int a = 0; a < 3; ++a) {
+        side[a] = earth.high[a][n] - earth.low[a][n];
+        if constexpr (sizeof(Real) < sizeof(double)) side[a] *= from.inverse_length;
+      }
+      set_multipole_coefficients(earth.tables[0], side[0], side[1], side[2], order, coefficients[t]);
+    } else if (shape != known && shape != earth.common_shape) {
       // The coefficients of one shape, shared out over the threads.
-      const auto& c = earth.shapes[tile.shape];
+      const auto& one = earth.shapes[shape];
       auto& to = coefficients[0];
-      const double i2 = inverse * inverse, i4 = i2 * i2;
-      if (t < 3) to.t2[t] = static_cast<Real>(c.t2[t] * i2);
-      if (t < 6) to.t4[t] = static_cast<Real>(c.t4[t] * i4);
-      if (t < 10) to.t6[t] = static_cast<Real>(c.t6[t] * (i4 * i2));
-      if (t < 15) to.t8[t] = static_cast<Real>(c.t8[t] * (i4 * i4));
+      if (t < 3) to.t2[t] = one.t2[t];
+      if (t < 6) to.t4[t] = one.t4[t];
+      if (t < 10) to.t6[t] = one.t6[t];
+      if (t < 15) to.t8[t] = one.t8[t];
     }
+    known = shape;
+  }
+
+  TERRANE_FN int count() const { return static_cast<int>(tile.count); }
+  /// From the coefficients of one prism to those of the next.
+  TERRANE_FN int stride() const { return tile.shape == DeviceTile::no_shape ? 1 : 0; }
+  /// A length in units of the tile.
+  TERRANE_FN Real in_units(double metres) const {
+    if constexpr (sizeof(Real) == sizeof(double)) return metres;
+    else return static_cast<Real>(metres * tile.inverse_length);
   }
 };
 
 /// One station.
 struct StationThread {
   double x, y, z;
+  std::size_t first;  ///< place of the group's first tile in the lists: to find it takes a division
+  std::uint32_t steps;
+  std::uint32_t known_shape;
 };
 
 /// The running sums of a group's stations, in shared memory: they are needed once a tile only.
 template <unsigned Bits>
 struct RunningSums {
-  static constexpr int count = DeviceSums<Bits, double>::count;
+  using Sums = DeviceSums<Bits, double>;
+  static constexpr int count = Sums::count;
+  /// Γuu is not summed but made from the others at the end: of pairs outside bodies, as all of the kernels
+  /// are.
+  static constexpr bool by_laplace = Sums::uu_by_laplace && Sums::has(Channel::g_uu);
   double of[count][device_tile];
 
   TERRANE_FN void clear(int t) {
@@ -255,18 +291,18 @@ struct RunningSums {
     for (unsigned channel = 0; channel < channel_count; ++channel)
       if ((Bits >> channel) & 1U) {
         const double unit = channel == 0 ? potential : channel <= 3 ? vector : tensor;
-        of[c][t] += unit * static_cast<double>(other.sum[c]);
+        if (!(by_laplace && channel == static_cast<unsigned>(Channel::g_uu)))
+          of[c][t] += unit * static_cast<double>(other.sum[c]);
         ++c;
       }
   }
   TERRANE_FN void add(int t, const DeviceSums<Bits, double>& other) {
-    unrolled<count>([&](auto c) { of[c][t] += other.sum[c]; });
+    unrolled<count>([&](auto c) {
+      if constexpr (!(by_laplace && c == Sums::place(Channel::g_uu))) of[c][t] += other.sum[c];
+    });
   }
-  /// Γuu from the sums of Γee and Γnn, where it was not summed itself: outside bodies, where every pair of
-  /// the kernels is; pairs that touch are the host's.
   TERRANE_FN void complete(int t) {
-    using Sums = DeviceSums<Bits, double>;
-    if constexpr (Sums::uu_by_laplace && Sums::has(Channel::g_uu))
+    if constexpr (by_laplace)
       of[Sums::place(Channel::g_uu)][t] =
           -(of[Sums::place(Channel::g_ee)][t] + of[Sums::place(Channel::g_nn)][t]);
   }
@@ -279,7 +315,7 @@ struct TileKernelOnDevice {
   using Thread = StationThread;
   static constexpr bool uu_by_laplace = Sums::uu_by_laplace;
 
-  DeviceEarth earth;
+  DeviceEarth<Real> earth;
   DeviceStations stations;
   Lists lists;
   View<double> partial;
@@ -290,11 +326,14 @@ struct TileKernelOnDevice {
     thread.x = stations.at[0][s];
     thread.y = stations.at[1][s];
     thread.z = stations.at[2][s];
+    thread.first = lists.first(group);
+    thread.steps = static_cast<std::uint32_t>(lists.last(group) - thread.first);
+    thread.known_shape = DeviceTile::no_shape;
     shared.total.clear(t);
   }
   TERRANE_FN std::size_t steps(std::size_t group) const { return lists.last(group) - lists.first(group); }
-  TERRANE_FN const DeviceTile& tile(std::size_t group, std::size_t step) const {
-    return earth.tiles[lists.tile(lists.first(group) + step)];
+  TERRANE_FN const DeviceTile& tile(const Thread& thread, std::size_t step) const {
+    return earth.tiles[lists.tile(thread.first + step)];
   }
   template <class Shared>
   TERRANE_FN void end(Shared& shared, Thread&, std::size_t group, int t) const {
@@ -308,8 +347,9 @@ struct TileKernelOnDevice {
     if constexpr (sizeof(Real) == sizeof(double)) {
       shared.total.add(t, sum);
     } else {
-      const double tensor = shared.tile.density, vector = tensor * shared.tile.length;
-      shared.total.add(t, sum, vector * shared.tile.length, vector, tensor);
+      const auto& tile = shared.tile.tile;
+      const double tensor = tile.density, vector = tensor * tile.length;
+      shared.total.add(t, sum, vector * tile.length, vector, tensor);
     }
   }
 };
@@ -327,18 +367,20 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
   };
 
   /// Every thread looks at one of the next tiles.
-  TERRANE_FN void look_ahead(Shared& shared, std::size_t group, std::size_t step, int t) const {
+  TERRANE_FN void look_ahead(Shared& shared, const Thread& thread, std::size_t group, std::size_t step,
+                             int t) const {
     if (step % group_threads != 0) return;
     const std::size_t next = step + static_cast<std::size_t>(t);
-    shared.order[t] = next < this->steps(group)
-                          ? far_order(this->earth.switching, this->earth.least_gap, this->tile(group, next),
+    shared.order[t] = next < thread.steps
+                          ? far_order(this->earth.switching, this->earth.least_gap, this->tile(thread, next),
                                       this->stations.boxes[this->lists.station_group(group)])
                           : 4;
   }
 
-  TERRANE_FN void load(Shared& shared, std::size_t group, std::size_t step, int t) const {
+  TERRANE_FN void load(Shared& shared, Thread& thread, std::size_t, std::size_t step, int t) const {
     const int order = shared.order[step % group_threads];
-    if (order < 4) shared.tile.load(this->earth, this->tile(group, step), 2 * order + 2, t);
+    if (order < 4)
+      shared.tile.load(this->earth, this->tile(thread, step), thread.known_shape, 2 * order + 2, t);
   }
   TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t, std::size_t step, int t) const {
     switch (shared.order[step % group_threads]) {
@@ -357,21 +399,15 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
 
  private:
   template <int Order>
-  TERRANE_FN static void run(Shared& shared, const Thread& thread, int t) {
+  TERRANE_FN void run(Shared& shared, const Thread& thread, int t) const {
     const auto& tile = shared.tile;
-    const double inverse = 1 / tile.length;
-    const Real x = static_cast<Real>((thread.x - tile.origin[0]) * inverse),
-               y = static_cast<Real>((thread.y - tile.origin[1]) * inverse),
-               z = static_cast<Real>((thread.z - tile.origin[2]) * inverse);
+    const auto& origin = tile.tile.low;
+    const Real x = tile.in_units(thread.x - origin[0]), y = tile.in_units(thread.y - origin[1]),
+               z = tile.in_units(thread.z - origin[2]);
     Sums sum;
     sum.clear();
-    // The coefficients of one shape stay in registers where there are enough.
-    if (tile.stride == 0 && (sizeof(Real) < sizeof(double) || Order == 2)) {
-      const TileCoefficients<Real> one = tile.coefficients[0];
-      add<Order>(tile, x, y, z, &one, 0, sum);
-    } else {
-      add<Order>(tile, x, y, z, tile.coefficients, tile.stride, sum);
-    }
+    if (tile.tile.shape == this->earth.common_shape) add<Order>(tile, x, y, z, &this->earth.common, 0, sum);
+    else add<Order>(tile, x, y, z, tile.coefficients, tile.stride(), sum);
     Base::settle(shared, t, sum);
   }
 
@@ -392,12 +428,11 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
     constexpr int turns = 4;
     static_assert(device_tile % turns == 0);
     Way next = way(0);
-    for (int first = 0; first < tile.count; first += turns)
+    for (int first = 0; first < tile.count(); first += turns)
       unrolled<turns>([&](auto turn) {
         const Way w = next;
         next = way(first + turn + 1);
-        sum.add(multipole_at<Order, true>(coefficients[(first + turn) * stride], w.x, w.y, w.z, w.inverse,
-                                          w.mass));
+        add_multipole<Order>(coefficients[(first + turn) * stride], w.x, w.y, w.z, w.inverse, w.mass, sum);
       });
   }
 };
@@ -421,9 +456,9 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
   View<HostPair> host_pairs;  ///< as many as fit
   View<std::uint64_t> found;  ///< one: how many there are
 
-  TERRANE_FN void load(Shared& shared, std::size_t group, std::size_t step, int t) const {
-    const auto& tile = this->tile(group, step);
-    shared.tile.load(this->earth, tile, 8, t);
+  TERRANE_FN void load(Shared& shared, Thread& thread, std::size_t, std::size_t step, int t) const {
+    const auto& tile = this->tile(thread, step);
+    shared.tile.load(this->earth, tile, thread.known_shape, 8, t);
     if (t == 0) shared.first = tile.first;
     if (t >= static_cast<int>(tile.count)) return;
     const std::size_t n = tile.first + static_cast<std::size_t>(t);
@@ -443,12 +478,11 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
   TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t group, std::size_t, int t) const {
     const auto& tile = shared.tile;
     const std::size_t station = this->lists.station_group(group) * device_tile + static_cast<std::size_t>(t);
-    const double inverse = 1 / tile.length;
     Sums sum;
     DeviceSums<Bits, double> close;  // in SI
     sum.clear();
     close.clear();
-    for (int p = 0; p < tile.count; ++p) {
+    for (int p = 0; p < tile.count(); ++p) {
       RelativePrism<double> prism{{shared.low[0][p] - thread.x, shared.high[0][p] - thread.x},
                                   {shared.low[1][p] - thread.y, shared.high[1][p] - thread.y},
                                   {shared.low[2][p] - thread.z, shared.high[2][p] - thread.z},
@@ -460,9 +494,10 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
       const double r2 = xc * xc + (yc * yc + zc * zc);
       if (group_all(r2 >= shared.multipole2[p])) {
         // The differences in double: a tile may be long beside the distance.
-        sum.add(multipole<8, true>(tile.coefficients[p * tile.stride], static_cast<Real>(xc * inverse),
-                                   static_cast<Real>(yc * inverse), static_cast<Real>(zc * inverse),
-                                   tile.source[p].mass));
+        sum.add(multipole<8, true>(
+            tile.tile.shape == this->earth.common_shape ? this->earth.common
+                                                        : tile.coefficients[p * tile.stride()],
+            tile.in_units(xc), tile.in_units(yc), tile.in_units(zc), tile.source[p].mass));
         continue;
       }
       if (group_all(r2 >= BeyondThreeSides::from2 * shared.longest[p] * shared.longest[p])) {
@@ -497,42 +532,43 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
     if constexpr (sizeof(Real) == sizeof(double)) {
       sum.add(density, stable<BeyondThreeSides, true>(p));
     } else {
-      const double unit = 1 / tile.length;
-      const auto in = [&](double length) { return static_cast<Real>(length * unit); };
-      const RelativePrism<Real> q{{in(p.x[0]), in(p.x[1])},
-                                  {in(p.y[0]), in(p.y[1])},
-                                  {in(p.z[0]), in(p.z[1])},
-                                  in(p.lx),
-                                  in(p.ly),
-                                  in(p.lz)};
-      sum.add(static_cast<Real>(density / tile.density), stable<BeyondThreeSides, true>(q));
+      const RelativePrism<Real> q{{tile.in_units(p.x[0]), tile.in_units(p.x[1])},
+                                  {tile.in_units(p.y[0]), tile.in_units(p.y[1])},
+                                  {tile.in_units(p.z[0]), tile.in_units(p.z[1])},
+                                  tile.in_units(p.lx),
+                                  tile.in_units(p.ly),
+                                  tile.in_units(p.lz)};
+      sum.add(static_cast<Real>(density / tile.tile.density), stable<BeyondThreeSides, true>(q));
     }
   }
 };
 
-/// Both kernels for one set of channels and one precision.
+/// Both kernels for one set of channels and pairs in Real.
+template <class Real>
 struct DeviceKernels {
-  void (*far)(Stream&, const DeviceEarth&, const DeviceStations&, const TileLists&, View<double> partial);
-  void (*near)(Stream&, const DeviceEarth&, const DeviceStations&, const TilePieces&, View<double> partial,
-               View<HostPair> host_pairs, View<std::uint64_t> found);
+  void (*far)(Stream&, const DeviceEarth<Real>&, const DeviceStations&, const TileLists&,
+              View<double> partial);
+  void (*near)(Stream&, const DeviceEarth<Real>&, const DeviceStations&, const TilePieces&,
+               View<double> partial, View<HostPair> host_pairs, View<std::uint64_t> found);
 };
 
 /// set: of kernel_sets.
-const DeviceKernels& device_kernels(std::size_t set, bool single);
+template <class Real>
+const DeviceKernels<Real>& device_kernels(std::size_t set);
 
 template <unsigned Bits, class Real>
-DeviceKernels make_device_kernels() {
-  return {
-      [](Stream& stream, const DeviceEarth& earth, const DeviceStations& stations, const TileLists& lists,
-         View<double> partial) {
-        for_each_group(stream, std::size_t{lists.stations} * lists.chunks,
-                       FarField<Bits, Real>{{earth, stations, lists, partial}});
-      },
-      [](Stream& stream, const DeviceEarth& earth, const DeviceStations& stations, const TilePieces& pieces,
-         View<double> partial, View<HostPair> host_pairs, View<std::uint64_t> found) {
-        for_each_group(stream, pieces.pieces.size,
-                       NearField<Bits, Real>{{earth, stations, pieces, partial}, host_pairs, found});
-      }};
+DeviceKernels<Real> make_device_kernels() {
+  return {[](Stream& stream, const DeviceEarth<Real>& earth, const DeviceStations& stations,
+             const TileLists& lists, View<double> partial) {
+            for_each_group(stream, std::size_t{lists.stations} * lists.chunks,
+                           FarField<Bits, Real>{{earth, stations, lists, partial}});
+          },
+          [](Stream& stream, const DeviceEarth<Real>& earth, const DeviceStations& stations,
+             const TilePieces& pieces, View<double> partial, View<HostPair> host_pairs,
+             View<std::uint64_t> found) {
+            for_each_group(stream, pieces.pieces.size,
+                           NearField<Bits, Real>{{earth, stations, pieces, partial}, host_pairs, found});
+          }};
 }
 
 }  // namespace terrane::gravity

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <future>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -17,11 +18,13 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::uint64_t tiles_a_piece = 4;
+constexpr std::size_t near_tiles_expected = 16;  // of a group of stations; there is room for more when needed
 
 /// Near tiles of each group of stations, chunk by chunk: counted, or listed once the counts have been made
 /// places.
+template <class Real>
 struct FindNear {
-  DeviceEarth earth;
+  DeviceEarth<Real> earth;
   DeviceStations stations;
   TileLists all;
   View<std::uint64_t> count;  ///< [groups of stations][chunks]
@@ -59,6 +62,30 @@ struct AddPartialSums {
   }
 };
 
+/// Prisms as multipoles see them.
+template <class Real>
+struct PrepareSources {
+  View<const double> low[3], high[3], density;
+  View<const DeviceTile> tiles;
+  View<Source<Real>> sources;
+  TERRANE_FN void operator()(std::size_t i) const {
+    const DeviceTile& tile = tiles[i / device_tile];
+    if (i % device_tile >= tile.count) return;
+    const std::size_t n = tile.first + i % device_tile;
+    const double unit = tile.length;
+    double side[3], centre[3];
+    for (int a = 0; a < 3; ++a) {
+      const double l = low[a][n], h = high[a][n];
+      side[a] = h - l;
+      centre[a] = 0.5 * ((l - tile.low[a]) + (h - tile.low[a])) * tile.inverse_length;
+    }
+    const double mass =
+        density[n] * (1 / (tile.density * unit * unit * unit)) * (side[0] * side[1] * side[2]);
+    sources[n] = {static_cast<Real>(centre[0]), static_cast<Real>(centre[1]), static_cast<Real>(centre[2]),
+                  static_cast<Real>(mass)};
+  }
+};
+
 double power_of_two_near(double x) { return x > 0 ? std::ldexp(1.0, std::ilogb(x)) : 1.0; }
 
 }  // namespace
@@ -78,8 +105,8 @@ std::uint8_t turned_back(std::uint8_t octants, const Turn& turn) {
 
 DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& turn,
                              const Switching& switching, std::vector<std::uint32_t> order,
-                             const std::vector<PrismRange>& ranges)
-    : switching_(switching), density_(prisms.density), order_(std::move(order)) {
+                             const std::vector<PrismRange>& ranges, Precision precision, int threads)
+    : switching_(switching), precision_(precision), density_(prisms.density), order_(std::move(order)) {
   const std::span<const double> faces[6] = {prisms.west,  prisms.east,   prisms.south,
                                             prisms.north, prisms.bottom, prisms.top};
   for (int a = 0; a < 3; ++a) {
@@ -91,7 +118,7 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
   std::vector<double> column(count);
   const auto upload = [&](std::span<const double> from, Buffer<double>& to) {
     constexpr std::size_t chunk = 1 << 16;
-    for_each((count + chunk - 1) / chunk, 0, [&](std::size_t c) {
+    for_each((count + chunk - 1) / chunk, threads, [&](std::size_t c) {
       for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) column[i] = from[order_[i]];
     });
     to = Buffer<double>(device, count);
@@ -114,7 +141,8 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
     }
   }
   first_tile_.push_back(static_cast<std::uint32_t>(tiles.size()));
-  for_each((tiles.size() + 255) / 256, 0, [&](std::size_t c) {
+  const bool single = precision == Precision::single_precision;
+  for_each((tiles.size() + 255) / 256, threads, [&](std::size_t c) {
     for (std::size_t t = c * 256; t < std::min((c + 1) * 256, tiles.size()); ++t) {
       auto& tile = tiles[t];
       std::fill_n(tile.low, 3, INFINITY);
@@ -134,13 +162,15 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
         }
         most = std::max(most, std::fabs(density_[n]));
       }
-      tile.length = power_of_two_near(tile.longest);
-      tile.density = power_of_two_near(most);
+      // In float the fifth power of an inverse distance must not vanish: mass is counted in small units.
+      tile.length = single ? power_of_two_near(tile.longest) : 1;
+      tile.density = single ? std::ldexp(power_of_two_near(most), -60) : 1;
       tile.shape = same ? 0 : DeviceTile::no_shape;
     }
   });
   std::map<std::array<float, 3>, std::vector<std::pair<std::array<double, 3>, std::uint32_t>>> known;
   std::vector<MultipoleCoefficients> shapes;
+  std::vector<double> shape_length;  // unit of the tiles of a shape
   std::array<double, 3> last{};
   std::uint32_t last_shape = DeviceTile::no_shape;
   for (auto& tile : tiles) {
@@ -165,16 +195,24 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
         last = sides;
         last_shape = static_cast<std::uint32_t>(shapes.size());
         shapes.push_back(multipole_coefficients(sides[0], sides[1], sides[2]));
+        shape_length.push_back(tile.length);
         bucket.emplace_back(last, last_shape);
       }
     }
     tile.shape = last_shape;
+    tile.length = shape_length[last_shape];
   }
-  if (shapes.empty()) shapes.push_back({});
+  std::vector<std::size_t> tiles_of(shapes.size() + 1);
+  for (auto& tile : tiles) {
+    tile.inverse_length = 1 / tile.length;
+    if (tile.shape != DeviceTile::no_shape) ++tiles_of[tile.shape];
+  }
+  const auto common = static_cast<std::uint32_t>(
+      shapes.empty() ? 0 : std::max_element(tiles_of.begin(), tiles_of.end() - 1) - tiles_of.begin());
   tiles_ = Buffer<DeviceTile>(device, tiles.size());
   tiles_.upload(stream, tiles);
-  shapes_ = Buffer<MultipoleCoefficients>(device, shapes.size());
-  shapes_.upload(stream, shapes);
+  if (single) prepare<float>(stream, shapes, shape_length, common);
+  else prepare<double>(stream, shapes, shape_length, common);
   MultipoleTables tables;
   std::memcpy(tables.order_2, tables::order_2, sizeof tables.order_2);
   std::memcpy(tables.order_4, tables::order_4, sizeof tables.order_4);
@@ -184,20 +222,59 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
   tables_.upload(stream, {&tables, 1});
 }
 
-double DeviceSources::bytes(std::size_t prisms) {
-  return static_cast<double>(prisms) *
-         (7.0 * sizeof(double) + (sizeof(DeviceTile) + sizeof(MultipoleCoefficients)) / double{device_tile});
+template <class Real>
+void DeviceSources::prepare(Stream& stream, std::span<const MultipoleCoefficients> shapes,
+                            std::span<const double> length, std::uint32_t common_shape) {
+  Prepared<Real> prepared;
+  prepared.sources = Buffer<Source<Real>>(stream.device(), order_.size());
+  terrane::for_each(
+      stream, tiles_.size() * device_tile,
+      PrepareSources<Real>{{device_low_[0].view(), device_low_[1].view(), device_low_[2].view()},
+                           {device_high_[0].view(), device_high_[1].view(), device_high_[2].view()},
+                           device_density_.view(),
+                           tiles_.view(),
+                           prepared.sources.view()});
+  std::vector<TileCoefficients<Real>> scaled(std::max<std::size_t>(1, shapes.size()));
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
+    const auto in_units = [&](const auto& from, auto& to, int power) {
+      const double unit = std::pow(length[s], -power);  // of a power of two: exact
+      for (std::size_t i = 0; i < std::size(from); ++i) to[i] = static_cast<Real>(from[i] * unit);
+    };
+    in_units(shapes[s].t2, scaled[s].t2, 2);
+    in_units(shapes[s].t4, scaled[s].t4, 4);
+    in_units(shapes[s].t6, scaled[s].t6, 6);
+    in_units(shapes[s].t8, scaled[s].t8, 8);
+  }
+  prepared.common_shape = common_shape;
+  prepared.common = scaled[common_shape];
+  prepared.shapes = Buffer<TileCoefficients<Real>>(stream, scaled);
+  if constexpr (sizeof(Real) < sizeof(double)) float_ = std::move(prepared);
+  else double_ = std::move(prepared);
 }
 
-DeviceEarth DeviceSources::view() const {
+double DeviceSources::bytes(std::size_t prisms) {
+  return static_cast<double>(prisms) *
+         (7.0 * sizeof(double) + sizeof(Source<double>) +
+          (sizeof(DeviceTile) + sizeof(TileCoefficients<double>)) / double{device_tile});
+}
+
+template <class Real>
+DeviceEarth<Real> DeviceSources::view() const {
+  const auto& prepared = [this]() -> const Prepared<Real>& {
+    if constexpr (sizeof(Real) < sizeof(double)) return float_;
+    else return double_;
+  }();
   return {{device_low_[0].view(), device_low_[1].view(), device_low_[2].view()},
           {device_high_[0].view(), device_high_[1].view(), device_high_[2].view()},
           device_density_.view(),
+          prepared.sources.view(),
           tiles_.view(),
-          shapes_.view(),
+          prepared.shapes.view(),
+          prepared.common_shape,
+          prepared.common,
           tables_.view(),
           switching_,
-          0};
+          sizeof(Real) < sizeof(double) ? 0.5 : 0.0};
 }
 
 Prism DeviceSources::prism(std::uint32_t place) const {
@@ -216,13 +293,17 @@ DeviceReceivers::DeviceReceivers(Stream& stream, const Stations& stations, const
   std::vector<StationBox> boxes(groups);
   std::vector<double> column(groups * device_tile);
   for (int a = 0; a < 3; ++a) {
-    for (std::size_t i = 0; i < column.size(); ++i) column[i] = at_[a][order_[std::min(i, count - 1)]];
-    for (std::size_t g = 0; g < groups; ++g) {
-      const auto first = column.begin() + static_cast<std::ptrdiff_t>(g * device_tile);
-      const auto [least, most] = std::minmax_element(first, first + device_tile);
-      bounds_[g].low[a] = boxes[g].low[a] = *least;
-      bounds_[g].high[a] = boxes[g].high[a] = *most;
-    }
+    constexpr std::size_t chunk = 256;
+    for_each((groups + chunk - 1) / chunk, threads, [&](std::size_t c) {
+      for (std::size_t g = c * chunk; g < std::min((c + 1) * chunk, groups); ++g) {
+        const auto row = std::span(column).subspan(g * device_tile, device_tile);
+        for (std::size_t t = 0; t < row.size(); ++t)
+          row[t] = at_[a][order_[std::min(g * device_tile + t, count - 1)]];
+        const auto [least, most] = std::minmax_element(row.begin(), row.end());
+        bounds_[g].low[a] = boxes[g].low[a] = *least;
+        bounds_[g].high[a] = boxes[g].high[a] = *most;
+      }
+    });
     device_at_[a] = Buffer<double>(stream.device(), column.size());
     device_at_[a].upload(stream, column);
   }
@@ -256,15 +337,13 @@ void DeviceReceivers::at(std::size_t place, double (&position)[3]) const {
 // ---- the sum ----
 
 DeviceTileSum::DeviceTileSum(Stream& stream, const DeviceSources& sources, const DeviceReceivers& receivers,
-                             const Turn& turn, std::size_t set, bool single)
+                             const Turn& turn, std::size_t set)
     : stream_(stream),
       near_stream_(stream.device(), true),
       sources_(sources),
       receivers_(receivers),
       turn_(turn),
       set_(set),
-      single_(single),
-      kernels_(device_kernels(set, single)),
       found_(stream.device(), 1) {}
 
 std::size_t DeviceTileSum::bytes_a_group(std::uint32_t chunks) const {
@@ -272,11 +351,11 @@ std::size_t DeviceTileSum::bytes_a_group(std::uint32_t chunks) const {
 }
 
 /// Finds the near tiles and cuts them into pieces.
-void DeviceTileSum::list_near(const DeviceEarth& earth, const DeviceStations& stations,
+template <class Real>
+void DeviceTileSum::list_near(const DeviceEarth<Real>& earth, const DeviceStations& stations,
                               const TileLists& all) {
   const std::size_t groups = std::size_t{all.stations} * all.chunks;
-  enlarge(near_stream_, near_start_, groups + 1);
-  terrane::for_each(near_stream_, groups, FindNear{earth, stations, all, near_start_.view(), {}, {}});
+  terrane::for_each(near_stream_, groups, FindNear<Real>{earth, stations, all, near_start_.view(), {}, {}});
   std::vector<std::uint64_t> start(groups + 1);
   near_start_.download(near_stream_, {start.data(), groups});
   std::exclusive_scan(start.begin(), start.end(), start.begin(), std::uint64_t{0});
@@ -284,7 +363,7 @@ void DeviceTileSum::list_near(const DeviceEarth& earth, const DeviceStations& st
   if (start.back() > 0) {
     enlarge(near_stream_, near_list_, start.back());
     terrane::for_each(near_stream_, groups,
-                      FindNear{earth, stations, all, {}, near_start_.view(), near_list_.view()});
+                      FindNear<Real>{earth, stations, all, {}, near_start_.view(), near_list_.view()});
   }
   std::vector<TilePieces::Piece> pieces;
   std::vector<std::uint64_t> first_piece;
@@ -297,40 +376,32 @@ void DeviceTileSum::list_near(const DeviceEarth& earth, const DeviceStations& st
   first_piece.push_back(pieces.size());
   enlarge(near_stream_, pieces_, pieces.size());
   pieces_.upload(near_stream_, pieces);
-  enlarge(near_stream_, first_piece_, first_piece.size());
   first_piece_.upload(near_stream_, first_piece);
   piece_count_ = pieces.size();
 }
 
-void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums) {
-  DeviceEarth earth = sources_.view();
-  if (single_) earth.least_gap = 0.5;
-  const DeviceStations stations = receivers_.view(first, last);
-  TileLists all{static_cast<std::uint32_t>(sources_.tiles()),
-                lists.chunks,
-                static_cast<std::uint32_t>(last - first),
-                {},
-                {}};
-  if (!lists.start.empty()) {
-    enlarge(stream_, all_start_, lists.start.size());
-    enlarge(stream_, all_list_, lists.tile.size());
-    all_start_.upload(stream_, lists.start);
-    all_list_.upload(stream_, lists.tile);
-    all.start = all_start_.view();
-    all.list = all_list_.view();
-  }
+template <class Real>
+void DeviceTileSum::run_in(const DeviceStations& stations, const TileLists& all, View<double> sums) {
+  const auto earth = sources_.view<Real>();
+  const auto& kernels = device_kernels<Real>(set_);
   const std::size_t width = kernel_sets[set_].size();
-  enlarge(stream_, far_sums_, sums.size * lists.chunks);
-  kernels_.far(stream_, earth, stations, all, far_sums_.view());
+  enlarge(stream_, far_sums_, sums.size * all.chunks);
+  // Memory before work: to ask for some while a kernel runs may mean to wait for its end.
+  enlarge(near_stream_, near_start_, std::size_t{all.stations} * all.chunks + 1);
+  enlarge(near_stream_, near_list_, std::size_t{all.stations} * near_tiles_expected);
+  enlarge(near_stream_, pieces_, std::size_t{all.stations} * near_tiles_expected / tiles_a_piece);
+  enlarge(near_stream_, near_sums_, pieces_.size() * width * device_tile);
+  enlarge(near_stream_, first_piece_, std::size_t{all.stations} + 1);
+  enlarge(near_stream_, host_pairs_, std::size_t{1} << 14);
+  kernels.far(stream_, earth, stations, all, far_sums_.view());
   // Beside it, in a stream of its own that goes first, what is near.
   list_near(earth, stations, all);
   enlarge(near_stream_, near_sums_, piece_count_ * width * device_tile);
   const TilePieces near{{pieces_.view().data, piece_count_}, near_list_.view()};
-  enlarge(near_stream_, host_pairs_, std::size_t{1} << 14);
   std::uint64_t found = 0;
   for (bool again = piece_count_ > 0; again;) {
     found_.fill_zero(near_stream_);
-    kernels_.near(near_stream_, earth, stations, near, near_sums_.view(), host_pairs_.view(), found_.view());
+    kernels.near(near_stream_, earth, stations, near, near_sums_.view(), host_pairs_.view(), found_.view());
     found_.download(near_stream_, {&found, 1});
     again = found > host_pairs_.size();  // more than there was room for
     if (again) enlarge(near_stream_, host_pairs_, found + found / 4);
@@ -346,20 +417,40 @@ void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists,
   });
 }
 
-void DeviceTileSum::add_host_pairs(std::size_t first, std::span<double> values, std::size_t row,
-                                   std::vector<Contact>& contacts, int threads) const {
-  if (pairs_.empty()) return;
+void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums) {
+  TileLists all{static_cast<std::uint32_t>(sources_.tiles()),
+                lists.chunks,
+                static_cast<std::uint32_t>(last - first),
+                {},
+                {}};
+  if (!lists.start.empty()) {
+    enlarge(stream_, all_start_, lists.start.size());
+    enlarge(stream_, all_list_, lists.tile.size());
+    all_start_.upload(stream_, lists.start);
+    all_list_.upload(stream_, lists.tile);
+    all.start = all_start_.view();
+    all.list = all_list_.view();
+  }
+  const auto stations = receivers_.view(first, last);
+  if (sources_.precision() == Precision::single_precision) run_in<float>(stations, all, sums);
+  else run_in<double>(stations, all, sums);
+}
+
+void DeviceTileSum::add_host_pairs(std::size_t first, const std::vector<HostPair>& pairs,
+                                   std::span<double> values, std::size_t row, std::vector<Contact>& contacts,
+                                   int threads) const {
+  if (pairs.empty()) return;
   const auto list = kernel_sets[set_].list();
   const Switching& switching = sources_.switching();
   // Cut between stations, so that each is one task's.
   std::vector<std::size_t> cut{0};
-  for (std::size_t i = 1; i < pairs_.size(); ++i)
-    if (i - cut.back() >= 256 && pairs_[i].station != pairs_[i - 1].station) cut.push_back(i);
-  cut.push_back(pairs_.size());
+  for (std::size_t i = 1; i < pairs.size(); ++i)
+    if (i - cut.back() >= 256 && pairs[i].station != pairs[i - 1].station) cut.push_back(i);
+  cut.push_back(pairs.size());
   std::vector<std::vector<Contact>> touched(cut.size() - 1);
   for_each(touched.size(), threads, [&](std::size_t task) {
     for (std::size_t i = cut[task]; i < cut[task + 1]; ++i) {
-      const auto& pair = pairs_[i];
+      const auto& pair = pairs[i];
       double at[3];
       receivers_.at(first * device_tile + pair.station, at);
       const Prism prism = sources_.prism(pair.prism);
@@ -396,10 +487,10 @@ DeviceSummation::DeviceSummation(Device device, const Prisms& prisms, const Stat
       turn_(turn),
       set_(smallest_kernel_set(turn.channels)),
       stream_(device),
-      sources_(stream_, prisms, turn, switching, std::move(order), ranges),
+      sources_(stream_, prisms, turn, switching, std::move(order), ranges, precision, threads),
       receivers_(same_stations ? same_stations->receivers_
                                : std::make_shared<DeviceReceivers>(stream_, stations, turn, threads)),
-      sum_(stream_, sources_, *receivers_, turn, set_, precision == Precision::single_precision) {}
+      sum_(stream_, sources_, *receivers_, turn, set_) {}
 
 std::size_t DeviceSummation::parts() const {
   return (receivers_->groups() + groups_a_part - 1) / groups_a_part;
@@ -419,45 +510,60 @@ void DeviceSummation::sum(std::size_t first, std::size_t last, const Take& take,
   progress.start("gravity", stations);
   device_seconds_ = 0;
   std::size_t at_once = (groups_at_once() + groups_a_part - 1) / groups_a_part;
+  // While the device computes a batch, the host hands over the one before.
+  std::future<void> handed;
+  const int threads = thread_count(threads_);  // another thread might count differently
   for (std::size_t begin = first; begin < last;) {
     if (progress.cancelled()) throw Cancelled();
-    const std::size_t end = std::min(begin + at_once, last);
+    Batch batch{begin, std::min(begin + at_once, last), {}, {}};
     try {
-      some(begin, end, take, progress);
+      compute(batch, progress);
     } catch (const MemoryError&) {
-      if (end - begin == 1) throw;
-      at_once = (end - begin) / 2;  // others may use the device too
+      if (batch.last - batch.first == 1) throw;
+      at_once = (batch.last - batch.first) / 2;  // others may use the device too
       continue;
     }
-    for (std::size_t p = begin; p < end; ++p) progress.advance(part(p).stations.size());
-    begin = end;
+    for (std::size_t p = batch.first; p < batch.last; ++p) progress.advance(part(p).stations.size());
+    begin = batch.last;
+    if (handed.valid()) handed.get();
+    if (begin == last) hand_over(batch, take, threads);
+    else
+      handed = std::async(std::launch::async, [=, this, &take, mine = std::move(batch)]() mutable {
+        hand_over(mine, take, threads);
+      });
   }
   if (progress.cancelled()) throw Cancelled();
   progress.finish();
 }
 
-void DeviceSummation::some(std::size_t first, std::size_t last, const Take& take, Progress& progress) {
-  const std::size_t first_group = first * groups_a_part, groups = last_group(last - 1) - first_group,
-                    width = kernel_sets[set_].size(), row = groups * device_tile;
-  enlarge(stream_, sums_, width * row);
+void DeviceSummation::compute(Batch& batch, Progress& progress) {
+  const std::size_t first = batch.first * groups_a_part, groups = last_group(batch.last - 1) - first,
+                    size = kernel_sets[set_].size() * groups * device_tile;
+  enlarge(stream_, sums_, size);
   const auto start = std::chrono::steady_clock::now();
-  run(first_group, first_group + groups, {sums_.view().data, width * row}, progress);
+  run(first, first + groups, {sums_.view().data, size}, progress);
   stream_.wait();
   device_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  values_.resize(width * row);
-  sums_.download(stream_, values_);
+  batch.values.resize(size);
+  sums_.download(stream_, batch.values);
+  batch.pairs = sum_.take_host_pairs();
+}
+
+void DeviceSummation::hand_over(Batch& batch, const Take& take, int threads) const {
+  const std::size_t first = batch.first * groups_a_part,
+                    row = (last_group(batch.last - 1) - first) * device_tile;
   std::vector<Contact> contacts;
-  sum_.add_host_pairs(first_group, values_, row, contacts, threads_);
+  sum_.add_host_pairs(first, batch.pairs, batch.values, row, contacts, threads);
   auto contact = contacts.begin();
-  for (std::size_t p = first; p < last; ++p) {
+  for (std::size_t p = batch.first; p < batch.last; ++p) {
     const auto here = part(p);
     PartSums out;
     std::size_t column = 0;
     for (const auto channel : kernel_sets[set_].list()) {
       if (turn_.channels.contains(channel)) {
         const auto begin =
-            values_.begin() +
-            static_cast<std::ptrdiff_t>(column * row + (p * groups_a_part - first_group) * device_tile);
+            batch.values.begin() +
+            static_cast<std::ptrdiff_t>(column * row + (p * groups_a_part - first) * device_tile);
         out.values.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(here.stations.size()));
       }
       ++column;

@@ -20,12 +20,16 @@ struct PrismRange {
 /// The prisms on the device, cut into tiles of at most device_tile.
 class DeviceSources {
  public:
-  /// order: a permutation of the prisms; ranges: cut into tiles one after the other, none across two ranges.
-  /// The views must outlive it. Throws MemoryError.
+  /// order: a permutation of the prisms; ranges: cut into tiles one after the other, none across two ranges;
+  /// precision: of pairs. The views must outlive it. Throws MemoryError.
   DeviceSources(Stream& stream, const Prisms& prisms, const Turn& turn, const Switching& switching,
-                std::vector<std::uint32_t> order, const std::vector<PrismRange>& ranges);
+                std::vector<std::uint32_t> order, const std::vector<PrismRange>& ranges, Precision precision,
+                int threads);
 
-  DeviceEarth view() const;
+  /// Real: float in single precision.
+  template <class Real>
+  DeviceEarth<Real> view() const;
+  Precision precision() const { return precision_; }
   std::size_t tiles() const { return tiles_.size(); }
   /// Tiles of a range: first_tile(r) .. first_tile(r + 1) − 1.
   std::uint32_t first_tile(std::size_t range) const { return first_tile_[range]; }
@@ -39,13 +43,27 @@ class DeviceSources {
   static double bytes(std::size_t prisms);
 
  private:
+  /// What multipoles take, in the precision of pairs.
+  template <class Real>
+  struct Prepared {
+    Buffer<Source<Real>> sources;
+    Buffer<TileCoefficients<Real>> shapes;
+    std::uint32_t common_shape = 0;
+    TileCoefficients<Real> common{};
+  };
+  template <class Real>
+  void prepare(Stream& stream, std::span<const MultipoleCoefficients> shapes, std::span<const double> length,
+               std::uint32_t common_shape);
+
   Switching switching_;
+  Precision precision_;
   std::span<const double> low_[3], high_[3], density_;
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> first_tile_;
   Buffer<double> device_low_[3], device_high_[3], device_density_;
   Buffer<DeviceTile> tiles_;
-  Buffer<MultipoleCoefficients> shapes_;
+  Prepared<double> double_;  // one of these
+  Prepared<float> float_;
   Buffer<MultipoleTables> tables_;
 };
 
@@ -76,9 +94,9 @@ class DeviceReceivers {
 /// Sums tiles at groups of stations.
 class DeviceTileSum {
  public:
-  /// set: of kernel_sets. single: pairs in float.
+  /// set: of kernel_sets.
   DeviceTileSum(Stream& stream, const DeviceSources& sources, const DeviceReceivers& receivers,
-                const Turn& turn, std::size_t set, bool single);
+                const Turn& turn, std::size_t set);
 
   /// The tiles that each group of stations meets.
   struct Lists {
@@ -92,12 +110,17 @@ class DeviceTileSum {
   /// Sums of groups first .. last − 1 into sums [channels of the set][stations of these groups, filled up],
   /// on the device.
   void run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums);
-  /// Adds the pairs that are the host's, after run(): to values [channels of the set][row], by place.
-  void add_host_pairs(std::size_t first, std::span<double> values, std::size_t row,
-                      std::vector<Contact>& contacts, int threads) const;
+  /// The pairs that the last run() left to the host, by station and prism.
+  std::vector<HostPair> take_host_pairs() { return std::move(pairs_); }
+  /// Adds them to values [channels of the set][row], by place. May be called beside the next run().
+  void add_host_pairs(std::size_t first, const std::vector<HostPair>& pairs, std::span<double> values,
+                      std::size_t row, std::vector<Contact>& contacts, int threads) const;
 
  private:
-  void list_near(const DeviceEarth& earth, const DeviceStations& stations, const TileLists& all);
+  template <class Real>
+  void run_in(const DeviceStations& stations, const TileLists& all, View<double> sums);
+  template <class Real>
+  void list_near(const DeviceEarth<Real>& earth, const DeviceStations& stations, const TileLists& all);
 
   Stream& stream_;
   Stream near_stream_;
@@ -105,8 +128,6 @@ class DeviceTileSum {
   const DeviceReceivers& receivers_;
   Turn turn_;
   std::size_t set_;
-  bool single_;
-  const DeviceKernels& kernels_;
   Buffer<double> far_sums_, near_sums_;
   Buffer<std::uint64_t> all_start_, near_start_, first_piece_, found_;
   Buffer<std::uint32_t> all_list_, near_list_;
@@ -149,11 +170,17 @@ class DeviceSummation : public Summation {
   DeviceTileSum sum_;
 
  private:
+  /// What the device left of the parts first .. last − 1.
+  struct Batch {
+    std::size_t first, last;
+    std::vector<double> values;  // [channels of the set][stations, filled up]
+    std::vector<HostPair> pairs;
+  };
   std::size_t last_group(std::size_t part) const;
-  void some(std::size_t first, std::size_t last, const Take& take, Progress& progress);
+  void compute(Batch& batch, Progress& progress);
+  void hand_over(Batch& batch, const Take& take, int threads) const;
 
   Buffer<double> sums_;
-  std::vector<double> values_;
   double device_seconds_ = 0;
 };
 

@@ -43,6 +43,21 @@ struct Sums {
     if constexpr (has(Channel::g_eu)) sum[c++] += q.eu;
     if constexpr (has(Channel::g_nu)) sum[c++] += q.nu;
   }
+  template <Channel channel>
+  TERRANE_FN void add(const Pack& value) {
+    if constexpr (has(channel)) sum[place(channel)] += value;
+  }
+  static constexpr int place(Channel wanted) {
+    int c = 0;
+    for (unsigned channel = 0; channel < static_cast<unsigned>(wanted); ++channel)
+      c += (Bits >> channel) & 1U;
+    return c;
+  }
+  /// Γuu from the sums of Γee and Γnn, for sums of nothing but multipoles.
+  TERRANE_FN void complete() {
+    if constexpr (uu_by_laplace && has(Channel::g_uu))
+      sum[place(Channel::g_uu)] = -(sum[place(Channel::g_ee)] + sum[place(Channel::g_nn)]);
+  }
   TERRANE_FN void add(const Pack& weight, const Quantities<Pack>& q) {
     add(Quantities<Pack>{weight * q.v, weight * q.e, weight * q.n, weight * q.u, weight * q.ee, weight * q.nn,
                          weight * q.uu, weight * q.en, weight * q.eu, weight * q.nu});
@@ -86,6 +101,7 @@ struct AddFarField {
       } else {
         for (int p = 0; p < tile.count; ++p) add(tile, p, tile.coefficients[p], x, y, z, total);
       }
+      total.complete();
       total.store(sums, s);
     }
   }
@@ -93,8 +109,9 @@ struct AddFarField {
  private:
   static TERRANE_FN void add(const PrismTile& tile, int p, const MultipoleCoefficients& t, const Pack& x,
                              const Pack& y, const Pack& z, Sums<Bits>& total) {
-    total.add(multipole<Order, Sums<Bits>::uu_by_laplace>(t, x - Pack(tile.x[p]), y - Pack(tile.y[p]),
-                                                          z - Pack(tile.z[p]), Pack(tile.mass[p])));
+    const Pack dx = x - Pack(tile.x[p]), dy = y - Pack(tile.y[p]), dz = z - Pack(tile.z[p]);
+    add_multipole<Order>(t, dx, dy, dz, inverse_square_root(dx * dx + (dy * dy + dz * dz)),
+                         Pack(tile.mass[p]), total);
   }
 };
 

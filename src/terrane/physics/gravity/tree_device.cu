@@ -138,7 +138,7 @@ struct ExpansionField {
     const std::size_t g = group % groups, count = start[g + 1] - start[g], slice = group / groups;
     return (count + slices - 1 - slice) / slices;
   }
-  TERRANE_FN void load(Shared& shared, std::size_t group, std::size_t step, int t) const {
+  TERRANE_FN void load(Shared& shared, Thread&, std::size_t group, std::size_t step, int t) const {
     const FarCluster far = list[start[group % groups] + group / groups + step * slices];
     const DeviceCluster& cluster = clusters[far.cluster];
     const int p = static_cast<int>(far.order);
