@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <random>
 
 #include "benchmarks/support/seven_spheres.hpp"
 #include "terrane/physics/gravity/device_kernels.hpp"
@@ -55,6 +56,14 @@ FieldTable fields(Summation& engine, std::size_t stations) {
       },
       silent);
   return values;
+}
+
+/// The same prisms, each of a height of its own.
+PrismList of_all_heights(PrismList prisms) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> cut(0, 10);
+  for (double& top : prisms.top) top -= cut(random);
+  return prisms;
 }
 
 /// At every 249th station.
@@ -121,8 +130,8 @@ int main_program(int argc, char** argv) {
              prisms.size(), stations.size());
   bool first = true;
   // until_first: from the start to the end of the first sum().
-  const auto report = [&](const char* what, double accuracy, Summation& engine, double until_first,
-                          double count) {
+  const auto report = [&](const char* what, const FieldTable& right, double accuracy, Summation& engine,
+                          double until_first, double count) {
     FieldTable values;
     std::vector<double> times, whole;
     for (int i = 0; i < repeats; ++i) {
@@ -138,7 +147,7 @@ int main_program(int argc, char** argv) {
         "\"whole_seconds\": {:.6f}, \"error\": {:.2e}, \"before\": {:.4f}",
         first ? "" : ",", what, accuracy, time, *std::min_element(times.begin(), times.end()),
         *std::max_element(times.begin(), times.end()), median(whole),
-        test::largest_error(some(values), truth), before);
+        test::largest_error(some(values), right), before);
     if (count > 0)
       fmt::print(
           ", \"pairs_per_second\": {:.4g}, \"instructions_a_pair\": {:.1f}, \"floor_seconds\": {:.6f}, "
@@ -148,17 +157,18 @@ int main_program(int argc, char** argv) {
     std::fflush(stdout);
     first = false;
   };
-  const auto direct = [&](const char* what, double accuracy, Precision precision) {
+  const auto direct = [&](const char* what, const PrismList& of, const FieldTable& right, double accuracy,
+                          Precision precision) {
     const auto start = Clock::now();
     Parameters parameters;
     parameters.channels = ChannelSet::all();
     parameters.accuracy = accuracy;
     parameters.precision = precision;
-    const auto engine = direct_sum_on_device(device, prisms.view(), stations.view(), parameters);
+    const auto engine = direct_sum_on_device(device, of.view(), stations.view(), parameters);
     fields(*engine, stations.size());
     const bool single = precision == Precision::single_precision;
-    report(what, accuracy, *engine, seconds_since(start),
-           instructions(prisms, stations, accuracy) / (single ? 2 : 1));
+    report(what, right, accuracy, *engine, seconds_since(start),
+           instructions(of, stations, accuracy) / (single ? 2 : 1));
   };
   const auto tree = [&](double accuracy) {
     double until_first = 1e300;  // the least of three
@@ -174,13 +184,16 @@ int main_program(int argc, char** argv) {
       fields(*engine, stations.size());
       until_first = std::min(until_first, seconds_since(start));
     }
-    report("tree", accuracy, *engine, until_first, 0);
+    report("tree", truth, accuracy, *engine, until_first, 0);
   };
-  direct("direct double", 1e-12, Precision::double_precision);
-  direct("direct double", 1e-9, Precision::double_precision);
-  direct("direct double", 1e-6, Precision::double_precision);
-  direct("direct double", best_accuracy, Precision::double_precision);
-  direct("direct single", 1e-6, Precision::single_precision);
+  for (const double accuracy : {1e-12, 1e-9, 1e-6, best_accuracy})
+    direct("direct double", prisms, truth, accuracy, Precision::double_precision);
+  direct("direct single", prisms, truth, 1e-6, Precision::single_precision);
+  const auto uneven = of_all_heights(prisms);
+  const auto truth_of_uneven = test::direct_field(uneven.view(), few.view(), best_accuracy);
+  direct("direct double, sizes differ", uneven, truth_of_uneven, 1e-12, Precision::double_precision);
+  direct("direct double, sizes differ", uneven, truth_of_uneven, 1e-6, Precision::double_precision);
+  direct("direct single, sizes differ", uneven, truth_of_uneven, 1e-6, Precision::single_precision);
   if (argc < 4)
     for (const double accuracy : {1e-6, 1e-9, 1e-12}) tree(accuracy);
   fmt::print("\n]}}\n");

@@ -1,6 +1,7 @@
 // How long work reports where it is, and learns that the user wants it to stop.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -16,6 +17,29 @@ class Progress {
   virtual void advance(std::uint64_t /*amount*/) {}
   virtual void finish() {}
   virtual bool cancelled() const { return false; }
+};
+
+/// The whole bar moves by `share` of it while a sum that is a part of the work goes from start to finish.
+class ShareOfProgress final : public Progress {
+ public:
+  ShareOfProgress(Progress& whole, double share) : whole_(whole), share_(share) {}
+  void start(std::string_view, std::uint64_t total) override {
+    scale_ = total > 0 ? share_ / static_cast<double>(total) : 0;
+    done_ = 0;
+  }
+  void advance(std::uint64_t amount) override {
+    const std::uint64_t before = done_.fetch_add(amount);
+    whole_.advance(steps(before + amount) - steps(before));
+  }
+  bool cancelled() const override { return whole_.cancelled(); }
+
+ private:
+  std::uint64_t steps(std::uint64_t done) const {
+    return static_cast<std::uint64_t>(scale_ * static_cast<double>(done));
+  }
+  Progress& whole_;
+  double share_, scale_ = 0;
+  std::atomic<std::uint64_t> done_{0};
 };
 
 /// A bar with time left on stderr when that is a terminal, silent otherwise. Ctrl-C sets cancelled();

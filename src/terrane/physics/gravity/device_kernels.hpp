@@ -65,7 +65,7 @@ struct DeviceEarth {
   View<const TileCoefficients<Real>> shapes;  ///< in units of their tiles
   /// The shape that most tiles have, and its coefficients. As arguments of a kernel they need no registers:
   /// on the H200 a multiply-add that reads three registers takes three cycles, one that reads two takes two.
-  std::uint32_t common_shape;  ///< none: the number of shapes
+  std::uint32_t common_shape;  ///< none, where shapes are many: the number of shapes
   TileCoefficients<Real> common;
   View<const MultipoleTables> tables;  ///< one
   Switching switching;

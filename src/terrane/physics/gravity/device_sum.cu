@@ -158,7 +158,7 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
           tile.longest = std::max(tile.longest, side);
           if (i == 0) first_side[a] = side;
           // Evenly spaced faces differ in the last bits; the shape only enters as a small correction.
-          same = same && std::fabs(side - first_side[a]) <= 1e-13 * first_side[a];
+          same = same && std::fabs(side - first_side[a]) <= switching.shape_tolerance * first_side[a];
         }
         most = std::max(most, std::fabs(density_[n]));
       }
@@ -180,7 +180,7 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
                                       high_[2][n] - low_[2][n]};
     const auto alike = [&](const std::array<double, 3>& other) {
       for (std::size_t a = 0; a < 3; ++a)
-        if (std::fabs(other[a] - sides[a]) > 1e-13 * sides[a]) return false;
+        if (std::fabs(other[a] - sides[a]) > switching.shape_tolerance * sides[a]) return false;
       return true;
     };
     if (last_shape == DeviceTile::no_shape || !alike(last)) {
@@ -207,8 +207,10 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
     tile.inverse_length = 1 / tile.length;
     if (tile.shape != DeviceTile::no_shape) ++tiles_of[tile.shape];
   }
-  const auto common = static_cast<std::uint32_t>(
-      shapes.empty() ? 0 : std::max_element(tiles_of.begin(), tiles_of.end() - 1) - tiles_of.begin());
+  // Two kinds of tiles in turn take more code than the caches of a multiprocessor hold.
+  auto common =
+      static_cast<std::uint32_t>(std::max_element(tiles_of.begin(), tiles_of.end()) - tiles_of.begin());
+  if (tiles_of[common] < tiles.size() - tiles.size() / 8) common = static_cast<std::uint32_t>(shapes.size());
   tiles_ = Buffer<DeviceTile>(device, tiles.size());
   tiles_.upload(stream, tiles);
   if (single) prepare<float>(stream, shapes, shape_length, common);
@@ -234,7 +236,7 @@ void DeviceSources::prepare(Stream& stream, std::span<const MultipoleCoefficient
                            device_density_.view(),
                            tiles_.view(),
                            prepared.sources.view()});
-  std::vector<TileCoefficients<Real>> scaled(std::max<std::size_t>(1, shapes.size()));
+  std::vector<TileCoefficients<Real>> scaled(shapes.size() + 1);  // the last: of no shape
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     const auto in_units = [&](const auto& from, auto& to, int power) {
       const double unit = std::pow(length[s], -power);  // of a power of two: exact
@@ -505,33 +507,40 @@ Summation::Part DeviceSummation::part(std::size_t index) const {
 }
 
 void DeviceSummation::sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) {
+  const Range all{first, last};
+  sum_ranges({&all, 1}, take, progress);
+}
+
+void DeviceSummation::sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress) {
   std::uint64_t stations = 0;
-  for (std::size_t p = first; p < last; ++p) stations += part(p).stations.size();
+  for (const auto& range : ranges)
+    for (std::size_t p = range.first; p < range.last; ++p) stations += part(p).stations.size();
   progress.start("gravity", stations);
   device_seconds_ = 0;
   std::size_t at_once = (groups_at_once() + groups_a_part - 1) / groups_a_part;
-  // While the device computes a batch, the host hands over the one before.
-  std::future<void> handed;
   const int threads = thread_count(threads_);  // another thread might count differently
-  for (std::size_t begin = first; begin < last;) {
-    if (progress.cancelled()) throw Cancelled();
-    Batch batch{begin, std::min(begin + at_once, last), {}, {}};
-    try {
-      compute(batch, progress);
-    } catch (const MemoryError&) {
-      if (batch.last - batch.first == 1) throw;
-      at_once = (batch.last - batch.first) / 2;  // others may use the device too
-      continue;
+  std::future<void> handed;
+  for (const auto& range : ranges)
+    for (std::size_t begin = range.first; begin < range.last;) {
+      if (progress.cancelled()) throw Cancelled();
+      Batch batch{begin, std::min(begin + at_once, range.last), {}, {}};
+      try {
+        compute(batch, progress);
+      } catch (const MemoryError&) {
+        if (batch.last - batch.first == 1) throw;
+        at_once = (batch.last - batch.first) / 2;  // others may use the device too
+        continue;
+      }
+      for (std::size_t p = batch.first; p < batch.last; ++p) progress.advance(part(p).stations.size());
+      begin = batch.last;
+      if (handed.valid()) handed.get();
+      if (begin == range.last && &range == &ranges.back()) hand_over(batch, take, threads);
+      else
+        handed = std::async(std::launch::async, [=, this, &take, mine = std::move(batch)]() mutable {
+          hand_over(mine, take, threads);
+        });
     }
-    for (std::size_t p = batch.first; p < batch.last; ++p) progress.advance(part(p).stations.size());
-    begin = batch.last;
-    if (handed.valid()) handed.get();
-    if (begin == last) hand_over(batch, take, threads);
-    else
-      handed = std::async(std::launch::async, [=, this, &take, mine = std::move(batch)]() mutable {
-        hand_over(mine, take, threads);
-      });
-  }
+  if (handed.valid()) handed.get();
   if (progress.cancelled()) throw Cancelled();
   progress.finish();
 }

@@ -144,6 +144,8 @@ class DeviceSummation : public Summation {
   std::size_t parts() const final;
   Part part(std::size_t index) const final;
   void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) final;
+  /// While the device computes one range, the host hands over the one before.
+  void sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress) final;
 
   /// Of the last sum(): from the first launch to the last result on the device, without the way back.
   double device_seconds() const noexcept { return device_seconds_; }

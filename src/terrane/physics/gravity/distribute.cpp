@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -120,29 +119,6 @@ Device own_device(const Task& task, const Comm& comm) {
   return device;
 }
 
-/// The whole bar moves by `share` of it while a sum that is a part of the work goes from start to finish.
-class ShareOfProgress final : public Progress {
- public:
-  ShareOfProgress(Progress& whole, double share) : whole_(whole), share_(share) {}
-  void start(std::string_view, std::uint64_t total) override {
-    scale_ = total > 0 ? share_ / static_cast<double>(total) : 0;
-    done_ = 0;
-  }
-  void advance(std::uint64_t amount) override {
-    const std::uint64_t before = done_.fetch_add(amount);
-    whole_.advance(steps(before + amount) - steps(before));
-  }
-  bool cancelled() const override { return whole_.cancelled(); }
-
- private:
-  std::uint64_t steps(std::uint64_t done) const {
-    return static_cast<std::uint64_t>(scale_ * static_cast<double>(done));
-  }
-  Progress& whole_;
-  double share_, scale_ = 0;
-  std::atomic<std::uint64_t> done_{0};
-};
-
 /// What one rank does in a round: of the parts of `round`, the sums over its chunks of prisms.
 class Worker {
  public:
@@ -178,18 +154,18 @@ class ByStations final : public Worker {
     // Neighbouring parts take about as long as each other, distant ones need not: every rank takes some of
     // each region.
     const std::size_t regions = std::clamp<std::size_t>(round.size() / (ranks_ * at_once_), 1, 16);
+    std::vector<Range> shares;
     for (std::size_t region = 0; region < regions; ++region) {
       const auto share = balanced_range(round.size(), regions * ranks_, region * ranks_ + rank_);
-      if (share.size() == 0) continue;
-      ShareOfProgress mine(progress,
-                           static_cast<double>(round.size() * steps_a_part) / static_cast<double>(regions));
-      summation_->sum(
-          round.first + share.first, round.first + share.last,
-          [&](std::size_t part, PartSums&& sums) {
-            trees[part - round.first].add({0, 0}, std::move(sums));
-          },
-          mine);
+      if (share.size() > 0) shares.push_back({round.first + share.first, round.first + share.last});
     }
+    ShareOfProgress mine(progress, static_cast<double>(round.size() * steps_a_part));
+    summation_->sum_ranges(
+        shares,
+        [&](std::size_t part, PartSums&& sums) {
+          trees[part - round.first].add({0, 0}, std::move(sums));
+        },
+        mine);
   }
 
  private:

@@ -4,6 +4,16 @@
 
 namespace terrane::gravity {
 
+void Summation::sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress) {
+  constexpr double steps = 1 << 16;
+  progress.start("gravity", static_cast<std::uint64_t>(steps) * ranges.size());
+  for (const auto& range : ranges) {
+    ShareOfProgress mine(progress, steps);
+    sum(range.first, range.last, take, mine);
+  }
+  progress.finish();
+}
+
 void scatter_values(const Summation::Part& part, std::span<const std::span<const double>> values,
                     ChannelSet channels, PartSums& all) {
   std::size_t from = 0, to = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "terrane/base/progress.hpp"
+#include "terrane/parallel/partition.hpp"
 #include "terrane/physics/gravity/singular.hpp"
 #include "terrane/survey/channels.hpp"
 
@@ -37,6 +38,8 @@ class Summation {
   /// Computes the parts first .. last − 1 and hands each over once, in any order, from one thread at a time.
   /// Throws Cancelled.
   virtual void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) = 0;
+  /// The parts of several ranges.
+  virtual void sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress);
 };
 
 /// Puts the sums of one part where they belong among the sums of all stations and channels.

@@ -26,6 +26,7 @@ struct Switching {
   double stable_reach;       ///< the stable form serves h > stable_reach · Lmax
   double near_aspect;        ///< the near form in double serves Lmax ≤ near_aspect · Lmin
   double halving_aspect;     ///< the near form in extended precision serves Lmax ≤ halving_aspect · Lmin
+  double shape_tolerance;    ///< prisms whose sides differ by less, relatively, share multipole coefficients
   bool extended;             ///< the near form is always computed in extended precision
 
   /// accuracy: relative, norm-wise, of one pair; from 2e-15 ("best") up.
@@ -37,6 +38,8 @@ struct Switching {
     Switching s{};
     for (int i = 0; i < 4; ++i)
       s.multipole_from[i] = std::fmax(std::pow(c[i] / truncation, 1.0 / (2 * i + 4)), 2.5);
+    // The shape only enters as a small correction, and evenly spaced faces differ in the last bits.
+    s.shape_tolerance = std::fmax(accuracy, 1e-13);
     // In double both closed forms lose up to 4e-15 between 0.1 and 2 sides from the surface.
     s.extended = accuracy < 1e-14 && extended_is_wider;
     s.stable_reach = s.extended ? 2.0 : std::pow(0.4 * eps / accuracy, 0.25);

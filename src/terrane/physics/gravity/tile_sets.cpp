@@ -88,8 +88,8 @@ void Sources::load(std::size_t first, std::size_t last, const double (&origin)[3
       side[a] = high_[a][n] - low_[a][n];
       centre[a][p] = 0.5 * ((low_[a][n] - tile.origin[a]) + (high_[a][n] - tile.origin[a]));
       if (p == 0) first_side[a] = side[a];
-      // Evenly spaced faces differ in the last bits; the shape only enters as a small correction.
-      if (std::fabs(side[a] - first_side[a]) > 1e-13 * first_side[a]) tile.same_size = false;
+      if (std::fabs(side[a] - first_side[a]) > switching_.shape_tolerance * first_side[a])
+        tile.same_size = false;
     }
     tile.density[p] = density_[n];
     tile.mass[p] = density_[n] * (side[0] * side[1] * side[2]);
