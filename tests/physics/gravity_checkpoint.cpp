@@ -161,6 +161,51 @@ TEST_F(GravityCheckpoint, SaysWhatAutoTakesWhenARunGoesOn) {
   EXPECT_EQ(resumed.report.reason, "as in the checkpoint");
 }
 
+TEST_F(GravityCheckpoint, OfAnotherMethodIsRefusedAlsoWhereThePartitionIsOpen) {
+  Problem problem;
+  problem.parameters.partition = Partition::prisms;
+  interrupt(problem);
+  problem.parameters.partition = Partition::automatic;
+  problem.parameters.method = Method::tree;
+  problem.parameters.accuracy = 1e-7;
+  try {
+    compute(problem, resuming());
+    FAIL() << "another method went on";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("run.checkpoint.h5 was made with"));
+  }
+  problem.parameters.accuracy = Problem().parameters.accuracy;
+  try {
+    compute(problem, resuming());
+    FAIL() << "another method went on";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("made with method direct; this run has tree"));
+  }
+}
+
+TEST_F(GravityCheckpoint, OfAMethodThatThisModelDoesNotAllowIsRefusedByName) {
+  Problem problem;
+  problem.stations = {};
+  for (const double up : {10.0, 20.0, 40.0, 80.0})
+    for (int j = 0; j < 13; ++j)
+      for (int i = 0; i < 11; ++i)
+        problem.stations.add(-150 + 300.0 / 11 * (i + 0.5), -150 + 300.0 / 13 * j, up);
+  problem.parameters.method = Method::lattice;
+  problem.parameters.accuracy = 1e-12;
+  interrupt(problem);
+  problem.parameters.method = Method::automatic;
+  for (std::size_t n = 0; n < problem.prisms.size(); ++n)  // another model, at the same stations
+    problem.prisms.east[n] -= static_cast<double>(n % 7);
+  try {
+    compute(problem, resuming());
+    FAIL() << "another model went on";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("run.checkpoint.h5 was made with method lattice, which cannot be had"));
+    EXPECT_THAT(error.what(), HasSubstr("without --resume"));
+  }
+}
+
 TEST_F(GravityCheckpoint, OfAGpuThatIsNotHereIsRefusedWithWhatIsMissing) {
   auto problem = Problem();
   interrupt(problem);

@@ -1,4 +1,5 @@
 // The choice of method, and the check in quadruple precision.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -90,6 +91,20 @@ TEST(Planner, MergesLayersOfEqualDensity) {
   for (auto& channel : scaled)
     for (auto& value : channel) value *= default_gravitational_constant;
   EXPECT_LT(test::largest_error(values, scaled), 1e-9);
+}
+
+TEST(Planner, MergesForADeviceWhateverTheThreads) {
+  const auto prisms = noise(40, 40, 20, true);
+  const auto stations = grid(100, 100, 200, 4, 10);
+  auto wanted = all_at(1e-9, Method::direct);
+  wanted.device = {Device::Kind::debug, -1};
+  std::vector<std::size_t> bars;
+  for (const int threads : {1, 2, 8, 64}) {
+    wanted.threads = threads;
+    const auto chosen = plan(prisms.view(), stations.view(), wanted);
+    bars.push_back(chosen.merged ? chosen.merged->size() : prisms.size());
+  }
+  EXPECT_THAT(bars, testing::Each(bars.front()));
 }
 
 TEST(Planner, RefusesALatticeThatIsNone) {

@@ -55,8 +55,8 @@ Parameters as_in_checkpoint(const std::filesystem::path& file, const Stations& s
     const auto found = notes.find(std::string(prefix) + what);
     return found == notes.end() ? std::string() : found->second;
   };
-  for (const auto& [what, value] :
-       fingerprint({}, stations, parameters, parameters.method, parameters.device, parameters.partition))
+  for (const auto& [what, value] : fingerprint({}, stations, parameters, parameters.method,
+                                               {Device::Kind::cpu, -1}, parameters.partition))
     if ((what == "version" || what == "channels" || what == "accuracy" || what == "stations") &&
         told(what) != value)
       return parameters;
@@ -64,7 +64,7 @@ Parameters as_in_checkpoint(const std::filesystem::path& file, const Stations& s
   if (parameters.method == Method::automatic)
     for (const auto method : {Method::direct, Method::lattice, Method::tree})
       if (told("method") == name(method)) parameters.method = method;
-  if (parameters.partition == Partition::automatic)
+  if (parameters.partition == Partition::automatic && told("method") == name(parameters.method))
     for (const auto partition : {Partition::stations, Partition::prisms})
       if (told("partition") == partition_name(partition)) parameters.partition = partition;
   if (parameters.device.kind == Device::Kind::automatic) {

@@ -142,9 +142,20 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   if (runtime.checkpoint.resume && !runtime.checkpoint.file.empty())
     wanted = as_in_checkpoint(runtime.checkpoint.file, stations, std::move(wanted));
   const bool method_of_checkpoint = wanted.method != parameters.method;
+  const bool partition_of_checkpoint = wanted.partition != parameters.partition;
   if (wanted.partition == Partition::prisms) wanted.method = Method::direct;  // the only one that can
   if (runtime.comm) wanted.device = shared_device(wanted.device, *runtime.comm);
-  auto chosen = plan(prisms, stations, wanted, progress);
+  auto chosen = [&] {
+    try {
+      return plan(prisms, stations, wanted, progress);
+    } catch (const InputError& error) {
+      if (!method_of_checkpoint) throw;
+      throw InputError("--resume",
+                       fmt::format("{} was made with method {}, which cannot be had here: {}",
+                                   runtime.checkpoint.file.string(), name(wanted.method), error.problem()),
+                       "It may be of another model: run without --resume to start afresh.");
+    }
+  }();
   // One rank a GPU, by the rank's place on its node.
   const Device asked = wanted.device;
   if (chosen.device.kind == Device::Kind::cuda && asked.index < 0 && runtime.comm)
@@ -164,6 +175,16 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
       fmt::format("{} prisms at {} stations by the {} method", prisms.size(), stations.size(), report.method),
       static_cast<double>(report.memory_bytes));
 
+  if (partition_of_checkpoint && wanted.partition == Partition::stations) {
+    auto open = wanted;
+    open.partition = Partition::automatic;
+    if (choose_partition(chosen, prisms, stations, open, runtime, budget) == Partition::prisms)
+      throw MemoryError("--resume",
+                        fmt::format("{} was made by stations, and by stations the ranks of this node, or its "
+                                    "device, would need more memory than there is",
+                                    runtime.checkpoint.file.string()),
+                        "Start fewer ranks on each node, or run without --resume to start afresh.");
+  }
   wanted.partition = choose_partition(chosen, prisms, stations, wanted, runtime, budget);
   auto distributed = distribute(chosen, prisms, stations, wanted, runtime, *progress);
   const auto& sums = distributed.sums;

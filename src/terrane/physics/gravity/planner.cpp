@@ -208,16 +208,20 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   const bool on_device = plan.device.has_own_memory();
   // From here on in seconds of one core, of which there are `threads`; a second of a device is `threads`.
   const double faster = on_device ? speed(plan.device) / threads : 1;
-  const auto direct_seconds_of = [&](const DirectCost& cost) {
-    return (cost.arithmetic - cost.one_by_one) / faster + cost.one_by_one + cost.sorting;
+  const auto seconds_of = [](const DirectCost& cost, double faster_by) {
+    return (cost.arithmetic - cost.one_by_one) / faster_by + cost.one_by_one + cost.sorting;
   };
-  plan.direct_seconds = direct_seconds_of(direct);
+  plan.direct_seconds = seconds_of(direct, faster);
+  // Whether prisms are merged shows in the last bits: where the method is given it must not depend on how
+  // many threads a device is compared with.
+  const double judged_by = automatic ? faster : 1;
+  double judged = seconds_of(direct, judged_by);
   plan.lattice_seconds = plan.tree_seconds = infinity;
   plan.estimated_error = parameters.accuracy;
   const double budget = static_cast<double>(parameters.memory > 0 ? parameters.memory : available_memory());
   std::string not_lattice = "not looked for", why;
 
-  const bool small = plan.direct_seconds < std::max(fast_enough, 60e-9 * m + 50e-9 * n);
+  const bool small = judged < std::max(fast_enough, 60e-9 * m + 50e-9 * n);
   const bool fast_ones = prisms.size() > 0 && stations.size() > 0 &&
                          (!automatic || (!small && parameters.accuracy >= finest_fast_accuracy));
   if (automatic && parameters.accuracy < finest_fast_accuracy)
@@ -244,18 +248,16 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   const double merging = seconds_to_merge * m;
   const auto try_merging = [&] {
     auto merged = std::make_shared<MergedPrisms>(merge(prisms, parameters.threads, progress));
-    const double seconds =
-        merging + direct_seconds_of(direct_cost(merged->view(), stations, channels, parameters.accuracy));
-    if (seconds >= plan.direct_seconds) return;
-    plan.direct_seconds = seconds;
+    const auto cost = direct_cost(merged->view(), stations, channels, parameters.accuracy);
+    if (merging + seconds_of(cost, judged_by) >= judged) return;
+    judged = merging + seconds_of(cost, judged_by);
+    plan.direct_seconds = merging + seconds_of(cost, faster);
     plan.merged = std::move(merged);
   };
   std::string not_tree;
   // Keys, order and expansions while it grows; what trees have taken lies below.
   const double tree_bytes = m * (24 + 0.25 * (1.3 * digits + 4) * (1.3 * digits + 4));
-  const auto best_yet = [&] {
-    return std::min({plan.direct_seconds, plan.lattice_seconds, plan.tree_seconds});
-  };
+  const auto best_yet = [&] { return std::min({judged, plan.lattice_seconds, plan.tree_seconds}); };
   bool tried = false;
   if (share > 0 && 2 * merging < best_yet() &&
       (!automatic || merging + 4 * (1 - share) * plan.direct_seconds < 3 * tree_at_least)) {
