@@ -24,12 +24,15 @@ constexpr std::size_t piece_bytes = 1'000'000, megabyte = 1'000'000;
 class SlotLink final : public GpuLink {
  public:
   struct Wrong {
-    bool joining = false, same_gpu = false;
+    bool gpu_fails = false, joining = false, same_gpu = false;
   };
   SlotLink(int& pieces, Wrong wrong) : pieces_(pieces), wrong_(wrong), comm_(test::ranks()) {}
 
   std::string name() const override { return "slots"; }
-  GpuId gpu() const override { return {static_cast<std::byte>(wrong_.same_gpu ? 7 : comm_->rank())}; }
+  GpuId gpu() const override {
+    if (wrong_.gpu_fails && comm_->rank() == comm_->size() - 1) throw Error("link", "the GPU has no name");
+    return {static_cast<std::byte>(wrong_.same_gpu ? 7 : comm_->rank())};
+  }
   GroupId make_group() override { return {std::byte{1}, std::byte{2}}; }
   void join(const GroupId& group, int rank, int ranks) override {
     EXPECT_EQ(group, (GroupId{std::byte{1}, std::byte{2}}));
@@ -146,6 +149,7 @@ TEST(GpuComm, GoesOnWithoutALinkWhenARankCannotHaveIt) {
   const auto wrong = [&](SlotLink::Wrong how) {
     return [&pieces, how](Device) { return std::make_unique<SlotLink>(pieces, how); };
   };
+  expect(wrong({.gpu_fails = true}), fmt::format("rank {}: link: the GPU has no name", last));
   expect(wrong({.joining = true}), fmt::format("rank {}: link: the cable is out", last));
   expect(wrong({.same_gpu = true}), "ranks: some share a GPU");
 }

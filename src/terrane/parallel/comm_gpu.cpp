@@ -46,9 +46,11 @@ void GpuComm::start(Device device) {
   link_.reset();
   std::unique_ptr<GpuLink> link;
   try {
-    together(below_, [&] { link = make_(device); });
     std::vector<GpuLink::GpuId> gpus(static_cast<std::size_t>(size()));
-    gpus[static_cast<std::size_t>(rank())] = link->gpu();
+    together(below_, [&] {
+      link = make_(device);
+      gpus[static_cast<std::size_t>(rank())] = link->gpu();
+    });
     for (int r = 0; r < size(); ++r)
       below_.broadcast(std::as_writable_bytes(std::span(&gpus[static_cast<std::size_t>(r)], 1)), r);
     std::sort(gpus.begin(), gpus.end());
