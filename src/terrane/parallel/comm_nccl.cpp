@@ -21,8 +21,11 @@ namespace cuda = detail::cuda;
 
 /// Large enough for the full speed of a transfer; a few of them are little beside what is worth this.
 constexpr std::size_t piece_bytes = std::size_t{64} << 20;
-/// A rank that failed to start would keep the others waiting.
-constexpr std::chrono::seconds longest_start(60), longest_end(10);
+/// A rank that failed, or is out of reach, would keep the others waiting.
+constexpr std::chrono::seconds longest_start(60), longest_piece(60), longest_end(10);
+/// Most calls are through at once, and a piece takes 3 ms: nothing is lost by so short a sleep, and the core
+/// is free for those who copy.
+constexpr std::chrono::microseconds awake(100), nap(50);
 
 struct FreePinned {
   void operator()(std::byte* memory) const { cudaFreeHost(memory); }
@@ -106,7 +109,8 @@ class NcclLink final : public GpuLink {
       cuda::check(cudaMemcpyAsync(there, slot.host.get(), bytes.size(), cudaMemcpyHostToDevice, stream),
                   "cudaMemcpyAsync to the device");
     }
-    settle(ncclBroadcast(there, there, bytes.size(), ncclUint8, root, comm_, stream), "ncclBroadcast");
+    settle(ncclBroadcast(there, there, bytes.size(), ncclUint8, root, comm_, stream), "ncclBroadcast",
+           longest_piece);
     if (rank_ != root)
       cuda::check(cudaMemcpyAsync(slot.host.get(), there, bytes.size(), cudaMemcpyDeviceToHost, stream),
                   "cudaMemcpyAsync from the device");
@@ -114,10 +118,17 @@ class NcclLink final : public GpuLink {
   }
   void finish(int number, std::span<std::byte> bytes, int root) override {
     auto& slot = slots_[number];
-    cuda::check(cudaEventSynchronize(slot.done.get()), "cudaEventSynchronize");
-    ncclResult_t state = ncclSuccess;
-    check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
-    check(state, "ncclBroadcast");
+    cuda::use(index_);
+    wait("ncclBroadcast", longest_piece, [&] {
+      const auto status = cudaEventQuery(slot.done.get());
+      state("ncclBroadcast");  // a peer or a network that fails leaves the event waiting for ever
+      if (status == cudaErrorNotReady) {
+        cudaGetLastError();  // or the next to ask for errors would find it
+        return false;
+      }
+      cuda::check(status, "cudaEventQuery");
+      return true;
+    });
     if (rank_ != root) copy({slot.host.get(), bytes.size()}, bytes.data());
   }
 
@@ -135,20 +146,30 @@ class NcclLink final : public GpuLink {
         call, fmt::format("{}{}{}", ncclGetErrorString(result), more && *more ? ": " : "", more ? more : ""),
         "Run with TERRANE_NCCL=0 to go without it; NCCL_DEBUG=INFO tells more.");
   }
-  /// Waits until a call of a communicator that does not wait is through.
-  void settle(ncclResult_t result, const char* call,
-              std::chrono::seconds longest = std::chrono::seconds::max()) const {
-    check(result, call);
+  /// What NCCL knows of its calls so far: success or in progress. Throws what has gone wrong.
+  ncclResult_t state(const char* call) const {
+    ncclResult_t state = ncclSuccess;
+    check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+    check(state, call);
+    return state;
+  }
+  /// Asks whether it is `done` until it is.
+  template <class Done>
+  static void wait(const char* call, std::chrono::seconds longest, const Done& done) {
     const auto begin = std::chrono::steady_clock::now();
-    while (result == ncclInProgress) {
-      check(ncclCommGetAsyncError(comm_, &result), call);
-      check(result, call);
-      if (result != ncclInProgress) break;
-      if (longest != std::chrono::seconds::max() && std::chrono::steady_clock::now() - begin > longest)
+    while (!done()) {
+      const auto waited = std::chrono::steady_clock::now() - begin;
+      if (waited > longest)
         throw Error(call, fmt::format("is not done after {} s", longest.count()),
                     "Run with TERRANE_NCCL=0 to go without it; NCCL_DEBUG=INFO tells more.");
-      std::this_thread::yield();
+      if (waited < awake) std::this_thread::yield();
+      else std::this_thread::sleep_for(nap);
     }
+  }
+  /// Waits until a call of a communicator that does not wait is through.
+  void settle(ncclResult_t result, const char* call, std::chrono::seconds longest) const {
+    check(result, call);
+    if (result == ncclInProgress) wait(call, longest, [&] { return state(call) != ncclInProgress; });
   }
 
   int index_, rank_ = 0;
