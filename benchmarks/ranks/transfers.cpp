@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     terrane::GpuComm through_gpus(*comm, terrane::nccl_link, terrane::GpuLinkUse::always);
     if (terrane::gpu_count() > 0)
       gpus = through_gpus.prepare(terrane::resolve({terrane::Device::Kind::cuda, -1}, comm->on_node().index),
-                                  1'000'000'000);
+                                  1'000'000'000, 0);
     else gpus = terrane::why_no_gpu();
 #endif
     std::vector<double> sizes;

@@ -26,7 +26,8 @@ class SlotLink final : public GpuLink {
   struct Wrong {
     bool gpu_fails = false, joining = false, same_gpu = false;
   };
-  SlotLink(int& pieces, Wrong wrong) : pieces_(pieces), wrong_(wrong), comm_(test::ranks()) {}
+  SlotLink(int& pieces, Wrong wrong, std::shared_ptr<void> token = {})
+      : pieces_(pieces), wrong_(wrong), token_(std::move(token)), comm_(test::ranks()) {}
 
   std::string name() const override { return "slots"; }
   GpuId gpu() const override {
@@ -58,6 +59,7 @@ class SlotLink final : public GpuLink {
  private:
   int& pieces_;
   Wrong wrong_;
+  std::shared_ptr<void> token_;  // of whoever wants to know whether this is still there
   std::unique_ptr<Comm> comm_;
   std::vector<std::byte> held_[slots];
 };
@@ -81,11 +83,11 @@ TEST(GpuComm, BroadcastsLargeArraysInPiecesAndLeavesTheRest) {
   if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
   int pieces = 0;
   GpuComm comm(
-      *below, [&](Device) { return std::make_unique<SlotLink>(pieces, SlotLink::Wrong{}); },
+      *below, [&](Device, int) { return std::make_unique<SlotLink>(pieces, SlotLink::Wrong{}); },
       GpuLinkUse::always);
   expect_broadcast(comm, 3 * megabyte, 0);
   EXPECT_EQ(pieces, 0) << "nobody has prepared it";
-  EXPECT_THAT(comm.prepare(debug, megabyte),
+  EXPECT_THAT(comm.prepare(debug, megabyte, 2),
               testing::HasSubstr("through the GPUs by slots, which was ready in"));
   for (const int root : {0, comm.size() - 1}) {
     for (const std::size_t count :
@@ -99,15 +101,40 @@ TEST(GpuComm, BroadcastsLargeArraysInPiecesAndLeavesTheRest) {
       expect_broadcast(comm, count, root);
     EXPECT_EQ(pieces, 0);
   }
-  EXPECT_EQ(comm.prepare({Device::Kind::cpu, -1}, 100 * megabyte), "");
+  EXPECT_EQ(comm.prepare({Device::Kind::cpu, -1}, 100 * megabyte, 2), "");
   expect_broadcast(comm, 3 * megabyte, 0);
   EXPECT_EQ(pieces, 0) << "a run on the processors";
+}
+
+TEST(GpuComm, LetsGoOfItsLinkWhenReleasedAndCanHaveAnother) {
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  int pieces = 0;
+  const auto token = std::make_shared<int>();
+  GpuComm comm(
+      *below,
+      [&](Device, int threads) {
+        EXPECT_EQ(threads, 3);
+        return std::make_unique<SlotLink>(pieces, SlotLink::Wrong{}, token);
+      },
+      GpuLinkUse::always);
+  for (int run = 0; run < 2; ++run) {
+    comm.prepare(debug, 100 * megabyte, 3);
+    EXPECT_EQ(token.use_count(), 2);
+    expect_broadcast(comm, 2 * megabyte, 0);
+    EXPECT_EQ(pieces, 2);
+    comm.release();
+    EXPECT_EQ(token.use_count(), 1);
+    expect_broadcast(comm, 2 * megabyte, 0);
+    EXPECT_EQ(pieces, 2) << "it went by the link that is gone";
+    pieces = 0;
+  }
 }
 
 TEST(GpuComm, StartsOnlyWhenItIsWorthIt) {
   const auto below = test::ranks();
   int made = 0;
-  const auto make = [&](Device) -> std::unique_ptr<GpuLink> {
+  const auto make = [&](Device, int) -> std::unique_ptr<GpuLink> {
     ++made;
     throw Error("link", "is not to be had");
   };
@@ -115,12 +142,12 @@ TEST(GpuComm, StartsOnlyWhenItIsWorthIt) {
        {std::pair{GpuLinkUse::never, 1'000'000 * megabyte},
         std::pair{GpuLinkUse::when_worth_it, 100 * megabyte}, std::pair{GpuLinkUse::always, megabyte - 1}}) {
     GpuComm comm(*below, make, use);
-    EXPECT_EQ(comm.prepare(debug, bytes), "");
+    EXPECT_EQ(comm.prepare(debug, bytes, 2), "");
   }
   EXPECT_EQ(made, 0);
   // Rank 0 decides.
   GpuComm comm(*below, make, below->rank() == 0 ? GpuLinkUse::when_worth_it : GpuLinkUse::never);
-  comm.prepare(debug, 100'000 * megabyte);
+  comm.prepare(debug, 100'000 * megabyte, 2);
   EXPECT_EQ(made, below->size() > 1 ? 1 : 0);
 }
 
@@ -132,14 +159,14 @@ TEST(GpuComm, GoesOnWithoutALinkWhenARankCannotHaveIt) {
   const auto expect = [&](const GpuComm::MakeLink& make, const std::string& why) {
     GpuComm comm(*below, make, GpuLinkUse::always);
     for (int run = 0; run < 2; ++run) {
-      EXPECT_EQ(comm.prepare(debug, 100 * megabyte),
+      EXPECT_EQ(comm.prepare(debug, 100 * megabyte, 2),
                 "stations and prisms did not go through the GPUs: " + why);
       expect_broadcast(comm, 3 * megabyte, last);
     }
     EXPECT_EQ(pieces, 0);
   };
   expect(
-      [&](Device) -> std::unique_ptr<GpuLink> {
+      [&](Device, int) -> std::unique_ptr<GpuLink> {
         // Every rank: making the stand-in is collective.
         auto link = std::make_unique<SlotLink>(pieces, SlotLink::Wrong{});
         if (below->rank() == last) throw MemoryError("cuda:1", "there is too little");
@@ -147,7 +174,7 @@ TEST(GpuComm, GoesOnWithoutALinkWhenARankCannotHaveIt) {
       },
       fmt::format("rank {}: cuda:1: there is too little", last));
   const auto wrong = [&](SlotLink::Wrong how) {
-    return [&pieces, how](Device) { return std::make_unique<SlotLink>(pieces, how); };
+    return [&pieces, how](Device, int) { return std::make_unique<SlotLink>(pieces, how); };
   };
   expect(wrong({.gpu_fails = true}), fmt::format("rank {}: link: the GPU has no name", last));
   expect(wrong({.joining = true}), fmt::format("rank {}: link: the cable is out", last));
@@ -176,10 +203,12 @@ TEST(Nccl, BringsTheSameBytesAsMpi) {
     GTEST_SKIP() << "needs a GPU for each of " << below->size() << " ranks, there are " << gpu_count();
   const auto device = resolve({Device::Kind::cuda, -1}, below->on_node().index);
   GpuComm comm(*below, nccl_link, GpuLinkUse::always);
-  ASSERT_THAT(comm.prepare(device, 100 * megabyte), testing::HasSubstr("through the GPUs by NCCL"));
+  ASSERT_THAT(comm.prepare(device, 100 * megabyte, 2), testing::HasSubstr("through the GPUs by NCCL"));
   for (const int root : {0, comm.size() - 1})
     for (const std::size_t count : {megabyte, (std::size_t{64} << 20) + 1, (std::size_t{200} << 20) - 5})
       expect_broadcast(comm, count, root);
+  comm.release();
+  expect_broadcast(comm, 3 * megabyte, 0);
 #else
   GTEST_SKIP() << "this build has no NCCL";
 #endif
@@ -191,7 +220,8 @@ TEST(Nccl, IsMetWithWordsWhereRanksShareAGpu) {
   if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
   if (gpu_count() == 0) GTEST_SKIP() << "needs a GPU";
   GpuComm comm(*below, nccl_link, GpuLinkUse::always);
-  EXPECT_THAT(comm.prepare({Device::Kind::cuda, 0}, 100 * megabyte), testing::HasSubstr("some share a GPU"));
+  EXPECT_THAT(comm.prepare({Device::Kind::cuda, 0}, 100 * megabyte, 2),
+              testing::HasSubstr("some share a GPU"));
   expect_broadcast(comm, 3 * megabyte, 0);
 #else
   GTEST_SKIP() << "this build has no NCCL";

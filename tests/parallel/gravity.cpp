@@ -220,6 +220,74 @@ TEST(GravityOnRanks, HasTheSameBitsWhenNcclBringsThePrisms) {
 }
 #endif
 
+/// Sees to it that the others wait for rank 0 asleep, which they do for small messages, and that what was
+/// prepared is released before they compute.
+class Watched final : public Comm {
+ public:
+  explicit Watched(Comm& below) : below_(below) {}
+  int rank() const noexcept override { return below_.rank(); }
+  int size() const noexcept override { return below_.size(); }
+  Place on_node() const noexcept override { return below_.on_node(); }
+  std::string prepare(Device device, std::size_t bytes, int threads) override {
+    prepared_ = true;
+    ++times_prepared;
+    return below_.prepare(device, bytes, threads);
+  }
+  void release() override {
+    prepared_ = false;
+    below_.release();
+  }
+  void broadcast(std::span<std::byte> bytes, int root) override {
+    turn_ = nobody;
+    below_.broadcast(bytes, root);
+  }
+  int lowest(int value) override {
+    EXPECT_FALSE(prepared_) << "ranks set to work";
+    turn_ = nobody;
+    return below_.lowest(value);
+  }
+  void send(std::span<const std::byte> bytes, int to) override {
+    if (rank() == 0 && bytes.size() == 1) turn_ = to;
+    else expect_turn(to);
+    below_.send(bytes, to);
+  }
+  void receive(std::span<std::byte> bytes, int from) override {
+    if (rank() > 0 && bytes.size() == 1) turn_ = from;
+    else expect_turn(from);
+    below_.receive(bytes, from);
+  }
+  void abort(int status) override { below_.abort(status); }
+
+  int times_prepared = 0, messages = 0;
+
+ private:
+  static constexpr int nobody = -1;
+  void expect_turn(int other) {
+    ++messages;
+    EXPECT_EQ(turn_, other) << "a message nobody was told of, on rank " << rank();
+  }
+
+  Comm& below_;
+  int turn_ = nobody;
+  bool prepared_ = false;
+};
+
+TEST(GravityOnRanks, TheirTurnIsToldAndTheFastWayGivenBack) {
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  Watched comm(*below);
+  testing_support::TemporaryFolder folder;
+  on_all(comm, [&] {
+    for (const auto partition : {Partition::stations, Partition::prisms}) {
+      const auto p = parameters(Method::direct, partition);
+      const Runtime in_rounds{&comm, {folder / "checkpoint.h5", 0, 0, false}};
+      compute(cells(13, 17), scattered(700), p, in_rounds);
+    }
+  });
+  EXPECT_EQ(comm.times_prepared, 2);
+  EXPECT_GE(comm.messages, 7 + 2);  // a part of each column, and results
+}
+
 TEST(GravityOnRanks, PartitionsAgreeToRounding) {
   const auto comm = test::ranks();
   on_all(*comm, [&] {

@@ -39,7 +39,9 @@ class Comm {
   /// Collective, for a Comm that has a faster way for large arrays: so many bytes are about to be broadcast
   /// among ranks whose devices are these, of one kind. Returns a note about the way they will go, empty when
   /// there is nothing to say.
-  virtual std::string prepare(Device /*device*/, std::size_t /*bytes*/) { return {}; }
+  virtual std::string prepare(Device /*device*/, std::size_t /*bytes*/, int /*threads*/) { return {}; }
+  /// Collective, soon after those broadcasts: gives back what prepare() took.
+  virtual void release() {}
   /// Collective: the bytes of `root` to all. Every rank gives as many.
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
   /// Collective: the lowest value of all ranks.

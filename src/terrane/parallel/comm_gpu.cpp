@@ -27,28 +27,26 @@ GpuLinkUse gpu_link_use_from_text(const char* text, const std::string& where) {
                    "Allowed: 0 (never), 1 (for every large array), or nothing (when it saves time).");
 }
 
-std::string GpuComm::prepare(Device device, std::size_t bytes) {
-  in_use_ = false;
+std::string GpuComm::prepare(Device device, std::size_t bytes, int threads) {
+  release();
   if (size() == 1 || !device.has_own_memory()) return {};
   auto use = use_;
   below_.broadcast(std::as_writable_bytes(std::span(&use, 1)), 0);
   if (use == GpuLinkUse::never || bytes < (use == GpuLinkUse::always ? least_message : worth_it)) return {};
   const auto begin = std::chrono::steady_clock::now();
-  if (below_.lowest(link_ && device == device_) == 0 && failure_.empty()) start(device);
+  if (failure_.empty()) start(device, threads);
   if (!failure_.empty()) return fmt::format("stations and prisms did not go through the GPUs: {}", failure_);
-  in_use_ = true;
   return fmt::format("stations and prisms went through the GPUs by {}, which was ready in {:.2g} s",
                      link_->name(),
                      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
-void GpuComm::start(Device device) {
-  link_.reset();
+void GpuComm::start(Device device, int threads) {
   std::unique_ptr<GpuLink> link;
   try {
     std::vector<GpuLink::GpuId> gpus(static_cast<std::size_t>(size()));
     together(below_, [&] {
-      link = make_(device);
+      link = make_(device, threads);
       gpus[static_cast<std::size_t>(rank())] = link->gpu();
     });
     for (int r = 0; r < size(); ++r)
@@ -70,11 +68,10 @@ void GpuComm::start(Device device) {
     return;
   }
   link_ = std::move(link);
-  device_ = device;
 }
 
 void GpuComm::broadcast(std::span<std::byte> bytes, int root) {
-  if (!in_use_ || bytes.size() < least_message) return below_.broadcast(bytes, root);
+  if (!link_ || bytes.size() < least_message) return below_.broadcast(bytes, root);
   const std::size_t pieces = (bytes.size() + link_->piece() - 1) / link_->piece();
   const auto piece = [&](std::size_t p) {
     const std::size_t first = p * link_->piece();

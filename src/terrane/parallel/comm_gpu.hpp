@@ -20,6 +20,7 @@ class GpuLink {
   using GpuId = std::array<std::byte, 16>;
   using GroupId = std::array<std::byte, 128>;
 
+  /// Collective, where it has joined; does not wait long for others that do not come.
   virtual ~GpuLink() = default;
   /// "NCCL 2.28.3"
   virtual std::string name() const = 0;
@@ -47,8 +48,8 @@ GpuLinkUse gpu_link_use_from_text(const char* text, const std::string& where);
 /// A Comm that broadcasts large arrays through a GpuLink, where there can be one, and else as `below` does.
 class GpuComm final : public Comm {
  public:
-  /// Makes this rank's side, not yet joined. Throws when it cannot.
-  using MakeLink = std::function<std::unique_ptr<GpuLink>(Device device)>;
+  /// Makes this rank's side, not yet joined, which copies by so many threads. Throws when it cannot.
+  using MakeLink = std::function<std::unique_ptr<GpuLink>(Device device, int threads)>;
 
   /// use: that of rank 0 counts.
   GpuComm(Comm& below, MakeLink make, GpuLinkUse use) : below_(below), make_(std::move(make)), use_(use) {}
@@ -56,7 +57,8 @@ class GpuComm final : public Comm {
   int rank() const noexcept override { return below_.rank(); }
   int size() const noexcept override { return below_.size(); }
   Place on_node() const noexcept override { return below_.on_node(); }
-  std::string prepare(Device device, std::size_t bytes) override;
+  std::string prepare(Device device, std::size_t bytes, int threads) override;
+  void release() override { link_.reset(); }
   void broadcast(std::span<std::byte> bytes, int root) override;
   int lowest(int value) override { return below_.lowest(value); }
   void send(std::span<const std::byte> bytes, int to) override { below_.send(bytes, to); }
@@ -64,15 +66,13 @@ class GpuComm final : public Comm {
   void abort(int status) override { below_.abort(status); }
 
  private:
-  void start(Device device);
+  void start(Device device, int threads);
 
   Comm& below_;
   MakeLink make_;
   GpuLinkUse use_;
-  Device device_;
-  std::unique_ptr<GpuLink> link_;
-  std::string failure_;  // of the last start; the same on all ranks, as is whether there is a link
-  bool in_use_ = false;
+  std::unique_ptr<GpuLink> link_;  // from prepare() to release(), on all ranks or on none
+  std::string failure_;            // of the last start; the same on all ranks
 };
 
 }  // namespace terrane

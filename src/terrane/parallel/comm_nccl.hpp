@@ -11,7 +11,8 @@ namespace terrane {
 /// "NCCL 2.28.3", of the library that is loaded.
 std::string nccl_version();
 
-/// For GpuComm. Throws UnsupportedError (device is no GPU), MemoryError, Error in the words of CUDA or NCCL.
-std::unique_ptr<GpuLink> nccl_link(Device device);
+/// For GpuComm; threads as those of for_each(). Throws UnsupportedError (device is no GPU), MemoryError,
+/// Error in the words of CUDA or NCCL.
+std::unique_ptr<GpuLink> nccl_link(Device device, int threads);
 
 }  // namespace terrane

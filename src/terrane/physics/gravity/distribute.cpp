@@ -321,6 +321,17 @@ void make_columns(std::span<std::vector<double>> columns, std::size_t size, int 
 
 void broadcast(Comm& comm, std::span<double> values) { comm.broadcast(std::as_writable_bytes(values), 0); }
 
+/// Rank 0 deals with one rank after the other. For a large message the next would wait without pause, and
+/// sleep through the message once its turn has come; for this small one it sleeps.
+void give_turn(Comm& comm, int rank) {
+  const std::byte turn{};
+  comm.send({&turn, 1}, rank);
+}
+void wait_for_turn(Comm& comm) {
+  std::byte turn{};
+  comm.receive({&turn, 1}, 0);
+}
+
 /// What every rank gets from rank 0 before they begin.
 std::size_t bytes_for_all(std::size_t prisms, std::size_t stations, bool by_prisms) {
   return (3 * stations + (by_prisms ? 0 : 7 * prisms)) * sizeof(double);
@@ -363,9 +374,11 @@ std::shared_ptr<const OwnedPrisms> hand_out(Comm& comm, const Prisms& prisms,
     const auto range = prisms_of(prisms.size(), chunks_of(comm, prisms.size(), rank));
     return gathered(prisms, order.subspan(range.first, range.size()), threads);
   };
-  for (int rank = 1; rank < comm.size(); ++rank)
-    for (const auto own = part(rank); const auto& column : own.column)
-      comm.send(std::as_bytes(std::span(column)), rank);
+  for (int rank = 1; rank < comm.size(); ++rank) {
+    const auto own = part(rank);
+    give_turn(comm, rank);
+    for (const auto& column : own.column) comm.send(std::as_bytes(std::span(column)), rank);
+  }
   return std::make_shared<const OwnedPrisms>(part(0));
 }
 
@@ -476,20 +489,20 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
     all_ranks([&] {
       if (by_prisms) order = order_of_chunks(summed, parameters.threads);
     });
-    if (const auto note = comm.prepare(plan.device, bytes_for_all(summed.size(), stations.size(), by_prisms));
+    if (const auto note = comm.prepare(plan.device, bytes_for_all(summed.size(), stations.size(), by_prisms),
+                                       parameters.threads);
         !note.empty())
       out.notes.push_back(note);
     if (comm.size() > 1)
       for (const auto& column : {stations.easting, stations.northing, stations.up})
         broadcast(comm, {const_cast<double*>(column.data()), column.size()});  // the root's are only read
-    std::shared_ptr<const OwnedPrisms> own;
-    if (by_prisms) {
-      own = hand_out(comm, summed, order, parameters.threads);
-    } else if (comm.size() > 1) {
+    if (comm.size() > 1 && !by_prisms)
       for (const auto& column :
            {summed.west, summed.east, summed.south, summed.north, summed.bottom, summed.top, summed.density})
         broadcast(comm, {const_cast<double*>(column.data()), column.size()});
-    }
+    comm.release();
+    std::shared_ptr<const OwnedPrisms> own;
+    if (by_prisms) own = hand_out(comm, summed, order, parameters.threads);
     all_ranks([&] {
       auto here = parameters;
       here.device = plan.device;
@@ -541,6 +554,7 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
       RoundSums sums(*worker, round, parameters.channels, parameters.threads, state.sums);
       sums.take(trees);
       for (int rank = 1; rank < comm.size(); ++rank) {
+        give_turn(comm, rank);
         for_each_message(round, [&](const Range& some) {
           others.receive(comm, rank);
           sums.take(others, some, trees);
@@ -597,11 +611,14 @@ void serve(Comm& comm) {
       make_columns(prisms->column, by_prisms ? prisms_of(task.prisms, chunks).size() : task.prisms,
                    parameters.threads);
     });
-    comm.prepare(parameters.device, bytes_for_all(task.prisms, task.stations, by_prisms));
+    comm.prepare(parameters.device, bytes_for_all(task.prisms, task.stations, by_prisms), parameters.threads);
     for (auto& column : station) broadcast(comm, column);
-    for (auto& column : prisms->column) {
-      if (by_prisms) comm.receive(std::as_writable_bytes(std::span(column)), 0);
-      else broadcast(comm, column);
+    if (!by_prisms)
+      for (auto& column : prisms->column) broadcast(comm, column);
+    comm.release();
+    if (by_prisms) {
+      wait_for_turn(comm);
+      for (auto& column : prisms->column) comm.receive(std::as_writable_bytes(std::span(column)), 0);
     }
     const Stations stations{station[0], station[1], station[2]};
     std::unique_ptr<Worker> worker;
@@ -627,6 +644,7 @@ void serve(Comm& comm) {
       });
       for_each_message(round, [&](const Range& some) {
         results.pack(std::span(trees).subspan(some.first, some.size()), parameters.threads);
+        if (some.first == 0) wait_for_turn(comm);
         results.send(comm, 0);
       });
     }
