@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <random>
 
 #include "devices/device.hpp"
@@ -214,6 +215,17 @@ PrismList scattered_bodies(int cells, unsigned seed) {
   return prisms;
 }
 
+TEST_P(DirectSumOn, SinglePrecisionStandsDensitiesNextToNothing) {
+  for (const double density : {1e-30, 1e-200, 1e-300, 1e-320}) {
+    const auto prisms = test::mesh_block({-150, 150, -150, 150, -300, 0}, {4, 4, 4},
+                                         [&](int i, int, int) { return i % 2 ? density : 0.5 * density; });
+    const auto stations = stations_around();
+    const auto here = sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-6, Precision::single_precision);
+    for (const auto& values : here.values)
+      for (const double v : values) ASSERT_TRUE(std::isfinite(v)) << density;
+  }
+}
+
 TEST_P(DirectSumOn, SinglePrecisionReachesFurtherThanTheEarth) {
   // The fifth power of the inverse distance, in sides of the prisms, is far below what a float can hold.
   const auto prisms = noisy_block(4, 21);
@@ -284,6 +296,64 @@ TEST_P(DirectSumOn, ObeysLaplaceOutside) {
 }
 
 // ---- the debug device's memory ---------------------------------------------------------------------------
+
+TEST(DebugDevice, WorksInSmallerPartsAlsoForAFewPrisms) {
+  // Then the sums of the stations take the memory, not the chunks.
+  const auto prisms = noisy_block(3, 22);
+  std::mt19937 random(16);
+  const auto stations = test::random_stations({-400, 400, -400, 400, 0.5, 200}, 100000, random);
+  const Device debug{Device::Kind::debug, -1};
+  const auto roomy = sum(debug, prisms, stations, {Channel::g_u}, 1e-6);
+  for (const char* const bytes : {"30000000", "8000000", "4500000"}) {
+    setenv("TERRANE_DEBUG_MEMORY", bytes, 1);
+    const auto tight = sum(debug, prisms, stations, {Channel::g_u}, 1e-6);
+    unsetenv("TERRANE_DEBUG_MEMORY");
+    EXPECT_EQ(std::memcmp(roomy.values[0].data(), tight.values[0].data(), 8 * stations.size()), 0) << bytes;
+  }
+}
+
+TEST(DebugDevice, SumsRangesLikeTheWhole) {
+  const auto prisms = noisy_block(5, 23);
+  std::mt19937 random(17);
+  const auto stations = test::random_stations({-400, 400, -400, 400, -50, 200}, 20000, random);
+  Parameters parameters;
+  parameters.channels = ChannelSet::all();
+  const auto engine =
+      direct_sum_on_device({Device::Kind::debug, -1}, prisms.view(), stations.view(), parameters);
+  const auto sums = [&](const std::vector<Range>& ranges) {
+    std::map<std::size_t, PartSums> found;
+    Progress silent;
+    engine->sum_ranges(
+        ranges,
+        [&](std::size_t part, PartSums&& some) {
+          EXPECT_TRUE(found.emplace(part, std::move(some)).second) << part;
+        },
+        silent);
+    return found;
+  };
+  const std::size_t parts = engine->parts();
+  ASSERT_GT(parts, 10U);
+  const auto whole = sums({{0, parts}});
+  EXPECT_EQ(whole.size(), parts);
+  EXPECT_TRUE(sums({}).empty());
+  const auto holes = sums({{3, 3}, {7, parts - 1}, {0, 2}, {4, 4}});
+  EXPECT_EQ(holes.size(), parts - 8 + 2);
+  for (const auto& [part, some] : holes) {
+    EXPECT_EQ(some.values, whole.at(part).values);
+    EXPECT_EQ(some.contacts.size(), whole.at(part).contacts.size());
+  }
+  // What goes wrong while results are handed over comes out, wherever it happens.
+  Progress silent;
+  for (const std::size_t bad : {std::size_t{0}, parts / 2, parts - 1})
+    EXPECT_THROW(engine->sum(
+                     0, parts,
+                     [&](std::size_t part, PartSums&&) {
+                       if (part == bad) throw std::length_error("full");
+                     },
+                     silent),
+                 std::length_error);
+  EXPECT_EQ(sums({{0, parts}}).at(5).values, whole.at(5).values);
+}
 
 TEST(DebugDevice, WorksInSmallerPartsWhenMemoryIsShort) {
   const auto prisms = noisy_block(12, 14);

@@ -106,6 +106,21 @@ TEST_P(TreeOn, SinglePrecisionIsRightToTwoInAMillion) {
       2e-6);
 }
 
+TEST_P(TreeOn, SinglePrecisionIsNotTakenWhereFieldsCancel) {
+  const auto prisms = test::mesh_block({0, 800, 0, 800, -160, 0}, {40, 40, 8}, [](int i, int j, int k) {
+    return (i + j + k) % 2 ? 1000.0 : -1000.0;
+  });
+  std::mt19937 random(31);
+  const auto stations = test::random_stations({0, 800, 0, 800, 290, 310}, 400, random);
+  Progress silent;
+  const auto truth =
+      direct_sum(prisms.view(), stations.view(), ChannelSet::all(), best_accuracy, 0, silent).values;
+  EXPECT_LT(
+      test::largest_error(
+          sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-6, Precision::single_precision), truth),
+      single_accuracy);
+}
+
 TEST_P(TreeOn, SinglePrecisionStandsSmallBodiesFarApart) {
   std::mt19937 random(17);
   std::uniform_real_distribution<double> place(0, 200e3), density(200, 900);

@@ -133,6 +133,8 @@ TEST_F(GravityCheckpoint, ServesTreeAndLatticeToo) {
 
 TEST_F(GravityCheckpoint, SaysWhatAutoTakesWhenARunGoesOn) {
   Problem problem;  // of which nobody would do so little on a device, by prisms, or by the tree
+  for (auto* column : {&problem.stations.easting, &problem.stations.northing, &problem.stations.up})
+    column->resize(3000);
   problem.parameters.device = {Device::Kind::debug, -1};
   problem.parameters.partition = Partition::prisms;
   auto left_open = problem;

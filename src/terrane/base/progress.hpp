@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace terrane {
 
@@ -19,17 +20,18 @@ class Progress {
   virtual bool cancelled() const { return false; }
 };
 
-/// The whole bar moves by `share` of it while a sum that is a part of the work goes from start to finish.
+/// The whole bar moves by `share` while a part of the work goes from start to finish. Work in several phases
+/// moves it in the first.
 class ShareOfProgress final : public Progress {
  public:
   ShareOfProgress(Progress& whole, double share) : whole_(whole), share_(share) {}
   void start(std::string_view, std::uint64_t total) override {
-    scale_ = total > 0 ? share_ / static_cast<double>(total) : 0;
-    done_ = 0;
+    if (std::exchange(started_, true)) scale_ = 0;
+    else scale_ = total > 0 ? share_ / static_cast<double>(total) : 0;
   }
   void advance(std::uint64_t amount) override {
     const std::uint64_t before = done_.fetch_add(amount);
-    whole_.advance(steps(before + amount) - steps(before));
+    if (scale_ > 0) whole_.advance(steps(before + amount) - steps(before));
   }
   bool cancelled() const override { return whole_.cancelled(); }
 
@@ -39,6 +41,7 @@ class ShareOfProgress final : public Progress {
   }
   Progress& whole_;
   double share_, scale_ = 0;
+  bool started_ = false;
   std::atomic<std::uint64_t> done_{0};
 };
 

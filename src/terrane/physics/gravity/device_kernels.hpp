@@ -210,7 +210,8 @@ struct SharedTile {
   DeviceTile tile;
   /// Filled up with sources without mass, and one more, so that loops need not look for the last.
   Source<Real> source[device_tile + 1];
-  TileCoefficients<Real> coefficients[device_tile];  ///< the first is that of all in a tile of one shape
+  /// The first is that of all in a tile of one shape; of the common shape there are none.
+  TileCoefficients<Real> coefficients[device_tile];
 
   static constexpr std::size_t word_bytes = sizeof(std::uint32_t);
   static constexpr int words = sizeof(DeviceTile) / word_bytes;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <system_error>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/for_each.hpp"
@@ -18,7 +19,10 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::uint64_t tiles_a_piece = 4;
-constexpr std::size_t near_tiles_expected = 16;  // of a group of stations; there is room for more when needed
+constexpr std::size_t near_tiles_expected = 16,
+                      near_pieces_expected =
+                          near_tiles_expected /
+                          tiles_a_piece;  // of a group of stations; there is room for more when needed
 
 /// Near tiles of each group of stations, chunk by chunk: counted, or listed once the counts have been made
 /// places.
@@ -164,7 +168,7 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
       }
       // In float the fifth power of an inverse distance must not vanish: mass is counted in small units.
       tile.length = single ? power_of_two_near(tile.longest) : 1;
-      tile.density = single ? std::ldexp(power_of_two_near(most), -60) : 1;
+      tile.density = single ? std::ldexp(power_of_two_near(std::max(most, 0x1p-900)), -60) : 1;
       tile.shape = same ? 0 : DeviceTile::no_shape;
     }
   });
@@ -349,7 +353,17 @@ DeviceTileSum::DeviceTileSum(Stream& stream, const DeviceSources& sources, const
       found_(stream.device(), 1) {}
 
 std::size_t DeviceTileSum::bytes_a_group(std::uint32_t chunks) const {
-  return chunks * (kernel_sets[set_].size() * device_tile * sizeof(double) + sizeof(std::uint64_t));
+  const std::size_t values = kernel_sets[set_].size() * device_tile * sizeof(double);
+  return chunks * (values + sizeof(std::uint64_t)) + near_tiles_expected * sizeof(std::uint32_t) +
+         near_pieces_expected * (values + sizeof(TilePieces::Piece));
+}
+
+void DeviceTileSum::release() {
+  for (auto* buffer : {&far_sums_, &near_sums_}) *buffer = {};
+  for (auto* buffer : {&all_start_, &near_start_, &first_piece_}) *buffer = {};
+  for (auto* buffer : {&all_list_, &near_list_}) *buffer = {};
+  pieces_ = {};
+  host_pairs_ = {};
 }
 
 /// Finds the near tiles and cuts them into pieces.
@@ -391,8 +405,8 @@ void DeviceTileSum::run_in(const DeviceStations& stations, const TileLists& all,
   // Memory before work: to ask for some while a kernel runs may mean to wait for its end.
   enlarge(near_stream_, near_start_, std::size_t{all.stations} * all.chunks + 1);
   enlarge(near_stream_, near_list_, std::size_t{all.stations} * near_tiles_expected);
-  enlarge(near_stream_, pieces_, std::size_t{all.stations} * near_tiles_expected / tiles_a_piece);
-  enlarge(near_stream_, near_sums_, pieces_.size() * width * device_tile);
+  enlarge(near_stream_, pieces_, std::size_t{all.stations} * near_pieces_expected);
+  enlarge(near_stream_, near_sums_, std::size_t{all.stations} * near_pieces_expected * width * device_tile);
   enlarge(near_stream_, first_piece_, std::size_t{all.stations} + 1);
   enlarge(near_stream_, host_pairs_, std::size_t{1} << 14);
   kernels.far(stream_, earth, stations, all, far_sums_.view());
@@ -513,8 +527,11 @@ void DeviceSummation::sum(std::size_t first, std::size_t last, const Take& take,
 
 void DeviceSummation::sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress) {
   std::uint64_t stations = 0;
-  for (const auto& range : ranges)
+  std::size_t left = 0;
+  for (const auto& range : ranges) {
+    left += range.size();
     for (std::size_t p = range.first; p < range.last; ++p) stations += part(p).stations.size();
+  }
   progress.start("gravity", stations);
   device_seconds_ = 0;
   std::size_t at_once = (groups_at_once() + groups_a_part - 1) / groups_a_part;
@@ -523,22 +540,30 @@ void DeviceSummation::sum_ranges(std::span<const Range> ranges, const Take& take
   for (const auto& range : ranges)
     for (std::size_t begin = range.first; begin < range.last;) {
       if (progress.cancelled()) throw Cancelled();
-      Batch batch{begin, std::min(begin + at_once, range.last), {}, {}};
+      const auto batch = std::make_shared<Batch>(begin, std::min(begin + at_once, range.last));
+      const std::size_t size = batch->last - batch->first;
       try {
-        compute(batch, progress);
+        compute(*batch, progress);
       } catch (const MemoryError&) {
-        if (batch.last - batch.first == 1) throw;
-        at_once = (batch.last - batch.first) / 2;  // others may use the device too
+        if (size == 1) throw;
+        at_once = size / 2;  // others may use the device too
+        stream_.wait();
+        sums_ = {};
+        sum_.release();
         continue;
       }
-      for (std::size_t p = batch.first; p < batch.last; ++p) progress.advance(part(p).stations.size());
-      begin = batch.last;
+      for (std::size_t p = batch->first; p < batch->last; ++p) progress.advance(part(p).stations.size());
+      begin = batch->last;
+      left -= size;
       if (handed.valid()) handed.get();
-      if (begin == range.last && &range == &ranges.back()) hand_over(batch, take, threads);
-      else
-        handed = std::async(std::launch::async, [=, this, &take, mine = std::move(batch)]() mutable {
-          hand_over(mine, take, threads);
-        });
+      const auto hand = [=, this, &take] { hand_over(*batch, take, threads); };
+      // The last is not worth a thread, nor is a system that has none.
+      if (left == 0) hand();
+      else try {
+          handed = std::async(std::launch::async, hand);
+        } catch (const std::system_error&) {
+          hand();
+        }
     }
   if (handed.valid()) handed.get();
   if (progress.cancelled()) throw Cancelled();

@@ -37,7 +37,6 @@ class DeviceSources {
   Prism prism(std::uint32_t place) const;
   double density(std::uint32_t place) const { return density_[order_[place]]; }
   const Switching& switching() const { return switching_; }
-  void set_switching(const Switching& switching) { switching_ = switching; }
 
   /// Bytes on the device for so many prisms.
   static double bytes(std::size_t prisms);
@@ -104,8 +103,10 @@ class DeviceTileSum {
     std::vector<std::uint64_t> start;  ///< empty: every group meets every tile, in `chunks` chunks
     std::vector<std::uint32_t> tile;
   };
-  /// Device memory that run() takes for a group of stations.
+  /// Device memory that run() takes for a group of stations, where few tiles are near.
   std::size_t bytes_a_group(std::uint32_t chunks) const;
+  /// Gives back all memory that run() has taken. Nothing may be running.
+  void release();
 
   /// Sums of groups first .. last − 1 into sums [channels of the set][stations of these groups, filled up],
   /// on the device.
@@ -138,13 +139,12 @@ class DeviceTileSum {
 };
 
 /// What every sum over tiles on a device is: prisms and stations there, parts of 1024 stations, as many at
-/// once as fit.
+/// once as fit. While the device computes a batch of parts, another thread hands over the one before.
 class DeviceSummation : public Summation {
  public:
   std::size_t parts() const final;
   Part part(std::size_t index) const final;
   void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) final;
-  /// While the device computes one range, the host hands over the one before.
   void sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress) final;
 
   /// Of the last sum(): from the first launch to the last result on the device, without the way back.
@@ -174,6 +174,7 @@ class DeviceSummation : public Summation {
  private:
   /// What the device left of the parts first .. last − 1.
   struct Batch {
+    Batch(std::size_t from, std::size_t to) : first(from), last(to) {}
     std::size_t first, last;
     std::vector<double> values;  // [channels of the set][stations, filled up]
     std::vector<HostPair> pairs;

@@ -220,6 +220,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   plan.estimated_error = parameters.accuracy;
   const double budget = static_cast<double>(parameters.memory > 0 ? parameters.memory : available_memory());
   std::string not_lattice = "not looked for", why;
+  bool too_large_for_device = false;  // for a fast method
 
   const bool small = judged < std::max(fast_enough, 60e-9 * m + 50e-9 * n);
   const bool fast_ones = prisms.size() > 0 && stations.size() > 0 &&
@@ -236,7 +237,10 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
       const bool fits = on_device ? there.bytes <= static_cast<double>(device_memory(plan.device).free)
                                   : static_cast<double>(cost.memory_bytes) <= budget;
       if (!automatic || fits) plan.lattice_seconds = on_device ? there.seconds * threads : cost.seconds;
-      else not_lattice = "it would not fit into the memory";
+      else {
+        not_lattice = "it would not fit into the memory";
+        too_large_for_device = on_device;
+      }
     } else if (!automatic) {
       throw no_lattice(not_lattice);
     }
@@ -277,6 +281,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
       plan.memory_bytes += static_cast<std::size_t>(there.host);
       if (automatic && there.device > static_cast<double>(device_memory(plan.device).free)) {
         plan.tree_seconds = infinity;
+        too_large_for_device = true;
         not_tree = "no tree (it would not fit into the memory of the device)";
       }
     }
@@ -329,6 +334,12 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
   if (plan.method != Method::lattice) plan.lattice.reset();
   if (plan.method != Method::direct) plan.merged.reset();
   plan.seconds /= threads;
+  if (too_large_for_device && parameters.device.kind == Device::Kind::automatic) {
+    auto here = parameters;
+    here.device = {Device::Kind::cpu, -1};
+    auto other = gravity::plan(prisms, stations, here, progress);
+    if (other.seconds < plan.seconds) return other;
+  }
 
   plan.reason = automatic ? why : "asked for";
   if (automatic && why.empty()) {

@@ -5,10 +5,13 @@
 namespace terrane::gravity {
 
 void Summation::sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress) {
-  constexpr double steps = 1 << 16;
-  progress.start("gravity", static_cast<std::uint64_t>(steps) * ranges.size());
+  constexpr std::uint64_t steps = 1024;  // a part
+  std::uint64_t parts = 0;
+  for (const auto& range : ranges) parts += range.size();
+  progress.start("gravity", parts * steps);
   for (const auto& range : ranges) {
-    ShareOfProgress mine(progress, steps);
+    if (range.size() == 0) continue;
+    ShareOfProgress mine(progress, static_cast<double>(range.size() * steps));
     sum(range.first, range.last, take, mine);
   }
   progress.finish();

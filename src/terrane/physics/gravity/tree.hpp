@@ -64,6 +64,7 @@ class Tree final : public Summation {
   ChannelSet channels() const noexcept { return channels_; }
   int threads() const noexcept { return threads_; }
   int order() const noexcept { return order_; }
+  double accuracy() const noexcept { return accuracy_; }
   /// Of every pair of prism and station that is summed by itself.
   double pair_accuracy() const noexcept { return pair_accuracy_; }
   const std::vector<std::uint32_t>& prism_order() const { return sources_->order(); }

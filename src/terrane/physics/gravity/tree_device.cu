@@ -201,6 +201,13 @@ std::vector<PrismRange> leaves(const Tree& tree) {
   return ranges;
 }
 
+/// Where fields cancel, pairs must be more accurate than the whole; float has no more than it has.
+Precision precision_for(const Tree& tree, Precision wanted) {
+  constexpr double of_float = 1e-7;  // a pair; a quarter of the tolerance is for pairs
+  const bool enough = of_float * tree.accuracy() <= 4 * single_accuracy * tree.pair_accuracy();
+  return enough ? wanted : Precision::double_precision;
+}
+
 /// What a group of stations meets.
 struct Met {
   std::size_t far = 0;         ///< clusters by their expansions
@@ -240,7 +247,7 @@ class TreeOnDevice final : public DeviceSummation {
   TreeOnDevice(Device device, std::shared_ptr<Tree> tree, Precision precision)
       : DeviceSummation(device, tree->prisms(), tree->stations(), tree->channels(),
                         {{0, 1, 2}, tree->channels()}, Switching::for_accuracy(tree->pair_accuracy()),
-                        tree->prism_order(), leaves(*tree), precision, tree->threads()),
+                        tree->prism_order(), leaves(*tree), precision_for(*tree, precision), tree->threads()),
         tree_(std::move(tree)),
         range_of_(tree_->clusters()),
         brought_(tree_->clusters()) {
