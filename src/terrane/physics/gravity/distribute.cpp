@@ -26,7 +26,7 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::size_t most_chunks = 256;  // of prisms; ranks beyond have nothing to do
-constexpr double seconds_a_round = 5;     // errors and progress of other ranks are known that late
+constexpr double seconds_a_round = 10;    // errors and progress of other ranks are known that late
 constexpr std::uint64_t steps_a_part = 1024;
 
 using Clock = std::chrono::steady_clock;
