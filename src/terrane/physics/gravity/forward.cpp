@@ -140,7 +140,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   wanted.memory = budget;
   wanted.channels = out.channels;
   if (runtime.checkpoint.resume && !runtime.checkpoint.file.empty())
-    wanted = as_in_checkpoint(runtime.checkpoint.file, stations, std::move(wanted));
+    wanted = as_in_checkpoint(runtime.checkpoint.file, stations, wanted);
   const bool method_of_checkpoint = wanted.method != parameters.method;
   const bool partition_of_checkpoint = wanted.partition != parameters.partition;
   if (wanted.partition == Partition::prisms) wanted.method = Method::direct;  // the only one that can

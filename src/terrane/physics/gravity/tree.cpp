@@ -665,7 +665,8 @@ TreeCost Tree::cost(Progress& progress) {
   double work = 0;
   for (std::size_t i = 0; i < sample; ++i) {
     const auto& c = counted[i];
-    const double stations = receivers_->tile(i * count / sample).count;
+    const std::size_t place = i * count / sample;
+    const double stations = receivers_->tile(place).count;
     cost.expansions += stations * c.expansions;
     cost.expansion_terms += stations * c.terms;
     cost.near_pairs += stations * c.prisms;
