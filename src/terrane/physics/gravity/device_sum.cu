@@ -253,6 +253,7 @@ void DeviceSources::prepare(Stream& stream, std::span<const MultipoleCoefficient
   }
   prepared.common_shape = common_shape;
   prepared.common = scaled[common_shape];
+  // An upload waits for the stream, so that other streams find the sources made.
   prepared.shapes = Buffer<TileCoefficients<Real>>(stream, scaled);
   if constexpr (sizeof(Real) < sizeof(double)) float_ = std::move(prepared);
   else double_ = std::move(prepared);
