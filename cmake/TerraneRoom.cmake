@@ -1,5 +1,5 @@
 # terrane_room(<folder> DEPENDS <room>... [PUBLIC <library>...] [PRIVATE <library>...])
-# One room of the house: every .cpp and .cu directly in src/terrane/<folder>, as a static library terrane::<folder>.
+# One room of the house: every .cpp and .cu in src/terrane/<folder> and below, as a static library terrane::<folder>.
 # A room may use the rooms it names and what those use; nothing else.
 
 # Where there is no CUDA, device code is C++.
@@ -12,8 +12,8 @@ endfunction()
 function(terrane_room folder)
   cmake_parse_arguments(ROOM "" "" "DEPENDS;PUBLIC;PRIVATE" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/terrane/${folder}/*.cpp)
-  file(GLOB device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/terrane/${folder}/*.cu)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/terrane/${folder}/*.cpp)
+  file(GLOB_RECURSE device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/terrane/${folder}/*.cu)
   terrane_device_code(${device_sources})
   list(APPEND sources ${device_sources})
   list(FILTER sources EXCLUDE REGEX "/(main|comm_mpi|comm_nccl)\\.cpp$")

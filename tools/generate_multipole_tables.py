@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/terrane/physics/gravity/multipole_tables.hpp: exact coefficients of the multipole form.
+"""Writes src/terrane/physics/gravity/formula/multipole_tables.hpp: exact coefficients of the multipole form.
 
 The potential of a box with half sides h about its centre is, order by order (even n, m = n/2),
 
@@ -10,7 +10,7 @@ polynomial's coefficients, divided by the factorials above and multiplied by p! 
 x^2p y^2q z^2s, so that a column summed over the rows with the powers of h is one component of the symmetric
 tensor of m-th derivatives that the form contracts. Monomials in the order xx..x, xx..y, xx..z, ...
 
-usage: tools/generate_multipole_tables.py > src/terrane/physics/gravity/multipole_tables.hpp
+usage: tools/generate_multipole_tables.py > src/terrane/physics/gravity/formula/multipole_tables.hpp
 """
 
 from fractions import Fraction

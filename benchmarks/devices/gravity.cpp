@@ -19,12 +19,12 @@
 #include <random>
 
 #include "benchmarks/support/seven_spheres.hpp"
-#include "terrane/physics/gravity/device_kernels.hpp"
-#include "terrane/physics/gravity/device_sum.hpp"
-#include "terrane/physics/gravity/direct_device.hpp"
-#include "terrane/physics/gravity/tiling.hpp"
-#include "terrane/physics/gravity/tree.hpp"
-#include "terrane/physics/gravity/tree_device.hpp"
+#include "terrane/physics/gravity/direct/direct_device.hpp"
+#include "terrane/physics/gravity/tiles/device_kernels.hpp"
+#include "terrane/physics/gravity/tiles/device_sum.hpp"
+#include "terrane/physics/gravity/tiles/tiling.hpp"
+#include "terrane/physics/gravity/tree/tree.hpp"
+#include "terrane/physics/gravity/tree/tree_device.hpp"
 
 namespace terrane::gravity {
 namespace {

@@ -11,7 +11,7 @@
 // processors at stations spread over the survey, few enough for 2e9 pairs, relative to the largest value of
 // each kind there. Floor: bytes of the FFTs and what feeds them (lattice_device.cu), over the rate of the
 // device (4270e9 a second on one H200).
-#include "terrane/physics/gravity/lattice.hpp"
+#include "terrane/physics/gravity/lattice/lattice.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@
 
 #include "support/prism_field.hpp"
 #include "terrane/parallel/for_each.hpp"
-#include "terrane/physics/gravity/lattice_device.hpp"
+#include "terrane/physics/gravity/lattice/lattice_device.hpp"
 
 namespace terrane::gravity {
 namespace {

@@ -36,11 +36,11 @@
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/stations.hpp"
 #include "terrane/parallel/device.hpp"
-#include "terrane/physics/gravity/direct_device.hpp"
+#include "terrane/physics/gravity/direct/direct_device.hpp"
 #include "terrane/physics/gravity/forward.hpp"
-#include "terrane/simulation/earth.hpp"
-#include "terrane/simulation/stations.hpp"
 
 namespace {
 

@@ -15,9 +15,9 @@
 
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/formula_naive.hpp"
-#include "terrane/physics/gravity/near_field.hpp"
-#include "terrane/physics/gravity/tile_sets.hpp"
+#include "terrane/physics/gravity/formula/naive.hpp"
+#include "terrane/physics/gravity/formula/near_field.hpp"
+#include "terrane/physics/gravity/tiles/tile_sets.hpp"
 
 namespace terrane::gravity {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "benchmarks/support/seven_spheres.hpp"
 #include "support/prism_field.hpp"
-#include "terrane/physics/gravity/verify.hpp"
+#include "terrane/physics/gravity/run/verify.hpp"
 
 namespace terrane::gravity {
 namespace {

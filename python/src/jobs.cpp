@@ -8,9 +8,9 @@
 
 #include "module.hpp"
 #include "progress.hpp"
-#include "terrane/io/config.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/job/output.hpp"
 #include "terrane/physics/gravity/simulation.hpp"
-#include "terrane/simulation/output.hpp"
 #include "terrane/simulation/write_result.hpp"
 
 namespace terrane::python {

@@ -1,7 +1,7 @@
 // Every gravity formula, called in double on a device: what tools/check_formulas_cuda compiles.
-#include "terrane/physics/gravity/formula_edge_face.hpp"
-#include "terrane/physics/gravity/formula_multipole.hpp"
-#include "terrane/physics/gravity/formula_stable.hpp"
+#include "terrane/physics/gravity/formula/edge_face.hpp"
+#include "terrane/physics/gravity/formula/multipole.hpp"
+#include "terrane/physics/gravity/formula/stable.hpp"
 
 namespace terrane::gravity {
 

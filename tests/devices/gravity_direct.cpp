@@ -9,7 +9,7 @@
 #include "devices/device.hpp"
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/direct_device.hpp"
+#include "terrane/physics/gravity/direct/direct_device.hpp"
 
 namespace terrane::gravity {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "devices/device.hpp"
 #include "support/prism_field.hpp"
-#include "terrane/physics/gravity/planner.hpp"
+#include "terrane/physics/gravity/run/planner.hpp"
 
 namespace terrane::gravity {
 namespace {

@@ -8,8 +8,8 @@
 #include "devices/device.hpp"
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/lattice.hpp"
-#include "terrane/physics/gravity/lattice_device.hpp"
+#include "terrane/physics/gravity/lattice/lattice.hpp"
+#include "terrane/physics/gravity/lattice/lattice_device.hpp"
 
 namespace terrane::gravity {
 namespace {

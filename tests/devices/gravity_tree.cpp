@@ -11,10 +11,10 @@
 #include "devices/device.hpp"
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/direct.hpp"
-#include "terrane/physics/gravity/planner.hpp"
-#include "terrane/physics/gravity/tree.hpp"
-#include "terrane/physics/gravity/tree_device.hpp"
+#include "terrane/physics/gravity/direct/direct.hpp"
+#include "terrane/physics/gravity/run/planner.hpp"
+#include "terrane/physics/gravity/tree/tree.hpp"
+#include "terrane/physics/gravity/tree/tree_device.hpp"
 
 namespace terrane::gravity {
 namespace {

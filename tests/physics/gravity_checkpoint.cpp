@@ -11,8 +11,8 @@
 #include "support/same_bits.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/io/hdf5.hpp"
-#include "terrane/physics/gravity/checkpoint.hpp"
-#include "terrane/physics/gravity/distribute.hpp"
+#include "terrane/physics/gravity/run/checkpoint.hpp"
+#include "terrane/physics/gravity/run/distribute.hpp"
 
 namespace terrane::gravity {
 namespace {

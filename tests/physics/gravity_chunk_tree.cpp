@@ -7,7 +7,7 @@
 #include <random>
 
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/chunk_tree.hpp"
+#include "terrane/physics/gravity/sum/chunk_tree.hpp"
 
 namespace terrane::gravity {
 namespace {

@@ -9,8 +9,8 @@
 #include "support/quad_field.hpp"
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/near_field.hpp"
-#include "terrane/physics/gravity/tile_sets.hpp"
+#include "terrane/physics/gravity/formula/near_field.hpp"
+#include "terrane/physics/gravity/tiles/tile_sets.hpp"
 
 namespace terrane::gravity {
 namespace {

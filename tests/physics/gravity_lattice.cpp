@@ -5,7 +5,7 @@
 
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/lattice.hpp"
+#include "terrane/physics/gravity/lattice/lattice.hpp"
 
 namespace terrane::gravity {
 namespace {

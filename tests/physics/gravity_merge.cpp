@@ -5,7 +5,7 @@
 #include <random>
 
 #include "support/prism_field.hpp"
-#include "terrane/physics/gravity/merge.hpp"
+#include "terrane/physics/gravity/direct/merge.hpp"
 
 namespace terrane::gravity {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/octree.hpp"
+#include "terrane/physics/gravity/tree/octree.hpp"
 
 namespace terrane::gravity {
 namespace {

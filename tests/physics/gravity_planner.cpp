@@ -9,9 +9,9 @@
 
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/merge.hpp"
-#include "terrane/physics/gravity/planner.hpp"
-#include "terrane/physics/gravity/tree.hpp"
+#include "terrane/physics/gravity/direct/merge.hpp"
+#include "terrane/physics/gravity/run/planner.hpp"
+#include "terrane/physics/gravity/tree/tree.hpp"
 
 namespace terrane::gravity {
 namespace {

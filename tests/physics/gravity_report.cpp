@@ -11,9 +11,9 @@
 
 #include "support/quad_field.hpp"
 #include "terrane/base/constants.hpp"
-#include "terrane/physics/gravity/formula_naive.hpp"
-#include "terrane/physics/gravity/near_field.hpp"
-#include "terrane/physics/gravity/tiles.hpp"
+#include "terrane/physics/gravity/formula/naive.hpp"
+#include "terrane/physics/gravity/formula/near_field.hpp"
+#include "terrane/physics/gravity/tiles/tiles.hpp"
 
 namespace terrane::gravity {
 namespace {

@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "support/prism_field.hpp"
-#include "terrane/physics/gravity/direct.hpp"
-#include "terrane/physics/gravity/lattice.hpp"
-#include "terrane/physics/gravity/tree.hpp"
+#include "terrane/physics/gravity/direct/direct.hpp"
+#include "terrane/physics/gravity/lattice/lattice.hpp"
+#include "terrane/physics/gravity/tree/tree.hpp"
 
 namespace terrane::gravity {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "support/quad_field.hpp"
 #include "terrane/base/constants.hpp"
-#include "terrane/physics/gravity/formula_multipole.hpp"
+#include "terrane/physics/gravity/formula/multipole.hpp"
+#include "terrane/physics/gravity/formula/switching.hpp"
 #include "terrane/physics/gravity/forward.hpp"
-#include "terrane/physics/gravity/switching.hpp"
 
 namespace terrane::gravity {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/tree.hpp"
+#include "terrane/physics/gravity/tree/tree.hpp"
 
 namespace terrane::gravity {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "terrane/mesh/prism.hpp"
-#include "terrane/physics/gravity/direct.hpp"
+#include "terrane/physics/gravity/direct/direct.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 
 namespace terrane::test {

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "terrane/base/constants.hpp"
-#include "terrane/physics/gravity/formula_naive.hpp"
-#include "terrane/physics/gravity/formula_stable.hpp"
-#include "terrane/physics/gravity/near_field.hpp"
+#include "terrane/physics/gravity/formula/naive.hpp"
+#include "terrane/physics/gravity/formula/near_field.hpp"
+#include "terrane/physics/gravity/formula/stable.hpp"
 
 namespace terrane::test {
 

@@ -7,10 +7,10 @@
 #include <set>
 #include <string>
 
+#include "terrane/base/memory.hpp"
 #include "terrane/base/version.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/parallel/device.hpp"
-#include "terrane/simulation/memory.hpp"
 
 namespace terrane::cli {
 

@@ -7,7 +7,7 @@
 #include "terrane/base/text.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/io/file.hpp"
-#include "terrane/simulation/document.hpp"
+#include "terrane/job/document.hpp"
 
 namespace terrane::cli {
 

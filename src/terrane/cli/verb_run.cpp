@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <iterator>
 
+#include "terrane/base/memory.hpp"
 #include "terrane/base/progress.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/io/file.hpp"
-#include "terrane/simulation/memory.hpp"
-#include "terrane/simulation/output.hpp"
+#include "terrane/job/output.hpp"
 #include "terrane/simulation/write_result.hpp"
 
 namespace terrane::cli {

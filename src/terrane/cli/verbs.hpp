@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "terrane/io/config.hpp"
+#include "terrane/job/config.hpp"
 #include "terrane/parallel/comm.hpp"
 #include "terrane/simulation/simulation.hpp"
 

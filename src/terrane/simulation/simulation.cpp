@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "terrane/base/memory.hpp"
 #include "terrane/base/text.hpp"
-#include "terrane/simulation/memory.hpp"
-#include "terrane/simulation/output.hpp"
+#include "terrane/job/output.hpp"
 
 namespace terrane {
 

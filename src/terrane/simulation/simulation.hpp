@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "terrane/base/progress.hpp"
-#include "terrane/io/config.hpp"
+#include "terrane/job/config.hpp"
 #include "terrane/simulation/result.hpp"
 #include "terrane/simulation/runtime.hpp"
 

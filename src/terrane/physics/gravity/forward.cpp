@@ -8,13 +8,13 @@
 #include <limits>
 
 #include "terrane/base/error.hpp"
+#include "terrane/base/memory.hpp"
 #include "terrane/parallel/for_each.hpp"
-#include "terrane/physics/gravity/checkpoint.hpp"
-#include "terrane/physics/gravity/distribute.hpp"
-#include "terrane/physics/gravity/planner.hpp"
-#include "terrane/physics/gravity/tiles.hpp"
-#include "terrane/physics/gravity/verify.hpp"
-#include "terrane/simulation/memory.hpp"
+#include "terrane/physics/gravity/run/checkpoint.hpp"
+#include "terrane/physics/gravity/run/distribute.hpp"
+#include "terrane/physics/gravity/run/planner.hpp"
+#include "terrane/physics/gravity/run/verify.hpp"
+#include "terrane/physics/gravity/tiles/tiles.hpp"
 
 namespace terrane::gravity {
 

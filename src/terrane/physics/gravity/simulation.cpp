@@ -14,15 +14,15 @@
 #include "terrane/base/text.hpp"
 #include "terrane/base/version.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/output.hpp"
+#include "terrane/job/stations.hpp"
 #include "terrane/parallel/for_each.hpp"
-#include "terrane/physics/gravity/distribute.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/normal_gravity.hpp"
-#include "terrane/physics/gravity/planner.hpp"
-#include "terrane/physics/gravity/tiles.hpp"
-#include "terrane/simulation/earth.hpp"
-#include "terrane/simulation/output.hpp"
-#include "terrane/simulation/stations.hpp"
+#include "terrane/physics/gravity/run/distribute.hpp"
+#include "terrane/physics/gravity/run/planner.hpp"
+#include "terrane/physics/gravity/tiles/tiles.hpp"
 
 namespace terrane::gravity {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "terrane/io/config.hpp"
+#include "terrane/base/memory.hpp"
+#include "terrane/job/config.hpp"
 #include "terrane/model/density_model.hpp"
 #include "terrane/physics/gravity/parameters.hpp"
-#include "terrane/simulation/memory.hpp"
 #include "terrane/simulation/simulation.hpp"
 #include "terrane/survey/frames.hpp"
 

@@ -1,0 +1,601 @@
+#include "terrane/job/config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <deque>
+#include <fstream>
+#include <sstream>
+#include <variant>
+
+#include "terrane/base/text.hpp"
+
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+namespace terrane {
+
+// A tree of our own: toml++ stays in this file, and every node knows whether it was read.
+struct Config::Node {
+  using List = std::vector<Node>;
+  struct Entry;  // not a pair: Clang wants a pair's parts complete
+  using Table = std::vector<Entry>;
+  std::variant<bool, std::int64_t, double, std::string, List, Table> value;
+  std::string place;  ///< "job.toml:14"
+  mutable bool read = false;
+
+  const Table* table() const { return std::get_if<Table>(&value); }
+  const List* list() const { return std::get_if<List>(&value); }
+  const std::string* text() const { return std::get_if<std::string>(&value); }
+  std::string_view type_name() const {
+    static constexpr std::string_view names[] = {"true/false", "a whole number", "a number",
+                                                 "a text",     "a list",         "a table"};
+    return names[value.index()];
+  }
+};
+
+struct Config::Node::Entry {
+  std::string first;
+  Node second;
+};
+
+struct Config::Document {
+  std::string name, source;
+  std::filesystem::path folder;
+  Node root;
+  /// Defaults, parsed when first asked for; a deque keeps their addresses.
+  mutable std::deque<Node> defaults;
+};
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+/// The number at the start of a text, and what follows it. Takes "+5", ".5", "1e3".
+std::optional<std::pair<double, std::string_view>> leading_number(std::string_view text) {
+  text = trimmed(text);
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  return std::pair{value, trimmed(text.substr(static_cast<std::size_t>(end - text.data())))};
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  return text.size() <= longest ? fmt::format("\"{}\"", text)
+                                : fmt::format("\"{}…\"", text.substr(0, longest));
+}
+
+}  // namespace
+
+namespace config_detail {
+
+template <class Node, class Convert>
+Node list_of(const toml::array& array, const std::string& place, Convert&& convert) {
+  typename Node::List items;
+  for (const auto& item : array) items.push_back(convert(item));
+  Node node;
+  node.value = std::move(items);
+  node.place = place;
+  return node;
+}
+
+/// place_of(line): "job.toml:14", or the override the text came from.
+template <class Node, class PlaceOf>
+Node converted(const toml::node& source, std::uint32_t key_line, const PlaceOf& place_of) {
+  const auto line = source.source().begin.line ? source.source().begin.line : key_line;
+  Node node;
+  node.place = place_of(line);
+  if (const auto* table = source.as_table()) {
+    typename Node::Table entries;
+    for (const auto& [key, child] : *table) {
+      auto entry = converted<Node>(child, key.source().begin.line, place_of);
+      // The line of a key is where the key stands, also when its list ends further down.
+      if (key.source().begin.line && !child.is_table() && !child.is_array_of_tables())
+        entry.place = place_of(key.source().begin.line);
+      entries.push_back({std::string(key.str()), std::move(entry)});
+    }
+    node.value = std::move(entries);
+  } else if (const auto* array = source.as_array()) {
+    return list_of<Node>(*array, node.place, [&](const toml::node& item) {
+      return converted<Node>(item, static_cast<std::uint32_t>(line), place_of);
+    });
+  } else if (const auto* text = source.as_string()) {
+    node.value = text->get();
+  } else if (const auto* whole = source.as_integer()) {
+    node.value = whole->get();
+  } else if (const auto* real = source.as_floating_point()) {
+    node.value = real->get();
+  } else if (const auto* truth = source.as_boolean()) {
+    node.value = truth->get();
+  } else {
+    throw InputError(node.place, "dates and times have no use in a job file");
+  }
+  return node;
+}
+
+}  // namespace config_detail
+
+using config_detail::converted;
+
+namespace {
+
+toml::table parsed(std::string_view text, const std::string& name) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw InputError(fmt::format("{}:{}", name, error.source().begin.line), std::string(error.description()),
+                     "The job file is TOML: key = value, texts in quotes, tables in [brackets].");
+  }
+}
+
+}  // namespace
+
+Config Config::read(const std::filesystem::path& file, const Options& options) {
+  std::error_code status;
+  if (std::filesystem::is_directory(file, status))
+    throw FileError(file.string(), "this is a folder, not a job file", "Name the .toml file inside it.");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream)
+    throw FileError(file.string(), "the job file cannot be opened",
+                    "`terrane new gravity > job.toml` writes one that runs.");
+  // A job is written by people: anything beyond this is another kind of file given by mistake.
+  constexpr std::uintmax_t largest = 16 << 20;
+  if (const auto size = std::filesystem::file_size(file, status); !status && size > largest)
+    throw InputError(file.string(), fmt::format("{} bytes are too many for a job file", size),
+                     "`terrane info FILE` tells what a data file holds.");
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (stream.bad()) throw FileError(file.string(), "the job file cannot be read to its end");
+  return parse(text.str(), file.string(), file.parent_path(), options);
+}
+
+Config Config::parse(std::string_view text, std::string name, std::filesystem::path folder,
+                     const Options& options) {
+  auto document = std::make_shared<Document>();
+  document->name = std::move(name);
+  document->folder = std::move(folder);
+  document->source = std::string(text);
+  document->root = converted<Node>(parsed(text, document->name), 1,
+                                   [&](auto line) { return fmt::format("{}:{}", document->name, line); });
+  document->root.place = document->name;
+
+  for (const auto& set : options.sets) {
+    const auto equals = set.find('=');
+    const std::string place = "--set " + set;
+    if (equals == set.npos || equals == 0)
+      throw InputError(place, "an override reads key=value", "For example --set survey.height=100");
+    const std::string path(trimmed(std::string_view(set).substr(0, equals)));
+    const std::string given(trimmed(std::string_view(set).substr(equals + 1)));
+    Node value;
+    try {
+      auto table = toml::parse("x = " + given);
+      value = converted<Node>(*table.get("x"), 1, [&](auto) { return place; });
+    } catch (const toml::parse_error&) {
+      value.value = given;  // a plain word needs no quotes on the command line
+      value.place = place;
+    }
+    Node* at = &document->root;
+    for (std::size_t begin = 0; begin <= path.size();) {
+      const auto dot = std::min(path.find('.', begin), path.size());
+      const std::string part = path.substr(begin, dot - begin);
+      begin = dot + 1;
+      if (auto* list = std::get_if<Node::List>(&at->value)) {
+        std::size_t index = 0;
+        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
+        if (error != std::errc{} || end != part.data() + part.size() || index >= list->size())
+          throw InputError(place, fmt::format("\"{}\" is not an entry of this list", part),
+                           fmt::format("Entries are counted from 0 to {}.", list->size() - 1));
+        at = &(*list)[index];
+      } else if (auto* table = std::get_if<Node::Table>(&at->value)) {
+        auto found = std::find_if(table->begin(), table->end(), [&](auto& e) { return e.first == part; });
+        if (found == table->end()) {
+          Node fresh;
+          fresh.value = Node::Table{};
+          fresh.place = place;
+          table->push_back({part, std::move(fresh)});
+          found = std::prev(table->end());
+        }
+        at = &found->second;
+      } else {
+        throw InputError(place, fmt::format("nothing can stand below \"{}\": it is {}",
+                                            path.substr(0, begin - part.size() - 2), at->type_name()));
+      }
+    }
+    *at = std::move(value);
+    document->source += fmt::format("{}# --set {}\n", document->source.ends_with('\n') ? "" : "\n", set);
+  }
+
+  // ${name} in any text.
+  const auto substitute = [&](auto&& self, Node& node, const std::string& path) -> void {
+    if (auto* table = std::get_if<Node::Table>(&node.value)) {
+      for (auto& [key, child] : *table) self(self, child, path.empty() ? key : path + "." + key);
+    } else if (auto* list = std::get_if<Node::List>(&node.value)) {
+      for (auto& child : *list) self(self, child, path);
+    } else if (auto* content = std::get_if<std::string>(&node.value)) {
+      for (auto at = content->find("${"); at != content->npos; at = content->find("${", at)) {
+        const auto end = content->find('}', at);
+        if (end == content->npos) break;
+        const std::string argument = content->substr(at + 2, end - at - 2);
+        const auto found = options.arguments.find(argument);
+        if (found == options.arguments.end())
+          throw InputError(fmt::format("{}: {}", node.place, path),
+                           fmt::format("the job needs the argument \"{}\"", argument),
+                           argument == "data" ? "Give it with --data FOLDER."
+                                              : fmt::format("Give it with --arg {}=VALUE.", argument));
+        content->replace(at, end - at + 1, found->second);
+        at += found->second.size();
+      }
+    }
+  };
+  substitute(substitute, document->root, "");
+  for (const auto& [argument, given] : options.arguments)
+    document->source +=
+        fmt::format("{}# --arg {}={}\n", document->source.ends_with('\n') ? "" : "\n", argument, given);
+
+  const Node* root = &document->root;
+  return Config(std::move(document), root, "");
+}
+
+Config Config::describe(const std::vector<std::span<const Key>>& lists) const {
+  Config described = *this;
+  described.known_.clear();
+  for (const auto list : lists) described.known_.insert(described.known_.end(), list.begin(), list.end());
+  if (node_) {
+    std::vector<std::string_view> names;
+    for (const auto& key : described.known_) names.push_back(key.name);
+    for (const auto& [key, child] : *node_->table())
+      if (std::find(names.begin(), names.end(), key) == names.end())
+        throw InputError(
+            where(key), "this key is not known here." + did_you_mean(key, names),
+            fmt::format("Allowed{}: {}.", path_.empty() ? "" : " in [" + path_ + "]", joined(names)));
+  }
+  return described;
+}
+
+const Config::Node* Config::find(std::string_view key) const {
+  if (!node_) return nullptr;
+  for (const auto& [name, child] : *node_->table())
+    if (name == key) {
+      child.read = true;
+      return &child;
+    }
+  return nullptr;
+}
+
+const Key* Config::described(std::string_view key) const {
+  const auto found = std::find_if(known_.begin(), known_.end(), [&](const Key& k) { return k.name == key; });
+  return found == known_.end() ? nullptr : &*found;
+}
+
+const Config::Node* Config::value(std::string_view key) const {
+  if (const auto* node = find(key)) return node;
+  const auto* description = described(key);
+  if (description && description->fallback == "none") return nullptr;
+  if (description && !description->fallback.empty()) {
+    auto table = toml::parse(fmt::format("x = {}", description->fallback));
+    auto node = converted<Node>(*table.get("x"), 1, [&](auto) { return std::string("default"); });
+    document_->defaults.push_back(std::move(node));
+    return &document_->defaults.back();
+  }
+  throw InputError(
+      where(key), "missing",
+      description ? fmt::format("{} ({}): {}", key, description->type, description->help) : std::string());
+}
+
+bool Config::has(std::string_view key) const {
+  if (!node_) return false;
+  const auto& table = *node_->table();
+  return std::any_of(table.begin(), table.end(), [&](const auto& entry) { return entry.first == key; });
+}
+
+std::vector<std::string> Config::keys() const {
+  std::vector<std::string> names;
+  if (node_)
+    for (const auto& [key, child] : *node_->table()) names.push_back(key);
+  return names;
+}
+
+Config Config::table(std::string_view key) const {
+  const std::string path = path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+  const auto* node = find(key);
+  if (node && !node->table())
+    throw wrong(key, fmt::format("a table is needed here, not {}", node->type_name()),
+                fmt::format("Write [{}] on a line of its own, its keys below.", path));
+  return Config(document_, node, path);
+}
+
+std::vector<Config> Config::tables(std::string_view key) const {
+  const auto* node = find(key);
+  if (!node) return {};
+  if (node->table()) return {table(key)};
+  const std::string path = path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+  std::vector<Config> all;
+  if (const auto* list = node->list()) {
+    for (const auto& item : *list) {
+      if (!item.table()) break;
+      item.read = true;
+      all.push_back(Config(document_, &item, fmt::format("{}[{}]", path, all.size())));
+    }
+    if (all.size() == list->size()) return all;
+  }
+  throw wrong(key, "tables are needed here", fmt::format("Write [[{}]] above each.", path));
+}
+
+std::string Config::where() const {
+  const std::string place = node_ ? node_->place : document_->name;
+  return path_.empty() ? place : fmt::format("{}: {}", place, path_);
+}
+
+std::string Config::where(std::string_view key) const {
+  const std::string path = path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+  if (node_)
+    for (const auto& [name, child] : *node_->table())
+      if (name == key) return fmt::format("{}: {}", child.place, path);
+  return fmt::format("{}: {}", node_ ? node_->place : document_->name, path);
+}
+
+InputError Config::wrong(std::string_view key, std::string problem, std::string next) const {
+  if (next.empty())
+    if (const auto* description = described(key))
+      next = fmt::format("{} ({}): {}", key, description->type, description->help);
+  return InputError(where(key), std::move(problem), std::move(next));
+}
+
+double Config::as_number(const Node& node, std::string_view key, Quantity quantity,
+                         std::string_view what) const {
+  double number = 0;
+  const auto units = [&] {
+    return quantity == Quantity::dimensionless
+               ? std::string("Write a plain number.")
+               : fmt::format(
+                     "Write a plain number in {}, or a text with the unit, such as \"22 {}\"."
+                     " Units: {}.",
+                     si_unit(quantity), quantity == Quantity::length ? "km" : si_unit(quantity),
+                     allowed_units(quantity));
+  };
+  if (const auto* real = std::get_if<double>(&node.value)) {
+    number = *real;
+  } else if (const auto* whole = std::get_if<std::int64_t>(&node.value)) {
+    number = static_cast<double>(*whole);
+  } else if (const auto* text = node.text()) {
+    const auto split = leading_number(*text);
+    if (!split) throw wrong(key, fmt::format("{}{} is not a number", what, in_quotes(*text)), units());
+    number = split->first;
+    if (!split->second.empty()) {
+      if (quantity == Quantity::dimensionless)
+        throw wrong(key, fmt::format("{}{} has a unit, and this number has none", what, in_quotes(*text)));
+      try {
+        number *= si_factor(quantity, split->second);
+      } catch (const InputError& error) {
+        throw wrong(key, fmt::format("{}{}", what, error.problem()), error.next());
+      }
+    }
+  } else {
+    throw wrong(key, fmt::format("{}a number is needed here, not {}", what, node.type_name()), units());
+  }
+  if (!std::isfinite(number)) throw wrong(key, fmt::format("{}{} is not a finite number", what, number));
+  return number;
+}
+
+double Config::number(std::string_view key, Quantity quantity) const {
+  const auto* node = value(key);
+  if (!node) throw InputError(where(key), "missing");
+  return as_number(*node, key, quantity, "");
+}
+
+std::optional<double> Config::optional_number(std::string_view key, Quantity quantity) const {
+  const auto* node = value(key);
+  if (!node || (node->text() && *node->text() == "none")) return std::nullopt;
+  return as_number(*node, key, quantity, "");
+}
+
+double Config::positive(std::string_view key, Quantity quantity) const {
+  const double number = this->number(key, quantity);
+  if (!(number > 0)) throw wrong(key, fmt::format("{} is not more than zero", number));
+  return number;
+}
+
+std::uint64_t Config::count(std::string_view key, std::uint64_t least, std::uint64_t most) const {
+  const double number = this->number(key);
+  if (number != std::floor(number)) throw wrong(key, fmt::format("{} is not a whole number", number));
+  if (number < static_cast<double>(least) || number > static_cast<double>(most))
+    throw wrong(key, fmt::format("{} is not between {} and {}", number, least, most));
+  return static_cast<std::uint64_t>(number);
+}
+
+bool Config::flag(std::string_view key) const {
+  const auto* node = value(key);
+  if (node)
+    if (const auto* truth = std::get_if<bool>(&node->value)) return *truth;
+  throw wrong(key, "true or false is needed here", "Write true or false, without quotes.");
+}
+
+std::string Config::text(std::string_view key) const {
+  const auto* node = value(key);
+  if (!node) throw InputError(where(key), "missing");
+  if (const auto* content = node->text()) {
+    if (content->find('\0') != content->npos) throw wrong(key, "the text holds a zero byte");
+    return *content;
+  }
+  throw wrong(key, fmt::format("a text is needed here, not {}", node->type_name()));
+}
+
+std::optional<std::string> Config::optional_text(std::string_view key) const {
+  return value(key) ? std::optional(text(key)) : std::nullopt;
+}
+
+std::string Config::choice(std::string_view key, std::span<const std::string_view> allowed) const {
+  const std::string chosen = text(key);
+  if (std::find(allowed.begin(), allowed.end(), chosen) == allowed.end())
+    throw wrong(key, fmt::format("{} is not known.{}", in_quotes(chosen), did_you_mean(chosen, allowed)),
+                fmt::format("Allowed: {}.", joined(allowed)));
+  return chosen;
+}
+
+std::vector<double> Config::numbers(std::string_view key, Quantity quantity, std::size_t expected,
+                                    std::size_t most) const {
+  const auto* node = value(key);
+  if (!node) throw InputError(where(key), "missing");
+  const auto* list = node->list();
+  if (!list) throw wrong(key, fmt::format("a list of numbers is needed here, not {}", node->type_name()));
+
+  // A unit at the end holds for the whole list.
+  double factor = 1;
+  std::size_t entries = list->size();
+  if (entries > 1 && list->back().text() && !leading_number(*list->back().text()) &&
+      list->back().text()->find('*') == std::string::npos) {
+    try {
+      factor = si_factor(quantity, *list->back().text());
+    } catch (const InputError& error) {
+      throw wrong(key, error.problem(), error.next());
+    }
+    --entries;
+  }
+  std::vector<double> values;
+  for (std::size_t i = 0; i < entries; ++i) {
+    const Node& item = (*list)[i];
+    const std::string what = fmt::format("entry {}: ", i + 1);
+    if (item.text()) {
+      if (const auto star = item.text()->find('*'); star != std::string::npos) {
+        const auto repeat = leading_number(std::string_view(*item.text()).substr(0, star));
+        if (!repeat || !repeat->second.empty() || repeat->first < 1 ||
+            repeat->first != std::floor(repeat->first))
+          throw wrong(key, fmt::format("{}{} is not a run such as \"60*20\"", what, in_quotes(*item.text())));
+        if (repeat->first > static_cast<double>(most - values.size()))
+          throw wrong(key,
+                      fmt::format("{}{} asks for more than {} numbers", what, in_quotes(*item.text()), most));
+        Node single;
+        single.value = item.text()->substr(star + 1);
+        single.place = item.place;
+        const auto run_value = as_number(single, key, quantity, what);
+        const bool own_unit = !leading_number(*single.text())->second.empty();
+        values.insert(values.end(), static_cast<std::size_t>(repeat->first),
+                      run_value * (own_unit ? 1 : factor));
+        continue;
+      }
+    }
+    const auto split = item.text() ? leading_number(*item.text()) : std::nullopt;
+    const bool own_unit = split && !split->second.empty();
+    values.push_back(as_number(item, key, quantity, what) * (own_unit ? 1 : factor));
+  }
+  if (expected && values.size() != expected)
+    throw wrong(key, fmt::format("{} numbers are needed, {} given", expected, values.size()));
+  return values;
+}
+
+std::vector<std::size_t> Config::counts(std::string_view key, std::size_t expected,
+                                        std::uint64_t least) const {
+  std::vector<std::size_t> whole;
+  for (const double number : numbers(key, Quantity::dimensionless, expected)) {
+    if (number != std::floor(number) || number < static_cast<double>(least) || number > 0x1p53)
+      throw wrong(key, fmt::format("{} is not a whole number of at least {}", number, least));
+    whole.push_back(static_cast<std::size_t>(number));
+  }
+  return whole;
+}
+
+std::vector<std::string> Config::texts(std::string_view key) const {
+  const auto* node = value(key);
+  if (!node) return {};
+  if (const auto* single = node->text()) return {*single};
+  std::vector<std::string> all;
+  if (const auto* list = node->list()) {
+    for (const auto& item : *list) {
+      if (!item.text())
+        throw wrong(key, fmt::format("entry {}: a text is needed, not {}", all.size() + 1, item.type_name()));
+      all.push_back(*item.text());
+    }
+    return all;
+  }
+  throw wrong(key, fmt::format("a list of texts is needed here, not {}", node->type_name()));
+}
+
+std::vector<std::vector<double>> Config::rows(std::string_view key, Quantity quantity,
+                                              std::size_t columns) const {
+  const auto* node = value(key);
+  if (!node) throw InputError(where(key), "missing");
+  const auto* list = node->list();
+  if (!list) throw wrong(key, fmt::format("a list of lists is needed here, not {}", node->type_name()));
+  double factor = 1;
+  std::size_t entries = list->size();
+  if (entries > 1 && list->back().text()) {
+    try {
+      factor = si_factor(quantity, *list->back().text());
+    } catch (const InputError& error) {
+      throw wrong(key, error.problem(), error.next());
+    }
+    --entries;
+  }
+  std::vector<std::vector<double>> all;
+  for (std::size_t i = 0; i < entries; ++i) {
+    const auto* row = (*list)[i].list();
+    if (!row || row->size() != columns)
+      throw wrong(key, fmt::format("entry {}: a list of {} numbers is needed", i + 1, columns));
+    std::vector<double> numbers;
+    for (const auto& item : *row)
+      numbers.push_back(as_number(item, key, quantity, fmt::format("entry {}: ", i + 1)) *
+                        (item.text() ? 1 : factor));
+    all.push_back(std::move(numbers));
+  }
+  return all;
+}
+
+std::filesystem::path Config::path(std::string_view key) const {
+  const std::string given = text(key);
+  if (given.empty()) throw wrong(key, "the path is empty");
+  return document_->folder / given;
+}
+
+std::filesystem::path Config::input_file(std::string_view key) const {
+  auto file = path(key);
+  std::error_code status;
+  if (!std::filesystem::exists(file, status))
+    throw wrong(key, fmt::format("the file {} does not exist", in_quotes(file.string())),
+                "Relative paths start from the folder of the job file.");
+  return file;
+}
+
+std::optional<std::filesystem::path> Config::optional_input_file(std::string_view key) const {
+  return value(key) ? std::optional(input_file(key)) : std::nullopt;
+}
+
+bool Config::is_text(std::string_view key) const {
+  const auto* node = find(key);
+  return node && node->text();
+}
+
+bool Config::is_list(std::string_view key) const {
+  const auto* node = find(key);
+  return node && node->list();
+}
+
+void Config::finish() const {
+  const auto visit = [&](auto&& self, const Node& node, const std::string& path) -> void {
+    if (const auto* table = node.table()) {
+      for (const auto& [key, child] : *table) {
+        const std::string below = path.empty() ? key : path + "." + key;
+        if (!child.read)
+          throw InputError(fmt::format("{}: {}", child.place, below), "this key has no effect in this job",
+                           "Remove it, or choose the kind that uses it.");
+        self(self, child, below);
+      }
+    } else if (const auto* list = node.list()) {
+      for (const auto& item : *list) self(self, item, path);
+    }
+  };
+  visit(visit, document_->root, "");
+}
+
+const std::string& Config::source() const { return document_->source; }
+const std::string& Config::name() const { return document_->name; }
+const std::filesystem::path& Config::folder() const { return document_->folder; }
+
+}  // namespace terrane

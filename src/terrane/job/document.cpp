@@ -1,0 +1,107 @@
+#include "terrane/job/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace terrane {
+
+namespace {
+
+constexpr std::size_t width = 100;
+
+/// Breaks a sentence into comment lines.
+std::string comment(std::string_view text, std::string_view start = "# ") {
+  std::string out, line(start);
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    const auto word = text.substr(0, end);
+    if (line.size() > start.size() && line.size() + 1 + word.size() > width) {
+      out += line + "\n";
+      line = start;
+    }
+    if (line.size() > start.size()) line += ' ';
+    line += word;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out + line + "\n";
+}
+
+/// Bodies come as an array of tables.
+std::string heading_of(std::string_view path) {
+  return path == "model.body" ? fmt::format("[[{}]]", path) : fmt::format("[{}]", path);
+}
+
+std::string without_pipes(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+}  // namespace
+
+std::string job_template(std::span<const Section> sections, const std::map<std::string, std::string>& kinds,
+                         const std::string& heading) {
+  std::string text = comment(heading);
+  const auto chosen = [&](const Section& section) {
+    const auto kind = kinds.find(std::string(section.path));
+    return section.kind.empty() || (kind != kinds.end() && kind->second == section.kind);
+  };
+  std::string_view open;
+  for (const auto& section : sections) {
+    if (!chosen(section)) continue;
+    if (open != section.path) {
+      open = section.path;
+      text += fmt::format("\n{}{}\n", comment(section.summary), heading_of(section.path));
+    }
+    for (const auto& key : section.keys) {
+      if (key.type == "tables") continue;  // they come with their own heading
+      const auto kind = kinds.find(std::string(section.path));
+      const bool is_kind = key.name == "kind" && kind != kinds.end();
+      const bool set = is_kind || !key.example.empty();
+      const std::string value = is_kind ? fmt::format("\"{}\"", kind->second)
+                                : set   ? std::string(key.example)
+                                : key.fallback == "none" || key.fallback.empty() ? "..."
+                                                                                 : std::string(key.fallback);
+      const std::string entry = fmt::format("{}{} = {}", set ? "" : "# ", key.name, value);
+      const std::string beside = fmt::format("{:<44}  # {}\n", entry, key.help);
+      text += beside.size() <= width + 10 ? beside : comment(key.help) + entry + '\n';
+    }
+  }
+  return text;
+}
+
+std::string job_reference(std::span<const Section> sections) {
+  std::string text =
+      "# The job file\n\n"
+      "A job is a [TOML](https://toml.io) file with the tables below. Numbers are in SI units; a text such as"
+      " `\"22 km\"`\nnames another unit, and a list may end with the unit of all its entries:"
+      " `[0, 22, 0, 22, -8, 0, \"km\"]`. In lists of\nwidths and faces `\"60*20\"` stands for sixty times 20."
+      " Relative paths start from the folder of the job file;\n`${name}` in a text is replaced by"
+      " `--arg name=VALUE`, and `${data}` by `--data FOLDER`. Any key can be set on the\ncommand line:"
+      " `--set survey.height=100`.\n\nA key that is not listed here, or that has no effect in a job, stops "
+      "the"
+      " run.\n\nThis page is written by `terrane new gravity --reference`.\n";
+  std::string_view last;
+  for (const auto& section : sections) {
+    if (section.kind.empty()) {
+      text += fmt::format("\n## `{}`\n\n{}\n", heading_of(section.path), section.summary);
+    } else if (section.path != last) {
+      text +=
+          fmt::format("\n## `[{}]` for mesh kind `{}`\n\n{}\n", section.path, section.kind, section.summary);
+    } else {
+      text += fmt::format("\n### kind = \"{}\"\n\n{}\n", section.kind, section.summary);
+    }
+    last = section.path;
+    text += "\n| key | type | default | |\n|---|---|---|---|\n";
+    for (const auto& key : section.keys)
+      text += fmt::format("| `{}` | {} | {} | {} |\n", key.name, key.type,
+                          key.fallback.empty()     ? "must be given"
+                          : key.fallback == "none" ? "none"
+                                                   : fmt::format("`{}`", key.fallback),
+                          without_pipes(key.help));
+  }
+  return text;
+}
+
+}  // namespace terrane

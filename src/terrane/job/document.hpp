@@ -1,0 +1,20 @@
+// The job file explained from the same lists that read it: a template to start from, and the reference.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+
+#include "terrane/job/config.hpp"
+
+namespace terrane {
+
+/// A commented job file that runs.  kinds: which kind of each table to show ("mesh" → "regular"); keys with
+/// an example are set, the others stand as comments with their defaults.
+std::string job_template(std::span<const Section> sections, const std::map<std::string, std::string>& kinds,
+                         const std::string& heading);
+
+/// The reference of all tables and keys, in Markdown.
+std::string job_reference(std::span<const Section> sections);
+
+}  // namespace terrane

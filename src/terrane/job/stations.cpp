@@ -1,0 +1,369 @@
+#include "terrane/job/stations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "terrane/io/registry.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/survey/builders.hpp"
+
+namespace terrane {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kinds{"grid", "list", "lines"};
+
+constexpr Key survey_keys[] = {
+    {"kind", "text", "\"grid\"", "grid, list (of stations, from a file or here) or lines (flights).",
+     "\"grid\""},
+    {"height", "length", "none", "Up of all stations.", "\"100 m\""},
+    {"clearance", "length", "none", "Height above survey.elevation, in place of height."},
+    {"elevation", "path", "none", "Elevation grid the clearance is counted from."},
+};
+constexpr Key grid_keys[] = {
+    {"region", "list of 4 lengths", "none", "West, east, south, north; stations stand on the edges too.",
+     "[0, 22, 0, 22, \"km\"]"},
+    {"shape", "list of 2 counts", "none", "Stations along easting and northing.", "[150, 100]"},
+    {"spacing", "list of 2 lengths", "none", "Distance between stations, in place of shape."},
+    {"easting", "list of lengths", "none", "Eastings of the grid, in place of region."},
+    {"northing", "list of lengths", "none", "Northings of the grid, in place of region."},
+};
+constexpr Key list_keys[] = {
+    {"file", "path", "none",
+     "Stations: CSV with a header, UBC locations or observations, NetCDF; may be packed."},
+    {"stations", "list of 3 lengths each", "none",
+     "Stations here in place of a file: [[easting, northing, up], ...]."},
+    {"easting_column", "text", "\"easting\"", "Column of the file that holds the easting."},
+    {"northing_column", "text", "\"northing\"", "Column that holds the northing."},
+    {"up_column", "text", "\"up\"", "Column that holds the height, unless height or clearance is given."},
+    {"longitude_column", "text", "\"longitude\"",
+     "Column with the longitude in degrees; used when there is no easting, with mesh.projection."},
+    {"latitude_column", "text", "\"latitude\"", "Column with the latitude in degrees."},
+    {"observed_column", "text", "none", "Column with absolute gravity observed, for gravity disturbances."},
+    {"length_unit", "text", "none", "Unit of the coordinates, where the header does not say."},
+    {"observed_unit", "text", "none", "Unit of the observed column, where the header does not say."},
+    {"window", "list of 4 numbers", "none",
+     "Keep only stations between: longitudes west, east, latitudes south, north; metres when coordinates are"
+     " local."},
+    {"every", "count", "1", "Keep only every n-th station, for quick trials."},
+    {"geoid", "path", "none", "Grid of geoid heights: turns heights above sea level into ellipsoidal ones."},
+};
+constexpr Key lines_keys[] = {
+    {"start", "list of 2 lengths", "", "Easting and northing of the first station."},
+    {"azimuth", "number", "none", "Direction of flight, degrees clockwise from north."},
+    {"length", "length", "none", "Of a line."},
+    {"end", "list of 2 lengths", "none", "Last station of the first line, in place of azimuth and length."},
+    {"spacing", "length", "", "Between stations along a line."},
+    {"lines", "count", "1", "How many."},
+    {"line_spacing", "length", "0", "Between lines; each further one lies to the right."},
+    {"there_and_back", "true or false", "false", "Fly every second line the other way."},
+};
+
+constexpr std::array sections{
+    Section{"survey", "", "Where the fields are wanted.", survey_keys},
+    Section{"survey", "grid", "Stations on a grid.", grid_keys},
+    Section{"survey", "list", "Stations one by one.", list_keys},
+    Section{"survey", "lines", "Stations along parallel lines.", lines_keys},
+};
+
+constexpr double station_bytes = 3 * 8;
+
+std::optional<double> level(const Config& table) {
+  if (table.has("height") && table.has("clearance"))
+    throw table.wrong("clearance", "survey.height is given already", "Keep one of the two.");
+  if (table.has("elevation") && !table.has("clearance"))
+    throw table.wrong("clearance", "missing", "survey.elevation is there to count a clearance from.");
+  return table.optional_number("height", Quantity::length);
+}
+
+/// The height of stations known to lie within a region, m.
+StationHeight station_height(const Config& table, const std::optional<Projection>& projection,
+                             const Region& region) {
+  if (const auto height = level(table)) return *height;
+  const auto clearance = table.optional_number("clearance", Quantity::length);
+  if (!clearance)
+    throw table.wrong("height", "missing",
+                      "Give survey.height = METRES, or survey.clearance with survey.elevation.");
+  if (!table.has("elevation")) throw table.wrong("elevation", "missing");
+  // A little beyond the stations, so that those on the edge have nodes on all sides.
+  const double margin = 0.02 * std::max(region.east - region.west, region.north - region.south) + 50e3;
+  const Region wider{region.west - margin, region.east + margin, region.south - margin,
+                     region.north + margin};
+  return Clearance{
+      *clearance, read_elevation(table, "elevation", projection, {}, nullptr, projection ? &wider : nullptr)};
+}
+
+Region bounds(const std::vector<double>& easting, const std::vector<double>& northing) {
+  const auto [west, east] = std::minmax_element(easting.begin(), easting.end());
+  const auto [south, north] = std::minmax_element(northing.begin(), northing.end());
+  return {*west, *east, *south, *north};
+}
+
+Survey on_grid(const Config& table, const std::optional<Projection>& projection, const MemoryBudget& memory) {
+  std::vector<double> easting, northing;
+  if (table.has("easting") || table.has("northing")) {
+    for (const auto* key : {"region", "shape", "spacing"})
+      if (table.has(key))
+        throw table.wrong(key, "easting and northing give the grid already", "Keep one of the two.");
+    easting = table.has("easting") ? table.numbers("easting", Quantity::length)
+                                   : throw table.wrong("easting", "missing");
+    northing = table.has("northing") ? table.numbers("northing", Quantity::length)
+                                     : throw table.wrong("northing", "missing");
+    for (const auto* key : {"easting", "northing"}) {
+      const auto& axis = std::string_view(key) == "easting" ? easting : northing;
+      if (axis.empty()) throw table.wrong(key, "there are no stations");
+      if (std::adjacent_find(axis.begin(), axis.end(), std::greater_equal<>()) != axis.end())
+        throw table.wrong(key, "the values must ascend");
+    }
+  } else {
+    if (!table.has("region")) throw table.wrong("region", "missing");
+    const auto region = table.numbers("region", Quantity::length, 4);
+    if (!(region[0] <= region[1]) || !(region[2] <= region[3]))
+      throw table.wrong("region", "it reads west, east, south, north, ascending");
+    if (table.has("shape") == table.has("spacing"))
+      throw table.wrong(table.has("shape") ? "spacing" : "shape",
+                        table.has("shape") ? "survey.shape is given already" : "missing",
+                        "Give one of the two: shape = [150, 100] or spacing = [100, 100].");
+    if (table.has("shape")) {
+      const auto shape = table.counts("shape", 2);
+      memory.require(table.where("shape"), fmt::format("{} × {} stations", shape[0], shape[1]),
+                     static_cast<double>(shape[0]) * static_cast<double>(shape[1]) * station_bytes);
+      for (std::size_t axis = 0; axis < 2; ++axis)
+        if (shape[axis] > 1 && region[2 * axis] == region[2 * axis + 1])
+          throw table.wrong("region", fmt::format("{} stations need an extent along {}", shape[axis],
+                                                  axis ? "northing" : "easting"));
+      easting = even_axis(region[0], region[1], shape[0]);
+      northing = even_axis(region[2], region[3], shape[1]);
+    } else {
+      const auto spacing = table.numbers("spacing", Quantity::length, 2);
+      if (!(spacing[0] > 0) || !(spacing[1] > 0)) throw table.wrong("spacing", "it must be above zero");
+      const double count =
+          ((region[1] - region[0]) / spacing[0] + 1) * ((region[3] - region[2]) / spacing[1] + 1);
+      memory.require(table.where("spacing"), fmt::format("{:.3g} stations", count), count * station_bytes);
+      easting = spaced_axis(region[0], region[1], spacing[0]);
+      northing = spaced_axis(region[2], region[3], spacing[1]);
+    }
+  }
+  memory.require(table.where(), fmt::format("{} × {} stations", easting.size(), northing.size()),
+                 static_cast<double>(easting.size()) * static_cast<double>(northing.size()) * station_bytes);
+  const auto height =
+      station_height(table, projection, {easting.front(), easting.back(), northing.front(), northing.back()});
+  return grid_survey(std::move(easting), std::move(northing), height);
+}
+
+Survey along_lines(const Config& table, const std::optional<Projection>& projection,
+                   const MemoryBudget& memory) {
+  const auto start = table.numbers("start", Quantity::length, 2);
+  const double spacing = table.positive("spacing", Quantity::length);
+  FlightLines lines;
+  if (table.has("end")) {
+    for (const auto* key : {"azimuth", "length"})
+      if (table.has(key)) throw table.wrong(key, "survey.end is given already", "Keep one of the two.");
+    const auto end = table.numbers("end", Quantity::length, 2);
+    if (start == end) throw table.wrong("end", "it is where the line starts");
+    lines = FlightLines::between(start[0], start[1], end[0], end[1], spacing);
+  } else {
+    if (!table.has("length") || !table.has("azimuth"))
+      throw table.wrong(table.has("length") ? "azimuth" : "length", "missing",
+                        "Give survey.end, or survey.azimuth and survey.length.");
+    lines.easting = start[0];
+    lines.northing = start[1];
+    lines.azimuth = table.number("azimuth");
+    lines.length = table.positive("length", Quantity::length);
+    lines.spacing = spacing;
+  }
+  lines.lines = table.count("lines", 1, 10'000'000);
+  lines.line_spacing = table.number("line_spacing", Quantity::length);
+  lines.there_and_back = table.flag("there_and_back");
+  if (lines.lines > 1 && !(lines.line_spacing > 0))
+    throw table.wrong("line_spacing", fmt::format("{} lines need a distance between them", lines.lines));
+  const double count = (lines.length / spacing + 1) * static_cast<double>(lines.lines);
+  memory.require(table.where("spacing"), fmt::format("{:.3g} stations", count), count * (station_bytes + 16));
+  auto flat = line_survey(lines, 0.0);
+  const auto height = station_height(table, projection, bounds(flat.easting, flat.northing));
+  return line_survey(lines, height);
+}
+
+/// Keeps the stations of a survey for which keep[i] holds.
+void keep_only(Survey& survey, const std::vector<char>& keep) {
+  const auto thin = [&](std::vector<double>& values) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < keep.size(); ++i)
+      if (keep[i]) values[kept++] = values[i];
+    values.resize(kept);
+  };
+  thin(survey.easting);
+  thin(survey.northing);
+  thin(survey.up);
+  for (auto& column : survey.columns) thin(column.values);
+  survey.grid.reset();
+}
+
+io::Table rows_of(const Config& table) {
+  if (table.has("file") == table.has("stations"))
+    throw table.wrong(table.has("file") ? "stations" : "file",
+                      table.has("file") ? "survey.file is given already" : "missing",
+                      "Give survey.file, or survey.stations = [[easting, northing, up], ...].");
+  io::Table rows;
+  if (table.has("stations")) {
+    const auto stations = table.rows("stations", Quantity::length, 3);
+    if (stations.empty()) throw table.wrong("stations", "there are no stations");
+    for (const auto* name : {"easting", "northing", "up"}) rows.columns.push_back({name, "m", "", {}});
+    for (const auto& station : stations)
+      for (std::size_t axis = 0; axis < 3; ++axis) rows.columns[axis].values.push_back(station[axis]);
+    rows.source = table.name();
+    return rows;
+  }
+  const auto path = table.input_file("file");
+  auto content = io::read(path.string());
+  if (auto* list = std::get_if<io::Table>(&content)) {
+    rows = std::move(*list);
+  } else if (auto* grid = std::get_if<io::GridData>(&content)) {
+    rows = io::to_table(*grid);
+  } else {
+    throw table.wrong("file", fmt::format("\"{}\" holds no stations", path.filename().string()),
+                      "`terrane info FILE` tells what a file holds.");
+  }
+  if (rows.source.empty()) rows.source = path.string();
+  if (rows.rows() == 0)
+    throw table.wrong("file", fmt::format("\"{}\" has no stations", path.filename().string()));
+  return rows;
+}
+
+Stations from_list(const Config& table, const std::optional<std::string>& definition) {
+  Stations made;
+  const auto rows = rows_of(table);
+  const auto length_unit = table.optional_text("length_unit").value_or("");
+  const auto name_of = [&](std::string_view key) { return table.text(key); };
+  const auto easting_name = name_of("easting_column"), northing_name = name_of("northing_column"),
+             up_name = name_of("up_column"), longitude_name = name_of("longitude_column"),
+             latitude_name = name_of("latitude_column");
+  const bool chosen = table.has("longitude_column") || table.has("latitude_column");
+  const bool geographic =
+      chosen || (!rows.find(easting_name) && rows.find(longitude_name) && rows.find(latitude_name));
+
+  Survey survey;
+  std::vector<std::string> used;
+  if (geographic) {
+    survey.easting = rows.si(longitude_name, Quantity::angle, "degree");
+    survey.northing = rows.si(latitude_name, Quantity::angle, "degree");
+    used = {longitude_name, latitude_name};
+  } else {
+    survey.easting = rows.si(easting_name, Quantity::length, length_unit);
+    survey.northing = rows.si(northing_name, Quantity::length, length_unit);
+    used = {easting_name, northing_name};
+  }
+  const auto constant = level(table);
+  const bool above_ground = table.has("clearance");
+  if (!constant && !above_ground) {
+    if (!rows.find(up_name))
+      throw table.wrong(table.has("up_column") ? "up_column" : "file",
+                        fmt::format("\"{}\" has no column \"{}\"", rows.source, up_name),
+                        "Name the column with survey.up_column, or give survey.height = METRES.");
+    survey.up = rows.si(up_name, Quantity::length, length_unit);
+    used.push_back(up_name);
+  } else {
+    survey.up.assign(survey.easting.size(), constant.value_or(0.0));
+  }
+  const auto observed = table.optional_text("observed_column");
+  if (observed) {
+    survey.columns.push_back(
+        {"observed", "m/s2", "observed gravity",
+         rows.si(*observed, Quantity::acceleration, table.optional_text("observed_unit").value_or(""))});
+    used.push_back(*observed);
+  }
+  for (const auto& column : rows.columns)
+    if (std::find(used.begin(), used.end(), column.name) == used.end() && column.name != "observed")
+      survey.columns.push_back(column);
+
+  const std::size_t given = survey.size();
+  std::vector<char> keep(given, 1);
+  if (table.has("window")) {
+    const auto window = table.numbers("window", Quantity::dimensionless, 4);
+    if (!(window[0] < window[1]) || !(window[2] < window[3]))
+      throw table.wrong("window", "it reads west, east, south, north, ascending");
+    for (std::size_t i = 0; i < given; ++i)
+      keep[i] = survey.easting[i] >= window[0] && survey.easting[i] <= window[1] &&
+                survey.northing[i] >= window[2] && survey.northing[i] <= window[3];
+  }
+  const auto every = table.count("every", 1);
+  if (every > 1)
+    for (std::size_t i = 0, inside = 0; i < given; ++i)
+      if (keep[i] && inside++ % every != 0) keep[i] = 0;
+  keep_only(survey, keep);
+  if (survey.size() == 0) throw table.wrong("window", fmt::format("none of {} stations lies inside", given));
+  if (survey.size() < given)
+    made.notes.push_back(fmt::format("survey: {} of {} stations kept", survey.size(), given));
+
+  if (geographic) {
+    if (!definition)
+      throw table.wrong("file", fmt::format("\"{}\" gives longitudes and latitudes", rows.source),
+                        "Set mesh.projection, for example \"utm\" or \"EPSG:32735\".");
+    made.projection = Projection::for_points(*definition, survey.easting, survey.northing);
+    project(survey, *made.projection);
+  } else if (definition) {
+    made.projection = Projection(*definition);
+    survey.projection = made.projection->definition();
+  }
+
+  if (const auto geoid = table.optional_input_file("geoid")) {
+    const auto *longitude = survey.find("longitude"), *latitude = survey.find("latitude");
+    if (!longitude || !latitude)
+      throw table.wrong("geoid", "geoid heights need longitudes and latitudes of the stations");
+    auto content = io::read(geoid->string());
+    const auto* grid = std::get_if<io::GridData>(&content);
+    if (!grid)
+      throw table.wrong("geoid", fmt::format("\"{}\" is not a grid", geoid->filename().string()),
+                        "`terrane info FILE` tells what a file holds.");
+    auto height = ellipsoidal_height(longitude->values, latitude->values, survey.up, grid->grid());
+    survey.columns.push_back({"ellipsoidal_height", "m", "height above the ellipsoid", std::move(height)});
+  }
+  if (above_ground) {
+    const auto height = station_height(table, made.projection, bounds(survey.easting, survey.northing));
+    auto lifted = list_survey(survey.easting, survey.northing, height, survey.columns);
+    lifted.projection = survey.projection;
+    survey = std::move(lifted);
+  }
+  made.survey = std::move(survey);
+  return made;
+}
+
+}  // namespace
+
+std::span<const Section> survey_sections() { return sections; }
+
+Stations build_survey(const Config& job, const MemoryBudget& memory) {
+  const auto raw = job.table("survey");
+  if (raw.keys().empty())
+    throw InputError(raw.where(), "missing",
+                     "A job needs a table [survey]; `terrane new gravity` shows one.");
+  const std::string kind = raw.has("kind") ? raw.choice("kind", kinds) : "grid";
+  const auto definition = projection_definition(job);
+  Stations made;
+  if (kind == "list") {
+    const auto table = raw.describe({survey_keys, list_keys});
+    made = from_list(table, definition);
+    try {
+      check(made.survey);
+    } catch (const Error& error) {
+      throw InputError(table.where(table.has("file") ? "file" : "stations"), error.problem(), error.next());
+    }
+    return made;
+  }
+  if (definition) {
+    if (*definition == "utm")
+      throw job.table("mesh").wrong("projection", "\"utm\" needs stations in longitude and latitude",
+                                    "Name the zone, for example \"EPSG:32735\".");
+    made.projection = Projection(*definition);
+  }
+  made.survey = kind == "grid"
+                    ? on_grid(raw.describe({survey_keys, grid_keys}), made.projection, memory)
+                    : along_lines(raw.describe({survey_keys, lines_keys}), made.projection, memory);
+  if (made.projection) made.survey.projection = made.projection->definition();
+  return made;
+}
+
+}  // namespace terrane

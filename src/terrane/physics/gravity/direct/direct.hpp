@@ -1,0 +1,51 @@
+// The direct sum: every prism at every station, each pair by the cheapest form that keeps the accuracy.
+#pragma once
+
+#include <memory>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/sum/summation.hpp"
+#include "terrane/physics/gravity/tiles/tile_sets.hpp"
+
+namespace terrane::gravity {
+
+/// How the direct sum will be cut. Blocks and chunks depend on the numbers of stations and prisms alone,
+/// never on the threads: that is what makes the result the same to the last bit on any number of them.
+struct DirectPlan {
+  std::size_t station_blocks, prism_chunks;  ///< tasks = station_blocks · prism_chunks
+  std::size_t blocks_at_once;                ///< bounds the memory for partial sums
+  std::size_t memory_bytes;                  ///< at most, beside the caller's arrays
+
+  DirectPlan(std::size_t prisms, std::size_t stations, ChannelSet channels, int threads);
+};
+
+/// A part: 1024 stations that lie close together.
+class DirectSummation final : public Summation {
+ public:
+  /// accuracy: of every pair. The views must outlive it.
+  DirectSummation(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy,
+                  int threads);
+  /// Other prisms at the same stations, which need not be sorted again.
+  DirectSummation(const Prisms& prisms, const DirectSummation& same_stations);
+
+  std::size_t parts() const override;
+  Part part(std::size_t index) const override;
+  void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) override;
+
+ private:
+  ChannelSet channels_;
+  Turn turn_;
+  std::size_t set_;  ///< of kernel_sets
+  Switching switching_;
+  int threads_;
+  std::size_t prisms_, stations_;
+  std::shared_ptr<const Receivers> receivers_;
+  Sources sources_;
+};
+
+/// The whole direct sum: values [channels][stations]. Throws Cancelled.
+PartSums direct_sum(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy,
+                    int threads, Progress& progress);
+
+}  // namespace terrane::gravity

@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <numeric>
+
+#include "terrane/physics/gravity/direct/direct_device.hpp"
+#include "terrane/physics/gravity/tiles/device_sum.hpp"
+
+namespace terrane::gravity {
+
+namespace {
+
+constexpr std::uint32_t most_chunks = 256;
+constexpr double most_groups = 1 << 14;  // of stations: the host holds the sums of two launches
+/// A launch should not keep Ctrl-C waiting: half a second, at some 125 multiply-adds a pair.
+double most_pairs(Device device) {
+  return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 250 : 1e7;
+}
+
+std::vector<std::uint32_t> order_of(const Prisms& prisms, int threads) {
+  std::vector<double> centre[3];
+  const std::span<const double> low[3] = {prisms.west, prisms.south, prisms.bottom},
+                                high[3] = {prisms.east, prisms.north, prisms.top};
+  for (int a = 0; a < 3; ++a) {
+    centre[a].resize(prisms.size());
+    for (std::size_t n = 0; n < prisms.size(); ++n) centre[a][n] = 0.5 * (low[a][n] + high[a][n]);
+  }
+  return compact_order(centre[0], centre[1], centre[2], device_tile, threads);
+}
+
+std::vector<std::uint32_t> order_as_given(std::size_t prisms) {
+  std::vector<std::uint32_t> order(prisms);
+  std::iota(order.begin(), order.end(), 0U);
+  return order;
+}
+
+/// Pairs in float are no better than this, whatever is asked for.
+double accuracy_of_pairs(const Parameters& parameters) {
+  return parameters.precision == Precision::single_precision
+             ? std::max(parameters.accuracy, single_accuracy / 8)
+             : parameters.accuracy;
+}
+
+class DirectOnDevice final : public DeviceSummation {
+ public:
+  DirectOnDevice(Device device, const Prisms& prisms, const Stations& stations, const Parameters& parameters,
+                 bool in_order, const DeviceSummation* same_stations)
+      : DeviceSummation(device, prisms, stations, parameters.channels, turn_for(parameters.channels),
+                        Switching::for_accuracy(accuracy_of_pairs(parameters)),
+                        in_order ? order_as_given(prisms.size()) : order_of(prisms, parameters.threads),
+                        {{0, static_cast<std::uint32_t>(prisms.size())}}, parameters.precision,
+                        parameters.threads, same_stations) {
+    // Of the prisms alone, so that it does not matter in which parts the stations come.
+    lists_.chunks = static_cast<std::uint32_t>(std::clamp<std::size_t>(sources_.tiles() / 8, 1, most_chunks));
+  }
+
+ private:
+  std::size_t groups_at_once() const override {
+    const double pairs = static_cast<double>(sources_.tiles()) * device_tile * device_tile,
+                 room = 0.5 * static_cast<double>(device_memory(stream_.device()).free);
+    const double groups =
+        std::min({most_pairs_ / pairs, room / static_cast<double>(sum_.bytes_a_group(lists_.chunks + 1)),
+                  most_groups, static_cast<double>(receivers_->groups())});
+    return static_cast<std::size_t>(std::max(1.0, groups));
+  }
+  void run(std::size_t first, std::size_t last, View<double> sums, Progress&) override {
+    sum_.run(first, last, lists_, sums);
+  }
+
+  DeviceTileSum::Lists lists_;
+  double most_pairs_ = most_pairs(stream_.device());
+};
+
+}  // namespace
+
+std::unique_ptr<Summation> direct_sum_on_device(Device device, const Prisms& prisms, const Stations& stations,
+                                                const Parameters& parameters, bool in_order,
+                                                const Summation* same_stations) {
+  return std::make_unique<DirectOnDevice>(device, prisms, stations, parameters, in_order,
+                                          dynamic_cast<const DeviceSummation*>(same_stations));
+}
+
+double direct_device_bytes(std::size_t prisms, std::size_t stations) {
+  return DeviceSources::bytes(prisms) + static_cast<double>(stations) * 4 * sizeof(double);
+}
+
+}  // namespace terrane::gravity

@@ -1,0 +1,82 @@
+// Prisms on an evenly spaced mesh, stations in step with it: the sum over prisms is a convolution
+// (lattice_plan.hpp), done by FFT. Here on the processors.
+//
+// One value of K serves every pair with that lag. K comes from the kernels of the direct sum at full
+// accuracy, so the result is exact to rounding, about 1e-15 of the largest value (the FFT adds log₂ N
+// roundings).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/physics/gravity/lattice/lattice_plan.hpp"
+#include "terrane/physics/gravity/sum/summation.hpp"
+
+namespace terrane::gravity {
+
+class HostFft;
+
+struct LatticeCost {
+  double seconds = 0;             ///< one core
+  std::size_t memory_bytes = 0;   ///< without keeping the spectra
+  std::size_t spectra_bytes = 0;  ///< more, to keep them
+};
+
+/// The convolution for one geometry. With `keep`, spectra of K are kept after the first use, so that further
+/// densities cost two FFTs a layer and channel less.
+class LatticeOperator {
+ public:
+  /// The lattice is taken over.
+  LatticeOperator(Lattice lattice, ChannelSet channels, bool keep = false);
+  ~LatticeOperator();
+  LatticeOperator(LatticeOperator&&) noexcept;
+
+  /// What other devices need to do the same.
+  const std::shared_ptr<const LatticePlan>& plan() const { return plan_; }
+  LatticeCost cost() const;
+
+  /// As of LatticePlan.
+  std::size_t parts() const { return plan_->parts(); }
+  Summation::Part part(std::size_t index) const { return plan_->part(index); }
+
+  /// As Summation::sum, for these densities [prisms] kg/m³. Parts of one group that are asked for together
+  /// share the transforms of the densities. Throws ShapeError, Cancelled.
+  void sum(std::span<const double> density, std::size_t first, std::size_t last, int threads,
+           const Summation::Take& take, Progress& progress);
+
+  /// All parts: values [channels][stations].
+  PartSums apply(std::span<const double> density, std::size_t stations, int threads, Progress& progress);
+
+ private:
+  struct Spectra;
+  class OnProcessors;
+
+  std::size_t batch(const Convolution& sizes, std::size_t channels) const;
+
+  std::shared_ptr<const LatticePlan> plan_;
+  bool keep_;
+  std::vector<std::unique_ptr<HostFft>> transforms_;  // [groups], made when first needed
+  std::vector<std::unique_ptr<Spectra>> spectra_;     // [groups · layers], when kept
+};
+
+/// The convolution of one set of densities, as a sum like any other.
+class LatticeSummation final : public Summation {
+ public:
+  /// The densities must outlive it.
+  LatticeSummation(std::shared_ptr<LatticeOperator> lattice, std::span<const double> density, int threads)
+      : lattice_(std::move(lattice)), density_(density), threads_(threads) {}
+
+  std::size_t parts() const override { return lattice_->parts(); }
+  Part part(std::size_t index) const override { return lattice_->part(index); }
+  void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) override {
+    lattice_->sum(density_, first, last, threads_, take, progress);
+  }
+
+ private:
+  std::shared_ptr<LatticeOperator> lattice_;
+  std::span<const double> density_;
+  int threads_;
+};
+
+}  // namespace terrane::gravity

@@ -1,0 +1,24 @@
+// The lattice method on a GPU (or the debug device): the convolutions of lattice_plan.hpp.
+#pragma once
+
+#include <memory>
+
+#include "terrane/parallel/device.hpp"
+#include "terrane/physics/gravity/lattice/lattice_plan.hpp"
+#include "terrane/physics/gravity/sum/summation.hpp"
+
+namespace terrane::gravity {
+
+/// density: [prisms] kg/m³, must outlive it, as must the device. Right to rounding. Same bits on every GPU of
+/// one kind, in whatever parts and however little memory is left; as many layers are done at once as fit.
+/// Throws ShapeError, and MemoryError when not even one layer fits the device.
+std::unique_ptr<Summation> lattice_sum_on_device(Device device, std::shared_ptr<const LatticePlan> plan,
+                                                 std::span<const double> density, int threads);
+
+struct LatticeDeviceCost {
+  double seconds = 0;  ///< on a large GPU, with the transfers
+  double bytes = 0;    ///< the least that it takes on the device
+};
+LatticeDeviceCost lattice_cost_on_device(const LatticePlan& plan);
+
+}  // namespace terrane::gravity

@@ -1,0 +1,201 @@
+// Tiles of prisms summed at groups of stations on a device: what the direct sum and the tree have in common
+// there.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "terrane/parallel/buffer.hpp"
+#include "terrane/physics/gravity/sum/summation.hpp"
+#include "terrane/physics/gravity/tiles/device_kernels.hpp"
+#include "terrane/physics/gravity/tiles/tile_sets.hpp"
+
+namespace terrane::gravity {
+
+/// A run of prisms in some order.
+struct PrismRange {
+  std::uint32_t first, count;
+};
+
+/// The prisms on the device, cut into tiles of at most device_tile.
+class DeviceSources {
+ public:
+  /// order: a permutation of the prisms; ranges: cut into tiles one after the other, none across two ranges;
+  /// precision: of pairs. The views must outlive it. Throws MemoryError.
+  DeviceSources(Stream& stream, const Prisms& prisms, const Turn& turn, const Switching& switching,
+                std::vector<std::uint32_t> order, const std::vector<PrismRange>& ranges, Precision precision,
+                int threads);
+
+  /// Real: float in single precision.
+  template <class Real>
+  DeviceEarth<Real> view() const;
+  Precision precision() const { return precision_; }
+  std::size_t tiles() const { return tiles_.size(); }
+  /// Tiles of a range: first_tile(r) .. first_tile(r + 1) − 1.
+  std::uint32_t first_tile(std::size_t range) const { return first_tile_[range]; }
+  /// In the axes of the kernels.
+  Prism prism(std::uint32_t place) const;
+  double density(std::uint32_t place) const { return density_[order_[place]]; }
+  const Switching& switching() const { return switching_; }
+
+  /// Bytes on the device for so many prisms.
+  static double bytes(std::size_t prisms);
+
+ private:
+  /// What multipoles take, in the precision of pairs.
+  template <class Real>
+  struct Prepared {
+    Buffer<Source<Real>> sources;
+    Buffer<TileCoefficients<Real>> shapes;
+    std::uint32_t common_shape = 0;
+    TileCoefficients<Real> common{};
+  };
+  template <class Real>
+  void prepare(Stream& stream, std::span<const MultipoleCoefficients> shapes, std::span<const double> length,
+               std::uint32_t common_shape);
+
+  Switching switching_;
+  Precision precision_;
+  std::span<const double> low_[3], high_[3], density_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> first_tile_;
+  Buffer<double> device_low_[3], device_high_[3], device_density_;
+  Buffer<DeviceTile> tiles_;
+  Prepared<double> double_;  // one of these
+  Prepared<float> float_;
+  Buffer<MultipoleTables> tables_;
+};
+
+/// The stations on the device, in groups.
+class DeviceReceivers {
+ public:
+  DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn, int threads);
+
+  std::size_t groups() const { return boxes_.size(); }
+  /// Groups first .. last − 1.
+  DeviceStations view(std::size_t first, std::size_t last) const;
+  /// The caller's number of the station at a place.
+  std::uint32_t station(std::size_t place) const { return order_[place]; }
+  /// Of groups first .. last − 1, as the caller numbers them.
+  std::span<const std::uint32_t> stations(std::size_t first, std::size_t last) const;
+  /// Box of a group, m.
+  const Bounds& bounds(std::size_t group) const { return bounds_[group]; }
+  void at(std::size_t place, double (&position)[3]) const;
+
+ private:
+  std::span<const double> at_[3];
+  std::vector<std::uint32_t> order_;
+  std::vector<Bounds> bounds_;
+  Buffer<double> device_at_[3];
+  Buffer<StationBox> boxes_;
+};
+
+/// Sums tiles at groups of stations.
+class DeviceTileSum {
+ public:
+  /// set: of kernel_sets.
+  DeviceTileSum(Stream& stream, const DeviceSources& sources, const DeviceReceivers& receivers,
+                const Turn& turn, std::size_t set);
+
+  /// The tiles that each group of stations meets.
+  struct Lists {
+    std::uint32_t chunks = 1;
+    std::vector<std::uint64_t> start;  ///< empty: every group meets every tile, in `chunks` chunks
+    std::vector<std::uint32_t> tile;
+  };
+  /// Device memory that run() takes for a group of stations, where few tiles are near.
+  std::size_t bytes_a_group(std::uint32_t chunks) const;
+  /// Gives back all memory that run() has taken. Nothing may be running.
+  void release();
+
+  /// Sums of groups first .. last − 1 into sums [channels of the set][stations of these groups, filled up],
+  /// on the device.
+  void run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums);
+  /// The pairs that the last run() left to the host, by station and prism.
+  std::vector<HostPair> take_host_pairs() { return std::move(pairs_); }
+  /// Adds them to values [channels of the set][row], by place. May be called beside the next run().
+  void add_host_pairs(std::size_t first, const std::vector<HostPair>& pairs, std::span<double> values,
+                      std::size_t row, std::vector<Contact>& contacts, int threads) const;
+
+ private:
+  template <class Real>
+  void run_in(const DeviceStations& stations, const TileLists& all, View<double> sums);
+  template <class Real>
+  void list_near(const DeviceEarth<Real>& earth, const DeviceStations& stations, const TileLists& all);
+
+  Stream& stream_;
+  Stream near_stream_;
+  const DeviceSources& sources_;
+  const DeviceReceivers& receivers_;
+  Turn turn_;
+  std::size_t set_;
+  Buffer<double> far_sums_, near_sums_;
+  Buffer<std::uint64_t> all_start_, near_start_, first_piece_, found_;
+  Buffer<std::uint32_t> all_list_, near_list_;
+  Buffer<TilePieces::Piece> pieces_;
+  std::size_t piece_count_ = 0;
+  Buffer<HostPair> host_pairs_;
+  std::vector<HostPair> pairs_;
+};
+
+/// What every sum over tiles on a device is: prisms and stations there, parts of 1024 stations, as many at
+/// once as fit. While the device computes a batch of parts, another thread hands over the one before.
+class DeviceSummation : public Summation {
+ public:
+  std::size_t parts() const final;
+  Part part(std::size_t index) const final;
+  void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) final;
+  void sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress) final;
+
+  /// Of the last sum(): from the first launch to the last result on the device, without the way back.
+  double device_seconds() const noexcept { return device_seconds_; }
+
+ protected:
+  /// same_stations: one that has the same stations, turn and device, whose copy of them may be used.
+  DeviceSummation(Device device, const Prisms& prisms, const Stations& stations, ChannelSet channels,
+                  const Turn& turn, const Switching& switching, std::vector<std::uint32_t> order,
+                  const std::vector<PrismRange>& ranges, Precision precision, int threads,
+                  const DeviceSummation* same_stations = nullptr);
+
+  /// Groups of stations to take at once, memory allowing.
+  virtual std::size_t groups_at_once() const = 0;
+  /// As DeviceTileSum::run.
+  virtual void run(std::size_t first, std::size_t last, View<double> sums, Progress& progress) = 0;
+
+  ChannelSet channels_;
+  int threads_;
+  Turn turn_;
+  std::size_t set_;
+  Stream stream_;
+  DeviceSources sources_;
+  std::shared_ptr<const DeviceReceivers> receivers_;
+  DeviceTileSum sum_;
+
+ private:
+  /// What the device left of the parts first .. last − 1.
+  struct Batch {
+    Batch(std::size_t from, std::size_t to) : first(from), last(to) {}
+    std::size_t first, last;
+    std::vector<double> values;  // [channels of the set][stations, filled up]
+    std::vector<HostPair> pairs;
+  };
+  std::size_t last_group(std::size_t part) const;
+  void compute(Batch& batch, Progress& progress);
+  void hand_over(Batch& batch, const Take& take, int threads) const;
+
+  Buffer<double> sums_;
+  double device_seconds_ = 0;
+};
+
+/// At least so large; what it held is lost when it grows.
+template <class T>
+void enlarge(Stream& stream, Buffer<T>& buffer, std::size_t size) {
+  if (buffer.size() >= size) return;
+  buffer = {};  // gives the memory back before asking for more
+  buffer = Buffer<T>(stream.device(), size);
+}
+
+/// Octants seen along the kernels' axes, as the earth has them.
+std::uint8_t turned_back(std::uint8_t octants, const Turn& turn);
+
+}  // namespace terrane::gravity

@@ -1,0 +1,84 @@
+// The unit of work of the direct sum: a tile of prisms seen from a tile of stations.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+
+#include "terrane/physics/gravity/formula/multipole.hpp"
+#include "terrane/physics/gravity/formula/switching.hpp"
+#include "terrane/survey/channels.hpp"
+
+namespace terrane::gravity {
+
+inline constexpr int tile_size = 64;
+
+/// Up to tile_size prisms, close together.
+struct PrismTile {
+  int count = 0;
+  alignas(64) double west[tile_size], east[tile_size], south[tile_size], north[tile_size], bottom[tile_size],
+      top[tile_size];                                           // m
+  alignas(64) double density[tile_size];                        // kg/m³
+  alignas(64) double mass[tile_size];                           // density · volume
+  double origin[3];                                             // a point near the centres
+  alignas(64) double x[tile_size], y[tile_size], z[tile_size];  // centres relative to the origin
+  alignas(64) double longest[tile_size], multipole2[tile_size], stable_h2[tile_size];  // see PrismSwitching
+  bool stretched[tile_size];
+  bool same_size = false;  // then coefficients[0] is that of all
+  MultipoleCoefficients coefficients[tile_size];
+
+  const MultipoleCoefficients& multipole(int p) const { return coefficients[same_size ? 0 : p]; }
+};
+
+/// Up to tile_size stations, close together; padded with copies of the last to a whole number of packs.
+struct StationTile {
+  int count = 0;
+  alignas(64) double x[tile_size], y[tile_size], z[tile_size];  // m
+};
+
+/// What the kernels cannot do a whole pack at a time: one prism and one station inside, on, or close to a
+/// stretched prism.
+class NearPairs {
+ public:
+  virtual ~NearPairs() = default;
+  /// q: V, g, Γ of the prism at the station for unit density and G = 1, in the order of Channel.
+  virtual void evaluate(const PrismTile& tile, int prism, int station, double x, double y, double z,
+                        double (&q)[10]) = 0;
+};
+
+/// Adds the field of every prism of the tile at every station.  sums [channels of the kernel][tile_size], G =
+/// 1
+using TileKernel = void (*)(const PrismTile&, const StationTile&, NearPairs&, double* sums);
+
+/// The kernels of one set of channels, for one instruction set.
+struct TileKernels {
+  int lanes = 0;              ///< stations taken at once
+  TileKernel near = nullptr;  ///< any distance: chooses the form pair by pair
+  TileKernel far[4] = {};     ///< multipole of order 2, 4, 6, 8 for the whole tile
+};
+
+/// The sets of channels that have kernels of their own; any other set runs the smallest that contains it. A
+/// single channel along another axis runs with the axes turned (direct.cpp).
+inline constexpr ChannelSet kernel_sets[] = {
+    {Channel::g_u},
+    {Channel::potential},
+    {Channel::g_uu},
+    {Channel::g_en},
+    vector_channels,
+    tensor_channels,
+    ChannelSet{Channel::potential} | vector_channels,
+    ChannelSet::all(),
+};
+
+/// The kernels of kernel_sets[set] for one instruction set, and its name.
+struct KernelTarget {
+  const char* name;
+  TileKernels kernels[std::size(kernel_sets)];
+};
+
+/// The kernels for the best instruction set that this build has and this processor runs. `wanted` (or, when
+/// that is empty, the environment variable TERRANE_SIMD) asks for another: "plain", "avx2", "avx512". Throws
+/// UnsupportedError when it is not to be had.
+const KernelTarget& kernel_target(std::string_view wanted = {});
+
+}  // namespace terrane::gravity

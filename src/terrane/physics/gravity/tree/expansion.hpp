@@ -1,0 +1,55 @@
+// Multipole expansions of clusters of prisms, and the kernels that make, move and evaluate them.
+//
+//   V(x) = (1/s) Σ_k C_k D^k (1/|ξ|),   ξ = (x − c)/s,   k = (a, b, c),  |k| ≤ P
+//   C_k  = (−1)^|k| / k! · ∫ ρ η^k dv,  η = (y − c)/s
+//
+// Since 1/r is harmonic, ∂z² = −∂x² − ∂y²: every C_k with c ≥ 2 is folded into those with c = 0 and 1, which
+// leaves (P + 1)² numbers. They are stored by degree, n² + a for (a, n − a, 0) and n² + n + 1 + a for
+// (a, n − 1 − a, 1), so that the first (p + 1)² of them are the expansion of order p < P.
+// Sources: Duan & Krasny, J. Comput. Chem. 22 (2001) 184 (derivatives of 1/r by recurrence); Applequist, J.
+// Phys. A 22 (1989) 4303 (traceless Cartesian tensors); the error bound: docs/theory/fast.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "terrane/physics/gravity/tiles/tiles.hpp"
+
+namespace terrane::gravity {
+
+inline constexpr int most_order = 20;
+
+/// Numbers in an expansion of order p.
+constexpr int coefficient_count(int p) { return (p + 1) * (p + 1); }
+
+/// Where an expansion is, and what it holds.
+struct Expansion {
+  double centre[3];            // m
+  double scale;                // s, m
+  const double* coefficients;  // [coefficient_count(order)]
+};
+
+/// Prisms that take part, by index.
+struct PrismColumns {
+  const double *low[3], *high[3], *density;  // m, kg/m³
+};
+
+struct ExpansionKernels {
+  /// Adds V, g and, with `tensor`, Γ of the first `order` degrees at every station: sums [10][tile_size], the
+  /// order of Channel, G = 1.
+  void (*evaluate)(const Expansion&, int order, bool tensor, const StationTile&, double* sums);
+  /// Adds the prisms index[0 .. count − 1] to coefficients [coefficient_count(order)] about the centre, and
+  /// to radial [order / 2 + 2] the bounds Σ |m| |η|^(2i) of their absolute moments (the mean over the corners
+  /// of each prism, which is not less than that over its volume). Either may be null.
+  void (*gather)(const PrismColumns&, const std::uint32_t* index, std::size_t count,
+                 const double (&centre)[3], double scale, int order, double* coefficients, double* radial);
+  /// Adds an expansion, moved to another centre and scale.
+  void (*move)(const Expansion& from, const double (&centre)[3], double scale, int order,
+               double* coefficients);
+};
+
+/// For the instruction set of kernel_target(wanted).
+const ExpansionKernels& expansion_kernels(std::string_view wanted = {});
+
+}  // namespace terrane::gravity

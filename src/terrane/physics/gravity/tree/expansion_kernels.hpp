@@ -1,0 +1,324 @@
+// The kernels of expansion.hpp, compiled once for each instruction set by expansion_<target>.cpp.
+//
+// Floor of `evaluate`: flops. For order P and a pack of stations 13 (P + 3)² / 2 operations make the
+// derivatives of 1/r, 9 (P + 1)² sum all ten quantities; everything lies in the first-level cache.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/math/pack.hpp"
+#include "terrane/physics/gravity/tree/expansion.hpp"
+
+#ifndef TERRANE_SIMD_TARGET
+#define TERRANE_SIMD_TARGET this_file
+#endif
+
+namespace terrane::gravity::TERRANE_SIMD_TARGET {
+namespace {
+
+constexpr int pack_lanes = static_cast<int>(Pack::size());
+constexpr int rows = most_order + 4;
+
+Pack load(const double* at) { return Pack(at, std::experimental::element_aligned); }
+
+/// D^(a, b, c)(1/|ξ|) for c = 0, 1, 2, by degree m = a + b: t0[m][a], t1[m][a], t2[m][a].
+struct Derivatives {
+  Pack t0[rows][rows], t1[rows][rows], t2[rows][rows];
+
+  /// Those with a + b + c ≤ degree for c < 2, and t2 for a + b ≤ degree − 2.
+  /// n |ξ|² T_k = −(2n − 1) Σ k_i ξ_i T_(k − e_i) − (n − 1) Σ k_i (k_i − 1) T_(k − 2 e_i),  n = |k|
+  void fill(int degree, const Pack& x, const Pack& y, const Pack& z) {
+    const Pack inverse2 = reciprocal(x * x + (y * y + z * z));
+    Pack ax[rows], by[rows];
+    for (int a = 0; a <= degree; ++a) {
+      ax[a] = Pack(static_cast<double>(a)) * x;
+      by[a] = Pack(static_cast<double>(a)) * y;
+    }
+    t0[0][0] = square_root(inverse2);
+    t1[0][0] = -z * inverse2 * t0[0][0];
+    for (int n = 1; n <= degree; ++n) {
+      const Pack f1 = inverse2 * Pack(-(2.0 * n - 1) / n), f2 = inverse2 * Pack(-(n - 1.0) / n);
+      level(t0[n], n, n >= 1 ? t0[n - 1] : nullptr, n >= 2 ? t0[n - 2] : nullptr, nullptr, f1, f2, ax, by, z);
+      if (n >= 2)  // t1 of a + b = n − 1 has degree n
+        level(t1[n - 1], n - 1, t1[n - 2], n >= 3 ? t1[n - 3] : nullptr, t0[n - 1], f1, f2, ax, by, z);
+    }
+    for (int m = 0; m + 2 <= degree; ++m)
+      for (int a = 0; a <= m; ++a) t2[m][a] = -(t0[m + 2][a + 2] + t0[m + 2][a]);
+  }
+
+ private:
+  static void level(Pack* to, int m, const Pack* one, const Pack* two, const Pack* below, const Pack& f1,
+                    const Pack& f2, const Pack* ax, const Pack* by, const Pack& z) {
+    for (int a = 0; a <= m; ++a) {
+      const int b = m - a;
+      Pack s(0), u(0);
+      if (a > 0) s = ax[a] * one[a - 1];
+      if (b > 0) s += by[b] * one[a];
+      if (below) s += z * below[a];
+      if (a > 1) u = Pack(static_cast<double>(a * (a - 1))) * two[a - 2];
+      if (b > 1) u += Pack(static_cast<double>(b * (b - 1))) * two[a];
+      to[a] = f1 * s + f2 * u;
+    }
+  }
+};
+
+template <bool tensor>
+void evaluate_pack(const Expansion& e, int order, const StationTile& stations, int s, double* sums) {
+  const Pack inverse(1 / e.scale);
+  const Pack x = (load(stations.x + s) - Pack(e.centre[0])) * inverse,
+             y = (load(stations.y + s) - Pack(e.centre[1])) * inverse,
+             z = (load(stations.z + s) - Pack(e.centre[2])) * inverse;
+  Derivatives d;
+  d.fill(order + (tensor ? 2 : 1), x, y, z);
+  Pack v(0), gx(0), gy(0), gz(0), xx(0), xy(0), yy(0), xz(0), yz(0);
+  for (int n = 0; n <= order; ++n) {
+    const double* c = e.coefficients + n * n;
+    for (int a = 0; a <= n; ++a) {
+      const Pack w(c[a]);
+      v += w * d.t0[n][a];
+      gx += w * d.t0[n + 1][a + 1];
+      gy += w * d.t0[n + 1][a];
+      gz += w * d.t1[n][a];
+      if constexpr (tensor) {
+        xx += w * d.t0[n + 2][a + 2];
+        xy += w * d.t0[n + 2][a + 1];
+        yy += w * d.t0[n + 2][a];
+        xz += w * d.t1[n + 1][a + 1];
+        yz += w * d.t1[n + 1][a];
+      }
+    }
+    if (n == 0) continue;
+    c += n + 1;
+    for (int a = 0; a < n; ++a) {
+      const Pack w(c[a]);
+      v += w * d.t1[n - 1][a];
+      gx += w * d.t1[n][a + 1];
+      gy += w * d.t1[n][a];
+      gz += w * d.t2[n - 1][a];
+      if constexpr (tensor) {
+        xx += w * d.t1[n + 1][a + 2];
+        xy += w * d.t1[n + 1][a + 1];
+        yy += w * d.t1[n + 1][a];
+        xz += w * d.t2[n][a + 1];
+        yz += w * d.t2[n][a];
+      }
+    }
+  }
+  const auto add = [&](int channel, const Pack& value) {
+    double* at = sums + channel * tile_size + s;
+    (load(at) + value).copy_to(at, std::experimental::element_aligned);
+  };
+  const Pack inverse2 = inverse * inverse, inverse3 = inverse2 * inverse;
+  add(0, inverse * v);
+  add(1, inverse2 * gx);
+  add(2, inverse2 * gy);
+  add(3, inverse2 * gz);
+  if constexpr (tensor) {
+    add(4, inverse3 * xx);
+    add(5, inverse3 * yy);
+    add(6, -inverse3 * (xx + yy));
+    add(7, inverse3 * xy);
+    add(8, inverse3 * xz);
+    add(9, inverse3 * yz);
+  }
+}
+
+void evaluate(const Expansion& e, int order, bool tensor, const StationTile& stations, double* sums) {
+  for (int s = 0; s < stations.count; s += pack_lanes) {
+    if (tensor) evaluate_pack<true>(e, order, stations, s, sums);
+    else evaluate_pack<false>(e, order, stations, s, sums);
+  }
+}
+
+// ---- expansions as arrays by degree: c0[m][a], c1[m][a] with m = a + b
+// -------------------------------------
+
+struct Folded {
+  double c0[rows][rows] = {}, c1[rows][rows] = {};
+
+  void add_to(double* coefficients, int order) const {
+    for (int n = 0; n <= order; ++n) {
+      for (int a = 0; a <= n; ++a) coefficients[n * n + a] += c0[n][a];
+      for (int a = 0; a < n; ++a) coefficients[n * n + n + 1 + a] += c1[n - 1][a];
+    }
+  }
+};
+
+/// A pack of prisms: mass, and the means of t^k over their sides along each axis.
+struct PackOfPrisms {
+  Pack mass, mean[3][most_order + 1];
+};
+
+/// Adds mass · <x^a> <y^b> <z^c> of `packs` packs to the sums of every a + b + c ≤ order. The sums do not fit
+/// the first-level cache at high orders, so several packs share their way there and back.
+template <int packs>
+void add_moments(const PackOfPrisms* prisms, int order, Pack* sums) {
+  for (int a = 0; a <= order; ++a) {
+    Pack ma[packs];
+    for (int i = 0; i < packs; ++i) ma[i] = prisms[i].mass * prisms[i].mean[0][a];
+    for (int b = 0; a + b <= order; ++b) {
+      Pack mb[packs];
+      for (int i = 0; i < packs; ++i) mb[i] = ma[i] * prisms[i].mean[1][b];
+      for (int c = 0; a + b + c <= order; ++c) {
+        Pack sum = *sums;
+        for (int i = 0; i < packs; ++i) sum += mb[i] * prisms[i].mean[2][c];
+        *sums++ = sum;
+      }
+    }
+  }
+}
+
+void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t count,
+            const double (&centre)[3], double scale, int order, double* coefficients, double* radial) {
+  constexpr int most = (most_order + 1) * (most_order + 2) * (most_order + 3) / 6, together = 4;
+  Pack sums[most], radial_sums[most_order / 2 + 2];
+  const int used = (order + 1) * (order + 2) * (order + 3) / 6, radials = order / 2 + 2;
+  if (coefficients) std::fill_n(sums, used, Pack(0));
+  std::fill_n(radial_sums, radials, Pack(0));
+  const double inverse = 1 / scale;
+  double inverse_number[most_order + 2];
+  for (int k = 1; k <= order + 1; ++k) inverse_number[k] = 1.0 / k;
+  PackOfPrisms waiting[together];
+  int packs = 0;
+  for (std::size_t first = 0; first < count; first += pack_lanes) {
+    // Faces about the centre and mass; lanes beyond the last prism hold a copy of it without mass.
+    alignas(64) double u[3][pack_lanes], v[3][pack_lanes], mass[pack_lanes];
+    for (int lane = 0; lane < pack_lanes; ++lane) {
+      const std::size_t i = first + static_cast<std::size_t>(lane);
+      const std::size_t n = index[std::min(i, count - 1)];
+      double volume = 1;
+      for (int axis = 0; axis < 3; ++axis) {
+        volume *= prisms.high[axis][n] - prisms.low[axis][n];
+        v[axis][lane] = (prisms.low[axis][n] - centre[axis]) * inverse;
+        u[axis][lane] = (prisms.high[axis][n] - centre[axis]) * inverse;
+      }
+      mass[lane] = i < count ? prisms.density[n] * volume : 0.0;
+    }
+    const Pack m = load(mass);
+    if (coefficients) {
+      // Mean of t^k over [v, u]: Σ_i u^i v^(k−i) / (k + 1), which takes no difference of powers.
+      auto& pack = waiting[packs++];
+      pack.mass = m;
+      for (int axis = 0; axis < 3; ++axis) {
+        const Pack high = load(u[axis]), low = load(v[axis]);
+        Pack sum(1), power(1);
+        pack.mean[axis][0] = sum;
+        for (int k = 1; k <= order; ++k) {
+          power *= low;
+          sum = sum * high + power;
+          pack.mean[axis][k] = sum * Pack(inverse_number[k + 1]);
+        }
+      }
+      if (packs == together) {
+        add_moments<together>(waiting, order, sums);
+        packs = 0;
+      }
+    }
+    if (!radial) continue;
+    Pack corner[3][2];
+    for (int axis = 0; axis < 3; ++axis) {
+      corner[axis][0] = load(v[axis]) * load(v[axis]);
+      corner[axis][1] = load(u[axis]) * load(u[axis]);
+    }
+    const Pack eighth = absolute(m) * Pack(0.125);
+    for (int i = 0; i < 8; ++i) {
+      const Pack r2 = corner[0][i & 1] + (corner[1][i >> 1 & 1] + corner[2][i >> 2 & 1]);
+      Pack power = eighth;
+      for (int n = 0; n < radials; ++n) {
+        radial_sums[n] += power;
+        power *= r2;
+      }
+    }
+  }
+  if (packs == 1) add_moments<1>(waiting, order, sums);
+  if (packs == 2) add_moments<2>(waiting, order, sums);
+  if (packs == 3) add_moments<3>(waiting, order, sums);
+  if (radial)
+    for (int n = 0; n < radials; ++n) radial[n] += std::experimental::reduce(radial_sums[n]);
+  if (!coefficients) return;
+
+  // (−1)^|k| / k!, then ∂z² = −∂x² − ∂y² from the highest c down.
+  double inverse_factorial[most_order + 1];
+  inverse_factorial[0] = 1;
+  for (int k = 1; k <= order; ++k) inverse_factorial[k] = -inverse_factorial[k - 1] / k;
+  double by_c[most_order + 1][rows][rows];  // [c][m = a + b][a]
+  const Pack* at = sums;
+  for (int a = 0; a <= order; ++a)
+    for (int b = 0; a + b <= order; ++b)
+      for (int c = 0; a + b + c <= order; ++c)
+        by_c[c][a + b][a] = std::experimental::reduce(*at++) * inverse_factorial[a] * inverse_factorial[b] *
+                            inverse_factorial[c];
+  for (int c = order; c >= 2; --c)
+    for (int m = 0; m + c <= order; ++m)
+      for (int a = 0; a <= m; ++a) {
+        by_c[c - 2][m + 2][a + 2] -= by_c[c][m][a];
+        by_c[c - 2][m + 2][a] -= by_c[c][m][a];
+      }
+  for (int n = 0; n <= order; ++n) {
+    for (int a = 0; a <= n; ++a) coefficients[n * n + a] += by_c[0][n][a];
+    for (int a = 0; a < n; ++a) coefficients[n * n + n + 1 + a] += by_c[1][n - 1][a];
+  }
+}
+
+/// C′ = exp(−d · D) C, one axis after the other; d: from the new centre to the old, in the new scale.
+void move(const Expansion& from, const double (&centre)[3], double scale, int order, double* coefficients) {
+  Folded old, next;
+  const double ratio = from.scale / scale;
+  double power = 1;
+  for (int n = 0; n <= order; ++n) {
+    for (int a = 0; a <= n; ++a) old.c0[n][a] = power * from.coefficients[n * n + a];
+    for (int a = 0; a < n; ++a) old.c1[n - 1][a] = power * from.coefficients[n * n + n + 1 + a];
+    power *= ratio;
+  }
+  double e[3][most_order + 2];
+  for (int axis = 0; axis < 3; ++axis) {
+    const double d = (from.centre[axis] - centre[axis]) / scale;
+    e[axis][0] = 1;
+    for (int j = 1; j <= order + 1; ++j) e[axis][j] = e[axis][j - 1] * -d / j;
+  }
+  const auto shift = [order](const double(&c)[rows][rows], double(&to)[rows][rows], int top, const double* w,
+                             int step) {  // step: of a for each degree, 1 along x and 0 along y
+    for (int m = 0; m <= top; ++m) std::fill_n(to[m], m + 1, 0.0);
+    for (int m = 0; m <= top; ++m)
+      for (int j = 0; m + j <= top; ++j) {
+        double* row = to[m + j] + step * j;
+        for (int a = 0; a <= m; ++a) row[a] += w[j] * c[m][a];
+      }
+  };
+  shift(old.c0, next.c0, order, e[0], 1);
+  shift(old.c1, next.c1, order - 1, e[0], 1);
+  shift(next.c0, old.c0, order, e[1], 0);
+  shift(next.c1, old.c1, order - 1, e[1], 0);
+  // Along z with L = ∂z² = −∂x² − ∂y²: exp = Σ e_2i L^i + ∂z Σ e_(2i+1) L^i.
+  const auto laplacian = [](double(&c)[rows][rows], int top) {  // in place, from the highest degree down
+    for (int m = top; m >= 0; --m)
+      for (int a = m; a >= 0; --a) {
+        double sum = 0;
+        if (m >= 2) {
+          if (a >= 2) sum -= c[m - 2][a - 2];
+          if (a <= m - 2) sum -= c[m - 2][a];
+        }
+        c[m][a] = sum;
+      }
+  };
+  for (int m = 0; m <= order; ++m) std::fill_n(next.c0[m], m + 1, 0.0);
+  for (int m = 0; m < order; ++m) std::fill_n(next.c1[m], m + 1, 0.0);
+  for (int i = 0; 2 * i <= order; ++i) {
+    for (int m = 2 * i; m <= order; ++m)
+      for (int a = 0; a <= m; ++a) next.c0[m][a] += e[2][2 * i] * old.c0[m][a];
+    for (int m = 2 * i; m < order; ++m)
+      for (int a = 0; a <= m; ++a)
+        next.c1[m][a] += e[2][2 * i] * old.c1[m][a] + e[2][2 * i + 1] * old.c0[m][a];
+    laplacian(old.c0, order);
+    laplacian(old.c1, order);  // now L^(i+1) C1, one degree further
+    for (int m = 2 * i + 2; m <= order; ++m)
+      for (int a = 0; a <= m; ++a) next.c0[m][a] += e[2][2 * i + 1] * old.c1[m][a];
+  }
+  next.add_to(coefficients, order);
+}
+
+constexpr ExpansionKernels kernels{evaluate, gather, move};
+
+}  // namespace
+}  // namespace terrane::gravity::TERRANE_SIMD_TARGET

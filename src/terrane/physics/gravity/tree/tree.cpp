@@ -1,0 +1,748 @@
+// Floor: making the expansions that are met costs (P + 1)(P + 2)(P + 3) / 6 operations a prism and is done
+// once; evaluating them about 15 (P + 2)² a station and cluster, a pack of stations at a time. Clusters a
+// station: of the order of log(prisms) / θ³, whatever the number of prisms.
+#include "terrane/physics/gravity/tree/tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/for_each.hpp"
+#include "terrane/physics/gravity/tree/octree.hpp"
+
+namespace terrane::gravity {
+
+namespace {
+
+/// Stations that one traversal serves: the fewer there are, the farther apart they stand.
+std::size_t stations_a_tile(std::size_t stations) { return stations <= 512 ? 8 : 16; }
+constexpr std::size_t stations_a_task = 512;
+constexpr double truncation_share = 1;  // of the tolerance; calibrated, see docs/theory/fast.md
+constexpr double seconds_a_pack_operation = 0.25e-9;
+constexpr double seconds_a_pair_by_itself = 1.5e-6;  // in extended precision
+
+/// Operations of a pack: an expansion of order p at a pack of stations, and an average pair of the direct
+/// kernels.
+double evaluation_work(int order, bool tensor) {
+  const double n = order + 1, d = order + (tensor ? 3 : 2);
+  return (tensor ? 9.0 : 4.0) * n * n + 6.5 * d * d + 30;
+}
+double pair_work(double accuracy) {  // the more accurate, the fewer pairs are far enough for a multipole
+  return accuracy < 1e-10 ? 650 : accuracy < 1e-7 ? 480 : 300;
+}
+
+/// The kind of a channel: V, g or Γ; and its weight in |g|², ‖Γ‖².
+int kind_of(Channel c) { return c == Channel::potential ? 0 : c <= Channel::g_u ? 1 : 2; }
+double weight_of(Channel c) { return c >= Channel::g_en ? 2 : 1; }
+
+PrismColumns columns_of(const Prisms& prisms) {
+  return {{prisms.west.data(), prisms.south.data(), prisms.bottom.data()},
+          {prisms.east.data(), prisms.north.data(), prisms.top.data()},
+          prisms.density.data()};
+}
+
+}  // namespace
+
+struct Tree::Node : Octree::Cell {
+  double low[3], high[3];                     // box around the prisms, m
+  double centre[3];                           // of |mass|, m
+  double scale = 0;                           // distance of the farthest corner of a prism, m
+  double mass = 0;                            // Σ |density · volume|
+  std::size_t expansion = std::string::npos;  // number of its expansion
+
+  bool expanded() const { return expansion != std::string::npos; }
+  /// From the centre to the nearest point of a box.
+  double distance(const Bounds& b) const {
+    double sum = 0;
+    for (int a = 0; a < 3; ++a) {
+      const double d = std::max({b.low[a] - centre[a], centre[a] - b.high[a], 0.0});
+      sum += d * d;
+    }
+    return std::sqrt(sum);
+  }
+};
+
+/// The fields of a list of station tiles.
+struct Tree::Task {
+  const Tree& tree;
+  const Expansions& expansions;
+  std::size_t set;    // of kernel_sets, for near pairs
+  std::size_t width;  // its channels
+  const Switching& switching;
+  std::vector<std::size_t> tiles;
+  std::vector<Tolerance> tolerances;
+  std::vector<double> far, near;  // [tiles][10 or width][tile_size]
+  std::vector<Contact> contacts;
+
+  Task(const Tree& owner, const Expansions& made, const Switching& how)
+      : tree(owner), expansions(made), set(smallest_kernel_set(owner.channels_)), switching(how) {
+    width = kernel_sets[set].size();
+  }
+
+  void run() {
+    far.assign(tiles.size() * channel_count * tile_size, 0.0);
+    near.assign(tiles.size() * width * tile_size, 0.0);
+    const bool tensor = tree.wanted_[2];
+    struct Meeting {
+      std::uint32_t leaf, tile;
+    };
+    std::vector<Meeting> meetings;
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+      if (tree.progress_->cancelled()) throw Cancelled();
+      const auto& stations = tree.receivers_->tile(tiles[t]);
+      double* const sums = far.data() + t * channel_count * tile_size;
+      tree.traverse(
+          tree.receivers_->bounds(tiles[t]), tolerances[t], expansions.order,
+          [&](const Node& node, int order) {
+            const auto count = static_cast<std::size_t>(coefficient_count(expansions.order));
+            const Expansion e{{node.centre[0], node.centre[1], node.centre[2]},
+                              node.scale,
+                              expansions.coefficients.get() + node.expansion * count};
+            tree.kernels_.evaluate(e, order, tensor, stations, sums);
+          },
+          [&](const Node& node) {
+            meetings.push_back(
+                {static_cast<std::uint32_t>(&node - tree.nodes_.data()), static_cast<std::uint32_t>(t)});
+          });
+    }
+    // Leaf by leaf, so that each is loaded once for all tiles that it meets.
+    std::stable_sort(meetings.begin(), meetings.end(),
+                     [](const Meeting& a, const Meeting& b) { return a.leaf < b.leaf; });
+    const TileKernels& kernels = kernel_target().kernels[set];
+    NearPairsOfTask near_pairs(switching, *tree.receivers_);
+    auto tile = std::make_unique<PrismTile>();
+    for (std::size_t begin = 0, end = 0; begin < meetings.size(); begin = end) {
+      if (tree.progress_->cancelled()) throw Cancelled();
+      while (end < meetings.size() && meetings[end].leaf == meetings[begin].leaf) ++end;
+      const Node& leaf = tree.nodes_[meetings[begin].leaf];
+      for (std::size_t first = leaf.first; first < leaf.last; first += tile_size) {
+        tree.sources_->load(first, std::min<std::size_t>(first + tile_size, leaf.last), leaf.low, *tile);
+        Bounds bounds;
+        double longest = 0;
+        const double* const centre[3] = {tile->x, tile->y, tile->z};
+        for (int a = 0; a < 3; ++a) {
+          const auto [low, high] = std::minmax_element(centre[a], centre[a] + tile->count);
+          bounds.low[a] = tile->origin[a] + *low;
+          bounds.high[a] = tile->origin[a] + *high;
+        }
+        for (int p = 0; p < tile->count; ++p) longest = std::max(longest, tile->longest[p]);
+        for (std::size_t m = begin; m < end; ++m) {
+          const std::size_t t = meetings[m].tile;
+          near_pairs.station_tile = tiles[t];
+          const auto kernel = choose_kernel(kernels, switching,
+                                            squared_gap(bounds, tree.receivers_->bounds(tiles[t])), longest);
+          kernel(*tile, tree.receivers_->tile(tiles[t]), near_pairs, near.data() + t * width * tile_size);
+        }
+      }
+    }
+    contacts = std::move(near_pairs.contacts);
+  }
+
+  /// Calls use(channel's place in the set asked for, channel, sums [tile_size]) for tile t.
+  template <class Use>
+  void each_channel(std::size_t t, const Use& use) const {
+    std::size_t column = 0, wanted = 0;
+    double sums[tile_size];
+    for (const auto channel : kernel_sets[set].list()) {
+      if (tree.channels_.contains(channel)) {
+        const double* a = far.data() + (t * channel_count + static_cast<std::size_t>(channel)) * tile_size;
+        const double* b = near.data() + (t * width + column) * tile_size;
+        for (int s = 0; s < tile_size; ++s) sums[s] = a[s] + b[s];
+        use(wanted++, channel, sums);
+      }
+      ++column;
+    }
+  }
+};
+
+Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
+           Progress& progress)
+    : prisms_(prisms),
+      stations_(stations),
+      channels_(channels),
+      accuracy_(accuracy),
+      threads_(threads),
+      progress_(&progress),
+      kernels_(expansion_kernels()) {
+  for (const auto c : channels.list()) wanted_[kind_of(c)] = true;
+  const double digits = -std::log10(accuracy);
+  order_ = std::clamp(static_cast<int>(std::lround(5 + 1.15 * digits)), 4, most_order);
+  // With few stations a prism the work lies in making the expansions: fewer, larger leaves.
+  leaf_ = prisms.size() > 64 * stations.size() ? 256 : prisms.size() > 4 * stations.size() ? 128 : 64;
+  receivers_ =
+      std::make_unique<Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,
+                                  stations_a_tile(stations.size()), threads);
+  auto octree = grow_octree(prisms_, leaf_, threads_, *progress_);
+  nodes_.resize(octree.cells.size());
+  for (std::size_t n = 0; n < nodes_.size(); ++n) static_cast<Octree::Cell&>(nodes_[n]) = octree.cells[n];
+  levels_ = std::move(octree.levels);
+  sources_ = std::make_unique<Sources>(prisms_, Turn{{0, 1, 2}, channels_},
+                                       Switching::for_accuracy(accuracy_), std::move(octree.order));
+}
+
+Tree::~Tree() = default;
+
+/// Boxes, masses, and which clusters have expansions with which bounds; the expansions come when they are
+/// wanted.
+void Tree::measure() {
+  if (measured_) return;
+  const auto least = static_cast<std::uint32_t>(std::max(4.0, 0.06 * (order_ + 1) * (order_ + 1)));
+  std::size_t expansions = 0;
+  for (auto& node : nodes_)
+    if (node.children > 0 || node.size() >= least) node.expansion = expansions++;
+  const auto radials = static_cast<std::size_t>(order_ + 2);
+  radial_.assign(expansions * radials, 0.0F);
+  expansions_ = room_for_expansions(order_);
+  const auto columns = columns_of(prisms_);
+  const auto& order = sources_->order();
+
+  const auto finish = [&](Node& node) {
+    const std::span<Node> children{nodes_.data() + node.child, node.children};
+    std::fill_n(node.low, 3, INFINITY);
+    std::fill_n(node.high, 3, -INFINITY);
+    double mass = 0;
+    // Centres relative to a fixed point, so that large coordinates cost no digits.
+    double anchor[3];
+    for (int a = 0; a < 3; ++a) anchor[a] = columns.low[a][order[node.first]];
+    double weighted[3] = {};
+    const auto faces = [&](std::size_t i, double(&low)[3], double(&high)[3]) {
+      double volume = 1;
+      for (int a = 0; a < 3; ++a) {
+        low[a] = columns.low[a][order[i]];
+        high[a] = columns.high[a][order[i]];
+        volume *= high[a] - low[a];
+      }
+      return std::fabs(columns.density[order[i]]) * volume;
+    };
+    const auto weigh = [&](const double(&low)[3], const double(&high)[3], const double(&at)[3], double m) {
+      for (int a = 0; a < 3; ++a) {
+        node.low[a] = std::min(node.low[a], low[a]);
+        node.high[a] = std::max(node.high[a], high[a]);
+        weighted[a] += m * (at[a] - anchor[a]);
+      }
+      mass += m;
+    };
+    double low[3], high[3], at[3];
+    if (children.empty()) {
+      for (std::size_t i = node.first; i < node.last; ++i) {
+        const double m = faces(i, low, high);
+        for (int a = 0; a < 3; ++a) at[a] = low[a] + 0.5 * (high[a] - low[a]);
+        weigh(low, high, at, m);
+      }
+    } else {
+      for (const auto& child : children) weigh(child.low, child.high, child.centre, child.mass);
+    }
+    node.mass = mass;
+    for (int a = 0; a < 3; ++a)
+      node.centre[a] = mass > 0 ? anchor[a] + weighted[a] / mass : 0.5 * (node.low[a] + node.high[a]);
+    const auto reach = [&](const double(&l)[3], const double(&h)[3]) {
+      double sum = 0;
+      for (int a = 0; a < 3; ++a) {
+        const double d = std::max(h[a] - node.centre[a], node.centre[a] - l[a]);
+        sum += d * d;
+      }
+      return std::sqrt(sum);
+    };
+    node.scale = reach(node.low, node.high);
+    double farthest = 0;
+    if (children.empty()) {
+      for (std::size_t i = node.first; i < node.last; ++i) {
+        faces(i, low, high);
+        farthest = std::max(farthest, reach(low, high));
+      }
+    } else {
+      for (const auto& child : children)
+        farthest = std::max(farthest, std::min(reach(child.low, child.high),
+                                               child.scale + std::hypot(child.centre[0] - node.centre[0],
+                                                                        child.centre[1] - node.centre[1],
+                                                                        child.centre[2] - node.centre[2])));
+    }
+    node.scale = std::min(node.scale, farthest);
+    if (!node.expanded()) return;
+
+    float* const b = radial_.data() + node.expansion * radials;
+    double even[most_order / 2 + 2] = {};  // Σ |m| |η|^(2i)
+    const int evens = order_ / 2 + 2;
+    const auto look = [&](const Node& some) {
+      kernels_.gather(columns, order.data() + some.first, some.size(), node.centre, node.scale, order_,
+                      nullptr, even);
+    };
+    if (gathers(node)) look(node);
+    else
+      for (const auto& child : children) {
+        if (!child.expanded()) look(child);
+        if (!child.expanded() || child.mass == 0) continue;
+        // Minkowski: the norm of |y| about the new centre is at most that about the old plus the distance.
+        const double apart = std::hypot(child.centre[0] - node.centre[0], child.centre[1] - node.centre[1],
+                                        child.centre[2] - node.centre[2]) /
+                             node.scale,
+                     ratio = child.scale / node.scale;
+        even[0] += child.mass;
+        for (int i = 1; i < evens; ++i) {
+          const int n = std::min(2 * i, order_ + 1);  // |η| ≤ 1: a lower power bounds from above
+          const double norm = std::pow(
+              static_cast<double>(radial_[child.expansion * radials + static_cast<std::size_t>(n)]), 1.0 / n);
+          even[i] += child.mass * std::pow(std::min(norm * ratio + apart, 1.0), n);
+        }
+      }
+    const auto bound = [&](double sum) {
+      return static_cast<float>(std::min(1.0, mass > 0 ? sum / mass * (1 + 1e-6) : 0.0));
+    };
+    for (int n = 0; n < static_cast<int>(radials); ++n)
+      b[n] = n % 2 == 0 ? bound(even[n / 2]) : bound(std::sqrt(even[n / 2] * even[n / 2 + 1]));
+  };
+  progress_->start("clusters", nodes_.size());
+  for (std::size_t l = levels_.size() - 1; l-- > 0;) {
+    constexpr std::size_t chunk = 16;
+    const std::size_t first = levels_[l], count = levels_[l + 1] - first;
+    for_each((count + chunk - 1) / chunk, threads_, [&](std::size_t c) {
+      if (progress_->cancelled()) throw Cancelled();
+      for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) finish(nodes_[first + i]);
+      progress_->advance(std::min(chunk, count - c * chunk));
+    });
+  }
+  progress_->finish();
+  measured_ = true;
+}
+
+/// Whether the expansion comes from the prisms at once rather than from the children's: a move costs about as
+/// much as sixteen packs of prisms.
+bool Tree::gathers(const Node& node) const {
+  std::size_t moves = 0;
+  for (std::uint32_t c = 0; c < node.children; ++c) moves += nodes_[node.child + c].expanded() ? 1 : 0;
+  return moves == 0 || node.size() <= 16 * static_cast<std::size_t>(kernel_target().kernels[0].lanes) * moves;
+}
+
+/// Not filled with zeros: each thread does that for the expansions it makes.
+Tree::Expansions Tree::room_for_expansions(int order) const {
+  return {order,
+          std::make_unique_for_overwrite<double[]>(expansions() *
+                                                   static_cast<std::size_t>(coefficient_count(order))),
+          std::vector<std::uint8_t>(nodes_.size())};
+}
+
+void Tree::make(const Node& node, Expansions& to) const {
+  const auto terms = static_cast<std::size_t>(coefficient_count(to.order));
+  const auto columns = columns_of(prisms_);
+  double* const c = to.coefficients.get() + node.expansion * terms;
+  std::fill_n(c, terms, 0.0);
+  const auto gather = [&](const Node& from) {
+    kernels_.gather(columns, prism_order().data() + from.first, from.size(), node.centre, node.scale,
+                    to.order, c, nullptr);
+  };
+  if (gathers(node)) return gather(node);
+  for (std::uint32_t i = 0; i < node.children; ++i) {
+    const Node& child = nodes_[node.child + i];
+    if (!child.expanded()) gather(child);
+    else if (child.mass > 0)
+      kernels_.move({{child.centre[0], child.centre[1], child.centre[2]},
+                     child.scale,
+                     to.coefficients.get() + child.expansion * terms},
+                    node.centre, node.scale, to.order, c);
+  }
+}
+
+/// wanted [nodes]; with those from which they come.
+void Tree::make_expansions(std::vector<std::uint8_t> wanted, Expansions& to, Progress& progress) const {
+  std::vector<std::uint32_t> todo;  // parents before children, level by level
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const Node& node = nodes_[n];
+    if (!wanted[n] || to.made[n] || !node.expanded()) continue;
+    todo.push_back(static_cast<std::uint32_t>(n));
+    if (!gathers(node)) std::fill_n(wanted.begin() + node.child, node.children, std::uint8_t{1});
+  }
+  for (std::size_t l = levels_.size() - 1; l-- > 0 && !todo.empty();) {
+    const auto first = std::lower_bound(todo.begin(), todo.end(), levels_[l]);
+    if (first == todo.end()) continue;
+    for_each(static_cast<std::size_t>(todo.end() - first), threads_, [&](std::size_t i) {
+      if (progress.cancelled()) throw Cancelled();
+      make(nodes_[first[static_cast<std::ptrdiff_t>(i)]], to);
+    });
+    std::for_each(first, todo.end(), [&](std::uint32_t n) { to.made[n] = 1; });
+    todo.erase(first, todo.end());
+  }
+}
+
+void Tree::make_expansions(std::vector<std::uint8_t> wanted, Progress& progress) {
+  make_expansions(std::move(wanted), expansions_, progress);
+}
+
+/// Those that tiles of stations meet.
+void Tree::make_expansions(std::span<const std::size_t> tiles, std::span<const Tolerance> tolerances,
+                           Expansions& to) const {
+  std::vector<std::uint8_t> wanted(nodes_.size(), 1);
+  // Far more tiles than clusters meet most of these, and take longer to ask.
+  if (tiles.size() < 4 * nodes_.size()) {
+    std::fill(wanted.begin(), wanted.end(), std::uint8_t{0});
+    constexpr std::size_t chunk = 4;
+    for_each((tiles.size() + chunk - 1) / chunk, threads_, [&](std::size_t c) {
+      if (progress_->cancelled()) throw Cancelled();
+      for (std::size_t t = c * chunk; t < std::min((c + 1) * chunk, tiles.size()); ++t)
+        traverse(
+            receivers_->bounds(tiles[t]), tolerances[t], to.order,
+            [&](const Node& node, int) {
+              std::atomic_ref(wanted[static_cast<std::size_t>(&node - nodes_.data())])
+                  .store(1, std::memory_order_relaxed);
+            },
+            [](const Node&) {});
+    });
+  }
+  make_expansions(std::move(wanted), to, *progress_);
+}
+
+/// The order that keeps every wanted kind within its tolerance at this distance from the centre; −1: none up
+/// to the highest does. Neglected terms, of degree n = p + 1 and more, relative to Σ|m| / r^(k + 1), k = 0,
+/// 1, 2 for V, g, Γ:
+///   c_k(n) b_n (s/r)^n / (1 − q c_k(n + 1)/c_k(n)),  q = s/r,  c = 1, n + 1, √1.5 (n + 1)(n + 2)
+int Tree::serving_order(const Node& node, double distance, const Tolerance& tolerance, int highest) const {
+  const double q = node.scale / distance;
+  if (!(q < 0.95)) return -1;
+  const float* const b = radial_.data() + node.expansion * static_cast<std::size_t>(order_ + 2);
+  double power = 1;
+  for (int n = 1; n <= highest + 1; ++n) {
+    power *= q;
+    const double term = power * static_cast<double>(b[n]), m = n + 1;
+    if (wanted_[0] && !(term <= tolerance.of[0] * (1 - q))) continue;
+    if (wanted_[1] && !(m * term <= tolerance.of[1] * (1 - q * (m + 1) / m))) continue;
+    if (wanted_[2] && !(1.2247449 * m * (m + 1) * term <= tolerance.of[2] * (1 - q * (m + 2) / m))) continue;
+    return n - 1;
+  }
+  return -1;
+}
+
+template <class Far, class Near>
+void Tree::traverse(const Bounds& bounds, const Tolerance& tolerance, int highest, const Far& far,
+                    const Near& near) const {
+  if (nodes_.empty()) return;
+  std::uint32_t stack[8 * 64];
+  int depth = 0;
+  std::vector<std::uint32_t> overflow;
+  const auto push = [&](std::uint32_t n) {
+    if (depth < static_cast<int>(std::size(stack))) stack[depth++] = n;
+    else overflow.push_back(n);
+  };
+  push(0);
+  while (depth > 0 || !overflow.empty()) {
+    std::uint32_t index;
+    if (!overflow.empty()) {
+      index = overflow.back();
+      overflow.pop_back();
+    } else {
+      index = stack[--depth];
+    }
+    const Node& node = nodes_[index];
+    const double distance = node.distance(bounds);
+    if (distance > node.scale) {
+      if (node.mass == 0) continue;
+      if (node.expanded()) {
+        const int order = serving_order(node, distance, tolerance, highest);
+        if (order >= 0 && evaluation_work(order, wanted_[2]) < pair_work(accuracy_) * node.size()) {
+          far(node, order);
+          continue;
+        }
+      }
+    }
+    if (node.children == 0) near(node);
+    else
+      for (std::uint32_t c = node.children; c-- > 0;) push(node.child + c);
+  }
+}
+
+/// Over clusters, the nearest point of the box taken for the station: Σ |m| / r^(k + 1), what V, g and Γ
+/// could be at most if nothing cancelled; and the root of the sum of squares, what independent errors add up
+/// to.
+Tree::AbsoluteFields Tree::absolute_fields(const Bounds& bounds) const {
+  AbsoluteFields fields{};
+  if (nodes_.empty()) return fields;
+  std::vector<std::uint32_t> open{0};
+  while (!open.empty()) {
+    const Node& node = nodes_[open.back()];
+    open.pop_back();
+    const double distance = node.distance(bounds);
+    if (node.children > 0 && node.scale > 0.5 * distance) {
+      for (std::uint32_t c = 0; c < node.children; ++c) open.push_back(node.child + c);
+      continue;
+    }
+    const double inverse = 1 / std::max(distance, 0.6 * node.scale);
+    double value = node.mass;
+    for (int k = 0; k < 3; ++k) {
+      value *= inverse;
+      fields.sum[k] += value;
+      fields.square[k] += value * value;
+    }
+  }
+  return fields;
+}
+
+Tree::Tolerance Tree::tolerance_at(const Bounds& bounds, double share) const {
+  const auto fields = absolute_fields(bounds);
+  Tolerance t{};
+  for (int k = 0; k < 3; ++k) {
+    const double together = std::sqrt(fields.square[k]);
+    t.of[k] = together > 0 ? std::clamp(share * accuracy_ * largest_[k] / together, 1e-15, 0.1) : 0.1;
+  }
+  return t;
+}
+
+/// Looks for the largest value of each kind: at the stations where most mass is near and at others spread
+/// over the survey, more and more accurately until what is found stands clear of its own error.
+void Tree::find_tolerance() {
+  if (tolerance_known_) return;
+  const std::size_t count = receivers_->tiles();
+  std::vector<std::array<double, 3>> fields(count);
+  for_each((count + 15) / 16, threads_, [&](std::size_t c) {
+    if (progress_->cancelled()) throw Cancelled();
+    for (std::size_t t = c * 16; t < std::min((c + 1) * 16, count); ++t) {
+      const auto f = absolute_fields(receivers_->bounds(t));
+      std::copy_n(f.sum, 3, fields[t].begin());
+    }
+  });
+  std::vector<std::size_t> sample;
+  for (std::size_t i = 0; i < std::min<std::size_t>(8, count); ++i)
+    sample.push_back(i * count / std::min<std::size_t>(8, count));
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!wanted_[k]) continue;
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), 0U);
+    const std::size_t top = std::min<std::size_t>(3, count);
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
+                      [&](std::size_t a, std::size_t b) {
+                        return fields[a][k] > fields[b][k] || (fields[a][k] == fields[b][k] && a < b);
+                      });
+    sample.insert(sample.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top));
+  }
+  std::sort(sample.begin(), sample.end());
+  sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
+
+  // A few digits mostly do; no need to make large clusters with all orders for that.
+  auto rough = room_for_expansions(std::min(order_, 6));
+  std::fill_n(largest_, 3, 0.0);
+  for (double relative = 1e-2; relative > 1e-14; relative *= 1e-3) {
+    const auto switching = Switching::for_accuracy(std::clamp(relative, best_accuracy, 1e-3));
+    sources_->set_switching(switching);
+    const std::vector<Tolerance> tolerances(sample.size(), {{relative, relative, relative}});
+    auto& expansions = relative > 1e-3 ? rough : expansions_;
+    make_expansions(sample, tolerances, expansions);
+    std::vector<std::array<double, 3>> found(sample.size());
+    for_each(sample.size(), threads_, [&](std::size_t i) {
+      Task task(*this, expansions, switching);
+      task.tiles = {sample[i]};
+      task.tolerances = {tolerances[i]};
+      task.run();
+      const int stations = receivers_->tile(sample[i]).count;
+      std::vector<std::array<double, 3>> square(static_cast<std::size_t>(stations));
+      task.each_channel(0, [&](std::size_t, Channel channel, const double* sums) {
+        for (int s = 0; s < stations; ++s)
+          square[static_cast<std::size_t>(s)][static_cast<std::size_t>(kind_of(channel))] +=
+              weight_of(channel) * sums[s] * sums[s];
+      });
+      // On surfaces the tensor has no value to compare with.
+      for (const auto& contact : task.contacts)
+        if (!contact.inside())
+          for (int s = 0; s < stations; ++s)
+            if (receivers_->station(sample[i], s) == contact.station)
+              square[static_cast<std::size_t>(s)][2] = 0;
+      for (const auto& values : square)
+        for (std::size_t k = 0; k < 3; ++k) found[i][k] = std::max(found[i][k], std::sqrt(values[k]));
+    });
+    bool clear = true;
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (!wanted_[k]) continue;
+      double most = 0;
+      for (std::size_t i = 0; i < sample.size(); ++i)
+        most = std::max(most, found[i][k] - 2 * relative * fields[sample[i]][k]);
+      largest_[k] = std::max(largest_[k], most);
+      double absolute = 0;
+      for (const auto i : sample) absolute = std::max(absolute, fields[i][k]);
+      clear = clear && most > 4 * relative * absolute;
+    }
+    if (clear) break;
+  }
+  double pair = accuracy_;  // of one prism at one station
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!wanted_[k]) continue;
+    double absolute = 0;
+    for (const auto& f : fields) absolute = std::max(absolute, f[k]);
+    if (absolute > 0) pair = std::min(pair, accuracy_ * largest_[k] / (4 * absolute));
+  }
+  sources_->set_switching(Switching::for_accuracy(std::clamp(pair, best_accuracy, 1e-3)));
+  pair_accuracy_ = std::clamp(pair, best_accuracy, 1e-3);
+  error_bound_ = accuracy_;
+  tolerance_known_ = true;
+}
+
+void Tree::prepare(Progress& progress) {
+  progress_ = &progress;
+  measure();
+  find_tolerance();
+}
+
+std::size_t Tree::clusters() const { return nodes_.size(); }
+
+std::pair<std::uint32_t, std::uint32_t> Tree::prisms_of(std::size_t cluster) const {
+  return {nodes_[cluster].first, nodes_[cluster].size()};
+}
+
+bool Tree::is_leaf(std::size_t cluster) const { return nodes_[cluster].children == 0; }
+
+Expansion Tree::expansion(std::size_t cluster) const {
+  const Node& node = nodes_[cluster];
+  return {{node.centre[0], node.centre[1], node.centre[2]},
+          node.scale,
+          node.expanded() ? expansions_.coefficients.get() +
+                                node.expansion * static_cast<std::size_t>(coefficient_count(order_))
+                          : nullptr};
+}
+
+Tree::Meetings Tree::meetings(const Bounds& bounds) const {
+  Meetings found;
+  const auto number = [&](const Node& node) { return static_cast<std::uint32_t>(&node - nodes_.data()); };
+  traverse(
+      bounds, tolerance_at(bounds, truncation_share), order_,
+      [&](const Node& node, int order) {
+        found.far.push_back({number(node), static_cast<std::uint32_t>(order)});
+      },
+      [&](const Node& node) { found.near.push_back(number(node)); });
+  return found;
+}
+
+/// Of a leaf and a tile of stations: those that touch, and those closer to a stretched prism than the stable
+/// form serves.
+std::size_t Tree::pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const {
+  const std::span<const double> low[3] = {prisms_.west, prisms_.south, prisms_.bottom},
+                                high[3] = {prisms_.east, prisms_.north, prisms_.top};
+  const auto& stations = receivers_->tile(tile);
+  const double* const at[3] = {stations.x, stations.y, stations.z};
+  std::size_t pairs = 0;
+  for (std::size_t i = leaf.first; i < leaf.last; ++i) {
+    const std::size_t n = prism_order()[i];
+    const Bounds box{{low[0][n], low[1][n], low[2][n]}, {high[0][n], high[1][n], high[2][n]}};
+    const PrismSwitching limits(switching, high[0][n] - low[0][n], high[1][n] - low[1][n],
+                                high[2][n] - low[2][n]);
+    const double reach2 = limits.stretched ? limits.stable_h2 : 0;
+    if (squared_gap(box, receivers_->bounds(tile)) > reach2) continue;
+    for (int s = 0; s < stations.count; ++s) {
+      double h2 = 0;
+      for (int a = 0; a < 3; ++a) {
+        const double gap = std::max({low[a][n] - at[a][s], at[a][s] - high[a][n], 0.0});
+        h2 += gap * gap;
+      }
+      if (h2 == 0 || h2 < reach2) ++pairs;
+    }
+  }
+  return pairs;
+}
+
+TreeCost Tree::cost(Progress& progress) {
+  prepare(progress);
+  const std::size_t count = receivers_->tiles(), sample = std::min<std::size_t>(count, 64);
+  const auto switching = Switching::for_accuracy(pair_accuracy_);
+  struct Counted {
+    double expansions = 0, terms = 0, prisms = 0, pairs_one_by_one = 0, work = 0;
+  };
+  std::vector<Counted> counted(sample);  // of one station, but for the pairs
+  for_each(sample, threads_, [&](std::size_t i) {
+    const std::size_t t = i * count / sample;
+    auto& c = counted[i];
+    traverse(
+        receivers_->bounds(t), tolerance_at(receivers_->bounds(t), truncation_share), order_,
+        [&](const Node&, int order) {
+          c.expansions += 1;
+          c.terms += coefficient_count(order);
+          c.work += evaluation_work(order, wanted_[2]);
+        },
+        [&](const Node& node) {
+          c.prisms += node.size();
+          c.work += node.size() * pair_work(accuracy_);
+          c.pairs_one_by_one += static_cast<double>(pairs_one_by_one(node, t, switching));
+        });
+  });
+  TreeCost cost;
+  double work = 0;
+  for (std::size_t i = 0; i < sample; ++i) {
+    const auto& c = counted[i];
+    const std::size_t place = i * count / sample;
+    const double stations = receivers_->tile(place).count;
+    cost.expansions += stations * c.expansions;
+    cost.expansion_terms += stations * c.terms;
+    cost.near_pairs += stations * c.prisms;
+    cost.one_by_one_seconds += c.pairs_one_by_one * seconds_a_pair_by_itself;
+    cost.most_far = std::max(cost.most_far, c.expansions);
+    cost.most_near = std::max(cost.most_near, c.prisms);
+    work += stations * c.work;
+  }
+  const double scale = sample > 0 ? static_cast<double>(count) / static_cast<double>(sample) : 0.0,
+               packs = static_cast<double>(kernel_target().kernels[0].lanes);
+  cost.expansions *= scale;
+  cost.expansion_terms *= scale;
+  cost.near_pairs *= scale;
+  cost.one_by_one_seconds *= scale;
+  cost.seconds = work * scale / packs * seconds_a_pack_operation + cost.one_by_one_seconds;
+  cost.memory_bytes = memory_bytes();
+  return cost;
+}
+
+std::size_t Tree::tiles_a_task() const { return stations_a_task / stations_a_tile(stations_.size()); }
+
+std::size_t Tree::parts() const { return (receivers_->tiles() + tiles_a_task() - 1) / tiles_a_task(); }
+
+Summation::Part Tree::part(std::size_t index) const {
+  return {receivers_->stations(index * tiles_a_task(), (index + 1) * tiles_a_task()), channels_};
+}
+
+void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) {
+  prepare(progress);
+  const std::size_t begin = first * tiles_a_task(),
+                    end = std::min(last * tiles_a_task(), receivers_->tiles());
+  std::vector<std::size_t> tiles(end - std::min(begin, end));
+  std::iota(tiles.begin(), tiles.end(), begin);
+  std::vector<Tolerance> tolerances(tiles.size());
+  for_each(tiles.size(), threads_, [&](std::size_t t) {
+    tolerances[t] = tolerance_at(receivers_->bounds(tiles[t]), truncation_share);
+  });
+  make_expansions(tiles, tolerances, expansions_);
+  std::uint64_t stations = 0;
+  for (std::size_t p = first; p < last; ++p) stations += part(p).stations.size();
+  progress_->start("gravity", stations);
+  const auto switching = Switching::for_accuracy(pair_accuracy_);
+  std::mutex taking;
+  for_each(last - first, threads_, [&](std::size_t i) {
+    const std::size_t index = first + i;
+    Task task(*this, expansions_, switching);
+    for (std::size_t t = index * tiles_a_task();
+         t < std::min((index + 1) * tiles_a_task(), receivers_->tiles()); ++t) {
+      task.tiles.push_back(t);
+      task.tolerances.push_back(tolerances[t - begin]);
+    }
+    task.run();
+    PartSums sums;
+    sums.values.resize(channels_.size());
+    for (std::size_t t = 0; t < task.tiles.size(); ++t)
+      task.each_channel(t, [&](std::size_t wanted, Channel, const double* values) {
+        sums.values[wanted].insert(sums.values[wanted].end(), values,
+                                   values + receivers_->tile(task.tiles[t]).count);
+      });
+    sums.contacts = std::move(task.contacts);
+    progress_->advance(part(index).stations.size());
+    const std::lock_guard lock(taking);
+    take(index, std::move(sums));
+  });
+  progress_->finish();
+}
+
+std::size_t Tree::memory_bytes() const {
+  const std::size_t prisms = prisms_.size(), nodes = nodes_.size() * sizeof(Node);
+  const std::size_t sorting = 2 * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) * prisms;
+  const std::size_t tile = sizeof(StationTile) / stations_a_tile(stations_.size());
+  const std::size_t summing =
+      expansions() * static_cast<std::size_t>(coefficient_count(order_)) * sizeof(double) +
+      radial_.size() * sizeof(float) + prisms * sizeof(std::uint32_t) +
+      stations_.size() * (sizeof(std::uint32_t) + tile + channels_.size() * sizeof(double));
+  return nodes + std::max(sorting, summing);
+}
+
+}  // namespace terrane::gravity

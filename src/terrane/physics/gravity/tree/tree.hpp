@@ -1,0 +1,150 @@
+// The tree: prisms in clusters of clusters, each seen from afar as one multipole expansion.
+//
+// An octree over the prisms' centres. A prism much larger than a cell stays with a coarser one, so that it
+// does not swell the cells of its small neighbours. A cluster serves a tile of stations with the lowest order
+// whose error bound is small enough; where none is, its children are asked; what is left at the leaves is
+// summed pair by pair by the direct kernels, which treat stations inside and on prisms as the direct method
+// does. docs/theory/fast.md has the bound and what was measured.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/physics/gravity/sum/summation.hpp"
+#include "terrane/physics/gravity/tiles/tile_sets.hpp"
+#include "terrane/physics/gravity/tree/expansion.hpp"
+
+namespace terrane::gravity {
+
+/// What one evaluation will do, counted on a sample of the stations.
+struct TreeCost {
+  double expansions = 0;       ///< evaluated, expansion · station
+  double expansion_terms = 0;  ///< Σ (order + 1)² of them
+  double near_pairs = 0;       ///< prism · station pairs summed directly
+  double seconds = 0;          ///< one core: making the expansions and evaluating all
+  /// Part of it: pairs inside, on and close to stretched prisms, which devices leave to the processors.
+  double one_by_one_seconds = 0;
+  double most_far = 0, most_near = 0;  ///< expansions and prisms that one tile of stations meets
+  std::size_t memory_bytes = 0;
+};
+
+/// A part: about 512 stations that lie close together.
+class Tree final : public Summation {
+ public:
+  /// Sorts the prisms. Expansions are made when they are wanted. The views must outlive the tree.
+  /// accuracy: relative to the largest value of each kind of channel over the survey.
+  Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
+       Progress& progress);
+  ~Tree() override;
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  /// Counts what sum() will do, from a few tiles of stations.
+  TreeCost cost(Progress& progress);
+
+  std::size_t parts() const override;
+  Part part(std::size_t index) const override;
+  void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) override;
+
+  /// What is known of the error once sum() has run: relative to the largest value of each kind.
+  double error_bound() const noexcept { return error_bound_; }
+
+  // For an evaluator of its own (tree_device.hpp):
+
+  /// Measures the clusters and finds the tolerance, unless that is done.
+  void prepare(Progress& progress);
+  /// wanted [clusters]: those that meetings() found, not 0. Each expansion is made once, the same whoever
+  /// wants it.
+  void make_expansions(std::vector<std::uint8_t> wanted, Progress& progress);
+  const Prisms& prisms() const noexcept { return prisms_; }
+  const Stations& stations() const noexcept { return stations_; }
+  ChannelSet channels() const noexcept { return channels_; }
+  int threads() const noexcept { return threads_; }
+  int order() const noexcept { return order_; }
+  double accuracy() const noexcept { return accuracy_; }
+  /// Of every pair of prism and station that is summed by itself.
+  double pair_accuracy() const noexcept { return pair_accuracy_; }
+  const std::vector<std::uint32_t>& prism_order() const { return sources_->order(); }
+  std::size_t clusters() const;
+  /// Its prisms, first and how many in prism_order().
+  std::pair<std::uint32_t, std::uint32_t> prisms_of(std::size_t cluster) const;
+  bool is_leaf(std::size_t cluster) const;
+  /// Without coefficients, when the cluster has no expansion. They are there once it is made.
+  Expansion expansion(std::size_t cluster) const;
+  /// Clusters that have one.
+  std::size_t expansions() const noexcept { return radial_.size() / static_cast<std::size_t>(order_ + 2); }
+  /// What stations within a box meet: clusters by expansions, with the orders that serve; leaves pair by
+  /// pair.
+  struct Meetings {
+    struct Far {
+      std::uint32_t cluster;
+      std::uint32_t order;
+    };
+    std::vector<Far> far;
+    std::vector<std::uint32_t> near;
+  };
+  Meetings meetings(const Bounds& bounds) const;
+
+ private:
+  struct Node;
+  struct Task;
+  /// The largest relative error of an expansion, for V, g and Γ.
+  struct Tolerance {
+    double of[3];
+  };
+
+  /// Those that are wanted come when they are.
+  struct Expansions {
+    int order = 0;
+    std::unique_ptr<double[]> coefficients;  // [expansions][coefficient_count(order)]
+    std::vector<std::uint8_t> made;          // [nodes] whether they are there
+  };
+
+  struct AbsoluteFields {
+    double sum[3], square[3];
+  };
+
+  void measure();
+  bool gathers(const Node& node) const;
+  Expansions room_for_expansions(int order) const;
+  void make(const Node& node, Expansions& to) const;
+  void make_expansions(std::vector<std::uint8_t> wanted, Expansions& to, Progress& progress) const;
+  void make_expansions(std::span<const std::size_t> tiles, std::span<const Tolerance> tolerances,
+                       Expansions& to) const;
+  void find_tolerance();
+  Tolerance tolerance_at(const Bounds& bounds, double share) const;
+  int serving_order(const Node& node, double distance, const Tolerance& tolerance, int highest) const;
+  template <class Far, class Near>
+  void traverse(const Bounds& bounds, const Tolerance& tolerance, int highest, const Far& far,
+                const Near& near) const;
+  AbsoluteFields absolute_fields(const Bounds& bounds) const;
+  std::size_t pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const;
+  std::size_t memory_bytes() const;
+  std::size_t tiles_a_task() const;
+
+  Prisms prisms_;
+  Stations stations_;
+  ChannelSet channels_;
+  double accuracy_;
+  int threads_;
+  Progress* progress_;   ///< of the call that runs
+  bool wanted_[3] = {};  ///< V, g, Γ
+  int order_ = 0;        ///< the highest
+  std::size_t leaf_ = 64;
+  const ExpansionKernels& kernels_;
+  std::unique_ptr<Sources> sources_;
+  std::unique_ptr<Receivers> receivers_;
+  std::vector<Node> nodes_;          // children after their parents, level by level
+  std::vector<std::size_t> levels_;  // first node of each level, and the end
+  Expansions expansions_;
+  std::vector<float> radial_;  // their bounds of the absolute moments, 0 .. order + 1
+  double largest_[3] = {};     // lower bounds of the largest value over the survey
+  double pair_accuracy_ = best_accuracy;
+  bool measured_ = false, tolerance_known_ = false;
+  double error_bound_ = 0;
+};
+
+}  // namespace terrane::gravity

@@ -1,0 +1,458 @@
+// Floor: FP64 instructions, 13 (p + 3)² for an expansion of order p at a station; its tables (22 kB of shared
+// memory at the highest order) are made once for 32 stations.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/launch.hpp"
+#include "terrane/physics/gravity/formula/harmonics.hpp"
+#include "terrane/physics/gravity/tiles/device_sum.hpp"
+#include "terrane/physics/gravity/tree/tree.hpp"
+#include "terrane/physics/gravity/tree/tree_device.hpp"
+
+namespace terrane::gravity {
+
+namespace {
+
+constexpr std::size_t most_groups = 1 << 14;  // whose lists are held at once
+constexpr std::uint32_t slices = 16;          // of the expansions that a group meets, so that a GPU is filled
+constexpr std::uint32_t near_chunks = 8;
+constexpr std::size_t most_converted = std::size_t{1} << 20;  // numbers of expansions at once
+
+/// A launch should not keep Ctrl-C waiting: half a second of multiply-adds.
+double most_operations(Device device) {
+  return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 2 : 1.25e9;
+}
+
+// ---- from Cartesian to solid harmonics ----
+
+/// ∂x^a ∂y^b = Σ_j k(a, b, j) ∂₊^j ∂₋^(a+b−j): the real number and the power of −i that it is to be taken
+/// times.
+struct CartesianToHarmonic {
+  double k[most_order + 1][most_order + 1][most_order + 1] = {};  // [a + b][a][j]
+
+  explicit CartesianToHarmonic(int order) {
+    // (∂₊ + ∂₋)^a (∂₊ − ∂₋)^b / 2^n, one factor more than that of degree n − 1
+    k[0][0][0] = 1;
+    for (int n = 1; n <= order; ++n)
+      for (int a = 0; a <= n; ++a) {
+        const double* const less = k[n - 1][a > 0 ? a - 1 : 0];
+        const double sign = a > 0 ? 0.5 : -0.5;
+        for (int j = 0; j <= n; ++j) k[n][a][j] = (j > 0 ? 0.5 * less[j - 1] : 0.0) + sign * less[j];
+      }
+  }
+};
+
+struct DeviceCluster {
+  double centre[3];         ///< m
+  double scale;             ///< of its Cartesian expansion, in units
+  std::uint32_t expansion;  ///< its number, when it has one
+};
+
+/// One coefficient of one cluster.
+struct ToHarmonics {
+  View<const DeviceCluster> clusters;
+  View<const std::uint32_t> which;        ///< of them
+  View<const double> cartesian;           ///< [which][coefficient_count(order)], in units of their scale
+  View<const CartesianToHarmonic> table;  ///< one
+  int order;
+  View<ComplexNumber> harmonics;  ///< [expansions][harmonic_count(order)], in units of one
+  TERRANE_FN void operator()(std::size_t i) const {
+    const auto terms = static_cast<std::size_t>(harmonic_count(order));
+    const DeviceCluster& cluster = clusters[which[i / terms]];
+    const int place = static_cast<int>(i % terms);
+    int n = 0;
+    while (harmonic_place(n + 1, 0) <= place) ++n;
+    const int m = place - harmonic_place(n, 0), c = (n - m) % 2, degree = n - c, j = (degree + m) / 2;
+    double power = m > 0 ? 2 : 1;
+    for (int k = 0; k < n; ++k) power *= cluster.scale;
+    if ((degree - j) % 2) power = -power;  // ∂₊^j ∂₋^(degree−j) = (−∂z²)^(degree−j) ∂₊^m
+    const double* const from = cartesian.data +
+                               i / terms * static_cast<std::size_t>(coefficient_count(order)) + n * n +
+                               (c == 1 ? n + 1 : 0);
+    ComplexNumber sum{0, 0};
+    for (int a = 0; a <= degree; ++a) {
+      const double value = from[a] * table[0].k[degree][a][j] * power;
+      switch ((degree - a) % 4) {  // times (−i)^b
+        case 0:
+          sum.re += value;
+          break;
+        case 1:
+          sum.im -= value;
+          break;
+        case 2:
+          sum.re -= value;
+          break;
+        default:
+          sum.im += value;
+      }
+    }
+    if (m == 0) sum.im = 0;
+    harmonics[cluster.expansion * terms + static_cast<std::size_t>(place)] = sum;
+  }
+};
+
+// ---- on the device ----
+
+struct FarCluster {
+  std::uint32_t cluster, order;
+};
+
+/// Expansions at a group of stations; a group of threads takes every `slices`th that they meet. Lengths in
+/// units of `unit`.
+struct ExpansionField {
+  struct Shared {
+    GatheredHarmonics table[gathered_count(most_order)];
+    double centre[3];
+    int order;
+  };
+  struct Thread {
+    double x, y, z;
+    HarmonicSums sum;
+  };
+  static constexpr int groups_at_once = 8;
+
+  DeviceStations stations;
+  View<const DeviceCluster> clusters;
+  View<const ComplexNumber> coefficients;  ///< [expansions][harmonic_count(order)]
+  View<const std::uint64_t> start;         ///< [groups of stations + 1]
+  View<const FarCluster> list;
+  View<double> sums;  ///< [slices][channel_count][stations]
+  std::uint32_t groups;
+  int order;
+  double inverse_unit;
+  bool tensor;
+
+  TERRANE_FN void begin(Shared&, Thread& thread, std::size_t group, int t) const {
+    const std::size_t s = group % groups * device_tile + static_cast<std::size_t>(t);
+    thread.x = stations.at[0][s];
+    thread.y = stations.at[1][s];
+    thread.z = stations.at[2][s];
+    thread.sum = {};
+  }
+  TERRANE_FN std::size_t steps(std::size_t group) const {
+    const std::size_t g = group % groups, count = start[g + 1] - start[g], slice = group / groups;
+    return (count + slices - 1 - slice) / slices;
+  }
+  TERRANE_FN void load(Shared& shared, Thread&, std::size_t group, std::size_t step, int t) const {
+    const FarCluster far = list[start[group % groups] + group / groups + step * slices];
+    const DeviceCluster& cluster = clusters[far.cluster];
+    const int p = static_cast<int>(far.order);
+    if (t == 0) {
+      for (int a = 0; a < 3; ++a) shared.centre[a] = cluster.centre[a];
+      shared.order = p;
+    }
+    const ComplexNumber* const m =
+        coefficients.data + cluster.expansion * static_cast<std::size_t>(harmonic_count(order));
+    const auto at = [&](int n, int k) { return k <= n ? m[harmonic_place(n, k)] : ComplexNumber{0, 0}; };
+    for (int n = 0; n <= p; ++n)
+      if (t < n + 3) shared.table[gathered_place(n, t)] = gathered(at, n, t);
+  }
+  TERRANE_FN void work(const Shared& shared, Thread& thread, std::size_t, std::size_t, int) const {
+    const double x = (thread.x - shared.centre[0]) * inverse_unit,
+                 y = (thread.y - shared.centre[1]) * inverse_unit,
+                 z = (thread.z - shared.centre[2]) * inverse_unit;
+    const double inverse = inverse_square_root(x * x + (y * y + z * z)), inverse2 = inverse * inverse;
+    if (tensor) add_harmonics<true>(shared.table, shared.order, x, y, z, inverse2, inverse, thread.sum);
+    else add_harmonics<false>(shared.table, shared.order, x, y, z, inverse2, inverse, thread.sum);
+  }
+  TERRANE_FN void end(Shared&, Thread& thread, std::size_t group, int t) const {
+    const std::size_t row = std::size_t{groups} * device_tile;
+    double* const to = sums.data + group / groups * channel_count * row + group % groups * device_tile +
+                       static_cast<std::size_t>(t);
+    const auto& s = thread.sum;
+    const double u2 = inverse_unit * inverse_unit, u3 = u2 * inverse_unit;
+    to[0] = inverse_unit * s.v;
+    to[row] = u2 * s.x;
+    to[2 * row] = u2 * s.y;
+    to[3 * row] = u2 * s.z;
+    to[4 * row] = 0.5 * u3 * (s.difference - s.zz);
+    to[5 * row] = -0.5 * u3 * (s.difference + s.zz);
+    to[6 * row] = u3 * s.zz;
+    to[7 * row] = u3 * s.xy;
+    to[8 * row] = u3 * s.xz;
+    to[9 * row] = u3 * s.yz;
+  }
+};
+
+/// Adds the expansions, slice by slice, to the sums of the near pairs.
+struct AddExpansions {
+  View<const double> far;  ///< [slices][channel_count][stations]
+  View<double> sums;       ///< [channels of the set][stations]
+  std::size_t row;
+  int channel[channel_count];  ///< of the set
+  TERRANE_FN void operator()(std::size_t i) const {
+    const std::size_t from = static_cast<std::size_t>(channel[i / row]) * row + i % row;
+    double sum = 0;
+    for (std::uint32_t s = 0; s < slices; ++s) sum += far[s * channel_count * row + from];
+    sums[i] += sum;
+  }
+};
+
+/// The leaves, one after the other.
+std::vector<PrismRange> leaves(const Tree& tree) {
+  std::vector<PrismRange> ranges;
+  for (std::size_t c = 0; c < tree.clusters(); ++c)
+    if (tree.is_leaf(c)) ranges.push_back({tree.prisms_of(c).first, tree.prisms_of(c).second});
+  return ranges;
+}
+
+/// Where fields cancel, pairs must be more accurate than the whole; float has no more than it has.
+Precision precision_for(const Tree& tree, Precision wanted) {
+  constexpr double of_float = 1e-7;  // a pair; a quarter of the tolerance is for pairs
+  const bool enough = of_float * tree.accuracy() <= 4 * single_accuracy * tree.pair_accuracy();
+  return enough ? wanted : Precision::double_precision;
+}
+
+/// What a group of stations meets.
+struct Met {
+  std::size_t far = 0;         ///< clusters by their expansions
+  double harmonics = 0;        ///< (p + 3)² of these
+  std::size_t near_tiles = 0;  ///< of prisms
+
+  double operations() const {
+    constexpr double of_pair = 400;  // between the multipole of order 2 and the stable form
+    return device_tile * (13 * harmonics + device_tile * of_pair * static_cast<double>(near_tiles));
+  }
+  /// Device memory while its sums are computed. Every tile may be near enough for a place among the pieces,
+  /// and about one has pairs for the host.
+  double device_bytes(std::size_t width) const {
+    const double values = static_cast<double>(width * device_tile * sizeof(double)),
+                 tiles = static_cast<double>(near_tiles);
+    return slices * channel_count * device_tile * sizeof(double) + (near_chunks + 1) * values +
+           static_cast<double>(far * sizeof(FarCluster)) + 2 * sizeof(std::uint32_t) * tiles +
+           (0.25 * tiles + 1) * (values + sizeof(TilePieces::Piece)) +
+           (2 * near_chunks + 2) * sizeof(std::uint64_t) + device_tile * device_tile * sizeof(HostPair);
+  }
+  /// Lists, twice, and sums.
+  double host_bytes(std::size_t width) const {
+    return static_cast<double>(2 * far * sizeof(FarCluster) + 2 * near_tiles * sizeof(std::uint32_t) +
+                               width * device_tile * sizeof(double));
+  }
+};
+
+std::size_t count_tiles(const std::vector<PrismRange>& ranges) {
+  std::size_t tiles = 0;
+  for (const auto& range : ranges) tiles += (range.count + device_tile - 1) / device_tile;
+  return tiles;
+}
+
+class TreeOnDevice final : public DeviceSummation {
+ public:
+  /// The tree is prepared.
+  TreeOnDevice(Device device, std::shared_ptr<Tree> tree, Precision precision)
+      : DeviceSummation(device, tree->prisms(), tree->stations(), tree->channels(),
+                        {{0, 1, 2}, tree->channels()}, Switching::for_accuracy(tree->pair_accuracy()),
+                        tree->prism_order(), leaves(*tree), precision_for(*tree, precision), tree->threads()),
+        tree_(std::move(tree)),
+        range_of_(tree_->clusters()),
+        brought_(tree_->clusters()) {
+    std::uint32_t ranges = 0;
+    for (std::size_t c = 0; c < tree_->clusters(); ++c)
+      if (tree_->is_leaf(c)) range_of_[c] = ranges++;
+    bring_clusters();
+    decide_groups_at_once();
+  }
+
+ private:
+  std::size_t groups_at_once() const override { return groups_at_once_; }
+
+  void bring_clusters() {
+    std::vector<DeviceCluster> clusters(tree_->clusters());
+    std::uint32_t count = 0;
+    for (std::size_t c = 0; c < clusters.size(); ++c) {
+      const auto e = tree_->expansion(c);
+      std::copy_n(e.centre, 3, clusters[c].centre);
+      clusters[c].scale = e.scale;
+      if (e.coefficients) clusters[c].expansion = count++;
+      unit_ = std::max(unit_, e.scale);
+    }
+    unit_ = unit_ > 0 ? std::ldexp(1.0, std::ilogb(unit_)) : 1.0;
+    for (auto& cluster : clusters) cluster.scale /= unit_;
+    clusters_ = Buffer(stream_, clusters);
+    const auto terms = static_cast<std::size_t>(harmonic_count(tree_->order()));
+    coefficients_ = Buffer<ComplexNumber>(stream_.device(), std::max<std::size_t>(1, count * terms));
+    const auto table = std::make_unique<CartesianToHarmonic>(tree_->order());
+    table_ = Buffer<CartesianToHarmonic>(stream_, {table.get(), 1});
+  }
+
+  /// Makes the expansions of clusters, wanted [clusters], that are not there yet, and brings them.
+  void bring_expansions(const std::vector<std::uint8_t>& wanted, Progress& progress) {
+    tree_->make_expansions(wanted, progress);
+    std::vector<std::uint32_t> missing;
+    for (std::size_t c = 0; c < wanted.size(); ++c)
+      if (wanted[c] && !brought_[c]) missing.push_back(static_cast<std::uint32_t>(c));
+    // Some at a time, for they are there twice while they are converted.
+    const int order = tree_->order();
+    const auto terms = static_cast<std::size_t>(coefficient_count(order)),
+               at_once = std::min(missing.size(), most_converted / terms);
+    const auto given = std::make_unique_for_overwrite<double[]>(at_once * terms);
+    for (std::size_t first = 0; first < missing.size(); first += at_once) {
+      const std::size_t count = std::min(at_once, missing.size() - first);
+      const auto which = std::span<const std::uint32_t>(missing).subspan(first, count);
+      for_each(count, threads_, [&](std::size_t i) {
+        std::copy_n(tree_->expansion(which[i]).coefficients, terms, given.get() + i * terms);
+      });
+      enlarge(stream_, which_, at_once);
+      which_.upload(stream_, which);
+      enlarge(stream_, given_, at_once * terms);
+      given_.upload(stream_, {given.get(), count * terms});
+      terrane::for_each(stream_, count * static_cast<std::size_t>(harmonic_count(order)),
+                        ToHarmonics{clusters_.view(), which_.view(), given_.view(), table_.view(), order,
+                                    coefficients_.view()});
+    }
+    for (const auto c : missing) brought_[c] = 1;
+  }
+
+  /// From a sample of the groups: so few that Ctrl-C need not wait for long, and that they fit. Once, for all
+  /// sums to be cut alike, and the lists of the last to serve the next.
+  void decide_groups_at_once() {
+    const std::size_t groups = receivers_->groups(), sample = std::min<std::size_t>(groups, 64);
+    std::vector<Met> met(sample);
+    for_each(sample, threads_, [&](std::size_t i) {
+      const auto found = tree_->meetings(receivers_->bounds(i * groups / sample));
+      met[i].far = found.far.size();
+      for (const auto& far : found.far) met[i].harmonics += (far.order + 3.0) * (far.order + 3.0);
+      for (const auto leaf : found.near) met[i].near_tiles += tiles_of(leaf).second - tiles_of(leaf).first;
+    });
+    double operations = 1, bytes = 1;
+    for (const auto& m : met) {
+      operations = std::max(operations, m.operations());
+      bytes = std::max(bytes, m.device_bytes(kernel_sets[set_].size()));
+    }
+    const double room = 0.5 * static_cast<double>(device_memory(stream_.device()).free);
+    groups_at_once_ = static_cast<std::size_t>(
+        std::max(1.0, std::min({most_operations(stream_.device()) / operations, room / bytes,
+                                static_cast<double>(most_groups), static_cast<double>(groups)})));
+  }
+
+  /// Of a leaf: first and last + 1.
+  std::pair<std::uint32_t, std::uint32_t> tiles_of(std::uint32_t leaf) const {
+    return {sources_.first_tile(range_of_[leaf]), sources_.first_tile(range_of_[leaf] + 1)};
+  }
+
+  /// What the groups first .. last − 1 meet, on the device, unless it is there already.
+  void list(std::size_t first, std::size_t last, Progress& progress) {
+    if (first == listed_[0] && last == listed_[1]) return;
+    listed_[1] = listed_[0];  // nothing, until it is done
+    const std::size_t groups = last - first;
+    std::vector<Tree::Meetings> met(groups);
+    std::vector<std::uint64_t> start(groups + 1);
+    near_ = {near_chunks, std::vector<std::uint64_t>(near_chunks * groups + 1), {}};
+    std::vector<std::uint8_t> wanted(tree_->clusters());
+    const auto each_group = [&](const auto& work) {
+      constexpr std::size_t chunk = 4;
+      for_each((groups + chunk - 1) / chunk, threads_, [&](std::size_t c) {
+        if (progress.cancelled()) throw Cancelled();
+        for (std::size_t g = c * chunk; g < std::min((c + 1) * chunk, groups); ++g) work(g);
+      });
+    };
+    // Tiles of leaves are dealt out in chunks of equal length: tiles count c / near_chunks and on.
+    each_group([&](std::size_t g) {
+      met[g] = tree_->meetings(receivers_->bounds(first + g));
+      start[g + 1] = met[g].far.size();
+      for (const auto& far : met[g].far)
+        std::atomic_ref(wanted[far.cluster]).store(1, std::memory_order_relaxed);
+      std::size_t count = 0;
+      for (const auto leaf : met[g].near) count += tiles_of(leaf).second - tiles_of(leaf).first;
+      for (std::size_t c = 0; c < near_chunks; ++c)
+        near_.start[c * groups + g + 1] = count * (c + 1) / near_chunks - count * c / near_chunks;
+    });
+    bring_expansions(wanted, progress);
+    std::partial_sum(start.begin(), start.end(), start.begin());
+    std::partial_sum(near_.start.begin(), near_.start.end(), near_.start.begin());
+    // Not filled with zeros.
+    const std::size_t far_count = start.back();
+    const auto far = std::make_unique_for_overwrite<FarCluster[]>(far_count);
+    near_.tile.resize(near_.start.back());
+    each_group([&](std::size_t g) {
+      for (std::size_t i = 0; i < met[g].far.size(); ++i)
+        far[start[g] + i] = {met[g].far[i].cluster, met[g].far[i].order};
+      std::size_t c = 0, at = near_.start[g];
+      for (const auto leaf : met[g].near)
+        for (std::uint32_t t = tiles_of(leaf).first; t < tiles_of(leaf).second; ++t) {
+          while (at == near_.start[c * groups + g + 1]) at = near_.start[++c * groups + g];
+          near_.tile[at++] = t;
+        }
+    });
+    enlarge(stream_, far_start_, start.size());
+    far_start_.upload(stream_, start);
+    enlarge(stream_, far_list_, std::max<std::size_t>(1, far_count));
+    far_list_.upload(stream_, {far.get(), far_count});
+    listed_[0] = first;
+    listed_[1] = last;
+  }
+
+  void run(std::size_t first, std::size_t last, View<double> sums, Progress& progress) override {
+    const std::size_t groups = last - first, row = groups * device_tile;
+    list(first, last, progress);
+    enlarge(stream_, far_sums_, slices * channel_count * row);
+    ExpansionField field{};
+    field.stations = receivers_->view(first, last);
+    field.clusters = clusters_.view();
+    field.coefficients = coefficients_.view();
+    field.start = far_start_.view();
+    field.list = far_list_.view();
+    field.sums = far_sums_.view();
+    field.groups = static_cast<std::uint32_t>(groups);
+    field.order = tree_->order();
+    field.inverse_unit = 1 / unit_;
+    field.tensor = (channels_.bits() & tensor_channels.bits()) != 0;
+    for_each_group(stream_, groups * slices, field);
+    sum_.run(first, last, near_, sums);
+    AddExpansions add{far_sums_.view(), sums, row, {}};
+    int c = 0;
+    for (const auto channel : kernel_sets[set_].list()) add.channel[c++] = static_cast<int>(channel);
+    terrane::for_each(stream_, sums.size, add);
+  }
+
+  std::shared_ptr<Tree> tree_;
+  std::vector<std::uint32_t> range_of_;  // of each leaf, its number among ranges
+  std::vector<std::uint8_t> brought_;    // [clusters] whether their expansions are on the device
+  Buffer<DeviceCluster> clusters_;
+  Buffer<CartesianToHarmonic> table_;
+  Buffer<double> given_;  // expansions and of which clusters, while they are converted
+  Buffer<std::uint32_t> which_;
+  Buffer<ComplexNumber> coefficients_;
+  double unit_ = 0;
+  std::size_t groups_at_once_ = 1;
+  std::size_t listed_[2] = {};  // groups
+  Buffer<std::uint64_t> far_start_;
+  Buffer<FarCluster> far_list_;
+  DeviceTileSum::Lists near_;
+  Buffer<double> far_sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tree> tree, Precision precision,
+                                              Progress& progress) {
+  tree->prepare(progress);
+  return std::make_unique<TreeOnDevice>(device, std::move(tree), precision);
+}
+
+TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost) {
+  constexpr double wider = 1.5;  // a group of stations meets more than a tile of the processors does
+  constexpr std::size_t groups_a_part = 32;
+  const std::size_t prisms = tree.prisms().size(), tiles = count_tiles(leaves(tree)),
+                    groups = (tree.stations().size() + device_tile - 1) / device_tile,
+                    width = kernel_sets[smallest_kernel_set(tree.channels())].size();
+  Met met;
+  met.far = static_cast<std::size_t>(wider * cost.most_far);
+  met.near_tiles = static_cast<std::size_t>(wider * cost.most_near * static_cast<double>(tiles) /
+                                            static_cast<double>(std::max<std::size_t>(1, prisms)));
+  const double lying = static_cast<double>(
+      prisms * 7 * sizeof(double) + tiles * (sizeof(DeviceTile) + sizeof(MultipoleCoefficients)) +
+      tree.clusters() * sizeof(DeviceCluster) +
+      tree.expansions() * static_cast<std::size_t>(harmonic_count(tree.order())) * sizeof(ComplexNumber) +
+      sizeof(CartesianToHarmonic) + most_converted * sizeof(double) +
+      groups * (device_tile * 3 * sizeof(double) + sizeof(StationBox)));
+  const double summing = static_cast<double>(std::min(groups, groups_a_part)) * met.device_bytes(width);
+  return {lying + summing, static_cast<double>(std::min(groups, most_groups)) * met.host_bytes(width)};
+}
+
+}  // namespace terrane::gravity

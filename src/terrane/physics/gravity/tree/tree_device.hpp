@@ -1,0 +1,29 @@
+// The tree on a GPU (or the debug device): grown on the processors, evaluated there.
+#pragma once
+
+#include <memory>
+
+#include "terrane/parallel/device.hpp"
+#include "terrane/physics/gravity/parameters.hpp"
+#include "terrane/physics/gravity/sum/summation.hpp"
+
+namespace terrane::gravity {
+
+class Tree;
+struct TreeCost;
+
+/// Grows the tree to its end where that is not done, and brings it to the device. precision single: near
+/// pairs in float, right to 2e-6; expansions are always in double. Throws MemoryError, Cancelled.
+std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tree> tree, Precision precision,
+                                              Progress& progress);
+
+/// What the tree takes while its sums are computed, in bytes.
+struct TreeDeviceMemory {
+  double device =
+      0;  ///< at least: what lies there all the time, and the sums of one part, estimated from above
+  double host = 0;  ///< beside Tree::cost(): lists of what stations meet
+};
+/// cost: its own.
+TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost);
+
+}  // namespace terrane::gravity

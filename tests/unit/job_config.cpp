@@ -1,0 +1,130 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "support/files.hpp"
+#include "terrane/job/config.hpp"
+
+namespace terrane {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::message;
+
+constexpr Key survey_keys[] = {
+    {"region", "list of 4 lengths", "", "West, east, south, north."},
+    {"height", "length", "\"100 m\"", "Up of the stations."},
+    {"clearance", "length", "none", "Height above the ground."},
+    {"shape", "2 counts", "", "Stations along easting and northing."},
+};
+
+Config survey(std::string_view text, const Config::Options& options = {}) {
+  return Config::parse(text, "job.toml", {}, options).table("survey").describe({survey_keys});
+}
+
+TEST(Config, ReadsLengthsWithUnitsOrInMetres) {
+  const auto table = survey("[survey]\nregion = [0, 22, \"500 m\", 22.5, \"km\"]\nheight = \"0.1 km\"\n");
+  EXPECT_EQ(table.number("height", Quantity::length), 100.0);
+  EXPECT_THAT(table.numbers("region", Quantity::length, 4), ElementsAre(0, 22e3, 500, 22.5e3));
+}
+
+TEST(Config, GivesTheDefaultOfTheListAndKnowsWhatMayBeAbsent) {
+  const auto table = survey("[survey]\n");
+  EXPECT_EQ(table.number("height", Quantity::length), 100.0);
+  EXPECT_FALSE(table.optional_number("clearance", Quantity::length));
+}
+
+TEST(Config, NamesLineAndNearestSpellingOfAnUnknownKey) {
+  EXPECT_THAT(message([] { survey("[survey]\nshape = [1, 1]\nhieght = 5\n"); }),
+              AllOf(HasSubstr("job.toml:3: survey.hieght"), HasSubstr("Did you mean \"height\"?"),
+                    HasSubstr("Allowed in [survey]: region, height, clearance, shape")));
+}
+
+TEST(Config, SaysWhatAMissingKeyIsAndWhereItBelongs) {
+  EXPECT_THAT(message([] { survey("\n[survey]\n").numbers("region", Quantity::length, 4); }),
+              AllOf(HasSubstr("job.toml:2: survey.region: missing"), HasSubstr("West, east, south, north")));
+}
+
+TEST(Config, RefusesWrongTypesCountsAndNumbersWithTheirLine) {
+  const auto table =
+      survey("[survey]\nregion = [1, 2, 3]\nheight = \"tall\"\nshape = [0, 1.5]\nclearance = nan\n");
+  EXPECT_THAT(message([&] { table.numbers("region", Quantity::length, 4); }),
+              HasSubstr("job.toml:2: survey.region: 4 numbers are needed, 3 given"));
+  EXPECT_THAT(message([&] { table.number("height", Quantity::length); }),
+              AllOf(HasSubstr("job.toml:3: survey.height: \"tall\" is not a number"), HasSubstr("22 km")));
+  EXPECT_THAT(message([&] { table.counts("shape", 2); }), HasSubstr("is not a whole number of at least 1"));
+  EXPECT_THAT(message([&] { table.optional_number("clearance", Quantity::length); }),
+              HasSubstr("nan is not a finite number"));
+  EXPECT_THAT(message([] { survey("[survey]\nheight = \"5 mGal\"\n").number("height", Quantity::length); }),
+              AllOf(HasSubstr("\"mGal\" is not a unit"), HasSubstr("Allowed: m, km")));
+}
+
+TEST(Config, ExpandsRunsOfEqualWidthsAndRefusesRunsThatWouldFillTheMemory) {
+  const auto table = survey("[survey]\nregion = [\"2*20\", 5, \"1*1 km\"]\nshape = [\"1000000000000*1\"]");
+  EXPECT_THAT(table.numbers("region", Quantity::length), ElementsAre(20, 20, 5, 1000));
+  EXPECT_THAT(message([&] { table.numbers("shape"); }), HasSubstr("asks for more than"));
+}
+
+TEST(Config, TakesOverridesFromTheCommandLine) {
+  Config::Options options;
+  options.sets = {"survey.height=\"2 km\"", "survey.shape=[4, 5]", "output.folder=maps"};
+  const auto job = Config::parse("[survey]\nheight = 1\n", "job.toml", {}, options);
+  EXPECT_EQ(job.table("survey").number("height", Quantity::length), 2000);
+  EXPECT_EQ(job.table("output").text("folder"), "maps");
+  EXPECT_THAT(job.source(), HasSubstr("# --set survey.shape=[4, 5]"));
+  options.sets = {"survey.height.more=1"};
+  EXPECT_THAT(message([&] { Config::parse("[survey]\nheight = 1\n", "job.toml", {}, options); }),
+              HasSubstr("--set survey.height.more=1: nothing can stand below \"survey.height\""));
+}
+
+TEST(Config, OverridesReachIntoArraysOfTables) {
+  Config::Options options;
+  options.sets = {"body.1.density=7"};
+  const auto bodies =
+      Config::parse("[[body]]\ndensity = 1\n[[body]]\ndensity = 2\n", "job.toml", {}, options).tables("body");
+  ASSERT_EQ(bodies.size(), 2U);
+  EXPECT_EQ(bodies[0].number("density"), 1);
+  EXPECT_EQ(bodies[1].number("density"), 7);
+  options.sets = {"body.2.density=7"};
+  EXPECT_THAT(message([&] { Config::parse("[[body]]\n[[body]]\n", "job.toml", {}, options); }),
+              HasSubstr("from 0 to 1"));
+}
+
+TEST(Config, PutsArgumentsIntoTextsAndAsksForTheMissingOne) {
+  Config::Options options;
+  options.arguments["data"] = "/somewhere";
+  EXPECT_EQ(Config::parse("file = \"${data}/a.csv\"", "job.toml", "folder", options).path("file"),
+            "/somewhere/a.csv");
+  EXPECT_THAT(message([] { Config::parse("[survey]\nfile = \"${data}/a.csv\""); }),
+              AllOf(HasSubstr("job.toml:2: survey.file: the job needs the argument \"data\""),
+                    HasSubstr("--data FOLDER")));
+}
+
+TEST(Config, PathsStartFromTheFolderOfTheJob) {
+  const auto job = Config::parse("file = \"a.csv\"", "job.toml", "jobs/today");
+  EXPECT_EQ(job.path("file"), "jobs/today/a.csv");
+  EXPECT_THAT(message([&] { job.input_file("file"); }),
+              HasSubstr("job.toml:1: file: the file \"jobs/today/a.csv\" does not exist"));
+}
+
+TEST(Config, FindsKeysThatNobodyRead) {
+  const auto job = Config::parse("[mesh]\nkind = \"prisms\"\nshape = [1, 2]\n");
+  job.table("mesh").text("kind");
+  EXPECT_THAT(message([&] { job.finish(); }), HasSubstr("job.toml:3: mesh.shape: this key has no effect"));
+}
+
+TEST(Config, PointsAtTheLineThatIsNotToml) {
+  EXPECT_THAT(message([] { Config::parse("[mesh]\nshape = [1, 2\nbox = 3\n"); }), HasSubstr("job.toml:3"));
+  EXPECT_THAT(message([] { Config::parse("a = 1\na = 2\n"); }), HasSubstr("job.toml:2"));
+}
+
+TEST(Config, RefusesAFileThatIsNotThere) {
+  EXPECT_THROW(Config::read("no/such/job.toml"), FileError);
+  EXPECT_THROW(Config::read("."), FileError);
+}
+
+}  // namespace
+}  // namespace terrane

@@ -1,0 +1,198 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "support/files.hpp"
+#include "terrane/base/memory.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/job/document.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/output.hpp"
+#include "terrane/job/stations.hpp"
+
+namespace terrane {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::message;
+
+Earth earth(std::string_view text, const MemoryBudget& memory = {}) {
+  return build_earth(Config::parse(text), std::nullopt, memory);
+}
+
+TEST(EarthFromJob, SphereTakesTheCellsWhoseCentresItHolds) {
+  const auto built = earth(R"(
+    mesh = {box = [0, 10, 0, 10, -10, 0], shape = [10, 10, 10]}
+    [[model.body]]
+    kind = "sphere"
+    centre = [5, 5, -5]
+    radius = 0.9
+    density = "0.5 g/cm3")");
+  const auto& model = std::get<MeshModel>(built.model);
+  EXPECT_EQ(model.density, std::vector<double>(8, 500.0));
+  EXPECT_TRUE(built.warnings.empty());
+}
+
+TEST(EarthFromJob, WidthsMakeTheMeshTheyDescribe) {
+  const auto built = earth(R"(
+    [mesh]
+    kind = "tensor"
+    origin = [100, 0, -60]
+    easting_widths = ["2*10", 20]
+    northing = [0, 1, 5]
+    up_widths = ["3*20"]
+    [[model.body]]
+    kind = "box"
+    box = [100, 140, 0, 5, -60, 0]
+    density = 1)");
+  const auto& mesh = std::get<MeshModel>(built.model).mesh;
+  EXPECT_THAT(mesh.easting(), ElementsAre(100, 110, 120, 140));
+  EXPECT_THAT(mesh.northing(), ElementsAre(0, 1, 5));
+  EXPECT_THAT(mesh.up(), ElementsAre(-60, -40, -20, 0));
+}
+
+TEST(EarthFromJob, UnitsOfTheJobStandInWhereAListOfPrismsNamesNone) {
+  const testing_support::TemporaryFolder folder;
+  for (const std::string header : {"", "west,east,south,north,bottom,top,density\n"}) {
+    const auto path = folder / "prisms.csv";
+    std::ofstream(path) << header << (header.empty() ? "0 0 -2 1 1 -1 0.3\n" : "0,1,0,1,-2,-1,0.3\n");
+    const auto built = earth("[mesh]\nkind = \"prisms\"\nfile = \"" + path +
+                             "\"\nlength_unit = \"km\"\ndensity_unit = \"g/cm3\"");
+    const auto& model = std::get<PrismModel>(built.model);
+    EXPECT_EQ(model.prisms[0], (Prism{0, 1000, 0, 1000, -2000, -1000})) << header;
+    EXPECT_EQ(model.density, std::vector<double>{300.0}) << header;
+  }
+}
+
+TEST(EarthFromJob, DensitiesOfATableHaveTheUnitOfItsHeader) {
+  const testing_support::TemporaryFolder folder;
+  const auto path = folder / "densities.csv";
+  std::ofstream(path) << "density [g/cm3]\n0.1\n0.2\n";
+  const auto built =
+      earth("[mesh]\nbox = [0, 2, 0, 1, -1, 0]\nshape = [2, 1, 1]\n[model]\nfile = \"" + path + "\"");
+  EXPECT_EQ(std::get<MeshModel>(built.model).density, (std::vector<double>{100.0, 200.0}));
+}
+
+TEST(EarthFromJob, BodyThatHoldsNoCellIsAWarningWithItsLine) {
+  const auto built = earth(
+      "mesh = {box = [0, 10, 0, 10, -10, 0], shape = [2, 2, 2]}\n[[model.body]]\nkind = \"sphere\"\n"
+      "centre = [50, 5, -5]\nradius = 1\ndensity = 1\n");
+  ASSERT_EQ(built.warnings.size(), 1U);
+  EXPECT_THAT(built.warnings[0], AllOf(HasSubstr("job.toml:2: model.body[0]"), HasSubstr("holds no cell")));
+}
+
+TEST(EarthFromJob, PaintingBeyondTheMemoryIsRefusedBeforehand) {
+  EXPECT_THROW(earth("mesh = {box = [0, 1, 0, 1, -1, 0], shape = [100000, 100000, 100000]}\n[[model.body]]\n"
+                     "kind = \"box\"\nbox = [0, 1, 0, 1, -1, 0]\ndensity = 1\n",
+                     MemoryBudget{1'000'000'000}),
+               MemoryError);
+}
+
+TEST(SurveyFromJob, GridRunsEastwardFirst) {
+  const auto stations =
+      build_survey(Config::parse("survey = {region = [0, 2, 10, 11, \"km\"], shape = [3, 2], height = 7}"));
+  EXPECT_THAT(stations.survey.easting, ElementsAre(0, 1000, 2000, 0, 1000, 2000));
+  EXPECT_THAT(stations.survey.northing, ElementsAre(10e3, 10e3, 10e3, 11e3, 11e3, 11e3));
+  EXPECT_THAT(stations.survey.up, testing::Each(7));
+  ASSERT_TRUE(stations.survey.grid);
+}
+
+TEST(SurveyFromJob, ListInTheJobKeepsItsOrderAndWindow) {
+  const auto stations = build_survey(Config::parse(
+      "survey = {kind = \"list\", stations = [[5, 1, 0], [1, 2, 3], [9, 9, 9]], window = [0, 6, 0, 6]}"));
+  EXPECT_THAT(stations.survey.easting, ElementsAre(5, 1));
+  EXPECT_THAT(stations.survey.up, ElementsAre(0, 3));
+}
+
+TEST(SurveyFromJob, HeightAndClearanceExcludeEachOther) {
+  EXPECT_THAT(message([] {
+                build_survey(Config::parse(
+                    "[survey]\nregion = [0, 1, 0, 1]\nshape = [2, 2]\nheight = 1\nclearance = 2"));
+              }),
+              AllOf(HasSubstr("job.toml:5: survey.clearance"), HasSubstr("Keep one of the two")));
+}
+
+TEST(SurveyFromJob, StationsBeyondTheMemoryAreRefusedBeforehand) {
+  EXPECT_THAT(
+      message([] {
+        build_survey(Config::parse("[survey]\nregion = [0, 1, 0, 1]\nspacing = [1e-6, 1e-6]\nheight = 1"),
+                     MemoryBudget{1'000'000});
+      }),
+      AllOf(HasSubstr("job.toml:3: survey.spacing: would need 24 TB"), HasSubstr("1.0 MB available")));
+}
+
+TEST(OutputOfJob, AFormatThatCannotHoldFieldsIsRefusedBeforeTheRun) {
+  const auto refused = [](const std::string& table) {
+    return message([&] { Output::read(Config::parse("[output]\n" + table)); });
+  };
+  EXPECT_THAT(refused("files = [\"fields.msh\"]"), HasSubstr("holds fields at stations"));
+  EXPECT_THAT(refused("model = [\"model.vts\"]"), HasSubstr("holds a model"));
+}
+
+TEST(EarthFromJob, AWindowMayCrossTheSeamOfAGlobalGrid) {
+  const testing_support::TemporaryFolder folder;
+  io::GridData globe;
+  for (int i = 0; i < 36; ++i) globe.easting.push_back(10.0 * i);  // 0 … 350°
+  for (int j = -2; j <= 2; ++j) globe.northing.push_back(10.0 * j);
+  globe.geographic = true;
+  globe.fields.push_back({"elevation", "m", "", {}});
+  for (std::size_t n = 0; n < globe.size(); ++n)
+    globe.fields[0].values.push_back(static_cast<double>(n % 36));
+  io::write(folder / "globe.nc", globe);
+  const auto built =
+      build_earth(Config::parse("[mesh]\nkind = \"terrain\"\nelevation = \"" + folder / "globe.nc" + "\"\n" +
+                                "projection = \"+proj=eqc +units=m\"\nwindow = [-30, 30, -20, 20]\n"
+                                "region = [-2000, 2000, -1000, 1000, \"km\"]\nspacing = [500, 500, \"km\"]"),
+                  Projection("+proj=eqc +units=m"));
+  const auto& model = std::get<PrismModel>(built.model);
+  EXPECT_LT(*std::ranges::min_element(model.prisms.west), -1.5e6);
+  EXPECT_GT(*std::ranges::max_element(model.prisms.east), 1.5e6);
+}
+
+TEST(OutputOfJob, FilesStartFromTheFolderOfTheJob) {
+  const auto output =
+      Output::read(Config::parse("output = {folder = \"maps\", files = [\"a.nc\"]}", "job.toml", "jobs"));
+  EXPECT_THAT(output.files, ElementsAre("jobs/maps/a.nc"));
+  EXPECT_THAT(message([] { Output::read(Config::parse("output = {files = [\"a.nc\", \"a.nc\"]}")); }),
+              HasSubstr("\"a.nc\" is written twice"));
+}
+
+TEST(MemoryBudget, ReadsAndWritesAmounts) {
+  EXPECT_EQ(bytes_from_text("2 GB"), 2'000'000'000U);
+  EXPECT_EQ(bytes_from_text("1.5MiB"), 1'572'864U);
+  EXPECT_EQ(bytes_text(184e6), "184 MB");
+  EXPECT_EQ(bytes_text(1.25e9), "1.2 GB");
+  EXPECT_THAT(message([] { bytes_from_text("2 cows"); }), HasSubstr("is not an amount of memory"));
+  EXPECT_GT(available_memory(), 1'000'000U);
+  EXPECT_GT(peak_memory(), 1'000'000U);
+}
+
+TEST(JobTemplate, ShowsDefaultsAsCommentsAndExamplesAsKeys) {
+  constexpr Key keys[] = {{"kind", "text", "\"grid\"", "Which."},
+                          {"height", "length", "none", "Up.", "5"},
+                          {"every", "count", "1", "Thin."}};
+  const Section sections[] = {{"survey", "", "Stations.", keys}};
+  const auto text = job_template(sections, {{"survey", "list"}}, "A job.");
+  EXPECT_THAT(text, AllOf(HasSubstr("# A job.\n"), HasSubstr("[survey]\nkind = \"list\""),
+                          HasSubstr("\nheight = 5"), HasSubstr("\n# every = 1")));
+  EXPECT_NO_THROW(Config::parse(text));
+  EXPECT_THAT(job_reference(sections), HasSubstr("| `every` | count | `1` | Thin. |"));
+}
+
+TEST(JobReference, EveryDefaultIsTomlThatItsKeyCanHold) {
+  for (const auto sections : {earth_sections(), survey_sections()})
+    for (const auto& section : sections)
+      for (const auto& key : section.keys)
+        for (const auto text : {key.fallback, key.example})
+          if (!text.empty() && text != "none") {
+            EXPECT_NO_THROW(Config::parse("x = " + std::string(text))) << section.path << "." << key.name;
+          }
+}
+
+}  // namespace
+}  // namespace terrane
