@@ -5,6 +5,11 @@
 
 A room may include its own headers, those of the rooms it names after DEPENDS, and those of the rooms that
 these depend on. A room depends only on rooms listed before it, and a house in physics/ never on another.
+
+Inside a house, physics/<house>/rooms.txt states the order, from the ground up: one storey a line, of folders and
+of files at the top of the house (without their ending). A storey may include what lies below it; folders and files
+that share a line do not include each other. Lines may carry a comment after #.
+
 Prints one line for each violation, file:line first, and exits with 1 when there is any.
 """
 
@@ -57,6 +62,56 @@ def house(room):
     return room if room.startswith("physics/") else None
 
 
+def without_in(name):
+    """configure_file makes NAME of NAME.in."""
+    return name.removesuffix(".in")
+
+
+def stand(path):
+    """The folder of a house that a path inside it lies in, or the stem of a file at its top."""
+    first, slash, _ = path.partition("/")
+    return first if slash else Path(without_in(first)).stem
+
+
+class Order:
+    """Which folder or file of a house stands on which."""
+
+    def __init__(self, folder, where):
+        self.storey, self.complaints = {}, []
+        self.where = f"{where}/rooms.txt"
+        file = folder / "rooms.txt"
+        if not file.is_file():
+            self.complaints.append(f"{where}: says nothing of its order; write rooms.txt, from the ground up, "
+                                   "one line for each storey (see src/terrane/physics/gravity/rooms.txt)")
+            return
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            for name in line.partition("#")[0].split():
+                if name in self.storey:
+                    self.complaints.append(f"{self.where}:{number}: {name} stands on line {self.storey[name]} already")
+                self.storey[name] = number
+        here = {stand(f.relative_to(folder).as_posix()) for f in folder.rglob("*") if is_source(f)}
+        for name, number in self.storey.items():
+            if name not in here:
+                self.complaints.append(f"{self.where}:{number}: there is no {name} in this house")
+        for name in sorted(here - self.storey.keys()):
+            self.complaints.append(f"{self.where}: {name} has no place in the order")
+
+    def fault(self, source, target):
+        """What is wrong when `source` includes `target`; None when nothing is."""
+        a, b = stand(source), stand(target)
+        if a == b or a not in self.storey or b not in self.storey:
+            return None
+        if self.storey[b] > self.storey[a]:
+            return f"{a} may not include {b}, which stands above it in {self.where}"
+        if self.storey[b] == self.storey[a]:
+            return f"{a} may not include {b}, which stands beside it in {self.where}"
+        return None
+
+
+def is_source(file):
+    return Path(without_in(file.name)).suffix in SUFFIXES
+
+
 def check(root):
     graph, complaints = read_graph(root / "CMakeLists.txt")
     if not graph:
@@ -67,8 +122,13 @@ def check(root):
             if house(room) and house(other) and room != other:
                 complaints.append(f"CMakeLists.txt: {room} depends on {other}: physics houses never use each other")
     source = root / "src" / "terrane"
+    orders = {}
+    for room in graph:
+        if house(room) and (source / room).is_dir():
+            orders[room] = Order(source / room, f"src/terrane/{room}")
+            complaints += orders[room].complaints
     for file in sorted(source.rglob("*")):
-        if file.suffix not in SUFFIXES:
+        if not is_source(file):
             continue
         inside = file.relative_to(source).as_posix()
         room = room_of(inside, graph)
@@ -88,6 +148,10 @@ def check(root):
             elif other not in allowed[room]:
                 complaints.append(f"{where}: room {room} may not include {other}; it may use "
                                   + (", ".join(r for r in graph if r in allowed[room] and r != room) or "no other room"))
+            elif room == other and room in orders:
+                fault = orders[room].fault(inside[len(room) + 1:], match.group(1)[len(room) + 1:])
+                if fault:
+                    complaints.append(f"{where}: {fault}")
     return complaints
 
 

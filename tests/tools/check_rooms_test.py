@@ -18,13 +18,28 @@ terrane_room(physics/gravity DEPENDS model)
 terrane_room(physics/electric DEPENDS model)
 """
 
+GROUND_UP = """# from the ground up
+views
+formula
+direct  tree   # beside each other
+forward
+"""
+# One file in each place, so that none of the order is missing.
+HOUSE = {f"physics/gravity/{name}": "" for name in ("views.hpp", "formula/prism.hpp", "direct/direct.hpp",
+                                                    "tree/tree.hpp", "forward.hpp")}
+
 
 def run_on(files, rooms=ROOMS):
     """Exit status and output of the tool on a tree that holds these files below src/terrane."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "CMakeLists.txt").write_text(rooms)
+        files = dict(files)
+        for house in {"/".join(name.split("/")[:2]) for name in files if name.startswith("physics/")}:
+            files.setdefault(f"{house}/rooms.txt", GROUND_UP)
         for name, text in files.items():
+            if text is None:
+                continue
             path = root / "src" / "terrane" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -37,7 +52,7 @@ class CheckRooms(unittest.TestCase):
         status, output = run_on({
             "base/error.hpp": "#pragma once\n",
             "model/model.cpp": '#include "terrane/model/model.hpp"\n#include "terrane/base/error.hpp"\n',
-            "physics/gravity/forward.cpp": '#include "terrane/mesh/prism.hpp"\n#include <vector>\n',
+            **HOUSE, "physics/gravity/forward.cpp": '#include "terrane/mesh/prism.hpp"\n#include <vector>\n',
         })
         self.assertEqual(status, 0, output)
 
@@ -45,6 +60,52 @@ class CheckRooms(unittest.TestCase):
         status, output = run_on({"mesh/prism.cpp": '\n  #  include "terrane/model/model.hpp"\n'})
         self.assertEqual(status, 1)
         self.assertIn("src/terrane/mesh/prism.cpp:2: room mesh may not include model; it may use base", output)
+
+    def test_a_storey_of_a_house_may_use_those_below_it(self):
+        status, output = run_on({
+            **HOUSE,
+            "physics/gravity/tree/tree.hpp": '#include "terrane/physics/gravity/views.hpp"\n'
+                                             '#include "terrane/physics/gravity/tree/cells.hpp"\n',
+            "physics/gravity/forward.cpp": '#include "terrane/physics/gravity/forward.hpp"\n'
+                                           '#include "terrane/physics/gravity/direct/direct.hpp"\n',
+        })
+        self.assertEqual(status, 0, output)
+
+    def test_a_storey_of_a_house_may_not_use_one_above_it(self):
+        status, output = run_on({**HOUSE, "physics/gravity/formula/prism.hpp":
+                                 '#pragma once\n#include "terrane/physics/gravity/forward.hpp"\n'})
+        self.assertEqual(status, 1)
+        self.assertIn("src/terrane/physics/gravity/formula/prism.hpp:2: formula may not include forward, "
+                      "which stands above it in src/terrane/physics/gravity/rooms.txt", output)
+
+    def test_rooms_on_one_line_know_nothing_of_each_other(self):
+        status, output = run_on({**HOUSE, "physics/gravity/direct/direct.cu":
+                                 '#include "terrane/physics/gravity/tree/tree.hpp"\n'})
+        self.assertEqual(status, 1)
+        self.assertIn("direct may not include tree, which stands beside it", output)
+
+    def test_templates_that_the_build_fills_in_are_read_too(self):
+        status, output = run_on({**HOUSE, "physics/gravity/formula/table.cpp.in":
+                                 '#include "terrane/physics/gravity/tree/tree.hpp"\n'})
+        self.assertEqual(status, 1)
+        self.assertIn("src/terrane/physics/gravity/formula/table.cpp.in:1: formula may not include tree", output)
+
+    def test_a_house_states_where_each_of_its_files_and_folders_stands(self):
+        status, output = run_on({**HOUSE, "physics/gravity/attic/box.hpp": "", "physics/gravity/helpers.cpp": ""})
+        self.assertEqual(status, 1)
+        self.assertIn("src/terrane/physics/gravity/rooms.txt: attic has no place in the order", output)
+        self.assertIn("src/terrane/physics/gravity/rooms.txt: helpers has no place in the order", output)
+
+    def test_an_order_names_nothing_that_is_not_there_and_nothing_twice(self):
+        status, output = run_on({**HOUSE, "physics/gravity/rooms.txt": GROUND_UP + "cellar\nviews\n"})
+        self.assertEqual(status, 1)
+        self.assertIn("src/terrane/physics/gravity/rooms.txt:6: there is no cellar in this house", output)
+        self.assertIn("src/terrane/physics/gravity/rooms.txt:7: views stands on line 2 already", output)
+
+    def test_a_house_without_an_order_is_told_what_to_write(self):
+        status, output = run_on({**HOUSE, "physics/gravity/rooms.txt": None})
+        self.assertEqual(status, 1)
+        self.assertIn("src/terrane/physics/gravity: says nothing of its order; write rooms.txt", output)
 
     def test_physics_houses_never_include_each_other(self):
         status, output = run_on({"physics/electric/solve.cpp": "#include <terrane/physics/gravity/forward.hpp>\n"})

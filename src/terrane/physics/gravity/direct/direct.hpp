@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "terrane/base/progress.hpp"
-#include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/sum/summation.hpp"
 #include "terrane/physics/gravity/tiles/tile_sets.hpp"
+#include "terrane/physics/gravity/views.hpp"
 
 namespace terrane::gravity {
 

@@ -17,8 +17,8 @@
 #include "terrane/base/function.hpp"
 #include "terrane/base/progress.hpp"
 #include "terrane/physics/gravity/formula/switching.hpp"
-#include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/sum/summation.hpp"
+#include "terrane/physics/gravity/views.hpp"
 
 namespace terrane::gravity {
 

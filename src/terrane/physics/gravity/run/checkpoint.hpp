@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/parameters.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/physics/gravity/sum/summation.hpp"
+#include "terrane/physics/gravity/views.hpp"
 
 namespace terrane::gravity {
 

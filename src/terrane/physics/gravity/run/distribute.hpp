@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "terrane/physics/gravity/forward.hpp"
+#include "terrane/base/progress.hpp"
+#include "terrane/physics/gravity/parameters.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
+#include "terrane/physics/gravity/views.hpp"
 #include "terrane/simulation/runtime.hpp"
 
 namespace terrane::gravity {

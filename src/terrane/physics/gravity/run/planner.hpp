@@ -5,8 +5,9 @@
 #include <string>
 
 #include "terrane/base/progress.hpp"
-#include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/parameters.hpp"
 #include "terrane/physics/gravity/sum/summation.hpp"
+#include "terrane/physics/gravity/views.hpp"
 
 namespace terrane::gravity {
 

@@ -4,8 +4,9 @@
 #include <span>
 
 #include "terrane/base/progress.hpp"
-#include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/parameters.hpp"
 #include "terrane/physics/gravity/sum/singular.hpp"
+#include "terrane/physics/gravity/views.hpp"
 
 namespace terrane::gravity {
 

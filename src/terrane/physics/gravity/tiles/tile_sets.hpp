@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "terrane/physics/gravity/formula/switching.hpp"
-#include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/sum/singular.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
 #include "terrane/physics/gravity/tiles/tiling.hpp"
+#include "terrane/physics/gravity/views.hpp"
 
 namespace terrane::gravity {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "terrane/base/progress.hpp"
-#include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/views.hpp"
 
 namespace terrane::gravity {
 

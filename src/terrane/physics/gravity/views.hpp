@@ -1,0 +1,31 @@
+// What the house looks at: prisms, stations and the arrays of results. Owners are elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "terrane/survey/channels.hpp"
+
+namespace terrane::gravity {
+
+/// Views of prisms: six faces in metres and the density in kg/m³, all [m].
+struct Prisms {
+  std::span<const double> west, east, south, north, bottom, top, density;
+  std::size_t size() const noexcept { return west.size(); }
+};
+
+/// Views of stations in metres, all [n].
+struct Stations {
+  std::span<const double> easting, northing, up;
+  std::size_t size() const noexcept { return easting.size(); }
+};
+
+/// Where the results go: one array [n] for each channel of the set, in the set's order, SI, frame enu.
+struct Fields {
+  ChannelSet channels;
+  std::vector<std::span<double>> values;
+  std::span<unsigned char> singular;  ///< [n] or empty: set to 1 where the tensor has no single value
+};
+
+}  // namespace terrane::gravity
