@@ -20,7 +20,7 @@
 #include <cstdlib>
 
 #include "support/prism_field.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/lattice/lattice_device.hpp"
 
 namespace terrane::gravity {

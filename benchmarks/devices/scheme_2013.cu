@@ -38,7 +38,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
-#include "terrane/parallel/device.hpp"
+#include "terrane/parallel/device/device.hpp"
 #include "terrane/physics/gravity/direct/direct_device.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 

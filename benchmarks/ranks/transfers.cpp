@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "terrane/parallel/comm_mpi.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/comm/comm_mpi.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #ifdef TERRANE_HAS_NCCL
-#include "terrane/parallel/comm_nccl.hpp"
+#include "terrane/parallel/comm/comm_nccl.hpp"
 #endif
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/version.hpp"
-#include "terrane/parallel/device.hpp"
+#include "terrane/parallel/device/device.hpp"
 
 namespace terrane::python {
 

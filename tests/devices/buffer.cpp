@@ -1,5 +1,5 @@
 // Memory of devices: what is uploaded comes back, and the debug device catches who reaches into it.
-#include "terrane/parallel/buffer.hpp"
+#include "terrane/parallel/device/buffer.hpp"
 
 #include <gmock/gmock.h>
 

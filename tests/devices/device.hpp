@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "terrane/parallel/device.hpp"
+#include "terrane/parallel/device/device.hpp"
 
 namespace terrane::test {
 

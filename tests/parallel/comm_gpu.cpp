@@ -1,5 +1,5 @@
 // Large arrays go through GPUs where they can, and arrive all the same where not.
-#include "terrane/parallel/comm_gpu.hpp"
+#include "terrane/parallel/comm/comm_gpu.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 #include "parallel/ranks.hpp"
 #include "terrane/base/error.hpp"
 #ifdef TERRANE_HAS_NCCL
-#include "terrane/parallel/comm_nccl.hpp"
+#include "terrane/parallel/comm/comm_nccl.hpp"
 #endif
 
 namespace terrane {

@@ -10,7 +10,7 @@
 #include "support/same_bits.hpp"
 #include "terrane/base/error.hpp"
 #ifdef TERRANE_HAS_NCCL
-#include "terrane/parallel/comm_nccl.hpp"
+#include "terrane/parallel/comm/comm_nccl.hpp"
 #endif
 #include "terrane/physics/gravity/simulation.hpp"
 #include "terrane/simulation/serve.hpp"

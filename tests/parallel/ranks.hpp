@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "terrane/parallel/comm_mpi.hpp"
+#include "terrane/parallel/comm/comm_mpi.hpp"
 
 namespace terrane::test {
 

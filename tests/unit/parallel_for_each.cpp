@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "terrane/parallel/comm.hpp"
-#include "terrane/parallel/partition.hpp"
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/parallel/partition/ranges.hpp"
 
 namespace terrane {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/sort.hpp"
+#include "terrane/parallel/threads/sort.hpp"
 
 namespace terrane {
 namespace {

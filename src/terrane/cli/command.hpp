@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "terrane/parallel/comm.hpp"
+#include "terrane/parallel/comm/comm.hpp"
 
 namespace terrane::cli {
 

@@ -8,11 +8,11 @@
 #include "terrane/cli/command.hpp"
 #ifdef TERRANE_HAS_MPI
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/comm_mpi.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/comm/comm_mpi.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #endif
 #ifdef TERRANE_HAS_NCCL
-#include "terrane/parallel/comm_nccl.hpp"
+#include "terrane/parallel/comm/comm_nccl.hpp"
 #include "terrane/simulation/serve.hpp"
 #endif
 

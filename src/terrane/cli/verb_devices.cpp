@@ -10,7 +10,7 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/base/version.hpp"
 #include "terrane/cli/verbs.hpp"
-#include "terrane/parallel/device.hpp"
+#include "terrane/parallel/device/device.hpp"
 
 namespace terrane::cli {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "terrane/job/config.hpp"
-#include "terrane/parallel/comm.hpp"
+#include "terrane/parallel/comm/comm.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::cli {

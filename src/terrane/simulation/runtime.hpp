@@ -2,7 +2,7 @@
 #pragma once
 
 #include "terrane/job/checkpoint.hpp"
-#include "terrane/parallel/comm.hpp"
+#include "terrane/parallel/comm/comm.hpp"
 
 namespace terrane {
 

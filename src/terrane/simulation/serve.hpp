@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "terrane/parallel/comm.hpp"
+#include "terrane/parallel/comm/comm.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane {

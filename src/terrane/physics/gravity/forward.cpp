@@ -9,7 +9,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/run/checkpoint.hpp"
 #include "terrane/physics/gravity/run/distribute.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"

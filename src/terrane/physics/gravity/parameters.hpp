@@ -4,7 +4,7 @@
 #include <string>
 
 #include "terrane/base/constants.hpp"
-#include "terrane/parallel/device.hpp"
+#include "terrane/parallel/device/device.hpp"
 #include "terrane/survey/channels.hpp"
 
 namespace terrane::gravity {

@@ -17,7 +17,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/normal_gravity.hpp"
 #include "terrane/physics/gravity/run/distribute.hpp"

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/tiles/tile_sets.hpp"
 
 namespace terrane::gravity {

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane::gravity {
 

@@ -3,15 +3,15 @@
 #include <string>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/debug_memory.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/device/debug_memory.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/lattice/device_fft.hpp"
 #include "terrane/physics/gravity/lattice/host_fft.hpp"
 
 #if defined(__CUDACC__)
 #include <cufft.h>
 
-#include "terrane/parallel/cuda.hpp"
+#include "terrane/parallel/device/cuda.hpp"
 #endif
 
 namespace terrane::gravity {

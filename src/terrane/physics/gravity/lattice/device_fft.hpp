@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "terrane/parallel/buffer.hpp"
+#include "terrane/parallel/device/buffer.hpp"
 
 namespace terrane::gravity {
 

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane::gravity {
 

@@ -8,7 +8,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/direct/direct.hpp"
 #include "terrane/physics/gravity/direct/direct_device.hpp"
 #include "terrane/physics/gravity/direct/merge.hpp"

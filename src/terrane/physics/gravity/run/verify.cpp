@@ -5,7 +5,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/math/quad.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/direct/direct.hpp"
 #include "terrane/physics/gravity/direct/merge.hpp"
 #include "terrane/physics/gravity/formula/naive.hpp"

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane::gravity {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "terrane/parallel/comm.hpp"
+#include "terrane/parallel/comm/comm.hpp"
 #include "terrane/physics/gravity/sum/summation.hpp"
 
 namespace terrane::gravity {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "terrane/base/progress.hpp"
-#include "terrane/parallel/partition.hpp"
+#include "terrane/parallel/partition/ranges.hpp"
 #include "terrane/physics/gravity/sum/singular.hpp"
 #include "terrane/survey/channels.hpp"
 

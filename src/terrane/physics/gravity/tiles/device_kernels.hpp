@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "terrane/parallel/buffer.hpp"
-#include "terrane/parallel/launch.hpp"
+#include "terrane/parallel/device/buffer.hpp"
+#include "terrane/parallel/device/launch.hpp"
 #include "terrane/physics/gravity/formula/edge_face.hpp"
 #include "terrane/physics/gravity/formula/multipole.hpp"
 #include "terrane/physics/gravity/formula/stable.hpp"

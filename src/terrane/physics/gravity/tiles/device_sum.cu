@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/for_each.hpp"
-#include "terrane/parallel/launch.hpp"
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/formula/near_field.hpp"
 #include "terrane/physics/gravity/tiles/device_sum.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "terrane/parallel/buffer.hpp"
+#include "terrane/parallel/device/buffer.hpp"
 #include "terrane/physics/gravity/sum/summation.hpp"
 #include "terrane/physics/gravity/tiles/device_kernels.hpp"
 #include "terrane/physics/gravity/tiles/tile_sets.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/formula/near_field.hpp"
 
 namespace terrane::gravity {

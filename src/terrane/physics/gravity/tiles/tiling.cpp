@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane::gravity {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/for_each.hpp"
-#include "terrane/parallel/sort.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/sort.hpp"
 #include "terrane/physics/gravity/tiles/tiling.hpp"
 
 namespace terrane::gravity {

@@ -11,7 +11,7 @@
 #include <numeric>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/tree/octree.hpp"
 
 namespace terrane::gravity {

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/for_each.hpp"
-#include "terrane/parallel/launch.hpp"
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/formula/harmonics.hpp"
 #include "terrane/physics/gravity/tiles/device_sum.hpp"
 #include "terrane/physics/gravity/tree/tree.hpp"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "terrane/parallel/device.hpp"
+#include "terrane/parallel/device/device.hpp"
 #include "terrane/physics/gravity/parameters.hpp"
 #include "terrane/physics/gravity/sum/summation.hpp"
 

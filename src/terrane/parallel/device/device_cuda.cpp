@@ -1,9 +1,9 @@
-// The CUDA runtime behind parallel/cuda.hpp. Every call is checked.
+// The CUDA runtime behind parallel/device/cuda.hpp. Every call is checked.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/cuda.hpp"
+#include "terrane/parallel/device/cuda.hpp"
 
 namespace terrane::detail::cuda {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "terrane/parallel/comm.hpp"
+#include "terrane/parallel/comm/comm.hpp"
 
 namespace terrane {
 

@@ -1,5 +1,5 @@
 // Floor: memory; a pass reads keys twice and values once, and writes both, 32 bytes a key.
-#include "terrane/parallel/sort.hpp"
+#include "terrane/parallel/threads/sort.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/for_each.hpp"
-#include "terrane/parallel/partition.hpp"
+#include "terrane/parallel/partition/ranges.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
 

@@ -1,4 +1,4 @@
-#include "terrane/parallel/comm_nccl.hpp"
+#include "terrane/parallel/comm/comm_nccl.hpp"
 
 #include <cuda_runtime.h>
 #include <fmt/format.h>
@@ -9,9 +9,9 @@
 #include <cstring>
 #include <thread>
 
-#include "terrane/parallel/buffer.hpp"
-#include "terrane/parallel/cuda.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/device/buffer.hpp"
+#include "terrane/parallel/device/cuda.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
 

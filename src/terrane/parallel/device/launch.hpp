@@ -10,10 +10,10 @@
 #include <memory>
 #include <vector>
 
-#include "terrane/parallel/buffer.hpp"
-#include "terrane/parallel/cuda.hpp"
-#include "terrane/parallel/debug_memory.hpp"
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/device/buffer.hpp"
+#include "terrane/parallel/device/cuda.hpp"
+#include "terrane/parallel/device/debug_memory.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-#include "terrane/parallel/comm.hpp"
+#include "terrane/parallel/comm/comm.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "terrane/parallel/debug_memory.hpp"
+#include "terrane/parallel/device/debug_memory.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

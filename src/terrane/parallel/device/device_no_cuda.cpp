@@ -1,6 +1,6 @@
 // A build without CUDA: there is no GPU, and nothing below is ever called.
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/cuda.hpp"
+#include "terrane/parallel/device/cuda.hpp"
 
 namespace terrane::detail::cuda {
 

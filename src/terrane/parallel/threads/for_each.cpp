@@ -1,4 +1,4 @@
-#include "terrane/parallel/for_each.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 #include <omp.h>
 #include <unistd.h>

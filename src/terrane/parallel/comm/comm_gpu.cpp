@@ -1,4 +1,4 @@
-#include "terrane/parallel/comm_gpu.hpp"
+#include "terrane/parallel/comm/comm_gpu.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "terrane/base/function.hpp"
-#include "terrane/parallel/device.hpp"
+#include "terrane/parallel/device/device.hpp"
 
 namespace terrane {
 

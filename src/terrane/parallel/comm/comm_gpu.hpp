@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "terrane/parallel/comm.hpp"
+#include "terrane/parallel/comm/comm.hpp"
 
 namespace terrane {
 

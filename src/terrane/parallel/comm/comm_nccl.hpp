@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "terrane/parallel/comm_gpu.hpp"
+#include "terrane/parallel/comm/comm_gpu.hpp"
 
 namespace terrane {
 

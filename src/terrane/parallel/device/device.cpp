@@ -1,4 +1,4 @@
-#include "terrane/parallel/device.hpp"
+#include "terrane/parallel/device/device.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/buffer.hpp"
-#include "terrane/parallel/cuda.hpp"
-#include "terrane/parallel/debug_memory.hpp"
+#include "terrane/parallel/device/buffer.hpp"
+#include "terrane/parallel/device/cuda.hpp"
+#include "terrane/parallel/device/debug_memory.hpp"
 
 namespace terrane {
 

@@ -1,4 +1,4 @@
-#include "terrane/parallel/comm_mpi.hpp"
+#include "terrane/parallel/comm/comm_mpi.hpp"
 
 #include <algorithm>
 #include <chrono>

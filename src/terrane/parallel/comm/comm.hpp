@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/device.hpp"
+#include "terrane/parallel/device/device.hpp"
 
 namespace terrane {
 
