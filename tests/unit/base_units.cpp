@@ -18,6 +18,32 @@ TEST(Units, AcceptTheSpellingsOfTheField) {
   EXPECT_EQ(si_unit(Quantity::gravity_potential), "m2/s2");
 }
 
+TEST(Units, KnowWhatEveryPhysicsMeasures) {
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::conductivity, "mS/m"), 1e-3);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::resistivity, "Ω·m"), 1);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::resistivity, "ohm m"), 1);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::velocity, "km / s"), 1000);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::flux_density, "nT"), 1e-9);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::thermal_conductivity, "W m-1 K-1"), 1);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::thermal_conductivity, "W/(m K)"), 1);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::dimensionless, "mV/V"), 1e-3);
+  EXPECT_EQ(si_unit(Quantity::current_moment), "A.m");
+}
+
+TEST(Units, CaseDecidesOnlyWhereItMust) {
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::pressure, "MPa"), 1e6);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::pressure, "mPa"), 1e-3);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::frequency, "khz"), 1e3);
+  EXPECT_THROW(si_factor(Quantity::frequency, "mhz"), InputError);
+  EXPECT_THROW(si_factor(Quantity::pressure, "MPA"), InputError);
+}
+
+TEST(Units, ABlankIsAProductAndNoPrefix) {
+  EXPECT_THROW(si_factor(Quantity::length, "m m"), InputError);
+  EXPECT_THROW(si_factor(Quantity::length, "k m"), InputError);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::density, " kg m-3 "), 1);
+}
+
 TEST(Units, AnUnknownUnitIsAnsweredWithTheAllowedOnes) {
   try {
     si_factor(Quantity::length, "mGal");

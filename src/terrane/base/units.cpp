@@ -16,10 +16,13 @@ struct Unit {
   double factor;
 };
 
-// The first unit of each quantity is SI. Names compare without case, blanks, '^', '**', and with µ and ²
-// spelled out.
-constexpr std::array<Unit, 41> units{{
+// The first unit of each quantity is SI. Names compare without brackets, '^' and '**', with µ, Ω and ²
+// spelled out, and without case where that leaves no doubt.
+constexpr std::array<Unit, 141> units{{
     {Quantity::dimensionless, "1", 1.0},
+    {Quantity::dimensionless, "%", 1e-2},
+    {Quantity::dimensionless, "mV/V", 1e-3},
+    {Quantity::dimensionless, "SI", 1.0},
     {Quantity::length, "m", 1.0},
     {Quantity::length, "km", 1e3},
     {Quantity::length, "cm", 1e-2},
@@ -34,6 +37,7 @@ constexpr std::array<Unit, 41> units{{
     {Quantity::angle, "deg", 1.0},
     {Quantity::angle, "degrees_east", 1.0},
     {Quantity::angle, "degrees_north", 1.0},
+    {Quantity::angle, "rad", 57.29577951308232},
     {Quantity::density, "kg/m3", 1.0},
     {Quantity::density, "kg.m-3", 1.0},
     {Quantity::density, "kgm-3", 1.0},
@@ -60,6 +64,102 @@ constexpr std::array<Unit, 41> units{{
     {Quantity::acceleration_gradient, "E\xC3\xB6tvos", 1e-9},
     {Quantity::acceleration_gradient, "E\xC3\xB6tv\xC3\xB6s", 1e-9},
     {Quantity::acceleration_gradient, "mGal/m", 1e-5},
+    {Quantity::time, "s", 1.0},
+    {Quantity::time, "second", 1.0},
+    {Quantity::time, "seconds", 1.0},
+    {Quantity::time, "ms", 1e-3},
+    {Quantity::time, "us", 1e-6},
+    {Quantity::time, "ns", 1e-9},
+    {Quantity::time, "min", 60.0},
+    {Quantity::time, "h", 3600.0},
+    {Quantity::time, "day", 86400.0},
+    {Quantity::time, "year", 3.15576e7},
+    {Quantity::time, "ka", 3.15576e10},
+    {Quantity::time, "Ma", 3.15576e13},
+    {Quantity::frequency, "Hz", 1.0},
+    {Quantity::frequency, "mHz", 1e-3},
+    {Quantity::frequency, "kHz", 1e3},
+    {Quantity::frequency, "MHz", 1e6},
+    {Quantity::frequency, "GHz", 1e9},
+    {Quantity::frequency, "1/s", 1.0},
+    {Quantity::frequency, "s-1", 1.0},
+    {Quantity::velocity, "m/s", 1.0},
+    {Quantity::velocity, "m.s-1", 1.0},
+    {Quantity::velocity, "km/s", 1e3},
+    {Quantity::velocity, "km.s-1", 1e3},
+    {Quantity::velocity, "ft/s", 0.3048},
+    {Quantity::velocity, "mm/s", 1e-3},
+    {Quantity::velocity, "um/s", 1e-6},
+    {Quantity::velocity, "nm/s", 1e-9},
+    {Quantity::pressure, "Pa", 1.0},
+    {Quantity::pressure, "hPa", 1e2},
+    {Quantity::pressure, "kPa", 1e3},
+    {Quantity::pressure, "MPa", 1e6},
+    {Quantity::pressure, "GPa", 1e9},
+    {Quantity::pressure, "mPa", 1e-3},
+    {Quantity::pressure, "uPa", 1e-6},
+    {Quantity::pressure, "bar", 1e5},
+    {Quantity::pressure, "N/m2", 1.0},
+    {Quantity::conductivity, "S/m", 1.0},
+    {Quantity::conductivity, "S.m-1", 1.0},
+    {Quantity::conductivity, "mS/m", 1e-3},
+    {Quantity::conductivity, "uS/cm", 1e-4},
+    {Quantity::conductivity, "mS/cm", 1e-1},
+    {Quantity::conductivity, "1/(Ohm.m)", 1.0},
+    {Quantity::resistivity, "Ohm.m", 1.0},
+    {Quantity::resistivity, "Ohmm", 1.0},
+    {Quantity::resistivity, "Ohm-m", 1.0},
+    {Quantity::resistivity, "kOhm.m", 1e3},
+    {Quantity::resistivity, "Ohm.cm", 1e-2},
+    {Quantity::voltage, "V", 1.0},
+    {Quantity::voltage, "mV", 1e-3},
+    {Quantity::voltage, "uV", 1e-6},
+    {Quantity::voltage, "nV", 1e-9},
+    {Quantity::voltage, "kV", 1e3},
+    {Quantity::current, "A", 1.0},
+    {Quantity::current, "mA", 1e-3},
+    {Quantity::current, "uA", 1e-6},
+    {Quantity::current, "kA", 1e3},
+    {Quantity::current_moment, "A.m", 1.0},
+    {Quantity::current_moment, "kA.m", 1e3},
+    {Quantity::current_moment, "A.km", 1e3},
+    {Quantity::magnetic_moment, "A.m2", 1.0},
+    {Quantity::electric_field, "V/m", 1.0},
+    {Quantity::electric_field, "V.m-1", 1.0},
+    {Quantity::electric_field, "mV/m", 1e-3},
+    {Quantity::electric_field, "uV/m", 1e-6},
+    {Quantity::electric_field, "nV/m", 1e-9},
+    {Quantity::electric_field, "mV/km", 1e-6},
+    {Quantity::magnetic_field, "A/m", 1.0},
+    {Quantity::magnetic_field, "A.m-1", 1.0},
+    {Quantity::magnetic_field, "mA/m", 1e-3},
+    {Quantity::magnetic_field, "kA/m", 1e3},
+    {Quantity::flux_density, "T", 1.0},
+    {Quantity::flux_density, "mT", 1e-3},
+    {Quantity::flux_density, "uT", 1e-6},
+    {Quantity::flux_density, "nT", 1e-9},
+    {Quantity::flux_density, "pT", 1e-12},
+    {Quantity::flux_density, "gamma", 1e-9},
+    {Quantity::temperature, "K", 1.0},
+    {Quantity::temperature, "mK", 1e-3},
+    {Quantity::temperature, "kelvin", 1.0},
+    {Quantity::thermal_conductivity, "W/(m.K)", 1.0},
+    {Quantity::thermal_conductivity, "W/m/K", 1.0},
+    {Quantity::thermal_conductivity, "W.m-1.K-1", 1.0},
+    {Quantity::specific_heat, "J/(kg.K)", 1.0},
+    {Quantity::specific_heat, "J/kg/K", 1.0},
+    {Quantity::specific_heat, "J.kg-1.K-1", 1.0},
+    {Quantity::specific_heat, "kJ/(kg.K)", 1e3},
+    {Quantity::diffusivity, "m2/s", 1.0},
+    {Quantity::diffusivity, "m2.s-1", 1.0},
+    {Quantity::diffusivity, "mm2/s", 1e-6},
+    {Quantity::heat_flow, "W/m2", 1.0},
+    {Quantity::heat_flow, "W.m-2", 1.0},
+    {Quantity::heat_flow, "mW/m2", 1e-3},
+    {Quantity::heat_production, "W/m3", 1.0},
+    {Quantity::heat_production, "W.m-3", 1.0},
+    {Quantity::heat_production, "uW/m3", 1e-6},
+    {Quantity::heat_production, "mW/m3", 1e-3},
 }};
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -67,13 +167,31 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-std::string folded(std::string_view name) {
+/// Without what makes no difference; a blank between two words is a product, as the dot is: "m m" is no "mm".
+std::string plain(std::string_view name) {
   std::string text(name);
-  replace_all(text, "\xC2\xB5", "u");  // µ
-  replace_all(text, "\xC2\xB2", "2");  // ²
-  replace_all(text, "\xC2\xB3", "3");  // ³
-  replace_all(text, "**", "");
-  std::erase_if(text, [](char c) { return c == ' ' || c == '^'; });
+  constexpr std::string_view spelled[][2] = {
+      {"\xC2\xB5", "u"},   {"\xCE\xBC", "u"},        // µ, μ
+      {"\xC2\xB2", "2"},   {"\xC2\xB3", "3"},        // ², ³
+      {"\xCE\xA9", "Ohm"}, {"\xE2\x84\xA6", "Ohm"},  // Ω: the letter and the sign
+      {"\xC2\xB7", "."},   {"**", ""},               // ·
+  };
+  for (const auto& [from, to] : spelled) replace_all(text, from, to);
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c == '*' || std::isspace(c) != 0; }, '.');
+  std::erase_if(text, [](char c) { return c == '^' || c == '(' || c == ')'; });
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '.' && (out.empty() || out.back() == '.' || out.back() == '/')) continue;
+    if (text[i] == '/' && !out.empty() && out.back() == '.') out.pop_back();
+    out += text[i];
+  }
+  if (out.ends_with('.')) out.pop_back();
+  return out;
+}
+
+std::string folded(std::string_view name) {
+  std::string text = plain(name);
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
@@ -87,9 +205,16 @@ std::string_view si_unit(Quantity quantity) {
 }
 
 double si_factor(Quantity quantity, std::string_view unit) {
-  const std::string wanted = folded(unit);
-  for (const Unit& u : units)
-    if (u.quantity == quantity && folded(u.name) == wanted) return u.factor;
+  const std::string exact = plain(unit), wanted = folded(unit);
+  const Unit* found = nullptr;
+  bool doubtful = false;
+  for (const Unit& u : units) {
+    if (u.quantity != quantity || folded(u.name) != wanted) continue;
+    if (plain(u.name) == exact) return u.factor;
+    doubtful = doubtful || (found != nullptr && found->factor != u.factor);
+    found = &u;
+  }
+  if (found != nullptr && !doubtful) return found->factor;
   throw InputError("unit", "\"" + std::string(unit) + "\" is not a unit known here",
                    "Allowed: " + allowed_units(quantity) + ".");
 }

@@ -15,6 +15,25 @@ enum class Quantity {
   gravity_potential,      ///< m2/s2
   acceleration,           ///< m/s2
   acceleration_gradient,  ///< 1/s2
+  time,                   ///< s
+  frequency,              ///< Hz
+  velocity,               ///< m/s
+  pressure,               ///< Pa (also elastic moduli)
+  conductivity,           ///< S/m
+  resistivity,            ///< Ohm.m
+  voltage,                ///< V
+  current,                ///< A
+  current_moment,         ///< A.m, an electric dipole
+  magnetic_moment,        ///< A.m2, a loop
+  electric_field,         ///< V/m
+  magnetic_field,         ///< A/m (also magnetisation)
+  flux_density,           ///< T
+  temperature,            ///< K
+  thermal_conductivity,   ///< W/(m.K)
+  specific_heat,          ///< J/(kg.K)
+  diffusivity,            ///< m2/s
+  heat_flow,              ///< W/m2
+  heat_production,        ///< W/m3
 };
 
 /// "m", "kg/m3", "m/s2", ...
@@ -22,7 +41,7 @@ std::string_view si_unit(Quantity quantity);
 
 /// How many SI units one `unit` is: si_factor(Quantity::acceleration, "mGal") == 1e-5.
 /// Spellings are case-insensitive where no other unit differs by case ("mgal", "Eotvos", "E", "g/cm3",
-/// "g/cc"). Throws InputError that lists the allowed units.
+/// "g/cc"; but "MHz" and "mHz" are two). Throws InputError that lists the allowed units.
 double si_factor(Quantity quantity, std::string_view unit);
 
 /// The spellings si_factor accepts, for messages and help: "m, km, cm, ft".

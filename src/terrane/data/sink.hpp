@@ -1,0 +1,83 @@
+// Where a data set goes piece by piece, so that nothing large has to be held whole.
+//
+//   sink.define(header);                                       // names, dimensions, units; coordinates with
+//   values for (each shot) sink.put("pressure", {shot, 0, 0}, {1, receivers, times}, values); sink.finish();
+//   // checks that nothing is missing
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "terrane/data/dataset.hpp"
+
+namespace terrane {
+
+/// A look at values of one of the types of Values, in its order.
+using ValueSpan =
+    std::variant<std::span<const double>, std::span<const float>, std::span<const std::complex<double>>,
+                 std::span<const std::complex<float>>, std::span<const std::int32_t>,
+                 std::span<const unsigned char>, std::span<const std::string>>;
+
+ValueSpan span_of(const Values& values);
+
+/// A box of a variable: the first index and the number of entries along each of its dimensions.
+struct Slab {
+  std::vector<std::size_t> start, count;
+};
+
+/// Calls come in the order define, put ..., finish. One thread at a time.
+class Sink {
+ public:
+  Sink() = default;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  virtual ~Sink() = default;
+
+  /// What there will be. Variables whose values are in the header are written now; the others have the type
+  /// of their empty values. Throws InputError, ShapeError (see check()); FileError.
+  void define(const Dataset& header);
+  /// A box of a variable, row-major. Throws InputError (no such variable), ShapeError (outside, another type
+  /// or another number of values than the box has); FileError.
+  void put(std::string_view variable, const Slab& slab, ValueSpan values);
+  /// All of a variable.
+  void put(std::string_view variable, ValueSpan values);
+  /// Throws ShapeError when values are missing; nothing is left behind then. Throws FileError.
+  void finish();
+
+ protected:
+  virtual void do_define(const Dataset& header) = 0;
+  virtual void do_put(const Variable& variable, const Slab& slab, const ValueSpan& values) = 0;
+  virtual void do_finish() = 0;
+
+ private:
+  Dataset header_;                                           ///< without values
+  std::map<std::string, std::size_t, std::less<>> missing_;  ///< values still to come, by variable
+};
+
+/// Keeps the whole data set.
+class MemorySink : public Sink {
+ public:
+  /// What was put; moved out, after finish().
+  Dataset take() { return std::move(data_); }
+
+ protected:
+  void do_define(const Dataset& header) override;
+  void do_put(const Variable& variable, const Slab& slab, const ValueSpan& values) override;
+  void do_finish() override {}
+
+ private:
+  Dataset data_;
+};
+
+/// A data set that is held whole, into a sink.
+void write(const Dataset& data, Sink& sink);
+
+}  // namespace terrane
