@@ -4,7 +4,8 @@
     tools/check_rooms.py [ROOT]
 
 A room may include its own headers, those of the rooms it names after DEPENDS, and those of the rooms that
-these depend on. A room depends only on rooms listed before it, and a house in physics/ never on another.
+these depend on. A room depends only on rooms listed before it. terrane_houses(DEPENDS ...) stands for every folder
+of physics/ that has physics.hpp, and for the room physics, the list of them; a house never depends on another.
 
 Inside a house, physics/<house>/rooms.txt states the order, from the ground up: one storey a line, of folders and
 of files at the top of the house (without their ending). A storey may include what lies below it; folders and files
@@ -17,9 +18,14 @@ import re
 import sys
 from pathlib import Path
 
-ROOM = re.compile(r"^\s*terrane_room\(\s*(\S+)([^)]*)\)", re.MULTILINE)
+ROOM = re.compile(r"^\s*terrane_(?:room\(\s*(\S+)|(houses)\()([^)]*)\)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]terrane/([^">]+)[">]')
 SUFFIXES = {".hpp", ".h", ".cpp", ".cu", ".cuh", ".inl"}
+
+
+def houses(root):
+    """The folders of physics/ that CMake takes for houses."""
+    return sorted(f"physics/{header.parent.name}" for header in (root / "src/terrane/physics").glob("*/physics.hpp"))
 
 
 def read_graph(cmake_lists):
@@ -27,7 +33,7 @@ def read_graph(cmake_lists):
     text = re.sub(r"#.*", "", cmake_lists.read_text(encoding="utf-8"))
     graph, complaints = {}, []
     for match in ROOM.finditer(text):
-        room, words = match.group(1), match.group(2).split()
+        room, words = match.group(1), match.group(3).split()
         named, collecting = [], False
         for word in words:
             if word in ("DEPENDS", "PUBLIC", "PRIVATE"):
@@ -36,8 +42,13 @@ def read_graph(cmake_lists):
                 named.append(word)
         for other in named:
             if other not in graph:
-                complaints.append(f"{cmake_lists.name}: room {room} depends on {other}, which is not listed before it")
-        graph[room] = named
+                complaints.append(f"{cmake_lists.name}: room {room or 'physics'} depends on {other}, which is not listed before it")
+        if match.group(2):
+            found = houses(cmake_lists.parent)
+            graph.update({house: named for house in found})
+            graph["physics"] = found + named
+        else:
+            graph[room] = named
     return graph, complaints
 
 
@@ -134,6 +145,10 @@ def check(root):
         room = room_of(inside, graph)
         if room is None:
             complaints.append(f"src/terrane/{inside}: lies in no room of CMakeLists.txt")
+            continue
+        if room == "physics" and inside.count("/") > 1:
+            complaints.append(f"src/terrane/{inside}: {'/'.join(inside.split('/')[:2])} has no physics.hpp, by which "
+                              "it would be a house")
             continue
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             match = INCLUDE.match(line)

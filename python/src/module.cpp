@@ -57,7 +57,7 @@ NB_MODULE(_core, m) {
     return all;
   });
   bind_errors(m);
-  bind_gravity(m);
   bind_files(m);
   bind_jobs(m);
+  bind_houses(m);
 }

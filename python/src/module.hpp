@@ -4,18 +4,20 @@
 #include <nanobind/nanobind.h>
 
 #include "arrays.hpp"
-#include "terrane/physics/gravity/parameters.hpp"
-#include "terrane/simulation/result.hpp"
+#include "terrane/simulation/simulation.hpp"
 
 namespace terrane::python {
 
 void bind_errors(nb::module_& m);
-void bind_gravity(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_jobs(nb::module_& m);
+/// What every bind_<physics>.cpp adds.
+void bind_houses(nb::module_& m);
 
-/// Report as a dict.
 nb::dict to_dict(const Report& report);
+nb::dict to_dict(const Plan& plan);
+/// simulation.check(), without holding Python up.
+Plan plan_of(terrane::Simulation& simulation);
 /// (name, unit, description, values), the values taken over.
 nb::tuple to_tuple(Column column);
 nb::list to_list(std::vector<Column> columns);

@@ -16,6 +16,7 @@ Nouns are those of the job file: :class:`TensorMesh`, :class:`PrismSet`, :class:
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,12 +36,19 @@ _HOMES = {
     "Error": "errors", "InputError": "errors", "ShapeError": "errors", "FileError": "errors",
     "MemoryError": "errors", "UnsupportedError": "errors",
 }
-_ROOMS = ("compat", "errors", "gravity", "plotting")
+_ROOMS = ("compat", "errors", "plotting")
 
 __all__ = [
     "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result", "ShapeError", "Survey",
     "TensorMesh", "UnsupportedError", "check", "compat", "devices", "errors", "gravity", "info", "plotting", "read", "run",
 ]
+
+
+def _houses() -> list[str]:
+    """The physics that have a module of their own, by its file: terrane/<physics>.py."""
+    folder = os.path.dirname(__file__)
+    return [name for name in importlib.import_module(f"{__name__}._core").physics()
+            if os.path.isfile(os.path.join(folder, f"{name}.py"))]
 
 
 def __getattr__(name: str) -> Any:
@@ -52,6 +60,8 @@ def __getattr__(name: str) -> Any:
         value = importlib.import_module(f"{__name__}._core").version
     elif name == "__commit__":
         value = importlib.import_module(f"{__name__}._core").commit
+    elif not name.startswith("_") and name in _houses():
+        return importlib.import_module(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -59,4 +69,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return sorted({*globals(), *__all__, *_houses(), "__version__"})

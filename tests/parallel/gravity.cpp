@@ -12,7 +12,7 @@
 #ifdef TERRANE_HAS_NCCL
 #include "terrane/parallel/comm/comm_nccl.hpp"
 #endif
-#include "terrane/physics/gravity/simulation.hpp"
+#include "terrane/physics/all.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::gravity {
@@ -47,8 +47,7 @@ void on_all(Comm& comm, const Work& work) {
     dismiss(comm);
     return;
   }
-  Registry registry;
-  registry.add(physics());
+  const Registry registry = physics::all();
   serve(registry, comm);
 }
 

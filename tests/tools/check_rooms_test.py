@@ -35,7 +35,8 @@ def run_on(files, rooms=ROOMS):
         root = Path(folder)
         (root / "CMakeLists.txt").write_text(rooms)
         files = dict(files)
-        for house in {"/".join(name.split("/")[:2]) for name in files if name.startswith("physics/")}:
+        for house in {"/".join(name.split("/")[:2]) for name in files
+                      if name.startswith("physics/") and name.count("/") > 1}:
             files.setdefault(f"{house}/rooms.txt", GROUND_UP)
         for name, text in files.items():
             if text is None:
@@ -128,6 +129,23 @@ class CheckRooms(unittest.TestCase):
         status, output = run_on({}, "terrane_room(base DEPENDS mesh)\nterrane_room(mesh DEPENDS)\n")
         self.assertEqual(status, 1)
         self.assertIn("room base depends on mesh, which is not listed before it", output)
+
+    def test_every_folder_with_physics_hpp_is_a_house_and_the_list_of_them_may_use_all(self):
+        rooms = "terrane_room(base DEPENDS)\nterrane_houses(DEPENDS base)\nterrane_room(cli DEPENDS physics)\n"
+        header = '#include "terrane/base/error.hpp"\n'
+        files = {"base/error.hpp": "", "physics/gravity/physics.hpp": header, "physics/heat/physics.hpp": header,
+                 "physics/gravity/rooms.txt": "physics", "physics/heat/rooms.txt": "physics",
+                 "physics/all.hpp": '#include "terrane/physics/heat/physics.hpp"\n',
+                 "cli/main.cpp": '#include "terrane/physics/all.hpp"\n'}
+        status, output = run_on(files, rooms)
+        self.assertEqual(status, 0, output)
+        status, output = run_on({**files, "physics/heat/steps.cpp": '#include "terrane/physics/gravity/physics.hpp"\n',
+                                 "physics/heat/list.cpp": '#include "terrane/physics/all.hpp"\n',
+                                 "physics/waves/steps.cpp": ""}, rooms)
+        self.assertEqual(status, 1)
+        self.assertIn("physics/heat/steps.cpp:1: physics/heat includes physics/gravity", output)
+        self.assertIn("physics/heat/list.cpp:1: room physics/heat may not include physics", output)
+        self.assertIn("physics/waves has no physics.hpp", output)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@
 #include "terrane/base/text.hpp"
 #include "terrane/base/version.hpp"
 #include "terrane/cli/verbs.hpp"
-#include "terrane/physics/gravity/simulation.hpp"
+#include "terrane/physics/all.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::cli {
@@ -228,8 +228,7 @@ int command_of_rank_0(int argc, const char* const* argv, const Registry& registr
 }  // namespace
 
 int command(int argc, const char* const* argv, Comm& comm, const std::string& mpi) {
-  Registry registry;
-  registry.add(gravity::physics());
+  const Registry registry = physics::all();
   if (comm.rank() == 0) {
     const int status = command_of_rank_0(argc, argv, registry, comm, mpi);
     dismiss(comm);

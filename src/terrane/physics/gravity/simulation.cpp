@@ -111,6 +111,8 @@ Prisms views(const PrismModel& model) {
 
 }  // namespace
 
+const Section& Settings::section() { return description; }
+
 Settings Settings::read(const Config& job) {
   const auto table = job.table("simulation").describe({keys});
   Settings settings;
@@ -365,20 +367,6 @@ void Simulation::write_model(const std::string& path) const {
   } else {
     io::write(path, io::PrismData{std::get<PrismModel>(model_), notes});
   }
-}
-
-Physics physics() {
-  Physics gravity{"gravity", "Potential, gravity and gradient tensor of prisms.", {}, {}, {}};
-  const auto add = [&](std::span<const Section> sections) {
-    gravity.sections.insert(gravity.sections.end(), sections.begin(), sections.end());
-  };
-  add(earth_sections());
-  add(survey_sections());
-  add({&description, 1});
-  add({&Output::section(), 1});
-  gravity.make = [](const Config& job) { return Simulation::from_job(job); };
-  gravity.serve = serve;
-  return gravity;
 }
 
 }  // namespace terrane::gravity

@@ -29,6 +29,7 @@ struct Settings {
 
   /// Throws InputError.
   static Settings read(const Config& job);
+  static const Section& section();
 };
 
 /// "channels: g_u", one setting a line.
@@ -62,8 +63,5 @@ class Simulation final : public terrane::Simulation {
   std::string job_;  ///< text of the job file; empty when there was none
   std::vector<std::string> notes_, warnings_;
 };
-
-/// Gravity for a Registry.
-Physics physics();
 
 }  // namespace terrane::gravity

@@ -1,5 +1,6 @@
-// forward() on arrays, and the names of channels in frames.
+// Gravity: forward() on arrays, simulations from nouns, and the names of channels in frames.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
@@ -7,30 +8,10 @@
 #include "module.hpp"
 #include "progress.hpp"
 #include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/simulation.hpp"
 #include "terrane/survey/frames.hpp"
 
 namespace terrane::python {
-
-nb::dict to_dict(const Report& report) {
-  nb::dict d;
-  d["sources"] = report.sources;
-  d["stations"] = report.stations;
-  d["pairs"] = report.pairs;
-  d["seconds"] = report.seconds;
-  d["memory_bytes"] = report.memory_bytes;
-  d["method"] = report.method;
-  d["reason"] = report.reason;
-  d["device"] = report.device;
-  d["estimated_error"] = report.estimated_error;
-  d["verified_stations"] = report.verified_stations;
-  d["verified_error"] = report.verified_error;
-  d["singular_stations"] = report.singular_stations;
-  d["inside_stations"] = report.inside_stations;
-  nb::list warnings;
-  for (const auto& warning : report.warnings) warnings.append(warning);
-  d["warnings"] = warnings;
-  return d;
-}
 
 namespace {
 
@@ -103,6 +84,26 @@ nb::tuple channels_in_frame(const std::vector<std::string>& names, const std::st
   return nb::make_tuple(set.bits(), list);
 }
 
+/// ("mesh", easting, northing, up, density [cells]) or ("prisms", [m, 6], density [m])
+DensityModel model_of(const nb::tuple& t) {
+  if (nb::cast<std::string>(t[0]) == "mesh")
+    return MeshModel::from_dense(
+        TensorMesh(values_of(nb::cast<Vector>(t[1])), values_of(nb::cast<Vector>(t[2])),
+                   values_of(nb::cast<Vector>(t[3]))),
+        values_of(nb::cast<Vector>(t[4])));
+  PrismModel model;
+  const auto faces = nb::cast<Matrix>(t[1]);
+  auto& p = model.prisms;
+  std::size_t column = 0;
+  for (auto* face : {&p.west, &p.east, &p.south, &p.north, &p.bottom, &p.top}) {
+    std::vector<double> kept;
+    const auto seen = column_of(faces, column++, kept);
+    face->assign(seen.begin(), seen.end());
+  }
+  model.density = values_of(nb::cast<Vector>(t[2]));
+  return model;
+}
+
 }  // namespace
 
 void bind_gravity(nb::module_& m) {
@@ -114,6 +115,38 @@ void bind_gravity(nb::module_& m) {
         nb::arg("singular"), nb::arg("accuracy"), nb::arg("method"), nb::arg("policy"), nb::arg("single"),
         nb::arg("gravitational_constant"), nb::arg("verify"), nb::arg("device"), nb::arg("threads"),
         nb::arg("report").none());
+  nb::class_<gravity::Simulation>(m, "GravitySimulation")
+      .def("check", [](gravity::Simulation& simulation) { return to_dict(plan_of(simulation)); })
+      .def(
+          "run",
+          [](gravity::Simulation& simulation, const nb::object& report) {
+            return released(report, [&](Progress& progress) { return simulation.run(&progress); });
+          },
+          nb::arg("report").none())
+      .def("write_model", [](const gravity::Simulation& simulation, const std::string& path) {
+        simulation.write_model(path);
+      });
+
+  m.def("simulation",
+        [](const nb::tuple& model, const nb::tuple& survey, unsigned channels, double accuracy, int method,
+           int policy, bool single, double gravitational_constant, std::size_t verify,
+           const std::string& device, int threads, const std::string& frame, const std::string& units) {
+          gravity::Settings settings;
+          auto& p = settings.parameters;
+          p.channels = ChannelSet::from_bits(channels);
+          p.accuracy = accuracy;
+          p.method = static_cast<gravity::Method>(method);
+          p.singular = static_cast<gravity::SingularPolicy>(policy);
+          if (single) p.precision = gravity::Precision::single_precision;
+          p.gravitational_constant = gravitational_constant;
+          p.verify = verify;
+          p.device = device_from_text(device);
+          p.threads = threads;
+          settings.frame = frame_from_name(frame);
+          settings.units = unit_system_from_name(units);
+          return std::make_unique<gravity::Simulation>(model_of(model), survey_of(survey), settings);
+        });
+
   m.def("channels", &channels_in_frame);
 }
 

@@ -1,0 +1,25 @@
+#include "terrane/physics/gravity/physics.hpp"
+
+#include "terrane/job/earth.hpp"
+#include "terrane/job/output.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/physics/gravity/run/distribute.hpp"
+#include "terrane/physics/gravity/simulation.hpp"
+
+namespace terrane::gravity {
+
+Physics physics() {
+  Physics gravity{"gravity", "Potential, gravity and gradient tensor of prisms.", {}, {}, {}};
+  const auto add = [&](std::span<const Section> sections) {
+    gravity.sections.insert(gravity.sections.end(), sections.begin(), sections.end());
+  };
+  add(earth_sections());
+  add(survey_sections());
+  add({&Settings::section(), 1});
+  add({&Output::section(), 1});
+  gravity.make = [](const Config& job) { return Simulation::from_job(job); };
+  gravity.serve = serve;
+  return gravity;
+}
+
+}  // namespace terrane::gravity

@@ -1,0 +1,36 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "terrane/physics/all.hpp"
+
+namespace terrane {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(AllPhysics, AreTheFoldersThatHaveAPhysicsHeader) {
+  std::set<std::string> folders, names;
+  for (const auto& entry : fs::directory_iterator(fs::path(TERRANE_SOURCE_DIR) / "src/terrane/physics"))
+    if (fs::exists(entry.path() / "physics.hpp")) folders.insert(entry.path().filename());
+  const auto registry = physics::all();
+  for (const auto& physics : registry.all()) names.emplace(physics.name);
+  EXPECT_EQ(names, folders);
+  EXPECT_EQ(names.size(), registry.all().size());
+}
+
+TEST(AllPhysics, CanBeMadeSummedUpAndServed) {
+  const auto registry = physics::all();
+  for (const auto& physics : registry.all()) {
+    EXPECT_FALSE(physics.summary.empty()) << physics.name;
+    EXPECT_FALSE(physics.sections.empty()) << physics.name;
+    EXPECT_TRUE(physics.make) << physics.name;
+    EXPECT_TRUE(physics.serve) << physics.name;
+  }
+}
+
+}  // namespace
+}  // namespace terrane
