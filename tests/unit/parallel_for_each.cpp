@@ -1,10 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <omp.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <csignal>
+#include <mutex>
+#include <set>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "terrane/parallel/threads/for_each.hpp"
@@ -25,13 +32,92 @@ TEST(ForEach, OfNothingDoesNothing) {
 }
 
 TEST(ForEach, UsesNoMoreThreadsThanItMay) {
-  std::atomic<int> most{0};
-  for_each(200, 3, [&](std::size_t) {
-    int seen = most;
-    while (seen < omp_get_num_threads() && !most.compare_exchange_weak(seen, omp_get_num_threads())) {
-    }
+  for_each(64, 8, [](std::size_t) {});  // so that there are more
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  for (int n = 0; n < 20; ++n) {
+    seen.clear();
+    for_each(200, 3, [&](std::size_t) {
+      const std::lock_guard lock(mutex);
+      seen.insert(std::this_thread::get_id());
+    });
+    EXPECT_LE(seen.size(), 3U);
+  }
+}
+
+TEST(ForEach, WithinATaskStaysOnItsThread) {
+  for_each(8, 4, [](std::size_t) {
+    const auto self = std::this_thread::get_id();
+    std::atomic<int> calls{0};
+    for_each(16, 4, [&](std::size_t) { calls += std::this_thread::get_id() == self; });
+    EXPECT_EQ(calls, 16);
   });
-  EXPECT_LE(most, 3);
+}
+
+TEST(ForEach, ServesSeveralCallersAtOnce) {
+  std::atomic<int> calls{0};
+  std::vector<std::thread> callers;
+  for (int n = 0; n < 4; ++n)
+    callers.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) for_each(20, 3, [&](std::size_t) { ++calls; });
+    });
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(calls, 4 * 50 * 20);
+}
+
+TEST(ForEach, WorksInAForkedProcess) {
+  for_each(16, 3, [](std::size_t) {});
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(20);  // rather than hang
+    std::atomic<int> calls{0};
+    for_each(1000, 3, [&](std::size_t) { ++calls; });
+    _exit(calls == 1000 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+/// Processes that do nothing but keep the processors busy, while it lives.
+class BusyMachine {
+ public:
+  explicit BusyMachine(int processes) {
+    for (int n = 0; n < processes; ++n) {
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(60);
+        for (volatile unsigned long i = 0;; i = i + 1) {
+        }
+      }
+      if (child > 0) children_.push_back(child);
+    }
+  }
+  ~BusyMachine() {
+    for (const pid_t child : children_) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+  }
+
+ private:
+  std::vector<pid_t> children_;
+};
+
+TEST(ForEach, OfSmallTasksTakesNoLongerOnABusyMachineThanItsShare) {
+  if (omp_get_proc_bind() != omp_proc_bind_false) GTEST_SKIP() << "threads are bound, and those of OpenMP";
+  const auto seconds = [](int threads) {
+    const auto start = std::chrono::steady_clock::now();
+    std::atomic<int> calls{0};
+    for (int n = 0; n < 1000; ++n) for_each(16, threads, [&](std::size_t) { ++calls; });
+    EXPECT_EQ(calls, 16000);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  seconds(2);  // begins the threads
+  const BusyMachine busy(2 * omp_get_num_procs());
+  // A barrier for each of these thousand calls waits for a turn of the processor, some milliseconds.
+  EXPECT_LT(seconds(2), 10 * seconds(1) + 1);
 }
 
 TEST(ForEach, ThrowsTheExceptionOfATaskAndStopsEarly) {

@@ -1,12 +1,18 @@
 #include "terrane/parallel/threads/for_each.hpp"
 
 #include <omp.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
 #include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 namespace terrane {
 
@@ -23,22 +29,159 @@ void share_processors(int processes) {
   omp_set_num_threads(std::max(1, omp_get_num_procs() / processes));
 }
 
-void for_each(std::size_t count, int threads, const std::function<void(std::size_t)>& task) {
+namespace {
+
+/// One call of for_each, whose tasks are taken one at a time by whoever is free.
+struct Work {
+  const std::function<void(std::size_t)>& task;
+  std::size_t count;
+  int wanted;                        // helpers that may still join; guarded by the mutex of the helpers
+  std::atomic<int> inside{0};        // helpers that have joined and not left
+  std::atomic<std::size_t> next{0};  // task
   std::atomic<bool> failed{false};
   std::exception_ptr error;
-  // No more threads than tasks: waking a team for one task takes longer than a small task itself.
-  const int team =
-      static_cast<int>(std::clamp<std::size_t>(count, 1, static_cast<std::size_t>(thread_count(threads))));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
-  for (std::size_t index = 0; index < count; ++index) {
-    if (failed.load(std::memory_order_relaxed)) continue;
+
+  Work(const std::function<void(std::size_t)>& one, std::size_t tasks, int helpers)
+      : task(one), count(tasks), wanted(helpers) {}
+
+  void do_one(std::size_t index) {
+    if (failed.load(std::memory_order_relaxed)) return;
     try {
       task(index);
     } catch (...) {
       if (!failed.exchange(true)) error = std::current_exception();
     }
   }
-  if (error) std::rethrow_exception(error);
+  void run() {
+    while (!failed.load(std::memory_order_relaxed)) {
+      const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
+      if (index >= count) return;
+      do_one(index);
+    }
+  }
+};
+
+thread_local bool within_a_task = false;
+
+/// Looks for a short while, before sleep: waking takes longer than many a task.
+template <class Ready>
+void spin(const Ready& ready) {
+  constexpr int looks = 4000;  // a few microseconds, hardly lost on a busy machine
+  for (int i = 0; i < looks && !ready(); ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+/// The threads that help those who call for_each. They sleep while there is nothing to do. Nobody waits for
+/// one that has not begun: the caller does what is left itself. So on a machine that is busy with other
+/// programs a small piece of work takes no longer than alone, however many threads it may use; the barriers
+/// of OpenMP wait for every thread of the team, and those that wait keep others from running.
+class Helpers {
+ public:
+  void run(Work& work) {
+    post(work);
+    within_a_task = true;
+    work.run();
+    within_a_task = false;
+    withdraw(work);
+  }
+
+  /// Never destroyed: threads that sleep at the end of the process must find it.
+  static Helpers& all() {
+    static const bool once = [] {
+      current() = new Helpers;
+      // Threads do not come along into a forked process.
+      pthread_atfork(nullptr, nullptr, [] { current() = new Helpers; });
+      return true;
+    }();
+    static_cast<void>(once);
+    return *current();
+  }
+
+ private:
+  static Helpers*& current() {
+    static Helpers* helpers = nullptr;
+    return helpers;
+  }
+
+  void post(Work& work) {
+    const std::lock_guard lock(mutex_);
+    for (; threads_ < work.wanted; ++threads_) try {
+        std::thread([this] { help(); }).detach();
+      } catch (const std::system_error&) {  // the system has no more: those that are there will do
+        break;
+      }
+    open_.push_back(&work);
+    posted_.fetch_add(1, std::memory_order_release);
+    wake_some();
+  }
+
+  void withdraw(Work& work) {
+    std::unique_lock lock(mutex_);
+    std::erase(open_, &work);
+    lock.unlock();
+    const auto done = [&] { return work.inside.load(std::memory_order_acquire) == 0; };
+    spin(done);
+    if (done()) return;
+    lock.lock();
+    left_.wait(lock, done);
+  }
+
+  void help() {
+    within_a_task = true;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      const auto found =
+          std::find_if(open_.begin(), open_.end(), [](const Work* work) { return work->wanted > 0; });
+      if (found == open_.end()) {
+        const auto seen = posted_.load(std::memory_order_relaxed);
+        const auto something = [&] { return posted_.load(std::memory_order_acquire) != seen; };
+        lock.unlock();
+        spin(something);
+        lock.lock();
+        ++asleep_;
+        posts_.wait(lock, something);
+        --asleep_;
+        continue;
+      }
+      Work& work = **found;
+      --work.wanted;
+      work.inside.fetch_add(1, std::memory_order_relaxed);
+      if (work.wanted > 0) wake_some();
+      lock.unlock();
+      work.run();
+      lock.lock();
+      if (work.inside.fetch_sub(1, std::memory_order_release) == 1) left_.notify_all();
+    }
+  }
+
+  /// Two, who wake two each: one after the other would take the caller long.
+  void wake_some() {
+    for (int n = 0; n < std::min(asleep_, 2); ++n) posts_.notify_one();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable posts_, left_;
+  std::vector<Work*> open_;
+  std::atomic<unsigned> posted_{0};
+  int threads_ = 0, asleep_ = 0;
+};
+
+}  // namespace
+
+void for_each(std::size_t count, int threads, const std::function<void(std::size_t)>& task) {
+  // No more threads than tasks: waking one takes longer than a small task itself.
+  const int team = static_cast<int>(std::clamp<std::size_t>(
+      count, 1, static_cast<std::size_t>(std::min(thread_count(threads), omp_get_thread_limit()))));
+  Work work(task, count, team - 1);
+  if (team == 1 || within_a_task || omp_in_parallel()) {
+    work.run();
+  } else if (omp_get_proc_bind() != omp_proc_bind_false) {
+    // The user has said which threads run where, and OpenMP alone knows how.
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
+    for (std::size_t index = 0; index < count; ++index) work.do_one(index);
+  } else {
+    Helpers::all().run(work);
+  }
+  if (work.error) std::rethrow_exception(work.error);
 }
 
 }  // namespace terrane

@@ -16,7 +16,10 @@ void share_processors(int processes);
 
 /// Calls task(index) once for every index below count, on up to `threads` threads, in no particular order;
 /// what a task computes must not depend on that order. The first exception ends the loop early and is thrown
-/// here.
+/// here. The caller is one of the threads and waits for tasks that have begun, never for threads that have
+/// not; others sleep, so on a busy machine small work takes no longer on many threads than on one. Called
+/// within a task: on the thread of that task alone. After fork() the child has threads of its own. Where
+/// OMP_PROC_BIND binds threads, they are those of OpenMP.
 void for_each(std::size_t count, int threads, const std::function<void(std::size_t)>& task);
 
 }  // namespace terrane
