@@ -120,9 +120,29 @@ PendingPath::~PendingPath() {
   if (!committed_ && !temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
+void PendingPath::reserve(std::size_t bytes) {
+#ifdef __linux__
+  const int descriptor = ::open(temporary_.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) fail_write(path_, "cannot be written", errno);
+  const int taken = ::fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes));
+  const int error = errno;
+  ::close(descriptor);
+  if (taken == 0) reserved_ = true;
+  else if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+    fail_write(path_, fmt::format("its {:.3g} GB cannot be written", static_cast<double>(bytes) / 1e9),
+               error);
+#else
+  static_cast<void>(bytes);
+#endif
+}
+
 void PendingPath::commit() {
   const int descriptor = ::open(temporary_.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) fail_write(path_, "cannot be finished", errno);
+  struct stat now {};
+  if (reserved_ && ::fstat(descriptor, &now) == 0 && ::ftruncate(descriptor, now.st_size) != 0) {
+    // The file is as it should be; only the room behind it stays taken.
+  }
   const int synced = ::fsync(descriptor);
   const int error = errno;
   ::close(descriptor);

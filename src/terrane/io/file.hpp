@@ -23,12 +23,15 @@ class PendingPath {
 
   const std::string& path() const noexcept { return path_; }            ///< the name it will have
   const std::string& temporary() const noexcept { return temporary_; }  ///< the name to write to
-  /// Puts the file on disk (fsync) and renames it. Throws FileError.
+  /// Takes this much room on the disk, where the file system can; the file keeps its length. For libraries
+  /// that do not survive a disk that fills up. Throws FileError when there is not so much room.
+  void reserve(std::size_t bytes);
+  /// Puts the file on disk (fsync), gives back the room it did not need, and renames it. Throws FileError.
   void commit();
 
  private:
   std::string path_, target_, temporary_;
-  bool committed_ = false;
+  bool reserved_ = false, committed_ = false;
 };
 
 /// A file that appears complete or not at all. Every write is checked: a full disk is a FileError with the
