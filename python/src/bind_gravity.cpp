@@ -109,6 +109,11 @@ DensityModel model_of(const nb::tuple& t) {
 void bind_gravity(nb::module_& m) {
   nb::class_<Report>(m, "Report")
       .def("to_dict", [](const Report& report) { return to_dict(report); })
+      .def("__getstate__", [](const Report& report) { return nb::make_tuple(to_dict(report)); })
+      .def("__setstate__",
+           [](Report& report, const nb::tuple& state) {
+             new (&report) Report(report_of(nb::cast<nb::dict>(state[0])));
+           })
       .def_ro("singular_stations", &Report::singular_stations);
   m.def("forward", &forward_arrays, nb::arg("prisms"), nb::arg("density"), nb::arg("easting"),
         nb::arg("northing"), nb::arg("up"), nb::arg("channels"), nb::arg("out"), nb::arg("divisors"),
@@ -124,6 +129,7 @@ void bind_gravity(nb::module_& m) {
           },
           nb::arg("report").none())
       .def("write_model", [](const gravity::Simulation& simulation, const std::string& path) {
+        const nb::gil_scoped_release free;
         simulation.write_model(path);
       });
 

@@ -4,6 +4,7 @@
 
 #include "module.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/io/library_lock.hpp"
 #include "terrane/io/registry.hpp"
 
 namespace terrane::python {
@@ -142,9 +143,36 @@ io::Content content_of(const nb::dict& d) {
   return io::to_table(survey_of(nb::cast<nb::tuple>(d["survey"])), attributes);
 }
 
+/// h5py may stand on the same HDF5 library. Once it is imported, its lock is held too while Terrane is in
+/// there.
+io::LibraryGate gate_of_h5py() {
+  static thread_local bool held = false;
+  const auto call = [](const char* what) {
+    try {
+      const nb::dict modules = nb::module_::import_("sys").attr("modules");
+      if (!modules.contains("h5py._objects")) return false;
+      modules["h5py._objects"].attr("phil").attr(what)();
+      return true;
+    } catch (const nb::python_error&) {  // h5py of another kind, without that lock
+      return false;
+    }
+  };
+  return {[call] {
+            const nb::gil_scoped_acquire gil;
+            held = call("acquire");
+          },
+          [call] {
+            if (!held) return;
+            const nb::gil_scoped_acquire gil;
+            call("release");
+            held = false;
+          }};
+}
+
 }  // namespace
 
 void bind_files(nb::module_& m) {
+  io::set_library_gate(gate_of_h5py());
   m.def(
       "read",
       [](const std::string& path, const std::string& format, const std::string& mesh, const std::string& unit,

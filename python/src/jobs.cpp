@@ -27,13 +27,38 @@ nb::dict to_dict(const Report& report) {
   d["device"] = report.device;
   d["estimated_error"] = report.estimated_error;
   d["verified_stations"] = report.verified_stations;
+  d["verified_by"] = report.verified_by;
   d["verified_error"] = report.verified_error;
   d["singular_stations"] = report.singular_stations;
   d["inside_stations"] = report.inside_stations;
-  nb::list warnings;
+  nb::list notes, warnings;
+  for (const auto& note : report.notes) notes.append(note);
   for (const auto& warning : report.warnings) warnings.append(warning);
+  d["notes"] = notes;
   d["warnings"] = warnings;
   return d;
+}
+
+Report report_of(const nb::dict& d) {
+  Report report;
+  const auto take = [&](const char* name, auto& to) { to = nb::cast<std::decay_t<decltype(to)>>(d[name]); };
+  take("sources", report.sources);
+  take("stations", report.stations);
+  take("pairs", report.pairs);
+  take("seconds", report.seconds);
+  take("memory_bytes", report.memory_bytes);
+  take("method", report.method);
+  take("reason", report.reason);
+  take("device", report.device);
+  take("estimated_error", report.estimated_error);
+  take("verified_stations", report.verified_stations);
+  take("verified_by", report.verified_by);
+  take("verified_error", report.verified_error);
+  take("singular_stations", report.singular_stations);
+  take("inside_stations", report.inside_stations);
+  take("notes", report.notes);
+  take("warnings", report.warnings);
+  return report;
 }
 
 nb::dict to_dict(const Plan& plan) {
@@ -80,10 +105,35 @@ struct Job {
   terrane::Output output;
 };
 
+/// What pickle keeps of a result: (survey, fields, which are single, singular, attributes, report)
+nb::tuple state_of(const Result& result) {
+  nb::list single;
+  for (const auto& field : result.fields) single.append(field.single);
+  return nb::make_tuple(to_tuple(result.survey), to_list(result.fields), single,
+                        nb::bytes(result.singular.data(), result.singular.size()), to_dict(result.attributes),
+                        to_dict(result.report));
+}
+
+Result result_of(const nb::tuple& state) {
+  Result result{
+      survey_of(nb::cast<nb::tuple>(state[0])), columns_of(nb::cast<nb::list>(state[1])), {}, {}, {}};
+  const auto single = nb::cast<nb::list>(state[2]);
+  for (std::size_t f = 0; f < result.fields.size(); ++f) result.fields[f].single = nb::cast<bool>(single[f]);
+  const auto mask = nb::cast<nb::bytes>(state[3]);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(mask.c_str());
+  result.singular.assign(bytes, bytes + mask.size());
+  result.attributes = nb::cast<std::map<std::string, std::string>>(state[4]);
+  result.report = report_of(nb::cast<nb::dict>(state[5]));
+  return result;
+}
+
 }  // namespace
 
 void bind_jobs(nb::module_& m) {
   nb::class_<Result>(m, "Result")
+      .def("__getstate__", &state_of)
+      .def("__setstate__",
+           [](Result& result, const nb::tuple& state) { new (&result) Result(result_of(state)); })
       .def("survey", [](const Result& result) { return to_tuple(result.survey); })
       .def("fields", [](const Result& result) { return to_list(result.fields); })
       .def("singular",
@@ -105,7 +155,11 @@ void bind_jobs(nb::module_& m) {
             return released(report, [&](Progress& progress) { return job.simulation->run(&progress); });
           },
           nb::arg("report").none())
-      .def("write_model", [](const Job& job, const std::string& path) { job.simulation->write_model(path); })
+      .def("write_model",
+           [](const Job& job, const std::string& path) {
+             const nb::gil_scoped_release free;
+             job.simulation->write_model(path);
+           })
       .def_prop_ro("files", [](const Job& job) { return names_of(job.output.files); })
       .def_prop_ro("model", [](const Job& job) { return names_of(job.output.model); })
       .def_prop_ro("plots", [](const Job& job) { return names_of(job.output.plots); })

@@ -15,6 +15,8 @@ void bind_jobs(nb::module_& m);
 void bind_houses(nb::module_& m);
 
 nb::dict to_dict(const Report& report);
+/// The same back.
+Report report_of(const nb::dict& report);
 nb::dict to_dict(const Plan& plan);
 /// simulation.check(), without holding Python up.
 Plan plan_of(terrane::Simulation& simulation);

@@ -40,6 +40,12 @@ class Result:
         self.attributes: dict[str, str] = engine.attributes()
         self.report: dict[str, Any] = engine.report()
 
+    def __getstate__(self) -> _core.Result:
+        return self._engine
+
+    def __setstate__(self, engine: _core.Result) -> None:
+        self.__init__(engine)  # type: ignore[misc]
+
     @property
     def survey(self) -> Survey:
         if self._survey is None:

@@ -1,9 +1,14 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <netcdf.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "support/files.hpp"
 #include "terrane/io/hdf5.hpp"
@@ -216,6 +221,46 @@ TEST(Hdf5Mesh, SaysWhatItCannotRead) {
   H5Fclose(again);
   EXPECT_THAT(message([&] { read_hdf5(folder / "a.h5"); }),
               AllOf(HasSubstr("\"wrong\" has the shape [2]"), HasSubstr("[2, 1, 2] cells")));
+}
+
+TEST(NetCdfAndHdf5, AreReadAndWrittenByManyThreadsAtOnce) {
+  const TemporaryFolder folder;
+  std::atomic<int> whole{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([&, t] {
+        for (int turn = 0; turn < 15; ++turn) {
+          const auto path = folder / fmt::format("{}.{}", t, (t + turn) % 2 == 0 ? "h5" : "nc");
+          const bool hdf5 = path.ends_with("h5");
+          if (hdf5) write_hdf5(path, small_mesh());
+          else write_netcdf(path, small_mesh());
+          const auto back = hdf5 ? read_hdf5(path) : std::get<MeshData>(read_netcdf(path));
+          if (back.cells.at(0).values == small_mesh().cells.at(0).values) ++whole;
+        }
+      });
+  }
+  EXPECT_EQ(whole, 8 * 15);
+}
+
+TEST(NetCdfAndHdf5, AreReadInAProcessForkedWhileAnotherThreadWrites) {
+  const TemporaryFolder folder;
+  std::atomic<bool> stop{false};
+  std::jthread writer([&] {
+    while (!stop) write_netcdf(folder / "busy.nc", small_mesh());
+  });
+  write_hdf5(folder / "mesh.h5", small_mesh());
+  for (int child = 0; child < 20; ++child) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      alarm(60);
+      _exit(read_hdf5(folder / "mesh.h5").cells.size() == 1 ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(pid, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+  stop = true;
 }
 
 }  // namespace

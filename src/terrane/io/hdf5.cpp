@@ -12,6 +12,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/hdf5_image.hpp"
+#include "terrane/io/library_lock.hpp"
 #include "terrane/io/memory.hpp"
 
 namespace terrane::io {
@@ -45,22 +46,6 @@ class Handle {
  private:
   hid_t id_;
   herr_t (*close_)(hid_t);
-};
-
-/// HDF5 prints its error stack by itself; Terrane's errors say what matters.
-class Quiet {
- public:
-  Quiet() {
-    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
-  ~Quiet() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
-
- private:
-  H5E_auto2_t function_ = nullptr;
-  void* data_ = nullptr;
 };
 
 class Reader {
@@ -228,7 +213,6 @@ class Reader {
   }
 
   const std::string& path_;
-  Quiet quiet_;
   Handle file_;
 };
 
@@ -323,7 +307,6 @@ class Writer {
     if (status < 0)
       throw FileError(file_out_.path(), "cannot be written as HDF5", "Nothing was left behind.");
   }
-  Quiet quiet_;
   AtomicFile file_out_;
   Image image_;  // before the file, which gives it its bytes when it closes
   Handle file_;
@@ -332,6 +315,7 @@ class Writer {
 }  // namespace
 
 MeshData read_hdf5(const std::string& path) {
+  const LibraryLock lock;
   try {
     return Reader(path).mesh();
   } catch (const std::bad_alloc&) {
@@ -340,6 +324,7 @@ MeshData read_hdf5(const std::string& path) {
 }
 
 void write_hdf5(const std::string& path, const MeshData& data) {
+  const LibraryLock lock;
   Writer out(path);
   const auto& mesh = data.mesh;
   out.attributes(data.attributes, mesh_format);
@@ -355,6 +340,7 @@ void write_hdf5(const std::string& path, const MeshData& data) {
 }
 
 Arrays read_hdf5_arrays(const std::string& path) {
+  const LibraryLock lock;
   try {
     return Reader(path).arrays();
   } catch (const std::bad_alloc&) {
@@ -363,6 +349,7 @@ Arrays read_hdf5_arrays(const std::string& path) {
 }
 
 void write_hdf5_arrays(const std::string& path, const Arrays& arrays) {
+  const LibraryLock lock;
   Writer out(path);
   out.attributes(arrays.attributes, arrays_format);
   for (const auto& c : arrays.columns)

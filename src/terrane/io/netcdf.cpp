@@ -19,6 +19,7 @@
 #include "terrane/base/text.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/hdf5_image.hpp"
+#include "terrane/io/library_lock.hpp"
 #include "terrane/io/memory.hpp"
 
 namespace terrane::io {
@@ -612,10 +613,12 @@ auto guarded(const std::string& path, Function&& function) {
 }  // namespace
 
 Content read_netcdf(const std::string& path, const std::string& field) {
+  const LibraryLock lock;
   return guarded(path, [&] { return Reader(path).content(field); });
 }
 
 void write_netcdf(const std::string& path, const GridData& grid) {
+  const LibraryLock lock;
   Writer out(path);
   const char *x_name = grid.geographic ? "longitude" : "easting",
              *y_name = grid.geographic ? "latitude" : "northing";
@@ -642,6 +645,7 @@ void write_netcdf(const std::string& path, const GridData& grid) {
 }
 
 void write_netcdf(const std::string& path, const Table& table) {
+  const LibraryLock lock;
   Writer out(path);
   const int station = out.dimension("station", table.rows());
   out.attribute(NC_GLOBAL, "featureType", "point");
@@ -670,6 +674,7 @@ void write_netcdf(const std::string& path, const Table& table) {
 }
 
 void write_netcdf(const std::string& path, const MeshData& data) {
+  const LibraryLock lock;
   Writer out(path);
   constexpr std::array names{"up", "northing", "easting"};
   const std::array<const std::vector<double>*, 3> faces{&data.mesh.up(), &data.mesh.northing(),

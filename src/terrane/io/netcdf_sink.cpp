@@ -17,6 +17,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/hdf5_image.hpp"
+#include "terrane/io/library_lock.hpp"
 #include "terrane/io/memory.hpp"
 
 namespace terrane::io {
@@ -100,6 +101,7 @@ class NetcdfSink::File {
   /// pending: the file on disk; null: in memory.
   File(std::string path, PendingPath* pending) : path_(std::move(path)), compressed_(pending == nullptr) {
     constexpr std::size_t first_bytes = 1 << 16;
+    const LibraryLock lock;
     check(pending == nullptr ? nc_create_mem(path_.c_str(), NC_NETCDF4 | NC_CLOBBER, first_bytes, &file_)
                              : nc_create(pending->temporary().c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
     open_ = true;
@@ -108,10 +110,13 @@ class NetcdfSink::File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File() {
-    if (open_) nc_abort(file_);
+    if (!open_) return;
+    const LibraryLock lock;
+    nc_abort(file_);
   }
 
   void define(const Dataset& header) {
+    const LibraryLock lock;
     text(NC_GLOBAL, "Conventions", "CF-1.8");
     for (const auto& d : header.dimensions)
       check(nc_def_dim(file_, d.name.c_str(), d.size, &dimensions_[d.name]));
@@ -139,17 +144,20 @@ class NetcdfSink::File {
 
   void put(const Variable& variable, const Slab& slab, const ValueSpan& values) {
     const int id = variables_.at(variable.name);
+    const LibraryLock lock;
     std::visit([&](const auto& span) { put(id, slab, span); }, values);
   }
 
   void close() {
     open_ = false;
+    const LibraryLock lock;
     check(nc_close(file_));
   }
 
   void close_into(AtomicFile& out) {
     open_ = false;
     NC_memio image{};
+    const LibraryLock lock;
     check(nc_close_memio(file_, &image));
     const std::unique_ptr<void, decltype(&std::free)> owner(image.memory, std::free);
     out.write(hdf5_image(image.memory, image.size));
@@ -442,6 +450,9 @@ class DatasetReader {
 
 }  // namespace
 
-Dataset read_dataset(const std::string& path) { return DatasetReader(path).read(); }
+Dataset read_dataset(const std::string& path) {
+  const LibraryLock lock;
+  return DatasetReader(path).read();
+}
 
 }  // namespace terrane::io

@@ -165,6 +165,15 @@ class Helpers {
   int threads_ = 0, asleep_ = 0;
 };
 
+/// Whether this process was forked from one that computed on OpenMP's threads: GNU's would wait for ever for
+/// those, which stayed behind.
+bool team_stayed_behind() {
+  static std::atomic<pid_t> owner{0};
+  const pid_t here = getpid();
+  pid_t known = 0;
+  return !owner.compare_exchange_strong(known, here) && known != here;
+}
+
 }  // namespace
 
 void for_each(std::size_t count, int threads, const std::function<void(std::size_t)>& task) {
@@ -174,7 +183,7 @@ void for_each(std::size_t count, int threads, const std::function<void(std::size
   Work work(task, count, team - 1);
   if (team == 1 || within_a_task || omp_in_parallel()) {
     work.run();
-  } else if (omp_get_proc_bind() != omp_proc_bind_false) {
+  } else if (omp_get_proc_bind() != omp_proc_bind_false && !team_stayed_behind()) {
     // The user has said which threads run where, and OpenMP alone knows how.
 #pragma omp parallel for schedule(dynamic, 1) num_threads(team)
     for (std::size_t index = 0; index < count; ++index) work.do_one(index);
