@@ -2,7 +2,7 @@
 # CXX, CXXFLAGS and LDFLAGS of the environment are respected; JOBS=N sets how many compilers run at once.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test bench format check-format docs install clean
+.PHONY: help build demo test test-long bench format check-format docs install clean
 
 help:  ## this list
 	@echo "Terrane: one earth model in, every field out"
@@ -15,8 +15,11 @@ build:  ## the terrane command, in build/release
 demo:  ## compute the field of seven buried spheres and draw it
 	@tools/demo
 
-test:  ## build and run all tests
+test:  ## build and run all tests but the long ones
 	@tools/test
+
+test-long:  ## build and run the tests that take minutes to hours
+	@tools/test long
 
 bench:  ## run the benchmarks and record them in benchmarks/records
 	@tools/bench
@@ -30,7 +33,8 @@ check-format:  ## see whether all C++ is in the house's format
 docs:  ## build the documentation into build/docs/site
 	@tools/docs
 
-install: build  ## install below PREFIX (default /usr/local)
+install:  ## install below PREFIX (default /usr/local), for all processors of this kind
+	@TERRANE_CMAKE_FLAGS="-DTERRANE_KERNELS=ALL $$TERRANE_CMAKE_FLAGS" tools/build release terrane_command
 	@cmake --install build/release --prefix "$(or $(PREFIX),/usr/local)"
 
 clean:  ## remove everything that was built

@@ -10,15 +10,27 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # Precompiled headers can be cached when their macros and times are taken on trust.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
 endif()
 
-# CUDA, where its compiler is found. Files of device code (*.cu) are compiled by it, or else as C++: then the debug
-# device runs them, and only GPUs are missing.
-set(TERRANE_CUDA AUTO CACHE STRING "GPUs: AUTO (where nvcc is found), ON or OFF")
+# CUDA. Files of device code (*.cu) are compiled by nvcc, or else as C++: then the debug device runs them, and only GPUs
+# are missing. nvcc takes minutes, so AUTO takes it where there is a GPU to run what it makes; ON compiles for GPUs elsewhere.
+set(TERRANE_CUDA AUTO CACHE STRING "GPUs: AUTO (where there is one, and nvcc), ON (wherever there is nvcc) or OFF")
 set_property(CACHE TERRANE_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(TERRANE_HAS_CUDA OFF)
-if(TERRANE_CUDA AND NOT TERRANE_SANITIZE)
+# The driver's own sign that a GPU answers; under WSL the device has another name.
+if(EXISTS /proc/driver/nvidia/version OR EXISTS /dev/nvidiactl OR EXISTS /dev/dxg)
+  set(TERRANE_SEES_GPU ON)
+else()
+  set(TERRANE_SEES_GPU OFF)
+endif()
+if(TERRANE_CUDA STREQUAL "AUTO" AND NOT TERRANE_SEES_GPU)
+  message(STATUS "This machine has no NVIDIA GPU: nothing is compiled for one (TERRANE_CUDA=ON does so all the same)")
+elseif(TERRANE_CUDA AND NOT TERRANE_SANITIZE)
   set(why "there is no nvcc; put it on the PATH or set CUDACXX")
   if(NOT CMAKE_CUDA_COMPILER)
     find_program(TERRANE_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)

@@ -20,7 +20,7 @@ TEST(KernelTarget, EachInstructionSetTakesAsManyStationsAsItsRegistersHold) {
     try {
       for (const auto& kernels : kernel_target(name).kernels) EXPECT_EQ(kernels.lanes, lanes) << name;
     } catch (const UnsupportedError&) {
-      EXPECT_STRNE(name, "plain");
+      EXPECT_STRNE(name, kernel_target().name);  // a build may have this machine's alone
     }
   }
 }
@@ -31,7 +31,7 @@ TEST(KernelTarget, AnUnknownInstructionSetIsAnsweredWithThoseToBeHad) {
     FAIL();
   } catch (const UnsupportedError& e) {
     EXPECT_THAT(e.what(), testing::HasSubstr("\"sse9\" is not an instruction set"));
-    EXPECT_THAT(e.what(), testing::HasSubstr("plain"));
+    EXPECT_THAT(e.what(), testing::HasSubstr(kernel_target().name));
   }
 }
 

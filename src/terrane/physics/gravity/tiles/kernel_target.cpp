@@ -33,6 +33,12 @@ const KernelTarget& kernel_target(std::string_view wanted) {
     if (wanted.empty() || wanted == target->name) return *target;
     available += (available.empty() ? "" : ", ") + std::string(target->name);
   }
+  if (available.empty())
+    throw UnsupportedError(
+        "processor",
+        fmt::format("this build has kernels for {} alone, which this processor does not run",
+                    built.back().name),
+        "Build on this machine, or with -DTERRANE_KERNELS=ALL for every processor.");
   throw UnsupportedError("TERRANE_SIMD",
                          fmt::format("\"{}\" is not an instruction set of this build and processor", wanted),
                          "Available: " + available + ". Leave TERRANE_SIMD unset for the best.");
