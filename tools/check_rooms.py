@@ -36,7 +36,7 @@ def read_graph(cmake_lists):
         room, words = match.group(1), match.group(3).split()
         named, collecting = [], False
         for word in words:
-            if word in ("DEPENDS", "PUBLIC", "PRIVATE"):
+            if word in ("DEPENDS", "PUBLIC", "PRIVATE", "KERNELS"):
                 collecting = word == "DEPENDS"
             elif collecting:
                 named.append(word)
