@@ -3,12 +3,14 @@
 # A room may use the rooms it names and what those use; nothing else.
 # KERNELS: the room computes, and is compiled with all of -O3. The others are compiled with -O2, in two thirds of the time.
 
-# Headers of the standard library and {fmt} that nearly every file includes, parsed once per target.
-# CMAKE_DISABLE_PRECOMPILE_HEADERS=ON does without.
+# Headers of the standard library and {fmt} that nearly every file includes, parsed once per target. Every file still
+# includes what it uses: CMAKE_DISABLE_PRECOMPILE_HEADERS=ON makes the same programs. (They are named here and not in a
+# header of ours, whose path would keep compiler caches from serving two checkouts.)
 function(terrane_precompiled target)
-  list(TRANSFORM ARGN REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>" OUTPUT_VARIABLE more)
-  target_precompile_headers(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp>" ${more})
+  set(headers fmt/format.h algorithm array cmath cstddef cstdint filesystem functional limits map memory optional span
+    string string_view utility variant vector ${ARGN})
+  list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
+  target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
 # Where there is no CUDA, device code is C++.
