@@ -42,7 +42,7 @@ nb::tuple to_tuple(Survey survey) {
         nb::make_tuple(array_of(std::move(survey.grid->easting)), array_of(std::move(survey.grid->northing)));
   return nb::make_tuple(array_of(std::move(survey.easting)), array_of(std::move(survey.northing)),
                         array_of(std::move(survey.up)), to_list(std::move(survey.columns)), grid,
-                        survey.projection);
+                        survey.projection, survey.frame);
 }
 
 Survey survey_of(const nb::tuple& t) {
@@ -56,6 +56,7 @@ Survey survey_of(const nb::tuple& t) {
     survey.grid = SurveyGrid{values_of(nb::cast<Vector>(grid[0])), values_of(nb::cast<Vector>(grid[1]))};
   }
   survey.projection = nb::cast<std::string>(t[5]);
+  survey.frame = nb::cast<std::string>(t[6]);
   return survey;
 }
 
@@ -192,7 +193,9 @@ void bind_files(nb::module_& m) {
          const std::string& field) {
         const auto held = content_of(content);
         const nb::gil_scoped_release free;
+        auto names = io::left_out(path, held, {format, field});
         io::write(path, held, {format, field});
+        return names;
       },
       nb::arg("path"), nb::arg("content"), nb::arg("format") = "", nb::arg("field") = "");
   m.def("describe", [](const std::string& path) {

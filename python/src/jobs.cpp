@@ -31,6 +31,18 @@ nb::dict to_dict(const Report& report) {
   d["verified_error"] = report.verified_error;
   d["singular_stations"] = report.singular_stations;
   d["inside_stations"] = report.inside_stations;
+  nb::dict misfits;
+  for (const auto& misfit : report.misfits) {
+    nb::dict m;
+    m["unit"] = misfit.unit;
+    m["count"] = misfit.count;
+    m["mean"] = misfit.mean;
+    m["rms"] = misfit.rms;
+    m["weighted"] = misfit.weighted;
+    m["chi_squared"] = misfit.chi_squared;
+    misfits[misfit.field.c_str()] = m;
+  }
+  d["misfits"] = misfits;
   nb::list notes, warnings;
   for (const auto& note : report.notes) notes.append(note);
   for (const auto& warning : report.warnings) warnings.append(warning);
@@ -56,6 +68,13 @@ Report report_of(const nb::dict& d) {
   take("verified_error", report.verified_error);
   take("singular_stations", report.singular_stations);
   take("inside_stations", report.inside_stations);
+  for (const auto& [field, value] : nb::cast<nb::dict>(d["misfits"])) {
+    const auto m = nb::cast<nb::dict>(value);
+    report.misfits.push_back({nb::cast<std::string>(field), nb::cast<std::string>(m["unit"]),
+                              nb::cast<std::size_t>(m["count"]), nb::cast<double>(m["mean"]),
+                              nb::cast<double>(m["rms"]), nb::cast<std::size_t>(m["weighted"]),
+                              nb::cast<double>(m["chi_squared"])});
+  }
   take("notes", report.notes);
   take("warnings", report.warnings);
   return report;
@@ -105,18 +124,19 @@ struct Job {
   terrane::Output output;
 };
 
-/// What pickle keeps of a result: (survey, fields, which are single, singular, attributes, report)
+/// What pickle keeps of a result: (survey, fields, which are single, singular, attributes, report, residuals)
 nb::tuple state_of(const Result& result) {
   nb::list single;
   for (const auto& field : result.fields) single.append(field.single);
   return nb::make_tuple(to_tuple(result.survey), to_list(result.fields), single,
                         nb::bytes(result.singular.data(), result.singular.size()), to_dict(result.attributes),
-                        to_dict(result.report));
+                        to_dict(result.report), to_list(result.residuals));
 }
 
 Result result_of(const nb::tuple& state) {
-  Result result{
-      survey_of(nb::cast<nb::tuple>(state[0])), columns_of(nb::cast<nb::list>(state[1])), {}, {}, {}};
+  Result result;
+  result.survey = survey_of(nb::cast<nb::tuple>(state[0]));
+  result.fields = columns_of(nb::cast<nb::list>(state[1]));
   const auto single = nb::cast<nb::list>(state[2]);
   for (std::size_t f = 0; f < result.fields.size(); ++f) result.fields[f].single = nb::cast<bool>(single[f]);
   const auto mask = nb::cast<nb::bytes>(state[3]);
@@ -124,6 +144,7 @@ Result result_of(const nb::tuple& state) {
   result.singular.assign(bytes, bytes + mask.size());
   result.attributes = nb::cast<std::map<std::string, std::string>>(state[4]);
   result.report = report_of(nb::cast<nb::dict>(state[5]));
+  result.residuals = columns_of(nb::cast<nb::list>(state[6]));
   return result;
 }
 
@@ -142,9 +163,12 @@ void bind_jobs(nb::module_& m) {
            })
       .def("attributes", [](const Result& result) { return to_dict(result.attributes); })
       .def("report", [](const Result& result) { return to_dict(result.report); })
+      .def("residuals", [](const Result& result) { return to_list(result.residuals); })
       .def("write", [](const Result& result, const std::string& path) {
         const nb::gil_scoped_release free;
+        auto names = left_out(path, result);
         write_result(path, result);
+        return names;
       });
 
   nb::class_<Job>(m, "Job")
@@ -155,6 +179,15 @@ void bind_jobs(nb::module_& m) {
             return released(report, [&](Progress& progress) { return job.simulation->run(&progress); });
           },
           nb::arg("report").none())
+      .def("left_out",
+           [](const Job& job) {
+             const auto outline = job.simulation->outline();
+             std::map<std::string, std::vector<std::string>> names;
+             for (const auto& path : job.output.files)
+               if (auto of_file = left_out(path.string(), outline); !of_file.empty())
+                 names[path.string()] = std::move(of_file);
+             return names;
+           })
       .def("write_model",
            [](const Job& job, const std::string& path) {
              const nb::gil_scoped_release free;

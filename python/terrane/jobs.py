@@ -80,6 +80,8 @@ def run(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: O
     """
     made = _job(job, settings, arguments, data, output, threads)
     if write:
+        for path, names in made.left_out().items():
+            print(f"terrane: warning: {path}: this format leaves out {', '.join(names)}", file=sys.stderr)
         for path in [*made.files, *made.model, *(made.plots if plots else [])]:
             folder = os.path.dirname(path)
             try:
@@ -94,7 +96,7 @@ def run(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: O
         print(f"terrane: warning: {warning}", file=sys.stderr)
     if write:
         for path in made.files:
-            result.write(path)
+            result._engine.write(path)
         for path in made.model:
             made.write_model(path)
         if plots and made.plots:

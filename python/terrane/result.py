@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import html_table, text_table
 from .errors import InputError, UnsupportedError
-from .survey import Column, Survey
+from .survey import Column, Survey, warn_left_out
 
 __all__ = ["Result"]
 
@@ -20,7 +20,9 @@ class Result:
 
     It wraps an ``xarray.Dataset``, made when first asked for: ``result["g_u"]`` is its DataArray, and every
     attribute and method of the Dataset can be used on the result itself (``result.g_u``, ``result.sel(...)``).
-    Gridded surveys give variables [northing, easting], lists give [station].
+    Gridded surveys give variables [northing, easting], lists give [station]. Where the survey has observed data of a
+    field, they are ``g_u_observed``, ``g_u_uncertainty`` and ``g_u_residual`` (observed − computed), all in one frame;
+    ``report["misfits"]`` has their rms and chi-squared.
 
     Attributes
     ----------
@@ -37,6 +39,7 @@ class Result:
         self._dataset: Optional[Any] = None
         self._survey: Optional[Survey] = None
         self._fields = [Column(*field) for field in engine.fields()]
+        self._residuals = [Column(*residual) for residual in engine.residuals()]
         self.attributes: dict[str, str] = engine.attributes()
         self.report: dict[str, Any] = engine.report()
 
@@ -49,8 +52,9 @@ class Result:
     @property
     def survey(self) -> Survey:
         if self._survey is None:
-            easting, northing, up, columns, grid, projection = self._engine.survey()
+            easting, northing, up, columns, grid, projection, frame = self._engine.survey()
             survey = Survey(easting, northing, up, projection=projection)
+            survey.frame = frame
             survey._grid = grid
             survey._columns = {c[0]: Column(*c) for c in columns}
             self._survey = survey
@@ -73,8 +77,8 @@ class Result:
         return mask.astype(bool).reshape(self.survey.shape) if mask.size else None
 
     def values(self, name: str) -> Any:
-        """One field as a NumPy array of the survey's shape."""
-        for field in self._fields:
+        """One field, or a residual, as a NumPy array of the survey's shape."""
+        for field in [*self._fields, *self._residuals]:
             if field.name == name:
                 return field.values.reshape(self.survey.shape)
         raise InputError("name", f"there is no field {name!r}", f"There are: {', '.join(self.channels)}.")
@@ -104,7 +108,7 @@ class Result:
             coords = {"easting": (dims, survey.easting, metres), "northing": (dims, survey.northing, metres)}
         coords["up"] = (dims, survey.up.reshape(survey.shape), {**metres, "positive": "up"})
         variables = {}
-        for column in [*survey.columns.values(), *self._fields]:
+        for column in [*survey.columns.values(), *self._fields, *self._residuals]:
             variables[column.name] = (dims, column.values.reshape(survey.shape),
                                       {"units": column.unit, "long_name": column.description or column.name})
         if self.singular is not None:
@@ -135,7 +139,7 @@ class Result:
 
     def write(self, path: Union[str, PathLike[str]]) -> None:
         """Write to a file exactly as the terrane command does; the extension chooses: .nc, .csv, .vts, .npy, ..."""
-        self._engine.write(str(path))
+        warn_left_out(str(path), self._engine.write(str(path)))
 
     def to_netcdf(self, path: Union[str, PathLike[str]]) -> None:
         """CF NetCDF with coordinates, units and provenance."""
@@ -157,7 +161,7 @@ class Result:
     def to_pandas(self) -> Any:
         """A DataFrame with one row a station."""
         frame = self.survey.to_pandas()
-        return frame.assign(**{field.name: field.values for field in self._fields})
+        return frame.assign(**{field.name: field.values for field in [*self._fields, *self._residuals]})
 
     def to_pyvista(self) -> Any:
         """A ``pyvista.StructuredGrid`` (gridded surveys) or ``PolyData`` with the fields as point data."""
@@ -214,6 +218,8 @@ class Result:
             finite = field.values[np.isfinite(field.values)]
             text = f"{finite.min():.6g} … {finite.max():.6g} {field.unit}" if finite.size else "not finite"
             rows.append((field.name, text))
+        for name, misfit in self.report["misfits"].items():
+            rows.append(("misfit", f"{name}: rms {misfit['rms']:.4g} {misfit['unit']} at {misfit['count']:,} stations"))
         rows.append(("frame", self.attributes.get("frame", "")))
         rows.append(("method", str(self.report["method"])))
         rows.append(("time", f"{self.report['seconds']:.3g} s on {self.report['device']}"))

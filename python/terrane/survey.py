@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from os import PathLike
-from typing import Any, Mapping, NamedTuple, Optional, Union
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,12 @@ from ._arrays import Floats, axis, html_table, real, text_table
 from .errors import InputError, ShapeError
 
 __all__ = ["Column", "Survey"]
+
+
+def warn_left_out(path: str, names: Sequence[str]) -> None:
+    """Says what a file just written has no room for."""
+    if names:
+        warnings.warn(f"{path}: this format leaves out {', '.join(names)}", stacklevel=3)
 
 
 class Column(NamedTuple):
@@ -37,6 +44,12 @@ class Survey:
         What else is known of each station; it travels into the result.
     projection : str
         PROJ string or EPSG code of easting and northing, when there is one.
+
+    Attributes
+    ----------
+    frame : str
+        Frame of those columns that are channels ("enu", "ubc", ...), when their file states it. Such a column with a
+        unit is observed data: a result has it as ``g_u_observed``, beside ``g_u_uncertainty`` and ``g_u_residual``.
 
     Examples
     --------
@@ -64,6 +77,7 @@ class Survey:
                 raise InputError(name, f"station {int(np.flatnonzero(~np.isfinite(array))[0])} is not finite",
                                  "Coordinates are finite numbers in metres.")
         self.projection = projection
+        self.frame = ""
         self._columns: dict[str, Column] = {}
         for name, values in (columns or {}).items():
             self.set_column(name, values)
@@ -137,11 +151,13 @@ class Survey:
         else:
             raise InputError(path, f"holds a {held['kind']}, not stations")
         survey._columns = fields
+        survey.frame = held["attributes"].get("frame", "")
         return survey
 
     def write(self, path: Union[str, PathLike[str]]) -> None:
         """Write stations and columns: .csv, .nc, and other formats by extension."""
-        _core.write(str(path), {"kind": "table", "survey": self._engine(), "attributes": {"program": "terrane"}})
+        content = {"kind": "table", "survey": self._engine(), "attributes": {"program": "terrane"}}
+        warn_left_out(str(path), _core.write(str(path), content))
 
     @classmethod
     def from_pandas(cls, frame: Any) -> Survey:
@@ -163,7 +179,8 @@ class Survey:
                                  **{name: column.values for name, column in self._columns.items()}})
 
     def _engine(self) -> tuple[Any, ...]:
-        return self.easting, self.northing, self.up, list(self._columns.values()), self._grid, self.projection
+        return (self.easting, self.northing, self.up, list(self._columns.values()), self._grid, self.projection,
+                self.frame)
 
     def _title(self) -> str:
         text = f"Survey: {len(self):,} stations"

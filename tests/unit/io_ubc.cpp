@@ -114,6 +114,51 @@ TEST(UbcGravity, ComesBackAsItWasWrittenInAnyUnitAndFrame) {
   EXPECT_THAT(read_ubc_gravity(folder / "a.grv").find("g_u")->values, ElementsAre(-4));
 }
 
+Table stations_with(std::vector<Column> columns, const std::string& frame) {
+  Table table;
+  table.columns = {{"easting", "m", "", {1}}, {"northing", "m", "", {2}}, {"up", "m", "", {3}}};
+  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+  table.attributes["frame"] = frame;
+  return table;
+}
+
+TEST(UbcGravity, HoldsWhatWasComputedBesideWhatWasObserved) {
+  const TemporaryFolder folder;
+  const auto table = stations_with({{"gz_observed", "mGal", "", {7.25}},
+                                    {"gz_uncertainty", "mGal", "", {0.5}},
+                                    {"gz", "mGal", "", {4}},
+                                    {"gz_residual", "mGal", "", {3.25}},
+                                    {"zz", "E", "", {9}}},
+                                   "ubc");
+  const auto path = folder / "a.obs";
+  write_ubc_gravity(path, table);
+  EXPECT_EQ(bytes_of(path), "1\n1 2 3 4\n");
+  write_ubc_gravity(path, table, "gz_observed");
+  EXPECT_EQ(bytes_of(path), "1\n1 2 3 7.25 0.5\n");
+  write_ubc_gravity(path, table, "gz_residual");
+  EXPECT_EQ(bytes_of(path), "1\n1 2 3 3.25\n");
+  EXPECT_THAT(left_out_of_ubc_gravity(path, table), ElementsAre("zz"));
+}
+
+TEST(UbcGravity, HoldsObservedDataOfWhichNothingWasComputed) {
+  const TemporaryFolder folder;
+  write_ubc_gravity(
+      folder / "a.obs",
+      stations_with({{"g_u_observed", "mGal", "", {-7.25}}, {"g_u_uncertainty", "mGal", "", {0.5}}}, "enu"));
+  EXPECT_EQ(bytes_of(folder / "a.obs"), "1\n1 2 3 7.25 0.5\n");
+}
+
+TEST(UbcGravity, RefusesChannelsOfWhichItHoldsNone) {
+  const TemporaryFolder folder;
+  const auto tensor = stations_with({{"zz", "E", "", {9}}}, "ubc");
+  EXPECT_THAT(message([&] { write_ubc_gravity(folder / "a.obs", tensor); }),
+              AllOf(HasSubstr("a.obs"), HasSubstr("hold gz"), HasSubstr("only zz"), HasSubstr(".gg")));
+  write_ubc_gravity(folder / "a.loc", tensor);
+  EXPECT_EQ(bytes_of(folder / "a.loc"), "1\n1 2 3\n");
+  write_ubc_gravity(folder / "b.obs", stations_with({}, "ubc"));
+  EXPECT_EQ(bytes_of(folder / "b.obs"), "1\n1 2 3\n");
+}
+
 TEST(UbcGravity, SaysWhereADataLineIsWrong) {
   EXPECT_THAT(message([] { gravity_from("2\n1 2 3 4\n1 2 3\n"); }),
               AllOf(HasSubstr("data.grv:3"), HasSubstr("3 numbers on a line")));

@@ -1,19 +1,23 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "terrane/cli/verbs.hpp"
 #include "terrane/io/registry.hpp"
-#include "terrane/survey/frames.hpp"
+#include "terrane/survey/observed.hpp"
 
 namespace terrane::cli {
 
 namespace {
 
-/// Columns that are channels of one frame take the names, signs and units of another; others stay.
-void to_other_frame(std::vector<Column>& columns, io::Attributes& attributes, const ConvertOptions& options) {
+/// Columns that are channels of one frame, or say something of one, take the names, signs and units of
+/// another; others stay.
+void to_frame(std::vector<Column>& columns, io::Attributes& attributes, const ConvertOptions& options) {
   const auto stated = attributes.find("frame");
   const Frame from = frame_from_name(!options.from_frame.empty()  ? options.from_frame
                                      : stated != attributes.end() ? stated->second
@@ -21,15 +25,18 @@ void to_other_frame(std::vector<Column>& columns, io::Attributes& attributes, co
   const Frame to = frame_from_name(options.frame);
   const auto units = options.units.empty() ? UnitSystem::geo : unit_system_from_name(options.units);
   std::size_t changed = 0;
+  std::set<std::string> names;
   for (auto& column : columns) {
-    std::optional<Observed> observed;
-    try {
-      observed = from_frame(column, from, UnitSystem::geo);
-    } catch (const InputError&) {
-      continue;  // not a channel
+    const auto before = column.name;
+    if (auto made = in_other_frame(column, from, to, units)) {
+      column = std::move(*made);
+      ++changed;
     }
-    column = to_frame(observed->channel, observed->values, to, units);
-    ++changed;
+    if (!names.insert(column.name).second)
+      throw InputError(options.from,
+                       fmt::format("\"{}\" would be the name of two columns, one of them \"{}\" so far",
+                                   column.name, before),
+                       "Rename or remove one of them, or name the frame of the file with --from-frame.");
   }
   if (changed == 0)
     throw InputError(options.from, fmt::format("no column is a channel of the frame {}", name(from)),
@@ -48,10 +55,9 @@ int convert(const ConvertOptions& options) {
   read.field = options.field;
   auto content = InputPhase::within([&] { return io::read(options.from, read); });
   if (!options.frame.empty()) {
-    if (auto* table = std::get_if<io::Table>(&content))
-      to_other_frame(table->columns, table->attributes, options);
+    if (auto* table = std::get_if<io::Table>(&content)) to_frame(table->columns, table->attributes, options);
     else if (auto* grid = std::get_if<io::GridData>(&content))
-      to_other_frame(grid->fields, grid->attributes, options);
+      to_frame(grid->fields, grid->attributes, options);
     else throw InputError(options.from, "only stations and grids have a frame", "Leave --frame out.");
   } else if (!options.units.empty()) {
     throw InputError("--units", "units are chosen together with --frame", "Add --frame enu.");
@@ -59,6 +65,9 @@ int convert(const ConvertOptions& options) {
   io::WriteOptions write;
   write.format = options.to_format;
   write.field = options.field;
+  if (const auto names = io::left_out(options.to, content, write); !names.empty())
+    fmt::print(stderr, "terrane: warning: {}: this format leaves out {}\n", options.to,
+               fmt::join(names, ", "));
   io::write(options.to, content, write);
   return 0;
 }

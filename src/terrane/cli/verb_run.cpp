@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cstdio>
@@ -29,6 +30,14 @@ std::string grouped(std::size_t number) {
   return digits;
 }
 
+std::string misfit_text(const Misfit& misfit) {
+  auto text = fmt::format("{}: rms {:.4g}, mean {:.4g} {} at {} stations", misfit.field, misfit.rms,
+                          misfit.mean, misfit.unit, grouped(misfit.count));
+  if (misfit.weighted)
+    text += fmt::format("; chi-squared {:.4g} of {}", misfit.chi_squared, grouped(misfit.weighted));
+  return text;
+}
+
 void print_report(const Result& result) {
   const auto& report = result.report;
   const auto line = [](std::string_view what, const std::string& value) {
@@ -45,6 +54,7 @@ void print_report(const Result& result) {
                            report.seconds > 0 ? report.pairs / report.seconds : 0.0));
   line("memory", bytes_text(static_cast<double>(peak_memory())));
   for (const auto& note : report.notes) line("note", note);
+  for (const auto& misfit : report.misfits) line("misfit", misfit_text(misfit));
   if (report.verified_stations)
     line("error", fmt::format("{:.1e} of the largest value, against {} at {} stations", report.verified_error,
                               report.verified_by, report.verified_stations));
@@ -55,6 +65,17 @@ void print_report(const Result& result) {
   if (report.singular_stations)
     line("singular",
          fmt::format("{} stations lie on edges, corners or faces", grouped(report.singular_stations)));
+}
+
+/// What the files will not hold; throws for a file that would hold nothing.
+std::vector<std::string> left_out(const Simulation& simulation, const Output& output) {
+  std::vector<std::string> warnings;
+  const auto outline = simulation.outline();
+  for (const auto& path : output.files)
+    if (const auto names = terrane::left_out(path.string(), outline); !names.empty())
+      warnings.push_back(
+          fmt::format("{}: this format leaves out {}", path.filename().string(), fmt::join(names, ", ")));
+  return warnings;
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
@@ -100,6 +121,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
     if (progress->cancelled()) throw Cancelled();
   };
 
+  print_warnings(left_out(*simulation, output));
   // A folder that cannot be made is found before hours of work, not after.
   for (const auto* files : {&output.files, &output.model, &output.plots})
     for (const auto& file : *files) {
@@ -164,6 +186,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
 int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   const auto job = read_job(options);
   const auto simulation = InputPhase::within([&] { return registry.make(job); });
+  print_warnings(left_out(*simulation, Output::read(job)));
   const auto plan = simulation->check({&comm, {}});
   fmt::print("{}: the job is sound\n{}", job.name(), plan.text());
   for (const auto* files : {"files", "model", "plots"}) {

@@ -137,6 +137,8 @@ Survey to_survey(const Table& table, std::string_view default_unit) {
   for (const auto& c : table.columns)
     if (c.name != "easting" && c.name != "northing" && c.name != "up") survey.columns.push_back(c);
   survey.projection = table.projection;
+  if (const auto frame = table.attributes.find("frame"); frame != table.attributes.end())
+    survey.frame = frame->second;
   survey.grid = grid_in_order(survey.easting, survey.northing);
   return survey;
 }
@@ -160,6 +162,8 @@ Survey to_survey(const GridData& grid) {
   for (const auto& f : grid.fields)
     if (f.name != "up") survey.columns.push_back(f);
   survey.projection = grid.projection;
+  if (const auto frame = grid.attributes.find("frame"); frame != grid.attributes.end())
+    survey.frame = frame->second;
   return survey;
 }
 
@@ -171,6 +175,7 @@ Table to_table(const Survey& survey, Attributes attributes) {
   table.columns.insert(table.columns.end(), survey.columns.begin(), survey.columns.end());
   table.projection = survey.projection;
   table.attributes = std::move(attributes);
+  if (!survey.frame.empty()) table.attributes.emplace("frame", survey.frame);
   return table;
 }
 

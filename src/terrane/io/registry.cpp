@@ -29,11 +29,11 @@ namespace {
 
 constexpr std::size_t head_bytes = 4096;
 
-// name, title, extensions, what it holds, reads, writes
+// name, title, extensions, what it holds, reads, writes, all columns
 constexpr std::array<Format, 15> all_formats{{
-    {"netcdf", "CF NetCDF", ".nc .nc4 .cdf", "grid table mesh", true, true},
+    {"netcdf", "CF NetCDF", ".nc .nc4 .cdf", "grid table mesh", true, true, true},
     {"hdf5", "HDF5 tensor mesh", ".h5 .hdf5", "mesh", true, true},
-    {"csv", "CSV with units in its header", ".csv .tsv .txt .dat .xyz", "table prisms", true, true},
+    {"csv", "CSV with units in its header", ".csv .tsv .txt .dat .xyz", "table prisms", true, true, true},
     {"ubc-mesh", "UBC-GIF tensor mesh", ".msh", "mesh", true, true},
     {"ubc-density", "UBC-GIF density model", ".den", "mesh", true, true},
     {"ubc-gravity", "GRAV3D observations or locations", ".grv .obs .loc .pre", "table", true, true},
@@ -43,7 +43,7 @@ constexpr std::array<Format, 15> all_formats{{
     {"surfer-text", "Surfer 6 text grid (DSAA)", "", "grid", true, true},
     {"npy", "NumPy array", ".npy", "array mesh", true, true},
     {"vtr", "VTK rectilinear mesh", ".vtr", "mesh", false, true},
-    {"vts", "VTK structured grid of stations", ".vts", "grid", false, true},
+    {"vts", "VTK structured grid of stations", ".vts", "grid", false, true, true},
     {"tomofast-grid", "Tomofast-x model grid", "", "prisms", true, false},
     {"tomofast-data", "Tomofast-x data", "", "table", true, false},
 }};
@@ -338,7 +338,7 @@ Content read(const std::string& path, const ReadOptions& options) {
   return read_table(path, options);
 }
 
-void write(const std::string& path, const Content& content, const WriteOptions& options) {
+const Format& format_to_write(const std::string& path, const WriteOptions& options) {
   const Format* found = options.format.empty() ? by_extension(path) : &named(options.format);
   if (found == nullptr)
     throw UnsupportedError(
@@ -353,6 +353,11 @@ void write(const std::string& path, const Content& content, const WriteOptions& 
   if (lowered.ends_with(".gz") || lowered.ends_with(".xz"))
     throw UnsupportedError(path, "packed files are read and not written",
                            "Write it plain and pack it afterwards.");
+  return format;
+}
+
+void write(const std::string& path, const Content& content, const WriteOptions& options) {
+  const Format& format = format_to_write(path, options);
   const auto& name = format.name;
   if (name == "netcdf") {
     if (const auto* grid = std::get_if<GridData>(&content)) return write_netcdf(path, *grid);
@@ -363,14 +368,24 @@ void write(const std::string& path, const Content& content, const WriteOptions& 
   if (name == "csv") return write_csv(path, as_table(path, format, content));
   if (name == "ubc-mesh") return write_ubc_mesh(path, as_mesh(path, format, content).mesh);
   if (name == "ubc-density") return write_ubc_density(path, as_mesh(path, format, content));
-  if (name == "ubc-gravity") return write_ubc_gravity(path, as_table(path, format, content));
-  if (name == "ubc-gradient") return write_ubc_gradient(path, as_table(path, format, content));
+  if (name == "ubc-gravity") return write_ubc_gravity(path, as_table(path, format, content), options.field);
+  if (name == "ubc-gradient") return write_ubc_gradient(path, as_table(path, format, content), options.field);
   if (name == "esri") return write_esri(path, as_grid(path, format, content), options.field);
   if (name == "surfer") return write_surfer7(path, as_grid(path, format, content), options.field);
   if (name == "surfer-text") return write_surfer_text(path, as_grid(path, format, content), options.field);
   if (name == "npy") return write_npy(path, as_array(path, format, content, options.field));
   if (name == "vtr") return write_vtr(path, as_mesh(path, format, content));
   return write_vts(path, as_grid(path, format, content));
+}
+
+std::vector<std::string> left_out(const std::string& path, const Content& content,
+                                  const WriteOptions& options) {
+  const Format& format = format_to_write(path, options);
+  if (format.name == "ubc-gravity")
+    return left_out_of_ubc_gravity(path, as_table(path, format, content), options.field);
+  if (format.name == "ubc-gradient")
+    return left_out_of_ubc_gradient(path, as_table(path, format, content), options.field);
+  return {};
 }
 
 std::string describe(const Content& content, const std::string& path) {

@@ -30,10 +30,14 @@ struct Format {
   std::string_view extensions;  ///< ".msh"; several parted by blanks
   std::string_view holds;       ///< "mesh", "grid", "table", "prisms", "array"; several parted by blanks
   bool reads = false, writes = false;
+  bool all_columns = false;  ///< holds every column of a table or grid by its name, not only values of some
 };
 
 /// All formats, in the order in which they are tried.
 std::span<const Format> formats();
+
+/// The format that write() would write. Throws UnsupportedError.
+const Format& format_to_write(const std::string& path, const WriteOptions& options = {});
 
 /// The format of an existing file, by extension and first bytes. Throws UnsupportedError, FileError.
 const Format& format_of(const std::string& path);
@@ -46,6 +50,11 @@ Content read(const std::string& path, const ReadOptions& options = {});
 /// grid into a grid, a grid into a table, a mesh into prisms where the format asks for it.
 /// Throws UnsupportedError (format unknown, read-only, or cannot hold this), FileError.
 void write(const std::string& path, const Content& content, const WriteOptions& options = {});
+
+/// Names of the fields in `content` that a file of this name would not hold, because its format has room for
+/// some channels only; columns need no values here. Throws UnsupportedError when it would hold none of them.
+std::vector<std::string> left_out(const std::string& path, const Content& content,
+                                  const WriteOptions& options = {});
 
 /// The text of `terrane info FILE`: shape, units, range, frame, projection, attributes; one item a line.
 std::string describe(const Content& content, const std::string& path);

@@ -1,6 +1,7 @@
 #include "terrane/io/ubc.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -8,7 +9,7 @@
 #include <iterator>
 
 #include "terrane/base/error.hpp"
-#include "terrane/survey/frames.hpp"
+#include "terrane/survey/observed.hpp"
 
 namespace terrane::io {
 
@@ -91,30 +92,87 @@ Table coordinates() {
   return table;
 }
 
-/// Channels of any frame as those of enu, in SI; everything else as it is.
-Table in_enu(const Table& table) {
+Frame frame_of(const Table& table) {
   const auto attribute = table.attributes.find("frame");
-  if (attribute == table.attributes.end() || attribute->second == frame_names[0]) return table;
-  const Frame frame = frame_from_name(attribute->second);
-  Table out = table;
-  for (auto& c : out.columns)
-    for (const auto channel : ChannelSet::all().list()) {
-      if (in_frame(channel, frame, usual_units(frame)).name != c.name) continue;
-      c.values = from_frame(c, frame, usual_units(frame)).values;
-      c.name = name(channel);
-      c.unit = si_unit(quantity(channel));
-      break;
-    }
-  return out;
+  return attribute == table.attributes.end() ? Frame::enu : frame_from_name(attribute->second);
 }
 
-/// A column in the unit of the file, times sign.
-std::vector<double> in_unit(const Table& table, std::string_view name, Quantity quantity,
-                            std::string_view unit, double sign) {
-  auto values = table.si(name, quantity, unit);
-  const double factor = si_factor(quantity, unit);
-  for (auto& v : values) v = sign * (v / factor);
+/// Which columns of a table are the values of a channel and their uncertainties; null: none.
+struct Chosen {
+  const Column *values = nullptr, *uncertainty = nullptr;
+};
+
+/// What was computed comes before what was observed, and has no uncertainty. With a `field` that column
+/// alone.
+Chosen choose(const Table& table, Channel channel, std::string_view field) {
+  const auto find = [&](Role role) { return table.find(column_name({channel, role}, frame_of(table))); };
+  const auto *plain = find(Role::field), *observed = find(Role::observed), *residual = find(Role::residual);
+  const auto* values = plain != nullptr ? plain : observed;
+  if (!field.empty()) {
+    values = nullptr;
+    for (const auto* column : {plain, observed, residual})
+      if (column != nullptr && column->name == field) values = column;
+  }
+  if (values == nullptr) return {};
+  // Data as read from a file have the plain name, and nothing observed beside them.
+  const bool data = values == observed || (values == plain && observed == nullptr);
+  return {values, data ? find(Role::uncertainty) : nullptr};
+}
+
+std::string gravity_name(const Table& table) {
+  return column_name({Channel::g_u, Role::field}, frame_of(table));
+}
+
+/// Columns that say something of a channel that is not among those written.
+std::vector<std::string> without(const Table& table, ChannelSet written) {
+  std::vector<std::string> names;
+  for (const auto& column : table.columns)
+    if (const auto what = channel_column(column.name, frame_of(table));
+        what && what->role != Role::uncertainty && !written.contains(what->channel))
+      names.push_back(column.name);
+  return names;
+}
+
+/// A column of lengths in metres.
+std::vector<double> metres(const Table& table, std::string_view name) {
+  return table.si(name, Quantity::length, "m");
+}
+
+/// A column in the unit of the file, with the sign it has in enu times `sign`.
+std::vector<double> in_unit(const Table& table, const Column& column, Channel channel, std::string_view unit,
+                            int sign) {
+  const Frame frame = frame_of(table);
+  // Of enu geo as well: without a unit it is what the file has.
+  const auto there = in_frame(channel, frame, frame == Frame::enu ? UnitSystem::geo : usual_units(frame));
+  auto values = table.si(column.name, quantity(channel), there.unit);
+  const double factor = si_factor(quantity(channel), unit);
+  // Numbers that keep their unit keep their digits.
+  const bool same = si_factor(quantity(channel),
+                              column.unit.empty() ? there.unit : std::string_view(column.unit)) == factor;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = there.sign * sign * (same ? column.values[i] : values[i] / factor);
   return values;
+}
+
+/// An uncertainty in the unit of the file; it has no sign.
+std::vector<double> uncertainty_in_unit(const Table& table, const Column& column, Channel channel,
+                                        std::string_view unit) {
+  auto values = in_unit(table, column, channel, unit, 1);
+  for (auto& v : values) v = std::abs(v);
+  return values;
+}
+
+/// "count" lines of numbers, a row a line, after `head`.
+void write_rows(const std::string& path, const std::string& head,
+                const std::vector<std::vector<double>>& columns) {
+  AtomicFile file(path);
+  file.write(head);
+  for (std::size_t row = 0; row < columns.front().size(); ++row) {
+    std::string line;
+    for (const auto& c : columns) line += fmt::format("{}{}", line.empty() ? "" : " ", c[row]);
+    file.write(line + '\n');
+  }
+  file.commit();
 }
 
 /// Cell widths from the origin on, with the fewest digits where that moves no face by more than its own
@@ -142,7 +200,7 @@ std::vector<double> file_widths(const std::vector<double>& faces, bool downwards
 
 struct Component {
   std::string_view ubc, channel;
-  double sign;
+  int sign;
 };
 constexpr std::array<Component, 6> components{{{"xx", "g_nn", 1},
                                                {"xy", "g_en", 1},
@@ -287,24 +345,30 @@ Table read_ubc_gravity(const std::string& path) {
   return read_ubc_gravity(in);
 }
 
-void write_ubc_gravity(const std::string& path, const Table& any_frame) {
-  const Table table = in_enu(any_frame);
+std::vector<std::string> left_out_of_ubc_gravity(const std::string& path, const Table& table,
+                                                 std::string_view field) {
+  const bool there = choose(table, Channel::g_u, field).values != nullptr;
+  const auto others = without(table, there ? ChannelSet{Channel::g_u} : ChannelSet{});
+  if (!there && !field.empty())
+    throw InputError(path, fmt::format("there is no column \"{}\" of the vertical component", field),
+                     fmt::format("These files hold {}.", gravity_name(table)));
+  if (!there && !others.empty() && !path.ends_with(".loc"))
+    throw UnsupportedError(path,
+                           fmt::format("these files hold {}, and there is only {}", gravity_name(table),
+                                       fmt::join(others, ", ")),
+                           "Gradients go to .gg files, locations alone to .loc, everything to .nc and .csv.");
+  return others;
+}
+
+void write_ubc_gravity(const std::string& path, const Table& table, std::string_view field) {
+  left_out_of_ubc_gravity(path, table, field);
   std::vector<std::vector<double>> columns;
-  for (const auto* name : {"easting", "northing", "up"})
-    columns.push_back(in_unit(table, name, Quantity::length, "m", 1));
-  if (table.find("g_u") != nullptr) {
-    columns.push_back(in_unit(table, "g_u", Quantity::acceleration, "mGal", -1));
-    if (table.find("g_u_uncertainty") != nullptr)
-      columns.push_back(in_unit(table, "g_u_uncertainty", Quantity::acceleration, "mGal", 1));
-  }
-  AtomicFile file(path);
-  file.write(fmt::format("{}\n", table.rows()));
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    std::string line;
-    for (const auto& c : columns) line += fmt::format("{}{}", line.empty() ? "" : " ", c[row]);
-    file.write(line + '\n');
-  }
-  file.commit();
+  for (const auto* name : {"easting", "northing", "up"}) columns.push_back(metres(table, name));
+  const auto chosen = choose(table, Channel::g_u, field);
+  if (chosen.values != nullptr) columns.push_back(in_unit(table, *chosen.values, Channel::g_u, "mGal", -1));
+  if (chosen.uncertainty != nullptr)
+    columns.push_back(uncertainty_in_unit(table, *chosen.uncertainty, Channel::g_u, "mGal"));
+  write_rows(path, fmt::format("{}\n", table.rows()), columns);
 }
 
 Table read_ubc_gradient(TextReader& in) {
@@ -365,35 +429,41 @@ Table read_ubc_gradient(const std::string& path) {
   return read_ubc_gradient(in);
 }
 
-void write_ubc_gradient(const std::string& path, const Table& any_frame) {
-  const Table table = in_enu(any_frame);
+std::vector<std::string> left_out_of_ubc_gradient(const std::string& path, const Table& table,
+                                                  std::string_view field) {
+  ChannelSet written;
+  for (const auto& c : components)
+    if (choose(table, channel_from_name(c.channel), field).values != nullptr)
+      written.insert(channel_from_name(c.channel));
+  if (written.empty()) {
+    std::vector<std::string> names;
+    for (const auto channel : tensor_channels.list())
+      names.push_back(column_name({channel, Role::field}, frame_of(table)));
+    throw UnsupportedError(path, "there is no gradient component to write",
+                           fmt::format("Compute some of {}.", fmt::join(names, ", ")));
+  }
+  return without(table, written);
+}
+
+void write_ubc_gradient(const std::string& path, const Table& table, std::string_view field) {
+  left_out_of_ubc_gradient(path, table, field);
   std::vector<std::vector<double>> columns, uncertainties;
-  for (const auto* name : {"easting", "northing", "up"})
-    columns.push_back(in_unit(table, name, Quantity::length, "m", 1));
+  for (const auto* name : {"easting", "northing", "up"}) columns.push_back(metres(table, name));
   std::string listed;
   std::size_t count = 0;
   for (const auto& c : components) {
-    if (table.find(c.channel) == nullptr) continue;
-    columns.push_back(in_unit(table, c.channel, Quantity::acceleration_gradient, "E", c.sign));
+    const auto channel = channel_from_name(c.channel);
+    const auto chosen = choose(table, channel, field);
+    if (chosen.values == nullptr) continue;
+    columns.push_back(in_unit(table, *chosen.values, channel, "E", c.sign));
     listed += (listed.empty() ? "" : ",") + std::string(c.ubc);
     ++count;
-    const auto uncertainty = fmt::format("{}_uncertainty", c.channel);
-    if (table.find(uncertainty) != nullptr)
-      uncertainties.push_back(in_unit(table, uncertainty, Quantity::acceleration_gradient, "E", 1));
+    if (chosen.uncertainty != nullptr)
+      uncertainties.push_back(uncertainty_in_unit(table, *chosen.uncertainty, channel, "E"));
   }
-  if (count == 0)
-    throw InputError(path, "there is no gradient component to write",
-                     "Compute some of g_ee, g_nn, g_uu, g_en, g_eu, g_nu.");
   if (uncertainties.size() == count)
     columns.insert(columns.end(), uncertainties.begin(), uncertainties.end());
-  AtomicFile file(path);
-  file.write(fmt::format("datacomp={}\n{}\n", listed, table.rows()));
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    std::string line;
-    for (const auto& c : columns) line += fmt::format("{}{}", line.empty() ? "" : " ", c[row]);
-    file.write(line + '\n');
-  }
-  file.commit();
+  write_rows(path, fmt::format("datacomp={}\n{}\n", listed, table.rows()), columns);
 }
 
 }  // namespace terrane::io

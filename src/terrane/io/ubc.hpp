@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "terrane/io/content.hpp"
@@ -28,14 +29,20 @@ void write_ubc_density(const std::string& path, const MeshData& data);
 /// Columns easting, northing, up (m) and, where there, g_u (mGal) = -gz and g_u_uncertainty (mGal).
 Table read_ubc_gravity(TextReader& in);
 Table read_ubc_gravity(const std::string& path);
-/// The table may be in any frame that its attribute "frame" names.
-/// Locations alone, with g_u when the table has it, with uncertainty when it has that too.
-void write_ubc_gravity(const std::string& path, const Table& table);
+/// The table may be in any frame that its attribute "frame" names; with `field` that column is written.
+/// g_u where it was computed, else g_u_observed with its uncertainty; locations alone when the table has no
+/// channel, or for a path *.loc.  Throws UnsupportedError when the table has channels and not this one.
+void write_ubc_gravity(const std::string& path, const Table& table, std::string_view field = {});
+/// Columns of other channels, which such a file would not hold. Throws what writing would throw.
+std::vector<std::string> left_out_of_ubc_gravity(const std::string& path, const Table& table,
+                                                 std::string_view field = {});
 
 /// Columns easting, northing, up (m) and the gradient components listed (E), each with _uncertainty where
 /// there: xx → g_nn, yy → g_ee, zz → g_uu, xy → g_en, xz → -g_nu, yz → -g_eu.
 Table read_ubc_gradient(TextReader& in);
 Table read_ubc_gradient(const std::string& path);
-void write_ubc_gradient(const std::string& path, const Table& table);
+void write_ubc_gradient(const std::string& path, const Table& table, std::string_view field = {});
+std::vector<std::string> left_out_of_ubc_gradient(const std::string& path, const Table& table,
+                                                  std::string_view field = {});
 
 }  // namespace terrane::io

@@ -275,9 +275,14 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
          rows.si(*observed, Quantity::acceleration, table.optional_text("observed_unit").value_or(""))});
     used.push_back(*observed);
   }
-  for (const auto& column : rows.columns)
-    if (std::find(used.begin(), used.end(), column.name) == used.end() && column.name != "observed")
-      survey.columns.push_back(column);
+  for (const auto& column : rows.columns) {
+    if (std::find(used.begin(), used.end(), column.name) != used.end()) continue;
+    // "observed" is what survey.observed_column names, and nothing else.
+    survey.columns.push_back(column);
+    if (column.name == "observed") survey.columns.back().name = "observed_survey";
+  }
+  if (const auto frame = rows.attributes.find("frame"); frame != rows.attributes.end())
+    survey.frame = frame->second;
 
   const std::size_t given = survey.size();
   std::vector<char> keep(given, 1);
@@ -325,6 +330,7 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
     const auto height = station_height(table, made.projection, bounds(survey.easting, survey.northing));
     auto lifted = list_survey(survey.easting, survey.northing, height, survey.columns);
     lifted.projection = survey.projection;
+    lifted.frame = survey.frame;
     survey = std::move(lifted);
   }
   made.survey = std::move(survey);

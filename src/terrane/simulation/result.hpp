@@ -10,6 +10,15 @@
 
 namespace terrane {
 
+/// How far what was computed is from what was observed: residual = observed - computed.
+struct Misfit {
+  std::string field, unit;
+  std::size_t count = 0;     ///< stations that have an observation
+  double mean = 0, rms = 0;  ///< of the residual, in `unit`
+  std::size_t weighted = 0;  ///< stations whose observation has an uncertainty above zero
+  double chi_squared = 0;    ///< sum of (residual / uncertainty)² over these
+};
+
 /// Numbers about the run itself.
 struct Report {
   std::size_t sources = 0, stations = 0;
@@ -24,14 +33,16 @@ struct Report {
   std::string verified_by;    ///< "quadruple precision", or "the direct sum at its best"
   double verified_error = 0;  ///< against quadruple precision, largest over the stations verified
   std::size_t singular_stations = 0, inside_stations = 0;
+  std::vector<Misfit> misfits;  ///< one a field that was observed too
   std::vector<std::string> notes, warnings;
 };
 
 /// Fields in the units and the frame that were asked for. `attributes` is written into every file: program,
-/// version, frame, gravitational constant, and the whole job.
+/// version, frame, gravitational constant, and the whole job. No two columns have one name.
 struct Result {
-  Survey survey;
-  std::vector<Column> fields;           ///< one a channel asked for, [stations]
+  Survey survey;                  ///< its columns: what was observed (compare.hpp), and all else as given
+  std::vector<Column> fields;     ///< one a channel asked for, [stations]
+  std::vector<Column> residuals;  ///< observed - computed, one a field that was observed too
   std::vector<unsigned char> singular;  ///< 1 where the tensor is singular at the station; empty if nowhere
   std::map<std::string, std::string> attributes;
   Report report;

@@ -37,6 +37,9 @@ class Simulation {
   /// Throws Cancelled when progress asks for it; nothing is written here.
   /// On rank 0 of runtime's ranks; the others serve() meanwhile (serve.hpp).
   virtual Result run(Progress* progress = nullptr, const Runtime& runtime = {}) = 0;
+  /// The result's survey, columns and attributes, its fields without values: enough to tell which files can
+  /// hold it (left_out in write_result.hpp).
+  virtual Result outline() const = 0;
   /// Files about the model that [output] asks for. Throws UnsupportedError, FileError.
   virtual void write_model(const std::string& path) const = 0;
 };

@@ -10,12 +10,8 @@ namespace {
 
 std::vector<Column> all_columns(const Result& result) {
   auto columns = result.survey.columns;
-  // A field takes the place of a column of the survey with its name.
-  std::erase_if(columns, [&](const Column& c) {
-    return std::any_of(result.fields.begin(), result.fields.end(),
-                       [&](const Column& f) { return f.name == c.name; });
-  });
   columns.insert(columns.end(), result.fields.begin(), result.fields.end());
+  columns.insert(columns.end(), result.residuals.begin(), result.residuals.end());
   if (!result.singular.empty())
     columns.push_back({"singular",
                        "1",
@@ -24,24 +20,37 @@ std::vector<Column> all_columns(const Result& result) {
   return columns;
 }
 
-}  // namespace
-
-io::Content to_content(const Result& result) {
+io::Content content_of(const Result& result, std::vector<Column> columns) {
   const auto& survey = result.survey;
   if (survey.grid) {
     io::GridData grid;
     grid.easting = survey.grid->easting;
     grid.northing = survey.grid->northing;
     grid.fields.push_back({"up", "m", "height", survey.up});
-    for (auto& c : all_columns(result)) grid.fields.push_back(std::move(c));
+    for (auto& c : columns) grid.fields.push_back(std::move(c));
     grid.projection = survey.projection;
     grid.attributes = result.attributes;
     return grid;
   }
   auto table = io::to_table(survey, result.attributes);
   table.columns.resize(3);
-  for (auto& c : all_columns(result)) table.columns.push_back(std::move(c));
+  for (auto& c : columns) table.columns.push_back(std::move(c));
   return table;
+}
+
+/// What a file of this name is given: formats without room for every column get what was computed, and are
+/// never left to take what was observed in its place.
+io::Content content_for(const std::string& path, const Result& result) {
+  return content_of(result, io::format_to_write(path).all_columns ? all_columns(result) : result.fields);
+}
+
+}  // namespace
+
+io::Content to_content(const Result& result) { return content_of(result, all_columns(result)); }
+
+std::vector<std::string> left_out(const std::string& path, const Result& result) {
+  if (path.ends_with(".npy")) return {};
+  return io::left_out(path, content_for(path, result));
 }
 
 void write_result(const std::string& path, const Result& result) {
@@ -53,7 +62,7 @@ void write_result(const std::string& path, const Result& result) {
       array.values.insert(array.values.end(), f.values.begin(), f.values.end());
     return io::write(path, array);
   }
-  io::write(path, to_content(result));
+  io::write(path, content_for(path, result));
 }
 
 }  // namespace terrane

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "terrane/io/content.hpp"
 #include "terrane/simulation/result.hpp"
@@ -11,6 +12,10 @@ namespace terrane {
 /// Coordinates and fields with units, the mask "singular" when it is not empty, and all attributes; a grid
 /// when the survey is one, else a table.
 io::Content to_content(const Result& result);
+
+/// Names of the fields that a file of this name would not hold (of a result, or of Simulation::outline).
+/// Throws what write_result would throw because of the format.
+std::vector<std::string> left_out(const std::string& path, const Result& result);
 
 /// .nc, .csv, .vts (gridded surveys), .npy ([channels, stations]) and all else that io::write can do.
 /// Nothing is left behind when it fails. Throws UnsupportedError, FileError.

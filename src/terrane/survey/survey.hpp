@@ -20,6 +20,7 @@ struct Survey {
   std::optional<SurveyGrid> grid;  ///< set when the stations form a grid, in its order
   std::vector<Column> columns;     ///< what else is known of each station: longitude, observed, line, ...
   std::string projection;  ///< PROJ string or EPSG code that gave easting and northing; empty if local
+  std::string frame;       ///< of those columns that are channels: "ubc"; empty when the source did not say
 
   std::size_t size() const noexcept { return easting.size(); }
   const Column* find(const std::string& name) const;

@@ -23,6 +23,7 @@
 #include "terrane/physics/gravity/run/distribute.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
+#include "terrane/simulation/compare.hpp"
 
 namespace terrane::gravity {
 
@@ -100,6 +101,30 @@ std::string date_text() {
   std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   if (const char* fixed = std::getenv("SOURCE_DATE_EPOCH")) now = std::strtoll(fixed, nullptr, 10);
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+}
+
+/// Absolute gravity, m/s² where the column has no unit; nothing when there is none.
+std::optional<std::vector<double>> observed_gravity(const Survey& survey) {
+  const auto* column = survey.find("observed");
+  if (column == nullptr) return std::nullopt;
+  double factor = 1;
+  try {
+    if (!column->unit.empty()) factor = si_factor(Quantity::acceleration, column->unit);
+  } catch (const InputError&) {
+    return std::nullopt;  // "observed" of something else
+  }
+  auto values = column->values;
+  if (factor != 1)
+    for (double& value : values) value *= factor;
+  return values;
+}
+
+/// A column of accelerations in m/s² in the units asked for.
+Column in_unit_asked_for(Column column, UnitSystem units) {
+  column.unit = units == UnitSystem::geo ? "mGal" : "m/s2";
+  const double per_si = 1 / si_factor(Quantity::acceleration, column.unit);
+  for (double& value : column.values) value *= per_si;
+  return column;
 }
 
 Stations views(const Survey& survey) { return {survey.easting, survey.northing, survey.up}; }
@@ -191,7 +216,7 @@ Simulation::Simulation(DensityModel model, Survey survey, Settings settings, Mem
   if (!survey_.find("latitude"))
     throw InputError("simulation.normal_gravity", "the survey has no latitudes",
                      "Normal gravity needs stations in longitude and latitude, and mesh.projection.");
-  if (settings_.subtract_terrain && !survey_.find("observed"))
+  if (settings_.subtract_terrain && !observed_gravity(survey_))
     throw InputError("simulation.subtract_terrain", "the survey has no observed gravity",
                      "Name its column with survey.observed_column.");
   if (!survey_.find("ellipsoidal_height"))
@@ -255,6 +280,8 @@ Plan Simulation::check(const Runtime& runtime) {
   plan.memory_available = memory_.bytes;
   plan.notes = notes_;
   plan.warnings = warnings_;
+  const auto columns = observed_columns(survey_, settings_.frame, settings_.units);
+  plan.warnings.insert(plan.warnings.end(), columns.warnings.begin(), columns.warnings.end());
   memory_.require("run", fmt::format("{} sources and {} stations", plan.sources, plan.stations),
                   memory_needed());
 
@@ -309,51 +336,67 @@ Result Simulation::run(Progress* progress, const Runtime& runtime) {
   if (std::any_of(singular.begin(), singular.end(), [](auto flag) { return flag != 0; }))
     result.singular = std::move(singular);
 
-  const auto channels = parameters.channels.list();
-  for (std::size_t c = 0; c < channels.size(); ++c)
-    if (settings_.parameters.channels.contains(channels[c]))
-      result.fields.push_back(to_frame(channels[c], values[c], settings_.frame, settings_.units));
-  for (auto& field : result.fields) field.single = parameters.precision == Precision::single_precision;
-
-  result.survey = survey_;
-  const bool geo = settings_.units == UnitSystem::geo;
-  const std::string unit = geo ? "mGal" : "m/s2";
-  const double per_si = 1 / si_factor(Quantity::acceleration, unit);
-  const auto scaled = [&](std::vector<double> column) {
-    for (double& value : column) value *= per_si;
-    return column;
-  };
-  for (auto& column : result.survey.columns)
-    if (column.name == "observed") column = {"observed", unit, "observed gravity", scaled(column.values)};
-  if (!settings_.normal_gravity.empty()) {
-    const auto& ellipsoid = ellipsoid_from_name(settings_.normal_gravity);
-    const auto* height = survey_.find("ellipsoidal_height");
-    const auto normal =
-        normal_gravity(survey_.find("latitude")->values, height ? height->values : survey_.up, ellipsoid);
-    result.fields.push_back(
-        {"normal_gravity", unit, fmt::format("normal gravity of {}", ellipsoid.name), scaled(normal)});
-    if (const auto* observed = survey_.find("observed")) {
-      std::vector<double> disturbance(n);
-      for (std::size_t i = 0; i < n; ++i) disturbance[i] = observed->values[i] - normal[i];
-      result.fields.push_back({"disturbance", unit, "gravity disturbance", scaled(disturbance)});
-      if (settings_.subtract_terrain) {
-        const auto place_of_g_u = static_cast<std::size_t>(
-            std::find(channels.begin(), channels.end(), Channel::g_u) - channels.begin());
-        std::vector<double> effect(n), remaining(n);
-        for (std::size_t i = 0; i < n; ++i) {
-          effect[i] = -values[place_of_g_u][i];
-          remaining[i] = disturbance[i] - effect[i];
-        }
-        result.fields.push_back({"terrain_effect", unit, "downward pull of the terrain", scaled(effect)});
-        result.fields.push_back({"topography_free_disturbance", unit,
-                                 "gravity disturbance without the terrain's pull", scaled(remaining)});
-      }
-    }
-  }
-  result.attributes = attributes();
+  fill(result, values);
   result.attributes["device"] = result.report.device;
   result.attributes["method"] = result.report.method;
   return result;
+}
+
+Result Simulation::outline() const {
+  Result result;
+  fill(result, std::vector<std::vector<double>>(needed().channels.size()));
+  return result;
+}
+
+void Simulation::fill(Result& result, const std::vector<std::vector<double>>& values) const {
+  const auto channels = needed().channels.list();
+  for (std::size_t c = 0; c < channels.size(); ++c)
+    if (settings_.parameters.channels.contains(channels[c]))
+      result.fields.push_back(to_frame(channels[c], values[c], settings_.frame, settings_.units));
+  for (auto& field : result.fields)
+    field.single = settings_.parameters.precision == Precision::single_precision;
+  result.survey = survey_;
+  result.survey.frame = name(settings_.frame);
+  if (!settings_.normal_gravity.empty()) {
+    const auto g_u = std::find(channels.begin(), channels.end(), Channel::g_u) - channels.begin();
+    reduce(result, settings_.subtract_terrain ? values[static_cast<std::size_t>(g_u)] : values.front());
+  }
+  const auto columns = observed_columns(survey_, settings_.frame, settings_.units);
+  compare(result, columns);
+  if (const auto observed = observed_gravity(survey_))
+    for (auto& column : result.survey.columns)
+      if (column.name == "observed")
+        column = in_unit_asked_for({"observed", "", "observed gravity", *observed}, settings_.units);
+  result.report.warnings.insert(result.report.warnings.end(), columns.warnings.begin(),
+                                columns.warnings.end());
+  result.attributes = attributes();
+}
+
+void Simulation::reduce(Result& result, const std::vector<double>& g_u) const {
+  const std::size_t n = g_u.size();  // 0 in an outline
+  const auto add = [&](std::string name, std::string description, std::vector<double> values) {
+    result.fields.push_back(
+        in_unit_asked_for({std::move(name), "", std::move(description), std::move(values)}, settings_.units));
+  };
+  const auto& ellipsoid = ellipsoid_from_name(settings_.normal_gravity);
+  const auto* height = survey_.find("ellipsoidal_height");
+  std::vector<double> normal;
+  if (n > 0)
+    normal =
+        normal_gravity(survey_.find("latitude")->values, height ? height->values : survey_.up, ellipsoid);
+  add("normal_gravity", fmt::format("normal gravity of {}", ellipsoid.name), normal);
+  const auto observed = observed_gravity(survey_);
+  if (!observed) return;
+  std::vector<double> disturbance(n), effect(n), remaining(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    disturbance[i] = (*observed)[i] - normal[i];
+    effect[i] = -g_u[i];
+    remaining[i] = disturbance[i] - effect[i];
+  }
+  add("disturbance", "gravity disturbance", disturbance);
+  if (!settings_.subtract_terrain) return;
+  add("terrain_effect", "downward pull of the terrain", effect);
+  add("topography_free_disturbance", "gravity disturbance without the terrain's pull", remaining);
 }
 
 void Simulation::write_model(const std::string& path) const {

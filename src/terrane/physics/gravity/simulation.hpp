@@ -44,6 +44,7 @@ class Simulation final : public terrane::Simulation {
 
   Plan check(const Runtime& runtime = {}) override;
   Result run(Progress* progress = nullptr, const Runtime& runtime = {}) override;
+  Result outline() const override;
   void write_model(const std::string& path) const override;
 
   const Survey& survey() const noexcept { return survey_; }
@@ -54,6 +55,10 @@ class Simulation final : public terrane::Simulation {
   /// All channels to compute: those asked for, and what the reductions need.
   Parameters needed() const;
   double memory_needed() const;
+  /// All of a result but its report, from the channels needed(), SI; without values it is an outline.
+  void fill(Result& result, const std::vector<std::vector<double>>& values) const;
+  /// Normal gravity and what it makes of observed gravity.  g_u [n] m/s², or none in an outline.
+  void reduce(Result& result, const std::vector<double>& g_u) const;
   std::map<std::string, std::string> attributes() const;
 
   DensityModel model_;

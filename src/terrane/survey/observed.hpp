@@ -1,0 +1,55 @@
+// Data that were observed: found among a survey's columns, and brought into the frame of what is computed.
+//
+// A channel's name alone means the field itself: what is computed, in a result. What else is known of it ends
+// with what it is: "g_z_observed", "g_z_uncertainty" (one standard deviation, never negative) and
+// "g_z_residual" (observed - computed). All are in one frame and in one unit.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terrane/survey/frames.hpp"
+#include "terrane/survey/survey.hpp"
+
+namespace terrane {
+
+enum class Role { field, observed, uncertainty, residual };
+
+/// What a column says of which channel.
+struct ChannelColumn {
+  Channel channel = Channel::potential;
+  Role role = Role::field;
+};
+
+/// "g_z_observed" → {g_u, observed}; nothing when the name is not of this frame.
+std::optional<ChannelColumn> channel_column(std::string_view name, Frame frame);
+/// {g_u, observed} → "g_z_observed" in the frame harmonica.
+std::string column_name(const ChannelColumn& column, Frame frame);
+
+/// The column with the name, sign and unit of another frame; an uncertainty has no sign. Where it has no unit
+/// it is in `unit_system`. Nothing when its name is none of frame `from`, or its unit is of another quantity.
+std::optional<Column> in_other_frame(const Column& column, Frame from, Frame to, UnitSystem units,
+                                     UnitSystem unit_system = UnitSystem::geo);
+
+/// What was observed of one channel, in the frame and units of a result.
+struct ObservedColumn {
+  std::string field;                  ///< name of the channel in that frame
+  Column observed;                    ///< name: field + "_observed"
+  std::optional<Column> uncertainty;  ///< name: field + "_uncertainty"
+};
+
+/// The survey's columns, parted.
+struct ObservedColumns {
+  std::vector<ObservedColumn> observed;
+  std::vector<Column> others;         ///< as they are; those that have names of channels end with "_survey"
+  std::vector<std::string> warnings;  ///< columns that look like observations and cannot be used as such
+};
+
+/// A column is an observation when it has a unit of a channel's quantity, and the name of that channel, alone
+/// or with "_observed", in the survey's frame; where that is not stated, in the frame asked for, or in enu.
+/// "_observed" counts before the name alone, which is then what was computed earlier.
+ObservedColumns observed_columns(const Survey& survey, Frame frame, UnitSystem units);
+
+}  // namespace terrane
