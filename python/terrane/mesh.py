@@ -48,6 +48,17 @@ def _pyvista() -> Any:
     return pyvista
 
 
+def hexahedra(prisms: Floats) -> Any:
+    """A ``pyvista.UnstructuredGrid`` of prisms [m, 6]."""
+    pyvista = _pyvista()
+    w, e, s, n, b, t = prisms.T
+    corners = np.stack([np.stack(c, axis=-1) for c in (
+        (w, s, b), (e, s, b), (e, n, b), (w, n, b), (w, s, t), (e, s, t), (e, n, t), (w, n, t))], axis=1)
+    count = prisms.shape[0]
+    cells = np.column_stack([np.full(count, 8), np.arange(8 * count).reshape(count, 8)])
+    return pyvista.UnstructuredGrid(cells.ravel(), np.full(count, 12, np.uint8), corners.reshape(-1, 3))
+
+
 class TensorMesh(_Shown):
     """A rectilinear mesh with a density in every cell.
 
@@ -296,13 +307,7 @@ class PrismSet(_Shown):
 
     def to_pyvista(self) -> Any:
         """A ``pyvista.UnstructuredGrid`` of hexahedra with cell data "density"."""
-        pyvista = _pyvista()
-        w, e, s, n, b, t = self.prisms.T
-        corners = np.stack([np.stack(c, axis=-1) for c in (
-            (w, s, b), (e, s, b), (e, n, b), (w, n, b), (w, s, t), (e, s, t), (e, n, t), (w, n, t))], axis=1)
-        count = len(self)
-        cells = np.column_stack([np.full(count, 8), np.arange(8 * count).reshape(count, 8)])
-        grid = pyvista.UnstructuredGrid(cells.ravel(), np.full(count, 12, np.uint8), corners.reshape(-1, 3))
+        grid = hexahedra(self.prisms)
         grid.cell_data["density"] = self.density
         return grid
 

@@ -134,8 +134,6 @@ def test_the_simpeg_simulation_takes_active_cells_and_maps(random):
 
 def test_the_simpeg_simulation_says_what_it_lacks():
     mesh = discretized()
-    with pytest.raises(terrane.UnsupportedError, match="forward_only"):
-        Simulation3DIntegral(mesh, store_sensitivities="ram")
     with pytest.raises(terrane.InputError, match="survey: is missing"):
         Simulation3DIntegral(mesh).fields(np.ones(24))
     with pytest.raises(terrane.ShapeError, match=r"m: has shape \(3,\)[\s\S]*\[24\]"):

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from .._arrays import Floats, faces, real, vector
 from ..errors import InputError, ShapeError
 from ..gravity import forward
+from ..mesh import hexahedra
 
 __all__ = ["FIELDS", "prism_gravity", "prism_layer"]
 
@@ -47,14 +48,16 @@ def prism_gravity(
         Of the result.
     progressbar : bool
     disable_checks : bool
-        Kept for its name: checks cost nothing beside the sum.
+        Otherwise prisms whose faces are in the wrong order are refused, and a station where the tensor has no value
+        brings a UserWarning. Unchecked, faces in the wrong order change the sign of the prism's field.
     **options
         accuracy, method, threads, gravitational_constant, singular, as in :func:`terrane.gravity.forward`.
 
     Notes
     -----
-    The tensor on faces is the limit from outside, and NaN on edges and corners, as in harmonica. Prisms without
-    volume or density are left out.
+    As in harmonica, the tensor on faces is the limit from outside, and NaN on edges and corners; prisms without volume
+    or density are left out; stations that are not finite get NaN, and so does every station when a prism is not finite;
+    no stations give an empty array, and no prisms zero. The page "Instead of harmonica or SimPEG" lists what differs.
 
     Examples
     --------
@@ -67,32 +70,73 @@ def prism_gravity(
     for name in names:
         if name not in FIELDS:
             raise InputError("field", f"is {name!r}", f"Allowed: {', '.join(FIELDS)}.")
+    stations, shape = _stations(coordinates)
+    box, rho = _prisms(prisms, density, disable_checks)
+    values = {name: np.zeros(stations.shape[1]) for name in names}
+    finite = bool(np.isfinite(box).all() and np.isfinite(rho).all())
+    held = np.isfinite(stations).all(axis=0) & (finite or not rho.size)
+    if rho.size:
+        for one in values.values():
+            one[~held] = np.nan
+    if rho.size and held.any():
+        at = stations if held.all() else stations[:, held]
+        fields = forward(box, rho, *at, channels=names, frame="harmonica", progress=progressbar,
+                         **{"singular": "outside", **({} if parallel else {"threads": 1}), **options})
+        for name in names:
+            values[name][held] = fields[name]
+        if not disable_checks and fields.singular is not None and any(np.isnan(fields[name]).any() for name in names):
+            warnings.warn("Found observation point on singular point of a prism.", UserWarning, stacklevel=2)
+    made = {name: one.reshape(shape).astype(dtype, copy=False) for name, one in values.items()}
+    return made[names[0]] if isinstance(field, str) else made
+
+
+def _stations(coordinates: Sequence[ArrayLike]) -> tuple[Floats, tuple[int, ...]]:
+    """[3, n] and the common shape; n may be 0."""
     if len(coordinates) < 3:
         raise ShapeError("coordinates", f"has {len(coordinates)} arrays", "Expected easting, northing, upward.")
-    box = faces(prisms)
+    arrays = [real(c, n, "m") for c, n in zip(coordinates, ("easting", "northing", "upward"))]
+    try:
+        common = np.broadcast_arrays(*arrays)
+    except ValueError:
+        raise ShapeError("coordinates", f"have shapes {', '.join(str(a.shape) for a in arrays)}",
+                         "Expected one shape, or shapes that broadcast against each other.") from None
+    return np.stack([c.reshape(-1) for c in common]), common[0].shape
+
+
+def _prisms(prisms: ArrayLike, density: ArrayLike, unchecked: bool) -> tuple[Floats, Floats]:
+    """Faces [m, 6] in order and densities [m] of the prisms that have volume and density; m may be 0."""
+    box = real(prisms, "prisms", "m")
+    box = box if box.shape == (0, 6) else faces(box)
     rho = real(density, "density", "kg/m3")
     rho = vector(rho.reshape(-1), "density", "kg/m3", box.shape[0], ": one for each prism")
+    for axis, (low, high) in enumerate((("west", "east"), ("south", "north"), ("bottom", "top"))):
+        lower, upper = box[:, 2 * axis], box[:, 2 * axis + 1]
+        turned = lower > upper
+        if not turned.any():
+            continue
+        if not unchecked:
+            at = int(np.flatnonzero(turned)[0])
+            raise InputError(f"prisms[{at}]", f"{low} is {lower[at]:g} m and {high} {upper[at]:g} m",
+                             f"{low} must not be greater than {high}.")
+        box = box.copy()
+        box[turned, 2 * axis], box[turned, 2 * axis + 1] = upper[turned], lower[turned]
+        rho = np.where(turned, -rho, rho)
     null = (rho == 0) | (box[:, 0] == box[:, 1]) | (box[:, 2] == box[:, 3]) | (box[:, 4] == box[:, 5])
-    shape = np.broadcast(*(real(c, n, "m") for c, n in zip(coordinates, ("easting", "northing", "upward")))).shape
-    if null.all():
-        fields: dict[str, Any] = {name: np.zeros(shape) for name in names}
-    else:
-        if null.any():
-            box, rho = box[~null], rho[~null]
-        fields = forward(box, rho, *coordinates[:3], channels=names, frame="harmonica", progress=progressbar,
-                         **{"singular": "outside", **({} if parallel else {"threads": 1}), **options})
-    made = {name: fields[name].astype(dtype, copy=False) for name in names}
-    return made[names[0]] if isinstance(field, str) else made
+    return (box[~null], rho[~null]) if null.any() else (box, rho)
+
+
+def _spacing(nodes: Floats, name: str) -> float:
+    steps = np.diff(nodes)
+    if nodes.ndim != 1 or nodes.size < 2:
+        raise ShapeError(name, f"has shape {nodes.shape}", "Expected two nodes or more along each axis.")
+    if not np.allclose(steps, steps[0]):
+        raise InputError(name, "is not evenly spaced", "A prism layer stands on a regular grid.")
+    return float(steps[0])
 
 
 def _layer_prisms(layer: Any) -> Floats:
     easting, northing = layer["easting"].values, layer["northing"].values
-    half = []
-    for name, nodes in (("easting", easting), ("northing", northing)):
-        steps = np.diff(nodes)
-        if nodes.size < 2 or not np.allclose(steps, steps[0]):
-            raise InputError(name, "is not evenly spaced", "A prism layer stands on a regular grid.")
-        half.append(float(steps[0]) / 2)
+    half = [_spacing(easting, "easting") / 2, _spacing(northing, "northing") / 2]
     e, n = np.meshgrid(easting, northing)
     dims = ("northing", "easting")
     columns = [e - half[0], e + half[0], n - half[1], n + half[1], layer["bottom"].transpose(*dims).values,
@@ -122,8 +166,7 @@ class PrismLayerAccessor:
     @property
     def spacing(self) -> tuple[float, float]:
         """(along northing, along easting), m."""
-        e, n = self._obj.easting.values, self._obj.northing.values
-        return float(n[1] - n[0]), float(e[1] - e[0])
+        return _spacing(self._obj.northing.values, "northing"), _spacing(self._obj.easting.values, "easting")
 
     @property
     def boundaries(self) -> tuple[float, float, float, float]:
@@ -152,23 +195,34 @@ class PrismLayerAccessor:
 
     def gravity(self, coordinates: Sequence[ArrayLike], field: Union[str, Sequence[str]], progressbar: bool = False,
                 density_name: str = "density", thickness_threshold: Optional[float] = None, **options: Any) -> Any:
-        """Gravity of the layer; prisms with NaN in top, bottom or density are left out.
+        """Gravity of the layer; prisms with NaN in top, bottom or density are left out, and zero when none is left.
 
         Parameters as in :func:`prism_gravity`; ``density_name``: the variable that is the density;
         ``thickness_threshold``: thinner prisms are left out, m.
         """
         prisms = _layer_prisms(self._obj)
         density = np.asarray(self._obj[density_name].transpose(*self.dims).values, dtype=float).ravel()
-        held = np.isfinite(prisms[:, 4]) & np.isfinite(prisms[:, 5])
+        held = ~np.isnan(prisms[:, 4]) & ~np.isnan(prisms[:, 5])
         if np.isnan(density[held]).any():
             warnings.warn(f'"{density_name}" of the prism layer has missing values; their prisms are left out.',
                           stacklevel=2)
         held &= ~np.isnan(density)
         if thickness_threshold is not None:
             held &= (prisms[:, 5] - prisms[:, 4]) >= thickness_threshold
-        if not held.any():
-            raise InputError("layer", "no prism is left", "All have NaN, or are thinner than thickness_threshold.")
         return prism_gravity(coordinates, prisms[held], density[held], field, progressbar=progressbar, **options)
+
+    def to_pyvista(self, drop_null_prisms: bool = True) -> Any:
+        """A ``pyvista.UnstructuredGrid`` of hexahedra with the layer's variables as cell data.
+
+        drop_null_prisms: whether prisms without height, or with NaN in top or bottom, are left out.
+        """
+        prisms = _layer_prisms(self._obj)
+        thick = prisms[:, 5] - prisms[:, 4]
+        held = ~(np.isnan(thick) | (thick == 0)) if drop_null_prisms else np.ones(prisms.shape[0], bool)
+        grid = hexahedra(prisms[held])
+        for name in self._obj.data_vars:
+            grid.cell_data[name] = self._obj[name].transpose(*self.dims).values.ravel()[held]
+        return grid
 
 
 def _register() -> None:
@@ -216,7 +270,11 @@ def prism_layer(coordinates: Sequence[ArrayLike], surface: ArrayLike, reference:
     for place, name in enumerate(("easting", "northing")):
         nodes = real(coordinates[place], name, "m")
         if nodes.ndim == 2:
-            nodes = nodes[0, :] if place == 0 else nodes[:, 0]
+            line = nodes[0, :] if place == 0 else nodes[:, 0]
+            if not np.allclose(nodes, line if place == 0 else line[:, None]):
+                raise InputError(name, "is not that of a regular grid", "Expected what np.meshgrid returns.")
+            nodes = line
+        _spacing(nodes, name)
         axes.append(nodes)
     layer = xarray.Dataset(coords={"easting": axes[0], "northing": axes[1]},
                            attrs={"coords_units": "meters", "properties_units": "SI"})

@@ -1,4 +1,4 @@
-"""SimPEG's gravity simulation in integral form, forward only."""
+"""SimPEG's gravity simulation in integral form: data without sensitivities."""
 
 from __future__ import annotations
 
@@ -14,10 +14,17 @@ from ..gravity import forward
 __all__ = ["Simulation3DIntegral"]
 
 _COMPONENTS = ("gx", "gy", "gz", "gxx", "gxy", "gxz", "gyy", "gyz", "gzz")
+_STORES = ("ram", "disk", "forward_only")
+_ENGINES = ("terrane", "geoana", "choclo")
+_OPTIONS = ("accuracy", "method", "precision", "singular", "gravitational_constant", "device", "threads")
+
+
+class ArgumentError(InputError, TypeError):
+    """An argument of the wrong type, or one that is not known: also a TypeError, as in SimPEG."""
 
 
 class Simulation3DIntegral:
-    """As ``simpeg.potential_fields.gravity.Simulation3DIntegral`` with ``store_sensitivities="forward_only"``.
+    """As ``simpeg.potential_fields.gravity.Simulation3DIntegral``: its data, not its sensitivities.
 
     Parameters
     ----------
@@ -27,19 +34,24 @@ class Simulation3DIntegral:
         g/cm³; otherwise the model given to :meth:`fields` or :meth:`dpred`, through ``rhoMap``.
     rhoMap : simpeg map, optional
         Anything with ``rhoMap * model``; without it the model is the density.
+    engine : "terrane", "geoana" or "choclo"
+        Accepted and without effect, as are numba_parallel, n_processes and sensitivity_path.
     survey : simpeg.potential_fields.gravity.Survey
         Its receivers have ``locations`` [n, 3] and ``components``.
     active_cells : array of bool [cells] or of int, optional
-    store_sensitivities : "forward_only"
-    engine, numba_parallel, n_processes, sensitivity_dtype, sensitivity_path
-        Accepted and without effect.
+    store_sensitivities : "ram", "disk" or "forward_only"
+        Nothing is stored: data are computed anew, which is the faster way to them.
+    sensitivity_dtype : numpy.float32 or numpy.float64
+        Kept for its name: data are float64, computed in float64.
     **options
-        accuracy, method, threads, gravitational_constant, singular, as in :func:`terrane.gravity.forward`.
+        accuracy, method, precision, singular, gravitational_constant, device, threads, as in
+        :func:`terrane.gravity.forward`.
 
     Notes
     -----
     Accelerations are in mGal, z up: gz is negative above a dense body; gradients in Eötvös. Data are ordered by
-    receiver, location, component.
+    receiver, location, component. Gradients on faces between cells of different density are the mean of both sides, and
+    NaN on edges and corners of the body, where they have no value; ``singular`` chooses another side.
     """
 
     def __init__(
@@ -47,21 +59,28 @@ class Simulation3DIntegral:
         mesh: Any,
         rho: Optional[ArrayLike] = None,
         rhoMap: Any = None,
-        survey: Any = None,
-        active_cells: Optional[ArrayLike] = None,
-        store_sensitivities: str = "forward_only",
         engine: str = "terrane",
         numba_parallel: bool = True,
+        *,
+        survey: Any = None,
+        active_cells: Optional[ArrayLike] = None,
+        store_sensitivities: str = "ram",
         n_processes: Optional[int] = 1,
-        sensitivity_dtype: Any = None,
+        sensitivity_dtype: Any = np.float32,
         sensitivity_path: Optional[str] = None,
         **options: Any,
     ) -> None:
-        if store_sensitivities != "forward_only":
-            raise UnsupportedError("store_sensitivities", f"is {store_sensitivities!r}: only fields are computed",
-                                   'Use store_sensitivities="forward_only".')
+        for name, given, allowed in (("store_sensitivities", store_sensitivities, _STORES),
+                                     ("engine", engine, _ENGINES)):
+            if given not in allowed:
+                raise InputError(name, f"is {given!r}", f"Allowed: {', '.join(allowed)}.")
+        for name in options:
+            if name not in _OPTIONS:
+                raise ArgumentError(name, "is not an argument of Simulation3DIntegral",
+                                    f"Beside SimPEG's there are: {', '.join(_OPTIONS)}.")
         self.mesh, self.rhoMap, self.survey = mesh, rhoMap, survey
-        self.store_sensitivities = store_sensitivities
+        self.store_sensitivities, self.engine = store_sensitivities, engine
+        self.sensitivity_dtype = sensitivity_dtype
         self.options = options
         self._prisms = _cells(mesh)
         count = self._prisms.shape[0]
@@ -77,6 +96,17 @@ class Simulation3DIntegral:
                 self.active_cells[active] = True
         self.model: Optional[Floats] = None
         self.rho = None if rho is None else self._density(rho, "rho")
+
+    @property
+    def sensitivity_dtype(self) -> Any:
+        """numpy.float64 for "forward_only", otherwise what was given; data are float64 in any case."""
+        return np.float64 if self.store_sensitivities == "forward_only" else self._sensitivity_dtype
+
+    @sensitivity_dtype.setter
+    def sensitivity_dtype(self, value: Any) -> None:
+        if value is not np.float32 and value is not np.float64:
+            raise ArgumentError("sensitivity_dtype", "must be either np.float32 or np.float64.", f"It is {value!r}.")
+        self._sensitivity_dtype = value
 
     @property
     def nC(self) -> int:
@@ -127,8 +157,38 @@ class Simulation3DIntegral:
         """Predicted data: ``f`` when it is given, otherwise ``fields(m)``."""
         return np.asarray(f, dtype=float) if f is not None else self.fields(m)
 
+    def residual(self, m: Optional[ArrayLike], dobs: ArrayLike, f: Optional[ArrayLike] = None) -> Floats:
+        """Predicted less observed data."""
+        observed = real(dobs, "dobs").reshape(-1)
+        predicted = self.dpred(m, f=f)
+        if observed.shape != predicted.shape:
+            raise ShapeError("dobs", f"has shape {observed.shape}", f"Expected {predicted.shape}, as predicted data.")
+        return predicted - observed
+
+    def make_synthetic_data(self, m: Optional[ArrayLike], relative_error: Any = 0.05, noise_floor: Any = 0.0,
+                            f: Optional[ArrayLike] = None, add_noise: bool = False, random_seed: Any = None) -> Any:
+        """A ``simpeg.data.SyntheticData``: clean data d, and data with noise of √((relative_error d)² + noise_floor²)."""
+        try:
+            from simpeg.data import SyntheticData
+        except ImportError as error:
+            raise UnsupportedError("make_synthetic_data", "there is no simpeg", "pip install simpeg") from error
+        clean = self.dpred(m, f=f)
+        observed = clean
+        if add_noise:
+            spread = np.hypot(relative_error * np.abs(clean), noise_floor)
+            observed = clean + np.random.default_rng(random_seed).normal(0, spread, clean.shape)
+        return SyntheticData(survey=self.survey, dobs=observed, dclean=clean, relative_error=relative_error,
+                             noise_floor=noise_floor)
+
+    def _no_sensitivities(self, *_: Any, **__: Any) -> Any:
+        raise UnsupportedError("Simulation3DIntegral", "has data, and no sensitivities (G, J) yet",
+                               "For an inversion take simpeg.potential_fields.gravity.Simulation3DIntegral.")
+
+    getJ = Jvec = Jtvec = getJtJdiag = _no_sensitivities
+    G = property(_no_sensitivities)
+
     def __repr__(self) -> str:
-        return f"Simulation3DIntegral: {self.nC:,} active of {self._prisms.shape[0]:,} cells, forward only"
+        return f"Simulation3DIntegral: {self.nC:,} active of {self._prisms.shape[0]:,} cells"
 
 
 def _cells(mesh: Any) -> Floats:

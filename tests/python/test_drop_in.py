@@ -1,0 +1,274 @@
+"""What programs that were written for harmonica v0.7 and SimPEG v0.25 rely on, as facts.
+
+docs/do/drop_in.md lists what differs, and why.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from test_compat import discretized, survey_of
+
+import terrane
+from terrane.compat import Simulation3DIntegral, prism_gravity
+from terrane.gravity import forward
+
+FIELDS = ("potential", "g_e", "g_n", "g_z", "g_ee", "g_nn", "g_zz", "g_en", "g_ez", "g_nz")
+TENSOR = FIELDS[4:]
+PRISMS = [[-10.0, 10, -10, 10, -20, -5], [20.0, 30, -10, 10, -20, -5]]
+WEST, EAST, SOUTH, NORTH, BOTTOM, TOP = PRISM = [-12.5, 4.0, 8.25, 15.0, -30.0, 2.5]
+
+
+@pytest.fixture(autouse=True)
+def no_word():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+# --- prism_gravity: what is not finite, and what is not there
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf])
+def test_a_station_that_is_not_finite_gets_nan_and_the_others_their_value(field, strange):
+    expected = prism_gravity(([0.0, 2.0], [1.0, 1.0], [3.0, 4.0]), PRISMS, [100, 200], field)
+    for axis in range(3):
+        coordinates = np.array([[0.0, 7.0, 2.0], [1.0, 7.0, 1.0], [3.0, 7.0, 4.0]])
+        coordinates[axis, 1] = strange
+        got = prism_gravity(coordinates, PRISMS, [100, 200], field)
+        assert_array_equal(np.isnan(got), [False, True, False])
+        assert_array_equal(got[[0, 2]], expected)
+
+
+@pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf])
+def test_a_prism_that_is_not_finite_makes_every_station_nan(strange):
+    stations = ([0.0, 50.0], [0.0, 50.0], [1.0, 50.0])
+    assert np.isnan(prism_gravity(stations, PRISMS, [100, strange], "g_z")).all()
+    prisms = np.array(PRISMS)
+    prisms[0, 0 if strange < 0 else 1] = strange
+    assert np.isnan(prism_gravity(stations, prisms, [100, 200], "g_z")).all()
+    assert np.isfinite(prism_gravity(stations, prisms, [0, 200], "g_z")).all()  # without density it takes no part
+
+
+def test_no_stations_give_an_empty_array_of_their_shape():
+    assert prism_gravity(([], [], []), PRISMS, [1, 2], "g_z").shape == (0,)
+    assert prism_gravity((np.zeros((0, 3)),) * 3, PRISMS, [1, 2], "g_zz").shape == (0, 3)
+
+
+def test_no_prisms_give_zero():
+    assert_array_equal(prism_gravity(([0, 1], [0, 1], [0, 1]), np.empty((0, 6)), [], "g_z"), [0, 0])
+    assert_array_equal(prism_gravity(([0, np.nan], [0, 1], [0, 1]), PRISMS, [0, 0], "g_z"), [0, 0])
+
+
+def test_one_station_of_numbers_gives_an_array_without_dimensions():
+    got = prism_gravity((0, 0, 1), PRISMS, [1, 2], "g_z", dtype="float32")
+    assert got.shape == () and got.dtype == np.float32
+
+
+# --- prism_gravity: singular points
+
+corners = [(e, n, u) for e in (WEST, EAST) for n in (SOUTH, NORTH) for u in (BOTTOM, TOP)]
+along = {0: [(-3.0, n, u) for n in (SOUTH, NORTH) for u in (BOTTOM, TOP)],
+         1: [(e, 9.0, u) for e in (WEST, EAST) for u in (BOTTOM, TOP)],
+         2: [(e, n, -7.0) for e in (WEST, EAST) for n in (SOUTH, NORTH)]}
+#: Edges along these axes have no value of the component.
+unbounded = {"g_ee": (1, 2), "g_nn": (0, 2), "g_zz": (0, 1), "g_en": (2,), "g_ez": (1,), "g_nz": (0,)}
+
+
+def at(point):
+    return tuple(np.array([x]) for x in point)
+
+
+@pytest.mark.parametrize("field", TENSOR)
+def test_the_tensor_is_nan_with_a_warning_on_corners_and_on_the_edges_where_it_has_no_value(field):
+    for point in corners + [p for axis in unbounded[field] for p in along[axis]]:
+        with pytest.warns(UserWarning, match="Found observation point on singular point"):
+            assert np.isnan(prism_gravity(at(point), PRISM, 2900, field)).all()
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_everything_else_has_a_value_and_no_warning(field):
+    faces = [(e, 9.0, -7.0) for e in (WEST, EAST)] + [(-3.0, n, -7.0) for n in (SOUTH, NORTH)] \
+        + [(-3.0, 9.0, u) for u in (BOTTOM, TOP)]
+    edges = [p for axis in range(3) for p in along[axis]]
+    for point in faces + (corners + edges if field not in TENSOR else []):
+        assert np.isfinite(prism_gravity(at(point), PRISM, 2900, field)).all()
+
+
+def test_without_checks_nothing_is_said_of_singular_points():
+    assert np.isnan(prism_gravity(at(corners[0]), PRISM, 2900, "g_ee", disable_checks=True)).all()
+
+
+def test_on_a_face_the_tensor_is_the_limit_from_outside():
+    for field, point, step in (("g_zz", (-3.0, 9.0, TOP), (0, 0, 1e-6)), ("g_ee", (WEST, 9.0, -7.0), (-1e-6, 0, 0))):
+        on, off = (prism_gravity(at(p), PRISM, 2900, field) for p in (point, np.add(point, step)))
+        assert_allclose(on, off, rtol=1e-5)
+
+
+def test_a_face_that_two_prisms_share_is_what_the_body_has_there():
+    whole, halves = [-10, 10, -10, 10, -20, 0], [[-10, 10, -10, 10, -20, -5], [-10, 10, -10, 10, -5, 0]]
+    station = ([0.0], [0.0], [-5.0])
+    assert_allclose(prism_gravity(station, halves, [100, 100], "g_zz"), prism_gravity(station, whole, 100, "g_zz"),
+                    rtol=1e-12)
+    lighter = prism_gravity(([0.0], [0.0], [-5 - 1e-6]), halves, [100, 200], "g_zz")  # "outside" is the lighter side
+    assert_allclose(prism_gravity(station, halves, [100, 200], "g_zz"), lighter, rtol=1e-5)
+
+
+def test_an_edge_that_lies_within_the_body_is_not_singular():
+    whole, halves = [-10, 10, -10, 10, -20, 0], [[-10, 0, -10, 10, -20, 0], [0, 10, -10, 10, -20, 0]]
+    station = ([0.0], [0.0], [0.0])
+    assert_allclose(prism_gravity(station, halves, [100, 100], "g_zz"), prism_gravity(station, whole, 100, "g_zz"),
+                    rtol=1e-12)
+
+
+# --- prism_gravity: prisms in the wrong order
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("field", FIELDS)
+def test_turned_faces_are_refused_and_unchecked_change_the_sign(axis, field):
+    turned = list(PRISM)
+    turned[2 * axis], turned[2 * axis + 1] = turned[2 * axis + 1], turned[2 * axis]
+    station = ([20.0], [1.0], [30.0])
+    with pytest.raises(ValueError, match=r"prisms\[0\]: (west|south|bottom) is"):
+        prism_gravity(station, turned, 100, field)
+    with pytest.raises(ValueError, match=r"prisms\[0\]"):
+        prism_gravity(station, turned, 0, field)
+    assert_array_equal(prism_gravity(station, turned, 100, field, disable_checks=True),
+                       -prism_gravity(station, PRISM, 100, field))
+
+
+# --- prism_layer
+
+
+@pytest.fixture
+def layer():
+    pytest.importorskip("xarray")
+    from terrane.compat import prism_layer
+
+    surface, density = np.arange(20.0).reshape(4, 5), np.full((4, 5), 2670.0)
+    return prism_layer((np.linspace(-1, 3, 5), np.linspace(7, 13, 4)), surface, 0.0, {"density": density})
+
+
+STATIONS = ([1.0, 2.0], [8.0, 9.0], [30.0, 30.0])
+
+
+def test_a_layer_that_is_not_evenly_spaced_is_refused(layer):
+    from terrane.compat import prism_layer
+
+    for coordinates, name in ((([0, 1, 3], [0, 1]), "easting"), (([0, 1], [0, 1, 3]), "northing")):
+        with pytest.raises(ValueError, match=f"{name}: is not evenly spaced"):
+            prism_layer(coordinates, np.ones((len(coordinates[1]), len(coordinates[0]))), 0)
+    with pytest.raises(ValueError, match="is not that of a regular grid"):
+        prism_layer(([[0, 1], [0, 2]], [[0, 0], [1, 1]]), np.ones((2, 2)), 0)
+    uneven = layer.isel(easting=[0, 1, 3])
+    with pytest.raises(ValueError, match="easting: is not evenly spaced"):
+        uneven.terrane_layer.gravity(STATIONS, field="g_z")
+
+
+def test_two_dimensional_coordinates_make_the_same_layer(layer):
+    from terrane.compat import prism_layer
+
+    east, north = np.meshgrid(layer.easting, layer.northing)
+    assert prism_layer((east, north), layer.top.values, 0, {"density": layer.density.values}).identical(layer)
+
+
+def test_prisms_without_a_number_are_left_out(layer):
+    missing = layer.copy(deep=True)
+    missing.top[1, 2] = np.nan
+    missing.bottom[2, 3] = np.nan
+    kept = [i for i in range(20) if i not in (7, 13)]
+    prisms = [layer.terrane_layer.get_prism(divmod(i, 5)) for i in kept]
+    assert_allclose(missing.terrane_layer.gravity(STATIONS, field="g_z"),
+                    prism_gravity(STATIONS, prisms, [2670] * 18, "g_z"), rtol=1e-12)
+
+
+def test_a_layer_without_any_number_has_no_field(layer):
+    assert_array_equal((np.nan * layer.assign_coords(top=np.nan * layer.top)).fillna(1.0)
+                       .terrane_layer.gravity(STATIONS, field="g_z"), [0, 0])
+    with pytest.warns(UserWarning, match="missing values"):
+        assert_array_equal((np.nan * layer).terrane_layer.gravity(STATIONS, field="g_z"), [0, 0])
+
+
+def test_an_infinite_surface_gives_nan_and_is_not_dropped(layer):
+    layer.top[1, 2] = np.inf
+    assert np.isnan(layer.terrane_layer.gravity(STATIONS, field="g_z")).all()
+
+
+def test_a_layer_becomes_hexahedra(layer):
+    pytest.importorskip("pyvista")
+    layer.top[3, 2] = np.nan
+    assert layer.terrane_layer.to_pyvista().n_cells == 18  # and the one of no height at the surface
+    grid = layer.terrane_layer.to_pyvista(drop_null_prisms=False)
+    assert grid.n_cells == 20 and grid.n_points == 160
+    assert_array_equal(grid.cell_data["density"], layer.density.values.ravel())
+
+
+# --- SimPEG's Simulation3DIntegral
+
+
+@pytest.mark.parametrize("engine", ["geoana", "choclo", "terrane"])
+@pytest.mark.parametrize("store", ["ram", "disk", "forward_only"])
+def test_data_do_not_depend_on_how_sensitivities_would_be_stored(store, engine, random):
+    mesh, rho = discretized(), random.uniform(-0.5, 0.5, 24)
+    components = ["gx", "gy", "gz", "gxx", "gxy", "gxz", "gyy", "gyz", "gzz", "guv"]
+    locations = random.uniform([-200, -200, 1], [200, 200, 50], (5, 3))
+    simulation = Simulation3DIntegral(mesh, None, None, engine, survey=survey_of((locations, components)),
+                                      store_sensitivities=store)
+    data = simulation.dpred(rho).reshape(5, 10)
+    names = ["g_e", "g_n", "g_u", "g_ee", "g_en", "g_eu", "g_nn", "g_nu", "g_uu"]
+    prisms = terrane.TensorMesh(mesh.nodes_x, mesh.nodes_y, mesh.nodes_z).prisms()
+    expected = forward(prisms, 1000 * rho, *locations.T, channels="all")
+    for place, name in enumerate(names):
+        assert_allclose(data[:, place], expected[name], rtol=0, atol=1e-11 * np.abs(expected[name]).max())
+    assert_allclose(data[:, 9], (data[:, 6] - data[:, 3]) / 2, rtol=0, atol=1e-11 * np.abs(data[:, 3]).max())
+    assert simulation.sensitivity_dtype is (np.float64 if store == "forward_only" else np.float32)
+    assert data.dtype == np.float64
+
+
+def test_the_residual_is_predicted_less_observed(random):
+    mesh, rho = discretized(), random.uniform(-0.5, 0.5, 24)
+    simulation = Simulation3DIntegral(mesh, survey=survey_of(([[0, 0, 10.0], [9, 0, 10.0]], "gz")))
+    data = simulation.dpred(rho)
+    assert_allclose(simulation.residual(rho, data - 1), [1, 1], rtol=1e-12)
+    assert_array_equal(simulation.residual(None, data, f=data), [0, 0])
+    with pytest.raises(terrane.ShapeError, match="dobs"):
+        simulation.residual(rho, [1.0, 2.0, 3.0])
+
+
+def test_synthetic_data_have_the_noise_that_was_asked_for(random):
+    simpeg = pytest.importorskip("simpeg.potential_fields.gravity")
+    mesh, rho = discretized(), random.uniform(-0.5, 0.5, 24)
+    locations = random.uniform([-200, -200, 1], [200, 200, 50], (500, 3))
+    survey = simpeg.Survey(simpeg.SourceField([simpeg.Point(locations, "gz")]))
+    simulation = Simulation3DIntegral(mesh, survey=survey)
+    data = simulation.make_synthetic_data(rho, relative_error=0, noise_floor=0.5, add_noise=True, random_seed=1)
+    assert_array_equal(data.dclean, simulation.dpred(rho))
+    assert 0.45 < np.std(data.dobs - data.dclean) < 0.55
+    assert_array_equal(simulation.make_synthetic_data(rho).dobs, data.dclean)
+
+
+def test_gradients_on_faces_are_the_mean_of_both_sides_and_nan_on_edges():
+    mesh = discretized((1, 1, 1))
+    def gzz(up, east=0.0):
+        return Simulation3DIntegral(mesh, survey=survey_of(([[east, 0, up]], "gzz"))).dpred([1.0])
+    assert_allclose(gzz(0.0), (gzz(1e-6) + gzz(-1e-6)) / 2, rtol=1e-6)
+    assert np.isnan(gzz(0.0, east=200.0)).all()
+
+
+def test_arguments_that_simpeg_would_refuse_are_refused():
+    mesh = discretized()
+    for keywords, error in (({"sensitivity_dtype": float}, TypeError), ({"ind_active": [1]}, TypeError),
+                            ({"engine": "no"}, ValueError), ({"store_sensitivities": "no"}, ValueError)):
+        with pytest.raises(error, match=next(iter(keywords))):
+            Simulation3DIntegral(mesh, **keywords)
+
+
+def test_sensitivities_are_refused_by_name():
+    simulation = Simulation3DIntegral(discretized())
+    for ask in (lambda: simulation.G, lambda: simulation.getJ(np.ones(24)), lambda: simulation.Jvec(1, 2),
+                lambda: simulation.Jtvec(1, 2), lambda: simulation.getJtJdiag(1)):
+        with pytest.raises(terrane.UnsupportedError, match="no sensitivities"):
+            ask()
