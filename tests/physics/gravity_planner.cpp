@@ -9,7 +9,7 @@
 
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/direct/merge.hpp"
+#include "terrane/physics/gravity/direct/direct_cost.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/physics/gravity/tree/tree.hpp"
 
@@ -76,13 +76,27 @@ TEST(Planner, TakesTheTreeForAMeshUnderScatteredStations) {
       << chosen.reason;
 }
 
+TEST(Planner, TakesNoTreeThatWouldNotFitIntoTheMemory) {
+  const auto prisms = noise(40, 40, 20);
+  std::mt19937 random(2);
+  const auto stations = test::random_stations({0, 800, 0, 800, 5, 80}, 40000, random);
+  auto wanted = all_at(1e-6);
+  const auto roomy = plan(prisms.view(), stations.view(), wanted);
+  ASSERT_EQ(roomy.method, Method::tree) << roomy.reason;
+  wanted.memory = roomy.memory_bytes - 1;
+  const auto tight = plan(prisms.view(), stations.view(), wanted);
+  EXPECT_EQ(tight.method, Method::direct) << tight.reason;
+  EXPECT_NE(tight.reason.find("no tree (it would not fit into the memory)"), std::string::npos)
+      << tight.reason;
+}
+
 TEST(Planner, MergesLayersOfEqualDensity) {
   const auto prisms = noise(60, 60, 10, true);
   std::mt19937 random(2);
   const auto stations = test::random_stations({0, 1200, 0, 1200, 5, 80}, 500, random);
   const auto chosen = plan(prisms.view(), stations.view(), all_at(1e-9));
   EXPECT_EQ(chosen.method, Method::direct) << chosen.reason;
-  ASSERT_TRUE(chosen.merged);
+  EXPECT_EQ(chosen.summed.size(), 10U);
   EXPECT_NE(chosen.reason.find("36000 prisms merged into 10 bars"), std::string::npos) << chosen.reason;
   Report report;
   const auto values = test::field(prisms.view(), stations.view(), all_at(1e-9), &report);
@@ -102,7 +116,7 @@ TEST(Planner, MergesForADeviceWhateverTheThreads) {
   for (const int threads : {1, 2, 8, 64}) {
     wanted.threads = threads;
     const auto chosen = plan(prisms.view(), stations.view(), wanted);
-    bars.push_back(chosen.merged ? chosen.merged->size() : prisms.size());
+    bars.push_back(chosen.summed.size());
   }
   EXPECT_THAT(bars, testing::Each(bars.front()));
 }

@@ -13,6 +13,8 @@
 #include <mutex>
 #include <string>
 
+#include "terrane/base/text.hpp"
+
 namespace terrane {
 
 namespace {
@@ -23,14 +25,6 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_interrupt(int) {
   if (++interrupts > 1) _exit(130);
-}
-
-std::string clock_text(double seconds) {
-  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
-  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
-  const auto whole = static_cast<long long>(seconds);
-  if (whole < 6000) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
 class TerminalProgress final : public Progress {
@@ -85,7 +79,7 @@ class TerminalProgress final : public Progress {
         total_ ? std::min(1.0, static_cast<double>(done_.load()) / static_cast<double>(total_)) : 0;
     winsize window{};
     const int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col ? window.ws_col : 80;
-    const std::string left = part > 0 ? clock_text(elapsed * (1 - part) / part) + " left" : "";
+    const std::string left = part > 0 ? duration_text(elapsed * (1 - part) / part) + " left" : "";
     const int width = std::clamp(columns - static_cast<int>(what_.size()) - 30, 5, 40);
     const int filled = static_cast<int>(part * width);
     std::string line = fmt::format("\r{} [{:=<{}}{:<{}}] {:3.0f} %  {}", what_, "", filled, "",

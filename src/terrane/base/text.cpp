@@ -1,5 +1,7 @@
 #include "terrane/base/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -41,6 +43,15 @@ std::string nearest(std::string_view word, std::span<const std::string_view> can
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
   const auto best = nearest(word, candidates);
   return best.empty() ? "" : " Did you mean \"" + best + "\"?";
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 1) return fmt::format("{:.2g} s", seconds);
+  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  if (seconds < 172800) return fmt::format("{:.3g} h", seconds / 3600);
+  return fmt::format("{:.0f} days", seconds / 86400);
 }
 
 std::string joined(std::span<const std::string_view> words) {

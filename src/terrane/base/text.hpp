@@ -13,6 +13,9 @@ std::string nearest(std::string_view word, std::span<const std::string_view> can
 /// " Did you mean \"mesh\"?" or "".
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
+/// "0.12 s", "8.5 s", "95 s", "12 min", "3.4 h", "5 days": as exact as an estimate deserves.
+std::string duration_text(double seconds);
+
 /// "a, b, c".
 std::string joined(std::span<const std::string_view> words);
 

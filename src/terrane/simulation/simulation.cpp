@@ -8,19 +8,6 @@
 
 namespace terrane {
 
-namespace {
-
-std::string duration_text(double seconds) {
-  if (seconds < 0.1) return "less than 0.1 s";
-  if (seconds < 10) return fmt::format("about {:.1f} s", seconds);
-  if (seconds < 120) return fmt::format("about {:.0f} s", seconds);
-  if (seconds < 7200) return fmt::format("about {:.0f} min", seconds / 60);
-  if (seconds < 172800) return fmt::format("about {:.0f} h", seconds / 3600);
-  return fmt::format("about {:.0f} days", seconds / 86400);
-}
-
-}  // namespace
-
 std::string Plan::text() const {
   std::string text;
   const auto line = [&](std::string_view what, const std::string& value) {
@@ -31,7 +18,7 @@ std::string Plan::text() const {
   line("pairs", fmt::format("{:.3g}", pairs));
   line("memory", fmt::format("{} of {} available", bytes_text(static_cast<double>(memory_bytes)),
                              bytes_text(static_cast<double>(memory_available))));
-  if (seconds > 0) line("time", duration_text(seconds));
+  if (seconds > 0) line("time", seconds < 0.1 ? "less than 0.1 s" : "about " + duration_text(seconds));
   line("method", reason.empty() ? method : fmt::format("{}: {}", method, reason));
   line("device", device);
   for (const auto& note : notes) line("note", note);

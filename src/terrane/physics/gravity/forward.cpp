@@ -176,17 +176,18 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
       static_cast<double>(report.memory_bytes));
 
   if (partition_of_checkpoint && wanted.partition == Partition::stations) {
-    auto open = wanted;
-    open.partition = Partition::automatic;
-    if (choose_partition(chosen, prisms, stations, open, runtime, budget) == Partition::prisms)
+    auto open = chosen;
+    open.parameters.partition = Partition::automatic;
+    if (choose_partition(open, runtime, budget) == Partition::prisms)
       throw MemoryError("--resume",
                         fmt::format("{} was made by stations, and by stations the ranks of this node, or its "
                                     "device, would need more memory than there is",
                                     runtime.checkpoint.file.string()),
                         "Start fewer ranks on each node, or run without --resume to start afresh.");
   }
-  wanted.partition = choose_partition(chosen, prisms, stations, wanted, runtime, budget);
-  auto distributed = distribute(chosen, prisms, stations, wanted, runtime, *progress);
+  chosen.parameters = wanted;
+  chosen.parameters.partition = wanted.partition = choose_partition(chosen, runtime, budget);
+  auto distributed = distribute(chosen, runtime, *progress);
   const auto& sums = distributed.sums;
   report.notes = std::move(distributed.notes);
   report.warnings = std::move(distributed.warnings);

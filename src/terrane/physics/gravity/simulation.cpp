@@ -289,8 +289,7 @@ Plan Simulation::check(const Runtime& runtime) {
   auto parameters = needed();
   if (parameters.partition == Partition::prisms) parameters.method = Method::direct;
   const auto chosen = gravity::plan(views(all), views(survey_), parameters);
-  parameters.partition =
-      choose_partition(chosen, views(all), views(survey_), parameters, runtime, parameters.memory);
+  const auto partition = choose_partition(chosen, runtime, parameters.memory);
   plan.memory_bytes += chosen.memory_bytes;
   memory_.require("run",
                   fmt::format("{} sources and {} stations by the {} method", plan.sources, plan.stations,
@@ -299,7 +298,7 @@ Plan Simulation::check(const Runtime& runtime) {
   plan.method = name(chosen.method);
   plan.reason = chosen.reason;
   plan.seconds = chosen.seconds / (runtime.comm ? runtime.comm->size() : 1);
-  plan.device = describe(describe(chosen.device, parameters.threads), parameters.partition, runtime);
+  plan.device = describe(describe(chosen.device, parameters.threads), partition, runtime);
   return plan;
 }
 

@@ -9,6 +9,7 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::uint32_t most_chunks = 256;
+constexpr std::size_t tiles_per_chunk = 8;
 constexpr double most_groups = 1 << 14;  // of stations: the host holds the sums of two launches
 /// A launch should not keep Ctrl-C waiting: half a second, at some 125 multiply-adds a pair.
 double most_pairs(Device device) {
@@ -49,7 +50,8 @@ class DirectOnDevice final : public DeviceSummation {
                         {{0, static_cast<std::uint32_t>(prisms.size())}}, parameters.precision,
                         parameters.threads, same_stations) {
     // Of the prisms alone, so that it does not matter in which parts the stations come.
-    lists_.chunks = static_cast<std::uint32_t>(std::clamp<std::size_t>(sources_.tiles() / 8, 1, most_chunks));
+    lists_.chunks = static_cast<std::uint32_t>(
+        std::clamp<std::size_t>(sources_.tiles() / tiles_per_chunk, 1, most_chunks));
   }
 
  private:
@@ -78,8 +80,15 @@ std::unique_ptr<Summation> direct_sum_on_device(Device device, const Prisms& pri
                                           dynamic_cast<const DeviceSummation*>(same_stations));
 }
 
-double direct_device_bytes(std::size_t prisms, std::size_t stations) {
-  return DeviceSources::bytes(prisms) + static_cast<double>(stations) * 4 * sizeof(double);
+double direct_device_bytes(std::size_t prisms, std::size_t stations, ChannelSet channels, double near_share) {
+  const std::size_t width = kernel_sets[smallest_kernel_set(turn_for(channels).channels)].size();
+  const double values = static_cast<double>(device_tile * sizeof(double) * width),
+               tiles = static_cast<double>(prisms) / device_tile, near = near_share * tiles,
+               chunks = std::min(tiles / tiles_per_chunk + 1, double{most_chunks}) + 1,
+               pieces = near / static_cast<double>(tiles_per_piece) + 1;
+  return DeviceSources::bytes(prisms) + static_cast<double>(stations) * 4 * sizeof(double) +
+         static_cast<double>(groups_per_part) *
+             (chunks * values + near * sizeof(std::uint32_t) + pieces * (values + sizeof(TilePieces::Piece)));
 }
 
 }  // namespace terrane::gravity

@@ -19,7 +19,8 @@ std::unique_ptr<Summation> direct_sum_on_device(Device device, const Prisms& pri
                                                 const Parameters& parameters, bool in_order = false,
                                                 const Summation* same_stations = nullptr);
 
-/// What it takes on the device beside what every run takes, bytes.
-double direct_device_bytes(std::size_t prisms, std::size_t stations);
+/// What it takes on the device: prisms, stations and the sums of one part, or more of them. near_share: of
+/// DirectCost.
+double direct_device_bytes(std::size_t prisms, std::size_t stations, ChannelSet channels, double near_share);
 
 }  // namespace terrane::gravity

@@ -14,7 +14,6 @@
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/direct/direct.hpp"
 #include "terrane/physics/gravity/direct/direct_device.hpp"
-#include "terrane/physics/gravity/direct/merge.hpp"
 #include "terrane/physics/gravity/run/checkpoint.hpp"
 #include "terrane/physics/gravity/sum/chunk_tree.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
@@ -406,8 +405,8 @@ class Rounds {
 
 }  // namespace
 
-Partition choose_partition(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
-                           const Parameters& parameters, const Runtime& runtime, std::size_t memory) {
+Partition choose_partition(const MethodPlan& plan, const Runtime& runtime, std::size_t memory) {
+  const auto& parameters = plan.parameters;
   if (parameters.partition != Partition::automatic) return parameters.partition;
   // What does not fit a device goes there chunk by chunk.
   if (plan.device.has_own_memory() && plan.method == Method::direct &&
@@ -415,9 +414,9 @@ Partition choose_partition(const MethodPlan& plan, const Prisms& prisms, const S
     return Partition::prisms;
   const int ranks = runtime.comm ? runtime.comm->on_node().count : 1;
   if (ranks == 1) return Partition::stations;
-  const std::size_t m = plan.merged ? plan.merged->size() : prisms.size();
-  const double each = static_cast<double>(plan.memory_bytes) + static_cast<double>(m) * 7 * sizeof(double) +
-                      static_cast<double>(stations.size()) * 3 * sizeof(double);
+  const double each = static_cast<double>(plan.memory_bytes) +
+                      static_cast<double>(plan.summed.size()) * 7 * sizeof(double) +
+                      static_cast<double>(plan.stations.size()) * 3 * sizeof(double);
   if (each * ranks <= static_cast<double>(memory)) return Partition::stations;
   if (plan.method == Method::direct) return Partition::prisms;
   throw MemoryError(
@@ -433,8 +432,10 @@ std::string describe(const std::string& device, Partition partition, const Runti
                      partition == Partition::prisms ? "prisms" : "stations", device);
 }
 
-Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
-                       const Parameters& parameters, const Runtime& runtime, Progress& progress) {
+Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress& progress) {
+  const auto& parameters = plan.parameters;
+  const auto& stations = plan.stations;
+  const auto& summed = plan.summed;
   Alone alone;
   Comm& comm = runtime.comm ? *runtime.comm : alone;
   const bool by_prisms = parameters.partition == Partition::prisms;
@@ -442,9 +443,8 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
   const auto& settings = runtime.checkpoint;
   bool keeps = !settings.file.empty() && (settings.resume || expected >= settings.least_run);
   if (comm.size() == 1 && !by_prisms && !keeps)
-    return {run(plan, prisms, stations, parameters, progress), {}, {}};
+    return {sum_all(*plan.summation(progress), parameters.channels, stations.size(), progress), {}, {}};
 
-  const Prisms summed = plan.merged ? plan.merged->view() : prisms;
   Distributed out;
   Fingerprint print;
   Checkpoint state;
@@ -510,8 +510,7 @@ Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stati
         worker =
             std::make_unique<ByPrisms>(own, summed.size(), chunks_of(comm, summed.size(), 0), stations, here);
       else
-        worker = std::make_unique<ByStations>(plan.summation(prisms, stations, here, progress),
-                                              parts_at_once(here), 0, comm.size());
+        worker = std::make_unique<ByStations>(plan.summation(progress), parts_at_once(here), 0, comm.size());
     });
 
     const std::size_t parts = worker->parts(), ranks = static_cast<std::size_t>(comm.size());
@@ -627,7 +626,7 @@ void serve(Comm& comm) {
         worker = std::make_unique<ByPrisms>(prisms, task.prisms, chunks, stations, parameters);
       } else {
         Progress silent;
-        worker = std::make_unique<ByStations>(summation(prisms->view(), stations, parameters, silent),
+        worker = std::make_unique<ByStations>(summation({prisms->view(), stations, parameters}, silent),
                                               parts_at_once(parameters), comm.rank(), comm.size());
       }
     });

@@ -12,30 +12,26 @@
 #include <vector>
 
 #include "terrane/base/progress.hpp"
-#include "terrane/physics/gravity/parameters.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
-#include "terrane/physics/gravity/views.hpp"
 #include "terrane/simulation/runtime.hpp"
 
 namespace terrane::gravity {
 
-/// parameters.partition, or when that is automatic what fits: by stations, if `memory` bytes a node hold the
-/// plan once for each of its ranks; else by prisms, which only the direct sum can. Throws MemoryError.
-Partition choose_partition(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
-                           const Parameters& parameters, const Runtime& runtime, std::size_t memory);
+/// The partition asked for, or when that is automatic what fits: by stations, if `memory` bytes a node hold
+/// the plan once for each of its ranks; else by prisms, which only the direct sum can. Throws MemoryError.
+Partition choose_partition(const MethodPlan& plan, const Runtime& runtime, std::size_t memory);
 
 /// "3 ranks by stations, each cpu (avx512, 16 threads)"; the device alone when there is one rank.
 std::string describe(const std::string& device, Partition partition, const Runtime& runtime);
 
 struct Distributed {
-  PartSums sums;  ///< as of run(): values [channels][stations], contacts ordered by station
+  PartSums sums;                             ///< values [channels][stations], contacts ordered by station
   std::vector<std::string> notes, warnings;  ///< about checkpoints
 };
 
-/// Rank 0: the sums of the plan. parameters.partition is not automatic. Throws, on every rank, what any rank
-/// throws; Cancelled; InputError: a checkpoint of another problem; OutOfStep.
-Distributed distribute(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
-                       const Parameters& parameters, const Runtime& runtime, Progress& progress);
+/// Rank 0: the sums of the plan; plan.parameters.partition is not automatic. Throws, on every rank, what any
+/// rank throws; Cancelled; InputError: a checkpoint of another problem; OutOfStep.
+Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress& progress);
 
 /// The other ranks: their side of one distribute(), whose errors rank 0 reports. Throws OutOfStep.
 void serve(Comm& comm);

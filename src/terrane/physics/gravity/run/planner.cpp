@@ -1,74 +1,247 @@
+// A plan in five steps:
+//
+//   1. what the direct sum takes, which every other method must beat        direct_cost()
+//   2. the device                                                           choose_device()
+//   3. an answer from each fast method that may be worth asking, and from
+//      the direct sum over bars of equal neighbours                         Contest::ask()
+//   4. the fastest; on the CPU, where it or a faster one does not fit the
+//      device                                                               plan()
+//   5. why                                                                  Contest::explanation()
 #include "terrane/physics/gravity/run/planner.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <vector>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
+#include "terrane/base/text.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
-#include "terrane/physics/gravity/direct/direct.hpp"
-#include "terrane/physics/gravity/direct/direct_device.hpp"
-#include "terrane/physics/gravity/direct/merge.hpp"
-#include "terrane/physics/gravity/lattice/lattice.hpp"
-#include "terrane/physics/gravity/lattice/lattice_device.hpp"
-#include "terrane/physics/gravity/tiles/tile_sets.hpp"
-#include "terrane/physics/gravity/tree/tree.hpp"
-#include "terrane/physics/gravity/tree/tree_device.hpp"
+#include "terrane/physics/gravity/direct/candidate.hpp"
+#include "terrane/physics/gravity/lattice/candidate.hpp"
+#include "terrane/physics/gravity/tiles/tiles.hpp"
+#include "terrane/physics/gravity/tree/candidate.hpp"
 
 namespace terrane::gravity {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-// Costs of one core; a factor of two either way does no harm.
-constexpr double seconds_an_operation = 0.25e-9;                         // of a pack
-constexpr double seconds_to_sort = 25e-9;                                // a point and halving
-constexpr double seconds_to_merge = 300e-9;                              // a prism
-constexpr double least_tree_prism = 35e-9, least_tree_station = 0.5e-6;  // and decimal digit
-constexpr double fast_enough = 2e-3;            // what no choice is worth thinking about
-constexpr double finest_fast_accuracy = 1e-14;  // lattice and tree round like that
-constexpr double gpu_start = 0.3;               // s: what a GPU takes before it computes anything
-constexpr double share_of_gpu = 0.8;            // of its FP64 rate that the kernels reach
+/// Every method but the direct sum, those that are cheap to ask first.
+constexpr const MethodEntry* fast_methods[] = {&lattice_method, &tree_method};
 
-struct PairCost {
-  double operations;  ///< of a pack
-  bool near;          ///< no one multipole serves both tiles
-  bool by_itself;     ///< in extended precision
+constexpr double fast_enough = 2e-3;     // s: what no choice is worth thinking about
+constexpr double gpu_start = 0.3;        // s: what a GPU takes before it computes anything
+constexpr double share_of_memory = 0.8;  // of what a device has free, that it is chosen for
+
+double free_bytes(Device device) { return static_cast<double>(device_memory(device).free); }
+
+const MethodEntry& entry_of(Method method) {
+  for (const auto* entry : fast_methods)
+    if (entry->method == method) return *entry;
+  return direct_method;
+}
+
+/// Few enough pairs that to ask another method would take as long as the sum.
+bool few_pairs(const Problem& problem, double seconds) {
+  return seconds < std::max(fast_enough, 60e-9 * static_cast<double>(problem.prisms.size()) +
+                                             50e-9 * static_cast<double>(problem.stations.size()));
+}
+
+/// May this method be as accurate as asked for?
+bool accurate_enough(const MethodEntry& entry, const Parameters& parameters) {
+  return parameters.accuracy >= entry.finest_accuracy;
+}
+
+/// What the run takes at the least on one core, as far as numbers alone say.
+double least_seconds(const Problem& problem, const DirectCost& direct) {
+  const auto& p = problem.parameters;
+  double least = direct.seconds();
+  for (const auto* entry : fast_methods) {
+    if (p.method == Method::direct || (p.method == Method::automatic && !accurate_enough(*entry, p)))
+      continue;
+    if (const auto own = entry->least(problem)) least = std::min(least, own->seconds);
+  }
+  return least;
+}
+
+/// The device asked for; where any will do, a GPU that is faster than the CPU, has room for the direct sum
+/// (which by prisms comes in chunks), and is worth its start.
+Device choose_device(const Problem& problem, const DirectCost& direct) {
+  const auto& p = problem.parameters;
+  if (p.device.kind != Device::Kind::automatic) return resolve(p.device);
+  const Device cpu{Device::Kind::cpu, -1};
+  const int threads = thread_count(p.threads);
+  if (least_seconds(problem, direct) / threads < gpu_start) return cpu;
+  const Device found = resolve(p.device);
+  if (found.kind != Device::Kind::cuda || speed_in_cores(found) <= threads) return cpu;
+  auto there = problem;
+  there.parameters.device = found;
+  const bool fits = direct_candidate(there, direct).device_bytes <= share_of_memory * free_bytes(found);
+  return fits || p.partition == Partition::prisms ? found : cpu;
+}
+
+/// The methods on one device, and the fastest of those that were asked.
+class Contest {
+ public:
+  Contest(const Problem& problem, const DirectCost& cost, Progress& progress)
+      : problem_(problem),
+        automatic_(problem.parameters.method == Method::automatic),
+        budget_(static_cast<double>(problem.parameters.memory > 0 ? problem.parameters.memory
+                                                                  : available_memory())),
+        cost_(cost),
+        direct_(direct_candidate(problem, cost)),
+        judged_by_(automatic_ ? problem.speedup : 1),
+        judged_(cost.seconds(judged_by_)),
+        progress_(progress) {}
+
+  void ask();
+  const Candidate& winner() const;
+  std::string explanation() const;
+  /// Could an answer that did not fit the device be better on the CPU?
+  bool too_large_for_device() const { return too_large_for_device_; }
+
+ private:
+  bool may_serve(const MethodEntry& entry) const;
+  void ask(const MethodEntry& entry);
+  void ask_for_bars(BarsCandidate& bars);
+  void refuse_what_does_not_fit(const MethodEntry& entry, Candidate& candidate);
+  double best() const;
+
+  const Problem& problem_;
+  bool automatic_;
+  double budget_;  // bytes of the host
+  DirectCost cost_;
+  Candidate direct_;
+  std::vector<Candidate> fast_;  // in the order of fast_methods
+  /// Whether prisms are merged shows in the last bits: where the method is given it must not depend on how
+  /// many threads a device is compared with. So then the direct sum is judged as if on the CPU.
+  double judged_by_, judged_;
+  bool small_ = false, bars_asked_ = false, too_large_for_device_ = false;
+  Progress& progress_;
 };
 
-/// One prism at one station, as kernels.hpp chooses.  r, h: distance from its centre and surface; pack, tile:
-/// radius of a pack and of a tile of stations
-PairCost pair_cost(const Switching& s, const PrismSwitching& p, double r, double h, double pack, double tile,
-                   double lanes) {
-  constexpr double far[4] = {63, 96, 144, 222};
-  for (int order = 0; order < 4; ++order)
-    if (r - tile >= s.multipole_from[order] * p.longest) return {far[order], false, false};
-  if (r - pack >= s.multipole_from[3] * p.longest) return {far[3], true, false};
-  if (r - pack >= 3 * p.longest) return {480, true, false};
-  if (h * h >= p.stable_h2) return {740, true, false};
-  if (p.stretched || h == 0) return {6000 * lanes, true, true};
-  return {1400, true, false};
+/// Seconds of the best so far.
+double Contest::best() const {
+  double seconds = judged_;
+  for (const auto& candidate : fast_) seconds = std::min(seconds, candidate.seconds);
+  return seconds;
 }
 
-double share_of_channels(ChannelSet channels) {
-  const auto size = kernel_sets[smallest_kernel_set(turn_for(channels).channels)].size();
-  return size == 1 ? 0.45 : size <= 4 ? 0.65 : size <= 6 ? 0.85 : 1.0;
+bool Contest::may_serve(const MethodEntry& entry) const {
+  if (problem_.prisms.size() == 0 || problem_.stations.size() == 0) return false;
+  if (!automatic_) return problem_.parameters.method == entry.method;
+  return !small_ && accurate_enough(entry, problem_.parameters);
 }
 
-std::string duration(double seconds) {
-  if (!(seconds < infinity)) return "not possible";
-  if (seconds < 1) return fmt::format("{:.2g} s", seconds);
-  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.3g} h", seconds / 3600);
+/// Bars before a method that takes long to ask, where they promise to be not much slower; else after all.
+void Contest::ask() {
+  small_ = few_pairs(problem_, judged_);
+  std::optional<BarsCandidate> bars;
+  if (!small_ && (automatic_ || problem_.parameters.method == Method::direct)) bars.emplace(problem_, cost_);
+  for (const auto* entry : fast_methods) {
+    const auto least = entry->least(problem_);
+    if (bars && least && bars->promises() < 3 * least->seconds) ask_for_bars(*bars);
+    const bool worth =
+        !automatic_ || !least || (best() > 1.5 * least->seconds && least->host_bytes <= budget_);
+    if (may_serve(*entry) && worth) {
+      ask(*entry);
+    } else {
+      Candidate not_asked;
+      not_asked.method = entry->method;
+      not_asked.reason =
+          least ? fmt::format("{} at least {}", entry->name,
+                              duration_text(least->seconds / thread_count(problem_.parameters.threads)))
+                : fmt::format("no {} (not looked for)", entry->name);
+      fast_.push_back(std::move(not_asked));
+    }
+  }
+  if (bars) ask_for_bars(*bars);
 }
 
-InputError no_lattice(const std::string& reason) {
-  return {"simulation.method", fmt::format("prisms and stations form no lattice: {}", reason),
-          "Write method = \"auto\"."};
+void Contest::ask(const MethodEntry& entry) {
+  auto candidate = entry.candidate(problem_, progress_);
+  if (automatic_) refuse_what_does_not_fit(entry, candidate);
+  fast_.push_back(std::move(candidate));
+}
+
+void Contest::refuse_what_does_not_fit(const MethodEntry& entry, Candidate& candidate) {
+  const bool there = problem_.on_device();
+  if (!candidate.possible() || (there ? candidate.device_bytes <= free_bytes(problem_.parameters.device)
+                                      : static_cast<double>(candidate.host_bytes) <= budget_))
+    return;
+  candidate.seconds = Candidate::impossible;
+  candidate.reason =
+      fmt::format("no {} (it would not fit into the memory{})", entry.name, there ? " of the device" : "");
+  too_large_for_device_ = too_large_for_device_ || there;
+}
+
+void Contest::ask_for_bars(BarsCandidate& bars) {
+  if (bars_asked_ || !bars.worth_making(best())) return;
+  bars_asked_ = true;
+  auto candidate = bars.make(progress_);
+  if (bars.seconds(judged_by_) >= judged_) return;
+  judged_ = bars.seconds(judged_by_);
+  direct_ = std::move(candidate);
+}
+
+const Candidate& Contest::winner() const {
+  const Candidate* winner = &direct_;
+  for (const auto& candidate : fast_) {
+    if (automatic_ ? candidate.seconds < winner->seconds
+                   : candidate.method == problem_.parameters.method && candidate.possible())
+      winner = &candidate;
+  }
+  return *winner;
+}
+
+std::string Contest::explanation() const {
+  const auto& p = problem_.parameters;
+  const int threads = thread_count(p.threads);
+  std::string text;
+  if (!automatic_) {
+    text = "asked for";
+  } else if (std::none_of(std::begin(fast_methods), std::end(fast_methods),
+                          [&](const auto* entry) { return accurate_enough(*entry, p); })) {
+    text = "only the direct sum is as accurate as asked for";
+  } else if (small_) {
+    text = "few pairs";
+  } else {
+    text = fmt::format("direct {}", duration_text(direct_.seconds / threads));
+    for (const auto& candidate : fast_)
+      text += ", " + (candidate.possible() ? fmt::format("{} {}", name(candidate.method),
+                                                         duration_text(candidate.seconds / threads))
+                                           : candidate.reason);
+  }
+  const auto& note = winner().note;
+  return note.empty() ? text : text + "; " + note;
+}
+
+MemoryError no_room(const MethodPlan& plan) {
+  return {"simulation.device",
+          fmt::format("{} would need {} by the {} method, and {} are free", to_string(plan.device),
+                      bytes_text(plan.device_bytes), name(plan.method), bytes_text(free_bytes(plan.device))),
+          fmt::format("Write {}, or device = \"cpu\".",
+                      plan.method == Method::direct ? "partition = \"prisms\"" : "method = \"direct\"")};
+}
+
+MethodPlan plan_of(const Problem& problem, const Parameters& asked, const Contest& contest) {
+  const auto& winner = contest.winner();
+  MethodPlan plan;
+  plan.method = winner.method;
+  plan.device = problem.parameters.device;
+  plan.seconds = (winner.seconds + winner.spent) / thread_count(asked.threads);
+  plan.memory_bytes = winner.host_bytes;
+  plan.device_bytes = winner.device_bytes;
+  plan.estimated_error = winner.estimated_error;
+  if (problem.on_device() && asked.precision == Precision::single_precision)
+    plan.estimated_error = std::max(plan.estimated_error, single_accuracy);
+  plan.reason = contest.explanation();
+  plan.parameters = asked;
+  plan.stations = problem.stations;
+  plan.summed = winner.summed;
+  plan.make = winner.make;
+  return plan;
 }
 
 }  // namespace
@@ -79,323 +252,41 @@ std::string describe(Device device, int threads) {
   return fmt::format("{} ({}, {} threads)", to_string(device), kernel_target().name, thread_count(threads));
 }
 
-std::string_view name(Method method) {
-  switch (method) {
-    case Method::automatic:
-      return "auto";
-    case Method::direct:
-      return "direct";
-    case Method::lattice:
-      return "lattice";
-    case Method::tree:
-      return "tree";
-  }
-  return "";
-}
-
-DirectCost direct_cost(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy) {
-  const std::size_t m = prisms.size(), n = stations.size();
-  if (m == 0 || n == 0) return {};
-  const auto switching = Switching::for_accuracy(accuracy);
-  const double lanes = kernel_target().kernels[0].lanes;
-  const std::size_t prism_sample = std::min<std::size_t>(m, 1021),
-                    station_sample = std::min<std::size_t>(n, 61);
-  // A kernel looks at a pack of stations, or at two whole tiles, and takes the form that the nearest pair
-  // needs.
-  double diagonal = 0;
-  for (const auto& axis : {stations.easting, stations.northing, stations.up}) {
-    const auto [least, most] = std::minmax_element(axis.begin(), axis.end());
-    diagonal += (*most - *least) * (*most - *least);
-  }
-  const auto radius = [&](double count) {
-    return 0.5 * std::sqrt(diagonal * std::min(1.0, count / static_cast<double>(n)));
-  };
-  const double pack = radius(lanes), tile = radius(tile_size);
-  double operations = 0, by_themselves = 0, near = 0;
-  for (std::size_t i = 0; i < prism_sample; ++i) {
-    const std::size_t p = i * m / prism_sample;
-    const double low[3] = {prisms.west[p], prisms.south[p], prisms.bottom[p]},
-                 high[3] = {prisms.east[p], prisms.north[p], prisms.top[p]};
-    const PrismSwitching limits(switching, high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-    for (std::size_t j = 0; j < station_sample; ++j) {
-      const std::size_t s = j * n / station_sample;
-      const double at[3] = {stations.easting[s], stations.northing[s], stations.up[s]};
-      double r2 = 0, h2 = 0;
-      for (int a = 0; a < 3; ++a) {
-        const double r = at[a] - (low[a] + 0.5 * (high[a] - low[a])),
-                     h = std::max({low[a] - at[a], at[a] - high[a], 0.0});
-        r2 += r * r;
-        h2 += h * h;
-      }
-      const auto pair = pair_cost(switching, limits, std::sqrt(r2), std::sqrt(h2), pack, tile, lanes);
-      operations += pair.operations;
-      if (pair.by_itself) by_themselves += pair.operations;
-      if (pair.near) ++near;
-    }
-  }
-  const double pairs = static_cast<double>(m) * static_cast<double>(n);
-  const auto sort = [](std::size_t count) {
-    return seconds_to_sort * static_cast<double>(count) *
-           std::max(1.0, std::log2(static_cast<double>(count) / tile_size));
-  };
-  const double sampled = static_cast<double>(prism_sample * station_sample),
-               operation = pairs / sampled / lanes * seconds_an_operation * share_of_channels(channels);
-  return {operations * operation, sort(m) + sort(n), by_themselves * operation, near / sampled};
-}
-
-namespace {
-
-/// How much faster than one core the device does the arithmetic of the kernels.
-double speed(Device device) {
-  if (device.kind != Device::Kind::cuda) return 1;
-  const double core = kernel_target().kernels[0].lanes / seconds_an_operation;
-  return share_of_gpu * gpu(device.index).fp64_per_second / core;
-}
-
-/// What the direct sum takes on a device: prisms, stations and the sums of one part, or more of them.
-double direct_bytes(std::size_t prisms, std::size_t stations, ChannelSet channels, const DirectCost& cost) {
-  constexpr double groups_a_part = 32, tile = 32, tiles_a_piece = 4, most_chunks = 256;
-  const double values = tile * static_cast<double>(
-                                   sizeof(double) *
-                                   kernel_sets[smallest_kernel_set(turn_for(channels).channels)].size()),
-               tiles = static_cast<double>(prisms) / tile, near = cost.near_share * tiles;
-  return direct_device_bytes(prisms, stations) +
-         groups_a_part * (std::min(tiles / 8 + 2, most_chunks + 1) * values + near * sizeof(std::uint32_t) +
-                          (near / tiles_a_piece + 1) * (values + 24));
-}
-
-MemoryError no_room(const MethodPlan& plan, std::string_view instead) {
-  return {"simulation.device",
-          fmt::format("{} would need {} by the {} method, and {} are free", to_string(plan.device),
-                      bytes_text(plan.device_bytes), name(plan.method),
-                      bytes_text(static_cast<double>(device_memory(plan.device).free))),
-          fmt::format("Write {}, or device = \"cpu\".", instead)};
-}
-
-/// The device asked for; where any will do, a GPU that is faster than the processors, has room for the direct
-/// sum (which by prisms comes in chunks), and is worth its start for a run of so many seconds on them.
-Device choose_device(const Parameters& parameters, double bytes, double seconds) {
-  if (parameters.device.kind != Device::Kind::automatic) return resolve(parameters.device);
-  const Device cpu{Device::Kind::cpu, -1};
-  if (seconds < gpu_start) return cpu;
-  const Device found = resolve(parameters.device);
-  if (found.kind != Device::Kind::cuda || speed(found) <= thread_count(parameters.threads)) return cpu;
-  const bool fits = bytes <= 0.8 * static_cast<double>(device_memory(found).free);
-  return fits || parameters.partition == Partition::prisms ? found : cpu;
-}
-
-}  // namespace
+std::string_view name(Method method) { return method == Method::automatic ? "auto" : entry_of(method).name; }
 
 MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                 Progress* progress) {
   Progress silent;
   if (!progress) progress = &silent;
-  const bool automatic = parameters.method == Method::automatic;
-  const auto channels = parameters.channels;
-  const double m = static_cast<double>(prisms.size()), n = static_cast<double>(stations.size());
-  const int threads = thread_count(parameters.threads);
+  Problem problem{prisms, stations, parameters};
+  const auto cost = direct_cost(prisms, stations, parameters.channels, parameters.accuracy);
+  problem.parameters.device = choose_device(problem, cost);
+  if (problem.on_device())
+    problem.speedup = speed_in_cores(problem.parameters.device) / thread_count(parameters.threads);
 
-  MethodPlan plan;
-  const auto direct = direct_cost(prisms, stations, channels, parameters.accuracy);
-  const double digits = -std::log10(parameters.accuracy);
-  // What the tree takes at least decides whether it is worth growing.
-  const double tree_at_least = digits * (least_tree_prism * m + least_tree_station * n);
-  const bool only_direct =
-      parameters.method == Method::direct || (automatic && parameters.accuracy < finest_fast_accuracy);
-  plan.device =
-      choose_device(parameters, direct_bytes(prisms.size(), stations.size(), channels, direct),
-                    (only_direct ? direct.seconds() : std::min(direct.seconds(), tree_at_least)) / threads);
-  const bool on_device = plan.device.has_own_memory();
-  // From here on in seconds of one core, of which there are `threads`; a second of a device is `threads`.
-  const double faster = on_device ? speed(plan.device) / threads : 1;
-  const auto seconds_of = [](const DirectCost& cost, double faster_by) {
-    return (cost.arithmetic - cost.one_by_one) / faster_by + cost.one_by_one + cost.sorting;
+  Contest contest(problem, cost, *progress);
+  contest.ask();
+  auto chosen = plan_of(problem, parameters, contest);
+
+  const auto on_cpu = [&] {
+    auto here = parameters;
+    here.device = {Device::Kind::cpu, -1};
+    return plan(prisms, stations, here, progress);
   };
-  plan.direct_seconds = seconds_of(direct, faster);
-  // Whether prisms are merged shows in the last bits: where the method is given it must not depend on how
-  // many threads a device is compared with.
-  const double judged_by = automatic ? faster : 1;
-  double judged = seconds_of(direct, judged_by);
-  plan.lattice_seconds = plan.tree_seconds = infinity;
-  plan.estimated_error = parameters.accuracy;
-  const double budget = static_cast<double>(parameters.memory > 0 ? parameters.memory : available_memory());
-  std::string not_lattice = "not looked for", why;
-  bool too_large_for_device = false;  // for a fast method
-
-  const bool small = judged < std::max(fast_enough, 60e-9 * m + 50e-9 * n);
-  const bool fast_ones = prisms.size() > 0 && stations.size() > 0 &&
-                         (!automatic || (!small && parameters.accuracy >= finest_fast_accuracy));
-  if (automatic && parameters.accuracy < finest_fast_accuracy)
-    why = "only the direct sum is as accurate as asked for";
-  else if (automatic && small) why = "few pairs";
-
-  if (fast_ones && (automatic || parameters.method == Method::lattice)) {
-    if (auto lattice = recognise_lattice(prisms, stations, not_lattice, parameters.threads)) {
-      plan.lattice = std::make_shared<LatticeOperator>(std::move(*lattice), channels);
-      const auto cost = plan.lattice->cost();
-      const auto there = on_device ? lattice_cost_on_device(*plan.lattice->plan()) : LatticeDeviceCost{};
-      const bool fits = on_device ? there.bytes <= static_cast<double>(device_memory(plan.device).free)
-                                  : static_cast<double>(cost.memory_bytes) <= budget;
-      if (!automatic || fits) plan.lattice_seconds = on_device ? there.seconds * threads : cost.seconds;
-      else {
-        not_lattice = "it would not fit into the memory";
-        too_large_for_device = on_device;
-      }
-    } else if (!automatic) {
-      throw no_lattice(not_lattice);
-    }
-  }
-  // Bars instead of prisms. Their number is known only afterwards; a few times the share of prisms that start
-  // a bar is a guess from above, since bars may join again and are near to more stations.
-  const double share =
-      !small && (automatic || parameters.method == Method::direct) ? share_that_merges(prisms) : 0;
-  const double merging = seconds_to_merge * m;
-  const auto try_merging = [&] {
-    auto merged = std::make_shared<MergedPrisms>(merge(prisms, parameters.threads, progress));
-    const auto cost = direct_cost(merged->view(), stations, channels, parameters.accuracy);
-    if (merging + seconds_of(cost, judged_by) >= judged) return;
-    judged = merging + seconds_of(cost, judged_by);
-    plan.direct_seconds = merging + seconds_of(cost, faster);
-    plan.merged = std::move(merged);
-  };
-  std::string not_tree;
-  // Keys, order and expansions while it grows; what trees have taken lies below.
-  const double tree_bytes = m * (24 + 0.25 * (1.3 * digits + 4) * (1.3 * digits + 4));
-  const auto best_yet = [&] { return std::min({judged, plan.lattice_seconds, plan.tree_seconds}); };
-  bool tried = false;
-  if (share > 0 && 2 * merging < best_yet() &&
-      (!automatic || merging + 4 * (1 - share) * plan.direct_seconds < 3 * tree_at_least)) {
-    try_merging();
-    tried = true;
-  }
-  if (fast_ones && (parameters.method == Method::tree ||
-                    (automatic && best_yet() > 1.5 * tree_at_least && tree_bytes <= budget))) {
-    plan.tree = std::make_shared<Tree>(prisms, stations, channels, parameters.accuracy, parameters.threads,
-                                       *progress);
-    const auto cost = plan.tree->cost(*progress);
-    plan.tree_seconds = (cost.seconds - cost.one_by_one_seconds) / faster + cost.one_by_one_seconds;
-    plan.memory_bytes = cost.memory_bytes;
-    if (on_device) {
-      const auto there = tree_memory_on_device(*plan.tree, cost);
-      plan.device_bytes = there.device;
-      plan.memory_bytes += static_cast<std::size_t>(there.host);
-      if (automatic && there.device > static_cast<double>(device_memory(plan.device).free)) {
-        plan.tree_seconds = infinity;
-        too_large_for_device = true;
-        not_tree = "no tree (it would not fit into the memory of the device)";
-      }
-    }
-  }
-  if (share > 0 && !tried && 2 * merging < best_yet()) try_merging();
-
-  plan.method = parameters.method;
-  if (automatic) {
-    plan.method = Method::direct;
-    if (plan.lattice_seconds < plan.direct_seconds) plan.method = Method::lattice;
-    if (plan.tree_seconds < std::min(plan.direct_seconds, plan.lattice_seconds)) plan.method = Method::tree;
-  } else if (!fast_ones) {
-    plan.method = Method::direct;  // nothing to compute
-  }
-  switch (plan.method) {
-    case Method::lattice:
-      // On a device the transforms are there.
-      plan.memory_bytes = on_device ? prisms.size() * 2 * sizeof(std::uint32_t) + stations.size() * 64
-                                    : plan.lattice->cost().memory_bytes;
-      if (on_device) plan.device_bytes = lattice_cost_on_device(*plan.lattice->plan()).bytes;
-      plan.seconds = plan.lattice_seconds;
-      plan.estimated_error = 1e-14;
-      break;
-    case Method::tree:
-      plan.estimated_error = std::max(parameters.accuracy, finest_fast_accuracy);
-      plan.seconds = plan.tree_seconds + digits * least_tree_prism * m;  // with what growing it has taken
-      break;
-    default:
-      plan.memory_bytes = DirectPlan(plan.merged ? plan.merged->size() : prisms.size(), stations.size(),
-                                     channels, parameters.threads)
-                              .memory_bytes +
-                          (plan.merged ? 7 * sizeof(double) * plan.merged->size() : 0);
-      if (on_device)
-        plan.device_bytes = direct_bytes(plan.merged ? plan.merged->size() : prisms.size(), stations.size(),
-                                         channels, direct);
-      plan.seconds = plan.direct_seconds;
-  }
+  const bool any_device = parameters.device.kind == Device::Kind::automatic;
   // A direct sum that does not fit goes to the device chunk by chunk, unless parts of stations are asked for.
-  const bool whole = plan.method != Method::direct || parameters.partition == Partition::stations;
-  if (on_device && whole && plan.device_bytes > static_cast<double>(device_memory(plan.device).free)) {
-    if (parameters.device.kind != Device::Kind::automatic)
-      throw no_room(plan, plan.method == Method::direct ? "partition = \"prisms\"" : "method = \"direct\"");
-    auto here = parameters;
-    here.device = {Device::Kind::cpu, -1};
-    return gravity::plan(prisms, stations, here, progress);
+  const bool whole = chosen.method != Method::direct || parameters.partition == Partition::stations;
+  if (problem.on_device() && whole && chosen.device_bytes > free_bytes(chosen.device)) {
+    if (!any_device) throw no_room(chosen);
+    return on_cpu();
   }
-  if (on_device && parameters.precision == Precision::single_precision)
-    plan.estimated_error = std::max(plan.estimated_error, single_accuracy);
-  if (plan.method != Method::tree) plan.tree.reset();
-  if (plan.method != Method::lattice) plan.lattice.reset();
-  if (plan.method != Method::direct) plan.merged.reset();
-  plan.seconds /= threads;
-  if (too_large_for_device && parameters.device.kind == Device::Kind::automatic) {
-    auto here = parameters;
-    here.device = {Device::Kind::cpu, -1};
-    auto other = gravity::plan(prisms, stations, here, progress);
-    if (other.seconds < plan.seconds) return other;
-  }
-
-  plan.reason = automatic ? why : "asked for";
-  if (automatic && why.empty()) {
-    plan.reason = fmt::format("direct {}", duration(plan.direct_seconds / threads));
-    plan.reason += plan.lattice_seconds < infinity
-                       ? fmt::format(", lattice {}", duration(plan.lattice_seconds / threads))
-                       : fmt::format(", no lattice ({})", not_lattice);
-    plan.reason += plan.tree_seconds < infinity
-                       ? fmt::format(", tree {}", duration(plan.tree_seconds / threads))
-                   : !not_tree.empty() ? ", " + not_tree
-                                       : fmt::format(", tree at least {}", duration(tree_at_least / threads));
-  }
-  if (plan.merged) plan.reason += (plan.reason.empty() ? "" : "; ") + plan.merged->text();
-  return plan;
+  if (contest.too_large_for_device() && any_device)
+    if (auto other = on_cpu(); other.seconds < chosen.seconds) return other;
+  return chosen;
 }
 
-std::shared_ptr<Summation> MethodPlan::summation(const Prisms& prisms, const Stations& stations,
-                                                 const Parameters& parameters, Progress& progress) const {
-  const auto& sources = merged ? merged->view() : prisms;
-  const bool on_device = device.has_own_memory();
-  switch (method) {
-    case Method::lattice:
-      if (on_device)
-        return lattice_sum_on_device(device, lattice->plan(), prisms.density, parameters.threads);
-      return std::make_shared<LatticeSummation>(lattice, prisms.density, parameters.threads);
-    case Method::tree:
-      if (on_device) return tree_sum_on_device(device, tree, parameters.precision, progress);
-      return tree;
-    default:
-      if (on_device) return direct_sum_on_device(device, sources, stations, parameters);
-      return std::make_shared<DirectSummation>(sources, stations, parameters.channels, parameters.accuracy,
-                                               parameters.threads);
-  }
-}
-
-std::shared_ptr<Summation> summation(const Prisms& prisms, const Stations& stations,
-                                     const Parameters& parameters, Progress& progress) {
-  MethodPlan plan;
-  plan.method = parameters.method;
-  plan.device = parameters.device;
-  if (plan.method == Method::lattice) {
-    std::string reason;
-    auto lattice = recognise_lattice(prisms, stations, reason, parameters.threads);
-    if (!lattice) throw no_lattice(reason);
-    plan.lattice = std::make_shared<LatticeOperator>(std::move(*lattice), parameters.channels);
-  } else if (plan.method == Method::tree) {
-    plan.tree = std::make_shared<Tree>(prisms, stations, parameters.channels, parameters.accuracy,
-                                       parameters.threads, progress);
-  }
-  return plan.summation(prisms, stations, parameters, progress);
-}
-
-PartSums run(const MethodPlan& plan, const Prisms& prisms, const Stations& stations,
-             const Parameters& parameters, Progress& progress) {
-  return sum_all(*plan.summation(prisms, stations, parameters, progress), parameters.channels,
-                 stations.size(), progress);
+std::shared_ptr<Summation> summation(const Problem& problem, Progress& progress) {
+  return entry_of(problem.parameters.method).summation(problem, progress);
 }
 
 }  // namespace terrane::gravity

@@ -18,11 +18,10 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::uint64_t tiles_a_piece = 4;
 constexpr std::size_t near_tiles_expected = 16,
                       near_pieces_expected =
                           near_tiles_expected /
-                          tiles_a_piece;  // of a group of stations; there is room for more when needed
+                          tiles_per_piece;  // of a group of stations; there is room for more when needed
 
 /// Near tiles of each group of stations, chunk by chunk: counted, or listed once the counts have been made
 /// places.
@@ -387,8 +386,8 @@ void DeviceTileSum::list_near(const DeviceEarth<Real>& earth, const DeviceStatio
   for (std::uint32_t g = 0; g < all.stations; ++g) {
     first_piece.push_back(pieces.size());
     const std::uint64_t last = start[std::size_t{g + 1} * all.chunks];
-    for (std::uint64_t at = start[std::size_t{g} * all.chunks]; at < last; at += tiles_a_piece)
-      pieces.push_back({at, std::min(at + tiles_a_piece, last), g});
+    for (std::uint64_t at = start[std::size_t{g} * all.chunks]; at < last; at += tiles_per_piece)
+      pieces.push_back({at, std::min(at + tiles_per_piece, last), g});
   }
   first_piece.push_back(pieces.size());
   enlarge(near_stream_, pieces_, pieces.size());
@@ -489,12 +488,6 @@ void DeviceTileSum::add_host_pairs(std::size_t first, const std::vector<HostPair
 
 // ---- in parts ----
 
-namespace {
-
-constexpr std::size_t groups_a_part = 32;
-
-}  // namespace
-
 DeviceSummation::DeviceSummation(Device device, const Prisms& prisms, const Stations& stations,
                                  ChannelSet channels, const Turn& turn, const Switching& switching,
                                  std::vector<std::uint32_t> order, const std::vector<PrismRange>& ranges,
@@ -510,15 +503,15 @@ DeviceSummation::DeviceSummation(Device device, const Prisms& prisms, const Stat
       sum_(stream_, sources_, *receivers_, turn, set_) {}
 
 std::size_t DeviceSummation::parts() const {
-  return (receivers_->groups() + groups_a_part - 1) / groups_a_part;
+  return (receivers_->groups() + groups_per_part - 1) / groups_per_part;
 }
 
 std::size_t DeviceSummation::last_group(std::size_t part) const {
-  return std::min((part + 1) * groups_a_part, receivers_->groups());
+  return std::min((part + 1) * groups_per_part, receivers_->groups());
 }
 
 Summation::Part DeviceSummation::part(std::size_t index) const {
-  return {receivers_->stations(index * groups_a_part, last_group(index)), channels_};
+  return {receivers_->stations(index * groups_per_part, last_group(index)), channels_};
 }
 
 void DeviceSummation::sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) {
@@ -535,7 +528,7 @@ void DeviceSummation::sum_ranges(std::span<const Range> ranges, const Take& take
   }
   progress.start("gravity", stations);
   device_seconds_ = 0;
-  std::size_t at_once = (groups_at_once() + groups_a_part - 1) / groups_a_part;
+  std::size_t at_once = (groups_at_once() + groups_per_part - 1) / groups_per_part;
   const int threads = thread_count(threads_);  // another thread might count differently
   std::future<void> handed;
   for (const auto& range : ranges)
@@ -572,7 +565,7 @@ void DeviceSummation::sum_ranges(std::span<const Range> ranges, const Take& take
 }
 
 void DeviceSummation::compute(Batch& batch, Progress& progress) {
-  const std::size_t first = batch.first * groups_a_part, groups = last_group(batch.last - 1) - first,
+  const std::size_t first = batch.first * groups_per_part, groups = last_group(batch.last - 1) - first,
                     size = kernel_sets[set_].size() * groups * device_tile;
   enlarge(stream_, sums_, size);
   const auto start = std::chrono::steady_clock::now();
@@ -585,7 +578,7 @@ void DeviceSummation::compute(Batch& batch, Progress& progress) {
 }
 
 void DeviceSummation::hand_over(Batch& batch, const Take& take, int threads) const {
-  const std::size_t first = batch.first * groups_a_part,
+  const std::size_t first = batch.first * groups_per_part,
                     row = (last_group(batch.last - 1) - first) * device_tile;
   std::vector<Contact> contacts;
   sum_.add_host_pairs(first, batch.pairs, batch.values, row, contacts, threads);
@@ -598,7 +591,7 @@ void DeviceSummation::hand_over(Batch& batch, const Take& take, int threads) con
       if (turn_.channels.contains(channel)) {
         const auto begin =
             batch.values.begin() +
-            static_cast<std::ptrdiff_t>(column * row + (p * groups_a_part - first) * device_tile);
+            static_cast<std::ptrdiff_t>(column * row + (p * groups_per_part - first) * device_tile);
         out.values.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(here.stations.size()));
       }
       ++column;

@@ -12,6 +12,11 @@
 
 namespace terrane::gravity {
 
+/// Groups of device_tile stations in one part of a sum.
+inline constexpr std::size_t groups_per_part = 32;
+/// Tiles that are near a group of stations are summed in pieces of so many, each by one group of threads.
+inline constexpr std::uint64_t tiles_per_piece = 4;
+
 /// A run of prisms in some order.
 struct PrismRange {
   std::uint32_t first, count;

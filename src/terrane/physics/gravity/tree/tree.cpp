@@ -12,6 +12,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/gravity/sum/candidate.hpp"
 #include "terrane/physics/gravity/tree/octree.hpp"
 
 namespace terrane::gravity {
@@ -21,8 +22,7 @@ namespace {
 /// Stations that one traversal serves: the fewer there are, the farther apart they stand.
 std::size_t stations_a_tile(std::size_t stations) { return stations <= 512 ? 8 : 16; }
 constexpr std::size_t stations_a_task = 512;
-constexpr double truncation_share = 1;  // of the tolerance; calibrated, see docs/theory/fast.md
-constexpr double seconds_a_pack_operation = 0.25e-9;
+constexpr double truncation_share = 1;               // of the tolerance; calibrated, see docs/theory/fast.md
 constexpr double seconds_a_pair_by_itself = 1.5e-6;  // in extended precision
 
 /// Operations of a pack: an expansion of order p at a pack of stations, and an average pair of the direct
@@ -33,6 +33,10 @@ double evaluation_work(int order, bool tensor) {
 }
 double pair_work(double accuracy) {  // the more accurate, the fewer pairs are far enough for a multipole
   return accuracy < 1e-10 ? 650 : accuracy < 1e-7 ? 480 : 300;
+}
+
+double distance(const double (&a)[3], const double (&b)[3]) {
+  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
 /// The kind of a channel: V, g or Γ; and its weight in |g|², ‖Γ‖².
@@ -73,13 +77,18 @@ struct Tree::Task {
   std::size_t set;    // of kernel_sets, for near pairs
   std::size_t width;  // its channels
   const Switching& switching;
+  Progress& progress;
   std::vector<std::size_t> tiles;
   std::vector<Tolerance> tolerances;
   std::vector<double> far, near;  // [tiles][10 or width][tile_size]
   std::vector<Contact> contacts;
 
-  Task(const Tree& owner, const Expansions& made, const Switching& how)
-      : tree(owner), expansions(made), set(smallest_kernel_set(owner.channels_)), switching(how) {
+  Task(const Tree& owner, const Expansions& made, const Switching& how, Progress& shown)
+      : tree(owner),
+        expansions(made),
+        set(smallest_kernel_set(owner.channels_)),
+        switching(how),
+        progress(shown) {
     width = kernel_sets[set].size();
   }
 
@@ -92,7 +101,7 @@ struct Tree::Task {
     };
     std::vector<Meeting> meetings;
     for (std::size_t t = 0; t < tiles.size(); ++t) {
-      if (tree.progress_->cancelled()) throw Cancelled();
+      if (progress.cancelled()) throw Cancelled();
       const auto& stations = tree.receivers_->tile(tiles[t]);
       double* const sums = far.data() + t * channel_count * tile_size;
       tree.traverse(
@@ -116,7 +125,7 @@ struct Tree::Task {
     NearPairsOfTask near_pairs(switching, *tree.receivers_);
     auto tile = std::make_unique<PrismTile>();
     for (std::size_t begin = 0, end = 0; begin < meetings.size(); begin = end) {
-      if (tree.progress_->cancelled()) throw Cancelled();
+      if (progress.cancelled()) throw Cancelled();
       while (end < meetings.size() && meetings[end].leaf == meetings[begin].leaf) ++end;
       const Node& leaf = tree.nodes_[meetings[begin].leaf];
       for (std::size_t first = leaf.first; first < leaf.last; first += tile_size) {
@@ -166,7 +175,6 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
       channels_(channels),
       accuracy_(accuracy),
       threads_(threads),
-      progress_(&progress),
       kernels_(expansion_kernels()) {
   for (const auto c : channels.list()) wanted_[kind_of(c)] = true;
   const double digits = -std::log10(accuracy);
@@ -176,7 +184,7 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
   receivers_ =
       std::make_unique<Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,
                                   stations_a_tile(stations.size()), threads);
-  auto octree = grow_octree(prisms_, leaf_, threads_, *progress_);
+  auto octree = grow_octree(prisms_, leaf_, threads_, progress);
   nodes_.resize(octree.cells.size());
   for (std::size_t n = 0; n < nodes_.size(); ++n) static_cast<Octree::Cell&>(nodes_[n]) = octree.cells[n];
   levels_ = std::move(octree.levels);
@@ -186,127 +194,141 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
 
 Tree::~Tree() = default;
 
-/// Boxes, masses, and which clusters have expansions with which bounds; the expansions come when they are
-/// wanted.
-void Tree::measure() {
+/// Boxes, masses, and which clusters have expansions with which bounds, from the leaves up; the expansions
+/// come when they are wanted.
+void Tree::measure(Progress& progress) {
   if (measured_) return;
-  const auto least = static_cast<std::uint32_t>(std::max(4.0, 0.06 * (order_ + 1) * (order_ + 1)));
-  std::size_t expansions = 0;
-  for (auto& node : nodes_)
-    if (node.children > 0 || node.size() >= least) node.expansion = expansions++;
-  const auto radials = static_cast<std::size_t>(order_ + 2);
-  radial_.assign(expansions * radials, 0.0F);
-  expansions_ = room_for_expansions(order_);
-  const auto columns = columns_of(prisms_);
-  const auto& order = sources_->order();
-
-  const auto finish = [&](Node& node) {
-    const std::span<Node> children{nodes_.data() + node.child, node.children};
-    std::fill_n(node.low, 3, INFINITY);
-    std::fill_n(node.high, 3, -INFINITY);
-    double mass = 0;
-    // Centres relative to a fixed point, so that large coordinates cost no digits.
-    double anchor[3];
-    for (int a = 0; a < 3; ++a) anchor[a] = columns.low[a][order[node.first]];
-    double weighted[3] = {};
-    const auto faces = [&](std::size_t i, double(&low)[3], double(&high)[3]) {
-      double volume = 1;
-      for (int a = 0; a < 3; ++a) {
-        low[a] = columns.low[a][order[i]];
-        high[a] = columns.high[a][order[i]];
-        volume *= high[a] - low[a];
-      }
-      return std::fabs(columns.density[order[i]]) * volume;
-    };
-    const auto weigh = [&](const double(&low)[3], const double(&high)[3], const double(&at)[3], double m) {
-      for (int a = 0; a < 3; ++a) {
-        node.low[a] = std::min(node.low[a], low[a]);
-        node.high[a] = std::max(node.high[a], high[a]);
-        weighted[a] += m * (at[a] - anchor[a]);
-      }
-      mass += m;
-    };
-    double low[3], high[3], at[3];
-    if (children.empty()) {
-      for (std::size_t i = node.first; i < node.last; ++i) {
-        const double m = faces(i, low, high);
-        for (int a = 0; a < 3; ++a) at[a] = low[a] + 0.5 * (high[a] - low[a]);
-        weigh(low, high, at, m);
-      }
-    } else {
-      for (const auto& child : children) weigh(child.low, child.high, child.centre, child.mass);
-    }
-    node.mass = mass;
-    for (int a = 0; a < 3; ++a)
-      node.centre[a] = mass > 0 ? anchor[a] + weighted[a] / mass : 0.5 * (node.low[a] + node.high[a]);
-    const auto reach = [&](const double(&l)[3], const double(&h)[3]) {
-      double sum = 0;
-      for (int a = 0; a < 3; ++a) {
-        const double d = std::max(h[a] - node.centre[a], node.centre[a] - l[a]);
-        sum += d * d;
-      }
-      return std::sqrt(sum);
-    };
-    node.scale = reach(node.low, node.high);
-    double farthest = 0;
-    if (children.empty()) {
-      for (std::size_t i = node.first; i < node.last; ++i) {
-        faces(i, low, high);
-        farthest = std::max(farthest, reach(low, high));
-      }
-    } else {
-      for (const auto& child : children)
-        farthest = std::max(farthest, std::min(reach(child.low, child.high),
-                                               child.scale + std::hypot(child.centre[0] - node.centre[0],
-                                                                        child.centre[1] - node.centre[1],
-                                                                        child.centre[2] - node.centre[2])));
-    }
-    node.scale = std::min(node.scale, farthest);
-    if (!node.expanded()) return;
-
-    float* const b = radial_.data() + node.expansion * radials;
-    double even[most_order / 2 + 2] = {};  // Σ |m| |η|^(2i)
-    const int evens = order_ / 2 + 2;
-    const auto look = [&](const Node& some) {
-      kernels_.gather(columns, order.data() + some.first, some.size(), node.centre, node.scale, order_,
-                      nullptr, even);
-    };
-    if (gathers(node)) look(node);
-    else
-      for (const auto& child : children) {
-        if (!child.expanded()) look(child);
-        if (!child.expanded() || child.mass == 0) continue;
-        // Minkowski: the norm of |y| about the new centre is at most that about the old plus the distance.
-        const double apart = std::hypot(child.centre[0] - node.centre[0], child.centre[1] - node.centre[1],
-                                        child.centre[2] - node.centre[2]) /
-                             node.scale,
-                     ratio = child.scale / node.scale;
-        even[0] += child.mass;
-        for (int i = 1; i < evens; ++i) {
-          const int n = std::min(2 * i, order_ + 1);  // |η| ≤ 1: a lower power bounds from above
-          const double norm = std::pow(
-              static_cast<double>(radial_[child.expansion * radials + static_cast<std::size_t>(n)]), 1.0 / n);
-          even[i] += child.mass * std::pow(std::min(norm * ratio + apart, 1.0), n);
-        }
-      }
-    const auto bound = [&](double sum) {
-      return static_cast<float>(std::min(1.0, mass > 0 ? sum / mass * (1 + 1e-6) : 0.0));
-    };
-    for (int n = 0; n < static_cast<int>(radials); ++n)
-      b[n] = n % 2 == 0 ? bound(even[n / 2]) : bound(std::sqrt(even[n / 2] * even[n / 2 + 1]));
-  };
-  progress_->start("clusters", nodes_.size());
+  number_expansions();
+  progress.start("clusters", nodes_.size());
   for (std::size_t l = levels_.size() - 1; l-- > 0;) {
     constexpr std::size_t chunk = 16;
     const std::size_t first = levels_[l], count = levels_[l + 1] - first;
     for_each((count + chunk - 1) / chunk, threads_, [&](std::size_t c) {
-      if (progress_->cancelled()) throw Cancelled();
-      for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) finish(nodes_[first + i]);
-      progress_->advance(std::min(chunk, count - c * chunk));
+      if (progress.cancelled()) throw Cancelled();
+      for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) {
+        Node& node = nodes_[first + i];
+        weigh(node);
+        node.scale = reach(node);
+        if (node.expanded()) bound_moments(node);
+      }
+      progress.advance(std::min(chunk, count - c * chunk));
     });
   }
-  progress_->finish();
+  progress.finish();
   measured_ = true;
+}
+
+/// Clusters of too few prisms are summed pair by pair, and have no expansion.
+void Tree::number_expansions() {
+  const auto least = static_cast<std::uint32_t>(std::max(4.0, 0.06 * (order_ + 1) * (order_ + 1)));
+  std::size_t expansions = 0;
+  for (auto& node : nodes_)
+    if (node.children > 0 || node.size() >= least) node.expansion = expansions++;
+  radial_.assign(expansions * radials(), 0.0F);
+  expansions_ = room_for_expansions(order_);
+}
+
+std::span<const Tree::Node> Tree::children(const Node& node) const {
+  return {nodes_.data() + node.child, node.children};
+}
+
+Tree::Box Tree::box_of(std::size_t place) const {
+  const std::size_t n = prism_order()[place];
+  return {{prisms_.west[n], prisms_.south[n], prisms_.bottom[n]},
+          {prisms_.east[n], prisms_.north[n], prisms_.top[n]}};
+}
+
+/// Box, mass and centre of mass.
+void Tree::weigh(Node& node) const {
+  std::fill_n(node.low, 3, INFINITY);
+  std::fill_n(node.high, 3, -INFINITY);
+  // Centres relative to a fixed point, so that large coordinates cost no digits.
+  const Box first = box_of(node.first);
+  const auto& anchor = first.low;
+  double mass = 0, weighted[3] = {};
+  const auto add = [&](const double(&low)[3], const double(&high)[3], const double(&at)[3], double m) {
+    for (int a = 0; a < 3; ++a) {
+      node.low[a] = std::min(node.low[a], low[a]);
+      node.high[a] = std::max(node.high[a], high[a]);
+      weighted[a] += m * (at[a] - anchor[a]);
+    }
+    mass += m;
+  };
+  if (node.children == 0) {
+    for (std::size_t i = node.first; i < node.last; ++i) {
+      const Box box = box_of(i);
+      double volume = 1, at[3];
+      for (int a = 0; a < 3; ++a) {
+        volume *= box.high[a] - box.low[a];
+        at[a] = box.low[a] + 0.5 * (box.high[a] - box.low[a]);
+      }
+      add(box.low, box.high, at, std::fabs(prisms_.density[prism_order()[i]]) * volume);
+    }
+  } else {
+    for (const auto& child : children(node)) add(child.low, child.high, child.centre, child.mass);
+  }
+  node.mass = mass;
+  for (int a = 0; a < 3; ++a)
+    node.centre[a] = mass > 0 ? anchor[a] + weighted[a] / mass : 0.5 * (node.low[a] + node.high[a]);
+}
+
+/// From the centre to the farthest corner of a prism, or a little more: the least of what the box of the
+/// cluster, its prisms or its children say.
+double Tree::reach(const Node& node) const {
+  const auto to_corner = [&](const double(&low)[3], const double(&high)[3]) {
+    double sum = 0;
+    for (int a = 0; a < 3; ++a) {
+      const double d = std::max(high[a] - node.centre[a], node.centre[a] - low[a]);
+      sum += d * d;
+    }
+    return std::sqrt(sum);
+  };
+  double farthest = 0;
+  if (node.children == 0) {
+    for (std::size_t i = node.first; i < node.last; ++i) {
+      const Box box = box_of(i);
+      farthest = std::max(farthest, to_corner(box.low, box.high));
+    }
+  } else {
+    for (const auto& child : children(node))
+      farthest = std::max(farthest, std::min(to_corner(child.low, child.high),
+                                             child.scale + distance(child.centre, node.centre)));
+  }
+  return std::min(to_corner(node.low, node.high), farthest);
+}
+
+/// The bounds of the absolute moments, from those of the children or from the prisms.
+void Tree::bound_moments(const Node& node) {
+  double even[most_order / 2 + 2] = {};  // Σ |m| |η|^(2i)
+  const auto columns = columns_of(prisms_);
+  const auto look = [&](const Node& some) {
+    kernels_.gather(columns, prism_order().data() + some.first, some.size(), node.centre, node.scale, order_,
+                    nullptr, even);
+  };
+  if (gathers(node)) look(node);
+  else
+    for (const auto& child : children(node)) {
+      if (!child.expanded()) look(child);
+      if (child.expanded() && child.mass != 0) add_moments(child, node, even);
+    }
+  const auto bound = [&](double sum) {
+    return static_cast<float>(std::min(1.0, node.mass > 0 ? sum / node.mass * (1 + 1e-6) : 0.0));
+  };
+  float* const b = radial_.data() + node.expansion * radials();
+  for (int n = 0; n < static_cast<int>(radials()); ++n)
+    b[n] = n % 2 == 0 ? bound(even[n / 2]) : bound(std::sqrt(even[n / 2] * even[n / 2 + 1]));
+}
+
+/// Minkowski: the norm of |y| about the new centre is at most that about the old plus the distance.
+void Tree::add_moments(const Node& child, const Node& node, double* even) const {
+  const double apart = distance(child.centre, node.centre) / node.scale, ratio = child.scale / node.scale;
+  even[0] += child.mass;
+  for (int i = 1; i < order_ / 2 + 2; ++i) {
+    const int n = std::min(2 * i, order_ + 1);  // |η| ≤ 1: a lower power bounds from above
+    const double norm = std::pow(
+        static_cast<double>(radial_[child.expansion * radials() + static_cast<std::size_t>(n)]), 1.0 / n);
+    even[i] += child.mass * std::pow(std::min(norm * ratio + apart, 1.0), n);
+  }
 }
 
 /// Whether the expansion comes from the prisms at once rather than from the children's: a move costs about as
@@ -373,14 +395,14 @@ void Tree::make_expansions(std::vector<std::uint8_t> wanted, Progress& progress)
 
 /// Those that tiles of stations meet.
 void Tree::make_expansions(std::span<const std::size_t> tiles, std::span<const Tolerance> tolerances,
-                           Expansions& to) const {
+                           Expansions& to, Progress& progress) const {
   std::vector<std::uint8_t> wanted(nodes_.size(), 1);
   // Far more tiles than clusters meet most of these, and take longer to ask.
   if (tiles.size() < 4 * nodes_.size()) {
     std::fill(wanted.begin(), wanted.end(), std::uint8_t{0});
     constexpr std::size_t chunk = 4;
     for_each((tiles.size() + chunk - 1) / chunk, threads_, [&](std::size_t c) {
-      if (progress_->cancelled()) throw Cancelled();
+      if (progress.cancelled()) throw Cancelled();
       for (std::size_t t = c * chunk; t < std::min((c + 1) * chunk, tiles.size()); ++t)
         traverse(
             receivers_->bounds(tiles[t]), tolerances[t], to.order,
@@ -391,7 +413,7 @@ void Tree::make_expansions(std::span<const std::size_t> tiles, std::span<const T
             [](const Node&) {});
     });
   }
-  make_expansions(std::move(wanted), to, *progress_);
+  make_expansions(std::move(wanted), to, progress);
 }
 
 /// The order that keeps every wanted kind within its tolerance at this distance from the centre; −1: none up
@@ -490,12 +512,12 @@ Tree::Tolerance Tree::tolerance_at(const Bounds& bounds, double share) const {
 
 /// Looks for the largest value of each kind: at the stations where most mass is near and at others spread
 /// over the survey, more and more accurately until what is found stands clear of its own error.
-void Tree::find_tolerance() {
+void Tree::find_tolerance(Progress& progress) {
   if (tolerance_known_) return;
   const std::size_t count = receivers_->tiles();
   std::vector<std::array<double, 3>> fields(count);
   for_each((count + 15) / 16, threads_, [&](std::size_t c) {
-    if (progress_->cancelled()) throw Cancelled();
+    if (progress.cancelled()) throw Cancelled();
     for (std::size_t t = c * 16; t < std::min((c + 1) * 16, count); ++t) {
       const auto f = absolute_fields(receivers_->bounds(t));
       std::copy_n(f.sum, 3, fields[t].begin());
@@ -526,10 +548,10 @@ void Tree::find_tolerance() {
     sources_->set_switching(switching);
     const std::vector<Tolerance> tolerances(sample.size(), {{relative, relative, relative}});
     auto& expansions = relative > 1e-3 ? rough : expansions_;
-    make_expansions(sample, tolerances, expansions);
+    make_expansions(sample, tolerances, expansions, progress);
     std::vector<std::array<double, 3>> found(sample.size());
     for_each(sample.size(), threads_, [&](std::size_t i) {
-      Task task(*this, expansions, switching);
+      Task task(*this, expansions, switching, progress);
       task.tiles = {sample[i]};
       task.tolerances = {tolerances[i]};
       task.run();
@@ -576,9 +598,8 @@ void Tree::find_tolerance() {
 }
 
 void Tree::prepare(Progress& progress) {
-  progress_ = &progress;
-  measure();
-  find_tolerance();
+  measure(progress);
+  find_tolerance(progress);
 }
 
 std::size_t Tree::clusters() const { return nodes_.size(); }
@@ -681,7 +702,7 @@ TreeCost Tree::cost(Progress& progress) {
   cost.expansion_terms *= scale;
   cost.near_pairs *= scale;
   cost.one_by_one_seconds *= scale;
-  cost.seconds = work * scale / packs * seconds_a_pack_operation + cost.one_by_one_seconds;
+  cost.seconds = work * scale / packs * seconds_per_pack_operation + cost.one_by_one_seconds;
   cost.memory_bytes = memory_bytes();
   return cost;
 }
@@ -704,15 +725,15 @@ void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& 
   for_each(tiles.size(), threads_, [&](std::size_t t) {
     tolerances[t] = tolerance_at(receivers_->bounds(tiles[t]), truncation_share);
   });
-  make_expansions(tiles, tolerances, expansions_);
+  make_expansions(tiles, tolerances, expansions_, progress);
   std::uint64_t stations = 0;
   for (std::size_t p = first; p < last; ++p) stations += part(p).stations.size();
-  progress_->start("gravity", stations);
+  progress.start("gravity", stations);
   const auto switching = Switching::for_accuracy(pair_accuracy_);
   std::mutex taking;
   for_each(last - first, threads_, [&](std::size_t i) {
     const std::size_t index = first + i;
-    Task task(*this, expansions_, switching);
+    Task task(*this, expansions_, switching, progress);
     for (std::size_t t = index * tiles_a_task();
          t < std::min((index + 1) * tiles_a_task(), receivers_->tiles()); ++t) {
       task.tiles.push_back(t);
@@ -727,11 +748,11 @@ void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& 
                                    values + receivers_->tile(task.tiles[t]).count);
       });
     sums.contacts = std::move(task.contacts);
-    progress_->advance(part(index).stations.size());
+    progress.advance(part(index).stations.size());
     const std::lock_guard lock(taking);
     take(index, std::move(sums));
   });
-  progress_->finish();
+  progress.finish();
 }
 
 std::size_t Tree::memory_bytes() const {

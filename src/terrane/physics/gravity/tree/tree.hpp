@@ -75,7 +75,7 @@ class Tree final : public Summation {
   /// Without coefficients, when the cluster has no expansion. They are there once it is made.
   Expansion expansion(std::size_t cluster) const;
   /// Clusters that have one.
-  std::size_t expansions() const noexcept { return radial_.size() / static_cast<std::size_t>(order_ + 2); }
+  std::size_t expansions() const noexcept { return radial_.size() / radials(); }
   /// What stations within a box meet: clusters by expansions, with the orders that serve; leaves pair by
   /// pair.
   struct Meetings {
@@ -107,14 +107,28 @@ class Tree final : public Summation {
     double sum[3], square[3];
   };
 
-  void measure();
+  struct Box {
+    double low[3], high[3];
+  };
+
+  void measure(Progress& progress);
+  void number_expansions();
+  /// Of the prism at a place in prism_order(), m.
+  Box box_of(std::size_t place) const;
+  std::span<const Node> children(const Node& node) const;
+  void weigh(Node& node) const;
+  double reach(const Node& node) const;
+  void bound_moments(const Node& node);
+  void add_moments(const Node& child, const Node& node, double* even) const;
+  /// Bounds of absolute moments of an expansion.
+  std::size_t radials() const noexcept { return static_cast<std::size_t>(order_ + 2); }
   bool gathers(const Node& node) const;
   Expansions room_for_expansions(int order) const;
   void make(const Node& node, Expansions& to) const;
   void make_expansions(std::vector<std::uint8_t> wanted, Expansions& to, Progress& progress) const;
   void make_expansions(std::span<const std::size_t> tiles, std::span<const Tolerance> tolerances,
-                       Expansions& to) const;
-  void find_tolerance();
+                       Expansions& to, Progress& progress) const;
+  void find_tolerance(Progress& progress);
   Tolerance tolerance_at(const Bounds& bounds, double share) const;
   int serving_order(const Node& node, double distance, const Tolerance& tolerance, int highest) const;
   template <class Far, class Near>
@@ -130,7 +144,6 @@ class Tree final : public Summation {
   ChannelSet channels_;
   double accuracy_;
   int threads_;
-  Progress* progress_;   ///< of the call that runs
   bool wanted_[3] = {};  ///< V, g, Γ
   int order_ = 0;        ///< the highest
   std::size_t leaf_ = 64;

@@ -225,7 +225,7 @@ struct Met {
                  tiles = static_cast<double>(near_tiles);
     return slices * channel_count * device_tile * sizeof(double) + (near_chunks + 1) * values +
            static_cast<double>(far * sizeof(FarCluster)) + 2 * sizeof(std::uint32_t) * tiles +
-           (0.25 * tiles + 1) * (values + sizeof(TilePieces::Piece)) +
+           (tiles / static_cast<double>(tiles_per_piece) + 1) * (values + sizeof(TilePieces::Piece)) +
            (2 * near_chunks + 2) * sizeof(std::uint64_t) + device_tile * device_tile * sizeof(HostPair);
   }
   /// Lists, twice, and sums.
@@ -437,7 +437,6 @@ std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tre
 
 TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost) {
   constexpr double wider = 1.5;  // a group of stations meets more than a tile of the processors does
-  constexpr std::size_t groups_a_part = 32;
   const std::size_t prisms = tree.prisms().size(), tiles = count_tiles(leaves(tree)),
                     groups = (tree.stations().size() + device_tile - 1) / device_tile,
                     width = kernel_sets[smallest_kernel_set(tree.channels())].size();
@@ -451,7 +450,7 @@ TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost) {
       tree.expansions() * static_cast<std::size_t>(harmonic_count(tree.order())) * sizeof(ComplexNumber) +
       sizeof(CartesianToHarmonic) + most_converted * sizeof(double) +
       groups * (device_tile * 3 * sizeof(double) + sizeof(StationBox)));
-  const double summing = static_cast<double>(std::min(groups, groups_a_part)) * met.device_bytes(width);
+  const double summing = static_cast<double>(std::min(groups, groups_per_part)) * met.device_bytes(width);
   return {lying + summing, static_cast<double>(std::min(groups, most_groups)) * met.host_bytes(width)};
 }
 

@@ -1,0 +1,34 @@
+// The direct sum as the planner knows it: over the prisms as they are, or over bars of equal neighbours.
+#pragma once
+
+#include "terrane/physics/gravity/direct/direct_cost.hpp"
+#include "terrane/physics/gravity/sum/candidate.hpp"
+
+namespace terrane::gravity {
+
+extern const MethodEntry direct_method;
+
+/// Over the prisms as they are.
+Candidate direct_candidate(const Problem& problem, const DirectCost& cost);
+
+/// Over bars. Their number is known only once they are made, but a sample says whether that may be worth it.
+class BarsCandidate {
+ public:
+  /// as_given: of the prisms as they are
+  BarsCandidate(const Problem& problem, const DirectCost& as_given);
+
+  /// Some prisms would merge, and to make bars of them takes less than half of `best` seconds.
+  bool worth_making(double best) const { return share_ > 0 && 2 * merging_ < best; }
+  /// A guess at what it would take, from above: bars may join again, and are near to more stations.
+  double promises() const;
+  /// Seconds with a device so much faster than the CPU; known once they are made. Part of them is spent.
+  double seconds(double speedup) const { return merging_ + cost_.seconds(speedup); }
+  Candidate make(Progress& progress);
+
+ private:
+  const Problem& problem_;
+  DirectCost as_given_, cost_;
+  double share_, merging_;
+};
+
+}  // namespace terrane::gravity

@@ -1,0 +1,10 @@
+// The tree as the planner knows it.
+#pragma once
+
+#include "terrane/physics/gravity/sum/candidate.hpp"
+
+namespace terrane::gravity {
+
+extern const MethodEntry tree_method;
+
+}  // namespace terrane::gravity
