@@ -2,7 +2,7 @@
 # CXX, CXXFLAGS and LDFLAGS of the environment are respected; JOBS=N sets how many compilers run at once.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test test-long bench format check-format docs install clean
+.PHONY: help build demo test test-long bench format check-format docs install wheel clean
 
 help:  ## this list
 	@echo "Terrane: one earth model in, every field out"
@@ -36,6 +36,9 @@ docs:  ## build the documentation into build/docs/site
 install:  ## install below PREFIX (default /usr/local), for all processors of this kind
 	@TERRANE_CMAKE_FLAGS="-DTERRANE_KERNELS=ALL $$TERRANE_CMAKE_FLAGS" tools/build release terrane_command
 	@cmake --install build/release --prefix "$(or $(PREFIX),/usr/local)"
+
+wheel:  ## build a wheel for machines without a compiler into dist, and try it in a bare environment
+	@tools/wheel
 
 clean:  ## remove everything that was built
 	rm -rf build

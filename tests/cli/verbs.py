@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -33,6 +34,13 @@ class Verbs(CommandTest):
         page = SOURCE / "docs/reference/job.md"
         self.assertEqual(page.read_text(encoding="utf-8"), out,
                          "write it anew: terrane new gravity --reference > docs/reference/job.md")
+
+    def test_PageOfTheCommandSaysWhatHelpSays(self):
+        made = subprocess.run([sys.executable, SOURCE / "tools/docs_command", command.TERRANE], capture_output=True,
+                              text=True, check=True).stdout
+        page = SOURCE / "docs/reference/command.md"
+        self.assertEqual(page.read_text(encoding="utf-8"), made,
+                         "write it anew: tools/docs_command build/release/terrane > docs/reference/command.md")
 
     def test_CheckComputesAndWritesNothing(self):
         self.write("job.toml", JOB)

@@ -1,0 +1,110 @@
+"""MkDocs hook: pages that are made from what stands elsewhere in the repository.
+
+examples/NAME.md      the README of each example, with links between examples turned into links between pages
+reference/cpp/ROOM.md the headers of each room of src/terrane: what a file says of itself on top, and every
+                      declaration that has a comment (///), in the file's order
+
+In mkdocs.yml an entry of nav may be a pattern, examples/*.md; it stands for the pages that fit and are not named.
+"""
+
+import fnmatch
+import re
+from pathlib import Path
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "terrane"
+ROOM = re.compile(r"^\s*terrane_room\(\s*(\S+)", re.MULTILINE)
+# What a user of the library meets; the inner rooms of a house are documented in the house.
+INNER = re.compile(r"(kernels|_device|device_|tables|detail)")
+
+
+def rooms():
+    listed = ROOM.findall((ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+    houses = sorted(f"physics/{path.parent.name}" for path in SOURCE.glob("physics/*/physics.hpp"))
+    at = listed.index("simulation") + 1
+    return [room for room in listed[:at] + houses + listed[at:] if (SOURCE / room).is_dir()]
+
+
+def declarations(text):
+    """(comment, declaration) for each /// block of a header, and the comment on top of the file."""
+    lines = text.splitlines()
+    top = []
+    for line in lines:
+        if not line.startswith("//"):
+            break
+        top.append(line[2:].strip())
+    found, comment, taking = [], [], []
+    for line in lines:
+        stripped = line.strip()
+        if taking:
+            taking.append(line)
+        elif stripped.startswith("///") and not stripped.startswith("///<"):
+            comment.append(stripped[3:].strip())
+            continue
+        elif comment and stripped:
+            taking = [line]
+        else:
+            comment = []
+            continue
+        code = "\n".join(taking)
+        if re.search(r"[;{}]\s*(///<.*)?$", stripped) and code.count("(") <= code.count(")"):
+            code = re.sub(r"\s*(\{[^{]*\}|\{|;)\s*(///<.*)?$", "", code)
+            indent = min(len(row) - len(row.lstrip()) for row in code.splitlines() if row.strip())
+            found.append((comment, "\n".join(row[indent:] for row in code.splitlines())))
+            comment, taking = [], []
+    return top, found
+
+
+def room_page(room):
+    text = [f"# {room}", ""]
+    headers = [h for h in sorted((SOURCE / room).rglob("*.hpp"))
+               if not (room.startswith("physics/") and h.parent != SOURCE / room) and not INNER.search(h.stem)]
+    for header in headers:
+        top, found = declarations(header.read_text(encoding="utf-8"))
+        text += [f"## `{header.relative_to(SOURCE.parent).as_posix()}`", "", *top, ""]
+        for comment, code in found:
+            text += ["```cpp", code, "```", "", *[escape(line) for line in comment], ""]
+    return "\n".join(text)
+
+
+def escape(line):
+    return line.replace("<", "&lt;").replace("[", "\\[").replace("*", "\\*").replace("_", "\\_")
+
+
+def on_files(files, config):
+    for readme in sorted(ROOT.glob("examples/*/README.md")):
+        name = readme.parent.name
+        text = re.sub(r"\]\(\.\./(\d\d_\w+)/?\)", r"](\1.md)", readme.read_text(encoding="utf-8"))
+        text = re.sub(r"\]\((?:\.\./)+docs/", "](../", text)
+        files.append(File.generated(config, f"examples/{name}.md", content=text))
+    names = rooms()
+    for room in names:
+        files.append(File.generated(config, f"reference/cpp/{room.replace('/', '_')}.md", content=room_page(room)))
+    pages = sorted(file.src_uri for file in files.documentation_pages())
+    config.nav = expanded(config.nav, pages, named(config.nav))
+    return files
+
+
+def named(entry):
+    """The paths that nav gives by name."""
+    if isinstance(entry, str):
+        return {entry}
+    return set().union(*(named(value) for value in (entry.values() if isinstance(entry, dict) else entry)))
+
+
+def expanded(entry, pages, taken):
+    """nav with the pages that each pattern stands for."""
+    if isinstance(entry, list):
+        out = []
+        for item in entry:
+            new = expanded(item, pages, taken)
+            out += new if isinstance(item, str) and isinstance(new, list) else [new]
+        return out
+    if isinstance(entry, dict):
+        return {title: expanded([value] if isinstance(value, str) and "*" in value else value, pages, taken)
+                for title, value in entry.items()}
+    if "*" not in entry:
+        return entry
+    return [page for page in pages if fnmatch.fnmatch(page, entry) and page not in taken]
