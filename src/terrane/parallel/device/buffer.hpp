@@ -5,12 +5,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "terrane/base/function.hpp"
+#include "terrane/parallel/arrays/view.hpp"
+#include "terrane/parallel/device/debug_memory.hpp"
 #include "terrane/parallel/device/device.hpp"
 
 namespace terrane {
@@ -20,33 +22,33 @@ namespace terrane {
 class Stream {
  public:
   /// device: resolved. urgent: its work goes before that of other streams.
-  explicit Stream(Device device, bool urgent = false);
+  /// threads: on which the processors do its work, where the device is none of its own; 0: all.
+  explicit Stream(Device device, bool urgent = false, int threads = 0);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   Device device() const noexcept { return device_; }
+  int threads() const noexcept { return threads_; }
   void wait();
   /// The cudaStream_t of a GPU.
   void* handle() const noexcept { return handle_; }
 
- private:
-  Device device_;
-  void* handle_ = nullptr;
-};
+  /// For launchers: does what the processors do for this stream, on the CPU and on the debug device; or notes
+  /// it, while a Graph is recorded. So it must own what it needs.
+  template <class Work>
+  void do_on_host(const Work& work) {
+    if (record_) return record_->push_back(work);
+    const detail::DebugAccess access(device_.kind == Device::Kind::debug);
+    work();
+  }
 
-/// Looks at memory on a device; code that runs there may follow it.
-template <class T>
-struct View {
-  T* data = nullptr;
-  std::size_t size = 0;
-  View() = default;
-  TERRANE_FN View(T* first, std::size_t count) : data(first), size(count) {}
-  /// Whoever may write may also just look.
-  template <class Other>
-  requires std::is_same_v<const Other, T> TERRANE_FN View(const View<Other>& other)
-      : data(other.data), size(other.size) {}
-  TERRANE_FN T& operator[](std::size_t i) const { return data[i]; }
+ private:
+  friend class Graph;
+  Device device_;
+  int threads_;
+  void* handle_ = nullptr;
+  std::vector<std::function<void()>>* record_ = nullptr;  // of the Graph that is being recorded
 };
 
 namespace detail {
@@ -57,6 +59,7 @@ void release(Device device, void* memory) noexcept;
 void upload(Stream& stream, const void* from, void* to, std::size_t bytes);
 void download(Stream& stream, const void* from, void* to, std::size_t bytes);
 void fill_zero(Stream& stream, void* memory, std::size_t bytes);
+void check_holds(std::size_t size, Index wanted);
 
 }  // namespace detail
 
@@ -89,6 +92,17 @@ class Buffer {
   std::size_t size() const noexcept { return size_; }
   View<T> view() noexcept { return {data_, size_}; }
   View<const T> view() const noexcept { return {data_, size_}; }
+  /// As an array over these indices. Throws ShapeError when the buffer does not hold as many.
+  template <int N>
+  View<T, N> view(const IndexBox<N>& box) {
+    detail::check_holds(size_, box.count());
+    return {data_, box};
+  }
+  template <int N>
+  View<const T, N> view(const IndexBox<N>& box) const {
+    detail::check_holds(size_, box.count());
+    return {data_, box};
+  }
 
   /// From the host, to the place `first` and on. When this returns the host may change its copy.
   void upload(Stream& stream, std::span<const T> from, std::size_t first = 0) {

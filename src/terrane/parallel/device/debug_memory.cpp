@@ -36,13 +36,15 @@ Heap& heap() {
 
 }  // namespace
 
-DebugAccess::DebugAccess() {
+DebugAccess::DebugAccess(bool open) : open_(open) {
+  if (!open_) return;
   auto& h = heap();
   const std::lock_guard lock(h.mutex);
   if (h.open++ == 0) h.protect(PROT_READ | PROT_WRITE);
 }
 
 DebugAccess::~DebugAccess() {
+  if (!open_) return;
   auto& h = heap();
   const std::lock_guard lock(h.mutex);
   if (--h.open == 0) h.protect(PROT_NONE);

@@ -5,13 +5,16 @@
 
 namespace terrane::detail {
 
-/// While one of these lives, the memory of the debug device can be read and written.
+/// While one of these lives that was told to open it, the memory of the debug device can be read and written.
 class DebugAccess {
  public:
-  DebugAccess();
+  explicit DebugAccess(bool open = true);
   ~DebugAccess();
   DebugAccess(const DebugAccess&) = delete;
   DebugAccess& operator=(const DebugAccess&) = delete;
+
+ private:
+  bool open_;
 };
 
 /// nullptr when there is none left; the debug device has TERRANE_DEBUG_MEMORY bytes, or else 16 GB. The last

@@ -123,7 +123,7 @@ std::string device_name(Device device) {
   return to_string(device);
 }
 
-Stream::Stream(Device device, bool urgent) : device_(device) {
+Stream::Stream(Device device, bool urgent, int threads) : device_(device), threads_(threads) {
   if (device.kind == Device::Kind::cuda) handle_ = cuda::make_stream(device.index, urgent);
 }
 
@@ -175,24 +175,26 @@ void upload(Stream& stream, const void* from, void* to, std::size_t bytes) {
   if (bytes == 0) return;
   if (stream.device().kind == Device::Kind::cuda)
     return cuda::upload(stream.device().index, stream.handle(), from, to, bytes);
-  const DebugAccess access;
-  std::memcpy(to, from, bytes);
+  stream.do_on_host([=] { std::memcpy(to, from, bytes); });
 }
 
 void download(Stream& stream, const void* from, void* to, std::size_t bytes) {
   if (bytes == 0) return;
   if (stream.device().kind == Device::Kind::cuda)
     return cuda::download(stream.device().index, stream.handle(), from, to, bytes);
-  const DebugAccess access;
-  std::memcpy(to, from, bytes);
+  stream.do_on_host([=] { std::memcpy(to, from, bytes); });
+}
+
+void check_holds(std::size_t size, Index wanted) {
+  if (wanted < 0 || static_cast<std::size_t>(wanted) > size)
+    throw ShapeError("buffer", fmt::format("a view of {} elements of a buffer that holds {}", wanted, size));
 }
 
 void fill_zero(Stream& stream, void* memory, std::size_t bytes) {
   if (bytes == 0) return;
   if (stream.device().kind == Device::Kind::cuda)
     return cuda::fill_zero(stream.device().index, stream.handle(), memory, bytes);
-  const DebugAccess access;
-  std::memset(memory, 0, bytes);
+  stream.do_on_host([=] { std::memset(memory, 0, bytes); });
 }
 
 }  // namespace detail

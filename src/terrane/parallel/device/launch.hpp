@@ -13,7 +13,7 @@
 #include "terrane/parallel/device/buffer.hpp"
 #include "terrane/parallel/device/cuda.hpp"
 #include "terrane/parallel/device/debug_memory.hpp"
-#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/for_each_box.hpp"
 
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
@@ -45,6 +45,32 @@ TERRANE_FN std::uint64_t fetch_add(std::uint64_t& counter, std::uint64_t by) {
 }
 
 namespace detail {
+
+/// Threads of a block, and blocks, on three axes.
+struct LaunchShape {
+  unsigned threads[3], blocks[3];
+};
+inline constexpr unsigned box_threads = 256;
+
+/// Blocks of 256 threads: 64 points of a row and 4 rows; more planes where the box has fewer rows or points
+/// in a row, so that the faces of a halo keep their threads busy.
+constexpr LaunchShape launch_shape(const Extents& box) {
+  constexpr unsigned most_blocks[3] = {65535, 65535, 0x7fffffff};
+  const bool one_plane = box.size[0] == 1, one_row = one_plane && box.size[1] == 1;
+  const unsigned wanted[3] = {64, one_plane ? box_threads : 4, one_row ? box_threads : 64};
+  LaunchShape shape{};
+  unsigned left = box_threads;
+  for (int axis = 2; axis >= 0; --axis) {
+    unsigned threads = 1;
+    const unsigned most = std::min(left, wanted[axis]);
+    while (threads < most && static_cast<Index>(threads) < box.size[axis]) threads *= 2;
+    left /= threads;
+    const Index blocks = (box.size[axis] + threads - 1) / threads;
+    shape.threads[axis] = threads;
+    shape.blocks[axis] = static_cast<unsigned>(std::min<Index>(blocks, most_blocks[axis]));
+  }
+  return shape;
+}
 
 template <class Kernel>
 concept looks_ahead = requires(const Kernel& kernel, typename Kernel::Shared& shared,
@@ -83,6 +109,29 @@ __global__ void __launch_bounds__(group_threads, Kernel::groups_at_once)
   kernel.end(shared, state, group, thread);
 }
 
+/// One thread for each point of a layer of thread blocks, which walks over the box.
+template <int N, class Kernel>
+__global__ void __launch_bounds__(box_threads)
+    run_box(const IndexBox<N> box, const __grid_constant__ Kernel kernel) {
+  const auto at = [](unsigned block, unsigned threads, unsigned thread) {
+    return static_cast<Index>(block) * threads + thread;
+  };
+  const Index i = box.first[N - 1] + at(blockIdx.x, blockDim.x, threadIdx.x);
+  if (i >= box.last[N - 1]) return;
+  if constexpr (N == 1) {
+    for (Index n = i; n < box.last[0]; n += static_cast<Index>(gridDim.x) * blockDim.x) kernel(n);
+  } else {
+    for (Index j = box.first[N - 2] + at(blockIdx.y, blockDim.y, threadIdx.y); j < box.last[N - 2];
+         j += static_cast<Index>(gridDim.y) * blockDim.y) {
+      if constexpr (N == 2) kernel(j, i);
+      else
+        for (Index k = box.first[0] + at(blockIdx.z, blockDim.z, threadIdx.z); k < box.last[0];
+             k += static_cast<Index>(gridDim.z) * blockDim.z)
+          kernel(k, j, i);
+    }
+  }
+}
+
 #endif
 
 }  // namespace detail
@@ -102,11 +151,30 @@ void for_each([[maybe_unused]] Stream& stream, std::size_t count, const Kernel& 
     return;
   }
 #endif
-  const detail::DebugAccess access;
-  constexpr std::size_t chunk = 1024;
-  for_each((count + chunk - 1) / chunk, 0, [&](std::size_t c) {
-    for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) kernel(i);
+  stream.do_on_host([kernel, count, threads = stream.threads()] {
+    constexpr std::size_t chunk = 1024;
+    for_each((count + chunk - 1) / chunk, threads, [&](std::size_t c) {
+      for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) kernel(i);
+    });
   });
+}
+
+/// kernel(i), kernel(j, i) or kernel(k, j, i) for every point of the box, in any order; i is the last index.
+template <int N, class Kernel>
+void for_each([[maybe_unused]] Stream& stream, const IndexBox<N>& box, const Kernel& kernel) {
+  if (box.empty()) return;
+#if defined(__CUDACC__)
+  if (stream.device().kind == Device::Kind::cuda) {
+    detail::cuda::use(stream.device().index);
+    const auto shape = detail::launch_shape(detail::extents(box));
+    const dim3 blocks(shape.blocks[2], shape.blocks[1], shape.blocks[0]),
+        threads(shape.threads[2], shape.threads[1], shape.threads[0]);
+    detail::run_box<<<blocks, threads, 0, static_cast<cudaStream_t>(stream.handle())>>>(box, kernel);
+    detail::cuda::check(cudaGetLastError(), "for_each");
+    return;
+  }
+#endif
+  stream.do_on_host([=, threads = stream.threads()] { for_each(box, threads, kernel); });
 }
 
 /// Groups of group_threads threads, each of which walks over tiles. A Kernel has
@@ -136,23 +204,25 @@ void for_each_group([[maybe_unused]] Stream& stream, std::size_t groups, const K
     return;
   }
 #endif
-  const detail::DebugAccess access;
-  for_each(groups, 0, [&](std::size_t group) {
-    const auto shared = std::make_unique<typename Kernel::Shared>();
-    std::vector<typename Kernel::Thread> state(group_threads);
-    for (int t = 0; t < group_threads; ++t)
-      kernel.begin(*shared, state[static_cast<std::size_t>(t)], group, t);
-    const std::size_t steps = kernel.steps(group);
-    for (std::size_t step = 0; step < steps; ++step) {
-      if constexpr (detail::looks_ahead<Kernel>)
+  stream.do_on_host([=, threads = stream.threads()] {
+    for_each(groups, threads, [&](std::size_t group) {
+      const auto shared = std::make_unique<typename Kernel::Shared>();
+      std::vector<typename Kernel::Thread> state(group_threads);
+      for (int t = 0; t < group_threads; ++t)
+        kernel.begin(*shared, state[static_cast<std::size_t>(t)], group, t);
+      const std::size_t steps = kernel.steps(group);
+      for (std::size_t step = 0; step < steps; ++step) {
+        if constexpr (detail::looks_ahead<Kernel>)
+          for (int t = 0; t < group_threads; ++t)
+            kernel.look_ahead(*shared, state[static_cast<std::size_t>(t)], group, step, t);
         for (int t = 0; t < group_threads; ++t)
-          kernel.look_ahead(*shared, state[static_cast<std::size_t>(t)], group, step, t);
+          kernel.load(*shared, state[static_cast<std::size_t>(t)], group, step, t);
+        for (int t = 0; t < group_threads; ++t)
+          kernel.work(*shared, state[static_cast<std::size_t>(t)], group, step, t);
+      }
       for (int t = 0; t < group_threads; ++t)
-        kernel.load(*shared, state[static_cast<std::size_t>(t)], group, step, t);
-      for (int t = 0; t < group_threads; ++t)
-        kernel.work(*shared, state[static_cast<std::size_t>(t)], group, step, t);
-    }
-    for (int t = 0; t < group_threads; ++t) kernel.end(*shared, state[static_cast<std::size_t>(t)], group, t);
+        kernel.end(*shared, state[static_cast<std::size_t>(t)], group, t);
+    });
   });
 }
 

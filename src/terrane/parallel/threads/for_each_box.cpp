@@ -1,0 +1,49 @@
+#include "terrane/parallel/threads/for_each_box.hpp"
+
+#include <omp.h>
+
+namespace terrane::detail {
+
+namespace {
+
+/// Points of a row that a tile takes at most: a multiple of every SIMD width, and little beside a call.
+constexpr Index longest_row = 8192;
+/// Points of a plane of a tile: nine planes of three arrays in double are 0.9 MB, within the cache of a core.
+constexpr Index most_in_plane = 4096;
+/// Below this a thread is not worth waking.
+constexpr Index least_for_thread = 8192;
+constexpr Index tiles_for_thread = 4, least_planes = 4;
+
+Index pieces(Index size, Index of) { return (size + of - 1) / of; }
+
+}  // namespace
+
+Tiles tiles_of(const Extents& box, int threads) {
+  const Index points = box.size[0] * box.size[1] * box.size[2];
+  Tiles tiles{};
+  tiles.team =
+      points <= least_for_thread
+          ? 1
+          : static_cast<int>(std::min<Index>(thread_count(threads), pieces(points, least_for_thread)));
+  tiles.size[2] = std::min(box.size[2], longest_row);
+  tiles.size[1] = std::clamp<Index>(most_in_plane / tiles.size[2], 1, box.size[1]);
+  const Index columns = pieces(box.size[2], tiles.size[2]) * pieces(box.size[1], tiles.size[1]);
+  const Index layers = std::max<Index>(1, pieces(tiles.team * tiles_for_thread, columns));
+  tiles.size[0] =
+      std::clamp<Index>(pieces(box.size[0], layers), std::min(least_planes, box.size[0]), box.size[0]);
+  for (int a = 0; a < 3; ++a) tiles.count[a] = pieces(box.size[a], tiles.size[a]);
+  tiles.team =
+      static_cast<int>(std::min<Index>(tiles.team, tiles.count[0] * tiles.count[1] * tiles.count[2]));
+  return tiles;
+}
+
+void run_team(Index count, int team, void (*call)(const void* with, Index n), const void* with) {
+  if (team < 2) {
+    for (Index n = 0; n < count; ++n) call(with, n);
+    return;
+  }
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (Index n = 0; n < count; ++n) call(with, n);
+}
+
+}  // namespace terrane::detail
