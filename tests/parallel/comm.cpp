@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <new>
 #include <numeric>
 
@@ -66,6 +68,117 @@ TEST(Packet, ThatIsTooShortSaysSo) {
 TEST(Comm, FindsTheLowestValue) {
   const auto comm = test::ranks();
   EXPECT_EQ(comm->lowest(100 - comm->rank()), 101 - comm->size());
+}
+
+/// What rank `from` tells rank `to`.
+std::vector<double> words(int from, int to, std::size_t count) {
+  std::vector<double> values(count);
+  std::iota(values.begin(), values.end(), 1000.0 * from + 100.0 * to);
+  return values;
+}
+
+TEST(Comm, BringsLargeMessagesToRanksThatAllSendFirst) {
+  for (const std::size_t piece : {std::size_t{1} << 30, std::size_t{100'000}}) {
+    const auto comm = test::ranks(test::Order::as_started, piece);
+    const int next = (comm->rank() + 1) % comm->size(),
+              last = (comm->rank() + comm->size() - 1) % comm->size();
+    for (const std::size_t count : {0U, 1U, 1'000'000U}) {
+      const auto out = words(comm->rank(), next, count);
+      std::vector<double> in(count);
+      comm->exchange(std::as_bytes(std::span(out)), next, std::as_writable_bytes(std::span(in)), last);
+      EXPECT_EQ(in, words(last, comm->rank(), count));
+    }
+  }
+}
+
+TEST(Comm, KeepsMessagesOfSeveralTagsApartWhateverTheirOrder) {
+  const auto comm = test::ranks();
+  const auto ranks = static_cast<std::size_t>(comm->size());
+  constexpr int tags = 3;
+  std::vector<std::vector<double>> in(ranks * tags, std::vector<double>(1000)), out(ranks * tags);
+  std::vector<Message> messages;
+  const auto at = [](int rank, int tag) { return static_cast<std::size_t>(rank * tags + tag); };
+  for (int r = 0; r < comm->size(); ++r)
+    for (int tag = 0; tag < tags; ++tag)
+      messages.push_back(comm->irecv(std::as_writable_bytes(std::span(in[at(r, tag)])), r, tag));
+  for (int r = comm->size() - 1; r >= 0; --r)
+    for (int tag = tags - 1; tag >= 0; --tag) {
+      out[at(r, tag)] = words(comm->rank() + 7 * tag, r, 1000);
+      messages.push_back(comm->isend(std::as_bytes(std::span(out[at(r, tag)])), r, tag));
+    }
+  wait_all(messages);
+  for (auto& message : messages) EXPECT_TRUE(message.done());
+  for (int r = 0; r < comm->size(); ++r)
+    for (int tag = 0; tag < tags; ++tag) EXPECT_EQ(in[at(r, tag)], words(r + 7 * tag, comm->rank(), 1000));
+}
+
+TEST(Comm, AddsUpAndFindsTheHighest) {
+  const auto comm = test::ranks();
+  const int n = comm->size();
+  std::vector<double> values{1.0, static_cast<double>(comm->rank()), -0.5};
+  comm->sum(values);
+  EXPECT_EQ(values, (std::vector<double>{1.0 * n, 0.5 * n * (n - 1), -0.5 * n}));
+  EXPECT_EQ(comm->sum(std::int64_t{1} << 60 | comm->rank()), n * (std::int64_t{1} << 60) + n * (n - 1) / 2);
+  EXPECT_EQ(comm->highest(-5.0 - comm->rank()), -5.0);
+  EXPECT_TRUE(std::isnan(comm->highest(comm->rank() == n - 1 ? std::nan("") : 3.0)));
+}
+
+TEST(Comm, GathersFromEachRankAsMuchAsItHas) {
+  const auto comm = test::ranks(test::Order::reversed);
+  const int root = comm->size() - 1;
+  const auto mine = words(comm->rank(), root, static_cast<std::size_t>(10 * comm->rank()));
+  const auto all = comm->gather(std::as_bytes(std::span(mine)), root);
+  ASSERT_EQ(all.size(), comm->rank() == root ? static_cast<std::size_t>(comm->size()) : 0U);
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const auto wanted = words(static_cast<int>(r), root, 10 * r);
+    EXPECT_TRUE(std::ranges::equal(all[r], std::as_bytes(std::span(wanted))));
+  }
+}
+
+TEST(Comm, IsSplitIntoPartsThatTalkAmongThemselves) {
+  const auto comm = test::ranks();
+  const int colour = comm->rank() == 1 ? -1 : comm->rank() % 2;
+  const auto part = comm->split(colour, -comm->rank());
+  if (comm->rank() == 1) {
+    EXPECT_EQ(part, nullptr);
+    return;
+  }
+  std::vector<double> sum{static_cast<double>(comm->rank()), 1.0};
+  part->sum(sum);
+  double ranks = 0, count = 0;
+  for (int r = 0; r < comm->size(); ++r)
+    if (r != 1 && r % 2 == colour) {
+      ranks += r;
+      ++count;
+    }
+  EXPECT_EQ(sum, (std::vector<double>{ranks, count}));
+  EXPECT_EQ(part->size(), static_cast<int>(count));
+  // The highest rank of the whole is rank 0 of its part.
+  int first = comm->rank();
+  part->broadcast(std::as_writable_bytes(std::span(&first, 1)), 0);
+  EXPECT_GE(first, comm->rank());
+  EXPECT_EQ(part->rank() == 0, first == comm->rank());
+}
+
+TEST(Alone, SendsToItselfAndSaysWhenNobodyWillAnswer) {
+  Alone alone;
+  Comm& comm = alone;
+  const auto out = words(0, 0, 100);
+  std::vector<double> in(100), late(100);
+  auto sends = comm.isend(std::as_bytes(std::span(out)), 0);
+  auto other = comm.irecv(std::as_writable_bytes(std::span(late)), 0, 1);
+  EXPECT_FALSE(other.done());
+  EXPECT_THROW(other.wait(), Error);
+  comm.irecv(std::as_writable_bytes(std::span(in)), 0).wait();
+  EXPECT_TRUE(sends.done());
+  EXPECT_EQ(in, out);
+  comm.isend(std::as_bytes(std::span(out)), 0, 1).wait();
+  EXPECT_TRUE(other.done());
+  EXPECT_EQ(late, out);
+  EXPECT_EQ(comm.gather(std::as_bytes(std::span(out)), 0).size(), 1U);
+  EXPECT_EQ(comm.highest(2.5), 2.5);
+  EXPECT_EQ(comm.split(0, 0)->size(), 1);
+  EXPECT_THROW(comm.isend(std::as_bytes(std::span(out)), 1), UnsupportedError);
 }
 
 TEST(Together, NobodyThrowsWhenNobodyFails) {

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "terrane/base/error.hpp"
 #include "terrane/parallel/comm/comm.hpp"
+#include "terrane/parallel/partition/cartesian.hpp"
 #include "terrane/parallel/partition/ranges.hpp"
 
 namespace terrane {
@@ -25,6 +27,56 @@ TEST(BalancedRange, CoversAllOnceWithSizesThatDifferByOne) {
       }
       EXPECT_EQ(next, items);
     }
+}
+
+template <int N>
+void expect_all_points_once(const Cartesian<N>& partition) {
+  Index points = 0;
+  for (int r = 0; r < partition.ranks(); ++r) {
+    points += partition.part(r).count();
+    EXPECT_TRUE(partition.whole.contains(partition.part(r)));
+    for (int other = 0; other < r; ++other)
+      EXPECT_TRUE(overlap(partition.part(r), partition.part(other)).empty());
+  }
+  EXPECT_EQ(points, partition.whole.count());
+}
+
+TEST(Cartesian, GivesEveryPointToOneRank) {
+  for (const int ranks : {1, 2, 3, 4, 5, 6, 7, 8, 12, 30}) {
+    expect_all_points_once(cut(IndexBox<1>{{-3}, {100}}, ranks, CartesianSettings<1>{{1}, {}}));
+    expect_all_points_once(cut(index_box(100, 77), ranks));
+    expect_all_points_once(cut(IndexBox<3>{{1, 2, 3}, {40, 50, 60}}, ranks));
+    expect_all_points_once(
+        cut(IndexBox<3>{{1, 2, 3}, {40, 50, 60}}, ranks, CartesianSettings<3>{{1, 1, 1}, {}}));
+  }
+}
+
+TEST(Cartesian, CutsAtMultiplesOfItsUnitWhereverTheBoxBegins) {
+  const IndexBox<2> whole{{5, 7}, {99, 130}};
+  const auto partition = cut(whole, 6, CartesianSettings<2>{{16, 32}, {3, 2}});
+  for (const auto& part : partition.parts) {
+    EXPECT_TRUE(part.first[0] == 5 || part.first[0] % 16 == 0);
+    EXPECT_TRUE(part.last[0] == 99 || part.last[0] % 16 == 0);
+    EXPECT_TRUE(part.last[1] == 130 || part.last[1] % 32 == 0);
+  }
+}
+
+TEST(Cartesian, MakesPartsEqualAndThenTheirFacesSmall) {
+  const CartesianSettings<3> any{{1, 1, 1}, {}};
+  EXPECT_EQ(cut(index_box(80, 80, 80), 8, any).pieces, (std::array{2, 2, 2}));
+  EXPECT_EQ(cut(index_box(800, 10, 10), 8, any).pieces, (std::array{8, 1, 1}));
+  EXPECT_EQ(cut(index_box(90, 90, 10), 6, any).pieces[2], 1);
+  EXPECT_EQ(cut(index_box(80, 80, 80), 2, any).pieces, (std::array{2, 1, 1}));  // rows stay whole
+}
+
+TEST(Cartesian, KnowsNeighboursAndKeepsToThePiecesAskedFor) {
+  const auto partition = cut(index_box(80, 80, 320), 12, CartesianSettings<3>{{}, {2, 0, 3}});
+  EXPECT_EQ(partition.pieces, (std::array{2, 2, 3}));
+  EXPECT_EQ(partition.place(7), (std::array{1, 0, 1}));
+  EXPECT_EQ(partition.neighbour(7, 0, -1), 1);
+  EXPECT_EQ(partition.neighbour(7, 0, 1), -1);
+  EXPECT_EQ(partition.neighbour(7, 2, 1), 8);
+  EXPECT_THROW(cut(index_box(80, 80, 80), 12, CartesianSettings<3>{{}, {5, 0, 0}}), InputError);
 }
 
 TEST(RanksOfANode, KnowHowManyShareTheirGpu) {

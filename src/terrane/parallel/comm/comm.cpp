@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <new>
+#include <numeric>
 
 namespace terrane {
 
@@ -11,6 +14,14 @@ namespace {
 
 [[noreturn]] void nobody_there() {
   throw UnsupportedError("ranks", "there is no other rank to speak to", "Start the program with mpirun.");
+}
+
+/// Of the messages of gather(): out of the way of those that a caller posts.
+constexpr int gather_tag = 10'001;
+
+void check_ends(std::size_t sent, std::size_t received) {
+  if (sent != received)
+    throw ShapeError("ranks", fmt::format("{} bytes were sent, {} are expected", sent, received));
 }
 
 enum class Kind { input, shape, file, memory, unsupported, cancelled, error, other };
@@ -85,6 +96,133 @@ Device shared_device(Device wanted, const Comm& comm) {
 void Alone::send(std::span<const std::byte>, int) { nobody_there(); }
 void Alone::receive(std::span<std::byte>, int) { nobody_there(); }
 void Alone::abort(int) { nobody_there(); }
+
+/// A rank that sends to itself: whichever comes second, sending or receiving, copies.
+class Alone::Posting final : public Message::State {
+ public:
+  explicit Posting(std::shared_ptr<bool> is_done) : done_(std::move(is_done)) {}
+  bool done() override { return *done_; }
+  void wait() override {
+    if (!*done_)
+      throw Error("ranks", "a message to this rank itself has no other end",
+                  "Call isend and irecv, then wait.");
+  }
+
+ private:
+  std::shared_ptr<bool> done_;
+};
+
+/// A message that was dropped before it found its other end is none.
+bool Alone::waits(const Posted& posted, int tag) { return posted.tag == tag && posted.done.use_count() > 1; }
+
+Message Alone::isend(std::span<const std::byte> bytes, int to, int tag) {
+  if (to != 0) nobody_there();
+  const auto done = std::make_shared<bool>(false);
+  const auto other =
+      std::find_if(posted_.begin(), posted_.end(), [&](const Posted& p) { return p.to && waits(p, tag); });
+  if (other == posted_.end()) {
+    posted_.push_back({tag, nullptr, bytes.data(), bytes.size(), done});
+  } else {
+    check_ends(bytes.size(), other->bytes);
+    std::copy(bytes.begin(), bytes.end(), other->to);
+    *done = *other->done = true;
+    posted_.erase(other);
+  }
+  return Message(std::make_unique<Posting>(done));
+}
+
+Message Alone::irecv(std::span<std::byte> bytes, int from, int tag) {
+  if (from != 0) nobody_there();
+  const auto done = std::make_shared<bool>(false);
+  const auto other =
+      std::find_if(posted_.begin(), posted_.end(), [&](const Posted& p) { return p.from && waits(p, tag); });
+  if (other == posted_.end()) {
+    posted_.push_back({tag, bytes.data(), nullptr, bytes.size(), done});
+  } else {
+    check_ends(bytes.size(), other->bytes);
+    std::copy_n(other->from, other->bytes, bytes.data());
+    *done = *other->done = true;
+    posted_.erase(other);
+  }
+  return Message(std::make_unique<Posting>(done));
+}
+
+void Alone::gather_all(std::span<const std::byte> mine, std::span<std::byte> all) {
+  check_ends(mine.size(), all.size());
+  std::copy(mine.begin(), mine.end(), all.begin());
+}
+
+std::unique_ptr<Comm> Alone::split(int colour, int) {
+  return colour < 0 ? nullptr : std::make_unique<Alone>();
+}
+
+void wait_all(std::span<Message> messages) {
+  for (auto& message : messages) message.wait();
+}
+
+void Comm::exchange(std::span<const std::byte> out, int to, std::span<std::byte> in, int from, int tag) {
+  Message arrives = irecv(in, from, tag), leaves = isend(out, to, tag);
+  arrives.wait();
+  leaves.wait();
+}
+
+std::vector<std::vector<std::byte>> Comm::gather(std::span<const std::byte> mine, int root) {
+  const auto ranks = static_cast<std::size_t>(size());
+  std::vector<std::size_t> sizes(ranks);
+  const std::size_t bytes = mine.size();
+  gather_all(std::as_bytes(std::span(&bytes, 1)), std::as_writable_bytes(std::span(sizes)));
+  std::vector<std::vector<std::byte>> all;
+  std::vector<Message> messages;
+  if (rank() == root) {
+    all.resize(ranks);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      all[r].resize(sizes[r]);
+      messages.push_back(irecv(all[r], static_cast<int>(r), gather_tag));
+    }
+  }
+  messages.push_back(isend(mine, root, gather_tag));
+  wait_all(messages);
+  return all;
+}
+
+void Comm::sum(std::span<double> values) {
+  std::vector<double> other(values.size());
+  // A binary tree over the ranks: at each step those that are left add the one that follows by `step`.
+  for (int step = 1; step < size(); step *= 2) {
+    if (rank() % (2 * step) == step) {
+      send(std::as_bytes(values), rank() - step);
+      break;
+    }
+    if (rank() + step < size()) {
+      receive(std::as_writable_bytes(std::span(other)), rank() + step);
+      for (std::size_t n = 0; n < values.size(); ++n) values[n] += other[n];
+    }
+  }
+  broadcast(std::as_writable_bytes(values), 0);
+}
+
+namespace {
+
+/// The value of every rank.
+template <class T>
+std::vector<T> of_all(Comm& comm, const T& mine) {
+  std::vector<T> all(static_cast<std::size_t>(comm.size()));
+  comm.gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  return all;
+}
+
+}  // namespace
+
+std::int64_t Comm::sum(std::int64_t value) {
+  const auto all = of_all(*this, value);
+  return std::accumulate(all.begin(), all.end(), std::int64_t{0});
+}
+
+double Comm::highest(double value) {
+  for (const double other : of_all(*this, value))
+    if (other > value || std::isnan(other)) value = other;
+  return value;
+}
 
 std::size_t Packet::checked_count(std::size_t each) {
   const auto count = get<std::size_t>();

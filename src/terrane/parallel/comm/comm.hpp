@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <span>
@@ -18,6 +19,31 @@
 #include "terrane/parallel/device/device.hpp"
 
 namespace terrane {
+
+/// A message on its way. Its bytes belong to it until wait() returns, done() says true or this is gone: the
+/// end of its life waits, too.
+class Message {
+ public:
+  class State {
+   public:
+    virtual ~State() = default;  ///< waits
+    virtual bool done() = 0;
+    virtual void wait() = 0;
+  };
+  Message() = default;
+  explicit Message(std::unique_ptr<State> state) : state_(std::move(state)) {}
+  /// Whether it has arrived, or left; moves messages along. Asks once more after that: still true.
+  bool done() { return !state_ || state_->done(); }
+  void wait() {
+    if (state_) state_->wait();
+  }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// Waits for all of them.
+void wait_all(std::span<Message> messages);
 
 class Comm {
  public:
@@ -46,9 +72,36 @@ class Comm {
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
   /// Collective: the lowest value of all ranks.
   virtual int lowest(int value) = 0;
-  /// In the order of sending between two ranks; the receiver gives as many bytes.
+  /// In the order of sending between two ranks; the receiver gives as many bytes. Two ranks that both send
+  /// first may wait for ever: exchange() is for them.
   virtual void send(std::span<const std::byte> bytes, int to) = 0;
   virtual void receive(std::span<std::byte> bytes, int from) = 0;
+  /// Begin to send and to receive; a rank may send to itself. Messages of one tag between two ranks arrive in
+  /// the order of sending. tag: 0 … 10000; the receiver gives as many bytes.
+  virtual Message isend(std::span<const std::byte> bytes, int to, int tag = 0) = 0;
+  virtual Message irecv(std::span<std::byte> bytes, int from, int tag = 0) = 0;
+  /// Sends to one rank and receives from one, of which each may send first.
+  void exchange(std::span<const std::byte> out, int to, std::span<std::byte> in, int from, int tag = 0);
+
+  /// Collective: the bytes of each rank, as many on every rank, one after the other in the order of ranks.
+  /// all: size() times as many bytes.
+  virtual void gather_all(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  /// Collective: on `root` what each rank gave, in the order of ranks, empty elsewhere. Ranks may give
+  /// different numbers of bytes.
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root);
+  /// Collective: values become their sums over the ranks, on all of them, as many on every rank. The order of
+  /// adding depends on the number of ranks and on nothing else; Reduction has sums that do not depend on it.
+  void sum(std::span<double> values);
+  /// Collective: exact.
+  std::int64_t sum(std::int64_t value);
+  /// Collective: the highest value of all ranks; NaN when a rank has NaN.
+  double highest(double value);
+  /// Collective: the ranks that give the same colour, as a Comm of their own, in the order of `key` and then
+  /// of rank. A rank with a negative colour gets nullptr. It must go before this.
+  virtual std::unique_ptr<Comm> split(int colour, int key) = 0;
+
+  /// Whether send, isend, receive and irecv take memory of a GPU.
+  virtual bool takes_gpu_memory() const noexcept { return false; }
   /// Ends all ranks at once, after an OutOfStep.
   virtual void abort(int status) = 0;
 };
@@ -67,7 +120,23 @@ class Alone final : public Comm {
   int lowest(int value) override { return value; }
   void send(std::span<const std::byte>, int) override;
   void receive(std::span<std::byte>, int) override;
+  Message isend(std::span<const std::byte> bytes, int to, int tag) override;
+  Message irecv(std::span<std::byte> bytes, int from, int tag) override;
+  void gather_all(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  std::unique_ptr<Comm> split(int colour, int key) override;
   void abort(int status) override;
+
+ private:
+  struct Posted {
+    int tag;
+    std::byte* to;          // of a message that waits to be sent; else null
+    const std::byte* from;  // of one that waits to be received
+    std::size_t bytes;
+    std::shared_ptr<bool> done;
+  };
+  class Posting;
+  static bool waits(const Posted& posted, int tag);
+  std::vector<Posted> posted_;
 };
 
 /// For vectors that something is about to be received into: elements of trivial types begin with any value.

@@ -63,6 +63,18 @@ class GpuComm final : public Comm {
   int lowest(int value) override { return below_.lowest(value); }
   void send(std::span<const std::byte> bytes, int to) override { below_.send(bytes, to); }
   void receive(std::span<std::byte> bytes, int from) override { below_.receive(bytes, from); }
+  Message isend(std::span<const std::byte> bytes, int to, int tag) override {
+    return below_.isend(bytes, to, tag);
+  }
+  Message irecv(std::span<std::byte> bytes, int from, int tag) override {
+    return below_.irecv(bytes, from, tag);
+  }
+  void gather_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    below_.gather_all(mine, all);
+  }
+  /// Its broadcasts go as those of the Comm below.
+  std::unique_ptr<Comm> split(int colour, int key) override { return below_.split(colour, key); }
+  bool takes_gpu_memory() const noexcept override { return below_.takes_gpu_memory(); }
   void abort(int status) override { below_.abort(status); }
 
  private:

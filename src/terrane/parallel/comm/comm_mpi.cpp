@@ -1,5 +1,9 @@
 #include "terrane/parallel/comm/comm_mpi.hpp"
 
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -8,28 +12,57 @@ namespace terrane {
 
 namespace {
 
-constexpr int tag = 1;
+constexpr int tag = 1, first_tag = 16;  // of send() and receive(), and of isend() and irecv()
 
 /// Waits for a message of so many bytes. Most MPI libraries spin, and move a message only while they are
 /// asked about it: without the kernel's help in pieces of 32 kB, of which a second has time for 0.3 GB when
 /// 0.2 ms are slept in between. So it asks without pause for as long as the message would then take, giving
 /// way to others that want the core; and sleeps in between when the message is late or slow, for the other
 /// side may compute.
-void wait(MPI_Request request, std::size_t bytes) {
+template <class Done>
+void wait_until(const Done& done, std::size_t bytes) {
   using Clock = std::chrono::steady_clock;
   constexpr double asleep = 0.3e9;  // bytes/s
   constexpr std::chrono::microseconds least(100), nap(200);
   const auto patience = least + std::chrono::duration_cast<Clock::duration>(
                                     std::chrono::duration<double>(static_cast<double>(bytes) / asleep));
   const auto begin = Clock::now();
-  for (;;) {
-    int done = 0;
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done) return;
+  while (!done()) {
     if (Clock::now() - begin < patience) std::this_thread::yield();
     else std::this_thread::sleep_for(nap);
   }
 }
+
+void wait(MPI_Request request, std::size_t bytes) {
+  const auto done = [&] {
+    int yes = 0;
+    MPI_Test(&request, &yes, MPI_STATUS_IGNORE);
+    return yes != 0;
+  };
+  wait_until(done, bytes);
+}
+
+/// A message of isend() or irecv(): the pieces it goes in.
+class Pieces final : public Message::State {
+ public:
+  explicit Pieces(std::size_t bytes) : bytes_(bytes) {}
+  ~Pieces() override { wait(); }
+  Pieces(const Pieces&) = delete;
+  Pieces& operator=(const Pieces&) = delete;
+  MPI_Request& add() { return requests_.emplace_back(MPI_REQUEST_NULL); }
+  bool done() override {
+    int all = 0;
+    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE);
+    return all != 0;
+  }
+  void wait() override {
+    wait_until([&] { return done(); }, bytes_);
+  }
+
+ private:
+  std::vector<MPI_Request> requests_;
+  std::size_t bytes_;
+};
 
 class MpiComm final : public Comm {
  public:
@@ -78,6 +111,47 @@ class MpiComm final : public Comm {
       MPI_Irecv(data, count, MPI_BYTE, from, tag, comm_, &request);
       wait(request, static_cast<std::size_t>(count));
     });
+  }
+  Message isend(std::span<const std::byte> bytes, int to, int with) override {
+    auto state = std::make_unique<Pieces>(bytes.size());
+    in_pieces(bytes, [&](const std::byte* data, int count) {
+      MPI_Isend(data, count, MPI_BYTE, to, first_tag + with, comm_, &state->add());
+    });
+    return Message(std::move(state));
+  }
+  Message irecv(std::span<std::byte> bytes, int from, int with) override {
+    auto state = std::make_unique<Pieces>(bytes.size());
+    in_pieces(bytes, [&](std::byte* data, int count) {
+      MPI_Irecv(data, count, MPI_BYTE, from, first_tag + with, comm_, &state->add());
+    });
+    return Message(std::move(state));
+  }
+  void gather_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    const std::size_t each = mine.size();
+    if (each > most_at_once_ / static_cast<std::size_t>(size_)) {
+      std::copy(mine.begin(), mine.end(), all.begin() + static_cast<std::ptrdiff_t>(each) * rank_);
+      for (int r = 0; r < size_; ++r) broadcast(all.subspan(each * static_cast<std::size_t>(r), each), r);
+      return;
+    }
+    const int count = static_cast<int>(each);
+    MPI_Request request;
+    MPI_Iallgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, comm_, &request);
+    wait(request, all.size());
+  }
+  std::unique_ptr<Comm> split(int colour, int key) override {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(comm_, colour < 0 ? MPI_UNDEFINED : colour, key, &part);
+    if (part == MPI_COMM_NULL) return nullptr;
+    auto comm = std::make_unique<MpiComm>(part, most_at_once_);
+    MPI_Comm_free(&part);
+    return comm;
+  }
+  bool takes_gpu_memory() const noexcept override {
+#if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
+    return MPIX_Query_cuda_support() == 1;
+#else
+    return false;
+#endif
   }
   void abort(int status) override { MPI_Abort(comm_, status); }
 

@@ -17,6 +17,24 @@
 
 namespace terrane {
 
+class Event;
+class Stream;
+
+namespace detail {
+
+/// What a Graph records on the processors, and the streams that are in it.
+struct Recording {
+  std::vector<std::function<void()>> work;
+  std::vector<Stream*> streams;
+  Recording() = default;
+  ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  void take(Stream& stream);
+};
+
+}  // namespace detail
+
 /// Work in order on one device. Work for a GPU is begun here and done later: wait() for it. Errors of earlier
 /// work come out of later calls, as Error.
 class Stream {
@@ -31,6 +49,9 @@ class Stream {
   Device device() const noexcept { return device_; }
   int threads() const noexcept { return threads_; }
   void wait();
+  /// What is begun from now on waits until the event, of any device, has been reached. The host does not
+  /// wait.
+  void wait_for(const Event& event);
   /// The cudaStream_t of a GPU.
   void* handle() const noexcept { return handle_; }
 
@@ -38,17 +59,21 @@ class Stream {
   /// it, while a Graph is recorded. So it must own what it needs.
   template <class Work>
   void do_on_host(const Work& work) {
-    if (record_) return record_->push_back(work);
+    if (handle_) not_for_gpus();
+    if (recording_) return recording_->work.push_back(work);
     const detail::DebugAccess access(device_.kind == Device::Kind::debug);
     work();
   }
 
  private:
+  friend class Event;
   friend class Graph;
+  friend struct detail::Recording;
+  [[noreturn]] static void not_for_gpus();
   Device device_;
   int threads_;
   void* handle_ = nullptr;
-  std::vector<std::function<void()>>* record_ = nullptr;  // of the Graph that is being recorded
+  detail::Recording* recording_ = nullptr;  // of the Graph that is being recorded
 };
 
 namespace detail {
@@ -56,8 +81,9 @@ namespace detail {
 /// Throws MemoryError that names the bytes wanted and free.
 void* allocate(Device device, std::size_t bytes);
 void release(Device device, void* memory) noexcept;
-void upload(Stream& stream, const void* from, void* to, std::size_t bytes);
-void download(Stream& stream, const void* from, void* to, std::size_t bytes);
+void upload(Stream& stream, const void* from, void* to, std::size_t bytes, bool wait = true);
+void download(Stream& stream, const void* from, void* to, std::size_t bytes, bool wait = true);
+void copy(Stream& stream, Device source, const void* from, Device target, void* to, std::size_t bytes);
 void fill_zero(Stream& stream, void* memory, std::size_t bytes);
 void check_holds(std::size_t size, Index wanted);
 
@@ -111,6 +137,20 @@ class Buffer {
   /// To the host, which has it when this returns.
   void download(Stream& stream, std::span<T> to, std::size_t first = 0) const {
     detail::download(stream, data_ + first, to.data(), to.size_bytes());
+  }
+  /// The same, begun and not waited for: the host leaves its memory, of a PinnedBuffer, alone until the
+  /// stream has come so far.
+  void upload_async(Stream& stream, std::span<const T> from, std::size_t first = 0) {
+    detail::upload(stream, from.data(), data_ + first, from.size_bytes(), false);
+  }
+  void download_async(Stream& stream, std::span<T> to, std::size_t first = 0) const {
+    detail::download(stream, data_ + first, to.data(), to.size_bytes(), false);
+  }
+  /// From another buffer of this kind of device, begun and not waited for; straight from GPU to GPU where
+  /// they reach each other (reach_peers()). stream: of either.
+  void copy_from(Stream& stream, const Buffer& from, std::size_t from_first, std::size_t count,
+                 std::size_t first = 0) {
+    detail::copy(stream, from.device_, from.data_ + from_first, device_, data_ + first, count * sizeof(T));
   }
   void fill_zero(Stream& stream) { detail::fill_zero(stream, data_, size_ * sizeof(T)); }
 

@@ -23,6 +23,24 @@ void* allocate(int index, std::size_t bytes);  ///< nullptr when there is too li
 void release(int index, void* memory) noexcept;
 void upload(int index, void* stream, const void* from, void* to, std::size_t bytes);
 void download(int index, void* stream, const void* from, void* to, std::size_t bytes);
+void copy(int index, void* stream, int source, const void* from, int target, void* to, std::size_t bytes);
+void* allocate_pinned(int index, std::size_t bytes);  ///< nullptr when there is too little
+void release_pinned(int index, void* memory) noexcept;
+/// `index` may reach into the memory of `peer`; false: it cannot.
+bool enable_peers(int index, int peer);
+void* make_event(int index, bool timed);
+void drop_event(int index, void* event) noexcept;
+void record_event(int index, void* event, void* stream);
+bool event_done(int index, void* event);
+void wait_for_event(int index, void* event);
+void stream_waits(int index, void* stream, void* event);
+double seconds_between(void* earlier, void* later);
+void begin_capture(int index, void* stream);
+void drop_capture(int index, void* stream) noexcept;
+void* end_capture(int index, void* stream);
+void launch_graph(int index, void* graph, void* stream);
+void drop_graph(int index, void* graph) noexcept;
+/// The copies are begun, not waited for, when the host's memory is pinned.
 void fill_zero(int index, void* stream, void* memory, std::size_t bytes);
 
 /// Makes the GPU the one that this thread's calls go to.

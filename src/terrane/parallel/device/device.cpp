@@ -9,6 +9,7 @@
 #include "terrane/parallel/device/buffer.hpp"
 #include "terrane/parallel/device/cuda.hpp"
 #include "terrane/parallel/device/debug_memory.hpp"
+#include "terrane/parallel/device/pinned.hpp"
 
 namespace terrane {
 
@@ -118,6 +119,12 @@ DeviceMemory device_memory(Device device) {
   return memory;
 }
 
+bool reach_peers(Device a, Device b) {
+  if (a.kind != b.kind) return false;
+  if (a.kind != Device::Kind::cuda || a.index == b.index) return true;
+  return cuda::enable_peers(a.index, b.index) && cuda::enable_peers(b.index, a.index);
+}
+
 std::string device_name(Device device) {
   if (device.kind == Device::Kind::cuda) return cuda::describe(device.index).name;
   return to_string(device);
@@ -129,6 +136,11 @@ Stream::Stream(Device device, bool urgent, int threads) : device_(device), threa
 
 Stream::~Stream() {
   if (handle_) cuda::drop_stream(device_.index, handle_);
+}
+
+void Stream::not_for_gpus() {
+  throw UnsupportedError("device code", "was compiled for the processors, and asked to run on a GPU",
+                         "Launch kernels from files of device code (*.cu), in a build with CUDA.");
 }
 
 void Stream::wait() {
@@ -171,18 +183,43 @@ void release(Device device, void* memory) noexcept {
   }
 }
 
-void upload(Stream& stream, const void* from, void* to, std::size_t bytes) {
+void upload(Stream& stream, const void* from, void* to, std::size_t bytes, bool wait) {
   if (bytes == 0) return;
-  if (stream.device().kind == Device::Kind::cuda)
-    return cuda::upload(stream.device().index, stream.handle(), from, to, bytes);
-  stream.do_on_host([=] { std::memcpy(to, from, bytes); });
+  if (stream.device().kind != Device::Kind::cuda)
+    return stream.do_on_host([=] { std::memcpy(to, from, bytes); });
+  cuda::upload(stream.device().index, stream.handle(), from, to, bytes);
+  if (wait) stream.wait();
 }
 
-void download(Stream& stream, const void* from, void* to, std::size_t bytes) {
+void download(Stream& stream, const void* from, void* to, std::size_t bytes, bool wait) {
   if (bytes == 0) return;
-  if (stream.device().kind == Device::Kind::cuda)
-    return cuda::download(stream.device().index, stream.handle(), from, to, bytes);
-  stream.do_on_host([=] { std::memcpy(to, from, bytes); });
+  if (stream.device().kind != Device::Kind::cuda)
+    return stream.do_on_host([=] { std::memcpy(to, from, bytes); });
+  cuda::download(stream.device().index, stream.handle(), from, to, bytes);
+  if (wait) stream.wait();
+}
+
+void copy(Stream& stream, Device source, const void* from, Device target, void* to, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (source.kind != target.kind)
+    throw UnsupportedError("copy", "from " + to_string(source) + " to " + to_string(target),
+                           "Go through the host: download, then upload.");
+  if (source.kind != Device::Kind::cuda) return stream.do_on_host([=] { std::memcpy(to, from, bytes); });
+  cuda::copy(stream.device().index, stream.handle(), source.index, from, target.index, to, bytes);
+}
+
+void* allocate_pinned(Device device, std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  if (device.kind != Device::Kind::cuda) return ::operator new (bytes, std::align_val_t{64});
+  if (void* memory = cuda::allocate_pinned(device.index, bytes)) return memory;
+  throw MemoryError("pinned memory", fmt::format("{:.4g} MB are wanted", static_cast<double>(bytes) * 1e-6),
+                    "Allow more locked memory (ulimit -l), or start fewer ranks on each node.");
+}
+
+void release_pinned(Device device, void* memory) noexcept {
+  if (!memory) return;
+  if (device.kind == Device::Kind::cuda) cuda::release_pinned(device.index, memory);
+  else ::operator delete (memory, std::align_val_t{64});
 }
 
 void check_holds(std::size_t size, Index wanted) {

@@ -57,6 +57,10 @@ Device resolve(Device wanted, int place = 0);
 /// 0}.
 DeviceMemory device_memory(Device device);
 
+/// Lets two devices of this process reach into each other's memory, once and for all; false: they cannot, and
+/// copies between them go through the host.
+bool reach_peers(Device a, Device b);
+
 /// "cpu", or the name of the GPU.
 std::string device_name(Device device);
 

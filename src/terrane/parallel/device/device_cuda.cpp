@@ -101,19 +101,137 @@ void upload(int index, void* stream, const void* from, void* to, std::size_t byt
   use(index);
   const auto s = static_cast<cudaStream_t>(stream);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s), "cudaMemcpyAsync to the device");
-  check(cudaStreamSynchronize(s), "cudaStreamSynchronize");
 }
 
 void download(int index, void* stream, const void* from, void* to, std::size_t bytes) {
   use(index);
   const auto s = static_cast<cudaStream_t>(stream);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s), "cudaMemcpyAsync from the device");
-  check(cudaStreamSynchronize(s), "cudaStreamSynchronize");
 }
 
 void fill_zero(int index, void* stream, void* memory, std::size_t bytes) {
   use(index);
   check(cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream)), "cudaMemsetAsync");
+}
+
+void copy(int index, void* stream, int source, const void* from, int target, void* to, std::size_t bytes) {
+  use(index);
+  const auto s = static_cast<cudaStream_t>(stream);
+  if (source == target)
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, s), "cudaMemcpyAsync on the device");
+  else check(cudaMemcpyPeerAsync(to, target, from, source, bytes, s), "cudaMemcpyPeerAsync");
+}
+
+void* allocate_pinned(int index, std::size_t bytes) {
+  use(index);
+  void* memory = nullptr;
+  const auto error = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  check(error, "cudaHostAlloc");
+  return memory;
+}
+
+void release_pinned(int index, void* memory) noexcept {
+  if (cudaSetDevice(index) == cudaSuccess) cudaFreeHost(memory);
+}
+
+bool enable_peers(int index, int peer) {
+  int can = 0;
+  check(cudaDeviceCanAccessPeer(&can, index, peer), "cudaDeviceCanAccessPeer");
+  if (!can) return false;
+  use(index);
+  const auto error = cudaDeviceEnablePeerAccess(peer, 0);
+  if (error == cudaErrorPeerAccessAlreadyEnabled) {
+    cudaGetLastError();
+    return true;
+  }
+  check(error, "cudaDeviceEnablePeerAccess");
+  return true;
+}
+
+void* make_event(int index, bool timed) {
+  use(index);
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, timed ? cudaEventDefault : cudaEventDisableTiming),
+        "cudaEventCreate");
+  return event;
+}
+
+void drop_event(int index, void* event) noexcept {
+  if (cudaSetDevice(index) == cudaSuccess) cudaEventDestroy(static_cast<cudaEvent_t>(event));
+}
+
+void record_event(int index, void* event, void* stream) {
+  use(index);
+  check(cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream)),
+        "cudaEventRecord");
+}
+
+bool event_done(int index, void* event) {
+  use(index);
+  const auto error = cudaEventQuery(static_cast<cudaEvent_t>(event));
+  if (error == cudaErrorNotReady) {
+    cudaGetLastError();
+    return false;
+  }
+  check(error, "cudaEventQuery");
+  return true;
+}
+
+void wait_for_event(int index, void* event) {
+  use(index);
+  check(cudaEventSynchronize(static_cast<cudaEvent_t>(event)), "cudaEventSynchronize");
+}
+
+void stream_waits(int index, void* stream, void* event) {
+  use(index);
+  check(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), static_cast<cudaEvent_t>(event), 0),
+        "cudaStreamWaitEvent");
+}
+
+double seconds_between(void* earlier, void* later) {
+  float milliseconds = 0;
+  check(
+      cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(earlier), static_cast<cudaEvent_t>(later)),
+      "cudaEventElapsedTime");
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
+void begin_capture(int index, void* stream) {
+  use(index);
+  check(cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeThreadLocal),
+        "cudaStreamBeginCapture");
+}
+
+void drop_capture(int index, void* stream) noexcept {
+  cudaGraph_t graph = nullptr;
+  if (cudaSetDevice(index) == cudaSuccess) cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &graph);
+  if (graph) cudaGraphDestroy(graph);
+  cudaGetLastError();
+}
+
+void* end_capture(int index, void* stream) {
+  use(index);
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &graph), "cudaStreamEndCapture");
+  cudaGraphExec_t ready = nullptr;
+  const auto error = cudaGraphInstantiate(&ready, graph, 0);
+  cudaGraphDestroy(graph);
+  check(error, "cudaGraphInstantiate");
+  return ready;
+}
+
+void launch_graph(int index, void* graph, void* stream) {
+  use(index);
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), static_cast<cudaStream_t>(stream)),
+        "cudaGraphLaunch");
+}
+
+void drop_graph(int index, void* graph) noexcept {
+  if (cudaSetDevice(index) == cudaSuccess) cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
 }
 
 }  // namespace terrane::detail::cuda

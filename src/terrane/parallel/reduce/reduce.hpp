@@ -1,0 +1,290 @@
+// Sums and maxima over boxes whose bits depend on the points alone: not on threads, thread blocks, the kind
+// of device, or how ranks share the box. tree.hpp says in which order they are added.
+//
+// The rule for ranks: the part of each begins and ends at multiples of a block (4 × 4 × 32 points in three
+// dimensions, 16 × 32 in two, 512 in one), counted from index 0 of the whole problem, or where the box begins
+// and ends. Parts that are cut at 4, 16, 64, … blocks have less to tell each other.
+//
+// For files of device code (*.cu), as device/launch.hpp.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/reduce/tree.hpp"
+
+namespace terrane {
+
+namespace detail {
+
+#if defined(__CUDACC__)
+
+inline constexpr unsigned warps_of_block = 8;
+
+/// A warp for each block of points, a lane for each column of it.
+template <int N, int M, class Op, class Kernel>
+__global__ void __launch_bounds__(warps_of_block* lanes)
+    reduce_blocks(const IndexBox<N> cells, const IndexBox<N> points, const __grid_constant__ Kernel kernel,
+                  double* out) {
+  const Index cell = static_cast<Index>(blockIdx.x) * warps_of_block + threadIdx.x / lanes;
+  const int lane = static_cast<int>(threadIdx.x % lanes);
+  if (cell >= cells.count()) return;
+  const Rows<N> rows(place_of<N>(cell, cells), points);
+  double sum[M];
+  for (double& value : sum) value = Op::nothing;
+#pragma unroll 8
+  for (int r = 0; r < block_rows; ++r) {
+    const Index i = rows.column(r) + lane;
+    if (!rows.has(r, points) || i < rows.first || i >= rows.last) continue;
+    const auto answer = rows.call(kernel, r, i);
+    for (int m = 0; m < M; ++m) sum[m] = Op::join(sum[m], value_of(answer, m));
+  }
+  for (int m = 0; m < M; ++m) {
+    for (int half = lanes / 2; half > 0; half /= 2)
+      sum[m] = Op::join(sum[m], __shfl_down_sync(0xffffffffU, sum[m], half));
+    if (lane == 0) out[cell * M + m] = sum[m];
+  }
+}
+
+/// A warp for each cell, two of its children for each lane.
+template <int N, int M, class Op>
+__global__ void __launch_bounds__(warps_of_block* lanes)
+    join_cells(const IndexBox<N> next, const IndexBox<N> cells, const double* values, double* out) {
+  const Index number = static_cast<Index>(blockIdx.x) * warps_of_block + threadIdx.x / lanes;
+  const int lane = static_cast<int>(threadIdx.x % lanes);
+  if (number >= next.count()) return;
+  const auto cell = place_of<N>(number, next);
+  for (int m = 0; m < M; ++m) {
+    double sum = Op::join(child_value<N, M, Op>(cell, lane, cells, values, m),
+                          child_value<N, M, Op>(cell, lane + lanes, cells, values, m));
+    for (int half = lanes / 2; half > 0; half /= 2)
+      sum = Op::join(sum, __shfl_down_sync(0xffffffffU, sum, half));
+    if (lane == 0) out[number * M + m] = sum;
+  }
+}
+
+#endif
+
+/// work(n) for every n below count, on so many threads.
+template <class Work>
+void share_cells(Index count, int threads, const Work& work) {
+  constexpr Index some = 16;  // cells: about ten microseconds
+  struct All {
+    const Work& work;
+    Index count;
+  } all{work, count};
+  const Index pieces = (count + some - 1) / some;
+  run_team(
+      pieces, static_cast<int>(std::min<Index>(thread_count(threads), pieces)),
+      [](const void* with, Index piece) {
+        const All& a = *static_cast<const All*>(with);
+        for (Index n = piece * some; n < std::min((piece + 1) * some, a.count); ++n) a.work(n);
+      },
+      &all);
+}
+
+/// Values of the cells `next`, each joined from those of its children.
+template <int N, int M, class Op>
+void join_on_host(const IndexBox<N>& next, const IndexBox<N>& cells, const double* values, double* out,
+                  int threads) {
+  share_cells(next.count(), threads,
+              [&](Index n) { join_cell<N, M, Op>(place_of<N>(n, next), cells, values, out + n * M); });
+}
+
+/// Who has which points, and how far up the tree every rank comes by itself.
+template <int N>
+struct Shares {
+  IndexBox<N> whole;
+  std::vector<IndexBox<N>> parts;  // of each rank
+  int level = 0;
+
+  /// Throws ShapeError: the parts do not keep to the rule.
+  Shares(const IndexBox<N>& whole_box, const IndexBox<N>& mine, Comm& comm);
+};
+
+}  // namespace detail
+
+/// Collective, where it says so, among the ranks of a Comm.
+template <int N>
+class Reduction {
+ public:
+  /// Collective: `mine` are the points of `whole` that this rank has; indices are not negative. stream: in
+  /// whose order the kernels run. most: values of a point, for sums(). Throws ShapeError when parts overlap,
+  /// leave points out or are not cut at blocks, MemoryError. Stream and Comm must outlive it.
+  Reduction(Stream& stream, const IndexBox<N>& whole, const IndexBox<N>& mine, Comm& comm, int most = 1)
+      : stream_(stream), comm_(comm), shares_(whole, mine, comm), mine_(mine), most_(most) {
+    cells_.push_back(detail::blocks_of(mine));
+    for (int level = 0; level < shares_.level; ++level) cells_.push_back(detail::joined(cells_.back()));
+    std::size_t size = 0;
+    for (const auto& cells : cells_) {
+      first_.push_back(size);
+      size += static_cast<std::size_t>(cells.count() * most);
+    }
+    values_ = Buffer<double>(stream.device(), size);
+  }
+
+  /// Collective: the sum of kernel(i), (j, i) or (k, j, i) over all points of `whole`.
+  template <class Kernel>
+  double sum(const Kernel& kernel) {
+    begin<1, detail::Add>(kernel);
+    return finish<1, detail::Add>()[0];
+  }
+  /// Collective: the highest of them; NaN when there is one, −∞ when there are no points.
+  template <class Kernel>
+  double highest(const Kernel& kernel) {
+    begin<1, detail::Highest>(kernel);
+    return finish<1, detail::Highest>()[0];
+  }
+  /// Collective: sums of a kernel that returns Several<M>.
+  template <int M, class Kernel>
+  std::array<double, M> sums(const Kernel& kernel) {
+    begin<M, detail::Add>(kernel);
+    return finish<M, detail::Add>();
+  }
+
+  /// The two halves of sums(): work on the stream, which a Graph may record; and the wait for it, collective.
+  template <int M, class Kernel>
+  void begin_sums(const Kernel& kernel) {
+    begin<M, detail::Add>(kernel);
+  }
+  template <int M>
+  std::array<double, M> end_sums() {
+    return finish<M, detail::Add>();
+  }
+  /// After begin_sums() of a Comm of one rank: where its values are, for kernels that follow on the stream.
+  View<const double> result() const {
+    return {values_.view().data + first_.back(), static_cast<std::size_t>(most_)};
+  }
+
+ private:
+  template <int M, class Op, class Kernel>
+  void begin(const Kernel& kernel) {
+    detail::check_holds(static_cast<std::size_t>(most_), M);
+    for (std::size_t level = 0; level < cells_.size(); ++level) {
+      const auto cells = cells_[level];
+      if (cells.empty()) continue;
+      double* const out = values_.view().data + first_[level];
+      if (level == 0) blocks<M, Op>(kernel, cells, out);
+      else join<M, Op>(cells, cells_[level - 1], values_.view().data + first_[level - 1], out);
+    }
+  }
+
+  template <int M, class Op, class Kernel>
+  void blocks(const Kernel& kernel, const IndexBox<N>& cells, double* out) {
+#if defined(__CUDACC__)
+    if (stream_.device().kind == Device::Kind::cuda)
+      return launch(
+          [&](unsigned blocks, unsigned threads, cudaStream_t stream) {
+            detail::reduce_blocks<N, M, Op><<<blocks, threads, 0, stream>>>(cells, mine_, kernel, out);
+          },
+          cells.count());
+#endif
+    stream_.do_on_host([=, points = mine_, threads = stream_.threads()] {
+      detail::share_cells(cells.count(), threads, [&](Index n) {
+        detail::reduce_block<N, M, Op, Kernel>(kernel, detail::place_of<N>(n, cells), points, out + n * M);
+      });
+    });
+  }
+
+  template <int M, class Op>
+  void join(const IndexBox<N>& next, const IndexBox<N>& cells, const double* values, double* out) {
+#if defined(__CUDACC__)
+    if (stream_.device().kind == Device::Kind::cuda)
+      return launch(
+          [&](unsigned blocks, unsigned threads, cudaStream_t stream) {
+            detail::join_cells<N, M, Op><<<blocks, threads, 0, stream>>>(next, cells, values, out);
+          },
+          next.count());
+#endif
+    stream_.do_on_host([=, threads = stream_.threads()] {
+      detail::join_on_host<N, M, Op>(next, cells, values, out, threads);
+    });
+  }
+
+#if defined(__CUDACC__)
+  template <class Launch>
+  void launch(const Launch& begin, Index cells) {
+    detail::cuda::use(stream_.device().index);
+    begin(static_cast<unsigned>((cells + detail::warps_of_block - 1) / detail::warps_of_block),
+          detail::warps_of_block * detail::lanes, static_cast<cudaStream_t>(stream_.handle()));
+    detail::cuda::check(cudaGetLastError(), "reduce");
+  }
+#endif
+
+  /// Cells of a rank at the level that each reaches by itself.
+  IndexBox<N> cells_of(const IndexBox<N>& part) const {
+    auto cells = detail::blocks_of(part);
+    for (int level = 0; level < shares_.level; ++level) cells = detail::joined(cells);
+    return cells;
+  }
+
+  template <int M, class Op>
+  std::array<double, M> finish() {
+    // What this rank has, in as many bytes as the rank with most.
+    Index most = 0;
+    for (const auto& part : shares_.parts) most = std::max(most, cells_of(part).count());
+    const auto each = static_cast<std::size_t>(most * M);
+    std::vector<double> mine(each), all(each * shares_.parts.size());
+    const auto count = static_cast<std::size_t>(cells_.back().count() * M);
+    if (count > 0) values_.download(stream_, std::span(mine.data(), count), first_.back());
+    if (comm_.size() == 1) all = std::move(mine);
+    else comm_.gather_all(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+
+    // The same level of the whole, in order; and up to its last cell.
+    auto cells = cells_of(shares_.whole);
+    std::vector<double> values(static_cast<std::size_t>(cells.count() * M), Op::nothing);
+    for (std::size_t rank = 0; rank < shares_.parts.size(); ++rank) {
+      const auto part = cells_of(shares_.parts[rank]);
+      for (Index n = 0; n < part.count(); ++n) {
+        const Index to = detail::number_of<N>(detail::place_of<N>(n, part), cells);
+        for (int m = 0; m < M; ++m)
+          values[static_cast<std::size_t>(to * M + m)] =
+              all[rank * each + static_cast<std::size_t>(n * M + m)];
+      }
+    }
+    while (cells.count() > 1) {
+      const auto next = detail::joined(cells);
+      std::vector<double> joined(static_cast<std::size_t>(next.count() * M));
+      detail::join_on_host<N, M, Op>(next, cells, values.data(), joined.data(), stream_.threads());
+      cells = next;
+      values = std::move(joined);
+    }
+    std::array<double, M> result;
+    for (int m = 0; m < M; ++m)
+      result[static_cast<std::size_t>(m)] =
+          values.empty() ? Op::nothing : values[static_cast<std::size_t>(m)];
+    return result;
+  }
+
+  Stream& stream_;
+  Comm& comm_;
+  detail::Shares<N> shares_;
+  IndexBox<N> mine_;
+  int most_;
+  std::vector<IndexBox<N>> cells_;  // of this rank, of each level
+  std::vector<std::size_t> first_;  // where their values begin
+  Buffer<double> values_;
+};
+
+/// What the sums of solvers are made of.
+template <int N>
+struct Product {
+  View<const double, N> a, b;
+  template <class... At>
+  TERRANE_FN double operator()(At... at) const {
+    return a(at...) * b(at...);
+  }
+};
+template <int N>
+struct Magnitude {
+  View<const double, N> values;
+  template <class... At>
+  TERRANE_FN double operator()(At... at) const {
+    const double value = values(at...);
+    return value < 0 ? -value : value;
+  }
+};
+
+}  // namespace terrane

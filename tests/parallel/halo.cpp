@@ -1,0 +1,147 @@
+// Ranks bring each other what lies next to their parts.
+#include "terrane/parallel/partition/halo.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "parallel/ranks.hpp"
+#include "terrane/base/error.hpp"
+
+namespace terrane {
+namespace {
+
+std::vector<Device> devices_here() {
+  std::vector<Device> all{{Device::Kind::cpu, -1}, {Device::Kind::debug, -1}};
+  if (gpu_count() > 0) all.push_back({Device::Kind::cuda, 0});
+  return all;
+}
+
+constexpr double untouched = -1;
+
+/// What field f has at a point of the whole.
+template <class T, int N>
+T value_at(const std::array<Index, N>& at, int field) {
+  double value = field;
+  for (const Index index : at) value = 200 * value + static_cast<double>(index);
+  return static_cast<T>(value);
+}
+
+/// Calls use(indices, number) for every point of a box.
+template <int N, class Use>
+void for_each_point(const IndexBox<N>& box, const Use& use) {
+  for (Index n = 0; n < box.count(); ++n) {
+    std::array<Index, N> at{};
+    Index rest = n;
+    for (int a = N - 1; a >= 0; --a) {
+      at[static_cast<std::size_t>(a)] = box.first[a] + rest % box.size(a);
+      rest /= box.size(a);
+    }
+    use(at, static_cast<std::size_t>(n));
+  }
+}
+
+/// What the halo must hold at a point: the value where it comes from, or nothing.
+template <class T, int N>
+T wanted(std::array<Index, N> at, const IndexBox<N>& part, const Cartesian<N>& partition,
+         const HaloSettings<N>& settings, int field) {
+  int outside = 0;
+  for (int a = 0; a < N; ++a) {
+    auto& index = at[static_cast<std::size_t>(a)];
+    outside += index < part.first[a] || index >= part.last[a];
+    const Index first = partition.whole.first[a], size = partition.whole.size(a);
+    if (settings.periodic[a]) index = first + (index - first + size) % size;
+    else if (index < first || index >= first + size) return static_cast<T>(untouched);
+  }
+  if (outside > 1 && !settings.corners) return static_cast<T>(untouched);
+  return value_at<T, N>(at, field);
+}
+
+template <class T, int N>
+void expect_halo(const Cartesian<N>& partition, const HaloSettings<N>& settings, Device device, Comm& comm) {
+  constexpr int fields = 2;
+  Stream stream(device);
+  Halo<T, N> halo(stream, partition, settings, fields, comm);
+  const auto part = partition.part(comm.rank());
+  const auto box = halo.box();
+  std::vector<Buffer<T>> buffers;
+  std::vector<View<T, N>> views;
+  for (int f = 0; f < fields; ++f) {
+    std::vector<T> values(static_cast<std::size_t>(box.count()), static_cast<T>(untouched));
+    for_each_point(box, [&](const auto& at, std::size_t n) {
+      bool own = true;
+      for (int a = 0; a < N; ++a) {
+        const Index index = at[static_cast<std::size_t>(a)];
+        own = own && index >= part.first[a] && index < part.last[a];
+      }
+      if (own) values[n] = value_at<T, N>(at, f);
+    });
+    buffers.emplace_back(stream, std::span<const T>(values));
+    views.push_back(buffers.back().view(box));
+  }
+  for (int again = 0; again < 2; ++again) halo.exchange(stream, views);
+  for (int f = 0; f < fields; ++f) {
+    std::vector<T> values(static_cast<std::size_t>(box.count()));
+    buffers[static_cast<std::size_t>(f)].download(stream, values);
+    std::size_t wrong = 0;
+    for_each_point(box, [&](const auto& at, std::size_t n) {
+      wrong += values[n] != wanted<T, N>(at, part, partition, settings, f);
+    });
+    EXPECT_EQ(wrong, 0U) << to_string(device) << ", rank " << comm.rank() << ", field " << f;
+  }
+}
+
+template <class T, int N>
+void expect_halos(const IndexBox<N>& whole, const CartesianSettings<N>& cuts, HaloSettings<N> settings) {
+  const auto comm = test::ranks();
+  const auto partition = cut(whole, comm->size(), cuts);
+  for (const auto device : devices_here())
+    for (const bool periodic : {false, true})
+      for (const bool corners : {true, false}) {
+        SCOPED_TRACE(fmt::format("periodic {}, corners {}", periodic, corners));
+        for (bool& p : settings.periodic) p = periodic;
+        settings.corners = corners;
+        expect_halo<T, N>(partition, settings, device, *comm);
+      }
+}
+
+TEST(Halo, BringsTheNeighboursPointsInOneTwoAndThreeDimensions) {
+  expect_halos<double, 1>(index_box(50), {{1}, {}}, {{2}, {1}});
+  expect_halos<float, 2>(index_box(23, 31), {{1, 1}, {}}, {{1, 2}, {2, 0}});
+  expect_halos<double, 3>(index_box(17, 18, 40), {{1, 1, 8}, {}}, {{1, 1, 1}, {1, 1, 1}});
+  expect_halos<float, 3>({{3, 4, 5}, {20, 23, 29}}, {{1, 1, 1}, {}}, {{4, 0, 2}, {3, 4, 0}});
+}
+
+TEST(Halo, ReachesBeyondNeighboursWhoHaveFewerPointsThanItIsWide) {
+  expect_halos<double, 1>(index_box(7), {{1}, {}}, {{4}, {4}});
+  expect_halos<double, 2>(index_box(5, 30), {{1, 1}, {test::ranks()->size(), 1}}, {{3, 1}, {3, 1}});
+}
+
+TEST(Halo, LeavesRanksAloneThatHaveNoPoints) {
+  expect_halos<double, 3>(index_box(8, 4, 32), {{4, 4, 32}, {}}, {{1, 1, 1}, {1, 1, 1}});
+}
+
+TEST(Halo, KnowsThePointsThatNeedNone) {
+  const auto comm = test::ranks();
+  const auto partition =
+      cut(index_box(40, 20, 20), comm->size(), CartesianSettings<3>{{4, 4, 4}, {comm->size(), 1, 1}});
+  Stream stream({Device::Kind::cpu, -1});
+  const Halo<double, 3> halo(stream, partition, {{2, 2, 2}, {2, 2, 2}}, 1, *comm);
+  auto inside = partition.part(comm->rank());
+  if (comm->rank() > 0) inside.first[0] += 2;
+  if (comm->rank() + 1 < comm->size()) inside.last[0] -= 2;
+  EXPECT_EQ(halo.inside(), inside);
+}
+
+TEST(Halo, RefusesFieldsThatDoNotHaveItsPoints) {
+  const auto comm = test::ranks();
+  const auto partition = cut(index_box(40, 20), comm->size(), CartesianSettings<2>{{1, 1}, {}});
+  Stream stream({Device::Kind::cpu, -1});
+  Halo<double, 2> halo(stream, partition, {{1, 1}, {1, 1}}, 1, *comm);
+  std::vector<double> values(1000);
+  const std::vector<View<double, 2>> fields{{values.data(), partition.part(comm->rank())}};
+  EXPECT_THROW(halo.begin(stream, fields), ShapeError);
+  EXPECT_THROW((Halo<double, 2>(stream, partition, {{1, 1}, {-1, 1}}, 1, *comm)), ShapeError);
+}
+
+}  // namespace
+}  // namespace terrane
