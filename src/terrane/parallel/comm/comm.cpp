@@ -156,6 +156,17 @@ std::unique_ptr<Comm> Alone::split(int colour, int) {
   return colour < 0 ? nullptr : std::make_unique<Alone>();
 }
 
+namespace {
+[[noreturn]] void lacks(const char* what) {
+  throw UnsupportedError("ranks", std::string("this kind of communicator has no ") + what, "");
+}
+}  // namespace
+
+Message Comm::isend(std::span<const std::byte>, int, int) { lacks("isend"); }
+Message Comm::irecv(std::span<std::byte>, int, int) { lacks("irecv"); }
+void Comm::gather_all(std::span<const std::byte>, std::span<std::byte>) { lacks("gather_all"); }
+std::unique_ptr<Comm> Comm::split(int, int) { lacks("split"); }
+
 void wait_all(std::span<Message> messages) {
   for (auto& message : messages) message.wait();
 }

@@ -45,6 +45,8 @@ class Message {
 /// Waits for all of them.
 void wait_all(std::span<Message> messages);
 
+/// A kind of Comm may do without isend(), irecv(), gather_all() and split(), and what stands on them: they
+/// throw UnsupportedError there.
 class Comm {
  public:
   virtual ~Comm() = default;
@@ -78,14 +80,14 @@ class Comm {
   virtual void receive(std::span<std::byte> bytes, int from) = 0;
   /// Begin to send and to receive; a rank may send to itself. Messages of one tag between two ranks arrive in
   /// the order of sending. tag: 0 … 10000; the receiver gives as many bytes.
-  virtual Message isend(std::span<const std::byte> bytes, int to, int tag = 0) = 0;
-  virtual Message irecv(std::span<std::byte> bytes, int from, int tag = 0) = 0;
+  virtual Message isend(std::span<const std::byte> bytes, int to, int tag = 0);
+  virtual Message irecv(std::span<std::byte> bytes, int from, int tag = 0);
   /// Sends to one rank and receives from one, of which each may send first.
   void exchange(std::span<const std::byte> out, int to, std::span<std::byte> in, int from, int tag = 0);
 
   /// Collective: the bytes of each rank, as many on every rank, one after the other in the order of ranks.
   /// all: size() times as many bytes.
-  virtual void gather_all(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  virtual void gather_all(std::span<const std::byte> mine, std::span<std::byte> all);
   /// Collective: on `root` what each rank gave, in the order of ranks, empty elsewhere. Ranks may give
   /// different numbers of bytes.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root);
@@ -98,7 +100,7 @@ class Comm {
   double highest(double value);
   /// Collective: the ranks that give the same colour, as a Comm of their own, in the order of `key` and then
   /// of rank. A rank with a negative colour gets nullptr. It must go before this.
-  virtual std::unique_ptr<Comm> split(int colour, int key) = 0;
+  virtual std::unique_ptr<Comm> split(int colour, int key);
 
   /// Whether send, isend, receive and irecv take memory of a GPU.
   virtual bool takes_gpu_memory() const noexcept { return false; }

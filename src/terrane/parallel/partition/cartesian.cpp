@@ -89,7 +89,8 @@ Cartesian<N> cut(const IndexBox<N>& whole, int ranks, const CartesianSettings<N>
       points *= most[a];
     }
     for (std::size_t a = 0; a < N; ++a)
-      if (pieces[a] > 1) surface += points / std::max<Index>(most[a], 1);
+      surface +=
+          std::min(pieces[a] - 1, 2) * (points / std::max<Index>(most[a], 1));  // of a part in the middle
     if (best[0] == 0 || std::tuple(points, surface) <= least) {
       best = pieces;
       least = {points, surface};

@@ -117,6 +117,7 @@ void Halo<T, N>::plan(const Cartesian<N>& partition, const HaloSettings<N>& sett
     inside_ = inside_.grown(a, end_below ? 0 : -settings.below[a], end_above ? 0 : -settings.above[a]);
   }
   if (inside_.empty()) inside_ = {};
+  if (mine.empty()) box_ = {};
   for (int other = 0; other < partition.ranks(); ++other) {
     for_each_parcel(partition, settings, other, rank, [&](int tag, const auto& here, const auto&) {
       in_.push_back({other, tag, here, in_points_});

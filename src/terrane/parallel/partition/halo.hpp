@@ -54,7 +54,8 @@ class Halo {
   Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettings<N>& settings, int fields,
        Comm& comm);
 
-  /// The indices that a field needs: this rank's part and its halo, which also reaches beyond the whole.
+  /// The indices that a field needs: this rank's part and its halo, which also reaches beyond the whole; none
+  /// where the part is empty.
   const IndexBox<N>& box() const noexcept { return box_; }
   /// The points of this rank's part that need no halo.
   const IndexBox<N>& inside() const noexcept { return inside_; }

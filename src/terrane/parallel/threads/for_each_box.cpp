@@ -1,7 +1,5 @@
 #include "terrane/parallel/threads/for_each_box.hpp"
 
-#include <omp.h>
-
 namespace terrane::detail {
 
 namespace {
@@ -38,12 +36,7 @@ Tiles tiles_of(const Extents& box, int threads) {
 }
 
 void run_team(Index count, int team, void (*call)(const void* with, Index n), const void* with) {
-  if (team < 2) {
-    for (Index n = 0; n < count; ++n) call(with, n);
-    return;
-  }
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (Index n = 0; n < count; ++n) call(with, n);
+  for_each(static_cast<std::size_t>(count), team, [=](std::size_t n) { call(with, static_cast<Index>(n)); });
 }
 
 }  // namespace terrane::detail

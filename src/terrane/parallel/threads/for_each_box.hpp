@@ -33,7 +33,7 @@ struct Tiles {
 };
 Tiles tiles_of(const Extents& box, int threads);
 
-/// call(with, n) for every n below count on so many threads, each of which does a stretch of them.
+/// call(with, n) for every n below count on so many threads.
 void run_team(Index count, int team, void (*call)(const void* with, Index n), const void* with);
 
 /// The points of one row. `kernel` is a copy: the compiler sees that nothing written changes it.
