@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <string>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/launch.hpp"
@@ -89,7 +89,8 @@ Halo<T, N>::Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettin
       packed_(stream.device()),
       filled_(stream.device()) {
   if (partition.ranks() != comm.size())
-    throw ShapeError("halo", fmt::format("{} parts for {} ranks", partition.ranks(), comm.size()));
+    throw ShapeError(
+        "halo", std::to_string(partition.ranks()) + " parts for " + std::to_string(comm.size()) + " ranks");
   plan(partition, settings, comm.rank());
   const auto device = stream.device();
   const auto out = static_cast<std::size_t>(out_points_ * fields),
@@ -110,7 +111,9 @@ void Halo<T, N>::plan(const Cartesian<N>& partition, const HaloSettings<N>& sett
   for (int a = 0; a < N; ++a) {
     for (const Index width : {settings.below[a], settings.above[a]})
       if (width < 0 || (settings.periodic[a] && width > partition.whole.size(a)))
-        throw ShapeError("halo", fmt::format("{} points on axis {} of {}", width, a, partition.whole.size(a)),
+        throw ShapeError("halo",
+                         std::to_string(width) + " points on axis " + std::to_string(a) + " of " +
+                             std::to_string(partition.whole.size(a)),
                          "Allowed: from 0 to the size of the whole.");
     const bool end_below = mine.first[a] == partition.whole.first[a] && !settings.periodic[a],
                end_above = mine.last[a] == partition.whole.last[a] && !settings.periodic[a];
@@ -133,7 +136,8 @@ void Halo<T, N>::plan(const Cartesian<N>& partition, const HaloSettings<N>& sett
 template <class T, int N>
 void Halo<T, N>::check(std::span<const View<T, N>> fields) const {
   if (fields.size() > static_cast<std::size_t>(most_fields_))
-    throw ShapeError("halo", fmt::format("{} fields, and room for {}", fields.size(), most_fields_));
+    throw ShapeError("halo",
+                     std::to_string(fields.size()) + " fields, and room for " + std::to_string(most_fields_));
   for (const auto& field : fields)
     if (!field.box().contains(box_))
       throw ShapeError("halo", "a field does not have the points of the halo",
