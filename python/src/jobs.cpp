@@ -26,6 +26,10 @@ nb::dict to_dict(const Report& report) {
   d["reason"] = report.reason;
   d["device"] = report.device;
   d["estimated_error"] = report.estimated_error;
+  nb::dict floor;
+  for (const auto& [kind, value] : report.rounding_floor) floor[kind.c_str()] = value;
+  d["rounding_floor"] = floor;
+  d["rounding_stations"] = report.rounding_stations;
   d["verified_stations"] = report.verified_stations;
   d["verified_by"] = report.verified_by;
   d["verified_error"] = report.verified_error;
@@ -63,6 +67,8 @@ Report report_of(const nb::dict& d) {
   take("reason", report.reason);
   take("device", report.device);
   take("estimated_error", report.estimated_error);
+  take("rounding_floor", report.rounding_floor);
+  take("rounding_stations", report.rounding_stations);
   take("verified_stations", report.verified_stations);
   take("verified_by", report.verified_by);
   take("verified_error", report.verified_error);

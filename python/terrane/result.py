@@ -30,7 +30,8 @@ class Result:
     attributes : dict of str
         Program, version, frame, gravitational constant, settings, and the job where there was one.
     report : dict
-        Method and why, seconds, memory, estimated and verified error, stations inside bodies.
+        Method and why, seconds, memory, estimated and verified error, what rounding takes of the potential, the
+        vector and the tensor (``rounding_floor``), stations inside bodies.
     dataset : xarray.Dataset
     """
 

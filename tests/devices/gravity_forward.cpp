@@ -85,6 +85,11 @@ TEST_P(ForwardOn, AgreesWithTheProcessorsByEveryMethod) {
     EXPECT_LT(test::largest_error(here.values, there.values), 2e-12) << name(method);
     EXPECT_LT(here.report.verified_error, 1e-12) << name(method);
     EXPECT_NE(here.report.device, there.report.device);
+    EXPECT_EQ(here.report.rounding_floor.size(), there.report.rounding_floor.size()) << name(method);
+    for (const auto& [kind, floor] : here.report.rounding_floor) {
+      EXPECT_GT(floor, 5e-16) << kind;
+      EXPECT_LT(here.report.verified_error, floor + 1e-12) << kind;
+    }
   }
 }
 
@@ -96,7 +101,7 @@ TEST_P(ForwardOn, TellsTheAccuracyThatSinglePrecisionKeeps) {
   parameters.precision = Precision::single_precision;
   const auto here = run(GetParam(), prisms, stations, parameters),
              there = run(cpu, prisms, stations, parameters);
-  EXPECT_EQ(here.report.estimated_error, single_accuracy);
+  EXPECT_GE(here.report.estimated_error, single_accuracy);
   EXPECT_LT(there.report.estimated_error, single_accuracy);
   EXPECT_LT(test::largest_error(here.values, there.values), single_accuracy);
 }

@@ -73,6 +73,12 @@ def test_the_error_is_measured_in_quadruple_precision(result):
     assert "quadruple" in repr(result)
 
 
+def test_the_report_says_what_rounding_takes(result):
+    floor = result.report["rounding_floor"]
+    assert floor and set(floor) <= {"potential", "vector", "tensor"}
+    assert all(5e-16 < value < 1e-13 for value in floor.values()) and not result.report["warnings"]
+
+
 def test_netcdf_is_read_by_xarray_with_units_and_provenance(result, tmp_path):
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("netCDF4")

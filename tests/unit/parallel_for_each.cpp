@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "support/busy_machine.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
@@ -80,31 +80,6 @@ TEST(ForEach, WorksInAForkedProcess) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-/// Processes that do nothing but keep the processors busy, while it lives.
-class BusyMachine {
- public:
-  explicit BusyMachine(int processes) {
-    for (int n = 0; n < processes; ++n) {
-      const pid_t child = fork();
-      if (child == 0) {
-        alarm(60);
-        for (volatile unsigned long i = 0;; i = i + 1) {
-        }
-      }
-      if (child > 0) children_.push_back(child);
-    }
-  }
-  ~BusyMachine() {
-    for (const pid_t child : children_) {
-      kill(child, SIGKILL);
-      waitpid(child, nullptr, 0);
-    }
-  }
-
- private:
-  std::vector<pid_t> children_;
-};
-
 TEST(ForEach, OfSmallTasksTakesNoLongerOnABusyMachineThanItsShare) {
   if (omp_get_proc_bind() != omp_proc_bind_false) GTEST_SKIP() << "threads are bound, and those of OpenMP";
   const auto seconds = [](int threads) {
@@ -115,7 +90,7 @@ TEST(ForEach, OfSmallTasksTakesNoLongerOnABusyMachineThanItsShare) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   seconds(2);  // begins the threads
-  const BusyMachine busy(2 * omp_get_num_procs());
+  const test::BusyMachine busy(2 * omp_get_num_procs());
   // A barrier for each of these thousand calls waits for a turn of the processor, some milliseconds.
   EXPECT_LT(seconds(2), 10 * seconds(1) + 1);
 }

@@ -60,6 +60,16 @@ void print_report(const Result& result) {
                               report.verified_by, report.verified_stations));
   else if (report.estimated_error > 0)
     line("error", fmt::format("{:.1e} expected; simulation.verify = 8 measures it", report.estimated_error));
+  if (!report.rounding_floor.empty()) {
+    std::string floors;
+    for (const auto& [kind, floor] : report.rounding_floor)
+      floors += fmt::format("{}{} {:.1e}", floors.empty() ? "" : ", ", kind, floor);
+    line("rounding",
+         fmt::format("at most {} of the largest value{}", floors,
+                     report.rounding_stations < report.stations
+                         ? fmt::format(" (looked for at {} stations)", grouped(report.rounding_stations))
+                         : ""));
+  }
   if (report.inside_stations)
     line("inside", fmt::format("{} stations lie inside bodies", grouped(report.inside_stations)));
   if (report.singular_stations)

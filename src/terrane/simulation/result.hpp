@@ -28,7 +28,11 @@ struct Report {
   std::string method;            ///< "direct", "tree", "lattice"
   std::string reason;            ///< why this method
   std::string device;            ///< "cpu (AVX-512, 16 threads)"
-  double estimated_error = 0;    ///< relative to the largest value of each kind of channel
+  double estimated_error = 0;    ///< relative to the largest value of each kind of channel, at most
+  /// What rounding takes of it, at most: of each kind asked for ("potential", "vector", "tensor"), because
+  /// contributions cancel more in one than in another.
+  std::map<std::string, double> rounding_floor;
+  std::size_t rounding_stations = 0;  ///< at which it was looked for
   std::size_t verified_stations = 0;
   std::string verified_by;    ///< "quadruple precision", or "the direct sum at its best"
   double verified_error = 0;  ///< against quadruple precision, largest over the stations verified

@@ -12,6 +12,7 @@
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/run/checkpoint.hpp"
 #include "terrane/physics/gravity/run/distribute.hpp"
+#include "terrane/physics/gravity/run/magnitude.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/physics/gravity/run/verify.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
@@ -201,6 +202,12 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   });
   std::fill(out.singular.begin(), out.singular.end(), static_cast<unsigned char>(0));
   settle_contacts(sums.contacts, parameters, out, report);
+  constexpr double share_of_run = 0.02;  // to find out what rounding does
+  report_rounding(
+      magnitude(prisms, stations, share_of_run * chosen.seconds * thread_count(parameters.threads),
+                parameters.threads, *progress),
+      largest_values(out, parameters.threads), out.channels, parameters.gravitational_constant,
+      {wanted.accuracy, chosen.estimated_error, chosen.method == Method::direct}, report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (parameters.verify > 0) {
     const auto check = verify(prisms, stations, wanted, parameters.verify, out, sums.contacts, *progress);
@@ -211,9 +218,11 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
       report.warnings.push_back(
           "verified against the direct sum: quadruple precision would have taken too long");
   }
-  if (parameters.precision == Precision::single_precision)
+  if (parameters.precision == Precision::single_precision) {
+    report.estimated_error += 0.5 * std::numeric_limits<float>::epsilon();
     for (const auto& values : out.values)
       for (double& v : values) v = static_cast<double>(static_cast<float>(v));
+  }
   return report;
 }
 

@@ -21,6 +21,7 @@
 #include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/normal_gravity.hpp"
 #include "terrane/physics/gravity/run/distribute.hpp"
+#include "terrane/physics/gravity/run/magnitude.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
 #include "terrane/simulation/compare.hpp"
@@ -299,6 +300,14 @@ Plan Simulation::check(const Runtime& runtime) {
   plan.reason = chosen.reason;
   plan.seconds = chosen.seconds / (runtime.comm ? runtime.comm->size() : 1);
   plan.device = describe(describe(chosen.device, parameters.threads), partition, runtime);
+  Progress silent;
+  const auto expected = expected_rounding(
+      views(all), views(survey_), parameters,
+      {parameters.accuracy, chosen.estimated_error, chosen.method == Method::direct}, silent);
+  if (!expected.rounding_floor.empty())
+    plan.notes.push_back(fmt::format("rounding takes at most {} of the largest value, as {} stations show",
+                                     rounding_text(expected), expected.rounding_stations));
+  plan.warnings.insert(plan.warnings.end(), expected.warnings.begin(), expected.warnings.end());
   return plan;
 }
 
@@ -338,6 +347,9 @@ Result Simulation::run(Progress* progress, const Runtime& runtime) {
   fill(result, values);
   result.attributes["device"] = result.report.device;
   result.attributes["method"] = result.report.method;
+  result.attributes["estimated_error"] = fmt::format("{:.1e}", result.report.estimated_error);
+  if (const auto floor = rounding_text(result.report); !floor.empty())
+    result.attributes["rounding_floor"] = floor;
   return result;
 }
 

@@ -143,6 +143,8 @@ void spread(const Convolution& sizes, Channel channel, const double* from, doubl
   }
 }
 
+constexpr double seconds_a_group = 0.5e-3;  // plans of the FFT, arrays, threads that are woken
+
 /// For the spectra and the tables of one layer.
 std::size_t layer_bytes(const Convolution& sizes, std::size_t channels) {
   return (sizes.reals * (channels + 1) + sizes.distances() * channels) * sizeof(double);
@@ -174,7 +176,8 @@ LatticeCost LatticeOperator::cost() const {
     const auto& sizes = plan_->convolution(g);
     const double size = static_cast<double>(sizes.reals);
     const double fft = 0.3e-9 * size * std::log2(size);
-    cost.seconds += fft * (layers * (channels + 1) + channels) + layers * channels * size * 1e-9 +
+    cost.seconds += seconds_a_group + fft * (layers * (channels + 1) + channels) +
+                    layers * channels * size * 1e-9 +
                     layers * static_cast<double>(sizes.distances()) * (40e-9 + channels * 4e-9);
     cost.spectra_bytes += sizes.reals * sizeof(double) * lattice.layers.size() * count;
     most = std::max(most,
