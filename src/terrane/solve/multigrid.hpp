@@ -1,0 +1,49 @@
+// One symmetric multigrid V-cycle for conductance networks (network.hpp), as a preconditioner of conjugate
+// gradients.
+//
+// Coarsening by a growing target spacing H: on each axis by itself, a point p is removed when p−1 stays and
+// h_{p−½} + h_{p+½} ≤ 2H; H starts at 1.5 times the smallest spacing and doubles from level to level. So only
+// short directions coarsen, levels march to isotropy, and a pointwise smoother is enough on any stretched
+// grid.
+//
+// A removed point f between its neighbours L and R takes w_L u_L + w_R u_R with w_L = c(f)/(c(f) + c(f+1)),
+// w_R = 1 − w_L, the weights of its own conductances. The coarse network has, along the axis, two
+// conductances in series; across it, a link's own and the share of its removed neighbours; and S likewise. It
+// stays a 7-point M-matrix.
+//
+// The smoother is a Chebyshev polynomial of degree 2 on D⁻¹A, for the interval [λ/6, λ] with λ = 2
+// (Gershgorin), the same before and after the coarse correction; restriction is the transpose of
+// interpolation. So the cycle is a symmetric positive operator.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "terrane/solve/network.hpp"
+
+namespace terrane::solve {
+
+/// T: float or double, in which the cycle computes. Same bits for any number of threads.
+template <class T>
+class Multigrid {
+ public:
+  /// spacing: of the axes up, north, east. Where conductivity depends on the axis, divide each axis' spacing
+  /// by the square root of its mean conductivity. Throws ShapeError, MemoryError.
+  Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing);
+  ~Multigrid();
+  Multigrid(Multigrid&&) noexcept;
+
+  /// z = B r: one V-cycle from zero. r is scaled by `scale` before it is rounded to T, and z scaled back.
+  void apply(Stream& stream, const Field<double>& r, Field<double>& z, double scale = 1);
+
+  /// Levels on which the smoother runs, the finest first: their points.
+  std::vector<IndexBox<3>> levels() const;
+  /// Points of all those levels over points of the finest: what a cycle costs.
+  double operator_complexity() const;
+
+ private:
+  struct Hierarchy;
+  std::unique_ptr<Hierarchy> hierarchy_;
+};
+
+}  // namespace terrane::solve

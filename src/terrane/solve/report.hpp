@@ -1,0 +1,38 @@
+// When an iteration stops, and what it says then. Not converging is news, not an error: the reason is in the
+// report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace terrane::solve {
+
+struct Stopping {
+  double relative = 1e-8;     ///< ‖r‖ ≤ relative · ‖b‖
+  int most_iterations = 500;  ///< then it stops unconverged
+  int patience = 50;          ///< iterations in which the smallest ‖r‖ must be halved at least once
+};
+
+enum class Reason {
+  converged,
+  most_iterations,
+  stagnated,   ///< ‖r‖ was not halved in Stopping::patience iterations
+  breakdown,   ///< pᵀAp ≤ 0 or rᵀz ≤ 0: operator or preconditioner is not positive
+  not_finite,  ///< NaN or infinity in the operator, the preconditioner or the right-hand side
+};
+
+/// "converged", "most iterations", "stagnated", "breakdown", "not finite".
+const char* name(Reason reason);
+
+struct SolveReport {
+  Reason reason = Reason::converged;
+  int iterations = 0;
+  double residual = 0;          ///< ‖b − A x‖/‖b‖, computed anew from x at the end
+  std::vector<double> history;  ///< ‖r‖/‖b‖ as carried, before the first iteration and after each
+
+  bool converged() const noexcept { return reason == Reason::converged; }
+  /// "converged in 9 iterations, residual 4.1e-09".
+  std::string text() const;
+};
+
+}  // namespace terrane::solve

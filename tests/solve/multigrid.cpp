@@ -1,0 +1,308 @@
+// The multigrid cycle and conjugate gradients on networks of conductances, on every device of this machine.
+#include "terrane/solve/multigrid.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "terrane/solve/conjugate_gradients.hpp"
+
+namespace terrane::solve {
+namespace {
+
+/// A network on the host, [up, north, east], and what the solvers take.
+struct Problem {
+  Index n[3];  // points
+  std::array<std::vector<double>, 3> link;
+  std::array<AxisSpacing, 3> spacing;
+
+  IndexBox<3> points() const { return index_box(n[0], n[1], n[2]); }
+  std::size_t place(Index k, Index j, Index i) const {
+    return static_cast<std::size_t>(((k + 1) * (n[1] + 2) + j + 1) * (n[2] + 2) + i + 1);
+  }
+  Network<double> on(Stream& stream) const {
+    Network<double> network;
+    for (std::size_t a = 0; a < 3; ++a) {
+      network.link[a] = Field<double>(stream, points());
+      network.link[a].upload_with_layer(stream, link[a]);
+    }
+    return network;
+  }
+};
+
+/// The nodal operator of div σ grad between grounded walls: c_a of an edge = Σ over its four cells of σ V/(4
+/// h_a²). h: cell sizes; σ(k, j, i) of a cell.
+template <class Sigma>
+Problem nodal(const std::array<std::vector<double>, 3>& h, const Sigma& sigma) {
+  Problem problem;
+  for (std::size_t a = 0; a < 3; ++a) {
+    problem.n[a] = static_cast<Index>(h[a].size()) - 1;
+    problem.spacing[a].spacing = h[a];
+  }
+  for (auto& link : problem.link) link.assign(static_cast<std::size_t>(problem.points().grown(1).count()), 0);
+  for (Index k = 0; k <= problem.n[0]; ++k)
+    for (Index j = 0; j <= problem.n[1]; ++j)
+      for (Index i = 0; i <= problem.n[2]; ++i) {
+        const Index cell[3] = {k, j, i};  // between the points cell−1 and cell
+        double size[3];
+        for (std::size_t a = 0; a < 3; ++a) size[a] = h[a][static_cast<std::size_t>(cell[a])];
+        const double quarter = sigma(k, j, i) * size[0] * size[1] * size[2] / 4;
+        for (std::size_t a = 0; a < 3; ++a) {
+          const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+          for (Index low_b = -1; low_b <= 0; ++low_b)
+            for (Index low_c = -1; low_c <= 0; ++low_c) {
+              Index p[3] = {k, j, i};
+              p[b] += low_b;
+              p[c] += low_c;
+              if (p[b] < 0 || p[b] >= problem.n[b] || p[c] < 0 || p[c] >= problem.n[c]) continue;
+              problem.link[a][problem.place(p[0], p[1], p[2])] += quarter / (size[a] * size[a]);
+            }
+        }
+      }
+  return problem;
+}
+
+/// `cells` a side of 100 m, a quarter of them at each end growing by `stretch`.
+std::vector<double> stretched(int cells, double stretch) {
+  const int padding = stretch == 1 ? 0 : cells / 4;
+  std::vector<double> h;
+  for (int p = padding; p >= 1; --p) h.push_back(100 * std::pow(stretch, p));
+  for (int p = 0; p < cells - 2 * padding; ++p) h.push_back(100);
+  for (int p = 1; p <= padding; ++p) h.push_back(100 * std::pow(stretch, p));
+  return h;
+}
+
+/// 0.01 S/m under an overburden of 0.05, blocks of 1 and 1e-3, air of 1e-8 above the middle.
+Problem land(int cells, double stretch) {
+  const auto h = stretched(cells, stretch);
+  return nodal({h, h, h}, [&](Index k, Index j, Index i) {
+    const auto x = i - cells / 2, y = j - cells / 2, z = k - cells / 2;
+    if (z >= 0) return 1e-8;
+    if (x >= -3 && x < 3 && y >= -3 && y < 3 && z >= -8 && z < -3) return 1.0;
+    if (x >= 4 && x < 9 && y >= -6 && y < 6 && z >= -9 && z < -4) return 1e-3;
+    return z >= -2 ? 0.05 : 0.01;
+  });
+}
+
+/// Conductivities that differ from cell to cell by up to five decades.
+Problem random_earth(std::array<int, 3> cells, double stretch, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<double> decade(-4, 1);
+  return nodal({stretched(cells[0], stretch), stretched(cells[1], stretch), stretched(cells[2], stretch)},
+               [&](Index, Index, Index) { return std::pow(10, decade(generator)); });
+}
+
+std::vector<double> random_values(std::size_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> values(count);
+  for (auto& value : values) value = normal(generator);
+  return values;
+}
+
+/// Two poles, ±1 A, one point under the surface.
+std::vector<double> dipole(const Problem& problem) {
+  std::vector<double> b(static_cast<std::size_t>(problem.points().count()), 0.0);
+  const Index middle = (problem.n[0] + 1) / 2;
+  const View<double, 3> view(b.data(), problem.points());
+  view(middle - 2, middle - 1, middle - 5) = 1;
+  view(middle - 2, middle - 1, middle + 3) = -1;
+  return b;
+}
+
+struct Solved {
+  SolveReport report;
+  std::vector<double> x;
+};
+
+template <class T>
+Solved solve_by_multigrid(const Problem& problem, const std::vector<double>& right, Device device,
+                          int threads = 0, const Stopping& stopping = {}) {
+  Stream stream(device, false, threads);
+  const auto network = problem.on(stream);
+  Multigrid<T> multigrid(stream, network, problem.spacing);
+  Field<double> b(stream, problem.points()), x(stream, problem.points());
+  b.upload(stream, right);
+  auto report = conjugate_gradients(
+      stream, network, b, x,
+      [&](Stream& s, const Field<double>& r, Field<double>& z, double scale) {
+        multigrid.apply(s, r, z, scale);
+      },
+      stopping);
+  return {report, x.download(stream)};
+}
+
+constexpr Device cpu{Device::Kind::cpu, -1};
+
+class SolveOn : public test::OnDevice {};
+TERRANE_ON_EVERY_DEVICE(SolveOn);
+
+TEST_P(SolveOn, TheCycleIsSymmetricAndPositive) {
+  Stream stream(GetParam());
+  for (const auto& problem : {land(16, 1.3), random_earth({9, 14, 11}, 1.0, 3)}) {
+    const auto network = problem.on(stream);
+    Multigrid<double> multigrid(stream, network, problem.spacing);
+    const auto count = static_cast<std::size_t>(problem.points().count());
+    Field<double> r(stream, problem.points()), z(stream, problem.points());
+    const auto cycle = [&](const std::vector<double>& values) {
+      r.upload(stream, values);
+      multigrid.apply(stream, r, z);
+      return z.download(stream);
+    };
+    const auto x = random_values(count, 1), y = random_values(count, 2);
+    const auto bx = cycle(x), by = cycle(y);
+    const double yx = std::inner_product(y.begin(), y.end(), bx.begin(), 0.0),
+                 xy = std::inner_product(x.begin(), x.end(), by.begin(), 0.0),
+                 xx = std::inner_product(x.begin(), x.end(), bx.begin(), 0.0),
+                 yy = std::inner_product(y.begin(), y.end(), by.begin(), 0.0);
+    EXPECT_GT(xx, 0);
+    EXPECT_NEAR(yx, xy, 1e-13 * std::sqrt(xx * yy));
+  }
+}
+
+/// A x = b by elimination, of all points.
+std::vector<double> by_elimination(const Problem& problem, std::vector<double> b) {
+  const auto box = problem.points();
+  const auto count = static_cast<std::size_t>(box.count());
+  std::vector<double> a(count * count, 0.0);
+  const auto number = [&](Index k, Index j, Index i) {
+    return static_cast<std::size_t>((k * problem.n[1] + j) * problem.n[2] + i);
+  };
+  for (Index k = 0; k < problem.n[0]; ++k)
+    for (Index j = 0; j < problem.n[1]; ++j)
+      for (Index i = 0; i < problem.n[2]; ++i)
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          for (Index side = 0; side < 2; ++side) {
+            const Index p[3] = {k + (axis == 0 ? side : 0), j + (axis == 1 ? side : 0),
+                                i + (axis == 2 ? side : 0)};
+            const Index q[3] = {k + (axis == 0 ? 2 * side - 1 : 0), j + (axis == 1 ? 2 * side - 1 : 0),
+                                i + (axis == 2 ? 2 * side - 1 : 0)};
+            const double link = problem.link[axis][problem.place(p[0], p[1], p[2])];
+            const auto row = number(k, j, i);
+            a[row * count + row] += link;
+            if (box.contains(q[0], q[1], q[2])) a[row * count + number(q[0], q[1], q[2])] -= link;
+          }
+  for (std::size_t pivot = 0; pivot < count; ++pivot)
+    for (std::size_t row = pivot + 1; row < count; ++row) {
+      const double factor = a[row * count + pivot] / a[pivot * count + pivot];
+      if (factor == 0) continue;
+      for (std::size_t column = pivot; column < count; ++column)
+        a[row * count + column] -= factor * a[pivot * count + column];
+      b[row] -= factor * b[pivot];
+    }
+  for (std::size_t row = count; row-- > 0;) {
+    for (std::size_t column = row + 1; column < count; ++column)
+      b[row] -= a[row * count + column] * b[column];
+    b[row] /= a[row * count + row];
+  }
+  return b;
+}
+
+TEST_P(SolveOn, SolvesAsEliminationDoesOnOddGridsWithNaturalEnds) {
+  for (const std::array<int, 3> cells : {std::array{6, 5, 9}, {2, 8, 5}, {3, 2, 2}, {2, 2, 2}}) {
+    auto problem = random_earth(cells, 1.0, 7);
+    // A natural surface, and a natural wall in the west.
+    problem.spacing[0].natural_high = problem.spacing[2].natural_low = true;
+    for (Index j = 0; j < problem.n[1]; ++j)
+      for (Index i = 0; i < problem.n[2]; ++i) problem.link[0][problem.place(problem.n[0], j, i)] = 0;
+    for (Index k = 0; k < problem.n[0]; ++k)
+      for (Index j = 0; j < problem.n[1]; ++j) problem.link[2][problem.place(k, j, 0)] = 0;
+    const auto b = random_values(static_cast<std::size_t>(problem.points().count()), 5);
+    const auto expected = by_elimination(problem, b);
+    const auto solved = solve_by_multigrid<double>(problem, b, GetParam(), 0, {.relative = 1e-13});
+    EXPECT_TRUE(solved.report.converged()) << solved.report.text();
+    const double most = std::abs(*std::max_element(
+        expected.begin(), expected.end(), [](double p, double q) { return std::abs(p) < std::abs(q); }));
+    for (std::size_t n = 0; n < expected.size(); ++n) EXPECT_NEAR(solved.x[n], expected[n], 1e-9 * most);
+  }
+}
+
+TEST_P(SolveOn, BitsAreThoseOfTheProcessorsOnAnyNumberOfThreads) {
+  const auto problem = land(20, 1.3);
+  const auto b = dipole(problem);
+  const auto one = solve_by_multigrid<float>(problem, b, cpu, 1);
+  EXPECT_TRUE(one.report.converged());
+  for (int threads : {2, 3, 5}) EXPECT_EQ(solve_by_multigrid<float>(problem, b, cpu, threads).x, one.x);
+  const auto there = solve_by_multigrid<float>(problem, b, GetParam());
+  if (GetParam().kind == Device::Kind::debug) EXPECT_EQ(there.x, one.x);
+  else EXPECT_EQ(there.report.iterations, one.report.iterations);
+}
+
+// electromagnetic/reference/iterations.csv: DC with grounded walls to 1e-8, and Jacobi beside it.
+TEST(ConjugateGradients, TakeAsManyIterationsAsMeasuredOnAnyStretching) {
+  struct Row {
+    int cells;
+    double stretch;
+    int iterations, jacobi;
+  };
+  for (const auto& row : {Row{32, 1.0, 8, 141}, {32, 1.3, 8, 220}, {32, 1.5, 7, 348}, {48, 1.3, 9, 459}}) {
+    const auto problem = land(row.cells, row.stretch);
+    const auto b = dipole(problem);
+    for (const auto& report : {solve_by_multigrid<double>(problem, b, cpu).report,
+                               solve_by_multigrid<float>(problem, b, cpu).report}) {
+      EXPECT_TRUE(report.converged()) << report.text();
+      EXPECT_NEAR(report.iterations, row.iterations, std::max(1.0, 0.25 * row.iterations)) << row.stretch;
+      EXPECT_LT(report.residual, 1e-8);
+    }
+    if (row.cells > 32) continue;
+    Stream stream(cpu);
+    const auto network = problem.on(stream);
+    Field<double> right(stream, problem.points()), x(stream, problem.points());
+    right.upload(stream, b);
+    const auto report =
+        conjugate_gradients(stream, network, right, x, jacobi(stream, network), {.most_iterations = 2000});
+    EXPECT_NEAR(report.iterations, row.jacobi, 0.25 * row.jacobi) << row.stretch;
+  }
+}
+
+TEST(ConjugateGradients, ConvergeOnEarthsThatDifferByFiveDecadesFromCellToCell) {
+  const auto report =
+      solve_by_multigrid<float>(random_earth({32, 32, 32}, 1.3, 1), dipole(land(32, 1.3)), cpu).report;
+  EXPECT_TRUE(report.converged()) << report.text();
+  EXPECT_LE(report.iterations, 30);
+}
+
+TEST(ConjugateGradients, SayWhyTheyStopped) {
+  auto problem = land(12, 1.0);
+  const auto b = dipole(problem);
+  EXPECT_EQ(solve_by_multigrid<double>(problem, b, cpu, 0, {.most_iterations = 2}).report.reason,
+            Reason::most_iterations);
+  {
+    Stream stream(cpu);
+    const auto network = problem.on(stream);
+    Field<double> right(stream, problem.points()), x(stream, problem.points());
+    right.upload(stream, b);
+    const auto report =
+        conjugate_gradients(stream, network, right, x, jacobi(stream, network), {.patience = 2});
+    EXPECT_EQ(report.reason, Reason::stagnated);
+    EXPECT_GT(report.residual, 1e-8);
+  }
+  const auto nothing = solve_by_multigrid<double>(problem, std::vector<double>(b.size(), 0.0), cpu);
+  EXPECT_EQ(nothing.report.iterations, 0);
+  EXPECT_THAT(nothing.x, testing::Each(0.0));
+  problem.link[1][problem.place(4, 4, 4)] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(solve_by_multigrid<double>(problem, b, cpu).report.reason, Reason::not_finite);
+  EXPECT_THAT(solve_by_multigrid<double>(problem, b, cpu).report.text(), testing::HasSubstr("not finite"));
+}
+
+TEST(Multigrid, CoarsensOnlyShortDirectionsUntilAllAreAlike) {
+  Stream stream(cpu);
+  const std::vector<double> flat(32, 10.0), wide(16, 100.0);
+  const auto problem = nodal({flat, wide, wide}, [](Index, Index, Index) { return 0.01; });
+  Multigrid<double> multigrid(stream, problem.on(stream), problem.spacing);
+  const auto levels = multigrid.levels();
+  ASSERT_GE(levels.size(), 4U);
+  EXPECT_LT(levels[1].size(0), levels[0].size(0));
+  EXPECT_EQ(levels[1].size(1), levels[0].size(1));
+  EXPECT_EQ(levels.back().count(), 1);
+  EXPECT_LT(multigrid.operator_complexity(), 2.6);
+}
+
+}  // namespace
+}  // namespace terrane::solve
