@@ -181,7 +181,7 @@ void bind_files(nb::module_& m) {
         io::Content content;
         {
           const nb::gil_scoped_release free;
-          content = io::read(path, {format, mesh, unit, length_unit, field});
+          content = io::read(path, {format, mesh, unit, length_unit, field, {}});
         }
         return content_to_dict(std::move(content));
       },

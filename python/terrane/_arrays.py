@@ -104,15 +104,6 @@ def bounds_text(box: Any) -> str:
     return f"easting {w:g} … {e:g} m, northing {s:g} … {n:g} m, up {b:g} … {t:g} m"
 
 
-def html_table(title: str, rows: list[tuple[str, str]]) -> str:
-    """What notebooks show."""
-    from html import escape
-
-    body = "".join(f"<tr><th style='text-align:left'>{escape(name)}</th>"
-                   f"<td style='text-align:left'>{escape(text)}</td></tr>" for name, text in rows)
-    return f"<table><caption style='text-align:left'><b>{escape(title)}</b></caption><tbody>{body}</tbody></table>"
-
-
 def text_table(title: str, rows: list[tuple[str, str]]) -> str:
     width = max((len(name) for name, _ in rows), default=0)
     return "\n".join([title, *(f"  {name:<{width}}  {text}" for name, text in rows)])

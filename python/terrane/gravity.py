@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Floats, faces, html_table, real, text_table, vector
+from ._arrays import Floats, faces, real, text_table, vector
 from ._progress import Progress, reporting
 from .errors import InputError, ShapeError, UnsupportedError
 from .mesh import PrismLayer, PrismSet, TensorMesh
@@ -54,6 +54,17 @@ class Fields(dict[str, Any]):
     def report(self) -> dict[str, Any]:
         report: dict[str, Any] = self._report.to_dict()
         return report
+
+    def _repr_html_(self) -> str:
+        from ._notebook import card, table
+
+        rows = []
+        for name, values in self.items():
+            finite = values[np.isfinite(values)]
+            span = f"{finite.min():.6g} … {finite.max():.6g}" if finite.size else "not finite"
+            rows.append((name, f"{span} at {' × '.join(map(str, values.shape)) or 'one'} stations"))
+        more = [("report", table([(name, str(value)) for name, value in self.report.items()]))] if self._report else []
+        return card("gravity.forward", rows, more=more)
 
 
 class _Channel(NamedTuple):
@@ -338,4 +349,7 @@ class Simulation:
         return text_table("gravity.Simulation", self._rows())
 
     def _repr_html_(self) -> str:
-        return html_table("gravity.Simulation", self._rows())
+        from ._notebook import card
+
+        return card("gravity.Simulation", self._rows(), more=[("model", self.model._repr_html_()),
+                                                              ("survey", self.survey._repr_html_())])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Floats, _check_unit, axis, bounds_text, faces, html_table, real, text_table, vector
+from ._arrays import Floats, _check_unit, axis, bounds_text, faces, real, text_table, vector
 from .errors import InputError, ShapeError, UnsupportedError
 
 __all__ = ["PrismLayer", "PrismSet", "TensorMesh"]
@@ -36,8 +36,13 @@ class _Shown:
     def __repr__(self) -> str:
         return text_table(self._title(), self._rows())
 
+    def _picture(self) -> str:
+        raise NotImplementedError
+
     def _repr_html_(self) -> str:
-        return html_table(self._title(), self._rows())
+        from ._notebook import card
+
+        return card(self._title(), self._rows(), self._picture())
 
 
 def _pyvista() -> Any:
@@ -241,6 +246,13 @@ class TensorMesh(_Shown):
     def _rows(self) -> list[tuple[str, str]]:
         return [("extent", bounds_text(self.bounds)), ("density", _range_text(self.density))]
 
+    def _picture(self) -> str:
+        from ._notebook import map_of
+
+        thickness = np.diff(self.up)
+        mean = np.tensordot(thickness / thickness.sum(), self.density, 1)
+        return map_of(mean, self.easting, self.northing, "mean density of each column, from above")
+
 
 class PrismSet(_Shown):
     """Free prisms, each with a density.
@@ -319,6 +331,12 @@ class PrismSet(_Shown):
 
     def _rows(self) -> list[tuple[str, str]]:
         return [("extent", bounds_text(self.bounds)), ("density", _range_text(self.density))]
+
+    def _picture(self) -> str:
+        from ._notebook import marks_of
+
+        middle = self.prisms[:, 0:4:2] / 2 + self.prisms[:, 1:4:2] / 2
+        return marks_of(middle[:, 0], middle[:, 1], "density at the middles, from above", self.density)
 
 
 class PrismLayer(_Shown):
@@ -413,6 +431,11 @@ class PrismLayer(_Shown):
                 ("northing", f"{self.northing[0]:g} … {self.northing[-1]:g} m"),
                 ("surface", f"{low:g} … {high:g} m"),
                 ("density", _range_text(self.density))]
+
+    def _picture(self) -> str:
+        from ._notebook import map_of
+
+        return map_of(self.surface, _between(self.easting), _between(self.northing), "surface")
 
 
 def _between(nodes: Floats) -> Floats:

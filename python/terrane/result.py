@@ -8,7 +8,7 @@ from typing import Any, Iterator, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
-from ._arrays import html_table, text_table
+from ._arrays import text_table
 from .errors import InputError, UnsupportedError
 from .survey import Column, Survey, warn_left_out
 
@@ -232,4 +232,14 @@ class Result:
         return text_table("terrane.Result", self._rows())
 
     def _repr_html_(self) -> str:
-        return html_table("terrane.Result", self._rows())
+        from ._notebook import card, table
+
+        more = [("report", table([(name, str(value)) for name, value in self.report.items()])),
+                ("attributes", table(list(self.attributes.items())))]
+        try:
+            more.insert(0, ("xarray.Dataset", self.dataset._repr_html_()))
+        except UnsupportedError:  # there is no xarray
+            pass
+        first = self._fields[0]
+        picture = self.survey._picture(f"{first.name}, {first.unit}", first.values)
+        return card("terrane.Result", self._rows(), picture, more)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Floats, axis, html_table, real, text_table
+from ._arrays import Floats, axis, real, text_table
 from .errors import InputError, ShapeError
 
 __all__ = ["Column", "Survey"]
@@ -201,5 +201,17 @@ class Survey:
     def __repr__(self) -> str:
         return text_table(self._title(), self._rows())
 
+    def _picture(self, name: str = "up", values: Optional[Floats] = None) -> str:
+        """A map of the heights, or of values [n]."""
+        from ._notebook import around, map_of, marks_of
+
+        values = self.up if values is None else values
+        if self._grid is None:
+            return marks_of(self.easting, self.northing, name, values)
+        return map_of(values.reshape(self.shape), around(self._grid[0]), around(self._grid[1]), name)
+
     def _repr_html_(self) -> str:
-        return html_table(self._title(), self._rows())
+        from ._notebook import card, table
+
+        rows = [(name, f"{column.unit} {column.description}".strip()) for name, column in self._columns.items()]
+        return card(self._title(), self._rows(), self._picture(), [("columns", table(rows))] if rows else [])

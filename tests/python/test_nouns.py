@@ -153,4 +153,4 @@ def test_everything_tells_what_it_holds(mesh, blocks):
     for noun, words in ((mesh, "3 × 2 × 4 cells"), (PrismSet(*blocks), "300 prisms"), (layer, "2 × 2 columns"),
                         (survey, "a grid of 2 × 2"), (terrane.gravity.Simulation(mesh, survey), "g_u")):
         assert words in repr(noun)
-        assert words in noun._repr_html_() and "<table>" in noun._repr_html_()
+        assert words in noun._repr_html_() and "<table" in noun._repr_html_()

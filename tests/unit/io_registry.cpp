@@ -79,6 +79,27 @@ TEST(Registry, KnowsFilesByTheirFirstBytesWhateverTheirName) {
   EXPECT_EQ(format_of(folder / "b.grd").name, "netcdf");
 }
 
+TEST(Registry, KnowsAUbcMeshOfAnyNameUnlessItCouldBeAListOfPoints) {
+  const TemporaryFolder folder;
+  const auto mesh_of = [&](const std::string& name, const std::string& text) {
+    return format_of(folder.put(name, text)).name;
+  };
+  EXPECT_EQ(mesh_of("mesh.txt", "2 2 2\n0 0 0\n2*10\n2*10\n2*5\n"), "ubc-mesh");
+  EXPECT_EQ(mesh_of("mesh.dat", "! GG3D\n4 2 2\n0 0 0\n1 2 3 4\n2*10\n2*5\n"), "ubc-mesh");
+  EXPECT_EQ(mesh_of("mesh", "1 2 2\r\n0 0 0\r\n10\r\n2*10\r\n2*5\r\n"), "ubc-mesh");
+  EXPECT_EQ(mesh_of("points.txt", "3 2 2\n0 0 0\n1 2 3\n4 5 6\n"), "csv");
+  EXPECT_EQ(mesh_of("faces.txt", "easting northing up\n0 0 0\n1 2 3\n"), "csv");
+  const auto ambiguous = folder.put("three.txt", "3 1 1\n0 0 0\n1 2 3\n10\n5\n");
+  ReadOptions as_mesh, as_density;
+  as_mesh.format = as_density.mesh_format = "ubc-mesh";
+  EXPECT_EQ(std::get<MeshData>(read(ambiguous, as_mesh)).mesh.n_east(), 3u);
+  const auto density = folder.put("model.txt", "1\n2\n3\n");
+  as_density.format = "ubc-density";
+  as_density.mesh = ambiguous;
+  const auto model = read(density, as_density);
+  EXPECT_THAT(std::get<MeshData>(model).cells.at(0).values, ElementsAre(1000, 2000, 3000));
+}
+
 TEST(Registry, SaysWhatItCannotDo) {
   const TemporaryFolder folder;
   EXPECT_THAT(message([&] { read(folder / "none.csv"); }),

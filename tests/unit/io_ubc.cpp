@@ -197,6 +197,15 @@ TEST(UbcGradient, ReadsASubsetWithBlanksAndUncertainties) {
   EXPECT_THAT(t.find("g_nu_uncertainty")->values, ElementsAre(0.3));
 }
 
+TEST(UbcGradient, ReadsTheLocationsOfAForwardRun) {
+  TextReader in("survey.loc", "datacomp=xx,xy,zz\n2\n1 2 3\n4 5 6\n");
+  const auto table = read_ubc_gradient(in);
+  ASSERT_EQ(table.columns.size(), 3u);
+  EXPECT_THAT(table.columns[2].values, ElementsAre(3, 6));
+  TextReader mixed("survey.loc", "datacomp=xx\n2\n1 2 3\n4 5 6 7\n");
+  EXPECT_THROW(read_ubc_gradient(mixed), InputError);
+}
+
 TEST(UbcGradient, ComesBackAsItWasWritten) {
   const TemporaryFolder folder;
   const auto t = gradient_from("datacomp=xx,xz,zz\n2\n1 2 3 4 5 6 .4 .5 .6\n7 8 9 10 11 12 1 1 1\n");

@@ -117,6 +117,40 @@ const Format* by_content(std::string_view head, const std::string& path) {
   return nullptr;
 }
 
+/// Whether this is the beginning of a UBC mesh: three counts, the corner, and widths as many as the first
+/// count, some perhaps as 60*20. (Three widths without a star could be a list of points.)
+bool begins_ubc_mesh(std::string_view head) {
+  std::array<std::vector<std::string_view>, 3> lines;
+  for (auto& words : lines)
+    while (words.empty() && !head.empty()) {
+      const auto end = std::min(head.find('\n'), head.size());
+      auto line = head.substr(0, end);
+      head.remove_prefix(std::min(end + 1, head.size()));
+      line = line.substr(0, line.find('!'));
+      constexpr std::string_view blanks = " \t\r";
+      for (auto at = line.find_first_not_of(blanks); at != std::string_view::npos;
+           at = line.find_first_not_of(blanks, at)) {
+        const auto stop = std::min(line.find_first_of(blanks, at), line.size());
+        words.push_back(line.substr(at, stop - at));
+        at = stop;
+      }
+    }
+  if (lines[0].size() != 3 || lines[1].size() != 3 || lines[2].empty()) return false;
+  std::int64_t count = 0;
+  double number = 0;
+  for (const auto word : lines[0])
+    if (!parse_integer(word, count) || count < 1) return false;
+  for (const auto word : lines[1])
+    if (!parse_number(word, number)) return false;
+  const bool stars = std::any_of(lines[2].begin(), lines[2].end(),
+                                 [](std::string_view word) { return word.find('*') != word.npos; });
+  if (stars) return true;
+  parse_integer(lines[0][0], count);
+  return lines[2].size() != 3 && lines[2].size() == static_cast<std::size_t>(count) &&
+         std::all_of(lines[2].begin(), lines[2].end(),
+                     [&](std::string_view word) { return parse_number(word, number) && number > 0; });
+}
+
 void give_unit(std::vector<Column>& columns, const std::string& unit) {
   for (auto& c : columns)
     if (c.unit.empty() && !unit.empty()) c.unit = unit;
@@ -142,7 +176,9 @@ TensorMesh mesh_of(const std::string& path, const ReadOptions& options) {
   if (options.mesh.empty())
     throw InputError(path, "holds cell values without their mesh",
                      "Name the file of the mesh too (.msh, .nc or .h5).");
-  auto content = read(options.mesh);
+  ReadOptions of_mesh;
+  of_mesh.format = options.mesh_format;
+  auto content = read(options.mesh, of_mesh);
   auto* data = std::get_if<MeshData>(&content);
   if (data == nullptr)
     throw InputError(options.mesh, "does not hold a mesh", "Give a UBC mesh, or NetCDF or HDF5 with a mesh.");
@@ -312,7 +348,9 @@ std::span<const Format> formats() { return all_formats; }
 const Format& format_of(const std::string& path) {
   const auto head = read_head(path, head_bytes);
   if (const auto* format = by_content(head, path)) return *format;
-  if (const auto* format = by_extension(path)) return *format;
+  const auto* by_name = by_extension(path);
+  if ((by_name == nullptr || by_name->name == "csv") && begins_ubc_mesh(head)) return named("ubc-mesh");
+  if (by_name != nullptr) return *by_name;
   throw UnsupportedError(path, "neither its name nor its first bytes say what format it has",
                          "Name the format: " + format_names() + ".");
 }

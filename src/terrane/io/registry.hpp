@@ -16,6 +16,7 @@ struct ReadOptions {
   std::string unit;    ///< of values whose file gives none; empty: left empty, or an error where SI is needed
   std::string length_unit;  ///< of coordinates whose file gives none; empty: as the format has it
   std::string field;        ///< which variable to read; empty: all
+  std::string mesh_format;  ///< of the file with the mesh; empty: by extension and by the first bytes
 };
 
 struct WriteOptions {

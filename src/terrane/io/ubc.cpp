@@ -407,11 +407,15 @@ Table read_ubc_gradient(TextReader& in) {
   Rows rows(in, count);
   std::vector<double> row;
   while (rows.next(row)) {
-    const bool uncertain = row.size() == 3 + 2 * listed.size();
+    if (table.lines.empty() && row.size() == 3) {  // where to compute these components
+      table.columns.resize(3);
+      listed.clear();
+    }
+    const bool uncertain = !listed.empty() && row.size() == 3 + 2 * listed.size();
     if (!uncertain && row.size() != 3 + listed.size())
       in.fail(fmt::format("{} numbers on a line with {} components", row.size(), listed.size()),
-              fmt::format("Allowed: E N elevation and {} values, or also {} uncertainties.", listed.size(),
-                          listed.size()));
+              fmt::format("Allowed: E N elevation alone, or with {} values, or also {} uncertainties.",
+                          listed.size(), listed.size()));
     if (table.lines.empty() && uncertain)
       for (const auto& c : listed)
         table.columns.push_back(

@@ -46,6 +46,8 @@ constexpr Key tensor_keys[] = {
 };
 constexpr Key mesh_file_keys[] = {
     {"file", "path", "", "A tensor mesh: UBC .msh, or .h5 and .nc that hold cells and may hold densities."},
+    {"format", "text", "none",
+     "Format of the file, where neither its name nor its beginning says it: \"ubc-mesh\"."},
 };
 constexpr Key prisms_keys[] = {
     {"file", "path", "",
@@ -75,6 +77,7 @@ constexpr Key random_keys[] = {
 
 constexpr Key model_keys[] = {
     {"file", "path", "none", "Density of every cell: .npy, .h5, .nc, UBC .den."},
+    {"format", "text", "none", "Format of the file, where its name does not say it: \"ubc-density\"."},
     {"field", "text", "\"density\"", "Which property of the file is the density."},
     {"unit", "text", "none", "Unit of the file's densities, where it does not say."},
     {"overlap", "text", "\"replace\"",
@@ -324,14 +327,16 @@ MeshModel painted(const Config& table, const TensorMesh& mesh, const std::option
 
 /// Densities of a mesh from model.file, in the order and unit the file has.
 MeshModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& memory,
-                    const std::string& mesh_file) {
+                    const std::string& mesh_file, const std::string& mesh_format) {
   const auto path = table.input_file("file");
   const auto field = table.text("field");
   const auto unit = table.optional_text("unit");
   memory.require(table.where("file"), fmt::format("{} cells", mesh.size()),
                  static_cast<double>(mesh.size()) * 24.0);
   io::ReadOptions options;
-  if (!mesh_file.empty()) options.mesh = mesh_file;
+  options.format = table.optional_text("format").value_or("");
+  options.mesh = mesh_file;
+  options.mesh_format = mesh_format;
   if (unit) options.unit = *unit;
   const auto wrong_size = [&](std::size_t count) {
     return table.wrong(
@@ -560,7 +565,7 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
 
   const auto model = job.table("model").describe({model_keys});
   TensorMesh cells;
-  std::string mesh_file;
+  std::string mesh_file, mesh_format;
   std::optional<io::MeshData> with_density;
   if (kind == "regular") {
     cells = regular_mesh(mesh.describe({mesh_keys, regular_keys}));
@@ -569,7 +574,10 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
   } else {
     const auto table = mesh.describe({mesh_keys, mesh_file_keys});
     mesh_file = table.input_file("file").string();
-    auto content = io::read(mesh_file);
+    mesh_format = table.optional_text("format").value_or("");
+    io::ReadOptions options;
+    options.format = mesh_format;
+    auto content = io::read(mesh_file, options);
     auto* data = std::get_if<io::MeshData>(&content);
     if (!data)
       throw table.wrong("file", fmt::format("\"{}\" holds no tensor mesh", mesh_file),
@@ -582,7 +590,7 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
   if (model.has("file")) {
     if (model.has("body"))
       throw model.wrong("body", "model.file gives the density of every cell already", "Keep one of the two.");
-    earth.model = from_file(model, std::move(cells), memory, mesh_file);
+    earth.model = from_file(model, std::move(cells), memory, mesh_file, mesh_format);
   } else if (with_density && !model.has("body") && !with_density->cells.empty()) {
     earth.model = io::to_mesh_model(*with_density, model.text("field"));
   } else {

@@ -34,6 +34,8 @@ constexpr Key grid_keys[] = {
 constexpr Key list_keys[] = {
     {"file", "path", "none",
      "Stations: CSV with a header, UBC locations or observations, NetCDF; may be packed."},
+    {"format", "text", "none",
+     "Format of the file, where neither its name nor its beginning says it: \"ubc-gravity\"."},
     {"stations", "list of 3 lengths each", "none",
      "Stations here in place of a file: [[easting, northing, up], ...]."},
     {"easting_column", "text", "\"easting\"", "Column of the file that holds the easting."},
@@ -218,7 +220,9 @@ io::Table rows_of(const Config& table) {
     return rows;
   }
   const auto path = table.input_file("file");
-  auto content = io::read(path.string());
+  io::ReadOptions options;
+  options.format = table.optional_text("format").value_or("");
+  auto content = io::read(path.string(), options);
   if (auto* list = std::get_if<io::Table>(&content)) {
     rows = std::move(*list);
   } else if (auto* grid = std::get_if<io::GridData>(&content)) {
