@@ -92,3 +92,29 @@ def test_example_scripts_give_the_expected_numbers(script, tmp_path):
             expected = job.values(name)
             np.testing.assert_allclose(np.ravel(fields[name]), expected.ravel(), rtol=1e-9,
                                        atol=1e-11 * np.abs(expected).max())
+
+
+def test_files_of_any_name_are_read_in_the_format_that_is_given(tmp_path):
+    (tmp_path / "mesh.txt").write_text("3 1 2\n0 0 0\n10 20 30\n10\n5 5\n")  # could be a list of points
+    (tmp_path / "model.txt").write_text("0.1\n0.2\n0.3\n0.4\n0.5\n-100\n")  # g/cm3, down first
+    (tmp_path / "places.txt").write_text("2\n5 5 1\n50 5 1\n")
+    job = tmp_path / "job.toml"
+    job.write_text('[mesh]\nkind = "file"\nfile = "mesh.txt"\nformat = "ubc-mesh"\n'
+                   '[model]\nfile = "model.txt"\nformat = "ubc-density"\n'
+                   '[survey]\nkind = "list"\nfile = "places.txt"\nformat = "ubc-gravity"\n')
+    result = terrane.run(job, write=False)
+    mesh = terrane.TensorMesh([0, 10, 30, 60], [0, 10], [-10, -5, 0], [[[200, 400, 0]], [[100, 300, 500]]])
+    expected = terrane.gravity.Simulation(mesh, terrane.Survey([5.0, 50.0], 5.0, 1.0)).run()
+    np.testing.assert_allclose(result.values("g_u"), expected.values("g_u"), rtol=1e-12)
+    for key in ("mesh.format", "survey.format"):
+        with pytest.raises(terrane.Error):
+            terrane.check(job, settings={key: "csv"})
+    with pytest.raises(terrane.UnsupportedError, match="not a format"):
+        terrane.check(job, settings={"mesh.format": "ubc"})
+
+
+def test_locations_of_gg3d_are_a_survey(tmp_path):
+    path = tmp_path / "survey.loc"
+    path.write_text("datacomp=xx,xy,zz\n2 ! stations\n1 2 30\n4 5 30\n")
+    survey = terrane.Survey.read(path)
+    assert survey.easting.tolist() == [1, 4] and survey.up.tolist() == [30, 30] and not survey.columns
