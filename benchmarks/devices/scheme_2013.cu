@@ -310,7 +310,7 @@ void compute_on(Parameters& parameters, terrane::Device device) {
 
 struct Computed {
   std::vector<std::vector<double>> fields;  ///< [components][stations], mGal and E
-  terrane::Report report;
+  terrane::gravity::Report report;
   double seconds;  ///< of the whole call, which computes the potential as well
 };
 

@@ -1,4 +1,5 @@
 // Gravity: forward() on arrays, simulations from nouns, and the names of channels in frames.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -8,6 +9,7 @@
 #include "module.hpp"
 #include "progress.hpp"
 #include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/normal_gravity.hpp"
 #include "terrane/physics/gravity/simulation.hpp"
 #include "terrane/survey/frames.hpp"
 
@@ -17,12 +19,12 @@ namespace {
 
 /// prisms [m, 6] m · density [m] kg/m³ · easting, northing, up [n] m · out: one array [n] for each channel.
 /// out = SI / divisors; singular [n] is set to 1 where the tensor has no single value.
-Report forward_arrays(const Matrix& prisms, const Vector& density, const Vector& easting,
-                      const Vector& northing, const Vector& up, unsigned channels,
-                      const std::vector<Output>& out, const std::vector<double>& divisors,
-                      const Mask& singular, double accuracy, int method, int policy, bool single,
-                      double gravitational_constant, std::size_t verify, const std::string& device,
-                      int threads, const nb::object& report) {
+gravity::Report forward_arrays(const Matrix& prisms, const Vector& density, const Vector& easting,
+                               const Vector& northing, const Vector& up, unsigned channels,
+                               const std::vector<Output>& out, const std::vector<double>& divisors,
+                               const Mask& singular, double accuracy, int method, int policy, bool single,
+                               double gravitational_constant, std::size_t verify, const std::string& device,
+                               int threads, const nb::object& report) {
   gravity::Parameters parameters;
   parameters.channels = ChannelSet::from_bits(channels);
   parameters.accuracy = accuracy;
@@ -104,17 +106,35 @@ DensityModel model_of(const nb::tuple& t) {
   return model;
 }
 
+/// What pickle keeps of a report.
+nb::tuple state_of(const gravity::Report& r) {
+  return nb::make_tuple(r.method, r.reason, r.device, r.seconds, r.memory_bytes, r.notes, r.warnings,
+                        r.sources, r.stations, r.pairs, r.estimated_error, r.verified_stations, r.verified_by,
+                        r.verified_error, r.singular_stations, r.inside_stations, r.rounding_floor,
+                        r.rounding_stations);
+}
+
+gravity::Report report_of(const nb::tuple& state) {
+  gravity::Report r;
+  std::size_t at = 0;
+  const auto take = [&](auto&... to) { ((to = nb::cast<std::decay_t<decltype(to)>>(state[at++])), ...); };
+  take(r.method, r.reason, r.device, r.seconds, r.memory_bytes, r.notes, r.warnings, r.sources, r.stations,
+       r.pairs, r.estimated_error, r.verified_stations, r.verified_by, r.verified_error, r.singular_stations,
+       r.inside_stations, r.rounding_floor, r.rounding_stations);
+  return r;
+}
+
 }  // namespace
 
 void bind_gravity(nb::module_& m) {
-  nb::class_<Report>(m, "Report")
-      .def("to_dict", [](const Report& report) { return to_dict(report); })
-      .def("__getstate__", [](const Report& report) { return nb::make_tuple(to_dict(report)); })
-      .def("__setstate__",
-           [](Report& report, const nb::tuple& state) {
-             new (&report) Report(report_of(nb::cast<nb::dict>(state[0])));
-           })
-      .def_ro("singular_stations", &Report::singular_stations);
+  nb::class_<gravity::Report>(m, "Report")
+      .def("to_dict", [](const gravity::Report& report) { return to_dict(report.named()); })
+      .def("__getstate__", [](const gravity::Report& report) { return state_of(report); })
+      .def("__setstate__", [](gravity::Report& report,
+                              const nb::tuple& state) { new (&report) gravity::Report(report_of(state)); })
+      .def_ro("singular_stations", &gravity::Report::singular_stations);
+  m.attr("default_accuracy") = gravity::default_accuracy;
+  m.attr("best_accuracy") = gravity::best_accuracy;
   m.def("forward", &forward_arrays, nb::arg("prisms"), nb::arg("density"), nb::arg("easting"),
         nb::arg("northing"), nb::arg("up"), nb::arg("channels"), nb::arg("out"), nb::arg("divisors"),
         nb::arg("singular"), nb::arg("accuracy"), nb::arg("method"), nb::arg("policy"), nb::arg("single"),
@@ -125,7 +145,7 @@ void bind_gravity(nb::module_& m) {
       .def(
           "run",
           [](gravity::Simulation& simulation, const nb::object& report) {
-            return released(report, [&](Progress& progress) { return simulation.run(&progress); });
+            return run(simulation, {}, report);
           },
           nb::arg("report").none())
       .def("write_model", [](const gravity::Simulation& simulation, const std::string& path) {
@@ -133,25 +153,30 @@ void bind_gravity(nb::module_& m) {
         simulation.write_model(path);
       });
 
-  m.def("simulation",
-        [](const nb::tuple& model, const nb::tuple& survey, unsigned channels, double accuracy, int method,
-           int policy, bool single, double gravitational_constant, std::size_t verify,
-           const std::string& device, int threads, const std::string& frame, const std::string& units) {
-          gravity::Settings settings;
-          auto& p = settings.parameters;
-          p.channels = ChannelSet::from_bits(channels);
-          p.accuracy = accuracy;
-          p.method = static_cast<gravity::Method>(method);
-          p.singular = static_cast<gravity::SingularPolicy>(policy);
-          if (single) p.precision = gravity::Precision::single_precision;
-          p.gravitational_constant = gravitational_constant;
-          p.verify = verify;
-          p.device = device_from_text(device);
-          p.threads = threads;
-          settings.frame = frame_from_name(frame);
-          settings.units = unit_system_from_name(units);
-          return std::make_unique<gravity::Simulation>(model_of(model), survey_of(survey), settings);
-        });
+  m.def("simulation", [](const nb::tuple& model, const nb::tuple& survey, unsigned channels, double accuracy,
+                         int method, int policy, bool single, double gravitational_constant,
+                         std::size_t verify, const std::string& device, int threads, const std::string& frame,
+                         const std::string& units, int partition, const std::string& memory,
+                         const std::string& normal_gravity, bool subtract_terrain) {
+    gravity::Settings settings;
+    auto& p = settings.parameters;
+    p.channels = ChannelSet::from_bits(channels);
+    p.accuracy = accuracy;
+    p.method = static_cast<gravity::Method>(method);
+    p.singular = static_cast<gravity::SingularPolicy>(policy);
+    if (single) p.precision = gravity::Precision::single_precision;
+    p.gravitational_constant = gravitational_constant;
+    p.verify = verify;
+    p.device = device_from_text(device);
+    p.threads = threads;
+    settings.frame = frame_from_name(frame);
+    settings.units = unit_system_from_name(units);
+    p.partition = static_cast<gravity::Partition>(partition);
+    if (!normal_gravity.empty()) settings.normal_gravity = gravity::ellipsoid_from_name(normal_gravity).name;
+    settings.subtract_terrain = subtract_terrain;
+    const auto budget = memory.empty() ? MemoryBudget{} : MemoryBudget{bytes_from_text(memory)};
+    return std::make_unique<gravity::Simulation>(model_of(model), survey_of(survey), settings, budget);
+  });
 
   m.def("channels", &channels_in_frame);
 }

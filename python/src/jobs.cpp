@@ -1,7 +1,9 @@
 // Simulations from job files, and results of every physics.
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <filesystem>
@@ -15,26 +17,27 @@
 
 namespace terrane::python {
 
-nb::dict to_dict(const Report& report) {
+namespace {
+
+/// What plans and reports share, and the physics' own values by their names.
+nb::dict facts_of(const RunFacts& facts) {
   nb::dict d;
-  d["sources"] = report.sources;
-  d["stations"] = report.stations;
-  d["pairs"] = report.pairs;
-  d["seconds"] = report.seconds;
-  d["memory_bytes"] = report.memory_bytes;
-  d["method"] = report.method;
-  d["reason"] = report.reason;
-  d["device"] = report.device;
-  d["estimated_error"] = report.estimated_error;
-  nb::dict floor;
-  for (const auto& [kind, value] : report.rounding_floor) floor[kind.c_str()] = value;
-  d["rounding_floor"] = floor;
-  d["rounding_stations"] = report.rounding_stations;
-  d["verified_stations"] = report.verified_stations;
-  d["verified_by"] = report.verified_by;
-  d["verified_error"] = report.verified_error;
-  d["singular_stations"] = report.singular_stations;
-  d["inside_stations"] = report.inside_stations;
+  for (const auto& value : facts.values)
+    std::visit([&](const auto& it) { d[value.name.c_str()] = nb::cast(it); }, value.value);
+  d["seconds"] = facts.seconds;
+  d["memory_bytes"] = facts.memory_bytes;
+  d["method"] = facts.method;
+  d["reason"] = facts.reason;
+  d["device"] = facts.device;
+  d["notes"] = facts.notes;
+  d["warnings"] = facts.warnings;
+  return d;
+}
+
+}  // namespace
+
+nb::dict to_dict(const Report& report) {
+  auto d = facts_of(report);
   nb::dict misfits;
   for (const auto& misfit : report.misfits) {
     nb::dict m;
@@ -47,68 +50,26 @@ nb::dict to_dict(const Report& report) {
     misfits[misfit.field.c_str()] = m;
   }
   d["misfits"] = misfits;
-  nb::list notes, warnings;
-  for (const auto& note : report.notes) notes.append(note);
-  for (const auto& warning : report.warnings) warnings.append(warning);
-  d["notes"] = notes;
-  d["warnings"] = warnings;
   return d;
 }
 
-Report report_of(const nb::dict& d) {
-  Report report;
-  const auto take = [&](const char* name, auto& to) { to = nb::cast<std::decay_t<decltype(to)>>(d[name]); };
-  take("sources", report.sources);
-  take("stations", report.stations);
-  take("pairs", report.pairs);
-  take("seconds", report.seconds);
-  take("memory_bytes", report.memory_bytes);
-  take("method", report.method);
-  take("reason", report.reason);
-  take("device", report.device);
-  take("estimated_error", report.estimated_error);
-  take("rounding_floor", report.rounding_floor);
-  take("rounding_stations", report.rounding_stations);
-  take("verified_stations", report.verified_stations);
-  take("verified_by", report.verified_by);
-  take("verified_error", report.verified_error);
-  take("singular_stations", report.singular_stations);
-  take("inside_stations", report.inside_stations);
-  for (const auto& [field, value] : nb::cast<nb::dict>(d["misfits"])) {
-    const auto m = nb::cast<nb::dict>(value);
-    report.misfits.push_back({nb::cast<std::string>(field), nb::cast<std::string>(m["unit"]),
-                              nb::cast<std::size_t>(m["count"]), nb::cast<double>(m["mean"]),
-                              nb::cast<double>(m["rms"]), nb::cast<std::size_t>(m["weighted"]),
-                              nb::cast<double>(m["chi_squared"])});
-  }
-  take("notes", report.notes);
-  take("warnings", report.warnings);
-  return report;
-}
-
 nb::dict to_dict(const Plan& plan) {
-  nb::dict d;
-  d["sources"] = plan.sources;
-  d["stations"] = plan.stations;
-  d["pairs"] = plan.pairs;
-  d["memory_bytes"] = plan.memory_bytes;
+  auto d = facts_of(plan);
   d["memory_available"] = plan.memory_available;
-  d["seconds"] = plan.seconds;
-  d["method"] = plan.method;
-  d["reason"] = plan.reason;
-  d["device"] = plan.device;
-  nb::list notes, warnings;
-  for (const auto& note : plan.notes) notes.append(note);
-  for (const auto& warning : plan.warnings) warnings.append(warning);
-  d["notes"] = notes;
-  d["warnings"] = warnings;
   d["text"] = plan.text();
   return d;
 }
 
-Plan plan_of(terrane::Simulation& simulation) {
+Plan plan_of(terrane::Simulation& simulation, const Runtime& runtime) {
   const nb::gil_scoped_release free;
-  return simulation.check();
+  return simulation.check(runtime);
+}
+
+Result run(terrane::Simulation& simulation, Runtime runtime, const nb::object& report) {
+  return released(report, [&](Progress& progress) {
+    runtime.progress = &progress;
+    return simulation.run(runtime);
+  });
 }
 
 namespace {
@@ -124,11 +85,46 @@ nb::list names_of(const std::vector<std::filesystem::path>& paths) {
   return list;
 }
 
-/// A job read and ready to run.
-struct Job {
-  std::unique_ptr<terrane::Simulation> simulation;
-  terrane::Output output;
-};
+/// What pickle keeps of a report.
+nb::tuple report_state(const Report& report) {
+  nb::list values;
+  for (const auto& value : report.values)
+    values.append(
+        nb::make_tuple(value.name, value.value.index(), value.value, value.unit, value.label, value.text));
+  return nb::make_tuple(report.problem, report.method, report.reason, report.device, report.seconds,
+                        report.memory_bytes, report.work, report.work_unit, values, report.notes,
+                        report.warnings, to_dict(report)["misfits"]);
+}
+
+Report report_of(const nb::tuple& state) {
+  Report report;
+  std::size_t at = 0;
+  const auto take = [&](auto& to) { to = nb::cast<std::decay_t<decltype(to)>>(state[at++]); };
+  const auto take_all = [&](auto&... to) { (take(to), ...); };
+  take_all(report.problem, report.method, report.reason, report.device, report.seconds, report.memory_bytes,
+           report.work, report.work_unit);
+  for (const nb::handle item : nb::cast<nb::list>(state[at++])) {
+    const auto value = nb::cast<nb::tuple>(item);
+    const auto type = nb::cast<std::size_t>(value[1]);
+    const NamedValue::Value kept = type == 0   ? NamedValue::Value(nb::cast<std::uint64_t>(value[2]))
+                                   : type == 1 ? NamedValue::Value(nb::cast<double>(value[2]))
+                                   : type == 2 ? NamedValue::Value(nb::cast<bool>(value[2]))
+                                   : type == 3
+                                       ? NamedValue::Value(nb::cast<std::string>(value[2]))
+                                       : NamedValue::Value(nb::cast<std::map<std::string, double>>(value[2]));
+    report.add(nb::cast<std::string>(value[0]), kept, nb::cast<std::string>(value[3]),
+               nb::cast<std::string>(value[4]), nb::cast<std::string>(value[5]));
+  }
+  take_all(report.notes, report.warnings);
+  for (const auto& [field, value] : nb::cast<nb::dict>(state[at])) {
+    const auto m = nb::cast<nb::dict>(value);
+    report.misfits.push_back({nb::cast<std::string>(field), nb::cast<std::string>(m["unit"]),
+                              nb::cast<std::size_t>(m["count"]), nb::cast<double>(m["mean"]),
+                              nb::cast<double>(m["rms"]), nb::cast<std::size_t>(m["weighted"]),
+                              nb::cast<double>(m["chi_squared"])});
+  }
+  return report;
+}
 
 /// What pickle keeps of a result: (survey, fields, which are single, singular, attributes, report, residuals)
 nb::tuple state_of(const Result& result) {
@@ -136,7 +132,7 @@ nb::tuple state_of(const Result& result) {
   for (const auto& field : result.fields) single.append(field.single);
   return nb::make_tuple(to_tuple(result.survey), to_list(result.fields), single,
                         nb::bytes(result.singular.data(), result.singular.size()), to_dict(result.attributes),
-                        to_dict(result.report), to_list(result.residuals));
+                        report_state(result.report), to_list(result.residuals));
 }
 
 Result result_of(const nb::tuple& state) {
@@ -149,7 +145,7 @@ Result result_of(const nb::tuple& state) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(mask.c_str());
   result.singular.assign(bytes, bytes + mask.size());
   result.attributes = nb::cast<std::map<std::string, std::string>>(state[4]);
-  result.report = report_of(nb::cast<nb::dict>(state[5]));
+  result.report = report_of(nb::cast<nb::tuple>(state[5]));
   result.residuals = columns_of(nb::cast<nb::list>(state[6]));
   return result;
 }
@@ -169,6 +165,7 @@ void bind_jobs(nb::module_& m) {
            })
       .def("attributes", [](const Result& result) { return to_dict(result.attributes); })
       .def("report", [](const Result& result) { return to_dict(result.report); })
+      .def("report_lines", [](const Result& result) { return result.report.lines(); })
       .def("residuals", [](const Result& result) { return to_list(result.residuals); })
       .def("write", [](const Result& result, const std::string& path) {
         const nb::gil_scoped_release free;
@@ -178,11 +175,13 @@ void bind_jobs(nb::module_& m) {
       });
 
   nb::class_<Job>(m, "Job")
-      .def("check", [](Job& job) { return to_dict(plan_of(*job.simulation)); })
+      .def("check", [](Job& job) { return to_dict(plan_of(*job.simulation, job.runtime)); })
       .def(
           "run",
           [](Job& job, const nb::object& report) {
-            return released(report, [&](Progress& progress) { return job.simulation->run(&progress); });
+            auto runtime = job.runtime;
+            runtime.checkpoint = {};
+            return python::run(*job.simulation, runtime, report);
           },
           nb::arg("report").none())
       .def("left_out",
@@ -214,10 +213,7 @@ void bind_jobs(nb::module_& m) {
                   const std::map<std::string, std::string>& arguments) {
     const nb::gil_scoped_release free;
     const auto config = read_job(path, sets, arguments);
-    auto made = std::make_unique<Job>();
-    made->simulation = physics::all().make(config);
-    made->output = terrane::Output::read(config);
-    return made;
+    return std::make_unique<Job>(physics::all().make(config));
   });
 }
 

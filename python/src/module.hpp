@@ -15,11 +15,11 @@ void bind_jobs(nb::module_& m);
 void bind_houses(nb::module_& m);
 
 nb::dict to_dict(const Report& report);
-/// The same back.
-Report report_of(const nb::dict& report);
 nb::dict to_dict(const Plan& plan);
 /// simulation.check(), without holding Python up.
-Plan plan_of(terrane::Simulation& simulation);
+Plan plan_of(terrane::Simulation& simulation, const Runtime& runtime = {});
+/// simulation.run(), with progress to `report`, a callable or None.
+Result run(terrane::Simulation& simulation, Runtime runtime, const nb::object& report);
 /// (name, unit, description, values), the values taken over.
 nb::tuple to_tuple(Column column);
 nb::list to_list(std::vector<Column> columns);

@@ -16,7 +16,7 @@ from ._arrays import Floats, faces, real, text_table, vector
 from ._progress import Progress, reporting
 from .errors import InputError, ShapeError, UnsupportedError
 from .mesh import PrismLayer, PrismSet, TensorMesh
-from .result import Result
+from .result import Report, Result
 from .survey import Survey
 
 __all__ = ["CHANNELS", "FRAMES", "Fields", "Simulation", "forward"]
@@ -31,7 +31,9 @@ GRAVITATIONAL_CONSTANT = 6.67430e-11
 _METHODS = {"auto": 0, "direct": 1, "lattice": 2, "tree": 3}
 _SINGULAR = {"nan": 0, "mean": 1, "outside": 2, "inside": 3}
 _PRECISIONS = {"double": False, "single": True}
-BEST_ACCURACY = 2e-15
+_PARTITIONS = {"auto": 0, "stations": 1, "prisms": 2}
+BEST_ACCURACY: float = _core.best_accuracy
+DEFAULT_ACCURACY: float = _core.default_accuracy
 
 
 class Fields(dict[str, Any]):
@@ -51,9 +53,8 @@ class Fields(dict[str, Any]):
         self.singular: Optional[Any] = None
 
     @property
-    def report(self) -> dict[str, Any]:
-        report: dict[str, Any] = self._report.to_dict()
-        return report
+    def report(self) -> Report:
+        return Report(self._report.to_dict())
 
     def _repr_html_(self) -> str:
         from ._notebook import card, table
@@ -105,7 +106,7 @@ def _accuracy(accuracy: Union[float, str]) -> float:
     if isinstance(accuracy, str):
         if accuracy == "best":
             return BEST_ACCURACY
-        raise InputError("accuracy", f"is {accuracy!r}", 'Allowed: "best", or a number such as 1e-12.')
+        raise InputError("accuracy", f"is {accuracy!r}", f'Allowed: "best", or a number such as {DEFAULT_ACCURACY}.')
     return _number("accuracy", accuracy)
 
 
@@ -114,6 +115,12 @@ def _number(name: str, given: Any) -> float:
         return float(given)
     except (TypeError, ValueError):
         raise InputError(name, f"is {given!r}", "A number is expected.") from None
+
+
+def _text(name: str, given: Optional[str], example: str) -> str:
+    if given is not None and not isinstance(given, str):
+        raise InputError(name, f"is {given!r}", f"Allowed: None, or a text such as {example}.")
+    return given or ""
 
 
 def _device(device: str) -> str:
@@ -140,7 +147,7 @@ def forward(
     channels: Union[str, Sequence[str]] = ("g_u",),
     units: str = "geo",
     frame: str = "enu",
-    accuracy: Union[float, str] = 1e-12,
+    accuracy: Union[float, str] = DEFAULT_ACCURACY,
     method: str = "auto",
     precision: str = "double",
     singular: str = "nan",
@@ -283,6 +290,15 @@ class Simulation:
         As in :func:`forward`.
     verify : int
         Stations, spread over the survey, to recompute in quadruple precision; the report has the largest error.
+    partition : {"auto", "stations", "prisms"}
+        What the ranks of a run would share.
+    memory : str, optional
+        Most memory the run may take, such as "2 GB"; otherwise what the machine has left.
+    normal_gravity : {"WGS84", "GRS80"}, optional
+        Adds normal gravity at the stations, for a survey with a column ``latitude``, and where gravity was
+        ``observed``, the disturbance.
+    subtract_terrain : bool
+        Takes the model for terrain: adds its downward pull and the disturbance without it.
 
     Examples
     --------
@@ -303,7 +319,7 @@ class Simulation:
         *,
         frame: str = "enu",
         units: str = "geo",
-        accuracy: Union[float, str] = 1e-12,
+        accuracy: Union[float, str] = DEFAULT_ACCURACY,
         method: str = "auto",
         precision: str = "double",
         singular: str = "nan",
@@ -311,6 +327,10 @@ class Simulation:
         verify: int = 0,
         device: str = "auto",
         threads: Optional[int] = None,
+        partition: str = "auto",
+        memory: Optional[str] = None,
+        normal_gravity: Optional[str] = None,
+        subtract_terrain: bool = False,
     ) -> None:
         if not isinstance(model, (TensorMesh, PrismSet, PrismLayer)):
             raise InputError("model", f"is a {type(model).__name__}", "Expected TensorMesh, PrismSet or PrismLayer.")
@@ -324,8 +344,9 @@ class Simulation:
         self._make = (bits, _accuracy(accuracy), _choice("method", method, _METHODS),
                       _choice("singular", singular, _SINGULAR), _choice("precision", precision, _PRECISIONS),
                       _number("gravitational_constant", gravitational_constant), int(verify), _device(device),
-                      _threads(threads), frame,
-                      units)
+                      _threads(threads), frame, units, _choice("partition", partition, _PARTITIONS),
+                      _text("memory", memory, '"2 GB"'), _text("normal_gravity", normal_gravity, '"WGS84"'),
+                      bool(subtract_terrain))
 
     def _engine(self) -> _core.GravitySimulation:
         return _core.simulation(self.model._engine(), self.survey._engine(), *self._make)

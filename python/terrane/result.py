@@ -12,7 +12,20 @@ from ._arrays import text_table
 from .errors import InputError, UnsupportedError
 from .survey import Column, Survey, warn_left_out
 
-__all__ = ["Result"]
+__all__ = ["Report", "Result"]
+
+
+class Report(dict[str, Any]):
+    """Facts about a run, by name: ``report["seconds"]`` or ``report.seconds``."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"the report has no {name!r}; it has {', '.join(self)}") from None
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self})
 
 
 class Result:
@@ -42,7 +55,7 @@ class Result:
         self._fields = [Column(*field) for field in engine.fields()]
         self._residuals = [Column(*residual) for residual in engine.residuals()]
         self.attributes: dict[str, str] = engine.attributes()
-        self.report: dict[str, Any] = engine.report()
+        self.report = Report(engine.report())
 
     def __getstate__(self) -> _core.Result:
         return self._engine
@@ -224,8 +237,7 @@ class Result:
         rows.append(("frame", self.attributes.get("frame", "")))
         rows.append(("method", str(self.report["method"])))
         rows.append(("time", f"{self.report['seconds']:.3g} s on {self.report['device']}"))
-        if self.report["verified_stations"]:
-            rows.append(("error", f"{self.report['verified_error']:.1e} against quadruple precision"))
+        rows += self._engine.report_lines()
         return rows
 
     def __repr__(self) -> str:

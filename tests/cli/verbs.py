@@ -29,11 +29,22 @@ class Verbs(CommandTest):
             out, _ = self.terrane("new", "--survey", survey)
             self.assertIn(f'kind = "{survey}"', out)
 
-    def test_ReferencePageInTheDocumentsIsTheOneThatThisCommandWrites(self):
-        out, _ = self.terrane("new", "gravity", "--reference")
-        page = SOURCE / "docs/reference/job.md"
-        self.assertEqual(page.read_text(encoding="utf-8"), out,
-                         "write it anew: terrane new gravity --reference > docs/reference/job.md")
+    def test_EveryPhysicsHasTheReferencePageThatThisCommandWrites(self):
+        index = (SOURCE / "docs/reference/job.md").read_text(encoding="utf-8")
+        for header in (SOURCE / "src/terrane/physics").glob("*/physics.hpp"):
+            name = header.parent.name
+            out, _ = self.terrane("new", name, "--reference")
+            page = SOURCE / f"docs/reference/job_{name}.md"
+            self.assertEqual(page.read_text(encoding="utf-8"), out,
+                             f"write it anew: terrane new {name} --reference > docs/reference/job_{name}.md")
+            self.assertIn(f"]({page.name})", index)
+
+    def test_NewWritesAJobThatIsSoundForEveryPhysics(self):
+        for header in (SOURCE / "src/terrane/physics").glob("*/physics.hpp"):
+            name = header.parent.name
+            self.terrane("new", name, "-o", f"{name}.toml")
+            out, _ = self.terrane("check", f"{name}.toml")
+            self.assertIn("the job is sound", out)
 
     def test_PageOfTheCommandSaysWhatHelpSays(self):
         made = subprocess.run([sys.executable, SOURCE / "tools/docs_command", command.TERRANE], capture_output=True,

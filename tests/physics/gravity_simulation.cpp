@@ -85,8 +85,8 @@ TEST(GravitySimulation, PlanRefusesWhatDoesNotFitIntoTheMemory) {
   EXPECT_THROW(simulation.run(), MemoryError);
   Simulation fits(one_prism(), list_survey({0}, {0}, std::vector<double>{0}), {});
   const auto plan = fits.check();
-  EXPECT_EQ(plan.sources, 1U);
-  EXPECT_EQ(plan.pairs, 1);
+  EXPECT_EQ(plan.number("sources"), 1);
+  EXPECT_EQ(plan.number("pairs"), 1);
   EXPECT_FALSE(plan.method.empty());
 }
 

@@ -91,7 +91,7 @@ inline FieldTable direct_field(const gravity::Prisms& prisms, const gravity::Sta
 
 /// By forward(): channels, and the report of the run.
 inline FieldTable field(const gravity::Prisms& prisms, const gravity::Stations& stations,
-                        const gravity::Parameters& parameters, Report* report = nullptr) {
+                        const gravity::Parameters& parameters, gravity::Report* report = nullptr) {
   FieldTable values(parameters.channels.size(), std::vector<double>(stations.size()));
   gravity::Fields out{parameters.channels, {values.begin(), values.end()}, {}};
   const auto told = gravity::forward(prisms, stations, parameters, out);

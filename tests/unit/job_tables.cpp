@@ -181,7 +181,8 @@ TEST(JobTemplate, ShowsDefaultsAsCommentsAndExamplesAsKeys) {
   EXPECT_THAT(text, AllOf(HasSubstr("# A job.\n"), HasSubstr("[survey]\nkind = \"list\""),
                           HasSubstr("\nheight = 5"), HasSubstr("\n# every = 1")));
   EXPECT_NO_THROW(Config::parse(text));
-  EXPECT_THAT(job_reference(sections), HasSubstr("| `every` | count | `1` | Thin. |"));
+  EXPECT_THAT(job_reference("gravity", "Of prisms.", sections),
+              HasSubstr("| `every` | count | `1` | Thin. |"));
 }
 
 TEST(JobReference, EveryDefaultIsTomlThatItsKeyCanHold) {

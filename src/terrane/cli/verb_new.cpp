@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "terrane/base/text.hpp"
 #include "terrane/cli/verbs.hpp"
@@ -11,42 +12,52 @@
 
 namespace terrane::cli {
 
+namespace {
+
+/// Kinds of tables to show: the physics' own choice, and in its place what was asked for.
+std::map<std::string, std::string> kinds_to_show(const Physics& physics, const NewOptions& options) {
+  auto kinds = physics.kinds;
+  for (const auto& [table, kind] : {std::pair{"mesh", options.mesh}, std::pair{"survey", options.survey}}) {
+    if (kind.empty()) continue;
+    std::vector<std::string_view> known;
+    for (const auto& section : physics.sections)
+      if (section.path == table && !section.kind.empty()) known.push_back(section.kind);
+    if (known.empty())
+      throw InputError(fmt::format("--{}", table),
+                       fmt::format("jobs of {} have no kinds of [{}]", physics.name, table),
+                       fmt::format("Leave --{} out.", table));
+    if (std::find(known.begin(), known.end(), kind) == known.end())
+      throw InputError(fmt::format("--{}", table),
+                       fmt::format("\"{}\" is not known.{}", kind, did_you_mean(kind, known)),
+                       fmt::format("Allowed: {}.", joined(known)));
+    kinds[table] = kind;
+  }
+  return kinds;
+}
+
+std::string commented_job(const Physics& physics, const NewOptions& options) {
+  auto kinds = kinds_to_show(physics, options);
+  // Some meshes bring their own properties: their [model] differs from the one that bodies are painted into.
+  const bool own_model = std::any_of(physics.sections.begin(), physics.sections.end(), [&](const Section& s) {
+    return s.path == "model" && s.kind == kinds["mesh"];
+  });
+  kinds["model"] = kinds["mesh"];
+  std::vector<Section> shown;
+  for (const auto& section : physics.sections)
+    if (!own_model || !section.path.starts_with("model") || section.kind == kinds["mesh"])
+      shown.push_back(section);
+  return job_template(shown, kinds,
+                      fmt::format("A {} job. `terrane check` tells what it costs, `terrane run` runs it,"
+                                  " `terrane plot` draws maps. Keys that stand behind # show their defaults.",
+                                  physics.name));
+}
+
+}  // namespace
+
 int new_job(const Registry& registry, const NewOptions& options) {
   const auto& physics = registry.find(options.physics);
-  const auto check_kind = [&](std::string_view table, const std::string& kind) {
-    std::vector<std::string_view> kinds;
-    for (const auto& section : physics.sections)
-      if (section.path == table && !section.kind.empty()) kinds.push_back(section.kind);
-    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
-      throw InputError(fmt::format("--{}", table),
-                       fmt::format("\"{}\" is not known.{}", kind, did_you_mean(kind, kinds)),
-                       fmt::format("Allowed: {}.", joined(kinds)));
-  };
-  check_kind("mesh", options.mesh);
-  check_kind("survey", options.survey);
-
-  std::string text;
-  if (options.reference) {
-    text = job_reference(physics.sections);
-  } else {
-    // Some meshes bring their own densities: their [model] differs from the one that bodies are painted into.
-    const bool own_model =
-        std::any_of(physics.sections.begin(), physics.sections.end(),
-                    [&](const Section& s) { return s.path == "model" && s.kind == options.mesh; });
-    std::vector<Section> shown;
-    for (const auto& section : physics.sections)
-      if (!own_model || !section.path.starts_with("model") || section.kind == options.mesh)
-        shown.push_back(section);
-    text =
-        job_template(shown,
-                     {{"mesh", options.mesh},
-                      {"model", options.mesh},
-                      {"model.body", "sphere"},
-                      {"survey", options.survey}},
-                     fmt::format("A {} job. `terrane check` tells what it costs, `terrane run` runs it,"
-                                 " `terrane plot` draws maps. Keys that stand behind # show their defaults.",
-                                 physics.name));
-  }
+  const auto text = options.reference ? job_reference(physics.name, physics.summary, physics.sections)
+                                      : commented_job(physics, options);
   if (options.file.empty()) {
     fmt::print("{}", text);
     return 0;

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <iterator>
 
-#include "terrane/base/memory.hpp"
 #include "terrane/base/progress.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/io/file.hpp"
@@ -23,58 +22,11 @@ std::string from_standard_input() {
   return text;
 }
 
-std::string grouped(std::size_t number) {
-  std::string digits = fmt::format("{}", number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
-  return digits;
-}
-
-std::string misfit_text(const Misfit& misfit) {
-  auto text = fmt::format("{}: rms {:.4g}, mean {:.4g} {} at {} stations", misfit.field, misfit.rms,
-                          misfit.mean, misfit.unit, grouped(misfit.count));
-  if (misfit.weighted)
-    text += fmt::format("; chi-squared {:.4g} of {}", misfit.chi_squared, grouped(misfit.weighted));
-  return text;
-}
-
 void print_report(const Result& result) {
-  const auto& report = result.report;
-  const auto line = [](std::string_view what, const std::string& value) {
-    fmt::print("  {:<10} {}\n", what, value);
-  };
   std::string names;
   for (const auto& field : result.fields)
     names += fmt::format("{}{} [{}]", names.empty() ? "" : ", ", field.name, field.unit);
-  line("computed", names);
-  line("of", fmt::format("{} sources at {} stations", grouped(report.sources), grouped(report.stations)));
-  line("on", report.device);
-  line("method", report.reason.empty() ? report.method : fmt::format("{}: {}", report.method, report.reason));
-  line("time", fmt::format("{:.3g} s, {:.3g} pairs per second", report.seconds,
-                           report.seconds > 0 ? report.pairs / report.seconds : 0.0));
-  line("memory", bytes_text(static_cast<double>(peak_memory())));
-  for (const auto& note : report.notes) line("note", note);
-  for (const auto& misfit : report.misfits) line("misfit", misfit_text(misfit));
-  if (report.verified_stations)
-    line("error", fmt::format("{:.1e} of the largest value, against {} at {} stations", report.verified_error,
-                              report.verified_by, report.verified_stations));
-  else if (report.estimated_error > 0)
-    line("error", fmt::format("{:.1e} expected; simulation.verify = 8 measures it", report.estimated_error));
-  if (!report.rounding_floor.empty()) {
-    std::string floors;
-    for (const auto& [kind, floor] : report.rounding_floor)
-      floors += fmt::format("{}{} {:.1e}", floors.empty() ? "" : ", ", kind, floor);
-    line("rounding",
-         fmt::format("at most {} of the largest value{}", floors,
-                     report.rounding_stations < report.stations
-                         ? fmt::format(" (looked for at {} stations)", grouped(report.rounding_stations))
-                         : ""));
-  }
-  if (report.inside_stations)
-    line("inside", fmt::format("{} stations lie inside bodies", grouped(report.inside_stations)));
-  if (report.singular_stations)
-    line("singular",
-         fmt::format("{} stations lie on edges, corners or faces", grouped(report.singular_stations)));
+  fmt::print("  {:<10} {}\n{}", "computed", names, result.report.text());
 }
 
 /// What the files will not hold; throws for a file that would hold nothing.
@@ -120,18 +72,18 @@ Config read_job(const JobOptions& options) {
 
 int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   // Nothing is written while the input is read: Ctrl-C may end the process there and then.
-  const auto [job, simulation, output] = InputPhase::within([&] {
-    auto config = read_job(options);
-    auto made = registry.make(config);
-    auto files = Output::read(config);
-    return std::tuple{std::move(config), std::move(made), std::move(files)};
+  const auto [config, job] = InputPhase::within([&] {
+    auto read = read_job(options);
+    auto made = registry.make(read);
+    return std::pair{std::move(read), std::move(made)};
   });
+  const auto& output = job.output;
   const auto progress = terminal_progress();
   const auto stop_if_cancelled = [&] {
     if (progress->cancelled()) throw Cancelled();
   };
 
-  print_warnings(left_out(*simulation, output));
+  print_warnings(left_out(*job.simulation, output));
   // A folder that cannot be made is found before hours of work, not after.
   for (const auto* files : {&output.files, &output.model, &output.plots})
     for (const auto& file : *files) {
@@ -142,14 +94,16 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
                         "Name another with --output FOLDER.");
     }
 
-  if (!options.quiet) fmt::print("{}\n", job.name());
+  if (!options.quiet) fmt::print("{}\n", config.name());
   std::fflush(stdout);
-  Runtime runtime{&comm, output.checkpoint};
+  auto runtime = job.runtime;
+  runtime.comm = &comm;
+  runtime.progress = progress.get();
   runtime.checkpoint.resume = options.resume;
   if (!options.resume && std::filesystem::exists(runtime.checkpoint.file))
     print_warnings({fmt::format("{} is left from an interrupted run: --resume goes on from it",
                                 runtime.checkpoint.file.string())});
-  const auto result = simulation->run(progress.get(), runtime);
+  const auto result = job.simulation->run(runtime);
   if (!options.quiet) print_report(result);
   print_warnings(result.report.warnings);
 
@@ -170,7 +124,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   io::remove_leftovers(runtime.checkpoint.file.string());
   for (const auto& path : output.model) {
     stop_if_cancelled();
-    simulation->write_model(path.string());
+    job.simulation->write_model(path.string());
     wrote(path);
   }
   if (!options.plots || output.plots.empty()) return 0;
@@ -179,7 +133,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   for (const auto& path : output.files)
     if (path.extension() == ".nc" || (source.empty() && path.extension() == ".csv")) source = path;
   if (source.empty())
-    throw InputError(job.table("output").where("plots"), "plots are drawn from a result in .nc or .csv",
+    throw InputError(config.table("output").where("plots"), "plots are drawn from a result in .nc or .csv",
                      "Add one to output.files.");
   for (const auto& path : output.plots) {
     stop_if_cancelled();
@@ -194,18 +148,15 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
 }
 
 int check(const Registry& registry, const JobOptions& options, Comm& comm) {
-  const auto job = read_job(options);
-  const auto simulation = InputPhase::within([&] { return registry.make(job); });
-  print_warnings(left_out(*simulation, Output::read(job)));
-  const auto plan = simulation->check({&comm, {}});
-  fmt::print("{}: the job is sound\n{}", job.name(), plan.text());
-  for (const auto* files : {"files", "model", "plots"}) {
-    const auto output = Output::read(job);
-    const auto& paths = std::string_view(files) == "files"   ? output.files
-                        : std::string_view(files) == "model" ? output.model
-                                                             : output.plots;
-    for (const auto& path : paths) fmt::print("  {:<10} {}\n", "would write", path.string());
-  }
+  const auto config = read_job(options);
+  auto job = InputPhase::within([&] { return registry.make(config); });
+  job.runtime.comm = &comm;
+  job.runtime.checkpoint = {};
+  print_warnings(left_out(*job.simulation, job.output));
+  const auto plan = job.simulation->check(job.runtime);
+  fmt::print("{}: the job is sound\n{}", config.name(), plan.text());
+  for (const auto* files : {&job.output.files, &job.output.model, &job.output.plots})
+    for (const auto& path : *files) fmt::print("  {:<10} {}\n", "would write", path.string());
   return 0;
 }
 

@@ -23,7 +23,8 @@ struct JobOptions {
 };
 
 struct NewOptions {
-  std::string physics = "gravity", mesh = "regular", survey = "grid", file;
+  std::string physics = "gravity", file;
+  std::string mesh, survey;  ///< kinds to show; empty: the physics' own choice
   bool reference = false;
 };
 

@@ -38,6 +38,18 @@ std::string without_pipes(std::string_view text) {
   return out;
 }
 
+/// Of the reference's table.
+std::string rows(std::span<const Key> keys) {
+  std::string text;
+  for (const auto& key : keys)
+    text += fmt::format("| `{}` | {} | {} | {} |\n", key.name, key.type,
+                        key.fallback.empty()     ? "must be given"
+                        : key.fallback == "none" ? "none"
+                                                 : fmt::format("`{}`", key.fallback),
+                        without_pipes(key.help));
+  return text;
+}
+
 }  // namespace
 
 std::string job_template(std::span<const Section> sections, const std::map<std::string, std::string>& kinds,
@@ -71,9 +83,10 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
   return text;
 }
 
-std::string job_reference(std::span<const Section> sections) {
-  std::string text =
-      "# The job file\n\n"
+std::string job_reference(std::string_view physics, std::string_view summary,
+                          std::span<const Section> sections) {
+  std::string text = fmt::format("# The job file of {}\n\n{}\n\n", physics, summary);
+  text +=
       "A job is a [TOML](https://toml.io) file with the tables below. Numbers are in SI units; a text such as"
       " `\"22 km\"`\nnames another unit, and a list may end with the unit of all its entries:"
       " `[0, 22, 0, 22, -8, 0, \"km\"]`. In lists of\nwidths and faces `\"60*20\"` stands for sixty times 20."
@@ -81,9 +94,14 @@ std::string job_reference(std::span<const Section> sections) {
       " `--arg name=VALUE`, and `${data}` by `--data FOLDER`. Any key can be set on the\ncommand line:"
       " `--set survey.height=100`.\n\nA key that is not listed here, or that has no effect in a job, stops "
       "the"
-      " run.\n\nThis page is written by `terrane new gravity --reference`.\n";
+      " run.\n\n";
+  text += fmt::format("This page is written by `terrane new {} --reference`.\n", physics);
   std::string_view last;
   for (const auto& section : sections) {
+    if (section.kind.empty() && section.path == last) {
+      text += rows(section.keys);
+      continue;
+    }
     if (section.kind.empty()) {
       text += fmt::format("\n## `{}`\n\n{}\n", heading_of(section.path), section.summary);
     } else if (section.path != last) {
@@ -93,13 +111,7 @@ std::string job_reference(std::span<const Section> sections) {
       text += fmt::format("\n### kind = \"{}\"\n\n{}\n", section.kind, section.summary);
     }
     last = section.path;
-    text += "\n| key | type | default | |\n|---|---|---|---|\n";
-    for (const auto& key : section.keys)
-      text += fmt::format("| `{}` | {} | {} | {} |\n", key.name, key.type,
-                          key.fallback.empty()     ? "must be given"
-                          : key.fallback == "none" ? "none"
-                                                   : fmt::format("`{}`", key.fallback),
-                          without_pipes(key.help));
+    text += "\n| key | type | default | |\n|---|---|---|---|\n" + rows(section.keys);
   }
   return text;
 }

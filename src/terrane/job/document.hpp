@@ -14,7 +14,9 @@ namespace terrane {
 std::string job_template(std::span<const Section> sections, const std::map<std::string, std::string>& kinds,
                          const std::string& heading);
 
-/// The reference of all tables and keys, in Markdown.
-std::string job_reference(std::span<const Section> sections);
+/// The reference of all tables and keys of one physics, in Markdown. Sections of one path and no kind that
+/// follow each other are one table.
+std::string job_reference(std::string_view physics, std::string_view summary,
+                          std::span<const Section> sections);
 
 }  // namespace terrane

@@ -2,29 +2,39 @@
 
 #include <fmt/format.h>
 
-#include "terrane/base/memory.hpp"
+#include <algorithm>
+
 #include "terrane/base/text.hpp"
-#include "terrane/job/output.hpp"
 
 namespace terrane {
 
-std::string Plan::text() const {
-  std::string text;
-  const auto line = [&](std::string_view what, const std::string& value) {
-    text += fmt::format("  {:<10} {}\n", what, value);
-  };
-  line("sources", fmt::format("{}", sources));
-  line("stations", fmt::format("{}", stations));
-  line("pairs", fmt::format("{:.3g}", pairs));
-  line("memory", fmt::format("{} of {} available", bytes_text(static_cast<double>(memory_bytes)),
-                             bytes_text(static_cast<double>(memory_available))));
-  if (seconds > 0) line("time", seconds < 0.1 ? "less than 0.1 s" : "about " + duration_text(seconds));
-  line("method", reason.empty() ? method : fmt::format("{}: {}", method, reason));
-  line("device", device);
-  for (const auto& note : notes) line("note", note);
-  for (const auto& warning : warnings) line("warning", warning);
-  return text;
+namespace {
+
+/// Jobs written when there was no other physics name none.
+constexpr std::string_view unnamed_physics = "gravity";
+
+/// The tables that a physics reads, as keys of the whole job: a mistyped one is found before its keys are
+/// missed.
+std::vector<Key> tables_of(const Physics& physics) {
+  std::vector<Key> tables{{"title", "text", "\"\"", "A line about the job."}};
+  for (const auto& section : physics.sections) {
+    const auto name = section.path.substr(0, section.path.find('.'));
+    const auto known = [&](const Key& table) { return table.name == name; };
+    if (std::none_of(tables.begin(), tables.end(), known))
+      tables.push_back({name, "table", "none", section.summary});
+  }
+  return tables;
 }
+
+/// All keys of one table, whatever its kind.
+std::vector<Key> keys_of(const Physics& physics, std::string_view path) {
+  std::vector<Key> keys;
+  for (const auto& section : physics.sections)
+    if (section.path == path) keys.insert(keys.end(), section.keys.begin(), section.keys.end());
+  return keys;
+}
+
+}  // namespace
 
 const Physics& Registry::find(std::string_view name) const {
   std::vector<std::string_view> names;
@@ -36,27 +46,24 @@ const Physics& Registry::find(std::string_view name) const {
                    fmt::format("Allowed: {}.", joined(names)));
 }
 
-std::unique_ptr<Simulation> Registry::make(const Config& job) const {
-  const auto names = job.keys();
-  // The tables of a job are the same for every physics; a mistyped one is found before its keys are missed.
-  static constexpr Key tables[] = {{"title", "text", "\"\"", "A line about the job."},
-                                   {"mesh", "table", "none", "Where the model's cells or prisms are."},
-                                   {"model", "table", "none", "What they are made of."},
-                                   {"survey", "table", "none", "Where the fields are wanted."},
-                                   {"simulation", "table", "none", "Which fields, and how."},
-                                   {"output", "table", "none", "Which files are written."}};
-  const auto root = job.describe({tables});
-  root.text("title");
-  const auto simulation = root.table("simulation");
-  const std::string wanted = simulation.has("physics") ? simulation.text("physics") : "gravity";
+Job Registry::make(const Config& job) const {
+  const auto simulation = job.table("simulation");
+  const std::string wanted =
+      simulation.has("physics") ? simulation.text("physics") : std::string(unnamed_physics);
   const Physics* physics = nullptr;
   try {
     physics = &find(wanted);
   } catch (const InputError& error) {
     throw simulation.wrong("physics", error.problem(), error.next());
   }
-  auto made = physics->make(root);
-  Output::read(root);
+  const auto root = job.describe({tables_of(*physics)});
+  root.text("title");
+  const auto keys = keys_of(*physics, "simulation");
+  Job made;
+  made.runtime = Runtime::read(simulation.describe({keys}));
+  made.simulation = physics->make(root, made.runtime);
+  made.output = Output::read(root);
+  made.runtime.checkpoint = made.output.checkpoint;
   job.finish();
   return made;
 }

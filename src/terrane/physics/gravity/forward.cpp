@@ -68,9 +68,10 @@ void check_values(const Prisms& prisms, const Stations& stations) {
 }
 
 void check_parameters(const Parameters& p) {
-  if (!(p.accuracy >= best_accuracy && p.accuracy <= 1e-3))
-    throw InputError("forward: accuracy", fmt::format("{} is out of range", p.accuracy),
-                     "Allowed: from 2e-15 (\"best\") to 1e-3, relative.");
+  if (!(p.accuracy >= best_accuracy && p.accuracy <= loosest_accuracy))
+    throw InputError(
+        "forward: accuracy", fmt::format("{} is out of range", p.accuracy),
+        fmt::format("Allowed: from {} (\"best\") to {}, relative.", best_accuracy, loosest_accuracy));
   if (!(std::isfinite(p.gravitational_constant) && p.gravitational_constant > 0))
     throw InputError("forward: gravitational_constant",
                      fmt::format("{} is not possible", p.gravitational_constant),

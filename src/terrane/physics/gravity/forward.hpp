@@ -3,8 +3,8 @@
 
 #include "terrane/base/progress.hpp"
 #include "terrane/physics/gravity/parameters.hpp"
+#include "terrane/physics/gravity/report.hpp"
 #include "terrane/physics/gravity/views.hpp"
-#include "terrane/simulation/result.hpp"
 #include "terrane/simulation/runtime.hpp"
 
 namespace terrane::gravity {

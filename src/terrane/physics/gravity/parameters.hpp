@@ -27,8 +27,8 @@ enum class Partition { automatic, stations, prisms };
 /// single_accuracy; sums are always formed in double.
 enum class Precision { double_precision, single_precision };
 
-/// Relative accuracy that stands for "best": what double precision can give.
-inline constexpr double best_accuracy = 2e-15;
+/// Relative accuracies that can be asked for; the best is what double precision can give.
+inline constexpr double best_accuracy = 2e-15, default_accuracy = 1e-12, loosest_accuracy = 1e-3;
 
 /// What single precision on a GPU keeps.
 inline constexpr double single_accuracy = 2e-6;
@@ -36,8 +36,8 @@ inline constexpr double single_accuracy = 2e-6;
 struct Parameters {
   ChannelSet channels{Channel::g_u};
   /// Relative, norm-wise (V, |g|, ‖Γ‖ each by itself): for the direct method of every prism-station pair, for
-  /// lattice and tree of the largest value over the survey. From best_accuracy to 1e-3.
-  double accuracy = 1e-12;
+  /// lattice and tree of the largest value over the survey. From best_accuracy to loosest_accuracy.
+  double accuracy = default_accuracy;
   Method method = Method::automatic;
   Partition partition = Partition::automatic;
   SingularPolicy singular = SingularPolicy::nan;

@@ -9,15 +9,19 @@
 namespace terrane::gravity {
 
 Physics physics() {
-  Physics gravity{"gravity", "Potential, gravity and gradient tensor of prisms.", {}, {}, {}};
+  Physics gravity;
+  gravity.name = "gravity";
+  gravity.summary = "Potential, gravity and gradient tensor of prisms.";
   const auto add = [&](std::span<const Section> sections) {
     gravity.sections.insert(gravity.sections.end(), sections.begin(), sections.end());
   };
   add(earth_sections());
   add(survey_sections());
   add({&Settings::section(), 1});
+  add({&Runtime::section(), 1});
   add({&Output::section(), 1});
-  gravity.make = [](const Config& job) { return Simulation::from_job(job); };
+  gravity.kinds = {{"mesh", "regular"}, {"model.body", "sphere"}, {"survey", "grid"}};
+  gravity.make = Simulation::from_job;
   gravity.serve = serve;
   return gravity;
 }

@@ -35,15 +35,18 @@ constexpr std::array<std::string_view, 3> partitions{"auto", "stations", "prisms
 constexpr std::array<std::string_view, 4> policies{"nan", "mean", "outside", "inside"};
 constexpr std::array<std::string_view, 2> precisions{"double", "single"};
 
-constexpr Key keys[] = {
+const std::string usual_accuracy = fmt::format("{}", default_accuracy);
+const std::string about_accuracy = fmt::format(
+    "Relative error allowed, from {} down to \"best\": what double precision can give.", loosest_accuracy);
+
+const Key keys[] = {
     {"physics", "text", "\"gravity\"", "What is computed.", "\"gravity\""},
     {"channels", "list of names", "[\"g_u\"]",
      "potential, g_e g_n g_u, g_ee g_nn g_uu g_en g_eu g_nu; or the groups all, vector, tensor; or the "
      "frame's"
      " own names.",
      "[\"all\"]"},
-    {"accuracy", "number or \"best\"", "1e-12",
-     "Relative error allowed, from 1e-3 down to \"best\": what double precision can give."},
+    {"accuracy", "number or \"best\"", usual_accuracy, about_accuracy},
     {"method", "text", "\"auto\"", "auto takes the cheapest that keeps the accuracy; direct, lattice, tree."},
     {"partition", "text", "\"auto\"",
      "What the ranks of a run under mpirun share: stations, or prisms where a rank cannot hold them all."},
@@ -52,18 +55,12 @@ constexpr Key keys[] = {
     {"precision", "text", "\"double\"",
      "Storage of the results: double or single. On a GPU single also computes distant pairs in float, right "
      "to 2e-6. Sums are always double."},
-    {"device", "text", "\"auto\"",
-     "auto takes a GPU where there is one and the run is worth it; cpu; cuda, or cuda:1 for the second GPU; "
-     "debug runs device code on the processors, to find faults."},
     {"gravitational_constant", "number", "6.67430e-11",
      "G in m3/(kg s2). Other programs use 6.67384e-11 or 6.674e-11."},
     {"frame", "text", "\"enu\"",
      "Names, axes and signs of the output: enu, harmonica, simpeg, ubc, tomofast."},
     {"units", "text", "\"geo\"", "geo: J/kg, mGal, E; si: m2/s2, m/s2, 1/s2."},
     {"verify", "count", "0", "Stations to recompute in quadruple precision, spread over the survey.", "8"},
-    {"threads", "count", "0", "How many; 0: all the machine has."},
-    {"memory", "text", "none",
-     "Most memory the run may take, \"2 GB\"; otherwise what the machine has left."},
     {"normal_gravity", "text", "none",
      "WGS84 or GRS80: adds normal gravity at the stations and, with survey.observed_column, the "
      "disturbance."},
@@ -71,7 +68,11 @@ constexpr Key keys[] = {
      "Takes the model for terrain: adds its downward pull and the disturbance without it."},
 };
 
-constexpr Section description{"simulation", "", "Which fields, and how.", keys};
+const Section description{"simulation", "", "Which fields, and how.", keys};
+
+Config simulation_table(const Config& job) {
+  return job.table("simulation").describe({keys, Runtime::section().keys});
+}
 
 template <std::size_t n>
 std::size_t place(const std::array<std::string_view, n>& names, const std::string& name) {
@@ -140,7 +141,8 @@ Prisms views(const PrismModel& model) {
 const Section& Settings::section() { return description; }
 
 Settings Settings::read(const Config& job) {
-  const auto table = job.table("simulation").describe({keys});
+  const auto table = simulation_table(job);
+  const auto runtime = Runtime::read(table);
   Settings settings;
   auto& p = settings.parameters;
   table.text("physics");
@@ -157,12 +159,13 @@ Settings Settings::read(const Config& job) {
   if (table.is_text("accuracy")) {
     if (table.text("accuracy") != "best")
       throw table.wrong("accuracy", fmt::format("\"{}\" is not an accuracy", table.text("accuracy")),
-                        "Write \"best\", or a number such as 1e-12.");
+                        fmt::format("Write \"best\", or a number such as {}.", default_accuracy));
     p.accuracy = best_accuracy;
   } else {
     p.accuracy = table.number("accuracy");
-    if (!(p.accuracy >= best_accuracy) || p.accuracy > 1e-3)
-      throw table.wrong("accuracy", fmt::format("{} is not between {} and 1e-3", p.accuracy, best_accuracy));
+    if (!(p.accuracy >= best_accuracy) || p.accuracy > loosest_accuracy)
+      throw table.wrong("accuracy", fmt::format("{} is not between {} and {}", p.accuracy, best_accuracy,
+                                                loosest_accuracy));
   }
   p.method = static_cast<Method>(place(methods, table.choice("method", methods)));
   p.partition = static_cast<Partition>(place(partitions, table.choice("partition", partitions)));
@@ -173,12 +176,8 @@ Settings Settings::read(const Config& job) {
   p.precision = static_cast<Precision>(place(precisions, table.choice("precision", precisions)));
   p.gravitational_constant = table.positive("gravitational_constant");
   p.verify = table.count("verify");
-  try {
-    p.device = device_from_text(table.text("device"));
-  } catch (const InputError& error) {
-    throw table.wrong("device", error.problem(), error.next());
-  }
-  p.threads = static_cast<int>(table.count("threads", 0, 65536));
+  p.device = runtime.device;
+  p.threads = runtime.threads;
   if (const auto ellipsoid = table.optional_text("normal_gravity"); ellipsoid && *ellipsoid != "none") {
     try {
       settings.normal_gravity = ellipsoid_from_name(*ellipsoid).name;
@@ -226,17 +225,10 @@ Simulation::Simulation(DensityModel model, Survey survey, Settings settings, Mem
         " survey.geoid turns heights above sea level into those");
 }
 
-std::unique_ptr<Simulation> Simulation::from_job(const Config& job) {
+std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   auto settings = Settings::read(job);
-  MemoryBudget memory;
-  const auto table = job.table("simulation").describe({keys});
-  if (const auto limit = table.optional_text("memory")) {
-    try {
-      memory.bytes = bytes_from_text(*limit);
-    } catch (const InputError& error) {
-      throw table.wrong("memory", error.problem(), error.next());
-    }
-  }
+  const auto table = simulation_table(job);
+  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
   auto stations = build_survey(job, memory);
   auto earth = build_earth(job, stations.projection, memory);
   std::unique_ptr<Simulation> made;
@@ -257,11 +249,17 @@ std::unique_ptr<Simulation> Simulation::from_job(const Config& job) {
   return made;
 }
 
-Parameters Simulation::needed() const {
+MemoryBudget Simulation::budget(const Runtime& runtime) const {
+  return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
+}
+
+Parameters Simulation::needed(const Runtime& runtime) const {
   Parameters needed = settings_.parameters;
+  if (runtime.device.kind != Device::Kind::automatic) needed.device = runtime.device;
+  if (runtime.threads > 0) needed.threads = runtime.threads;
   if (settings_.subtract_terrain) needed.channels.insert(Channel::g_u);
   needed.memory =
-      static_cast<std::size_t>(std::max(1.0, static_cast<double>(memory_.bytes) - memory_needed()));
+      static_cast<std::size_t>(std::max(1.0, static_cast<double>(budget(runtime).bytes) - memory_needed()));
   return needed;
 }
 
@@ -274,28 +272,34 @@ double Simulation::memory_needed() const {
 
 Plan Simulation::check(const Runtime& runtime) {
   Plan plan;
-  plan.sources = source_count(model_);
-  plan.stations = survey_.size();
-  plan.pairs = static_cast<double>(plan.sources) * static_cast<double>(plan.stations);
+  const std::size_t source_number = source_count(model_);
+  const double pairs = static_cast<double>(source_number) * static_cast<double>(survey_.size());
+  plan.problem = fmt::format("{} sources at {} stations", grouped(source_number), grouped(survey_.size()));
+  plan.work = pairs;
+  plan.work_unit = "pairs";
+  plan.add("sources", source_number, "", "sources");
+  plan.add("stations", survey_.size(), "", "stations");
+  plan.add("pairs", pairs, "", "pairs");
   plan.memory_bytes = static_cast<std::size_t>(memory_needed());
-  plan.memory_available = memory_.bytes;
+  const auto memory = budget(runtime);
+  plan.memory_available = memory.bytes;
   plan.notes = notes_;
   plan.warnings = warnings_;
   const auto columns = observed_columns(survey_, settings_.frame, settings_.units);
   plan.warnings.insert(plan.warnings.end(), columns.warnings.begin(), columns.warnings.end());
-  memory_.require("run", fmt::format("{} sources and {} stations", plan.sources, plan.stations),
-                  memory_needed());
+  memory.require("run", fmt::format("{} sources and {} stations", source_number, survey_.size()),
+                 memory_needed());
 
   const auto all = sources(model_);
-  auto parameters = needed();
+  auto parameters = needed(runtime);
   if (parameters.partition == Partition::prisms) parameters.method = Method::direct;
   const auto chosen = gravity::plan(views(all), views(survey_), parameters);
   const auto partition = choose_partition(chosen, runtime, parameters.memory);
   plan.memory_bytes += chosen.memory_bytes;
-  memory_.require("run",
-                  fmt::format("{} sources and {} stations by the {} method", plan.sources, plan.stations,
-                              name(chosen.method)),
-                  static_cast<double>(plan.memory_bytes));
+  memory.require("run",
+                 fmt::format("{} sources and {} stations by the {} method", source_number, survey_.size(),
+                             name(chosen.method)),
+                 static_cast<double>(plan.memory_bytes));
   plan.method = name(chosen.method);
   plan.reason = chosen.reason;
   plan.seconds = chosen.seconds / (runtime.comm ? runtime.comm->size() : 1);
@@ -328,10 +332,11 @@ std::map<std::string, std::string> Simulation::attributes() const {
   return all;
 }
 
-Result Simulation::run(Progress* progress, const Runtime& runtime) {
-  memory_.require("run", fmt::format("{} sources and {} stations", source_count(model_), survey_.size()),
-                  memory_needed());
-  const auto parameters = needed();
+Result Simulation::run(const Runtime& runtime) {
+  budget(runtime).require("run",
+                          fmt::format("{} sources and {} stations", source_count(model_), survey_.size()),
+                          memory_needed());
+  const auto parameters = needed(runtime);
   const auto all = sources(model_);
   const std::size_t n = survey_.size();
   std::vector<std::vector<double>> values(parameters.channels.size(), std::vector<double>(n));
@@ -339,7 +344,8 @@ Result Simulation::run(Progress* progress, const Runtime& runtime) {
   Fields out{parameters.channels, {values.begin(), values.end()}, singular};
 
   Result result;
-  result.report = forward(views(all), views(survey_), parameters, out, progress, runtime);
+  const auto done = forward(views(all), views(survey_), parameters, out, runtime.progress, runtime);
+  result.report = done.named();
   result.report.warnings.insert(result.report.warnings.begin(), warnings_.begin(), warnings_.end());
   if (std::any_of(singular.begin(), singular.end(), [](auto flag) { return flag != 0; }))
     result.singular = std::move(singular);
@@ -347,9 +353,8 @@ Result Simulation::run(Progress* progress, const Runtime& runtime) {
   fill(result, values);
   result.attributes["device"] = result.report.device;
   result.attributes["method"] = result.report.method;
-  result.attributes["estimated_error"] = fmt::format("{:.1e}", result.report.estimated_error);
-  if (const auto floor = rounding_text(result.report); !floor.empty())
-    result.attributes["rounding_floor"] = floor;
+  result.attributes["estimated_error"] = fmt::format("{:.1e}", done.estimated_error);
+  if (const auto floor = rounding_text(done); !floor.empty()) result.attributes["rounding_floor"] = floor;
   return result;
 }
 

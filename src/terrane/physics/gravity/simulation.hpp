@@ -40,10 +40,10 @@ class Simulation final : public terrane::Simulation {
   /// Throws InputError: a reduction asked for that the survey has no columns for.
   Simulation(DensityModel model, Survey survey, Settings settings, MemoryBudget memory = {});
   /// From the tables [mesh], [model], [survey] and [simulation].
-  static std::unique_ptr<Simulation> from_job(const Config& job);
+  static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
   Plan check(const Runtime& runtime = {}) override;
-  Result run(Progress* progress = nullptr, const Runtime& runtime = {}) override;
+  Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
   void write_model(const std::string& path) const override;
 
@@ -53,7 +53,10 @@ class Simulation final : public terrane::Simulation {
 
  private:
   /// All channels to compute: those asked for, and what the reductions need.
-  Parameters needed() const;
+  /// On the device, the threads and in the memory of `runtime`; where it leaves them open, of the settings.
+  Parameters needed(const Runtime& runtime = {}) const;
+  /// Most bytes that the run may take.
+  MemoryBudget budget(const Runtime& runtime) const;
   double memory_needed() const;
   /// All of a result but its report, from the channels needed(), SI; without values it is an outline.
   void fill(Result& result, const std::vector<std::vector<double>>& values) const;

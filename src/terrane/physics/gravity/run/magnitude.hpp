@@ -21,8 +21,8 @@
 
 #include "terrane/base/progress.hpp"
 #include "terrane/physics/gravity/parameters.hpp"
+#include "terrane/physics/gravity/report.hpp"
 #include "terrane/physics/gravity/views.hpp"
-#include "terrane/simulation/result.hpp"
 
 namespace terrane::gravity {
 

@@ -1,0 +1,78 @@
+// What a run would do and what it did, in words and numbers that can be shown without knowing the physics.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace terrane {
+
+/// A fact of one physics about a run, with its name in Python and, where a person is to read it, a line.
+struct NamedValue {
+  using Value = std::variant<std::uint64_t, double, bool, std::string, std::map<std::string, double>>;
+
+  std::string name;  ///< "singular_stations"
+  Value value;
+  std::string unit;   ///< SI; empty: a count, a ratio or words
+  std::string label;  ///< "singular", in front of the line; empty: no line
+  std::string text;   ///< the line; empty: the value and its unit
+};
+
+/// What Plan and Report share.
+struct RunFacts {
+  std::string problem;  ///< "62,500 sources at 441 stations"
+  std::string method;   ///< "tree", "explicit"
+  std::string reason;   ///< why this method
+  std::string device;   ///< "cpu (AVX-512, 16 threads)"
+  double seconds = 0;   ///< wall time of the computation; of a plan: expected, 0 when it was not estimated
+  std::size_t memory_bytes = 0;  ///< planned working memory
+  double work = 0;               ///< how many units of work the run has; 0: its speed is not told
+  std::string work_unit;         ///< "pairs"
+  std::vector<NamedValue> values;
+  std::vector<std::string> notes, warnings;
+
+  void add(std::string name, NamedValue::Value value, std::string unit = {}, std::string label = {},
+           std::string text = {}) {
+    values.push_back({std::move(name), std::move(value), std::move(unit), std::move(label), std::move(text)});
+  }
+  /// Null when there is none of that name.
+  const NamedValue* find(std::string_view name) const;
+  /// A count, number or flag as a number. Throws InputError that lists the names.
+  double number(std::string_view name) const;
+  /// The values' lines: (label, text).
+  std::vector<std::pair<std::string, std::string>> lines() const;
+};
+
+/// What a run would do and cost, known before it starts.
+struct Plan : RunFacts {
+  std::size_t memory_available = 0;
+
+  /// One item per line, for people.
+  std::string text() const;
+};
+
+/// How far what was computed is from what was observed: residual = observed - computed.
+struct Misfit {
+  std::string field, unit;
+  std::size_t count = 0;     ///< stations that have an observation
+  double mean = 0, rms = 0;  ///< of the residual, in `unit`
+  std::size_t weighted = 0;  ///< stations whose observation has an uncertainty above zero
+  double chi_squared = 0;    ///< sum of (residual / uncertainty)² over these
+};
+
+/// What a run did.
+struct Report : RunFacts {
+  std::vector<Misfit> misfits;  ///< one a field that was observed too
+
+  /// One item per line, for people; not the warnings. Memory is the most that this process has held.
+  std::string text() const;
+};
+
+/// 1234567 → "1,234,567".
+std::string grouped(std::uint64_t number);
+
+}  // namespace terrane
