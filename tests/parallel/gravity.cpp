@@ -177,7 +177,7 @@ TEST(GravityOnRanks, HasTheSameBitsHoweverManyChunksADeviceHolds) {
     const auto stations = scattered(2100);
     const auto all = compute(prisms, stations, p);
     // After every part, so that there are rounds in which chunks are there already.
-    const Runtime in_rounds{comm.get(), {folder / "checkpoint.h5", 0, 0, false}};
+    const Runtime in_rounds{comm.get(), {folder / "checkpoint", 0, 0, false}};
     EXPECT_TRUE(same_bits(compute(prisms, stations, p, in_rounds).values, all.values));
   });
 }
@@ -192,7 +192,7 @@ TEST(GravityOnRanks, HasTheSameBitsWhereADeviceHoldsFewChunks) {
     p.device = {Device::Kind::debug, -1};
     const auto prisms = cells(8, 16);
     const auto stations = scattered(2100);
-    const Runtime in_rounds{comm.get(), {folder / "checkpoint.h5", 0, 0, false}};
+    const Runtime in_rounds{comm.get(), {folder / "checkpoint", 0, 0, false}};
     const auto few = compute(prisms, stations, p, in_rounds);
     setenv("TERRANE_DEBUG_MEMORY", "1000000000", 1);
     EXPECT_TRUE(same_bits(few.values, compute(prisms, stations, p).values));
@@ -279,7 +279,7 @@ TEST(GravityOnRanks, TheirTurnIsToldAndTheFastWayGivenBack) {
   on_all(comm, [&] {
     for (const auto partition : {Partition::stations, Partition::prisms}) {
       const auto p = parameters(Method::direct, partition);
-      const Runtime in_rounds{&comm, {folder / "checkpoint.h5", 0, 0, false}};
+      const Runtime in_rounds{&comm, {folder / "checkpoint", 0, 0, false}};
       compute(cells(13, 17), scattered(700), p, in_rounds);
     }
   });

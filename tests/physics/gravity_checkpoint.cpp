@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <random>
 
@@ -10,7 +11,6 @@
 #include "support/prism_field.hpp"
 #include "support/same_bits.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/io/hdf5.hpp"
 #include "terrane/physics/gravity/run/checkpoint.hpp"
 #include "terrane/physics/gravity/run/distribute.hpp"
 
@@ -75,10 +75,16 @@ Outcome compute(const Problem& problem, const Runtime& runtime = {}, Progress* p
 class GravityCheckpoint : public testing::Test {
  protected:
   testing_support::TemporaryFolder folder;
-  std::filesystem::path file() const { return folder / "run.checkpoint.h5"; }
+  std::filesystem::path file() const { return folder / "run.checkpoint"; }
   /// After every round.
   Runtime keeping() const { return {nullptr, {file(), 0, 0, false}}; }
   Runtime resuming() const { return {nullptr, {file(), 0, 0, true}}; }
+  /// Of a run of which nothing is done.
+  static Checkpoint empty_for(const Problem& problem) {
+    return {
+        0,
+        {std::vector(problem.parameters.channels.size(), std::vector<double>(problem.stations.size())), {}}};
+  }
   /// What the run of `problem` leaves behind when it is stopped somewhere.
   void interrupt(const Problem& problem) const {
     StopsAt user(0.4);
@@ -174,7 +180,7 @@ TEST_F(GravityCheckpoint, OfAnotherMethodIsRefusedAlsoWhereThePartitionIsOpen) {
     compute(problem, resuming());
     FAIL() << "another method went on";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("run.checkpoint.h5 was made with"));
+    EXPECT_THAT(error.what(), HasSubstr("run.checkpoint was made with"));
   }
   problem.parameters.accuracy = Problem().parameters.accuracy;
   try {
@@ -202,8 +208,7 @@ TEST_F(GravityCheckpoint, OfAMethodThatThisModelDoesNotAllowIsRefusedByName) {
     compute(problem, resuming());
     FAIL() << "another model went on";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(),
-                HasSubstr("run.checkpoint.h5 was made with method lattice, which cannot be had"));
+    EXPECT_THAT(error.what(), HasSubstr("run.checkpoint was made with method lattice, which cannot be had"));
     EXPECT_THAT(error.what(), HasSubstr("without --resume"));
   }
 }
@@ -211,15 +216,17 @@ TEST_F(GravityCheckpoint, OfAMethodThatThisModelDoesNotAllowIsRefusedByName) {
 TEST_F(GravityCheckpoint, OfAGpuThatIsNotHereIsRefusedWithWhatIsMissing) {
   auto problem = Problem();
   interrupt(problem);
-  auto arrays = io::read_hdf5_arrays(file().string());
-  arrays.attributes["run_device"] = "NVIDIA Q900";
-  io::write_hdf5_arrays(file().string(), arrays);
+  auto print = fingerprint({}, problem.stations.view(), problem.parameters, Method::direct, Device{},
+                           Partition::stations);
+  for (auto& [what, value, is_hash] : print)
+    if (what == "device") value = "NVIDIA Q900";
+  write_checkpoint(file(), print, problem.parameters.channels, empty_for(problem));
   problem.parameters.device = {};
   try {
     compute(problem, resuming());
     FAIL() << "went on without the GPU";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("run.checkpoint.h5 was made with device NVIDIA Q900"));
+    EXPECT_THAT(error.what(), HasSubstr("run.checkpoint was made with device NVIDIA Q900"));
     EXPECT_THAT(error.what(), HasSubstr(gpu_count() == 0 ? why_no_gpu() : "this run has"));
   }
 }
@@ -246,7 +253,7 @@ TEST_F(GravityCheckpoint, OfAnotherProblemIsRefusedWithWhatDiffers) {
       compute(other, resuming());
       FAIL() << "resumed, although " << what;
     } catch (const InputError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("run.checkpoint.h5 was made " + what));
+      EXPECT_THAT(error.what(), HasSubstr("run.checkpoint was made " + what));
       EXPECT_THAT(error.what(), HasSubstr("without --resume"));
     }
   };
@@ -285,11 +292,45 @@ TEST_F(GravityCheckpoint, DoesNotMindWhatFollowsFromTheSums) {
 TEST_F(GravityCheckpoint, ThatIsDamagedIsRefused) {
   const Problem problem;
   interrupt(problem);
-  const auto size = std::filesystem::file_size(file());
-  std::filesystem::resize_file(file(), size / 2);
-  EXPECT_THROW(compute(problem, resuming()), Error);
-  std::ofstream(file(), std::ios::trunc) << "not HDF5";
+  const auto good = testing_support::bytes_of(file().string());
+  std::filesystem::resize_file(file(), good.size() / 2);
   EXPECT_THROW(compute(problem, resuming()), FileError);
+  std::ofstream(file(), std::ios::trunc) << "not a checkpoint";
+  EXPECT_THROW(compute(problem, resuming()), FileError);
+  std::mt19937 random(36);
+  for (int flip = 0; flip < 36; ++flip) {
+    auto bad = good;
+    const auto bit = std::uniform_int_distribution<std::size_t>(0, 8 * good.size() - 1)(random);
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+    std::ofstream(file(), std::ios::binary) << bad;
+    EXPECT_THROW(compute(problem, resuming()), FileError) << "bit " << bit;
+  }
+}
+
+TEST_F(GravityCheckpoint, ThatHoldsNonsenseIsRefused) {
+  const Problem problem;
+  const auto channels = problem.parameters.channels;
+  const auto print = fingerprint(problem.prisms.view(), problem.stations.view(), problem.parameters,
+                                 Method::direct, {Device::Kind::cpu, -1}, Partition::stations);
+  const auto refused = [&](const Checkpoint& forged) {
+    write_checkpoint(file(), print, channels, forged);
+    return testing_support::message([&] { compute(problem, resuming()); });
+  };
+  auto forged = empty_for(problem);
+  EXPECT_EQ(refused(forged), "no error");
+  forged.parts = 1000000;
+  EXPECT_THAT(refused(forged), HasSubstr("run.checkpoint: is damaged: 1000000 of"));
+  forged = empty_for(problem);
+  forged.sums.values[1][5] = std::nan("");
+  EXPECT_THAT(refused(forged), HasSubstr("run.checkpoint: is damaged: \"g_e\"[5] is nan"));
+  forged = empty_for(problem);
+  forged.sums.contacts = {{problem.stations.size(), 100, 3}};
+  EXPECT_THAT(refused(forged), HasSubstr("is damaged: it tells of station 9015 of 9015"));
+  forged.sums.contacts = {{7, INFINITY, 3}};
+  EXPECT_THAT(refused(forged), HasSubstr("is damaged: \"their densities\"[0] is inf"));
+  forged = empty_for(problem);
+  for (auto& column : forged.sums.values) column.pop_back();
+  EXPECT_THAT(refused(forged), HasSubstr("has the shape [9014], not [9015]"));
 }
 
 TEST_F(GravityCheckpoint, ThatCannotBeWrittenDoesNotCostTheRun) {

@@ -424,8 +424,7 @@ bool is_newline(char c) { return c == '\n' || c == '\r'; }
 
 }  // namespace
 
-std::string shown(std::string_view token) {
-  constexpr std::size_t most = 40;
+std::string shown(std::string_view token, std::size_t most) {
   std::string out;
   for (const char c : token.substr(0, most))
     out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;

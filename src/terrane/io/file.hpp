@@ -69,8 +69,8 @@ std::string read_head(const std::string& path, std::size_t count);
 bool parse_number(std::string_view text, double& value) noexcept;
 bool parse_integer(std::string_view text, std::int64_t& value) noexcept;
 
-/// Text for a message: at most 40 characters, control characters replaced.
-std::string shown(std::string_view text);
+/// Text for a message: at most `most` bytes, control characters replaced.
+std::string shown(std::string_view text, std::size_t most = 40);
 
 /// a*b*c, or InputError at `where` when that is beyond what an array can hold.
 std::size_t checked_product(std::string_view where, std::span<const std::int64_t> counts);

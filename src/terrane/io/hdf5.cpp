@@ -19,8 +19,7 @@ namespace terrane::io {
 
 namespace {
 
-constexpr std::string_view format_key = "format", mesh_format = "terrane tensor mesh 1",
-                           arrays_format = "terrane arrays 1";
+constexpr std::string_view format_key = "format", mesh_format = "terrane tensor mesh 1";
 constexpr std::array<const char*, 3> axis_names{"easting", "northing", "up"};
 constexpr std::size_t least_to_compress = 4096;
 constexpr unsigned compression_level = 4;
@@ -95,20 +94,6 @@ class Reader {
       out.cells.push_back(std::move(column));
     }
     out.attributes = attributes();
-    return out;
-  }
-
-  Arrays arrays() {
-    const Handle root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose);
-    if (!root.valid() || text_attribute(root, std::string(format_key).c_str()) != arrays_format)
-      throw InputError(path_, "is HDF5 of another kind", "Files of Terrane's own arrays were expected.");
-    Arrays out{{}, attributes()};
-    for (const auto& name : dataset_names()) {
-      Column column{name, "", "", {}};
-      std::vector<hsize_t> shape;
-      column.values = dataset(name.c_str(), shape, column.unit, &column.description);
-      out.columns.push_back(std::move(column));
-    }
     return out;
   }
 
@@ -336,24 +321,6 @@ void write_hdf5(const std::string& path, const MeshData& data) {
     out.dataset(axis_names[a], {faces[a]->size()}, *faces[a], "m", descriptions[a]);
   for (const auto& c : data.cells)
     out.dataset(c.name, {mesh.n_up(), mesh.n_north(), mesh.n_east()}, c.values, c.unit, c.description);
-  out.commit();
-}
-
-Arrays read_hdf5_arrays(const std::string& path) {
-  const LibraryLock lock;
-  try {
-    return Reader(path).arrays();
-  } catch (const std::bad_alloc&) {
-    throw MemoryError(path, "does not fit into memory");
-  }
-}
-
-void write_hdf5_arrays(const std::string& path, const Arrays& arrays) {
-  const LibraryLock lock;
-  Writer out(path);
-  out.attributes(arrays.attributes, arrays_format);
-  for (const auto& c : arrays.columns)
-    out.dataset(c.name, {c.values.size()}, c.values, c.unit, c.description);
   out.commit();
 }
 

@@ -15,15 +15,4 @@ namespace terrane::io {
 MeshData read_hdf5(const std::string& path);
 void write_hdf5(const std::string& path, const MeshData& mesh);
 
-/// Named lists of numbers, each of its own length, with units and descriptions; string attributes of the root
-/// group. What a run keeps for itself.
-struct Arrays {
-  std::vector<Column> columns;
-  Attributes attributes;
-};
-
-/// Throw FileError, InputError (not such a file), MemoryError.
-Arrays read_hdf5_arrays(const std::string& path);
-void write_hdf5_arrays(const std::string& path, const Arrays& arrays);
-
 }  // namespace terrane::io

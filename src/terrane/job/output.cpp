@@ -118,7 +118,7 @@ Output Output::read(const Config& job) {
                         "Allowed: .png, .svg, .pdf.");
   output.plot_channels = table.texts("plot_channels");
   const auto stem = output.files.empty() ? std::string("terrane") : output.files.front().stem().string();
-  output.checkpoint = checkpoint_settings(table, folder / (stem + ".checkpoint.h5"));
+  output.checkpoint = checkpoint_settings(table, folder / (stem + ".checkpoint"));
   return output;
 }
 

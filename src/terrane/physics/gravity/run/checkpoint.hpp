@@ -1,25 +1,20 @@
-// What a long run has done so far, in a file: sums for G = 1 of the parts that are finished, and all that
-// they depend on, so that they are never taken for those of another problem.
+// What a long gravity run keeps in its checkpoint (simulation/checkpoint.hpp): sums for G = 1 of the parts
+// that are done.
 #pragma once
 
 #include <filesystem>
 #include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "terrane/physics/gravity/parameters.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/physics/gravity/sum/summation.hpp"
 #include "terrane/physics/gravity/views.hpp"
+#include "terrane/simulation/checkpoint.hpp"
 
 namespace terrane::gravity {
 
-/// Names and values of everything that determines the bits of the sums: "accuracy" "1e-12", "prisms" and a
-/// hash. What follows from the sums (G, units, the singular policy) is not part of it.
-using Fingerprint = std::vector<std::pair<std::string, std::string>>;
-
-/// prisms: those that are summed, so bars after merging.  partition: stations or prisms
+/// Everything that determines the bits of the sums. What follows from them (G, units, the singular policy) is
+/// not part of it.  prisms: those that are summed, so bars after merging.  partition: stations or prisms
 Fingerprint fingerprint(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                         Method method, Device device, Partition partition);
 

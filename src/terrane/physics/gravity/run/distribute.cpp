@@ -515,7 +515,8 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
 
     const std::size_t parts = worker->parts(), ranks = static_cast<std::size_t>(comm.size());
     if (state.parts > parts)
-      throw FileError(settings.file.string(), fmt::format("has {} of {} parts done", state.parts, parts),
+      throw FileError(settings.file.string(),
+                      fmt::format("is damaged: {} of {} parts are done", state.parts, parts),
                       "Remove it, and run without --resume.");
     if (state.parts > 0)
       out.notes.push_back(fmt::format("resumed from {}, with {:.0f} % done", settings.file.string(),

@@ -1,0 +1,100 @@
+// What a long run has done so far, in a file, so that it can go on: of a problem that is cut into fixed
+// parts, how many of the first are done, and the arrays that a house needs to go on from there.
+//
+// With them stands the fingerprint: all that determines the bits of those arrays. A checkpoint of anything
+// else is refused and told what differs. So is one that is damaged: every byte of the file is under a
+// checksum (io/array_file.hpp), and what passes it is still held against types, sizes and ranges, for a
+// checkpoint may come from anywhere. Its numbers are believed: go on only from your own.
+#pragma once
+
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terrane/base/error.hpp"
+#include "terrane/io/array_file.hpp"
+
+namespace terrane {
+
+/// One thing that determines bits: "accuracy" "1e-12"; of data, a hash of them.
+struct Determinant {
+  std::string what, value;
+  bool is_hash = false;  ///< a message says "for other prisms" and not what the hashes are
+};
+using Fingerprint = std::vector<Determinant>;
+
+/// 64 bits of the values' bits, in 16 digits. A change of one value always changes it.
+std::string hash(std::initializer_list<std::span<const double>> columns);
+/// Program, version and commit: where every fingerprint begins.
+Determinant this_program();
+
+class CheckpointWriter {
+ public:
+  /// The parts 0 .. parts − 1 are done. The file is replaced whole by finish(), or not at all. Throws
+  /// FileError, as do all members.
+  CheckpointWriter(const std::filesystem::path& file, const Fingerprint& of, std::size_t parts);
+
+  /// A list, whole.  T: double, float, std::int64_t, unsigned char
+  template <class T>
+  void list(std::string_view name, std::span<const T> values) {
+    out_.list(name, values);
+  }
+  /// An array whose values come in pieces, in order.
+  template <class T>
+  void define(std::string_view name, std::initializer_list<std::size_t> shape) {
+    out_.define<T>(name, {shape.begin(), shape.size()});
+  }
+  template <class T>
+  void piece(std::string_view name, std::span<const T> values) {
+    out_.piece(name, values);
+  }
+  void finish() { out_.finish(); }
+
+ private:
+  io::ArrayFileWriter out_;
+};
+
+class CheckpointReader {
+ public:
+  /// Nothing when there is no such file. Throws FileError: damaged, or no checkpoint.
+  static std::optional<CheckpointReader> open(const std::filesystem::path& file);
+  /// The bytes of the file `name`.
+  static CheckpointReader from_bytes(std::string name, std::string bytes);
+
+  /// What the run that wrote it says of one thing that determined its bits; empty: nothing.
+  std::string_view told(const std::string& what) const;
+  /// Throws InputError: it was made for another problem; the message says what differs first.
+  void expect(const Fingerprint& of) const;
+  std::size_t parts() const noexcept { return parts_; }
+  /// Throws FileError: more parts are done than there are.
+  void expect_parts(std::size_t all) const;
+
+  /// Values of a list, or of an array in the order of memory.
+  bool holds(std::string_view name) const;
+  std::size_t size(std::string_view name) const;
+  /// All values of an array of this shape; numbers are finite. Throws FileError: it is not there, of another
+  /// type, of another shape, or holds NaN or infinity.
+  template <class T>
+  std::vector<T> array(std::string_view name, std::initializer_list<std::size_t> shape);
+  /// As many of its values as fit into `values`, from `first`.
+  template <class T>
+  void read(std::string_view name, std::initializer_list<std::size_t> shape, std::size_t first,
+            std::span<T> values);
+
+  /// What a house throws when it finds nonsense in its arrays.
+  FileError damaged(const std::string& how) const;
+
+ private:
+  explicit CheckpointReader(io::ArrayFileReader file);
+  template <class T>
+  void expect_array(std::string_view name, std::span<const std::size_t> shape) const;
+
+  io::ArrayFileReader in_;
+  std::size_t parts_ = 0;
+};
+
+}  // namespace terrane
