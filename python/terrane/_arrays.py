@@ -70,6 +70,25 @@ def vector(value: ArrayLike, name: str, unit: str = "", size: Optional[int] = No
     return array
 
 
+def count(value: Any, name: str, least: int = 1) -> int:
+    """A whole number, not one that is cut to a whole one."""
+    try:
+        whole = value.__index__() if hasattr(value, "__index__") and not isinstance(value, bool) else None
+        if whole is None and isinstance(value, (float, np.floating)) and float(value).is_integer():
+            whole = int(value)
+    except TypeError:  # an array of several
+        whole = None
+    if whole is None or whole < least:
+        raise InputError(name, f"is {value!r}", f"A whole number of at least {least} is expected.")
+    return int(whole)
+
+
+def text(value: Any, name: str, allowed: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(name, f"is {value!r}", f"Allowed: {allowed}.")
+    return value
+
+
 def axis(value: ArrayLike, name: str, least: int = 1) -> Floats:
     """Ascending coordinates, contiguous."""
     array = np.ascontiguousarray(vector(value, name, "m"))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Floats, faces, real, text_table, vector
+from ._arrays import Floats, count, faces, real, text, text_table, vector
 from ._progress import Progress, reporting
 from .errors import InputError, ShapeError, UnsupportedError
 from .mesh import PrismLayer, PrismSet, TensorMesh
@@ -88,11 +88,19 @@ def _channels(names: tuple[str, ...], frame: str, units: str) -> tuple[int, list
 def _wanted(channels: Union[str, Sequence[str]]) -> tuple[str, ...]:
     if isinstance(channels, str):
         return (channels,)
-    names = tuple(channels)
+    try:
+        names = tuple(channels)
+    except TypeError:
+        raise InputError("channels", f"is {channels!r}", f"Allowed: {', '.join(CHANNELS)}, all, vector, tensor.") \
+            from None
     for name in names:
         if not isinstance(name, str):
             raise InputError("channels", f"{name!r} is not a name", f"Allowed: {', '.join(CHANNELS)}.")
     return names
+
+
+def _in_frame(channels: Any, frame: Any, units: Any) -> tuple[int, list[_Channel], tuple[float, ...]]:
+    return _channels(_wanted(channels), text(frame, "frame", ", ".join(FRAMES)), text(units, "units", "geo, si"))
 
 
 def _choice(name: str, given: Any, allowed: Mapping[str, Any]) -> Any:
@@ -217,18 +225,20 @@ def forward(
     ...                         channels=["g_z"], frame="harmonica")["g_z"].round(4)
     array([1.8882])
     """
-    bits, listed, divisors = _channels(_wanted(channels), frame, units)
+    bits, listed, divisors = _in_frame(channels, frame, units)
     box = faces(prisms)
     rho = vector(density, "density", "kg/m3", box.shape[0], ": one for each prism")
     east, north, high, shape = _stations(easting, northing, up)
-    count = east.shape[0]
+    size = east.shape[0]
 
     single = _choice("precision", precision, _PRECISIONS)
     if out is None:
-        values = [np.empty(count) for _ in listed]
+        values = [np.empty(size) for _ in listed]
     else:
+        if not isinstance(out, Mapping):
+            raise InputError("out", f"is a {type(out).__name__}", "Expected a mapping of channels to arrays.")
         values = [_given(out, channel.name, shape, single) for channel in listed]
-    mask = np.empty(count, np.uint8)
+    mask = np.empty(size, np.uint8)
     fields = Fields()
     with reporting(progress) as report:
         fields._report = _core.forward(
@@ -339,12 +349,12 @@ class Simulation:
         self.model = model
         self.survey = survey
         self.frame, self.units, self.accuracy, self.method = frame, units, accuracy, method
-        bits, listed, _ = _channels(_wanted(channels), frame, units)
+        bits, listed, _ = _in_frame(channels, frame, units)
         self.channels = tuple(channel.name for channel in listed)
         self._make = (bits, _accuracy(accuracy), _choice("method", method, _METHODS),
                       _choice("singular", singular, _SINGULAR), _choice("precision", precision, _PRECISIONS),
-                      _number("gravitational_constant", gravitational_constant), int(verify), _device(device),
-                      _threads(threads), frame, units, _choice("partition", partition, _PARTITIONS),
+                      _number("gravitational_constant", gravitational_constant), count(verify, "verify", 0),
+                      _device(device), _threads(threads), frame, units, _choice("partition", partition, _PARTITIONS),
                       _text("memory", memory, '"2 GB"'), _text("normal_gravity", normal_gravity, '"WGS84"'),
                       bool(subtract_terrain))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Floats, _check_unit, axis, bounds_text, faces, real, text_table, vector
+from ._arrays import Floats, _check_unit, axis, bounds_text, count, faces, real, text_table, vector
 from .errors import InputError, ShapeError, UnsupportedError
 
 __all__ = ["PrismLayer", "PrismSet", "TensorMesh"]
@@ -102,9 +102,10 @@ class TensorMesh(_Shown):
             Cells along easting, northing and up.
         """
         edges = vector(box, "box", "m", 6)
-        counts = [int(n) for n in shape]
-        if len(counts) != 3 or min(counts) < 1:
-            raise ShapeError("shape", f"is {tuple(shape)}", "Expected three counts: along easting, northing, up.")
+        given = list(shape) if isinstance(shape, (Sequence, np.ndarray)) else [shape]
+        if len(given) != 3:
+            raise ShapeError("shape", f"is {shape!r}", "Expected three counts: along easting, northing, up.")
+        counts = [count(n, f"shape[{place}]") for place, n in enumerate(given)]
         if not (edges[0] < edges[1] and edges[2] < edges[3] and edges[4] < edges[5]):
             raise InputError("box", f"has no volume: {edges.tolist()}", "It reads west, east, south, north, bottom, top.")
         easting, northing, up = (np.linspace(edges[2 * a], edges[2 * a + 1], counts[a] + 1) for a in range(3))

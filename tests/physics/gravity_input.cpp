@@ -1,4 +1,5 @@
 // What forward() does with nothing, with too much, with nonsense, and when it is told to stop.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -115,6 +116,76 @@ TEST(ForwardGravity, SaysWhichDensityOrStationIsNotANumber) {
   c = Case();
   c.stations.up[2] = INFINITY;
   EXPECT_THAT(c.message<InputError>(), HasSubstr("forward: station 2: easting 7, northing 7, up inf"));
+}
+
+TEST(ForwardGravity, RefusesLengthsAndDensitiesBeyondItsFormulas) {
+  Case c;
+  c.prisms.density[1] = 1e308;
+  EXPECT_THAT(c.message<InputError>(), HasSubstr("forward: prism 1: density 1e+308 kg/m3"));
+  EXPECT_THAT(c.message<InputError>(), HasSubstr("from -1e+20 to 1e+20 kg/m3"));
+  c = Case();
+  c.prisms.top[0] = 1e150;
+  EXPECT_THAT(c.message<InputError>(), HasSubstr("forward: prism 0: bottom -30 m and top 1e+150 m"));
+  c = Case();
+  c.stations.easting[2] = -1e150;
+  EXPECT_THAT(c.message<InputError>(), HasSubstr("forward: station 2: easting -1e+150"));
+}
+
+TEST(ForwardGravity, IsFiniteWithinTheLengthsAndDensitiesThatItTakes) {
+  // Scales of 1e-12 m to the largest, densities likewise: no value may overflow on the way.
+  for (const double length : {1e-12, 1e-3, 1e8, 1e14})
+    for (const double density : {1e-20, 1e20})
+      for (const auto method : {Method::direct, Method::tree}) {
+        auto list =
+            test::mesh_block({-10 * length, 10 * length, -10 * length, 10 * length, -10 * length, 0},
+                             {8, 8, 8}, [&](int i, int j, int k) { return density * (1 + i + j + k) / 24; });
+        std::mt19937 random(3);
+        const auto stations = test::random_stations(
+            {-10 * length, 10 * length, -10 * length, 10 * length, length, 10 * length}, 600, random);
+        Parameters parameters;
+        parameters.channels = ChannelSet::all();
+        parameters.method = method;
+        parameters.accuracy = 1e-9;
+        std::vector<std::vector<double>> values(10, std::vector<double>(stations.size()));
+        const auto report = forward(list.view(), stations.view(), parameters,
+                                    {parameters.channels, {values.begin(), values.end()}, {}});
+        EXPECT_TRUE(report.warnings.empty()) << length << " m: " << report.warnings[0];
+        for (const auto& field : values)
+          for (const double value : field) ASSERT_TRUE(std::isfinite(value)) << length << " m";
+      }
+}
+
+TEST(ForwardGravity, CountsTheValuesThatAreLostToUnderflow) {
+  Case c;  // of lengths whose squares are nothing
+  c.prisms = {};
+  c.prisms.add({0, 1e-170, 0, 1e-170, -1e-170, 0}, 500);
+  c.stations.easting = c.stations.northing = c.stations.up = {2e-170, 3e-170, 1};
+  const auto report = c.run();
+  const auto lost = std::count_if(c.out.begin(), c.out.end(), [](double v) { return !std::isfinite(v); });
+  ASSERT_EQ(report.warnings.size(), lost > 0 ? 1U : 0U);
+  if (lost > 0) {
+    EXPECT_THAT(report.warnings[0], HasSubstr(fmt::format("{} of 3 values are not finite", lost)));
+  }
+}
+
+TEST(ForwardGravity, RefusesToWriteTwoArraysInOnePlace) {
+  Case c;
+  std::vector<double> shared(4);
+  c.parameters.channels = {Channel::g_u, Channel::g_n};
+  const auto message_of = [&](std::span<double> first, std::span<double> second) {
+    try {
+      forward(c.prisms.view(), c.stations.view(), c.parameters, {c.parameters.channels, {first, second}, {}});
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  const std::span<double> memory(shared), up(c.stations.up);
+  EXPECT_THAT(message_of(memory.first(3), memory.subspan(1)),
+              HasSubstr("forward: out for g_u: shares memory with out for g_n"));
+  EXPECT_THAT(message_of(memory.first(3), up), HasSubstr("forward: out for g_u: shares memory with up"));
+  std::vector<double> apart(6);
+  EXPECT_EQ(message_of(std::span(apart).first(3), std::span(apart).subspan(3)), "no error");
 }
 
 TEST(ForwardGravity, SaysWhatParametersAreAllowed) {

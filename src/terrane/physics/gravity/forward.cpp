@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
@@ -20,6 +22,37 @@
 namespace terrane::gravity {
 
 namespace {
+
+/// Within these no product of the formulas and no moment of order 8 leaves the range of double precision.
+constexpr double farthest = 1e15;  // m; a light year has 9.5e15
+constexpr double densest = 1e20;   // kg/m3; a neutron star has 1e18
+
+/// Arrays that are written share no value with another.
+void check_apart(const Prisms& prisms, const Stations& stations, const Fields& out) {
+  struct Memory {
+    std::string name;
+    std::span<const double> values;
+    bool written;
+  };
+  std::vector<Memory> all{{"west", prisms.west, false},           {"east", prisms.east, false},
+                          {"south", prisms.south, false},         {"north", prisms.north, false},
+                          {"bottom", prisms.bottom, false},       {"top", prisms.top, false},
+                          {"density", prisms.density, false},     {"easting", stations.easting, false},
+                          {"northing", stations.northing, false}, {"up", stations.up, false}};
+  const auto channels = out.channels.list();
+  for (std::size_t c = 0; c < out.values.size(); ++c)
+    all.push_back({fmt::format("out for {}", name(channels[c])), out.values[c], true});
+  const std::less<const double*> before;
+  for (std::size_t a = 0; a < all.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      const auto &x = all[a].values, &y = all[b].values;
+      if (x.empty() || y.empty() || !(all[a].written || all[b].written)) continue;
+      if (before(x.data(), y.data() + y.size()) && before(y.data(), x.data() + x.size()))
+        throw InputError(fmt::format("forward: {}", all[a].name),
+                         fmt::format("shares memory with {}", all[b].name),
+                         "Every array that is written needs memory of its own.");
+    }
+}
 
 void check_lengths(const Prisms& prisms, const Stations& stations, const Fields& out) {
   const auto check = [](const char* name, std::size_t size, const char* of, std::size_t wanted) {
@@ -41,31 +74,39 @@ void check_lengths(const Prisms& prisms, const Stations& stations, const Fields&
   if (!out.singular.empty()) check("singular", out.singular.size(), "easting", stations.size());
 }
 
+}  // namespace
+
 void check_values(const Prisms& prisms, const Stations& stations) {
+  const auto near = [](double length) { return std::abs(length) <= farthest; };  // false for NaN
   const auto axis = [&](const char* low_name, std::span<const double> low, const char* high_name,
                         std::span<const double> high) {
     for (std::size_t n = 0; n < low.size(); ++n)
-      if (!(std::isfinite(low[n]) && std::isfinite(high[n]) && high[n] > low[n]))
+      if (!(near(low[n]) && near(high[n]) && high[n] > low[n]))
         throw InputError(fmt::format("forward: prism {}", n),
                          fmt::format("{} {} m and {} {} m", low_name, low[n], high_name, high[n]),
-                         fmt::format("{} must be less than {}, and both finite.", low_name, high_name));
+                         fmt::format("{} must be less than {}, and both finite, from -{:g} to {:g} m.",
+                                     low_name, high_name, farthest, farthest));
   };
   axis("west", prisms.west, "east", prisms.east);
   axis("south", prisms.south, "north", prisms.north);
   axis("bottom", prisms.bottom, "top", prisms.top);
   for (std::size_t n = 0; n < prisms.density.size(); ++n)
-    if (!std::isfinite(prisms.density[n]))
-      throw InputError(fmt::format("forward: prism {}", n),
-                       fmt::format("density {} kg/m3", prisms.density[n]),
-                       "Densities are finite; leave out prisms that take no part.");
+    if (!(std::abs(prisms.density[n]) <= densest))
+      throw InputError(
+          fmt::format("forward: prism {}", n), fmt::format("density {} kg/m3", prisms.density[n]),
+          fmt::format("Densities are finite, from -{:g} to {:g} kg/m3; leave out prisms that take no"
+                      " part.",
+                      densest, densest));
   for (std::size_t n = 0; n < stations.size(); ++n)
-    if (!(std::isfinite(stations.easting[n]) && std::isfinite(stations.northing[n]) &&
-          std::isfinite(stations.up[n])))
-      throw InputError(fmt::format("forward: station {}", n),
-                       fmt::format("easting {}, northing {}, up {}", stations.easting[n],
-                                   stations.northing[n], stations.up[n]),
-                       "Coordinates are finite numbers in metres.");
+    if (!(near(stations.easting[n]) && near(stations.northing[n]) && near(stations.up[n])))
+      throw InputError(
+          fmt::format("forward: station {}", n),
+          fmt::format("easting {}, northing {}, up {}", stations.easting[n], stations.northing[n],
+                      stations.up[n]),
+          fmt::format("Coordinates are finite numbers in metres, from -{:g} to {:g}.", farthest, farthest));
 }
+
+namespace {
 
 void check_parameters(const Parameters& p) {
   if (!(p.accuracy >= best_accuracy && p.accuracy <= loosest_accuracy))
@@ -121,6 +162,7 @@ void settle_contacts(const std::vector<Contact>& contacts, const Parameters& par
 Report forward(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                const Fields& out, Progress* progress, const Runtime& runtime) {
   check_lengths(prisms, stations, out);
+  check_apart(prisms, stations, out);
   check_parameters(parameters);
   check_values(prisms, stations);
   const auto start = std::chrono::steady_clock::now();
@@ -196,11 +238,20 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.device = describe(report.device, wanted.partition, runtime);
   constexpr std::size_t chunk = 1 << 16;
   const std::size_t chunks = (stations.size() + chunk - 1) / chunk;
-  for_each(sums.values.size() * chunks, chunks > 1 ? parameters.threads : 1, [&](std::size_t task) {
+  std::vector<std::size_t> not_finite(sums.values.size() * chunks);
+  for_each(not_finite.size(), chunks > 1 ? parameters.threads : 1, [&](std::size_t task) {
     const std::size_t c = task / chunks, first = task % chunks * chunk;
-    for (std::size_t n = first; n < std::min(first + chunk, stations.size()); ++n)
-      out.values[c][n] = parameters.gravitational_constant * sums.values[c][n];
+    for (std::size_t n = first; n < std::min(first + chunk, stations.size()); ++n) {
+      const double value = parameters.gravitational_constant * sums.values[c][n];
+      not_finite[task] += !std::isfinite(value);
+      out.values[c][n] = value;
+    }
   });
+  if (const auto lost = std::accumulate(not_finite.begin(), not_finite.end(), std::size_t{0}); lost > 0)
+    report.warnings.push_back(fmt::format(
+        "{} of {} values are not finite: lengths, or distances to prisms, are too small or too large "
+        "for the formulas in this precision",
+        lost, sums.values.size() * stations.size()));
   std::fill(out.singular.begin(), out.singular.end(), static_cast<unsigned char>(0));
   settle_contacts(sums.contacts, parameters, out, report);
   constexpr double share_of_run = 0.02;  // to find out what rounding does

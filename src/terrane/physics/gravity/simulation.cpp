@@ -291,6 +291,7 @@ Plan Simulation::check(const Runtime& runtime) {
                  memory_needed());
 
   const auto all = sources(model_);
+  check_values(views(all), views(survey_));
   auto parameters = needed(runtime);
   if (parameters.partition == Partition::prisms) parameters.method = Method::direct;
   const auto chosen = gravity::plan(views(all), views(survey_), parameters);
