@@ -93,7 +93,8 @@ def run(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: O
     with reporting(progress) as report:
         result = Result(made.run(report))
     for warning in result.report["warnings"]:
-        print(f"terrane: warning: {warning}", file=sys.stderr)
+        text = "".join(c if c.isprintable() or c in "\n\t" else "?" for c in warning)
+        print(f"terrane: warning: {text}", file=sys.stderr)
     if write:
         for path in made.files:
             result._engine.write(path)

@@ -1,5 +1,6 @@
 """What users get wrong, and what the command says then."""
 
+import gzip
 import os
 import resource
 
@@ -42,6 +43,37 @@ PRISM_HEADER = "west [m],east [m],south [m],north [m],bottom [m],top [m],density
 
 
 class BadInput(CommandTest):
+    # -- input that was made to do harm
+
+    def test_JobThatNeverEndsIsRefused(self):
+        _, message = self.terrane("run", "/dev/zero", expect=2, timeout=60)
+        self.assertIn("are too many for a job file", message)
+
+    def test_KeyOfThousandsOfPartsIsRefused(self):
+        self.refused("a" + ".a" * 15000 + " = 1\n", "job.toml:1: tables are nested more than 100 deep")
+
+    def test_PackedFileThatGrowsBeyondTheMemoryAllowedIsRefused(self):
+        rows = "easting [m],northing [m],up [m]\n" + "0,0,0\n" * 5_000_000
+        self.write("stations.csv", gzip.compress(rows.encode(), 1))
+        self.refused(LIST.replace("[output]", '[simulation]\nmemory = "10 MB"\n[output]'),
+                     "stations.csv: unpacks to more than 10 MB", status=4)
+
+    def test_ControlCharactersOfAFileDoNotReachTheTerminal(self):
+        self.write("stations.csv", "easting [m],northing [m],\x1b]0;title\x07up [m]\n0,0,0\n")
+        message = self.refused(LIST, "stations.csv")
+        out, _ = self.terrane("info", "stations.csv")
+        for text in (message, out):
+            self.assertNotIn("\x1b", text)
+            self.assertNotIn("\x07", text)
+
+    def test_LengthsBeyondTheFormulasAreRefusedByCheckToo(self):
+        job = with_("[0, 2, 0, 2, -2, 0, \"km\"]", "[0, 1e150, 0, 2e3, -2e3, 0]")
+        job = job.replace('kind = "sphere"\ncentre = [1, 1, -1, "km"]\nradius = "500 m"',
+                          'kind = "box"\nbox = [0, 1e150, 0, 2e3, -2e3, 0]')
+        self.refused(job, "1e+149", "1e+15 m")
+        self.terrane("check", "job.toml", expect=2)
+        self.refused(with_("density = 400", "density = 1e308"), "density 1e+308")
+
     # -- the job file
 
     def test_UnknownKeyStopsWithItsLineAndTheNearestSpelling(self):

@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "support/files.hpp"
@@ -164,6 +166,29 @@ TEST(Table, BecomesAGriddedSurveyWhenItsRowsRunEastFirst) {
   ASSERT_TRUE(s.grid);
   EXPECT_THAT(s.grid->northing, ElementsAre(0, 2));
   EXPECT_FALSE(to_survey(csv("easting [m],northing [m],up [m]\n0,2,1\n1,2,1\n0,0,1\n1,0,1\n")).grid);
+}
+
+TEST(Csv, WithAHundredThousandColumnsIsReadInASecondOrTwo) {
+  std::string header = "c0", row = "0";
+  for (int c = 1; c < 100000; ++c) header += fmt::format(",c{}", c), row += ",1";
+  TextReader in("wide.csv", header + "\n" + row + "\n");
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(read_csv(in).columns.size(), 100000U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));  // minutes, column by column
+}
+
+TEST(Csv, TakesNoMoreMemoryThanItIsAllowed) {
+  std::string text = "a,b\n";
+  for (int row = 0; row < 100000; ++row) text += "1,2\n";
+  const auto read = [&](std::size_t memory) {
+    return message([&] {
+      TextReader in("rows.csv", text, memory);
+      read_csv(in);
+    });
+  };
+  EXPECT_EQ(read(4'000'000), "no error");
+  EXPECT_NE(read(2'000'000).find("rows.csv:1: would need 2.4 MB"), std::string::npos) << read(2'000'000);
+  EXPECT_NE(read(100'000).find("rows.csv: would need"), std::string::npos) << read(100'000);
 }
 
 }  // namespace

@@ -234,5 +234,40 @@ TEST(CheckedProduct, RefusesSizesThatOverflow) {
       AllOf(HasSubstr("mesh.msh:1"), HasSubstr("10000000 x 10000000 x 10000000")));
 }
 
+TEST(Names, WithAZeroByteAreRefusedAndNotCut) {
+  const TemporaryFolder folder;
+  const std::string name = folder / std::string("a\0b.nc", 6);
+  EXPECT_NE(message([&] { AtomicFile file(name); }).find("has a zero byte in its name"), std::string::npos);
+  EXPECT_NE(message([&] { PendingPath file(name); }).find("has a zero byte in its name"), std::string::npos);
+  EXPECT_NE(message([&] { read_bytes(name); }).find("has a zero byte in its name"), std::string::npos);
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+TEST(ReadBytes, DoesNotReadADeviceThatNeverEnds) {
+  EXPECT_NE(message([] { read_bytes("/dev/zero"); }).find("/dev/zero: is a device"), std::string::npos);
+}
+
+TEST(ReadBytes, UnpacksNoMoreThanItMayTake) {
+  const TemporaryFolder folder;
+  std::string packed(1 << 20, '\0');
+  uLongf size = packed.size();
+  z_stream stream{};
+  ASSERT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  const std::string zeros(100 << 20, '0');  // 100 MiB in 100 kB
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zeros.data()));
+  stream.avail_in = static_cast<uInt>(zeros.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(size);
+  ASSERT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  const auto path = folder.put("bomb.csv.gz", packed);
+  EXPECT_NE(message([&] { read_bytes(path, 10'000'000); }).find("bomb.csv.gz: unpacks to more than 10 MB"),
+            std::string::npos);
+  EXPECT_NE(message([&] { read_bytes(path, 10'000); }).find("bomb.csv.gz: is more than 10 kB"),
+            std::string::npos);
+  EXPECT_EQ(read_bytes(path, 200'000'000).size(), zeros.size());
+}
+
 }  // namespace
 }  // namespace terrane::io

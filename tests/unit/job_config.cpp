@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,6 +30,59 @@ TEST(Config, ReadsLengthsWithUnitsOrInMetres) {
   const auto table = survey("[survey]\nregion = [0, 22, \"500 m\", 22.5, \"km\"]\nheight = \"0.1 km\"\n");
   EXPECT_EQ(table.number("height", Quantity::length), 100.0);
   EXPECT_THAT(table.numbers("region", Quantity::length, 4), ElementsAre(0, 22e3, 500, 22.5e3));
+}
+
+TEST(Config, DoesNotTakeAProductOfUnitsForAnotherUnit) {
+  // Without its blank "m m" would be a millimetre.
+  for (const char* height : {"1 m m", "1 k m", "1 c m"})
+    EXPECT_THAT(
+        message([&] {
+          survey(fmt::format("[survey]\nheight = \"{}\"\n", height)).number("height", Quantity::length);
+        }),
+        HasSubstr("is not a unit known here"))
+        << height;
+}
+
+TEST(Config, RefusesKeysOfThousandsOfPartsBeforeAnybodyFollowsThem) {
+  const auto dots = [](int parts) {
+    std::string key = "a";
+    for (int p = 1; p < parts; ++p) key += ".a";
+    return key;
+  };
+  const auto refused = [](const std::string& text) {
+    EXPECT_THAT(message([&] { Config::parse(text); }), HasSubstr("tables are nested more than 100 deep"))
+        << text.substr(0, 60);
+  };
+  refused("\n" + dots(15000) + " = 1\n");
+  refused("[" + dots(15000) + "]\nx = 1\n");
+  refused("x = {" + dots(60) + " = {" + dots(60) + " = 1}}\n");
+  refused("t = {x = \"\"\"a\"\"\"\", " + dots(200) + " = 1}\n");  // two texts of quotes only
+  refused("x = \"#\"\ny = {z = '#', " + dots(200) + " = 1}\n");
+  EXPECT_THAT(message([&] {
+                Config::parse("", "job.toml", {}, {{dots(15000) + "=1"}, {}});
+              }),
+              HasSubstr("tables are nested more than 100 deep"));
+  EXPECT_THAT(message([&] { Config::parse("\n\n" + dots(102) + " = 1"); }), HasSubstr("job.toml:3: tables"));
+
+  // Dots of numbers, texts and comments do not count, nor do those of many keys.
+  std::string many = "# " + dots(500) + "\nx = [", more;
+  for (int n = 0; n < 500; ++n) many += "1.5, ", more += "k" + std::to_string(n) + ".a = 1\n";
+  EXPECT_NO_THROW(Config::parse(many + "2.5]\nt = \"" + dots(500) + "\"\nl = \"\"\"\n" + dots(500) +
+                                "\n\"\"\"\n" + more));
+}
+
+TEST(Config, RefusesZeroBytesInNamesOfFiles) {
+  const auto table = survey("[survey]\nregion = [\"b.nc\", \"a\\u0000b.nc\"]\nheight = \"a\\u0000b\"\n");
+  EXPECT_THAT(message([&] { table.texts("region"); }),
+              HasSubstr("survey.region: entry 2: the text holds a zero byte"));
+  EXPECT_THAT(message([&] { table.texts("height"); }),
+              HasSubstr("survey.height: the text holds a zero byte"));
+  EXPECT_THAT(message([&] { Config::parse(std::string_view("a = 1\nb\0", 8)); }),
+              HasSubstr("job.toml:2: a zero byte"));
+}
+
+TEST(Config, IsNotReadFromWhatNeverEnds) {
+  EXPECT_THAT(message([] { Config::read("/dev/zero"); }), HasSubstr("are too many for a job file"));
 }
 
 TEST(Config, GivesTheDefaultOfTheListAndKnowsWhatMayBeAbsent) {

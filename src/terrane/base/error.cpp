@@ -1,5 +1,7 @@
 #include "terrane/base/error.hpp"
 
+#include "terrane/base/text.hpp"
+
 namespace terrane {
 
 namespace {
@@ -23,9 +25,9 @@ std::string assemble(const std::string& where, const std::string& problem, const
 }  // namespace
 
 Error::Error(std::string where, std::string problem, std::string next)
-    : std::runtime_error(assemble(where, problem, next)),
-      where_(std::move(where)),
-      problem_(std::move(problem)),
-      next_(std::move(next)) {}
+    : std::runtime_error(printable(assemble(where, problem, next))),
+      where_(printable(where)),
+      problem_(printable(problem)),
+      next_(printable(next)) {}
 
 }  // namespace terrane

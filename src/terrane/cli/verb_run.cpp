@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "terrane/base/progress.hpp"
+#include "terrane/base/text.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/job/output.hpp"
@@ -18,7 +19,9 @@ namespace {
 std::string from_standard_input() {
   std::string text;
   char buffer[4096];
-  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;) text.append(buffer, n);
+  for (std::size_t n = 0;
+       (n = std::fread(buffer, 1, sizeof buffer, stdin)) > 0 && text.size() <= Config::largest;)
+    text.append(buffer, n);
   return text;
 }
 
@@ -26,7 +29,7 @@ void print_report(const Result& result) {
   std::string names;
   for (const auto& field : result.fields)
     names += fmt::format("{}{} [{}]", names.empty() ? "" : ", ", field.name, field.unit);
-  fmt::print("  {:<10} {}\n{}", "computed", names, result.report.text());
+  fmt::print("  {:<10} {}\n{}", "computed", names, printable(result.report.text()));
 }
 
 /// What the files will not hold; throws for a file that would hold nothing.
@@ -41,7 +44,7 @@ std::vector<std::string> left_out(const Simulation& simulation, const Output& ou
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
-  for (const auto& warning : warnings) fmt::print(stderr, "terrane: warning: {}\n", warning);
+  for (const auto& warning : warnings) fmt::print(stderr, "terrane: warning: {}\n", printable(warning));
 }
 
 }  // namespace
@@ -94,7 +97,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
                         "Name another with --output FOLDER.");
     }
 
-  if (!options.quiet) fmt::print("{}\n", config.name());
+  if (!options.quiet) fmt::print("{}\n", printable(config.name()));
   std::fflush(stdout);
   auto runtime = job.runtime;
   runtime.comm = &comm;
@@ -154,7 +157,7 @@ int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   job.runtime.checkpoint = {};
   print_warnings(left_out(*job.simulation, job.output));
   const auto plan = job.simulation->check(job.runtime);
-  fmt::print("{}: the job is sound\n{}", config.name(), plan.text());
+  fmt::print("{}: the job is sound\n{}", printable(config.name()), printable(plan.text()));
   for (const auto* files : {&job.output.files, &job.output.model, &job.output.plots})
     for (const auto& path : *files) fmt::print("  {:<10} {}\n", "would write", path.string());
   return 0;

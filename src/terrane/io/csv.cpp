@@ -9,6 +9,7 @@
 #include <deque>
 #include <iterator>
 #include <limits>
+#include <unordered_set>
 
 #include "terrane/base/error.hpp"
 #include "terrane/survey/channels.hpp"
@@ -170,7 +171,9 @@ Table read_csv(TextReader& in) {
   }
 
   std::vector<std::string_view> entries;
-  Splitter splitter(separator_of(line));
+  const char separator = separator_of(line);
+  std::unordered_set<std::string> names;
+  Splitter splitter(separator);
   splitter.split(in, line, entries);
   const auto is_number = [](std::string_view e) {
     double ignored = 0;
@@ -187,20 +190,24 @@ Table read_csv(TextReader& in) {
                                {}});
       continue;
     }
-    if (!table.columns.empty() && separator_of(line) == blanks_separator &&
+    if (!table.columns.empty() && separator == blanks_separator &&
         (entry.starts_with('[') || entry.starts_with('('))) {
       table.columns.back().unit = header_column(fmt::format("x {}", entry)).unit;
       continue;
     }
     auto column = header_column(entry);
     if (column.name.empty()) column.name = fmt::format("column_{}", c + 1);
-    if (table.find(column.name) != nullptr)
+    if (!names.insert(column.name).second)
       in.fail(fmt::format("two columns are called \"{}\"", shown(column.name)),
               "Give every column a name of its own.");
     table.columns.push_back(std::move(column));
   }
 
   const std::size_t n = table.columns.size();
+  // Each row has a line, and at least a separator for each column.
+  const std::size_t rows = std::min(in.lines_left() + 1, in.bytes_left() / n + 1) + (headless ? 1 : 0);
+  in.expect_memory(rows * (n + 1));
+  for (auto& column : table.columns) column.values.reserve(rows);
   const auto start = in.mark();
   std::vector<std::size_t> first_text(n, 0);  // 1 + row of the first entry that is no number
   const auto each_row = [&](auto&& use) {

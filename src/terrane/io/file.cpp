@@ -20,6 +20,7 @@
 #include <stdexcept>
 
 #include "terrane/base/error.hpp"
+#include "terrane/base/memory.hpp"
 
 namespace terrane::io {
 
@@ -111,7 +112,14 @@ void remove_leftovers(const std::string& path) noexcept {
   }
 }
 
+void check_name(const std::string& path) {
+  if (const auto zero = path.find('\0'); zero != std::string::npos)
+    throw FileError(path, fmt::format("has a zero byte in its name, after \"{}\"", path.substr(0, zero)),
+                    "Names of files have none.");
+}
+
 PendingPath::PendingPath(std::string path) : path_(std::move(path)), target_(resolved(path_)) {
+  check_name(path_);
   if (is_special(target_)) throw FileError(path_, "is not an ordinary file", "Give the name of a file.");
   ::close(create_temporary(path_, target_, temporary_));
 }
@@ -152,6 +160,7 @@ void PendingPath::commit() {
 }
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(resolved(path_)) {
+  check_name(path_);
   if (is_special(target_)) {
     descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) fail_write(path_, "cannot be written", errno);
@@ -202,6 +211,7 @@ namespace {
 
 /// Up to `limit` bytes of the file as it is.
 std::string raw_bytes(const std::string& path, std::size_t limit) {
+  check_name(path);
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
     const int error = errno;
@@ -215,6 +225,8 @@ std::string raw_bytes(const std::string& path, std::size_t limit) {
   struct stat status {};
   if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode))
     throw FileError(path, "is a folder", "Give the name of a file in it.");
+  if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && ::isatty(descriptor) == 0))
+    throw FileError(path, "is a device", "Give the name of a file.");  // /dev/zero never ends
   std::string bytes;
   if (S_ISREG(status.st_mode)) bytes.reserve(std::min(limit, static_cast<std::size_t>(status.st_size)));
   std::array<char, std::size_t{1} << 16> block;
@@ -308,10 +320,19 @@ std::string unpack(const std::string& path, std::string raw, std::size_t limit) 
 
 }  // namespace
 
-std::string read_bytes(const std::string& path) {
-  constexpr auto everything = std::numeric_limits<std::size_t>::max();
+std::string read_bytes(const std::string& path, std::size_t memory) {
+  const std::size_t most = ReadBudget(memory).left();
+  const auto within = [&](std::string bytes, const char* how) {
+    if (bytes.size() > most)
+      throw MemoryError(
+          path, fmt::format("{} more than {}", how, bytes_text(static_cast<double>(most))),
+          "That is all that reading may take here: cut out a part of the file, or allow more memory.");
+    return bytes;
+  };
   try {
-    return unpack(path, raw_bytes(path, everything), everything);
+    auto raw = within(raw_bytes(path, most + 1), "is");
+    const bool packed = is_gzip(raw) || is_xz(raw);
+    return packed ? within(unpack(path, std::move(raw), most + 1), "unpacks to") : raw;
   } catch (const std::bad_alloc&) {
     throw MemoryError(path, "does not fit into memory");
   } catch (const std::length_error&) {
@@ -431,14 +452,24 @@ std::string shown(std::string_view token, std::size_t most) {
   return token.size() > most ? out + "..." : out;
 }
 
-TextReader::TextReader(std::string name, std::string text) : name_(std::move(name)), text_(std::move(text)) {
+TextReader::TextReader(std::string name, std::string text, std::size_t memory)
+    : name_(std::move(name)), text_(std::move(text)), budget_(memory) {
+  budget_.take(name_, text_.size(), 1);
   if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF"))
     throw InputError(name_, "is UTF-16 text", "Save it as UTF-8.");
   if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
   if (!is_utf8(text_)) text_ = from_latin1(std::string_view(text_).substr(at_)), at_ = 0;
 }
 
-TextReader TextReader::open(const std::string& path) { return {path, read_bytes(path)}; }
+TextReader TextReader::open(const std::string& path, std::size_t memory) {
+  return {path, read_bytes(path, memory), memory};
+}
+
+std::size_t TextReader::lines_left() const noexcept {
+  const auto text = std::string_view(text_).substr(at_);
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n') +
+                                  std::count(text.begin(), text.end(), '\r'));
+}
 
 std::string TextReader::where() const { return line_ == 0 ? name_ : fmt::format("{}:{}", name_, line_); }
 
@@ -528,6 +559,7 @@ std::int64_t TextReader::integer(std::string_view what, std::int64_t least, std:
 std::vector<double> TextReader::numbers(std::size_t count, std::string_view what, bool run_lengths,
                                         bool allow_nan) {
   std::vector<double> out;
+  expect_memory(std::min(count, bytes_left() / 2 + 1));
   out.reserve(std::min(count, bytes_left() / 2 + 1));
   std::string_view word;
   while (out.size() < count) {
@@ -547,6 +579,7 @@ std::vector<double> TextReader::numbers(std::size_t count, std::string_view what
       fail(fmt::format("\"{}\" goes beyond the {} values expected ({} were there before): {}", shown(word),
                        count, out.size(), what),
            "Check the counts at the top of the file.");
+    expect_memory(out.size() + static_cast<std::size_t>(times));  // more than its text
     out.insert(out.end(), static_cast<std::size_t>(times), parsed(word.substr(star + 1), what, allow_nan));
   }
   return out;

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "terrane/io/memory.hpp"
+
 namespace terrane::io {
 
 /// Creates a temporary name beside `path`; commit() gives the file its name, the destructor removes what was
@@ -58,9 +60,13 @@ class AtomicFile {
 /// Removes what processes that were killed while they wrote this file left beside it.
 void remove_leftovers(const std::string& path) noexcept;
 
-/// The bytes of a file; gzip and xz are unpacked, known by their first bytes. Throws FileError (missing,
-/// unreadable, truncated or damaged), MemoryError.
-std::string read_bytes(const std::string& path);
+/// Throws FileError when a name holds a zero byte, where the system would cut it.
+void check_name(const std::string& path);
+
+/// The bytes of a file; gzip and xz are unpacked, known by their first bytes.  memory: that all of it may
+/// take; 0: what the machine has left. Throws FileError (missing, unreadable, a device, truncated or
+/// damaged), MemoryError.
+std::string read_bytes(const std::string& path, std::size_t memory = 0);
 
 /// The first bytes of a file, unpacked; at most `count`. Throws FileError.
 std::string read_head(const std::string& path, std::size_t count);
@@ -80,8 +86,9 @@ std::size_t checked_product(std::string_view where, std::span<const std::int64_t
 class TextReader {
  public:
   /// name: for messages; text: the whole of it.
-  TextReader(std::string name, std::string text);
-  static TextReader open(const std::string& path);
+  /// memory: that text and what is read of it may take; 0: what the machine has left.
+  TextReader(std::string name, std::string text, std::size_t memory = 0);
+  static TextReader open(const std::string& path, std::size_t memory = 0);
 
   const std::string& name() const noexcept { return name_; }
   /// Number of the line that the last line() or token() came from, counted from 1.
@@ -123,10 +130,15 @@ class TextReader {
   }
 
   std::size_t bytes_left() const noexcept { return text_.size() - at_; }
+  /// Line ends from here on.
+  std::size_t lines_left() const noexcept;
+  /// Throws MemoryError when so many values do not fit beside the text.
+  void expect_memory(std::size_t values) const { ReadBudget(budget_).take(where(), values); }
 
  private:
   double parsed(std::string_view token, std::string_view what, bool allow_nan) const;
   std::string name_, text_;
+  ReadBudget budget_;  // beside the text
   std::size_t at_ = 0, line_ = 0, next_line_ = 1;
   char comment_ = '\0';
 };

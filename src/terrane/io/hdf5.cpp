@@ -49,7 +49,8 @@ class Handle {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), file_(open(path), H5Fclose) {
+  Reader(const std::string& path, std::size_t memory)
+      : path_(path), budget_(memory), file_(open(path), H5Fclose) {
     if (!file_.valid())
       throw FileError(path, "cannot be opened as HDF5", "It may be truncated, damaged, or of another kind.");
   }
@@ -188,7 +189,7 @@ class Reader {
     H5Sget_simple_extent_dims(space, shape.data(), nullptr);
     const std::vector<std::int64_t> counts(shape.begin(), shape.end());
     const auto n = checked_product(where, counts);
-    check_memory(where, n);
+    budget_.take(where, n);
     std::vector<double> values(n);
     if (n > 0 && H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
       throw FileError(where, "cannot be read to its end", "The file may be truncated or damaged.");
@@ -198,6 +199,7 @@ class Reader {
   }
 
   const std::string& path_;
+  ReadBudget budget_;
   Handle file_;
 };
 
@@ -299,10 +301,10 @@ class Writer {
 
 }  // namespace
 
-MeshData read_hdf5(const std::string& path) {
+MeshData read_hdf5(const std::string& path, std::size_t memory) {
   const LibraryLock lock;
   try {
-    return Reader(path).mesh();
+    return Reader(path, memory).mesh();
   } catch (const std::bad_alloc&) {
     throw MemoryError(path, "does not fit into memory");
   }

@@ -12,7 +12,8 @@
 
 namespace terrane::io {
 
-MeshData read_hdf5(const std::string& path);
+/// memory: bytes that it may take; 0: what the machine has left.
+MeshData read_hdf5(const std::string& path, std::size_t memory = 0);
 void write_hdf5(const std::string& path, const MeshData& mesh);
 
 }  // namespace terrane::io

@@ -1,4 +1,5 @@
-// Sizes that a file claims, held against the machine before anything is allocated.
+// What reading a file may take, asked before it is taken: files claim sizes, and packed ones are larger than
+// they look.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,18 @@
 
 namespace terrane::io {
 
-/// Throws MemoryError when `count` float64 values would not fit into the memory of this machine.
-void check_memory(const std::string& where, std::size_t count);
+/// What is left for reading; counts down.
+class ReadBudget {
+ public:
+  /// 0: what this machine has left.
+  explicit ReadBudget(std::size_t bytes = 0);
+  std::size_t left() const noexcept { return left_; }
+  /// Throws MemoryError that names the file when `count` values of `width` bytes do not fit beside what was
+  /// taken before.
+  void take(const std::string& where, std::size_t count, std::size_t width = sizeof(double));
+
+ private:
+  std::size_t left_;
+};
 
 }  // namespace terrane::io

@@ -68,7 +68,7 @@ struct Axis {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path) {
+  Reader(const std::string& path, std::size_t memory) : path_(path), budget_(memory) {
     if (!std::filesystem::exists(path))
       throw FileError(path, "cannot be opened: No such file or directory",
                       "Check the name; relative names start from the current folder.");
@@ -267,7 +267,7 @@ class Reader {
     for (const int d : v.dimensions) shape.push_back(static_cast<std::int64_t>(dimension(d).size));
     const auto where = fmt::format("{}: variable \"{}\"", path_, v.name);
     const auto n = checked_product(where, shape);
-    check_memory(where, n);
+    budget_.take(where, n);
     std::vector<double> out(n);
     if (n > 0)
       check(nc_get_var_double(file_, v.id, out.data()),
@@ -488,6 +488,7 @@ class Reader {
   }
 
   const std::string& path_;
+  mutable ReadBudget budget_;
   int file_ = -1;
   bool open_ = false;
   std::vector<Dimension> dimensions_;
@@ -612,9 +613,9 @@ auto guarded(const std::string& path, Function&& function) {
 
 }  // namespace
 
-Content read_netcdf(const std::string& path, const std::string& field) {
+Content read_netcdf(const std::string& path, const std::string& field, std::size_t memory) {
   const LibraryLock lock;
-  return guarded(path, [&] { return Reader(path).content(field); });
+  return guarded(path, [&] { return Reader(path, memory).content(field); });
 }
 
 void write_netcdf(const std::string& path, const GridData& grid) {

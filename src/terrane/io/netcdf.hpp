@@ -11,7 +11,7 @@
 namespace terrane::io {
 
 /// GridData, Table or MeshData. field: read only this variable. Throws FileError, InputError.
-Content read_netcdf(const std::string& path, const std::string& field = {});
+Content read_netcdf(const std::string& path, const std::string& field = {}, std::size_t memory = 0);
 void write_netcdf(const std::string& path, const GridData& grid);
 void write_netcdf(const std::string& path, const Table& table);
 void write_netcdf(const std::string& path, const MeshData& mesh);

@@ -343,7 +343,7 @@ class DatasetReader {
     v.attributes = attributes(id, n_attributes);
     std::erase_if(v.attributes, [&](const Attribute& a) { return taken(a, v); });
     const auto n = checked_product(fmt::format("{}: variable \"{}\"", path_, v.name), shape);
-    check_memory(path_, n);
+    ReadBudget().take(path_, n);
     v.values = values(id, type, n, complex);
     out.push_back(std::move(v));
   }

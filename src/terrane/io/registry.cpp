@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
@@ -178,6 +179,7 @@ TensorMesh mesh_of(const std::string& path, const ReadOptions& options) {
                      "Name the file of the mesh too (.msh, .nc or .h5).");
   ReadOptions of_mesh;
   of_mesh.format = options.mesh_format;
+  of_mesh.memory = options.memory;
   auto content = read(options.mesh, of_mesh);
   auto* data = std::get_if<MeshData>(&content);
   if (data == nullptr)
@@ -205,7 +207,8 @@ Content array_on_mesh(Array array, const std::string& path, const ReadOptions& o
 }
 
 Content read_table(const std::string& path, const ReadOptions& options) {
-  auto table = read_csv(path);
+  auto in = TextReader::open(path, options.memory);
+  auto table = read_csv(in);
   if (holds_prisms(table)) {
     // Seven bare numbers a line, as in lists of prisms without a header: metres and kg/m³ unless told
     // otherwise.
@@ -356,24 +359,29 @@ const Format& format_of(const std::string& path) {
 }
 
 Content read(const std::string& path, const ReadOptions& options) {
+  check_name(path);
   const Format& format = options.format.empty() ? format_of(path) : named(options.format);
   if (!format.reads)
     throw UnsupportedError(path,
                            fmt::format("{} ({}) can be written and not read", format.title, format.name),
                            "Keep NetCDF or HDF5 beside it.");
   const auto& name = format.name;
-  if (name == "netcdf") return read_netcdf(path, options.field);
-  if (name == "hdf5") return read_hdf5(path);
-  if (name == "ubc-mesh") return MeshData{read_ubc_mesh(path), {}, {}};
-  if (name == "ubc-density") return read_ubc_density(path, mesh_of(path, options));
-  if (name == "ubc-gravity") return read_ubc_gravity(path);
-  if (name == "ubc-gradient") return read_ubc_gradient(path);
-  if (name == "esri") return scaled(read_esri(path), options);
-  if (name == "surfer" || name == "surfer-text") return scaled(read_surfer(path), options);
-  if (name == "npy") return array_on_mesh(read_npy(path), path, options);
-  if (name == "tomofast-grid") return read_tomofast_grid(path);
-  if (name == "tomofast-data") return read_tomofast_data(path);
-  return read_table(path, options);
+  if (name == "netcdf") return read_netcdf(path, options.field, options.memory);
+  if (name == "hdf5") return read_hdf5(path, options.memory);
+  if (name == "surfer" || name == "surfer-text")
+    return scaled(read_surfer(path, read_bytes(path, options.memory)), options);
+  if (name == "npy") return array_on_mesh(read_npy(path, read_bytes(path, options.memory)), path, options);
+  if (name == "csv") return read_table(path, options);
+  std::optional<TensorMesh> mesh;
+  if (name == "ubc-density") mesh = mesh_of(path, options);
+  auto in = TextReader::open(path, options.memory);
+  if (name == "ubc-mesh") return MeshData{read_ubc_mesh(in), {}, {}};
+  if (name == "ubc-density") return read_ubc_density(in, *mesh);
+  if (name == "ubc-gravity") return read_ubc_gravity(in);
+  if (name == "ubc-gradient") return read_ubc_gradient(in);
+  if (name == "esri") return scaled(read_esri(in), options);
+  if (name == "tomofast-grid") return read_tomofast_grid(in);
+  return read_tomofast_data(in);
 }
 
 const Format& format_to_write(const std::string& path, const WriteOptions& options) {
@@ -463,7 +471,7 @@ std::string describe(const Content& content, const std::string& path) {
     lines.add("values", range_of(array->values, ""));
     lines.attributes(array->attributes);
   }
-  return lines.text();
+  return printable(lines.text());
 }
 
 }  // namespace terrane::io

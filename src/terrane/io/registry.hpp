@@ -17,6 +17,7 @@ struct ReadOptions {
   std::string length_unit;  ///< of coordinates whose file gives none; empty: as the format has it
   std::string field;        ///< which variable to read; empty: all
   std::string mesh_format;  ///< of the file with the mesh; empty: by extension and by the first bytes
+  std::size_t memory = 0;   ///< bytes that reading may take; 0: what the machine has left
 };
 
 struct WriteOptions {

@@ -291,6 +291,10 @@ std::vector<double> read_ubc_model(TextReader& in, const TensorMesh& mesh) {
 
 MeshData read_ubc_density(const std::string& path, const TensorMesh& mesh) {
   auto in = TextReader::open(path);
+  return read_ubc_density(in, mesh);
+}
+
+MeshData read_ubc_density(TextReader& in, const TensorMesh& mesh) {
   auto density = read_ubc_model(in, mesh);
   for (auto& d : density) d = d == air ? 0.0 : d * 1000.0;
   return {mesh, {{"density", "kg/m3", "density", std::move(density)}}, {}};

@@ -22,6 +22,7 @@ void write_ubc_mesh(const std::string& path, const TensorMesh& mesh);
 /// Values [up, north, east] as in the file (density: g/cm³).
 std::vector<double> read_ubc_model(TextReader& in, const TensorMesh& mesh);
 /// Densities in kg/m3; air cells (-100) become 0.
+MeshData read_ubc_density(TextReader& in, const TensorMesh& mesh);
 MeshData read_ubc_density(const std::string& path, const TensorMesh& mesh);
 /// Densities are written in g/cm3.
 void write_ubc_density(const std::string& path, const MeshData& data);

@@ -127,6 +127,71 @@ using config_detail::converted;
 
 namespace {
 
+void check_size(std::string_view text, const std::string& name) {
+  if (text.size() > Config::largest)
+    throw InputError(name, fmt::format("more than {} bytes are too many for a job file", Config::largest),
+                     "`terrane info FILE` tells what a data file holds.");
+  if (const auto zero = text.find('\0'); zero != text.npos)
+    throw InputError(
+        fmt::format("{}:{}", name,
+                    1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(zero), '\n')),
+        "a zero byte stands where text belongs", "The job file is TOML: key = value.");
+}
+
+/// Throws InputError where keys make tables nested deeper than anyone means: each dot of a key is a table in
+/// a table, and whoever visits them goes as deep (the parser, too).
+class KeyDepth {
+ public:
+  explicit KeyDepth(const std::string& name) : name_(name) {}
+
+  void check(std::string_view text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const char c = text[at];
+      if (c == '\n') ++line_;
+      if (c == '"' || c == '\'') at = end_of_text(text, at);
+      else if (c == '#') at = std::min(text.find('\n', at), text.size()) - 1;
+      else if (c == '.') add(1);
+      else if (c == '{') open_.push_back(0);
+      else if (c == '}' && open_.size() > 1) close();
+      else if (c == ',' || (c == '\n' && open_.size() == 1)) add(-open_.back());
+    }
+  }
+
+ private:
+  void add(int dots) {
+    open_.back() += dots;
+    depth_ += dots;
+    if (depth_ > most)
+      throw InputError(fmt::format("{}:{}", name_, line_),
+                       fmt::format("tables are nested more than {} deep", most),
+                       "Keys have a few parts: survey.height = 100.");
+  }
+  void close() {
+    add(-open_.back());
+    open_.pop_back();
+  }
+  /// Where the text in quotes ends that starts here; the last character when it does not.
+  std::size_t end_of_text(std::string_view text, std::size_t at) {
+    const char quote = text[at];
+    const bool long_one = text.substr(at, 3) == std::string(3, quote);
+    for (std::size_t end = at + (long_one ? 3 : 1); end < text.size(); ++end) {
+      if (text[end] == '\\' && quote == '"') ++end;
+      else if (long_one && text.substr(end, 3) == std::string(3, quote))
+        return std::min(text.find_first_not_of(quote, end), std::min(end + 5, text.size())) - 1;
+      else if (!long_one && (text[end] == quote || text[end] == '\n'))
+        return text[end] == '\n' ? end - 1 : end;
+      if (end < text.size() && text[end] == '\n') ++line_;
+    }
+    return text.size() - 1;
+  }
+
+  static constexpr int most = 100;
+  const std::string& name_;
+  std::size_t line_ = 1;
+  std::vector<int> open_{0};  // dots of the key at hand, within each pair of braces
+  int depth_ = 0;
+};
+
 toml::table parsed(std::string_view text, const std::string& name) {
   try {
     return toml::parse(text);
@@ -146,19 +211,17 @@ Config Config::read(const std::filesystem::path& file, const Options& options) {
   if (!stream)
     throw FileError(file.string(), "the job file cannot be opened",
                     "`terrane new gravity > job.toml` writes one that runs.");
-  // A job is written by people: anything beyond this is another kind of file given by mistake.
-  constexpr std::uintmax_t largest = 16 << 20;
-  if (const auto size = std::filesystem::file_size(file, status); !status && size > largest)
-    throw InputError(file.string(), fmt::format("{} bytes are too many for a job file", size),
-                     "`terrane info FILE` tells what a data file holds.");
-  std::ostringstream text;
-  text << stream.rdbuf();
+  std::string text(largest + 1, '\0');  // also a device may be given, which never ends
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (stream.bad()) throw FileError(file.string(), "the job file cannot be read to its end");
-  return parse(text.str(), file.string(), file.parent_path(), options);
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return parse(text, file.string(), file.parent_path(), options);
 }
 
 Config Config::parse(std::string_view text, std::string name, std::filesystem::path folder,
                      const Options& options) {
+  check_size(text, name);
+  KeyDepth(name).check(text);
   auto document = std::make_shared<Document>();
   document->name = std::move(name);
   document->folder = std::move(folder);
@@ -172,6 +235,7 @@ Config Config::parse(std::string_view text, std::string name, std::filesystem::p
     const std::string place = "--set " + set;
     if (equals == set.npos || equals == 0)
       throw InputError(place, "an override reads key=value", "For example --set survey.height=100");
+    KeyDepth(place).check(set);
     const std::string path(trimmed(std::string_view(set).substr(0, equals)));
     const std::string given(trimmed(std::string_view(set).substr(equals + 1)));
     Node value;
@@ -505,12 +569,14 @@ std::vector<std::size_t> Config::counts(std::string_view key, std::size_t expect
 std::vector<std::string> Config::texts(std::string_view key) const {
   const auto* node = value(key);
   if (!node) return {};
-  if (const auto* single = node->text()) return {*single};
+  if (node->text()) return {text(key)};
   std::vector<std::string> all;
   if (const auto* list = node->list()) {
     for (const auto& item : *list) {
       if (!item.text())
         throw wrong(key, fmt::format("entry {}: a text is needed, not {}", all.size() + 1, item.type_name()));
+      if (item.text()->find('\0') != std::string::npos)
+        throw wrong(key, fmt::format("entry {}: the text holds a zero byte", all.size() + 1));
       all.push_back(*item.text());
     }
     return all;

@@ -44,6 +44,8 @@ struct Section {
 /// each entry or one at the end: [0, 22, 0, 22, -8, 0, "km"].
 class Config {
  public:
+  static constexpr std::size_t largest = 16 << 20;  ///< bytes of a job file: people write it
+
   struct Options {
     std::vector<std::string> sets;                 ///< "survey.height=100"; the value is TOML or plain text
     std::map<std::string, std::string> arguments;  ///< what stands for ${name} in texts of the file

@@ -206,17 +206,18 @@ TensorMesh tensor_mesh(const Config& table) {
   return TensorMesh(std::move(easting), std::move(northing), std::move(up));
 }
 
-Surface surface_of(const Config& table, std::string_view key, const std::optional<Projection>& projection) {
+Surface surface_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
+                   const MemoryBudget& memory) {
   if (!table.is_text(key)) return table.number(key, Quantity::length);
   const auto text = table.text(key);
   const bool starts_as_number =
       !text.empty() && std::string_view("0123456789+-.").find(text.front()) != std::string_view::npos &&
       !std::filesystem::exists(table.path(key));
   if (starts_as_number) return table.number(key, Quantity::length);
-  return read_elevation(table, key, projection);
+  return read_elevation(table, key, projection, memory);
 }
 
-Body body_of(const Config& raw, const std::optional<Projection>& projection) {
+Body body_of(const Config& raw, const std::optional<Projection>& projection, const MemoryBudget& memory) {
   if (!raw.has("kind")) throw raw.wrong("kind", "missing", fmt::format("Allowed: {}.", joined(body_kinds)));
   const auto kind = raw.choice("kind", body_kinds);
   Body body;
@@ -255,7 +256,8 @@ Body body_of(const Config& raw, const std::optional<Projection>& projection) {
     body.shape = std::move(polygon);
   } else {
     const auto table = common(layer_keys);
-    body.shape = Layer{surface_of(table, "bottom", projection), surface_of(table, "top", projection)};
+    body.shape =
+        Layer{surface_of(table, "bottom", projection, memory), surface_of(table, "top", projection, memory)};
   }
   try {
     check(body);
@@ -310,7 +312,7 @@ MeshModel painted(const Config& table, const TensorMesh& mesh, const std::option
     throw table.wrong("body", "the model is empty",
                       "Add [[model.body]] tables, or model.file with the density of every cell.");
   for (const auto& body : tables) {
-    bodies.push_back(body_of(body, projection));
+    bodies.push_back(body_of(body, projection, memory));
     cells += cells_within(mesh, bounds_of(bodies.back(), mesh));
   }
   const auto rule =
@@ -337,6 +339,7 @@ MeshModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& me
   options.format = table.optional_text("format").value_or("");
   options.mesh = mesh_file;
   options.mesh_format = mesh_format;
+  options.memory = memory.bytes;
   if (unit) options.unit = *unit;
   const auto wrong_size = [&](std::size_t count) {
     return table.wrong(
@@ -384,11 +387,12 @@ void warn_of_overlaps(const PrismModel& model, Earth& earth) {
     earth.warnings.push_back(message + "; their densities add");
 }
 
-Earth prism_list(const Config& mesh, const Config& job) {
+Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memory) {
   const auto table = mesh.describe({mesh_keys, prisms_keys});
   const auto model = job.table("model").describe({model_prisms_keys});
   const auto path = table.input_file("file");
   io::ReadOptions options;
+  options.memory = memory.bytes;
   options.length_unit = table.optional_text("length_unit").value_or("");
   options.unit = table.optional_text("density_unit").value_or("");
   auto content = io::read(path.string(), options);
@@ -432,10 +436,10 @@ Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<P
         table.where("spacing"), "the columns",
         (region->east - region->west) / spacing[0] * ((region->north - region->south) / spacing[1]) * 80.0);
   const auto elevation =
-      read_elevation(table, "elevation", projection, table.text("field"), window ? &*window : nullptr,
+      read_elevation(table, "elevation", projection, memory, table.text("field"), window ? &*window : nullptr,
                      region ? &*region : nullptr, {spacing[0], spacing[1]});
   TerrainOptions options;
-  options.reference = surface_of(table, "reference", projection);
+  options.reference = surface_of(table, "reference", projection, memory);
   options.density_above = model.number("rock", Quantity::density);
   options.density_below = model.number("water", Quantity::density) - options.density_above;
   Earth earth;
@@ -464,11 +468,12 @@ std::optional<std::string> projection_definition(const Config& job) {
 }
 
 Grid read_elevation(const Config& table, std::string_view key, const std::optional<Projection>& projection,
-                    const std::string& field, const Region* window, const Region* region,
-                    std::array<double, 2> spacing) {
+                    const MemoryBudget& memory, const std::string& field, const Region* window,
+                    const Region* region, std::array<double, 2> spacing) {
   const auto path = table.input_file(key);
   io::ReadOptions options;
   options.field = field;
+  options.memory = memory.bytes;
   auto content = io::read(path.string(), options);
   if (auto* rows = std::get_if<io::Table>(&content))
     if (auto gridded = io::to_grid(*rows)) content = std::move(*gridded);
@@ -533,7 +538,7 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
   if (mesh.keys().empty())
     throw InputError(mesh.where(), "missing", "A job needs a table [mesh]; `terrane new gravity` shows one.");
   const std::string kind = mesh.has("kind") ? mesh.choice("kind", mesh_kinds) : "regular";
-  if (kind == "prisms") return prism_list(mesh, job);
+  if (kind == "prisms") return prism_list(mesh, job, memory);
   if (kind == "terrain") return terrain_layer(mesh, job, projection, memory);
   Earth earth;
   if (kind == "random") {
@@ -577,6 +582,7 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
     mesh_format = table.optional_text("format").value_or("");
     io::ReadOptions options;
     options.format = mesh_format;
+    options.memory = memory.bytes;
     auto content = io::read(mesh_file, options);
     auto* data = std::get_if<io::MeshData>(&content);
     if (!data)

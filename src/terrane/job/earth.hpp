@@ -33,7 +33,7 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
 /// window: longitudes and latitudes to keep (west, east, south, north); region: the rectangle to cover, m.
 /// Throws InputError at `key` of `table` when it is geographic and there is no projection.
 Grid read_elevation(const Config& table, std::string_view key, const std::optional<Projection>& projection,
-                    const std::string& field = {}, const Region* window = nullptr,
+                    const MemoryBudget& memory, const std::string& field = {}, const Region* window = nullptr,
                     const Region* region = nullptr, std::array<double, 2> spacing = {0, 0});
 
 }  // namespace terrane

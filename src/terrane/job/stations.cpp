@@ -83,7 +83,7 @@ std::optional<double> level(const Config& table) {
 
 /// The height of stations known to lie within a region, m.
 StationHeight station_height(const Config& table, const std::optional<Projection>& projection,
-                             const Region& region) {
+                             const Region& region, const MemoryBudget& memory) {
   if (const auto height = level(table)) return *height;
   const auto clearance = table.optional_number("clearance", Quantity::length);
   if (!clearance)
@@ -94,8 +94,8 @@ StationHeight station_height(const Config& table, const std::optional<Projection
   const double margin = 0.02 * std::max(region.east - region.west, region.north - region.south) + 50e3;
   const Region wider{region.west - margin, region.east + margin, region.south - margin,
                      region.north + margin};
-  return Clearance{
-      *clearance, read_elevation(table, "elevation", projection, {}, nullptr, projection ? &wider : nullptr)};
+  return Clearance{*clearance, read_elevation(table, "elevation", projection, memory, {}, nullptr,
+                                              projection ? &wider : nullptr)};
 }
 
 Region bounds(const std::vector<double>& easting, const std::vector<double>& northing) {
@@ -151,8 +151,8 @@ Survey on_grid(const Config& table, const std::optional<Projection>& projection,
   }
   memory.require(table.where(), fmt::format("{} × {} stations", easting.size(), northing.size()),
                  static_cast<double>(easting.size()) * static_cast<double>(northing.size()) * station_bytes);
-  const auto height =
-      station_height(table, projection, {easting.front(), easting.back(), northing.front(), northing.back()});
+  const auto height = station_height(
+      table, projection, {easting.front(), easting.back(), northing.front(), northing.back()}, memory);
   return grid_survey(std::move(easting), std::move(northing), height);
 }
 
@@ -185,7 +185,7 @@ Survey along_lines(const Config& table, const std::optional<Projection>& project
   const double count = (lines.length / spacing + 1) * static_cast<double>(lines.lines);
   memory.require(table.where("spacing"), fmt::format("{:.3g} stations", count), count * (station_bytes + 16));
   auto flat = line_survey(lines, 0.0);
-  const auto height = station_height(table, projection, bounds(flat.easting, flat.northing));
+  const auto height = station_height(table, projection, bounds(flat.easting, flat.northing), memory);
   return line_survey(lines, height);
 }
 
@@ -204,7 +204,7 @@ void keep_only(Survey& survey, const std::vector<char>& keep) {
   survey.grid.reset();
 }
 
-io::Table rows_of(const Config& table) {
+io::Table rows_of(const Config& table, const MemoryBudget& memory) {
   if (table.has("file") == table.has("stations"))
     throw table.wrong(table.has("file") ? "stations" : "file",
                       table.has("file") ? "survey.file is given already" : "missing",
@@ -222,6 +222,7 @@ io::Table rows_of(const Config& table) {
   const auto path = table.input_file("file");
   io::ReadOptions options;
   options.format = table.optional_text("format").value_or("");
+  options.memory = memory.bytes;
   auto content = io::read(path.string(), options);
   if (auto* list = std::get_if<io::Table>(&content)) {
     rows = std::move(*list);
@@ -237,9 +238,10 @@ io::Table rows_of(const Config& table) {
   return rows;
 }
 
-Stations from_list(const Config& table, const std::optional<std::string>& definition) {
+Stations from_list(const Config& table, const std::optional<std::string>& definition,
+                   const MemoryBudget& memory) {
   Stations made;
-  const auto rows = rows_of(table);
+  const auto rows = rows_of(table, memory);
   const auto length_unit = table.optional_text("length_unit").value_or("");
   const auto name_of = [&](std::string_view key) { return table.text(key); };
   const auto easting_name = name_of("easting_column"), northing_name = name_of("northing_column"),
@@ -322,7 +324,9 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
     const auto *longitude = survey.find("longitude"), *latitude = survey.find("latitude");
     if (!longitude || !latitude)
       throw table.wrong("geoid", "geoid heights need longitudes and latitudes of the stations");
-    auto content = io::read(geoid->string());
+    io::ReadOptions options;
+    options.memory = memory.bytes;
+    auto content = io::read(geoid->string(), options);
     const auto* grid = std::get_if<io::GridData>(&content);
     if (!grid)
       throw table.wrong("geoid", fmt::format("\"{}\" is not a grid", geoid->filename().string()),
@@ -331,7 +335,8 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
     survey.columns.push_back({"ellipsoidal_height", "m", "height above the ellipsoid", std::move(height)});
   }
   if (above_ground) {
-    const auto height = station_height(table, made.projection, bounds(survey.easting, survey.northing));
+    const auto height =
+        station_height(table, made.projection, bounds(survey.easting, survey.northing), memory);
     auto lifted = list_survey(survey.easting, survey.northing, height, survey.columns);
     lifted.projection = survey.projection;
     lifted.frame = survey.frame;
@@ -355,7 +360,7 @@ Stations build_survey(const Config& job, const MemoryBudget& memory) {
   Stations made;
   if (kind == "list") {
     const auto table = raw.describe({survey_keys, list_keys});
-    made = from_list(table, definition);
+    made = from_list(table, definition, memory);
     try {
       check(made.survey);
     } catch (const Error& error) {
