@@ -1,20 +1,106 @@
 #include "fuzz/readers.hpp"
 
-#include <array>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <array>
+#include <span>
+#include <utility>
+
+#include "support/array_file_seal.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/base/memory.hpp"
+#include "terrane/base/units.hpp"
 #include "terrane/io/csv.hpp"
 #include "terrane/io/esri.hpp"
+#include "terrane/io/hdf5.hpp"
+#include "terrane/io/netcdf.hpp"
 #include "terrane/io/npy.hpp"
 #include "terrane/io/surfer.hpp"
 #include "terrane/io/tomofast.hpp"
 #include "terrane/io/ubc.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/simulation/checkpoint.hpp"
 
 namespace terrane::fuzz {
 
 namespace {
 
 io::TextReader text(std::string bytes) { return {"input", std::move(bytes)}; }
+
+constexpr std::size_t little_memory = 256 << 20;
+
+/// A file that is in memory alone, for libraries that open files themselves.
+class FileInMemory {
+ public:
+  explicit FileInMemory(std::string_view bytes) : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+    while (!bytes.empty()) {
+      const auto written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written <= 0) throw FileError("memory", "cannot be written");
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  FileInMemory(const FileInMemory&) = delete;
+  FileInMemory& operator=(const FileInMemory&) = delete;
+  ~FileInMemory() { ::close(descriptor_); }
+  std::string path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+void hdf5(std::string bytes) { (void)io::read_hdf5(FileInMemory(bytes).path(), little_memory); }
+
+void netcdf(std::string bytes) { (void)io::read_netcdf(FileInMemory(bytes).path(), {}, little_memory); }
+
+/// Everything in it, asked for as a house asks: by name, type and shape.
+void read_all(const std::string& bytes) {
+  auto in = CheckpointReader::from_bytes("input", bytes);
+  for (const auto* name : {"field", "wave", "stations on prisms"})
+    if (in.holds(name)) (void)in.array<double>(name, {in.size(name)});
+  in.expect({{"accuracy", "1e-12"}, {"prisms", "0123456789abcdef", true}});
+  in.expect_parts(7);
+}
+
+void checkpoint(std::string bytes) {
+  try {
+    read_all(bytes);
+  } catch (const Error&) {
+  }
+  // Past the checksums, as a forger would come.
+  read_all(testing_support::sealed(std::move(bytes)));
+}
+
+void toml(std::string bytes) {
+  const auto job = Config::parse(bytes);
+  for (const auto& key : job.keys()) {
+    try {
+      (void)job.numbers(key, Quantity::length);
+    } catch (const Error&) {
+      (void)job.table(key).keys();
+    }
+  }
+  job.finish();
+}
+
+void units(std::string bytes) {
+  const auto tried = [](auto&& call) {
+    try {
+      (void)call();
+    } catch (const Error&) {
+    }
+  };
+  for (const auto quantity :
+       {Quantity::length, Quantity::density, Quantity::acceleration, Quantity::conductivity})
+    tried([&] { return si_factor(quantity, bytes); });
+  tried([&] { return bytes_from_text(bytes); });
+  double number = 0;
+  std::int64_t whole = 0;
+  (void)io::parse_number(bytes, number);
+  (void)io::parse_integer(bytes, whole);
+  (void)io::shown(bytes);
+}
 
 void csv(std::string bytes) {
   auto in = text(std::move(bytes));
@@ -63,7 +149,12 @@ void ubc_model(std::string bytes) {
   (void)io::read_ubc_model(in, TensorMesh::regular({0, 2, 0, 3, -4, 0}, {2, 3, 4}));
 }
 
-constexpr std::array<Reader, 10> all{{{"csv", csv},
+constexpr std::array<Reader, 15> all{{{"csv", csv},
+                                      {"checkpoint", checkpoint},
+                                      {"toml", toml},
+                                      {"units", units},
+                                      {"hdf5", hdf5, true},
+                                      {"netcdf", netcdf, true},
                                       {"esri", esri},
                                       {"npy", npy},
                                       {"surfer", surfer},

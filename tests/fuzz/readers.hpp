@@ -11,6 +11,7 @@ namespace terrane::fuzz {
 struct Reader {
   std::string_view name;            ///< also the folder of its seeds in corpus/
   void (*read)(std::string bytes);  ///< returns, or throws terrane::Error
+  bool by_library = false;          ///< the bytes are parsed by a library of others
 };
 
 std::span<const Reader> readers();
