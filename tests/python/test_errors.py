@@ -102,6 +102,29 @@ def test_read_only_output_is_refused():
         forward(**good(easting=np.zeros(2), out={"g_u": np.zeros(4)[::2]}))
 
 
+def test_outputs_that_share_memory_are_refused():
+    memory, up = np.zeros(3), np.array([5.0, 6.0])
+    with pytest.raises(terrane.InputError, match="out for g_u: shares memory with out for g_n"):
+        forward(**good(easting=[0.0, 1.0], up=up, channels=["g_n", "g_u"], out={"g_n": memory[:2], "g_u": memory[1:]}))
+    with pytest.raises(terrane.InputError, match="out for g_u: shares memory with up"):
+        forward(**good(easting=np.zeros(2), northing=np.zeros(2), up=up, out={"g_u": up}))
+
+
+@pytest.mark.parametrize("shape", [(1.5, 1, 1), (0, 1, 1), (1, 1), 3, ("2", 1, 1), (True, 1, 1)])
+def test_cells_are_counted_in_whole_numbers(shape):
+    with pytest.raises(terrane.InputError, match="shape"):
+        terrane.TensorMesh.regular([0, 1, 0, 1, -1, 0], shape)
+
+
+def test_names_with_a_zero_byte_are_refused_and_not_cut(tmp_path):
+    mesh = terrane.TensorMesh.regular([0, 1, 0, 1, -1, 0], (2, 2.0, np.int32(2)))
+    with pytest.raises(terrane.FileError, match="zero byte"):
+        mesh.write(f"{tmp_path}/a\0b.nc")
+    with pytest.raises(terrane.FileError, match="zero byte"):
+        terrane.TensorMesh.read(f"{tmp_path}/a\0b.nc")
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_device_that_is_not_there_is_unsupported():
     with pytest.raises(terrane.UnsupportedError, match="cuda:99[\\s\\S]*Available: cpu") as caught:
         forward(**good(device="cuda:99"))
