@@ -149,7 +149,8 @@ TEST(ForwardGravity, IsFiniteWithinTheLengthsAndDensitiesThatItTakes) {
         std::vector<std::vector<double>> values(10, std::vector<double>(stations.size()));
         const auto report = forward(list.view(), stations.view(), parameters,
                                     {parameters.channels, {values.begin(), values.end()}, {}});
-        EXPECT_TRUE(report.warnings.empty()) << length << " m: " << report.warnings[0];
+        EXPECT_THAT(report.warnings, testing::Not(testing::Contains(HasSubstr("not finite"))))
+            << length << " m";
         for (const auto& field : values)
           for (const double value : field) ASSERT_TRUE(std::isfinite(value)) << length << " m";
       }
@@ -162,10 +163,9 @@ TEST(ForwardGravity, CountsTheValuesThatAreLostToUnderflow) {
   c.stations.easting = c.stations.northing = c.stations.up = {2e-170, 3e-170, 1};
   const auto report = c.run();
   const auto lost = std::count_if(c.out.begin(), c.out.end(), [](double v) { return !std::isfinite(v); });
-  ASSERT_EQ(report.warnings.size(), lost > 0 ? 1U : 0U);
-  if (lost > 0) {
-    EXPECT_THAT(report.warnings[0], HasSubstr(fmt::format("{} of 3 values are not finite", lost)));
-  }
+  const auto counted = testing::Contains(HasSubstr(fmt::format("{} of 3 values are not finite", lost)));
+  if (lost > 0) EXPECT_THAT(report.warnings, counted);
+  else EXPECT_THAT(report.warnings, testing::Not(testing::Contains(HasSubstr("not finite"))));
 }
 
 TEST(ForwardGravity, RefusesToWriteTwoArraysInOnePlace) {
