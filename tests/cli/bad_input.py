@@ -56,12 +56,15 @@ class BadInput(CommandTest):
         rows = "easting [m],northing [m],up [m]\n" + "0,0,0\n" * 5_000_000
         self.write("stations.csv", gzip.compress(rows.encode(), 1))
         self.refused(LIST.replace("[output]", '[simulation]\nmemory = "10 MB"\n[output]'),
-                     "stations.csv: unpacks to more than 10 MB", status=4)
+                     "stations.csv: unpacks to more than 10 MB", status=1)
 
     def test_ControlCharactersOfAFileDoNotReachTheTerminal(self):
-        self.write("stations.csv", "easting [m],northing [m],\x1b]0;title\x07up [m]\n0,0,0\n")
-        message = self.refused(LIST, "stations.csv")
+        header = "# title: \x1b]0;title\x07\neasting [m],northing [m],up [m]\n"
+        self.write("stations.csv", header + "0,0,\x1b[2J\x07\n")
+        message = self.refused(LIST, "stations.csv:3", 'column "up": "?[2J?" stands where a number belongs')
+        self.write("stations.csv", header + "0,0,0\n")
         out, _ = self.terrane("info", "stations.csv")
+        self.assertIn("?]0;title?", out)
         for text in (message, out):
             self.assertNotIn("\x1b", text)
             self.assertNotIn("\x07", text)
