@@ -29,6 +29,8 @@ void print_report(const Result& result) {
   std::string names;
   for (const auto& field : result.fields)
     names += fmt::format("{}{} [{}]", names.empty() ? "" : ", ", field.name, field.unit);
+  for (const auto& v : result.data.variables)
+    names += fmt::format("{}{} [{}]", names.empty() ? "" : ", ", v.name, v.unit);
   fmt::print("  {:<10} {}\n{}", "computed", names, printable(result.report.text()));
 }
 

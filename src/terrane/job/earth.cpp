@@ -605,4 +605,15 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
   return earth;
 }
 
+std::span<const Section> mesh_sections() { return std::span(sections).first(3); }
+
+TensorMesh build_mesh(const Config& job) {
+  const auto mesh = job.table("mesh");
+  if (mesh.keys().empty())
+    throw InputError(mesh.where(), "missing", "A job needs a table [mesh]; `terrane new PHYSICS` shows one.");
+  if (mesh.has("kind") && mesh.choice("kind", {"regular", "tensor"}) == "tensor")
+    return tensor_mesh(mesh.describe({mesh_keys, tensor_keys}));
+  return regular_mesh(mesh.describe({mesh_keys, regular_keys}));
+}
+
 }  // namespace terrane

@@ -25,6 +25,11 @@ std::span<const Section> earth_sections();
 /// mesh.projection; nothing when the job's coordinates are local.
 std::optional<std::string> projection_definition(const Config& job);
 
+/// Of them the table [mesh] and its kinds regular and tensor, for a physics on the cells of a mesh.
+std::span<const Section> mesh_sections();
+/// The mesh that they describe. Throws InputError.
+TensorMesh build_mesh(const Config& job);
+
 /// Throws InputError, FileError, MemoryError (before anything large is made).
 Earth build_earth(const Config& job, const std::optional<Projection>& projection,
                   const MemoryBudget& memory = {});

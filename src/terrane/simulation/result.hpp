@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "terrane/base/column.hpp"
+#include "terrane/data/dataset.hpp"
 #include "terrane/simulation/report.hpp"
 #include "terrane/survey/survey.hpp"
 
@@ -14,6 +15,7 @@ namespace terrane {
 /// Fields in the units and the frame that were asked for. `attributes` is written into every file: program,
 /// version, frame, gravitational constant, and the whole job. No two columns have one name.
 struct Result {
+  Dataset data;                   ///< without variables where the fields are at stations
   Survey survey;                  ///< its columns: what was observed (compare.hpp), and all else as given
   std::vector<Column> fields;     ///< one a channel asked for, [stations]
   std::vector<Column> residuals;  ///< observed - computed, one a field that was observed too

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "terrane/base/error.hpp"
+#include "terrane/io/netcdf_sink.hpp"
 #include "terrane/io/registry.hpp"
 
 namespace terrane {
@@ -44,16 +46,24 @@ io::Content content_for(const std::string& path, const Result& result) {
   return content_of(result, io::format_to_write(path).all_columns ? all_columns(result) : result.fields);
 }
 
+/// Throws UnsupportedError: data sets go to NetCDF alone.
+void expect_netcdf(const std::string& path) {
+  if (io::format_to_write(path).name != "netcdf")
+    throw UnsupportedError(path, "this format does not hold data sets", "Give the file an ending .nc.");
+}
+
 }  // namespace
 
 io::Content to_content(const Result& result) { return content_of(result, all_columns(result)); }
 
 std::vector<std::string> left_out(const std::string& path, const Result& result) {
+  if (!result.data.variables.empty()) return expect_netcdf(path), std::vector<std::string>();
   if (path.ends_with(".npy")) return {};
   return io::left_out(path, content_for(path, result));
 }
 
 void write_result(const std::string& path, const Result& result) {
+  if (!result.data.variables.empty()) return expect_netcdf(path), io::write_netcdf(path, result.data);
   if (path.ends_with(".npy")) {
     io::Array array{{result.fields.size(), result.survey.size()}, {}, {}, false};
     array.single =

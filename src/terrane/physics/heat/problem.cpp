@@ -1,0 +1,131 @@
+#include "terrane/physics/heat/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::heat {
+
+namespace {
+
+void check(std::string_view what, const std::vector<double>& values, std::size_t cells, double least) {
+  if (values.size() != cells)
+    throw ShapeError(fmt::format("heat: {}", what),
+                     fmt::format("{} values for {} cells", values.size(), cells));
+  for (std::size_t n = 0; n < cells; ++n)
+    if (!std::isfinite(values[n]) || values[n] < least)
+      throw InputError(fmt::format("heat: {}", what), fmt::format("{} in cell {}", values[n], n),
+                       least > 0 ? "It must be more than zero." : "It must be a finite number.");
+}
+
+const std::vector<double>& faces(const TensorMesh& mesh, int axis) {
+  return axis == 0 ? mesh.up() : axis == 1 ? mesh.northing() : mesh.easting();
+}
+
+double width(const TensorMesh& mesh, int axis, std::ptrdiff_t n) {
+  const auto& all = faces(mesh, axis);
+  return all[static_cast<std::size_t>(n) + 1] - all[static_cast<std::size_t>(n)];
+}
+
+}  // namespace
+
+double conductance(const Problem& problem, int axis, std::array<std::ptrdiff_t, 3> at) {
+  const auto& mesh = problem.mesh;
+  const auto half = [&](std::array<std::ptrdiff_t, 3> cell) {
+    const auto n = mesh.index(static_cast<std::size_t>(cell[2]), static_cast<std::size_t>(cell[1]),
+                              static_cast<std::size_t>(cell[0]));
+    return width(mesh, axis, cell[static_cast<std::size_t>(axis)]) / (2 * problem.conductivity[n]);
+  };
+  double area = 1;
+  for (int other = 0; other < 3; ++other)
+    if (other != axis) area *= width(mesh, other, at[static_cast<std::size_t>(other)]);
+  auto below = at;
+  --below[static_cast<std::size_t>(axis)];
+  const auto cells = static_cast<std::ptrdiff_t>(faces(mesh, axis).size()) - 1;
+  const bool first = at[static_cast<std::size_t>(axis)] == 0,
+             last = at[static_cast<std::size_t>(axis)] == cells;
+  if ((first || last) && problem.boundary == Boundary::insulated) return 0;
+  return area / (first ? half(at) : last ? half(below) : half(below) + half(at));
+}
+
+double Problem::volume(std::size_t cell) const {
+  const auto p = mesh.prism(cell);
+  return (p.east - p.west) * (p.north - p.south) * (p.top - p.bottom);
+}
+
+double Problem::stable_step() const {
+  double longest = std::numeric_limits<double>::infinity();
+  for (std::size_t n = 0; n < mesh.size(); ++n) {
+    const auto [i, j, k] = mesh.cell(n);
+    const std::array<std::ptrdiff_t, 3> at{static_cast<std::ptrdiff_t>(k), static_cast<std::ptrdiff_t>(j),
+                                           static_cast<std::ptrdiff_t>(i)};
+    double all = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      auto above = at;
+      ++above[static_cast<std::size_t>(axis)];
+      all += conductance(*this, axis, at) + conductance(*this, axis, above);
+    }
+    longest = std::min(longest, volume(n) * capacity[n] / all);
+  }
+  return longest;
+}
+
+std::size_t Problem::steps() const { return static_cast<std::size_t>(std::llround(end / step)); }
+
+void Problem::settle() {
+  check("conductivity", conductivity, mesh.size(), std::numeric_limits<double>::min());
+  check("capacity", capacity, mesh.size(), std::numeric_limits<double>::min());
+  check("initial", initial, mesh.size(), -std::numeric_limits<double>::max());
+  check("power", power, mesh.size(), -std::numeric_limits<double>::max());
+  if (!(end > 0) || !std::isfinite(end) || !(step >= 0) || !(tolerance > 0 && tolerance < 1))
+    throw InputError(
+        "heat", fmt::format("end {} s, step {} s, tolerance {}", end, step, tolerance),
+        "The end is a time above zero, a step is not negative, a tolerance lies between 0 and 1.");
+  for (const auto cell : receivers)
+    if (cell >= mesh.size()) throw InputError("heat: receivers", fmt::format("there is no cell {}", cell));
+  const double stable = stable_step();
+  constexpr double implicit_pays = 20;  // steps of the explicit scheme that an implicit one costs
+  if (method == Method::automatic)
+    method =
+        std::max(step, end / 100) > implicit_pays * stable ? Method::implicit_steps : Method::explicit_steps;
+  const bool is_explicit = method == Method::explicit_steps;
+  if (step == 0) step = std::min(end, is_explicit ? stable / 2 : end / 100);
+  if (is_explicit && step > stable * (1 + 1e-12))
+    throw InputError(
+        "heat: step", fmt::format("{:.6g} s is not stable on this mesh", step),
+        fmt::format("Explicit steps may be {:.6g} s at most; or take method = \"implicit\".", stable));
+  const double whole = std::ceil(end / step * (1 - 1e-12));
+  if (whole > 1e9) throw InputError("heat: step", fmt::format("{:.3g} steps are too many", whole));
+  step = end / whole;
+}
+
+void Problem::put_into(Packet& packet) const {
+  for (const auto* values :
+       {&mesh.easting(), &mesh.northing(), &mesh.up(), &conductivity, &capacity, &initial, &power})
+    packet.put(*values);
+  packet.put(receivers);
+  packet.put(std::array{power_end, end, step, tolerance});
+  packet.put(boundary);
+  packet.put(method);
+}
+
+Problem Problem::from(Packet& packet) {
+  Problem p;
+  auto east = packet.get_vector<double>(), north = packet.get_vector<double>(),
+       up = packet.get_vector<double>();
+  p.mesh = TensorMesh(std::move(east), std::move(north), std::move(up));
+  for (auto* values : {&p.conductivity, &p.capacity, &p.initial, &p.power})
+    *values = packet.get_vector<double>();
+  p.receivers = packet.get_vector<std::size_t>();
+  const auto times = packet.get<std::array<double, 4>>();
+  p.power_end = times[0], p.end = times[1], p.step = times[2], p.tolerance = times[3];
+  p.boundary = packet.get<Boundary>();
+  p.method = packet.get<Method>();
+  return p;
+}
+
+}  // namespace terrane::heat

@@ -1,0 +1,192 @@
+// Heat conduction against solutions on paper.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numbers>
+#include <numeric>
+
+#include "support/files.hpp"
+#include "support/heat_box.hpp"
+#include "terrane/base/error.hpp"
+
+namespace terrane::heat {
+namespace {
+
+using std::numbers::pi;
+using test::heat_box;
+using test::rough_heat_box;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing_support::message;
+
+constexpr double k = 2.5, c = 2e6, diffusivity = k / c;
+
+March solve(Problem problem, const Runtime& runtime = {}) {
+  problem.settle();
+  auto cpu = runtime;
+  if (cpu.device.kind == Device::Kind::automatic) cpu.device.kind = Device::Kind::cpu;
+  return march(problem, cpu);
+}
+
+/// cos(π x / L) in a bar decays as exp(−D π² t / L²); x = 0 at the west face. Largest error after half has
+/// gone.
+double cosine_error(Method method, std::size_t cells, double step) {
+  constexpr double length = 10;
+  auto p = heat_box({0, length, 0, 1, 0, 1}, {cells, 1, 1}, k, c);
+  for (std::size_t n = 0; n < cells; ++n)
+    p.initial[n] = std::cos(pi * (static_cast<double>(n) + 0.5) / static_cast<double>(cells));
+  p.method = method;
+  p.end = std::log(2.0) * length * length / (diffusivity * pi * pi);
+  p.step = step * p.end;
+  const auto done = solve(p);
+  double error = 0;
+  for (std::size_t n = 0; n < cells; ++n)
+    error = std::max(error, std::abs(done.temperature[n] - p.initial[n] / 2));
+  return error;
+}
+
+TEST(HeatConduction, CosineDecaysAsOnPaperAtSecondOrderInSpace) {
+  // At half of the longest stable step Δt ~ h², so both errors fall with h².
+  const double coarse = cosine_error(Method::explicit_steps, 20, 0),
+               fine = cosine_error(Method::explicit_steps, 40, 0);
+  EXPECT_LT(coarse, 1e-3);
+  EXPECT_NEAR(coarse / fine, 4, 0.3);
+}
+
+TEST(HeatConduction, ImplicitStepsAreOfFirstOrderInTime) {
+  const double coarse = cosine_error(Method::implicit_steps, 200, 0.02),
+               fine = cosine_error(Method::implicit_steps, 200, 0.01);
+  EXPECT_LT(coarse, 6e-3);
+  EXPECT_NEAR(coarse / fine, 2, 0.1);
+}
+
+TEST(HeatConduction, HeatReleasedAtAPointSpreadsAsGreensFunction) {
+  constexpr int n = 41;
+  for (const auto method : {Method::explicit_steps, Method::implicit_steps}) {
+    auto p = heat_box({-20.5, 20.5, -20.5, 20.5, -20.5, 20.5}, {n, n, n}, k, c);
+    const auto centre = p.mesh.index(20, 20, 20);
+    constexpr double joule = 1e9;
+    p.initial[centre] = joule / c;
+    p.method = method;
+    p.end = 9 / diffusivity;  // √(2 D t) = 4.2 cells: the walls are far away
+    if (method == Method::implicit_steps) p.step = p.end / 400;
+    const auto done = solve(p);
+    for (const std::size_t off : {0, 3, 6}) {
+      const double r = static_cast<double>(off), spread = 4 * diffusivity * p.end;
+      const double exact = joule / c * std::pow(pi * spread, -1.5) * std::exp(-r * r / spread);
+      EXPECT_NEAR(done.temperature[p.mesh.index(20 + off, 20, 20)], exact, 0.03 * exact) << off;
+      EXPECT_NEAR(done.temperature[p.mesh.index(20, 20 - off, 20)], exact, 0.03 * exact) << off;
+      EXPECT_NEAR(done.temperature[p.mesh.index(20, 20, 20 + off)], exact, 0.03 * exact) << off;
+    }
+  }
+}
+
+TEST(HeatConduction, NoHeatIsLostOrMadeInAnInsulatedBox) {
+  for (const auto method : {Method::explicit_steps, Method::implicit_steps}) {
+    const auto p = rough_heat_box(method);
+    const auto done = solve(p);
+    EXPECT_GT(done.heat_before, 0);
+    EXPECT_NEAR(done.heat_put_in, 4e4 * 2e6, 4e4 * p.step);
+    const double expected = done.heat_before + done.heat_put_in;
+    // explicit: rounding of every step; implicit: the solver's tolerance in every step
+    const double bound =
+        (method == Method::explicit_steps ? 1e-15 : p.tolerance) * static_cast<double>(p.steps());
+    EXPECT_NEAR(done.heat_after / expected, 1, bound);
+    const auto [low, high] = std::minmax_element(done.temperature.begin(), done.temperature.end());
+    EXPECT_GT(*low, 0);
+    EXPECT_GT(*high, *low);
+  }
+}
+
+TEST(HeatConduction, HeatFlowsThroughLayersAsThroughResistorsInSeries) {
+  // Walls at 0 K, a power P in the middle cell of five, k and 4 k on either side: T = P / (G_left + G_right).
+  auto p = heat_box({0, 5, 0, 1, 0, 1}, {5, 1, 1}, k, c);
+  p.conductivity = {k, k, k, 4 * k, 4 * k};
+  p.power[2] = 100;
+  p.boundary = Boundary::fixed;
+  p.method = Method::implicit_steps;
+  p.end = p.power_end = 1e9;
+  // The other four walls carry heat away as well: a bar has to be insulated there, so make them bad
+  // conductors by making the bar thick.
+  p.mesh = TensorMesh::regular({0, 5, 0, 1e6, 0, 1e6}, {5, 1, 1});
+  p.power[2] *= 1e12;
+  const auto done = solve(p);
+  const double left = 1 / (2.5 / k), right = 1 / (0.5 / k + 2 / (4 * k));
+  EXPECT_NEAR(done.temperature[2], 100 / (left + right), 1e-6 * 100 / (left + right));
+}
+
+TEST(HeatConduction, ExplicitAndImplicitMeetAsStepsShrink) {
+  std::vector<double> apart;
+  double highest = 0;
+  for (const double step : {1.0, 0.5}) {
+    auto a = rough_heat_box(Method::explicit_steps), b = a;
+    b.method = Method::implicit_steps;
+    a.step = b.step = step * a.stable_step();
+    const auto by_explicit = solve(a).temperature, by_implicit = solve(b).temperature;
+    highest = *std::max_element(by_explicit.begin(), by_explicit.end());
+    double most = 0;
+    for (std::size_t n = 0; n < by_explicit.size(); ++n)
+      most = std::max(most, std::abs(by_explicit[n] - by_implicit[n]));
+    apart.push_back(most);
+  }
+  EXPECT_NEAR(apart[0] / apart[1], 2, 0.2);
+  EXPECT_LT(apart[0], 0.1 * highest);
+}
+
+TEST(HeatConduction, ReceiversSeeTheirCellsAtEveryStep) {
+  const auto p = rough_heat_box(Method::explicit_steps);
+  const auto done = solve(p);
+  ASSERT_EQ(done.series.size(), (p.steps() + 1) * p.receivers.size());
+  for (std::size_t n = 0; n < p.receivers.size(); ++n) {
+    EXPECT_EQ(done.series[n], p.initial[p.receivers[n]]);
+    EXPECT_EQ(done.series[p.steps() * p.receivers.size() + n], done.temperature[p.receivers[n]]);
+  }
+}
+
+TEST(HeatConduction, HasTheSameBitsOnAnyThreadsAndOnTheDebugDevice) {
+  for (const auto method : {Method::explicit_steps, Method::implicit_steps}) {
+    const auto p = rough_heat_box(method);
+    Runtime one;
+    one.threads = 1;
+    const auto first = solve(p, one);
+    for (const int threads : {2, 3, 5}) {
+      Runtime more;
+      more.threads = threads;
+      EXPECT_EQ(solve(p, more).temperature, first.temperature);
+      more.device.kind = Device::Kind::debug;
+      const auto there = solve(p, more);
+      EXPECT_EQ(there.temperature, first.temperature);
+      EXPECT_EQ(there.series, first.series);
+      EXPECT_EQ(there.heat_after, first.heat_after);
+    }
+  }
+}
+
+TEST(HeatConduction, RefusesWhatCannotBe) {
+  const auto sound = rough_heat_box(Method::explicit_steps);
+  auto p = sound;
+  p.step = 1.01 * p.stable_step();
+  EXPECT_THAT(message([&] { p.settle(); }), AllOf(HasSubstr("is not stable"), HasSubstr("implicit")));
+  p = sound;
+  p.conductivity[3] = -1;
+  EXPECT_THAT(message([&] { p.settle(); }), AllOf(HasSubstr("conductivity"), HasSubstr("-1 in cell 3")));
+  p = sound;
+  p.capacity[3] = 0;
+  EXPECT_THROW(p.settle(), InputError);
+  p = sound;
+  p.initial[3] = std::nan("");
+  EXPECT_THROW(p.settle(), InputError);
+  p = sound;
+  p.power.pop_back();
+  EXPECT_THROW(p.settle(), ShapeError);
+  p = sound;
+  p.receivers.push_back(p.mesh.size());
+  EXPECT_THAT(message([&] { p.settle(); }), HasSubstr("there is no cell"));
+  p = sound;
+  p.end = 0;
+  EXPECT_THROW(p.settle(), InputError);
+}
+
+}  // namespace
+}  // namespace terrane::heat
