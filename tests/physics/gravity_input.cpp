@@ -192,7 +192,7 @@ TEST(ForwardGravity, SaysWhatParametersAreAllowed) {
   for (double accuracy : {0.0, -1e-9, 1e-15, 2e-3, std::nan("")}) {
     Case c;
     c.parameters.accuracy = accuracy;
-    EXPECT_THAT(c.message<InputError>(), HasSubstr("from 2e-15 (\"best\") to 1e-3")) << accuracy;
+    EXPECT_THAT(c.message<InputError>(), HasSubstr("from 2e-15 (\"best\") to 0.001")) << accuracy;
   }
   Case c;
   c.parameters.threads = -2;
