@@ -109,7 +109,7 @@ for axes, task in zip(grid, titles):
     axes.bar_label(bars, [f"{r['nanoseconds']:.3g}" for r in rows], padding=2, fontsize=7)
     axes.set_xlim(0, max(r["nanoseconds"] for r in rows) * 1.2)
     axes.set_title(titles[task], fontsize=9)
-    axes.set_xlabel("ns a prism and station")
+    axes.set_xlabel("ns per prism and station")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
 figure.savefig(path, metadata={"Date": None})
@@ -197,8 +197,8 @@ def document(record):
         f"{record['prisms']:,} prisms and {record['stations']:,} stations, {record['threads']} threads, "
         f"{record['machine']['processor']}; times after compilation, best of {record['repeat']} "
         "(peers on prisms: one run, with fewer stations where it would be long). " + ", ".join(f"{n} {v}" for n, v in record["versions"].items()) + ".", "",
-        "![nanoseconds a prism and station](img/peers.svg)", "",
-        "| task | program | method | stations | seconds | ns a prism and station | speed of Terrane | memory | differs by |",
+        "![nanoseconds per prism and station](img/peers.svg)", "",
+        "| task | program | method | stations | seconds | ns per prism and station | speed of Terrane | memory | differs by |",
         "|---|---|---|--:|--:|--:|--:|--:|--:|"]
     titles = {"one": "one channel", "all": "all ten", "mesh": "g_u, tensor mesh"}
     for task, title in titles.items():
@@ -223,8 +223,8 @@ def document(record):
             lines.append(f"| {case.replace('_', ' ') if not n else ''} "
                          f"| {record['accuracy']['points'][case] if not n else ''} | {kind} "
                          f"| {error_text(errors['terrane:direct'])} | {error_text(errors['harmonica'])} |")
-    lines += ["", "The closed forms that others sum lose digits with distance: the eight corners' terms grow while what is "
-              "left of them\nshrinks. Terrane takes these differences analytically.", "",
+    lines += ["", "The closed forms that other programs sum lose digits with distance: the terms of the eight corners grow "
+              "while their sum\nshrinks. Terrane takes these differences analytically.", "",
               f"Written by `python benchmarks/peers/run.py` at commit {record['commit']}; the record is "
               "`benchmarks/records/peers.json`.", ""]
     return "\n".join(lines)
