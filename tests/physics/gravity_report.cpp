@@ -140,7 +140,7 @@ TEST(AccuracyReport, KeepsItsPromisesInEveryCategoryAndForRandomShapes) {
       "* **textbook**: Nagy, Papp & Benedek (2000) in double precision, with \\(\\ln(x+r)\\) made safe for "
       "\\(x<0\\) "
       "and\n"
-      "  nothing else done. What a program without further care gives.\n\n"
+      "  nothing else done. This is what a program without further care gives.\n\n"
       "How the program does it: [Gravity of prisms](gravity.md).\n\n",
       kernel_target().name);
   const auto heading = [&](const char* first) {

@@ -1,4 +1,4 @@
-// A named column of numbers with its unit: what travels beside coordinates in files, surveys and results.
+// A named column of numbers with its unit, as files, surveys and results have beside coordinates.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace terrane {
 
 struct Column {
   std::string name;         ///< "g_u", "observed", "longitude"
-  std::string unit;         ///< "mGal", "m", "1"; empty when the source did not say
-  std::string description;  ///< a phrase for readers: becomes long_name in NetCDF
+  std::string unit;         ///< "mGal", "m", "1"; empty when the source does not name one
+  std::string description;  ///< a phrase for readers: long_name in NetCDF
   std::vector<double> values;
   bool single = false;  ///< stored in single precision where the format has it (NetCDF, .npy)
 };

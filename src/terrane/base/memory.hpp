@@ -1,4 +1,4 @@
-// How much memory a run may take, asked before it is taken.
+// How much memory a run may take. It is asked before memory is allocated.
 #pragma once
 
 #include <cstddef>

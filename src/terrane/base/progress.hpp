@@ -1,4 +1,4 @@
-// How long work reports where it is, and learns that the user wants it to stop.
+// Long work reports its progress here, and learns here that the user wants it to stop.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ class Progress {
   virtual bool cancelled() const { return false; }
 };
 
-/// The whole bar moves by `share` while a part of the work goes from start to finish. Work in several phases
-/// moves it in the first.
+/// The whole bar moves by `share` while one part of the work goes from start to finish. Work in several
+/// phases moves it during the first phase.
 class ShareOfProgress final : public Progress {
  public:
   ShareOfProgress(Progress& whole, double share) : whole_(whole), share_(share) {}

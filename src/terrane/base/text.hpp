@@ -19,8 +19,8 @@ std::string duration_text(double seconds);
 /// "a, b, c".
 std::string joined(std::span<const std::string_view> words);
 
-/// The text without control characters (but ends of lines and tabs), for a terminal: what stands in a file
-/// may not move the cursor or colour what is not its own. They become '?'.
+/// The text without control characters (but ends of lines and tabs), for a terminal: text from a file may
+/// not move the cursor or colour other text. They become '?'.
 std::string printable(std::string_view text);
 
 }  // namespace terrane

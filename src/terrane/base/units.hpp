@@ -41,7 +41,7 @@ std::string_view si_unit(Quantity quantity);
 
 /// How many SI units one `unit` is: si_factor(Quantity::acceleration, "mGal") == 1e-5.
 /// Spellings are case-insensitive where no other unit differs by case ("mgal", "Eotvos", "E", "g/cm3",
-/// "g/cc"; but "MHz" and "mHz" are two). Throws InputError that lists the allowed units.
+/// "g/cc"; but "MHz" and "mHz" are two units). Throws InputError that lists the allowed units.
 double si_factor(Quantity quantity, std::string_view unit);
 
 /// The spellings si_factor accepts, for messages and help: "m, km, cm, ft".

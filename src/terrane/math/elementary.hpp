@@ -1,8 +1,8 @@
-// Elementary functions that keep relative accuracy where the library's need two calls or a branch.
+// Elementary functions that keep relative accuracy where the C library would need two calls or a branch.
 //
 // One source for scalars, SIMD packs (math/pack.hpp) and the device: no table, no branch, one division each.
-// The polynomials are Chebyshev fits, made by tools/fit_elementary.py; tests/unit/math_elementary.cpp holds
-// the errors against quadruple precision.
+// The polynomials are Chebyshev fits, made by tools/fit_elementary.py; tests/unit/math_elementary.cpp
+// checks the errors against quadruple precision.
 #pragma once
 
 #include "terrane/math/number.hpp"
@@ -57,8 +57,8 @@ inline constexpr double ln2_low = 0x1.ef35793c7673p-45;  // ln 2 − ln2_high
 
 // ---- the functions ----------------------------------------------------------------------------------------
 
-/// ln(a / b) for a and b from 1e-300 to 7e307, accurate also where a ≈ b: their difference is taken before
-/// anything is rounded.
+/// ln(a / b) for a and b from 1e-300 to 7e307, accurate also where a ≈ b, because their difference is taken
+/// before anything is rounded.
 template <class T>
 TERRANE_FN T log_ratio(const T& a, const T& b) {
   const auto [k, c] = scale_towards(a, b);

@@ -1,5 +1,5 @@
-// Extended precision: long double. On x86 it has 64 bits of mantissa in hardware, 11 more than double: what
-// "best" accuracy computes close to a prism, where the closed forms lose a few bits. Host only. Where long
+// Extended precision: long double. On x86 it has 64 bits of mantissa in hardware, 11 more than double.
+// "best" accuracy uses it close to a prism, where the closed forms lose a few bits. Host only. Where long
 // double is no wider than double (extended_is_wider), those bits are lost.
 #pragma once
 
@@ -24,7 +24,7 @@ inline Extended minimum(Extended a, Extended b) { return a < b ? a : b; }
 inline Extended maximum(Extended a, Extended b) { return a > b ? a : b; }
 inline Extended absolute(Extended x) { return std::fabs(x); }
 
-// The library's functions stand in for the polynomials of math/elementary.hpp.
+// The C library's functions replace the polynomials of math/elementary.hpp.
 inline Extended log_ratio(const Extended& a, const Extended& b) { return natural_log(a / b); }
 inline Extended two_artanh(const Extended& n, const Extended& d) { return log_one_plus(2 * n / (d - n)); }
 inline Extended two_artanh_small(const Extended& n, const Extended& d) { return two_artanh(n, d); }

@@ -1,9 +1,10 @@
-// What a formula asks of its number type beyond arithmetic and comparison, for double and float.
+// What a formula needs of its number type beyond arithmetic and comparison, for double and float.
 // math/pack.hpp offers the same for SIMD packs, math/quad.hpp for quadruple precision.
 //
 // On a device, reciprocals and roots start from the hardware's approximation (20 bits or more) and take one
-// step of third order: within one unit in the last place for normal numbers, which is all that formulas need,
-// in a third of the instructions of the library's functions, which also care for all others.
+// step of third order. The result is within one unit in the last place for normal numbers, which is all
+// that formulas need, and takes a third of the instructions of the library's functions, which also handle
+// all other numbers.
 #pragma once
 
 #include <cmath>
@@ -39,7 +40,7 @@ TERRANE_FN double quotient(double n, double d) {
   return fma(fma(-d, q, n), r, q);
 }
 TERRANE_FN float reciprocal(float x) { return __frcp_rn(x); }
-/// Squares of distances: nothing below 1e-38, whose treatment would take three instructions more.
+/// For squares of distances: nothing below 1e-38, which would take three more instructions.
 TERRANE_FN float inverse_square_root(float x) {
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

@@ -1,5 +1,5 @@
-// The SIMD number type of the kernels: as many doubles as the processor for which the file is compiled takes
-// at once. A formula written on a number type T runs on a Pack unchanged.
+// The SIMD number type of the kernels: as many doubles as fit the widest register of the instruction set
+// for which the file is compiled. A formula written on a number type T runs on a Pack unchanged.
 //
 // std::experimental::native_simd is a different type for every instruction set, so templates compiled several
 // times for run-time dispatch never collide at link time.

@@ -1,5 +1,5 @@
 // Quadruple precision: for references and checks, never for speed. Host only. Where the compiler has no
-// 128-bit type with a library (Clang), long double stands in; on 64-bit Arm that is quadruple precision too.
+// 128-bit type with a library (Clang), long double is used; on 64-bit Arm that is quadruple precision too.
 #pragma once
 
 #include "terrane/math/extended.hpp"
@@ -25,7 +25,7 @@ inline Quad minimum(Quad a, Quad b) { return a < b ? a : b; }
 inline Quad maximum(Quad a, Quad b) { return a > b ? a : b; }
 inline Quad absolute(Quad x) { return x < 0 ? -x : x; }
 
-// The library's functions stand in for the polynomials of math/elementary.hpp: a formula in quadruple
+// The library's functions replace the polynomials of math/elementary.hpp, so that a formula in quadruple
 // precision shares none of their approximations.
 inline Quad log_ratio(const Quad& a, const Quad& b) { return natural_log(a / b); }
 inline Quad two_artanh(const Quad& n, const Quad& d) { return log_one_plus(2 * n / (d - n)); }

@@ -1,8 +1,8 @@
 // Ranges of indices in one, two or three dimensions: what a kernel runs over, what a rank holds, what a halo
 // exchange carries.
 //
-// Axes stand as in arrays: the last one is contiguous in memory. Indices are those of the whole problem, on
-// every rank: a kernel does not know who else works on it.
+// Axes are ordered as in arrays: the last one is contiguous in memory. Indices are those of the whole
+// problem, on every rank: a kernel does not know which other ranks work on it.
 #pragma once
 
 #include <algorithm>
@@ -43,20 +43,20 @@ struct IndexBox {
       if (other.first[a] < first[a] || other.last[a] > last[a]) return false;
     return true;
   }
-  /// `points` more on every side; fewer when negative.
+  /// Grown by `points` on every side; shrunk when negative.
   constexpr IndexBox grown(Index points) const {
     IndexBox box = *this;
     for (int a = 0; a < N; ++a) box = box.grown(a, points, points);
     return box;
   }
-  /// So many points more below and above on one axis.
+  /// Grown on one axis by these numbers of points, below and above.
   constexpr IndexBox grown(int axis, Index below, Index above) const {
     IndexBox box = *this;
     box.first[axis] -= below;
     box.last[axis] += above;
     return box;
   }
-  /// With another range on one axis.
+  /// The same box with another range on one axis.
   constexpr IndexBox with(int axis, Index from, Index to) const {
     IndexBox box = *this;
     box.first[axis] = from;
@@ -75,7 +75,7 @@ constexpr IndexBox<sizeof...(Points)> index_box(Points... points) {
   return box;
 }
 
-/// The points that are in both.
+/// The points that are in both boxes.
 template <int N>
 constexpr IndexBox<N> overlap(const IndexBox<N>& a, const IndexBox<N>& b) {
   IndexBox<N> box;

@@ -1,7 +1,7 @@
-// Looks at an array in memory: on the host, or on a device, where code that runs there may follow it.
+// A view of an array in memory: on the host, or on a device, where only code that runs there may read it.
 //
-// Arrays are row-major: the last index is contiguous. A view of two or more dimensions is asked with the
-// indices of its box, which need not begin at 0: a rank's part of a field, with its halo, is asked with the
+// Arrays are row-major: the last index is contiguous. A view of two or more dimensions is indexed by the
+// indices of its box, which need not begin at 0: a rank's part of a field, with its halo, is indexed by the
 // indices of the whole problem. Debug builds assert that an index lies in the box.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace terrane {
 template <class T, int N = 1>
 struct View {
   View() = default;
-  /// The elements of `box`, one after the other from `first` on.
+  /// The elements of `box`, one after the other in memory, beginning at `first`.
   TERRANE_FN View(T* first, const IndexBox<N>& box) : box_(box) {
     stride_[N - 1] = 1;
     for (int a = N - 2; a >= 0; --a) stride_[a] = stride_[a + 1] * box.size(a + 1);
@@ -37,11 +37,11 @@ struct View {
   }
 
   TERRANE_FN const IndexBox<N>& box() const { return box_; }
-  /// Elements from one index of an axis to the next; 1 on the last axis.
+  /// Number of elements from one index of an axis to the next; 1 on the last axis.
   TERRANE_FN Index stride(int axis) const { return stride_[axis]; }
   /// The element at the lower end of every axis.
   TERRANE_FN T* first() const { return zero_ + offset_of(box_.first); }
-  /// The same elements under the same indices, of which only those in `box` may be asked for.
+  /// The same elements under the same indices, but only those in `box`.
   TERRANE_FN View part(const IndexBox<N>& box) const {
     assert(box_.contains(box));
     return View(zero_, box, stride_);
@@ -62,7 +62,7 @@ struct View {
       return View<T, N - 1>(zero_ + at * stride_[0], box, stride);
     }
   }
-  /// The same elements, asked for with indices from `first` on.
+  /// The same elements, with indices that begin at `first`.
   TERRANE_FN View renumbered(const Index (&first)[N]) const {
     View view = *this;
     view.zero_ = this->first();

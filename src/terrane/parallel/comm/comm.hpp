@@ -1,8 +1,8 @@
-// The processes ("ranks") of one run and what they tell each other. A program without MPI, or one that was
-// started by itself, has one rank: Alone. comm_mpi.hpp has the other kind.
+// The processes ("ranks") of one run and their messages. A program without MPI, or one that was started by
+// itself, has one rank: Alone. comm_mpi.hpp has the Comm of several ranks.
 //
-// Collective calls are made by all ranks in the same order. Nothing here knows a world communicator: a Comm
-// is handed over.
+// Collective calls are made by all ranks in the same order. There is no global communicator: functions get
+// a Comm as an argument.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 
 namespace terrane {
 
-/// A message on its way. Its bytes belong to it until wait() returns, done() says true or this is gone: the
-/// end of its life waits, too.
+/// A message on its way. Do not touch its bytes until wait() has returned or done() has returned true. The
+/// destructor waits, too.
 class Message {
  public:
   class State {
@@ -32,7 +32,7 @@ class Message {
   };
   Message() = default;
   explicit Message(std::unique_ptr<State> state) : state_(std::move(state)) {}
-  /// Whether it has arrived, or left; moves messages along. Asks once more after that: still true.
+  /// Whether it has arrived or been sent; calling it helps messages to proceed. Once true, it stays true.
   bool done() { return !state_ || state_->done(); }
   void wait() {
     if (state_) state_->wait();
@@ -45,71 +45,73 @@ class Message {
 /// Waits for all of them.
 void wait_all(std::span<Message> messages);
 
-/// A kind of Comm may do without isend(), irecv(), gather_all() and split(), and what stands on them: they
-/// throw UnsupportedError there.
+/// A Comm need not implement isend(), irecv(), gather_all() and split(): by default these, and the
+/// functions that use them, throw UnsupportedError.
 class Comm {
  public:
   virtual ~Comm() = default;
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
 
-  /// This rank among those that share its machine ("node"), whatever their order in the whole: what chooses a
-  /// GPU, and how many must share the memory.
+  /// This rank among those that share its machine ("node"), in whatever order ranks are numbered over the
+  /// nodes. It decides which GPU a rank takes, and how many ranks share the memory.
   struct Place {
     int index = 0, count = 1;
-    /// How many ranks of the node take the same of so many things as this one, when they are counted round.
+    /// Number of ranks on this node that share a resource with this rank when `things` resources are dealt
+    /// out round-robin.
     int sharing(int things) const noexcept {
       return things < 1 ? count : (count - index % things + things - 1) / things;
     }
   };
   virtual Place on_node() const noexcept = 0;
 
-  /// Collective, for a Comm that has a faster way for large arrays: so many bytes are about to be broadcast
-  /// among ranks whose devices are these, of one kind. Returns a note about the way they will go, empty when
-  /// there is nothing to say.
+  /// Collective, for a Comm that has a faster way for large arrays: announces that `bytes` bytes will be
+  /// broadcast among ranks that have these devices, of one kind. Returns a note about the way they will go;
+  /// empty when there is nothing to say.
   virtual std::string prepare(Device /*device*/, std::size_t /*bytes*/, int /*threads*/) { return {}; }
   /// Collective, soon after those broadcasts: gives back what prepare() took.
   virtual void release() {}
-  /// Collective: the bytes of `root` to all. Every rank gives as many.
+  /// Collective: copies the bytes of `root` to all ranks. Every rank passes the same number of bytes.
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
   /// Collective: the lowest value of all ranks.
   virtual int lowest(int value) = 0;
-  /// In the order of sending between two ranks; the receiver gives as many bytes. Two ranks that both send
-  /// first may wait for ever: exchange() is for them.
+  /// Messages between two ranks arrive in the order of sending; the receiver passes the same number of
+  /// bytes. Two ranks that both send first may wait for ever: use exchange() for that.
   virtual void send(std::span<const std::byte> bytes, int to) = 0;
   virtual void receive(std::span<std::byte> bytes, int from) = 0;
   /// Begin to send and to receive; a rank may send to itself. Messages of one tag between two ranks arrive in
-  /// the order of sending. tag: 0 … 10000; the receiver gives as many bytes.
+  /// the order of sending. tag: 0 … 10000; the receiver passes the same number of bytes.
   virtual Message isend(std::span<const std::byte> bytes, int to, int tag = 0);
   virtual Message irecv(std::span<std::byte> bytes, int from, int tag = 0);
-  /// Sends to one rank and receives from one, of which each may send first.
+  /// Sends to one rank and receives from one; no rank waits for the other to receive first.
   void exchange(std::span<const std::byte> out, int to, std::span<std::byte> in, int from, int tag = 0);
 
-  /// Collective: the bytes of each rank, as many on every rank, one after the other in the order of ranks.
-  /// all: size() times as many bytes.
+  /// Collective: joins the bytes of all ranks, the same number on each, in the order of ranks. all: size()
+  /// times that number of bytes.
   virtual void gather_all(std::span<const std::byte> mine, std::span<std::byte> all);
-  /// Collective: on `root` what each rank gave, in the order of ranks, empty elsewhere. Ranks may give
-  /// different numbers of bytes.
+  /// Collective: returns on `root` what each rank passed, in the order of ranks; empty on other ranks.
+  /// Ranks may pass different numbers of bytes.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root);
-  /// Collective: values become their sums over the ranks, on all of them, as many on every rank. The order of
-  /// adding depends on the number of ranks and on nothing else; Reduction has sums that do not depend on it.
+  /// Collective: replaces the values by their sums over the ranks, on all ranks; every rank passes the same
+  /// number of values. The order of adding depends only on the number of ranks; a Reduction's sums do not
+  /// depend on that either.
   void sum(std::span<double> values);
-  /// Collective: exact.
+  /// Collective: the same for integers, which is exact.
   std::int64_t sum(std::int64_t value);
   /// Collective: the highest value of all ranks; NaN when a rank has NaN.
   double highest(double value);
-  /// Collective: the ranks that give the same colour, as a Comm of their own, in the order of `key` and then
-  /// of rank. A rank with a negative colour gets nullptr. It must go before this.
+  /// Collective: a Comm of the ranks that pass the same colour, in the order of `key` and then of rank. A
+  /// rank with a negative colour gets nullptr. The new Comm must be destroyed before this one.
   virtual std::unique_ptr<Comm> split(int colour, int key);
 
-  /// Whether send, isend, receive and irecv take memory of a GPU.
+  /// Whether send, isend, receive and irecv accept GPU memory.
   virtual bool takes_gpu_memory() const noexcept { return false; }
   /// Ends all ranks at once, after an OutOfStep.
   virtual void abort(int status) = 0;
 };
 
-/// `wanted` as the ranks of this node share it: a GPU with a number is taken by all, others are counted
-/// round. Ranks that see a GPU each, of their own, are taken to share one.
+/// `wanted` as the ranks of this node share it: all ranks take a GPU that has a number; GPUs without a
+/// number are dealt out round-robin. Ranks that each see one GPU are assumed to share it.
 Device shared_device(Device wanted, const Comm& comm);
 
 /// One process by itself.
@@ -141,7 +143,7 @@ class Alone final : public Comm {
   std::vector<Posted> posted_;
 };
 
-/// For vectors that something is about to be received into: elements of trivial types begin with any value.
+/// For vectors into which data will be received: elements of trivial types are not initialised.
 template <class T>
 struct Uninitialised : std::allocator<T> {
   template <class Other>
@@ -159,7 +161,7 @@ struct Uninitialised : std::allocator<T> {
 };
 using Bytes = std::vector<std::byte, Uninitialised<std::byte>>;
 
-/// Things of trivial types in a row, as they travel: taken out in the order in which they were put in.
+/// Values of trivial types, packed for a message: they are taken out in the order in which they were put in.
 class Packet {
  public:
   template <class T>
@@ -181,7 +183,7 @@ class Packet {
     put(std::span<const char>(text));
   }
 
-  /// Throw ShapeError: the packet holds less.
+  /// Throw ShapeError when the packet holds less.
   template <class T>
   T get() {
     if constexpr (std::is_same_v<T, std::string>) {
@@ -206,10 +208,10 @@ class Packet {
     take(std::as_writable_bytes(values));
   }
   bool empty() const noexcept { return at_ == bytes_.size(); }
-  /// Room for so many bytes more.
+  /// Reserves room for `more` further bytes.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes_.size() + bytes); }
 
-  /// Collective: the packet of `root` becomes that of all.
+  /// Collective: copies the packet of `root` to all ranks.
   void broadcast(Comm& comm, int root = 0);
   void send(Comm& comm, int to) const;
   static Packet receive(Comm& comm, int from);
@@ -222,14 +224,14 @@ class Packet {
   std::size_t at_ = 0;
 };
 
-/// A rank failed where the others wait for it: what is left is Comm::abort, by whoever runs the program.
+/// A rank failed while others wait for it: the program can only call Comm::abort.
 class OutOfStep : public Error {
   using Error::Error;
 };
 
-/// Collective: tells the others whether this rank failed (null: it did not). When any did, every rank throws
-/// the error of the lowest of them, of the same class and with its rank in the text; so nobody waits for a
-/// rank that will not come.
+/// Collective: tells the other ranks whether this rank failed (null: it did not). When any rank failed,
+/// every rank throws the error of the lowest rank that did, of the same class and with the rank in the
+/// text; so no rank waits for one that has stopped.
 void agree(Comm& comm, const std::exception_ptr& mine);
 
 /// Collective: runs the rank's part of some work, then agrees. `work` must not communicate.

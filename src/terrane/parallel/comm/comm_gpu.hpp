@@ -1,6 +1,6 @@
-// Large arrays from one rank to all through the memories of their GPUs, which links between GPUs make much
-// faster than what joins processes. It takes long to start, so it is for large arrays alone; and it needs a
-// GPU of its own for each rank. All else goes the way it went before. comm_nccl.hpp has the link.
+// Broadcasts large arrays through the memory of the ranks' GPUs, whose links are much faster than messages
+// between processes. It takes long to start, so it is only for large arrays; and it needs one GPU per rank.
+// Everything else goes through the Comm below. comm_nccl.hpp has the link.
 #pragma once
 
 #include <array>
@@ -12,46 +12,48 @@
 
 namespace terrane {
 
-/// One rank's side of a way through GPUs. Arrays go in pieces, through slots that are used in turn, so that
-/// one is filled or emptied while another is on its way.
+/// One rank's end of the link between GPUs. Arrays go in pieces, through slots that are used in turn, so
+/// that one is filled or emptied while another is on its way.
 class GpuLink {
  public:
   static constexpr int slots = 2;
   using GpuId = std::array<std::byte, 16>;
   using GroupId = std::array<std::byte, 128>;
 
-  /// Collective, where it has joined; does not wait long for others that do not come.
+  /// Collective, after join(); does not wait long for ranks that do not come.
   virtual ~GpuLink() = default;
   /// "NCCL 2.28.3"
   virtual std::string name() const = 0;
-  /// Tells GPUs of all nodes apart.
+  /// A name that is different for every GPU of all nodes.
   virtual GpuId gpu() const = 0;
-  /// On rank 0: what all ranks join() with.
+  /// On rank 0: the key that all ranks pass to join().
   virtual GroupId make_group() = 0;
   /// Collective.
   virtual void join(const GroupId& group, int rank, int ranks) = 0;
 
   /// Bytes that a slot holds.
   virtual std::size_t piece() const = 0;
-  /// Collective: begins to bring these bytes of `root` to all; the others give as many, which are not touched
-  /// yet.
+  /// Collective: begins to copy these bytes of `root` to all ranks; the others pass the same number of
+  /// bytes, which are not written yet.
   virtual void begin(int slot, std::span<std::byte> bytes, int root) = 0;
-  /// When this returns the bytes are there, and the slot is free.
+  /// When this returns, the bytes have arrived and the slot is free.
   virtual void finish(int slot, std::span<std::byte> bytes, int root) = 0;
 };
 
 enum class GpuLinkUse { never, when_worth_it, always };
 
-/// "0", "1"; null or empty: when it is worth it. Throws InputError that names `where`.
+/// "0": never, "1": always, null or empty: when it is faster. Throws an InputError that names `where`.
 GpuLinkUse gpu_link_use_from_text(const char* text, const std::string& where);
 
-/// A Comm that broadcasts large arrays through a GpuLink, where there can be one, and else as `below` does.
+/// A Comm that broadcasts large arrays through a GpuLink where there can be one, and otherwise as `below`
+/// does.
 class GpuComm final : public Comm {
  public:
-  /// Makes this rank's side, not yet joined, which copies by so many threads. Throws when it cannot.
+  /// Makes this rank's end of the link, not yet joined, which copies on `threads` threads. Throws when it
+  /// cannot.
   using MakeLink = std::function<std::unique_ptr<GpuLink>(Device device, int threads)>;
 
-  /// use: that of rank 0 counts.
+  /// use: the value of rank 0 is taken.
   GpuComm(Comm& below, MakeLink make, GpuLinkUse use) : below_(below), make_(std::move(make)), use_(use) {}
 
   int rank() const noexcept override { return below_.rank(); }
@@ -72,7 +74,7 @@ class GpuComm final : public Comm {
   void gather_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
     below_.gather_all(mine, all);
   }
-  /// Its broadcasts go as those of the Comm below.
+  /// Broadcasts of the split Comm go through the Comm below.
   std::unique_ptr<Comm> split(int colour, int key) override { return below_.split(colour, key); }
   bool takes_gpu_memory() const noexcept override { return below_.takes_gpu_memory(); }
   void abort(int status) override { below_.abort(status); }

@@ -8,11 +8,11 @@
 
 namespace terrane {
 
-/// "NCCL 2.28.3", of the library that is loaded.
+/// "NCCL 2.28.3": the version of the library that is loaded.
 std::string nccl_version();
 
-/// For GpuComm; threads as those of for_each(). Throws UnsupportedError (device is no GPU), MemoryError,
-/// Error in the words of CUDA or NCCL.
+/// For GpuComm; threads: as for for_each(). Throws UnsupportedError (the device is not a GPU), MemoryError,
+/// or Error with CUDA's or NCCL's message.
 std::unique_ptr<GpuLink> nccl_link(Device device, int threads);
 
 }  // namespace terrane

@@ -1,7 +1,7 @@
-// Memory on a device, what looks at it, and the order in which work on it is done.
+// Memory on a device, views of it, and the order in which work on it is done.
 //
-// A Buffer owns memory in one place and moves; a View looks; every transfer is a visible call of upload() or
-// download().
+// A Buffer owns memory in one place and can be moved, not copied; a View does not own; every transfer is a
+// visible call of upload() or download().
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class Stream;
 
 namespace detail {
 
-/// What a Graph records on the processors, and the streams that are in it.
+/// What a Graph records on the CPU, and the streams that take part in it.
 struct Recording {
   std::vector<std::function<void()>> work;
   std::vector<Stream*> streams;
@@ -35,12 +35,12 @@ struct Recording {
 
 }  // namespace detail
 
-/// Work in order on one device. Work for a GPU is begun here and done later: wait() for it. Errors of earlier
-/// work come out of later calls, as Error.
+/// Work in order on one device. Calls begin work on a GPU and return; wait() waits for it. Errors of
+/// earlier work are thrown by later calls, as Error.
 class Stream {
  public:
-  /// device: resolved. urgent: its work goes before that of other streams.
-  /// threads: on which the processors do its work, where the device is none of its own; 0: all.
+  /// device: resolved. urgent: its work goes before that of other streams. threads: number of CPU threads
+  /// that do its work where the device is the CPU or the debug device; 0: all.
   explicit Stream(Device device, bool urgent = false, int threads = 0);
   ~Stream();
   Stream(const Stream&) = delete;
@@ -49,14 +49,14 @@ class Stream {
   Device device() const noexcept { return device_; }
   int threads() const noexcept { return threads_; }
   void wait();
-  /// What is begun from now on waits until the event, of any device, has been reached. The host does not
+  /// Work begun after this call waits until the event, of any device, has been reached. The host does not
   /// wait.
   void wait_for(const Event& event);
   /// The cudaStream_t of a GPU.
   void* handle() const noexcept { return handle_; }
 
-  /// For launchers: does what the processors do for this stream, on the CPU and on the debug device; or notes
-  /// it, while a Graph is recorded. So it must own what it needs.
+  /// For launchers, on the CPU and on the debug device: does `work` now, or, while a Graph is recorded,
+  /// records it. So `work` must own what it needs.
   template <class Work>
   void do_on_host(const Work& work) {
     if (handle_) not_for_gpus();
@@ -78,7 +78,7 @@ class Stream {
 
 namespace detail {
 
-/// Throws MemoryError that names the bytes wanted and free.
+/// Throws a MemoryError that names the bytes wanted and free.
 void* allocate(Device device, std::size_t bytes);
 void release(Device device, void* memory) noexcept;
 void upload(Stream& stream, const void* from, void* to, std::size_t bytes, bool wait = true);
@@ -95,10 +95,10 @@ class Buffer {
 
  public:
   Buffer() = default;
-  /// Holds anything at first. Throws MemoryError.
+  /// Not initialised. Throws MemoryError.
   Buffer(Device device, std::size_t size)
       : device_(device), size_(size), data_(static_cast<T*>(detail::allocate(device, size * sizeof(T)))) {}
-  /// A copy of what the host has.
+  /// A copy of data on the host.
   Buffer(Stream& stream, std::span<const T> from) : Buffer(stream.device(), from.size()) {
     upload(stream, from);
   }
@@ -118,7 +118,7 @@ class Buffer {
   std::size_t size() const noexcept { return size_; }
   View<T> view() noexcept { return {data_, size_}; }
   View<const T> view() const noexcept { return {data_, size_}; }
-  /// As an array over these indices. Throws ShapeError when the buffer does not hold as many.
+  /// A view as an array over these indices. Throws ShapeError when the buffer holds fewer elements.
   template <int N>
   View<T, N> view(const IndexBox<N>& box) {
     detail::check_holds(size_, box.count());
@@ -130,24 +130,24 @@ class Buffer {
     return {data_, box};
   }
 
-  /// From the host, to the place `first` and on. When this returns the host may change its copy.
+  /// Copies from the host to the elements from `first` on. When this returns, the host may change its copy.
   void upload(Stream& stream, std::span<const T> from, std::size_t first = 0) {
     detail::upload(stream, from.data(), data_ + first, from.size_bytes());
   }
-  /// To the host, which has it when this returns.
+  /// Copies to the host. When this returns, the data are there.
   void download(Stream& stream, std::span<T> to, std::size_t first = 0) const {
     detail::download(stream, data_ + first, to.data(), to.size_bytes());
   }
-  /// The same, begun and not waited for: the host leaves its memory, of a PinnedBuffer, alone until the
-  /// stream has come so far.
+  /// The same without waiting: the host must not touch its memory, that of a PinnedBuffer, until the stream
+  /// has done the copy.
   void upload_async(Stream& stream, std::span<const T> from, std::size_t first = 0) {
     detail::upload(stream, from.data(), data_ + first, from.size_bytes(), false);
   }
   void download_async(Stream& stream, std::span<T> to, std::size_t first = 0) const {
     detail::download(stream, data_ + first, to.data(), to.size_bytes(), false);
   }
-  /// From another buffer of this kind of device, begun and not waited for; straight from GPU to GPU where
-  /// they reach each other (reach_peers()). stream: of either.
+  /// Copies from another buffer of this kind of device without waiting; directly from GPU to GPU where
+  /// these can access each other's memory (reach_peers()). stream: of either device.
   void copy_from(Stream& stream, const Buffer& from, std::size_t from_first, std::size_t count,
                  std::size_t first = 0) {
     detail::copy(stream, from.device_, from.data_ + from_first, device_, data_ + first, count * sizeof(T));

@@ -1,5 +1,5 @@
-// What the rest of the room asks of the CUDA runtime. device_cuda.cpp answers in a build with CUDA,
-// device_no_cuda.cpp in one without.
+// The calls to the CUDA runtime that the rest of the room needs. device_cuda.cpp implements them in a build
+// with CUDA, device_no_cuda.cpp in one without.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace terrane::detail::cuda {
 
-/// GPUs to be had; when 0, `why` says why.
+/// Number of usable GPUs; when 0, `why` says why.
 int count(std::string& why);
 Gpu describe(int index);
 /// The oldest compute capability that this build has code for, times ten.
@@ -26,7 +26,7 @@ void download(int index, void* stream, const void* from, void* to, std::size_t b
 void copy(int index, void* stream, int source, const void* from, int target, void* to, std::size_t bytes);
 void* allocate_pinned(int index, std::size_t bytes);  ///< nullptr when there is too little
 void release_pinned(int index, void* memory) noexcept;
-/// `index` may reach into the memory of `peer`; false: it cannot.
+/// Lets `index` access the memory of `peer`; false: it cannot.
 bool enable_peers(int index, int peer);
 void* make_event(int index, bool timed);
 void drop_event(int index, void* event) noexcept;
@@ -40,7 +40,7 @@ void drop_capture(int index, void* stream) noexcept;
 void* end_capture(int index, void* stream);
 void launch_graph(int index, void* graph, void* stream);
 void drop_graph(int index, void* graph) noexcept;
-/// The copies are begun, not waited for, when the host's memory is pinned.
+/// When the host's memory is pinned, these calls return before the copy is done.
 void fill_zero(int index, void* stream, void* memory, std::size_t bytes);
 
 /// Makes the GPU the one that this thread's calls go to.

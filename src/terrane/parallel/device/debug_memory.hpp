@@ -5,7 +5,8 @@
 
 namespace terrane::detail {
 
-/// While one of these lives that was told to open it, the memory of the debug device can be read and written.
+/// While an object of this class exists that was made with `open`, the memory of the debug device can be read
+/// and written.
 class DebugAccess {
  public:
   explicit DebugAccess(bool open = true);
@@ -17,8 +18,8 @@ class DebugAccess {
   bool open_;
 };
 
-/// nullptr when there is none left; the debug device has TERRANE_DEBUG_MEMORY bytes, or else 16 GB. The last
-/// byte lies just before a page that nobody may touch.
+/// nullptr when no memory is left; the debug device has TERRANE_DEBUG_MEMORY bytes, or else 16 GB. The
+/// last byte lies just before a protected page.
 void* debug_allocate(std::size_t bytes);
 void debug_release(void* memory) noexcept;
 /// Bytes free and in all.

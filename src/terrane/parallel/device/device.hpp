@@ -1,7 +1,8 @@
-// Where a computation runs: the processors of this process, a GPU, or the debug device.
+// Where a computation runs: the CPU, a GPU, or the debug device.
 //
-// The debug device runs device code on the processors, on memory of its own that host code may not touch:
-// what forgets a transfer or writes past the end of a buffer crashes there, on a machine without a GPU.
+// The debug device runs device code on the CPU, in memory of its own that host code may not touch: code
+// that forgets a transfer or writes past the end of a buffer crashes there, even on a machine without a
+// GPU.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ struct Device {
   enum class Kind { automatic, cpu, debug, cuda };
   Kind kind = Kind::automatic;
   int index = -1;     ///< of the GPU, as CUDA_VISIBLE_DEVICES numbers them; −1: any
-  int shared_by = 1;  ///< processes that use it: device_memory() tells each its share
+  int shared_by = 1;  ///< number of processes that use it: device_memory() gives each its share
 
   bool has_own_memory() const noexcept { return kind == Kind::debug || kind == Kind::cuda; }
   friend bool operator==(const Device&, const Device&) = default;
@@ -36,29 +37,28 @@ struct Gpu {
   DeviceMemory memory;
   int multiprocessors = 0;
   int capability[2] = {};      ///< {9, 0}
-  double fp64_per_second = 0;  ///< multiply-adds in double, as many as there can be
+  double fp64_per_second = 0;  ///< peak of multiply-adds in double precision
 };
 
 /// The GPUs that this build and this process can use; empty where there are none.
 std::vector<Gpu> gpus();
-/// How many, without asking each.
+/// The number of GPUs, without opening any of them.
 int gpu_count();
-/// One of them. Asking wakes it, so do not ask for others than what is used.
+/// One of the GPUs. The call initialises it, so ask only for a GPU that is used.
 Gpu gpu(int index);
 /// Why gpus() is empty: "this build has no CUDA", "no GPU found: <what the driver says>".
 std::string why_no_gpu();
 
-/// The device that `wanted` stands for here: automatic is a GPU where there is one, else the processors; a
-/// GPU without a number is the one at `place` among those of the node, counted round. Shared as before.
+/// The device that `wanted` stands for here: automatic is a GPU where there is one, else the CPU; a GPU
+/// without a number is GPU number `place` of the node, counted round-robin. shared_by stays as it is.
 /// Throws UnsupportedError that says why and lists what there is.
 Device resolve(Device wanted, int place = 0);
 
-/// What the device has left; of what is free, this process's share. Of the processors: nothing is said, {0,
-/// 0}.
+/// The device's memory; `free` is this process's share of the free memory. {0, 0} for the CPU.
 DeviceMemory device_memory(Device device);
 
-/// Lets two devices of this process reach into each other's memory, once and for all; false: they cannot, and
-/// copies between them go through the host.
+/// Lets two devices of this process access each other's memory, until the process ends; false: they cannot,
+/// and copies between them go through the host.
 bool reach_peers(Device a, Device b);
 
 /// "cpu", or the name of the GPU.

@@ -7,8 +7,8 @@
 
 namespace terrane {
 
-/// On the CPU and the debug device, whose work is done when it was begun, nobody waits; but a Graph that is
-/// being recorded follows from stream to stream by events, as on a GPU.
+/// On the CPU and the debug device work is done when the call that begins it returns, so nothing waits. But
+/// a Graph that is being recorded follows events from stream to stream, as on a GPU.
 class Event {
  public:
   /// timed: seconds_since() can be asked, and recording costs a little more.
@@ -17,13 +17,13 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /// Is reached when the stream has done what was begun so far.
+  /// The event is reached when the stream has done all work begun before this call.
   void record(Stream& stream);
-  /// Whether it has been reached; true before record().
+  /// Whether the event has been reached; true before record().
   bool done() const;
-  /// The host waits until it has been reached.
+  /// Makes the host wait until the event has been reached.
   void wait() const;
-  /// Seconds between two timed events, both reached, of one device.
+  /// Seconds between two timed events of one device, both reached.
   double seconds_since(const Event& earlier) const;
 
  private:

@@ -1,5 +1,5 @@
-// Work of a time step, recorded once and begun many times with one call: a GPU goes from kernel to kernel
-// without waiting for the host.
+// The work of a time step, recorded once and launched many times by one call each: a GPU goes from kernel
+// to kernel without waiting for the host.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,17 @@ namespace terrane {
 /// Kernels, fill_zero(), upload_async(), download_async(), copies between devices and events can be recorded;
 /// on this stream and on those that wait for its events, which must come back to it by an event before the
 /// end. Memory, views and events that the work names must outlive the graph, and host memory is read at each
-/// launch. What waits for the host cannot be recorded: upload(), download(), wait(), messages of a Comm.
+/// launch. Calls that make the host wait cannot be recorded: upload(), download(), wait(), messages of a
+/// Comm.
 class Graph {
  public:
-  /// Records what `work` begins on the stream, and does none of it.
+  /// Records what `work` begins on the stream, without doing it.
   Graph(Stream& stream, const std::function<void()>& work);
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// Begins all of it on a stream of the same device, in its order.
+  /// Begins all recorded work on a stream of the same device, in the recorded order.
   void launch(Stream& stream);
 
  private:

@@ -1,7 +1,8 @@
-// Runs code on a device: the launchers, written once for the processors and once for CUDA.
+// Runs code on a device: the launchers, written once for the CPU and once for CUDA.
 //
-// For files of device code (*.cu), which nvcc compiles where it is found and the C++ compiler where not. A
-// kernel is a struct of views and numbers, copied to the device. Work on a GPU is begun, not waited for.
+// For files of device code (*.cu), which nvcc compiles where it is found and the C++ compiler elsewhere. A
+// kernel is a struct of views and numbers, copied to the device. Launches on a GPU return before the work
+// is done.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +22,12 @@
 
 namespace terrane {
 
-/// Threads of a group that run in step: whom group_all() asks.
+/// Threads of a group that run in step: those for which group_all() answers.
 inline constexpr int group_threads = 32;
 
-/// Whether `condition` holds for every thread of the group, so that all take the same branch. Every thread of
-/// the group must ask. Where threads run one after the other it is the condition itself: code that asks must
-/// be right either way.
+/// Whether `condition` holds for every thread of the group, so that all take the same branch. Every thread
+/// of the group must call it. Where threads run one after the other it returns the condition itself: the
+/// calling code must be right in both cases.
 TERRANE_FN bool group_all(bool condition) {
 #if defined(__CUDA_ARCH__)
   return __all_sync(0xffffffffU, condition) != 0;
@@ -46,7 +47,7 @@ TERRANE_FN std::uint64_t fetch_add(std::uint64_t& counter, std::uint64_t by) {
 
 namespace detail {
 
-/// Threads of a block, and blocks, on three axes.
+/// Threads per block, and blocks, on three axes.
 struct LaunchShape {
   unsigned threads[3], blocks[3];
 };
@@ -178,22 +179,22 @@ void for_each([[maybe_unused]] Stream& stream, const IndexBox<N>& box, const Ker
 }
 
 /// Groups of group_threads threads, each of which walks over tiles. A Kernel has
-///   Shared, Thread     what a group holds in common, what each thread holds
+///   Shared, Thread     what a group shares, what each thread owns
 ///   groups_at_once     how many groups a multiprocessor should hold (registers allowing)
 ///   begin(Shared&, Thread&, group, thread)
 ///   steps(group)       tiles to walk over
-///   look_ahead(Shared&, Thread&, group, step, thread)   may be there: what load() needs to know
-///   load(Shared&, Thread&, group, step, thread)         all threads together bring a tile
-///   work(Shared&, Thread&, group, step, thread)         each thread does its share of it
+///   look_ahead(Shared&, Thread&, group, step, thread)   optional: finds what load() needs to know
+///   load(Shared&, Thread&, group, step, thread)         all threads together load a tile
+///   work(Shared&, Thread&, group, step, thread)         each thread does its share of the work on it
 ///   end(Shared&, Thread&, group, thread)
-/// A thread may keep what is its own in Shared, too, where registers are dear; nobody else may look at that.
+/// Where registers are scarce, a thread may keep data of its own in Shared; no other thread may read it.
 template <class Kernel>
 void for_each_group([[maybe_unused]] Stream& stream, std::size_t groups, const Kernel& kernel) {
   if (groups == 0) return;
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
     detail::cuda::use(stream.device().index);
-    // Else the driver leaves memory to the cache that groups could have.
+    // Otherwise the driver gives memory to the cache that groups could use.
     detail::cuda::check(
         cudaFuncSetAttribute(detail::run_groups<Kernel>, cudaFuncAttributePreferredSharedMemoryCarveout,
                              cudaSharedmemCarveoutMaxShared),

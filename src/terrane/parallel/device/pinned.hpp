@@ -1,4 +1,4 @@
-// Memory of the host that GPUs copy to and from by themselves.
+// Host memory to and from which GPUs copy by themselves.
 #pragma once
 
 #include "terrane/parallel/device/buffer.hpp"
@@ -11,15 +11,15 @@ void* allocate_pinned(Device device, std::size_t bytes);
 void release_pinned(Device device, void* memory) noexcept;
 }  // namespace detail
 
-/// For upload_async() and download_async(). Pinned for GPUs; for other devices memory like any other. It
-/// takes milliseconds to make: keep it.
+/// For upload_async() and download_async(). The memory is pinned for GPUs, and ordinary for other devices.
+/// Allocation takes milliseconds: keep the buffer.
 template <class T>
 class PinnedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   PinnedBuffer() = default;
-  /// Holds anything at first.
+  /// Not initialised.
   PinnedBuffer(Device device, std::size_t size)
       : device_(device),
         size_(size),

@@ -1,4 +1,4 @@
-// A box of points cut into a box of parts, one for each rank.
+// A box of points cut into a box of parts, one per rank.
 //
 // Where the bits of sums matter (reduce/reduce.hpp), cuts lie at multiples of its blocks, counted from index
 // 0 of the whole problem; then no result depends on the number of ranks.
@@ -15,11 +15,11 @@ template <int N>
 struct Cartesian {
   IndexBox<N> whole;
   std::array<int, N> pieces{};     ///< parts on each axis; the last axis counts fastest
-  std::vector<IndexBox<N>> parts;  ///< of each rank; empty for ranks that find nothing to do
+  std::vector<IndexBox<N>> parts;  ///< of each rank; empty for ranks that have no points
 
   int ranks() const noexcept { return static_cast<int>(parts.size()); }
   const IndexBox<N>& part(int rank) const { return parts[static_cast<std::size_t>(rank)]; }
-  /// Its place among the pieces.
+  /// The place of a rank among the pieces.
   std::array<int, N> place(int rank) const;
   /// The rank that is `step` places further on an axis; −1 beyond the ends.
   int neighbour(int rank, int axis, int step) const;
@@ -27,10 +27,10 @@ struct Cartesian {
 
 template <int N>
 struct CartesianSettings {
-  /// Cuts lie at multiples of these. The default is that of the blocks of a Reduction.
+  /// Cuts lie at multiples of these. The default is the size of a block of a Reduction.
   std::array<Index, N> unit{};
-  /// Parts on each axis, the product being the number of ranks; 0: to be chosen here, such that the largest
-  /// part is as small as can be, and then the faces between parts.
+  /// Parts on each axis; their product is the number of ranks. 0: chosen here, such that the largest part
+  /// is as small as possible, and then the faces between parts.
   std::array<int, N> pieces{};
 };
 

@@ -1,15 +1,16 @@
-// Brings the points next to a rank's part from the ranks that have them.
+// Copies the points next to a rank's part from the ranks that have them.
 //
-// A field is a View whose box is the part, grown by the widths of the halo: it is asked with the indices of
-// the whole problem. What lies in the halo and in another rank's part is brought; what lies beyond the whole
-// stays as it is, unless an axis is periodic. Several fields go in one message to each neighbour.
+// A field is a View whose box is the part, grown by the widths of the halo; its indices are those of the
+// whole problem. Points of the halo that are in another rank's part are copied from there; points beyond
+// the whole box stay as they are, unless an axis is periodic. Several fields go in one message to each
+// neighbour.
 //
 //   halo.begin(stream, fields);      // after the kernels that write what others need
 //   ... kernels on the points that need no halo ...
 //   halo.end(stream, fields);        // before those that need it
 //
-// Packing and unpacking run on a stream of the halo's own, which goes before others on a GPU. Messages of a
-// GPU go through pinned memory of the host, or as they are where the Comm takes memory of GPUs.
+// Packing and unpacking run on a stream of the halo's own, which has priority on a GPU. Messages from a GPU
+// go through pinned memory of the host, or directly where the Comm accepts GPU memory.
 #pragma once
 
 #include <memory>
@@ -26,13 +27,14 @@ template <int N>
 struct HaloSettings {
   Index below[N] = {}, above[N] = {};  ///< points on each side
   bool periodic[N] = {};
-  /// Also what is next to the part on two or more axes at once; a star of points does without.
+  /// Also the points that are next to the part on two or more axes at once (edges and corners); star-shaped
+  /// stencils do not need them.
   bool corners = true;
 };
 
 namespace detail {
 
-/// What goes in one message: a box of points, in indices of this rank, and where it begins in the packed
+/// The contents of one message: a box of points, in indices of this rank, and where it begins in the packed
 /// array of one field.
 template <int N>
 struct Parcel {
@@ -49,7 +51,7 @@ class Halo {
  public:
   static constexpr int most_fields = 16;
 
-  /// stream: whose device has the fields. fields: how many go at once, at most. Throws ShapeError,
+  /// stream: its device has the fields. fields: the most that are exchanged at once. Throws ShapeError,
   /// MemoryError. The Comm must outlive it.
   Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettings<N>& settings, int fields,
        Comm& comm);
@@ -57,14 +59,15 @@ class Halo {
   /// The indices that a field needs: this rank's part and its halo, which also reaches beyond the whole; none
   /// where the part is empty.
   const IndexBox<N>& box() const noexcept { return box_; }
-  /// The points of this rank's part that need no halo.
+  /// The points of this rank's part whose stencils need no halo.
   const IndexBox<N>& inside() const noexcept { return inside_; }
-  /// Bytes that one exchange sends from this rank for each field.
+  /// Bytes that this rank sends per field in one exchange.
   std::size_t bytes() const noexcept { return static_cast<std::size_t>(out_points_) * sizeof(T); }
 
-  /// Collective: begins to send what other ranks need of these fields, as the stream will have left them.
+  /// Collective: begins to send what other ranks need of these fields, with the values that they have after
+  /// the work begun on the stream.
   void begin(Stream& stream, std::span<const View<T, N>> fields);
-  /// Collective, with the same fields: what is begun on the stream from now on finds the halo filled. On a
+  /// Collective, with the same fields: work begun on the stream after this call finds the halo filled. On a
   /// GPU the host waits here for the messages, while kernels that were begun before run.
   void end(Stream& stream, std::span<const View<T, N>> fields);
   void exchange(Stream& stream, std::span<const View<T, N>> fields) {

@@ -1,4 +1,4 @@
-// Who does what when work is shared among ranks.
+// Which rank does which part of shared work.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// What rank q of Q does of M: s = M / Q items, and one more for the first r = M mod Q ranks
+/// The share of rank q of Q in M items: s = M / Q items, and one more for the first r = M mod Q ranks
 /// (Couder-Castañeda et al. 2013).
 constexpr Range balanced_range(std::size_t items, std::size_t ranks, std::size_t rank) {
   const std::size_t s = items / ranks, r = items % ranks, first = rank * s + std::min(rank, r);

@@ -3,7 +3,7 @@
 //
 // The rule for ranks: the part of each begins and ends at multiples of a block (4 × 4 × 32 points in three
 // dimensions, 16 × 32 in two, 512 in one), counted from index 0 of the whole problem, or where the box begins
-// and ends. Parts that are cut at 4, 16, 64, … blocks have less to tell each other.
+// and ends. Parts that are cut at multiples of 4, 16, 64, … blocks send each other fewer values.
 //
 // For files of device code (*.cu), as device/launch.hpp.
 #pragma once
@@ -23,7 +23,7 @@ namespace detail {
 
 inline constexpr unsigned warps_of_block = 8;
 
-/// A warp for each block of points, a lane for each column of it.
+/// One warp per block of points, one lane per column of the block.
 template <int N, int M, class Op, class Kernel>
 __global__ void __launch_bounds__(warps_of_block* lanes)
     reduce_blocks(const IndexBox<N> cells, const IndexBox<N> points, const __grid_constant__ Kernel kernel,
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(warps_of_block* lanes)
   }
 }
 
-/// A warp for each cell, two of its children for each lane.
+/// One warp per cell, two of its children per lane.
 template <int N, int M, class Op>
 __global__ void __launch_bounds__(warps_of_block* lanes)
     join_cells(const IndexBox<N> next, const IndexBox<N> cells, const double* values, double* out) {
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(warps_of_block* lanes)
 
 #endif
 
-/// work(n) for every n below count, on so many threads.
+/// work(n) for every n below count, on `threads` threads.
 template <class Work>
 void share_cells(Index count, int threads, const Work& work) {
   constexpr Index some = 16;  // cells: about ten microseconds
@@ -93,26 +93,27 @@ void join_on_host(const IndexBox<N>& next, const IndexBox<N>& cells, const doubl
               [&](Index n) { join_cell<N, M, Op>(place_of<N>(n, next), cells, values, out + n * M); });
 }
 
-/// Who has which points, and how far up the tree every rank comes by itself.
+/// Which rank has which points, and up to which level of the tree every rank can add alone.
 template <int N>
 struct Shares {
   IndexBox<N> whole;
   std::vector<IndexBox<N>> parts;  // of each rank
   int level = 0;
 
-  /// Throws ShapeError: the parts do not keep to the rule.
+  /// Throws ShapeError when the parts break the rule.
   Shares(const IndexBox<N>& whole_box, const IndexBox<N>& mine, Comm& comm);
 };
 
 }  // namespace detail
 
-/// Collective, where it says so, among the ranks of a Comm.
+/// Sums and maxima over all ranks of a Comm. Functions are collective where they say so.
 template <int N>
 class Reduction {
  public:
-  /// Collective: `mine` are the points of `whole` that this rank has; indices are not negative. stream: in
-  /// whose order the kernels run. most: values of a point, for sums(). Throws ShapeError when parts overlap,
-  /// leave points out or are not cut at blocks, MemoryError. Stream and Comm must outlive it.
+  /// Collective: `mine` are the points of `whole` that this rank has; indices are not negative. stream: the
+  /// kernels run in its order. most: the most values per point that sums() will be given. Throws ShapeError
+  /// when parts overlap, leave points out or are not cut at blocks, MemoryError. Stream and Comm must outlive
+  /// it.
   Reduction(Stream& stream, const IndexBox<N>& whole, const IndexBox<N>& mine, Comm& comm, int most = 1)
       : stream_(stream), comm_(comm), shares_(whole, mine, comm), mine_(mine), most_(most) {
     cells_.push_back(detail::blocks_of(mine));
@@ -144,7 +145,8 @@ class Reduction {
     return finish<M, detail::Add>();
   }
 
-  /// The two halves of sums(): work on the stream, which a Graph may record; and the wait for it, collective.
+  /// The two halves of sums(): begin_sums() begins work on the stream, which a Graph may record; the second,
+  /// collective, waits for it.
   template <int M, class Kernel>
   void begin_sums(const Kernel& kernel) {
     begin<M, detail::Add>(kernel);
@@ -213,7 +215,7 @@ class Reduction {
   }
 #endif
 
-  /// Cells of a rank at the level that each reaches by itself.
+  /// Cells of a rank at the level up to which every rank adds alone.
   IndexBox<N> cells_of(const IndexBox<N>& part) const {
     auto cells = detail::blocks_of(part);
     for (int level = 0; level < shares_.level; ++level) cells = detail::joined(cells);
@@ -222,7 +224,7 @@ class Reduction {
 
   template <int M, class Op>
   std::array<double, M> finish() {
-    // What this rank has, in as many bytes as the rank with most.
+    // This rank's values, padded to the size of the rank with the most.
     Index most = 0;
     for (const auto& part : shares_.parts) most = std::max(most, cells_of(part).count());
     const auto each = static_cast<std::size_t>(most * M);

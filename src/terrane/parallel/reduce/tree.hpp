@@ -1,13 +1,13 @@
 // The order in which sums over boxes are added: fixed by the indices of the points alone.
 //
 // Space is cut into blocks of 512 points: 4 × 4 × 32 in three dimensions, 16 × 32 in two, 512 in one. They
-// begin at multiples of these, wherever the box that is summed begins. A block has 32 partial sums, one for
-// each column of its rows, which are added in a binary tree. Then 64 blocks (4 × 4 × 4, 8 × 8, 64) are added
-// in a binary tree, and 64 of those, until one is left. What lies outside of the box counts as nothing.
+// begin at multiples of these, wherever the box that is summed begins. A block has 32 partial sums, one per
+// column of its rows, which are added in a binary tree. Then the sums of 64 blocks (4 × 4 × 4, 8 × 8, 64)
+// are added in a binary tree, and 64 of those, until one is left. Points outside of the box add nothing.
 //
-// A rank that has a whole number of blocks can add up what it has by itself, as far as the tree does not
-// cross to another rank; so the bits depend on nothing but the points. This file says where blocks lie, and
-// adds as the processors do; reduce.hpp has the same for GPUs.
+// A rank that has a whole number of blocks can add up its points alone, as far as the tree does not cross
+// to another rank; so the bits depend only on the points. This file says where blocks lie, and adds on the
+// CPU; reduce.hpp has the same for GPUs.
 #pragma once
 
 #include <limits>
@@ -17,7 +17,7 @@
 
 namespace terrane {
 
-/// Several values of one point, which are reduced each for itself: the parts of a complex product, or two dot
+/// Several values per point, each of which is reduced by itself: the parts of a complex product, or two dot
 /// products in one pass over memory.
 template <int M>
 struct Several {
@@ -39,8 +39,8 @@ inline constexpr Index join = N == 1   ? 64
                               : N == 2 ? 8
                                        : 4;
 
-/// Sums and maxima. `join` adds without fusing the addition with a product before it, so that every device
-/// does the same.
+/// Sums and maxima. `join` does not fuse the addition with a product before it, so that every device
+/// computes the same bits.
 struct Add {
   static constexpr double nothing = 0;
   TERRANE_FN static double join(double a, double b) {
@@ -59,7 +59,7 @@ struct Highest {  // NaN when there is one
 TERRANE_FN constexpr Index down(Index a, Index by) { return a / by; }
 TERRANE_FN constexpr Index up(Index a, Index by) { return (a + by - 1) / by; }
 
-/// The blocks that have points of a box (level 0), and what they are joined to.
+/// The blocks that contain points of a box (level 0), and the cells into which they are joined.
 template <int N>
 constexpr IndexBox<N> blocks_of(const IndexBox<N>& points) {
   IndexBox<N> cells;
@@ -163,7 +163,7 @@ TERRANE_FN double join_lanes(double (&value)[lanes]) {
   return value[0];
 }
 
-/// A block on a processor.  out [M]
+/// One block, on the CPU.  out [M]
 template <int N, int M, class Op, class Kernel>
 void reduce_block(const Kernel kernel, const Place<N>& block, const IndexBox<N>& points, double* out) {
   const Rows<N> rows(block, points);
@@ -224,7 +224,7 @@ TERRANE_FN double child_value(const Place<N>& cell, int c, const IndexBox<N>& ce
   return holds<N>(cells, child) ? values[number_of<N>(child, cells) * M + m] : Op::nothing;
 }
 
-/// A cell on a processor.  values [cells, M] · out [M]
+/// One cell, on the CPU.  values [cells, M] · out [M]
 template <int N, int M, class Op>
 void join_cell(const Place<N>& cell, const IndexBox<N>& cells, const double* values, double* out) {
   for (int m = 0; m < M; ++m) {

@@ -6,12 +6,12 @@
 
 namespace terrane {
 
-/// Threads a run would use: `wanted`, or when that is 0 what OpenMP gives (OMP_NUM_THREADS, else every core);
-/// never more than sixteen for each core.
+/// Number of threads that a run would use: `wanted`, or when that is 0 what OpenMP gives (OMP_NUM_THREADS,
+/// else one per core); never more than sixteen per core.
 int thread_count(int wanted);
 
-/// Unless OMP_NUM_THREADS or a binding to some processors says otherwise: from now on this process uses its
-/// share of them, one of so many processes that run on the machine.
+/// From now on this process uses its share of the cores, as one of several processes on the machine, unless
+/// OMP_NUM_THREADS or a binding to cores says otherwise.
 void share_processors(int processes);
 
 /// Calls task(index) once for every index below count, on up to `threads` threads, in no particular order;

@@ -1,9 +1,9 @@
 // Runs a kernel over the points of a box on the threads of this process.
 //
 // A kernel is a small struct of views and numbers with operator()(i), (j, i) or (k, j, i), marked TERRANE_FN,
-// which does one point. Points are done in any order and at the same time: a kernel writes at its own point
-// only and reads nothing that another point of the same box writes. It does not throw. Rows go through the
-// SIMD units of the processor where the compiler finds a way.
+// which computes one point. Points are computed in any order and at the same time: a kernel writes at its own
+// point only and reads nothing that another point of the same box writes. It does not throw. The compiler
+// vectorises rows where it can.
 #pragma once
 
 #include "terrane/parallel/arrays/index_box.hpp"
@@ -13,7 +13,7 @@ namespace terrane {
 
 namespace detail {
 
-/// Points of a box on three axes; 1 on those that it does not have.
+/// Points of a box on three axes; 1 on an axis that the box does not have.
 struct Extents {
   Index size[3];
 };
@@ -25,15 +25,15 @@ constexpr Extents extents(const IndexBox<N>& box) {
   return all;
 }
 
-/// How threads share a box: tiles of so many points on each axis. Few enough rows that a stencil finds the
-/// planes before and behind it in the cache, many planes, and some tiles for each thread.
+/// Points on each axis of the tiles in which threads share a box: few enough rows that a stencil finds the
+/// planes before and behind it in the cache, many planes, and several tiles per thread.
 struct Tiles {
   Index size[3], count[3];
   int team;
 };
 Tiles tiles_of(const Extents& box, int threads);
 
-/// call(with, n) for every n below count on so many threads.
+/// call(with, n) for every n below count, on `team` threads.
 void run_team(Index count, int team, void (*call)(const void* with, Index n), const void* with);
 
 /// The points of one row. `kernel` is a copy: the compiler sees that nothing written changes it.
