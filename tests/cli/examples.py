@@ -94,6 +94,18 @@ class Examples(CommandTest):
         self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
         self.assertEqual(len(out.stdout.splitlines()), 6)
 
+    def test_HeaterWarmsTheRockAsAPointOnPaper(self):
+        out, _ = self.run_example("06_heater")
+        self.assertIn("1.296e+09 J put in, 1.296e+09 J at the end", out)
+        done = subprocess.run([sys.executable, EXAMPLES / "06_heater/on_paper.py",
+                               self.folder / "output/temperature.nc"], capture_output=True, text=True)
+        if "No module named" in done.stderr:
+            self.skipTest(done.stderr.splitlines()[-1])
+        for line, bound in zip(done.stdout.splitlines(), (0.04, 0.01, 0.01), strict=True):
+            words = line.split()
+            computed, on_paper = float(words[3]), float(words[7])
+            self.assertAlmostEqual(computed / on_paper, 1, delta=bound, msg=line)
+
     def test_EveryExampleHasAReadmeAndAJobThatIsSound(self):
         for folder in sorted(EXAMPLES.glob("[0-9]*")):
             self.assertTrue((folder / "README.md").is_file(), folder)

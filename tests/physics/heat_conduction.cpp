@@ -163,6 +163,42 @@ TEST(HeatConduction, HasTheSameBitsOnAnyThreadsAndOnTheDebugDevice) {
   }
 }
 
+/// Stops a run after so many steps.
+class StopsAfter final : public Progress {
+ public:
+  explicit StopsAfter(std::uint64_t steps) : steps_(steps) {}
+  void advance(std::uint64_t amount) override { done_ += amount; }
+  bool cancelled() const override { return done_ >= steps_; }
+
+ private:
+  std::uint64_t steps_, done_ = 0;
+};
+
+TEST(HeatConduction, AStoppedRunGoesOnWithTheSameBits) {
+  for (const auto method : {Method::explicit_steps, Method::implicit_steps}) {
+    const testing_support::TemporaryFolder folder;
+    const auto p = rough_heat_box(method);
+    const auto whole = solve(p);
+    Runtime runtime;
+    runtime.checkpoint = {folder / "run.checkpoint.h5", 0, 0, false};
+    StopsAfter user(7), again(12);
+    runtime.progress = &user;
+    EXPECT_THROW(solve(p, runtime), Cancelled);
+    runtime.checkpoint.resume = true;
+    runtime.progress = &again;
+    EXPECT_THROW(solve(p, runtime), Cancelled);
+    runtime.progress = nullptr;
+    const auto resumed = solve(p, runtime);
+    EXPECT_EQ(resumed.first_step, 11U);
+    EXPECT_EQ(resumed.temperature, whole.temperature);
+    EXPECT_EQ(resumed.series, whole.series);
+    EXPECT_EQ(resumed.heat_before, whole.heat_before);
+    auto other = p;
+    other.conductivity[5] *= 2;
+    EXPECT_THAT(message([&] { solve(other, runtime); }), HasSubstr("was made for other cells"));
+  }
+}
+
 TEST(HeatConduction, RefusesWhatCannotBe) {
   const auto sound = rough_heat_box(Method::explicit_steps);
   auto p = sound;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -9,6 +10,7 @@
 #include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/physics/heat/conjugate_gradients.hpp"
 #include "terrane/physics/heat/march.hpp"
+#include "terrane/simulation/checkpoint.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::heat {
@@ -249,16 +251,60 @@ void Rank::gather(std::size_t done, March& out) {
   }
 }
 
-enum class After { stop, go_on };  // in the order in which they prevail
+enum class After { stop, keep, go_on };  // in the order in which they prevail
 
-/// Every rank: from step `first` to the end. ask(done): what this rank wants after a step.
-template <class Ask>
-bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, const Ask& ask) {
+/// Every rank: from step `first` to the end. ask(done): what this rank wants after a step. keep(done): on all
+/// ranks.
+template <class Ask, class Keep>
+bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, const Ask& ask,
+             const Keep& keep) {
   for (std::size_t n = first; n < problem.steps(); ++n) {
     rank.step(n);
-    if (static_cast<After>(comm.lowest(static_cast<int>(ask(n + 1)))) == After::stop) return false;
+    const auto wish = static_cast<After>(comm.lowest(static_cast<int>(ask(n + 1))));
+    if (wish == After::stop) return false;
+    if (wish == After::keep) keep(n + 1);
   }
   return true;
+}
+
+Fingerprint fingerprint(const Problem& p) {
+  std::vector<double> receivers(p.receivers.begin(), p.receivers.end());
+  return {
+      this_program(),
+      {"cells", hash({p.mesh.easting(), p.mesh.northing(), p.mesh.up(), p.conductivity, p.capacity}), true},
+      {"temperatures, sources or receivers", hash({p.initial, p.power, receivers}), true},
+      {"step", fmt::format("{} s", p.step)},
+      {"end", fmt::format("{} s", p.end)},
+      {"end of the source", fmt::format("{} s", p.power_end)},
+      {"tolerance", fmt::format("{}", p.tolerance)},
+      {"method", p.method == Method::explicit_steps ? "explicit" : "implicit"},
+      {"boundary", p.boundary == Boundary::fixed ? "fixed" : "insulated"}};
+}
+
+void write_checkpoint(const std::filesystem::path& file, const Problem& problem, std::size_t done,
+                      const March& state) {
+  CheckpointWriter out(file, fingerprint(problem), done);
+  out.list("temperature", std::span<const double>(state.temperature));
+  out.list("series", std::span<const double>(state.series));
+  out.list("heat_before", std::span<const double>(&state.heat_before, 1));
+  out.finish();
+}
+
+/// Steps done; 0 where there is no checkpoint.
+std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, March& state) {
+  auto in = CheckpointReader::open(file);
+  if (!in) {
+    state.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
+    return 0;
+  }
+  in->expect(fingerprint(problem));
+  in->expect_parts(problem.steps());
+  state.temperature = in->array<double>("temperature", {problem.mesh.size()});
+  state.series = in->array<double>("series", {(in->parts() + 1) * problem.receivers.size()});
+  state.heat_before = in->array<double>("heat_before", {1})[0];
+  state.notes.push_back(
+      fmt::format("resumed from {}, with {} of {} steps done", file.string(), in->parts(), problem.steps()));
+  return in->parts();
 }
 
 }  // namespace
@@ -272,25 +318,52 @@ March march(const Problem& problem, const Runtime& runtime) {
   Progress silent;
   Comm& comm = runtime.comm ? *runtime.comm : alone;
   Progress& progress = runtime.progress ? *runtime.progress : silent;
+  auto keeping = runtime.checkpoint;
   March out;
+  Problem here = problem;
+  if (keeping.resume && !keeping.file.empty()) out.first_step = read_checkpoint(keeping.file, problem, out);
+  if (out.first_step > 0) here.initial = out.temperature;
   const Device device = resolve(shared_device(runtime.device, comm), comm.on_node().index);
   try {
     if (comm.size() > 1) {
       call(comm, "heat");
       Packet packet;
-      problem.put_into(packet);
+      here.put_into(packet);
+      packet.put(out.first_step);
       packet.put(device.kind);
       packet.put(runtime.threads);
       packet.broadcast(comm);
     }
-    Rank rank(problem, device, runtime.threads, comm, 0);
-    out.heat_before = rank.heat();
-    progress.start("heat", problem.steps());
-    const auto ask = [&](std::size_t) {
-      progress.advance(1);
-      return progress.cancelled() ? After::stop : After::go_on;
+    Rank rank(here, device, runtime.threads, comm, out.first_step);
+    const double heat_now = rank.heat();
+    if (out.first_step == 0) out.heat_before = heat_now;
+    using Clock = std::chrono::steady_clock;
+    const auto seconds_since = [](Clock::time_point t) {
+      return std::chrono::duration<double>(Clock::now() - t).count();
     };
-    if (!advance(rank, problem, 0, comm, ask)) throw Cancelled();
+    const auto begin = Clock::now();
+    auto last_kept = begin;
+    progress.start("heat", problem.steps());
+    progress.advance(out.first_step);
+    const auto ask = [&](std::size_t done) {
+      progress.advance(1);
+      if (progress.cancelled()) return After::stop;
+      const bool long_run = seconds_since(begin) * static_cast<double>(problem.steps() - out.first_step) >=
+                            keeping.least_run * static_cast<double>(done - out.first_step);
+      const bool due = !keeping.file.empty() && long_run && seconds_since(last_kept) >= keeping.interval;
+      return due && done < problem.steps() ? After::keep : After::go_on;
+    };
+    const auto keep = [&](std::size_t done) {
+      rank.gather(done, out);
+      try {
+        write_checkpoint(keeping.file, problem, done, out);
+      } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
+        out.warnings.push_back(fmt::format("no checkpoint was kept: {}", error.what()));
+        keeping.file.clear();
+      }
+      last_kept = Clock::now();
+    };
+    if (!advance(rank, problem, out.first_step, comm, ask, keep)) throw Cancelled();
     rank.gather(problem.steps(), out);
     out.heat_after = rank.heat();
     out.iterations = rank.solved.iterations;
@@ -314,12 +387,15 @@ void serve(Comm& comm) {
   Packet packet;
   packet.broadcast(comm);
   const auto problem = Problem::from(packet);
+  const auto first = packet.get<std::size_t>();
   const auto kind = packet.get<Device::Kind>();
   const auto threads = packet.get<int>();
-  Rank rank(problem, resolve(shared_device({kind, -1}, comm), comm.on_node().index), threads, comm, 0);
+  Rank rank(problem, resolve(shared_device({kind, -1}, comm), comm.on_node().index), threads, comm, first);
   rank.heat();
   March nothing;
-  if (!advance(rank, problem, 0, comm, [](std::size_t) { return After::go_on; })) return;
+  const auto ask = [](std::size_t) { return After::go_on; };
+  if (!advance(rank, problem, first, comm, ask, [&](std::size_t done) { rank.gather(done, nothing); }))
+    return;
   rank.gather(problem.steps(), nothing);
   rank.heat();
 }

@@ -165,6 +165,7 @@ Result Simulation::run(const Runtime& runtime) {
   report.add("heat_after", done.heat_after, "J", "heat",
              fmt::format("{:.6g} J at first, {:.6g} J put in, {:.6g} J at the end", done.heat_before,
                          done.heat_put_in, done.heat_after));
+  report.notes = done.notes;
   report.warnings = done.warnings;
   result.attributes = provenance("heat", job_);
   result.attributes["device"] = report.device;
