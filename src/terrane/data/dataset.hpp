@@ -1,4 +1,4 @@
-// Numbers with names: what a physics returns, and what is written to files.
+// Named numbers: what a physics returns, and what is written to files.
 //
 // A data set has dimensions, and variables on them, as NetCDF and xarray have:
 //

@@ -1,4 +1,4 @@
-// Where a data set goes piece by piece, so that nothing large has to be held whole.
+// A sink takes a data set piece by piece, so that nothing large has to be in memory as a whole.
 //
 //   sink.define(header);                                       // names, dimensions, units; coordinates with
 //   values for (each shot) sink.put("pressure", {shot, 0, 0}, {1, receivers, times}, values); sink.finish();
@@ -20,7 +20,7 @@
 
 namespace terrane {
 
-/// A look at values of one of the types of Values, in its order.
+/// A view of values of one of the types of Values, in its order.
 using ValueSpan =
     std::variant<std::span<const double>, std::span<const float>, std::span<const std::complex<double>>,
                  std::span<const std::complex<float>>, std::span<const std::int32_t>,
@@ -41,8 +41,8 @@ class Sink {
   Sink& operator=(const Sink&) = delete;
   virtual ~Sink() = default;
 
-  /// What there will be. Variables whose values are in the header are written now; the others have the type
-  /// of their empty values. Throws InputError, ShapeError (see check()); FileError.
+  /// Announces all variables. Those whose values are in the header are written now; the others have the
+  /// type of their empty values. Throws InputError, ShapeError (see check()); FileError.
   void define(const Dataset& header);
   /// A box of a variable, row-major. Throws InputError (no such variable), ShapeError (outside, another type
   /// or another number of values than the box has); FileError.
@@ -77,7 +77,7 @@ class MemorySink : public Sink {
   Dataset data_;
 };
 
-/// A data set that is held whole, into a sink.
+/// Writes a data set that is in memory into a sink.
 void write(const Dataset& data, Sink& sink);
 
 }  // namespace terrane

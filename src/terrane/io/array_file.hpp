@@ -1,4 +1,5 @@
-// Notes and named arrays in one file, with every byte under a checksum: what a run keeps for itself.
+// Notes and named arrays in one file, with every byte under a checksum: the format of files that only Terrane
+// reads.
 //
 // Layout, little-endian:
 //   head      24 bytes: "\x89" "terrane arrays 2\r\n\x1a\n\0\0\0"
@@ -6,9 +7,9 @@
 //   kinds     1 note: the body is its text · 2 array: type u32, rank u32, shape u64[rank] · 3 piece: the next
 //             values of the array of that name · 4 end: how many records there were before, u64
 //   checksum  CRC-64 (ECMA-182, reflected) of all bytes of the file up to here but the checksums before
-// Nothing follows the end. The checksum finds every change of one bit or two, every burst of up to 64 bits,
-// and all else but for one change in 2^64; a record that is lost, doubled or out of its place changes all
-// that follow. It finds damage, not forgery.
+// Nothing follows the end. The checksum finds every change of one or two bits, every burst of up to 64
+// bits, and all other changes but one in 2^64; a record that is lost, doubled or out of place changes the
+// checksums of all that follow. It finds damage, not forgery.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +32,8 @@ enum class ArrayType : std::uint32_t { float64 = 1, float32 = 2, int64 = 3, byte
 /// CRC-64 of `bytes` after what gave `before`.
 std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t before = 0);
 
-/// The file appears complete or not at all (AtomicFile); what is in it is never held in memory. T: double,
-/// float, std::int64_t, unsigned char.
+/// The file appears complete or not at all (AtomicFile); its contents are never held in memory as a whole. T:
+/// double, float, std::int64_t, unsigned char.
 class ArrayFileWriter {
  public:
   /// Throws FileError, as do all members.
@@ -42,12 +43,12 @@ class ArrayFileWriter {
   ArrayFileWriter& operator=(const ArrayFileWriter&) = delete;
 
   void note(std::string_view name, std::string_view text);
-  /// An array whose values come with piece(), in order.
+  /// An array whose values are written by piece(), in order.
   template <class T>
   void define(std::string_view name, std::span<const std::size_t> shape);
   template <class T>
   void piece(std::string_view name, std::span<const T> values);
-  /// A list, whole.
+  /// A whole list.
   template <class T>
   void list(std::string_view name, std::span<const T> values);
   void finish();
@@ -61,7 +62,8 @@ class ArrayFileWriter {
   std::uint64_t checksum_ = 0, records_ = 0;
 };
 
-/// Takes nothing on trust: sizes are held against what the file has before memory is taken for them.
+/// Trusts nothing in the file: sizes are compared with the length of the file before memory is allocated for
+/// them.
 class ArrayFileReader {
  public:
   struct Array {
@@ -70,7 +72,7 @@ class ArrayFileReader {
     std::size_t size = 0;  ///< values in all
   };
 
-  /// Goes through the whole file and holds it against its checksums. Throws FileError (missing, damaged: the
+  /// Reads the whole file and compares it with its checksums. Throws FileError (missing, damaged: the
   /// message says how), InputError (another kind of file).
   explicit ArrayFileReader(const std::string& path);
   /// `bytes` are those of the file `name`.

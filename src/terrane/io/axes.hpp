@@ -1,4 +1,4 @@
-// Axes of evenly spaced nodes, which several grid formats ask for.
+// Axes of evenly spaced nodes, which several grid formats require.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace terrane::io {
 /// n nodes from low to high.
 std::vector<double> even_axis(double low, double high, std::size_t n);
 
-/// The spacing when all nodes keep it to 1e-6 of a cell. Throws InputError that names the axis otherwise, or
-/// when there are fewer than two nodes.
+/// The spacing, if all nodes keep it to 1e-6 of a cell. Throws an InputError that names the axis if they do
+/// not, or if there are fewer than two nodes.
 double even_spacing(const std::string& path, const std::string& name, const std::vector<double>& axis);
 
 /// The field to write where a format holds one. Throws InputError as GridData::grid does.

@@ -14,8 +14,8 @@
 
 namespace terrane::io {
 
-/// Columns as they are; without a header they are called column_1, column_2, ... (or x1 ... z2, rho).
-/// A column with words in it becomes a TextColumn, unless it has a unit or the name of a coordinate or
+/// Columns are returned as they are; without a header they are called column_1, column_2, ... (or x1 ... z2,
+/// rho). A column with words in it becomes a TextColumn, unless it has a unit or the name of a coordinate or
 /// channel: then the word is an InputError with its line.
 Table read_csv(TextReader& in);
 Table read_csv(const std::string& path);

@@ -2,8 +2,8 @@
 //
 // Layout: /easting [n_east + 1], /northing [n_north + 1], /up [n_up + 1]: faces in ascending order, float64,
 // each with the string attribute "units" ("m"). Every other dataset of the root group with shape [n_up,
-// n_north, n_east] is a cell property with attributes "units" and "long_name"; "density" is the one a gravity
-// model needs. String attributes of the root group are kept.
+// n_north, n_east] is a cell property with attributes "units" and "long_name"; "density" is the one that a
+// gravity model needs. String attributes of the root group are kept.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// One thread at a time in the NetCDF and HDF5 libraries: both keep state for the whole process and lock
-// nothing.
+// Lets one thread at a time into the NetCDF and HDF5 libraries: both have state for the whole process and
+// no locks.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,9 @@
 namespace terrane::io {
 
 /// Held by every public function of netcdf.hpp, netcdf_sink.hpp and hdf5.hpp while it is in the libraries;
-/// not recursive. A fork waits until it is free, so that a child finds the libraries whole. Meanwhile HDF5
-/// prints no error stack of this thread: Terrane's errors say what matters.
+/// not recursive. A fork waits until the lock is free, so that the child finds the libraries in a
+/// consistent state. While the lock is held, HDF5 prints no error stack of this thread: Terrane's errors
+/// say what matters.
 class LibraryLock {
  public:
   LibraryLock();
@@ -24,13 +25,13 @@ class LibraryLock {
   void* print_data_ = nullptr;
 };
 
-/// Another user of the same libraries in this process with a lock of its own: entered before LibraryLock is
-/// taken and left after it is given back, on the thread that reads or writes. Neither may throw.
+/// The lock of another user of the same libraries in this process: it is taken before LibraryLock and
+/// released after it, on the thread that reads or writes. Neither may throw.
 struct LibraryGate {
   std::function<void()> enter, leave;
 };
 
-/// For all locks taken from now on.
+/// Sets it for all locks that are taken from now on.
 void set_library_gate(LibraryGate gate);
 
 }  // namespace terrane::io

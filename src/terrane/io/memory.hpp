@@ -1,5 +1,5 @@
-// What reading a file may take, asked before it is taken: files claim sizes, and packed ones are larger than
-// they look.
+// How much memory reading a file may take. It is asked before memory is allocated, because sizes stated in
+// files may be wrong, and packed files are larger than they look.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace terrane::io {
 
-/// What is left for reading; counts down.
+/// The memory that is left for reading; it counts down.
 class ReadBudget {
  public:
   /// 0: what this machine has left.

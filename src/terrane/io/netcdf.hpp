@@ -1,6 +1,6 @@
 // CF NetCDF: horizontal grids, station tables, and cells of tensor meshes.
 //
-// Grid: 1-D coordinate variables in either direction, fields on both; packed data is unpacked, fill values
+// Grid: 1-D coordinate variables in either direction, fields on both; packed data are unpacked, fill values
 // become NaN. Stations: one dimension. Mesh: 3-D variables whose coordinates are cell centres with bounds.
 #pragma once
 

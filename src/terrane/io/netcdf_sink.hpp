@@ -13,12 +13,13 @@
 
 namespace terrane::io {
 
-/// What is smaller than this is kept until finish(), compressed, and written at once; what is larger goes to
-/// the disk as it comes, uncompressed, into room that is taken before the first value.
+/// Smaller variables are kept until finish(), and then compressed and written at once; larger ones are
+/// written to the disk as they come, uncompressed, into space that is reserved before the first value.
 inline constexpr std::size_t netcdf_held_bytes = std::size_t{256} << 20;
 
-/// Written beside its name, and renamed by finish(): a file is whole or not there. Throws FileError (the
-/// folder is not there, the disk has no room), InputError (a name that files of this kind cannot have).
+/// The file is written under a temporary name and renamed by finish(): it appears complete or not at all.
+/// Throws FileError (the folder is not there, the disk has no room), InputError (a name that files of this
+/// kind cannot have).
 class NetcdfSink final : public Sink {
  public:
   explicit NetcdfSink(std::string path, std::size_t held_bytes = netcdf_held_bytes);
@@ -41,7 +42,7 @@ class NetcdfSink final : public Sink {
   std::unique_ptr<File> file_;  ///< null while the values are held
 };
 
-/// A data set that is held whole.
+/// Writes a data set that is in memory.
 void write_netcdf(const std::string& path, const Dataset& data);
 
 /// All numbers and words of a NetCDF file. Coordinates are the variables that have the name of a dimension,

@@ -1,5 +1,5 @@
-// Tomofast-x text files: x east, y north, z down, SI units (data m/s², density kg/m³). Files in which x runs
-// north are mirrored, which gravity's vertical component does not notice.
+// Tomofast-x text files: x east, y north, z down, SI units (data m/s², density kg/m³). Files in which x
+// points north are mirrored, which does not change gravity's vertical component.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The [survey] table of a job: the stations it describes.
+// The [survey] table of a job, and the stations that it describes.
 #pragma once
 
 #include <optional>

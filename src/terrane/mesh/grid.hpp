@@ -1,4 +1,4 @@
-// A regular or rectilinear horizontal grid of nodes with one value a node: elevations, thicknesses, maps.
+// A regular or rectilinear horizontal grid with one value per node: elevations, thicknesses, maps.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Grid {
   std::size_t n_east() const noexcept { return easting.size(); }
   std::size_t n_north() const noexcept { return northing.size(); }
   double at(std::size_t i, std::size_t j) const noexcept { return values[j * easting.size() + i]; }
-  /// Bilinear interpolation; NaN outside the grid and beside a gap.
+  /// Bilinear interpolation; NaN outside the grid and next to a gap.
   double interpolate(double easting_at, double northing_at) const noexcept;
 };
 

@@ -26,9 +26,9 @@ struct OverlapLimits {
 
 /// Pairs of prisms that share volume. Faces that touch do not count, nor an overlap thinner than 1e-9 of
 /// either prism or than the rounding of the coordinates; prisms without thickness, or with NaN, overlap
-/// nothing. A tree of boxes, joined with itself: n log n time for prisms of like shape, n memory. Work is
-/// bounded for any input: complete says whether the count is exact or a lower bound. Throws ShapeError (faces
-/// of unequal count).
+/// nothing. A tree of boxes is joined with itself: it takes n log n time for prisms of similar shape, and n
+/// memory. The work is bounded for any input: `complete` says whether the count is exact or a lower bound.
+/// Throws ShapeError (faces of unequal count).
 Overlaps overlaps(const PrismSet& prisms, const OverlapLimits& limits = {});
 
 }  // namespace terrane

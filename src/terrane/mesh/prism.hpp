@@ -13,7 +13,7 @@ struct Prism {
   friend bool operator==(const Prism&, const Prism&) = default;
 };
 
-/// Many prisms, one array a face.
+/// Many prisms, with one array per face.
 struct PrismSet {
   std::vector<double> west, east, south, north, bottom, top;
 

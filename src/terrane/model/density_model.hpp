@@ -19,7 +19,7 @@ struct MeshModel {
 
   /// density [cells of the mesh] kg/m³; zeros are dropped. Throws ShapeError, InputError (NaN).
   static MeshModel from_dense(TensorMesh mesh, const std::vector<double>& density);
-  /// One value a cell of the mesh, zero where none is held.
+  /// One value per cell of the mesh, zero where none is held.
   std::vector<double> dense() const;
 };
 

@@ -1,5 +1,5 @@
-// Topography and bathymetry as a layer of prisms: one column a node of an elevation grid, between a reference
-// level and the surface.
+// Topography and bathymetry as a layer of prisms: one column per node of an elevation grid, between a
+// reference level and the surface.
 #pragma once
 
 #include "terrane/mesh/grid.hpp"
@@ -10,7 +10,7 @@ namespace terrane {
 
 /// Where the surface lies above the reference, the column from reference to surface has density_above; where
 /// it lies below, the column from surface to reference has density_below. With the reference at sea level the
-/// defaults are crustal rock on land, and at sea what water lacks beside that rock.
+/// defaults are crustal rock on land, and at sea the density contrast of water to that rock.
 struct TerrainOptions {
   Surface reference = 0.0;                 ///< m; a grid is interpolated at the nodes of the elevation
   double density_above = 2670;             ///< kg/m³

@@ -1,4 +1,4 @@
-// What was observed beside what was computed: columns of their own, and how far apart they are.
+// Observed beside computed data: their columns, and the differences between them.
 #pragma once
 
 #include <vector>

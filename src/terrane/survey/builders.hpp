@@ -17,15 +17,15 @@ struct Clearance {
   Grid elevation;
 };
 
-/// Up of the stations in metres: a constant, or above the ground.
+/// The stations' `up` in metres: a constant, or a clearance above the ground.
 using StationHeight = std::variant<double, Clearance>;
 
 /// `count` even values from `from` to `to`, both included. A count of 1 gives the middle.
 /// Throws InputError (zero count, not ascending, NaN).
 std::vector<double> even_axis(double from, double to, std::size_t count);
 
-/// Values `spacing` apart from `from`, as far as `to` (included when it is met within 1e-9 spacings).
-/// Throws InputError (spacing not above zero, to before from, NaN, more than 1e9 values).
+/// Values `spacing` apart, beginning at `from`, as far as `to` (included when it is met within 1e-9
+/// spacings). Throws InputError (spacing not above zero, to before from, NaN, more than 1e9 values).
 std::vector<double> spaced_axis(double from, double to, double spacing);
 
 /// Stations at every crossing of two axes, easting fastest.  easting, northing m, ascending.

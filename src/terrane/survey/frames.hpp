@@ -1,4 +1,5 @@
-// What other programs call the ten channels: names, axes, signs and units at the door.
+// What other programs call the ten channels: names, axes, signs and units, converted where data comes in or
+// goes out.
 #pragma once
 
 #include <array>
@@ -53,7 +54,7 @@ FrameChannel in_frame(Channel channel, Frame frame, UnitSystem units);
 /// frame's names and the nearest one.  For ubc also with a leading g ("gxx").
 FrameChannel channel_from_frame(std::string_view name, Frame frame, UnitSystem units);
 
-/// Values as they are inside (enu, SI) [n] → the column that a frame's readers expect.
+/// Values as Terrane has them (enu, SI) [n] → the column that programs of the frame expect.
 Column to_frame(Channel channel, std::span<const double> values, Frame frame, UnitSystem units);
 
 /// The inverse, for observed input.  column.name is a name of the frame, column.unit its unit (empty: the

@@ -1,8 +1,8 @@
-// Data that were observed: found among a survey's columns, and brought into the frame of what is computed.
+// Observed data: found among a survey's columns, and converted to the frame of the computed fields.
 //
-// A channel's name alone means the field itself: what is computed, in a result. What else is known of it ends
-// with what it is: "g_z_observed", "g_z_uncertainty" (one standard deviation, never negative) and
-// "g_z_residual" (observed - computed). All are in one frame and in one unit.
+// A channel's name alone means the field itself, which in a result is the computed one. Names of related
+// columns end with what they are: "g_z_observed", "g_z_uncertainty" (one standard deviation, never negative)
+// and "g_z_residual" (observed - computed). All are in one frame and in one unit.
 #pragma once
 
 #include <optional>
@@ -17,39 +17,39 @@ namespace terrane {
 
 enum class Role { field, observed, uncertainty, residual };
 
-/// What a column says of which channel.
+/// Which channel a column belongs to, and what it holds of it.
 struct ChannelColumn {
   Channel channel = Channel::potential;
   Role role = Role::field;
 };
 
-/// "g_z_observed" → {g_u, observed}; nothing when the name is not of this frame.
+/// "g_z_observed" → {g_u, observed}; empty when the frame has no such name.
 std::optional<ChannelColumn> channel_column(std::string_view name, Frame frame);
 /// {g_u, observed} → "g_z_observed" in the frame harmonica.
 std::string column_name(const ChannelColumn& column, Frame frame);
 
-/// The column with the name, sign and unit of another frame; an uncertainty has no sign. Where it has no unit
-/// it is in `unit_system`. Nothing when its name is none of frame `from`, or its unit is of another quantity.
+/// The column with the name, sign and unit of another frame; an uncertainty has no sign. A column without a
+/// unit is in `unit_system`. Empty when frame `from` has no such name, or the unit is of another quantity.
 std::optional<Column> in_other_frame(const Column& column, Frame from, Frame to, UnitSystem units,
                                      UnitSystem unit_system = UnitSystem::geo);
 
-/// What was observed of one channel, in the frame and units of a result.
+/// The observed data of one channel, in the frame and units of a result.
 struct ObservedColumn {
   std::string field;                  ///< name of the channel in that frame
   Column observed;                    ///< name: field + "_observed"
   std::optional<Column> uncertainty;  ///< name: field + "_uncertainty"
 };
 
-/// The survey's columns, parted.
+/// The survey's columns, divided into observed data and others.
 struct ObservedColumns {
   std::vector<ObservedColumn> observed;
-  std::vector<Column> others;         ///< as they are; those that have names of channels end with "_survey"
+  std::vector<Column> others;         ///< unchanged; those that have names of channels end with "_survey"
   std::vector<std::string> warnings;  ///< columns that look like observations and cannot be used as such
 };
 
 /// A column is an observation when it has a unit of a channel's quantity, and the name of that channel, alone
 /// or with "_observed", in the survey's frame; where that is not stated, in the frame asked for, or in enu.
-/// "_observed" counts before the name alone, which is then what was computed earlier.
+/// "_observed" takes precedence over the name alone, which is then a field computed earlier.
 ObservedColumns observed_columns(const Survey& survey, Frame frame, UnitSystem units);
 
 }  // namespace terrane

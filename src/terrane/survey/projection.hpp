@@ -17,20 +17,20 @@ struct Region {
   double west = 0, east = 0, south = 0, north = 0;
 };
 
-/// A map projection. Axes are always longitude, latitude → easting, northing, in degrees and metres, whatever
-/// order, direction or unit the definition prescribes. Cheap to copy; may be used from several threads at
-/// once.
+/// A map projection. Axes are always longitude, latitude → easting, northing, in degrees and metres,
+/// whatever order, direction or unit the definition prescribes. A Projection is cheap to copy, and several
+/// threads may use it at once.
 class Projection {
  public:
   /// An EPSG code ("EPSG:32735"), a PROJ string ("+proj=laea +lat_0=-25 +lon_0=28"), or WKT of a projected
-  /// system. Throws InputError: not known to PROJ, or not a projected system.
+  /// system. Throws InputError when PROJ does not know it, or it is not a projected system.
   explicit Projection(const std::string& definition);
 
   /// As above; "utm" stands for the UTM zone of the points' mean.  longitude, latitude [n] degrees
   static Projection for_points(const std::string& definition, std::span<const double> longitude,
                                std::span<const double> latitude);
 
-  /// What it was made from, "utm" replaced by the EPSG code: goes into Survey::projection.
+  /// Its definition, with "utm" replaced by the EPSG code: the value for Survey::projection.
   const std::string& definition() const noexcept;
 
   /// All arrays [n]; output may be the input. Throws ShapeError (lengths differ), InputError that names the
@@ -60,10 +60,10 @@ Region projected_region(const Grid& geographic, const Projection& projection);
 /// A geographic grid resampled onto even nodes in the plane, bilinearly in longitude and latitude; NaN
 /// outside the source and beside its gaps.
 ///
-/// Cells of a geographic grid are not rectangles in the plane: laid down as prisms they gape and overlap.
-/// Even nodes tile exactly. What remains is the scale of the projection: choose one that is true near the
-/// stations, and equal-area
-/// (+proj=laea +lat_0= +lon_0= at the middle) for regions wider than some five degrees, so that masses are
+/// Cells of a geographic grid are not rectangles in the plane: as prisms they would leave gaps and overlap.
+/// Cells of evenly spaced nodes tile exactly. The scale error of the projection remains: choose one that is
+/// true near the stations, and equal-area
+/// (+proj=laea +lat_0= +lon_0= at the middle) for regions wider than about five degrees, so that masses are
 /// kept. spacing {east, north} m: 0 chooses the source's own spacing at the middle of the grid. region:
 /// absent, all of the source; the region's edges are moved outward to whole spacings. Throws InputError: the
 /// grid is not geographic, spacing is negative or NaN, more than 1e9 nodes.

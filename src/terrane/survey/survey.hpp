@@ -14,13 +14,13 @@ struct SurveyGrid {
   std::vector<double> easting, northing;  ///< m, ascending
 };
 
-/// Stations in metres, in the model's coordinates. All three arrays have one entry a station.
+/// Stations in metres, in the model's coordinates. All three arrays have one entry per station.
 struct Survey {
   std::vector<double> easting, northing, up;
   std::optional<SurveyGrid> grid;  ///< set when the stations form a grid, in its order
-  std::vector<Column> columns;     ///< what else is known of each station: longitude, observed, line, ...
+  std::vector<Column> columns;     ///< further columns: longitude, observed, line, ...
   std::string projection;  ///< PROJ string or EPSG code that gave easting and northing; empty if local
-  std::string frame;       ///< of those columns that are channels: "ubc"; empty when the source did not say
+  std::string frame;  ///< frame of the columns that are channels: "ubc"; empty when the source does not say
 
   std::size_t size() const noexcept { return easting.size(); }
   const Column* find(const std::string& name) const;

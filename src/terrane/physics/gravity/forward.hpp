@@ -1,4 +1,4 @@
-// The gravity field of prisms at stations: the one call behind the command, C++ and Python.
+// The gravity field of prisms at stations: the one function that the command, C++ and Python call.
 #pragma once
 
 #include "terrane/base/progress.hpp"
@@ -13,11 +13,11 @@ namespace terrane::gravity {
 /// thickness, lengths beyond 1e15 m, densities beyond 1e20 kg/m3.
 void check_values(const Prisms& prisms, const Stations& stations);
 
-/// Field of the prisms at the stations.  Adds nothing: `out` is overwritten.
-/// The same bits for any number of threads and ranks. Throws ShapeError (lengths differ), InputError
+/// Field of the prisms at the stations. `out` is overwritten. Any number of threads and ranks gives the
+/// same bits. Throws ShapeError (lengths differ), InputError
 /// (check_values(); out shares memory with another array), Cancelled (progress asked for it), and what any
-/// rank throws. runtime: other ranks to share the work, a checkpoint to keep or resume; this is called on its
-/// rank 0 alone.
+/// rank throws. runtime: the other ranks that share the work, a checkpoint to write or resume; only rank 0
+/// calls this function.
 Report forward(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                const Fields& out, Progress* progress = nullptr, const Runtime& runtime = {});
 

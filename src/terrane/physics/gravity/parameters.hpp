@@ -19,8 +19,8 @@ enum class SingularPolicy { nan, mean, outside, inside };
 /// How the sum over prisms is done. automatic chooses the cheapest that keeps the accuracy.
 enum class Method { automatic, direct, lattice, tree };
 
-/// How a run on several ranks is shared. By stations every rank holds all prisms; by prisms (direct sum only)
-/// each holds its part of them. automatic takes stations unless the prisms do not fit.
+/// How a run on several ranks is shared. By stations, every rank holds all prisms; by prisms (direct sum
+/// only), each rank holds its part of them. automatic takes stations unless the prisms do not fit.
 enum class Partition { automatic, stations, prisms };
 
 /// Precision of the result's storage. On a GPU single also computes distant pairs in float, right to
@@ -44,8 +44,8 @@ struct Parameters {
   Precision precision = Precision::double_precision;
   double gravitational_constant = default_gravitational_constant;  ///< m³ kg⁻¹ s⁻²
   std::size_t verify = 0;  ///< stations, spread over the survey, to recompute in quadruple precision
-  Device device;           ///< automatic: a GPU where there is one and the run is worth it
-  int threads = 0;         ///< of the processors; 0: as many as OpenMP gives
+  Device device;           ///< automatic: a GPU if there is one and the run is long enough
+  int threads = 0;         ///< threads of the CPU; 0: as many as OpenMP gives
   std::size_t memory = 0;  ///< most bytes the run may take; 0: what the machine has left
 
   friend bool operator==(const Parameters&, const Parameters&) = default;

@@ -10,8 +10,8 @@
 
 namespace terrane::gravity {
 
-/// How the direct sum will be cut. Blocks and chunks depend on the numbers of stations and prisms alone,
-/// never on the threads: that is what makes the result the same to the last bit on any number of them.
+/// How the direct sum is divided into tasks. Blocks and chunks depend only on the numbers of stations and
+/// prisms, never on the threads: so any number of threads gives the same bits.
 struct DirectPlan {
   std::size_t station_blocks, prism_chunks;  ///< tasks = station_blocks · prism_chunks
   std::size_t blocks_at_once;                ///< bounds the memory for partial sums

@@ -1,4 +1,4 @@
-// What the direct sum takes, from a sample of pairs and the form that each takes.
+// The time of the direct sum, from a sample of pairs and the form that each takes.
 #pragma once
 
 #include "terrane/parallel/device/device.hpp"

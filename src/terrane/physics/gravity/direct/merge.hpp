@@ -1,5 +1,4 @@
-// Prisms of equal density that share a whole face are one prism: fewer sources, and not a bit of the field
-// lost.
+// Joins prisms of equal density that share a whole face into one: fewer sources with the same field.
 //
 // Only faces with the same coordinates bit for bit are joined, so nothing is rounded. Bars grow long; the
 // near form halves them where that matters (near_field.hpp).
@@ -13,7 +12,7 @@
 
 namespace terrane::gravity {
 
-/// Prisms after merging, which own their arrays. Order: that of the first prism of each.
+/// Prisms after merging, with arrays of their own, in the order of the first prism of each bar.
 struct MergedPrisms {
   std::vector<double> west, east, south, north, bottom, top, density;
   std::size_t original = 0;  ///< prisms before merging
@@ -30,9 +29,9 @@ struct MergedPrisms {
 /// Cancelled.
 MergedPrisms merge(const Prisms& prisms, int threads = 0, Progress* progress = nullptr);
 
-/// The share of a sample of prisms that would join the next of the list; 0.5 when none does but there are so
-/// few different densities that there must be neighbours; 0 when hardly two prisms are alike. Takes a
-/// millisecond.
+/// The share of a sample of prisms that would join the next in the list; 0.5 when none does, but there are
+/// so few different densities that there must be neighbours; 0 when hardly any two prisms are alike. It
+/// takes a millisecond.
 double share_that_merges(const Prisms& prisms);
 
 }  // namespace terrane::gravity

@@ -1,5 +1,5 @@
-// Near form: the closed form of the prism with one logarithm an edge and one angle a face (12 + 6 instead of
-// the 24 + 24 of Nagy, Papp & Benedek 2000, J. Geodesy 74, 552).
+// Near form: the closed form of the prism with one logarithm per edge and one angle per face (12 + 6
+// instead of the 24 + 24 of Nagy, Papp & Benedek 2000, J. Geodesy 74, 552).
 //
 //   Ex_jk = ln[(X_2 + r_2jk) / (X_1 + r_1jk)]                       likewise Ey_ik, Ez_ij
 //   Ωx_i  = Σ_jk s_jk arctan[Y_j Z_k / (X_i r_ijk)], s = + for j = k   likewise Ωy_j, Ωz_k
@@ -7,8 +7,8 @@
 //   g = −ΔF,  V = ½ [Δ_i(X_i Fx_i) + Δ_j(Y_j Fy_j) + Δ_k(Z_k Fz_k)]
 //   Γxx = −ΔΩx,  Γyz = Δ_j Δ_k Ex,  and cyclically
 //
-// Valid everywhere, inside too; at rounding error up to a distance of about one side, for sides up to 1 : 10.
-// Further away its differences lose digits as (R/L)³: there formula_stable.hpp takes over.
+// Valid everywhere, inside too. The error is that of rounding up to a distance of about one side, for sides
+// up to 1 : 10. Further away its differences lose digits as (R/L)³: use stable.hpp there.
 #pragma once
 
 #include "terrane/physics/gravity/formula/prism.hpp"
@@ -17,8 +17,8 @@ namespace terrane::gravity {
 
 /// exp(E) of one edge as a fraction: the sum |X| + r in place of X + r keeps every digit on either side, with
 /// (|X₁| + r₁)(r₁ − |X₁|) = d². Both sign tests count zero as positive, in the numerator and in the
-/// denominator: grid-aligned stations stand exactly there. d2: squared distance to the edge's line; only used
-/// where the foot lies on the edge.
+/// denominator: stations aligned with a grid are exactly there. d2: squared distance to the edge's line; only
+/// used where the foot lies on the edge.
 ///
 /// touching: the station may stand on the edge or at its end, where the logarithm is unbounded. A length of
 /// zero then counts as one metre. Where the densities around the station add up to no edge at all (it lies
@@ -44,7 +44,7 @@ struct EdgeFraction {
 
 /// Ω of a face at distance X: four arctangents as one angle, by multiplying the complex numbers X r + i Y Z.
 /// The sum leaves (−π, π] only when the foot of the station lies within the face; then one turn is added.
-/// On the face's plane (X = 0) the mean of both sides, 0.
+/// On the face's plane (X = 0) it is the mean of both sides, 0.
 template <class T>
 TERRANE_FN T face_angle(const T& x, const T& y1, const T& y2, const T& z1, const T& z2, const T& r11,
                         const T& r12, const T& r21, const T& r22) {

@@ -1,4 +1,4 @@
-// Expansions of clusters in solid harmonics: what a station on a device makes of one.
+// Expansions of clusters in solid harmonics, and their field at a station: the form for devices.
 //
 //   V = Σ_n Σ_m Re(M_nm F_nm),   F_nm = ∂z^(n−m) ∂₊^m (1/r),   ∂± = ∂x ± i ∂y,   0 ≤ m ≤ n ≤ p
 //   F_mm = (−1)^m (2m − 1)!! (x + iy)^m / r^(2m+1)
@@ -6,14 +6,14 @@
 //
 // Derivatives only move F: ∂z F_nm = F_(n+1)m, ∂₊ F_nm = F_(n+1)(m+1), and, since ∂₊∂₋ = −∂z²,
 // ∂₋ F_nm = −F_(n+1)(m−1) for m ≥ 1, the conjugate of F_(n+1)1 for m = 0. So each of the nine quantities is a
-// sum over the same F with coefficients from the neighbours of M (gathered()), which a column of fixed m
-// needs a few registers for; the Cartesian derivatives that the processors use (expansion_kernels.hpp) would
-// not fit there. The coefficients come from theirs, C_abc D^(a, b, c), by
+// sum over the same F with coefficients from the neighbours of M (gathered()), for which a column of fixed
+// m needs few registers; the Cartesian derivatives that the CPU uses (expansion_kernels.hpp) would not fit
+// into them. The coefficients come from theirs, C_abc D^(a, b, c), by
 //   ∂x = (∂₊ + ∂₋)/2,   ∂y = (∂₊ − ∂₋)/2i
 // Sources: Hobson, The theory of spherical and ellipsoidal harmonics (1931), ch. IV; van Gelderen & Koop, J.
 // Geodesy 71 (1997) 337 for derivatives.
 //
-// About 26 operations for each F, 13 (p + 3)² for all ten quantities.
+// About 26 operations per F, 13 (p + 3)² for all ten quantities.
 #pragma once
 
 #include "terrane/base/function.hpp"

@@ -2,9 +2,9 @@
 //
 //   V = (v/R) Σ_n P_n(c),  c = (x², y², z²)/R²,  P_n = g_n / n,  g_n = 2/(m−1)! T_n[c, …, c] R⁻ⁿ,  m = n/2
 //
-// T_n: symmetric tensor of rank m that depends on the sides alone. MultipoleCoefficients hold 2/(m−1)! T_n,
-// so that contracting all but one, all but two indices with c gives f_n = 2 ∂P_n and s_n = 2 ∂∂P_n / (2 (m −
-// 1)). From ∂(P_n R⁻⁽²ⁿ⁺¹⁾) by the product rule:
+// T_n is a symmetric tensor of rank m that depends on the sides alone. MultipoleCoefficients hold 2/(m−1)!
+// T_n, so that contracting all but one, all but two indices with c gives f_n = 2 ∂P_n and s_n = 2 ∂∂P_n / (2
+// (m − 1)). From ∂(P_n R⁻⁽²ⁿ⁺¹⁾) by the product rule:
 //   g_i  = (v/R²) n_i G_i,                     G_i = Σ f_n,i − Σ (2n+1)/n g_n
 //   Γ_ij = (v/R³) (n_i n_j M_ij + δ_ij G_i),   M_ij = E_i + E_j + Σ 2 (m−1) s_n,ij
 //                                              E_i = Σ (2n+1)(2n+3)/(2n) g_n − Σ (2n+1) f_n,i

@@ -1,5 +1,5 @@
-// The textbook form: Nagy, Papp & Benedek (2000), one logarithm and one arctangent for each corner and axis.
-// Correct, and the rival that nobody doubts; loses (R/L)⁴ ε and more with distance. Quadruple precision has
+// The textbook form: Nagy, Papp & Benedek (2000), one logarithm and one arctangent per corner and axis. It
+// is correct and nobody doubts it, but it loses (R/L)⁴ ε and more with distance. Quadruple precision has
 // digits to spare for that: in Quad this is the reference of tests and of `verify`.
 #pragma once
 

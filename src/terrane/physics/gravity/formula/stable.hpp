@@ -1,6 +1,6 @@
 // Stable form: the closed form with all differences of the eight corners taken analytically before anything
-// is rounded. At rounding error to any distance, with no cancellation; towards the surface its error grows
-// (the law is in switching.hpp), and formula_edge_face.hpp takes over.
+// is rounded. The error is that of rounding at any distance, with no cancellation. Towards the surface it
+// grows (by the law in switching.hpp): use edge_face.hpp there.
 //
 // With s_jk = r_1jk + r_2jk the edge logarithm is Ex_jk = 2 artanh(Lx / s_jk); a difference of two artanh is
 // the artanh of one fraction, and differences of s follow from X_2² − X_1² = 2 Lx Xc alone. The face angles

@@ -9,8 +9,9 @@
 
 namespace terrane::gravity {
 
-/// density: [prisms] kg/m³, must outlive it, as must the device. Right to rounding. Same bits on every GPU of
-/// one kind, in whatever parts and however little memory is left; as many layers are done at once as fit.
+/// density: [prisms] kg/m³; it and the device must outlive the result. Errors are those of rounding. All
+/// GPUs of one kind give the same bits, however the sum is divided and however little memory is free; as
+/// many layers as fit are done at once.
 /// Throws ShapeError, and MemoryError when not even one layer fits the device.
 std::unique_ptr<Summation> lattice_sum_on_device(Device device, std::shared_ptr<const LatticePlan> plan,
                                                  std::span<const double> density, int threads);

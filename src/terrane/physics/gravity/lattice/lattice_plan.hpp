@@ -1,11 +1,12 @@
-// What the lattice method does, wherever it does it: the lattice found in lists of prisms and stations, the
-// sizes of its convolutions, its parts, and stations inside and on cells.
+// The part of the lattice method that is the same on every device: the lattice found in lists of prisms and
+// stations, the sizes of its convolutions, its parts, and stations inside and on cells.
 //
 //   field(s) = Σ_layers Σ_c K_layer(s − c) ρ_layer(c),   s, c: whole numbers of cells
 //
-// Horizontally the mesh must be even; layers may have any thickness, cells may be missing, and no two may
-// overlap in a layer. Stations fall into groups of one height and one offset from the cells: a grid with the
-// spacing of the cells is one group, one q times finer is q² groups, and it need not be complete.
+// Horizontally the mesh must be evenly spaced; layers may have any thickness, cells may be missing, and no
+// two cells of a layer may overlap. Stations fall into groups of one height and one offset from the cells: a
+// grid with the spacing of the cells is one group, one q times finer is q² groups, and it need not be
+// complete.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@
 
 namespace terrane::gravity {
 
-/// What was recognised in lists of prisms and stations.
+/// The lattice that was recognised in lists of prisms and stations.
 struct Lattice {
   struct Layer {
     double bottom, top;  // m
@@ -33,7 +34,7 @@ struct Lattice {
     double up;             ///< m
     long low[2], high[2];  ///< range of their cells
     std::vector<std::uint32_t> station;
-    std::vector<std::int32_t> cell[2];  ///< one a station
+    std::vector<std::int32_t> cell[2];  ///< one per station
   };
   double corner[2] = {}, spacing[2] = {};  ///< west and south of cell (0, 0); sides of a cell, m
   std::size_t cells[2] = {};
@@ -49,7 +50,7 @@ struct Lattice {
   }
 };
 
-/// Nothing, when prisms and stations do not form a lattice; `reason` then says why. Coordinates may be off by
+/// Empty when prisms and stations do not form a lattice; `reason` then says why. Coordinates may be off by
 /// a few units in the last place. Stops at the first prism that does not fit. threads: 0 for all.
 std::optional<Lattice> recognise_lattice(const Prisms& prisms, const Stations& stations, std::string& reason,
                                          int threads = 0);
@@ -146,7 +147,7 @@ class LatticePlan {
   /// are one call of convolve(). Throws Cancelled.
   void sum(Convolver& convolver, std::span<const double> density, std::size_t first, std::size_t last,
            int threads, const Summation::Take& take, Progress& progress) const;
-  /// Throws ShapeError unless there is one density a prism.
+  /// Throws ShapeError unless there is one density per prism.
   void check(std::span<const double> density) const;
 
  private:

@@ -1,8 +1,8 @@
-// What a group of 32 stations does with a tile of 32 prisms on a device: the twins of kernels.hpp.
+// The field of a tile of 32 prisms at a group of 32 stations on a device: the twins of kernels.hpp.
 //
 // A tile whose nearest prism is far enough for a multipole from every station of the group goes to FarField,
-// which takes one order for all pairs; the others go to NearField, which chooses pair by pair, so that the
-// many far pairs run in few registers. Pairs that touch, and those close to stretched prisms, are listed for
+// which uses one order for all pairs; the others go to NearField, which chooses pair by pair, so that the
+// many far pairs need few registers. Pairs that touch, and those close to stretched prisms, are listed for
 // the host, which has extended precision and knows what is singular (near_field.hpp).
 //
 // Real is the type in which pairs are computed. In float, coordinates are relative to the origin of the tile,
@@ -56,7 +56,7 @@ struct MultipoleTables {
   double order_2[3][3], order_4[6][6], order_6[10][10], order_8[15][15];
 };
 
-/// Everything that lies on the device, for pairs in Real.
+/// All data on the device, for pairs in Real.
 template <class Real>
 struct DeviceEarth {
   View<const double> low[3], high[3], density;  ///< of prisms, tile by tile: m, kg/m³
@@ -84,8 +84,9 @@ struct DeviceStations {
   std::size_t count;  ///< stations
 };
 
-/// Which tiles a group of stations meets in which chunk. A group of threads is chunk · stations + station.
-/// Without a list, chunks share the tiles, the first of them most, the last least: what runs last is short.
+/// Which tiles a group of stations interacts with in which chunk. A group of threads is chunk · stations +
+/// station. Without a list, chunks share the tiles; the first chunk has the most and the last the fewest,
+/// so that the work that runs last is short.
 struct TileLists {
   std::uint32_t tiles, chunks, stations;  ///< tiles in all, chunks, groups of stations
   View<const std::uint64_t> start;        ///< [groups + 1] places in the list, or empty
@@ -116,7 +117,8 @@ struct TileLists {
   }
 };
 
-/// Tiles that a group of stations meets, cut into pieces of about equal work. A group of threads is a piece.
+/// Tiles that a group of stations interacts with, cut into pieces of about equal work. A group of threads is
+/// a piece.
 struct TilePieces {
   struct Piece {
     std::uint64_t first, last;  ///< places in the list
@@ -179,7 +181,7 @@ struct DeviceSums {
     if constexpr (has(Channel::g_u)) sum[c++] += q.u;
     if constexpr (has(Channel::g_ee)) sum[c++] += q.ee;
     if constexpr (has(Channel::g_nn)) sum[c++] += q.nn;
-    // With Γee and Γnn at hand, Γuu follows from them when the sum is stored.
+    // Γuu follows from the sums of Γee and Γnn when they are stored.
     if constexpr (has(Channel::g_uu)) {
       if constexpr (uu_by_laplace) ++c;
       else sum[c++] += q.uu;
@@ -208,7 +210,7 @@ struct DeviceSums {
 template <class Real>
 struct SharedTile {
   DeviceTile tile;
-  /// Filled up with sources without mass, and one more, so that loops need not look for the last.
+  /// Filled up with sources without mass, and one more, so that loops need not check for the last.
   Source<Real> source[device_tile + 1];
   /// The first is that of all in a tile of one shape; of the common shape there are none.
   TileCoefficients<Real> coefficients[device_tile];
@@ -217,7 +219,7 @@ struct SharedTile {
   static constexpr int words = sizeof(DeviceTile) / word_bytes;
   static_assert(sizeof(DeviceTile) % word_bytes == 0 && words <= group_threads);
 
-  /// Thread t brings a word of the tile, prism t, and coefficients for multipoles up to `order`. known: the
+  /// Thread t loads a word of the tile, prism t, and coefficients for multipoles up to `order`. known: the
   /// shape whose coefficients are here already.
   TERRANE_FN void load(const DeviceEarth<Real>& earth, const DeviceTile& from, std::uint32_t& known,
                        int order, int t) {
@@ -271,7 +273,7 @@ struct StationThread {
   std::uint32_t known_shape;
 };
 
-/// The running sums of a group's stations, in shared memory: they are needed once a tile only.
+/// The running sums of a group's stations, in shared memory: they are needed only once per tile.
 template <unsigned Bits>
 struct RunningSums {
   using Sums = DeviceSums<Bits, double>;
@@ -309,7 +311,7 @@ struct RunningSums {
   }
 };
 
-/// What both kernels share: a thread is a station, and leaves its sums where the lists say.
+/// What both kernels share: a thread computes one station, and stores its sums where the lists say.
 template <unsigned Bits, class Real, class Lists>
 struct TileKernelOnDevice {
   using Sums = DeviceSums<Bits, Real>;
@@ -342,7 +344,7 @@ struct TileKernelOnDevice {
     unrolled<Sums::count>(
         [&](auto c) { partial[lists.place(group, c, Sums::count, t)] = shared.total.of[c][t]; });
   }
-  /// Adds what a tile gave, in its units.
+  /// Adds the sums of a tile, in its units.
   template <class Shared>
   TERRANE_FN static void settle(Shared& shared, int t, const Sums& sum) {
     if constexpr (sizeof(Real) == sizeof(double)) {
@@ -412,8 +414,8 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
     Base::settle(shared, t, sum);
   }
 
-  /// The way to the next prism is computed beside the field of this one: a root takes long, and needs
-  /// nothing.
+  /// The distance to the next prism is computed together with the field of this one: a root takes long, and
+  /// depends on nothing else.
   template <int Order>
   TERRANE_FN static void add(const SharedTile<Real>& tile, Real x, Real y, Real z,
                              const TileCoefficients<Real>* coefficients, int stride, Sums& sum) {

@@ -1,5 +1,5 @@
-// What one tile of prisms does at one tile of stations. Compiled once for each instruction set by
-// kernels_<target>.cpp; a Pack holds as many stations as the processor takes at once.
+// The field of one tile of prisms at one tile of stations. Compiled once per instruction set by
+// kernels_<target>.cpp; a Pack holds as many stations as fit into one register.
 #pragma once
 
 #include "terrane/math/pack.hpp"
@@ -17,8 +17,8 @@
 
 namespace terrane::gravity::TERRANE_SIMD_TARGET {
 
-/// Running sums of the channels in Bits (a ChannelSet). Quantities that no sum wants are never computed:
-/// everything below is inlined, and what has no use has no instructions.
+/// Running sums of the channels in Bits (a ChannelSet). Quantities that no sum needs are never computed:
+/// everything below is inlined, and the compiler drops what is not used.
 template <unsigned Bits>
 struct Sums {
   static constexpr ChannelSet channels = ChannelSet::from_bits(Bits);

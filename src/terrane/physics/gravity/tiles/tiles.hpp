@@ -36,8 +36,8 @@ struct StationTile {
   alignas(64) double x[tile_size], y[tile_size], z[tile_size];  // m
 };
 
-/// What the kernels cannot do a whole pack at a time: one prism and one station inside, on, or close to a
-/// stretched prism.
+/// What the kernels cannot compute for a whole pack at a time: one prism and one station inside, on, or close
+/// to a stretched prism.
 class NearPairs {
  public:
   virtual ~NearPairs() = default;
@@ -52,13 +52,13 @@ using TileKernel = void (*)(const PrismTile&, const StationTile&, NearPairs&, do
 
 /// The kernels of one set of channels, for one instruction set.
 struct TileKernels {
-  int lanes = 0;              ///< stations taken at once
+  int lanes = 0;              ///< stations computed at once
   TileKernel near = nullptr;  ///< any distance: chooses the form pair by pair
   TileKernel far[4] = {};     ///< multipole of order 2, 4, 6, 8 for the whole tile
 };
 
-/// The sets of channels that have kernels of their own; any other set runs the smallest that contains it. A
-/// single channel along another axis runs with the axes turned (direct.cpp).
+/// The sets of channels that have kernels of their own; for any other set the smallest one that contains it
+/// is used. A single channel along another axis is computed with the axes turned (direct.cpp).
 inline constexpr ChannelSet kernel_sets[] = {
     {Channel::g_u},
     {Channel::potential},
@@ -76,7 +76,7 @@ struct KernelTarget {
   TileKernels kernels[std::size(kernel_sets)];
 };
 
-/// The kernels for the best instruction set that this build has and this processor runs. `wanted` (or, when
+/// The kernels for the best instruction set that this build has and this CPU runs. `wanted` (or, when
 /// that is empty, the environment variable TERRANE_SIMD) asks for another: "plain", "avx2", "avx512". Throws
 /// UnsupportedError when it is not to be had.
 const KernelTarget& kernel_target(std::string_view wanted = {});

@@ -1,4 +1,4 @@
-// Multipole expansions of clusters of prisms, and the kernels that make, move and evaluate them.
+// Multipole expansions of clusters of prisms, and the kernels that compute, translate and evaluate them.
 //
 //   V(x) = (1/s) Σ_k C_k D^k (1/|ξ|),   ξ = (x − c)/s,   k = (a, b, c),  |k| ≤ P
 //   C_k  = (−1)^|k| / k! · ∫ ρ η^k dv,  η = (y − c)/s
@@ -23,14 +23,14 @@ inline constexpr int most_order = 20;
 /// Numbers in an expansion of order p.
 constexpr int coefficient_count(int p) { return (p + 1) * (p + 1); }
 
-/// Where an expansion is, and what it holds.
+/// The centre, scale and coefficients of an expansion.
 struct Expansion {
   double centre[3];            // m
   double scale;                // s, m
   const double* coefficients;  // [coefficient_count(order)]
 };
 
-/// Prisms that take part, by index.
+/// The prisms of an expansion, by index.
 struct PrismColumns {
   const double *low[3], *high[3], *density;  // m, kg/m³
 };
@@ -44,7 +44,7 @@ struct ExpansionKernels {
   /// of each prism, which is not less than that over its volume). Either may be null.
   void (*gather)(const PrismColumns&, const std::uint32_t* index, std::size_t count,
                  const double (&centre)[3], double scale, int order, double* coefficients, double* radial);
-  /// Adds an expansion, moved to another centre and scale.
+  /// Adds an expansion, translated to another centre and scale.
   void (*move)(const Expansion& from, const double (&centre)[3], double scale, int order,
                double* coefficients);
 };

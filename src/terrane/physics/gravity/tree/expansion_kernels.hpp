@@ -1,7 +1,7 @@
 // The kernels of expansion.hpp, compiled once for each instruction set by expansion_<target>.cpp.
 //
 // Floor of `evaluate`: flops. For order P and a pack of stations 13 (P + 3)² / 2 operations make the
-// derivatives of 1/r, 9 (P + 1)² sum all ten quantities; everything lies in the first-level cache.
+// derivatives of 1/r, 9 (P + 1)² sum all ten quantities; everything fits into the L1 cache.
 #pragma once
 
 #include <algorithm>
@@ -150,8 +150,8 @@ struct PackOfPrisms {
   Pack mass, mean[3][most_order + 1];
 };
 
-/// Adds mass · <x^a> <y^b> <z^c> of `packs` packs to the sums of every a + b + c ≤ order. The sums do not fit
-/// the first-level cache at high orders, so several packs share their way there and back.
+/// Adds mass · <x^a> <y^b> <z^c> of `packs` packs to the sums of every a + b + c ≤ order. At high orders
+/// the sums do not fit into the L1 cache, so several packs share one load and store of them.
 template <int packs>
 void add_moments(const PackOfPrisms* prisms, int order, Pack* sums) {
   for (int a = 0; a <= order; ++a) {
@@ -197,7 +197,7 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
     }
     const Pack m = load(mass);
     if (coefficients) {
-      // Mean of t^k over [v, u]: Σ_i u^i v^(k−i) / (k + 1), which takes no difference of powers.
+      // Mean of t^k over [v, u]: Σ_i u^i v^(k−i) / (k + 1), without any difference of powers.
       auto& pack = waiting[packs++];
       pack.mass = m;
       for (int axis = 0; axis < 3; ++axis) {

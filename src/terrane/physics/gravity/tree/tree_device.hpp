@@ -1,4 +1,4 @@
-// The tree on a GPU (or the debug device): grown on the processors, evaluated there.
+// The tree on a GPU (or the debug device): it is grown on the CPU and evaluated on the device.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@ namespace terrane::gravity {
 class Tree;
 struct TreeCost;
 
-/// Grows the tree to its end where that is not done, and brings it to the device. precision single: near
+/// Completes the tree where that is not done, and uploads it to the device. precision single: near
 /// pairs in float, right to 2e-6; expansions are always in double. Throws MemoryError, Cancelled.
 std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tree> tree, Precision precision,
                                               Progress& progress);
 
-/// What the tree takes while its sums are computed, in bytes.
+/// The memory that the tree takes while its sums are computed, in bytes.
 struct TreeDeviceMemory {
   double device =
       0;  ///< at least: what lies there all the time, and the sums of one part, estimated from above
