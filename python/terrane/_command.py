@@ -11,7 +11,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def find_data() -> None:
-    """A wheel that brings PROJ along brings its data too."""
+    """A wheel that contains PROJ contains its data too."""
     data = HERE / "share" / "proj"
     if data.is_dir():
         os.environ.setdefault("PROJ_DATA", str(data))

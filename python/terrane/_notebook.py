@@ -37,7 +37,7 @@ def card(title: str, rows: Rows, picture: str = "", more: Sequence[tuple[str, st
 
 
 def colours(values: Floats) -> Any:
-    """RGBA bytes [..., 4] of numbers, from the least to the greatest; what is not finite is clear."""
+    """RGBA bytes [..., 4] of numbers, from the least to the greatest; values that are not finite are transparent."""
     finite = np.isfinite(values)
     low, high = (values[finite].min(), values[finite].max()) if finite.any() else (0.0, 1.0)
     place = np.zeros(values.shape)
@@ -78,7 +78,7 @@ def map_of(values: Floats, easting: Floats, northing: Floats, what: str) -> str:
 
 
 def marks_of(easting: Floats, northing: Floats, what: str, values: Optional[Floats] = None) -> str:
-    """Points, with the colour of their value.  easting, northing, values [n]; some of them where they are many."""
+    """Points in the colour of their value.  easting, northing, values [n]; only some of them are drawn where there are many."""
     step = -(-easting.size // _MOST)
     east, north = easting[::step], northing[::step]
     west, south = east.min(), north.min()

@@ -1,4 +1,4 @@
-"""Progress of long runs: a bar by tqdm, or a function of yours."""
+"""Progress of long runs: a bar by tqdm, or your own function."""
 
 from __future__ import annotations
 

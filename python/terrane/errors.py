@@ -1,4 +1,4 @@
-"""What Terrane raises: an error says where, what, what was allowed, and the next move."""
+"""Errors that Terrane raises. An error says where it is, what is wrong, what was allowed, and what to do next."""
 
 from __future__ import annotations
 

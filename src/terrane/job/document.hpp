@@ -1,4 +1,4 @@
-// The job file explained from the same lists that read it: a template to start from, and the reference.
+// The job file, explained from the same lists that read it: a template to start from, and the reference.
 #pragma once
 
 #include <map>

@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(group_threads, Kernel::groups_at_once)
   kernel.end(shared, state, group, thread);
 }
 
-/// One thread for each point of a layer of thread blocks, which walks over the box.
+/// One thread per point of a layer of thread blocks, which walks over the box.
 template <int N, class Kernel>
 __global__ void __launch_bounds__(box_threads)
     run_box(const IndexBox<N> box, const __grid_constant__ Kernel kernel) {

@@ -12,7 +12,7 @@ namespace terrane {
 
 namespace {
 
-/// Piece p of so many of an axis: whole units, as many as the others or one more.
+/// Piece p of the pieces of an axis: whole units, as many as in the other pieces or one more.
 template <int N>
 Range piece(const IndexBox<N>& whole, int axis, Index unit, int pieces, int p) {
   const Index first = whole.first[axis], last = whole.last[axis];

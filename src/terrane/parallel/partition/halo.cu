@@ -174,7 +174,7 @@ void Halo<T, N>::begin(Stream& stream, std::span<const View<T, N>> fields) {
     packed_out_.download_async(stream_,
                                host_out_.span().first(static_cast<std::size_t>(out_points_ * count)));
   packed_.record(stream_);
-  if (packed_.done()) send(count);  // at once, where the processors did it
+  if (packed_.done()) send(count);  // at once, where the CPU did it
 }
 
 template <class T, int N>

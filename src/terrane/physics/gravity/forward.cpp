@@ -200,7 +200,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
                        "It may be of another model: run without --resume to start afresh.");
     }
   }();
-  // One rank a GPU, by the rank's place on its node.
+  // One rank per GPU, by the rank's place on its node.
   const Device asked = wanted.device;
   if (chosen.device.kind == Device::Kind::cuda && asked.index < 0 && runtime.comm)
     chosen.device = resolve({Device::Kind::cuda, -1, asked.shared_by}, runtime.comm->on_node().index);

@@ -1,4 +1,4 @@
-// Floor: one look-up in a hash table a prism and axis, which is a miss of the cache or two: about 50 ns.
+// Least cost: one look-up in a hash table per prism and axis, which is one or two cache misses: about 50 ns.
 #include "terrane/physics/gravity/direct/merge.hpp"
 
 #include <fmt/format.h>

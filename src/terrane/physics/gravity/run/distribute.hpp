@@ -17,7 +17,7 @@
 
 namespace terrane::gravity {
 
-/// The partition asked for, or when that is automatic what fits: by stations, if `memory` bytes a node hold
+/// The partition asked for, or when that is automatic what fits: by stations, if `memory` bytes per node hold
 /// the plan once for each of its ranks; else by prisms, which only the direct sum can. Throws MemoryError.
 Partition choose_partition(const MethodPlan& plan, const Runtime& runtime, std::size_t memory);
 

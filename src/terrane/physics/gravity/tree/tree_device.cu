@@ -23,7 +23,7 @@ constexpr std::uint32_t slices = 16;          // of the expansions that a group 
 constexpr std::uint32_t near_chunks = 8;
 constexpr std::size_t most_converted = std::size_t{1} << 20;  // numbers of expansions at once
 
-/// A launch should not keep Ctrl-C waiting: half a second of multiply-adds.
+/// A launch should not delay Ctrl-C: half a second of multiply-adds.
 double most_operations(Device device) {
   return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 2 : 1.25e9;
 }
@@ -436,7 +436,7 @@ std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tre
 }
 
 TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost) {
-  constexpr double wider = 1.5;  // a group of stations meets more than a tile of the processors does
+  constexpr double wider = 1.5;  // a group of stations interacts with more clusters than a tile on the CPU does
   const std::size_t prisms = tree.prisms().size(), tiles = count_tiles(leaves(tree)),
                     groups = (tree.stations().size() + device_tile - 1) / device_tile,
                     width = kernel_sets[smallest_kernel_set(tree.channels())].size();
