@@ -44,7 +44,7 @@ class Fields(dict[str, Any]):
     report : dict
         Method, seconds, threads, estimated error, stations inside prisms, ...
     singular : array of bool or None
-        Where the tensor has no single value; None when nowhere.
+        Where the tensor has no single value; None if there is no such station.
     """
 
     def __init__(self) -> None:
@@ -184,23 +184,23 @@ def forward(
     accuracy : float or "best"
         Relative error allowed, from 1e-3 to 2e-15, which is "best".
     method : {"auto", "direct", "lattice", "tree"}
-        How the sum is done; "auto" takes the cheapest that keeps the accuracy.
+        How the sum is computed; "auto" takes the cheapest method that keeps the accuracy.
     precision : {"double", "single"}
         Of the results: float64 or float32. On a GPU single also computes distant pairs in float32, right to
         2e-6. Sums are formed in float64.
     singular : {"nan", "mean", "outside", "inside"}
-        The tensor on faces, edges and corners of prisms: NaN, or on faces the mean or one of both limits.
+        The tensor on faces, edges and corners of prisms: NaN, or on faces the mean of both limits or one of them.
     gravitational_constant : float
         m³ kg⁻¹ s⁻².
     device : {"auto", "cpu", "cuda", "cuda:N", "debug"}
-        Where to compute: "auto" takes a GPU where there is one and the run is worth it; `terrane.devices` lists
-        them; "debug" runs device code on the processors, to find faults.
+        Where to compute: "auto" takes a GPU if there is one and the run is long enough; `terrane.devices` lists
+        them; "debug" runs device code on the CPU, to find faults.
     threads : int, optional
-        Otherwise OMP_NUM_THREADS, or every core. The results have the same bits for any number.
+        By default OMP_NUM_THREADS, or one per core. Any number of threads gives the same bits.
     progress : bool or function
         True draws a bar (tqdm); a function is called with (what, done, total).
     out : mapping of arrays, optional
-        Where to write: one C-contiguous float64 array of the stations' shape for every channel.
+        Arrays for the results: one C-contiguous float64 array of the stations' shape per channel.
 
     Returns
     -------
@@ -303,7 +303,7 @@ class Simulation:
     partition : {"auto", "stations", "prisms"}
         What the ranks of a run would share.
     memory : str, optional
-        Most memory the run may take, such as "2 GB"; otherwise what the machine has left.
+        The most memory that the run may take, such as "2 GB"; by default what the machine has left.
     normal_gravity : {"WGS84", "GRS80"}, optional
         Adds normal gravity at the stations, for a survey with a column ``latitude``, and where gravity was
         ``observed``, the disturbance.

@@ -17,7 +17,7 @@ __all__ = ["Column", "Survey"]
 
 
 def warn_left_out(path: str, names: Sequence[str]) -> None:
-    """Says what a file just written has no room for."""
+    """Warns of what a file just written has no room for."""
     if names:
         warnings.warn(f"{path}: this format leaves out {', '.join(names)}", stacklevel=3)
 
@@ -41,7 +41,7 @@ class Survey:
     up : array_like [n] or float
         m.
     columns : mapping of name to array_like [n], optional
-        What else is known of each station; it travels into the result.
+        Further columns of the stations; they are copied into the result.
     projection : str
         PROJ string or EPSG code of easting and northing, when there is one.
 
@@ -99,7 +99,7 @@ class Survey:
         array = real(values, f"columns[{name!r}]")
         array = np.ascontiguousarray(array).reshape(-1)
         if array.size != len(self):
-            raise ShapeError(f"columns[{name!r}]", f"has {array.size} entries", f"Expected {len(self)}, one a station.")
+            raise ShapeError(f"columns[{name!r}]", f"has {array.size} entries", f"Expected {len(self)}, one per station.")
         self._columns[name] = Column(name, unit, description, array)
 
     @property

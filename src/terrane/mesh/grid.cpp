@@ -58,7 +58,7 @@ void check(const Grid& grid, const std::string& where) {
   if (grid.values.size() / grid.n_east() != grid.n_north() || grid.values.size() % grid.n_east() != 0)
     throw ShapeError(
         where, fmt::format("{} values for {} × {} nodes", grid.values.size(), grid.n_east(), grid.n_north()),
-        "Give one value a node, easting fastest.");
+        "Give one value per node, easting fastest.");
   const auto infinite =
       std::find_if(grid.values.begin(), grid.values.end(), [](double v) { return std::isinf(v); });
   if (infinite != grid.values.end()) {

@@ -2,9 +2,10 @@
 // parts, how many of the first are done, and the arrays that a house needs to go on from there.
 //
 // With them stands the fingerprint: all that determines the bits of those arrays. A checkpoint of anything
-// else is refused, with a message that says what differs. So is one that is damaged: every byte of the file is under a
-// checksum (io/array_file.hpp), and what passes it is still compared with types, sizes and ranges, because
-// a checkpoint may come from anywhere. Its numbers are trusted: continue only from your own checkpoints.
+// else is refused, with a message that says what differs. So is one that is damaged: every byte of the file
+// is under a checksum (io/array_file.hpp), and what passes it is still compared with types, sizes and ranges,
+// because a checkpoint may come from anywhere. Its numbers are trusted: continue only from your own
+// checkpoints.
 #pragma once
 
 #include <filesystem>

@@ -215,7 +215,7 @@ void check(const Survey& survey) {
       throw ShapeError(
           "survey",
           fmt::format("column \"{}\" has {} values for {} stations", column.name, column.values.size(), n),
-          "Give one value a station.");
+          "Give one value per station.");
   if (survey.grid && survey.grid->easting.size() * survey.grid->northing.size() != n)
     throw ShapeError("survey",
                      fmt::format("a grid of {} × {} stations, but {} stations", survey.grid->easting.size(),

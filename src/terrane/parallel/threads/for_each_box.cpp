@@ -8,7 +8,7 @@ namespace {
 constexpr Index longest_row = 8192;
 /// Points of a plane of a tile: nine planes of three arrays in double are 0.9 MB, within the cache of a core.
 constexpr Index most_in_plane = 4096;
-/// Below this a thread is not worth waking.
+/// Less work than this is not worth waking a thread.
 constexpr Index least_for_thread = 8192;
 constexpr Index tiles_for_thread = 4, least_planes = 4;
 

@@ -1,4 +1,4 @@
-// Floor: memory; a pass reads keys twice and values once, and writes both, 32 bytes a key.
+// Limited by memory bandwidth: a pass reads keys twice and values once, and writes both, 32 bytes per key.
 #include "terrane/parallel/threads/sort.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Floor: channels + 1 FFTs a layer and group, 2.5 N log₂ N flops each, of arrays that do not fit the caches;
-// tables of K cost less than half of that, and a quarter again where stations stand at the centres or the
-// corners of cells.
+// Least cost: channels + 1 FFTs per layer and group, 2.5 N log₂ N flops each, of arrays that do not fit the
+// caches; tables of K cost less than half of that, and a quarter again where stations stand at the centres or
+// the corners of cells.
 #include "terrane/physics/gravity/lattice/lattice.hpp"
 
 #include <algorithm>

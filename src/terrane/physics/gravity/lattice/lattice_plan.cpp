@@ -258,7 +258,7 @@ void LatticePlan::check(std::span<const double> density) const {
   if (density.size() != lattice_.place.size())
     throw ShapeError("lattice: density",
                      fmt::format("{} values for {} prisms", density.size(), lattice_.place.size()),
-                     "Give one density a prism.");
+                     "Give one density per prism.");
 }
 
 void LatticePlan::sum(Convolver& convolver, std::span<const double> density, std::size_t first,

@@ -1,6 +1,6 @@
-// Floor: making the expansions that are met costs (P + 1)(P + 2)(P + 3) / 6 operations a prism and is done
-// once; evaluating them about 15 (P + 2)² a station and cluster, a pack of stations at a time. Clusters a
-// station: of the order of log(prisms) / θ³, whatever the number of prisms.
+// Least cost: computing the expansions that are used takes (P + 1)(P + 2)(P + 3) / 6 operations per prism,
+// once; evaluating them takes about 15 (P + 2)² per station and cluster, for a pack of stations at a time.
+// The number of clusters per station is of the order of log(prisms) / θ³.
 #include "terrane/physics/gravity/tree/tree.hpp"
 
 #include <algorithm>
@@ -179,7 +179,7 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
   for (const auto c : channels.list()) wanted_[kind_of(c)] = true;
   const double digits = -std::log10(accuracy);
   order_ = std::clamp(static_cast<int>(std::lround(5 + 1.15 * digits)), 4, most_order);
-  // With few stations a prism the work lies in making the expansions: fewer, larger leaves.
+  // With few stations per prism most work is in making the expansions: fewer, larger leaves.
   leaf_ = prisms.size() > 64 * stations.size() ? 256 : prisms.size() > 4 * stations.size() ? 128 : 64;
   receivers_ =
       std::make_unique<Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,

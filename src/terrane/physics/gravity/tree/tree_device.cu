@@ -436,7 +436,8 @@ std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tre
 }
 
 TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost) {
-  constexpr double wider = 1.5;  // a group of stations interacts with more clusters than a tile on the CPU does
+  constexpr double wider =
+      1.5;  // a group of stations interacts with more clusters than a tile on the CPU does
   const std::size_t prisms = tree.prisms().size(), tiles = count_tiles(leaves(tree)),
                     groups = (tree.stations().size() + device_tile - 1) / device_tile,
                     width = kernel_sets[smallest_kernel_set(tree.channels())].size();
