@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -8,9 +6,9 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/partition/halo.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
+#include "terrane/physics/heat/checkpoint.hpp"
 #include "terrane/physics/heat/conjugate_gradients.hpp"
 #include "terrane/physics/heat/march.hpp"
-#include "terrane/simulation/checkpoint.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::heat {
@@ -267,46 +265,6 @@ bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, 
   return true;
 }
 
-Fingerprint fingerprint(const Problem& p) {
-  std::vector<double> receivers(p.receivers.begin(), p.receivers.end());
-  return {
-      this_program(),
-      {"cells", hash({p.mesh.easting(), p.mesh.northing(), p.mesh.up(), p.conductivity, p.capacity}), true},
-      {"temperatures, sources or receivers", hash({p.initial, p.power, receivers}), true},
-      {"step", fmt::format("{} s", p.step)},
-      {"end", fmt::format("{} s", p.end)},
-      {"end of the source", fmt::format("{} s", p.power_end)},
-      {"tolerance", fmt::format("{}", p.tolerance)},
-      {"method", p.method == Method::explicit_steps ? "explicit" : "implicit"},
-      {"boundary", p.boundary == Boundary::fixed ? "fixed" : "insulated"}};
-}
-
-void write_checkpoint(const std::filesystem::path& file, const Problem& problem, std::size_t done,
-                      const March& state) {
-  CheckpointWriter out(file, fingerprint(problem), done);
-  out.list("temperature", std::span<const double>(state.temperature));
-  out.list("series", std::span<const double>(state.series));
-  out.list("heat_before", std::span<const double>(&state.heat_before, 1));
-  out.finish();
-}
-
-/// Steps done; 0 where there is no checkpoint.
-std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, March& state) {
-  auto in = CheckpointReader::open(file);
-  if (!in) {
-    state.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
-    return 0;
-  }
-  in->expect(fingerprint(problem));
-  in->expect_parts(problem.steps());
-  state.temperature = in->array<double>("temperature", {problem.mesh.size()});
-  state.series = in->array<double>("series", {(in->parts() + 1) * problem.receivers.size()});
-  state.heat_before = in->array<double>("heat_before", {1})[0];
-  state.notes.push_back(
-      fmt::format("resumed from {}, with {} of {} steps done", file.string(), in->parts(), problem.steps()));
-  return in->parts();
-}
-
 }  // namespace
 
 bool heats(const Problem& problem, std::size_t step) {
@@ -358,7 +316,7 @@ March march(const Problem& problem, const Runtime& runtime) {
       try {
         write_checkpoint(keeping.file, problem, done, out);
       } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
-        out.warnings.push_back(fmt::format("no checkpoint was kept: {}", error.what()));
+        out.warnings.push_back(std::string("no checkpoint was kept: ") + error.what());
         keeping.file.clear();
       }
       last_kept = Clock::now();
@@ -367,8 +325,8 @@ March march(const Problem& problem, const Runtime& runtime) {
     rank.gather(problem.steps(), out);
     out.heat_after = rank.heat();
     out.iterations = rank.solved.iterations;
-    if (!rank.solved.converged)
-      out.warnings.push_back(fmt::format("the solver stopped at a residual of {:.1e}", rank.solved.residual));
+    out.residual = rank.solved.residual;
+    out.converged = rank.solved.converged;
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {

@@ -167,6 +167,8 @@ Result Simulation::run(const Runtime& runtime) {
                          done.heat_put_in, done.heat_after));
   report.notes = done.notes;
   report.warnings = done.warnings;
+  if (!done.converged)
+    report.warnings.push_back(fmt::format("the solver stopped at a residual of {:.1e}", done.residual));
   result.attributes = provenance("heat", job_);
   result.attributes["device"] = report.device;
   result.attributes["method"] = report.method;
