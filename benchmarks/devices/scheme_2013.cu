@@ -259,7 +259,7 @@ struct Numbers {
 };
 
 struct Problem {
-  terrane::PrismModel model;
+  terrane::PrismValues model;
   terrane::Survey survey;
   Numbers<double> in_double;
   Numbers<float> in_single;
@@ -276,7 +276,7 @@ struct Problem {
   }
   terrane::gravity::Prisms prism_views() const {
     const auto& p = model.prisms;
-    return {p.west, p.east, p.south, p.north, p.bottom, p.top, model.density};
+    return {p.west, p.east, p.south, p.north, p.bottom, p.top, model.values};
   }
   terrane::gravity::Stations station_views() const { return {survey.easting, survey.northing, survey.up}; }
 };
@@ -290,7 +290,7 @@ Numbers<T> numbers_of(const Problem& problem) {
     n.prisms.push_back({{t(p.west), t(p.east)},
                         {t(p.south), t(p.north)},
                         {t(p.bottom), t(p.top)},
-                        t(terrane::default_gravitational_constant * problem.model.density[i])});
+                        t(terrane::default_gravitational_constant * problem.model.values[i])});
   }
   n.x.assign(problem.survey.easting.begin(), problem.survey.easting.end());
   n.y.assign(problem.survey.northing.begin(), problem.survey.northing.end());
@@ -343,7 +343,7 @@ Problem read_problem(const std::string& job_file, bool quick) {
   const auto job = terrane::Config::read(job_file, options);
   Problem problem;
   auto stations = terrane::build_survey(job);
-  problem.model = terrane::sources(terrane::build_earth(job, stations.projection).model);
+  problem.model = terrane::sources(terrane::build_earth(job, stations.projection).model, "density");
   problem.survey = std::move(stations.survey);
   problem.in_double = numbers_of<double>(problem);
   problem.in_single = numbers_of<float>(problem);

@@ -86,24 +86,21 @@ nb::tuple channels_in_frame(const std::vector<std::string>& names, const std::st
   return nb::make_tuple(set.bits(), list);
 }
 
-/// ("mesh", easting, northing, up, density [cells]) or ("prisms", [m, 6], density [m])
-DensityModel model_of(const nb::tuple& t) {
+/// ("mesh", easting, northing, up, properties [cells]) or ("prisms", [m, 6], properties [m])
+EarthModel model_of(const nb::tuple& t) {
   if (nb::cast<std::string>(t[0]) == "mesh")
-    return MeshModel::from_dense(
-        TensorMesh(values_of(nb::cast<Vector>(t[1])), values_of(nb::cast<Vector>(t[2])),
-                   values_of(nb::cast<Vector>(t[3]))),
-        values_of(nb::cast<Vector>(t[4])));
-  PrismModel model;
+    return from_dense(TensorMesh(values_of(nb::cast<Vector>(t[1])), values_of(nb::cast<Vector>(t[2])),
+                                 values_of(nb::cast<Vector>(t[3]))),
+                      properties_of(nb::cast<nb::list>(t[4])));
   const auto faces = nb::cast<Matrix>(t[1]);
-  auto& p = model.prisms;
+  PrismSet p;
   std::size_t column = 0;
   for (auto* face : {&p.west, &p.east, &p.south, &p.north, &p.bottom, &p.top}) {
     std::vector<double> kept;
     const auto seen = column_of(faces, column++, kept);
     face->assign(seen.begin(), seen.end());
   }
-  model.density = values_of(nb::cast<Vector>(t[2]));
-  return model;
+  return {std::move(p), properties_of(nb::cast<nb::list>(t[2]))};
 }
 
 /// What pickle keeps of a report.

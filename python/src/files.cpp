@@ -29,6 +29,22 @@ std::vector<Column> columns_of(const nb::list& columns) {
   return made;
 }
 
+std::vector<Property> properties_of(const nb::list& properties) {
+  std::vector<Property> made;
+  for (const nb::handle item : properties) {
+    const auto t = nb::cast<nb::tuple>(item);
+    made.push_back({nb::cast<std::string>(t[0]), values_of(nb::cast<Vector>(t[3]))});
+  }
+  return made;
+}
+
+nb::list to_list(const std::vector<Property>& properties) {
+  std::vector<Column> columns;
+  for (const auto& p : properties)
+    columns.push_back({p.name, std::string(si_unit(property_kind(p.name).quantity)), p.name, p.values});
+  return to_list(std::move(columns));
+}
+
 nb::dict to_dict(const std::map<std::string, std::string>& attributes) {
   nb::dict d;
   for (const auto& [name, value] : attributes) d[name.c_str()] = value;
@@ -79,12 +95,12 @@ nb::dict content_to_dict(io::Content content) {
           if (io::holds_prisms(held)) {
             d["kind"] = "prisms";
             const auto prisms = io::to_prisms(held, "m", "kg/m3");
-            const auto& p = prisms.model.prisms;
+            const auto& p = prisms.prisms;
             nb::list faces;
             for (const auto* face : {&p.west, &p.east, &p.south, &p.north, &p.bottom, &p.top})
               faces.append(array_of(*face));
             d["faces"] = faces;
-            d["density"] = array_of(prisms.model.density);
+            d["properties"] = to_list(prisms.properties);
             return;
           }
           d["kind"] = "table";
@@ -105,12 +121,12 @@ nb::dict content_to_dict(io::Content content) {
           d["cells"] = to_list(std::move(held.cells));
         } else if constexpr (std::is_same_v<Held, io::PrismData>) {
           d["kind"] = "prisms";
-          auto& p = held.model.prisms;
+          auto& p = held.prisms;
           nb::list faces;
           for (auto* face : {&p.west, &p.east, &p.south, &p.north, &p.bottom, &p.top})
             faces.append(array_of(std::move(*face)));
           d["faces"] = faces;
-          d["density"] = array_of(std::move(held.model.density));
+          d["properties"] = to_list(held.properties);
         } else {
           d["kind"] = "array";
           nb::list shape;
@@ -133,11 +149,11 @@ io::Content content_of(const nb::dict& d) {
   if (kind == "prisms") {
     io::PrismData prisms;
     const auto faces = nb::cast<nb::list>(d["faces"]);
-    auto& p = prisms.model.prisms;
+    auto& p = prisms.prisms;
     std::size_t place = 0;
     for (auto* face : {&p.west, &p.east, &p.south, &p.north, &p.bottom, &p.top})
       *face = values_of(nb::cast<Vector>(faces[place++]));
-    prisms.model.density = vector("density");
+    prisms.properties = properties_of(nb::cast<nb::list>(d["properties"]));
     prisms.attributes = attributes;
     return prisms;
   }
@@ -177,16 +193,23 @@ void bind_files(nb::module_& m) {
   m.def(
       "read",
       [](const std::string& path, const std::string& format, const std::string& mesh, const std::string& unit,
-         const std::string& length_unit, const std::string& field) {
+         const std::string& length_unit, const std::string& field, const std::string& property) {
         io::Content content;
         {
           const nb::gil_scoped_release free;
-          content = io::read(path, {format, mesh, unit, length_unit, field, {}});
+          content = io::read(path, {format, mesh, unit, length_unit, field, {}, property});
         }
         return content_to_dict(std::move(content));
       },
       nb::arg("path"), nb::arg("format") = "", nb::arg("mesh") = "", nb::arg("unit") = "",
-      nb::arg("length_unit") = "", nb::arg("field") = "");
+      nb::arg("length_unit") = "", nb::arg("field") = "", nb::arg("property") = "");
+  m.def("properties", [] {
+    nb::list list;
+    for (const auto& kind : known_properties())
+      list.append(nb::make_tuple(std::string(kind.name), std::string(si_unit(kind.quantity)),
+                                 std::string(kind.meaning), kind.absent));
+    return list;
+  });
   m.def(
       "write",
       [](const std::string& path, const nb::dict& content, const std::string& format,

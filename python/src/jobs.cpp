@@ -132,7 +132,7 @@ nb::tuple state_of(const Result& result) {
   for (const auto& field : result.fields) single.append(field.single);
   return nb::make_tuple(to_tuple(result.survey), to_list(result.fields), single,
                         nb::bytes(result.singular.data(), result.singular.size()), to_dict(result.attributes),
-                        report_state(result.report), to_list(result.residuals));
+                        report_state(result.report), to_list(result.residuals), to_dict(result.data));
 }
 
 Result result_of(const nb::tuple& state) {
@@ -147,6 +147,7 @@ Result result_of(const nb::tuple& state) {
   result.attributes = nb::cast<std::map<std::string, std::string>>(state[4]);
   result.report = report_of(nb::cast<nb::tuple>(state[5]));
   result.residuals = columns_of(nb::cast<nb::list>(state[6]));
+  result.data = dataset_of(nb::cast<nb::dict>(state[7]));
   return result;
 }
 
@@ -166,6 +167,11 @@ void bind_jobs(nb::module_& m) {
       .def("attributes", [](const Result& result) { return to_dict(result.attributes); })
       .def("report", [](const Result& result) { return to_dict(result.report); })
       .def("report_lines", [](const Result& result) { return result.report.lines(); })
+      .def("data",
+           [](const Result& result) -> nb::object {
+             if (result.data.variables.empty()) return nb::none();
+             return to_dict(result.data);
+           })
       .def("residuals", [](const Result& result) { return to_list(result.residuals); })
       .def("write", [](const Result& result, const std::string& path) {
         const nb::gil_scoped_release free;

@@ -58,6 +58,7 @@ NB_MODULE(_core, m) {
   });
   bind_errors(m);
   bind_files(m);
+  bind_datasets(m);
   bind_jobs(m);
   bind_houses(m);
 }

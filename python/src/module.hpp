@@ -4,6 +4,8 @@
 #include <nanobind/nanobind.h>
 
 #include "arrays.hpp"
+#include "terrane/data/dataset.hpp"
+#include "terrane/model/properties.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::python {
@@ -13,6 +15,7 @@ void bind_files(nb::module_& m);
 void bind_jobs(nb::module_& m);
 /// What every bind_<physics>.cpp adds.
 void bind_houses(nb::module_& m);
+void bind_datasets(nb::module_& m);
 
 nb::dict to_dict(const Report& report);
 nb::dict to_dict(const Plan& plan);
@@ -24,9 +27,14 @@ Result run(terrane::Simulation& simulation, Runtime runtime, const nb::object& r
 nb::tuple to_tuple(Column column);
 nb::list to_list(std::vector<Column> columns);
 std::vector<Column> columns_of(const nb::list& columns);
+nb::list to_list(const std::vector<Property>& properties);
+/// From tuples as to_list() makes them; names and values count.
+std::vector<Property> properties_of(const nb::list& properties);
 /// (easting, northing, up, columns, grid or None, projection)
 Survey survey_of(const nb::tuple& survey);
 nb::tuple to_tuple(Survey survey);
+nb::dict to_dict(const Dataset& data);
+Dataset dataset_of(const nb::dict& data);
 nb::dict to_dict(const std::map<std::string, std::string>& attributes);
 
 }  // namespace terrane::python

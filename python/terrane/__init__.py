@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "TensorMesh": "mesh", "PrismSet": "mesh", "PrismLayer": "mesh", "Survey": "survey", "Result": "result",
     "run": "jobs", "check": "jobs", "devices": "jobs", "read": "files", "info": "files",
+    "read_dataset": "dataset", "write_dataset": "dataset",
     "Error": "errors", "InputError": "errors", "ShapeError": "errors", "FileError": "errors",
     "MemoryError": "errors", "UnsupportedError": "errors",
 }
@@ -40,7 +41,8 @@ _ROOMS = ("compat", "errors", "plotting")
 
 __all__ = [
     "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result", "ShapeError", "Survey",
-    "TensorMesh", "UnsupportedError", "check", "compat", "devices", "errors", "gravity", "info", "plotting", "read", "run",
+    "TensorMesh", "UnsupportedError", "check", "compat", "devices", "errors", "gravity", "info", "plotting", "read",
+    "read_dataset", "run", "write_dataset",
 ]
 
 

@@ -53,7 +53,7 @@ def _check_unit(value: Any, name: str, unit: str) -> None:
         return
     text = str(given).strip().replace("kilogram", "kg").replace(" ** ", "^").replace(" / ", "/")
     text = text.replace("meter", "m") if unit != "m" else text
-    if text and text not in _SI[unit]:
+    if text and text not in _SI.get(unit, {unit}):
         raise InputError(name, f"is in {given}", f"Convert it to {unit}.")
 
 

@@ -21,7 +21,7 @@ def read(path: Union[str, PathLike[str]], **options: str) -> Any:
     ----------
     path : path
     **options
-        ``format``, ``mesh`` (of a file of cell values), ``unit``, ``length_unit``, ``field``, as in ``terrane convert``.
+        ``format``, ``mesh`` (of a file of cell values), ``unit``, ``length_unit``, ``field``, ``property``, as in ``terrane convert``.
 
     Returns
     -------
@@ -31,12 +31,13 @@ def read(path: Union[str, PathLike[str]], **options: str) -> Any:
     kind = held["kind"]
     if kind == "mesh":
         mesh = TensorMesh(held["easting"], held["northing"], held["up"])
+        known = {name for name, *_ in _core.properties()}
         for name, _, _, values in held["cells"]:
-            if name == "density" or len(held["cells"]) == 1:
-                mesh.density = values
+            if name in known or len(held["cells"]) == 1:
+                mesh[name if name in known else "density"] = values
         return mesh
     if kind == "prisms":
-        return PrismSet(np.column_stack(held["faces"]), held["density"])
+        return PrismSet(np.column_stack(held["faces"]), **{name: values for name, _, _, values in held["properties"]})
     if kind == "array":
         return held["values"].reshape(held["shape"])
     names = {c[0] for c in held["fields" if kind == "grid" else "columns"]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from functools import cache
 from os import PathLike
 from typing import Any, Mapping, Optional, Sequence, Union
 
@@ -17,11 +19,18 @@ __all__ = ["PrismLayer", "PrismSet", "TensorMesh"]
 Path = Union[str, "PathLike[str]"]
 
 
-def _range_text(density: Floats) -> str:
-    some = int(np.count_nonzero(density))
-    if not density.size or not some:
+def _range_text(values: Floats, unit: str = "kg/m³") -> str:
+    some = int(np.count_nonzero(values))
+    if not values.size or not some:
         return "zero everywhere"
-    return f"{np.nanmin(density):g} … {np.nanmax(density):g} kg/m³, {some:,} of {density.size:,} not zero"
+    low, high = np.nanmin(values), np.nanmax(values)
+    return f"{low:g} … {high:g} {unit}".rstrip() + f", {some:,} of {values.size:,} not zero"
+
+
+@cache
+def _kinds() -> dict[str, tuple[str, str, float]]:
+    """Unit, meaning and the value where nobody set it, of every property there is."""
+    return {name: (unit, meaning, absent) for name, unit, meaning, absent in _core.properties()}
 
 
 class _Shown:
@@ -45,6 +54,60 @@ class _Shown:
         return card(self._title(), self._rows(), self._picture())
 
 
+class _Properties(_Shown):
+    """Named properties with one value per cell or prism: ``model["conductivity"]`` or ``model.conductivity``."""
+
+    _values: dict[str, Floats]
+
+    def _shaped(self, value: ArrayLike, name: str, unit: str) -> Floats:
+        raise NotImplementedError
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """Names of the properties that are set."""
+        return tuple(self._values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __getitem__(self, name: str) -> Floats:
+        if name not in self._values:
+            self._kind(name)
+            raise InputError(name, "is not set", f"There is: {', '.join(self._values) or 'nothing'}.")
+        return self._values[name]
+
+    def __setitem__(self, name: str, value: ArrayLike) -> None:
+        self._values[name] = self._shaped(value, name, self._kind(name)[0])
+
+    def __getattr__(self, name: str) -> Floats:
+        if not name.startswith("_") and name in self._values:
+            return self._values[name]
+        raise AttributeError(f"{type(self).__name__} has no {name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and name in _kinds() and not hasattr(type(self), name):
+            self[name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    @staticmethod
+    def _kind(name: str) -> tuple[str, str, float]:
+        kind = _kinds().get(name)
+        if kind is None:
+            near = get_close_matches(name, _kinds(), 1)
+            raise InputError(name, "is not a property known here" + (f"; did you mean {near[0]}?" if near else ""),
+                             f"Allowed: {', '.join(_kinds())}.")
+        return kind
+
+    def _columns(self) -> list[tuple[str, str, str, Floats]]:
+        return [(name, _kinds()[name][0], name, values.reshape(-1)) for name, values in self._values.items()]
+
+    def _property_rows(self) -> list[tuple[str, str]]:
+        shown = {"kg/m3": "kg/m³", "1": ""}
+        units = ((name, _kinds()[name][0]) for name in self._values)
+        return [(name, _range_text(self._values[name], shown.get(unit, unit))) for name, unit in units]
+
+
 def _pyvista() -> Any:
     try:
         import pyvista
@@ -64,8 +127,8 @@ def hexahedra(prisms: Floats) -> Any:
     return pyvista.UnstructuredGrid(cells.ravel(), np.full(count, 12, np.uint8), corners.reshape(-1, 3))
 
 
-class TensorMesh(_Shown):
-    """A rectilinear mesh with a density in every cell.
+class TensorMesh(_Properties):
+    """A rectilinear mesh with a density, and other properties, in every cell.
 
     Parameters
     ----------
@@ -73,6 +136,8 @@ class TensorMesh(_Shown):
         Faces along each axis, ascending, m.
     density : array_like [n_up, n_north, n_east] or float, optional
         kg/m³; zero otherwise.
+    **properties : array_like or float
+        Others by name, SI: ``susceptibility``, ``conductivity``, ``velocity_p``, ...
 
     Examples
     --------
@@ -81,14 +146,21 @@ class TensorMesh(_Shown):
     (2, 1, 2)
     >>> mesh.prisms()[1]
     array([ 10.,  30.,   0.,  10., -20., -10.])
+    >>> mesh.conductivity = 0.01
+    >>> mesh["conductivity"].shape, mesh.properties
+    ((2, 1, 2), ('density', 'conductivity'))
     """
 
     def __init__(self, easting: ArrayLike, northing: ArrayLike, up: ArrayLike,
-                 density: Optional[ArrayLike] = None) -> None:
+                 density: Optional[ArrayLike] = None, **properties: ArrayLike) -> None:
+        self._values = {}
         self.easting = axis(easting, "easting", 2)
         self.northing = axis(northing, "northing", 2)
         self.up = axis(up, "up", 2)
-        self.density = np.zeros(self.shape) if density is None else density
+        if density is not None:
+            self.density = density
+        for name, values in properties.items():
+            self[name] = values
 
     @classmethod
     def regular(cls, box: ArrayLike, shape: Sequence[int], density: Optional[ArrayLike] = None) -> TensorMesh:
@@ -114,19 +186,24 @@ class TensorMesh(_Shown):
     @property
     def density(self) -> Floats:
         """[n_up, n_north, n_east] kg/m³, easting contiguous."""
-        return self._density
+        if "density" not in self._values:
+            self._values["density"] = np.zeros(self.shape)
+        return self._values["density"]
 
     @density.setter
     def density(self, value: ArrayLike) -> None:
-        given = real(value, "density", "kg/m3")
+        self["density"] = value
+
+    def _shaped(self, value: ArrayLike, name: str, unit: str) -> Floats:
+        given = real(value, name, unit)
         if given.ndim == 0:
             given = np.full(self.shape, float(given))
         elif given.shape != self.shape:
             if given.ndim != 1 or given.size != self.size:
-                raise ShapeError("density", f"has shape {given.shape}",
+                raise ShapeError(name, f"has shape {given.shape}",
                                  f"Expected {self.shape}: [up, north, east], or [{self.size}] in that order.")
             given = given.reshape(self.shape)
-        self._density = np.ascontiguousarray(given)
+        return np.ascontiguousarray(given)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -162,46 +239,57 @@ class TensorMesh(_Shown):
         return columns
 
     def to_prisms(self) -> PrismSet:
-        """The cells with a density other than zero, as free prisms."""
-        held = self.density.ravel() != 0
-        return PrismSet(self.prisms()[held], self.density.ravel()[held])
+        """The cells in which some property is set (a density other than zero), as free prisms."""
+        if not self._values:
+            self["density"] = 0.0
+        held = np.zeros(self.size, bool)
+        for name, values in self._values.items():
+            flat, absent = values.ravel(), _kinds()[name][2]
+            held |= ~np.isnan(flat) if np.isnan(absent) else flat != absent
+        columns = {name: values.ravel()[held] for name, values in self._values.items()}
+        return PrismSet(self.prisms()[held], **columns)
 
     # -- files --
 
     @classmethod
-    def read(cls, path: Path, density: Optional[Path] = None, *, field: str = "density") -> TensorMesh:
+    def read(cls, path: Path, density: Optional[Path] = None, *, field: str = "density",
+             property: str = "") -> TensorMesh:
         """A mesh from a file of any format that ``terrane info`` knows: UBC .msh, .h5, .nc.
 
         Parameters
         ----------
         path : path
-            The mesh; .h5 and .nc hold densities too.
+            The mesh; .h5 and .nc hold properties too, all of which are taken.
         density : path, optional
-            Densities of the cells: UBC .den, .npy.
+            Values of the cells: UBC .den, .sus, .con, .npy.
         field : str
-            Which property of the file is the density.
+            Which variable of the file is the density.
+        property : str
+            What values without a name are: "density" unless the extension (.sus, .con) says more.
         """
         if density is not None:
-            held = _core.read(str(density), mesh=str(path))
+            held = _core.read(str(density), mesh=str(path), property=property)
         else:
             held = _core.read(str(path))
         if held["kind"] != "mesh":
             raise InputError(str(density or path), f"holds a {held['kind']}, not a mesh")
         mesh = cls(held["easting"], held["northing"], held["up"])
         cells = {name: values for name, _, _, values in held["cells"]}
-        if field in cells:
-            mesh.density = cells[field]
-        elif len(cells) == 1 and density is not None:
-            mesh.density = next(iter(cells.values()))
-        elif cells:
+        known = {name: values for name, values in cells.items() if name in _kinds()}
+        if field in cells and field not in known:
+            known["density"] = cells[field]
+        for name, values in known.items():
+            mesh[name] = values
+        if not known and cells:
             raise InputError(str(density or path), f'has no "{field}"', f"It has: {', '.join(cells)}.")
         return mesh
 
     def write(self, path: Path, *, attributes: Optional[Mapping[str, str]] = None) -> None:
-        """Write mesh or densities; the extension chooses: .msh and .den (UBC), .h5, .nc, .vtr, .npy."""
+        """Write mesh or properties; the extension chooses: .h5, .nc, .vtr, .msh, .den, .sus, .con (UBC), .npy."""
+        if not self._values:
+            self["density"] = 0.0
         _core.write(str(path), {
-            "kind": "mesh", "easting": self.easting, "northing": self.northing, "up": self.up,
-            "cells": [("density", "kg/m3", "density", self.density.reshape(-1))],
+            "kind": "mesh", "easting": self.easting, "northing": self.northing, "up": self.up, "cells": self._columns(),
             "attributes": {"program": "terrane", **(attributes or {})}})
 
     # -- other programs --
@@ -232,20 +320,25 @@ class TensorMesh(_Shown):
             attrs={"units": "kg/m3", "long_name": "density"})
 
     def to_pyvista(self) -> Any:
-        """A ``pyvista.RectilinearGrid`` with cell data "density"."""
+        """A ``pyvista.RectilinearGrid`` with the properties as cell data."""
         grid = _pyvista().RectilinearGrid(self.easting, self.northing, self.up)
-        grid.cell_data["density"] = self.density.ravel()
+        for name, values in self._values.items() or (("density", self.density),):
+            grid.cell_data[name] = values.ravel()
         return grid
 
     def _engine(self) -> tuple[Any, ...]:
-        return "mesh", self.easting, self.northing, self.up, self.density.reshape(-1)
+        if not self._values:
+            self["density"] = 0.0
+        return "mesh", self.easting, self.northing, self.up, self._columns()
 
     def _title(self) -> str:
         n_up, n_north, n_east = self.shape
         return f"TensorMesh: {n_east} × {n_north} × {n_up} cells (east × north × up)"
 
     def _rows(self) -> list[tuple[str, str]]:
-        return [("extent", bounds_text(self.bounds)), ("density", _range_text(self.density))]
+        if not self._values:
+            self["density"] = 0.0
+        return [("extent", bounds_text(self.bounds)), *self._property_rows()]
 
     def _picture(self) -> str:
         from ._notebook import map_of
@@ -255,8 +348,8 @@ class TensorMesh(_Shown):
         return map_of(mean, self.easting, self.northing, "mean density of each column, from above")
 
 
-class PrismSet(_Shown):
-    """Free prisms, each with a density.
+class PrismSet(_Properties):
+    """Free prisms, each with a density or other properties.
 
     Parameters
     ----------
@@ -264,6 +357,8 @@ class PrismSet(_Shown):
         West, east, south, north, bottom, top, m.
     density : array_like [m] or float
         kg/m³.
+    **properties : array_like [m] or float
+        Others by name, SI: ``susceptibility``, ``conductivity``, ...
 
     Examples
     --------
@@ -273,9 +368,18 @@ class PrismSet(_Shown):
       density  -50 … 100 kg/m³, 2 of 2 not zero
     """
 
-    def __init__(self, prisms: ArrayLike, density: ArrayLike) -> None:
+    def __init__(self, prisms: ArrayLike, density: Optional[ArrayLike] = None, **properties: ArrayLike) -> None:
+        self._values = {}
         self.prisms = faces(prisms)
-        self.density = vector(density, "density", "kg/m3", self.prisms.shape[0], ": one for each prism")
+        if density is not None:
+            self.density = density
+        for name, values in properties.items():
+            self[name] = values
+        if not self._values:
+            raise InputError("density", "missing", "Give the prisms a density, or another property.")
+
+    def _shaped(self, value: ArrayLike, name: str, unit: str) -> Floats:
+        return vector(value, name, unit, self.prisms.shape[0], ": one for each prism")
 
     def __len__(self) -> int:
         return int(self.prisms.shape[0])
@@ -294,50 +398,53 @@ class PrismSet(_Shown):
             return TensorMesh.read(path).to_prisms()
         if held["kind"] != "prisms":
             raise InputError(str(path), f"holds a {held['kind']}, not prisms")
-        return cls(np.column_stack(held["faces"]), held["density"])
+        return cls(np.column_stack(held["faces"]), **{name: values for name, _, _, values in held["properties"]})
 
     def write(self, path: Path, *, attributes: Optional[Mapping[str, str]] = None) -> None:
         """Write them: .csv, .h5, .nc, and what else ``terrane convert --formats`` lists for prisms."""
         _core.write(str(path), {
-            "kind": "prisms", "faces": [np.ascontiguousarray(c) for c in self.prisms.T], "density": self.density,
+            "kind": "prisms", "faces": [np.ascontiguousarray(c) for c in self.prisms.T], "properties": self._columns(),
             "attributes": {"program": "terrane", **(attributes or {})}})
 
     @classmethod
     def from_pandas(cls, frame: Any) -> PrismSet:
-        """From columns west, east, south, north, bottom, top, density of a DataFrame."""
-        names = ["west", "east", "south", "north", "bottom", "top", "density"]
-        missing = [name for name in names if name not in frame]
+        """From columns west, east, south, north, bottom, top, density of a DataFrame, or other properties."""
+        names = ["west", "east", "south", "north", "bottom", "top"]
+        held = [name for name in _kinds() if name in frame]
+        missing = [name for name in [*names, *(() if held else ("density",))] if name not in frame]
         if missing:
-            raise InputError("frame", f"has no column {', '.join(missing)}", f"Expected {', '.join(names)}.")
-        return cls(frame[names[:6]].to_numpy(), frame["density"].to_numpy())
+            raise InputError("frame", f"has no column {', '.join(missing)}", f"Expected {', '.join(names)}, density.")
+        return cls(frame[names].to_numpy(), **{name: frame[name].to_numpy() for name in held})
 
     def to_pandas(self) -> Any:
-        """A DataFrame with columns west, east, south, north, bottom, top, density."""
+        """A DataFrame with columns west, east, south, north, bottom, top and the properties."""
         import pandas
 
         frame = pandas.DataFrame(self.prisms, columns=["west", "east", "south", "north", "bottom", "top"])
-        return frame.assign(density=self.density)
+        return frame.assign(**self._values)
 
     def to_pyvista(self) -> Any:
-        """A ``pyvista.UnstructuredGrid`` of hexahedra with cell data "density"."""
+        """A ``pyvista.UnstructuredGrid`` of hexahedra with the properties as cell data."""
         grid = hexahedra(self.prisms)
-        grid.cell_data["density"] = self.density
+        for name, values in self._values.items():
+            grid.cell_data[name] = values
         return grid
 
     def _engine(self) -> tuple[Any, ...]:
-        return "prisms", self.prisms, self.density
+        return "prisms", self.prisms, self._columns()
 
     def _title(self) -> str:
         return f"PrismSet: {len(self):,} prisms"
 
     def _rows(self) -> list[tuple[str, str]]:
-        return [("extent", bounds_text(self.bounds)), ("density", _range_text(self.density))]
+        return [("extent", bounds_text(self.bounds)), *self._property_rows()]
 
     def _picture(self) -> str:
         from ._notebook import marks_of
 
         middle = self.prisms[:, 0:4:2] / 2 + self.prisms[:, 1:4:2] / 2
-        return marks_of(middle[:, 0], middle[:, 1], "density at the middles, from above", self.density)
+        name, values = next(iter(self._values.items()))
+        return marks_of(middle[:, 0], middle[:, 1], f"{name} at the middles, from above", values)
 
 
 class PrismLayer(_Shown):

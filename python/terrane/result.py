@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import text_table
+from .dataset import to_xarray
 from .errors import InputError, UnsupportedError
 from .survey import Column, Survey, warn_left_out
 
@@ -54,7 +55,12 @@ class Result:
         self._survey: Optional[Survey] = None
         self._fields = [Column(*field) for field in engine.fields()]
         self._residuals = [Column(*residual) for residual in engine.residuals()]
-        self.attributes: dict[str, str] = engine.attributes()
+        self.attributes: dict[str, Any] = engine.attributes()
+        self._data = engine.data()
+        if self._data is not None:
+            self._fields = [Column(name, unit, text, values)
+                            for name, _, values, unit, text, _ in self._data["variables"]]
+            self.attributes = dict(self._data["attributes"])
         self.report = Report(engine.report())
 
     def __getstate__(self) -> _core.Result:
@@ -65,6 +71,8 @@ class Result:
 
     @property
     def survey(self) -> Survey:
+        if self._data is not None:
+            raise InputError("result", "its fields are not at stations", "result.dataset has them and their coordinates.")
         if self._survey is None:
             easting, northing, up, columns, grid, projection, frame = self._engine.survey()
             survey = Survey(easting, northing, up, projection=projection)
@@ -87,6 +95,8 @@ class Result:
     @property
     def singular(self) -> Optional[Any]:
         """Where the tensor has no single value, of the survey's shape; None when nowhere."""
+        if self._data is not None:
+            return None
         mask = self._engine.singular()
         return mask.astype(bool).reshape(self.survey.shape) if mask.size else None
 
@@ -94,7 +104,7 @@ class Result:
         """One field, or a residual, as a NumPy array of the survey's shape."""
         for field in [*self._fields, *self._residuals]:
             if field.name == name:
-                return field.values.reshape(self.survey.shape)
+                return field.values if self._data is not None else field.values.reshape(self.survey.shape)
         raise InputError("name", f"there is no field {name!r}", f"There are: {', '.join(self.channels)}.")
 
     @property
@@ -110,6 +120,8 @@ class Result:
         except ImportError as error:
             raise UnsupportedError("result", "there is no xarray", "pip install xarray; or use result.values(name)") \
                 from error
+        if self._data is not None:
+            return to_xarray(self._data)
         survey = self.survey
         metres = {"units": "m"}
         coords: dict[str, Any]
@@ -174,6 +186,8 @@ class Result:
 
     def to_pandas(self) -> Any:
         """A DataFrame with one row a station."""
+        if self._data is not None:
+            return self.dataset.to_dataframe()
         frame = self.survey.to_pandas()
         return frame.assign(**{field.name: field.values for field in [*self._fields, *self._residuals]})
 
@@ -227,7 +241,10 @@ class Result:
         return figure
 
     def _rows(self) -> list[tuple[str, str]]:
-        rows = [("survey", self.survey._title().split(": ", 1)[1])]
+        if self._data is not None:
+            rows = [("size", " × ".join(f"{name} {size}" for name, size in self._data["dimensions"].items()))]
+        else:
+            rows = [("survey", self.survey._title().split(": ", 1)[1])]
         for field in self._fields:
             finite = field.values[np.isfinite(field.values)]
             text = f"{finite.min():.6g} … {finite.max():.6g} {field.unit}" if finite.size else "not finite"
@@ -253,5 +270,5 @@ class Result:
         except UnsupportedError:  # there is no xarray
             pass
         first = self._fields[0]
-        picture = self.survey._picture(f"{first.name}, {first.unit}", first.values)
+        picture = "" if self._data is not None else self.survey._picture(f"{first.name}, {first.unit}", first.values)
         return card("terrane.Result", self._rows(), picture, more)

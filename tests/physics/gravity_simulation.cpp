@@ -35,11 +35,10 @@ TEST(GravitySettings, ChannelsMayBeNamedAsTheFrameNamesThem) {
       (ChannelSet{Channel::g_u, Channel::g_eu}));
 }
 
-PrismModel one_prism() {
-  PrismModel model;
-  model.prisms.push_back({-100, 100, -100, 100, -300, -100});
-  model.density = {500};
-  return model;
+EarthModel one_prism() {
+  PrismSet prisms;
+  prisms.push_back({-100, 100, -100, 100, -300, -100});
+  return {std::move(prisms), {{"density", {500}}}};
 }
 
 TEST(GravitySimulation, GivesWhatForwardGivesInTheUnitsAsked) {
@@ -77,6 +76,9 @@ TEST(GravitySimulation, DisturbanceLosesTheTerrainsPull) {
   EXPECT_DOUBLE_EQ(at["topography_free_disturbance"], at["disturbance"] - at["terrain_effect"]);
   survey.columns.erase(survey.columns.begin());
   EXPECT_THROW(Simulation(one_prism(), survey, settings), InputError);
+  auto magnetic = one_prism();
+  magnetic.properties[0].name = "susceptibility";
+  EXPECT_THROW(Simulation(magnetic, survey, {}), InputError);
 }
 
 TEST(GravitySimulation, PlanRefusesWhatDoesNotFitIntoTheMemory) {

@@ -44,6 +44,48 @@ def test_tensor_meshes_go_to_ubc_files_and_back(mesh, tmp_path):
 
 
 @pytest.mark.parametrize("extension", ["h5", "nc"])
+def test_one_file_holds_every_property(mesh, tmp_path, extension):
+    mesh.susceptibility = 0.02
+    mesh["velocity_p"] = np.linspace(2000, 3000, mesh.size)
+    assert mesh.properties == ("density", "susceptibility", "velocity_p")
+    mesh.write(tmp_path / f"a.{extension}")
+    back = TensorMesh.read(tmp_path / f"a.{extension}")
+    assert set(back.properties) == set(mesh.properties)
+    for name in mesh.properties:
+        assert_array_equal(back[name], mesh[name])
+    assert "velocity_p" in repr(back) and "m/s" in repr(back)
+
+
+def test_properties_go_by_name_and_unknown_ones_are_refused(mesh):
+    with pytest.raises(terrane.InputError, match="did you mean conductivity"):
+        mesh["conductvity"] = 1
+    with pytest.raises(terrane.InputError, match="conductivity: is not set"):
+        mesh["conductivity"]
+    with pytest.raises(AttributeError, match="no conductivity"):
+        mesh.conductivity
+    with pytest.raises(terrane.ShapeError, match="susceptibility: has shape"):
+        mesh.susceptibility = [1, 2]
+    assert "conductivity" not in mesh
+
+
+def test_prisms_have_several_properties(tmp_path):
+    prisms = PrismSet([[0, 10, 0, 10, -10, 0]], 100.0, susceptibility=0.01)
+    prisms.write(tmp_path / "a.csv")
+    back = PrismSet.read(tmp_path / "a.csv")
+    assert back.properties == ("density", "susceptibility") and back.susceptibility[0] == 0.01
+    assert_array_equal(PrismSet.from_pandas(prisms.to_pandas()).susceptibility, [0.01])
+    only = TensorMesh([0, 1, 2], [0, 1], [-1, 0], conductivity=[np.nan, 3]).to_prisms()
+    assert len(only) == 1 and only.conductivity[0] == 3
+
+
+def test_gravity_says_which_property_it_misses():
+    prisms = PrismSet([[0, 10, 0, 10, -10, 0]], susceptibility=0.01)
+    survey = Survey([0.0], [0.0], [1.0])
+    with pytest.raises(terrane.InputError, match="has no density"):
+        terrane.gravity.Simulation(prisms, survey, channels=["g_z"], frame="harmonica").run()
+
+
+@pytest.mark.parametrize("extension", ["h5", "nc"])
 def test_meshes_with_densities_go_to_one_file_and_back(mesh, tmp_path, extension):
     mesh.write(tmp_path / f"a.{extension}")
     back = terrane.read(tmp_path / f"a.{extension}")

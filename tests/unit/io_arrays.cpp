@@ -126,11 +126,11 @@ TEST(Vtk, HoldsStationsAtTheirHeights) {
 
 TEST(Tomofast, TurnsDepthIntoUp) {
   TextReader grid("grid.txt", "2\n0 1 0 2 0 3 1 1 1\n1 2 0 2 0 3 2 1 1\n");
-  const auto p = read_tomofast_grid(grid).model;
+  const auto p = read_tomofast_grid(grid);
   EXPECT_EQ(p.prisms[1], (Prism{1, 2, 0, 2, -3, 0}));
-  EXPECT_THAT(p.density, ElementsAre(0, 0));
+  EXPECT_THAT(p.properties.at(0).values, ElementsAre(0, 0));
   TextReader dense("grid.txt", "1\n0 1 0 2 0 3 250 1 1 1\n");
-  EXPECT_THAT(read_tomofast_grid(dense).model.density, ElementsAre(250));
+  EXPECT_THAT(read_tomofast_grid(dense).properties.at(0).values, ElementsAre(250));
   TextReader data("data.txt", "  1\n 10.0 20.0 -1.0 9.5E-004\n");
   const auto t = read_tomofast_data(data);
   EXPECT_THAT(t.find("up")->values, ElementsAre(1));

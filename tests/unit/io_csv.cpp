@@ -121,9 +121,9 @@ TEST(CsvPrisms, ComeInAnyCornerOrderWithoutAHeader) {
     const auto t = csv(text);
     ASSERT_TRUE(holds_prisms(t));
     const auto p = to_prisms(t, "m", "kg/m3");
-    EXPECT_EQ(p.model.prisms[0], (Prism{0, 5, 0, 6, -10, 0}));
-    EXPECT_EQ(p.model.prisms[1], p.model.prisms[0]);
-    EXPECT_THAT(p.model.density, ElementsAre(2670, 100));
+    EXPECT_EQ(p.prisms[0], (Prism{0, 5, 0, 6, -10, 0}));
+    EXPECT_EQ(p.prisms[1], p.prisms[0]);
+    EXPECT_THAT(p.properties.at(0).values, ElementsAre(2670, 100));
   }
 }
 
@@ -131,8 +131,8 @@ TEST(CsvPrisms, ComeWithFacesByName) {
   const auto t = csv(
       "density [g/cm3],west [km],east [km],south [km],north [km],bottom [km],top [km]\n2.67,0,1,0,2,-3,0\n");
   const auto p = to_prisms(t);
-  EXPECT_EQ(p.model.prisms[0], (Prism{0, 1000, 0, 2000, -3000, 0}));
-  EXPECT_DOUBLE_EQ(p.model.density[0], 2670);
+  EXPECT_EQ(p.prisms[0], (Prism{0, 1000, 0, 2000, -3000, 0}));
+  EXPECT_DOUBLE_EQ(p.properties.at(0).values[0], 2670);
 }
 
 TEST(CsvPrisms, SayWhichLineHasNoThickness) {

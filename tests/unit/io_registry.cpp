@@ -62,10 +62,50 @@ TEST(Registry, TurnsAMeshIntoPrismsForCsv) {
   const TemporaryFolder folder;
   write(folder / "a.csv",
         MeshData{TensorMesh({0, 1, 3}, {0, 5}, {-2, 0}), {{"density", "kg/m3", "", {0, 20}}}, {}});
-  const auto prisms = std::get<PrismData>(read(folder / "a.csv")).model;
+  const auto prisms = std::get<PrismData>(read(folder / "a.csv"));
   ASSERT_EQ(prisms.prisms.size(), 1U);
   EXPECT_EQ(prisms.prisms[0], (Prism{1, 3, 0, 5, -2, 0}));
-  EXPECT_THAT(prisms.density, ElementsAre(20));
+  EXPECT_THAT(prisms.properties.at(0).values, ElementsAre(20));
+}
+
+TEST(Registry, KeepsEveryPropertyOfAMeshInTheFormatsThatHoldSeveral) {
+  const TemporaryFolder folder;
+  const MeshData mesh{TensorMesh({0, 1, 3}, {0, 5}, {-2, 0}),
+                      {{"density", "kg/m3", "", {10, 20}}, {"conductivity", "S/m", "", {0.5, std::nan("")}}},
+                      {}};
+  for (const auto* name : {"m.nc", "m.h5", "m.csv"}) {
+    write(folder / name, mesh);
+    auto content = read(folder / name);
+    const auto model = std::holds_alternative<MeshData>(content)
+                           ? to_earth_model(std::get<MeshData>(content))
+                           : to_earth_model(std::move(std::get<PrismData>(content)));
+    EXPECT_THAT(model.property("density"), ElementsAre(10, 20)) << name;
+    EXPECT_THAT(model.property("conductivity"), ElementsAre(0.5, testing::IsNan())) << name;
+  }
+}
+
+TEST(Registry, AUbcModelIsThePropertyOfItsExtensionOrTheOneAskedFor) {
+  const TemporaryFolder folder;
+  const MeshData mesh{
+      TensorMesh({0, 1, 3}, {0, 5}, {-2, 0}),
+      {{"susceptibility", "1", "", {0.01, 0}}, {"conductivity", "mS/m", "", {5, std::nan("")}}},
+      {}};
+  write(folder / "m.msh", mesh);
+  write(folder / "m.sus", mesh);
+  write(folder / "m.con", mesh);
+  EXPECT_EQ(bytes_of(folder / "m.con"), "0.005\n-100\n");
+  EXPECT_THAT(
+      message([&] { write(folder / "m.den", mesh); }),
+      AllOf(HasSubstr("no cell property \"density\""), HasSubstr("It has: susceptibility, conductivity")));
+  ReadOptions options;
+  options.mesh = folder / "m.msh";
+  EXPECT_EQ(std::get<MeshData>(read(folder / "m.sus", options)).cells.at(0).name, "susceptibility");
+  EXPECT_THAT(std::get<MeshData>(read(folder / "m.con", options)).cells.at(0).values,
+              ElementsAre(0.005, testing::IsNan()));
+  options.property = "resistivity";
+  EXPECT_EQ(std::get<MeshData>(read(folder / "m.con", options)).cells.at(0).unit, "Ohm.m");
+  options.property = "resistivty";
+  EXPECT_THAT(message([&] { read(folder / "m.con", options); }), HasSubstr("Did you mean \"resistivity\"?"));
 }
 
 TEST(Registry, KnowsFilesByTheirFirstBytesWhateverTheirName) {
@@ -176,7 +216,7 @@ TEST(OpenData, HoldsWhatItsDescriptionSays) {
   ReadOptions tomofast;
   tomofast.format = "tomofast-grid";
   EXPECT_EQ(std::get<PrismData>(read(folder + "/gravity/tomofast-hamersley/grav_grid.txt.gz", tomofast))
-                .model.prisms.size(),
+                .prisms.size(),
             57'057U);
 }
 

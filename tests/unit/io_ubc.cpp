@@ -68,23 +68,23 @@ TEST(UbcMesh, SaysWhereItsCountsOrWidthsAreWrong) {
 TEST(UbcModel, RunsDownFirstThenEastThenNorth) {
   const TemporaryFolder folder;
   const auto mesh = mesh_from("2 2 2\n0 0 0\n1 1\n1 1\n1 1\n");
-  const auto data = read_ubc_density(folder.put("a.den", "1\n2\n3\n4\n5\n6\n7\n-100\n"), mesh);
+  const auto data = read_ubc_property(folder.put("a.den", "1\n2\n3\n4\n5\n6\n7\n-100\n"), mesh);
   const auto& d = data.cells.at(0).values;
   EXPECT_EQ(d[mesh.index(0, 0, 1)], 1000);  // the first value is the top south-west cell
   EXPECT_EQ(d[mesh.index(0, 0, 0)], 2000);
   EXPECT_EQ(d[mesh.index(1, 0, 1)], 3000);
   EXPECT_EQ(d[mesh.index(0, 1, 1)], 5000);
   EXPECT_EQ(d[mesh.index(1, 1, 0)], 0);  // air
-  write_ubc_density(folder / "b.den", data);
-  EXPECT_EQ(read_ubc_density(folder / "b.den", mesh).cells[0].values, d);
+  write_ubc_property(folder / "b.den", data);
+  EXPECT_EQ(read_ubc_property(folder / "b.den", mesh).cells[0].values, d);
 }
 
 TEST(UbcModel, SaysHowManyValuesTheMeshWants) {
   const TemporaryFolder folder;
   const auto mesh = mesh_from("2 1 1\n0 0 0\n1 1\n1\n1\n");
-  EXPECT_THAT(message([&] { read_ubc_density(folder.put("a.den", "1\n"), mesh); }),
+  EXPECT_THAT(message([&] { read_ubc_property(folder.put("a.den", "1\n"), mesh); }),
               AllOf(HasSubstr("a.den:1"), HasSubstr("ends after 1 of 2"), HasSubstr("2 x 1 x 1")));
-  EXPECT_THAT(message([&] { read_ubc_density(folder.put("a.den", "1 2 3\n"), mesh); }),
+  EXPECT_THAT(message([&] { read_ubc_property(folder.put("a.den", "1 2 3\n"), mesh); }),
               HasSubstr("stands after the 2 values"));
 }
 

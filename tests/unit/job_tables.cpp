@@ -33,8 +33,7 @@ TEST(EarthFromJob, SphereTakesTheCellsWhoseCentresItHolds) {
     centre = [5, 5, -5]
     radius = 0.9
     density = "0.5 g/cm3")");
-  const auto& model = std::get<MeshModel>(built.model);
-  EXPECT_EQ(model.density, std::vector<double>(8, 500.0));
+  EXPECT_EQ(built.model.property("density"), std::vector<double>(8, 500.0));
   EXPECT_TRUE(built.warnings.empty());
 }
 
@@ -50,7 +49,7 @@ TEST(EarthFromJob, WidthsMakeTheMeshTheyDescribe) {
     kind = "box"
     box = [100, 140, 0, 5, -60, 0]
     density = 1)");
-  const auto& mesh = std::get<MeshModel>(built.model).mesh;
+  const auto& mesh = std::get<MeshCells>(built.model.geometry).mesh;
   EXPECT_THAT(mesh.easting(), ElementsAre(100, 110, 120, 140));
   EXPECT_THAT(mesh.northing(), ElementsAre(0, 1, 5));
   EXPECT_THAT(mesh.up(), ElementsAre(-60, -40, -20, 0));
@@ -63,9 +62,8 @@ TEST(EarthFromJob, UnitsOfTheJobStandInWhereAListOfPrismsNamesNone) {
     std::ofstream(path) << header << (header.empty() ? "0 0 -2 1 1 -1 0.3\n" : "0,1,0,1,-2,-1,0.3\n");
     const auto built = earth("[mesh]\nkind = \"prisms\"\nfile = \"" + path +
                              "\"\nlength_unit = \"km\"\ndensity_unit = \"g/cm3\"");
-    const auto& model = std::get<PrismModel>(built.model);
-    EXPECT_EQ(model.prisms[0], (Prism{0, 1000, 0, 1000, -2000, -1000})) << header;
-    EXPECT_EQ(model.density, std::vector<double>{300.0}) << header;
+    EXPECT_EQ(std::get<PrismSet>(built.model.geometry)[0], (Prism{0, 1000, 0, 1000, -2000, -1000})) << header;
+    EXPECT_EQ(built.model.property("density"), std::vector<double>{300.0}) << header;
   }
 }
 
@@ -75,7 +73,112 @@ TEST(EarthFromJob, DensitiesOfATableHaveTheUnitOfItsHeader) {
   std::ofstream(path) << "density [g/cm3]\n0.1\n0.2\n";
   const auto built =
       earth("[mesh]\nbox = [0, 2, 0, 1, -1, 0]\nshape = [2, 1, 1]\n[model]\nfile = \"" + path + "\"");
-  EXPECT_EQ(std::get<MeshModel>(built.model).density, (std::vector<double>{100.0, 200.0}));
+  EXPECT_EQ(built.model.property("density"), (std::vector<double>{100.0, 200.0}));
+}
+
+TEST(EarthFromJob, ABodyHasSeveralPropertiesAndChangesOnlyThose) {
+  const auto built = earth(R"(
+    mesh = {box = [0, 4, 0, 1, -1, 0], shape = [4, 1, 1]}
+    [[model.body]]
+    kind = "box"
+    box = [0, 3, 0, 1, -1, 0]
+    density = 200
+    conductivity = "10 mS/m"
+    [[model.body]]
+    kind = "box"
+    box = [2, 4, 0, 1, -1, 0]
+    conductivity = 2)");
+  const auto& model = built.model;
+  EXPECT_EQ(model.size(), 4U);
+  EXPECT_THAT(model.property("density"), ElementsAre(200, 200, 200, 0));
+  EXPECT_THAT(model.property("conductivity"), ElementsAre(0.01, 0.01, 2, 2));
+  EXPECT_EQ(model.property_along("conductivity", "up"), model.property("conductivity"));
+  EXPECT_EQ(sources(model, "density").prisms.size(), 3U);
+  EXPECT_THAT(message([&] { model.property("susceptibility"); }),
+              AllOf(HasSubstr("it has no susceptibility"), HasSubstr("It has: density, conductivity")));
+}
+
+TEST(EarthFromJob, ABodyWithoutAPropertyIsRefused) {
+  EXPECT_THAT(message([] {
+                earth(
+                    "mesh = {box = [0, 4, 0, 1, -1, 0], shape = [4, 1, 1]}\n[[model.body]]\nkind = \"box\"\n"
+                    "box = [0, 3, 0, 1, -1, 0]\n");
+              }),
+              AllOf(HasSubstr("model.body[0].density: missing"), HasSubstr("or another property")));
+  EXPECT_THAT(message([] {
+                earth(
+                    "mesh = {box = [0, 4, 0, 1, -1, 0], shape = [4, 1, 1]}\n[[model.body]]\nkind = \"box\"\n"
+                    "box = [0, 3, 0, 1, -1, 0]\nvelocity_p = -1\n");
+              }),
+              HasSubstr("the velocity_p is -1 m/s"));
+}
+
+TEST(EarthFromJob, AMapMakesDensitiesOfVelocitiesAndSaysByWhichLaw) {
+  const auto job = [](const std::string& map) {
+    return "mesh = {box = [0, 2, 0, 1, -1, 0], shape = [2, 1, 1]}\n[model]\nmaps = [\"" + map +
+           "\"]\n[[model.body]]\nkind = \"box\"\nbox = [0, 1, 0, 1, -1, 0]\nvelocity_p = \"4 km/s\"\n"
+           "[[model.body]]\nkind = \"box\"\nbox = [1, 2, 0, 1, -1, 0]\nvelocity_p = \"1 km/s\"\ndensity = "
+           "7\n";
+  };
+  const auto built = earth(job("density from velocity_p by gardner"));
+  EXPECT_NEAR(built.model.property("density")[0], 2465.3, 0.1);  // 0.31 · 4000^(1/4) g/cm³
+  EXPECT_EQ(built.model.property("density")[1], 7);              // what is given stays
+  EXPECT_THAT(built.notes.back(), HasSubstr("Gardner & Gregory (1974)"));
+  EXPECT_THAT(message([&] { earth(job("density from velocity_p by gardener")); }),
+              AllOf(HasSubstr("job.toml:3: model.maps"),
+                    HasSubstr("Did you mean \"density from velocity_p by gardner\"")));
+  EXPECT_THAT(message([&] { earth(job("density from velocity_s by gardner")); }),
+              HasSubstr("not a map known here"));
+  EXPECT_THAT(message([&] { earth(job("resistivity from conductivity by reciprocal")); }),
+              AllOf(HasSubstr("model.maps"), HasSubstr("it has no conductivity")));
+}
+
+TEST(EarthFromJob, OneFileServesEveryPhysicsAndAFieldMayHaveAnotherName) {
+  const testing_support::TemporaryFolder folder;
+  const io::MeshData data{TensorMesh({0, 1, 2}, {0, 1}, {-1, 0}),
+                          {{"density", "g/cm3", "", {0.1, 0}},
+                           {"conductivity", "mS/m", "", {std::nan(""), 5}},
+                           {"vp", "km/s", "", {2, 3}}},
+                          {}};
+  for (const std::string name : {"earth.nc", "earth.h5"}) {
+    io::write(folder / name, data);
+    const auto mesh = "[mesh]\nkind = \"file\"\nfile = \"" + folder / name + "\"\n";
+    const auto built = earth(mesh);
+    EXPECT_THAT(built.model.property("density"), ElementsAre(100, 0)) << name;
+    EXPECT_THAT(built.model.property("conductivity"), ElementsAre(testing::IsNan(), 0.005)) << name;
+    const auto named = earth(mesh + "[model]\nproperty = \"velocity_p\"\nfield = \"vp\"");
+    EXPECT_THAT(named.model.property("velocity_p"), ElementsAre(2000, 3000)) << name;
+    EXPECT_TRUE(named.model.has("density"));
+    EXPECT_THAT(message([&] { earth(mesh + "[model]\nproperty = \"velocity\""); }),
+                HasSubstr("model.property: \"velocity\" is not a property known here"));
+  }
+}
+
+TEST(EarthFromJob, AFileOfOneUnnamedPropertyIsWhatTheJobSays) {
+  const testing_support::TemporaryFolder folder;
+  const auto mesh = "[mesh]\nbox = [0, 2, 0, 1, -1, 0]\nshape = [2, 1, 1]\n[model]\n";
+  io::write(folder / "cells.npy", io::Array{{1, 1, 2}, {3, 4}, {}, false});
+  const auto file = "file = \"" + folder / "cells.npy" + "\"\n";
+  EXPECT_THAT(earth(mesh + file).model.property("density"), ElementsAre(3, 4));
+  EXPECT_THAT(earth(mesh + file + "property = \"velocity_s\"\nunit = \"km/s\"").model.property("velocity_s"),
+              ElementsAre(3000, 4000));
+  EXPECT_THAT(message([&] { earth(mesh + file + "property = \"chargeability\""); }),
+              HasSubstr("cell 0: the chargeability is 3"));
+}
+
+TEST(EarthFromJob, PrismsOfAFileMayHaveSeveralProperties) {
+  const testing_support::TemporaryFolder folder;
+  const auto path =
+      folder.put("prisms.csv",
+                 "west [m],east [m],south [m],north [m],bottom [m],top [m],susceptibility,density [g/cm3]\n"
+                 "0,1,0,1,-2,-1,0.01,0.3\n");
+  const auto mesh = "[mesh]\nkind = \"prisms\"\nfile = \"" + path + "\"\n";
+  EXPECT_THAT(earth(mesh).model.property("susceptibility"), ElementsAre(0.01));
+  const auto all = earth(mesh +
+                         "[model]\ndensity = 5\nvelocity_p = \"3 km/s\"\n"
+                         "maps = [\"velocity_s from velocity_p by castagna\"]");
+  EXPECT_THAT(all.model.property("density"), ElementsAre(5));
+  EXPECT_NEAR(all.model.property("velocity_s")[0], 1640 / 1.16, 1e-9);
 }
 
 TEST(EarthFromJob, BodyThatHoldsNoCellIsAWarningWithItsLine) {
@@ -149,9 +252,9 @@ TEST(EarthFromJob, AWindowMayCrossTheSeamOfAGlobalGrid) {
                                 "projection = \"+proj=eqc +units=m\"\nwindow = [-30, 30, -20, 20]\n"
                                 "region = [-2000, 2000, -1000, 1000, \"km\"]\nspacing = [500, 500, \"km\"]"),
                   Projection("+proj=eqc +units=m"));
-  const auto& model = std::get<PrismModel>(built.model);
-  EXPECT_LT(*std::ranges::min_element(model.prisms.west), -1.5e6);
-  EXPECT_GT(*std::ranges::max_element(model.prisms.east), 1.5e6);
+  const auto& prisms = std::get<PrismSet>(built.model.geometry);
+  EXPECT_LT(*std::ranges::min_element(prisms.west), -1.5e6);
+  EXPECT_GT(*std::ranges::max_element(prisms.east), 1.5e6);
 }
 
 TEST(OutputOfJob, FilesStartFromTheFolderOfTheJob) {

@@ -16,12 +16,26 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-MeshModel painted(const TensorMesh& mesh, std::vector<Body> bodies, OverlapRule rule = OverlapRule::replace,
-                  PaintReport* report = nullptr) {
-  return paint(mesh, bodies, rule, report);
+/// A model of densities, as most tests here have it.
+struct Densities {
+  TensorMesh mesh;
+  std::vector<std::uint64_t> cell;
+  std::vector<double> density;
+};
+
+Densities densities(const EarthModel& model) {
+  const auto& cells = std::get<MeshCells>(model.geometry);
+  return {cells.mesh, cells.cell, model.property("density")};
 }
 
-double volume(const MeshModel& model) {
+std::vector<PropertyValue> rho(double density) { return {{"density", density}}; }
+
+Densities painted(const TensorMesh& mesh, std::vector<Body> bodies, OverlapRule rule = OverlapRule::replace,
+                  PaintReport* report = nullptr) {
+  return densities(paint(mesh, bodies, rule, report));
+}
+
+double volume(const Densities& model) {
   double sum = 0;
   for (auto c : model.cell) sum += model.mesh.prism(c).volume();
   return sum;
@@ -51,7 +65,7 @@ TEST(Bodies, TheVolumeOfAPaintedSphereTendsToFourThirdsPiRCubed) {
   double last = 1;
   for (std::size_t n : {20U, 60U, 180U}) {
     const auto mesh = TensorMesh::regular({-1100, 1100, -1100, 1100, -1100, 1100}, {n, n, n});
-    const double error = std::fabs(volume(painted(mesh, {{Sphere{3, -7, 11, r}, 300, ""}})) / exact - 1);
+    const double error = std::fabs(volume(painted(mesh, {{Sphere{3, -7, 11, r}, rho(300), ""}})) / exact - 1);
     EXPECT_LT(error, last / 2) << n;
     last = error;
   }
@@ -61,7 +75,7 @@ TEST(Bodies, TheVolumeOfAPaintedSphereTendsToFourThirdsPiRCubed) {
 TEST(Bodies, ASphereHoldsTheCellsWhoseCentreLiesInIt) {
   const auto mesh = uneven_mesh();
   for (const Sphere& s : {Sphere{30, 25, -40, 12.5}, Sphere{0, 0, -60, 20}, Sphere{64, 50, -25, 9}}) {
-    const auto model = painted(mesh, {{s, 1, ""}});
+    const auto model = painted(mesh, {{s, rho(1), ""}});
     EXPECT_FALSE(model.cell.empty());
     EXPECT_EQ(model.cell, cells_where(mesh, [&](double x, double y, double z) {
                 return (x - s.easting) * (x - s.easting) + (y - s.northing) * (y - s.northing) +
@@ -73,14 +87,15 @@ TEST(Bodies, ASphereHoldsTheCellsWhoseCentreLiesInIt) {
 
 TEST(Bodies, AnEllipsoidWithEqualAxesIsASphereHoweverItIsTurned) {
   const auto mesh = uneven_mesh();
-  const auto sphere = painted(mesh, {{Sphere{30, 25, -40, 12.3}, 1, ""}});
-  const auto ellipsoid = painted(mesh, {{Ellipsoid{30, 25, -40, {12.3, 12.3, 12.3}, 33, 21, 77}, 1, ""}});
+  const auto sphere = painted(mesh, {{Sphere{30, 25, -40, 12.3}, rho(1), ""}});
+  const auto ellipsoid =
+      painted(mesh, {{Ellipsoid{30, 25, -40, {12.3, 12.3, 12.3}, 33, 21, 77}, rho(1), ""}});
   EXPECT_EQ(sphere.cell, ellipsoid.cell);
 }
 
 TEST(Bodies, AnUnrotatedEllipsoidHasItsAxesEastNorthAndUp) {
   const auto mesh = uneven_mesh();
-  const auto model = painted(mesh, {{Ellipsoid{30, 25, -40, {20, 10, 5}}, 1, ""}});
+  const auto model = painted(mesh, {{Ellipsoid{30, 25, -40, {20, 10, 5}}, rho(1), ""}});
   EXPECT_EQ(model.cell, cells_where(mesh, [](double x, double y, double z) {
               return std::pow((x - 30) / 20, 2) + std::pow((y - 25) / 10, 2) + std::pow((z + 40) / 5, 2) < 1;
             }));
@@ -89,7 +104,7 @@ TEST(Bodies, AnUnrotatedEllipsoidHasItsAxesEastNorthAndUp) {
 TEST(Bodies, TheLongAxisOfAnEllipsoidFollowsTrendAndPlunge) {
   const auto mesh = TensorMesh::regular({-50, 50, -50, 50, -50, 50}, {100, 100, 100});
   const auto holds = [&](const Ellipsoid& e, double x, double y, double z) {
-    const auto model = painted(mesh, {{e, 1, ""}});
+    const auto model = painted(mesh, {{e, rho(1), ""}});
     const auto cell = mesh.index(static_cast<std::size_t>(x + 50), static_cast<std::size_t>(y + 50),
                                  static_cast<std::size_t>(z + 50));
     return std::binary_search(model.cell.begin(), model.cell.end(), cell);
@@ -110,15 +125,17 @@ TEST(Bodies, TheLongAxisOfAnEllipsoidFollowsTrendAndPlunge) {
 TEST(Bodies, TheVolumeOfARotatedEllipsoidIsKept) {
   const auto mesh = TensorMesh::regular({-50, 50, -50, 50, -50, 50}, {200, 200, 200});
   const double exact = 4.0 / 3 * pi * 40 * 25 * 10;
-  EXPECT_NEAR(volume(painted(mesh, {{Ellipsoid{0.1, 0.2, 0.3, {40, 25, 10}, 31, 27, 63}, 1, ""}})) / exact, 1,
-              1e-3);
+  EXPECT_NEAR(
+      volume(painted(mesh, {{Ellipsoid{0.1, 0.2, 0.3, {40, 25, 10}, 31, 27, 63}, rho(1), ""}})) / exact, 1,
+      1e-3);
 }
 
 TEST(Bodies, BoxesThatTouchShareNoCell) {
   const auto mesh = TensorMesh::regular({0, 10, 0, 10, 0, 10}, {10, 10, 10});
   PaintReport report;
-  const auto model = painted(mesh, {{Box{0, 4.5, 0, 10, 0, 10}, 1, ""}, {Box{4.5, 10, 0, 10, 0, 10}, 2, ""}},
-                             OverlapRule::add, &report);
+  const auto model =
+      painted(mesh, {{Box{0, 4.5, 0, 10, 0, 10}, rho(1), ""}, {Box{4.5, 10, 0, 10, 0, 10}, rho(2), ""}},
+              OverlapRule::add, &report);
   EXPECT_EQ(report.cells, (std::vector<std::size_t>{400, 600}));
   EXPECT_EQ(model.cell.size(), 1000U);
   for (double rho : model.density) EXPECT_TRUE(rho == 1 || rho == 2);
@@ -132,10 +149,10 @@ TEST(Bodies, APolygonHoldsItsAreaTimesItsThickness) {
   for (std::size_t n = 0, m = 3; n < 4; m = n++)
     twice += arrow.easting[m] * arrow.northing[n] - arrow.easting[n] * arrow.northing[m];
   const double exact = std::fabs(twice) / 2 * 5;
-  EXPECT_NEAR(volume(painted(mesh, {{arrow, 1, ""}})) / exact, 1, 2e-3);
+  EXPECT_NEAR(volume(painted(mesh, {{arrow, rho(1), ""}})) / exact, 1, 2e-3);
   // The other way round and from another vertex it is the same polygon.
   const Polygon turned{{90.01, 10.03, 40.04, 10.02}, {50.03, 10.01, 50.01, 90.02}, -7, -2};
-  EXPECT_EQ(painted(mesh, {{arrow, 1, ""}}).cell, painted(mesh, {{turned, 1, ""}}).cell);
+  EXPECT_EQ(painted(mesh, {{arrow, rho(1), ""}}).cell, painted(mesh, {{turned, rho(1), ""}}).cell);
 }
 
 TEST(Bodies, APolygonWithCornersOnCellCentresStillTiles) {
@@ -143,8 +160,8 @@ TEST(Bodies, APolygonWithCornersOnCellCentresStillTiles) {
   const auto mesh = TensorMesh::regular({0, 20, 0, 20, 0, 1}, {20, 20, 1});
   PaintReport report;
   painted(mesh,
-          {{Polygon{{0.5, 15.5, 15.5}, {0.5, 0.5, 15.5}, 0, 1}, 1, ""},
-           {Polygon{{0.5, 15.5, 0.5}, {0.5, 15.5, 15.5}, 0, 1}, 2, ""}},
+          {{Polygon{{0.5, 15.5, 15.5}, {0.5, 0.5, 15.5}, 0, 1}, rho(1), ""},
+           {Polygon{{0.5, 15.5, 0.5}, {0.5, 15.5, 15.5}, 0, 1}, rho(2), ""}},
           OverlapRule::replace, &report);
   EXPECT_EQ(report.cells[0] + report.cells[1], 15U * 15U);
 }
@@ -154,7 +171,7 @@ TEST(Bodies, TheVolumeOfALayerIsTheIntegralBetweenItsSurfaces) {
   Grid top{{-1, 101}, {-1, 81}, {}};  // a plane: up = 5 - 0.1 x + 0.02 y
   for (double y : top.northing)
     for (double x : top.easting) top.values.push_back(5 - 0.1 * x + 0.02 * y);
-  const auto model = painted(mesh, {{Layer{-20.0, top}, 1, ""}});
+  const auto model = painted(mesh, {{Layer{-20.0, top}, rho(1), ""}});
   const double exact = 100 * 80 * (20 + 5 - 0.1 * 50 + 0.02 * 40);
   EXPECT_NEAR(volume(model) / exact, 1, 1e-4);
 }
@@ -163,28 +180,28 @@ TEST(Bodies, ALayerStopsWhereItsSurfacesHaveGapsOrCross) {
   const auto mesh = TensorMesh::regular({0, 4, 0, 1, 0, 1}, {4, 1, 1});
   const Grid top{{0, 2, 4}, {0, 1}, {1, 1, nan, 1, 1, nan}};
   const Grid bottom{{0, 1, 2, 4}, {0, 1}, {0, 0, 2, 2, 0, 0, 2, 2}};
-  EXPECT_EQ(painted(mesh, {{Layer{-1.0, top}, 1, ""}}).cell, (std::vector<std::uint64_t>{0, 1}));
-  EXPECT_EQ(painted(mesh, {{Layer{bottom, 3.0}, 1, ""}}).cell, (std::vector<std::uint64_t>{0}));
-  EXPECT_EQ(painted(mesh, {{Layer{0.0, 1.0}, 1, ""}}).cell.size(), 4U);
+  EXPECT_EQ(painted(mesh, {{Layer{-1.0, top}, rho(1), ""}}).cell, (std::vector<std::uint64_t>{0, 1}));
+  EXPECT_EQ(painted(mesh, {{Layer{bottom, 3.0}, rho(1), ""}}).cell, (std::vector<std::uint64_t>{0}));
+  EXPECT_EQ(painted(mesh, {{Layer{0.0, 1.0}, rho(1), ""}}).cell.size(), 4U);
 }
 
 TEST(Bodies, TheLastOnePaintedRulesUnlessDensitiesAdd) {
   const auto mesh = uneven_mesh();
-  const std::vector<Body> bodies{{Box{5, 40, 5, 40, -55, -20}, 300, ""},
-                                 {Sphere{20, 20, -40, 12}, -100, ""},
-                                 {Ellipsoid{25, 25, -35, {15, 8, 6}, 40, 30, 10}, 50, ""},
-                                 {Sphere{20, 20, -40, 6}, 0, ""},
-                                 {Polygon{{0, 60, 30}, {0, 10, 50}, -45, -38}, 7, ""}};
+  const std::vector<Body> bodies{{Box{5, 40, 5, 40, -55, -20}, rho(300), ""},
+                                 {Sphere{20, 20, -40, 12}, rho(-100), ""},
+                                 {Ellipsoid{25, 25, -35, {15, 8, 6}, 40, 30, 10}, rho(50), ""},
+                                 {Sphere{20, 20, -40, 6}, rho(0), ""},
+                                 {Polygon{{0, 60, 30}, {0, 10, 50}, -45, -38}, rho(7), ""}};
   std::map<std::uint64_t, double> replaced, added;
   for (const auto& body : bodies) {
     auto solid = body;
-    solid.density = 1;
+    solid.values = rho(1);
     for (auto c : painted(mesh, {solid}).cell) {
-      replaced[c] = body.density;
-      added[c] += body.density;
+      replaced[c] = body.values.front().value;
+      added[c] += body.values.front().value;
     }
   }
-  const auto expect_same = [](const MeshModel& model, std::map<std::uint64_t, double> expected) {
+  const auto expect_same = [](const Densities& model, std::map<std::uint64_t, double> expected) {
     std::erase_if(expected, [](const auto& cell) { return cell.second == 0; });
     std::map<std::uint64_t, double> got;
     for (std::size_t n = 0; n < model.cell.size(); ++n) got[model.cell[n]] = model.density[n];
@@ -199,26 +216,29 @@ TEST(Bodies, TheLastOnePaintedRulesUnlessDensitiesAdd) {
 TEST(Bodies, OneThatHoldsNoCellCentreIsReported) {
   const auto mesh = TensorMesh::regular({0, 10, 0, 10, 0, 10}, {10, 10, 10});
   PaintReport report;
-  const auto model = painted(
-      mesh,
-      {{Sphere{5, 5, 5, 0.1}, 1, ""}, {Sphere{100, 5, 5, 2}, 1, ""}, {Sphere{5.5, 5.5, 5.5, 0.1}, 1, ""}},
-      OverlapRule::replace, &report);
+  const auto model = painted(mesh,
+                             {{Sphere{5, 5, 5, 0.1}, rho(1), ""},
+                              {Sphere{100, 5, 5, 2}, rho(1), ""},
+                              {Sphere{5.5, 5.5, 5.5, 0.1}, rho(1), ""}},
+                             OverlapRule::replace, &report);
   EXPECT_EQ(report.cells, (std::vector<std::size_t>{0, 0, 1}));
   EXPECT_EQ(model.cell.size(), 1U);
-  EXPECT_TRUE(painted(mesh, {}).cell.empty());
+  EXPECT_EQ(paint(mesh, {}).size(), 0U);
 }
 
 TEST(Bodies, SevenSpheresInTwentyFourMillionCellsTakeAQuarterMillion) {
   const auto mesh = TensorMesh::regular({0, 22000, 0, 22000, -8000, 0}, {700, 700, 50});
   const double radius = 1107.5;
-  const std::vector<Body> spheres{
-      {Sphere{3500, 3500, -1500, radius}, 300, ""},    {Sphere{18500, 3600, -2600, radius}, -250, ""},
-      {Sphere{3700, 18300, -2000, radius}, 400, ""},   {Sphere{18200, 18400, -1400, radius}, 200, ""},
-      {Sphere{11000, 11000, -4000, radius}, -500, ""}, {Sphere{7000, 12500, -6400, radius}, 600, ""},
-      {Sphere{15000, 8000, -5200, radius}, 350, ""}};
+  const std::vector<Body> spheres{{Sphere{3500, 3500, -1500, radius}, rho(300), ""},
+                                  {Sphere{18500, 3600, -2600, radius}, rho(-250), ""},
+                                  {Sphere{3700, 18300, -2000, radius}, rho(400), ""},
+                                  {Sphere{18200, 18400, -1400, radius}, rho(200), ""},
+                                  {Sphere{11000, 11000, -4000, radius}, rho(-500), ""},
+                                  {Sphere{7000, 12500, -6400, radius}, rho(600), ""},
+                                  {Sphere{15000, 8000, -5200, radius}, rho(350), ""}};
   const auto begin = std::chrono::steady_clock::now();
   PaintReport report;
-  const auto model = paint(mesh, spheres, OverlapRule::replace, &report);
+  const auto model = densities(paint(mesh, spheres, OverlapRule::replace, &report));
   RecordProperty(
       "seconds",
       std::to_string(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()));
@@ -231,7 +251,8 @@ TEST(Bodies, SevenSpheresInTwentyFourMillionCellsTakeAQuarterMillion) {
 
 TEST(Bodies, AreAllThatIsHeldOfAMeshTooLargeForAnyMemory) {
   const auto mesh = TensorMesh::regular({0, 1e5, 0, 1e5, -1e4, 0}, {100000, 100000, 10000});
-  const auto model = painted(mesh, {{Sphere{5e4, 5e4, -5e3, 20}, 1, ""}, {Box{0, 30, 0, 20, -10, 0}, 1, ""}});
+  const auto model =
+      painted(mesh, {{Sphere{5e4, 5e4, -5e3, 20}, rho(1), ""}, {Box{0, 30, 0, 20, -10, 0}, rho(1), ""}});
   const auto expected = 4.0 / 3 * pi * 8000 + 6000;
   EXPECT_NEAR(static_cast<double>(model.cell.size()) / expected, 1, 2e-3);
   EXPECT_NEAR(volume(model) / expected, 1, 2e-3);
@@ -242,35 +263,38 @@ TEST(Bodies, BadOnesAreRefusedByName) {
   const auto mesh = TensorMesh::regular({0, 1, 0, 1, 0, 1}, {1, 1, 1});
   const auto refusal = [&](const Body& body) -> std::string {
     try {
-      paint(mesh, std::vector<Body>{{Sphere{0, 0, 0, 1}, 1, ""}, body});
+      paint(mesh, std::vector<Body>{{Sphere{0, 0, 0, 1}, rho(1), ""}, body});
     } catch (const Error& e) {
       return e.what();
     }
     return "accepted";
   };
-  EXPECT_THAT(refusal({Sphere{0, 0, 0, 0}, 1, "ore"}), HasSubstr("body 2 (\"ore\"): the radius is 0 m"));
-  EXPECT_THAT(refusal({Sphere{0, nan, 0, 1}, 1, ""}), HasSubstr("body 2: the centre's northing is nan"));
-  EXPECT_THAT(refusal({Sphere{0, 0, 0, 1}, nan, ""}), HasSubstr("the density is nan"));
-  EXPECT_THAT(refusal({Ellipsoid{0, 0, 0, {1, -1, 1}}, 1, ""}), HasSubstr("a semi-axis is -1 m"));
-  EXPECT_THAT(refusal({Box{0, 1, 0, 1, 2, 2}, 1, ""}),
+  EXPECT_THAT(refusal({Sphere{0, 0, 0, 0}, rho(1), "ore"}), HasSubstr("body 2 (\"ore\"): the radius is 0 m"));
+  EXPECT_THAT(refusal({Sphere{0, nan, 0, 1}, rho(1), ""}), HasSubstr("body 2: the centre's northing is nan"));
+  EXPECT_THAT(refusal({Sphere{0, 0, 0, 1}, rho(nan), ""}), HasSubstr("the density is nan"));
+  EXPECT_THAT(refusal({Ellipsoid{0, 0, 0, {1, -1, 1}}, rho(1), ""}), HasSubstr("a semi-axis is -1 m"));
+  EXPECT_THAT(refusal({Box{0, 1, 0, 1, 2, 2}, rho(1), ""}),
               HasSubstr("bottom (2 m) does not lie below top (2 m)"));
-  EXPECT_THAT(refusal({Box{1, 0, 0, 1, 0, 1}, 1, ""}), HasSubstr("west (1 m) does not lie below east (0 m)"));
-  EXPECT_THAT(refusal({Polygon{{0, 1}, {0, 1}, 0, 1}, 1, ""}), HasSubstr("the polygon has 2 vertices"));
-  EXPECT_THAT(refusal({Polygon{{0, 1, 1}, {0, 1}, 0, 1}, 1, ""}), HasSubstr("3 eastings but 2 northings"));
-  EXPECT_THAT(refusal({Polygon{{0, 1, nan}, {0, 1, 0}, 0, 1}, 1, ""}), HasSubstr("vertex 3"));
-  EXPECT_THAT(refusal({Polygon{{0, 1, 1}, {0, 1, 0}, 1, 0}, 1, ""}), HasSubstr("bottom (1 m)"));
-  EXPECT_THAT(refusal({Layer{1.0, 0.0}, 1, ""}), HasSubstr("bottom (1 m)"));
-  EXPECT_THAT(refusal({Layer{nan, 0.0}, 1, ""}), HasSubstr("bottom is nan"));
-  EXPECT_THAT(refusal({Layer{0.0, Grid{{0, 1}, {0, 1}, {1, 2}}}, 1, ""}),
+  EXPECT_THAT(refusal({Box{1, 0, 0, 1, 0, 1}, rho(1), ""}),
+              HasSubstr("west (1 m) does not lie below east (0 m)"));
+  EXPECT_THAT(refusal({Polygon{{0, 1}, {0, 1}, 0, 1}, rho(1), ""}), HasSubstr("the polygon has 2 vertices"));
+  EXPECT_THAT(refusal({Polygon{{0, 1, 1}, {0, 1}, 0, 1}, rho(1), ""}),
+              HasSubstr("3 eastings but 2 northings"));
+  EXPECT_THAT(refusal({Polygon{{0, 1, nan}, {0, 1, 0}, 0, 1}, rho(1), ""}), HasSubstr("vertex 3"));
+  EXPECT_THAT(refusal({Polygon{{0, 1, 1}, {0, 1, 0}, 1, 0}, rho(1), ""}), HasSubstr("bottom (1 m)"));
+  EXPECT_THAT(refusal({Layer{1.0, 0.0}, rho(1), ""}), HasSubstr("bottom (1 m)"));
+  EXPECT_THAT(refusal({Layer{nan, 0.0}, rho(1), ""}), HasSubstr("bottom is nan"));
+  EXPECT_THAT(refusal({Layer{0.0, Grid{{0, 1}, {0, 1}, {1, 2}}}, rho(1), ""}),
               HasSubstr("top: 2 values for 2 × 2 nodes"));
-  EXPECT_THAT(refusal({Layer{0.0, Grid{{0, 1}, {0, 1}, {1, 2, 3, 4}, true}}, 1, ""}), HasSubstr("degrees"));
+  EXPECT_THAT(refusal({Layer{0.0, Grid{{0, 1}, {0, 1}, {1, 2, 3, 4}, true}}, rho(1), ""}),
+              HasSubstr("degrees"));
 }
 
 TEST(RandomBlocks, AreTheSameForTheSameSeedAndKeepTheirRanges) {
   RandomBlocks blocks;
   blocks.shape = {6, 5, 4};
   blocks.seed = 2010;
-  const auto a = random_blocks(blocks), b = random_blocks(blocks);
+  const auto a = densities(random_blocks(blocks)), b = densities(random_blocks(blocks));
   EXPECT_EQ(a.density, b.density);
   EXPECT_EQ(a.mesh.easting(), b.mesh.easting());
   ASSERT_EQ(a.density.size(), 120U);
@@ -288,7 +312,7 @@ TEST(RandomBlocks, AreTheSameForTheSameSeedAndKeepTheirRanges) {
     }
   EXPECT_EQ(a.mesh.up().back(), 0);
   blocks.seed = 2011;
-  EXPECT_NE(random_blocks(blocks).density, a.density);
+  EXPECT_NE(densities(random_blocks(blocks)).density, a.density);
 }
 
 TEST(RandomBlocks, TheGeneratorIsThatOfItsPaper) {
@@ -298,7 +322,7 @@ TEST(RandomBlocks, TheGeneratorIsThatOfItsPaper) {
   blocks.seed = 1234567;
   blocks.width_min = 1;
   blocks.width_max = 2;
-  const auto model = random_blocks(blocks);
+  const auto model = densities(random_blocks(blocks));
   EXPECT_DOUBLE_EQ(model.mesh.easting()[1], 1 + 6457827717110365317.0 / 0x1p64);
   EXPECT_DOUBLE_EQ(model.mesh.northing()[1], 1 + 3203168211198807973.0 / 0x1p64);
 }

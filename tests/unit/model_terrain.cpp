@@ -19,11 +19,11 @@ TEST(Terrain, LandStandsOnTheReferenceAndWaterHangsFromIt) {
   EXPECT_EQ(layer.nodes, 6U);
   EXPECT_EQ(layer.gaps, 1U);
   EXPECT_EQ(layer.flat, 1U);
-  ASSERT_EQ(layer.model.prisms.size(), 4U);
-  EXPECT_EQ(layer.model.prisms[0], (Prism{-5, 5, -5, 5, 0, 100}));
-  EXPECT_EQ(layer.model.prisms[1], (Prism{15, 25, -5, 5, -50, 0}));
-  EXPECT_EQ(layer.model.prisms[2], (Prism{-5, 5, 5, 15, 0, 200}));
-  EXPECT_EQ(layer.model.density, (std::vector<double>{2670, -1630, 2670, -1630}));
+  ASSERT_EQ(layer.prisms.size(), 4U);
+  EXPECT_EQ(layer.prisms[0], (Prism{-5, 5, -5, 5, 0, 100}));
+  EXPECT_EQ(layer.prisms[1], (Prism{15, 25, -5, 5, -50, 0}));
+  EXPECT_EQ(layer.prisms[2], (Prism{-5, 5, 5, 15, 0, 200}));
+  EXPECT_EQ(layer.density, (std::vector<double>{2670, -1630, 2670, -1630}));
 }
 
 TEST(Terrain, ItsMassIsTheIntegralOfTheSurfaceAndItsPrismsTile) {
@@ -34,14 +34,14 @@ TEST(Terrain, ItsMassIsTheIntegralOfTheSurfaceAndItsPrismsTile) {
     for (double x : elevation.easting)
       elevation.values.push_back(500 + 200 * std::sin((x - 500000) / 900) * std::cos((y - 7000000) / 700));
   const auto layer = terrain(elevation, {.reference = -1000.0, .density_above = 2500});
-  ASSERT_EQ(layer.model.prisms.size(), 1200U);
+  ASSERT_EQ(layer.prisms.size(), 1200U);
   double mass = 0, area = 0, mean = 0;
   for (std::size_t n = 0; n < 1200; ++n) {
-    const auto p = layer.model.prisms[n];
-    mass += layer.model.density[n] * p.volume();
+    const auto p = layer.prisms[n];
+    mass += layer.density[n] * p.volume();
     area += (p.east - p.west) * (p.north - p.south);
   }
-  const auto& prisms = layer.model.prisms;
+  const auto& prisms = layer.prisms;
   const double west = prisms.west.front(), east = prisms.east.back(), south = prisms.south.front(),
                north = prisms.north.back();
   EXPECT_NEAR(area, (east - west) * (north - south), 1e-6 * area);
@@ -58,17 +58,17 @@ TEST(Terrain, AGridAsReferenceIsInterpolatedAndItsGapsCount) {
   const Grid reference{{-5, 15}, {-5, 15}, {0, 20, 0, 20}};  // = 5 + x
   const auto layer = terrain(elevation, {.reference = reference});
   EXPECT_EQ(layer.gaps, 2U);  // x = 20 lies outside
-  ASSERT_EQ(layer.model.prisms.size(), 4U);
-  EXPECT_DOUBLE_EQ(layer.model.prisms.bottom[0], 5);
-  EXPECT_DOUBLE_EQ(layer.model.prisms.top[0], 10);
-  EXPECT_DOUBLE_EQ(layer.model.prisms.top[1], 15);  // the reference lies above
-  EXPECT_EQ(layer.model.density[1], -1630);
+  ASSERT_EQ(layer.prisms.size(), 4U);
+  EXPECT_DOUBLE_EQ(layer.prisms.bottom[0], 5);
+  EXPECT_DOUBLE_EQ(layer.prisms.top[0], 10);
+  EXPECT_DOUBLE_EQ(layer.prisms.top[1], 15);  // the reference lies above
+  EXPECT_EQ(layer.density[1], -1630);
 }
 
 TEST(Terrain, WaterWithoutContrastMakesNoPrisms) {
   const Grid elevation{{0, 10}, {0, 10}, {5, -5, 5, -5}};
   const auto layer = terrain(elevation, {.density_below = 0});
-  EXPECT_EQ(layer.model.prisms.size(), 2U);
+  EXPECT_EQ(layer.prisms.size(), 2U);
   EXPECT_EQ(layer.flat, 2U);
 }
 

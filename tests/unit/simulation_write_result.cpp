@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "support/files.hpp"
+#include "terrane/io/netcdf_sink.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/simulation/write_result.hpp"
 
@@ -41,6 +42,49 @@ TEST(WriteResult, KeepsFieldsUnitsFrameAndJob) {
     EXPECT_THAT(table.find("line")->values, ElementsAre(1, 1, 2, 2)) << name;
     EXPECT_EQ(table.attributes, result(false).attributes) << name;
   }
+}
+
+TEST(WriteResult, FieldsAtStationsAreTheSameDataSetInMemoryAndInTheFile) {
+  const TemporaryFolder folder;
+  for (const bool gridded : {true, false}) {
+    auto made = result(gridded);
+    made.fields[0].single = true;
+    if (!gridded) made.survey.columns.push_back({"longitude", "degree", "", {25, 26, 25, 26}});
+    write_result(folder / "a.nc", made);
+    io::write_netcdf(folder / "b.nc", to_dataset(made));
+    const auto a = io::read_dataset(folder / "a.nc"), b = io::read_dataset(folder / "b.nc");
+    ASSERT_EQ(a.coordinates.size(), b.coordinates.size()) << gridded;
+    ASSERT_EQ(a.variables.size(), b.variables.size()) << gridded;
+    ASSERT_EQ(a.attributes.size(), b.attributes.size()) << gridded;
+    for (const auto* list : {&a.coordinates, &a.variables})
+      for (const auto& v : *list) {
+        const auto* there = b.find(v.name);
+        ASSERT_NE(there, nullptr) << v.name;
+        EXPECT_EQ(there->values, v.values) << v.name;
+        EXPECT_EQ(there->unit, v.unit) << v.name;
+        EXPECT_EQ(there->long_name, v.long_name) << v.name;
+        EXPECT_EQ(there->dimensions, v.dimensions) << v.name;
+        ASSERT_EQ(there->attributes.size(), v.attributes.size()) << v.name;
+        for (std::size_t n = 0; n < v.attributes.size(); ++n)
+          EXPECT_EQ(there->attributes[n].value, v.attributes[n].value) << v.name;
+      }
+  }
+}
+
+TEST(WriteResult, AResultOfAnyShapeIsWrittenAsItsDataSet) {
+  const TemporaryFolder folder;
+  Result made;
+  made.data.dimensions = {{"frequency", 2}};
+  made.data.coordinates = {{"frequency", "Hz", "", {"frequency"}, std::vector<double>{1, 2}, {}}};
+  made.data.variables = {
+      {"e_x", "V/m", "", {"frequency"}, std::vector<std::complex<double>>{{1, 2}, {3, 4}}, {}},
+      {"power", "W", "", {}, std::vector<double>{5}, {}}};
+  write_result(folder / "a.nc", made);
+  EXPECT_EQ(io::read_dataset(folder / "a.nc").variables[0].values, made.data.variables[0].values);
+  EXPECT_THAT(left_out(folder / "a.nc", made), testing::IsEmpty());
+  write_result(folder / "a.csv", made);
+  EXPECT_THAT(std::get<io::Table>(io::read(folder / "a.csv")).find("e_x_imag")->values, ElementsAre(2, 4));
+  EXPECT_THAT(left_out(folder / "a.csv", made), ElementsAre("power"));
 }
 
 TEST(WriteResult, WritesVtkForGridsAndArraysForNumPy) {

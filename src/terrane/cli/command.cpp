@@ -120,6 +120,9 @@ int command_of_rank_0(int argc, const char* const* argv, const Registry& registr
   convert_verb->add_option("--mesh", conversion.mesh, "Mesh of a file of cell values (UBC .den, .npy).")
       ->type_name("FILE");
   convert_verb->add_option("--field", conversion.field, "Only this field.")->type_name("NAME");
+  convert_verb
+      ->add_option("--property", conversion.property, "What values without a name are: conductivity, ...")
+      ->type_name("NAME");
   convert_verb->add_option("--unit", conversion.unit, "Unit of the values, where the file gives none.")
       ->type_name("UNIT");
   convert_verb

@@ -53,6 +53,7 @@ int convert(const ConvertOptions& options) {
   read.unit = options.unit;
   read.length_unit = options.length_unit;
   read.field = options.field;
+  read.property = options.property;
   auto content = InputPhase::within([&] { return io::read(options.from, read); });
   if (!options.frame.empty()) {
     if (auto* table = std::get_if<io::Table>(&content)) to_frame(table->columns, table->attributes, options);

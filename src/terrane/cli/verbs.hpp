@@ -30,7 +30,7 @@ struct NewOptions {
 
 struct ConvertOptions {
   std::string from, to;
-  std::string mesh, unit, length_unit, field, from_format, to_format;
+  std::string mesh, unit, length_unit, field, property, from_format, to_format;
   std::string frame, from_frame, units;
 };
 

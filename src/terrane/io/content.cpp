@@ -86,7 +86,8 @@ std::string Table::where(std::size_t row) const {
                             : fmt::format("{}: row {}", file, row + 1);
 }
 
-std::vector<double> Table::si(std::string_view name, Quantity quantity, std::string_view default_unit) const {
+std::vector<double> Table::si(std::string_view name, Quantity quantity, std::string_view default_unit,
+                              bool gaps) const {
   const std::string file = source.empty() ? "table" : source;
   const Column* column = find(name);
   if (column == nullptr) {
@@ -113,7 +114,8 @@ std::vector<double> Table::si(std::string_view name, Quantity quantity, std::str
   std::size_t empty = 0, first = 0;
   auto values = column->values;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i]) && empty++ == 0) first = i;
+    const bool wrong = gaps ? std::isinf(values[i]) : !std::isfinite(values[i]);
+    if (wrong && empty++ == 0) first = i;
     values[i] *= factor;
   }
   if (empty > 0)
@@ -256,34 +258,85 @@ GridData to_grid_data(const Grid& grid, std::string name, std::string unit) {
   return data;
 }
 
-MeshModel to_mesh_model(const MeshData& data, std::string_view name) {
-  const Column* column = data.find(name);
-  if (column == nullptr) fail_missing("model", "cell property", name, data.cells);
-  if (column->unit.empty() || si_factor(Quantity::density, column->unit) == 1.0)
-    return MeshModel::from_dense(data.mesh, column->values);
-  auto values = column->values;
-  for (auto& v : values) v *= si_factor(Quantity::density, column->unit);
-  return MeshModel::from_dense(data.mesh, values);
+void to_si(Column& column) {
+  const auto* kind = find_property(column.name);
+  if (kind == nullptr || column.unit.empty()) return;
+  const double factor = si_factor(kind->quantity, column.unit);
+  if (factor != 1)
+    for (auto& value : column.values) value *= factor;
+  column.unit = si_unit(kind->quantity);
 }
 
-MeshData to_mesh_data(const MeshModel& model, Attributes attributes) {
-  return {model.mesh, {{"density", "kg/m3", "density", model.dense()}}, std::move(attributes)};
+EarthModel to_earth_model(const MeshData& data, std::string_view property, std::string_view field) {
+  if (!field.empty() && data.find(field) == nullptr)
+    fail_missing("model", "cell property", field, data.cells);
+  std::vector<Property> properties;
+  for (const auto& column : data.cells) {
+    const bool is_field = column.name == field;
+    if (!is_field && (find_property(column.name) == nullptr || (!field.empty() && column.name == property)))
+      continue;
+    Column taken{std::string(is_field ? property : std::string_view(column.name)), column.unit, "",
+                 column.values};
+    to_si(taken);
+    properties.push_back({std::move(taken.name), std::move(taken.values)});
+  }
+  if (properties.empty()) fail_missing("model", "cell property", property, data.cells);
+  return from_dense(data.mesh, properties);
 }
+
+EarthModel to_earth_model(PrismData data) { return {std::move(data.prisms), std::move(data.properties)}; }
+
+Content to_content(const EarthModel& model, Attributes attributes) {
+  const auto* cells = std::get_if<MeshCells>(&model.geometry);
+  if (cells == nullptr)
+    return PrismData{std::get<PrismSet>(model.geometry), model.properties, std::move(attributes)};
+  MeshData data{cells->mesh, {}, std::move(attributes)};
+  for (const auto& p : model.properties)
+    data.cells.push_back(
+        {p.name, std::string(si_unit(property_kind(p.name).quantity)), p.name, model.dense(p.name)});
+  return data;
+}
+
+namespace {
+
+/// The columns of prisms that hold properties, with the names that these have; "rho" is the density.
+std::vector<std::pair<std::string_view, const Column*>> property_columns(const Table& table) {
+  std::vector<std::pair<std::string_view, const Column*>> found;
+  const bool corners = table.find(corner_names[0]) != nullptr, rho = corners && table.find("rho") != nullptr;
+  for (const auto& column : table.columns)
+    if (column.name == "rho" && rho) found.emplace_back("density", &column);
+    else if (const auto* kind = find_property(column.name);
+             kind != nullptr && !(rho && kind->name == "density"))
+      found.emplace_back(kind->name, &column);
+  return found;
+}
+
+bool has_all(const Table& table, const std::array<std::string_view, 6>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](std::string_view name) { return table.find(name) != nullptr; });
+}
+
+}  // namespace
 
 bool holds_prisms(const Table& table) {
-  const auto has = [&](std::string_view name) { return table.find(name) != nullptr; };
-  return (std::all_of(face_names.begin(), face_names.end(), has) && has("density")) ||
-         (std::all_of(corner_names.begin(), corner_names.end(), has) && (has("rho") || has("density")));
+  return (has_all(table, face_names) || has_all(table, corner_names)) && !property_columns(table).empty();
 }
 
-PrismData to_prisms(const Table& table, std::string_view length_unit, std::string_view density_unit) {
+PrismData to_prisms(const Table& table, std::string_view length_unit, std::string_view unit,
+                    std::string_view property) {
   const bool corners = table.find("x1") != nullptr;
   const auto& wanted = corners ? corner_names : face_names;
   std::array<std::vector<double>, 6> faces;
   for (std::size_t f = 0; f < 6; ++f) faces[f] = table.si(wanted[f], Quantity::length, length_unit);
   PrismData data;
-  data.model.density =
-      table.si(corners && table.find("rho") != nullptr ? "rho" : "density", Quantity::density, density_unit);
+  for (const auto& [name, column] : property_columns(table)) {
+    const auto& kind = property_kind(name);
+    const auto default_unit = name == property ? unit : std::string_view{};
+    data.properties.push_back(
+        {std::string(name), table.si(column->name, kind.quantity, default_unit, std::isnan(kind.absent))});
+  }
+  if (data.properties.empty())
+    table.si(property, property_kind(property).quantity, unit);  // says what is missing
   for (std::size_t row = 0; row < table.rows(); ++row)
     for (std::size_t axis = 0; axis < 3; ++axis) {
       auto &low = faces[2 * axis][row], &high = faces[2 * axis + 1][row];
@@ -295,7 +348,7 @@ PrismData to_prisms(const Table& table, std::string_view length_unit, std::strin
                          corners ? "Opposite corners must differ along every axis."
                                  : "west < east, south < north and bottom < top must hold.");
     }
-  auto& p = data.model.prisms;
+  auto& p = data.prisms;
   p.west = std::move(faces[0]);
   p.east = std::move(faces[1]);
   p.south = std::move(faces[2]);
@@ -308,14 +361,12 @@ PrismData to_prisms(const Table& table, std::string_view length_unit, std::strin
 
 Table to_table(const PrismData& data) {
   Table table;
-  const auto& p = data.model.prisms;
-  table.columns = {{"west", "m", "", p.west},
-                   {"east", "m", "", p.east},
-                   {"south", "m", "", p.south},
-                   {"north", "m", "", p.north},
-                   {"bottom", "m", "", p.bottom},
-                   {"top", "m", "", p.top},
-                   {"density", "kg/m3", "", data.model.density}};
+  const auto& p = data.prisms;
+  table.columns = {{"west", "m", "", p.west},   {"east", "m", "", p.east},     {"south", "m", "", p.south},
+                   {"north", "m", "", p.north}, {"bottom", "m", "", p.bottom}, {"top", "m", "", p.top}};
+  for (const auto& property : data.properties)
+    table.columns.push_back(
+        {property.name, std::string(si_unit(property_kind(property.name).quantity)), "", property.values});
   table.attributes = data.attributes;
   return table;
 }

@@ -14,7 +14,7 @@
 #include "terrane/base/units.hpp"
 #include "terrane/mesh/grid.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
-#include "terrane/model/density_model.hpp"
+#include "terrane/model/earth_model.hpp"
 #include "terrane/survey/survey.hpp"
 
 namespace terrane::io {
@@ -59,12 +59,14 @@ struct Table {
   /// "stations.csv:207", or the file alone when it has no lines.
   std::string where(std::size_t row) const;
   /// A column in SI units. `default_unit` stands in where the file gives none; empty: that is an error.
-  /// Throws InputError (no such column, text in it, an empty entry, no unit, a unit of another quantity).
-  std::vector<double> si(std::string_view name, Quantity quantity, std::string_view default_unit = {}) const;
+  /// gaps: empty entries are NaN. Throws InputError (no such column, text in it, an empty entry, no unit, a
+  /// unit of another quantity).
+  std::vector<double> si(std::string_view name, Quantity quantity, std::string_view default_unit = {},
+                         bool gaps = false) const;
 };
 
 /// Properties of the cells of a tensor mesh; each column is [up, north, east], easting contiguous.
-/// Density is in kg/m3 once read.
+/// Those that model/properties.hpp knows are in SI units once read.
 struct MeshData {
   TensorMesh mesh;
   std::vector<Column> cells;
@@ -73,9 +75,10 @@ struct MeshData {
   const Column* find(std::string_view name) const;
 };
 
-/// Prisms with densities, SI.
+/// Prisms with properties, SI.
 struct PrismData {
-  PrismModel model;
+  PrismSet prisms;
+  std::vector<Property> properties;
   Attributes attributes;
 };
 
@@ -104,14 +107,23 @@ Table to_table(const GridData& grid);
 std::optional<GridData> to_grid(const Table& table);
 GridData to_grid_data(const Grid& grid, std::string name, std::string unit);
 
-/// Densities of a mesh. Throws InputError when there is no column `name` or it holds a NaN.
-MeshModel to_mesh_model(const MeshData& data, std::string_view name = "density");
-MeshData to_mesh_data(const MeshModel& model, Attributes attributes = {});
+/// A property that model/properties.hpp knows, into SI units; other columns, and those without a unit, stay
+/// as they are. Throws InputError (a unit of something else).
+void to_si(Column& column);
 
-/// Prisms from columns west, east, south, north, bottom, top, density, or x1 y1 z1 x2 y2 z2 rho with corners
-/// in any order (z up). The default units stand in where the file gives none. Throws InputError.
-PrismData to_prisms(const Table& table, std::string_view length_unit = {},
-                    std::string_view density_unit = {});
+/// All columns whose names are known properties; column `field`, when it is not empty, is `property`. Throws
+/// InputError when there is none of these or a value is not allowed.
+EarthModel to_earth_model(const MeshData& data, std::string_view property = "density",
+                          std::string_view field = {});
+EarthModel to_earth_model(PrismData data);
+/// MeshData or PrismData with all properties of the model.
+Content to_content(const EarthModel& model, Attributes attributes = {});
+
+/// Prisms from columns west, east, south, north, bottom, top and known properties, or x1 y1 z1 x2 y2 z2 rho
+/// with corners in any order (z up). length_unit stands in where the file gives none, unit where it gives
+/// none for `property`. Throws InputError.
+PrismData to_prisms(const Table& table, std::string_view length_unit = {}, std::string_view unit = {},
+                    std::string_view property = "density");
 Table to_table(const PrismData& prisms);
 bool holds_prisms(const Table& table);
 

@@ -86,12 +86,7 @@ class Reader {
                          fmt::format("dataset \"{}\" has the shape [{}], and the mesh has [{}] cells", name,
                                      joined(shape), joined(wanted)),
                          "Cell properties are [up, north, east].");
-      if (name == "density" && !column.unit.empty()) {
-        const double factor = si_factor(Quantity::density, column.unit);
-        if (factor != 1)
-          for (auto& d : column.values) d *= factor;
-        column.unit = si_unit(Quantity::density);
-      }
+      to_si(column);
       out.cells.push_back(std::move(column));
     }
     out.attributes = attributes();

@@ -448,12 +448,7 @@ class Reader {
     }
     for (const auto* v : alike(all, {Role::east, Role::north, Role::up}, global_)) {
       out.cells.push_back(ordered(*v, {&axes[0], &axes[1], &axes[2]}));
-      auto& column = out.cells.back();
-      if (column.name != "density" || column.unit.empty()) continue;
-      const double factor = si_factor(Quantity::density, column.unit);
-      if (factor != 1)
-        for (auto& d : column.values) d *= factor;
-      column.unit = si_unit(Quantity::density);
+      to_si(out.cells.back());
     }
     out.attributes = global_;
     return out;

@@ -31,12 +31,13 @@ namespace {
 constexpr std::size_t head_bytes = 4096;
 
 // name, title, extensions, what it holds, reads, writes, all columns
-constexpr std::array<Format, 15> all_formats{{
+constexpr std::array<Format, 16> all_formats{{
     {"netcdf", "CF NetCDF", ".nc .nc4 .cdf", "grid table mesh", true, true, true},
     {"hdf5", "HDF5 tensor mesh", ".h5 .hdf5", "mesh", true, true},
     {"csv", "CSV with units in its header", ".csv .tsv .txt .dat .xyz", "table prisms", true, true, true},
     {"ubc-mesh", "UBC-GIF tensor mesh", ".msh", "mesh", true, true},
     {"ubc-density", "UBC-GIF density model", ".den", "mesh", true, true},
+    {"ubc-model", "UBC-GIF model of another property", ".sus .con .chg", "mesh", true, true},
     {"ubc-gravity", "GRAV3D observations or locations", ".grv .obs .loc .pre", "table", true, true},
     {"ubc-gradient", "GG3D gradient observations", ".gg .gra", "table", true, true},
     {"esri", "ESRI ASCII grid", ".asc", "grid", true, true},
@@ -187,6 +188,16 @@ TensorMesh mesh_of(const std::string& path, const ReadOptions& options) {
   return std::move(data->mesh);
 }
 
+/// What values are whose file does not say it: what was asked for, or what the extension stands for.
+std::string unnamed(const std::string& path, const std::string& property) {
+  constexpr std::array<std::array<std::string_view, 2>, 3> usual{
+      {{".sus", "susceptibility"}, {".con", "conductivity"}, {".chg", "chargeability"}}};
+  if (!property.empty()) return std::string(property_kind(property, path).name);
+  for (const auto& [end, name] : usual)
+    if (extension(path) == end) return std::string(name);
+  return "density";
+}
+
 Content array_on_mesh(Array array, const std::string& path, const ReadOptions& options) {
   if (options.mesh.empty()) return array;
   MeshData data{mesh_of(path, options), {}, {}};
@@ -196,13 +207,9 @@ Content array_on_mesh(Array array, const std::string& path, const ReadOptions& o
                      fmt::format("the array has {} values on {} axes, and the mesh has {} x {} x {} cells",
                                  array.values.size(), array.shape.size(), wanted[0], wanted[1], wanted[2]),
                      "The array must be [up, north, east].");
-  Column column{options.field.empty() ? "density" : options.field, options.unit, "", std::move(array.values)};
-  if (column.name == "density" && !column.unit.empty()) {
-    const double factor = si_factor(Quantity::density, column.unit);
-    for (auto& d : column.values) d *= factor;
-    column.unit = si_unit(Quantity::density);
-  }
-  data.cells.push_back(std::move(column));
+  data.cells.push_back({options.field.empty() ? unnamed(path, options.property) : options.field, options.unit,
+                        "", std::move(array.values)});
+  to_si(data.cells.back());
   return data;
 }
 
@@ -214,7 +221,7 @@ Content read_table(const std::string& path, const ReadOptions& options) {
     // otherwise.
     const bool bare = table.find("rho") != nullptr;
     return to_prisms(table, options.length_unit.empty() && bare ? "m" : options.length_unit,
-                     options.unit.empty() && bare ? "kg/m3" : options.unit);
+                     options.unit.empty() && bare ? "kg/m3" : options.unit, unnamed(path, options.property));
   }
   for (auto& c : table.columns)
     if (c.unit.empty() && (c.name == "easting" || c.name == "northing" || c.name == "up"))
@@ -249,12 +256,19 @@ GridData as_grid(const std::string& path, const Format& format, const Content& c
   fail_kind(path, format, content, "It holds horizontal grids.");
 }
 
+bool holds_property(const MeshData& mesh) {
+  return std::any_of(mesh.cells.begin(), mesh.cells.end(),
+                     [](const Column& c) { return find_property(c.name) != nullptr; });
+}
+
 Table as_table(const std::string& path, const Format& format, const Content& content) {
   if (const auto* table = std::get_if<Table>(&content)) return *table;
   if (const auto* grid = std::get_if<GridData>(&content)) return to_table(*grid);
   if (const auto* prisms = std::get_if<PrismData>(&content)) return to_table(*prisms);
-  if (const auto* mesh = std::get_if<MeshData>(&content); mesh != nullptr && mesh->find("density") != nullptr)
-    return to_table(PrismData{sources(to_mesh_model(*mesh)), mesh->attributes});
+  if (const auto* mesh = std::get_if<MeshData>(&content); mesh != nullptr && holds_property(*mesh)) {
+    auto model = to_earth_model(*mesh);
+    return to_table(PrismData{prisms_of(model), std::move(model.properties), mesh->attributes});
+  }
   fail_kind(path, format, content, "It holds tables.");
 }
 
@@ -373,10 +387,11 @@ Content read(const std::string& path, const ReadOptions& options) {
   if (name == "npy") return array_on_mesh(read_npy(path, read_bytes(path, options.memory)), path, options);
   if (name == "csv") return read_table(path, options);
   std::optional<TensorMesh> mesh;
-  if (name == "ubc-density") mesh = mesh_of(path, options);
+  const bool ubc_property = name == "ubc-density" || name == "ubc-model";
+  if (ubc_property) mesh = mesh_of(path, options);
   auto in = TextReader::open(path, options.memory);
   if (name == "ubc-mesh") return MeshData{read_ubc_mesh(in), {}, {}};
-  if (name == "ubc-density") return read_ubc_density(in, *mesh);
+  if (ubc_property) return read_ubc_property(in, *mesh, unnamed(path, options.property));
   if (name == "ubc-gravity") return read_ubc_gravity(in);
   if (name == "ubc-gradient") return read_ubc_gradient(in);
   if (name == "esri") return scaled(read_esri(in), options);
@@ -413,7 +428,8 @@ void write(const std::string& path, const Content& content, const WriteOptions& 
   if (name == "hdf5") return write_hdf5(path, as_mesh(path, format, content));
   if (name == "csv") return write_csv(path, as_table(path, format, content));
   if (name == "ubc-mesh") return write_ubc_mesh(path, as_mesh(path, format, content).mesh);
-  if (name == "ubc-density") return write_ubc_density(path, as_mesh(path, format, content));
+  if (name == "ubc-density" || name == "ubc-model")
+    return write_ubc_property(path, as_mesh(path, format, content), unnamed(path, options.field));
   if (name == "ubc-gravity") return write_ubc_gravity(path, as_table(path, format, content), options.field);
   if (name == "ubc-gradient") return write_ubc_gradient(path, as_table(path, format, content), options.field);
   if (name == "esri") return write_esri(path, as_grid(path, format, content), options.field);
@@ -461,7 +477,7 @@ std::string describe(const Content& content, const std::string& path) {
     lines.columns(mesh->cells, "cells");
     lines.attributes(mesh->attributes);
   } else if (const auto* prisms = std::get_if<PrismData>(&content)) {
-    lines.add("holds", fmt::format("{} prisms", prisms->model.prisms.size()));
+    lines.add("holds", fmt::format("{} prisms", prisms->prisms.size()));
     lines.columns(to_table(*prisms).columns, "columns");
     lines.attributes(prisms->attributes);
   } else if (const auto* array = std::get_if<Array>(&content)) {

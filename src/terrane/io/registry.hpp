@@ -12,11 +12,12 @@ namespace terrane::io {
 
 struct ReadOptions {
   std::string format;  ///< name of a format; empty: by extension and by the first bytes
-  std::string mesh;    ///< file with the mesh of cell values that come without one (.den, .npy)
+  std::string mesh;    ///< file with the mesh of cell values that come without one (.den, .sus, .npy)
   std::string unit;    ///< of values whose file gives none; empty: left empty, or an error where SI is needed
   std::string length_unit;  ///< of coordinates whose file gives none; empty: as the format has it
   std::string field;        ///< which variable to read; empty: all
   std::string mesh_format;  ///< of the file with the mesh; empty: by extension and by the first bytes
+  std::string property;     ///< what values without a name are; empty: what the extension says, or density
   std::size_t memory = 0;   ///< bytes that reading may take; 0: what the machine has left
 };
 

@@ -26,7 +26,9 @@ std::size_t row_count(TextReader& in, std::string_view what) {
 PrismData read_tomofast_grid(TextReader& in) {
   const auto count = row_count(in, "the number of cells");
   PrismData data;
-  auto& prisms = data.model.prisms;
+  data.properties = {{"density", {}}};
+  auto& density = data.properties.front().values;
+  auto& prisms = data.prisms;
   std::vector<double> row;
   std::size_t columns = 0;
   for (std::size_t cell = 0; cell < count; ++cell) {
@@ -54,7 +56,7 @@ PrismData read_tomofast_grid(TextReader& in) {
     if (!(p.west < p.east) || !(p.south < p.north) || !(p.bottom < p.top))
       in.fail("a cell without extent", "x1 < x2, y1 < y2 and z1 < z2 must hold.");
     prisms.push_back(p);
-    data.model.density.push_back(columns == 10 ? row[6] : 0.0);
+    density.push_back(columns == 10 ? row[6] : 0.0);
   }
   in.expect_end(fmt::format("the {} cells", count));
   return data;

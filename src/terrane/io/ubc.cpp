@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
 #include "terrane/survey/observed.hpp"
 
 namespace terrane::io {
@@ -289,23 +290,38 @@ std::vector<double> read_ubc_model(TextReader& in, const TensorMesh& mesh) {
   return values;
 }
 
-MeshData read_ubc_density(const std::string& path, const TensorMesh& mesh) {
+namespace {
+
+/// In what the files of UBC-GIF hold a property.
+double ubc_unit(const PropertyKind& kind) { return kind.quantity == Quantity::density ? 1000.0 : 1.0; }
+
+}  // namespace
+
+MeshData read_ubc_property(const std::string& path, const TensorMesh& mesh, std::string_view property) {
   auto in = TextReader::open(path);
-  return read_ubc_density(in, mesh);
+  return read_ubc_property(in, mesh, property);
 }
 
-MeshData read_ubc_density(TextReader& in, const TensorMesh& mesh) {
-  auto density = read_ubc_model(in, mesh);
-  for (auto& d : density) d = d == air ? 0.0 : d * 1000.0;
-  return {mesh, {{"density", "kg/m3", "density", std::move(density)}}, {}};
+MeshData read_ubc_property(TextReader& in, const TensorMesh& mesh, std::string_view property) {
+  const auto& kind = property_kind(property, in.name());
+  auto values = read_ubc_model(in, mesh);
+  for (auto& v : values) v = v == air ? kind.absent : v * ubc_unit(kind);
+  const std::string name(property);
+  return {mesh, {{name, std::string(si_unit(kind.quantity)), name, std::move(values)}}, {}};
 }
 
-void write_ubc_density(const std::string& path, const MeshData& data) {
-  const Column* column = data.find("density");
-  if (column == nullptr)
-    throw InputError(path, "the model has no cell property \"density\"",
-                     "UBC .den files hold densities only.");
-  const double factor = (column->unit.empty() ? 1.0 : si_factor(Quantity::density, column->unit)) / 1000.0;
+void write_ubc_property(const std::string& path, const MeshData& data, std::string_view property) {
+  const Column* column = data.find(property);
+  if (column == nullptr) {
+    std::vector<std::string_view> names;
+    for (const auto& c : data.cells) names.push_back(c.name);
+    throw InputError(
+        path, fmt::format("the model has no cell property \"{}\"", property),
+        fmt::format("UBC files hold one property, a .den file the density. It has: {}.", joined(names)));
+  }
+  const auto& kind = property_kind(property, path);
+  const double factor =
+      (column->unit.empty() ? 1.0 : si_factor(kind.quantity, column->unit)) / ubc_unit(kind);
   AtomicFile file(path);
   fmt::memory_buffer line;
   const auto& mesh = data.mesh;
@@ -313,7 +329,8 @@ void write_ubc_density(const std::string& path, const MeshData& data) {
     for (std::size_t i = 0; i < mesh.n_east(); ++i)
       for (std::size_t k = mesh.n_up(); k-- > 0;) {
         line.clear();
-        fmt::format_to(std::back_inserter(line), "{}\n", column->values[mesh.index(i, j, k)] * factor);
+        const double value = column->values[mesh.index(i, j, k)];
+        fmt::format_to(std::back_inserter(line), "{}\n", std::isnan(value) ? air : value * factor);
         file.write({line.data(), line.size()});
       }
   file.commit();

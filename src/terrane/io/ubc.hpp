@@ -21,11 +21,12 @@ void write_ubc_mesh(const std::string& path, const TensorMesh& mesh);
 
 /// Values [up, north, east] as in the file (density: g/cm³).
 std::vector<double> read_ubc_model(TextReader& in, const TensorMesh& mesh);
-/// Densities in kg/m3; air cells (-100) become 0.
-MeshData read_ubc_density(TextReader& in, const TensorMesh& mesh);
-MeshData read_ubc_density(const std::string& path, const TensorMesh& mesh);
-/// Densities are written in g/cm3.
-void write_ubc_density(const std::string& path, const MeshData& data);
+/// One property in SI units: a file of densities is in g/cm3, one of another property in SI. Cells of air
+/// (-100) get what the property has where nobody set it: density 0.
+MeshData read_ubc_property(TextReader& in, const TensorMesh& mesh, std::string_view property = "density");
+MeshData read_ubc_property(const std::string& path, const TensorMesh& mesh,
+                           std::string_view property = "density");
+void write_ubc_property(const std::string& path, const MeshData& data, std::string_view property = "density");
 
 /// Columns easting, northing, up (m) and, where there, g_u (mGal) = -gz and g_u_uncertainty (mGal).
 Table read_ubc_gravity(TextReader& in);

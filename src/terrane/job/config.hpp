@@ -33,6 +33,7 @@ struct Section {
   std::string_view kind;     ///< the value of its key `kind` this list belongs to; "" for all
   std::string_view summary;  ///< one sentence
   std::span<const Key> keys;
+  bool in_template = true;  ///< false: only in the reference
 };
 
 /// A view of one table of a job file. Copies look at the same document; getters remember which keys were

@@ -61,7 +61,7 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
   };
   std::string_view open;
   for (const auto& section : sections) {
-    if (!chosen(section)) continue;
+    if (!chosen(section) || !section.in_template) continue;
     if (open != section.path) {
       open = section.path;
       text += fmt::format("\n{}{}\n", comment(section.summary), heading_of(section.path));
@@ -96,13 +96,15 @@ std::string job_reference(std::string_view physics, std::string_view summary,
       "the"
       " run.\n\n";
   text += fmt::format("This page is written by `terrane new {} --reference`.\n", physics);
-  std::string_view last;
+  std::string_view last, last_kind;
   for (const auto& section : sections) {
-    if (section.kind.empty() && section.path == last) {
+    if (section.kind.empty() && section.path == last && section.in_template) {
       text += rows(section.keys);
       continue;
     }
-    if (section.kind.empty()) {
+    if (section.path == last && section.kind == last_kind) {
+      text += fmt::format("\n{}\n", section.summary);
+    } else if (section.kind.empty()) {
       text += fmt::format("\n## `{}`\n\n{}\n", heading_of(section.path), section.summary);
     } else if (section.path != last) {
       text +=
@@ -111,6 +113,7 @@ std::string job_reference(std::string_view physics, std::string_view summary,
       text += fmt::format("\n### kind = \"{}\"\n\n{}\n", section.kind, section.summary);
     }
     last = section.path;
+    last_kind = section.kind;
     text += "\n| key | type | default | |\n|---|---|---|---|\n" + rows(section.keys);
   }
   return text;

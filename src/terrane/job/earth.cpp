@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
+#include <functional>
 #include <numeric>
 
 #include "terrane/base/text.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/mesh/overlaps.hpp"
 #include "terrane/model/bodies.hpp"
+#include "terrane/model/maps.hpp"
 #include "terrane/model/terrain.hpp"
 
 namespace terrane {
@@ -45,7 +48,7 @@ constexpr Key tensor_keys[] = {
     {"up_widths", "list of lengths", "none", "Thicknesses, from the bottom."},
 };
 constexpr Key mesh_file_keys[] = {
-    {"file", "path", "", "A tensor mesh: UBC .msh, or .h5 and .nc that hold cells and may hold densities."},
+    {"file", "path", "", "A tensor mesh: UBC .msh, or .h5 and .nc that hold cells and may hold properties."},
     {"format", "text", "none",
      "Format of the file, where neither its name nor its beginning says it: \"ubc-mesh\"."},
 };
@@ -53,7 +56,7 @@ constexpr Key prisms_keys[] = {
     {"file", "path", "",
      "Prisms and densities: columns west, east, south, north, bottom, top, density, or x1 y1 z1 x2 y2 z2 rho "
      "in"
-     " any corner order."},
+     " any corner order; also columns of other properties."},
     {"length_unit", "text", "none", "Unit of the lengths, where the file's header does not say."},
     {"density_unit", "text", "none", "Unit of the densities, where the file's header does not say."},
 };
@@ -76,16 +79,16 @@ constexpr Key random_keys[] = {
 };
 
 constexpr Key model_keys[] = {
-    {"file", "path", "none", "Density of every cell: .npy, .h5, .nc, UBC .den."},
+    {"file", "path", "none",
+     "Properties of every cell: .h5 and .nc hold several; .npy, UBC .den, .sus, .con one."},
     {"format", "text", "none", "Format of the file, where its name does not say it: \"ubc-density\"."},
-    {"field", "text", "\"density\"", "Which property of the file is the density."},
-    {"unit", "text", "none", "Unit of the file's densities, where it does not say."},
+    {"property", "text", "none",
+     "What values without a name are; without it what the extension says (.sus, .con, .chg), or density."},
+    {"field", "text", "none", "Which variable of the file is `property`, where it has another name."},
+    {"unit", "text", "none", "Unit of values whose file does not say it."},
     {"overlap", "text", "\"replace\"",
      "Where bodies overlap: the last one rules (replace), or they add (add)."},
     {"body", "tables", "none", "[[model.body]]: bodies painted into the mesh, in order."},
-};
-constexpr Key model_prisms_keys[] = {
-    {"density", "density", "none", "One density for all prisms, in place of the file's."},
 };
 constexpr Key model_terrain_keys[] = {
     {"rock", "density", "2670", "Density of the columns above the reference."},
@@ -99,10 +102,50 @@ constexpr Key model_random_keys[] = {
 constexpr std::array<std::string_view, 5> body_kinds{"sphere", "ellipsoid", "box", "polygon", "layer"};
 constexpr Key body_keys[] = {
     {"kind", "text", "", "sphere, ellipsoid, box, polygon or layer.", "\"sphere\""},
-    {"density", "density", "", "Of the body, or its contrast to what surrounds it; 0 carves a hole.",
+    {"density", "density", "none",
+     "Of the body, or its contrast to what surrounds it; 0 carves a hole. A body has one property or "
+     "several.",
      "\"0.4 g/cm3\""},
     {"name", "text", "\"\"", "For messages."},
 };
+constexpr Key map_keys[] = {
+    {"maps", "list of texts", "none",
+     "What one property says about another: [\"density from velocity_p by gardner\"], in order."},
+};
+
+/// Keys are views of texts: those that are made of the table of properties live here.
+std::string_view kept(std::string text) {
+  static std::deque<std::string> all;
+  return all.emplace_back(std::move(text));
+}
+
+/// One key per property; the density has words of its own in body_keys.
+std::vector<Key> keys_of_properties(bool with_density,
+                                    const std::function<std::string(const PropertyKind&)>& help) {
+  std::vector<Key> keys;
+  for (const auto& kind : known_properties()) {
+    if (kind.name == "density" && !with_density) continue;
+    const auto unit = si_unit(kind.quantity);
+    keys.push_back(
+        {kind.name, kind.quantity == Quantity::dimensionless ? "number" : unit, "none", kept(help(kind))});
+  }
+  return keys;
+}
+
+std::span<const Key> body_property_keys() {
+  static const auto keys =
+      keys_of_properties(false, [](const PropertyKind& kind) { return fmt::format("{}.", kind.meaning); });
+  return keys;
+}
+
+std::span<const Key> model_prisms_keys() {
+  static const auto keys = keys_of_properties(true, [](const PropertyKind& kind) {
+    return kind.name == "density" ? std::string("One density for all prisms, in place of the file's.")
+                                  : fmt::format("{}: one for all prisms.", kind.meaning);
+  });
+  return keys;
+}
+
 constexpr Key sphere_keys[] = {
     {"centre", "list of 3 lengths", "", "Easting, northing, up of the centre.", "[11, 11, -4, \"km\"]"},
     {"radius", "length", "", "Radius.", "\"2.5 km\""},
@@ -128,27 +171,35 @@ constexpr Key layer_keys[] = {
     {"top", "length or path", "", "Upper surface."},
 };
 
-constexpr std::array sections{
-    Section{"mesh", "", "Where the model's cells or prisms are. Lengths in metres, or with a unit.",
-            mesh_keys},
-    Section{"mesh", "regular", "A box cut into equal cells.", regular_keys},
-    Section{"mesh", "tensor", "Cells between faces that need not be even.", tensor_keys},
-    Section{"mesh", "file", "A tensor mesh from a file.", mesh_file_keys},
-    Section{"mesh", "prisms", "A list of prisms from a file.", prisms_keys},
-    Section{"mesh", "terrain", "One column a node of an elevation grid, from a reference to the surface.",
-            terrain_keys},
-    Section{"mesh", "random", "Blocks of random size, to test with.", random_keys},
-    Section{"model", "", "What the cells are made of: bodies painted into the mesh, or a file.", model_keys},
-    Section{"model.body", "", "A body; a cell belongs to it when its centre does.", body_keys},
-    Section{"model.body", "sphere", "A sphere.", sphere_keys},
-    Section{"model.body", "ellipsoid", "An ellipsoid, turned any way.", ellipsoid_keys},
-    Section{"model.body", "box", "A box.", box_keys},
-    Section{"model.body", "polygon", "An outline between two levels.", polygon_keys},
-    Section{"model.body", "layer", "What lies between two surfaces.", layer_keys},
-    Section{"model", "prisms", "For mesh.kind = \"prisms\".", model_prisms_keys},
-    Section{"model", "terrain", "For mesh.kind = \"terrain\".", model_terrain_keys},
-    Section{"model", "random", "For mesh.kind = \"random\".", model_random_keys},
-};
+std::span<const Section> all_sections() {
+  static const std::array sections{
+      Section{"mesh", "", "Where the model's cells or prisms are. Lengths in metres, or with a unit.",
+              mesh_keys},
+      Section{"mesh", "regular", "A box cut into equal cells.", regular_keys},
+      Section{"mesh", "tensor", "Cells between faces that need not be even.", tensor_keys},
+      Section{"mesh", "file", "A tensor mesh from a file.", mesh_file_keys},
+      Section{"mesh", "prisms", "A list of prisms from a file.", prisms_keys},
+      Section{"mesh", "terrain", "One column a node of an elevation grid, from a reference to the surface.",
+              terrain_keys},
+      Section{"mesh", "random", "Blocks of random size, to test with.", random_keys},
+      Section{"model", "", "What the cells are made of: bodies painted into the mesh, or a file.",
+              model_keys},
+      Section{"model", "", "Between properties:", map_keys, false},
+      Section{"model.body", "", "A body; a cell belongs to it when its centre does.", body_keys},
+      Section{"model.body", "", "Other properties that a body may have:", body_property_keys(), false},
+      Section{"model.body", "sphere", "A sphere.", sphere_keys},
+      Section{"model.body", "ellipsoid", "An ellipsoid, turned any way.", ellipsoid_keys},
+      Section{"model.body", "box", "A box.", box_keys},
+      Section{"model.body", "polygon", "An outline between two levels.", polygon_keys},
+      Section{"model.body", "layer", "What lies between two surfaces.", layer_keys},
+      Section{"model", "prisms", "For mesh.kind = \"prisms\".", model_prisms_keys().first(1)},
+      Section{"model", "prisms", "Other properties:", model_prisms_keys().subspan(1), false},
+      Section{"model", "prisms", "Between properties:", map_keys, false},
+      Section{"model", "terrain", "For mesh.kind = \"terrain\".", model_terrain_keys},
+      Section{"model", "random", "For mesh.kind = \"random\".", model_random_keys},
+  };
+  return sections;
+}
 
 Prism box_of(const Config& table, std::string_view key) {
   const auto faces = table.numbers(key, Quantity::length, 6);
@@ -222,8 +273,13 @@ Body body_of(const Config& raw, const std::optional<Projection>& projection, con
   const auto kind = raw.choice("kind", body_kinds);
   Body body;
   const auto common = [&](std::span<const Key> own) {
-    const auto table = raw.describe({body_keys, own});
-    body.density = table.number("density", Quantity::density);
+    const auto table = raw.describe({body_keys, body_property_keys(), own});
+    for (const auto& property : known_properties())
+      if (const auto value = table.optional_number(property.name, property.quantity))
+        body.values.push_back({std::string(property.name), *value});
+    if (body.values.empty())
+      throw table.wrong("density", "missing",
+                        "Give the body a density, or another property: conductivity, ...");
     body.name = table.text("name");
     return table;
   };
@@ -303,14 +359,14 @@ Prism bounds_of(const Body& body, const TensorMesh& mesh) {
       body.shape);
 }
 
-MeshModel painted(const Config& table, const TensorMesh& mesh, const std::optional<Projection>& projection,
-                  const MemoryBudget& memory, Earth& earth) {
+EarthModel painted(const Config& table, const TensorMesh& mesh, const std::optional<Projection>& projection,
+                   const MemoryBudget& memory, Earth& earth) {
   std::vector<Body> bodies;
   double cells = 0;
   const auto tables = table.tables("body");
   if (tables.empty())
     throw table.wrong("body", "the model is empty",
-                      "Add [[model.body]] tables, or model.file with the density of every cell.");
+                      "Add [[model.body]] tables, or model.file with the properties of every cell.");
   for (const auto& body : tables) {
     bodies.push_back(body_of(body, projection, memory));
     cells += cells_within(mesh, bounds_of(bodies.back(), mesh));
@@ -327,12 +383,26 @@ MeshModel painted(const Config& table, const TensorMesh& mesh, const std::option
   return model;
 }
 
-/// Densities of a mesh from model.file, in the order and unit the file has.
-MeshModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& memory,
-                    const std::string& mesh_file, const std::string& mesh_format) {
+/// model.property. Throws InputError when it is not known.
+std::optional<std::string> property_of(const Config& table) {
+  auto name = table.optional_text("property");
+  if (name) {
+    try {
+      property_kind(*name);
+    } catch (const InputError& error) {
+      throw table.wrong("property", error.problem(), error.next());
+    }
+  }
+  return name;
+}
+
+/// Properties of a mesh from model.file, in the order and unit the file has.
+EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& memory,
+                     const std::string& mesh_file, const std::string& mesh_format) {
   const auto path = table.input_file("file");
-  const auto field = table.text("field");
+  const auto field = table.optional_text("field").value_or("");
   const auto unit = table.optional_text("unit");
+  const auto property = property_of(table);
   memory.require(table.where("file"), fmt::format("{} cells", mesh.size()),
                  static_cast<double>(mesh.size()) * 24.0);
   io::ReadOptions options;
@@ -341,6 +411,7 @@ MeshModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& me
   options.mesh_format = mesh_format;
   options.memory = memory.bytes;
   if (unit) options.unit = *unit;
+  options.property = property.value_or("");
   const auto wrong_size = [&](std::size_t count) {
     return table.wrong(
         "file",
@@ -354,10 +425,11 @@ MeshModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& me
     if (data->mesh.n_east() != mesh.n_east() || data->mesh.n_north() != mesh.n_north())
       throw wrong_size(data->mesh.size());
     data->mesh = std::move(mesh);
-    return io::to_mesh_model(*data, field);
+    return io::to_earth_model(*data, property.value_or("density"), field);
   }
+  const auto& kind = property_kind(property.value_or("density"));
   std::vector<double> values;
-  double factor = unit ? si_factor(Quantity::density, *unit) : 1;  // the header of a table knows better
+  double factor = unit ? si_factor(kind.quantity, *unit) : 1;  // the header of a table knows better
   if (auto* array = std::get_if<io::Array>(&content)) {
     if (array->values.size() != mesh.size() ||
         (array->shape.size() == 3 && (array->shape[0] != mesh.n_up() || array->shape[1] != mesh.n_north() ||
@@ -365,31 +437,49 @@ MeshModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& me
       throw wrong_size(array->values.size());
     values = std::move(array->values);
   } else if (auto* rows = std::get_if<io::Table>(&content)) {
-    const auto* column = rows->columns.size() == 1 ? &rows->columns.front() : rows->find(field);
+    const auto* column =
+        rows->columns.size() == 1 ? &rows->columns.front() : rows->find(field.empty() ? kind.name : field);
     if (!column || column->values.size() != mesh.size()) throw wrong_size(rows->rows());
-    values =
-        rows->si(column->name, Quantity::density, unit.value_or(std::string(si_unit(Quantity::density))));
+    values = rows->si(column->name, kind.quantity, unit.value_or(std::string(si_unit(kind.quantity))),
+                      std::isnan(kind.absent));
     factor = 1;
   } else {
     throw table.wrong("file", fmt::format("\"{}\" holds no cells", path.filename().string()),
                       "`terrane info FILE` tells what a file holds.");
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i]))
-      throw table.wrong("file", fmt::format("the density of cell {} is {}", i, values[i]));
+    if (!std::isfinite(values[i]) && !(std::isnan(values[i]) && std::isnan(kind.absent)))
+      throw table.wrong("file", fmt::format("the {} of cell {} is {}", kind.name, i, values[i]));
     values[i] *= factor;
   }
-  return MeshModel::from_dense(std::move(mesh), values);
+  return from_dense(std::move(mesh), {{std::string(kind.name), std::move(values)}});
 }
 
-void warn_of_overlaps(const PrismModel& model, Earth& earth) {
-  if (const auto message = overlaps(model.prisms).message(); !message.empty())
+void warn_of_overlaps(const PrismSet& prisms, Earth& earth) {
+  if (const auto message = overlaps(prisms).message(); !message.empty())
     earth.warnings.push_back(message + "; their densities add");
+}
+
+/// What model.maps asks for, in its order.
+void apply_maps(const Config& table, Earth& earth) {
+  if (!table.has("maps")) return;
+  for (const auto& text : table.texts("maps")) {
+    try {
+      const auto& law = law_from_text(text);
+      if (const auto outside = apply(law, earth.model); outside > 0)
+        earth.warnings.push_back(
+            fmt::format("{}: {} values of {} lie outside {} to {} {}, for which the law was made", text,
+                        outside, law.from, law.least, law.most, si_unit(property_kind(law.from).quantity)));
+      earth.notes.push_back(fmt::format("{}: {} ({})", text, law.formula, law.source));
+    } catch (const InputError& error) {
+      throw table.wrong("maps", error.problem(), error.next());
+    }
+  }
 }
 
 Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memory) {
   const auto table = mesh.describe({mesh_keys, prisms_keys});
-  const auto model = job.table("model").describe({model_prisms_keys});
+  const auto model = job.table("model").describe({model_prisms_keys(), map_keys});
   const auto path = table.input_file("file");
   io::ReadOptions options;
   options.memory = memory.bytes;
@@ -403,17 +493,22 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
   if (!prisms)
     throw table.wrong("file", fmt::format("\"{}\" holds no prisms", path.filename().string()),
                       "`terrane info FILE` tells what a file holds.");
-  if (const auto density = model.optional_number("density", Quantity::density))
-    std::fill(prisms->model.density.begin(), prisms->model.density.end(), *density);
-  const auto& set = prisms->model.prisms;
+  const auto& set = prisms->prisms;
+  for (const auto& kind : known_properties())
+    if (const auto value = model.optional_number(kind.name, kind.quantity)) {
+      check_value(kind, *value, model.where(kind.name));
+      std::erase_if(prisms->properties, [&](const Property& p) { return p.name == kind.name; });
+      prisms->properties.push_back({std::string(kind.name), std::vector<double>(set.size(), *value)});
+    }
   if (set.size() == 0) throw table.wrong("file", "there are no prisms in it");
   for (std::size_t i = 0; i < set.size(); ++i)
     if (!(set[i].volume() > 0))
       throw table.wrong(
           "file", fmt::format("prism {} has no volume: {} m × {} m × {} m", i + 1, set.east[i] - set.west[i],
                               set.north[i] - set.south[i], set.top[i] - set.bottom[i]));
-  warn_of_overlaps(prisms->model, earth);
-  earth.model = std::move(prisms->model);
+  warn_of_overlaps(set, earth);
+  earth.model = io::to_earth_model(std::move(*prisms));
+  apply_maps(model, earth);
   return earth;
 }
 
@@ -450,17 +545,17 @@ Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<P
     throw InputError(table.where("elevation"), error.problem(), error.next());
   }
   earth.notes.push_back(fmt::format("terrain: {} columns {:.4g} m × {:.4g} m of {} × {} nodes",
-                                    made.model.density.size(), elevation.easting[1] - elevation.easting[0],
+                                    made.density.size(), elevation.easting[1] - elevation.easting[0],
                                     elevation.northing[1] - elevation.northing[0], elevation.n_east(),
                                     elevation.n_north()));
   if (made.gaps) earth.warnings.push_back(fmt::format("terrain: {} nodes have no elevation", made.gaps));
-  earth.model = std::move(made.model);
+  earth.model = {std::move(made.prisms), {{"density", std::move(made.density)}}};
   return earth;
 }
 
 }  // namespace
 
-std::span<const Section> earth_sections() { return sections; }
+std::span<const Section> earth_sections() { return all_sections(); }
 
 std::optional<std::string> projection_definition(const Config& job) {
   const auto mesh = job.table("mesh");
@@ -568,7 +663,7 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
     return earth;
   }
 
-  const auto model = job.table("model").describe({model_keys});
+  const auto model = job.table("model").describe({model_keys, map_keys});
   TensorMesh cells;
   std::string mesh_file, mesh_format;
   std::optional<io::MeshData> with_density;
@@ -595,17 +690,20 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
                                     cells.n_up(), cells.size()));
   if (model.has("file")) {
     if (model.has("body"))
-      throw model.wrong("body", "model.file gives the density of every cell already", "Keep one of the two.");
+      throw model.wrong("body", "model.file gives the properties of every cell already",
+                        "Keep one of the two.");
     earth.model = from_file(model, std::move(cells), memory, mesh_file, mesh_format);
   } else if (with_density && !model.has("body") && !with_density->cells.empty()) {
-    earth.model = io::to_mesh_model(*with_density, model.text("field"));
+    earth.model = io::to_earth_model(*with_density, property_of(model).value_or("density"),
+                                     model.optional_text("field").value_or(""));
   } else {
     earth.model = painted(model, cells, projection, memory, earth);
   }
+  apply_maps(model, earth);
   return earth;
 }
 
-std::span<const Section> mesh_sections() { return std::span(sections).first(3); }
+std::span<const Section> mesh_sections() { return all_sections().first(3); }
 
 TensorMesh build_mesh(const Config& job) {
   const auto mesh = job.table("mesh");

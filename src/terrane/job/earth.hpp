@@ -9,13 +9,13 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/job/config.hpp"
-#include "terrane/model/density_model.hpp"
+#include "terrane/model/earth_model.hpp"
 #include "terrane/survey/projection.hpp"
 
 namespace terrane {
 
 struct Earth {
-  DensityModel model;
+  EarthModel model;
   std::vector<std::string> notes, warnings;  ///< lines for the user
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "terrane/base/constants.hpp"
@@ -92,7 +93,9 @@ void check_shape(const Layer& l, const std::string& where) {
 }
 
 void check_body(const Body& body, const std::string& where) {
-  require_finite(body.density, "the density", where);
+  if (body.values.empty())
+    throw InputError(where, "the body has no property", "Give it a density, a conductivity, or another one.");
+  for (const auto& [property, value] : body.values) check_value(property_kind(property, where), value, where);
   std::visit([&](const auto& shape) { check_shape(shape, where); }, body.shape);
 }
 
@@ -103,13 +106,13 @@ void check_body(const Body& body, const std::string& where) {
 
 struct Run {
   std::uint64_t begin, end;
-  double density;
+  double value;
 };
 using Runs = std::vector<Run>;
 
 void append(Runs& runs, const Run& run) {
   if (run.begin == run.end) return;
-  if (!runs.empty() && runs.back().end == run.begin && runs.back().density == run.density)
+  if (!runs.empty() && runs.back().end == run.begin && runs.back().value == run.value)
     runs.back().end = run.end;
   else runs.push_back(run);
 }
@@ -140,14 +143,13 @@ class Painter {
         north_(centres_of(mesh.northing())),
         up_(centres_of(mesh.up())) {}
 
-  Runs runs(const Body& body) const {
+  Runs runs(const Shape& shape, double value) const {
     Runs out;
     const auto add = [&](std::size_t i_begin, std::size_t i_end, std::size_t j, std::size_t k) {
       if (i_begin < i_end)
-        append(out,
-               {mesh_.index(i_begin, j, k), mesh_.index(i_begin, j, k) + (i_end - i_begin), body.density});
+        append(out, {mesh_.index(i_begin, j, k), mesh_.index(i_begin, j, k) + (i_end - i_begin), value});
     };
-    std::visit([&](const auto& shape) { rows(shape, add); }, body.shape);
+    std::visit([&](const auto& solid) { rows(solid, add); }, shape);
     return out;
   }
 
@@ -319,15 +321,14 @@ Runs overlay(const Runs& below, const Runs& above, OverlapRule rule) {
       append(out, upper);
       has_upper = next_upper();
     } else if (lower.begin < upper.begin) {
-      append(out, {lower.begin, upper.begin, lower.density});
+      append(out, {lower.begin, upper.begin, lower.value});
       lower.begin = upper.begin;
     } else if (upper.begin < lower.begin) {
-      append(out, {upper.begin, lower.begin, upper.density});
+      append(out, {upper.begin, lower.begin, upper.value});
       upper.begin = lower.begin;
     } else {
       const auto end = std::min(lower.end, upper.end);
-      append(out,
-             {lower.begin, end, rule == OverlapRule::add ? lower.density + upper.density : upper.density});
+      append(out, {lower.begin, end, rule == OverlapRule::add ? lower.value + upper.value : upper.value});
       lower.begin = upper.begin = end;
       if (lower.begin == lower.end) has_lower = next_lower();
       if (upper.begin == upper.end) has_upper = next_upper();
@@ -336,20 +337,57 @@ Runs overlay(const Runs& below, const Runs& above, OverlapRule rule) {
   return out;
 }
 
-/// Bodies [first, last) painted in order. Halves are painted alone and laid over each other, so that many
-/// small bodies cost n log n.
-Runs paint_range(const Painter& painter, std::span<const Body> bodies, OverlapRule rule, std::size_t* cells) {
+/// A body as one property sees it.
+struct Painted {
+  std::size_t body;  ///< its place in the list of all
+  const Shape* shape;
+  double value;
+};
+
+/// Bodies painted in order. Halves are painted alone and laid over each other, so that many small bodies cost
+/// n log n. cells [all bodies]: how many cells each holds.
+Runs paint_range(const Painter& painter, std::span<const Painted> bodies, OverlapRule rule,
+                 std::vector<std::size_t>& cells) {
   if (bodies.empty()) return {};
   if (bodies.size() == 1) {
-    auto runs = painter.runs(bodies.front());
-    *cells = 0;
-    for (const auto& run : runs) *cells += run.end - run.begin;
+    const auto& one = bodies.front();
+    auto runs = painter.runs(*one.shape, one.value);
+    cells[one.body] = 0;
+    for (const auto& run : runs) cells[one.body] += run.end - run.begin;
     return runs;
   }
   const auto half = bodies.size() / 2;
   const auto below = paint_range(painter, bodies.first(half), rule, cells);
-  const auto above = paint_range(painter, bodies.subspan(half), rule, cells + half);
+  const auto above = paint_range(painter, bodies.subspan(half), rule, cells);
   return overlay(below, above, rule);
+}
+
+/// The properties that the bodies name, in the order in which they do.
+std::vector<std::string> names_of(std::span<const Body> bodies) {
+  std::vector<std::string> names;
+  for (const auto& body : bodies)
+    for (const auto& [property, value] : body.values)
+      if (std::find(names.begin(), names.end(), property) == names.end()) names.push_back(property);
+  return names;
+}
+
+/// The cells of several lists of runs together, each once, ascending.
+std::vector<std::uint64_t> cells_of(const std::vector<Runs>& painted) {
+  std::vector<std::uint64_t> cells, more, all;
+  for (const auto& runs : painted) {
+    more.clear();
+    for (const auto& run : runs)
+      for (auto c = run.begin; c < run.end; ++c) more.push_back(c);
+    if (cells.empty()) {
+      cells.swap(more);
+      continue;
+    }
+    all.clear();
+    all.reserve(cells.size() + more.size());
+    std::set_union(cells.begin(), cells.end(), more.begin(), more.end(), std::back_inserter(all));
+    cells.swap(all);
+  }
+  return cells;
 }
 
 // --- random blocks
@@ -379,29 +417,41 @@ class SplitMix64 {
 
 void check(const Body& body) { check_body(body, body.name.empty() ? "body" : "body \"" + body.name + "\""); }
 
-MeshModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRule rule, PaintReport* report) {
+EarthModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRule rule,
+                 PaintReport* report) {
   for (std::size_t n = 0; n < bodies.size(); ++n)
     check_body(bodies[n], bodies[n].name.empty() ? fmt::format("body {}", n + 1)
                                                  : fmt::format("body {} (\"{}\")", n + 1, bodies[n].name));
   std::vector<std::size_t> cells(bodies.size());
-  const auto runs = paint_range(Painter(mesh), bodies, rule, cells.data());
-  MeshModel model{mesh, {}, {}};
-  std::size_t total = 0;
-  for (const auto& run : runs)
-    if (run.density != 0) total += run.end - run.begin;
-  model.cell.reserve(total);
-  model.density.reserve(total);
-  for (const auto& run : runs)
-    if (run.density != 0)
-      for (auto c = run.begin; c < run.end; ++c) {
-        model.cell.push_back(c);
-        model.density.push_back(run.density);
-      }
+  const Painter painter(mesh);
+  const auto names = names_of(bodies);
+  std::vector<Runs> painted;  // [properties], without what is absent
+  for (const auto& name : names) {
+    std::vector<Painted> own;
+    for (std::size_t n = 0; n < bodies.size(); ++n)
+      for (const auto& [property, value] : bodies[n].values)
+        if (property == name) own.push_back({n, &bodies[n].shape, value});
+    painted.push_back(paint_range(painter, own, rule, cells));
+    std::erase_if(painted.back(),
+                  [absent = property_kind(name).absent](const Run& run) { return run.value == absent; });
+  }
+  EarthModel model;
+  auto held = cells_of(painted);
+  for (std::size_t p = 0; p < names.size(); ++p) {
+    Property property{names[p], std::vector<double>(held.size(), property_kind(names[p]).absent)};
+    std::size_t at = 0;
+    for (const auto& run : painted[p]) {
+      while (held[at] < run.begin) ++at;
+      for (auto c = run.begin; c < run.end; ++c) property.values[at++] = run.value;
+    }
+    model.properties.push_back(std::move(property));
+  }
+  model.geometry = MeshCells{mesh, std::move(held)};
   if (report) report->cells = std::move(cells);
   return model;
 }
 
-MeshModel random_blocks(const RandomBlocks& blocks) {
+EarthModel random_blocks(const RandomBlocks& blocks) {
   const std::string where = "random blocks";
   for (auto n : blocks.shape)
     if (n == 0) throw InputError(where, "a count of zero cells", "Every axis needs at least one cell.");
@@ -429,7 +479,7 @@ MeshModel random_blocks(const RandomBlocks& blocks) {
   TensorMesh mesh(std::move(faces[0]), std::move(faces[1]), std::move(faces[2]));
   std::vector<double> density(mesh.size());
   for (double& rho : density) rho = random.uniform(blocks.density_min, blocks.density_max);
-  return MeshModel::from_dense(std::move(mesh), density);
+  return from_dense(std::move(mesh), {{"density", std::move(density)}});
 }
 
 }  // namespace terrane

@@ -1,5 +1,5 @@
-// Bodies of constant density, and how a mesh takes their densities: a cell has the density of the body that
-// holds its centre.
+// Bodies of constant properties, and how a mesh takes them: a cell has the properties of the body that holds
+// its centre.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "terrane/mesh/grid.hpp"
-#include "terrane/model/density_model.hpp"
+#include "terrane/model/earth_model.hpp"
 
 namespace terrane {
 
@@ -53,11 +53,12 @@ using Shape = std::variant<Sphere, Ellipsoid, Box, Polygon, Layer>;
 
 struct Body {
   Shape shape;
-  double density = 0;  ///< kg/m³; 0 carves a hole where replace rules
-  std::string name;    ///< for messages; may be empty
+  std::vector<PropertyValue>
+      values;        ///< SI; what it does not name stays as it was. A density of 0 carves a hole
+  std::string name;  ///< for messages; may be empty
 };
 
-/// Where bodies overlap: the last one painted replaces, or densities add.
+/// Where bodies overlap: the last one painted replaces, or values add.
 enum class OverlapRule { replace, add };
 
 /// What to know of a painting beside its model.
@@ -66,14 +67,15 @@ struct PaintReport {
       cells;  ///< [bodies] cells whose centre the body holds; 0: finer than the mesh, or outside
 };
 
-/// Throws InputError that names the body: NaN or infinite numbers, a radius, semi-axis or thickness not above
-/// zero, fewer than three vertices, vertices of unequal count, a grid that is geographic or not a grid.
+/// Throws InputError that names the body: no property or one that is not known, a value outside the range of
+/// its property, NaN or infinite numbers, a radius, semi-axis or thickness not above zero, fewer than three
+/// vertices, vertices of unequal count, a grid that is geographic or not a grid.
 void check(const Body& body);
 
-/// Densities of the mesh's cells.  Only painted cells are held; no array of all cells is made.
-/// Throws InputError (see check).
-MeshModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRule rule = OverlapRule::replace,
-                PaintReport* report = nullptr);
+/// The properties of the mesh's cells, in the order in which the bodies first name them. Only painted cells
+/// are held; no array of all cells is made. Throws InputError (see check).
+EarthModel paint(const TensorMesh& mesh, std::span<const Body> bodies,
+                 OverlapRule rule = OverlapRule::replace, PaintReport* report = nullptr);
 
 /// Blocks of random size and density, as in the accuracy tests of Moorkamp, Jegen, Roberts & Hobbs (2010).
 struct RandomBlocks {
@@ -86,6 +88,6 @@ struct RandomBlocks {
 
 /// A full tensor mesh. The same seed gives the same bits on every machine and compiler.
 /// Throws InputError (a zero count, an empty or unordered range).
-MeshModel random_blocks(const RandomBlocks& blocks);
+EarthModel random_blocks(const RandomBlocks& blocks);
 
 }  // namespace terrane

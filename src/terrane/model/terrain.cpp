@@ -53,8 +53,8 @@ Terrain terrain(const Grid& elevation, const TerrainOptions& options) {
   const auto easting = faces_around(elevation.easting), northing = faces_around(elevation.northing);
   Terrain out;
   out.nodes = elevation.values.size();
-  out.model.prisms.reserve(out.nodes);
-  out.model.density.reserve(out.nodes);
+  out.prisms.reserve(out.nodes);
+  out.density.reserve(out.nodes);
   for (std::size_t j = 0; j < elevation.n_north(); ++j)
     for (std::size_t i = 0; i < elevation.n_east(); ++i) {
       const double surface = elevation.at(i, j);
@@ -69,9 +69,9 @@ Terrain terrain(const Grid& elevation, const TerrainOptions& options) {
         ++out.flat;
         continue;
       }
-      out.model.prisms.push_back({easting[i], easting[i + 1], northing[j], northing[j + 1],
-                                  std::min(surface, reference), std::max(surface, reference)});
-      out.model.density.push_back(density);
+      out.prisms.push_back({easting[i], easting[i + 1], northing[j], northing[j + 1],
+                            std::min(surface, reference), std::max(surface, reference)});
+      out.density.push_back(density);
     }
   return out;
 }

@@ -4,7 +4,7 @@
 
 #include "terrane/mesh/grid.hpp"
 #include "terrane/model/bodies.hpp"
-#include "terrane/model/density_model.hpp"
+#include "terrane/model/earth_model.hpp"
 
 namespace terrane {
 
@@ -18,10 +18,11 @@ struct TerrainOptions {
 };
 
 struct Terrain {
-  PrismModel model;
-  std::size_t nodes = 0;  ///< of the elevation grid
-  std::size_t gaps = 0;   ///< nodes left out: no elevation, or outside the reference grid
-  std::size_t flat = 0;   ///< nodes left out: the surface meets the reference, or the density is zero
+  PrismSet prisms;
+  std::vector<double> density;  ///< kg/m³ [prisms]
+  std::size_t nodes = 0;        ///< of the elevation grid
+  std::size_t gaps = 0;         ///< nodes left out: no elevation, or outside the reference grid
+  std::size_t flat = 0;         ///< nodes left out: the surface meets the reference, or the density is zero
 };
 
 /// The prisms of an elevation grid in metres (up), row by row from the south-west. Each node is the centre of

@@ -12,6 +12,10 @@
 
 namespace terrane {
 
+/// A physics whose results are no fields at stations (shots and times, complex values, cells) fills `data`;
+/// it then is the result, and of the rest only the report counts. to_dataset (write_result.hpp) gives either
+/// as a Dataset.
+///
 /// Fields in the units and the frame that were asked for. `attributes` is written into every file: program,
 /// version, frame, gravitational constant, and the whole job. No two columns have one name.
 struct Result {

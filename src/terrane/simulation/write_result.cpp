@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "terrane/base/error.hpp"
+#include "terrane/io/dataset.hpp"
 #include "terrane/io/netcdf_sink.hpp"
 #include "terrane/io/registry.hpp"
 
@@ -20,6 +21,104 @@ std::vector<Column> all_columns(const Result& result) {
                        "1 where the gradient tensor has no single value",
                        {result.singular.begin(), result.singular.end()}});
   return columns;
+}
+
+std::string without_slashes(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+
+/// The dimensions of fields at stations: those of their grid, or one.
+std::vector<Dimension> dimensions_of(const Survey& survey) {
+  if (survey.grid)
+    return {{"northing", survey.grid->northing.size()}, {"easting", survey.grid->easting.size()}};
+  return {{"station", survey.size()}};
+}
+
+/// The columns of a file of fields at stations, each with what it has beside name and unit, one after the
+/// other. see(variable without values, values in double precision).
+template <class See>
+void for_each_variable(const Result& result, const std::vector<std::string>& on_stations, const See& see) {
+  const auto add = [&](const Column& c) {
+    Variable v{
+        without_slashes(c.name), c.unit, c.description.empty() ? c.name : c.description, on_stations, {}, {}};
+    if (c.single) v.values = std::vector<float>{};
+    see(std::move(v), c.values);
+  };
+  for (const auto* columns : {&result.survey.columns, &result.fields, &result.residuals})
+    for (const auto& column : *columns) add(column);
+}
+
+/// Coordinates with values, and variables without.
+Dataset header_of(const Result& result) {
+  const auto& survey = result.survey;
+  Dataset header;
+  header.dimensions = dimensions_of(survey);
+  std::vector<std::string> on_stations;
+  for (const auto& d : header.dimensions) on_stations.push_back(d.name);
+  const auto axis = [&](const char* name, const char* letter, std::vector<std::string> on,
+                        std::vector<double> values) {
+    header.coordinates.push_back(
+        {name,
+         "m",
+         name,
+         std::move(on),
+         std::move(values),
+         {{"standard_name",
+           std::string(letter[0] == 'X' ? "projection_x_coordinate" : "projection_y_coordinate")},
+          {"axis", letter}}});
+  };
+  if (survey.grid) {
+    axis("northing", "Y", {"northing"}, survey.grid->northing);
+    axis("easting", "X", {"easting"}, survey.grid->easting);
+  } else {
+    axis("easting", "X", on_stations, survey.easting);
+    axis("northing", "Y", on_stations, survey.northing);
+  }
+  header.coordinates.push_back({"up", "m", "height", on_stations, survey.up, {{"positive", "up"}}});
+  if (!survey.grid) header.coordinates.back().attributes.push_back({"axis", "Z"});
+  for_each_variable(result, on_stations, [&](Variable v, const std::vector<double>& values) {
+    const bool longitude = v.name == "longitude";
+    if (survey.grid || (!longitude && v.name != "latitude")) return header.variables.push_back(std::move(v));
+    v.unit = longitude ? "degrees_east" : "degrees_north";
+    v.attributes = {{"standard_name", v.name}, {"axis", longitude ? "X" : "Y"}};
+    v.values = values;
+    header.coordinates.push_back(std::move(v));
+  });
+  if (!result.singular.empty())
+    header.variables.push_back({"singular",
+                                "1",
+                                "1 where the gradient tensor has no single value",
+                                on_stations,
+                                std::vector<double>{},
+                                {}});
+  if (!survey.grid) header.attributes.push_back({"featureType", "point"});
+  for (const auto& [name, value] : result.attributes) header.attributes.push_back({name, value});
+  return header;
+}
+
+/// Fields at stations as a data set, piece by piece: nothing but one column in single precision is copied.
+void write_stations(const Result& result, Sink& sink) {
+  const auto header = header_of(result);
+  sink.define(header);
+  for_each_variable(result, {}, [&](const Variable& v, const std::vector<double>& values) {
+    const auto& coordinates = header.coordinates;
+    if (std::any_of(coordinates.begin(), coordinates.end(),
+                    [&](const Variable& c) { return c.name == v.name; }))
+      return;  // written with the header
+    if (v.values.index() == Values(std::vector<float>{}).index())
+      sink.put(v.name, ValueSpan(std::span<const float>(std::vector<float>(values.begin(), values.end()))));
+    else sink.put(v.name, ValueSpan(std::span<const double>(values)));
+  });
+  if (!result.singular.empty())
+    sink.put("singular", ValueSpan(std::span<const double>(
+                             std::vector<double>(result.singular.begin(), result.singular.end()))));
+  sink.finish();
+}
+
+bool is_large(const Result& result) {
+  const auto columns = 3 + result.survey.columns.size() + result.fields.size() + result.residuals.size();
+  return result.survey.size() > io::netcdf_held_bytes / sizeof(double) / columns;
 }
 
 io::Content content_of(const Result& result, std::vector<Column> columns) {
@@ -46,10 +145,13 @@ io::Content content_for(const std::string& path, const Result& result) {
   return content_of(result, io::format_to_write(path).all_columns ? all_columns(result) : result.fields);
 }
 
-/// Throws UnsupportedError: data sets go to NetCDF alone.
-void expect_netcdf(const std::string& path) {
-  if (io::format_to_write(path).name != "netcdf")
-    throw UnsupportedError(path, "this format does not hold data sets", "Give the file an ending .nc.");
+/// The format of a file for a data set. Throws UnsupportedError when it holds none.
+std::string_view dataset_format(const std::string& path) {
+  const auto name = io::format_to_write(path).name;
+  if (name != "netcdf" && name != "csv" && name != "npy")
+    throw UnsupportedError(path, "this format does not hold data sets",
+                           "Give the file an ending .nc, or .csv for a table.");
+  return name;
 }
 
 }  // namespace
@@ -57,13 +159,25 @@ void expect_netcdf(const std::string& path) {
 io::Content to_content(const Result& result) { return content_of(result, all_columns(result)); }
 
 std::vector<std::string> left_out(const std::string& path, const Result& result) {
-  if (!result.data.variables.empty()) return expect_netcdf(path), std::vector<std::string>();
+  if (!result.data.variables.empty())
+    return dataset_format(path) == "netcdf" ? std::vector<std::string>{} : io::left_out(result.data);
   if (path.ends_with(".npy")) return {};
   return io::left_out(path, content_for(path, result));
 }
 
+Dataset to_dataset(const Result& result) {
+  if (!result.data.variables.empty()) return result.data;
+  MemorySink sink;
+  write_stations(result, sink);
+  return sink.take();
+}
+
 void write_result(const std::string& path, const Result& result) {
-  if (!result.data.variables.empty()) return expect_netcdf(path), io::write_netcdf(path, result.data);
+  if (!result.data.variables.empty()) return dataset_format(path), io::write(path, result.data);
+  if (is_large(result) && io::format_to_write(path).name == "netcdf") {
+    io::NetcdfSink sink(path);
+    return write_stations(result, sink);
+  }
   if (path.ends_with(".npy")) {
     io::Array array{{result.fields.size(), result.survey.size()}, {}, {}, false};
     array.single =

@@ -9,8 +9,12 @@
 
 namespace terrane {
 
-/// Coordinates and fields with units, the mask "singular" when it is not empty, and all attributes; a grid
-/// when the survey is one, else a table.
+/// result.data; of fields at stations their coordinates, the survey's columns, fields and residuals, and the
+/// mask "singular" when it is not empty.
+Dataset to_dataset(const Result& result);
+
+/// Of fields at stations: coordinates and fields with units, the mask "singular" when it is not empty, and
+/// all attributes; a grid when the survey is one, else a table.
 io::Content to_content(const Result& result);
 
 /// Names of the fields that a file of this name would not hold (of a result, or of Simulation::outline).

@@ -131,9 +131,12 @@ Column in_unit_asked_for(Column column, UnitSystem units) {
 
 Stations views(const Survey& survey) { return {survey.easting, survey.northing, survey.up}; }
 
-Prisms views(const PrismModel& model) {
-  const auto& p = model.prisms;
-  return {p.west, p.east, p.south, p.north, p.bottom, p.top, model.density};
+/// The property of the earth model that gravity takes.
+constexpr std::string_view density = "density";
+
+Prisms views(const PrismValues& sources) {
+  const auto& p = sources.prisms;
+  return {p.west, p.east, p.south, p.north, p.bottom, p.top, sources.values};
 }
 
 }  // namespace
@@ -210,8 +213,9 @@ std::string to_string(const Settings& settings) {
   return text;
 }
 
-Simulation::Simulation(DensityModel model, Survey survey, Settings settings, MemoryBudget memory)
+Simulation::Simulation(EarthModel model, Survey survey, Settings settings, MemoryBudget memory)
     : model_(std::move(model)), survey_(std::move(survey)), settings_(std::move(settings)), memory_(memory) {
+  model_.property(density);
   if (settings_.normal_gravity.empty()) return;
   if (!survey_.find("latitude"))
     throw InputError("simulation.normal_gravity", "the survey has no latitudes",
@@ -231,6 +235,13 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
   auto stations = build_survey(job, memory);
   auto earth = build_earth(job, stations.projection, memory);
+  if (!earth.model.has(density)) {
+    try {
+      earth.model.property(density);
+    } catch (const InputError& error) {
+      throw InputError(job.table("model").where(), error.problem(), error.next());
+    }
+  }
   std::unique_ptr<Simulation> made;
   try {
     made = std::make_unique<Simulation>(std::move(earth.model), std::move(stations.survey),
@@ -244,7 +255,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     made->notes_.insert(made->notes_.end(), notes->begin(), notes->end());
   for (auto* warnings : {&stations.warnings, &earth.warnings})
     made->warnings_.insert(made->warnings_.end(), warnings->begin(), warnings->end());
-  if (source_count(made->model_) == 0)
+  if (source_count(made->model_, density) == 0)
     made->warnings_.push_back("every density is zero: all fields will be zero");
   return made;
 }
@@ -265,14 +276,14 @@ Parameters Simulation::needed(const Runtime& runtime) const {
 
 double Simulation::memory_needed() const {
   // Sources twice (as they are and in tiles), fields in SI and in the units asked for.
-  return static_cast<double>(source_count(model_)) * 2 * 7 * 8 +
+  return static_cast<double>(source_count(model_, density)) * 2 * 7 * 8 +
          static_cast<double>(survey_.size()) * 8 *
              (3 + 2 * static_cast<double>(settings_.parameters.channels.size() + 1));
 }
 
 Plan Simulation::check(const Runtime& runtime) {
   Plan plan;
-  const std::size_t source_number = source_count(model_);
+  const std::size_t source_number = source_count(model_, density);
   const double pairs = static_cast<double>(source_number) * static_cast<double>(survey_.size());
   plan.problem = fmt::format("{} sources at {} stations", grouped(source_number), grouped(survey_.size()));
   plan.work = pairs;
@@ -290,7 +301,7 @@ Plan Simulation::check(const Runtime& runtime) {
   memory.require("run", fmt::format("{} sources and {} stations", source_number, survey_.size()),
                  memory_needed());
 
-  const auto all = sources(model_);
+  const auto all = sources(model_, density);
   check_values(views(all), views(survey_));
   auto parameters = needed(runtime);
   if (parameters.partition == Partition::prisms) parameters.method = Method::direct;
@@ -334,11 +345,11 @@ std::map<std::string, std::string> Simulation::attributes() const {
 }
 
 Result Simulation::run(const Runtime& runtime) {
-  budget(runtime).require("run",
-                          fmt::format("{} sources and {} stations", source_count(model_), survey_.size()),
-                          memory_needed());
+  budget(runtime).require(
+      "run", fmt::format("{} sources and {} stations", source_count(model_, density), survey_.size()),
+      memory_needed());
   const auto parameters = needed(runtime);
-  const auto all = sources(model_);
+  const auto all = sources(model_, density);
   const std::size_t n = survey_.size();
   std::vector<std::vector<double>> values(parameters.channels.size(), std::vector<double>(n));
   std::vector<unsigned char> singular(n, 0);
@@ -420,13 +431,11 @@ void Simulation::write_model(const std::string& path) const {
   io::Attributes notes{{"program", "terrane"}, {"version", std::string(version())}};
   if (!survey_.projection.empty()) notes["projection"] = survey_.projection;
   if (!job_.empty()) notes["job"] = job_;
-  if (const auto* mesh = std::get_if<MeshModel>(&model_)) {
-    memory_.require("output.model", fmt::format("{} cells", mesh->mesh.size()),
-                    static_cast<double>(mesh->mesh.size()) * 16);
-    io::write(path, io::to_mesh_data(*mesh, notes));
-  } else {
-    io::write(path, io::PrismData{std::get<PrismModel>(model_), notes});
-  }
+  if (const auto* cells = std::get_if<MeshCells>(&model_.geometry))
+    memory_.require(
+        "output.model", fmt::format("{} cells", cells->mesh.size()),
+        static_cast<double>(cells->mesh.size()) * 8 * (1 + static_cast<double>(model_.properties.size())));
+  io::write(path, io::to_content(model_, notes));
 }
 
 }  // namespace terrane::gravity

@@ -7,7 +7,7 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/job/config.hpp"
-#include "terrane/model/density_model.hpp"
+#include "terrane/model/earth_model.hpp"
 #include "terrane/physics/gravity/parameters.hpp"
 #include "terrane/simulation/simulation.hpp"
 #include "terrane/survey/frames.hpp"
@@ -37,8 +37,9 @@ std::string to_string(const Settings& settings);
 
 class Simulation final : public terrane::Simulation {
  public:
-  /// Throws InputError: a reduction asked for that the survey has no columns for.
-  Simulation(DensityModel model, Survey survey, Settings settings, MemoryBudget memory = {});
+  /// Takes the density of the model. Throws InputError: it has none; a reduction asked for that the survey
+  /// has no columns for.
+  Simulation(EarthModel model, Survey survey, Settings settings, MemoryBudget memory = {});
   /// From the tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
@@ -48,7 +49,7 @@ class Simulation final : public terrane::Simulation {
   void write_model(const std::string& path) const override;
 
   const Survey& survey() const noexcept { return survey_; }
-  const DensityModel& model() const noexcept { return model_; }
+  const EarthModel& model() const noexcept { return model_; }
   const Settings& settings() const noexcept { return settings_; }
 
  private:
@@ -64,7 +65,7 @@ class Simulation final : public terrane::Simulation {
   void reduce(Result& result, const std::vector<double>& g_u) const;
   std::map<std::string, std::string> attributes() const;
 
-  DensityModel model_;
+  EarthModel model_;
   Survey survey_;
   Settings settings_;
   MemoryBudget memory_;

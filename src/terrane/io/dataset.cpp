@@ -1,0 +1,146 @@
+#include "terrane/io/dataset.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+
+#include "terrane/base/error.hpp"
+#include "terrane/io/netcdf_sink.hpp"
+#include "terrane/io/npy.hpp"
+#include "terrane/io/registry.hpp"
+
+namespace terrane::io {
+
+namespace {
+
+std::size_t count_of(const std::vector<std::size_t>& shape) {
+  std::size_t n = 1;
+  for (const auto size : shape) n *= size;
+  return n;
+}
+
+/// The entry of `variable` for each row of the product of `dimensions`; nothing when it has a dimension that
+/// is not among them.
+std::optional<std::vector<std::size_t>> rows_of(const Dataset& data, const Variable& variable,
+                                                const std::vector<std::string>& dimensions,
+                                                const std::vector<std::size_t>& shape) {
+  const auto own = data.shape(variable);
+  std::vector<std::size_t> step(dimensions.size(), 0);
+  std::size_t stride = 1;
+  for (std::size_t d = own.size(); d-- > 0;) {
+    const auto at = std::find(dimensions.begin(), dimensions.end(), variable.dimensions[d]);
+    if (at == dimensions.end()) return {};
+    step[static_cast<std::size_t>(at - dimensions.begin())] = stride;
+    stride *= own[d];
+  }
+  std::vector<std::size_t> entries(count_of(shape)), index(shape.size(), 0);
+  for (auto& entry : entries) {
+    for (std::size_t d = 0; d < shape.size(); ++d) entry += index[d] * step[d];
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      if (++index[d] < shape[d]) break;
+      index[d] = 0;
+    }
+  }
+  return entries;
+}
+
+/// One column, or two for complex values, or a column of words.
+void add_columns(Table& table, const Variable& v, const std::vector<std::size_t>& entries) {
+  const auto column = [&](const std::string& end, auto&& part) {
+    Column c{v.name + end, v.unit, v.long_name, {}};
+    c.values.reserve(entries.size());
+    for (const auto entry : entries) c.values.push_back(part(entry));
+    table.columns.push_back(std::move(c));
+  };
+  std::visit(
+      [&](const auto& values) {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        if constexpr (std::is_same_v<T, std::string>) {
+          TextColumn words{v.name, {}};
+          for (const auto entry : entries) words.values.push_back(values[entry]);
+          table.texts.push_back(std::move(words));
+        } else if constexpr (std::is_same_v<T, std::complex<double>> ||
+                             std::is_same_v<T, std::complex<float>>) {
+          column("_real", [&](std::size_t entry) { return static_cast<double>(values[entry].real()); });
+          column("_imag", [&](std::size_t entry) { return static_cast<double>(values[entry].imag()); });
+        } else {
+          column("", [&](std::size_t entry) { return static_cast<double>(values[entry]); });
+          table.columns.back().single = std::is_same_v<T, float>;
+        }
+      },
+      v.values);
+}
+
+bool same_dimensions(const Variable& a, const Variable& b) {
+  return std::is_permutation(a.dimensions.begin(), a.dimensions.end(), b.dimensions.begin(),
+                             b.dimensions.end());
+}
+
+Array to_array(const std::string& path, const Dataset& data) {
+  const auto& first = data.variables.front();
+  Array array{data.shape(first), {}, {}, false};
+  if (const auto* single = std::get_if<std::vector<float>>(&first.values)) {
+    array.values.assign(single->begin(), single->end());
+    array.single = true;
+  } else if (const auto* real = std::get_if<std::vector<double>>(&first.values)) {
+    array.values = *real;
+  } else {
+    throw UnsupportedError(path, fmt::format("an array of numbers cannot hold \"{}\"", first.name),
+                           "Write NetCDF, which keeps complex numbers and words.");
+  }
+  return array;
+}
+
+Attributes text_attributes(const Dataset& data) {
+  Attributes out;
+  for (const auto& a : data.attributes) {
+    const auto* words = std::get_if<std::string>(&a.value);
+    out[a.name] = words != nullptr ? *words : fmt::format("{}", std::get<double>(a.value));
+  }
+  return out;
+}
+
+}  // namespace
+
+Table to_table(const Dataset& data) {
+  check(data);
+  if (data.variables.empty()) throw InputError("data set", "there is no variable");
+  const auto& first = data.variables.front();
+  const auto shape = data.shape(first);
+  Table table;
+  table.attributes = text_attributes(data);
+  for (const auto& name : first.dimensions)
+    if (data.find(name) == nullptr) {
+      Variable index{name, "", "", {name}, std::vector<std::int32_t>(data.dimension(name)->size), {}};
+      auto& numbers = std::get<std::vector<std::int32_t>>(index.values);
+      for (std::size_t n = 0; n < numbers.size(); ++n) numbers[n] = static_cast<std::int32_t>(n);
+      if (first.dimensions.size() > 1)
+        add_columns(table, index, *rows_of(data, index, first.dimensions, shape));
+    }
+  for (const auto& c : data.coordinates)
+    if (const auto entries = rows_of(data, c, first.dimensions, shape)) add_columns(table, c, *entries);
+  for (const auto& v : data.variables)
+    if (same_dimensions(v, first)) add_columns(table, v, *rows_of(data, v, first.dimensions, shape));
+  if (const auto at = table.attributes.find("projection"); at != table.attributes.end())
+    table.projection = at->second;
+  return table;
+}
+
+std::vector<std::string> left_out(const Dataset& data) {
+  std::vector<std::string> names;
+  for (const auto& v : data.variables)
+    if (!same_dimensions(v, data.variables.front())) names.push_back(v.name);
+  return names;
+}
+
+void write(const std::string& path, const Dataset& data) {
+  const auto& format = format_to_write(path);
+  if (format.name == "netcdf") return write_netcdf(path, data);
+  if (data.variables.empty()) throw InputError(path, "there is no variable to write");
+  if (format.name == "npy") return write_npy(path, to_array(path, data));
+  write(path, Content(to_table(data)));
+}
+
+}  // namespace terrane::io

@@ -1,0 +1,25 @@
+// Data sets into files of any format: NetCDF as they are, all else as a table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "terrane/data/dataset.hpp"
+#include "terrane/io/content.hpp"
+
+namespace terrane::io {
+
+/// One row per entry of the dimensions that the first variable has, outermost first: the coordinates,
+/// repeated where they need it (a dimension without one is counted from 0), then the variables. A complex
+/// variable is two columns, NAME_real and NAME_imag. Variables on other dimensions are left out. Throws
+/// InputError (no variable; one of words).
+Table to_table(const Dataset& data);
+
+/// Names of the variables that to_table() leaves out.
+std::vector<std::string> left_out(const Dataset& data);
+
+/// By the extension of `path`; .npy is the first variable, which must be real. Throws UnsupportedError,
+/// FileError.
+void write(const std::string& path, const Dataset& data);
+
+}  // namespace terrane::io

@@ -1,0 +1,129 @@
+#include "terrane/model/earth_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+
+namespace terrane {
+
+namespace {
+
+const Property* found(const EarthModel& model, std::string_view name) {
+  const auto it = std::find_if(model.properties.begin(), model.properties.end(),
+                               [&](const Property& p) { return p.name == name; });
+  return it == model.properties.end() ? nullptr : &*it;
+}
+
+bool is_absent(double value, double absent) { return value == absent || std::isnan(value); }
+
+bool is_source(double value) { return value != 0 && !std::isnan(value); }
+
+}  // namespace
+
+std::size_t EarthModel::size() const {
+  if (const auto* cells = std::get_if<MeshCells>(&geometry)) return cells->cell.size();
+  return std::get<PrismSet>(geometry).size();
+}
+
+bool EarthModel::has(std::string_view property) const { return found(*this, property) != nullptr; }
+
+const std::vector<double>& EarthModel::property(std::string_view name) const {
+  if (const auto* there = found(*this, name)) return there->values;
+  std::vector<std::string_view> names;
+  for (const auto& p : properties) names.push_back(p.name);
+  throw InputError("model", fmt::format("it has no {}", name),
+                   names.empty()
+                       ? fmt::format("It has no property at all; give its bodies a {}.", name)
+                       : fmt::format("It has: {}. Give it a {}, or a map from what it has (model.maps).",
+                                     joined(names), name));
+}
+
+const std::vector<double>& EarthModel::property_along(std::string_view name, std::string_view axis) const {
+  const auto* own = found(*this, fmt::format("{}_{}", name, axis));
+  return own != nullptr ? own->values : property(name);
+}
+
+std::vector<double> EarthModel::dense(std::string_view name) const {
+  const auto& values = property(name);
+  const auto* cells = std::get_if<MeshCells>(&geometry);
+  if (cells == nullptr) throw InputError("model", "a list of prisms has no mesh");
+  std::vector<double> all(cells->mesh.size(), property_kind(name).absent);
+  for (std::size_t n = 0; n < cells->cell.size(); ++n) all[cells->cell[n]] = values[n];
+  return all;
+}
+
+EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties) {
+  std::vector<const PropertyKind*> kinds;
+  for (const auto& p : properties) {
+    const auto where = "model." + p.name;
+    kinds.push_back(&property_kind(p.name, where));
+    if (p.values.size() != mesh.size())
+      throw ShapeError(where,
+                       fmt::format("{} values for a mesh of {} cells ({} east × {} north × {} up)",
+                                   p.values.size(), mesh.size(), mesh.n_east(), mesh.n_north(), mesh.n_up()),
+                       fmt::format("Give one {} for every cell, in [up, north, east] order.", p.name));
+  }
+  MeshCells cells{std::move(mesh), {}};
+  EarthModel model;
+  for (const auto& p : properties) model.properties.push_back({p.name, {}});
+  for (std::size_t c = 0; c < cells.mesh.size(); ++c) {
+    bool held = false;
+    for (std::size_t p = 0; p < properties.size(); ++p) {
+      const double value = properties[p].values[c], absent = kinds[p]->absent;
+      if (is_absent(value, absent) && std::isnan(value) == std::isnan(absent)) continue;
+      try {
+        check_value(*kinds[p], value, "model." + properties[p].name);
+      } catch (const InputError& error) {
+        throw InputError(error.where(),
+                         std::isfinite(value)
+                             ? fmt::format("cell {}: {}", c, error.problem())
+                             : fmt::format("cell {} has {} {}", c, properties[p].name, value),
+                         std::isfinite(absent) ? fmt::format("Use {} for cells that take no part.", absent)
+                                               : error.next());
+      }
+      held = true;
+    }
+    if (!held) continue;
+    cells.cell.push_back(c);
+    for (std::size_t p = 0; p < properties.size(); ++p)
+      model.properties[p].values.push_back(properties[p].values[c]);
+  }
+  model.geometry = std::move(cells);
+  return model;
+}
+
+PrismSet prisms_of(const EarthModel& model) {
+  if (const auto* set = std::get_if<PrismSet>(&model.geometry)) return *set;
+  const auto& cells = std::get<MeshCells>(model.geometry);
+  PrismSet out;
+  out.reserve(cells.cell.size());
+  for (auto c : cells.cell) out.push_back(cells.mesh.prism(c));
+  return out;
+}
+
+PrismValues sources(const EarthModel& model, std::string_view property) {
+  const auto& values = model.property(property);
+  PrismValues out;
+  const auto n = source_count(model, property);
+  out.prisms.reserve(n);
+  out.values.reserve(n);
+  const auto* cells = std::get_if<MeshCells>(&model.geometry);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (is_source(values[i])) {
+      out.prisms.push_back(cells != nullptr ? cells->mesh.prism(cells->cell[i])
+                                            : std::get<PrismSet>(model.geometry)[i]);
+      out.values.push_back(values[i]);
+    }
+  return out;
+}
+
+std::size_t source_count(const EarthModel& model, std::string_view property) {
+  const auto& values = model.property(property);
+  return static_cast<std::size_t>(std::count_if(values.begin(), values.end(), is_source));
+}
+
+}  // namespace terrane

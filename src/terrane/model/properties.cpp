@@ -1,0 +1,86 @@
+#include "terrane/model/properties.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+
+namespace terrane {
+
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+// name, quantity, least, most, absent, meaning
+constexpr std::array kinds{
+    PropertyKind{"density", Quantity::density, -infinite, infinite, 0,
+                 "Density, or its contrast to what surrounds it"},
+    PropertyKind{"susceptibility", Quantity::dimensionless, -1, infinite, 0, "Magnetic susceptibility (SI)"},
+    PropertyKind{"magnetization_east", Quantity::magnetic_field, -infinite, infinite, 0,
+                 "Remanent magnetization, eastward"},
+    PropertyKind{"magnetization_north", Quantity::magnetic_field, -infinite, infinite, 0,
+                 "Remanent magnetization, northward"},
+    PropertyKind{"magnetization_up", Quantity::magnetic_field, -infinite, infinite, 0,
+                 "Remanent magnetization, upward"},
+    PropertyKind{"conductivity", Quantity::conductivity, 0, infinite, none, "Electric conductivity"},
+    PropertyKind{"conductivity_east", Quantity::conductivity, 0, infinite, none,
+                 "Electric conductivity along easting, where it differs by direction"},
+    PropertyKind{"conductivity_north", Quantity::conductivity, 0, infinite, none,
+                 "Electric conductivity along northing"},
+    PropertyKind{"conductivity_up", Quantity::conductivity, 0, infinite, none,
+                 "Electric conductivity along up"},
+    PropertyKind{"resistivity", Quantity::resistivity, 0, infinite, none, "Electric resistivity"},
+    PropertyKind{"chargeability", Quantity::dimensionless, 0, 1, 0, "Chargeability (V/V)"},
+    PropertyKind{"permittivity", Quantity::dimensionless, 1, infinite, 1, "Relative permittivity"},
+    PropertyKind{"velocity_p", Quantity::velocity, 0, infinite, none, "Velocity of compressional waves"},
+    PropertyKind{"velocity_s", Quantity::velocity, 0, infinite, none, "Velocity of shear waves"},
+    PropertyKind{"quality_p", Quantity::dimensionless, 0, infinite, none,
+                 "Quality factor Q of compressional waves"},
+    PropertyKind{"quality_s", Quantity::dimensionless, 0, infinite, none, "Quality factor Q of shear waves"},
+    PropertyKind{"thermal_conductivity", Quantity::thermal_conductivity, 0, infinite, none,
+                 "Thermal conductivity"},
+    PropertyKind{"specific_heat", Quantity::specific_heat, 0, infinite, none, "Heat capacity per mass"},
+    PropertyKind{"heat_production", Quantity::heat_production, -infinite, infinite, 0,
+                 "Heat produced per volume and time"},
+    PropertyKind{"diffusivity", Quantity::diffusivity, 0, infinite, none, "Thermal diffusivity"},
+    PropertyKind{"temperature", Quantity::temperature, 0, infinite, none, "Temperature"},
+};
+
+}  // namespace
+
+std::span<const PropertyKind> known_properties() { return kinds; }
+
+const PropertyKind* find_property(std::string_view name) {
+  const auto it =
+      std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.name == name; });
+  return it == kinds.end() ? nullptr : &*it;
+}
+
+const PropertyKind& property_kind(std::string_view name, const std::string& where) {
+  if (const auto* kind = find_property(name)) return *kind;
+  std::vector<std::string_view> names;
+  for (const auto& kind : kinds) names.push_back(kind.name);
+  throw InputError(where,
+                   fmt::format("\"{}\" is not a property known here.{}", name, did_you_mean(name, names)),
+                   "Allowed: " + joined(names) + ".");
+}
+
+void check_value(const PropertyKind& kind, double value, const std::string& where) {
+  const auto unit =
+      kind.quantity == Quantity::dimensionless ? std::string{} : fmt::format(" {}", si_unit(kind.quantity));
+  if (!std::isfinite(value))
+    throw InputError(where, fmt::format("the {} is {}", kind.name, value), "Give a finite number.");
+  if (value < kind.least || value > kind.most)
+    throw InputError(where, fmt::format("the {} is {}{}", kind.name, value, unit),
+                     std::isinf(kind.most)
+                         ? fmt::format("It must be {}{} or more.", kind.least, unit)
+                         : fmt::format("It must lie between {} and {}{}.", kind.least, kind.most, unit));
+}
+
+}  // namespace terrane

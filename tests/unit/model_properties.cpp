@@ -1,0 +1,84 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "support/files.hpp"
+#include "terrane/model/maps.hpp"
+
+namespace terrane {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::message;
+
+const double nan = std::numeric_limits<double>::quiet_NaN();
+
+TEST(Properties, EachHasANameOfItsOwnAndAnAbsentValueThatItAllows) {
+  std::set<std::string_view> names;
+  for (const auto& kind : known_properties()) {
+    EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
+    EXPECT_LT(kind.least, kind.most);
+    if (!std::isnan(kind.absent)) {
+      EXPECT_NO_THROW(check_value(kind, kind.absent, "test")) << kind.name;
+    }
+  }
+  EXPECT_THAT(message([] { property_kind("densty"); }), HasSubstr("Did you mean \"density\"?"));
+  EXPECT_THAT(message([] { check_value(property_kind("chargeability"), 1.5, "here"); }),
+              HasSubstr("between 0 and 1"));
+}
+
+TEST(EarthModel, HoldsTheCellsInWhichSomethingIsSet) {
+  const TensorMesh mesh({0, 1, 2, 3}, {0, 1}, {-1, 0});
+  const auto model = from_dense(mesh, {{"density", {0, 5, 0}}, {"conductivity", {nan, nan, 2}}});
+  EXPECT_THAT(std::get<MeshCells>(model.geometry).cell, ElementsAre(1, 2));
+  EXPECT_THAT(model.property("density"), ElementsAre(5, 0));
+  EXPECT_THAT(model.dense("density"), ElementsAre(0, 5, 0));
+  EXPECT_THAT(model.dense("conductivity"), ElementsAre(testing::IsNan(), testing::IsNan(), 2));
+  EXPECT_EQ(source_count(model, "density"), 1U);
+  EXPECT_EQ(prisms_of(model).size(), 2U);
+  EXPECT_THAT(message([&] {
+                from_dense(mesh, {{"density", {0, nan, 0}}});
+              }),
+              HasSubstr("cell 1 has density nan"));
+  EXPECT_THAT(message([&] {
+                from_dense(mesh, {{"density", {0, 1}}});
+              }),
+              HasSubstr("2 values for a mesh of 3 cells"));
+}
+
+TEST(Laws, DerivativesAreThoseOfTheirFormulas) {
+  for (const auto& law : laws())
+    for (const double part : {0.1, 0.5, 0.9}) {
+      const double least = law.from == "velocity_p" ? law.least : 0.01,
+                   most = std::isinf(law.most) ? 100 : law.most;
+      const double x = least + part * (most - least), h = 1e-5 * x;
+      const double slope = (law.value(x + h) - law.value(x - h)) / (2 * h);
+      EXPECT_NEAR(law.derivative(x), slope, 1e-7 * std::abs(slope)) << law.name << " " << law.to;
+    }
+}
+
+TEST(Laws, GiveWhatTheirSourcesGive) {
+  const auto value = [](const char* text, double x) { return law_from_text(text).value(x); };
+  // Brocher (2005), figures 2 and 5: crust of 6 km/s has 2.72 g/cm³ and 3.5 km/s.
+  EXPECT_NEAR(value("density from velocity_p by brocher", 6000), 2720, 10);
+  EXPECT_NEAR(value("velocity_s from velocity_p by brocher", 6000), 3550, 60);
+  EXPECT_NEAR(value("density from velocity_p by gardner", 3000), 2294, 1);
+  EXPECT_NEAR(value("velocity_s from velocity_p by castagna", 1360 + 1160), 1000, 1e-9);
+  EXPECT_EQ(value("resistivity from conductivity by reciprocal", 0.01), 100);
+}
+
+TEST(Laws, KeepWhatIsGivenAndCountWhatLiesOutside) {
+  const TensorMesh mesh({0, 1, 2, 3, 4}, {0, 1}, {-1, 0});
+  auto model = from_dense(mesh, {{"velocity_p", {3000, 500, 3000, nan}}, {"density", {0, 0, 9, 1}}});
+  EXPECT_EQ(apply(law_from_text("density from velocity_p by gardner"), model), 1U);
+  EXPECT_NEAR(model.property("density")[0], 2294, 1);
+  EXPECT_THAT(std::vector<double>(model.property("density").begin() + 2, model.property("density").end()),
+              ElementsAre(9, 1));
+}
+
+}  // namespace
+}  // namespace terrane
