@@ -1,4 +1,4 @@
-// The direct sum on devices: the same field as on the processors, at grid-aligned stations too.
+// The direct sum on devices: the same field as on the CPU, at grid-aligned stations too.
 #include <gmock/gmock.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The lattice method on devices: the same convolutions as on the processors.
+// The lattice method on devices: the same convolutions as on the CPU.
 #include <gmock/gmock.h>
 
 #include <cstdlib>

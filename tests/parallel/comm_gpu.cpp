@@ -103,7 +103,7 @@ TEST(GpuComm, BroadcastsLargeArraysInPiecesAndLeavesTheRest) {
   }
   EXPECT_EQ(comm.prepare({Device::Kind::cpu, -1}, 100 * megabyte, 2), "");
   expect_broadcast(comm, 3 * megabyte, 0);
-  EXPECT_EQ(pieces, 0) << "a run on the processors";
+  EXPECT_EQ(pieces, 0) << "a run on the CPU";
 }
 
 TEST(GpuComm, LetsGoOfItsLinkWhenReleasedAndCanHaveAnother) {

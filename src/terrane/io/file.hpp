@@ -132,7 +132,7 @@ class TextReader {
   std::size_t bytes_left() const noexcept { return text_.size() - at_; }
   /// Line ends from here on.
   std::size_t lines_left() const noexcept;
-  /// Throws MemoryError when so many values do not fit beside the text.
+  /// Throws MemoryError when this number of values does not fit beside the text.
   void expect_memory(std::size_t values) const { ReadBudget(budget_).take(where(), values); }
 
  private:

@@ -139,7 +139,7 @@ Stream::~Stream() {
 }
 
 void Stream::not_for_gpus() {
-  throw UnsupportedError("device code", "was compiled for the processors, and asked to run on a GPU",
+  throw UnsupportedError("device code", "was compiled for the CPU, and asked to run on a GPU",
                          "Launch kernels from files of device code (*.cu), in a build with CUDA.");
 }
 
