@@ -176,6 +176,9 @@ TEST(Alone, SendsToItselfAndSaysWhenNobodyWillAnswer) {
   EXPECT_TRUE(other.done());
   EXPECT_EQ(late, out);
   EXPECT_EQ(comm.gather(std::as_bytes(std::span(out)), 0).size(), 1U);
+  const std::span<const std::byte> no_bytes;
+  const std::vector<std::vector<std::byte>> nothing_of_one_rank(1);
+  EXPECT_EQ(comm.gather(no_bytes, 0), nothing_of_one_rank);
   EXPECT_EQ(comm.highest(2.5), 2.5);
   EXPECT_EQ(comm.split(0, 0)->size(), 1);
   EXPECT_THROW(comm.isend(std::as_bytes(std::span(out)), 1), UnsupportedError);

@@ -112,16 +112,19 @@ class Alone::Posting final : public Message::State {
   std::shared_ptr<bool> done_;
 };
 
-/// A message that was dropped before it found its other end is none.
-bool Alone::waits(const Posted& posted, int tag) { return posted.tag == tag && posted.done.use_count() > 1; }
+/// The first that waits for its other end. A message that was dropped before it found it is none.
+std::vector<Alone::Posted>::iterator Alone::waiting(bool sends, int tag) {
+  return std::find_if(posted_.begin(), posted_.end(), [&](const Posted& p) {
+    return p.sends == sends && p.tag == tag && p.done.use_count() > 1;
+  });
+}
 
 Message Alone::isend(std::span<const std::byte> bytes, int to, int tag) {
   if (to != 0) nobody_there();
   const auto done = std::make_shared<bool>(false);
-  const auto other =
-      std::find_if(posted_.begin(), posted_.end(), [&](const Posted& p) { return p.to && waits(p, tag); });
+  const auto other = waiting(false, tag);
   if (other == posted_.end()) {
-    posted_.push_back({tag, nullptr, bytes.data(), bytes.size(), done});
+    posted_.push_back({tag, true, nullptr, bytes.data(), bytes.size(), done});
   } else {
     check_ends(bytes.size(), other->bytes);
     std::copy(bytes.begin(), bytes.end(), other->to);
@@ -134,10 +137,9 @@ Message Alone::isend(std::span<const std::byte> bytes, int to, int tag) {
 Message Alone::irecv(std::span<std::byte> bytes, int from, int tag) {
   if (from != 0) nobody_there();
   const auto done = std::make_shared<bool>(false);
-  const auto other =
-      std::find_if(posted_.begin(), posted_.end(), [&](const Posted& p) { return p.from && waits(p, tag); });
+  const auto other = waiting(true, tag);
   if (other == posted_.end()) {
-    posted_.push_back({tag, bytes.data(), nullptr, bytes.size(), done});
+    posted_.push_back({tag, false, bytes.data(), nullptr, bytes.size(), done});
   } else {
     check_ends(bytes.size(), other->bytes);
     std::copy_n(other->from, other->bytes, bytes.data());

@@ -133,13 +133,14 @@ class Alone final : public Comm {
  private:
   struct Posted {
     int tag;
-    std::byte* to;          // of a message that waits to be sent; else null
-    const std::byte* from;  // of one that waits to be received
+    bool sends;
+    std::byte* to;          // where it wants what is sent
+    const std::byte* from;  // where what it sends is
     std::size_t bytes;
     std::shared_ptr<bool> done;
   };
   class Posting;
-  static bool waits(const Posted& posted, int tag);
+  std::vector<Posted>::iterator waiting(bool sends, int tag);
   std::vector<Posted> posted_;
 };
 
