@@ -132,6 +132,25 @@ TEST(Halo, KnowsThePointsThatNeedNone) {
   EXPECT_EQ(halo.inside(), inside);
 }
 
+TEST(Halo, IsNotMixedUpWithOtherMessagesOfTheSameRanks) {
+  const auto comm = test::ranks();
+  const auto partition = cut(index_box(50), comm->size(), CartesianSettings<1>{{1}, {}});
+  const int next = (comm->rank() + 1) % comm->size(),
+            before = (comm->rank() + comm->size() - 1) % comm->size();
+  constexpr int tags = 27;
+  double out[tags], in[tags] = {};
+  std::vector<Message> messages;
+  for (int tag = 0; tag < tags; ++tag) {
+    out[tag] = 100 * comm->rank() + tag;
+    messages.push_back(comm->isend(std::as_bytes(std::span(&out[tag], 1)), next, tag));
+  }
+  expect_halo<double, 1>(partition, {{1}, {1}, {true}}, {Device::Kind::cpu, -1}, *comm);
+  for (int tag = 0; tag < tags; ++tag)
+    messages.push_back(comm->irecv(std::as_writable_bytes(std::span(&in[tag], 1)), before, tag));
+  wait_all(messages);
+  for (int tag = 0; tag < tags; ++tag) EXPECT_EQ(in[tag], 100 * before + tag);
+}
+
 TEST(Halo, RefusesFieldsThatDoNotHaveItsPoints) {
   const auto comm = test::ranks();
   const auto partition = cut(index_box(40, 20), comm->size(), CartesianSettings<2>{{1, 1}, {}});

@@ -80,7 +80,7 @@ void for_each_parcel(const Cartesian<N>& partition, const HaloSettings<N>& setti
 template <class T, int N>
 Halo<T, N>::Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettings<N>& settings, int fields,
                  Comm& comm)
-    : comm_(comm),
+    : comm_(comm.split(0, comm.rank())),
       stream_(stream.device(), true, stream.threads()),
       through_host_(stream.device().has_own_memory() &&
                     !(stream.device().kind == Device::Kind::cuda && comm.takes_gpu_memory())),
@@ -165,7 +165,7 @@ void Halo<T, N>::begin(Stream& stream, std::span<const View<T, N>> fields) {
   T* const to = through_host_ ? host_in_.data() : packed_in_.view().data;
   for (const Parcel& parcel : in_) {
     const std::span bytes(to + parcel.first * count, static_cast<std::size_t>(parcel.box.count() * count));
-    messages_.push_back(comm_.irecv(std::as_writable_bytes(bytes), parcel.rank, parcel.tag));
+    messages_.push_back(comm_->irecv(std::as_writable_bytes(bytes), parcel.rank, parcel.tag));
   }
   ready_.record(stream);
   stream_.wait_for(ready_);
@@ -183,7 +183,7 @@ void Halo<T, N>::send(Index fields) {
   for (const Parcel& parcel : out_) {
     const std::span bytes(from + parcel.first * fields,
                           static_cast<std::size_t>(parcel.box.count() * fields));
-    messages_.push_back(comm_.isend(std::as_bytes(bytes), parcel.rank, parcel.tag));
+    messages_.push_back(comm_->isend(std::as_bytes(bytes), parcel.rank, parcel.tag));
   }
 }
 

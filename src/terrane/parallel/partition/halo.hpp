@@ -51,8 +51,9 @@ class Halo {
  public:
   static constexpr int most_fields = 16;
 
-  /// stream: its device has the fields. fields: the most that are exchanged at once. Throws ShapeError,
-  /// MemoryError. The Comm must outlive it.
+  /// Collective. stream: its device has the fields. fields: the most that are exchanged at once. The messages
+  /// of a halo are apart from all others of the Comm, so several halos may be under way at once. The Comm must
+  /// outlive it. Throws ShapeError, on all ranks alike, MemoryError.
   Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettings<N>& settings, int fields,
        Comm& comm);
 
@@ -82,7 +83,7 @@ class Halo {
   void move(std::span<const View<T, N>> fields, bool pack);
   void send(Index fields);
 
-  Comm& comm_;
+  std::unique_ptr<Comm> comm_;
   Stream stream_;  // urgent
   bool through_host_;
   IndexBox<N> box_, inside_;
