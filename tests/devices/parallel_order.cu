@@ -98,6 +98,23 @@ TEST_P(OrderOn, RecordsAGraphOfTwoStreamsAndLaunchesItManyTimes) {
   EXPECT_EQ(back[7], (1 << 6) - 1);
 }
 
+TEST_P(OrderOn, FollowsNoEventIntoARecordingThatHasEnded) {
+  const auto device = GetParam();
+  if (device.kind == Device::Kind::cuda) GTEST_SKIP() << "CUDA refuses to wait for an event of a graph";
+  Stream recorded(device), later(device);
+  Buffer<double> a(device, 8);
+  a.fill_zero(later);
+  Event inside(device);
+  {
+    const Graph graph(recorded, [&] { inside.record(recorded); });
+  }
+  later.wait_for(inside);
+  for_each(later, IndexBox<1>{{0}, {8}}, Twice{a.view()});
+  std::vector<double> back(8);
+  a.download(later, back);
+  EXPECT_EQ(back[0], 1) << "it was recorded, and not done";
+}
+
 TEST_P(OrderOn, ForgetsARecordingThatFailed) {
   const auto device = GetParam();
   Stream stream(device);

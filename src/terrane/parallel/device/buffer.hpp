@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -23,7 +24,7 @@ class Stream;
 namespace detail {
 
 /// What a Graph records on the CPU, and the streams that take part in it.
-struct Recording {
+struct Recording : std::enable_shared_from_this<Recording> {
   std::vector<std::function<void()>> work;
   std::vector<Stream*> streams;
   Recording() = default;

@@ -15,7 +15,8 @@ Event::~Event() {
 }
 
 void Event::record(Stream& stream) {
-  recording_ = stream.recording_;
+  recording_.reset();
+  if (stream.recording_) recording_ = stream.recording_->weak_from_this();
   if (handle_) return cuda::record_event(device_.index, handle_, stream.handle());
   stream.do_on_host([this] { at_ = std::chrono::steady_clock::now(); });
 }
@@ -32,7 +33,7 @@ double Event::seconds_since(const Event& earlier) const {
 }
 
 void Stream::wait_for(const Event& event) {
-  if (event.recording_ && !recording_) event.recording_->take(*this);
+  if (const auto recording = event.recording_.lock(); recording && !recording_) recording->take(*this);
   if (handle_ && event.handle_) cuda::stream_waits(device_.index, handle_, event.handle_);
 }
 

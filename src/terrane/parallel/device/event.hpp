@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 
 #include "terrane/parallel/device/buffer.hpp"
 
@@ -30,7 +31,7 @@ class Event {
   friend class Stream;
   Device device_;
   void* handle_ = nullptr;
-  detail::Recording* recording_ = nullptr;  // that the stream was in when this was recorded
+  std::weak_ptr<detail::Recording> recording_;  // that the stream was in when this was recorded
   std::chrono::steady_clock::time_point at_;
 };
 

@@ -9,11 +9,11 @@ namespace cuda = detail::cuda;
 
 Graph::Graph(Stream& stream, const std::function<void()>& work) : device_(stream.device()) {
   if (stream.recording_) throw Error("graph", "the stream is being recorded already");
-  detail::Recording recording;
-  recording.take(stream);
+  const auto recording = std::make_shared<detail::Recording>();
+  recording->take(stream);
   if (device_.kind != Device::Kind::cuda) {
     work();  // the streams leave the recording when it ends, whether by an error or not
-    work_ = std::move(recording.work);
+    work_ = std::move(recording->work);
     return;
   }
   cuda::begin_capture(device_.index, stream.handle());
