@@ -18,11 +18,17 @@ struct Door {
   std::shared_ptr<const LibraryGate> gate = std::make_shared<LibraryGate>();
 
   Door() {
-    pthread_atfork([] { door().mutex.lock(); }, [] { door().mutex.unlock(); }, [] { door().mutex.unlock(); });
+    pthread_atfork([] { std::lock(door().mutex, door().naming); }, open, open);
   }
   static Door& door() {
     static Door& one = *new Door;
     return one;
+  }
+
+ private:
+  static void open() {
+    door().naming.unlock();
+    door().mutex.unlock();
   }
 };
 
