@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "terrane/base/error.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
 
 namespace terrane::solve {
@@ -220,6 +221,24 @@ TEST_P(SolveOn, SolvesAsEliminationDoesOnOddGridsWithNaturalEnds) {
     const double most = std::abs(*std::max_element(
         expected.begin(), expected.end(), [](double p, double q) { return std::abs(p) < std::abs(q); }));
     for (std::size_t n = 0; n < expected.size(); ++n) EXPECT_NEAR(solved.x[n], expected[n], 1e-9 * most);
+  }
+}
+
+TEST(Multigrid, TakesNothingFromSpacingsBeyondNaturalEndsAndRefusesOthersThatAreNoLength) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  auto problem = random_earth({6, 5, 9}, 1.0, 7);
+  Stream stream(cpu);
+  const auto network = problem.on(stream);
+  auto& axis = problem.spacing[0];
+  axis.natural_high = true;
+  const auto levels = Multigrid<double>(stream, network, problem.spacing).levels();
+  for (const double nothing : {0.0, -1.0, nan}) {
+    axis.spacing.back() = nothing;
+    EXPECT_EQ(Multigrid<double>(stream, network, problem.spacing).levels(), levels) << nothing;
+  }
+  for (const double wrong : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {
+    axis.spacing[1] = wrong;
+    EXPECT_THROW(Multigrid<double>(stream, network, problem.spacing), InputError) << wrong;
   }
 }
 

@@ -28,7 +28,8 @@ template <class T>
 class Multigrid {
  public:
   /// spacing: of the axes up, north, east. Where conductivity depends on the axis, divide each axis' spacing
-  /// by the square root of its mean conductivity. Throws ShapeError, MemoryError.
+  /// by the square root of its mean conductivity. Throws ShapeError, InputError (a spacing that is not
+  /// positive), MemoryError.
   Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing);
   ~Multigrid();
   Multigrid(Multigrid&&) noexcept;
