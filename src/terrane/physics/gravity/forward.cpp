@@ -267,7 +267,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
     report.verified_error = check.error;
     report.verified_by = check.quadruple ? "quadruple precision" : "the direct sum at its best";
     if (!check.quadruple)
-      report.warnings.push_back(
+      report.warnings.emplace_back(
           "verified against the direct sum: quadruple precision would have taken too long");
   }
   if (parameters.precision == Precision::single_precision) {
