@@ -52,8 +52,8 @@ class Halo {
   static constexpr int most_fields = 16;
 
   /// Collective. stream: its device has the fields. fields: the most that are exchanged at once. The messages
-  /// of a halo are apart from all others of the Comm, so several halos may be under way at once. The Comm must
-  /// outlive it. Throws ShapeError, on all ranks alike, MemoryError.
+  /// of a halo are apart from all others of the Comm, so several halos may be under way at once. The Comm
+  /// must outlive it. Throws ShapeError, on all ranks alike, MemoryError.
   Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettings<N>& settings, int fields,
        Comm& comm);
 
