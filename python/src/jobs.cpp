@@ -13,6 +13,7 @@
 #include "terrane/job/config.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/physics/all.hpp"
+#include "terrane/simulation/files.hpp"
 #include "terrane/simulation/write_result.hpp"
 
 namespace terrane::python {
@@ -126,6 +127,11 @@ Report report_of(const nb::tuple& state) {
   return report;
 }
 
+/// A job that was read, and its file.
+struct ReadJob : Job {
+  Config config;
+};
+
 /// What pickle keeps of a result: (survey, fields, which are single, singular, attributes, report, residuals)
 nb::tuple state_of(const Result& result) {
   nb::list single;
@@ -180,34 +186,35 @@ void bind_jobs(nb::module_& m) {
         return names;
       });
 
-  nb::class_<Job>(m, "Job")
-      .def("check", [](Job& job) { return to_dict(plan_of(*job.simulation, job.runtime)); })
+  nb::class_<ReadJob>(m, "Job")
+      .def("check", [](ReadJob& job) { return to_dict(plan_of(*job.simulation, job.runtime)); })
       .def(
           "run",
-          [](Job& job, const nb::object& report) {
+          [](ReadJob& job, const nb::object& report) {
             auto runtime = job.runtime;
             runtime.checkpoint = {};
             return python::run(*job.simulation, runtime, report);
           },
           nb::arg("report").none())
-      .def("left_out",
-           [](const Job& job) {
-             const auto outline = job.simulation->outline();
-             std::map<std::string, std::vector<std::string>> names;
-             for (const auto& path : job.output.files)
-               if (auto of_file = left_out(path.string(), outline); !of_file.empty())
-                 names[path.string()] = std::move(of_file);
-             return names;
+      .def("check_files",
+           [](const ReadJob& job, bool plots) {
+             const nb::gil_scoped_release free;
+             return check_files(job.config, *job.simulation, job.output, plots);
+           })
+      .def("make_folders",
+           [](const ReadJob& job, bool plots) {
+             const nb::gil_scoped_release free;
+             make_folders(job.output, plots);
            })
       .def("write_model",
-           [](const Job& job, const std::string& path) {
+           [](const ReadJob& job, const std::string& path) {
              const nb::gil_scoped_release free;
              job.simulation->write_model(path);
            })
-      .def_prop_ro("files", [](const Job& job) { return names_of(job.output.files); })
-      .def_prop_ro("model", [](const Job& job) { return names_of(job.output.model); })
-      .def_prop_ro("plots", [](const Job& job) { return names_of(job.output.plots); })
-      .def_prop_ro("plot_channels", [](const Job& job) { return job.output.plot_channels; });
+      .def_prop_ro("files", [](const ReadJob& job) { return names_of(job.output.files); })
+      .def_prop_ro("model", [](const ReadJob& job) { return names_of(job.output.model); })
+      .def_prop_ro("plots", [](const ReadJob& job) { return names_of(job.output.plots); })
+      .def_prop_ro("plot_channels", [](const ReadJob& job) { return job.output.plot_channels; });
 
   m.def("physics", [] {
     std::vector<std::string> names;
@@ -219,7 +226,7 @@ void bind_jobs(nb::module_& m) {
                   const std::map<std::string, std::string>& arguments) {
     const nb::gil_scoped_release free;
     const auto config = read_job(path, sets, arguments);
-    return std::make_unique<Job>(physics::all().make(config));
+    return std::make_unique<ReadJob>(ReadJob{physics::all().make(config), config});
   });
 }
 

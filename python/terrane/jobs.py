@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from os import PathLike
@@ -10,7 +11,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 from . import _core
 from ._command import find_data
 from ._progress import Progress, reporting
-from .errors import FileError, InputError, UnsupportedError
+from .errors import UnsupportedError
 from .result import Result
 
 __all__ = ["check", "devices", "run"]
@@ -46,7 +47,11 @@ def _job(job: Path, settings: Optional[Mapping[str, Any]], arguments: Optional[M
 def check(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
           data: Optional[Path] = None, output: Optional[Path] = None, threads: Optional[int] = None) -> dict[str, Any]:
     """Do everything except compute, and say what a run would cost. Arguments as in :func:`run`."""
-    return _job(job, settings, arguments, data, output, threads).check()
+    made = _job(job, settings, arguments, data, output, threads)
+    warnings = made.check_files(True)
+    plan = made.check()
+    plan["warnings"] = [*warnings, *plan["warnings"]]
+    return plan
 
 
 def run(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
@@ -80,35 +85,51 @@ def run(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: O
     """
     made = _job(job, settings, arguments, data, output, threads)
     if write:
-        for path, names in made.left_out().items():
-            print(f"terrane: warning: {path}: this format leaves out {', '.join(names)}", file=sys.stderr)
-        for path in [*made.files, *made.model, *(made.plots if plots else [])]:
-            folder = os.path.dirname(path)
-            try:
-                if folder:
-                    os.makedirs(folder, exist_ok=True)
-            except OSError as error:
-                raise FileError(folder, f"the folder cannot be made: {error.strerror}", "Name another: output=...") \
-                    from error
+        plots = plots and bool(made.plots)
+        for warning in made.check_files(plots):
+            print(f"terrane: warning: {warning}", file=sys.stderr)
+        if plots:
+            _drawing(_source(made.files))
+        made.make_folders(plots)
     with reporting(progress) as report:
         result = Result(made.run(report))
     for warning in result.report["warnings"]:
         text = "".join(c if c.isprintable() or c in "\n\t" else "?" for c in warning)
         print(f"terrane: warning: {text}", file=sys.stderr)
     if write:
-        for path in made.files:
-            result._engine.write(path)
-        for path in made.model:
-            made.write_model(path)
-        if plots and made.plots:
-            _plot(made.files, made.plots, made.plot_channels)
+        _write(made, result)
+        if plots:
+            _plot(_source(made.files), made.plots, made.plot_channels)
     return result
 
 
-def _plot(files: Sequence[str], plots: Sequence[str], channels: Sequence[str]) -> None:
-    source = next((f for f in files if f.endswith(".nc")), next((f for f in files if f.endswith(".csv")), None))
-    if source is None:
-        raise InputError("output.plots", "plots are drawn from a result in .nc or .csv", "Add one to output.files.")
+def _write(made: _core.Job, result: Result) -> None:
+    """Every file, also when another fails; then raises what the first raised."""
+    failures: list[Exception] = []
+    for paths, write in ((made.files, result._engine.write), (made.model, made.write_model)):
+        for path in paths:
+            try:
+                write(path)
+            except Exception as error:
+                failures.append(error)
+    for later in failures[1:]:
+        print(f"terrane: {later}", file=sys.stderr)
+    if failures:
+        raise failures[0]
+
+
+def _source(files: Sequence[str]) -> str:
+    """The file that plots are drawn from; check_files has seen that there is one."""
+    return next((f for f in files if f.endswith(".nc")), "") or next(f for f in files if f.endswith(".csv"))
+
+
+def _drawing(source: str) -> None:
+    for module in ("matplotlib", "numpy", *(["netCDF4"] if source.endswith(".nc") else [])):
+        if importlib.util.find_spec(module) is None:
+            raise UnsupportedError("output.plots", f"there is no {module}", f"pip install {module}; or plots=False")
+
+
+def _plot(source: str, plots: Sequence[str], channels: Sequence[str]) -> None:
     from . import plotting
 
     try:

@@ -272,8 +272,6 @@ class BadInput(CommandTest):
 
     def test_FileSizeLimitLeavesNothingBehind(self):
         def limit():
-            import signal
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
         for name in ("fields.csv", "fields.nc", "fields.vts"):

@@ -96,7 +96,7 @@ class KilledRuns(ClusterTest):
         whole, patience = self.bytes_of_whole_run()
         moments = random.Random(seed)
         kills = 0
-        result, checkpoint = self.folder / "output/fields.npy", self.folder / "output/fields.checkpoint"
+        result, checkpoint = self.folder / "output/fields.npy", self.folder / "output/fields.npy.checkpoint"
         for attempt in range(100):
             count = ranks(attempt)
             process = self.start("run", "job.toml", "--resume", ranks=count)
@@ -131,7 +131,7 @@ class KilledRuns(ClusterTest):
 
     def test_LeaveACheckpointThatOtherJobsDoNotTake(self):
         _, seconds = self.bytes_of_whole_run()
-        checkpoint = self.folder / "output/fields.checkpoint"
+        checkpoint = self.folder / "output/fields.npy.checkpoint"
         process = self.start("run", "job.toml")
         until = time.monotonic() + 60 * seconds
         while not checkpoint.exists() and process.poll() is None and time.monotonic() < until:
@@ -140,7 +140,7 @@ class KilledRuns(ClusterTest):
         self.finish(process, expect=-signal.SIGKILL)
         kept = checkpoint.read_bytes()
         _, message = self.terrane("run", "job.toml", "--resume", "--set", "simulation.accuracy=1e-9", expect=2)
-        for piece in ("fields.checkpoint was made with accuracy 1e-12; this run has 1e-09", "without --resume"):
+        for piece in ("fields.npy.checkpoint was made with accuracy 1e-12; this run has 1e-09", "without --resume"):
             self.assertIn(piece, message)
         self.assertEqual(checkpoint.read_bytes(), kept)
         _, message = self.terrane("run", "job.toml", "--set", "output.checkpoint=never", "--quiet")

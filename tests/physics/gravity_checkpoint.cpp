@@ -116,6 +116,26 @@ TEST_F(GravityCheckpoint, LetsAStoppedRunGoOnWithTheSameBits) {
   }
 }
 
+TEST_F(GravityCheckpoint, IsWrittenWhenTheUserStopsTheRun) {
+  const Problem problem;
+  Runtime hourly{nullptr, {file(), 3600, 0, false, 1e-3}};
+  StopsAt user(0.5);
+  EXPECT_THROW(compute(problem, hourly, &user), Cancelled);
+  ASSERT_TRUE(std::filesystem::exists(file()));
+  const auto whole = compute(problem);
+  hourly.checkpoint.resume = true;
+  const auto resumed = compute(problem, hourly);
+  EXPECT_TRUE(same_bits(resumed.values, whole.values));
+  ASSERT_EQ(resumed.report.notes.size(), 1U);
+  EXPECT_THAT(resumed.report.notes[0], HasSubstr("% done"));
+
+  std::filesystem::remove(file());
+  StopsAt again(0.5);
+  EXPECT_THROW(compute(problem, {nullptr, {file(), CheckpointSettings::never, 0, false, 1e-3}}, &again),
+               Cancelled);
+  EXPECT_FALSE(std::filesystem::exists(file())) << "\"never\" is never";
+}
+
 TEST_F(GravityCheckpoint, ServesTreeAndLatticeToo) {
   Problem problem;
   problem.parameters.accuracy = 1e-7;

@@ -49,6 +49,26 @@ def test_check_computes_nothing(tmp_path):
     assert not (tmp_path / "output").exists()
 
 
+def test_files_that_cannot_be_are_found_before_the_run(tmp_path):
+    job = shutil.copy(EXAMPLES / "01_one_prism" / "job.toml", tmp_path / "job.toml")
+    for files, error, words in ((["a.asc"], terrane.UnsupportedError, r"output.files: \"a.asc\""),
+                                (["job.toml.csv", "./job.toml.csv"], terrane.InputError, "same file"),
+                                (["taken.csv"], terrane.FileError, "is a folder")):
+        (tmp_path / "output" / "taken.csv").mkdir(parents=True, exist_ok=True)
+        for do in (terrane.check, terrane.run):
+            with pytest.raises(error, match=words):
+                do(job, settings={"output.files": files, "output.plots": []})
+    assert terrane.run(job, settings={"output.files": ["a.asc"], "output.plots": []}, write=False).channels
+
+
+def test_a_file_that_fails_takes_no_other_with_it(tmp_path):
+    job = shutil.copy(EXAMPLES / "01_one_prism" / "job.toml", tmp_path / "job.toml")
+    os.symlink("/dev/full", tmp_path / "full.csv")
+    with pytest.raises(terrane.FileError, match="full.csv"):
+        terrane.run(job, output=tmp_path, settings={"output.files": ["full.csv", "b.npy"]}, plots=False)
+    assert np.load(tmp_path / "b.npy").shape == (10, 5)
+
+
 def test_a_mistyped_key_is_an_error_with_its_line(tmp_path):
     job = tmp_path / "job.toml"
     job.write_text((EXAMPLES / "01_one_prism" / "job.toml").read_text().replace("accuracy", "acuracy"))

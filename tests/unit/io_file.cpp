@@ -1,11 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lzma.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "support/files.hpp"
 #include "terrane/io/file.hpp"
@@ -72,16 +75,40 @@ TEST(AtomicFile, SaysThatTheFolderIsMissing) {
 
 TEST(RemoveLeftovers, TakesWhatAKilledWriterLeftAndNothingElse) {
   const TemporaryFolder folder;
-  for (const auto* name :
-       {"a.h5", ".a.h5.123.0.tmp", ".a.h5.77.1.tmp", ".b.h5.123.0.tmp", "aa.h5", "a.h5.tmp"})
-    folder.put(name, "");
+  // No system counts processes so far; this one is there.
+  const std::string gone = "99999999", here = std::to_string(::getpid());
+  const std::vector<std::string> left{".a.h5." + gone + ".0.tmp", ".a.h5." + gone + ".12.tmp"};
+  const std::vector<std::string> others{"a.h5",
+                                        ".a.h5." + here + ".0.tmp",
+                                        ".b.h5." + gone + ".0.tmp",
+                                        "aa.h5",
+                                        "a.h5.tmp",
+                                        ".a.h5.notes.tmp",
+                                        ".a.h5..0.tmp",
+                                        ".a.h5." + gone + ".tmp",
+                                        ".a.h5.1e3.0.tmp"};
+  for (const auto* names : {&left, &others})
+    for (const auto& name : *names) folder.put(name, "");
   remove_leftovers(folder / "a.h5");
-  EXPECT_EQ(folder.entries(), 4U);
-  for (const auto* name : {"a.h5", ".b.h5.123.0.tmp", "aa.h5", "a.h5.tmp"})
-    EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
+  for (const auto& name : left) EXPECT_FALSE(std::filesystem::exists(folder / name)) << name;
+  for (const auto& name : others) EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
   remove_leftovers(folder / "not there");
   remove_leftovers(folder / "no/such/folder");
-  EXPECT_EQ(folder.entries(), 4U);
+  EXPECT_EQ(folder.entries(), others.size());
+  folder.put(left[0], "");
+  AtomicFile file(folder / "a.h5");
+  file.write("whole");
+  file.commit();
+  EXPECT_EQ(folder.entries(), others.size()) << "whoever writes the file anew tidies up";
+}
+
+TEST(AtomicFile, HasNamesAsLongAsTheFileSystemAllows) {
+  const TemporaryFolder folder;
+  const std::string name(255, 'n');
+  AtomicFile file(folder / name);
+  file.write("whole");
+  file.commit();
+  EXPECT_EQ(bytes_of(folder / name), "whole");
 }
 
 TEST(ReadBytes, SaysWhichFileIsMissing) {

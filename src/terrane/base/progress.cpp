@@ -84,13 +84,13 @@ class TerminalProgress final : public Progress {
     const int filled = static_cast<int>(part * width);
     std::string line = fmt::format("\r{} [{:=<{}}{:<{}}] {:3.0f} %  {}", what_, "", filled, "",
                                    width - filled, 100 * part, left);
-    fmt::print(stderr, "{}\033[K", line);
+    std::fputs((line + "\033[K").c_str(), stderr);
     std::fflush(stderr);
     drawn_ = true;
   }
 
   void wipe() {
-    if (drawn_) fmt::print(stderr, "\r\033[K");
+    if (drawn_) std::fputs("\r\033[K", stderr);
     drawn_ = false;
     std::fflush(stderr);
   }

@@ -1,16 +1,17 @@
 #include "terrane/cli/command.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <iterator>
 #include <new>
 
 #include "terrane/base/text.hpp"
 #include "terrane/base/version.hpp"
+#include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/simulation/serve.hpp"
@@ -18,12 +19,6 @@
 namespace terrane::cli {
 
 namespace {
-
-/// "terrane: job.toml:14: survey.height: ...", the next move indented below. Red only on a terminal.
-void complain(const std::string& message) {
-  const bool colour = isatty(STDERR_FILENO) && !std::getenv("NO_COLOR");
-  fmt::print(stderr, "{}terrane:{} {}\n", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", message);
-}
 
 void add_job_options(CLI::App& verb, JobOptions& options) {
   verb.add_option("job", options.job, "The job file (TOML); - reads it from standard input.")
@@ -194,6 +189,11 @@ int command_of_rank_0(int argc, const char* const* argv, const Registry& registr
                          "Allowed: " + joined(verbs) + ". `terrane --help` tells what they do.");
     }
     app.parse(argc, argv);
+    // What `run` says is a courtesy; of the other verbs the text is what was asked for.
+    if (const int lost = lost_output(); lost != 0 && status == 0 && !run_verb->parsed()) {
+      complain(fmt::format("standard output: cannot be written: {}", std::strerror(lost)));
+      return 1;
+    }
     return status;
   } catch (const OutOfStep& error) {
     complain(error.what());

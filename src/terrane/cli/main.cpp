@@ -6,6 +6,7 @@
 #include <string>
 
 #include "terrane/cli/command.hpp"
+#include "terrane/cli/terminal.hpp"
 #ifdef TERRANE_HAS_MPI
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/comm/comm_mpi.hpp"
@@ -36,7 +37,7 @@ int command_on(terrane::Comm& ranks, int argc, char** argv, const std::string& l
     if (ranks.rank() == 0)  // whose choice counts
       use = terrane::gpu_link_use_from_text(std::getenv("TERRANE_NCCL"), "TERRANE_NCCL");
   } catch (const terrane::InputError& error) {
-    fmt::print(stderr, "terrane: {}\n", error.what());
+    terrane::cli::complain(error.what());
     terrane::dismiss(ranks);
     return 2;
   }
@@ -51,6 +52,7 @@ int command_on(terrane::Comm& ranks, int argc, char** argv, const std::string& l
 }  // namespace
 
 int main(int argc, char** argv) {
+  terrane::cli::prepare_terminal();
   using terrane::cli::command;
 #ifdef TERRANE_HAS_MPI
   char library[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -69,10 +71,10 @@ int main(int argc, char** argv) {
       const auto comm = terrane::mpi_comm(MPI_COMM_WORLD);
       if (comm->size() == 1 && launched_ranks() > 1) {
         // Each would run the whole job and write the same files.
-        fmt::print(stderr,
-                   "terrane: ranks: {} were started, and {} sees one\n"
-                   "         Start them with its own mpirun, or with srun --mpi=pmix.\n",
-                   launched_ranks(), mpi);
+        terrane::cli::complain(
+            fmt::format("ranks: {} were started, and {} sees one\n"
+                        "         Start them with its own mpirun, or with srun --mpi=pmix.",
+                        launched_ranks(), mpi));
         status = 2;
       } else {
         terrane::share_processors(comm->on_node().count);
@@ -85,10 +87,10 @@ int main(int argc, char** argv) {
 #else
   const std::string mpi;
   if (launched_ranks() > 1) {
-    fmt::print(stderr,
-               "terrane: ranks: {} were started, and this build has no MPI\n"
-               "         Build it where CMake finds MPI (Debian: libopenmpi-dev), or start one process.\n",
-               launched_ranks());
+    terrane::cli::complain(
+        fmt::format("ranks: {} were started, and this build has no MPI\n"
+                    "         Build it where CMake finds MPI (Debian: libopenmpi-dev), or start one process.",
+                    launched_ranks()));
     return 2;
   }
 #endif

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/survey/observed.hpp"
@@ -47,6 +48,11 @@ void to_frame(std::vector<Column>& columns, io::Attributes& attributes, const Co
 }  // namespace
 
 int convert(const ConvertOptions& options) {
+  std::error_code failed;
+  if (std::filesystem::is_regular_file(options.to, failed))
+    for (const auto* read : {&options.from, &options.mesh})
+      if (!read->empty() && std::filesystem::equivalent(*read, options.to, failed) && !failed)
+        throw InputError(options.to, "this file is read and would be overwritten", "Name another file.");
   io::ReadOptions read;
   read.format = options.from_format;
   read.mesh = options.mesh;
@@ -67,17 +73,16 @@ int convert(const ConvertOptions& options) {
   write.format = options.to_format;
   write.field = options.field;
   if (const auto names = io::left_out(options.to, content, write); !names.empty())
-    fmt::print(stderr, "terrane: warning: {}: this format leaves out {}\n", options.to,
-               fmt::join(names, ", "));
+    warn(fmt::format("{}: this format leaves out {}", options.to, fmt::join(names, ", ")));
   io::write(options.to, content, write);
   return 0;
 }
 
 int list_formats() {
-  fmt::print("{:<16} {:<36} {:<20} {:<6} {}\n", "format", "", "extensions", "", "holds");
+  say("{:<16} {:<36} {:<20} {:<6} {}\n", "format", "", "extensions", "", "holds");
   for (const auto& format : io::formats())
-    fmt::print("{:<16} {:<36} {:<20} {:<6} {}\n", format.name, format.title, format.extensions,
-               fmt::format("{}{}", format.reads ? "r" : "-", format.writes ? "w" : "-"), format.holds);
+    say("{:<16} {:<36} {:<20} {:<6} {}\n", format.name, format.title, format.extensions,
+        fmt::format("{}{}", format.reads ? "r" : "-", format.writes ? "w" : "-"), format.holds);
   return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/base/version.hpp"
+#include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/parallel/device/device.hpp"
 
@@ -58,23 +59,22 @@ int devices(const std::string& mpi) {
   CPU_ZERO(&allowed);
   const int usable =
       sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : omp_get_num_procs();
-  fmt::print("cpu\n  {:<10} {}\n", "processor", cpu.model);
-  if (cpu.cores) fmt::print("  {:<10} {}\n", "cores", cpu.cores);
-  fmt::print("  {:<10} {} of {} processors usable, {} threads by default\n", "threads", usable,
-             omp_get_num_procs(), omp_get_max_threads());
-  fmt::print("  {:<10} {}\n", "vectors", instruction_set());
-  fmt::print("  {:<10} {} available\n", "memory", bytes_text(static_cast<double>(available_memory())));
+  say("cpu\n  {:<10} {}\n", "processor", cpu.model);
+  if (cpu.cores) say("  {:<10} {}\n", "cores", cpu.cores);
+  say("  {:<10} {} of {} processors usable, {} threads by default\n", "threads", usable, omp_get_num_procs(),
+      omp_get_max_threads());
+  say("  {:<10} {}\n", "vectors", instruction_set());
+  say("  {:<10} {} available\n", "memory", bytes_text(static_cast<double>(available_memory())));
   const auto found = gpus();
   for (const auto& gpu : found) {
-    fmt::print("cuda:{}\n  {:<10} {}\n", gpu.index, "GPU", gpu.name);
-    fmt::print("  {:<10} {} of {} free\n", "memory", bytes_text(static_cast<double>(gpu.memory.free)),
-               bytes_text(static_cast<double>(gpu.memory.total)));
-    fmt::print(
-        "  {:<10} compute capability {}.{}, {} multiprocessors, {:.3g} multiply-adds in double a second\n",
+    say("cuda:{}\n  {:<10} {}\n", gpu.index, "GPU", gpu.name);
+    say("  {:<10} {} of {} free\n", "memory", bytes_text(static_cast<double>(gpu.memory.free)),
+        bytes_text(static_cast<double>(gpu.memory.total)));
+    say("  {:<10} compute capability {}.{}, {} multiprocessors, {:.3g} multiply-adds in double a second\n",
         "processor", gpu.capability[0], gpu.capability[1], gpu.multiprocessors, gpu.fp64_per_second);
   }
-  if (found.empty()) fmt::print("cuda\n  {}\n", why_no_gpu());
-  fmt::print("mpi\n  {}\n{}\n", mpi.empty() ? "not in this build" : mpi, version_line());
+  if (found.empty()) say("cuda\n  {}\n", why_no_gpu());
+  say("mpi\n  {}\n{}\n", mpi.empty() ? "not in this build" : mpi, version_line());
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/io/registry.hpp"
 
@@ -12,11 +13,11 @@ int info(const std::vector<std::string>& files, const std::string& mesh) {
   options.mesh = mesh;
   for (const auto& file : files) {
     if (std::filesystem::path(file).extension() == ".toml") {
-      fmt::print("{}: a job file; `terrane check {}` tells what it does\n", file, file);
+      say("{}: a job file; `terrane check {}` tells what it does\n", file, file);
       continue;
     }
     const auto text = InputPhase::within([&] { return io::describe(io::read(file, options), file); });
-    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+    say("{}{}", text, text.ends_with('\n') ? "" : "\n");
   }
   return 0;
 }

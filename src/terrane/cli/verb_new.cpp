@@ -6,6 +6,7 @@
 #include <map>
 
 #include "terrane/base/text.hpp"
+#include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/job/document.hpp"
@@ -59,7 +60,7 @@ int new_job(const Registry& registry, const NewOptions& options) {
   const auto text = options.reference ? job_reference(physics.name, physics.summary, physics.sections)
                                       : commented_job(physics, options);
   if (options.file.empty()) {
-    fmt::print("{}", text);
+    say("{}", text);
     return 0;
   }
   if (std::filesystem::exists(options.file))
@@ -67,7 +68,7 @@ int new_job(const Registry& registry, const NewOptions& options) {
   io::AtomicFile file(options.file);
   file.write(text);
   file.commit();
-  fmt::print("wrote {}; next: terrane run {}\n", options.file, options.file);
+  say("wrote {}; next: terrane run {}\n", options.file, options.file);
   return 0;
 }
 

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,6 +54,33 @@ std::string python() {
   return "python3";
 }
 
+/// Its exit status. Throws Cancelled, and UnsupportedError where there is no Python.
+int run_python(std::vector<std::string> words, bool speaks) {
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0) throw FileError("plot", fmt::format("Python cannot be started: {}", std::strerror(errno)));
+  if (child == 0) {
+    if (const int nowhere = speaks ? -1 : open("/dev/null", O_WRONLY); nowhere >= 0) {
+      dup2(nowhere, STDOUT_FILENO);
+      dup2(nowhere, STDERR_FILENO);
+    }
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) throw Cancelled();
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  if (code == 127)
+    throw UnsupportedError("plot", fmt::format("Python is not there as \"{}\"", words[0]),
+                           "Install Python 3, or name it with TERRANE_PYTHON.");
+  return code;
+}
+
 }  // namespace
 
 int plot(const PlotOptions& options) {
@@ -72,25 +100,19 @@ int plot(const PlotOptions& options) {
   for (const auto& channel : options.channels) channels += (channels.empty() ? "" : ",") + channel;
   add("--channels", channels);
 
-  std::vector<char*> arguments;
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child < 0) throw FileError("plot", fmt::format("Python cannot be started: {}", std::strerror(errno)));
-  if (child == 0) {
-    execvp(arguments[0], arguments.data());
-    _exit(127);
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) throw Cancelled();
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-  if (code == 127)
-    throw UnsupportedError("plot", fmt::format("Python is not there as \"{}\"", words[0]),
-                           "Install Python 3, or name it with TERRANE_PYTHON.");
-  return code;  // the script has said what was wrong
+  return run_python(words, true);  // the script has said what was wrong
+}
+
+void check_drawing(const std::string& source) {
+  const bool netcdf = source.ends_with(".nc");
+  if (run_python({python(), "-c", netcdf ? "import matplotlib, numpy, netCDF4" : "import matplotlib, numpy"},
+                 false) == 0)
+    return;
+  throw UnsupportedError(
+      "output.plots",
+      fmt::format("Python (\"{}\") lacks {}", python(),
+                  netcdf ? "matplotlib, numpy or netCDF4" : "matplotlib or numpy"),
+      "Install them, name another Python with TERRANE_PYTHON, or leave plots out: --no-plots.");
 }
 
 }  // namespace terrane::cli

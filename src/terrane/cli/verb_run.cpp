@@ -1,15 +1,21 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
+#include <new>
+#include <optional>
 
 #include "terrane/base/progress.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
+#include "terrane/cli/watch.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/job/output.hpp"
+#include "terrane/simulation/files.hpp"
 #include "terrane/simulation/write_result.hpp"
 
 namespace terrane::cli {
@@ -19,9 +25,7 @@ namespace {
 std::string from_standard_input() {
   std::string text;
   char buffer[4096];
-  for (std::size_t n = 0;
-       (n = std::fread(buffer, 1, sizeof buffer, stdin)) > 0 && text.size() <= Config::largest;)
-    text.append(buffer, n);
+  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;) text.append(buffer, n);
   return text;
 }
 
@@ -31,22 +35,81 @@ void print_report(const Result& result) {
     names += fmt::format("{}{} [{}]", names.empty() ? "" : ", ", field.name, field.unit);
   for (const auto& v : result.data.variables)
     names += fmt::format("{}{} [{}]", names.empty() ? "" : ", ", v.name, v.unit);
-  fmt::print("  {:<10} {}\n{}", "computed", names, printable(result.report.text()));
-}
-
-/// What the files will not hold; throws for a file that would hold nothing.
-std::vector<std::string> left_out(const Simulation& simulation, const Output& output) {
-  std::vector<std::string> warnings;
-  const auto outline = simulation.outline();
-  for (const auto& path : output.files)
-    if (const auto names = terrane::left_out(path.string(), outline); !names.empty())
-      warnings.push_back(
-          fmt::format("{}: this format leaves out {}", path.filename().string(), fmt::join(names, ", ")));
-  return warnings;
+  say("  {:<10} {}\n{}", "computed", names, printable(result.report.text()));
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
-  for (const auto& warning : warnings) fmt::print(stderr, "terrane: warning: {}\n", printable(warning));
+  for (const auto& warning : warnings) warn(warning);
+}
+
+std::filesystem::path absolute(const std::string& given, const char* option) {
+  std::error_code failed;
+  auto path = std::filesystem::absolute(given, failed);
+  if (failed)
+    throw InputError(
+        option,
+        fmt::format("\"{}\" starts from the current folder, which is not there: {}", given, failed.message()),
+        "Name a folder that starts with /.");
+  return path;
+}
+
+/// As people would write it from where they are, when that is known.
+std::string shown(const std::filesystem::path& path) {
+  std::error_code failed;
+  const auto here = std::filesystem::current_path(failed);
+  return failed ? path.string() : path.lexically_proximate(here).string();
+}
+
+/// The file that plots are drawn from; check_files() has seen that there is one.
+std::filesystem::path plot_source(const Output& output) {
+  std::filesystem::path source;
+  for (const auto& path : output.files)
+    if (path.extension() == ".nc" || (source.empty() && path.extension() == ".csv")) source = path;
+  return source;
+}
+
+/// Writes what it is given and keeps what went wrong, so that one file that fails takes no other with it.
+class Writing {
+ public:
+  explicit Writing(const Progress& progress) : progress_(progress) {}
+
+  template <class Write>
+  void file(const std::filesystem::path& path, Write&& write) {
+    if (progress_.cancelled()) throw Cancelled();
+    try {
+      write();
+      written_.push_back(path);
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      failures_.push_back(
+          fmt::format("{}: out of memory\n         This file is not written.", path.string()));
+    } catch (const std::exception& error) {
+      failures_.emplace_back(error.what());
+    }
+  }
+
+  const std::vector<std::filesystem::path>& written() const { return written_; }
+  const std::vector<std::string>& failures() const { return failures_; }
+  bool has(const std::filesystem::path& path) const {
+    return std::find(written_.begin(), written_.end(), path) != written_.end();
+  }
+
+ private:
+  const Progress& progress_;
+  std::vector<std::filesystem::path> written_;
+  std::vector<std::string> failures_;
+};
+
+/// All files of a finished run; its checkpoint goes when they are whole.
+void write_files(Writing& writing, const Result& result, const Simulation& simulation, const Output& output,
+                 const std::filesystem::path& checkpoint) {
+  for (const auto& path : output.files) writing.file(path, [&] { write_result(path.string(), result); });
+  for (const auto& path : output.model) writing.file(path, [&] { simulation.write_model(path.string()); });
+  if (!writing.failures().empty()) return;
+  std::error_code not_there;
+  std::filesystem::remove(checkpoint, not_there);
+  io::remove_leftovers(checkpoint.string());
 }
 
 }  // namespace
@@ -58,13 +121,13 @@ Config read_job(const JobOptions& options) {
   if (!options.output.empty()) {
     // From where the command runs, not from the folder of the job.
     std::string quoted;
-    for (const char c : std::filesystem::absolute(options.output).string()) {
+    for (const char c : absolute(options.output, "--output").string()) {
       if (c == '"' || c == '\\') quoted += '\\';
       quoted += c;
     }
     given.sets.push_back(fmt::format("output.folder=\"{}\"", quoted));
   }
-  if (!options.data.empty()) given.arguments["data"] = std::filesystem::absolute(options.data).string();
+  if (!options.data.empty()) given.arguments["data"] = absolute(options.data, "--data").string();
   for (const auto& argument : options.arguments) {
     const auto equals = argument.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -75,6 +138,65 @@ Config read_job(const JobOptions& options) {
   return Config::read(options.job, given);
 }
 
+namespace {
+
+/// Everything after reading; the exit status. Throws Cancelled.
+int compute_and_write(const Config& config, const Job& job, const JobOptions& options,
+                      const Runtime& runtime) {
+  const auto& output = job.output;
+  auto& simulation = *job.simulation;
+  auto& progress = *runtime.progress;
+  const bool plots = options.plots && !output.plots.empty();
+
+  // Whatever would keep a file from being written is found before hours of work, not after.
+  print_warnings(check_files(config, simulation, output, plots));
+  if (plots) check_drawing(plot_source(output).string());
+  make_folders(output, plots);
+
+  if (!options.quiet) say("{}\n", printable(config.name()));
+  std::error_code failed;
+  if (!options.resume && std::filesystem::exists(runtime.checkpoint.file, failed))
+    print_warnings({fmt::format("{} is left from an interrupted run: --resume goes on from it",
+                                runtime.checkpoint.file.string())});
+  const auto result = simulation.run(runtime);
+
+  // Files first: whoever reads what is said may be slow, or gone.
+  Writing writing(progress);
+  write_files(writing, result, simulation, output, runtime.checkpoint.file);
+  if (!options.quiet) {
+    print_report(result);
+    for (const auto& path : writing.written()) say("  {:<10} {}\n", "wrote", shown(path));
+  }
+  print_warnings(result.report.warnings);
+  for (const auto& failure : writing.failures()) complain(failure);
+  int status = writing.failures().empty() ? 0 : 1;
+  if (!plots) return status;
+
+  const auto source = plot_source(output);
+  if (!writing.has(source)) return status;
+  for (const auto& path : output.plots) {
+    if (progress.cancelled()) throw Cancelled();
+    PlotOptions picture;
+    picture.file = source.string();
+    picture.out = path.string();
+    picture.channels = output.plot_channels;
+    if (const int refused = plot(picture)) status = refused;
+    else if (!options.quiet) say("  {:<10} {}\n", "wrote", shown(path));
+  }
+  return status;
+}
+
+/// What an interrupted run says: where to go on, when there is something to go on from.
+std::string interrupted(const JobOptions& options, const std::filesystem::path& checkpoint) {
+  std::error_code failed;
+  if (!std::filesystem::exists(checkpoint, failed)) return Cancelled().what();
+  return fmt::format(
+      "run: interrupted; {} keeps what is done\n         `terrane run {} --resume` goes on from it.",
+      shown(checkpoint), options.job);
+}
+
+}  // namespace
+
 int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   // Nothing is written while the input is read: Ctrl-C may end the process there and then.
   const auto [config, job] = InputPhase::within([&] {
@@ -82,74 +204,24 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
     auto made = registry.make(read);
     return std::pair{std::move(read), std::move(made)};
   });
-  const auto& output = job.output;
   const auto progress = terminal_progress();
-  const auto stop_if_cancelled = [&] {
-    if (progress->cancelled()) throw Cancelled();
-  };
-
-  print_warnings(left_out(*job.simulation, output));
-  // A folder that cannot be made is found before hours of work, not after.
-  for (const auto* files : {&output.files, &output.model, &output.plots})
-    for (const auto& file : *files) {
-      std::error_code failed;
-      std::filesystem::create_directories(file.parent_path(), failed);
-      if (failed)
-        throw FileError(file.parent_path().string(), "the folder cannot be made: " + failed.message(),
-                        "Name another with --output FOLDER.");
-    }
-
-  if (!options.quiet) fmt::print("{}\n", printable(config.name()));
-  std::fflush(stdout);
   auto runtime = job.runtime;
   runtime.comm = &comm;
   runtime.progress = progress.get();
   runtime.checkpoint.resume = options.resume;
-  if (!options.resume && std::filesystem::exists(runtime.checkpoint.file))
-    print_warnings({fmt::format("{} is left from an interrupted run: --resume goes on from it",
-                                runtime.checkpoint.file.string())});
-  const auto result = job.simulation->run(runtime);
-  if (!options.quiet) print_report(result);
-  print_warnings(result.report.warnings);
-
-  const auto wrote = [&](const std::filesystem::path& path) {
-    if (!options.quiet)
-      fmt::print("  {:<10} {}\n", "wrote",
-                 path.lexically_proximate(std::filesystem::current_path()).string());
-    std::fflush(stdout);
+  const auto last_words = [&] {
+    progress->finish();  // the bar goes first
+    complain(interrupted(options, runtime.checkpoint.file));
   };
-  for (const auto& path : output.files) {
-    stop_if_cancelled();
-    write_result(path.string(), result);
-    if (options.resume) io::remove_leftovers(path.string());  // of the run that this one goes on from
-    wrote(path);
+  // Ranks agree at the end of a round that all of them stop.
+  std::optional<Watch> watch;
+  if (comm.size() == 1) watch.emplace(*progress, runtime.checkpoint.file, last_words);
+  try {
+    return compute_and_write(config, job, options, runtime);
+  } catch (const Cancelled&) {
+    last_words();
+    return 130;
   }
-  std::error_code not_there;
-  std::filesystem::remove(runtime.checkpoint.file, not_there);
-  io::remove_leftovers(runtime.checkpoint.file.string());
-  for (const auto& path : output.model) {
-    stop_if_cancelled();
-    job.simulation->write_model(path.string());
-    wrote(path);
-  }
-  if (!options.plots || output.plots.empty()) return 0;
-
-  std::filesystem::path source;
-  for (const auto& path : output.files)
-    if (path.extension() == ".nc" || (source.empty() && path.extension() == ".csv")) source = path;
-  if (source.empty())
-    throw InputError(config.table("output").where("plots"), "plots are drawn from a result in .nc or .csv",
-                     "Add one to output.files.");
-  for (const auto& path : output.plots) {
-    stop_if_cancelled();
-    PlotOptions picture;
-    picture.file = source.string();
-    picture.out = path.string();
-    picture.channels = output.plot_channels;
-    if (const int failed = plot(picture)) return failed;
-    wrote(path);
-  }
-  return 0;
 }
 
 int check(const Registry& registry, const JobOptions& options, Comm& comm) {
@@ -157,11 +229,12 @@ int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   auto job = InputPhase::within([&] { return registry.make(config); });
   job.runtime.comm = &comm;
   job.runtime.checkpoint = {};
-  print_warnings(left_out(*job.simulation, job.output));
+  print_warnings(check_files(config, *job.simulation, job.output));
+  if (!job.output.plots.empty()) check_drawing(plot_source(job.output).string());
   const auto plan = job.simulation->check(job.runtime);
-  fmt::print("{}: the job is sound\n{}", printable(config.name()), printable(plan.text()));
+  say("{}: the job is sound\n{}", printable(config.name()), printable(plan.text()));
   for (const auto* files : {&job.output.files, &job.output.model, &job.output.plots})
-    for (const auto& path : *files) fmt::print("  {:<10} {}\n", "would write", path.string());
+    for (const auto& path : *files) say("  {:<10} {}\n", "would write", path.string());
   return 0;
 }
 

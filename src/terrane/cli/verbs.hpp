@@ -50,6 +50,8 @@ int info(const std::vector<std::string>& files, const std::string& mesh);
 int convert(const ConvertOptions& options);
 int list_formats();
 int plot(const PlotOptions& options);
+/// Throws UnsupportedError where Python cannot draw what stands in a file of this name.
+void check_drawing(const std::string& source);
 /// mpi: the library of this build; empty when it has none.
 int devices(const std::string& mpi);
 

@@ -238,8 +238,10 @@ std::optional<GridData> to_grid(const Table& table) {
   for (const auto& c : table.columns) {
     if (&c == x || &c == y) continue;
     Column field{c.name, c.unit, c.description, {}};
-    field.values.reserve(n);
-    for (const auto row : row_of) field.values.push_back(c.values[row]);
+    if (!c.values.empty()) {  // it is, in an outline
+      field.values.reserve(n);
+      for (const auto row : row_of) field.values.push_back(c.values[row]);
+    }
     grid.fields.push_back(std::move(field));
   }
   for (auto& v : grid.easting) v *= x_factor;

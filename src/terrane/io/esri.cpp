@@ -130,21 +130,27 @@ GridData read_esri(const std::string& path) {
   return read_esri(in);
 }
 
-void write_esri(const std::string& path, const GridData& grid, const std::string& field) {
-  const Column& f = one_field(path, grid, field);
+void check_esri(const std::string& path, const GridData& grid, const std::string& field) {
+  one_field(path, grid, field);
   const double dx = even_spacing(path, "easting", grid.easting),
                dy = even_spacing(path, "northing", grid.northing);
   if (!(std::abs(dx - dy) <= 1e-6 * dx))
     throw InputError(path,
                      fmt::format("cells of {} by {} are not square, and this format needs that", dx, dy),
                      "Write NetCDF, a Surfer grid or CSV.");
-  constexpr double missing = -9999;
-  if (std::find(f.values.begin(), f.values.end(), missing) != f.values.end())
-    throw InputError(path, "a value of -9999 would be read back as a gap", "Write NetCDF.");
+}
+
+void write_esri(const std::string& path, const GridData& grid, const std::string& field) {
+  check_esri(path, grid, field);
+  const Column& f = one_field(path, grid, field);
+  const double dx = even_spacing(path, "easting", grid.easting);
+  // A value that no node has stands for gaps.
+  double missing = -9999;
+  while (std::find(f.values.begin(), f.values.end(), missing) != f.values.end()) missing = 10 * missing - 9;
   AtomicFile file(path);
-  file.write(fmt::format("ncols {}\nnrows {}\nxllcenter {}\nyllcenter {}\ncellsize {}\nNODATA_value -9999\n",
+  file.write(fmt::format("ncols {}\nnrows {}\nxllcenter {}\nyllcenter {}\ncellsize {}\nNODATA_value {}\n",
                          grid.easting.size(), grid.northing.size(), grid.easting.front(),
-                         grid.northing.front(), dx));
+                         grid.northing.front(), dx, missing));
   fmt::memory_buffer row;
   for (std::size_t j = grid.northing.size(); j-- > 0;) {
     row.clear();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <lzma.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -13,11 +14,14 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <mutex>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
@@ -56,6 +60,33 @@ bool is_special(const std::string& path) {
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
+/// ".name." of ".name.<pid>.<n>.tmp": what temporary names beside the target begin with. Long names are cut,
+/// so that the whole stays below what file systems allow.
+std::string temporary_start(const fs::path& target) {
+  constexpr std::size_t most = 200;
+  return "." + target.filename().string().substr(0, most) + ".";
+}
+
+/// Temporary files of this process that have not taken their names yet.
+struct Unfinished {
+  std::mutex lock;
+  std::vector<std::pair<std::string, std::string>> files;  ///< (temporary, target)
+
+  void add(const std::string& temporary, const std::string& target) {
+    const std::lock_guard guard(lock);
+    files.emplace_back(temporary, target);
+  }
+  void remove(const std::string& temporary) {
+    const std::lock_guard guard(lock);
+    std::erase_if(files, [&](const auto& file) { return file.first == temporary; });
+  }
+};
+
+Unfinished& unfinished() {
+  static auto* files = new Unfinished;  // for threads that outlive main() too
+  return *files;
+}
+
 /// Creates ".name.<pid>.<n>.tmp" beside the target; returns its descriptor.
 int create_temporary(const std::string& path, const std::string& target, std::string& temporary) {
   std::error_code ignored;
@@ -64,10 +95,10 @@ int create_temporary(const std::string& path, const std::string& target, std::st
   const fs::path p(target);
   if (p.filename().empty()) throw FileError(path, "is not the name of a file");
   for (unsigned n = 0;; ++n) {
-    temporary =
-        (p.parent_path() / fmt::format(".{}.{}.{}.tmp", p.filename().string(), ::getpid(), n)).string();
+    temporary = (p.parent_path() / fmt::format("{}{}.{}.tmp", temporary_start(p), ::getpid(), n)).string();
     const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) {
+      unfinished().add(temporary, target);
       struct stat old {};
       if (::stat(target.c_str(), &old) == 0 && ::fchmod(descriptor, old.st_mode & 07777) != 0) {
         // The file then has the ordinary permissions of a new one.
@@ -82,8 +113,15 @@ int create_temporary(const std::string& path, const std::string& target, std::st
   }
 }
 
+void drop_temporary(const std::string& temporary) {
+  ::unlink(temporary.c_str());
+  unfinished().remove(temporary);
+}
+
 void rename_into_place(const std::string& path, const std::string& temporary, const std::string& target) {
   if (::rename(temporary.c_str(), target.c_str()) != 0) fail_write(path, "cannot take its name", errno);
+  unfinished().remove(temporary);
+  remove_leftovers(target);
   auto folder = fs::path(target).parent_path();
   if (folder.empty()) folder = ".";
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -95,21 +133,62 @@ void rename_into_place(const std::string& path, const std::string& temporary, co
 
 }  // namespace
 
+namespace {
+
+/// Whether the file is one that a process left here when it was killed: its number stands in the name, no
+/// such process is there, and nobody (on another machine of this file system) holds the file locked.
+bool is_leftover(const fs::path& file, std::string_view start) {
+  const auto name = file.filename().string();
+  constexpr std::string_view end = ".tmp";
+  if (!name.starts_with(start) || !name.ends_with(end) || name.size() < start.size() + end.size())
+    return false;
+  const auto numbers = std::string_view(name).substr(start.size(), name.size() - start.size() - end.size());
+  const auto dot = numbers.find('.');
+  const auto all_digits = [](std::string_view text) {
+    return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == text.npos;
+  };
+  if (dot == numbers.npos || !all_digits(numbers.substr(0, dot)) || !all_digits(numbers.substr(dot + 1)))
+    return false;
+  std::int64_t process = 0;
+  if (!parse_integer(numbers.substr(0, dot), process) || process < 1) return false;
+  if (::kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH) return false;
+  struct stat status {};
+  if (::lstat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid())
+    return false;
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) return false;
+  const bool free = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  ::close(descriptor);
+  return free;
+}
+
+}  // namespace
+
 void remove_leftovers(const std::string& path) noexcept {
   try {
     std::error_code ignored;
     const fs::path file(path);
     const auto folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
-    const auto start = "." + file.filename().string() + ".";
+    const auto start = temporary_start(file);
     std::vector<fs::path> left;
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-      const auto name = entry.path().filename().string();
-      if (name.starts_with(start) && name.ends_with(".tmp")) left.push_back(entry.path());
-    }
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      if (is_leftover(entry.path(), start)) left.push_back(entry.path());
     for (const auto& entry : left) fs::remove(entry, ignored);
   } catch (...) {
     // What cannot be removed stays.
   }
+}
+
+std::vector<std::string> unfinished_files() {
+  const std::lock_guard guard(unfinished().lock);
+  std::vector<std::string> targets;
+  for (const auto& [temporary, target] : unfinished().files) targets.push_back(target);
+  return targets;
+}
+
+void remove_unfinished() noexcept {
+  const std::lock_guard guard(unfinished().lock);
+  for (const auto& [temporary, target] : unfinished().files) ::unlink(temporary.c_str());
 }
 
 void check_name(const std::string& path) {
@@ -125,7 +204,7 @@ PendingPath::PendingPath(std::string path) : path_(std::move(path)), target_(res
 }
 
 PendingPath::~PendingPath() {
-  if (!committed_ && !temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!committed_ && !temporary_.empty()) drop_temporary(temporary_);
 }
 
 void PendingPath::reserve(std::size_t bytes) {
@@ -166,12 +245,13 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(resol
     if (descriptor_ < 0) fail_write(path_, "cannot be written", errno);
   } else {
     descriptor_ = create_temporary(path_, target_, temporary_);
+    ::flock(descriptor_, LOCK_EX | LOCK_NB);  // tells remove_leftovers elsewhere that it is being written
   }
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) drop_temporary(temporary_);
 }
 
 void AtomicFile::write(std::string_view bytes) {

@@ -57,8 +57,14 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-/// Removes what processes that were killed while they wrote this file left beside it.
+/// Removes what processes that were killed while they wrote this file left beside it: ".name.PID.N.tmp" of
+/// this user whose process is gone. Every file that takes its name does so.
 void remove_leftovers(const std::string& path) noexcept;
+
+/// The names for which this process is writing files now, and have them removed unfinished: for a process
+/// that is about to end without unwinding.
+std::vector<std::string> unfinished_files();
+void remove_unfinished() noexcept;
 
 /// Throws FileError when a name holds a zero byte, where the system would cut it.
 void check_name(const std::string& path);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <set>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
@@ -532,7 +533,7 @@ class Writer {
                bool single = false) {
     int id = 0;
     const nc_type type = single ? NC_FLOAT : NC_DOUBLE;
-    check(nc_def_var(file_, clean(name).c_str(), type, static_cast<int>(dimensions.size()), dimensions.data(),
+    check(nc_def_var(file_, fresh(name).c_str(), type, static_cast<int>(dimensions.size()), dimensions.data(),
                      &id));
     if (size >= least_to_compress) check(nc_def_var_deflate(file_, id, 1, 1, compression_level));
     if (may_miss) check(nc_put_att_double(file_, id, "_FillValue", type, 1, &nan));
@@ -541,7 +542,7 @@ class Writer {
 
   int string_variable(const std::string& name, int d) {
     int id = 0;
-    check(nc_def_var(file_, clean(name).c_str(), NC_STRING, 1, &d, &id));
+    check(nc_def_var(file_, fresh(name).c_str(), NC_STRING, 1, &d, &id));
     return id;
   }
 
@@ -563,10 +564,32 @@ class Writer {
     file_out_.commit();
   }
 
-  /// A slash parts groups in NetCDF.
+  /// As NetCDF allows names: without slashes and control characters, no blank at the end, a letter, digit or
+  /// underscore at the start.
   static std::string clean(std::string name) {
-    std::replace(name.begin(), name.end(), '/', '_');
-    return name.empty() ? "unnamed" : name;
+    std::replace_if(
+        name.begin(), name.end(),
+        [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '_');
+    while (name.ends_with(' ')) name.pop_back();
+    if (name.empty()) return "unnamed";
+    const auto first = static_cast<unsigned char>(name.front());
+    if (first < 0x80 && !std::isalnum(first) && first != '_') name.insert(0, 1, '_');
+    if (name.size() > NC_MAX_NAME) {
+      name.resize(NC_MAX_NAME);
+      while ((static_cast<unsigned char>(name.back()) & 0xC0) == 0x80) name.pop_back();  // half a character
+      if (static_cast<unsigned char>(name.back()) >= 0xC0) name.pop_back();
+    }
+    return name;
+  }
+
+  /// A clean name that no variable has yet, unless two are called the same: NetCDF refuses these.
+  std::string fresh(const std::string& wanted) {
+    auto name = clean(wanted);
+    if (!given_.insert(wanted).second) return name;
+    int id = 0;
+    for (int n = 2; nc_inq_varid(file_, name.c_str(), &id) == NC_NOERR; ++n)
+      name = fmt::format("{}_{}", clean(wanted).substr(0, NC_MAX_NAME - 12), n);
+    return name;
   }
 
  private:
@@ -576,6 +599,7 @@ class Writer {
                       "Nothing was left behind.");
   }
   AtomicFile file_out_;
+  std::set<std::string> given_;
   int file_ = -1;
   bool open_ = false;
 };

@@ -443,10 +443,31 @@ void write(const std::string& path, const Content& content, const WriteOptions& 
 std::vector<std::string> left_out(const std::string& path, const Content& content,
                                   const WriteOptions& options) {
   const Format& format = format_to_write(path, options);
-  if (format.name == "ubc-gravity")
+  const auto& name = format.name;
+  const auto* mesh = std::get_if<MeshData>(&content);
+  if (name == "netcdf" && mesh != nullptr) return {};
+  if (name == "netcdf" || name == "csv") {
+    if (mesh != nullptr ? !holds_property(*mesh) : std::holds_alternative<Array>(content))
+      fail_kind(path, format, content, "It holds tables.");
+  } else if (name == "hdf5" || name == "ubc-mesh" || name == "vtr") {
+    as_mesh(path, format, content);
+  } else if (name == "ubc-density" || name == "ubc-model") {
+    check_ubc_property(path, as_mesh(path, format, content), unnamed(path, options.field));
+  } else if (name == "ubc-gravity") {
     return left_out_of_ubc_gravity(path, as_table(path, format, content), options.field);
-  if (format.name == "ubc-gradient")
+  } else if (name == "ubc-gradient") {
     return left_out_of_ubc_gradient(path, as_table(path, format, content), options.field);
+  } else if (name == "esri") {
+    check_esri(path, as_grid(path, format, content), options.field);
+  } else if (name == "surfer") {
+    check_surfer7(path, as_grid(path, format, content), options.field);
+  } else if (name == "surfer-text") {
+    check_surfer_text(path, as_grid(path, format, content), options.field);
+  } else if (name == "vts") {
+    as_grid(path, format, content);
+  } else {  // npy
+    as_array(path, format, content, options.field);
+  }
   return {};
 }
 

@@ -55,7 +55,7 @@ Content read(const std::string& path, const ReadOptions& options = {});
 void write(const std::string& path, const Content& content, const WriteOptions& options = {});
 
 /// Names of the fields in `content` that a file of this name would not hold, because its format has room for
-/// some channels only; columns need no values here. Throws UnsupportedError when it would hold none of them.
+/// some channels only. Throws UnsupportedError and InputError as write() would; columns need no values here.
 std::vector<std::string> left_out(const std::string& path, const Content& content,
                                   const WriteOptions& options = {});
 

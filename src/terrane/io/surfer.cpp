@@ -188,10 +188,25 @@ GridData read_surfer(const std::string& name, std::string_view bytes) {
 
 GridData read_surfer(const std::string& path) { return read_surfer(path, read_bytes(path)); }
 
-void write_surfer_text(const std::string& path, const GridData& grid, const std::string& field) {
-  const Column& f = one_field(path, grid, field);
+void check_surfer_text(const std::string& path, const GridData& grid, const std::string& field) {
+  one_field(path, grid, field);
   even_spacing(path, "easting", grid.easting);
   even_spacing(path, "northing", grid.northing);
+}
+
+void check_surfer7(const std::string& path, const GridData& grid, const std::string& field) {
+  check_surfer_text(path, grid, field);
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max());
+  if (grid.easting.size() > most || grid.northing.size() > most || grid.size() > most / sizeof(double))
+    throw InputError(path,
+                     fmt::format("a grid of {} x {} nodes is too large for this format", grid.easting.size(),
+                                 grid.northing.size()),
+                     "Write NetCDF.");
+}
+
+void write_surfer_text(const std::string& path, const GridData& grid, const std::string& field) {
+  check_surfer_text(path, grid, field);
+  const Column& f = one_field(path, grid, field);
   const auto [low, high] = range(f.values);
   if (high >= blank)
     throw InputError(path, fmt::format("a value of {} would be read back as a gap", high), "Write NetCDF.");
@@ -215,15 +230,10 @@ void write_surfer_text(const std::string& path, const GridData& grid, const std:
 }
 
 void write_surfer7(const std::string& path, const GridData& grid, const std::string& field) {
+  check_surfer7(path, grid, field);
   const Column& f = one_field(path, grid, field);
   const double dx = even_spacing(path, "easting", grid.easting),
                dy = even_spacing(path, "northing", grid.northing);
-  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max());
-  if (grid.easting.size() > most || grid.northing.size() > most || f.values.size() > most / sizeof(double))
-    throw InputError(path,
-                     fmt::format("a grid of {} x {} nodes is too large for this format", grid.easting.size(),
-                                 grid.northing.size()),
-                     "Write NetCDF.");
   const auto [low, high] = range(f.values);
   if (high >= blank)
     throw InputError(path, fmt::format("a value of {} would be read back as a gap", high), "Write NetCDF.");

@@ -17,4 +17,8 @@ GridData read_surfer(const std::string& path);
 void write_surfer_text(const std::string& path, const GridData& grid, const std::string& field = {});
 void write_surfer7(const std::string& path, const GridData& grid, const std::string& field = {});
 
+/// Throw what writing would throw; fields need no values.
+void check_surfer_text(const std::string& path, const GridData& grid, const std::string& field = {});
+void check_surfer7(const std::string& path, const GridData& grid, const std::string& field = {});
+
 }  // namespace terrane::io

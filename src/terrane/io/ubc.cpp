@@ -310,15 +310,19 @@ MeshData read_ubc_property(TextReader& in, const TensorMesh& mesh, std::string_v
   return {mesh, {{name, std::string(si_unit(kind.quantity)), name, std::move(values)}}, {}};
 }
 
-void write_ubc_property(const std::string& path, const MeshData& data, std::string_view property) {
-  const Column* column = data.find(property);
-  if (column == nullptr) {
+void check_ubc_property(const std::string& path, const MeshData& data, std::string_view property) {
+  if (data.find(property) == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& c : data.cells) names.push_back(c.name);
     throw InputError(
         path, fmt::format("the model has no cell property \"{}\"", property),
         fmt::format("UBC files hold one property, a .den file the density. It has: {}.", joined(names)));
   }
+}
+
+void write_ubc_property(const std::string& path, const MeshData& data, std::string_view property) {
+  check_ubc_property(path, data, property);
+  const Column* column = data.find(property);
   const auto& kind = property_kind(property, path);
   const double factor =
       (column->unit.empty() ? 1.0 : si_factor(kind.quantity, column->unit)) / ubc_unit(kind);

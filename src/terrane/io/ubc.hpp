@@ -27,6 +27,8 @@ MeshData read_ubc_property(TextReader& in, const TensorMesh& mesh, std::string_v
 MeshData read_ubc_property(const std::string& path, const TensorMesh& mesh,
                            std::string_view property = "density");
 void write_ubc_property(const std::string& path, const MeshData& data, std::string_view property = "density");
+/// Throws what writing would throw; columns need no values.
+void check_ubc_property(const std::string& path, const MeshData& data, std::string_view property = "density");
 
 /// Columns easting, northing, up (m) and, where there, g_u (mGal) = -gz and g_u_uncertainty (mGal).
 Table read_ubc_gravity(TextReader& in);

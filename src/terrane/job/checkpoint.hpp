@@ -14,6 +14,7 @@ struct CheckpointSettings {
   double interval = 300;       ///< seconds between two
   double least_run = 0;        ///< seconds: shorter runs keep none
   bool resume = false;         ///< go on from `file` when it is there
+  double round = 10;           ///< seconds of work of which an interruption loses the result
 };
 
 }  // namespace terrane

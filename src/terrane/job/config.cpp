@@ -47,6 +47,7 @@ struct Config::Document {
   Node root;
   /// Defaults, parsed when first asked for; a deque keeps their addresses.
   mutable std::deque<Node> defaults;
+  mutable std::vector<std::filesystem::path> inputs;
 };
 
 namespace {
@@ -215,7 +216,9 @@ Config Config::read(const std::filesystem::path& file, const Options& options) {
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (stream.bad()) throw FileError(file.string(), "the job file cannot be read to its end");
   text.resize(static_cast<std::size_t>(stream.gcount()));
-  return parse(text, file.string(), file.parent_path(), options);
+  auto job = parse(text, file.string(), file.parent_path(), options);
+  job.document_->inputs.push_back(file);
+  return job;
 }
 
 Config Config::parse(std::string_view text, std::string name, std::filesystem::path folder,
@@ -626,6 +629,7 @@ std::filesystem::path Config::input_file(std::string_view key) const {
   if (!std::filesystem::exists(file, status))
     throw wrong(key, fmt::format("the file {} does not exist", in_quotes(file.string())),
                 "Relative paths start from the folder of the job file.");
+  document_->inputs.push_back(file);
   return file;
 }
 
@@ -659,6 +663,8 @@ void Config::finish() const {
   };
   visit(visit, document_->root, "");
 }
+
+const std::vector<std::filesystem::path>& Config::inputs() const { return document_->inputs; }
 
 const std::string& Config::source() const { return document_->source; }
 const std::string& Config::name() const { return document_->name; }

@@ -121,6 +121,9 @@ class Config {
   /// Throws InputError for the first key of the whole document that nobody has read.
   void finish() const;
 
+  /// What this job reads: its own file, when there is one, and every input_file() so far.
+  const std::vector<std::filesystem::path>& inputs() const;
+
   /// The whole file as it was, followed by the overrides and arguments as comments.
   const std::string& source() const;
   const std::string& name() const;

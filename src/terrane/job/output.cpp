@@ -117,8 +117,9 @@ Output Output::read(const Config& job) {
       throw table.wrong("plots", fmt::format("\"{}\" is not a picture", path.filename().string()),
                         "Allowed: .png, .svg, .pdf.");
   output.plot_channels = table.texts("plot_channels");
-  const auto stem = output.files.empty() ? std::string("terrane") : output.files.front().stem().string();
-  output.checkpoint = checkpoint_settings(table, folder / (stem + ".checkpoint"));
+  // Two jobs in one folder write different files, and so different checkpoints.
+  const auto first = output.files.empty() ? folder / "terrane" : output.files.front();
+  output.checkpoint = checkpoint_settings(table, first.string() + ".checkpoint");
   return output;
 }
 

@@ -15,7 +15,7 @@ struct Output {
   std::vector<std::filesystem::path> model;  ///< of the model
   std::vector<std::filesystem::path> plots;  ///< maps of the result
   std::vector<std::string> plot_channels;    ///< empty: all
-  CheckpointSettings checkpoint;             ///< beside the first of the files
+  CheckpointSettings checkpoint;             ///< beside the first of the files, with its name
 
   /// Throws InputError: a file without a format that can be written, the same name twice.
   static Output read(const Config& job);

@@ -10,4 +10,7 @@ namespace terrane {
 /// program, version, build, date, physics, and the job where there was one.
 std::map<std::string, std::string> provenance(std::string_view physics, const std::string& job);
 
+/// The time now, or of SOURCE_DATE_EPOCH so that a result can be made again bit for bit. Throws InputError.
+std::string date_text();
+
 }  // namespace terrane

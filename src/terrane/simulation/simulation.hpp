@@ -29,6 +29,8 @@ class Simulation {
   virtual Result outline() const = 0;
   /// Files about the model that [output] asks for. Throws UnsupportedError, FileError.
   virtual void write_model(const std::string& path) const = 0;
+  /// Throws what write_model would throw because of the format, or for want of memory.
+  virtual void check_model(const std::string& path) const = 0;
 };
 
 /// One physics, as a house declares it: what its job files hold, and how a simulation is made of one.

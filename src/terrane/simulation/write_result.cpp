@@ -161,7 +161,9 @@ io::Content to_content(const Result& result) { return content_of(result, all_col
 std::vector<std::string> left_out(const std::string& path, const Result& result) {
   if (!result.data.variables.empty())
     return dataset_format(path) == "netcdf" ? std::vector<std::string>{} : io::left_out(result.data);
-  if (path.ends_with(".npy")) return {};
+  // These hold whatever there is; surveys may be too large to be copied for nothing.
+  const auto& format = io::format_to_write(path).name;
+  if (format == "npy" || format == "netcdf" || format == "csv") return {};
   return io::left_out(path, content_for(path, result));
 }
 

@@ -1,6 +1,5 @@
 #include "terrane/physics/gravity/simulation.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "terrane/base/text.hpp"
 #include "terrane/base/version.hpp"
+#include "terrane/io/file.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
@@ -25,6 +25,7 @@
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
 #include "terrane/simulation/compare.hpp"
+#include "terrane/simulation/provenance.hpp"
 
 namespace terrane::gravity {
 
@@ -96,13 +97,6 @@ ChannelSet channels_in_frame(const std::vector<std::string>& names, Frame frame)
 
 std::string accuracy_text(double accuracy) {
   return accuracy <= best_accuracy ? "best" : fmt::format("{}", accuracy);
-}
-
-/// The time now, or of SOURCE_DATE_EPOCH so that a result can be made again bit for bit.
-std::string date_text() {
-  std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  if (const char* fixed = std::getenv("SOURCE_DATE_EPOCH")) now = std::strtoll(fixed, nullptr, 10);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
 /// Absolute gravity, m/s² where the column has no unit; nothing when there is none.
@@ -345,6 +339,7 @@ std::map<std::string, std::string> Simulation::attributes() const {
 }
 
 Result Simulation::run(const Runtime& runtime) {
+  date_text();  // what the result will bear: found now when it cannot be
   budget(runtime).require(
       "run", fmt::format("{} sources and {} stations", source_count(model_, density), survey_.size()),
       memory_needed());
@@ -436,6 +431,20 @@ void Simulation::write_model(const std::string& path) const {
         "output.model", fmt::format("{} cells", cells->mesh.size()),
         static_cast<double>(cells->mesh.size()) * 8 * (1 + static_cast<double>(model_.properties.size())));
   io::write(path, io::to_content(model_, notes));
+}
+
+void Simulation::check_model(const std::string& path) const {
+  const auto* cells = std::get_if<MeshCells>(&model_.geometry);
+  if (cells == nullptr) {
+    io::left_out(path, io::PrismData{});
+    return;
+  }
+  memory_.require(
+      "output.model", fmt::format("{} cells", cells->mesh.size()),
+      static_cast<double>(cells->mesh.size()) * 8 * (1 + static_cast<double>(model_.properties.size())));
+  io::MeshData outline{cells->mesh, {}, {}};
+  for (const auto& p : model_.properties) outline.cells.push_back({p.name, "", "", {}});
+  io::left_out(path, outline);
 }
 
 }  // namespace terrane::gravity

@@ -47,6 +47,7 @@ class Simulation final : public terrane::Simulation {
   Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
   void write_model(const std::string& path) const override;
+  void check_model(const std::string& path) const override;
 
   const Survey& survey() const noexcept { return survey_; }
   const EarthModel& model() const noexcept { return model_; }

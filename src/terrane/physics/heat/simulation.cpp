@@ -230,4 +230,8 @@ void Simulation::write_model(const std::string& path) const {
                          provenance("heat", job_)});
 }
 
+void Simulation::check_model(const std::string& path) const {
+  io::left_out(path, io::MeshData{problem_.mesh, {{"thermal_conductivity", "W/(m.K)", "", {}}}, {}});
+}
+
 }  // namespace terrane::heat

@@ -25,7 +25,6 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::size_t most_chunks = 256;  // of prisms; ranks beyond have nothing to do
-constexpr double seconds_a_round = 10;    // errors and progress of other ranks are known that late
 constexpr std::uint64_t steps_a_part = 1024;
 
 using Clock = std::chrono::steady_clock;
@@ -521,20 +520,32 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
     if (state.parts > 0)
       out.notes.push_back(fmt::format("resumed from {}, with {:.0f} % done", settings.file.string(),
                                       100 * static_cast<double>(state.parts) / static_cast<double>(parts)));
+    // Errors and progress of other ranks are known a round late.
     const double interval = keeps ? settings.interval : CheckpointSettings::never;
     // The lattice does the transforms of the densities in each round anew, and chunks that a device does not
     // hold come to it anew.
     const auto wanted_seconds = [&] {
       return plan.method == Method::lattice || worker->slow_to_begin() ? interval
-                                                                       : std::min(interval, seconds_a_round);
+                                                                       : std::min(interval, settings.round);
     };
     const std::size_t least = by_prisms ? 1
                               : plan.method == Method::tree
                                   ? 2 * ranks * static_cast<std::size_t>(thread_count(parameters.threads))
                                   : ranks;
     Rounds rounds(parts, least, expected,
-                  plan.method == Method::lattice ? interval : std::min(interval, seconds_a_round));
+                  plan.method == Method::lattice ? interval : std::min(interval, settings.round));
     auto last_written = Clock::now();
+    std::size_t kept = state.parts;  // parts that the file has
+    const auto keep = [&] {
+      try {
+        write_checkpoint(settings.file, print, parameters.channels, state);
+        kept = state.parts;
+      } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
+        out.warnings.push_back(fmt::format("no checkpoint was kept: {}", error.what()));
+        keeps = false;
+      }
+      last_written = Clock::now();
+    };
     TreePacket others;
     progress.start("gravity", parts * steps_a_part);
     progress.advance(state.parts * steps_a_part);
@@ -547,10 +558,15 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
         packet.broadcast(comm);
       }
       std::vector<ChunkTree> trees(round.size(), ChunkTree(worker->chunks()));
-      all_ranks([&] {
-        worker->sum(round, trees, progress);
-        if (progress.cancelled()) throw Cancelled();
-      });
+      try {
+        all_ranks([&] {
+          worker->sum(round, trees, progress);
+          if (progress.cancelled()) throw Cancelled();
+        });
+      } catch (const Cancelled&) {  // every rank has agreed: what is done so far is worth keeping
+        if (keeps && interval < CheckpointSettings::never && state.parts > kept) keep();
+        throw;
+      }
       RoundSums sums(*worker, round, parameters.channels, parameters.threads, state.sums);
       sums.take(trees);
       for (int rank = 1; rank < comm.size(); ++rank) {
@@ -563,15 +579,7 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
       sums.finish();
       state.parts = round.last;
       rounds.took(round, seconds_since(begin), wanted_seconds());
-      if (keeps && state.parts < parts && seconds_since(last_written) >= interval) {
-        try {
-          write_checkpoint(settings.file, print, parameters.channels, state);
-        } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
-          out.warnings.push_back(fmt::format("no checkpoint was kept: {}", error.what()));
-          keeps = false;
-        }
-        last_written = Clock::now();
-      }
+      if (keeps && state.parts < parts && seconds_since(last_written) >= interval) keep();
     }
     if (comm.size() > 1) {
       Packet packet;

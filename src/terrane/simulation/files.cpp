@@ -1,0 +1,167 @@
+#include "terrane/simulation/files.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "terrane/base/text.hpp"
+#include "terrane/io/file.hpp"
+#include "terrane/simulation/write_result.hpp"
+
+namespace terrane {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Named {
+  const char* key;  ///< of [output]
+  const std::vector<fs::path>* paths;
+};
+
+std::array<Named, 3> all_of(const Output& output, bool plots) {
+  static const std::vector<fs::path> none;
+  return {{{"files", &output.files}, {"model", &output.model}, {"plots", plots ? &output.plots : &none}}};
+}
+
+/// One file, by whatever names.
+bool same_file(const fs::path& a, const fs::path& b) {
+  std::error_code failed;
+  if (fs::equivalent(a, b, failed) && !failed) return true;
+  const auto one = fs::weakly_canonical(a, failed);
+  if (failed) return a == b;
+  const auto other = fs::weakly_canonical(b, failed);
+  return failed ? a == b : one == other;
+}
+
+/// Each file once, and none of those that the job reads.
+void check_names(const Config& job, const Output& output, bool plots) {
+  const auto table = job.table("output");
+  std::vector<fs::path> taken;
+  for (const auto& [key, paths] : all_of(output, plots))
+    for (const auto& path : *paths) {
+      const auto shown = path.filename().string();
+      for (const auto& input : job.inputs())
+        if (same_file(path, input))
+          throw table.wrong(key,
+                            fmt::format("\"{}\" would overwrite {}, which this job reads", shown,
+                                        input.lexically_normal().string()),
+                            "Name another file, or another output.folder.");
+      for (const auto& other : taken)
+        if (same_file(path, other))
+          throw table.wrong(key, fmt::format("\"{}\" is the same file as \"{}\"", shown, other.string()),
+                            "Each file is written once.");
+      if (path == output.checkpoint.file)
+        throw table.wrong(key, fmt::format("\"{}\" is the name of the run's checkpoint", shown),
+                          "Name another file.");
+      taken.push_back(path);
+    }
+}
+
+/// A folder that is not there yet is made in the nearest one that is.
+void check_folder(const fs::path& wanted) {
+  std::error_code failed;
+  auto folder = wanted.empty() ? fs::path(".") : wanted;
+  const auto cannot = [&](const std::string& why) {
+    return FileError(wanted.string(), "the folder cannot be made or written into: " + why,
+                     "Name another with --output FOLDER.");
+  };
+  while (!fs::exists(folder, failed)) {
+    if (failed && failed != std::errc::no_such_file_or_directory) throw cannot(failed.message());
+    const auto above = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
+    if (above == folder) throw cannot(std::strerror(ENOENT));
+    folder = above;
+  }
+  if (!fs::is_directory(folder, failed)) throw cannot(folder.string() + " is not a folder");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw cannot(fmt::format("{}: {}", folder.string(), std::strerror(errno)));
+}
+
+void check_places(const Output& output, bool plots) {
+  for (const auto& [key, paths] : all_of(output, plots))
+    for (const auto& path : *paths) {
+      check_folder(path.parent_path());
+      std::error_code failed;
+      if (fs::is_directory(path, failed))
+        throw FileError(path.string(), "is a folder", "Give the name of a file in it.");
+      constexpr std::size_t longest = 255;  // bytes of a name on every file system in use
+      if (path.filename().string().size() > longest)
+        throw FileError(path.string(), fmt::format("its name has more than {} bytes", longest));
+    }
+}
+
+/// Runs what may throw because of one file, and adds the line of the job.
+template <class Function>
+auto of_file(const Config& job, const char* key, const fs::path& path, Function&& function) {
+  const auto told = [&](const Error& error) {
+    return fmt::format("\"{}\": {}", path.filename().string(), error.problem());
+  };
+  const auto table = job.table("output");
+  try {
+    return function();
+  } catch (const UnsupportedError& error) {
+    throw UnsupportedError(table.where(key), told(error), error.next());
+  } catch (const InputError& error) {
+    throw table.wrong(key, told(error), error.next());
+  }
+}
+
+void check_plots(const Config& job, const Output& output, const Result& outline) {
+  if (output.plots.empty()) return;
+  const auto table = job.table("output");
+  if (std::none_of(output.files.begin(), output.files.end(), [](const fs::path& path) {
+        return path.extension() == ".nc" || path.extension() == ".csv";
+      }))
+    throw table.wrong("plots", "plots are drawn from a result in .nc or .csv", "Add one to output.files.");
+  std::vector<std::string_view> names;
+  for (const auto* columns : {&outline.fields, &outline.residuals, &outline.survey.columns})
+    for (const auto& column : *columns) names.emplace_back(column.name);
+  for (const auto& variable : outline.data.variables) names.emplace_back(variable.name);
+  for (const auto& wanted : output.plot_channels)
+    if (std::find(names.begin(), names.end(), wanted) == names.end())
+      throw table.wrong("plot_channels",
+                        fmt::format("there will be no \"{}\".{}", wanted, did_you_mean(wanted, names)),
+                        fmt::format("Allowed: {}.", joined(names)));
+}
+
+}  // namespace
+
+std::vector<std::string> check_files(const Config& job, const Simulation& simulation, const Output& output,
+                                     bool plots) {
+  check_names(job, output, plots);
+  check_places(output, plots);
+  const auto outline = simulation.outline();
+  std::vector<std::string> warnings;
+  for (const auto& path : output.files) {
+    const auto names = of_file(job, "files", path, [&] { return left_out(path.string(), outline); });
+    if (!names.empty())
+      warnings.push_back(
+          fmt::format("{}: this format leaves out {}", path.filename().string(), fmt::join(names, ", ")));
+  }
+  for (const auto& path : output.model)
+    of_file(job, "model", path, [&] { simulation.check_model(path.string()); });
+  if (plots) check_plots(job, output, outline);
+  return warnings;
+}
+
+void make_folders(const Output& output, bool plots) {
+  for (const auto& [key, paths] : all_of(output, plots))
+    for (const auto& path : *paths) {
+      const auto folder = path.parent_path();
+      std::error_code failed;
+      if (!folder.empty()) fs::create_directories(folder, failed);
+      if (failed)
+        throw FileError(folder.string(), "the folder cannot be made: " + failed.message(),
+                        "Name another with --output FOLDER.");
+      if (fs::is_regular_file(fs::symlink_status(path, failed)) || !fs::exists(path, failed))
+        io::PendingPath(path.string());  // made beside it, and removed again
+    }
+}
+
+}  // namespace terrane

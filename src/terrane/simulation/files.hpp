@@ -1,0 +1,25 @@
+// The files of a job, looked at before anything is computed: what they cannot hold, and where they cannot go.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "terrane/job/config.hpp"
+#include "terrane/job/output.hpp"
+#include "terrane/simulation/simulation.hpp"
+
+namespace terrane {
+
+/// All that would keep the files of a job from being written, as far as it can be known before the run, so
+/// that nothing is found after it. Nothing is made or written.
+/// Returns what the formats leave out, for people: "a.obs: this format leaves out g_ee".
+/// Throws, with the line of the job: InputError (a file that the job reads would be overwritten, two names of
+/// one file, plots of what there is not), UnsupportedError (a format that cannot hold the result or the
+/// model), FileError (a folder in place of a file, a folder that cannot be made or written into).
+std::vector<std::string> check_files(const Config& job, const Simulation& simulation, const Output& output,
+                                     bool plots = true);
+
+/// Makes the folders, and tries whether each file can be written there. Throws FileError.
+void make_folders(const Output& output, bool plots = true);
+
+}  // namespace terrane

@@ -1,0 +1,230 @@
+"""Files of a run: what cannot be written is found before the computation, and nothing takes away what was computed."""
+
+import os
+import resource
+import subprocess
+
+import command
+from command import JOB, CommandTest
+
+GRID = '[survey]\nregion = [0, 2, 0, 2, "km"]\nshape = [{}]\nheight = 50\n'
+SURVEYS = {
+    "grid of squares": GRID.format("3, 3"),
+    "grid of oblongs": GRID.format("4, 3"),
+    "grid of one column": '[survey]\neasting = [500]\nnorthing = [0, 1000]\nheight = 50\n',
+    "grid with uneven steps": '[survey]\neasting = [0, 100, 300]\nnorthing = [0, 1000]\nheight = 50\n',
+    "list on a grid": '[survey]\nkind = "list"\nstations = [[0, 0, 50], [10, 0, 51], [0, 10, 52], [10, 10, 53]]\n',
+    "list": '[survey]\nkind = "list"\nfile = "stations.csv"\n',
+    "lines": '[survey]\nkind = "lines"\nstart = [0, 0]\nazimuth = 30\nlength = 1000\nspacing = 400\nheight = 50\n',
+}
+MODELS = {"mesh": JOB.split("[survey]")[0], "prisms": '[mesh]\nkind = "prisms"\nfile = "prisms.csv"\n\n'}
+CHANNELS = {"one": '["g_u"]', "gradients": '["g_uu", "g_eu"]', "all": '["all"]'}
+
+
+class FilesOfARun(CommandTest):
+    def setUp(self):
+        super().setUp()
+        # Names that some formats cannot hold as they are.
+        self.write("stations.csv", "easting [m],northing [m],up [m],a/b,a_b,#line ,g_u,note\n"
+                                   "0,0,50,1,2,3,4,x\n700,10,50,1,2,3,4,y\n10,900,60,1,2,3,4,z\n")
+        self.write("prisms.csv", "west [m],east [m],south [m],north [m],bottom [m],top [m],density [kg/m3]\n"
+                                 "0,1000,0,1000,-900,-100,300\n0,500,1000,1500,-700,-200,-200\n")
+
+    def job(self, survey="grid of squares", model="mesh", channels="one", files=("fields.csv",), models=()):
+        listed = [str(list(names)).replace("'", '"') for names in (files, models)]
+        return self.write("job.toml", f"{MODELS[model]}{SURVEYS[survey]}\n[simulation]\nchannels = {CHANNELS[channels]}\n"
+                                      f"[output]\nfiles = {listed[0]}\nmodel = {listed[1]}\n")
+
+    def status(self, *words):
+        done = subprocess.run([command.TERRANE, *words], cwd=self.folder, capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    def formats(self, *kinds):
+        """An extension of every format that is written and holds one of these."""
+        out, _ = self.terrane("convert", "--formats")
+        found = []
+        for line in out.splitlines()[1:]:
+            extensions = [word for word in line.split() if word.startswith(".")]
+            access = next(word for word in line.split() if word in ("rw", "r-", "-w"))
+            if "w" in access and extensions and any(kind in line.split(access)[-1] for kind in kinds):
+                found.append(extensions[0])
+        self.assertGreater(len(found), 5)
+        return found
+
+    def sound_or_not(self, name):
+        """The job is sound and runs, or is not and does not: then nothing is made."""
+        checked, complaint = self.status("check", "job.toml")
+        self.assertIn(checked, (0, 2), complaint)
+        ran, message = self.status("run", "job.toml", "--quiet")
+        self.assertEqual(ran, checked, f"check: {complaint}\nrun: {message}")
+        self.assertEqual((self.folder / "output" / name).is_file(), ran == 0, message)
+        if ran:
+            self.assertRegex(message, r"^terrane: .*job.toml:\d+: output\.(files|model): \"")
+            self.assertFalse((self.folder / "output").exists())
+        else:
+            (self.folder / "output" / name).unlink()
+            (self.folder / "output").rmdir()
+        return ran == 0
+
+    def test_EveryFormatHoldsTheResultOrIsRefusedBeforeTheRun(self):
+        held = {}
+        for extension in (*self.formats("grid", "table", "array"), ".loc"):
+            for survey in SURVEYS:
+                for model, channels in (("mesh", "one"), ("prisms", "gradients"), ("mesh", "all")):
+                    with self.subTest(format=extension, survey=survey, model=model, channels=channels):
+                        name = "fields" + extension
+                        self.job(survey, model, channels, files=[name])
+                        held[extension, survey, channels] = self.sound_or_not(name)
+        # What cannot be, and what must: the rule alone would hold for a program that refuses everything.
+        for survey in SURVEYS:
+            for channels in CHANNELS:
+                for extension in (".nc", ".csv", ".npy"):
+                    self.assertTrue(held[extension, survey, channels], (extension, survey, channels))
+                self.assertEqual(held[".asc", survey, channels],
+                                 channels == "one" and survey in ("grid of squares", "list on a grid"))
+        self.assertFalse(held[".grv", "list", "gradients"])
+        self.assertFalse(held[".gg", "list", "one"])
+        self.assertFalse(held[".vts", "list", "one"])
+
+    def test_EveryFormatHoldsTheModelOrIsRefusedBeforeTheRun(self):
+        held = {}
+        for extension in self.formats("mesh", "prisms"):
+            for model in MODELS:
+                with self.subTest(format=extension, model=model):
+                    name = "model" + extension
+                    self.job(model=model, files=[], models=[name])
+                    held[extension, model] = self.sound_or_not(name)
+        self.assertTrue(all(held[extension, "mesh"] for extension in (".nc", ".h5", ".msh", ".den", ".vtr", ".csv")))
+        self.assertTrue(held[".csv", "prisms"])
+        self.assertFalse(held[".h5", "prisms"])
+
+    def test_WhereAFileCannotGoIsFoundBeforeTheRun(self):
+        (self.folder / "output/taken.csv").mkdir(parents=True)
+        self.write("file", "")
+        for words, piece in ((["--set", 'output.files=["taken.csv"]'], "is a folder"),
+                             (["--output", "file"], "is not a folder"), (["--output", "file/below"], "folder"),
+                             (["--set", f'output.files=["{"x" * 260}.csv"]'], "name")):
+            for verb in ("check", "run"):
+                if verb == "check" and words[0] == "--output":
+                    words = ["--set", f'output.folder="{words[1]}"']
+                self.job()
+                status, message = self.status(verb, "job.toml", *words)
+                self.assertEqual(status, 1, message)
+                self.assertIn(piece, message)
+
+    def test_NoFileOfTheJobIsOverwritten(self):
+        os.symlink("stations.csv", self.folder / "link.csv")
+        job = self.job(survey="list", model="prisms").read_text()
+        (self.folder / "job.csv").write_text(job)
+        before = {name: (self.folder / name).read_bytes() for name in ("stations.csv", "prisms.csv", "job.csv")}
+        for files, models, read in ((["stations.csv"], [], "stations.csv"), (["./link.csv"], [], "stations.csv"),
+                                    (["job.csv"], [], "job.csv"), ([], ["prisms.csv"], "prisms.csv")):
+            for verb in ("check", "run"):
+                status, message = self.status(verb, "job.csv", "--set", "output.folder=.",
+                                              "--set", f"output.files={files}".replace("'", '"'),
+                                              "--set", f"output.model={models}".replace("'", '"'))
+                self.assertEqual(status, 2, message)
+                self.assertIn(f"would overwrite {read}, which this job reads", message)
+        self.terrane("convert", "stations.csv", "link.csv", expect=2)
+        for name, content in before.items():
+            self.assertEqual((self.folder / name).read_bytes(), content)
+
+    def test_OneFileUnderTwoNamesIsRefused(self):
+        (self.folder / "output").mkdir()
+        os.symlink(".", self.folder / "output/here")
+        self.job(files=["a.csv", "here/a.csv"])
+        _, message = self.terrane("run", "job.toml", expect=2)
+        self.assertIn("is the same file as", message)
+
+    def test_PlotsOfNothingAreRefusedBeforeTheRun(self):
+        self.job(files=["fields.npy"])
+        _, message = self.terrane("run", "job.toml", "--set", 'output.plots=["a.png"]', expect=2)
+        self.assertIn("drawn from a result in .nc or .csv", message)
+        self.job()
+        _, message = self.terrane("run", "job.toml", "--set", 'output.plots=["a.png"]', "--set",
+                                  'output.plot_channels=["g_v"]', expect=2)
+        self.assertIn('there will be no "g_v"', message)
+        _, message = self.terrane("run", "job.toml", "--set", 'output.plots=["a.png"]', expect=2,
+                                  environment={"TERRANE_PYTHON": "/no/python"})
+        self.assertIn("Python", message)
+        self.assertFalse((self.folder / "output/fields.csv").exists())
+
+    # -- the terminal
+
+    def test_ReaderThatHasSeenEnoughDoesNotEndTheRun(self):
+        self.job()
+        done = subprocess.run(f"'{command.TERRANE}' run job.toml | true; echo ${{PIPESTATUS[0]}}", shell=True,
+                              executable="/bin/bash", cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.stdout.strip(), "0", done.stderr)
+        self.assertTrue((self.folder / "output/fields.csv").is_file())
+
+    def test_ClosedOrFullStreamsDoNotEndTheRun(self):
+        self.job(channels="all")
+        self.terrane("run", "job.toml", "--quiet")
+        whole = self.rows(self.folder / "output/fields.csv")
+        for redirection in (">&-", "2>&-", "<&-", ">&- 2>&- <&-", ">/dev/full", "2>/dev/full", ">/dev/full 2>&1"):
+            (self.folder / "output/fields.csv").unlink()
+            done = subprocess.run(f"'{command.TERRANE}' run job.toml --set 'output.files=[\"fields.csv\", \"a.obs\"]' "
+                                  f"{redirection}", shell=True, cwd=self.folder, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+            self.assertEqual(done.returncode, 0, redirection)
+            self.assertEqual(self.rows(self.folder / "output/fields.csv"), whole, redirection)
+
+    def test_TextThatWasAskedForAndIsLostIsAnError(self):
+        self.job()
+        for words in ("new gravity", "check job.toml", "info stations.csv", "convert --formats", "devices"):
+            done = subprocess.run(f"'{command.TERRANE}' {words} >/dev/full", shell=True, cwd=self.folder,
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn("standard output: cannot be written", done.stderr)
+
+    def test_CurrentFolderThatIsGoneDoesNotEndTheRun(self):
+        self.job()
+        gone = self.folder / "gone"
+        gone.mkdir()
+        done = subprocess.run(f"rmdir '{gone}'; exec '{command.TERRANE}' run '{self.folder}/job.toml'", shell=True,
+                              cwd=gone, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.folder / "output/fields.csv").is_file())
+        gone.mkdir()
+        done = subprocess.run(f"rmdir '{gone}'; exec '{command.TERRANE}' run '{self.folder}/job.toml' --output there",
+                              shell=True, cwd=gone, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("current folder", done.stderr)
+
+    def test_DateThatCannotBeIsFoundBeforeTheRun(self):
+        self.job()
+        for date in ("99999999999999999999", "-5", "yesterday", "253402300800"):
+            for verb in ("check", "run"):
+                _, message = self.terrane(verb, "job.toml", expect=2, environment={"SOURCE_DATE_EPOCH": date})
+                self.assertIn("SOURCE_DATE_EPOCH", message)
+        self.terrane("run", "job.toml", environment={"SOURCE_DATE_EPOCH": "253402300799"})
+        self.assertIn("date: 9999-12-31", (self.folder / "output/fields.csv").read_text())
+
+    # -- one file that fails
+
+    def test_FileThatFailsTakesNoOtherWithIt(self):
+        self.job(survey="grid of oblongs", files=["a.csv", "b.npy", "c.csv", "d.obs"], models=["e.den"])
+        self.terrane("run", "job.toml", "--quiet", "--output", "whole")
+        (self.folder / "output").mkdir()
+        checkpoints = [self.folder / "output" / name for name in ("a.checkpoint", "a.csv.checkpoint")]
+        for checkpoint in checkpoints:
+            checkpoint.write_bytes(b"of an interrupted run")
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        out, message = self.terrane("run", "job.toml", expect=1, before=limit)
+        for name in ("a.csv", "c.csv", "e.den"):
+            self.assertIn(f"output/{name}: ", message)
+            self.assertIn("File too large", message)
+        for name in ("b.npy", "d.obs"):
+            self.assertEqual((self.folder / "output" / name).read_bytes(), (self.folder / "whole" / name).read_bytes())
+            self.assertIn(f"output/{name}", out)
+        left = {path.name for path in (self.folder / "output").iterdir()}
+        self.assertEqual(left - {path.name for path in checkpoints}, {"b.npy", "d.obs"})
+        self.assertTrue(any(checkpoint.exists() for checkpoint in checkpoints))
+
+
+if __name__ == "__main__":
+    command.main()
