@@ -19,10 +19,10 @@
 #include <random>
 
 #include "benchmarks/support/seven_spheres.hpp"
+#include "terrane/mesh/order.hpp"
 #include "terrane/physics/gravity/direct/direct_device.hpp"
 #include "terrane/physics/gravity/tiles/device_kernels.hpp"
 #include "terrane/physics/gravity/tiles/device_sum.hpp"
-#include "terrane/physics/gravity/tiles/tiling.hpp"
 #include "terrane/physics/gravity/tree/tree.hpp"
 #include "terrane/physics/gravity/tree/tree_device.hpp"
 

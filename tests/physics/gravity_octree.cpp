@@ -7,7 +7,7 @@
 
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/tree/octree.hpp"
+#include "terrane/mesh/octree.hpp"
 
 namespace terrane::gravity {
 namespace {
@@ -31,7 +31,7 @@ PrismList unequal(int count, unsigned seed) {
 
 Octree grown(const PrismList& prisms, std::size_t leaf, int threads = 0) {
   Progress silent;
-  return grow_octree(prisms.view(), leaf, threads, silent);
+  return grow_octree(boxes(prisms.view()), leaf, threads, silent);
 }
 
 TEST(Octree, HoldsEveryPrismInOneLeafAndCutsEveryCellIntoItsChildren) {
@@ -121,7 +121,7 @@ TEST(Octree, HasNoCellsWithoutPrismsAndStopsWhenAsked) {
   struct Stopped final : Progress {
     bool cancelled() const override { return true; }
   } stopped;
-  EXPECT_THROW(grow_octree(unequal(100, 4).view(), 64, 1, stopped), Cancelled);
+  EXPECT_THROW(grow_octree(boxes(unequal(100, 4).view()), 64, 1, stopped), Cancelled);
 }
 
 }  // namespace

@@ -7,11 +7,13 @@
 #include <set>
 #include <string>
 
+#include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
 #include "terrane/base/version.hpp"
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/parallel/device/device.hpp"
+#include "terrane/parallel/simd/instruction_set.hpp"
 
 namespace terrane::cli {
 
@@ -38,17 +40,13 @@ Processor processor() {
   return found;
 }
 
-std::string instruction_set() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return "AVX-512";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "AVX2";
-  return "plain";
-#elif defined(__aarch64__)
-  return "NEON";
-#else
-  return "plain";
-#endif
+/// The one that kernels use, or why there is none.
+std::string vectors() {
+  try {
+    return instruction_set_title(instruction_set());
+  } catch (const UnsupportedError& error) {
+    return error.problem();
+  }
 }
 
 }  // namespace
@@ -63,7 +61,7 @@ int devices(const std::string& mpi) {
   if (cpu.cores) say("  {:<10} {}\n", "cores", cpu.cores);
   say("  {:<10} {} of {} processors usable, {} threads by default\n", "threads", usable, omp_get_num_procs(),
       omp_get_max_threads());
-  say("  {:<10} {}\n", "vectors", instruction_set());
+  say("  {:<10} {}\n", "vectors", vectors());
   say("  {:<10} {} available\n", "memory", bytes_text(static_cast<double>(available_memory())));
   const auto found = gpus();
   for (const auto& gpu : found) {

@@ -149,6 +149,7 @@ class KeyDepth {
     for (std::size_t at = 0; at < text.size(); ++at) {
       const char c = text[at];
       if (c == '\n') ++line_;
+      refuse_what_the_parser_does_not_bear(text, at);
       if (c == '"' || c == '\'') at = end_of_text(text, at);
       else if (c == '#') at = std::min(text.find('\n', at), text.size()) - 1;
       else if (c == '.') add(1);
@@ -166,6 +167,24 @@ class KeyDepth {
       throw InputError(fmt::format("{}:{}", name_, line_),
                        fmt::format("tables are nested more than {} deep", most),
                        "Keys have a few parts: survey.height = 100.");
+  }
+  /// A comment inside the brackets of a table's name, and the character U+FCFF outside of quotes: neither is TOML, and
+  /// toml++ 3.3 goes on as if they could not be.
+  void refuse_what_the_parser_does_not_bear(std::string_view text, std::size_t at) {
+    const char c = text[at];
+    if (c == '[') {
+      const auto before = text.substr(0, at).find_last_not_of(" \t[");
+      if (brackets_++ == 0) in_name_ = before == text.npos || text[before] == '\n' || text[before] == '\r';
+    } else if (c == ']' && brackets_ > 0) {
+      --brackets_;
+    } else if (c == '\n' && in_name_) {
+      brackets_ = 0;
+    }
+    if (brackets_ == 0) in_name_ = false;
+    if (text.substr(at, 3) == "\xEF\xB3\xBF" || (in_name_ && c == '#'))
+      throw InputError(fmt::format("{}:{}", name_, line_), "this is not TOML",
+                       c == '#' ? "A table's name stands in brackets without a comment: [mesh]."
+                                : "Texts with such characters stand in quotes.");
   }
   void close() {
     add(-open_.back());
@@ -191,6 +210,8 @@ class KeyDepth {
   std::size_t line_ = 1;
   std::vector<int> open_{0};  // dots of the key at hand, within each pair of braces
   int depth_ = 0;
+  int brackets_ = 0;      // open ones
+  bool in_name_ = false;  // of a table
 };
 
 toml::table parsed(std::string_view text, const std::string& name) {

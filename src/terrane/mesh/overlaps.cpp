@@ -13,22 +13,22 @@ namespace terrane {
 
 namespace {
 
-struct Bounds {
+struct Extents {
   std::array<double, 3> low, high;
 
-  bool meets(const Bounds& other) const noexcept {
+  bool meets(const Extents& other) const noexcept {
     return low[0] < other.high[0] && other.low[0] < high[0] && low[1] < other.high[1] &&
            other.low[1] < high[1] && low[2] < other.high[2] && other.low[2] < high[2];
   }
 };
 
 struct Item {
-  Bounds box;
+  Extents box;
   std::size_t index;
 };
 
 struct Node {
-  Bounds box;
+  Extents box;
   std::size_t begin, end;
   std::size_t right = 0;  ///< the left child follows its parent; 0: a leaf
 };
@@ -75,7 +75,7 @@ class Search {
   std::size_t build(std::size_t begin, std::size_t end) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const std::size_t id = nodes_.size();
-    Bounds box{{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}}, centres = box;
+    Extents box{{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}}, centres = box;
     std::array<double, 3> thickness{};
     for (std::size_t n = begin; n < end; ++n)
       for (std::size_t q = 0; q < 3; ++q) {

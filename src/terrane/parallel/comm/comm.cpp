@@ -85,6 +85,11 @@ Packet packed(const std::exception_ptr& failure, int rank) {
 
 }  // namespace
 
+void broadcast_from_here(Comm& comm, std::span<const std::byte> bytes) {
+  // One call serves root and receivers, in MPI and NCCL, too; the root's bytes are not written.
+  comm.broadcast({const_cast<std::byte*>(bytes.data()), bytes.size()}, comm.rank());
+}
+
 Device shared_device(Device wanted, const Comm& comm) {
   using Kind = Device::Kind;
   const auto place = comm.on_node();

@@ -110,6 +110,9 @@ class Comm {
   virtual void abort(int status) = 0;
 };
 
+/// Collective, the root's side of broadcast(): its own bytes are only read.
+void broadcast_from_here(Comm& comm, std::span<const std::byte> bytes);
+
 /// `wanted` as the ranks of this node share it: all ranks take a GPU that has a number; GPUs without a
 /// number are dealt out round-robin. Ranks that each see one GPU are assumed to share it.
 Device shared_device(Device wanted, const Comm& comm);

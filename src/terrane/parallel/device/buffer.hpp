@@ -166,4 +166,12 @@ Buffer(Stream&, std::span<const T>) -> Buffer<T>;
 template <class T>
 Buffer(Stream&, const std::vector<T>&) -> Buffer<T>;
 
+/// Makes a buffer at least so large; what it held is lost when it grows.
+template <class T>
+void enlarge(Stream& stream, Buffer<T>& buffer, std::size_t size) {
+  if (buffer.size() >= size) return;
+  buffer = {};  // gives the memory back before asking for more
+  buffer = Buffer<T>(stream.device(), size);
+}
+
 }  // namespace terrane

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdlib>
-#include <ctime>
 #include <optional>
 #include <span>
 
@@ -322,19 +319,13 @@ Plan Simulation::check(const Runtime& runtime) {
 }
 
 std::map<std::string, std::string> Simulation::attributes() const {
-  std::map<std::string, std::string> all;
+  auto all = provenance("gravity", job_);
   const auto& p = settings_.parameters;
-  all["program"] = "terrane";
-  all["version"] = std::string(version());
-  all["build"] = version_line();
-  all["date"] = date_text();
-  all["physics"] = "gravity";
   all["frame"] = name(settings_.frame);
   all["gravitational_constant"] = fmt::format("{}", p.gravitational_constant);
   all["accuracy"] = accuracy_text(p.accuracy);
   all["settings"] = to_string(settings_);
   if (!survey_.projection.empty()) all["projection"] = survey_.projection;
-  if (!job_.empty()) all["job"] = job_;
   return all;
 }
 

@@ -1,10 +1,12 @@
 // What the house looks at: prisms, stations and the arrays of results. Owners are elsewhere.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
 
+#include "terrane/mesh/bounds.hpp"
 #include "terrane/survey/channels.hpp"
 
 namespace terrane::gravity {
@@ -14,6 +16,15 @@ struct Prisms {
   std::span<const double> west, east, south, north, bottom, top, density;
   std::size_t size() const noexcept { return west.size(); }
 };
+
+inline Boxes boxes(const Prisms& prisms) {
+  return {{prisms.west, prisms.south, prisms.bottom}, {prisms.east, prisms.north, prisms.top}};
+}
+
+/// In the order of the members.
+inline std::array<std::span<const double>, 7> columns(const Prisms& p) {
+  return {p.west, p.east, p.south, p.north, p.bottom, p.top, p.density};
+}
 
 /// Views of stations in metres, all [n].
 struct Stations {

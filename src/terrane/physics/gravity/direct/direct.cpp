@@ -139,15 +139,7 @@ void DirectSummation::sum(std::size_t first_block, std::size_t last_block, const
       }
       for (std::size_t k = 0; k < plan.prism_chunks; ++k)
         for (auto contact : contacts[b * plan.prism_chunks + k]) {
-          // Back to the axes of the earth: octants are the only thing that knows them here.
-          std::uint8_t octants = 0;
-          for (int o = 0; o < 8; ++o)
-            if (contact.octants >> o & 1) {
-              int turned = 0;
-              for (int a = 0; a < 3; ++a) turned |= (o >> a & 1) << turn_.axis[a];
-              octants = static_cast<std::uint8_t>(octants | 1 << turned);
-            }
-          contact.octants = octants;
+          contact.octants = turned_back(contact.octants, turn_);
           done[b].contacts.push_back(contact);
         }
     });

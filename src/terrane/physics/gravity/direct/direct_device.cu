@@ -16,17 +16,6 @@ double most_pairs(Device device) {
   return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 250 : 1e7;
 }
 
-std::vector<std::uint32_t> order_of(const Prisms& prisms, int threads) {
-  std::vector<double> centre[3];
-  const std::span<const double> low[3] = {prisms.west, prisms.south, prisms.bottom},
-                                high[3] = {prisms.east, prisms.north, prisms.top};
-  for (int a = 0; a < 3; ++a) {
-    centre[a].resize(prisms.size());
-    for (std::size_t n = 0; n < prisms.size(); ++n) centre[a][n] = 0.5 * (low[a][n] + high[a][n]);
-  }
-  return compact_order(centre[0], centre[1], centre[2], device_tile, threads);
-}
-
 std::vector<std::uint32_t> order_as_given(std::size_t prisms) {
   std::vector<std::uint32_t> order(prisms);
   std::iota(order.begin(), order.end(), 0U);
@@ -46,7 +35,8 @@ class DirectOnDevice final : public DeviceSummation {
                  bool in_order, const DeviceSummation* same_stations)
       : DeviceSummation(device, prisms, stations, parameters.channels, turn_for(parameters.channels),
                         Switching::for_accuracy(accuracy_of_pairs(parameters)),
-                        in_order ? order_as_given(prisms.size()) : order_of(prisms, parameters.threads),
+                        in_order ? order_as_given(prisms.size())
+                                 : compact_order(boxes(prisms), device_tile, parameters.threads),
                         {{0, static_cast<std::uint32_t>(prisms.size())}}, parameters.precision,
                         parameters.threads, same_stations) {
     // Of the prisms alone, so that it does not matter in which parts the stations come.

@@ -10,9 +10,9 @@
 #include <new>
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/fft/host_fft.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/formula/near_field.hpp"
-#include "terrane/physics/gravity/lattice/host_fft.hpp"
 #include "terrane/physics/gravity/tiles/tile_sets.hpp"
 
 namespace terrane::gravity {

@@ -13,9 +13,11 @@
 #include "terrane/physics/gravity/lattice/lattice_plan.hpp"
 #include "terrane/physics/gravity/sum/summation.hpp"
 
-namespace terrane::gravity {
-
+namespace terrane {
 class HostFft;
+}
+
+namespace terrane::gravity {
 
 struct LatticeCost {
   double seconds = 0;             ///< one core

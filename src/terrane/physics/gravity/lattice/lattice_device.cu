@@ -14,11 +14,11 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/fft/device_fft.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/formula/multipole.hpp"
 #include "terrane/physics/gravity/formula/near_field.hpp"
 #include "terrane/physics/gravity/formula/stable.hpp"
-#include "terrane/physics/gravity/lattice/device_fft.hpp"
 #include "terrane/physics/gravity/lattice/lattice_device.hpp"
 
 namespace terrane::gravity {

@@ -50,53 +50,111 @@ void sort_unique(std::vector<Lattice::Layer>& layers) {
 
 // ---- recognition ----
 
-std::optional<Lattice> recognise_lattice(const Prisms& prisms, const Stations& stations, std::string& reason,
-                                         int threads) {
-  constexpr double eps = std::numeric_limits<double>::epsilon();
-  const auto no = [&](std::string why) {
-    reason = std::move(why);
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+
+/// Finds the mesh, the layers, the groups of stations and the places of prisms in turn; a step that finds
+/// none says why and returns false. What is found does not depend on the chunks: the first prism that does
+/// not fit is that of all.
+class Recogniser {
+ public:
+  Recogniser(const Prisms& prisms, const Stations& stations, std::string& reason, int threads)
+      : prisms_(prisms),
+        stations_(stations),
+        reason_(reason),
+        threads_(threads),
+        chunk_(std::max<std::size_t>(1 << 14, prisms.size() / 512)),
+        chunks_((prisms.size() + chunk_ - 1) / chunk_) {}
+
+  std::optional<Lattice> recognise() {
+    if (prisms_.size() == 0 || stations_.size() == 0) {
+      reason_ = "there is nothing to compute";
+      return std::nullopt;
+    }
+    // Stations before the places of prisms: there are fewer of them, and they are what usually does not fit.
+    if (find_spacing(0) && find_spacing(1) && find_layers() && find_groups() && find_places())
+      return std::move(lattice_);
     return std::nullopt;
-  };
-  if (prisms.size() == 0 || stations.size() == 0) return no("there is nothing to compute");
-  // What is found does not depend on the chunks: the first prism that does not fit is that of all.
-  const std::size_t chunk = std::max<std::size_t>(1 << 14, prisms.size() / 512),
-                    chunks = (prisms.size() + chunk - 1) / chunk, none = prisms.size();
-  Lattice lattice;
-  const std::span<const double> low[2] = {prisms.west, prisms.south}, high[2] = {prisms.east, prisms.north};
-  const std::span<const double> at[2] = {stations.easting, stations.northing};
-  double slack[2];  // of coordinates, m
-  for (int a = 0; a < 2; ++a) {
-    struct Extent {
-      double least, most;
-      std::size_t wrong;
-    };
-    const double width = high[a][0] - low[a][0];
-    std::vector<Extent> extents(chunks);
-    in_chunks(prisms.size(), chunk, threads, [&](std::size_t first, std::size_t last, std::size_t c) {
-      Extent e{low[a][first], low[a][first], none};
-      for (std::size_t n = first; n < last && e.wrong == none; ++n) {
-        if (std::fabs(high[a][n] - low[a][n] - width) > 1e-6 * width) e.wrong = n;
-        e.least = std::min(e.least, low[a][n]);
-        e.most = std::max(e.most, high[a][n]);
-      }
-      extents[c] = e;
-    });
-    Extent all = extents[0];
-    for (const auto& e : extents)
-      all = {std::min(all.least, e.least), std::max(all.most, e.most), std::min(all.wrong, e.wrong)};
-    if (all.wrong != none) return no(fmt::format("prisms 0 and {} have different widths", all.wrong));
-    const double cells = std::round((all.most - all.least) / width);
-    if (cells > 1e6) return no("the prisms lie too far apart for a mesh");
-    lattice.cells[a] = static_cast<std::size_t>(cells);
-    lattice.corner[a] = all.least;
-    lattice.spacing[a] = (all.most - all.least) / cells;
-    slack[a] = 16 * eps * std::max(std::fabs(all.least), std::fabs(all.most));
   }
-  std::vector<std::vector<Lattice::Layer>> found(chunks);
-  in_chunks(prisms.size(), chunk, threads, [&](std::size_t first, std::size_t last, std::size_t c) {
+
+ private:
+  /// A station among the cells.
+  struct Spot {
+    long cell[2];
+    double offset[2];
+  };
+
+  bool no(std::string why) {
+    reason_ = std::move(why);
+    return false;
+  }
+  template <class Body>
+  void in_chunks_of_prisms(const Body& body) const {
+    in_chunks(prisms_.size(), chunk_, threads_, body);
+  }
+  double cells_of_mesh() const {
+    return static_cast<double>(lattice_.plane()) * static_cast<double>(lattice_.layers.size());
+  }
+
+  bool find_spacing(int a);
+  bool find_layers();
+  bool find_groups();
+  bool find_spot(std::size_t station, Spot& spot);
+  std::size_t group_of(std::size_t station, const Spot& spot) const;
+  bool find_places();
+  bool cell_of(std::size_t prism, long (&cell)[2]) const;
+  bool lies_where_another_is(std::size_t count, std::size_t& which) const;
+
+  const Prisms& prisms_;
+  const Stations& stations_;
+  std::string& reason_;
+  int threads_;
+  std::size_t chunk_, chunks_;  // of prisms
+  Lattice lattice_;
+  double slack_[2] = {};  // of coordinates, m
+  std::span<const double> low_[2] = {prisms_.west, prisms_.south}, high_[2] = {prisms_.east, prisms_.north},
+                          at_[2] = {stations_.easting, stations_.northing};
+};
+
+/// Prisms of one width, from the first to the last face along an axis.
+bool Recogniser::find_spacing(int a) {
+  struct Extent {
+    double least, most;
+    std::size_t wrong;
+  };
+  const auto &low = low_[a], &high = high_[a];
+  const std::size_t none = prisms_.size();
+  const double width = high[0] - low[0];
+  std::vector<Extent> extents(chunks_);
+  in_chunks_of_prisms([&](std::size_t first, std::size_t last, std::size_t c) {
+    Extent e{low[first], low[first], none};
+    for (std::size_t n = first; n < last && e.wrong == none; ++n) {
+      if (std::fabs(high[n] - low[n] - width) > 1e-6 * width) e.wrong = n;
+      e.least = std::min(e.least, low[n]);
+      e.most = std::max(e.most, high[n]);
+    }
+    extents[c] = e;
+  });
+  Extent all = extents[0];
+  for (const auto& e : extents)
+    all = {std::min(all.least, e.least), std::max(all.most, e.most), std::min(all.wrong, e.wrong)};
+  if (all.wrong != none) return no(fmt::format("prisms 0 and {} have different widths", all.wrong));
+  const double cells = std::round((all.most - all.least) / width);
+  if (cells > 1e6) return no("the prisms lie too far apart for a mesh");
+  lattice_.cells[a] = static_cast<std::size_t>(cells);
+  lattice_.corner[a] = all.least;
+  lattice_.spacing[a] = (all.most - all.least) / cells;
+  slack_[a] = 16 * eps * std::max(std::fabs(all.least), std::fabs(all.most));
+  return true;
+}
+
+bool Recogniser::find_layers() {
+  std::vector<std::vector<Lattice::Layer>> found(chunks_);
+  in_chunks_of_prisms([&](std::size_t first, std::size_t last, std::size_t c) {
     auto& layers = found[c];
     for (std::size_t n = first; n < last && layers.size() <= 4 * most_layers; ++n) {
-      const Lattice::Layer layer{prisms.bottom[n], prisms.top[n]};
+      const Lattice::Layer layer{prisms_.bottom[n], prisms_.top[n]};
       if (!layers.empty() && same_layer(layers.back(), layer)) continue;
       layers.push_back(layer);
       if (layers.size() < 4 * most_layers) continue;
@@ -106,108 +164,146 @@ std::optional<Lattice> recognise_lattice(const Prisms& prisms, const Stations& s
     sort_unique(layers);
   });
   for (const auto& some : found) {
-    lattice.layers.insert(lattice.layers.end(), some.begin(), some.end());
-    sort_unique(lattice.layers);
-    if (lattice.layers.size() > most_layers) return no("the prisms do not lie in layers");
+    lattice_.layers.insert(lattice_.layers.end(), some.begin(), some.end());
+    sort_unique(lattice_.layers);
+    if (lattice_.layers.size() > most_layers) return no("the prisms do not lie in layers");
   }
-  const double all = static_cast<double>(lattice.plane()) * static_cast<double>(lattice.layers.size());
-  if (all > 1e3 * static_cast<double>(prisms.size()) + 1e6 || all > 4e9)
+  if (cells_of_mesh() > 1e3 * static_cast<double>(prisms_.size()) + 1e6 || cells_of_mesh() > 4e9)
     return no("the prisms fill too little of a mesh");
+  return true;
+}
 
-  // Stations first: there are fewer of them, and they are what usually does not fit.
-  for (std::size_t n = 0; n < stations.size(); ++n) {
-    long cell[2];
-    double offset[2];
-    for (int a = 0; a < 2; ++a) {
-      const double place = (at[a][n] - lattice.corner[a]) / lattice.spacing[a] - 0.5;
-      if (std::fabs(place) > 1e6) return no("stations lie too far from the mesh");
-      const double near =
-          (slack[a] + 16 * eps * std::fabs(at[a][n])) / lattice.spacing[a] + 16 * eps * std::fabs(place);
-      cell[a] = std::lround(std::floor(place + 0.5));
-      offset[a] = place - static_cast<double>(cell[a]);
-      if (offset[a] > 0.5 - near) {
-        offset[a] -= 1;
-        ++cell[a];
-      }
-      if (std::fabs(offset[a]) <= near) offset[a] = 0;
-      if (std::fabs(offset[a] + 0.5) <= near) offset[a] = -0.5;
-      if (near > 1e-6) return no("coordinates are too large for the size of the cells");
-    }
-    const auto fits = [&](const Lattice::Group& g) {
-      const auto same = [&](int a) {
-        return std::fabs(g.offset[a] - offset[a]) * lattice.spacing[a] <=
-               2 * slack[a] + 32 * eps * std::fabs(at[a][n]);
-      };
-      return g.up == stations.up[n] && same(0) && same(1);
-    };
-    std::size_t g = lattice.groups.size();
-    // Neighbours in a list mostly belong to groups found lately.
-    for (std::size_t back = 0; back < lattice.groups.size(); ++back)
-      if (fits(lattice.groups[lattice.groups.size() - 1 - back])) {
-        g = lattice.groups.size() - 1 - back;
-        break;
-      }
-    if (g == lattice.groups.size()) {
+bool Recogniser::find_groups() {
+  auto& groups = lattice_.groups;
+  for (std::size_t n = 0; n < stations_.size(); ++n) {
+    Spot spot{};
+    if (!find_spot(n, spot)) return false;
+    const std::size_t g = group_of(n, spot);
+    if (g == groups.size()) {
       if (g == most_groups || g > 16 + n / 4) return no("the stations are not in step with the mesh");
       Lattice::Group group{};
-      std::copy_n(offset, 2, group.offset);
-      group.up = stations.up[n];
-      std::copy_n(cell, 2, group.low);
-      std::copy_n(cell, 2, group.high);
-      lattice.groups.push_back(std::move(group));
+      std::copy_n(spot.offset, 2, group.offset);
+      group.up = stations_.up[n];
+      std::copy_n(spot.cell, 2, group.low);
+      std::copy_n(spot.cell, 2, group.high);
+      groups.push_back(std::move(group));
     }
-    auto& group = lattice.groups[g];
+    auto& group = groups[g];
     group.station.push_back(static_cast<std::uint32_t>(n));
     for (int a = 0; a < 2; ++a) {
-      group.cell[a].push_back(static_cast<std::int32_t>(cell[a]));
-      group.low[a] = std::min(group.low[a], cell[a]);
-      group.high[a] = std::max(group.high[a], cell[a]);
+      group.cell[a].push_back(static_cast<std::int32_t>(spot.cell[a]));
+      group.low[a] = std::min(group.low[a], spot.cell[a]);
+      group.high[a] = std::max(group.high[a], spot.cell[a]);
     }
   }
+  return true;
+}
 
-  lattice.place.resize(prisms.size());
-  std::vector<std::uint64_t> filled(static_cast<std::size_t>(all) / 64 + 1);
-  std::vector<std::size_t> astray(chunks, none);
+/// The cell nearest to the station and the offset from its centre, where rounding does not tell them apart
+/// the same for all stations: 0 or −0.5.
+bool Recogniser::find_spot(std::size_t station, Spot& spot) {
+  for (int a = 0; a < 2; ++a) {
+    const double at = at_[a][station], place = (at - lattice_.corner[a]) / lattice_.spacing[a] - 0.5;
+    if (std::fabs(place) > 1e6) return no("stations lie too far from the mesh");
+    const double near =
+        (slack_[a] + 16 * eps * std::fabs(at)) / lattice_.spacing[a] + 16 * eps * std::fabs(place);
+    auto& cell = spot.cell[a];
+    auto& offset = spot.offset[a];
+    cell = std::lround(std::floor(place + 0.5));
+    offset = place - static_cast<double>(cell);
+    if (offset > 0.5 - near) {
+      offset -= 1;
+      ++cell;
+    }
+    if (std::fabs(offset) <= near) offset = 0;
+    if (std::fabs(offset + 0.5) <= near) offset = -0.5;
+    if (near > 1e-6) return no("coordinates are too large for the size of the cells");
+  }
+  return true;
+}
+
+/// The group that a station belongs to, or how many there are. Neighbours in a list mostly belong to groups
+/// found lately.
+std::size_t Recogniser::group_of(std::size_t station, const Spot& spot) const {
+  const auto& groups = lattice_.groups;
+  for (std::size_t g = groups.size(); g-- > 0;) {
+    const auto same = [&](int a) {
+      return std::fabs(groups[g].offset[a] - spot.offset[a]) * lattice_.spacing[a] <=
+             2 * slack_[a] + 32 * eps * std::fabs(at_[a][station]);
+    };
+    if (groups[g].up == stations_.up[station] && same(0) && same(1)) return g;
+  }
+  return groups.size();
+}
+
+/// The cell of every prism, each in one of its own.
+bool Recogniser::find_places() {
+  const std::size_t none = prisms_.size();
+  lattice_.place.resize(prisms_.size());
+  std::vector<std::uint64_t> filled(static_cast<std::size_t>(cells_of_mesh()) / 64 + 1);
+  std::vector<std::size_t> astray(chunks_, none);
   std::atomic<bool> twice{false};
-  in_chunks(prisms.size(), chunk, threads, [&](std::size_t first, std::size_t last, std::size_t c) {
+  in_chunks_of_prisms([&](std::size_t first, std::size_t last, std::size_t c) {
     std::size_t layer = 0;
     for (std::size_t n = first; n < last; ++n) {
       long cell[2];
-      for (int a = 0; a < 2; ++a) {
-        cell[a] = std::lround((low[a][n] - lattice.corner[a]) / lattice.spacing[a]);
-        const double face = lattice.corner[a] + static_cast<double>(cell[a]) * lattice.spacing[a];
-        if (std::fabs(low[a][n] - face) > slack[a] ||
-            std::fabs(high[a][n] - face - lattice.spacing[a]) > slack[a]) {
-          astray[c] = n;
-          return;
-        }
+      if (!cell_of(n, cell)) {
+        astray[c] = n;
+        return;
       }
-      const Lattice::Layer here{prisms.bottom[n], prisms.top[n]};
-      if (!same_layer(lattice.layers[layer], here))
+      const Lattice::Layer here{prisms_.bottom[n], prisms_.top[n]};
+      if (!same_layer(lattice_.layers[layer], here))
         layer = static_cast<std::size_t>(
-            std::lower_bound(lattice.layers.begin(), lattice.layers.end(), here, below) -
-            lattice.layers.begin());
+            std::lower_bound(lattice_.layers.begin(), lattice_.layers.end(), here, below) -
+            lattice_.layers.begin());
       const std::size_t place =
           static_cast<std::size_t>(cell[0]) +
-          lattice.cells[0] * (static_cast<std::size_t>(cell[1]) + lattice.cells[1] * layer);
+          lattice_.cells[0] * (static_cast<std::size_t>(cell[1]) + lattice_.cells[1] * layer);
       const std::uint64_t bit = std::uint64_t{1} << place % 64;
       if (std::atomic_ref(filled[place / 64]).fetch_or(bit, std::memory_order_relaxed) & bit) twice = true;
-      lattice.place[n] = static_cast<std::uint32_t>(place);
+      lattice_.place[n] = static_cast<std::uint32_t>(place);
     }
   });
   const std::size_t first_astray = *std::min_element(astray.begin(), astray.end());
-  if (twice) {
-    std::fill(filled.begin(), filled.end(), 0U);
-    for (std::size_t n = 0; n < first_astray; ++n) {
-      auto& word = filled[lattice.place[n] / 64];
-      const std::uint64_t bit = std::uint64_t{1} << lattice.place[n] % 64;
-      if (word & bit) return no(fmt::format("prism {} lies where another is", n));
-      word |= bit;
-    }
-  }
+  if (std::size_t which = 0; twice && lies_where_another_is(first_astray, which))
+    return no(fmt::format("prism {} lies where another is", which));
   if (first_astray != none)
     return no(fmt::format("prism {} is out of step with the mesh of the others", first_astray));
-  return lattice;
+  return true;
+}
+
+/// False, where the prism is out of step with the mesh.
+bool Recogniser::cell_of(std::size_t prism, long (&cell)[2]) const {
+  for (int a = 0; a < 2; ++a) {
+    const double low = low_[a][prism], high = high_[a][prism];
+    cell[a] = std::lround((low - lattice_.corner[a]) / lattice_.spacing[a]);
+    const double face = lattice_.corner[a] + static_cast<double>(cell[a]) * lattice_.spacing[a];
+    if (std::fabs(low - face) > slack_[a] || std::fabs(high - face - lattice_.spacing[a]) > slack_[a])
+      return false;
+  }
+  return true;
+}
+
+/// The first of the prisms 0 .. count − 1 that does.
+bool Recogniser::lies_where_another_is(std::size_t count, std::size_t& which) const {
+  std::vector<std::uint64_t> filled(static_cast<std::size_t>(cells_of_mesh()) / 64 + 1);
+  for (std::size_t n = 0; n < count; ++n) {
+    auto& word = filled[lattice_.place[n] / 64];
+    const std::uint64_t bit = std::uint64_t{1} << lattice_.place[n] % 64;
+    if (word & bit) {
+      which = n;
+      return true;
+    }
+    word |= bit;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Lattice> recognise_lattice(const Prisms& prisms, const Stations& stations, std::string& reason,
+                                         int threads) {
+  return Recogniser(prisms, stations, reason, threads).recognise();
 }
 
 // ---- the plan ----

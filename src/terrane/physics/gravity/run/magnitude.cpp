@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "terrane/base/error.hpp"
+#include "terrane/mesh/octree.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/direct/direct.hpp"
-#include "terrane/physics/gravity/tree/octree.hpp"
+#include "terrane/physics/gravity/sum/kinds.hpp"
 
 namespace terrane::gravity {
 
@@ -105,7 +106,7 @@ class Masses {
   void take(const Prisms& prisms, bool clustered, int threads, Progress& progress) {
     Octree tree;
     if (clustered) {
-      tree = grow_octree(prisms, leaf, threads, progress);
+      tree = grow_octree(boxes(prisms), leaf, threads, progress);
     } else if (prisms.size() > 0) {
       tree.cells.resize(1);
       tree.cells[0].last = static_cast<std::uint32_t>(prisms.size());
@@ -214,7 +215,6 @@ class Masses {
   std::vector<Cluster> clusters_;  // children after their parents
 };
 
-int kind_of(Channel c) { return c == Channel::potential ? 0 : c <= Channel::g_u ? 1 : 2; }
 constexpr std::string_view kind_names[3] = {"potential", "vector", "tensor"};
 
 std::size_t ratio(double wanted, double given) {
@@ -275,7 +275,7 @@ std::array<double, 3> largest_values(const Fields& fields, int threads) {
       double square[3] = {};
       for (std::size_t c = 0; c < channels.size(); ++c) {
         const double v = fields.values[c][s];
-        square[kind_of(channels[c])] += (channels[c] >= Channel::g_en ? 2 : 1) * v * v;
+        square[kind_of(channels[c])] += weight_of(channels[c]) * v * v;
       }
       for (std::size_t k = 0; k < 3; ++k)
         if (std::isfinite(square[k])) found[piece][k] = std::max(found[piece][k], square[k]);

@@ -17,6 +17,12 @@ void Summation::sum_ranges(std::span<const Range> ranges, const Take& take, Prog
   progress.finish();
 }
 
+void join(PartSums& left, const PartSums& right) {
+  for (std::size_t c = 0; c < left.values.size(); ++c)
+    for (std::size_t s = 0; s < left.values[c].size(); ++s) left.values[c][s] += right.values[c][s];
+  left.contacts.insert(left.contacts.end(), right.contacts.begin(), right.contacts.end());
+}
+
 void scatter_values(const Summation::Part& part, std::span<const std::span<const double>> values,
                     ChannelSet channels, PartSums& all) {
   std::size_t from = 0, to = 0;

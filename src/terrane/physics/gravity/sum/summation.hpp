@@ -21,6 +21,9 @@ struct PartSums {
   std::vector<Contact> contacts;            ///< station: as the caller numbers them
 };
 
+/// left += right, of the same stations and channels.
+void join(PartSums& left, const PartSums& right);
+
 class Summation {
  public:
   /// What one part computes.

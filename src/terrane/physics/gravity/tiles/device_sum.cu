@@ -89,20 +89,29 @@ struct PrepareSources {
   }
 };
 
+/// The shape of nearly all tiles, or `shapes`: two kinds of tiles in turn take more code than the caches of a
+/// multiprocessor hold.
+std::uint32_t common_shape(std::span<const DeviceTile> tiles, std::size_t shapes) {
+  std::vector<std::size_t> tiles_of(shapes + 1);
+  for (const auto& tile : tiles)
+    if (tile.shape != DeviceTile::no_shape) ++tiles_of[tile.shape];
+  const auto most = std::max_element(tiles_of.begin(), tiles_of.end());
+  return static_cast<std::uint32_t>(
+      *most < tiles.size() - tiles.size() / 8 ? shapes : static_cast<std::size_t>(most - tiles_of.begin()));
+}
+
+MultipoleTables multipole_tables() {
+  MultipoleTables tables;
+  std::memcpy(tables.order_2, tables::order_2, sizeof tables.order_2);
+  std::memcpy(tables.order_4, tables::order_4, sizeof tables.order_4);
+  std::memcpy(tables.order_6, tables::order_6, sizeof tables.order_6);
+  std::memcpy(tables.order_8, tables::order_8, sizeof tables.order_8);
+  return tables;
+}
+
 double power_of_two_near(double x) { return x > 0 ? std::ldexp(1.0, std::ilogb(x)) : 1.0; }
 
 }  // namespace
-
-std::uint8_t turned_back(std::uint8_t octants, const Turn& turn) {
-  std::uint8_t result = 0;
-  for (int o = 0; o < 8; ++o)
-    if (octants >> o & 1) {
-      int turned = 0;
-      for (int a = 0; a < 3; ++a) turned |= (o >> a & 1) << turn.axis[a];
-      result = static_cast<std::uint8_t>(result | 1 << turned);
-    }
-  return result;
-}
 
 // ---- prisms ----
 
@@ -110,21 +119,39 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
                              const Switching& switching, std::vector<std::uint32_t> order,
                              const std::vector<PrismRange>& ranges, Precision precision, int threads)
     : switching_(switching), precision_(precision), density_(prisms.density), order_(std::move(order)) {
-  const std::span<const double> faces[6] = {prisms.west,  prisms.east,   prisms.south,
-                                            prisms.north, prisms.bottom, prisms.top};
+  const auto faces = boxes(prisms);
   for (int a = 0; a < 3; ++a) {
-    low_[a] = faces[2 * turn.axis[a]];
-    high_[a] = faces[2 * turn.axis[a] + 1];
+    low_[a] = faces.low[turn.axis[a]];
+    high_[a] = faces.high[turn.axis[a]];
   }
+  upload_columns(stream, threads);
+  auto tiles = cut_into_tiles(ranges);
+  for_each((tiles.size() + 255) / 256, threads, [&](std::size_t c) {
+    for (std::size_t t = c * 256; t < std::min((c + 1) * 256, tiles.size()); ++t) measure(tiles[t]);
+  });
+  const auto shapes = find_shapes(tiles);
+  for (auto& tile : tiles) tile.inverse_length = 1 / tile.length;
+  const auto common = common_shape(tiles, shapes.coefficients.size());
+  tiles_ = Buffer<DeviceTile>(stream.device(), tiles.size());
+  tiles_.upload(stream, tiles);
+  if (precision == Precision::single_precision)
+    prepare<float>(stream, shapes.coefficients, shapes.length, common);
+  else prepare<double>(stream, shapes.coefficients, shapes.length, common);
+  const MultipoleTables tables = multipole_tables();
+  tables_ = Buffer<MultipoleTables>(stream.device(), 1);
+  tables_.upload(stream, {&tables, 1});
+}
+
+/// Faces and densities, in order.
+void DeviceSources::upload_columns(Stream& stream, int threads) {
   const std::size_t count = order_.size();
-  const Device device = stream.device();
   std::vector<double> column(count);
   const auto upload = [&](std::span<const double> from, Buffer<double>& to) {
     constexpr std::size_t chunk = 1 << 16;
     for_each((count + chunk - 1) / chunk, threads, [&](std::size_t c) {
       for (std::size_t i = c * chunk; i < std::min((c + 1) * chunk, count); ++i) column[i] = from[order_[i]];
     });
-    to = Buffer<double>(device, count);
+    to = Buffer<double>(stream.device(), count);
     to.upload(stream, column);
   };
   for (int a = 0; a < 3; ++a) {
@@ -132,7 +159,9 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
     upload(high_[a], device_high_[a]);
   }
   upload(density_, device_density_);
+}
 
+std::vector<DeviceTile> DeviceSources::cut_into_tiles(const std::vector<PrismRange>& ranges) {
   std::vector<DeviceTile> tiles;
   for (const auto& range : ranges) {
     first_tile_.push_back(static_cast<std::uint32_t>(tiles.size()));
@@ -144,46 +173,49 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
     }
   }
   first_tile_.push_back(static_cast<std::uint32_t>(tiles.size()));
-  const bool single = precision == Precision::single_precision;
-  for_each((tiles.size() + 255) / 256, threads, [&](std::size_t c) {
-    for (std::size_t t = c * 256; t < std::min((c + 1) * 256, tiles.size()); ++t) {
-      auto& tile = tiles[t];
-      std::fill_n(tile.low, 3, INFINITY);
-      std::fill_n(tile.high, 3, -INFINITY);
-      double first_side[3] = {}, most = 0;
-      bool same = true;
-      for (std::uint32_t i = 0; i < tile.count; ++i) {
-        const std::size_t n = order_[tile.first + i];
-        for (int a = 0; a < 3; ++a) {
-          const double side = high_[a][n] - low_[a][n], centre = low_[a][n] + 0.5 * side;
-          tile.low[a] = std::min(tile.low[a], centre);
-          tile.high[a] = std::max(tile.high[a], centre);
-          tile.longest = std::max(tile.longest, side);
-          if (i == 0) first_side[a] = side;
-          // Evenly spaced faces differ in the last bits; the shape only enters as a small correction.
-          same = same && std::fabs(side - first_side[a]) <= switching.shape_tolerance * first_side[a];
-        }
-        most = std::max(most, std::fabs(density_[n]));
-      }
-      // In float the fifth power of an inverse distance must not vanish: mass is counted in small units.
-      tile.length = single ? power_of_two_near(tile.longest) : 1;
-      tile.density = single ? std::ldexp(power_of_two_near(std::max(most, 0x1p-900)), -60) : 1;
-      tile.shape = same ? 0 : DeviceTile::no_shape;
+  return tiles;
+}
+
+/// The box of its centres, its longest side, its units, and whether its prisms are of one shape.
+void DeviceSources::measure(DeviceTile& tile) const {
+  std::fill_n(tile.low, 3, INFINITY);
+  std::fill_n(tile.high, 3, -INFINITY);
+  double first_side[3] = {}, most = 0;
+  bool same = true;
+  for (std::uint32_t i = 0; i < tile.count; ++i) {
+    const std::size_t n = order_[tile.first + i];
+    for (int a = 0; a < 3; ++a) {
+      const double side = high_[a][n] - low_[a][n], centre = low_[a][n] + 0.5 * side;
+      tile.low[a] = std::min(tile.low[a], centre);
+      tile.high[a] = std::max(tile.high[a], centre);
+      tile.longest = std::max(tile.longest, side);
+      if (i == 0) first_side[a] = side;
+      // Evenly spaced faces differ in the last bits; the shape only enters as a small correction.
+      same = same && std::fabs(side - first_side[a]) <= switching_.shape_tolerance * first_side[a];
     }
-  });
-  std::map<std::array<float, 3>, std::vector<std::pair<std::array<double, 3>, std::uint32_t>>> known;
-  std::vector<MultipoleCoefficients> shapes;
-  std::vector<double> shape_length;  // unit of the tiles of a shape
-  std::array<double, 3> last{};
+    most = std::max(most, std::fabs(density_[n]));
+  }
+  // In float the fifth power of an inverse distance must not vanish: mass is counted in small units.
+  const bool single = precision_ == Precision::single_precision;
+  tile.length = single ? power_of_two_near(tile.longest) : 1;
+  tile.density = single ? std::ldexp(power_of_two_near(std::max(most, 0x1p-900)), -60) : 1;
+  tile.shape = same ? 0 : DeviceTile::no_shape;
+}
+
+/// The shapes of tiles whose prisms are alike, each once, and their numbers into the tiles.
+DeviceSources::Shapes DeviceSources::find_shapes(std::vector<DeviceTile>& tiles) const {
+  using Sides = std::array<double, 3>;
+  std::map<std::array<float, 3>, std::vector<std::pair<Sides, std::uint32_t>>> known;
+  Shapes shapes;
+  Sides last{};
   std::uint32_t last_shape = DeviceTile::no_shape;
   for (auto& tile : tiles) {
     if (tile.shape == DeviceTile::no_shape) continue;
     const std::size_t n = order_[tile.first];
-    const std::array<double, 3> sides{high_[0][n] - low_[0][n], high_[1][n] - low_[1][n],
-                                      high_[2][n] - low_[2][n]};
-    const auto alike = [&](const std::array<double, 3>& other) {
+    const Sides sides{high_[0][n] - low_[0][n], high_[1][n] - low_[1][n], high_[2][n] - low_[2][n]};
+    const auto alike = [&](const Sides& other) {
       for (std::size_t a = 0; a < 3; ++a)
-        if (std::fabs(other[a] - sides[a]) > switching.shape_tolerance * sides[a]) return false;
+        if (std::fabs(other[a] - sides[a]) > switching_.shape_tolerance * sides[a]) return false;
       return true;
     };
     if (last_shape == DeviceTile::no_shape || !alike(last)) {
@@ -196,35 +228,16 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
         last_shape = found->second;
       } else {
         last = sides;
-        last_shape = static_cast<std::uint32_t>(shapes.size());
-        shapes.push_back(multipole_coefficients(sides[0], sides[1], sides[2]));
-        shape_length.push_back(tile.length);
+        last_shape = static_cast<std::uint32_t>(shapes.coefficients.size());
+        shapes.coefficients.push_back(multipole_coefficients(sides[0], sides[1], sides[2]));
+        shapes.length.push_back(tile.length);
         bucket.emplace_back(last, last_shape);
       }
     }
     tile.shape = last_shape;
-    tile.length = shape_length[last_shape];
+    tile.length = shapes.length[last_shape];
   }
-  std::vector<std::size_t> tiles_of(shapes.size() + 1);
-  for (auto& tile : tiles) {
-    tile.inverse_length = 1 / tile.length;
-    if (tile.shape != DeviceTile::no_shape) ++tiles_of[tile.shape];
-  }
-  // Two kinds of tiles in turn take more code than the caches of a multiprocessor hold.
-  auto common =
-      static_cast<std::uint32_t>(std::max_element(tiles_of.begin(), tiles_of.end()) - tiles_of.begin());
-  if (tiles_of[common] < tiles.size() - tiles.size() / 8) common = static_cast<std::uint32_t>(shapes.size());
-  tiles_ = Buffer<DeviceTile>(device, tiles.size());
-  tiles_.upload(stream, tiles);
-  if (single) prepare<float>(stream, shapes, shape_length, common);
-  else prepare<double>(stream, shapes, shape_length, common);
-  MultipoleTables tables;
-  std::memcpy(tables.order_2, tables::order_2, sizeof tables.order_2);
-  std::memcpy(tables.order_4, tables::order_4, sizeof tables.order_4);
-  std::memcpy(tables.order_6, tables::order_6, sizeof tables.order_6);
-  std::memcpy(tables.order_8, tables::order_8, sizeof tables.order_8);
-  tables_ = Buffer<MultipoleTables>(device, 1);
-  tables_.upload(stream, {&tables, 1});
+  return shapes;
 }
 
 template <class Real>

@@ -55,6 +55,15 @@ class DeviceSources {
     std::uint32_t common_shape = 0;
     TileCoefficients<Real> common{};
   };
+  /// Prisms as multipoles see them, those of a shape once.
+  struct Shapes {
+    std::vector<MultipoleCoefficients> coefficients;
+    std::vector<double> length;  // unit of the tiles of a shape
+  };
+  void upload_columns(Stream& stream, int threads);
+  std::vector<DeviceTile> cut_into_tiles(const std::vector<PrismRange>& ranges);
+  void measure(DeviceTile& tile) const;
+  Shapes find_shapes(std::vector<DeviceTile>& tiles) const;
   template <class Real>
   void prepare(Stream& stream, std::span<const MultipoleCoefficients> shapes, std::span<const double> length,
                std::uint32_t common_shape);
@@ -83,7 +92,7 @@ class DeviceReceivers {
   std::uint32_t station(std::size_t place) const { return order_[place]; }
   /// Of groups first .. last − 1, as the caller numbers them.
   std::span<const std::uint32_t> stations(std::size_t first, std::size_t last) const;
-  /// Box of a group, m.
+  /// Bounds of a group, m.
   const Bounds& bounds(std::size_t group) const { return bounds_[group]; }
   void at(std::size_t place, double (&position)[3]) const;
 
@@ -191,16 +200,5 @@ class DeviceSummation : public Summation {
   Buffer<double> sums_;
   double device_seconds_ = 0;
 };
-
-/// At least so large; what it held is lost when it grows.
-template <class T>
-void enlarge(Stream& stream, Buffer<T>& buffer, std::size_t size) {
-  if (buffer.size() >= size) return;
-  buffer = {};  // gives the memory back before asking for more
-  buffer = Buffer<T>(stream.device(), size);
-}
-
-/// Octants seen along the kernels' axes, as the earth has them.
-std::uint8_t turned_back(std::uint8_t octants, const Turn& turn);
 
 }  // namespace terrane::gravity

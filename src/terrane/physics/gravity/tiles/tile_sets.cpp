@@ -28,6 +28,17 @@ Turn turn_for(ChannelSet channels) {
   }
 }
 
+std::uint8_t turned_back(std::uint8_t octants, const Turn& turn) {
+  std::uint8_t result = 0;
+  for (int o = 0; o < 8; ++o)
+    if (octants >> o & 1) {
+      int turned = 0;
+      for (int a = 0; a < 3; ++a) turned |= (o >> a & 1) << turn.axis[a];
+      result = static_cast<std::uint8_t>(result | 1 << turned);
+    }
+  return result;
+}
+
 std::size_t smallest_kernel_set(ChannelSet channels) {
   std::size_t best = std::size(kernel_sets) - 1;
   for (std::size_t s = 0; s < std::size(kernel_sets); ++s)
@@ -38,11 +49,10 @@ std::size_t smallest_kernel_set(ChannelSet channels) {
 Sources::Sources(const Prisms& prisms, const Turn& turn, const Switching& switching,
                  std::vector<std::uint32_t> order)
     : switching_(switching), order_(std::move(order)) {
-  const std::span<const double> faces[6] = {prisms.west,  prisms.east,   prisms.south,
-                                            prisms.north, prisms.bottom, prisms.top};
+  const auto faces = boxes(prisms);
   for (int a = 0; a < 3; ++a) {
-    low_[a] = faces[2 * turn.axis[a]];
-    high_[a] = faces[2 * turn.axis[a] + 1];
+    low_[a] = faces.low[turn.axis[a]];
+    high_[a] = faces.high[turn.axis[a]];
   }
   density_ = prisms.density;
 }

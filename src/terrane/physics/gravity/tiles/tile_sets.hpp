@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "terrane/mesh/order.hpp"
 #include "terrane/physics/gravity/formula/switching.hpp"
 #include "terrane/physics/gravity/sum/singular.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
-#include "terrane/physics/gravity/tiles/tiling.hpp"
 #include "terrane/physics/gravity/views.hpp"
 
 namespace terrane::gravity {
@@ -21,6 +21,9 @@ struct Turn {
 };
 
 Turn turn_for(ChannelSet channels);
+
+/// Octants seen along the kernels' axes, as the earth has them.
+std::uint8_t turned_back(std::uint8_t octants, const Turn& turn);
 
 /// The index in kernel_sets of the smallest set that contains the channels.
 std::size_t smallest_kernel_set(ChannelSet channels);

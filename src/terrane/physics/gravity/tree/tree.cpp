@@ -11,9 +11,10 @@
 #include <numeric>
 
 #include "terrane/base/error.hpp"
+#include "terrane/mesh/octree.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/sum/candidate.hpp"
-#include "terrane/physics/gravity/tree/octree.hpp"
+#include "terrane/physics/gravity/sum/kinds.hpp"
 
 namespace terrane::gravity {
 
@@ -38,10 +39,6 @@ double pair_work(double accuracy) {  // the more accurate, the fewer pairs are f
 double distance(const double (&a)[3], const double (&b)[3]) {
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
-
-/// The kind of a channel: V, g or Γ; and its weight in |g|², ‖Γ‖².
-int kind_of(Channel c) { return c == Channel::potential ? 0 : c <= Channel::g_u ? 1 : 2; }
-double weight_of(Channel c) { return c >= Channel::g_en ? 2 : 1; }
 
 PrismColumns columns_of(const Prisms& prisms) {
   return {{prisms.west.data(), prisms.south.data(), prisms.bottom.data()},
@@ -184,7 +181,7 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
   receivers_ =
       std::make_unique<Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,
                                   stations_a_tile(stations.size()), threads);
-  auto octree = grow_octree(prisms_, leaf_, threads_, progress);
+  auto octree = grow_octree(boxes(prisms_), leaf_, threads_, progress);
   nodes_.resize(octree.cells.size());
   for (std::size_t n = 0; n < nodes_.size(); ++n) static_cast<Octree::Cell&>(nodes_[n]) = octree.cells[n];
   levels_ = std::move(octree.levels);
@@ -232,18 +229,14 @@ std::span<const Tree::Node> Tree::children(const Node& node) const {
   return {nodes_.data() + node.child, node.children};
 }
 
-Tree::Box Tree::box_of(std::size_t place) const {
-  const std::size_t n = prism_order()[place];
-  return {{prisms_.west[n], prisms_.south[n], prisms_.bottom[n]},
-          {prisms_.east[n], prisms_.north[n], prisms_.top[n]}};
-}
+Bounds Tree::box_of(std::size_t place) const { return boxes(prisms_)[prism_order()[place]]; }
 
-/// Box, mass and centre of mass.
+/// Bounds, mass and centre of mass.
 void Tree::weigh(Node& node) const {
   std::fill_n(node.low, 3, INFINITY);
   std::fill_n(node.high, 3, -INFINITY);
   // Centres relative to a fixed point, so that large coordinates cost no digits.
-  const Box first = box_of(node.first);
+  const Bounds first = box_of(node.first);
   const auto& anchor = first.low;
   double mass = 0, weighted[3] = {};
   const auto add = [&](const double(&low)[3], const double(&high)[3], const double(&at)[3], double m) {
@@ -256,7 +249,7 @@ void Tree::weigh(Node& node) const {
   };
   if (node.children == 0) {
     for (std::size_t i = node.first; i < node.last; ++i) {
-      const Box box = box_of(i);
+      const Bounds box = box_of(i);
       double volume = 1, at[3];
       for (int a = 0; a < 3; ++a) {
         volume *= box.high[a] - box.low[a];
@@ -286,7 +279,7 @@ double Tree::reach(const Node& node) const {
   double farthest = 0;
   if (node.children == 0) {
     for (std::size_t i = node.first; i < node.last; ++i) {
-      const Box box = box_of(i);
+      const Bounds box = box_of(i);
       farthest = std::max(farthest, to_corner(box.low, box.high));
     }
   } else {

@@ -107,14 +107,10 @@ class Tree final : public Summation {
     double sum[3], square[3];
   };
 
-  struct Box {
-    double low[3], high[3];
-  };
-
   void measure(Progress& progress);
   void number_expansions();
   /// Of the prism at a place in prism_order(), m.
-  Box box_of(std::size_t place) const;
+  Bounds box_of(std::size_t place) const;
   std::span<const Node> children(const Node& node) const;
   void weigh(Node& node) const;
   double reach(const Node& node) const;

@@ -1,4 +1,4 @@
-#include "terrane/physics/gravity/lattice/host_fft.hpp"
+#include "terrane/parallel/fft/host_fft.hpp"
 
 #include <fftw3.h>
 
@@ -6,7 +6,7 @@
 #include <mutex>
 #include <new>
 
-namespace terrane::gravity {
+namespace terrane {
 
 namespace {
 
@@ -41,4 +41,4 @@ HostFft::~HostFft() {
 void HostFft::forward(double* array) const { fftw_execute_dft_r2c(plan(forward_), array, complex(array)); }
 void HostFft::inverse(double* array) const { fftw_execute_dft_c2r(plan(inverse_), complex(array), array); }
 
-}  // namespace terrane::gravity
+}  // namespace terrane

@@ -4,9 +4,9 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/debug_memory.hpp"
+#include "terrane/parallel/fft/device_fft.hpp"
+#include "terrane/parallel/fft/host_fft.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
-#include "terrane/physics/gravity/lattice/device_fft.hpp"
-#include "terrane/physics/gravity/lattice/host_fft.hpp"
 
 #if defined(__CUDACC__)
 #include <cufft.h>
@@ -14,7 +14,7 @@
 #include "terrane/parallel/device/cuda.hpp"
 #endif
 
-namespace terrane::gravity {
+namespace terrane {
 
 namespace {
 
@@ -140,4 +140,4 @@ void DeviceFft::inverse(View<double> arrays, std::size_t count) {
            [&](std::size_t a) { plans_->host->inverse(arrays.data + a * plans_->reals); });
 }
 
-}  // namespace terrane::gravity
+}  // namespace terrane

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace terrane::gravity {
+namespace terrane {
 
 /// Of arrays [rows][2 (columns / 2 + 1)] doubles, aligned to 16 bytes; a transform and its inverse multiply
 /// by rows · columns. Any number of threads may use one at once.
@@ -21,4 +21,4 @@ class HostFft {
   void *forward_, *inverse_;  // fftw_plan
 };
 
-}  // namespace terrane::gravity
+}  // namespace terrane

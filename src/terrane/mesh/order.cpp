@@ -1,4 +1,4 @@
-#include "terrane/physics/gravity/tiles/tiling.hpp"
+#include "terrane/mesh/order.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 
-namespace terrane::gravity {
+namespace terrane {
 
 namespace {
 
@@ -57,19 +57,10 @@ void sort_tiles(Segment order, const Points& points, std::size_t tile_size) {
 
 }  // namespace
 
-double squared_gap(const Bounds& a, const Bounds& b) {
-  double sum = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    const double gap = std::max({a.low[axis] - b.high[axis], b.low[axis] - a.high[axis], 0.0});
-    sum += gap * gap;
-  }
-  return sum;
-}
-
 std::vector<std::uint32_t> compact_order(std::span<const double> x, std::span<const double> y,
                                          std::span<const double> z, std::size_t tile_size, int threads) {
   if (x.size() > std::numeric_limits<std::uint32_t>::max())
-    throw UnsupportedError("forward", fmt::format("{} prisms or stations in one call", x.size()),
+    throw UnsupportedError("run", fmt::format("{} prisms, cells or stations in one call", x.size()),
                            "The limit is 4294967295; split the run.");
   std::vector<std::uint32_t> order(x.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -88,4 +79,13 @@ std::vector<std::uint32_t> compact_order(std::span<const double> x, std::span<co
   return order;
 }
 
-}  // namespace terrane::gravity
+std::vector<std::uint32_t> compact_order(const Boxes& boxes, std::size_t tile_size, int threads) {
+  std::vector<double> centre[3];
+  for (int a = 0; a < 3; ++a) {
+    centre[a].resize(boxes.size());
+    for (std::size_t n = 0; n < boxes.size(); ++n) centre[a][n] = 0.5 * (boxes.low[a][n] + boxes.high[a][n]);
+  }
+  return compact_order(centre[0], centre[1], centre[2], tile_size, threads);
+}
+
+}  // namespace terrane

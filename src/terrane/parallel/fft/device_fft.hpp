@@ -6,7 +6,7 @@
 
 #include "terrane/parallel/device/buffer.hpp"
 
-namespace terrane::gravity {
+namespace terrane {
 
 /// Of arrays [rows][2 (columns / 2 + 1)] doubles, one after the other; a transform and its inverse multiply
 /// by rows · columns.
@@ -31,4 +31,4 @@ class DeviceFft {
   std::unique_ptr<Plans> plans_;
 };
 
-}  // namespace terrane::gravity
+}  // namespace terrane

@@ -1,0 +1,19 @@
+// Which few of many to look at.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace terrane {
+
+/// `count` of the numbers 0 .. of − 1, or all where there are fewer: the middles of equal parts.
+inline std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t of) {
+  std::vector<std::size_t> sample(std::min(count, of));
+  for (std::size_t i = 0; i < sample.size(); ++i)
+    sample[i] = static_cast<std::size_t>((static_cast<double>(i) + 0.5) * static_cast<double>(of) /
+                                         static_cast<double>(sample.size()));
+  return sample;
+}
+
+}  // namespace terrane

@@ -1,0 +1,231 @@
+#include "terrane/mesh/octree.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/sort.hpp"
+
+namespace terrane {
+
+namespace {
+
+constexpr int deepest = 19;             // levels; 3 · 19 bits of place and 5 of level make a key
+constexpr std::size_t chunk = 1 << 14;  // boxes of a task
+
+using Key = std::uint64_t;
+
+/// Bits of x at every third place.
+Key spread(Key x) {
+  x &= 0x1fffff;
+  x = (x | x << 32) & 0x1f00000000ffffU;
+  x = (x | x << 16) & 0x1f0000ff0000ffU;
+  x = (x | x << 8) & 0x100f00f00f00f00fU;
+  x = (x | x << 4) & 0x10c30c30c30c30c3U;
+  return (x | x << 2) & 0x1249249249249249U;
+}
+
+Octree::Cell cell(std::size_t first, std::size_t last, int level, bool flat) {
+  Octree::Cell made;
+  made.first = static_cast<std::uint32_t>(first);
+  made.last = static_cast<std::uint32_t>(last);
+  made.level = static_cast<std::uint8_t>(level);
+  made.flat = flat;
+  return made;
+}
+
+/// Frames the centres by a cube, sorts the boxes by the octants of it, and cuts the cells level by level.
+class Grower {
+ public:
+  Grower(const Boxes& boxes, std::size_t leaf, int threads, Progress& progress)
+      : boxes_(boxes),
+        leaf_(leaf),
+        threads_(threads),
+        progress_(progress),
+        chunks_((boxes.size() + chunk - 1) / chunk) {}
+
+  Octree grow() {
+    frame();
+    sort();
+    cut();
+    return std::move(grown_);
+  }
+
+ private:
+  double centre(int a, std::size_t n) const {
+    return boxes_.low[a][n] + 0.5 * (boxes_.high[a][n] - boxes_.low[a][n]);
+  }
+  std::size_t end_of(std::size_t c) const { return std::min((c + 1) * chunk, boxes_.size()); }
+
+  void frame();
+  Key place(std::size_t n) const;
+  Key key(std::size_t n) const;
+  void sort();
+  void sort_flat(std::size_t first, std::size_t last);
+  void cut();
+  void cut(const Octree::Cell& parent);
+  void cut_into_octants(const Octree::Cell& parent, std::size_t own, int level);
+  void cut_equally(const Octree::Cell& parent, int level);
+
+  const Boxes& boxes_;
+  std::size_t leaf_;
+  int threads_;
+  Progress& progress_;
+  std::size_t chunks_;
+  double corner_[3] = {}, side_ = 0;
+  std::vector<Key> keys_;  // in order
+  Octree grown_;
+  std::vector<Octree::Cell> children_;  // of the cell that is cut
+};
+
+/// The least cube around the centres.
+void Grower::frame() {
+  std::vector<Bounds> around(chunks_);
+  for_each(chunks_, threads_, [&](std::size_t c) {
+    for (int a = 0; a < 3; ++a) {
+      double least = INFINITY, most = -INFINITY;
+      for (std::size_t n = c * chunk; n < end_of(c); ++n) {
+        least = std::min(least, centre(a, n));
+        most = std::max(most, centre(a, n));
+      }
+      around[c].low[a] = least;
+      around[c].high[a] = most;
+    }
+  });
+  for (int a = 0; a < 3; ++a) {
+    corner_[a] = INFINITY;
+    double most = -INFINITY;
+    for (const auto& box : around) {
+      corner_[a] = std::min(corner_[a], box.low[a]);
+      most = std::max(most, box.high[a]);
+    }
+    side_ = std::max(side_, most - corner_[a]);
+  }
+  if (!(side_ > 0)) side_ = 1;
+}
+
+/// The finest octant of a centre, of all levels in turn.
+Key Grower::place(std::size_t n) const {
+  const double finest = std::ldexp(1.0, deepest);
+  Key bits = 0;
+  for (int a = 0; a < 3; ++a) {
+    const double at = std::clamp((centre(a, n) - corner_[a]) / side_ * finest, 0.0, finest - 1);
+    bits |= spread(static_cast<Key>(at)) << a;
+  }
+  return bits;
+}
+
+/// Of the finest cells that are at least half as long as the box: the octants down to there, and the level.
+Key Grower::key(std::size_t n) const {
+  double longest = 0;
+  for (int a = 0; a < 3; ++a) longest = std::max(longest, boxes_.high[a][n] - boxes_.low[a][n]);
+  const int level = longest > 0 ? std::clamp(std::ilogb(2 * side_ / longest), 0, deepest) : deepest;
+  const int free = 3 * (deepest - level);
+  return (place(n) >> free << free) << 5 | static_cast<Key>(level);
+}
+
+void Grower::sort() {
+  keys_.resize(boxes_.size());
+  grown_.order.resize(boxes_.size());
+  for_each(chunks_, threads_, [&](std::size_t c) {
+    if (progress_.cancelled()) throw Cancelled();
+    for (std::size_t n = c * chunk; n < end_of(c); ++n) {
+      keys_[n] = key(n);
+      grown_.order[n] = static_cast<std::uint32_t>(n);
+    }
+  });
+  sort_by_key(keys_, grown_.order, threads_, progress_);
+}
+
+/// Boxes of a cell that is not cut into octants: by the places of their centres.
+void Grower::sort_flat(std::size_t first, std::size_t last) {
+  auto& order = grown_.order;
+  std::vector<std::pair<Key, std::uint32_t>> members;
+  members.reserve(last - first);
+  for (std::size_t i = first; i < last; ++i) members.emplace_back(place(order[i]), order[i]);
+  std::sort(members.begin(), members.end());
+  for (std::size_t i = first; i < last; ++i) order[i] = members[i - first].second;
+}
+
+/// Level by level, so that children follow their parents.
+void Grower::cut() {
+  auto& cells = grown_.cells;
+  if (boxes_.size() > 0) cells.push_back(cell(0, boxes_.size(), 0, false));
+  for (std::size_t begin = 0; begin < cells.size();) {
+    const std::size_t end = cells.size();
+    grown_.levels.push_back(begin);
+    for (std::size_t i = begin; i < end; ++i) {
+      if (cells[i].size() <= leaf_) continue;
+      cut(Octree::Cell{cells[i]});
+      cells[i].child = static_cast<std::uint32_t>(cells.size());
+      cells[i].children = static_cast<std::uint8_t>(children_.size());
+      cells.insert(cells.end(), children_.begin(), children_.end());
+    }
+    begin = end;
+  }
+  grown_.levels.push_back(cells.size());
+}
+
+/// Into children_: octants of the first level at which the boxes part, after those that are too large for it.
+void Grower::cut(const Octree::Cell& parent) {
+  children_.clear();
+  int level = parent.level;
+  std::size_t own = parent.first;  // first box that is small enough for the next level
+  while (!parent.flat) {
+    while (own < parent.last && static_cast<int>(keys_[own] & 31) <= level) ++own;
+    if (level == deepest || own == parent.last) {
+      sort_flat(parent.first, parent.last);
+      break;
+    }
+    const int shift = 5 + 3 * (deepest - level - 1);
+    const bool one_octant = own == parent.first && keys_[own] >> shift == keys_[parent.last - 1] >> shift;
+    if (!one_octant) return cut_into_octants(parent, own, level);
+    ++level;
+  }
+  cut_equally(parent, level);
+}
+
+void Grower::cut_into_octants(const Octree::Cell& parent, std::size_t own, int level) {
+  const int shift = 5 + 3 * (deepest - level - 1);
+  if (own > parent.first) {
+    sort_flat(parent.first, own);
+    children_.push_back(cell(parent.first, own, level, true));
+  }
+  for (std::size_t first = own; first < parent.last;) {
+    const Key octant = keys_[first] >> shift;
+    const auto last = static_cast<std::size_t>(
+        std::partition_point(keys_.begin() + static_cast<std::ptrdiff_t>(first),
+                             keys_.begin() + static_cast<std::ptrdiff_t>(parent.last),
+                             [&](Key k) { return k >> shift <= octant; }) -
+        keys_.begin());
+    children_.push_back(cell(first, last, level + 1, false));
+    first = last;
+  }
+}
+
+/// Into at most eight parts of whole leaves.
+void Grower::cut_equally(const Octree::Cell& parent, int level) {
+  const std::size_t leaves = (parent.size() + leaf_ - 1) / leaf_, parts = std::min<std::size_t>(8, leaves);
+  for (std::size_t p = 0; p < parts; ++p) {
+    const std::size_t first = parent.first + leaves * p / parts * leaf_,
+                      last =
+                          std::min<std::size_t>(parent.first + leaves * (p + 1) / parts * leaf_, parent.last);
+    children_.push_back(cell(first, last, level, true));
+  }
+}
+
+}  // namespace
+
+Octree grow_octree(const Boxes& boxes, std::size_t leaf, int threads, Progress& progress) {
+  if (boxes.size() > std::numeric_limits<std::uint32_t>::max())
+    throw UnsupportedError("run", fmt::format("{} prisms, cells or stations in one call", boxes.size()),
+                           "The limit is 4294967295; split the run.");
+  return Grower(boxes, leaf, threads, progress).grow();
+}
+
+}  // namespace terrane

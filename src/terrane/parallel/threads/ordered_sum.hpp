@@ -1,0 +1,58 @@
+// Sums over numbered pieces, added in a binary tree that depends on the number of pieces alone: whoever holds
+// which piece, and whatever comes first, the bits are the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace terrane {
+
+/// Sums: what is added, by join(Sums& left, const Sums& right), left += right, found beside its type.
+template <class Sums>
+class OrderedSum {
+ public:
+  /// The pieces place · 2^level .. (place + 1) · 2^level − 1, as far as there are any.
+  struct Node {
+    std::uint32_t level, place;
+    friend bool operator<(const Node& a, const Node& b) {
+      return a.level < b.level || (a.level == b.level && a.place < b.place);
+    }
+  };
+
+  explicit OrderedSum(std::size_t pieces = 1) : pieces_(pieces) {}
+
+  /// The sums of a node that was not added before; it is joined with its neighbours as far as they are there.
+  void add(Node node, Sums&& sums) {
+    for (; width(node.level) < pieces_; ++node.level, node.place /= 2) {
+      const Node sibling{node.level, node.place ^ 1};
+      if (sibling.place * width(sibling.level) >= pieces_) continue;  // there are no such pieces
+      const auto found = nodes_.find(sibling);
+      if (found == nodes_.end()) break;
+      if (node < sibling) {
+        join(sums, found->second);
+      } else {
+        join(found->second, sums);
+        sums = std::move(found->second);
+      }
+      nodes_.erase(found);
+    }
+    nodes_.emplace(node, std::move(sums));
+  }
+  /// What could not be joined yet; when all pieces were added, the whole alone.
+  const std::map<Node, Sums>& nodes() const noexcept { return nodes_; }
+  bool whole() const noexcept { return nodes_.size() == 1 && whole(nodes_.begin()->first); }
+  /// Is this node all pieces?
+  bool whole(Node node) const noexcept { return width(node.level) >= pieces_; }
+  /// Precondition: whole(). Nothing is left.
+  Sums take() { return std::move(nodes_.extract(nodes_.begin()).mapped()); }
+
+ private:
+  static std::size_t width(std::uint32_t level) { return std::size_t{1} << level; }
+
+  std::size_t pieces_;
+  std::map<Node, Sums> nodes_;
+};
+
+}  // namespace terrane

@@ -1,0 +1,49 @@
+// The rounds of a gravity run (simulation/rounds.hpp): a part's sums over chunks of prisms, from all ranks to
+// rank 0, where they are put in their places.
+#pragma once
+
+#include <vector>
+
+#include "terrane/physics/gravity/run/worker.hpp"
+#include "terrane/simulation/rounds.hpp"
+
+namespace terrane::gravity {
+
+class PartRounds final : public RoundWork {
+ public:
+  /// all: on rank 0, where sums are put, values [channels][stations]; else null.  slow: every round begins
+  /// with work of its own
+  PartRounds(Worker& worker, const Parameters& parameters, bool slow, PartSums* all)
+      : worker_(worker),
+        channels_(parameters.channels),
+        threads_(parameters.threads),
+        slow_(slow),
+        all_(all) {}
+
+  std::size_t parts() const override { return worker_.parts(); }
+  bool slow_to_begin() const override { return slow_ || worker_.slow_to_begin(); }
+  void compute(const Range& round, Progress& progress) override;
+  void hand_over(Comm& comm, const Range& round) override;
+  void take_own(const Range& round) override;
+  void take(Comm& comm, int rank, const Range& round) override;
+  void finish(const Range& round) override;
+
+ private:
+  void take_packet(const Range& round, const Range& some);
+  void take_whole(std::size_t part, ChunkTree& tree, const Range& round);
+  void put(std::size_t part, std::span<const std::span<const double>> values,
+           std::span<const Contact> contacts, const Range& round);
+
+  Worker& worker_;
+  ChannelSet channels_;
+  int threads_;
+  bool slow_;
+  PartSums* all_;
+  // Of each part of the round:
+  std::vector<ChunkTree> trees_;
+  std::vector<std::vector<Contact>> contacts_;
+  std::vector<char> done_;
+  TreePacket packet_;
+};
+
+}  // namespace terrane::gravity

@@ -1,0 +1,62 @@
+// A planned sum on its way to the other ranks: what is to be done, and prisms and stations.
+//
+// By stations, every rank gets all prisms and stations. By prisms, the prisms in compact order are cut into
+// chunks, which depend on their number alone, and a rank gets those of its chunks.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "terrane/parallel/partition/ranges.hpp"
+#include "terrane/physics/gravity/run/planner.hpp"
+#include "terrane/physics/gravity/views.hpp"
+#include "terrane/simulation/rounds.hpp"
+
+namespace terrane::gravity {
+
+/// Prisms that own their arrays.
+struct OwnedPrisms {
+  std::vector<double> column[7];
+
+  Prisms view(Range range) const;
+  Prisms view() const { return view({0, column[0].size()}); }
+};
+
+/// Prisms in compact order, cut.
+class Chunks {
+ public:
+  explicit Chunks(std::size_t prisms);
+  std::size_t count() const noexcept { return count_; }
+  /// Of one chunk, and of some that follow each other.
+  Range prisms(std::size_t chunk) const { return balanced_range(prisms_, count_, chunk); }
+  Range prisms(const Range& chunks) const;
+  /// The chunks of a rank.
+  Range of(const Comm& comm, int rank) const;
+
+ private:
+  std::size_t prisms_, count_;
+};
+
+/// What a rank has of the problem.
+struct Share {
+  Parameters parameters;   ///< device: this rank's
+  std::size_t prisms = 0;  ///< in all
+  std::vector<double> station[3];
+  std::shared_ptr<const OwnedPrisms> own;  ///< all, or by prisms those of this rank's chunks
+  std::string note;                        ///< about the way they came
+
+  bool by_prisms() const noexcept { return parameters.partition == Partition::prisms; }
+  Stations stations() const { return {station[0], station[1], station[2]}; }
+};
+
+/// Rank 0: tells the others what to do and gives them their shares. In its own share `own` is null by
+/// stations, and there are no stations: it has them. Collective.
+Share spread(InStep& ranks, const MethodPlan& plan);
+/// The others. Collective.
+Share receive_share(InStep& ranks);
+
+/// Memory is touched for the first time by as many threads as there are columns.
+void make_columns(std::span<std::vector<double>> columns, std::size_t size, int threads);
+
+}  // namespace terrane::gravity

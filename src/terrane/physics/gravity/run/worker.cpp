@@ -1,0 +1,130 @@
+#include "terrane/physics/gravity/run/worker.hpp"
+
+#include <algorithm>
+
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/gravity/direct/direct.hpp"
+#include "terrane/physics/gravity/direct/direct_device.hpp"
+
+namespace terrane::gravity {
+
+namespace {
+
+/// Enough for a GPU, or for every thread of the processors.
+std::size_t parts_at_once(const Parameters& parameters) {
+  return parameters.device.has_own_memory() ? 16
+                                            : 4 * static_cast<std::size_t>(thread_count(parameters.threads));
+}
+
+class ByStations final : public Worker {
+ public:
+  ByStations(std::shared_ptr<Summation> summation, const Parameters& parameters, const Comm& comm)
+      : summation_(std::move(summation)),
+        at_once_(parts_at_once(parameters)),
+        rank_(static_cast<std::size_t>(comm.rank())),
+        ranks_(static_cast<std::size_t>(comm.size())) {}
+  std::size_t parts() const override { return summation_->parts(); }
+  Summation::Part part(std::size_t index) const override { return summation_->part(index); }
+  std::size_t chunks() const override { return 1; }
+  void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) override {
+    // Neighbouring parts take about as long as each other, distant ones need not: every rank takes some of
+    // each region.
+    const std::size_t regions = std::clamp<std::size_t>(round.size() / (ranks_ * at_once_), 1, 16);
+    std::vector<Range> shares;
+    for (std::size_t region = 0; region < regions; ++region) {
+      const auto share = balanced_range(round.size(), regions * ranks_, region * ranks_ + rank_);
+      if (share.size() > 0) shares.push_back({round.first + share.first, round.first + share.last});
+    }
+    ShareOfProgress mine(progress, static_cast<double>(round.size() * RoundWork::steps_per_part));
+    summation_->sum_ranges(
+        shares,
+        [&](std::size_t part, PartSums&& sums) {
+          trees[part - round.first].add({0, 0}, std::move(sums));
+        },
+        mine);
+  }
+
+ private:
+  std::shared_ptr<Summation> summation_;
+  std::size_t at_once_, rank_, ranks_;
+};
+
+class ByPrisms final : public Worker {
+ public:
+  ByPrisms(const Share& share, const Stations& stations, const Comm& comm)
+      : prisms_(share.own),
+        chunks_(share.prisms),
+        mine_(chunks_.of(comm, comm.rank())),
+        stations_(stations),
+        parameters_(share.parameters),
+        free_at_first_(device_memory(parameters_.device).free) {
+    if (mine_.size() > 0) kept_.push_back(chunk(mine_.first));
+  }
+  std::size_t parts() const override { return kept_.front()->parts(); }
+  Summation::Part part(std::size_t index) const override { return kept_.front()->part(index); }
+  std::size_t chunks() const override { return chunks_.count(); }
+  bool slow_to_begin() const override { return begun_ && kept_.size() < mine_.size(); }
+  void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) override {
+    begun_ = true;
+    const bool on_device = parameters_.device.has_own_memory();
+    // What is kept on a device keeps the memory of its last sum, too: so not too much at once.
+    const std::size_t at_once = on_device ? parts_at_once(parameters_) : round.size();
+    for (std::size_t i = 0; i < mine_.size(); ++i) {
+      std::unique_ptr<Summation> made;
+      if (i >= kept_.size()) made = chunk(mine_.first + i);
+      auto& summation = made ? *made : *kept_[i];
+      for (std::size_t first = round.first; first < round.last; first += at_once) {
+        const std::size_t last = std::min(first + at_once, round.last);
+        ShareOfProgress mine(progress, static_cast<double>((last - first) * RoundWork::steps_per_part) /
+                                           static_cast<double>(mine_.size()));
+        summation.sum(
+            first, last,
+            [&](std::size_t part, PartSums&& sums) {
+              trees[part - round.first].add({0, static_cast<std::uint32_t>(mine_.first + i)},
+                                            std::move(sums));
+            },
+            mine);
+      }
+      // A device need not hold all chunks: others come one after the other, in each round anew.
+      if (made && i == kept_.size() &&
+          (!on_device || device_memory(parameters_.device).free >= free_at_first_ / 2))
+        kept_.push_back(std::move(made));
+    }
+  }
+
+ private:
+  std::unique_ptr<Summation> chunk(std::size_t c) const {
+    const auto range = chunks_.prisms(c);
+    const std::size_t first = chunks_.prisms(mine_).first;
+    const auto view = prisms_->view({range.first - first, range.last - first});
+    if (parameters_.device.has_own_memory())
+      return direct_sum_on_device(parameters_.device, view, stations_, parameters_, true,
+                                  kept_.empty() ? nullptr : kept_.front().get());
+    if (!kept_.empty())
+      return std::make_unique<DirectSummation>(view, dynamic_cast<const DirectSummation&>(*kept_.front()));
+    return std::make_unique<DirectSummation>(view, stations_, parameters_.channels, parameters_.accuracy,
+                                             parameters_.threads);
+  }
+
+  std::shared_ptr<const OwnedPrisms> prisms_;
+  Chunks chunks_;
+  Range mine_;
+  Stations stations_;
+  Parameters parameters_;
+  bool begun_ = false;
+  std::size_t free_at_first_;                     // of the device
+  std::vector<std::unique_ptr<Summation>> kept_;  // of the first chunks; the parts are the same for all
+};
+
+}  // namespace
+
+std::unique_ptr<Worker> worker_by_stations(std::shared_ptr<Summation> summation, const Parameters& parameters,
+                                           const Comm& comm) {
+  return std::make_unique<ByStations>(std::move(summation), parameters, comm);
+}
+
+std::unique_ptr<Worker> worker_by_prisms(const Share& share, const Stations& stations, const Comm& comm) {
+  return std::make_unique<ByPrisms>(share, stations, comm);
+}
+
+}  // namespace terrane::gravity

@@ -1,0 +1,16 @@
+// The three kinds of channels: V, g and Γ, each with a magnitude of its own.
+#pragma once
+
+#include "terrane/survey/channels.hpp"
+
+namespace terrane::gravity {
+
+inline constexpr int kind_count = 3;
+
+/// 0: potential, 1: vector, 2: tensor
+constexpr int kind_of(Channel c) { return c == Channel::potential ? 0 : c <= Channel::g_u ? 1 : 2; }
+
+/// In |g|² and ‖Γ‖², where Γen, Γeu and Γnu stand for two components each.
+constexpr double weight_of(Channel c) { return c >= Channel::g_en ? 2 : 1; }
+
+}  // namespace terrane::gravity

@@ -1,0 +1,83 @@
+// A run that is cut into fixed parts - groups of stations, shots, frequencies - and done by all ranks in
+// rounds.
+//
+// What a part is depends on the problem alone. A round is some consecutive parts: each rank does its share of
+// them, all agree whether any failed, and rank 0 takes what they found, one rank after the other; then it may
+// keep a checkpoint. So no bit depends on how many ranks there are, nor on how many rounds it took.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/parallel/partition/ranges.hpp"
+
+namespace terrane {
+
+/// Ranks that do something in step. Between two agreements they wait for each other's messages, so an error
+/// there leaves the others waiting, and ends all.
+class InStep {
+ public:
+  /// Collective: runs `work` with the ranks in step. Rank 0 throws what any rank throws in together(); the
+  /// others return then, for rank 0 tells the user. Throws OutOfStep: this rank failed where the others wait.
+  static void run(Comm& comm, const std::function<void(InStep&)>& work);
+
+  Comm& comm() const noexcept { return comm_; }
+  /// Collective: this rank's part of some work that does not communicate, then agrees.
+  template <class Work>
+  void together(const Work& work) {
+    agreed_ = true;
+    terrane::together(comm_, work);
+    agreed_ = false;
+  }
+
+ private:
+  explicit InStep(Comm& comm) : comm_(comm) {}
+  Comm& comm_;
+  bool agreed_ = false;
+};
+
+/// Rank 0 deals with one rank after the other. For a large message the next would wait without pause, and
+/// sleep through the message once its turn has come; for this small one it sleeps.
+void give_turn(Comm& comm, int rank);
+void wait_for_turn(Comm& comm);
+
+/// What a house does in a round. Every rank has one.
+class RoundWork {
+ public:
+  virtual ~RoundWork() = default;
+  virtual std::size_t parts() const = 0;
+  /// Does the next round begin with work that its parts do not share with those of the last? Then rounds are
+  /// few.
+  virtual bool slow_to_begin() const { return false; }
+  /// This rank's share of a round; must not communicate. Advances by steps_per_part for each part.
+  virtual void compute(const Range& round, Progress& progress) = 0;
+  /// Ranks but 0: sends what compute() found, after wait_for_turn().
+  virtual void hand_over(Comm& comm, const Range& round) = 0;
+  /// Rank 0: takes what its own compute() found, then what each other rank hands over; then all is there.
+  virtual void take_own(const Range& round) = 0;
+  virtual void take(Comm& comm, int rank, const Range& round) = 0;
+  virtual void finish(const Range& round) = 0;
+
+  static constexpr std::uint64_t steps_per_part = 1024;
+};
+
+struct RoundSettings {
+  std::string_view what;        ///< for the user: "gravity"
+  std::size_t done = 0;         ///< parts that a checkpoint has
+  std::size_t least = 1;        ///< parts of a round, unless fewer are left: enough for every rank
+  double expected_seconds = 0;  ///< of all parts on all ranks
+  double interval = 0;          ///< seconds between checkpoints, which stand between rounds
+  double round = 10;  ///< seconds of a round, at most: errors and progress of other ranks are known that late
+};
+
+/// Rank 0: all rounds. after_round(parts done) follows each. Throws Cancelled.
+void lead_rounds(InStep& ranks, RoundWork& work, const RoundSettings& settings, Progress& progress,
+                 const std::function<void(std::size_t done)>& after_round);
+/// The other ranks.
+void follow_rounds(InStep& ranks, RoundWork& work);
+
+}  // namespace terrane
