@@ -1,11 +1,13 @@
 #include "fuzz/readers.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "support/array_file_seal.hpp"
@@ -31,28 +33,35 @@ io::TextReader text(std::string bytes) { return {"input", std::move(bytes)}; }
 
 constexpr std::size_t little_memory = 256 << 20;
 
-/// A file that is in memory alone, for libraries that open files themselves.
-class FileInMemory {
+/// A file for libraries that open files themselves. It has a name in a folder: HDF5 refuses a memfd, of which
+/// there is no real path.
+class NamedFile {
  public:
-  explicit FileInMemory(std::string_view bytes) : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    while (!bytes.empty()) {
-      const auto written = ::write(descriptor_, bytes.data(), bytes.size());
-      if (written <= 0) throw FileError("memory", "cannot be written");
-      bytes.remove_prefix(static_cast<std::size_t>(written));
+  explicit NamedFile(std::string_view bytes) {
+    const std::filesystem::path shared = "/dev/shm";  // in memory
+    const auto folder = ::access(shared.c_str(), W_OK) == 0 ? shared : std::filesystem::temp_directory_path();
+    path_ = folder / "terrane-fuzz-XXXXXX";
+    const int descriptor = ::mkstemp(path_.data());
+    if (descriptor < 0) throw std::runtime_error("no temporary file can be made in " + folder.string());
+    const auto written = ::write(descriptor, bytes.data(), bytes.size());
+    ::close(descriptor);
+    if (written != static_cast<ssize_t>(bytes.size())) {
+      ::unlink(path_.c_str());
+      throw std::runtime_error(path_ + " cannot be written");
     }
   }
-  FileInMemory(const FileInMemory&) = delete;
-  FileInMemory& operator=(const FileInMemory&) = delete;
-  ~FileInMemory() { ::close(descriptor_); }
-  std::string path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+  NamedFile(const NamedFile&) = delete;
+  NamedFile& operator=(const NamedFile&) = delete;
+  ~NamedFile() { ::unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
 
  private:
-  int descriptor_;
+  std::string path_;
 };
 
-void hdf5(std::string bytes) { (void)io::read_hdf5(FileInMemory(bytes).path(), little_memory); }
+void hdf5(std::string bytes) { (void)io::read_hdf5(NamedFile(bytes).path(), little_memory); }
 
-void netcdf(std::string bytes) { (void)io::read_netcdf(FileInMemory(bytes).path(), {}, little_memory); }
+void netcdf(std::string bytes) { (void)io::read_netcdf(NamedFile(bytes).path(), {}, little_memory); }
 
 /// Everything in it, asked for as a house asks: by name, type and shape.
 void read_all(const std::string& bytes) {

@@ -33,6 +33,14 @@ TEST(Corpus, HasSeedsForEveryReader) {
   }
 }
 
+// Else a fuzzer of theirs would try nothing but the way to a refusal.
+TEST(Corpus, IsReadWholeByTheLibraries) {
+  for (const auto& reader : fuzz::readers())
+    if (reader.by_library)
+      for (const auto& file : fs::directory_iterator(corpus(reader.name)))
+        EXPECT_EQ(answer(reader, bytes_of(file.path())), "read") << file.path();
+}
+
 TEST(Corpus, IsReadOrRefusedWhereverItIsCutOff) {
   for (const auto& reader : fuzz::readers())
     for (const auto& file : fs::directory_iterator(corpus(reader.name))) {

@@ -175,6 +175,23 @@ TEST(Config, PointsAtTheLineThatIsNotToml) {
   EXPECT_THAT(message([] { Config::parse("a = 1\na = 2\n"); }), HasSubstr("job.toml:2"));
 }
 
+TEST(Config, RefusesWhatItsParserTakesForImpossible) {
+  const auto said = [](std::string_view text) -> std::string {
+    try {
+      Config::parse(text);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(said("[## mesh\n"), testing::HasSubstr("job.toml:1: this is not TOML"));
+  EXPECT_THAT(said("a = 1\n[mesh # here]\n"), testing::HasSubstr("job.toml:2: this is not TOML"));
+  EXPECT_THAT(said("\xEF\xB3\xBF = 1\n"), testing::HasSubstr("this is not TOML"));
+  // These are.
+  EXPECT_EQ(said("[mesh] # here\n"), "accepted");
+  EXPECT_EQ(said("a = [ # numbers\n  [ # more\n 1]]\n[[b]] # tables\nc = \"#[\"\n[\"d#e\"]\n"), "accepted");
+}
+
 TEST(Config, RefusesAFileThatIsNotThere) {
   EXPECT_THROW(Config::read("no/such/job.toml"), FileError);
   EXPECT_THROW(Config::read("."), FileError);
