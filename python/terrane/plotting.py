@@ -29,7 +29,8 @@ ORDER = (
 #: Columns that say where a station is, or how it was made, not what its field is.
 NOT_DRAWN = {
     "easting", "northing", "up", "longitude", "latitude", "singular", "line", "distance", "height",
-    "ellipsoidal_height", "geoid_height", "observed", "normal_gravity",
+    "ellipsoidal_height", "geoid_height", "observed", "normal_gravity", "resistance", "geometric_factor",
+    *(f"{electrode}_{axis}" for electrode in "abmn" for axis in ("easting", "northing", "up")),
 }
 
 
@@ -297,7 +298,43 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = ""):
         fields = choose(data, channels)
         if not fields:
             raise PlotError(f"{data.source}: there is nothing to draw")
+        if _is_pseudosection(data, fields):
+            return _draw_pseudosection(pyplot, data, fields[0], title)
         return _draw_maps(pyplot, data, fields, title)
+
+
+def _is_pseudosection(data: Data, fields) -> bool:
+    """Arrays of electrodes along a line, drawn where they lie and as deep as they look."""
+    return fields[0].name == "apparent_resistivity" and any(f.name == "up" for f in data.fields)
+
+
+def _draw_pseudosection(pyplot, data: Data, shown, title: str):
+    """Apparent resistivity on a logarithmic scale, each array at its middle and half its widest gap deep."""
+    from matplotlib.colors import LogNorm
+
+    numpy = _need("numpy")
+    east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
+    up = next(f.values for f in data.fields if f.name == "up")
+    # Along the line, in the direction in which easting grows, or northing where the line runs north.
+    centred = numpy.stack([east - east.mean(), north - north.mean()])
+    direction = numpy.linalg.svd(centred, full_matrices=False)[0][:, 0]
+    direction = direction * (numpy.sign(direction[numpy.argmax(numpy.abs(direction))]) or 1)
+    along = direction @ centred + direction @ numpy.array([east.mean(), north.mean()])
+    good = numpy.isfinite(shown.values) & (shown.values > 0)
+    figure, axes = pyplot.subplots(figsize=(6.4, 2.9), layout="constrained")
+    low, high = (shown.values[good].min(), shown.values[good].max()) if good.any() else (1, 10)
+    if high < 1.02 * low:
+        low, high = low / 1.02, high * 1.02
+    image = axes.scatter(along[good], up[good], c=shown.values[good], norm=LogNorm(low, high), cmap="turbo_r",
+                         s=float(numpy.clip(16000 / max(east.size, 1), 6, 90)), marker="s", linewidths=0)
+    axes.scatter(along[~good], up[~good], s=6, color="0.7", marker="x", linewidths=0.6)
+    axes.set_xlabel("along the line (m)")
+    axes.set_ylabel("pseudo-depth (m)")
+    axes.set_title(title or title_of(shown.name), pad=4)
+    axes.margins(0.04)
+    bar = figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05)
+    bar.set_label(unit_of(shown.unit).replace("ohm m", "Ω·m"))
+    return figure
 
 
 def _draw_maps(pyplot, data: Data, fields, title: str):

@@ -46,6 +46,22 @@ class Examples(CommandTest):
         self.assertEqual(len(differences), 5)
         self.assertLess(max(differences), 1e-11)
 
+    def test_DipoleDipoleGivesTheExpectedPseudosection(self):
+        self.run_example("07_dipole_dipole", "--set", "output.plots=[]")
+        self.compare("07_dipole_dipole", "dipole_dipole.csv", 1e-4)
+
+    def test_WithoutItsConductorTheDipoleExampleIsATwoLayerEarth(self):
+        self.run_example("07_dipole_dipole", "--set", "output.plots=[]", "--set", "survey.array=wenner", "--set",
+                         'model.body=[{kind="layer", bottom=-886, top=0, resistivity=100},'
+                         ' {kind="layer", bottom=-5, top=0, resistivity=400}]')
+        rows = self.rows(self.folder / "output" / "dipole_dipole.csv")
+        k, thickness = (100 - 400) / (100 + 400), 5
+        for m, n, rho in zip(rows["m_easting"], rows["n_easting"], rows["apparent_resistivity"]):
+            a = abs(n - m)
+            images = sum(k**i * (1 / math.hypot(1, 2 * i * thickness / a) - 1 / math.hypot(2, 2 * i * thickness / a))
+                         for i in range(1, 200))
+            self.assertAlmostEqual(rho, 400 * (1 + 4 * images), delta=0.015 * rho, msg=f"Wenner spacing {a} m")
+
     def test_SevenSpheresPullLikeSevenPoints(self):
         # A quarter of the cells keeps the test short; the painted mass differs a little more from the spheres'.
         self.run_example("02_seven_spheres", "--set", "mesh.shape=[350, 350, 50]", "--set",

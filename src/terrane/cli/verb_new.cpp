@@ -38,6 +38,7 @@ std::map<std::string, std::string> kinds_to_show(const Physics& physics, const N
 
 std::string commented_job(const Physics& physics, const NewOptions& options) {
   auto kinds = kinds_to_show(physics, options);
+  const bool kinds_are_own = kinds == physics.kinds;  // examples are for these
   // Some meshes bring their own properties: their [model] differs from the one that bodies are painted into.
   const bool own_model = std::any_of(physics.sections.begin(), physics.sections.end(), [&](const Section& s) {
     return s.path == "model" && s.kind == kinds["mesh"];
@@ -48,9 +49,10 @@ std::string commented_job(const Physics& physics, const NewOptions& options) {
     if (!own_model || !section.path.starts_with("model") || section.kind == kinds["mesh"])
       shown.push_back(section);
   return job_template(shown, kinds,
-                      fmt::format("A {} job. `terrane check` tells what it costs, `terrane run` runs it,"
+                      fmt::format("A job of {}. `terrane check` tells what it costs, `terrane run` runs it,"
                                   " `terrane plot` draws maps. Keys that stand behind # show their defaults.",
-                                  physics.name));
+                                  physics.name),
+                      kinds_are_own ? physics.examples : std::map<std::string, std::string>{});
 }
 
 }  // namespace

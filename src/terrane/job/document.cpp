@@ -53,7 +53,7 @@ std::string rows(std::span<const Key> keys) {
 }  // namespace
 
 std::string job_template(std::span<const Section> sections, const std::map<std::string, std::string>& kinds,
-                         const std::string& heading) {
+                         const std::string& heading, const std::map<std::string, std::string>& examples) {
   std::string text = comment(heading);
   const auto chosen = [&](const Section& section) {
     const auto kind = kinds.find(std::string(section.path));
@@ -61,7 +61,14 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
   };
   std::string_view open;
   for (const auto& section : sections) {
-    if (!chosen(section) || !section.in_template) continue;
+    if (!chosen(section)) continue;
+    const auto own_example = [&](const Key& key) {
+      return examples.find(fmt::format("{}.{}", section.path, key.name));
+    };
+    if (!section.in_template && std::none_of(section.keys.begin(), section.keys.end(), [&](const Key& key) {
+          return own_example(key) != examples.end();
+        }))
+      continue;
     if (open != section.path) {
       open = section.path;
       text += fmt::format("\n{}{}\n", comment(section.summary), heading_of(section.path));
@@ -70,9 +77,12 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
       if (key.type == "tables") continue;  // they come with their own heading
       const auto kind = kinds.find(std::string(section.path));
       const bool is_kind = key.name == "kind" && kind != kinds.end();
-      const bool set = is_kind || !key.example.empty();
-      const std::string value = is_kind ? fmt::format("\"{}\"", kind->second)
-                                : set   ? std::string(key.example)
+      const auto own = own_example(key);
+      if (own == examples.end() ? !section.in_template : own->second.empty()) continue;
+      const bool set = is_kind || own != examples.end() || !key.example.empty();
+      const std::string value = is_kind                  ? fmt::format("\"{}\"", kind->second)
+                                : own != examples.end() ? own->second
+                                : set                   ? std::string(key.example)
                                 : key.fallback == "none" || key.fallback.empty() ? "..."
                                                                                  : std::string(key.fallback);
       const std::string entry = fmt::format("{}{} = {}", set ? "" : "# ", key.name, value);

@@ -67,7 +67,7 @@ struct CoarseLinkAlong {
     T link = at(fine, p);
     if (thinning.removed_below(n)) {
       const T other = at(fine, p.moved<Axis>(-1)), sum = link + other;
-      link = sum > T(0) ? link * other / sum : T(0);
+      link = sum > T(0) ? link * (other / sum) : T(0);  // the product may be beyond single precision
     }
     coarse(k, j, i) = link;
   }

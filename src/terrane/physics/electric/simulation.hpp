@@ -1,0 +1,57 @@
+// Direct-current resistivity from a job file, or from a mesh and electrodes: settings, plan, run, result.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "terrane/job/config.hpp"
+#include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/physics/electric/forward.hpp"
+#include "terrane/physics/electric/parameters.hpp"
+#include "terrane/simulation/simulation.hpp"
+
+namespace terrane::electric {
+
+/// The [simulation] table.
+struct Settings {
+  Parameters parameters;
+
+  /// Throws InputError.
+  static Settings read(const Config& job);
+  static const Section& section();
+};
+
+/// The [survey] table and its kinds.
+std::span<const Section> survey_sections();
+
+/// Throws InputError, FileError.
+Electrodes build_survey(const Config& job);
+
+class Simulation final : public terrane::Simulation {
+ public:
+  /// conductivity: S/m, per cell [up, north, east].  Throws ShapeError, InputError.
+  Simulation(TensorMesh mesh, std::vector<double> conductivity, Electrodes electrodes, Settings settings);
+  /// From the tables [mesh], [model], [survey] and [simulation].
+  static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+
+  Plan check(const Runtime& runtime = {}) override;
+  Result run(const Runtime& runtime = {}) override;
+  Result outline() const override;
+  void write_model(const std::string& path) const override;
+
+ private:
+  double memory_needed() const;
+  std::size_t sources() const;
+  void fill(Result& result, const DirectCurrentData& data) const;
+  void describe_into(RunFacts& facts) const;
+
+  TensorMesh mesh_;
+  std::vector<double> conductivity_;
+  Electrodes electrodes_;
+  Settings settings_;
+  std::string job_;
+  std::vector<std::string> notes_, warnings_;
+};
+
+}  // namespace terrane::electric

@@ -1,0 +1,123 @@
+#include "terrane/physics/electric/survey/arrays.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <tuple>
+
+#include "terrane/base/error.hpp"
+#include "terrane/io/csv.hpp"
+
+namespace terrane::electric {
+
+namespace {
+
+/// Places of a, b, m, n for level n, counted from the first of the array; far_away stays.
+std::array<int, 4> pattern(ArrayKind kind, int n) {
+  constexpr int far = Array::far_away;
+  switch (kind) {
+    case ArrayKind::dipole_dipole: return {1, 0, 1 + n, 2 + n};
+    case ArrayKind::pole_dipole: return {0, far, n, n + 1};
+    case ArrayKind::pole_pole: return {0, far, n, far};
+    case ArrayKind::wenner: return {0, 3 * n, n, 2 * n};
+    case ArrayKind::schlumberger: return {0, 2 * n + 1, n, n + 1};
+  }
+  return {far, far, far, far};
+}
+
+/// A column of lengths in metres, NaN where an entry is empty.
+std::vector<double> values_or_gaps(const io::Table& table, const std::string& name) {
+  const auto& column = *table.find(name);
+  const double factor = column.unit.empty() ? 1 : si_factor(Quantity::length, column.unit);
+  auto values = column.values;
+  for (double& value : values) value *= factor;
+  return values;
+}
+
+}  // namespace
+
+std::vector<Point> ElectrodeLine::points() const {
+  const double radians = azimuth * std::numbers::pi / 180;
+  const auto exact = [](double part) { return std::abs(part) < 1e-15 ? 0 : part; };  // cos 90°
+  const double east = exact(std::sin(radians)), north = exact(std::cos(radians));
+  std::vector<Point> all;
+  for (std::size_t n = 0; n < count; ++n) {
+    const double along = spacing * static_cast<double>(n);
+    all.push_back({start.e + along * east, start.n + along * north, start.u});
+  }
+  return all;
+}
+
+Electrodes arrays_on_line(const ElectrodeLine& line, ArrayKind kind, std::size_t levels) {
+  Electrodes electrodes{line.points(), {}};
+  const int count = static_cast<int>(line.count);
+  for (int n = 1; n <= static_cast<int>(std::min<std::size_t>(levels, line.count)); ++n) {
+    const auto places = pattern(kind, n);
+    const int reach = *std::max_element(places.begin(), places.end());
+    for (int first = 0; first + reach < count; ++first) {
+      const auto at = [&](std::size_t p) { return places[p] == Array::far_away ? places[p] : first + places[p]; };
+      electrodes.arrays.push_back({at(0), at(1), at(2), at(3)});
+    }
+  }
+  if (electrodes.arrays.empty())
+    throw InputError("survey.electrodes",
+                     fmt::format("no {} array fits {} electrodes", array_names[static_cast<std::size_t>(kind)],
+                                 line.count),
+                     "Such an array needs two to four electrodes: give more of them.");
+  return electrodes;
+}
+
+Point plotting_point(const Electrodes& electrodes, const Array& array, double surface) {
+  std::vector<Point> points;
+  for (const int n : {array.a, array.b, array.m, array.n})
+    if (n != Array::far_away) points.push_back(electrodes.place[static_cast<std::size_t>(n)]);
+  std::sort(points.begin(), points.end(),
+            [](const Point& p, const Point& q) { return std::tie(p.e, p.n, p.u) < std::tie(q.e, q.n, q.u); });
+  Point middle{0, 0, surface};
+  double widest = 0;
+  for (std::size_t n = 0; n < points.size(); ++n) {
+    middle.e += points[n].e / static_cast<double>(points.size());
+    middle.n += points[n].n / static_cast<double>(points.size());
+    if (n > 0) widest = std::max(widest, std::hypot(points[n].e - points[n - 1].e, points[n].n - points[n - 1].n));
+  }
+  middle.u -= widest / 2;
+  return middle;
+}
+
+Electrodes read_arrays(const std::filesystem::path& file) {
+  const auto table = io::read_csv(file.string());
+  static constexpr const char* letters = "abmn";
+  static constexpr const char* axes[3] = {"easting", "northing", "up"};
+  std::array<std::array<std::vector<double>, 3>, 4> at;
+  for (std::size_t p = 0; p < 4; ++p)
+    for (std::size_t x = 0; x < 3; ++x) {
+      const auto name = fmt::format("{}_{}", letters[p], axes[x]);
+      if (table.find(name)) at[p][x] = values_or_gaps(table, name);
+      else if (x < 2 && (letters[p] == 'a' || letters[p] == 'm'))
+        throw InputError(file.string(), fmt::format("there is no column {}", name),
+                         "Columns are a_easting, a_northing, a_up, and so for b, m and n; b and n may be missing.");
+    }
+  Electrodes electrodes;
+  std::map<std::tuple<double, double, double>, int> known;
+  const auto electrode = [&](std::size_t p, std::size_t row) {
+    const auto get = [&](std::size_t x) { return at[p][x].empty() ? std::nan("") : at[p][x][row]; };
+    if (std::isnan(get(0)) && std::isnan(get(1))) return Array::far_away;
+    if (std::isnan(get(0)) || std::isnan(get(1)))
+      throw InputError(table.where(row), fmt::format("electrode {} has one coordinate", letters[p]),
+                       "Give both, or leave both empty when it is far away.");
+    const double height = std::isnan(get(2)) ? 0 : get(2);
+    const auto [entry, is_new] =
+        known.try_emplace({get(0), get(1), height}, static_cast<int>(electrodes.place.size()));
+    if (is_new) electrodes.place.push_back({get(0), get(1), height});
+    return entry->second;
+  };
+  for (std::size_t row = 0; row < table.rows(); ++row)
+    electrodes.arrays.push_back({electrode(0, row), electrode(1, row), electrode(2, row), electrode(3, row)});
+  return electrodes;
+}
+
+}  // namespace terrane::electric
