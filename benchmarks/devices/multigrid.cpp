@@ -2,10 +2,13 @@
 //
 //   devices_multigrid [device] [nodes a side ...]      prints JSON; without a device the CPU
 //
-// N cells of 100 m a side, a quarter of them at each end growing by 1.3; 0.01 S/m under an overburden of 0.05, blocks of 1
-// and 1e-3 S/m, air of 1e-8 above the middle; two poles under the surface, grounded walls. Beside it Jacobi's diagonal, the
-// preconditioner of Commer et al. (2010), on the smallest grid. Floor of a cycle: 22 fields and four times three
-// conductances in float per point of a level, times the operator complexity; of an iteration besides: 19 numbers in double.
+// N cells of 100 m a side, a quarter of them at each end growing by 1.3; 0.01 S/m under an overburden of
+// 0.05, blocks of 1 and 1e-3 S/m, air of 1e-8 above the middle; two poles under the surface, grounded walls.
+// Beside it Jacobi's diagonal, the preconditioner of Commer et al. (2010), on the smallest grid. Floor of a
+// cycle: 22 fields and four times three conductances in float per point of a level, times the operator
+// complexity; of an iteration besides: 19 numbers in double.
+#include "terrane/solve/multigrid.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,14 +22,15 @@
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electric/grid/assemble.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
-#include "terrane/solve/multigrid.hpp"
 
 namespace terrane::electric {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 std::vector<double> faces_of(int cells, bool down) {
   const int padding = cells / 4;
@@ -83,16 +87,18 @@ void run(Device device, int cells, bool with_jacobi) {
   const double seconds = *std::min_element(times.begin(), times.end());
   const double nodes = static_cast<double>(host.nodes.count());
   const double bytes = nodes * report.iterations * (4.0 * 34 * multigrid.operator_complexity() + 8.0 * 19);
-  fmt::print("  {{\"device\": \"{}\", \"threads\": {}, \"nodes\": {:.0f}, \"setup_s\": {:.4g}, \"solve_s\": {:.4g}, "
-             "\"iterations\": {}, \"residual\": {:.2g}, \"operator_complexity\": {:.3g}, \"floor_GB\": {:.4g}, "
-             "\"GB_per_s\": {:.4g}",
-             device_name(device), thread_count(0), nodes, setup, seconds, report.iterations, report.residual,
-             multigrid.operator_complexity(), bytes * 1e-9, bytes / seconds * 1e-9);
+  fmt::print(
+      "  {{\"device\": \"{}\", \"threads\": {}, \"nodes\": {:.0f}, \"setup_s\": {:.4g}, \"solve_s\": {:.4g}, "
+      "\"iterations\": {}, \"residual\": {:.2g}, \"operator_complexity\": {:.3g}, \"floor_GB\": {:.4g}, "
+      "\"GB_per_s\": {:.4g}",
+      device_name(device), thread_count(0), nodes, setup, seconds, report.iterations, report.residual,
+      multigrid.operator_complexity(), bytes * 1e-9, bytes / seconds * 1e-9);
   if (with_jacobi) {
     x.fill_zero(stream);
     const auto jacobi = solve::jacobi(stream, network);
     const auto start = Clock::now();
-    const auto rival = solve::conjugate_gradients(stream, network, b, x, jacobi, {.most_iterations = 20000, .patience = 20000});
+    const auto rival = solve::conjugate_gradients(stream, network, b, x, jacobi,
+                                                  {.most_iterations = 20000, .patience = 20000});
     fmt::print(", \"jacobi_s\": {:.4g}, \"jacobi_iterations\": {}", seconds_since(start), rival.iterations);
   }
   fmt::print("}}");
@@ -106,7 +112,9 @@ int main(int argc, char** argv) {
   const Device device = argc > 1 ? resolve(device_from_text(argv[1])) : resolve({Device::Kind::automatic});
   std::vector<int> sizes;
   for (int n = 2; n < argc; ++n) sizes.push_back(std::atoi(argv[n]));
-  if (sizes.empty()) sizes = device.kind == Device::Kind::cuda ? std::vector<int>{64, 128, 256, 384} : std::vector<int>{64, 128};
+  if (sizes.empty())
+    sizes =
+        device.kind == Device::Kind::cuda ? std::vector<int>{64, 128, 256, 384} : std::vector<int>{64, 128};
   fmt::print("[\n");
   for (std::size_t n = 0; n < sizes.size(); ++n) {
     if (n > 0) fmt::print(",\n");

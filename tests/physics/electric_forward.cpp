@@ -1,5 +1,5 @@
-// Direct current on meshes beside closed forms and layered earths (tests/support/data/dc_*.csv: images and the layered
-// earth of the Hankel transform, 1e-10 and better), and the laws that any earth obeys.
+// Direct current on meshes beside closed forms and layered earths (tests/support/data/dc_*.csv: images and
+// the layered earth of the Hankel transform, 1e-10 and better), and the laws that any earth obeys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,8 @@ std::vector<std::map<std::string, std::string>> rows_of(const std::string& file)
   return rows;
 }
 
-/// Faces every `step` from −half to half, then `padding` cells that grow by `growth`; downwards from 0 when `down`.
+/// Faces every `step` from −half to half, then `padding` cells that grow by `growth`; downwards from 0 when
+/// `down`.
 std::vector<double> faces(double half, double step, int padding, bool down = false, double growth = 1.4) {
   std::vector<double> to_the_side;
   double at = 0, width = step;
@@ -59,10 +60,12 @@ struct Earth {
   TensorMesh mesh;
   std::vector<double> sigma;
 
-  Earth(TensorMesh cells, const std::function<double(double, double, double)>& resistivity) : mesh(std::move(cells)) {
+  Earth(TensorMesh cells, const std::function<double(double, double, double)>& resistivity)
+      : mesh(std::move(cells)) {
     for (std::size_t cell = 0; cell < mesh.size(); ++cell) {
       const auto p = mesh.prism(cell);
-      sigma.push_back(1 / resistivity((p.west + p.east) / 2, (p.south + p.north) / 2, (p.bottom + p.top) / 2));
+      sigma.push_back(1 /
+                      resistivity((p.west + p.east) / 2, (p.south + p.north) / 2, (p.bottom + p.top) / 2));
     }
   }
   Conductivity conductivity() const { return {{&sigma, &sigma, &sigma}}; }
@@ -70,8 +73,9 @@ struct Earth {
 
 /// Potential of 1 A in an earth of horizontal layers, by its Hankel integral: the slow twin of the mesh.
 ///
-/// φ(r) = 1/(2π) ∫ λ J₀(λr)/(Y↓ + Y↑) · Π 1/(cosh λh + (Y/σλ) sinh λh) dλ, Y the admittances of what lies below and above,
-/// less the half space of the source's layer, which is added in closed form. Trapezoidal rule, right to 1e-4.
+/// φ(r) = 1/(2π) ∫ λ J₀(λr)/(Y↓ + Y↑) · Π 1/(cosh λh + (Y/σλ) sinh λh) dλ, Y the admittances of what lies
+/// below and above, less the half space of the source's layer, which is added in closed form. Trapezoidal
+/// rule, right to 1e-4.
 class Layers {
  public:
   Layers(std::vector<double> resistivities, std::vector<double> bottoms)
@@ -82,7 +86,8 @@ class Layers {
     const double s = 1 / resistivity(source);
     const auto integrand = [&](double l) {
       const double half_space =
-          (std::exp(-l * std::abs(source - receiver)) + std::exp(-l * (source + receiver))) / (4 * std::numbers::pi * s * l);
+          (std::exp(-l * std::abs(source - receiver)) + std::exp(-l * (source + receiver))) /
+          (4 * std::numbers::pi * s * l);
       return (transformed(l, source, receiver) - half_space) * l * std::cyl_bessel_j(0, l * r);
     };
     double sum = 0, last = 1e-7, value = integrand(last);
@@ -94,7 +99,8 @@ class Layers {
     };
     for (int n = 1; n < 2000; ++n) step_to(1e-7 * std::pow(1e4, n / 1999.0));
     for (int n = 1; n <= 20000; ++n) step_to(1e-3 + 1.5 * n / 20000);
-    return sum + (1 / std::hypot(r, source - receiver) + 1 / std::hypot(r, source + receiver)) / (4 * std::numbers::pi * s);
+    return sum + (1 / std::hypot(r, source - receiver) + 1 / std::hypot(r, source + receiver)) /
+                     (4 * std::numbers::pi * s);
   }
 
  private:
@@ -169,7 +175,8 @@ TEST(DirectCurrent, PotentialsOfPointSourcesAreThoseOfImagesAndLayers) {
       const int a = static_cast<int>(electrodes.place.size()) - 2;
       electrodes.arrays.push_back({a, Array::far_away, a + 1, Array::far_away});
       const auto &from = electrodes.place[static_cast<std::size_t>(a)], &to = electrodes.place.back();
-      // The file's rows of sources buried in layers are not those of the Hankel integral, which agrees with the others.
+      // The file's rows of sources buried in layers are not those of the Hankel integral, which agrees with
+      // the others.
       if (std::string(name) == "three_layer") {
         expected.push_back(layers.potential(std::hypot(from.e - to.e, from.n - to.n), -from.u, -to.u));
         if (from.u == 0) {
@@ -179,8 +186,10 @@ TEST(DirectCurrent, PotentialsOfPointSourcesAreThoseOfImagesAndLayers) {
         expected.push_back(number("potential_v_per_a"));
       }
       // The image of an electrode less than a cell from a contact is as near as that.
-      const bool at_contact = name == std::string("vertical_contact") ? std::abs(from.e + 10) < 2.5
-                              : name == std::string("three_layer") && from.u < 0 && std::abs(from.u + 25) < 2.5;
+      const bool at_contact =
+          name == std::string("vertical_contact")
+              ? std::abs(from.e + 10) < 2.5
+              : name == std::string("three_layer") && from.u < 0 && std::abs(from.u + 25) < 2.5;
       allowed.push_back(at_contact ? 0.02 : 0.005);
     }
     Stream stream(cpu);
@@ -196,8 +205,9 @@ TEST(DirectCurrent, PotentialsOfPointSourcesAreThoseOfImagesAndLayers) {
 TEST(DirectCurrent, ArraysOverLayersMeasureTheirApparentResistivity) {
   // Spacings that a mesh of 1 m around the line holds.
   for (const char* name : {"two_layer_100_10_h5", "two_layer_10_1000_h5", "three_layer_100_10_500_h5_20"}) {
-    const Earth earth({faces(40, 1, 24, false, 1.3), faces(5, 1, 26, false, 1.3), faces(26, 1, 22, true, 1.3)},
-                      [&](double e, double, double u) { return named_earth(name, e, u); });
+    const Earth earth(
+        {faces(40, 1, 24, false, 1.3), faces(5, 1, 26, false, 1.3), faces(26, 1, 22, true, 1.3)},
+        [&](double e, double, double u) { return named_earth(name, e, u); });
     Electrodes electrodes;
     std::vector<double> expected, factors;
     for (const auto& row : rows_of("dc_layered.csv")) {
@@ -253,18 +263,22 @@ TEST(DirectCurrent, ResistancesScaleWithTheResistivity) {
   const Electrodes electrodes{{{-6, 0, 0}, {6, 0, 0}, {-2, 0, 0}, {2, 0, 0}}, {{0, 1, 2, 3}}};
   Stream stream(cpu);
   const Parameters exact{.potential = Potential::total, .tolerance = 1e-13};
-  const double once = direct_current(earth.mesh, earth.conductivity(), electrodes, exact, stream).resistance[0];
+  const double once =
+      direct_current(earth.mesh, earth.conductivity(), electrodes, exact, stream).resistance[0];
   for (auto& value : earth.sigma) value /= 8;
-  EXPECT_NEAR(direct_current(earth.mesh, earth.conductivity(), electrodes, exact, stream).resistance[0], 8 * once,
-              1e-10 * std::abs(once));
+  EXPECT_NEAR(direct_current(earth.mesh, earth.conductivity(), electrodes, exact, stream).resistance[0],
+              8 * once, 1e-10 * std::abs(once));
 }
 
 TEST(DirectCurrent, AHomogeneousEarthHasItsOwnResistivityEverywhere) {
-  const Earth earth({faces(20, 2, 8), faces(10, 2, 8), faces(10, 2, 8, true)}, [](double, double, double) { return 37.0; });
-  const Electrodes electrodes{{{-9.1, 0.3, 0}, {9.7, 0, 0}, {-2, 1, -3}, {2, 0, 0}},
-                              {{0, 1, 2, 3}, {0, Array::far_away, 3, 2}, {0, Array::far_away, 2, Array::far_away}}};
+  const Earth earth({faces(20, 2, 8), faces(10, 2, 8), faces(10, 2, 8, true)},
+                    [](double, double, double) { return 37.0; });
+  const Electrodes electrodes{
+      {{-9.1, 0.3, 0}, {9.7, 0, 0}, {-2, 1, -3}, {2, 0, 0}},
+      {{0, 1, 2, 3}, {0, Array::far_away, 3, 2}, {0, Array::far_away, 2, Array::far_away}}};
   Stream stream(cpu);
-  for (const double rho : direct_current(earth.mesh, earth.conductivity(), electrodes, {}, stream).apparent_resistivity)
+  for (const double rho :
+       direct_current(earth.mesh, earth.conductivity(), electrodes, {}, stream).apparent_resistivity)
     EXPECT_NEAR(rho, 37.0, 1e-9);
 }
 
@@ -295,10 +309,12 @@ TEST(DirectCurrent, ErrorFallsWithTheSquareOfTheCellSize) {
     const Earth earth({faces(30, h, 16), faces(10, h, 18), faces(10, h, 18, true)},
                       [](double, double, double u) { return u > -5 ? 100.0 : 10.0; });
     const double a = 12.30159931;
-    const Electrodes electrodes{{{-1.5 * a, 0, 0}, {-0.5 * a, 0, 0}, {0.5 * a, 0, 0}, {1.5 * a, 0, 0}}, {{0, 3, 1, 2}}};
+    const Electrodes electrodes{{{-1.5 * a, 0, 0}, {-0.5 * a, 0, 0}, {0.5 * a, 0, 0}, {1.5 * a, 0, 0}},
+                                {{0, 3, 1, 2}}};
     Stream stream(cpu);
     errors.push_back(std::abs(
-        direct_current(earth.mesh, earth.conductivity(), electrodes, {}, stream).apparent_resistivity[0] - expected));
+        direct_current(earth.mesh, earth.conductivity(), electrodes, {}, stream).apparent_resistivity[0] -
+        expected));
   }
   EXPECT_LT(errors[0], 0.02 * expected);
   EXPECT_LT(errors[1], 0.5 * errors[0]);
@@ -321,11 +337,13 @@ TEST(DirectCurrent, RefusesWhatCannotBeMeasured) {
     return refusal([&] { direct_current(earth.mesh, earth.conductivity(), electrodes, {}, stream); });
   };
   const std::vector<Point> two{{-2, 0, 0}, {2, 0, 0}};
-  EXPECT_THAT(tried({{{-2, 0, 0}, {1000, 0, 0}}, {{0, -1, 1, -1}}}), HasSubstr("electrode 2: 1000 m east lies outside"));
-  EXPECT_THAT(tried({{{-2, 0, 0.5}, {2, 0, 0}}, {{0, -1, 1, -1}}}), HasSubstr("electrode 1: 0.5 m up lies outside"));
+  EXPECT_THAT(tried({{{-2, 0, 0}, {1000, 0, 0}}, {{0, -1, 1, -1}}}),
+              HasSubstr("electrode 2: 1000 m east lies outside"));
+  EXPECT_THAT(tried({{{-2, 0, 0.5}, {2, 0, 0}}, {{0, -1, 1, -1}}}),
+              HasSubstr("electrode 1: 0.5 m up lies outside"));
   EXPECT_THAT(tried({two, {{0, 1, 2, -1}}}), HasSubstr("array 1: there is no electrode 3"));
   EXPECT_THAT(tried({two, {{0, 1, 1, -1}}}), HasSubstr("electrode 2 stands for two"));
-  EXPECT_THAT(tried({two, {{0, 1, -1, -1}}}), HasSubstr("both potential electrodes") );
+  EXPECT_THAT(tried({two, {{0, 1, -1, -1}}}), HasSubstr("both potential electrodes"));
   earth.sigma[17] = 0;
   EXPECT_THAT(tried({two, {{0, -1, 1, -1}}}), HasSubstr("0 S/m in cell"));
 }

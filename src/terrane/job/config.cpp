@@ -168,8 +168,8 @@ class KeyDepth {
                        fmt::format("tables are nested more than {} deep", most),
                        "Keys have a few parts: survey.height = 100.");
   }
-  /// A comment inside the brackets of a table's name, and the character U+FCFF outside of quotes: neither is TOML, and
-  /// toml++ 3.3 goes on as if they could not be.
+  /// A comment inside the brackets of a table's name, and the character U+FCFF outside of quotes: neither is
+  /// TOML, and toml++ 3.3 goes on as if they could not be.
   void refuse_what_the_parser_does_not_bear(std::string_view text, std::size_t at) {
     const char c = text[at];
     if (c == '[') {

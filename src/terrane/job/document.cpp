@@ -80,7 +80,7 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
       const auto own = own_example(key);
       if (own == examples.end() ? !section.in_template : own->second.empty()) continue;
       const bool set = is_kind || own != examples.end() || !key.example.empty();
-      const std::string value = is_kind                  ? fmt::format("\"{}\"", kind->second)
+      const std::string value = is_kind                 ? fmt::format("\"{}\"", kind->second)
                                 : own != examples.end() ? own->second
                                 : set                   ? std::string(key.example)
                                 : key.fallback == "none" || key.fallback.empty() ? "..."

@@ -13,8 +13,7 @@ namespace terrane {
 /// an example are set, the others stand as comments with their defaults. examples: in place of the keys' own
 /// ("mesh.shape" → "[40, 40, 20]"); an empty one leaves the key out.
 std::string job_template(std::span<const Section> sections, const std::map<std::string, std::string>& kinds,
-                         const std::string& heading,
-                         const std::map<std::string, std::string>& examples = {});
+                         const std::string& heading, const std::map<std::string, std::string>& examples = {});
 
 /// The reference of all tables and keys of one physics, in Markdown. Sections of one path and no kind that
 /// follow each other are one table.

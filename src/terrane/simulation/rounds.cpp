@@ -11,7 +11,6 @@ namespace terrane {
 
 namespace {
 
-
 using Clock = std::chrono::steady_clock;
 
 /// How many parts the next round takes, from what the last one took.

@@ -42,7 +42,8 @@ struct Physics {
   std::vector<Section> sections;
   /// Which kind of each table `terrane new` shows: {"survey", "grid"}.
   std::map<std::string, std::string> kinds;
-  /// What `terrane new` writes for a key, where this physics needs another example than the table's: {"mesh.shape",
+  /// What `terrane new` writes for a key, where this physics needs another example than the table's:
+  /// {"mesh.shape",
   /// "[40, 40, 20]"}. Empty: the key is left out.
   std::map<std::string, std::string> examples = {};
   /// From the physics' tables. What runtime says of memory already holds for reading the job.

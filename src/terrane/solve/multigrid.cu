@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "terrane/base/error.hpp"
@@ -86,7 +87,11 @@ Step make_step(Stream& stream, int axis, const std::vector<Index>& kept, Index p
     if (n + 1 < static_cast<Index>(kept.size()) && kept[static_cast<std::size_t>(n + 1)] == p) ++n;
     below[static_cast<std::size_t>(p)] = n;
   }
-  return {axis, Buffer<Index>(stream, ends), Buffer<Index>(stream, below)};
+  // By pointer and size: nvcc 13 does not take these vectors for ranges.
+  const auto on_device = [&](const std::vector<Index>& list) {
+    return Buffer<Index>(stream, std::span<const Index>(list.data(), list.size()));
+  };
+  return {axis, on_device(ends), on_device(below)};
 }
 
 template <class T>

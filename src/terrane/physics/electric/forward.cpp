@@ -1,5 +1,5 @@
-// Outline of direct_current(): assemble the network and its multigrid once; for each current electrode solve for the
-// secondary potential (or the total one), and keep it at the electrodes; add up the arrays.
+// Outline of direct_current(): assemble the network and its multigrid once; for each current electrode solve
+// for the secondary potential (or the total one), and keep it at the electrodes; add up the arrays.
 #include "terrane/physics/electric/forward.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,8 @@ namespace terrane::electric {
 
 namespace {
 
-/// The cells that a point lies in or on, as ranges along easting, northing, up: one cell, or two where it is on a face.
+/// The cells that a point lies in or on, as ranges along easting, northing, up: one cell, or two where it is
+/// on a face.
 std::array<std::pair<std::size_t, std::size_t>, 3> cells_around(const TensorMesh& mesh, const Point& p) {
   const double place[3] = {p.e, p.n, p.u};
   const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
@@ -36,7 +37,8 @@ std::array<std::pair<std::size_t, std::size_t>, 3> cells_around(const TensorMesh
 }
 
 /// The conductivity around an electrode when it is the same in all cells there, whatever the axis.
-std::optional<double> conductivity_at(const TensorMesh& mesh, const Conductivity& conductivity, const Point& p) {
+std::optional<double> conductivity_at(const TensorMesh& mesh, const Conductivity& conductivity,
+                                      const Point& p) {
   std::optional<double> value;
   const auto ranges = cells_around(mesh, p);
   for (std::size_t k = ranges[2].first; k < ranges[2].second; ++k)
@@ -81,7 +83,8 @@ class Solver {
   }
 
   /// Potentials of 1 A from one electrode at all electrodes; infinite at itself.
-  std::vector<double> potentials(const Electrodes& electrodes, std::size_t source, DirectCurrentReport& report) {
+  std::vector<double> potentials(const Electrodes& electrodes, std::size_t source,
+                                 DirectCurrentReport& report) {
     const Point& from = electrodes.place[source];
     std::optional<double> host_sigma;
     if (parameters_.potential != Potential::total) host_sigma = conductivity_at(mesh_, conductivity_, from);
@@ -93,7 +96,8 @@ class Solver {
     else total_source(source);
 
     x_.fill_zero(stream_);
-    const solve::Stopping stopping{.relative = parameters_.tolerance, .most_iterations = parameters_.most_iterations};
+    const solve::Stopping stopping{.relative = parameters_.tolerance,
+                                   .most_iterations = parameters_.most_iterations};
     report.solves.push_back(solve::conjugate_gradients(
         stream_, network_, b_, x_,
         [&](Stream& s, const solve::Field<double>& r, solve::Field<double>& z, double scale) {
@@ -129,7 +133,8 @@ class Solver {
     for (Index k = 0; k < host_.nodes.last[0]; ++k)
       for (Index j = 0; j < host_.nodes.last[1]; ++j)
         for (Index i = 0; i < host_.nodes.last[2]; ++i) {
-          const Point p{mesh_.easting()[static_cast<std::size_t>(i)], mesh_.northing()[static_cast<std::size_t>(j)],
+          const Point p{mesh_.easting()[static_cast<std::size_t>(i)],
+                        mesh_.northing()[static_cast<std::size_t>(j)],
                         mesh_.up()[static_cast<std::size_t>(k)]};
           const double value = half_space_potential(from, p, surface_, sigma);
           phi(k, j, i) = std::isfinite(value) ? -value : 0;  // at the source: K − K₀ is zero there
@@ -225,9 +230,9 @@ double geometric_factor(const Electrodes& electrodes, const Array& array, double
   return std::abs(factor) <= beyond ? factor : std::numeric_limits<double>::quiet_NaN();
 }
 
-DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
-                                 const Parameters& parameters, Stream& stream, DirectCurrentReport* report,
-                                 Progress* progress) {
+DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
+                                 const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
+                                 DirectCurrentReport* report, Progress* progress) {
   electrodes.check();
   Progress silent;
   Progress& told = progress ? *progress : silent;
@@ -263,8 +268,8 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
 }
 
 double bytes_needed(double nodes) {
-  // Device: links of A and of K − K₀, and b, x, r, z, p, q in double; links, diagonal, b, u, v of all levels (twice the
-  // points of the finest) in float. Host: three networks, and copies on their way.
+  // Device: links of A and of K − K₀, and b, x, r, z, p, q in double; links, diagonal, b, u, v of all levels
+  // (twice the points of the finest) in float. Host: three networks, and copies on their way.
   return nodes * (8.0 * (3 + 3 + 6) + 4.0 * 7 * 2 + 8.0 * (9 + 4));
 }
 

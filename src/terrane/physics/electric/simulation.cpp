@@ -30,7 +30,8 @@ constexpr Key simulation_keys[] = {
     {"boundary", "text", "\"mixed\"",
      "At the sides and the bottom: mixed, as a half space goes on (Dey & Morrison 1979); or grounded."},
     {"potential", "text", "\"auto\"",
-     "What is solved for: secondary, the difference from a half space, right to 0.5 %; total, where eight cells lie "
+     "What is solved for: secondary, the difference from a half space, right to 0.5 %; total, where eight "
+     "cells lie "
      "between electrodes; auto takes secondary where the cells around an electrode are alike."},
     {"tolerance", "number", "1e-8", "Of the residual of each solve, relative."},
     {"most_iterations", "count", "200", "Of each solve; 7 to 25 are usual."},
@@ -51,8 +52,7 @@ constexpr Key line_keys[] = {
     {"levels", "count", "6", "Largest separation n."},
 };
 constexpr Key file_keys[] = {
-    {"file", "path", "",
-     "CSV with columns a_easting, a_northing, a_up and so for b, m, n; empty: far away."},
+    {"file", "path", "", "CSV with columns a_easting, a_northing, a_up and so for b, m, n; empty: far away."},
 };
 constexpr Section survey_tables[] = {
     {"survey", "", "The electrodes, and which four measure together.", survey_keys},
@@ -77,8 +77,9 @@ std::vector<double> conductivity_of(const EarthModel& model, const Config& job) 
     throw InputError(job.where("mesh"), "direct current needs a mesh of cells, not a list of prisms",
                      "Take mesh.kind = \"regular\" or \"tensor\".");
   if (!model.has("conductivity") && !model.has("resistivity"))
-    throw InputError(table.where(), "the model has neither conductivity nor resistivity",
-                     "Give [model] or its bodies resistivity = \"100 ohm m\", the whole mesh included: air and earth.");
+    throw InputError(
+        table.where(), "the model has neither conductivity nor resistivity",
+        "Give [model] or its bodies resistivity = \"100 ohm m\", the whole mesh included: air and earth.");
   const bool resistive = !model.has("conductivity");
   auto values = model.dense(resistive ? "resistivity" : "conductivity");
   std::size_t missing = 0;
@@ -87,10 +88,11 @@ std::vector<double> conductivity_of(const EarthModel& model, const Config& job) 
     if (resistive) value = 1 / value;
   }
   if (missing > 0)
-    throw InputError(table.where(),
-                     fmt::format("{} of {} cells have no {}, or one that is zero", missing, values.size(),
-                                 resistive ? "resistivity" : "conductivity"),
-                     "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
+    throw InputError(
+        table.where(),
+        fmt::format("{} of {} cells have no {}, or one that is zero", missing, values.size(),
+                    resistive ? "resistivity" : "conductivity"),
+        "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
   return values;
 }
 
@@ -125,7 +127,8 @@ Electrodes build_survey(const Config& job) {
   line.count = table.count("electrodes", 2, 100'000);
   line.spacing = table.positive("spacing", Quantity::length);
   const auto kind = table.choice("array", array_names);
-  const auto which = std::find(std::begin(array_names), std::end(array_names), kind) - std::begin(array_names);
+  const auto which =
+      std::find(std::begin(array_names), std::end(array_names), kind) - std::begin(array_names);
   const auto levels = table.count("levels", 1, 10'000);
   try {
     return arrays_on_line(line, static_cast<ArrayKind>(which), levels);
@@ -134,7 +137,8 @@ Electrodes build_survey(const Config& job) {
   }
 }
 
-Simulation::Simulation(TensorMesh mesh, std::vector<double> conductivity, Electrodes electrodes, Settings settings)
+Simulation::Simulation(TensorMesh mesh, std::vector<double> conductivity, Electrodes electrodes,
+                       Settings settings)
     : mesh_(std::move(mesh)),
       conductivity_(std::move(conductivity)),
       electrodes_(std::move(electrodes)),
@@ -145,13 +149,14 @@ Simulation::Simulation(TensorMesh mesh, std::vector<double> conductivity, Electr
   double nearest_wall = INFINITY, widest = 0;
   const auto box = mesh_.bounds();
   for (const auto& p : electrodes_.place) {
-    nearest_wall = std::min({nearest_wall, p.e - box.west, box.east - p.e, p.n - box.south, box.north - p.n,
-                             p.u - box.bottom});
+    nearest_wall = std::min(
+        {nearest_wall, p.e - box.west, box.east - p.e, p.n - box.south, box.north - p.n, p.u - box.bottom});
     widest = std::max(widest, distance(p, electrodes_.place.front()));
   }
   if (nearest_wall < widest)
     warnings_.push_back(
-        fmt::format("electrodes reach over {:.4g} m and come within {:.4g} m of a wall of the mesh, which then shows in the "
+        fmt::format("electrodes reach over {:.4g} m and come within {:.4g} m of a wall of the mesh, which "
+                    "then shows in the "
                     "data; let cells that grow go on for three times that length",
                     widest, nearest_wall));
 }
@@ -162,8 +167,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   auto electrodes = build_survey(job);
   auto earth = build_earth(job, std::nullopt, memory);
   auto conductivity = conductivity_of(earth.model, job);
-  auto made = std::make_unique<Simulation>(std::get<MeshCells>(earth.model.geometry).mesh, std::move(conductivity),
-                                           std::move(electrodes), settings);
+  auto made = std::make_unique<Simulation>(std::get<MeshCells>(earth.model.geometry).mesh,
+                                           std::move(conductivity), std::move(electrodes), settings);
   made->job_ = job.source();
   made->notes_ = std::move(earth.notes);
   made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
@@ -208,7 +213,8 @@ Plan Simulation::check(const Runtime& runtime) {
   memory.require("run", plan.problem, memory_needed());
   const Device device = resolve(runtime.device);
   plan.device = describe(device, runtime);
-  // 12 iterations of 22 fields in float and 19 in double, from memory at 8 GB/s; a GPU has a hundred times that.
+  // 12 iterations of 22 fields in float and 19 in double, from memory at 8 GB/s; a GPU has a hundred times
+  // that.
   const double nodes = plan.number("nodes");
   plan.seconds = static_cast<double>(sources()) * 12 * nodes * (22 * 4 * 1.5 + 19 * 8) /
                  (device.kind == Device::Kind::cuda ? 1e12 : 8e9);
@@ -234,9 +240,10 @@ Result Simulation::run(const Runtime& runtime) {
              fmt::format("{} of {} solves for the secondary potential", done.secondary, done.solves.size()));
   report.add("null_arrays", std::uint64_t{done.null_arrays});
   if (done.null_arrays > 0)
-    report.warnings.push_back(fmt::format("{} arrays have no geometric factor below 1e6 m: their apparent resistivity is "
-                                          "NaN",
-                                          done.null_arrays));
+    report.warnings.push_back(
+        fmt::format("{} arrays have no geometric factor below 1e6 m: their apparent resistivity is "
+                    "NaN",
+                    done.null_arrays));
   for (std::size_t n = 0; n < done.solves.size(); ++n)
     if (!done.solves[n].converged())
       report.warnings.push_back(fmt::format("electrode {}: {}", done.sources[n] + 1, done.solves[n].text()));
@@ -266,7 +273,8 @@ void Simulation::fill(Result& result, const DirectCurrentData& data) const {
     std::array<std::vector<double>, 3> at;
     for (const auto& array : electrodes_.arrays) {
       const int n = std::array{array.a, array.b, array.m, array.n}[which];
-      const Point p = n == Array::far_away ? Point{NAN, NAN, NAN} : electrodes_.place[static_cast<std::size_t>(n)];
+      const Point p =
+          n == Array::far_away ? Point{NAN, NAN, NAN} : electrodes_.place[static_cast<std::size_t>(n)];
       at[0].push_back(p.e);
       at[1].push_back(p.n);
       at[2].push_back(p.u);
@@ -277,13 +285,16 @@ void Simulation::fill(Result& result, const DirectCurrentData& data) const {
                                 fmt::format("electrode {}, {}", letters[which], axes[x]), at[x]});
   }
   result.fields.push_back({"resistance", "V/A", "voltage per current", data.resistance});
-  result.fields.push_back({"geometric_factor", "m", "geometric factor above a flat earth", data.geometric_factor});
-  result.fields.push_back({"apparent_resistivity", "ohm m", "apparent resistivity", data.apparent_resistivity});
-  result.attributes = {{"program", "terrane"},
-                       {"version", std::string(version())},
-                       {"physics", "electric"},
-                       {"boundary", std::string(boundaries[static_cast<std::size_t>(settings_.parameters.boundary)])},
-                       {"tolerance", fmt::format("{}", settings_.parameters.tolerance)}};
+  result.fields.push_back(
+      {"geometric_factor", "m", "geometric factor above a flat earth", data.geometric_factor});
+  result.fields.push_back(
+      {"apparent_resistivity", "ohm m", "apparent resistivity", data.apparent_resistivity});
+  result.attributes = {
+      {"program", "terrane"},
+      {"version", std::string(version())},
+      {"physics", "electric"},
+      {"boundary", std::string(boundaries[static_cast<std::size_t>(settings_.parameters.boundary)])},
+      {"tolerance", fmt::format("{}", settings_.parameters.tolerance)}};
   if (!job_.empty()) result.attributes["job"] = job_;
 }
 
@@ -294,6 +305,10 @@ void Simulation::write_model(const std::string& path) const {
   model.attributes = {{"program", "terrane"}, {"version", std::string(version())}};
   if (!job_.empty()) model.attributes["job"] = job_;
   io::write(path, model);
+}
+
+void Simulation::check_model(const std::string& path) const {
+  io::left_out(path, io::MeshData{mesh_, {{"conductivity", "S/m", "", {}}}, {}});
 }
 
 }  // namespace terrane::electric

@@ -39,6 +39,7 @@ class Simulation final : public terrane::Simulation {
   Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
   void write_model(const std::string& path) const override;
+  void check_model(const std::string& path) const override;
 
  private:
   double memory_needed() const;

@@ -104,8 +104,8 @@ class Assembly {
 
  private:
   double sigma(std::size_t a, const Index (&cell)[3]) const {
-    return (*sigma_[a])[static_cast<std::size_t>((cell[0] * (axes_.nodes(1) - 1) + cell[1]) * (axes_.nodes(2) - 1) +
-                                                 cell[2])];
+    return (*sigma_[a])[static_cast<std::size_t>(
+        (cell[0] * (axes_.nodes(1) - 1) + cell[1]) * (axes_.nodes(2) - 1) + cell[2])];
   }
 
   Axes axes_;
@@ -125,7 +125,8 @@ solve::Network<double> HostNetwork::on(Stream& stream) const {
   return network;
 }
 
-HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, Boundary boundary, const Point& centre) {
+HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, Boundary boundary,
+                     const Point& centre) {
   check(mesh, conductivity);
   Assembly assembly(mesh, conductivity);
   assembly.add_cells();
@@ -164,8 +165,8 @@ NodeWeights node_weights(const TensorMesh& mesh, const Point& p, const std::stri
     const auto& faces = *axes.faces[a];
     if (!(place[a] >= faces.front() && place[a] <= faces.back()))
       throw InputError(what,
-                       fmt::format("{} m {} lies outside of the mesh, {} to {} m", place[a], names[a], faces.front(),
-                                   faces.back()),
+                       fmt::format("{} m {} lies outside of the mesh, {} to {} m", place[a], names[a],
+                                   faces.front(), faces.back()),
                        "Move the electrode, or make the mesh larger.");
     const auto above = std::upper_bound(faces.begin(), faces.end() - 1, place[a]);
     cell[a] = static_cast<std::size_t>(above - faces.begin()) - 1;

@@ -20,11 +20,16 @@ namespace {
 std::array<int, 4> pattern(ArrayKind kind, int n) {
   constexpr int far = Array::far_away;
   switch (kind) {
-    case ArrayKind::dipole_dipole: return {1, 0, 1 + n, 2 + n};
-    case ArrayKind::pole_dipole: return {0, far, n, n + 1};
-    case ArrayKind::pole_pole: return {0, far, n, far};
-    case ArrayKind::wenner: return {0, 3 * n, n, 2 * n};
-    case ArrayKind::schlumberger: return {0, 2 * n + 1, n, n + 1};
+    case ArrayKind::dipole_dipole:
+      return {1, 0, 1 + n, 2 + n};
+    case ArrayKind::pole_dipole:
+      return {0, far, n, n + 1};
+    case ArrayKind::pole_pole:
+      return {0, far, n, far};
+    case ArrayKind::wenner:
+      return {0, 3 * n, n, 2 * n};
+    case ArrayKind::schlumberger:
+      return {0, 2 * n + 1, n, n + 1};
   }
   return {far, far, far, far};
 }
@@ -59,14 +64,16 @@ Electrodes arrays_on_line(const ElectrodeLine& line, ArrayKind kind, std::size_t
     const auto places = pattern(kind, n);
     const int reach = *std::max_element(places.begin(), places.end());
     for (int first = 0; first + reach < count; ++first) {
-      const auto at = [&](std::size_t p) { return places[p] == Array::far_away ? places[p] : first + places[p]; };
+      const auto at = [&](std::size_t p) {
+        return places[p] == Array::far_away ? places[p] : first + places[p];
+      };
       electrodes.arrays.push_back({at(0), at(1), at(2), at(3)});
     }
   }
   if (electrodes.arrays.empty())
     throw InputError("survey.electrodes",
-                     fmt::format("no {} array fits {} electrodes", array_names[static_cast<std::size_t>(kind)],
-                                 line.count),
+                     fmt::format("no {} array fits {} electrodes",
+                                 array_names[static_cast<std::size_t>(kind)], line.count),
                      "Such an array needs two to four electrodes: give more of them.");
   return electrodes;
 }
@@ -82,7 +89,8 @@ Point plotting_point(const Electrodes& electrodes, const Array& array, double su
   for (std::size_t n = 0; n < points.size(); ++n) {
     middle.e += points[n].e / static_cast<double>(points.size());
     middle.n += points[n].n / static_cast<double>(points.size());
-    if (n > 0) widest = std::max(widest, std::hypot(points[n].e - points[n - 1].e, points[n].n - points[n - 1].n));
+    if (n > 0)
+      widest = std::max(widest, std::hypot(points[n].e - points[n - 1].e, points[n].n - points[n - 1].n));
   }
   middle.u -= widest / 2;
   return middle;
@@ -98,8 +106,9 @@ Electrodes read_arrays(const std::filesystem::path& file) {
       const auto name = fmt::format("{}_{}", letters[p], axes[x]);
       if (table.find(name)) at[p][x] = values_or_gaps(table, name);
       else if (x < 2 && (letters[p] == 'a' || letters[p] == 'm'))
-        throw InputError(file.string(), fmt::format("there is no column {}", name),
-                         "Columns are a_easting, a_northing, a_up, and so for b, m and n; b and n may be missing.");
+        throw InputError(
+            file.string(), fmt::format("there is no column {}", name),
+            "Columns are a_easting, a_northing, a_up, and so for b, m and n; b and n may be missing.");
     }
   Electrodes electrodes;
   std::map<std::tuple<double, double, double>, int> known;

@@ -21,8 +21,8 @@ enum class ArrayKind { dipole_dipole, pole_dipole, pole_pole, wenner, schlumberg
 inline constexpr std::string_view array_names[] = {"dipole-dipole", "pole-dipole", "pole-pole", "wenner",
                                                    "schlumberger"};
 
-/// Electrodes along a straight line: `count` of them, `spacing` apart, from `start` on, at an azimuth (degrees east of
-/// north), all at one height.
+/// Electrodes along a straight line: `count` of them, `spacing` apart, from `start` on, at an azimuth
+/// (degrees east of north), all at one height.
 struct ElectrodeLine {
   Point start;
   double azimuth = 90, spacing = 1;
@@ -34,12 +34,12 @@ struct ElectrodeLine {
 /// All arrays of a kind that fit the line with n up to `levels`. Throws InputError: none fits.
 Electrodes arrays_on_line(const ElectrodeLine& line, ArrayKind kind, std::size_t levels);
 
-/// Where an array's value is drawn in a pseudosection: the middle of its electrodes, and as deep as half of the largest
-/// distance between neighbours of them, below `surface`.
+/// Where an array's value is drawn in a pseudosection: the middle of its electrodes, and as deep as half of
+/// the largest distance between neighbours of them, below `surface`.
 Point plotting_point(const Electrodes& electrodes, const Array& array, double surface);
 
-/// A table with columns a_easting, a_northing, a_up, b_…, m_…, n_… in metres; an electrode whose columns are missing or
-/// empty is far away. Equal places are one electrode. Throws FileError, InputError with the line.
+/// A table with columns a_easting, a_northing, a_up, b_…, m_…, n_… in metres; an electrode whose columns are
+/// missing or empty is far away. Equal places are one electrode. Throws FileError, InputError with the line.
 Electrodes read_arrays(const std::filesystem::path& file);
 
 }  // namespace terrane::electric

@@ -158,8 +158,8 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
     keeper.resume(rounds.parts(), out);
     try {
       lead_rounds(ranks, rounds,
-                  {"gravity", keeper.state.parts, least_parts(plan, comm), expected_seconds, keeper.interval(),
-                   runtime.checkpoint.round},
+                  {"gravity", keeper.state.parts, least_parts(plan, comm), expected_seconds,
+                   keeper.interval(), runtime.checkpoint.round},
                   progress, [&](std::size_t done) { keeper.keep(done, rounds.parts(), out); });
     } catch (const Cancelled&) {
       keeper.keep_last(out);
