@@ -2,10 +2,7 @@
 //   thin()              which points of an axis stay at a target spacing
 //   Hierarchy()         levels, each coarser along one axis than the one before; the smoother runs on some of
 //   them Hierarchy::cycle()  smooth, restrict the residual, correct from the next level, smooth
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <span>
 #include <vector>
@@ -18,20 +15,6 @@
 namespace terrane::solve {
 
 namespace {
-
-/// Of all axes; what natural ends have means nothing. Throws InputError: one is not a length.
-double smallest(const std::array<AxisSpacing, 3>& spacing) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& axis : spacing)
-    for (std::size_t p = 0; p < axis.spacing.size(); ++p) {
-      if ((p == 0 && axis.natural_low) || (p + 1 == axis.spacing.size() && axis.natural_high)) continue;
-      if (!(axis.spacing[p] > 0) || !std::isfinite(axis.spacing[p]))
-        throw InputError("multigrid", fmt::format("spacing {} of an axis is {}", p, axis.spacing[p]),
-                         "Allowed: positive and finite.");
-      least = std::min(least, axis.spacing[p]);
-    }
-  return least;
-}
 
 /// Fine indices of the points that stay, when spacings up to `target` are wanted.
 std::vector<Index> thin(const AxisSpacing& axis, double target) {
@@ -125,7 +108,7 @@ struct Multigrid<T>::Hierarchy {
   Hierarchy(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing) {
     levels.reserve(400);
     levels.push_back(finest(stream, fine, spacing));
-    for (double target = 1.5 * smallest(spacing); levels.back().points().count() > 1; target *= 2) {
+    for (double target = 1.5 * smallest_spacing(spacing); levels.back().points().count() > 1; target *= 2) {
       bool first_of_target = true;
       for (const int axis : {east, north, up}) {
         auto& level = levels.back();

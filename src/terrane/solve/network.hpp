@@ -29,6 +29,9 @@ struct AxisSpacing {
   Index points() const { return static_cast<Index>(spacing.size()) - 1; }
 };
 
+/// Of all axes, but for what natural ends have. Throws InputError: one is not a length.
+double smallest_spacing(const std::array<AxisSpacing, 3>& axes);
+
 /// A field on the points of a grid, with its layer of zeros.
 template <class T>
 class Field {
