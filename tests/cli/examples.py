@@ -47,11 +47,11 @@ class Examples(CommandTest):
         self.assertLess(max(differences), 1e-11)
 
     def test_DipoleDipoleGivesTheExpectedPseudosection(self):
-        self.run_example("07_dipole_dipole", "--set", "output.plots=[]")
+        self.run_example("07_dipole_dipole")
         self.compare("07_dipole_dipole", "dipole_dipole.csv", 1e-4)
 
     def test_WithoutItsConductorTheDipoleExampleIsATwoLayerEarth(self):
-        self.run_example("07_dipole_dipole", "--set", "output.plots=[]", "--set", "survey.array=wenner", "--set",
+        self.run_example("07_dipole_dipole", "--set", "survey.array=wenner", "--set",
                          'model.body=[{kind="layer", bottom=-886, top=0, resistivity=100},'
                          ' {kind="layer", bottom=-5, top=0, resistivity=400}]')
         rows = self.rows(self.folder / "output" / "dipole_dipole.csv")
