@@ -135,7 +135,9 @@ HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, B
     std::size_t axis;  // up, north, east
     bool high;
   };
-  for (const auto& [axis, high] : {Wall{0, false}, {1, false}, {1, true}, {2, false}, {2, true}}) {
+  for (const Wall& wall : {Wall{0, false}, {1, false}, {1, true}, {2, false}, {2, true}}) {
+    const auto axis = wall.axis;
+    const bool high = wall.high;
     const int direction = 2 - static_cast<int>(axis);
     assembly.add_wall(axis, high, [&](const Point& p, double sigma, double width) {
       if (boundary == Boundary::grounded) return sigma / (width / 2);
