@@ -1,5 +1,7 @@
 #include "terrane/physics/gravity/direct/candidate.hpp"
 
+#include <utility>
+
 #include "terrane/physics/gravity/direct/direct.hpp"
 #include "terrane/physics/gravity/direct/direct_device.hpp"
 #include "terrane/physics/gravity/direct/merge.hpp"
@@ -32,7 +34,7 @@ Candidate candidate_over(const Problem& problem, const Prisms& summed, double se
   candidate.estimated_error = p.accuracy;
   if (bars) candidate.note = bars->text();
   candidate.summed = summed;
-  candidate.make = [problem, summed, bars](Device device, Progress&) {
+  candidate.make = [problem, summed, bars = std::move(bars)](Device device, Progress&) {
     return direct_summation(problem, summed, device);
   };
   return candidate;
