@@ -35,10 +35,11 @@ TEST(Corpus, HasSeedsForEveryReader) {
 
 // Else a fuzzer of theirs would try nothing but the way to a refusal.
 TEST(Corpus, IsReadWholeByTheLibraries) {
-  for (const auto& reader : fuzz::readers())
-    if (reader.by_library)
-      for (const auto& file : fs::directory_iterator(corpus(reader.name)))
-        EXPECT_EQ(answer(reader, bytes_of(file.path())), "read") << file.path();
+  for (const auto& reader : fuzz::readers()) {
+    if (!reader.by_library) continue;
+    for (const auto& file : fs::directory_iterator(corpus(reader.name)))
+      EXPECT_EQ(answer(reader, bytes_of(file.path())), "read") << file.path();
+  }
 }
 
 TEST(Corpus, IsReadOrRefusedWhereverItIsCutOff) {

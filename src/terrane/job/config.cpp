@@ -181,10 +181,13 @@ class KeyDepth {
       brackets_ = 0;
     }
     if (brackets_ == 0) in_name_ = false;
-    if (text.substr(at, 3) == "\xEF\xB3\xBF" || (in_name_ && c == '#'))
+    constexpr std::string_view of_names =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-. \t[]\"'";
+    const bool no_name = in_name_ && c != '\n' && c != '\r' && of_names.find(c) == of_names.npos;
+    if (text.substr(at, 3) == "\xEF\xB3\xBF" || no_name)
       throw InputError(fmt::format("{}:{}", name_, line_), "this is not TOML",
-                       c == '#' ? "A table's name stands in brackets without a comment: [mesh]."
-                                : "Texts with such characters stand in quotes.");
+                       no_name ? "A table's name stands in brackets, of letters, digits, - and _: [mesh]."
+                               : "Texts with such characters stand in quotes.");
   }
   void close() {
     add(-open_.back());
