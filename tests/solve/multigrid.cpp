@@ -287,6 +287,29 @@ TEST(ConjugateGradients, ConvergeOnEarthsThatDifferByFiveDecadesFromCellToCell) 
   EXPECT_LE(report.iterations, 30);
 }
 
+TEST(ConjugateGradients, ConvergedMeansThatTheResidualOfTheSolutionIsAsSmallAsAsked) {
+  // On an earth of eleven decades the carried residual goes on falling where that of the solution does not.
+  std::mt19937 generator(2);
+  std::uniform_real_distribution<double> decade(-10, 1);
+  const auto h = stretched(12, 1.5);
+  const auto problem = nodal({h, h, h}, [&](Index, Index, Index) { return std::pow(10, decade(generator)); });
+  for (const double relative : {1e-8, 1e-11, 1e-14, 1e-17}) {
+    const auto report =
+        solve_by_multigrid<float>(problem, dipole(problem), cpu, 0, {.relative = relative}).report;
+    if (report.converged()) {
+      EXPECT_LE(report.residual, relative);
+    } else {
+      EXPECT_GT(report.residual, relative) << report.text();
+    }
+    if (relative == 1e-8) {
+      EXPECT_TRUE(report.converged()) << report.text();
+    }
+    if (relative == 1e-17) {
+      EXPECT_EQ(report.reason, Reason::stagnated) << report.text();
+    }
+  }
+}
+
 TEST(ConjugateGradients, SayWhyTheyStopped) {
   auto problem = land(12, 1.0);
   const auto b = dipole(problem);

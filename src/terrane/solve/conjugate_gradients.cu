@@ -115,11 +115,17 @@ SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, 
   residual(stream, network, b, x, r);
   double error = std::sqrt(dot(r, r)) * scale, halved = error, rho = 0;
   int last_halved = 0;
+  bool fresh = true;  // r is b − A x, and p begins anew
   report.history.push_back(error);
   report.reason = Reason::most_iterations;
 
   for (int n = 0;; ++n) {
     report.iterations = n;
+    if (error <= stopping.relative && !fresh) {  // as carried: x has the last word
+      residual(stream, network, b, x, r);
+      error = std::sqrt(dot(r, r)) * scale;
+      fresh = true;
+    }
     if (!std::isfinite(error)) report.reason = Reason::not_finite;
     else if (error <= stopping.relative) report.reason = Reason::converged;
     else if (n - last_halved >= stopping.patience) report.reason = Reason::stagnated;
@@ -127,8 +133,9 @@ SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, 
 
     precondition(stream, r, z, scale);
     const double next = dot(r, z);
-    for_each(stream, points, NewDirection{n == 0 ? 0 : next / rho, std::as_const(z).view(), p.view()});
+    for_each(stream, points, NewDirection{fresh ? 0 : next / rho, std::as_const(z).view(), p.view()});
     rho = next;
+    fresh = false;
     apply(stream, network, p, q);
     const double curvature = dot(p, q);
     if (!(rho > 0) || !(curvature > 0)) {

@@ -2,8 +2,8 @@
 //
 //   r = b − A x;  z = B r;  p = z;  ρ = rᵀz
 //   repeat   q = A p;  α = ρ/pᵀq;  x += α p;  r −= α q
-//            stop when ‖r‖ ≤ tol ‖b‖
-//            z = B r;  ρ' = rᵀz;  p = z + (ρ'/ρ) p;  ρ = ρ'
+//            stop when ‖r‖ ≤ tol ‖b‖, r computed anew; where only the carried r was so small, begin again
+//            from x z = B r;  ρ' = rᵀz;  p = z + (ρ'/ρ) p;  ρ = ρ'
 //
 // Memory traffic of an iteration in double, per point and without B: q = A p reads p and 3 conductances and
 // writes q (40 bytes), pᵀq reads 2 (16), x and r read 4 and write 2 (48), ‖r‖² reads 1 (8), rᵀz reads 2 (16),
