@@ -87,8 +87,12 @@ TEST(Rounds, DoEveryShotOnceOnAnyNumberOfRanks) {
     }
     EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
     EXPECT_EQ(done.empty() ? 0 : done.back(), count);
-    if (count == 64) EXPECT_EQ(shots.rounds.front(), (Range{0, 4})) << "a sixteenth";
-    if (count == 7) EXPECT_EQ(shots.rounds.front(), (Range{0, 2})) << "as few as are worth it";
+    if (count == 64) {
+      EXPECT_EQ(shots.rounds.front(), (Range{0, 4})) << "a sixteenth";
+    }
+    if (count == 7) {
+      EXPECT_EQ(shots.rounds.front(), (Range{0, 2})) << "as few as are worth it";
+    }
   }
 }
 
