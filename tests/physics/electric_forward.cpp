@@ -15,6 +15,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electric/forward.hpp"
+#include "terrane/solve/conjugate_gradients.hpp"
 
 namespace terrane::electric {
 namespace {
@@ -268,6 +269,65 @@ TEST(DirectCurrent, ResistancesScaleWithTheResistivity) {
   for (auto& value : earth.sigma) value /= 8;
   EXPECT_NEAR(direct_current(earth.mesh, earth.conductivity(), electrodes, exact, stream).resistance[0],
               8 * once, 1e-10 * std::abs(once));
+}
+
+TEST(DirectCurrent, AllCurrentLeavesThroughTheWalls) {
+  const auto earth = random_earth(5);
+  const Point from{1.3, -2.1, -0.7};
+  Stream stream(cpu);
+  for (const auto boundary : {Boundary::mixed, Boundary::grounded}) {
+    const auto host = assemble(earth.mesh, earth.conductivity(), boundary, from);
+    const auto network = host.on(stream);
+    std::vector<double> current(static_cast<std::size_t>(host.nodes.count()), 0.0);
+    node_weights(earth.mesh, from, "source").add(1, current);
+    solve::Field<double> b(stream, host.nodes), x(stream, host.nodes);
+    b.upload(stream, current);
+    const auto report =
+        solve::conjugate_gradients(stream, network, b, x, solve::jacobi(stream, network),
+                                   {.relative = 1e-12, .most_iterations = 5000, .patience = 5000});
+    ASSERT_TRUE(report.converged()) << report.text();
+    const auto phi = x.download(stream);
+    const View<const double, 3> at(phi.data(), host.nodes);
+    double out = 0, through_the_top = 0;
+    for (int axis = 0; axis < 3; ++axis)
+      for (const bool high : {false, true}) {
+        const View<const double, 3> link(host.link[static_cast<std::size_t>(axis)].data(),
+                                         host.nodes.grown(1));
+        const Index wall = high ? host.nodes.last[axis] - 1 : 0, ghost = high ? wall + 1 : wall;
+        const auto face = host.nodes.with(axis, wall, wall + 1);
+        for (Index k = face.first[0]; k < face.last[0]; ++k)
+          for (Index j = face.first[1]; j < face.last[1]; ++j)
+            for (Index i = face.first[2]; i < face.last[2]; ++i) {
+              const double conductance =
+                  link(axis == 0 ? ghost : k, axis == 1 ? ghost : j, axis == 2 ? ghost : i);
+              out += conductance * at(k, j, i);
+              if (axis == 0 && high) through_the_top += conductance;
+            }
+      }
+    EXPECT_NEAR(out, 1, 1e-9);
+    EXPECT_EQ(through_the_top, 0);
+  }
+}
+
+TEST(DirectCurrent, AnEarthThatConductsByDirectionHasTheStretchedPotential) {
+  // φ = I/(4π (σ_e σ_n σ_u)^½) · 2/R, R² = Σ x²/σ: beyond eight cells the total potential is right to three
+  // percent.
+  const double sigma[3] = {0.04, 0.01, 0.02};
+  const TensorMesh mesh(faces(24, 1, 16), faces(24, 1, 16), faces(24, 1, 16, true));
+  const std::vector<double> e(mesh.size(), sigma[0]), n(mesh.size(), sigma[1]), u(mesh.size(), sigma[2]);
+  const Electrodes electrodes{{{0, 0, 0}, {12, 0, 0}, {0, 12, 0}, {0, 0, -12}, {8, -8, -5}},
+                              {{0, -1, 1, -1}, {0, -1, 2, -1}, {0, -1, 3, -1}, {0, -1, 4, -1}}};
+  Stream stream(cpu);
+  DirectCurrentReport report;
+  const auto data = direct_current(mesh, {{&e, &n, &u}}, electrodes, {}, stream, &report);
+  EXPECT_TRUE(report.converged());
+  EXPECT_EQ(report.secondary, 0U);
+  for (std::size_t at = 1; at < 5; ++at) {
+    const auto& p = electrodes.place[at];
+    const double r = std::sqrt(p.e * p.e / sigma[0] + p.n * p.n / sigma[1] + p.u * p.u / sigma[2]);
+    const double expected = 1 / (2 * std::numbers::pi * std::sqrt(sigma[0] * sigma[1] * sigma[2]) * r);
+    EXPECT_NEAR(data.resistance[at - 1], expected, 0.03 * expected) << at;
+  }
 }
 
 TEST(DirectCurrent, AHomogeneousEarthHasItsOwnResistivityEverywhere) {
