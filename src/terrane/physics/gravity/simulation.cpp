@@ -66,7 +66,7 @@ const Key keys[] = {
      "Takes the model for terrain: adds its downward pull and the disturbance without it."},
 };
 
-const Section description{"simulation", "", "Which fields, and how.", keys};
+const Section table_of_settings{"simulation", "", "Which fields, and how.", keys};
 
 Config simulation_table(const Config& job) {
   return job.table("simulation").describe({keys, Runtime::section().keys});
@@ -132,7 +132,7 @@ Prisms views(const PrismValues& sources) {
 
 }  // namespace
 
-const Section& Settings::section() { return description; }
+const Section& Settings::section() { return table_of_settings; }
 
 Settings Settings::read(const Config& job) {
   const auto table = simulation_table(job);
