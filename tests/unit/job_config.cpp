@@ -187,6 +187,10 @@ TEST(Config, RefusesWhatItsParserTakesForImpossible) {
   EXPECT_THAT(said("[## mesh\n"), testing::HasSubstr("job.toml:1: this is not TOML"));
   EXPECT_THAT(said("a = 1\n[mesh # here]\n"), testing::HasSubstr("job.toml:2: this is not TOML"));
   EXPECT_THAT(said("\xEF\xB3\xBF = 1\n"), testing::HasSubstr("this is not TOML"));
+  for (const char* name :
+       {"[.mesh]", "[ .mesh]", "[[.mesh]]", "[\n", "[[[a]]]", "[/a]", "[\xC2\xA0", "\xC2\xA0[#"})
+    EXPECT_THAT(said(name), testing::HasSubstr("this is not TOML")) << name;
+  EXPECT_THAT(said("a = [1]\n[]\n"), testing::HasSubstr("job.toml:2"));
   // These are.
   EXPECT_EQ(said("[mesh] # here\n"), "accepted");
   EXPECT_EQ(said("a = [ # numbers\n  [ # more\n 1]]\n[[b]] # tables\nc = \"#[\"\n[\"d#e\"]\n"), "accepted");

@@ -168,26 +168,25 @@ class KeyDepth {
                        fmt::format("tables are nested more than {} deep", most),
                        "Keys have a few parts: survey.height = 100.");
   }
-  /// A comment inside the brackets of a table's name, and the character U+FCFF outside of quotes: neither is
-  /// TOML, and toml++ 3.3 goes on as if they could not be.
+  /// A table's name that begins with no character of names, and the character U+FCFF outside of quotes:
+  /// neither is TOML, and toml++ 3.3 goes on as if they could not be.
   void refuse_what_the_parser_does_not_bear(std::string_view text, std::size_t at) {
-    const char c = text[at];
-    if (c == '[') {
-      const auto before = text.substr(0, at).find_last_not_of(" \t[");
-      if (brackets_++ == 0) in_name_ = before == text.npos || text[before] == '\n' || text[before] == '\r';
-    } else if (c == ']' && brackets_ > 0) {
-      --brackets_;
-    } else if (c == '\n' && in_name_) {
-      brackets_ = 0;
-    }
-    if (brackets_ == 0) in_name_ = false;
-    constexpr std::string_view of_names =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-. \t[]\"'";
-    const bool no_name = in_name_ && c != '\n' && c != '\r' && of_names.find(c) == of_names.npos;
-    if (text.substr(at, 3) == "\xEF\xB3\xBF" || no_name)
+    if (text.substr(at, 3) == "\xEF\xB3\xBF")
       throw InputError(fmt::format("{}:{}", name_, line_), "this is not TOML",
-                       no_name ? "A table's name stands in brackets, of letters, digits, - and _: [mesh]."
-                               : "Texts with such characters stand in quotes.");
+                       "Texts with such characters stand in quotes.");
+    if (text[at] == ']' && brackets_ > 0) --brackets_;
+    if (text[at] == '\n' && in_name_) brackets_ = 0;
+    if (brackets_ == 0) in_name_ = false;
+    if (text[at] != '[' || brackets_++ > 0) return;
+    const auto before = text.substr(0, at).find_last_not_of(" \t");
+    in_name_ = before == text.npos || text[before] != '=';
+    if (!in_name_) return;
+    const auto first = text.find_first_not_of(" \t", at + (text.substr(at, 2) == "[[" ? 2 : 1));
+    constexpr std::string_view begins_names =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-\"']";
+    if (first != text.npos && begins_names.find(text[first]) == begins_names.npos)
+      throw InputError(fmt::format("{}:{}", name_, line_), "this is not TOML",
+                       "A table's name stands in brackets, of letters, digits, - and _: [mesh].");
   }
   void close() {
     add(-open_.back());
