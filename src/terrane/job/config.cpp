@@ -143,7 +143,10 @@ void check_size(std::string_view text, const std::string& name) {
 /// a table, and whoever visits them goes as deep (the parser, too).
 class KeyDepth {
  public:
-  explicit KeyDepth(const std::string& name) : name_(name) {}
+  explicit KeyDepth(const std::string& name, bool on_command_line = false)
+      : name_(name), on_command_line_(on_command_line) {}
+  /// On the command line: a text that needs no quotes there, and is no TOML.
+  bool plain_word() const { return plain_word_; }
 
   void check(std::string_view text) {
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -168,12 +171,18 @@ class KeyDepth {
                        fmt::format("tables are nested more than {} deep", most),
                        "Keys have a few parts: survey.height = 100.");
   }
-  /// A table's name that begins with no character of names, and the character U+FCFF outside of quotes:
-  /// neither is TOML, and toml++ 3.3 goes on as if they could not be.
+  /// A table's name that begins with no character of names, and characters beyond ASCII outside of quotes and
+  /// comments: neither is TOML, and toml++ 3.3 goes on as if they could not be.
   void refuse_what_the_parser_does_not_bear(std::string_view text, std::size_t at) {
-    if (text.substr(at, 3) == "\xEF\xB3\xBF")
-      throw InputError(fmt::format("{}:{}", name_, line_), "this is not TOML",
-                       "Texts with such characters stand in quotes.");
+    if (static_cast<unsigned char>(text[at]) >= 0x80) {
+      if (on_command_line_) {
+        plain_word_ = true;
+        return;
+      }
+      throw InputError(fmt::format("{}:{}", name_, line_),
+                       "this is not TOML: a letter beyond ASCII without quotes",
+                       "Texts stand in quotes: title = \"Größe\".");
+    }
     if (text[at] == ']' && brackets_ > 0) --brackets_;
     if (text[at] == '\n' && in_name_) brackets_ = 0;
     if (brackets_ == 0) in_name_ = false;
@@ -212,6 +221,7 @@ class KeyDepth {
   std::size_t line_ = 1;
   std::vector<int> open_{0};  // dots of the key at hand, within each pair of braces
   int depth_ = 0;
+  bool on_command_line_, plain_word_ = false;
   int brackets_ = 0;      // open ones
   bool in_name_ = false;  // of a table
 };
@@ -247,6 +257,7 @@ Config Config::read(const std::filesystem::path& file, const Options& options) {
 Config Config::parse(std::string_view text, std::string name, std::filesystem::path folder,
                      const Options& options) {
   check_size(text, name);
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the mark that some editors begin with
   KeyDepth(name).check(text);
   auto document = std::make_shared<Document>();
   document->name = std::move(name);
@@ -261,16 +272,24 @@ Config Config::parse(std::string_view text, std::string name, std::filesystem::p
     const std::string place = "--set " + set;
     if (equals == set.npos || equals == 0)
       throw InputError(place, "an override reads key=value", "For example --set survey.height=100");
-    KeyDepth(place).check(set);
+    KeyDepth depth(place, true);
+    depth.check(set);
     const std::string path(trimmed(std::string_view(set).substr(0, equals)));
     const std::string given(trimmed(std::string_view(set).substr(equals + 1)));
     Node value;
-    try {
-      auto table = toml::parse("x = " + given);
-      value = converted<Node>(*table.get("x"), 1, [&](auto) { return place; });
-    } catch (const toml::parse_error&) {
-      value.value = given;  // a plain word needs no quotes on the command line
+    const auto take_as_text = [&] {  // a plain word needs no quotes on the command line
+      value.value = given;
       value.place = place;
+    };
+    if (depth.plain_word()) {
+      take_as_text();
+    } else {
+      try {
+        auto table = toml::parse("x = " + given);
+        value = converted<Node>(*table.get("x"), 1, [&](auto) { return place; });
+      } catch (const toml::parse_error&) {
+        take_as_text();
+      }
     }
     Node* at = &document->root;
     for (std::size_t begin = 0; begin <= path.size();) {
