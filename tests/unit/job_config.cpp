@@ -199,7 +199,10 @@ TEST(Config, RefusesWhatItsParserTakesForImpossible) {
     EXPECT_THAT(said(name), testing::HasSubstr("this is not TOML")) << name;
   EXPECT_THAT(said("a = [1]\n[]\n"), testing::HasSubstr("job.toml:2"));
   EXPECT_THAT(said("gr\u00F6\u00DFe = 1\n"), testing::HasSubstr("a letter beyond ASCII without quotes"));
+  EXPECT_THAT(said("a = [1, }\n"), testing::HasSubstr("'}' closes nothing"));
+  EXPECT_THAT(said("a = {b = 1]\n"), testing::HasSubstr("']' closes nothing"));
   // These are.
+  EXPECT_EQ(said("a = [{b = [1, {c = 2}]}, {}]\n[[d]]\n"), "accepted");
   EXPECT_EQ(said("\uFEFFa = \"gr\u00F6\u00DFe\"  # gr\u00F6\u00DFe\n"), "accepted");
   EXPECT_EQ(said("[mesh] # here\n"), "accepted");
   EXPECT_EQ(said("a = [ # numbers\n  [ # more\n 1]]\n[[b]] # tables\nc = \"#[\"\n[\"d#e\"]\n"), "accepted");

@@ -171,8 +171,8 @@ class KeyDepth {
                        fmt::format("tables are nested more than {} deep", most),
                        "Keys have a few parts: survey.height = 100.");
   }
-  /// A table's name that begins with no character of names, and characters beyond ASCII outside of quotes and
-  /// comments: neither is TOML, and toml++ 3.3 goes on as if they could not be.
+  /// A table's name that begins with no character of names, brackets that do not match, and characters beyond
+  /// ASCII outside of quotes and comments: none is TOML, and toml++ 3.3 goes on as if they could not be.
   void refuse_what_the_parser_does_not_bear(std::string_view text, std::size_t at) {
     if (static_cast<unsigned char>(text[at]) >= 0x80) {
       if (on_command_line_) {
@@ -183,10 +183,18 @@ class KeyDepth {
                        "this is not TOML: a letter beyond ASCII without quotes",
                        "Texts stand in quotes: title = \"Größe\".");
     }
-    if (text[at] == ']' && brackets_ > 0) --brackets_;
-    if (text[at] == '\n' && in_name_) brackets_ = 0;
-    if (brackets_ == 0) in_name_ = false;
-    if (text[at] != '[' || brackets_++ > 0) return;
+    const char c = text[at];
+    if (c == '\n' && in_name_) nesting_.clear();
+    if ((c == ']' || c == '}') && !nesting_.empty()) {
+      if (nesting_.back() != (c == ']' ? '[' : '{'))
+        throw InputError(fmt::format("{}:{}", name_, line_),
+                         fmt::format("this is not TOML: '{}' closes nothing", c),
+                         "Every [ has its ], and every { its }.");
+      nesting_.pop_back();
+    }
+    if (nesting_.empty()) in_name_ = false;
+    if (c == '[' || c == '{') nesting_ += c;
+    if (nesting_ != "[" || c != '[') return;
     const auto before = text.substr(0, at).find_last_not_of(" \t");
     in_name_ = before == text.npos || text[before] != '=';
     if (!in_name_) return;
@@ -222,7 +230,7 @@ class KeyDepth {
   std::vector<int> open_{0};  // dots of the key at hand, within each pair of braces
   int depth_ = 0;
   bool on_command_line_, plain_word_ = false;
-  int brackets_ = 0;      // open ones
+  std::string nesting_;   // the brackets and braces that are open
   bool in_name_ = false;  // of a table
 };
 
