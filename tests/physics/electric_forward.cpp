@@ -22,6 +22,16 @@ namespace {
 
 constexpr Device cpu{Device::Kind::cpu, -1};
 
+// Under AddressSanitizer every access is checked, and half a million nodes take ten minutes: there one earth
+// stands for all, on a mesh of an eighth of the nodes, right to what that allows.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr double coarser = 2;
+constexpr std::size_t earths = 1;
+#else
+constexpr double coarser = 1;
+constexpr std::size_t earths = 10;
+#endif
+
 std::vector<std::map<std::string, std::string>> rows_of(const std::string& file) {
   std::ifstream in(TERRANE_SOURCE_DIR "/tests/support/data/" + file);
   EXPECT_TRUE(in) << file;
@@ -162,8 +172,11 @@ double named_earth(const std::string& name, double e, double u) {
 TEST(DirectCurrent, PotentialsOfPointSourcesAreThoseOfImagesAndLayers) {
   const auto rows = rows_of("dc_point_sources.csv");
   ASSERT_EQ(rows.size(), 36U);
+  std::size_t done = 0;
   for (const char* name : {"three_layer", "vertical_contact"}) {
-    const Earth earth({faces(90, 2.5, 20), faces(90, 2.5, 20), faces(40, 2.5, 22, true)},
+    if (done++ == earths) break;
+    const double h = 2.5 * coarser;
+    const Earth earth({faces(90, h, 20), faces(90, h, 20), faces(40, h, 22, true)},
                       [&](double e, double, double u) { return named_earth(name, e, u); });
     const Layers layers({100, 10, 500}, {5, 25});
     Electrodes electrodes;
@@ -189,9 +202,9 @@ TEST(DirectCurrent, PotentialsOfPointSourcesAreThoseOfImagesAndLayers) {
       // The image of an electrode less than a cell from a contact is as near as that.
       const bool at_contact =
           name == std::string("vertical_contact")
-              ? std::abs(from.e + 10) < 2.5
-              : name == std::string("three_layer") && from.u < 0 && std::abs(from.u + 25) < 2.5;
-      allowed.push_back(at_contact ? 0.02 : 0.005);
+              ? std::abs(from.e + 10) < h
+              : name == std::string("three_layer") && from.u < 0 && std::abs(from.u + 25) < h;
+      allowed.push_back((at_contact ? 0.02 : 0.005) * (coarser > 1 ? 5 : 1));
     }
     Stream stream(cpu);
     DirectCurrentReport report;
@@ -214,21 +227,22 @@ TEST(DirectCurrent, ArraysOverLayersMeasureTheirApparentResistivity) {
     for (const auto& row : rows_of("dc_layered.csv")) {
       if (row.at("model") != name || row.at("array") != "wenner") continue;
       const double spacing = std::stod(row.at("spacing_m"));
-      if (spacing < 3 || spacing > 20) continue;
+      if (spacing < 3 || spacing > 20 || (coarser > 1 && expected.size() == 2)) continue;
       const int first = static_cast<int>(electrodes.place.size());
       for (const double at : {-1.5, -0.5, 0.5, 1.5}) electrodes.place.push_back({at * spacing, 0, 0});
       electrodes.arrays.push_back({first, first + 3, first + 1, first + 2});
       expected.push_back(std::stod(row.at("apparent_resistivity_ohm_m")));
       factors.push_back(std::stod(row.at("geometric_factor_m")));
     }
-    ASSERT_GE(expected.size(), 6U);
+    ASSERT_GE(expected.size(), coarser > 1 ? 2U : 6U);
     Stream stream(cpu);
     DirectCurrentReport report;
     const auto data = direct_current(earth.mesh, earth.conductivity(), electrodes, {}, stream, &report);
     EXPECT_EQ(report.secondary, report.sources.size());
     for (std::size_t n = 0; n < expected.size(); ++n) {
       EXPECT_NEAR(data.geometric_factor[n], factors[n], 1e-8 * factors[n]);
-      EXPECT_NEAR(data.apparent_resistivity[n], expected[n], 0.006 * expected[n]) << name << " spacing " << n;
+      EXPECT_NEAR(data.apparent_resistivity[n], expected[n], (coarser > 1 ? 0.05 : 0.006) * expected[n])
+          << name << " spacing " << n;
     }
   }
 }
