@@ -28,6 +28,11 @@ TEST(Units, KnowWhatEveryPhysicsMeasures) {
   EXPECT_DOUBLE_EQ(si_factor(Quantity::thermal_conductivity, "W/(m K)"), 1);
   EXPECT_DOUBLE_EQ(si_factor(Quantity::dimensionless, "mV/V"), 1e-3);
   EXPECT_EQ(si_unit(Quantity::current_moment), "A.m");
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::fraction, "mV/V"), 1e-3);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::resistance, "mV/A"), 1e-3);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::susceptibility, "cgs"), 4 * 3.14159265358979323846);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::flux_density_rate, "nT/s"), 1e-9);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::heat_capacity, "MJ m^-3 K^-1"), 1e6);
 }
 
 TEST(Units, CaseDecidesOnlyWhereItMust) {

@@ -37,6 +37,73 @@ TEST(EarthFromJob, SphereTakesTheCellsWhoseCentresItHolds) {
   EXPECT_TRUE(built.warnings.empty());
 }
 
+TEST(EarthFromJob, ABackgroundFillsTheCellsThatNoBodyHolds) {
+  const auto built = earth(R"(
+    mesh = {box = [0, 4, 0, 1, -1, 0], shape = [4, 1, 1]}
+    [model]
+    background = {resistivity = "1 kOhm.m", chargeability = "5 mV/V", density = 0.3}
+    [[model.body]]
+    kind = "box"
+    box = [1, 3, 0, 1, -1, 0]
+    chargeability = "20 mV/V"
+    density = 0
+    tilt = "1 rad"
+    susceptibility = "0.001 SI")");
+  EXPECT_THAT(built.model.dense("resistivity"), ElementsAre(1000, 1000, 1000, 1000));
+  EXPECT_THAT(built.model.dense("chargeability"), ElementsAre(0.005, 0.02, 0.02, 0.005));
+  EXPECT_THAT(built.model.dense("density"), ElementsAre(0.3, 0, 0, 0.3));
+  EXPECT_THAT(built.model.dense("susceptibility"), ElementsAre(0, 0.001, 0.001, 0));
+  EXPECT_NEAR(built.model.dense("tilt")[1], 57.29577951308232, 1e-12);
+}
+
+TEST(EarthFromJob, ABackgroundAloneIsAnEarth) {
+  const auto built = earth(R"(
+    mesh = {box = [0, 4, 0, 1, -1, 0], shape = [4, 1, 1]}
+    [model.background]
+    velocity_p = "3 km/s"
+    cole_cole_time = "10 ms")");
+  EXPECT_EQ(built.model.property("velocity_p"), std::vector<double>(4, 3000.0));
+  EXPECT_EQ(built.model.property("cole_cole_time"), std::vector<double>(4, 0.01));
+}
+
+TEST(EarthFromJob, BodiesAddToTheBackgroundWhereBodiesAdd) {
+  const auto built = earth(R"(
+    mesh = {box = [0, 2, 0, 1, -1, 0], shape = [2, 1, 1]}
+    [model]
+    overlap = "add"
+    background.density = 2000
+    [[model.body]]
+    kind = "box"
+    box = [1, 2, 0, 1, -1, 0]
+    density = 300)");
+  EXPECT_THAT(built.model.dense("density"), ElementsAre(2000, 2300));
+}
+
+TEST(EarthFromJob, ABackgroundSaysWhatTheFileLeavesOut) {
+  const testing_support::TemporaryFolder folder;
+  std::ofstream(folder / "earth.csv") << "velocity_p\n3000\nnan\n";
+  const auto built = earth("mesh = {box = [0, 2, 0, 1, -1, 0], shape = [2, 1, 1]}\n[model]\nfile = \"" +
+                           folder / "earth.csv" +
+                           "\"\nproperty = \"velocity_p\"\n[model.background]\nvelocity_p = 1500\n"
+                           "velocity_s = 800\n");
+  EXPECT_THAT(built.model.dense("velocity_p"), ElementsAre(3000, 1500));
+  EXPECT_THAT(built.model.dense("velocity_s"), ElementsAre(800, 800));
+}
+
+TEST(EarthFromJob, ABackgroundOutsideTheRangeOfItsPropertyIsRefusedWithItsLine) {
+  const auto refused = [](std::string_view background) {
+    return message([&] {
+      earth("mesh = {box = [0, 2, 0, 1, -1, 0], shape = [2, 1, 1]}\n[model]\n" + std::string(background));
+    });
+  };
+  EXPECT_THAT(refused("background = {chargeability = 2}"),
+              AllOf(HasSubstr("job.toml:3: model.background.chargeability"), HasSubstr("between 0 and 1")));
+  EXPECT_THAT(refused("background = {chargeability = \"20 mV\"}"), HasSubstr("1, %, V/V, mV/V"));
+  EXPECT_THAT(refused("background = {}"), HasSubstr("it names no property"));
+  EXPECT_THAT(refused("background = {tilt = 200}"), HasSubstr("between -180 and 180"));
+  EXPECT_THAT(refused("background = 3"), HasSubstr("a table is needed here"));
+}
+
 TEST(EarthFromJob, WidthsMakeTheMeshTheyDescribe) {
   const auto built = earth(R"(
     [mesh]
@@ -286,6 +353,18 @@ TEST(JobTemplate, ShowsDefaultsAsCommentsAndExamplesAsKeys) {
   EXPECT_NO_THROW(Config::parse(text));
   EXPECT_THAT(job_reference("gravity", "Of prisms.", sections),
               HasSubstr("| `every` | count | `1` | Thin. |"));
+}
+
+TEST(JobReference, TablesOfAnArrayHaveTwoBrackets) {
+  constexpr Key survey[] = {{"source", "tables", "none", "[[survey.source]]: each a shot."},
+                            {"wavelet", "table", "none", "[survey.wavelet]: of all."}};
+  constexpr Key keys[] = {{"peak", "number", "1", "Of it."}};
+  const Section sections[] = {{"survey", "", "Where.", survey},
+                              {"survey.source", "", "A shot.", keys},
+                              {"survey.wavelet", "", "A pulse.", keys}};
+  const auto text = job_template(sections, {}, "A job.");
+  EXPECT_THAT(text, AllOf(HasSubstr("\n[[survey.source]]\n"), HasSubstr("\n[survey.wavelet]\n")));
+  EXPECT_NO_THROW(Config::parse(text));
 }
 
 TEST(JobReference, EveryDefaultIsTomlThatItsKeyCanHold) {

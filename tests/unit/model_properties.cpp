@@ -31,6 +31,29 @@ TEST(Properties, EachHasANameOfItsOwnAndAnAbsentValueThatItAllows) {
               HasSubstr("between 0 and 1"));
 }
 
+TEST(Properties, AreThoseThatEveryPhysicsTakes) {
+  for (const auto* name : {"density",       "susceptibility",  "magnetization_up",
+                           "permeability",  "conductivity_up", "resistivity_up",
+                           "chargeability", "cole_cole_time",  "cole_cole_exponent",
+                           "velocity_p",    "velocity_s",      "quality_p",
+                           "quality_s",     "quality_kappa",   "quality_mu",
+                           "epsilon",       "delta",           "gamma",
+                           "tilt",          "tilt_azimuth",    "thermal_conductivity",
+                           "heat_capacity", "heat_production"})
+    EXPECT_NE(find_property(name), nullptr) << name;
+}
+
+TEST(EarthModel, FillGivesEveryCellTheBackgroundThatHasNoValue) {
+  const TensorMesh mesh({0, 1, 2, 3}, {0, 1}, {-1, 0});
+  auto model = from_dense(mesh, {{"density", {0, 5, 0}}, {"conductivity", {nan, nan, 2}}});
+  fill(model, {{"conductivity", 0.1}, {"velocity_p", 3000}});
+  EXPECT_EQ(model.size(), 3U);
+  EXPECT_THAT(model.property("density"), ElementsAre(0, 5, 0));
+  EXPECT_THAT(model.property("conductivity"), ElementsAre(0.1, 0.1, 2));
+  EXPECT_THAT(model.property("velocity_p"), ElementsAre(3000, 3000, 3000));
+  EXPECT_THAT(message([&] { fill(model, {{"velocity_p", -1}}); }), HasSubstr("0 m/s or more"));
+}
+
 TEST(EarthModel, HoldsTheCellsInWhichSomethingIsSet) {
   const TensorMesh mesh({0, 1, 2, 3}, {0, 1}, {-1, 0});
   const auto model = from_dense(mesh, {{"density", {0, 5, 0}}, {"conductivity", {nan, nan, 2}}});

@@ -18,11 +18,18 @@ struct Unit {
 
 // The first unit of each quantity is SI. Names compare without brackets, '^' and '**', with µ, Ω and ²
 // spelled out, and without case where that leaves no doubt.
-constexpr std::array<Unit, 141> units{{
+constexpr auto units = std::to_array<Unit>({
     {Quantity::dimensionless, "1", 1.0},
     {Quantity::dimensionless, "%", 1e-2},
     {Quantity::dimensionless, "mV/V", 1e-3},
     {Quantity::dimensionless, "SI", 1.0},
+    {Quantity::fraction, "1", 1.0},
+    {Quantity::fraction, "%", 1e-2},
+    {Quantity::fraction, "V/V", 1.0},
+    {Quantity::fraction, "mV/V", 1e-3},
+    {Quantity::susceptibility, "1", 1.0},
+    {Quantity::susceptibility, "SI", 1.0},
+    {Quantity::susceptibility, "cgs", 12.566370614359172},
     {Quantity::length, "m", 1.0},
     {Quantity::length, "km", 1e3},
     {Quantity::length, "cm", 1e-2},
@@ -38,6 +45,7 @@ constexpr std::array<Unit, 141> units{{
     {Quantity::angle, "degrees_east", 1.0},
     {Quantity::angle, "degrees_north", 1.0},
     {Quantity::angle, "rad", 57.29577951308232},
+    {Quantity::angle, "mrad", 0.05729577951308232},
     {Quantity::density, "kg/m3", 1.0},
     {Quantity::density, "kg.m-3", 1.0},
     {Quantity::density, "kgm-3", 1.0},
@@ -111,6 +119,14 @@ constexpr std::array<Unit, 141> units{{
     {Quantity::resistivity, "Ohm-m", 1.0},
     {Quantity::resistivity, "kOhm.m", 1e3},
     {Quantity::resistivity, "Ohm.cm", 1e-2},
+    {Quantity::resistance, "Ohm", 1.0},
+    {Quantity::resistance, "mOhm", 1e-3},
+    {Quantity::resistance, "kOhm", 1e3},
+    {Quantity::resistance, "V/A", 1.0},
+    {Quantity::resistance, "mV/A", 1e-3},
+    {Quantity::conductance, "S", 1.0},
+    {Quantity::conductance, "mS", 1e-3},
+    {Quantity::conductance, "uS", 1e-6},
     {Quantity::voltage, "V", 1.0},
     {Quantity::voltage, "mV", 1e-3},
     {Quantity::voltage, "uV", 1e-6},
@@ -140,6 +156,19 @@ constexpr std::array<Unit, 141> units{{
     {Quantity::flux_density, "nT", 1e-9},
     {Quantity::flux_density, "pT", 1e-12},
     {Quantity::flux_density, "gamma", 1e-9},
+    {Quantity::flux_density_rate, "T/s", 1.0},
+    {Quantity::flux_density_rate, "nT/s", 1e-9},
+    {Quantity::flux_density_rate, "pT/s", 1e-12},
+    {Quantity::flux_density_gradient, "T/m", 1.0},
+    {Quantity::flux_density_gradient, "nT/m", 1e-9},
+    {Quantity::flux_density_gradient, "pT/m", 1e-12},
+    {Quantity::force, "N", 1.0},
+    {Quantity::force, "kN", 1e3},
+    {Quantity::force, "MN", 1e6},
+    {Quantity::torque, "N.m", 1.0},
+    {Quantity::torque, "kN.m", 1e3},
+    {Quantity::torque, "MN.m", 1e6},
+    {Quantity::torque, "dyn.cm", 1e-7},
     {Quantity::temperature, "K", 1.0},
     {Quantity::temperature, "mK", 1e-3},
     {Quantity::temperature, "kelvin", 1.0},
@@ -150,6 +179,11 @@ constexpr std::array<Unit, 141> units{{
     {Quantity::specific_heat, "J/kg/K", 1.0},
     {Quantity::specific_heat, "J.kg-1.K-1", 1.0},
     {Quantity::specific_heat, "kJ/(kg.K)", 1e3},
+    {Quantity::heat_capacity, "J/(m3.K)", 1.0},
+    {Quantity::heat_capacity, "J/m3/K", 1.0},
+    {Quantity::heat_capacity, "J.m-3.K-1", 1.0},
+    {Quantity::heat_capacity, "MJ/(m3.K)", 1e6},
+    {Quantity::heat_capacity, "MJ.m-3.K-1", 1e6},
     {Quantity::diffusivity, "m2/s", 1.0},
     {Quantity::diffusivity, "m2.s-1", 1.0},
     {Quantity::diffusivity, "mm2/s", 1e-6},
@@ -160,7 +194,7 @@ constexpr std::array<Unit, 141> units{{
     {Quantity::heat_production, "W.m-3", 1.0},
     {Quantity::heat_production, "uW/m3", 1e-6},
     {Quantity::heat_production, "mW/m3", 1e-3},
-}};
+});
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))

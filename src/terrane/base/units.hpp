@@ -8,7 +8,9 @@ namespace terrane {
 
 /// What a number measures; each has one SI unit, named by si_unit().
 enum class Quantity {
-  dimensionless,
+  dimensionless,          ///< a plain number: takes no unit in job files
+  fraction,               ///< 1, a part of a whole: also in % and mV/V
+  susceptibility,         ///< 1 (SI)
   length,                 ///< m
   angle,                  ///< degree (angles stay in degrees: they only enter as longitude and latitude)
   density,                ///< kg/m3
@@ -21,6 +23,8 @@ enum class Quantity {
   pressure,               ///< Pa (also elastic moduli)
   conductivity,           ///< S/m
   resistivity,            ///< Ohm.m
+  resistance,             ///< Ohm (also impedance)
+  conductance,            ///< S
   voltage,                ///< V
   current,                ///< A
   current_moment,         ///< A.m, an electric dipole
@@ -28,9 +32,14 @@ enum class Quantity {
   electric_field,         ///< V/m
   magnetic_field,         ///< A/m (also magnetisation)
   flux_density,           ///< T
+  flux_density_rate,      ///< T/s
+  flux_density_gradient,  ///< T/m
+  force,                  ///< N
+  torque,                 ///< N.m (also the moment of an earthquake)
   temperature,            ///< K
   thermal_conductivity,   ///< W/(m.K)
   specific_heat,          ///< J/(kg.K)
+  heat_capacity,          ///< J/(m3.K), per volume
   diffusivity,            ///< m2/s
   heat_flow,              ///< W/m2
   heat_production,        ///< W/m3

@@ -99,7 +99,7 @@ std::vector<double> Table::si(std::string_view name, Quantity quantity, std::str
     fail_missing(file, "column", name, columns);
   }
   const std::string_view unit = column->unit.empty() ? default_unit : std::string_view(column->unit);
-  if (unit.empty() && quantity != Quantity::dimensionless)
+  if (unit.empty() && si_unit(quantity) != "1")
     throw InputError(file, fmt::format("column \"{}\" has no unit", name),
                      fmt::format("Write it into the header, such as \"{} [{}]\"; allowed: {}.", name,
                                  si_unit(quantity), allowed_units(quantity)));

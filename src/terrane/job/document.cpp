@@ -27,9 +27,14 @@ std::string comment(std::string_view text, std::string_view start = "# ") {
   return out + line + "\n";
 }
 
-/// Bodies come as an array of tables.
-std::string heading_of(std::string_view path) {
-  return path == "model.body" ? fmt::format("[[{}]]", path) : fmt::format("[{}]", path);
+/// "[survey]"; "[[model.body]]" where the table above has a key `body` of the type "tables".
+std::string heading_of(std::string_view path, std::span<const Section> sections) {
+  const auto dot = path.rfind('.');
+  for (const auto& section : sections)
+    if (dot != path.npos && section.path == path.substr(0, dot))
+      for (const auto& key : section.keys)
+        if (key.name == path.substr(dot + 1) && key.type == "tables") return fmt::format("[[{}]]", path);
+  return fmt::format("[{}]", path);
 }
 
 std::string without_pipes(std::string_view text) {
@@ -71,10 +76,10 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
       continue;
     if (open != section.path) {
       open = section.path;
-      text += fmt::format("\n{}{}\n", comment(section.summary), heading_of(section.path));
+      text += fmt::format("\n{}{}\n", comment(section.summary), heading_of(section.path, sections));
     }
     for (const auto& key : section.keys) {
-      if (key.type == "tables") continue;  // they come with their own heading
+      if (key.type == "tables" || key.type == "table") continue;  // they come with their own heading
       const auto kind = kinds.find(std::string(section.path));
       const bool is_kind = key.name == "kind" && kind != kinds.end();
       const auto own = own_example(key);
@@ -115,7 +120,7 @@ std::string job_reference(std::string_view physics, std::string_view summary,
     if (section.path == last && section.kind == last_kind) {
       text += fmt::format("\n{}\n", section.summary);
     } else if (section.kind.empty()) {
-      text += fmt::format("\n## `{}`\n\n{}\n", heading_of(section.path), section.summary);
+      text += fmt::format("\n## `{}`\n\n{}\n", heading_of(section.path, sections), section.summary);
     } else if (section.path != last) {
       text +=
           fmt::format("\n## `[{}]` for mesh kind `{}`\n\n{}\n", section.path, section.kind, section.summary);

@@ -88,6 +88,9 @@ constexpr Key model_keys[] = {
     {"unit", "text", "none", "Unit of values whose file does not say it."},
     {"overlap", "text", "\"replace\"",
      "Where bodies overlap: the last one rules (replace), or they add (add)."},
+    {"background", "table", "none",
+     "[model.background]: properties of all cells, before bodies are painted; with a file, of the cells to "
+     "which it gives none."},
     {"body", "tables", "none", "[[model.body]]: bodies painted into the mesh, in order."},
 };
 constexpr Key model_terrain_keys[] = {
@@ -126,8 +129,7 @@ std::vector<Key> keys_of_properties(bool with_density,
   for (const auto& kind : known_properties()) {
     if (kind.name == "density" && !with_density) continue;
     const auto unit = si_unit(kind.quantity);
-    keys.push_back(
-        {kind.name, kind.quantity == Quantity::dimensionless ? "number" : unit, "none", kept(help(kind))});
+    keys.push_back({kind.name, unit == "1" ? "number" : unit, "none", kept(help(kind))});
   }
   return keys;
 }
@@ -135,6 +137,12 @@ std::vector<Key> keys_of_properties(bool with_density,
 std::span<const Key> body_property_keys() {
   static const auto keys =
       keys_of_properties(false, [](const PropertyKind& kind) { return fmt::format("{}.", kind.meaning); });
+  return keys;
+}
+
+std::span<const Key> background_keys() {
+  static const auto keys =
+      keys_of_properties(true, [](const PropertyKind& kind) { return fmt::format("{}.", kind.meaning); });
   return keys;
 }
 
@@ -185,6 +193,8 @@ std::span<const Section> all_sections() {
       Section{"model", "", "What the cells are made of: bodies painted into the mesh, or a file.",
               model_keys},
       Section{"model", "", "Between properties:", map_keys, false},
+      Section{"model.background", "", "What every cell is made of where no body and no file says otherwise.",
+              background_keys(), false},
       Section{"model.body", "", "A body; a cell belongs to it when its centre does.", body_keys},
       Section{"model.body", "", "Other properties that a body may have:", body_property_keys(), false},
       Section{"model.body", "sphere", "A sphere.", sphere_keys},
@@ -268,15 +278,34 @@ Surface surface_of(const Config& table, std::string_view key, const std::optiona
   return read_elevation(table, key, projection, memory);
 }
 
+/// The properties that a table names, SI.
+std::vector<PropertyValue> values_of(const Config& table) {
+  std::vector<PropertyValue> values;
+  for (const auto& kind : known_properties())
+    if (const auto value = table.optional_number(kind.name, kind.quantity)) {
+      check_value(kind, *value, table.where(kind.name));
+      values.push_back({std::string(kind.name), *value});
+    }
+  return values;
+}
+
+/// What [model.background] says of every cell.
+std::vector<PropertyValue> background_of(const Config& model) {
+  if (!model.has("background")) return {};
+  const auto table = model.table("background").describe({background_keys()});
+  auto values = values_of(table);
+  if (values.empty())
+    throw InputError(table.where(), "it names no property", "Give it a density, a conductivity, ...");
+  return values;
+}
+
 Body body_of(const Config& raw, const std::optional<Projection>& projection, const MemoryBudget& memory) {
   if (!raw.has("kind")) throw raw.wrong("kind", "missing", fmt::format("Allowed: {}.", joined(body_kinds)));
   const auto kind = raw.choice("kind", body_kinds);
   Body body;
   const auto common = [&](std::span<const Key> own) {
     const auto table = raw.describe({body_keys, body_property_keys(), own});
-    for (const auto& property : known_properties())
-      if (const auto value = table.optional_number(property.name, property.quantity))
-        body.values.push_back({std::string(property.name), *value});
+    body.values = values_of(table);
     if (body.values.empty())
       throw table.wrong("density", "missing",
                         "Give the body a density, or another property: conductivity, ...");
@@ -362,22 +391,29 @@ Prism bounds_of(const Body& body, const TensorMesh& mesh) {
 EarthModel painted(const Config& table, const TensorMesh& mesh, const std::optional<Projection>& projection,
                    const MemoryBudget& memory, Earth& earth) {
   std::vector<Body> bodies;
-  double cells = 0;
+  double cells = 0, bytes = 0;
   const auto tables = table.tables("body");
-  if (tables.empty())
+  const auto add = [&](Body body) {
+    const double own = cells_within(mesh, bounds_of(body, mesh));
+    cells += own;
+    bytes += own * (8.0 + 8.0 * static_cast<double>(body.values.size()));
+    bodies.push_back(std::move(body));
+  };
+  auto background = background_of(table);
+  const std::size_t first = background.empty() ? 0 : 1;
+  if (first == 0 && tables.empty())
     throw table.wrong("body", "the model is empty",
-                      "Add [[model.body]] tables, or model.file with the properties of every cell.");
-  for (const auto& body : tables) {
-    bodies.push_back(body_of(body, projection, memory));
-    cells += cells_within(mesh, bounds_of(bodies.back(), mesh));
-  }
+                      "Add [[model.body]] tables or a [model.background], or model.file with the properties "
+                      "of every cell.");
+  if (first == 1) add({mesh.bounds(), std::move(background), "background"});
+  for (const auto& body : tables) add(body_of(body, projection, memory));
   const auto rule =
       table.choice("overlap", {"replace", "add"}) == "add" ? OverlapRule::add : OverlapRule::replace;
-  memory.require(table.where(), fmt::format("about {:.2g} painted cells", cells), cells * 16.0);
+  memory.require(table.where(), fmt::format("about {:.2g} painted cells", cells), bytes);
   PaintReport report;
   auto model = paint(mesh, bodies, rule, &report);
-  for (std::size_t i = 0; i < bodies.size(); ++i)
-    if (report.cells[i] == 0)
+  for (std::size_t i = 0; i < tables.size(); ++i)
+    if (report.cells[first + i] == 0)
       earth.warnings.push_back(fmt::format(
           "{}: the body holds no cell: it is finer than the mesh, or outside it", tables[i].where()));
   return model;
@@ -494,12 +530,10 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
     throw table.wrong("file", fmt::format("\"{}\" holds no prisms", path.filename().string()),
                       "`terrane info FILE` tells what a file holds.");
   const auto& set = prisms->prisms;
-  for (const auto& kind : known_properties())
-    if (const auto value = model.optional_number(kind.name, kind.quantity)) {
-      check_value(kind, *value, model.where(kind.name));
-      std::erase_if(prisms->properties, [&](const Property& p) { return p.name == kind.name; });
-      prisms->properties.push_back({std::string(kind.name), std::vector<double>(set.size(), *value)});
-    }
+  for (const auto& [name, value] : values_of(model)) {
+    std::erase_if(prisms->properties, [&](const Property& p) { return p.name == name; });
+    prisms->properties.push_back({name, std::vector<double>(set.size(), value)});
+  }
   if (set.size() == 0) throw table.wrong("file", "there are no prisms in it");
   for (std::size_t i = 0; i < set.size(); ++i)
     if (!(set[i].volume() > 0))
@@ -693,9 +727,11 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
       throw model.wrong("body", "model.file gives the properties of every cell already",
                         "Keep one of the two.");
     earth.model = from_file(model, std::move(cells), memory, mesh_file, mesh_format);
+    fill(earth.model, background_of(model));
   } else if (with_density && !model.has("body") && !with_density->cells.empty()) {
     earth.model = io::to_earth_model(*with_density, property_of(model).value_or("density"),
                                      model.optional_text("field").value_or(""));
+    fill(earth.model, background_of(model));
   } else {
     earth.model = painted(model, cells, projection, memory, earth);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
@@ -94,6 +95,23 @@ EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties) 
   }
   model.geometry = std::move(cells);
   return model;
+}
+
+void fill(EarthModel& model, const std::vector<PropertyValue>& background) {
+  for (const auto& [name, value] : background) check_value(property_kind(name), value, "background");
+  auto* held = std::get_if<MeshCells>(&model.geometry);
+  if (held != nullptr && !background.empty() && held->cell.size() < held->mesh.size()) {
+    for (auto& property : model.properties) property.values = model.dense(property.name);
+    held->cell.resize(held->mesh.size());
+    std::iota(held->cell.begin(), held->cell.end(), std::uint64_t{0});
+  }
+  for (const auto& [name, value] : background) {
+    if (const auto it = std::ranges::find(model.properties, name, &Property::name);
+        it != model.properties.end())
+      std::ranges::replace_if(
+          it->values, [](double x) { return std::isnan(x); }, value);
+    else model.properties.push_back({name, std::vector<double>(model.size(), value)});
+  }
 }
 
 PrismSet prisms_of(const EarthModel& model) {

@@ -43,6 +43,10 @@ struct EarthModel {
 /// ShapeError; InputError (infinite or outside the range of its property, with the cell).
 EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties);
 
+/// Gives every cell of the mesh, or every prism, that has no value of a property the value of the background:
+/// all of them when the model does not have the property. Throws InputError (a value outside its range).
+void fill(EarthModel& model, const std::vector<PropertyValue>& background);
+
 /// A list of prisms with a value each.
 struct PrismValues {
   PrismSet prisms;

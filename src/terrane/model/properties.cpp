@@ -21,13 +21,16 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array kinds{
     PropertyKind{"density", Quantity::density, -infinite, infinite, 0,
                  "Density, or its contrast to what surrounds it"},
-    PropertyKind{"susceptibility", Quantity::dimensionless, -1, infinite, 0, "Magnetic susceptibility (SI)"},
+
+    PropertyKind{"susceptibility", Quantity::susceptibility, -1, infinite, 0, "Magnetic susceptibility (SI)"},
+    PropertyKind{"permeability", Quantity::dimensionless, 0, infinite, 1, "Relative magnetic permeability"},
     PropertyKind{"magnetization_east", Quantity::magnetic_field, -infinite, infinite, 0,
                  "Remanent magnetization, eastward"},
     PropertyKind{"magnetization_north", Quantity::magnetic_field, -infinite, infinite, 0,
                  "Remanent magnetization, northward"},
     PropertyKind{"magnetization_up", Quantity::magnetic_field, -infinite, infinite, 0,
                  "Remanent magnetization, upward"},
+
     PropertyKind{"conductivity", Quantity::conductivity, 0, infinite, none, "Electric conductivity"},
     PropertyKind{"conductivity_east", Quantity::conductivity, 0, infinite, none,
                  "Electric conductivity along easting, where it differs by direction"},
@@ -36,16 +39,44 @@ constexpr std::array kinds{
     PropertyKind{"conductivity_up", Quantity::conductivity, 0, infinite, none,
                  "Electric conductivity along up"},
     PropertyKind{"resistivity", Quantity::resistivity, 0, infinite, none, "Electric resistivity"},
-    PropertyKind{"chargeability", Quantity::dimensionless, 0, 1, 0, "Chargeability (V/V)"},
+    PropertyKind{"resistivity_east", Quantity::resistivity, 0, infinite, none,
+                 "Electric resistivity along easting, where it differs by direction"},
+    PropertyKind{"resistivity_north", Quantity::resistivity, 0, infinite, none,
+                 "Electric resistivity along northing"},
+    PropertyKind{"resistivity_up", Quantity::resistivity, 0, infinite, none, "Electric resistivity along up"},
+    PropertyKind{"chargeability", Quantity::fraction, 0, 1, 0,
+                 "Chargeability, intrinsic: V/V, or with a unit as \"20 mV/V\""},
+    PropertyKind{"cole_cole_time", Quantity::time, 0, infinite, none,
+                 "Time constant of the Cole-Cole model of a chargeable rock"},
+    PropertyKind{"cole_cole_exponent", Quantity::dimensionless, 0, 1, none,
+                 "Frequency exponent of the Cole-Cole model; 1: one Debye relaxation"},
     PropertyKind{"permittivity", Quantity::dimensionless, 1, infinite, 1, "Relative permittivity"},
-    PropertyKind{"velocity_p", Quantity::velocity, 0, infinite, none, "Velocity of compressional waves"},
-    PropertyKind{"velocity_s", Quantity::velocity, 0, infinite, none, "Velocity of shear waves"},
+
+    PropertyKind{"velocity_p", Quantity::velocity, 0, infinite, none,
+                 "Velocity of compressional waves, along the symmetry axis where it differs by direction"},
+    PropertyKind{"velocity_s", Quantity::velocity, 0, infinite, none,
+                 "Velocity of shear waves, along the symmetry axis where it differs by direction"},
     PropertyKind{"quality_p", Quantity::dimensionless, 0, infinite, none,
                  "Quality factor Q of compressional waves"},
     PropertyKind{"quality_s", Quantity::dimensionless, 0, infinite, none, "Quality factor Q of shear waves"},
+    PropertyKind{"quality_kappa", Quantity::dimensionless, 0, infinite, none,
+                 "Quality factor Q of the bulk modulus"},
+    PropertyKind{"quality_mu", Quantity::dimensionless, 0, infinite, none,
+                 "Quality factor Q of the shear modulus"},
+    PropertyKind{"epsilon", Quantity::dimensionless, -0.5, infinite, 0,
+                 "Anisotropy of compressional waves (Thomsen, 1986)"},
+    PropertyKind{"delta", Quantity::dimensionless, -0.5, infinite, 0,
+                 "Anisotropy of compressional waves near the symmetry axis (Thomsen, 1986)"},
+    PropertyKind{"gamma", Quantity::dimensionless, -0.5, infinite, 0,
+                 "Anisotropy of horizontal shear waves (Thomsen, 1986)"},
+    PropertyKind{"tilt", Quantity::angle, -180, 180, 0, "Angle of the symmetry axis to the vertical"},
+    PropertyKind{"tilt_azimuth", Quantity::angle, -360, 360, 0,
+                 "Azimuth towards which the upper end of the symmetry axis leans, clockwise from north"},
+
     PropertyKind{"thermal_conductivity", Quantity::thermal_conductivity, 0, infinite, none,
                  "Thermal conductivity"},
     PropertyKind{"specific_heat", Quantity::specific_heat, 0, infinite, none, "Heat capacity per mass"},
+    PropertyKind{"heat_capacity", Quantity::heat_capacity, 0, infinite, none, "Heat capacity per volume"},
     PropertyKind{"heat_production", Quantity::heat_production, -infinite, infinite, 0,
                  "Heat produced per volume and time"},
     PropertyKind{"diffusivity", Quantity::diffusivity, 0, infinite, none, "Thermal diffusivity"},
@@ -72,8 +103,8 @@ const PropertyKind& property_kind(std::string_view name, const std::string& wher
 }
 
 void check_value(const PropertyKind& kind, double value, const std::string& where) {
-  const auto unit =
-      kind.quantity == Quantity::dimensionless ? std::string{} : fmt::format(" {}", si_unit(kind.quantity));
+  const auto si = si_unit(kind.quantity);
+  const auto unit = si == "1" ? std::string{} : fmt::format(" {}", si);
   if (!std::isfinite(value))
     throw InputError(where, fmt::format("the {} is {}", kind.name, value), "Give a finite number.");
   if (value < kind.least || value > kind.most)
