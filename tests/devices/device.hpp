@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,14 @@ inline std::vector<Device> devices_here() {
   if (gpu_count() > 0) all.push_back({Device::Kind::cuda, 0});
   return all;
 }
+
+/// While it lives, the debug device has this many bytes of memory.
+struct DebugMemory {
+  explicit DebugMemory(std::size_t bytes) {
+    setenv("TERRANE_DEBUG_MEMORY", std::to_string(bytes).c_str(), 1);
+  }
+  ~DebugMemory() { unsetenv("TERRANE_DEBUG_MEMORY"); }
+};
 
 class OnDevice : public testing::TestWithParam<Device> {};
 

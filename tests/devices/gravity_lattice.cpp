@@ -201,14 +201,6 @@ TEST_P(LatticeOn, StopsWhenItIsToldTo) {
                Cancelled);
 }
 
-/// Sets how much memory the debug device has.
-struct DebugMemory {
-  explicit DebugMemory(std::size_t bytes) {
-    setenv("TERRANE_DEBUG_MEMORY", std::to_string(bytes).c_str(), 1);
-  }
-  ~DebugMemory() { unsetenv("TERRANE_DEBUG_MEMORY"); }
-};
-
 TEST(LatticeOnDebugDevice, TakesFewerLayersAtOnceWhenMemoryIsShort) {
   Mesh mesh{{130, 120, 12}, {25, 25}, {}};
   for (int k = 0; k <= 12; ++k) mesh.faces.push_back(-400 + 30 * k);
@@ -217,10 +209,10 @@ TEST(LatticeOnDebugDevice, TakesFewerLayersAtOnceWhenMemoryIsShort) {
   const auto roomy = sum(debug, prisms, stations);
   const auto cost = lattice_cost_on_device(*lattice_of(prisms, stations).plan());
   {
-    const DebugMemory least(static_cast<std::size_t>(1.12 * cost.bytes));
+    const test::DebugMemory least(static_cast<std::size_t>(1.12 * cost.bytes));
     expect_same_bits(sum(debug, prisms, stations).values, roomy.values);
   }
-  const DebugMemory too_little(static_cast<std::size_t>(0.25 * cost.bytes));
+  const test::DebugMemory too_little(static_cast<std::size_t>(0.25 * cost.bytes));
   try {
     sum(debug, prisms, stations);
     FAIL() << "this does not fit";

@@ -23,9 +23,9 @@ using test::FieldTable;
 using test::PrismList;
 using test::StationList;
 
-FieldTable sum(Device device, const PrismList& prisms, const StationList& stations, ChannelSet channels,
-               double accuracy, Precision precision = Precision::double_precision,
-               std::size_t at_once = 1000) {
+FieldTable tree_field(Device device, const PrismList& prisms, const StationList& stations,
+                      ChannelSet channels, double accuracy, Precision precision = Precision::double_precision,
+                      std::size_t at_once = 1000) {
   Progress silent;
   const auto engine = tree_sum_on_device(
       device, std::make_shared<Tree>(prisms.view(), stations.view(), channels, accuracy, 0, silent),
@@ -60,7 +60,7 @@ TEST_P(TreeOn, KeepsItsTolerance) {
   const auto truth = test::direct_field(prisms.view(), stations.view(), 1e-14);
   for (const double accuracy : {1e-3, 1e-6, 1e-9, 1e-12}) {
     const double error =
-        test::largest_error(sum(GetParam(), prisms, stations, ChannelSet::all(), accuracy), truth);
+        test::largest_error(tree_field(GetParam(), prisms, stations, ChannelSet::all(), accuracy), truth);
     EXPECT_LT(error, accuracy);
     if (accuracy >= 1e-6) {
       EXPECT_GT(error, 1e-14) << "nothing was far enough for an expansion";
@@ -72,7 +72,7 @@ TEST_P(TreeOn, AgreesWithTheProcessorsAtTheHighestOrder) {
   const auto prisms = noisy_slab(32, 3);
   std::mt19937 random(4);
   const auto stations = test::random_stations({-9000, 12000, -9000, 12000, 500, 9000}, 300, random);
-  const auto here = sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-14);
+  const auto here = tree_field(GetParam(), prisms, stations, ChannelSet::all(), 1e-14);
   EXPECT_LT(test::largest_error(here, test::direct_field(prisms.view(), stations.view(), best_accuracy)),
             1e-13);
 }
@@ -81,11 +81,11 @@ TEST_P(TreeOn, EverySubsetOfChannelsIsPartOfTheWhole) {
   const auto prisms = noisy_slab(24, 5);
   std::mt19937 random(6);
   const auto stations = test::random_stations({-2000, 6000, -2000, 6000, 50, 1500}, 200, random);
-  const auto all = sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-12);
+  const auto all = tree_field(GetParam(), prisms, stations, ChannelSet::all(), 1e-12);
   for (const ChannelSet set : {vector_channels, tensor_channels, ChannelSet{Channel::potential},
                                ChannelSet{Channel::g_n}, ChannelSet{Channel::g_eu, Channel::g_nn}}) {
     FieldTable some(10, std::vector<double>(stations.size())), truth = some;
-    const auto values = sum(GetParam(), prisms, stations, set, 1e-12);
+    const auto values = tree_field(GetParam(), prisms, stations, set, 1e-12);
     std::size_t i = 0;
     for (const auto c : set.list()) {
       some[static_cast<std::size_t>(c)] = values[i++];
@@ -100,10 +100,10 @@ TEST_P(TreeOn, SinglePrecisionIsRightToTwoInAMillion) {
   std::mt19937 random(8);
   const auto stations = test::random_stations({-2000, 6000, -2000, 6000, 20, 1500}, 300, random);
   const auto truth = test::direct_field(prisms.view(), stations.view(), 1e-14);
-  EXPECT_LT(
-      test::largest_error(
-          sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-6, Precision::single_precision), truth),
-      2e-6);
+  EXPECT_LT(test::largest_error(tree_field(GetParam(), prisms, stations, ChannelSet::all(), 1e-6,
+                                           Precision::single_precision),
+                                truth),
+            2e-6);
 }
 
 TEST_P(TreeOn, SinglePrecisionIsNotTakenWhereFieldsCancel) {
@@ -115,10 +115,10 @@ TEST_P(TreeOn, SinglePrecisionIsNotTakenWhereFieldsCancel) {
   Progress silent;
   const auto truth =
       direct_sum(prisms.view(), stations.view(), ChannelSet::all(), best_accuracy, 0, silent).values;
-  EXPECT_LT(
-      test::largest_error(
-          sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-6, Precision::single_precision), truth),
-      single_accuracy);
+  EXPECT_LT(test::largest_error(tree_field(GetParam(), prisms, stations, ChannelSet::all(), 1e-6,
+                                           Precision::single_precision),
+                                truth),
+            single_accuracy);
 }
 
 TEST_P(TreeOn, SinglePrecisionStandsSmallBodiesFarApart) {
@@ -132,20 +132,20 @@ TEST_P(TreeOn, SinglePrecisionStandsSmallBodiesFarApart) {
     if (body % 3 == 0) stations.add(x + 3, y - 8, 10.0 + body % 40);
   }
   const auto truth = test::direct_field(prisms.view(), stations.view(), 1e-14);
-  EXPECT_LT(
-      test::largest_error(
-          sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-6, Precision::single_precision), truth),
-      single_accuracy);
+  EXPECT_LT(test::largest_error(tree_field(GetParam(), prisms, stations, ChannelSet::all(), 1e-6,
+                                           Precision::single_precision),
+                                truth),
+            single_accuracy);
 }
 
 TEST_P(TreeOn, HasTheSameBitsInWhateverParts) {
   const auto prisms = noisy_slab(24, 9);
   std::mt19937 random(10);
   const auto stations = test::random_stations({-2000, 6000, -2000, 6000, -400, 1500}, 2500, random);
-  const auto whole = sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-9);
+  const auto whole = tree_field(GetParam(), prisms, stations, ChannelSet::all(), 1e-9);
   for (const std::size_t at_once : {1U, 2U}) {
-    const auto parts =
-        sum(GetParam(), prisms, stations, ChannelSet::all(), 1e-9, Precision::double_precision, at_once);
+    const auto parts = tree_field(GetParam(), prisms, stations, ChannelSet::all(), 1e-9,
+                                  Precision::double_precision, at_once);
     for (std::size_t c = 0; c < 10; ++c)
       EXPECT_EQ(std::memcmp(parts[c].data(), whole[c].data(), 8 * stations.size()), 0) << at_once;
   }
@@ -221,18 +221,10 @@ TEST_P(TreeOn, ServesPrismsOfVeryUnequalSizeAndOneStation) {
   }
   StationList one;
   one.add(5000, 5000, 700);
-  EXPECT_LT(test::largest_error(sum(GetParam(), prisms, one, ChannelSet::all(), 1e-9),
+  EXPECT_LT(test::largest_error(tree_field(GetParam(), prisms, one, ChannelSet::all(), 1e-9),
                                 test::direct_field(prisms.view(), one.view(), 1e-14)),
             1e-9);
 }
-
-/// Sets how much memory the debug device has.
-struct DebugMemory {
-  explicit DebugMemory(double bytes) {
-    setenv("TERRANE_DEBUG_MEMORY", std::to_string(static_cast<std::size_t>(bytes)).c_str(), 1);
-  }
-  ~DebugMemory() { unsetenv("TERRANE_DEBUG_MEMORY"); }
-};
 
 TEST(TreeOnDebugDevice, FitsIntoTheMemoryThatIsPlannedForAndElseIsRefused) {
   const Device debug{Device::Kind::debug, -1};
@@ -244,15 +236,15 @@ TEST(TreeOnDebugDevice, FitsIntoTheMemoryThatIsPlannedForAndElseIsRefused) {
   parameters.accuracy = 1e-9;
   parameters.method = Method::tree;
   parameters.device = debug;
-  const auto roomy = sum(debug, prisms, stations, ChannelSet::all(), 1e-9);
+  const auto roomy = tree_field(debug, prisms, stations, ChannelSet::all(), 1e-9);
   const double bytes = plan(prisms.view(), stations.view(), parameters).device_bytes;
   {
-    const DebugMemory just_enough(bytes);
-    const auto tight = sum(debug, prisms, stations, ChannelSet::all(), 1e-9);
+    const test::DebugMemory just_enough(static_cast<std::size_t>(bytes));
+    const auto tight = tree_field(debug, prisms, stations, ChannelSet::all(), 1e-9);
     for (std::size_t c = 0; c < 10; ++c)
       EXPECT_EQ(std::memcmp(roomy[c].data(), tight[c].data(), 8 * stations.size()), 0);
   }
-  const DebugMemory too_little(0.9 * bytes);
+  const test::DebugMemory too_little(static_cast<std::size_t>(0.9 * bytes));
   try {
     plan(prisms.view(), stations.view(), parameters);
     FAIL() << "this does not fit";

@@ -142,14 +142,14 @@ TEST(GravityOnRanks, SharesBarsWhenPrismsMerge) {
 }
 
 /// The debug device everywhere, and GPUs where there are any: then each rank takes one.
-std::vector<Device> devices_here() {
+std::vector<Device> devices_of_gravity() {
   std::vector<Device> all{{Device::Kind::debug, -1}};
   if (gpu_count() > 0) all.push_back({Device::Kind::cuda, -1});
   return all;
 }
 
 TEST(GravityOnRanks, HasTheSameBitsOnDevices) {
-  for (const auto device : devices_here()) {
+  for (const auto device : devices_of_gravity()) {
     for (const auto partition : {Partition::stations, Partition::prisms}) {
       auto direct = parameters(Method::direct, partition);
       direct.device = device;

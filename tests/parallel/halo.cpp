@@ -10,12 +10,6 @@
 namespace terrane {
 namespace {
 
-std::vector<Device> devices_here() {
-  std::vector<Device> all{{Device::Kind::cpu, -1}, {Device::Kind::debug, -1}};
-  if (gpu_count() > 0) all.push_back({Device::Kind::cuda, 0});
-  return all;
-}
-
 constexpr double untouched = -1;
 
 /// What field f has at a point of the whole.
@@ -94,7 +88,7 @@ template <class T, int N>
 void expect_halos(const IndexBox<N>& whole, const CartesianSettings<N>& cuts, HaloSettings<N> settings) {
   const auto comm = test::ranks();
   const auto partition = cut(whole, comm->size(), cuts);
-  for (const auto device : devices_here())
+  for (const auto device : test::devices_here())
     for (const bool periodic : {false, true})
       for (const bool corners : {true, false}) {
         SCOPED_TRACE(fmt::format("periodic {}, corners {}", periodic, corners));

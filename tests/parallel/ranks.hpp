@@ -4,8 +4,10 @@
 #include <mpi.h>
 
 #include <memory>
+#include <vector>
 
 #include "terrane/parallel/comm/comm_mpi.hpp"
+#include "terrane/parallel/device/device.hpp"
 
 namespace terrane::test {
 
@@ -25,6 +27,13 @@ inline std::unique_ptr<Comm> ranks(Order order = Order::as_started,
   auto comm = mpi_comm(renumbered, most_at_once);
   MPI_Comm_free(&renumbered);
   return comm;
+}
+
+/// The CPU and the debug device, and the first GPU where there is one.
+inline std::vector<Device> devices_here() {
+  std::vector<Device> all{{Device::Kind::cpu, -1}, {Device::Kind::debug, -1}};
+  if (gpu_count() > 0) all.push_back({Device::Kind::cuda, 0});
+  return all;
 }
 
 }  // namespace terrane::test

@@ -13,12 +13,6 @@
 namespace terrane {
 namespace {
 
-std::vector<Device> devices_here() {
-  std::vector<Device> all{{Device::Kind::cpu, -1}, {Device::Kind::debug, -1}};
-  if (gpu_count() > 0) all.push_back({Device::Kind::cuda, 0});
-  return all;
-}
-
 TEST(Reduction, HasTheSameBitsOnAnyRanksHoweverTheyShareTheBox) {
   const auto comm = test::ranks();
   const int ranks = comm->size();
@@ -39,7 +33,7 @@ TEST(Reduction, HasTheSameBitsOnAnyRanksHoweverTheyShareTheBox) {
         const auto partition =
             cut(whole, ranks, CartesianSettings<3>{{4 * blocks, 4 * blocks, 32 * blocks}, pieces});
         const auto mine = partition.part(comm->rank());
-        for (const auto device : devices_here()) {
+        for (const auto device : test::devices_here()) {
           Stream stream(device);
           const Buffer<double> buffer(stream, values);
           Reduction<3> reduce(stream, whole, mine, *comm);

@@ -4,14 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/mesh/grid.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 
 namespace terrane {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Grid, InterpolatesAPlaneExactly) {
   Grid grid{{0, 1, 3}, {10, 12}, {}};

@@ -14,8 +14,6 @@
 namespace terrane {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 /// A model of densities, as most tests here have it.
 struct Densities {
   TensorMesh mesh;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "support/files.hpp"
+#include "terrane/base/constants.hpp"
 #include "terrane/model/maps.hpp"
 
 namespace terrane {
@@ -14,8 +15,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing_support::message;
-
-const double nan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Properties, EachHasANameOfItsOwnAndAnAbsentValueThatItAllows) {
   std::set<std::string_view> names;

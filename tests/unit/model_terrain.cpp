@@ -4,14 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/mesh/overlaps.hpp"
 #include "terrane/model/terrain.hpp"
 
 namespace terrane {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Terrain, LandStandsOnTheReferenceAndWaterHangsFromIt) {
   const Grid elevation{{0, 10, 20}, {0, 10}, {100, 0, -50, 200, nan, -3000}};

@@ -5,12 +5,11 @@
 #include <limits>
 #include <set>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/simulation/compare.hpp"
 
 namespace terrane {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 Result computed(std::vector<double> values) {
   Result result;

@@ -4,24 +4,17 @@
 #include <cmath>
 #include <limits>
 
+#include "support/refusal.hpp"
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/survey/builders.hpp"
 
 namespace terrane {
 namespace {
 
-using testing::HasSubstr;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using test::refusal;
 
-template <class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "accepted";
-}
+using testing::HasSubstr;
 
 /// A slope of one in ten towards the east.
 Grid slope() { return {{0, 100}, {0, 100}, {0, 10, 0, 10}}; }

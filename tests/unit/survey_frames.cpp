@@ -5,23 +5,17 @@
 #include <map>
 #include <set>
 
+#include "support/refusal.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/survey/frames.hpp"
 
 namespace terrane {
 namespace {
 
+using test::refusal;
+
 using testing::HasSubstr;
 constexpr Frame frames[] = {Frame::enu, Frame::harmonica, Frame::simpeg, Frame::ubc, Frame::tomofast};
-
-std::string refusal(auto call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "accepted";
-}
 
 double sent(Channel channel, double value, Frame frame, const std::string& name, const std::string& unit) {
   const double values[] = {value};

@@ -6,6 +6,7 @@
 #include <limits>
 #include <thread>
 
+#include "support/refusal.hpp"
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/survey/builders.hpp"
@@ -14,23 +15,14 @@
 namespace terrane {
 namespace {
 
+using test::refusal;
+
 using testing::HasSubstr;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::array<double, 2> forward(const std::string& definition, double longitude, double latitude) {
   std::array<double, 1> x{longitude}, y{latitude};
   Projection(definition).forward(x, y, x, y);
   return {x[0], y[0]};
-}
-
-template <class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "accepted";
 }
 
 TEST(Projection, UtmIsTrueToItsTextbook) {

@@ -19,6 +19,9 @@ std::string duration_text(double seconds);
 /// "a, b, c".
 std::string joined(std::span<const std::string_view> words);
 
+/// The text with small letters in place of A to Z.
+std::string lower(std::string_view text);
+
 /// The text without control characters (but ends of lines and tabs), for a terminal: text from a file may
 /// not move the cursor or colour other text. They become '?'.
 std::string printable(std::string_view text);

@@ -11,6 +11,7 @@
 #include <limits>
 #include <unordered_set>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/survey/channels.hpp"
 
@@ -18,7 +19,6 @@ namespace terrane::io {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr char blanks_separator = ' ';
 constexpr std::array<std::string_view, 20> numeric_names{
     "easting", "northing", "up",      "longitude", "latitude", "height", "west", "east", "south", "north",

@@ -4,28 +4,21 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <optional>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
 #include "terrane/io/axes.hpp"
 
 namespace terrane::io {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t most_nodes_an_axis = 100'000'000;
-
-std::string lower(std::string_view s) {
-  std::string out(s);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 /// 12°40'E, 47°40'30.5"N, 8°W.
 std::optional<double> parse_angle(std::string_view text) {

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::string_view format_key = "format", mesh_format = "terrane tensor mesh 1";
 constexpr std::array<const char*, 3> axis_names{"easting", "northing", "up"};
-constexpr std::size_t least_to_compress = 4096;
-constexpr unsigned compression_level = 4;
+constexpr std::size_t least_cells_to_compress = 4096;
+constexpr unsigned mesh_deflate_level = 4;
 
 /// An HDF5 identifier that closes itself.
 class Handle {
@@ -229,13 +229,13 @@ class Writer {
                const std::string& unit, const std::string& description) {
     const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose);
     const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    if (values.size() >= least_to_compress && shape.size() == 3) {
+    if (values.size() >= least_cells_to_compress && shape.size() == 3) {
       const std::vector<hsize_t> chunk{1, shape[1], shape[2]};
       constexpr hsize_t most_in_chunk = hsize_t{1} << 27;
       if (shape[1] * shape[2] < most_in_chunk) {
         check(H5Pset_chunk(properties, 3, chunk.data()));
         check(H5Pset_shuffle(properties));
-        check(H5Pset_deflate(properties, compression_level));
+        check(H5Pset_deflate(properties, mesh_deflate_level));
       }
     }
     const Handle data(

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include <optional>
 #include <set>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/file.hpp"
@@ -27,28 +27,20 @@ namespace terrane::io {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t least_to_compress = 4096;
 constexpr int compression_level = 4;
-
-std::string lower(std::string_view s) {
-  std::string out(s);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 // --- reading
 // ---------------------------------------------------------------------------------------------------
 
 enum class Role { none, east, north, up };
 
-struct Dimension {
+struct FileDimension {
   std::string name;
   std::size_t size = 0;
 };
 
-struct Variable {
+struct FileVariable {
   std::string name;
   int id = 0;
   nc_type type = NC_NAT;
@@ -89,7 +81,7 @@ class Reader {
   }
 
   Content content(const std::string& field) {
-    const Variable* wanted = nullptr;
+    const FileVariable* wanted = nullptr;
     if (!field.empty()) {
       wanted = find(field);
       if (wanted == nullptr) {
@@ -99,7 +91,7 @@ class Reader {
              "It has: " + joined(names) + ".");
       }
     }
-    std::vector<const Variable*> meshes, grids;
+    std::vector<const FileVariable*> meshes, grids;
     for (const auto& v : variables_) {
       if (wanted != nullptr && &v != wanted) continue;
       if (!is_number(v) || is_auxiliary(v)) continue;
@@ -134,14 +126,14 @@ class Reader {
     check(nc_inq(file_, &n_dimensions, &n_variables, &n_attributes, nullptr), "cannot be read");
     std::array<char, NC_MAX_NAME + 1> name{};
     for (int d = 0; d < n_dimensions; ++d) {
-      Dimension dimension;
+      FileDimension dimension;
       check(nc_inq_dim(file_, d, name.data(), &dimension.size), "cannot be read");
       dimension.name = name.data();
       dimensions_.push_back(std::move(dimension));
     }
     for (int v = 0; v < n_variables; ++v) {
       int n_var_dimensions = 0, n_var_attributes = 0;
-      Variable variable;
+      FileVariable variable;
       variable.id = v;
       check(nc_inq_varndims(file_, v, &n_var_dimensions), "cannot be read");
       variable.dimensions.resize(static_cast<std::size_t>(n_var_dimensions));
@@ -194,30 +186,30 @@ class Reader {
     return out;
   }
 
-  const Variable* find(std::string_view name) const {
-    const auto it =
-        std::find_if(variables_.begin(), variables_.end(), [&](const Variable& v) { return v.name == name; });
+  const FileVariable* find(std::string_view name) const {
+    const auto it = std::find_if(variables_.begin(), variables_.end(),
+                                 [&](const FileVariable& v) { return v.name == name; });
     return it == variables_.end() ? nullptr : &*it;
   }
 
-  static bool is_number(const Variable& v) {
+  static bool is_number(const FileVariable& v) {
     return v.type != NC_CHAR && v.type != NC_STRING && v.type <= NC_MAX_ATOMIC_TYPE;
   }
 
-  const Dimension& dimension(int d) const { return dimensions_[static_cast<std::size_t>(d)]; }
+  const FileDimension& dimension(int d) const { return dimensions_[static_cast<std::size_t>(d)]; }
 
   /// The coordinate variable of a dimension: one-dimensional and called the same.
-  const Variable* coordinate(int d) const {
+  const FileVariable* coordinate(int d) const {
     const auto* v = find(dimension(d).name);
     return v != nullptr && v->dimensions == std::vector<int>{d} && is_number(*v) ? v : nullptr;
   }
 
-  bool is_auxiliary(const Variable& v) const {
+  bool is_auxiliary(const FileVariable& v) const {
     return std::find(auxiliary_.begin(), auxiliary_.end(), v.name) != auxiliary_.end() ||
            (v.dimensions.size() == 1 && coordinate(v.dimensions[0]) == &v);
   }
 
-  static Role role(const Variable& v) {
+  static Role role(const FileVariable& v) {
     const auto standard = v.attribute("standard_name"), axis = lower(v.attribute("axis")),
                units = lower(v.attribute("units")), name = lower(v.name);
     const auto any = [](const std::string& s, std::initializer_list<std::string_view> list) {
@@ -240,7 +232,7 @@ class Reader {
 
   /// 1 for east, 2 for north, 4 for up among the dimensions, once each; 0 when there is another of more than
   /// one entry. A vertical axis of one entry without bounds only says at what height a map is.
-  int roles(const Variable& v) const {
+  int roles(const FileVariable& v) const {
     int found = 0;
     for (const int d : v.dimensions) {
       const auto r = role_of_dimension_[static_cast<std::size_t>(d)];
@@ -254,7 +246,7 @@ class Reader {
     return found;
   }
 
-  std::optional<double> number_attribute(const Variable& v, const char* key) const {
+  std::optional<double> number_attribute(const FileVariable& v, const char* key) const {
     double value = 0;
     std::size_t length = 0;
     if (nc_inq_attlen(file_, v.id, key, &length) != NC_NOERR || length != 1) return {};
@@ -263,7 +255,7 @@ class Reader {
   }
 
   /// All values, unpacked: raw * scale_factor + add_offset; fill values become NaN.
-  std::vector<double> values(const Variable& v) const {
+  std::vector<double> values(const FileVariable& v) const {
     std::vector<std::int64_t> shape;
     for (const int d : v.dimensions) shape.push_back(static_cast<std::int64_t>(dimension(d).size));
     const auto where = fmt::format("{}: variable \"{}\"", path_, v.name);
@@ -287,7 +279,7 @@ class Reader {
     return out;
   }
 
-  double length_factor(const Variable& v) const {
+  double length_factor(const FileVariable& v) const {
     const auto unit = v.attribute("units");
     if (unit.empty() || unit == "1") return 1;
     try {
@@ -298,7 +290,7 @@ class Reader {
     }
   }
 
-  Axis axis(const Variable& v) const {
+  Axis axis(const FileVariable& v) const {
     Axis out;
     out.values = values(v);
     const auto unit = lower(v.attribute("units")), name = lower(v.name);
@@ -318,7 +310,7 @@ class Reader {
   }
 
   /// Values in the order [up, north, east], all ascending, whatever the order in the file.
-  Column ordered(const Variable& v, const std::array<const Axis*, 3>& axes) const {
+  Column ordered(const FileVariable& v, const std::array<const Axis*, 3>& axes) const {
     const auto raw = values(v);
     std::array<std::size_t, 3> stride{}, size{1, 1, 1};
     std::size_t step = 1;
@@ -344,16 +336,16 @@ class Reader {
     return column;
   }
 
-  const Variable& coordinate_of(const Variable& v, Role wanted) const {
+  const FileVariable& coordinate_of(const FileVariable& v, Role wanted) const {
     for (const int d : v.dimensions)
       if (role_of_dimension_[static_cast<std::size_t>(d)] == wanted) return *coordinate(d);
     fail(fmt::format("variable \"{}\" lacks an axis", v.name), known_shapes());
   }
 
   /// Variables on the same axes as the first; the others are named, so that nothing is lost silently.
-  std::vector<const Variable*> alike(const std::vector<const Variable*>& all,
-                                     std::initializer_list<Role> wanted, Attributes& notes) const {
-    std::vector<const Variable*> out;
+  std::vector<const FileVariable*> alike(const std::vector<const FileVariable*>& all,
+                                         std::initializer_list<Role> wanted, Attributes& notes) const {
+    std::vector<const FileVariable*> out;
     std::string left;
     for (const auto* v : all) {
       const bool same = std::all_of(wanted.begin(), wanted.end(), [&](Role r) {
@@ -378,7 +370,7 @@ class Reader {
     return {};
   }
 
-  GridData grid(const std::vector<const Variable*>& all) {
+  GridData grid(const std::vector<const FileVariable*>& all) {
     GridData out;
     const auto east = axis(coordinate_of(*all.front(), Role::east)),
                north = axis(coordinate_of(*all.front(), Role::north));
@@ -395,7 +387,7 @@ class Reader {
   }
 
   /// Cell faces from bounds, or from evenly spaced centres.
-  std::vector<double> faces(const Variable& v, const Axis& centres) const {
+  std::vector<double> faces(const FileVariable& v, const Axis& centres) const {
     const auto n = centres.values.size();
     const double factor = length_factor(v) * (lower(v.attribute("positive")) == "down" ? -1 : 1);
     std::vector<double> out;
@@ -431,7 +423,7 @@ class Reader {
     return out;
   }
 
-  MeshData mesh(const std::vector<const Variable*>& all) {
+  MeshData mesh(const std::vector<const FileVariable*>& all) {
     std::array<Axis, 3> axes;
     std::array<std::vector<double>, 3> cell_faces;
     constexpr std::array order{Role::east, Role::north, Role::up};
@@ -455,7 +447,7 @@ class Reader {
     return out;
   }
 
-  Table table(const Variable* wanted) {
+  Table table(const FileVariable* wanted) {
     // The dimension with most one-dimensional variables on it.
     std::vector<std::size_t> count(dimensions_.size(), 0);
     for (const auto& v : variables_)
@@ -487,8 +479,8 @@ class Reader {
   mutable ReadBudget budget_;
   int file_ = -1;
   bool open_ = false;
-  std::vector<Dimension> dimensions_;
-  std::vector<Variable> variables_;
+  std::vector<FileDimension> dimensions_;
+  std::vector<FileVariable> variables_;
   std::vector<std::string> auxiliary_;
   std::vector<Role> role_of_dimension_;
   Attributes global_;

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <type_traits>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/hdf5_image.hpp"
@@ -24,9 +25,8 @@ namespace terrane::io {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t least_to_compress = 4096;
-constexpr int compression_level = 4;
+constexpr std::size_t least_values_to_compress = 4096;
+constexpr int deflate_level = 4;
 constexpr const char* complex_name = "complex";
 
 template <class T>
@@ -174,8 +174,8 @@ class NetcdfSink::File {
       if (is_complex<T>) ids.push_back(dimensions_.at(complex_name));
       const auto type = type_of<T>();
       check(nc_def_var(file_, v.name.c_str(), type, static_cast<int>(ids.size()), ids.data(), &id));
-      if (compressed_ && type != NC_STRING && count_of(shape) >= least_to_compress)
-        check(nc_def_var_deflate(file_, id, 1, 1, compression_level));
+      if (compressed_ && type != NC_STRING && count_of(shape) >= least_values_to_compress)
+        check(nc_def_var_deflate(file_, id, 1, 1, deflate_level));
       if ((is_real<T> || is_complex<T>)&&!coordinate)
         check(nc_put_att_double(file_, id, "_FillValue", type, 1, &nan));
       if (!v.unit.empty()) text(id, "units", v.unit);

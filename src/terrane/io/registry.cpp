@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -49,13 +48,6 @@ constexpr std::array<Format, 16> all_formats{{
     {"tomofast-grid", "Tomofast-x model grid", "", "prisms", true, false},
     {"tomofast-data", "Tomofast-x data", "", "table", true, false},
 }};
-
-std::string lower(std::string_view s) {
-  std::string out(s);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 /// ".csv" of "a/b.CSV.xz".
 std::string extension(const std::string& path) {

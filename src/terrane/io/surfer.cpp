@@ -12,6 +12,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/io/axes.hpp"
 #include "terrane/io/file.hpp"
@@ -20,7 +21,6 @@ namespace terrane::io {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double blank = 1.70141e38;  // Surfer 6; Surfer 7 files name their own
 constexpr std::int64_t most_nodes_an_axis = 100'000'000;
 constexpr std::int32_t tag_header = 0x42525344, tag_grid = 0x44495247, tag_data = 0x41544144;

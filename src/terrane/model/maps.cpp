@@ -14,7 +14,7 @@ namespace terrane {
 
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 // Gardner, Gardner & Gregory (1974), Geophysics 39, 770-780: ρ = 0.31 V^(1/4), g/cm³ and m/s.
 double gardner(double v) { return 310 * std::pow(v, 0.25); }
@@ -61,9 +61,9 @@ constexpr std::array all_laws{
     Law{"castagna", "velocity_s", "velocity_p", mudrock, mudrock_slope, 1500, 4500,
         "Vp = 1.16 Vs + 1.36, km/s", "Castagna, Batzle & Eastwood (1985), Geophysics 50, 571-581"},
     Law{"reciprocal", "conductivity", "resistivity", reciprocal, reciprocal_slope,
-        std::numeric_limits<double>::min(), infinite, "σ = 1/ρ", "definition"},
+        std::numeric_limits<double>::min(), unbounded, "σ = 1/ρ", "definition"},
     Law{"reciprocal", "resistivity", "conductivity", reciprocal, reciprocal_slope,
-        std::numeric_limits<double>::min(), infinite, "ρ = 1/σ", "definition"},
+        std::numeric_limits<double>::min(), unbounded, "ρ = 1/σ", "definition"},
 };
 
 std::string text_of(const Law& law) { return fmt::format("{} from {} by {}", law.to, law.from, law.name); }

@@ -22,8 +22,6 @@ struct Free {
 using Context = std::unique_ptr<PJ_CONTEXT, Free>;
 using Object = std::unique_ptr<PJ, Free>;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 void same_length(std::size_t a, std::size_t b, const std::string& where) {
   if (a != b)
     throw ShapeError(where, fmt::format("arrays of {} and {} values", a, b),
