@@ -291,7 +291,7 @@ TEST(DirectCurrent, AllCurrentLeavesThroughTheWalls) {
   Stream stream(cpu);
   for (const auto boundary : {Boundary::mixed, Boundary::grounded}) {
     const auto host = assemble(earth.mesh, earth.conductivity(), boundary, from);
-    const auto network = host.on(stream);
+    const auto network = host.on(stream, host.nodes);
     std::vector<double> current(static_cast<std::size_t>(host.nodes.count()), 0.0);
     node_weights(earth.mesh, from, "source").add(1, current);
     solve::Field<double> b(stream, host.nodes), x(stream, host.nodes);

@@ -1,11 +1,10 @@
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
-#include "terrane/solve/kernels_multigrid.hpp"
+#include "terrane/solve/krylov.hpp"
 
 namespace terrane::solve {
 
@@ -35,7 +34,25 @@ struct NewDirection {
   double beta;
   View<const double, 3> z;
   View<double, 3> p;
-  TERRANE_FN void operator()(Index k, Index j, Index i) const { p(k, j, i) = z(k, j, i) + beta * p(k, j, i); }
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    p(k, j, i) = beta == 0 ? z(k, j, i) : z(k, j, i) + beta * p(k, j, i);
+  }
+};
+
+/// r = b − q
+struct Subtract {
+  View<const double, 3> b, q;
+  View<double, 3> r;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { r(k, j, i) = b(k, j, i) - q(k, j, i); }
+};
+
+/// 1/diag(A); 0 for a point that nothing holds.
+struct InverseDiagonal {
+  NetworkView<double> a;
+  View<double, 3> out;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    out(k, j, i) = a.over_diagonal(1.0, k, j, i);
+  }
 };
 
 /// z = d r
@@ -45,40 +62,43 @@ struct Multiply {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { z(k, j, i) = d(k, j, i) * r(k, j, i); }
 };
 
+/// Real fields of the points of a network (krylov.hpp).
+class PointSpace {
+ public:
+  using Vector = Field<double>;
+  using Number = double;
+
+  PointSpace(Stream& stream, const IndexBox<3>& part, const SharedGrid<double>* grid)
+      : stream_(stream),
+        part_(part),
+        sums_(stream, grid ? grid->whole() : part, part, grid ? grid->comm() : alone_) {}
+
+  Vector vector() { return {stream_, part_}; }
+  double dot(const Vector& u, const Vector& v) { return sums_.sum(Product<3>{u.view(), v.view()}); }
+  double norm(const Vector& u) { return std::sqrt(dot(u, u)); }
+  void subtract(const Vector& b, const Vector& q, Vector& r) {
+    for_each(stream_, part_, Subtract{b.view(), q.view(), r.view()});
+  }
+  /// v = u + β v: CG needs no other.
+  void blend(double, const Vector& u, double beta, Vector& v) {
+    for_each(stream_, part_, NewDirection{beta, u.view(), v.view()});
+  }
+  void advance(double alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
+    for_each(stream_, part_, Advance{alpha, p.view(), q.view(), x.view(), r.view()});
+  }
+
+ private:
+  Stream& stream_;
+  Alone alone_;
+  IndexBox<3> part_;
+  Reduction<3> sums_;
+};
+
 }  // namespace
-
-template <class T>
-void Field<T>::upload(Stream& stream, const std::vector<T>& values) {
-  const auto box = points_.grown(1);
-  std::vector<T> all(static_cast<std::size_t>(box.count()));
-  const View<T, 3> to(all.data(), box);
-  const View<const T, 3> from(values.data(), points_);
-  for (Index k = points_.first[0]; k < points_.last[0]; ++k)
-    for (Index j = points_.first[1]; j < points_.last[1]; ++j)
-      for (Index i = points_.first[2]; i < points_.last[2]; ++i) to(k, j, i) = from(k, j, i);
-  values_.upload(stream, all);
-}
-
-template <class T>
-std::vector<T> Field<T>::download(Stream& stream) const {
-  const auto box = points_.grown(1);
-  std::vector<T> all(static_cast<std::size_t>(box.count())),
-      values(static_cast<std::size_t>(points_.count()));
-  values_.download(stream, all);
-  const View<const T, 3> from(all.data(), box);
-  const View<T, 3> to(values.data(), points_);
-  for (Index k = points_.first[0]; k < points_.last[0]; ++k)
-    for (Index j = points_.first[1]; j < points_.last[1]; ++j)
-      for (Index i = points_.first[2]; i < points_.last[2]; ++i) to(k, j, i) = from(k, j, i);
-  return values;
-}
-
-template class Field<float>;
-template class Field<double>;
 
 Preconditioner jacobi(Stream& stream, const Network<double>& network) {
   auto inverse = std::make_shared<Field<double>>(stream, network.points());
-  for_each(stream, network.points(), InverseDiagonal<double>{NetworkView<double>(network), inverse->view()});
+  for_each(stream, network.points(), InverseDiagonal{NetworkView<double>(network), inverse->view()});
   return [inverse](Stream& s, const Field<double>& r, Field<double>& z, double) {
     for_each(s, r.points(), Multiply{std::as_const(*inverse).view(), r.view(), z.view()});
   };
@@ -88,73 +108,18 @@ void apply(Stream& stream, const Network<double>& network, const Field<double>& 
   for_each(stream, network.points(), Apply{NetworkView<double>(network), p.view(), q.view()});
 }
 
-void residual(Stream& stream, const Network<double>& network, const Field<double>& b, const Field<double>& x,
-              Field<double>& r) {
-  for_each(stream, network.points(),
-           Residual<double>{NetworkView<double>(network), b.view(), x.view(), r.view()});
-}
-
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Preconditioner& precondition,
-                                const Stopping& stopping) {
-  const auto points = network.points();
-  Alone alone;
-  Reduction<3> reduction(stream, points, points, alone);
-  const auto dot = [&](const Field<double>& u, const Field<double>& v) {
-    return reduction.sum(Product<3>{u.view(), v.view()});
-  };
-  Field<double> r(stream, points), z(stream, points), p(stream, points), q(stream, points);
-
-  SolveReport report;
-  const double norm_b = std::sqrt(dot(b, b));
-  if (norm_b == 0) {
-    x.fill_zero(stream);
-    return report;
-  }
-  const double scale = 1 / norm_b;
-  residual(stream, network, b, x, r);
-  double error = std::sqrt(dot(r, r)) * scale, halved = error, rho = 0;
-  int last_halved = 0;
-  bool fresh = true;  // r is b − A x, and p begins anew
-  report.history.push_back(error);
-  report.reason = Reason::most_iterations;
-
-  for (int n = 0;; ++n) {
-    report.iterations = n;
-    if (error <= stopping.relative && !fresh) {  // as carried: x has the last word
-      residual(stream, network, b, x, r);
-      error = std::sqrt(dot(r, r)) * scale;
-      fresh = true;
-    }
-    if (!std::isfinite(error)) report.reason = Reason::not_finite;
-    else if (error <= stopping.relative) report.reason = Reason::converged;
-    else if (n - last_halved >= stopping.patience) report.reason = Reason::stagnated;
-    if (report.reason != Reason::most_iterations || n == stopping.most_iterations) break;
-
-    precondition(stream, r, z, scale);
-    const double next = dot(r, z);
-    for_each(stream, points, NewDirection{fresh ? 0 : next / rho, std::as_const(z).view(), p.view()});
-    rho = next;
-    fresh = false;
-    apply(stream, network, p, q);
-    const double curvature = dot(p, q);
-    if (!(rho > 0) || !(curvature > 0)) {
-      report.reason = std::isfinite(rho) && std::isfinite(curvature) ? Reason::breakdown : Reason::not_finite;
-      break;
-    }
-    for_each(stream, points,
-             Advance{rho / curvature, std::as_const(p).view(), std::as_const(q).view(), x.view(), r.view()});
-
-    error = std::sqrt(dot(r, r)) * scale;
-    report.history.push_back(error);
-    if (error <= halved / 2) {
-      halved = error;
-      last_halved = n + 1;
-    }
-  }
-  residual(stream, network, b, x, r);
-  report.residual = std::sqrt(dot(r, r)) * scale;
-  return report;
+                                const Stopping& stopping, const SharedGrid<double>* grid) {
+  PointSpace space(stream, network.points(), grid);
+  return conjugate_gradients(
+      space,
+      [&](Field<double>& p, Field<double>& q) {
+        if (grid) grid->bring(stream, p);
+        apply(stream, network, p, q);
+      },
+      [&](const Field<double>& r, Field<double>& z, double scale) { precondition(stream, r, z, scale); }, b,
+      x, stopping);
 }
 
 }  // namespace terrane::solve

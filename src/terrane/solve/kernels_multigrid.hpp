@@ -23,9 +23,10 @@ struct Place {
   }
 };
 
-template <class T>
-TERRANE_FN T at(const View<const T, 3>& view, const Place& p) {
-  return view(p.k, p.j, p.i);
+template <class Array>
+TERRANE_FN auto at(const Array& view, const Place& p) {
+  const auto value = view(p.k, p.j, p.i);
+  return value;
 }
 
 /// How the points of one axis become fewer.  kept(I): the fine index of coarse point I; kept(−1) = −1 and
@@ -117,17 +118,19 @@ struct CoarseLinkAcross {
 };
 
 /// coarse = Pᵀ fine: a point's own value and the share of its removed neighbours. For residuals, and for S.
-template <class T, int Axis>
+template <class V, int Axis>
 struct Restrict {
-  View<const T, 3> along, fine;
+  using T = RealOf<V>;
+  View<const T, 3> along;
+  typename Values<V>::In fine;
   Thinning thinning;
-  View<T, 3> coarse;
+  typename Values<V>::Out coarse;
 
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     const Index n = q.get<Axis>();
     const Place p = q.with<Axis>(thinning.kept(n));
-    T sum = at(fine, p);
+    V sum = at(fine, p);
     if (thinning.removed_below(n)) {
       const Place f = p.moved<Axis>(-1);
       sum += Weights<T>::template of<Axis>(along, f).above * at(fine, f);
@@ -136,101 +139,92 @@ struct Restrict {
       const Place f = p.moved<Axis>(1);
       sum += Weights<T>::template of<Axis>(along, f).below * at(fine, f);
     }
-    coarse(k, j, i) = sum;
+    put(coarse, k, j, i, sum);
   }
 };
 
 /// fine = P coarse, or fine += P coarse.
-template <class T, int Axis, bool Add>
+template <class V, int Axis, bool Add>
 struct Interpolate {
-  View<const T, 3> along, coarse;
+  using T = RealOf<V>;
+  View<const T, 3> along;
+  typename Values<V>::In coarse;
   Thinning thinning;
-  View<T, 3> fine;
+  typename Values<V>::Out fine;
 
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place p{k, j, i};
     const Index n = thinning.below[static_cast<std::size_t>(p.get<Axis>())];
     const Place q = p.with<Axis>(n);
-    T value;
+    V value;
     if (n >= 0 && thinning.kept(n) == p.get<Axis>()) {
       value = at(coarse, q);
     } else {
       const auto weights = Weights<T>::template of<Axis>(along, p);
       value = weights.below * at(coarse, q) + weights.above * at(coarse, q.moved<Axis>(1));
     }
-    if constexpr (Add) fine(k, j, i) += value;
-    else fine(k, j, i) = value;
-  }
-};
-
-/// 1/diag(A); 0 for a point that nothing holds.
-template <class T>
-struct InverseDiagonal {
-  NetworkView<T> a;
-  View<T, 3> out;
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const T diagonal = a.diagonal(k, j, i);
-    out(k, j, i) = diagonal > T(0) ? T(1) / diagonal : T(0);
+    if constexpr (Add) value = fine(k, j, i) + value;
+    put(fine, k, j, i, value);
   }
 };
 
 /// r = b − A u
-template <class T>
+template <class V>
 struct Residual {
-  NetworkView<T> a;
-  View<const T, 3> b, u;
-  View<T, 3> r;
+  NetworkView<RealOf<V>> a;
+  typename Values<V>::In b, u;
+  typename Values<V>::Out r;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    r(k, j, i) = b(k, j, i) - a.apply(u, k, j, i);
+    put(r, k, j, i, b(k, j, i) - a.apply(u, k, j, i));
   }
 };
 
 /// u = weight D⁻¹ b: the first step from zero.
-template <class T>
+template <class V>
 struct FirstStep {
-  View<const T, 3> inverse_diagonal, b;
-  T weight;
-  View<T, 3> u;
+  NetworkView<RealOf<V>> a;
+  typename Values<V>::In b;
+  RealOf<V> weight;
+  typename Values<V>::Out u;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    u(k, j, i) = weight * inverse_diagonal(k, j, i) * b(k, j, i);
+    put(u, k, j, i, weight * a.template over_diagonal<V>(b(k, j, i), k, j, i));
   }
 };
 
 /// next = u + momentum (u − before) + weight D⁻¹ (b − A u). `next` may be the array of `before`.
-template <class T>
+template <class V>
 struct ChebyshevStep {
-  NetworkView<T> a;
-  View<const T, 3> inverse_diagonal, b, u, before;
-  T momentum, weight;
-  View<T, 3> next;
+  NetworkView<RealOf<V>> a;
+  typename Values<V>::In b, u, before;
+  RealOf<V> momentum, weight;
+  typename Values<V>::Out next;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const T here = u(k, j, i);
-    const T r = b(k, j, i) - a.apply(u, k, j, i);
-    next(k, j, i) = here + momentum * (here - before(k, j, i)) + weight * inverse_diagonal(k, j, i) * r;
+    const V here = u(k, j, i), r = b(k, j, i) - a.apply(u, k, j, i);
+    put(next, k, j, i,
+        here + momentum * (here - before(k, j, i)) + weight * a.template over_diagonal<V>(r, k, j, i));
   }
 };
 /// The same where `before` is zero, or has no weight.
-template <class T>
+template <class V>
 struct ChebyshevStepFromZero {
-  NetworkView<T> a;
-  View<const T, 3> inverse_diagonal, b, u;
-  T momentum, weight;
-  View<T, 3> next;
+  NetworkView<RealOf<V>> a;
+  typename Values<V>::In b, u;
+  RealOf<V> momentum, weight;
+  typename Values<V>::Out next;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const T here = u(k, j, i);
-    const T r = b(k, j, i) - a.apply(u, k, j, i);
-    next(k, j, i) = here + momentum * here + weight * inverse_diagonal(k, j, i) * r;
+    const V here = u(k, j, i), r = b(k, j, i) - a.apply(u, k, j, i);
+    put(next, k, j, i, here + momentum * here + weight * a.template over_diagonal<V>(r, k, j, i));
   }
 };
 
 /// to = factor · from, in another precision.
 template <class From, class To>
 struct Convert {
-  View<const From, 3> from;
+  typename Values<From>::In from;
   double factor;
-  View<To, 3> to;
+  typename Values<To>::Out to;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    to(k, j, i) = static_cast<To>(factor * static_cast<double>(from(k, j, i)));
+    put(to, k, j, i, converted<To>(factor, static_cast<From>(from(k, j, i))));
   }
 };
 

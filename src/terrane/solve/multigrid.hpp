@@ -14,30 +14,51 @@
 // The smoother is a Chebyshev polynomial of degree 2 on D⁻¹A, for the interval [λ/6, λ] with λ = 2
 // (Gershgorin), the same before and after the coarse correction; restriction is the transpose of
 // interpolation. So the cycle is a symmetric positive operator.
+//
+// Over several ranks a level is cut where the finest is: a point that stays belongs to the rank that had it.
+// Each step of the smoother brings one layer from the neighbours. Levels of few points are on every rank: the
+// right-hand side is gathered once, and all compute the same from there on. So no bit depends on the ranks.
 #pragma once
 
 #include <array>
 #include <memory>
 
-#include "terrane/solve/network.hpp"
+#include "terrane/solve/shared_grid.hpp"
 
 namespace terrane::solve {
 
-/// T: float or double, in which the cycle computes. Same bits for any number of threads.
-template <class T>
+/// V: float or double, or Complex of these, in which the cycle computes; the conductances are real. Same bits
+/// for any number of threads and ranks.
+template <class V>
 class Multigrid {
  public:
-  /// spacing: of the axes up, north, east. Where conductivity depends on the axis, divide each axis' spacing
-  /// by the square root of its mean conductivity. Throws ShapeError, InputError (a spacing that is not
-  /// positive), MemoryError.
+  using Real = RealOf<V>;
+  using Wide = typename Values<V>::template With<double>;
+
+  /// spacing: of the axes up, north, east, of the whole grid. Where conductivity depends on the axis, divide
+  /// each axis' spacing by the square root of its mean conductivity. Throws ShapeError, InputError (a spacing
+  /// that is not positive), MemoryError.
   Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing);
+  /// Collective: of a grid whose parts the ranks have; `fine` holds this rank's part, its links with their
+  /// layers. together: levels with fewer points are on every rank.
+  Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
+            const SharedGrid<double>& grid, Index together = 32768);
   ~Multigrid();
   Multigrid(Multigrid&&) noexcept;
 
-  /// z = B r: one V-cycle from zero. r is scaled by `scale` before it is rounded to T, and z scaled back.
-  void apply(Stream& stream, const Field<double>& r, Field<double>& z, double scale = 1);
+  /// Collective: z = B r, one V-cycle from zero. r is scaled by `scale` before it is rounded to V, and z
+  /// scaled back.
+  void apply(Stream& stream, const Field<Wide>& r, Field<Wide>& z, double scale = 1);
 
-  /// Levels on which the smoother runs, the finest first: their points.
+  /// The same without copies: where r is written, the cycle, and z with its layer.
+  Field<V>& right();
+  void cycle(Stream& stream);
+  const Field<V>& solution() const;
+
+  /// Another s of the network: the coarse networks do not depend on it.
+  void set_shift(double shift);
+
+  /// Levels on which the smoother runs, the finest first: their points, of all ranks.
   std::vector<IndexBox<3>> levels() const;
   /// Points of all those levels over points of the finest: what a cycle costs.
   double operator_complexity() const;

@@ -5,16 +5,17 @@
 // c_a(P) ≥ 0 is the conductance between the points P−e_a and P. Points beyond the grid are grounded (u = 0):
 // a wall with its conductance kept is a Dirichlet or Robin wall, a wall of conductance 0 a natural (Neumann)
 // one. S ≥ 0 is what a point stores or leaks, s ≥ 0 a number. So A is symmetric, an M-matrix, and positive
-// definite when anything grounds it.
+// definite when anything grounds it. Where u is complex the last term is i s S_P u_P.
 //
-// Axes stand as in arrays: 0 up, 1 north, 2 east; a field has a layer of points around the grid, which stays
-// zero.
+// Axes stand as in arrays: 0 up, 1 north, 2 east; a field has a layer of points around it, which stays zero
+// beyond the grid.
 #pragma once
 
 #include <array>
 #include <vector>
 
 #include "terrane/parallel/device/buffer.hpp"
+#include "terrane/solve/values.hpp"
 
 namespace terrane::solve {
 
@@ -32,34 +33,60 @@ struct AxisSpacing {
 /// Of all axes, but for what natural ends have. Throws InputError: one is not a length.
 double smallest_spacing(const std::array<AxisSpacing, 3>& axes);
 
-/// A field on the points of a grid, with its layer of zeros.
-template <class T>
+/// A field on points of a grid, with a layer of points around them, which are zero where they lie beyond the
+/// grid, and belong to other ranks where they do (shared_grid.hpp). V: a real or Complex type.
+template <class V>
 class Field {
  public:
+  using Real = RealOf<V>;
+  static constexpr int arrays = Values<V>::arrays;
+
   Field() = default;
-  /// Zero everywhere. Throws MemoryError.
-  Field(Stream& stream, const IndexBox<3>& points)
-      : points_(points), values_(stream.device(), static_cast<std::size_t>(points.grown(1).count())) {
+  /// Zero everywhere. above: points of the layer at the upper end of each axis.  Throws MemoryError.
+  Field(Stream& stream, const IndexBox<3>& points, Index above = 1)
+      : points_(points), box_(points.grown(1)), values_(stream.device(), 0) {
+    for (int a = 0; a < 3; ++a) box_ = box_.grown(a, 0, above - 1);
+    values_ = Buffer<Real>(stream.device(), arrays * size());
     values_.fill_zero(stream);
   }
 
   const IndexBox<3>& points() const { return points_; }
-  View<T, 3> view() { return values_.view(points_.grown(1)); }
-  View<const T, 3> view() const { return values_.view(points_.grown(1)); }
+  const IndexBox<3>& box() const { return box_; }  ///< with the layer
+  typename Values<V>::Out view() {
+    if constexpr (arrays == 1) return array(0);
+    else return {array(0), array(1)};
+  }
+  typename Values<V>::In view() const {
+    if constexpr (arrays == 1) return array(0);
+    else return {array(0), array(1)};
+  }
+  /// The real array, or the parts of a complex one.
+  View<Real, 3> array(int part) {
+    return {values_.view().data + static_cast<std::size_t>(part) * size(), box_};
+  }
+  View<const Real, 3> array(int part) const {
+    return {values_.view().data + static_cast<std::size_t>(part) * size(), box_};
+  }
   void fill_zero(Stream& stream) { values_.fill_zero(stream); }
 
-  /// values [points], in the order of the array.
-  void upload(Stream& stream, const std::vector<T>& values);
-  std::vector<T> download(Stream& stream) const;
-  /// values [points with their layer]: conductances, which reach the walls.
-  void upload_with_layer(Stream& stream, const std::vector<T>& values) { values_.upload(stream, values); }
+  /// values [points], in the order of the array; of a complex field the real parts, then the imaginary ones.
+  void upload(Stream& stream, const std::vector<Real>& values) { upload(stream, values, points_); }
+  std::vector<Real> download(Stream& stream) const { return download(stream, points_); }
+  /// values [points with a layer of one]: conductances, which reach the walls.
+  void upload_with_layer(Stream& stream, const std::vector<Real>& values) {
+    upload(stream, values, points_.grown(1));
+  }
+  /// Those of the values [there] that have a place here; zero elsewhere.
+  void upload(Stream& stream, const std::vector<Real>& values, const IndexBox<3>& there);
+  std::vector<Real> download(Stream& stream, const IndexBox<3>& there) const;
 
  private:
-  IndexBox<3> points_;
-  Buffer<T> values_;
+  std::size_t size() const { return static_cast<std::size_t>(box_.count()); }
+  IndexBox<3> points_, box_;
+  Buffer<Real> values_;
 };
 
-/// The conductances of A, on one device.
+/// The conductances of A, on one device, of the points that a rank has: link_field().
 template <class T>
 struct Network {
   std::array<Field<T>, 3> link;  ///< c_a at the point above the link; index n is the high wall
@@ -68,6 +95,13 @@ struct Network {
 
   const IndexBox<3>& points() const { return link[0].points(); }
 };
+
+/// A field for links, with the layers that multigrid over several ranks needs: two points beyond the high
+/// wall.
+template <class T>
+Field<T> link_field(Stream& stream, const IndexBox<3>& points) {
+  return Field<T>(stream, points, 3);
+}
 
 /// What kernels see of a network.
 template <class T>
@@ -83,20 +117,23 @@ struct NetworkView {
     if (network.shift != 0) storage = network.storage.view();
   }
 
-  /// The diagonal of A.
-  TERRANE_FN T diagonal(Index k, Index j, Index i) const {
+  /// D⁻¹ value, D the diagonal of A; 0 for a point that nothing holds.
+  template <class V>
+  TERRANE_FN V over_diagonal(V value, Index k, Index j, Index i) const {
     const T sum = c[up](k, j, i) + c[up](k + 1, j, i) + (c[north](k, j, i) + c[north](k, j + 1, i)) +
                   (c[east](k, j, i) + c[east](k, j, i + 1));
-    return shift == T(0) ? sum : sum + shift * storage(k, j, i);
+    return Values<V>::divided(value, sum, shift == T(0) ? T(0) : shift * storage(k, j, i));
   }
-  /// (A u)_P
-  TERRANE_FN T apply(const View<const T, 3>& u, Index k, Index j, Index i) const {
-    const T here = u(k, j, i);
-    const T sum =
+  /// (A u)_P. U: a view of real or complex values; a complex u has i s S u.
+  template <class U>
+  TERRANE_FN auto apply(const U& u, Index k, Index j, Index i) const {
+    const auto here = u(k, j, i);
+    const auto sum =
         c[up](k, j, i) * (here - u(k - 1, j, i)) + c[up](k + 1, j, i) * (here - u(k + 1, j, i)) +
         (c[north](k, j, i) * (here - u(k, j - 1, i)) + c[north](k, j + 1, i) * (here - u(k, j + 1, i))) +
         (c[east](k, j, i) * (here - u(k, j, i - 1)) + c[east](k, j, i + 1) * (here - u(k, j, i + 1)));
-    return shift == T(0) ? sum : sum + shift * storage(k, j, i) * here;
+    using V = std::remove_cv_t<decltype(sum)>;
+    return shift == T(0) ? sum : sum + Values<V>::stored(shift * storage(k, j, i), here);
   }
 };
 

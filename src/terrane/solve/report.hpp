@@ -2,6 +2,7 @@
 // report.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,13 +12,17 @@ struct Stopping {
   double relative = 1e-8;     ///< ‖r‖ ≤ relative · ‖b‖
   int most_iterations = 500;  ///< then it stops unconverged
   int patience = 50;          ///< iterations in which the smallest ‖r‖ must be halved at least once
+  /// What the last iteration changed where the solution is looked at, relative; it stops when that is at most
+  /// most_change, too. None: the residual alone decides.
+  std::function<double()> change = {};
+  double most_change = 1e-5;
 };
 
 enum class Reason {
   converged,
   most_iterations,
   stagnated,   ///< ‖r‖ was not halved in Stopping::patience iterations
-  breakdown,   ///< pᵀAp ≤ 0 or rᵀz ≤ 0: operator or preconditioner is not positive
+  breakdown,   ///< pᵀAp or rᵀz is not positive (zero, where they are complex): no step follows
   not_finite,  ///< NaN or infinity in the operator, the preconditioner or the right-hand side
 };
 

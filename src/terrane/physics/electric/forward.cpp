@@ -66,7 +66,7 @@ Point middle_of(const std::vector<Point>& points, double surface) {
 class Solver {
  public:
   Solver(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
-         const Parameters& parameters, Stream& stream)
+         const Parameters& parameters, Stream& stream, Comm& comm)
       : mesh_(mesh),
         conductivity_(conductivity),
         parameters_(parameters),
@@ -74,10 +74,11 @@ class Solver {
         surface_(mesh.up().back()),
         centre_(middle_of(electrodes.place, surface_)),
         host_(assemble(mesh, conductivity, parameters.boundary, centre_)),
-        network_(host_.on(stream)),
-        multigrid_(stream, network_, host_.spacing),
-        b_(stream, host_.nodes),
-        x_(stream, host_.nodes) {
+        grid_(stream, host_.nodes, comm),
+        network_(host_.on(stream, grid_.part())),
+        multigrid_(stream, network_, host_.spacing, grid_),
+        b_(stream, grid_.part()),
+        x_(stream, grid_.part()) {
     for (std::size_t n = 0; n < electrodes.place.size(); ++n)
       weights_.push_back(node_weights(mesh, electrodes.place[n], fmt::format("electrode {}", n + 1)));
   }
@@ -103,11 +104,11 @@ class Solver {
         [&](Stream& s, const solve::Field<double>& r, solve::Field<double>& z, double scale) {
           multigrid_.apply(s, r, z, scale);
         },
-        stopping));
+        stopping, &grid_));
     report.sources.push_back(source);
     report.secondary += host_sigma ? 1 : 0;
 
-    const auto nodes = x_.download(stream_);
+    const auto nodes = grid_.gather(stream_, x_);
     std::vector<double> at(electrodes.place.size());
     for (std::size_t n = 0; n < at.size(); ++n) {
       at[n] = weights_[n].at(nodes);
@@ -123,7 +124,7 @@ class Solver {
   void total_source(std::size_t source) {
     std::vector<double> b(static_cast<std::size_t>(host_.nodes.count()), 0.0);
     weights_[source].add(1, b);
-    b_.upload(stream_, b);
+    b_.upload(stream_, b, host_.nodes);
   }
 
   /// b = −(K − K₀) φ_p, φ_p the half space of σ₀ and K₀ its network.
@@ -139,7 +140,7 @@ class Solver {
           const double value = half_space_potential(from, p, surface_, sigma);
           phi(k, j, i) = std::isfinite(value) ? -value : 0;  // at the source: K − K₀ is zero there
         }
-    x_.upload(stream_, primary);
+    x_.upload(stream_, primary, host_.nodes);  // the layer, too
     solve::apply(stream_, difference(sigma), x_, b_);
   }
 
@@ -153,7 +154,7 @@ class Solver {
     HostNetwork less = host_;
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t n = 0; n < less.link[a].size(); ++n) less.link[a][n] -= sigma * unit_.link[a][n];
-    difference_ = less.on(stream_);
+    difference_ = less.on(stream_, grid_.part());
     difference_sigma_ = sigma;
     return difference_;
   }
@@ -165,6 +166,7 @@ class Solver {
   double surface_;
   Point centre_;
   HostNetwork host_, unit_;
+  solve::SharedGrid<double> grid_;
   solve::Network<double> network_, difference_;
   double difference_sigma_ = 0;
   solve::Multigrid<float> multigrid_;
@@ -232,13 +234,15 @@ double geometric_factor(const Electrodes& electrodes, const Array& array, double
 
 DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
                                  const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                                 DirectCurrentReport* report, Progress* progress) {
+                                 DirectCurrentReport* report, Progress* progress, Comm* ranks) {
   electrodes.check();
   Progress silent;
   Progress& told = progress ? *progress : silent;
   DirectCurrentReport own;
   DirectCurrentReport& said = report ? *report : own;
-  Solver solver(mesh, conductivity, electrodes, parameters, stream);
+  Alone alone;
+  Comm& comm = ranks ? *ranks : alone;
+  Solver solver(mesh, conductivity, electrodes, parameters, stream, comm);
   said.operator_complexity = solver.operator_complexity();
 
   std::map<std::size_t, std::vector<double>> potentials;  // of each electrode that gives current
@@ -247,7 +251,7 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
       if (source != Array::far_away) potentials[static_cast<std::size_t>(source)];
   told.start("solving for electrodes", potentials.size());
   for (auto& [source, at] : potentials) {
-    if (told.cancelled()) throw Cancelled();
+    if (comm.lowest(told.cancelled() ? 0 : 1) == 0) throw Cancelled();
     at = solver.potentials(electrodes, source, said);
     told.advance(1);
   }

@@ -9,6 +9,7 @@
 
 #include "terrane/base/progress.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/parallel/comm/comm.hpp"
 #include "terrane/parallel/device/buffer.hpp"
 #include "terrane/physics/electric/formula/half_space.hpp"
 #include "terrane/physics/electric/grid/assemble.hpp"
@@ -54,12 +55,14 @@ struct DirectCurrentReport {
 /// Geometric factor on or under a flat surface at this height, m.
 double geometric_factor(const Electrodes& electrodes, const Array& array, double surface);
 
-/// surface: the top of the mesh. The same bits for any number of threads. Throws InputError
-/// (Electrodes::check; an electrode outside of the mesh), MemoryError, Cancelled. A solve that does not
-/// converge is in the report.
+/// surface: the top of the mesh. The same bits for any number of threads and ranks. comm: collective over its
+/// ranks, which pass the same problem and share the nodes of the mesh; each returns all data, and all stop
+/// when one is cancelled. Throws InputError (Electrodes::check; an electrode outside of the mesh),
+/// MemoryError, Cancelled. A solve that does not converge is in the report.
 DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
                                  const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                                 DirectCurrentReport* report = nullptr, Progress* progress = nullptr);
+                                 DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
+                                 Comm* comm = nullptr);
 
 /// Bytes that direct_current() takes on the host and on the device, for a mesh of so many nodes.
 double bytes_needed(double nodes);

@@ -4,6 +4,7 @@
 
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
+#include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electric/simulation.hpp"
 
 namespace terrane::electric {
@@ -37,7 +38,7 @@ Physics physics() {
       {"model.body.top", "0"},
   };
   electric.make = Simulation::from_job;
-  electric.serve = [](Comm&) {};
+  electric.serve = serve;
   return electric;
 }
 

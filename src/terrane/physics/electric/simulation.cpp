@@ -15,6 +15,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/parallel/device/device.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electric/survey/arrays.hpp"
 #include "terrane/simulation/write_result.hpp"
 
@@ -226,14 +227,14 @@ Result Simulation::run(const Runtime& runtime) {
   memory.require("run", fmt::format("{} cells", mesh_.size()), memory_needed());
   Result result;
   describe_into(result.report);
-  Stream stream(resolve(runtime.device), false, runtime.threads);
+  Device device;
   DirectCurrentReport done;
   const auto begin = std::chrono::steady_clock::now();
-  const auto data = direct_current(mesh_, {{&conductivity_, &conductivity_, &conductivity_}}, electrodes_,
-                                   settings_.parameters, stream, &done, runtime.progress);
+  const auto data =
+      direct_current_on_ranks(mesh_, conductivity_, electrodes_, settings_.parameters, runtime, done, device);
   auto& report = result.report;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  report.device = describe(stream.device(), runtime);
+  report.device = describe(device, runtime);
   report.add("most_iterations", std::uint64_t(done.most_iterations()), "", "iterations",
              fmt::format("{} at most in one solve", done.most_iterations()));
   report.add("secondary", std::uint64_t{done.secondary}, "", "secondary",

@@ -116,11 +116,11 @@ class Assembly {
 
 }  // namespace
 
-solve::Network<double> HostNetwork::on(Stream& stream) const {
+solve::Network<double> HostNetwork::on(Stream& stream, const IndexBox<3>& part) const {
   solve::Network<double> network;
   for (std::size_t a = 0; a < 3; ++a) {
-    network.link[a] = solve::Field<double>(stream, nodes);
-    network.link[a].upload_with_layer(stream, link[a]);
+    network.link[a] = solve::link_field<double>(stream, part);
+    network.link[a].upload(stream, link[a], nodes.grown(1));
   }
   return network;
 }

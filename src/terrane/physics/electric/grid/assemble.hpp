@@ -29,7 +29,8 @@ struct HostNetwork {
   std::array<std::vector<double>, 3> link;
   std::array<solve::AxisSpacing, 3> spacing;
 
-  solve::Network<double> on(Stream& stream) const;
+  /// The part of it that a rank has.
+  solve::Network<double> on(Stream& stream, const IndexBox<3>& part) const;
 };
 
 /// centre: from where the mixed boundary is seen, the middle of the electrodes.  Throws ShapeError:

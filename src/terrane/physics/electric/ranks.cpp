@@ -1,0 +1,73 @@
+#include "terrane/physics/electric/ranks.hpp"
+
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::electric {
+
+namespace {
+
+Device device_of(const Device& wanted, const Comm& comm) {
+  return resolve(shared_device(wanted, comm), comm.on_node().index);
+}
+
+/// What the other ranks must know.
+Packet packed(const TensorMesh& mesh, const std::vector<double>& conductivity, const Electrodes& electrodes,
+              const Parameters& parameters, Device device, int threads) {
+  Packet packet;
+  for (const auto* faces : {&mesh.easting(), &mesh.northing(), &mesh.up()}) packet.put(*faces);
+  packet.put(conductivity);
+  packet.put(electrodes.place);
+  packet.put(electrodes.arrays);
+  packet.put(parameters);
+  packet.put(device.kind);
+  packet.put(threads);
+  return packet;
+}
+
+}  // namespace
+
+DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const std::vector<double>& conductivity,
+                                          const Electrodes& electrodes, const Parameters& parameters,
+                                          const Runtime& runtime, DirectCurrentReport& report,
+                                          Device& device) {
+  Alone alone;
+  Comm& comm = runtime.comm ? *runtime.comm : alone;
+  device = device_of(runtime.device, comm);
+  const Conductivity alike{{&conductivity, &conductivity, &conductivity}};
+  try {
+    if (comm.size() > 1) {
+      call(comm, "electric");
+      packed(mesh, conductivity, electrodes, parameters, device, runtime.threads).broadcast(comm);
+    }
+    Stream stream(device, false, runtime.threads);
+    return direct_current(mesh, alike, electrodes, parameters, stream, &report, runtime.progress, &comm);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (comm.size() == 1) throw;
+    throw OutOfStep("rank 0", error.what());
+  }
+}
+
+void serve(Comm& comm) {
+  Packet packet;
+  packet.broadcast(comm);
+  const auto easting = packet.get_vector<double>(), northing = packet.get_vector<double>(),
+             up = packet.get_vector<double>(), conductivity = packet.get_vector<double>();
+  Electrodes electrodes;
+  electrodes.place = packet.get_vector<Point>();
+  electrodes.arrays = packet.get_vector<Array>();
+  const auto parameters = packet.get<Parameters>();
+  const auto kind = packet.get<Device::Kind>();
+  Stream stream(device_of({kind, -1}, comm), false, packet.get<int>());
+  try {
+    direct_current(TensorMesh(easting, northing, up), {{&conductivity, &conductivity, &conductivity}},
+                   electrodes, parameters, stream, nullptr, nullptr, &comm);
+  } catch (const Cancelled&) {
+    return;
+  } catch (const std::exception& error) {
+    throw OutOfStep("rank " + std::to_string(comm.rank()), error.what());
+  }
+}
+
+}  // namespace terrane::electric

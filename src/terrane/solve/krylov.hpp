@@ -1,0 +1,236 @@
+// Krylov methods as loops that know neither the operator nor where vectors lie.
+//
+//   Space         vectors and what is done with them:
+//     Vector, Number            Number: double, or Complex<double>
+//     Vector vector()           zero
+//     Number dot(u, v)          uᵀv, not conjugated
+//     Number inner(u, v)        uᴴv
+//     double norm(u)
+//     subtract(b, q, r)         r = b − q
+//     blend(α, u, β, v)         v = α u + β v; α u where β is 0, whatever v was
+//     advance(α, p, q, x, r)    x += α p,  r −= α q
+//   apply(p, q)       q = A p
+//   precondition(r, z, scale)   z = B r; scale = 1/‖b‖, for those of single precision
+//
+// Where A = Aᵀ and B = Bᵀ are complex, conjugate gradients without conjugation are COCG (van der Vorst &
+// Melissen 1990), and one loop serves both. Sums are those of the Space: the same bits for any threads and
+// ranks where it uses parallel/reduce.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "terrane/solve/report.hpp"
+#include "terrane/solve/values.hpp"
+
+namespace terrane::solve {
+
+namespace detail {
+
+/// Why ρ = rᵀz and pᵀAp let no step follow: of a real operator both are positive, of a complex one not zero.
+inline std::optional<Reason> breakdown(double rho, double curvature) {
+  if (!std::isfinite(rho) || !std::isfinite(curvature)) return Reason::not_finite;
+  if (!(rho > 0) || !(curvature > 0)) return Reason::breakdown;
+  return std::nullopt;
+}
+inline std::optional<Reason> breakdown(const Complex<double>& rho, const Complex<double>& curvature) {
+  const double a = std::hypot(rho.re, rho.im), b = std::hypot(curvature.re, curvature.im);
+  if (!std::isfinite(a) || !std::isfinite(b)) return Reason::not_finite;
+  if (a == 0 || b == 0) return Reason::breakdown;
+  return std::nullopt;
+}
+
+/// What an iteration has reached, and why it ends.
+struct Course {
+  const Stopping& stopping;
+  SolveReport report;
+  double halved = std::numeric_limits<double>::infinity();
+  int last_halved = 0;
+
+  explicit Course(const Stopping& when) : stopping(when) { report.reason = Reason::most_iterations; }
+  void reached(int iteration, double error) {
+    report.iterations = iteration;
+    report.history.push_back(error);
+    if (!(error <= halved / 2)) return;
+    halved = error;
+    last_halved = iteration;
+  }
+  /// error: of the solution, unless `carried`, which counts as convergence only once it is computed anew.
+  bool ends(double error, bool carried, double change) {
+    const int n = report.iterations;
+    if (!std::isfinite(error)) report.reason = Reason::not_finite;
+    else if (error <= stopping.relative && !carried && change <= stopping.most_change)
+      report.reason = Reason::converged;
+    else if (n - last_halved >= stopping.patience) report.reason = Reason::stagnated;
+    else if (n < stopping.most_iterations) return false;
+    return true;
+  }
+};
+
+}  // namespace detail
+
+/// CG and COCG:
+///
+///   r = b − A x;  z = B r;  p = z;  ρ = rᵀz
+///   repeat   q = A p;  α = ρ/pᵀq;  x += α p;  r −= α q
+///            stop when ‖r‖ ≤ tol ‖b‖, r computed anew; where only the carried r was so small, begin again
+///            from x
+///            z = B r;  ρ' = rᵀz;  p = z + (ρ'/ρ) p;  ρ = ρ'
+///
+/// Memory traffic of an iteration in numbers per unknown, beside A and B: pᵀq 2, x and r 6, ‖r‖ 1, rᵀz 2,
+/// p 3.
+template <class Space, class Apply, class Precondition>
+SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondition& precondition,
+                                const typename Space::Vector& b, typename Space::Vector& x,
+                                const Stopping& stopping) {
+  using Number = typename Space::Number;
+  auto r = space.vector(), z = space.vector(), p = space.vector(), q = space.vector();
+  detail::Course course(stopping);
+  const double norm_b = space.norm(b);
+  if (norm_b == 0) {
+    space.blend(Number{1}, b, Number{}, x);
+    course.report.reason = Reason::converged;
+    return course.report;
+  }
+  const double scale = 1 / norm_b;
+  const auto anew = [&] {
+    apply(x, q);
+    space.subtract(b, q, r);
+    return space.norm(r) * scale;
+  };
+  double error = anew(), change = std::numeric_limits<double>::infinity();
+  Number rho{};
+  bool fresh = true;  // r is b − A x, and p begins anew
+  if (!stopping.change) change = 0;
+  course.reached(0, error);
+
+  for (int n = 0;; ++n) {
+    if (error <= stopping.relative && change <= stopping.most_change && !fresh) {
+      error = anew();
+      fresh = true;
+    }
+    if (course.ends(error, !fresh, change)) break;
+
+    precondition(r, z, scale);
+    const Number next = space.dot(r, z);
+    space.blend(Number{1}, z, fresh ? Number{} : next / rho, p);
+    rho = next;
+    fresh = false;
+    apply(p, q);
+    const Number curvature = space.dot(p, q);
+    if (const auto wrong = detail::breakdown(rho, curvature)) {
+      course.report.reason = *wrong;
+      break;
+    }
+    space.advance(rho / curvature, p, q, x, r);
+    error = space.norm(r) * scale;
+    if (stopping.change) change = stopping.change();
+    course.reached(n + 1, error);
+  }
+  course.report.residual = anew();
+  return course.report;
+}
+
+/// The quasi-minimal residual method for A = Aᵀ, B = Bᵀ, by coupled two-term recurrences without look-ahead
+/// (Freund & Nachtigal 1994): the steps of COCG, with residuals that fall smoothly.
+///
+///   q = A p;  α = ρ/pᵀq;  r −= α q;  ϑ' = ‖r‖/τ;  c² = 1/(1 + ϑ'²);  d = c²ϑ² d + c²α p;  x += d
+///   τ = τ ϑ' c;  z = B r;  ρ' = rᵀz;  p = z + (ρ'/ρ) p
+///
+/// ‖b − A x‖ ≤ √(n+1) τ is known without work, and the residual computed where that is small enough. Memory
+/// traffic in numbers per unknown, beside A and B: 2 + 3 + 1 + 3 + 3 + 2 + 3.
+template <class Space, class Apply, class Precondition>
+SolveReport quasi_minimal_residuals(Space& space, const Apply& apply, const Precondition& precondition,
+                                    const typename Space::Vector& b, typename Space::Vector& x,
+                                    const Stopping& stopping) {
+  using Number = typename Space::Number;
+  auto r = space.vector(), z = space.vector(), p = space.vector(), q = space.vector(), d = space.vector();
+  detail::Course course(stopping);
+  const double norm_b = space.norm(b), scale = norm_b > 0 ? 1 / norm_b : 0;
+  const auto residual = [&] {  // in q
+    apply(x, q);
+    space.subtract(b, q, q);
+    return space.norm(q) * scale;
+  };
+  double error = residual(), theta = 0;
+  space.blend(Number{1}, q, Number{}, r);
+  double tau = error * norm_b;
+  Number rho{};
+  course.reached(0, error);
+  while (!course.ends(error, false, 0)) {
+    const int n = course.report.iterations;
+    precondition(r, z, scale);
+    const Number next = space.dot(r, z);
+    space.blend(Number{1}, z, n == 0 ? Number{} : next / rho, p);
+    rho = next;
+    apply(p, q);
+    const Number curvature = space.dot(p, q);
+    if (const auto wrong = detail::breakdown(rho, curvature)) {
+      course.report.reason = *wrong;
+      break;
+    }
+    const Number alpha = rho / curvature;
+    space.blend(-alpha, q, Number{1}, r);
+    const double next_theta = space.norm(r) / tau, square = 1 / (1 + next_theta * next_theta);
+    space.blend(square * alpha, p, Number{square * theta * theta}, d);
+    space.blend(Number{1}, d, Number{1}, x);
+    tau *= next_theta * std::sqrt(square);
+    theta = next_theta;
+    error = std::sqrt(n + 2.0) * tau * scale;
+    if (error <= stopping.relative) error = residual();
+    course.reached(n + 1, error);
+  }
+  course.report.residual = residual();
+  return course.report;
+}
+
+/// Stabilised bi-conjugate gradients (van der Vorst 1992), for any A and B: two products and two applications
+/// of B an iteration.
+///
+///   β = (ρ'/ρ)(α/ω);  p = r + β (p − ω v);  y = B p;  v = A y;  α = ρ'/ŝᴴv;  r −= α v;  x += α y
+///   z = B r;  t = A z;  ω = tᴴr/tᴴt;  x += ω z;  r −= ω t
+///
+/// Memory traffic in numbers per unknown, beside A and B: 2 + 3 + 3 + 2 + 6 + 3 + 6 + 1.
+template <class Space, class Apply, class Precondition>
+SolveReport stabilised_bi_conjugate_gradients(Space& space, const Apply& apply,
+                                              const Precondition& precondition,
+                                              const typename Space::Vector& b, typename Space::Vector& x,
+                                              const Stopping& stopping) {
+  using Number = typename Space::Number;
+  auto r = space.vector(), shadow = space.vector(), p = space.vector(), v = space.vector(),
+       y = space.vector(), z = space.vector(), t = space.vector();
+  detail::Course course(stopping);
+  const double norm_b = space.norm(b), scale = norm_b > 0 ? 1 / norm_b : 0;
+  apply(x, t);
+  space.subtract(b, t, r);
+  space.blend(Number{1}, r, Number{}, shadow);
+  double error = space.norm(r) * scale;
+  Number rho{1}, alpha{1}, omega{1};
+  course.reached(0, error);
+  while (!course.ends(error, false, 0)) {
+    const Number next = space.inner(shadow, r);
+    const Number beta = course.report.iterations == 0 ? Number{} : next / rho * (alpha / omega);
+    space.blend(-omega, v, Number{1}, p);
+    space.blend(Number{1}, r, beta, p);
+    rho = next;
+    precondition(p, y, scale);
+    apply(y, v);
+    alpha = rho / space.inner(shadow, v);
+    space.advance(alpha, y, v, x, r);
+    precondition(r, z, scale);
+    apply(z, t);
+    omega = space.inner(t, r) / space.inner(t, t);
+    space.advance(omega, z, t, x, r);
+    error = space.norm(r) * scale;
+    course.reached(course.report.iterations + 1, error);
+  }
+  apply(x, t);
+  space.subtract(b, t, r);
+  course.report.residual = space.norm(r) * scale;
+  if (course.report.converged() && course.report.residual > 10 * stopping.relative)
+    course.report.reason = Reason::stagnated;  // what is carried has left the residual
+  return course.report;
+}
+
+}  // namespace terrane::solve

@@ -1,0 +1,107 @@
+#include "terrane/solve/shared_grid.hpp"
+
+#include <algorithm>
+
+namespace terrane::solve {
+
+namespace {
+
+/// Calls use(number in a, number in b) for all points that are in both boxes.
+template <class Use>
+void for_common_points(const IndexBox<3>& a, const IndexBox<3>& b, const Use& use) {
+  const auto common = overlap(a, b);
+  const auto number = [](const IndexBox<3>& box, Index k, Index j, Index i) {
+    return static_cast<std::size_t>(((k - box.first[0]) * box.size(1) + j - box.first[1]) * box.size(2) + i -
+                                    box.first[2]);
+  };
+  for (Index k = common.first[0]; k < common.last[0]; ++k)
+    for (Index j = common.first[1]; j < common.last[1]; ++j)
+      for (Index i = common.first[2]; i < common.last[2]; ++i) use(number(a, k, j, i), number(b, k, j, i));
+}
+
+/// `arrays` arrays over one box become as many over another; zero where the first has no points.
+template <class T>
+std::vector<T> moved(const std::vector<T>& values, const IndexBox<3>& from, const IndexBox<3>& to,
+                     int arrays) {
+  const auto here = static_cast<std::size_t>(from.count()), there = static_cast<std::size_t>(to.count());
+  std::vector<T> all(there * static_cast<std::size_t>(arrays));
+  for_common_points(from, to, [&](std::size_t n, std::size_t m) {
+    for (std::size_t a = 0; a < static_cast<std::size_t>(arrays); ++a)
+      all[a * there + m] = values[a * here + n];
+  });
+  return all;
+}
+
+}  // namespace
+
+template <class V>
+void Field<V>::upload(Stream& stream, const std::vector<Real>& values, const IndexBox<3>& there) {
+  values_.upload(stream, moved(values, there, box_, arrays));
+}
+
+template <class V>
+auto Field<V>::download(Stream& stream, const IndexBox<3>& there) const -> std::vector<Real> {
+  std::vector<Real> all(size() * arrays);
+  values_.download(stream, all);
+  return moved(all, box_, there, arrays);
+}
+
+template <class T>
+SharedGrid<T>::SharedGrid(Stream& stream, Cartesian<3> partition, Comm& comm)
+    : partition_(std::move(partition)), comm_(&comm) {
+  if (comm.size() > 1)
+    halo_ = std::make_unique<Halo<T, 3>>(stream, partition_, HaloSettings<3>{{1, 1, 1}, {1, 1, 1}, {}, false},
+                                         2, comm);
+}
+
+template <class T>
+template <class V>
+void SharedGrid<T>::bring(Stream& stream, Field<V>& field) const {
+  if (!halo_) return;
+  std::array<View<T, 3>, Field<V>::arrays> arrays;
+  for (int a = 0; a < Field<V>::arrays; ++a) arrays[static_cast<std::size_t>(a)] = field.array(a);
+  halo_->exchange(stream, std::span<const View<T, 3>>(arrays));
+}
+
+template <class T>
+template <class V>
+std::vector<T> SharedGrid<T>::gather(Stream& stream, const Field<V>& field) const {
+  auto mine = field.download(stream, part());
+  if (comm_->size() == 1) return mine;
+  constexpr auto arrays = static_cast<std::size_t>(Field<V>::arrays);
+  Index most = 0;
+  for (const auto& box : partition_.parts) most = std::max(most, box.count());
+  const auto each = static_cast<std::size_t>(most) * arrays;
+  mine.resize(each);
+  std::vector<T> all(each * partition_.parts.size());
+  comm_->gather_all(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+
+  const auto points = static_cast<std::size_t>(whole().count());
+  std::vector<T> values(points * arrays);
+  for (std::size_t rank = 0; rank < partition_.parts.size(); ++rank) {
+    const auto& box = partition_.parts[rank];
+    const auto count = static_cast<std::size_t>(box.count());
+    for_common_points(box, whole(), [&](std::size_t n, std::size_t m) {
+      for (std::size_t a = 0; a < arrays; ++a) values[a * points + m] = all[rank * each + a * count + n];
+    });
+  }
+  return values;
+}
+
+template class SharedGrid<float>;
+template class Field<float>;
+template class Field<Complex<float>>;
+template void SharedGrid<float>::bring(Stream&, Field<float>&) const;
+template void SharedGrid<float>::bring(Stream&, Field<Complex<float>>&) const;
+template std::vector<float> SharedGrid<float>::gather(Stream&, const Field<float>&) const;
+template std::vector<float> SharedGrid<float>::gather(Stream&, const Field<Complex<float>>&) const;
+
+template class SharedGrid<double>;
+template class Field<double>;
+template class Field<Complex<double>>;
+template void SharedGrid<double>::bring(Stream&, Field<double>&) const;
+template void SharedGrid<double>::bring(Stream&, Field<Complex<double>>&) const;
+template std::vector<double> SharedGrid<double>::gather(Stream&, const Field<double>&) const;
+template std::vector<double> SharedGrid<double>::gather(Stream&, const Field<Complex<double>>&) const;
+
+}  // namespace terrane::solve

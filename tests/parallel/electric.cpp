@@ -1,0 +1,46 @@
+#include <gtest/gtest.h>
+
+#include "ranks.hpp"
+#include "terrane/physics/all.hpp"
+#include "terrane/physics/electric/ranks.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::electric {
+namespace {
+
+TEST(ElectricOnRanks, HasTheSameBitsAsOneProcess) {
+  const auto comm = test::ranks(test::Order::as_started);
+  if (comm->rank() > 0) {
+    serve(physics::all(), *comm);
+    return;
+  }
+  std::vector<double> flat, deep;
+  for (int n = -40; n <= 40; ++n) flat.push_back(5 * n + 0.02 * n * n * n);
+  for (int n = -16; n <= 0; ++n) deep.push_back(5 * n - 0.5 * n * n);
+  const std::vector<double> narrow(flat.begin() + 28, flat.end() - 28);
+  const TensorMesh mesh(flat, narrow, deep);
+  std::vector<double> conductivity(mesh.size(), 0.01);
+  for (std::size_t n = mesh.size() / 2; n < mesh.size(); n += 7) conductivity[n] = 0.3;
+  Electrodes electrodes;
+  for (int n = 0; n < 6; ++n) electrodes.place.push_back({-41.0 + 17 * n, 1.5, 0});
+  for (int n = 0; n < 3; ++n) electrodes.arrays.push_back({n + 1, n, n + 2, n + 3});
+  for (const auto potential : {Potential::automatic, Potential::total}) {
+    Runtime alone, shared;
+    alone.device.kind = shared.device.kind = Device::Kind::cpu;
+    shared.comm = comm.get();
+    DirectCurrentReport here, there;
+    Device device;
+    const Parameters parameters{.potential = potential};
+    const auto one = direct_current_on_ranks(mesh, conductivity, electrodes, parameters, alone, here, device),
+               all =
+                   direct_current_on_ranks(mesh, conductivity, electrodes, parameters, shared, there, device);
+    EXPECT_EQ(one.resistance, all.resistance);
+    EXPECT_EQ(here.most_iterations(), there.most_iterations());
+    EXPECT_TRUE(there.converged());
+    for (const double rho : all.apparent_resistivity) EXPECT_NEAR(rho, 60, 50);
+  }
+  dismiss(*comm);
+}
+
+}  // namespace
+}  // namespace terrane::electric

@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include "../support/networks.hpp"
+#include "ranks.hpp"
+#include "terrane/solve/conjugate_gradients.hpp"
+#include "terrane/solve/multigrid.hpp"
+
+namespace terrane::solve {
+namespace {
+
+struct Solved {
+  SolveReport report;
+  std::vector<double> x;
+};
+
+Solved solved_on(Comm& comm, Device::Kind kind, const earths::Problem& problem, Index together) {
+  Stream stream({kind, -1}, false, 2);
+  const SharedGrid<double> grid(stream, problem.points(), comm);
+  const auto network = problem.on(stream, grid.part());
+  Multigrid<float> multigrid(stream, network, problem.spacing, grid, together);
+  Field<double> b(stream, grid.part()), x(stream, grid.part());
+  b.upload(stream, earths::dipole(problem), problem.points());
+  auto report = conjugate_gradients(
+      stream, network, b, x,
+      [&](Stream& s, const Field<double>& r, Field<double>& z, double scale) {
+        multigrid.apply(s, r, z, scale);
+      },
+      {}, &grid);
+  return {report, grid.gather(stream, x)};
+}
+
+TEST(SolveOnRanks, ConjugateGradientsWithMultigridHaveTheSameBitsAsOneProcess) {
+  const auto comm = test::ranks(test::Order::reversed);
+  struct Case {
+    earths::Problem problem;
+    Device::Kind kind;
+    Index together;
+  };
+  for (const auto& [problem, kind, together] :
+       {Case{earths::land(18, 1.3), Device::Kind::cpu, 900},
+        Case{earths::random_earth({12, 14, 70}, 1.1, 3), Device::Kind::debug, 3000}}) {
+    Alone alone;
+    const auto here = solved_on(alone, Device::Kind::cpu, problem, 0),
+               there = solved_on(*comm, kind, problem, together);
+    EXPECT_TRUE(here.report.converged()) << here.report.text();
+    EXPECT_EQ(there.report.iterations, here.report.iterations);
+    EXPECT_EQ(there.report.history, here.report.history);
+    EXPECT_EQ(there.x, here.x);
+  }
+}
+
+TEST(SolveOnRanks, ComplexCyclesHaveTheSameBitsHoweverManyLevelsAreShared) {
+  const auto comm = test::ranks(test::Order::as_started);
+  const auto problem = earths::random_earth({14, 18, 40}, 1.1, 5);
+  const auto count = static_cast<std::size_t>(problem.points().count());
+  const auto values = earths::random_values(2 * count, 1), random = earths::random_values(count, 2);
+  std::vector<double> storage;
+  for (const double value : random) storage.push_back(std::abs(value));
+  const auto cycle = [&](Comm& ranks, Index together) {
+    Stream stream({Device::Kind::cpu, -1}, false, 2);
+    const SharedGrid<double> grid(stream, problem.points(), ranks);
+    auto network = problem.on(stream, grid.part());
+    network.storage = Field<double>(stream, grid.part());
+    network.storage.upload(stream, storage, problem.points());
+    network.shift = 300;
+    Multigrid<Complex<float>> multigrid(stream, network, problem.spacing, grid, together);
+    Field<Complex<double>> r(stream, grid.part()), z(stream, grid.part());
+    r.upload(stream, values, problem.points());
+    multigrid.apply(stream, r, z);
+    return grid.gather(stream, z);
+  };
+  Alone alone;
+  const auto here = cycle(alone, 0);
+  for (const Index together : {1, 500, 1'000'000}) EXPECT_EQ(cycle(*comm, together), here) << together;
+  double most = 0;
+  for (const double value : here) most = std::max(most, std::abs(value));
+  EXPECT_GT(most, 0);
+}
+
+}  // namespace
+}  // namespace terrane::solve
