@@ -341,13 +341,10 @@ TEST_F(GravityCheckpoint, ThatHoldsNonsenseIsRefused) {
   forged.parts = 1000000;
   EXPECT_THAT(refused(forged), HasSubstr("run.checkpoint: is damaged: 1000000 of"));
   forged = empty_for(problem);
-  forged.sums.values[1][5] = std::nan("");
-  EXPECT_THAT(refused(forged), HasSubstr("run.checkpoint: is damaged: \"g_e\"[5] is nan"));
-  forged = empty_for(problem);
   forged.sums.contacts = {{problem.stations.size(), 100, 3}};
   EXPECT_THAT(refused(forged), HasSubstr("is damaged: it tells of station 9015 of 9015"));
   forged.sums.contacts = {{7, INFINITY, 3}};
-  EXPECT_THAT(refused(forged), HasSubstr("is damaged: \"their densities\"[0] is inf"));
+  EXPECT_THAT(refused(forged), HasSubstr("is damaged: it tells of a density of inf"));
   forged = empty_for(problem);
   for (auto& column : forged.sums.values) column.pop_back();
   EXPECT_THAT(refused(forged), HasSubstr("has the shape [9014], not [9015]"));

@@ -5,15 +5,20 @@
 // else is refused, with a message that says what differs. So is one that is damaged: every byte of the file
 // is under a checksum (io/array_file.hpp), and what passes it is still compared with types, sizes and ranges,
 // because a checkpoint may come from anywhere. Its numbers are trusted: continue only from your own
-// checkpoints.
+// checkpoints. NaN and infinities come back where the run that wrote the checkpoint had them, and are refused
+// elsewhere: the file names the arrays that hold some.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "terrane/base/error.hpp"
@@ -42,6 +47,7 @@ class CheckpointWriter {
   /// A list, whole.  T: double, float, std::int64_t, unsigned char
   template <class T>
   void list(std::string_view name, std::span<const T> values) {
+    look_at(name, values);
     out_.list(name, values);
   }
   /// An array whose values come in pieces, in order.
@@ -51,12 +57,22 @@ class CheckpointWriter {
   }
   template <class T>
   void piece(std::string_view name, std::span<const T> values) {
+    look_at(name, values);
     out_.piece(name, values);
   }
-  void finish() { out_.finish(); }
+  void finish();
 
  private:
+  /// Remembers the names of arrays that hold NaN or infinities.
+  template <class T>
+  void look_at(std::string_view name, std::span<const T> values) {
+    if constexpr (std::is_floating_point_v<T>)
+      if (!std::all_of(values.begin(), values.end(), [](T value) { return std::isfinite(value); }))
+        not_finite_.emplace(name);
+  }
+
   io::ArrayFileWriter out_;
+  std::set<std::string, std::less<>> not_finite_;
 };
 
 class CheckpointReader {
@@ -77,8 +93,8 @@ class CheckpointReader {
   /// Values of a list, or of an array in the order of memory.
   bool holds(std::string_view name) const;
   std::size_t size(std::string_view name) const;
-  /// All values of an array of this shape; numbers are finite. Throws FileError: it is not there, of another
-  /// type, of another shape, or holds NaN or infinity.
+  /// All values of an array of this shape. Throws FileError: it is not there, of another type, of another
+  /// shape, or holds NaN or infinities of which the run that wrote it does not tell.
   template <class T>
   std::vector<T> array(std::string_view name, std::initializer_list<std::size_t> shape);
   /// As many of its values as fit into `values`, from `first`.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
 
@@ -107,6 +109,7 @@ std::optional<Checkpoint> read_checkpoint(const std::filesystem::path& file, con
   for (std::size_t i = 0; i < contacts; ++i) {
     if (station[i] < 0 || static_cast<std::size_t>(station[i]) >= stations)
       throw in->damaged(fmt::format("it tells of station {} of {}", station[i], stations));
+    if (!std::isfinite(density[i])) throw in->damaged(fmt::format("it tells of a density of {}", density[i]));
     checkpoint.sums.contacts.push_back({static_cast<std::size_t>(station[i]), density[i], octants[i]});
   }
   return checkpoint;
