@@ -13,6 +13,24 @@
 #include "terrane/base/text.hpp"
 
 #define TOML_ENABLE_FORMATTERS 0
+// toml++ takes some texts that are no TOML for impossible: it ends the program there, or goes on as if
+// (NDEBUG). Its macros for that, which this header defines, become an exception.
+#include <toml++/impl/preprocessor.h>
+
+namespace {
+/// What toml++ 3.3 takes for impossible has happened.
+struct ParserIsLost {};
+constexpr void bear(bool possible) {
+  if (!possible) throw ParserIsLost();
+}
+}  // namespace
+
+#undef TOML_ASSERT
+#undef TOML_ASSERT_ASSUME
+#undef TOML_UNREACHABLE
+#define TOML_ASSERT(condition) ::bear(static_cast<bool>(condition))
+#define TOML_ASSERT_ASSUME(condition) ::bear(static_cast<bool>(condition))
+#define TOML_UNREACHABLE (::bear(false), __builtin_unreachable())
 #include <toml++/toml.h>
 
 namespace terrane {
@@ -235,11 +253,14 @@ class KeyDepth {
 };
 
 toml::table parsed(std::string_view text, const std::string& name) {
+  constexpr auto next_move = "The job file is TOML: key = value, texts in quotes, tables in [brackets].";
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
     throw InputError(fmt::format("{}:{}", name, error.source().begin.line), std::string(error.description()),
-                     "The job file is TOML: key = value, texts in quotes, tables in [brackets].");
+                     next_move);
+  } catch (const ParserIsLost&) {
+    throw InputError(name, "this is not TOML, and the parser cannot say where", next_move);
   }
 }
 
@@ -296,6 +317,8 @@ Config Config::parse(std::string_view text, std::string name, std::filesystem::p
         auto table = toml::parse("x = " + given);
         value = converted<Node>(*table.get("x"), 1, [&](auto) { return place; });
       } catch (const toml::parse_error&) {
+        take_as_text();
+      } catch (const ParserIsLost&) {
         take_as_text();
       }
     }
