@@ -12,7 +12,7 @@ from pathlib import Path
 import command
 from command import JOB, CommandTest
 
-#: Takes a second or two on one thread, and no two of its blocks merge.
+#: Takes a second or two on one thread, and no two of its blocks merge. A GPU would be done before anybody can kill it.
 LONG_JOB = """\
 [mesh]
 kind = "random"
@@ -27,6 +27,7 @@ height = 50
 [simulation]
 channels = ["all"]
 method = "direct"
+device = "cpu"
 threads = 1
 
 [output]
@@ -36,6 +37,19 @@ checkpoint = "0.05 s"
 
 #: Ten times that: nobody waits for its end.
 LONGER = ("--set", "survey.shape=[330, 300]")
+
+#: Seconds from Ctrl-C to the end of all ranks on a busy machine; some 2 s on an idle one, half of them mpirun's own.
+SOON = 10
+
+#: A mesh that takes long to paint.
+PAINTED = """box = [0, 9, 0, 9, -3, 0, "km"]
+shape = [900, 900, 120]
+
+[[model.body]]
+kind = "sphere"
+centre = [5, 5, -1.5, "km"]
+radius = "1400 m"
+density = 400"""
 
 #: Several ranks on few cores, also where there is nobody but root.
 RANKS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -209,20 +223,48 @@ class Ranks(ClusterTest):
         self.assertNotEqual(process.returncode, 0)
         self.assertFalse((self.folder / "output/fields.npy").exists())
 
-    def test_EndWhenMpirunIsInterrupted(self):
-        _, seconds = self.bytes_of_whole_run()
-        process = self.start("run", "job.toml", *LONGER, ranks=3)
+    def interrupt(self, words, come_so_far, victim=lambda process, ranks: process.pid):
+        """Interrupts a run on three ranks; what it says, and its seconds from then to the end of all of them."""
+        process = self.start("run", "job.toml", *words, ranks=3)
         ranks = [self.process_of_rank(rank, process) for rank in range(3)]
-        time.sleep(seconds / 4)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=120)
-        self.assertNotEqual(process.returncode, 0)
-        until = time.monotonic() + 60
-        while any(Path(f"/proc/{pid}").exists() for pid in ranks) and time.monotonic() < until:
+        come_so_far()
+        begin = time.monotonic()
+        os.kill(victim(process, ranks), signal.SIGINT)
+        _, message = process.communicate(timeout=120)
+        while any(Path(f"/proc/{pid}").exists() for pid in ranks) and time.monotonic() < begin + 60:
             time.sleep(0.05)
         for rank, pid in enumerate(ranks):
             self.assertFalse(Path(f"/proc/{pid}").exists(), f"rank {rank} goes on")
+        self.assertNotEqual(process.returncode, 0)
         self.assertFalse((self.folder / "output/fields.npy").exists())
+        self.assertEqual(message.count("terrane: run: interrupted"), 1, message)
+        return process, message, time.monotonic() - begin
+
+    def wait_for(self, file):
+        until = time.monotonic() + 60
+        while not file.exists() and time.monotonic() < until:
+            time.sleep(0.005)
+        self.assertTrue(file.exists())
+
+    def test_EndWithOneWordWhenMpirunIsInterrupted(self):
+        _, seconds = self.bytes_of_whole_run()
+        checkpoint = self.folder / "output/fields.npy.checkpoint"
+        _, message, took = self.interrupt(LONGER, lambda: self.wait_for(checkpoint))
+        self.assertLess(took, SOON)
+        self.assertIn("output/fields.npy.checkpoint keeps what is done", message)
+        self.assertTrue(checkpoint.exists())
+
+    def test_EndWithStatus130WhenTheFirstIsInterrupted(self):
+        self.write("job.toml", LONG_JOB)
+        checkpoint = self.folder / "output/fields.npy.checkpoint"
+        process, _, took = self.interrupt(LONGER, lambda: self.wait_for(checkpoint), lambda process, ranks: ranks[0])
+        self.assertEqual(process.returncode, 130)
+        self.assertLess(took, SOON)
+
+    def test_EndSoonWhileTheModelIsPainted(self):
+        self.write("job.toml", LONG_JOB.replace('kind = "random"\nshape = [30, 30, 20]\nwidths = ["100 m", "500 m"]', PAINTED))
+        _, _, took = self.interrupt((), lambda: time.sleep(1))
+        self.assertLess(took, SOON)
 
 
 if __name__ == "__main__":

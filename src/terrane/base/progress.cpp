@@ -34,6 +34,7 @@ class TerminalProgress final : public Progress {
     struct sigaction action {};
     action.sa_handler = on_interrupt;
     sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;  // a read that was interrupted is no file that has ended
     sigaction(SIGINT, &action, &previous_interrupt_);
     sigaction(SIGTERM, &action, &previous_terminate_);
   }

@@ -13,6 +13,7 @@
 #include "terrane/base/version.hpp"
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
+#include "terrane/cli/watch.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/simulation/serve.hpp"
 
@@ -237,6 +238,7 @@ int command(int argc, const char* const* argv, Comm& comm, const std::string& mp
     dismiss(comm);
     return status;
   }
+  leave_signals_to_rank_0();
   try {
     serve(registry, comm);
   } catch (const std::exception& error) {

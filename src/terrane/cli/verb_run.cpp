@@ -198,27 +198,34 @@ std::string interrupted(const JobOptions& options, const std::filesystem::path& 
 }  // namespace
 
 int run(const Registry& registry, const JobOptions& options, Comm& comm) {
+  using namespace std::chrono_literals;
+  const auto progress = terminal_progress();
+  std::filesystem::path checkpoint;
+  const auto last_words = [&] {
+    progress->finish();  // the bar goes first
+    complain(interrupted(options, checkpoint));
+  };
+  std::optional<Watch> watch;
   // Nothing is written while the input is read: Ctrl-C may end the process there and then.
+  watch.emplace(*progress, "", 0ms, last_words);
   const auto [config, job] = InputPhase::within([&] {
     auto read = read_job(options);
     auto made = registry.make(read);
     return std::pair{std::move(read), std::move(made)};
   });
-  const auto progress = terminal_progress();
   auto runtime = job.runtime;
   runtime.comm = &comm;
   runtime.progress = progress.get();
   runtime.checkpoint.resume = options.resume;
-  const auto last_words = [&] {
-    progress->finish();  // the bar goes first
-    complain(interrupted(options, runtime.checkpoint.file));
-  };
-  // Ranks agree at the end of a round that all of them stop.
-  std::optional<Watch> watch;
-  if (comm.size() == 1) watch.emplace(*progress, runtime.checkpoint.file, last_words);
+  watch.reset();
+  checkpoint = runtime.checkpoint.file;
+  // Several ranks agree at the end of a round that all of them stop, unless that takes too long; launchers
+  // kill what is still there after a second.
+  watch.emplace(*progress, checkpoint, comm.size() == 1 ? 700ms : 400ms, last_words);
   try {
     return compute_and_write(config, job, options, runtime);
   } catch (const Cancelled&) {
+    watch.reset();
     last_words();
     return 130;
   }

@@ -1,5 +1,7 @@
 #include "terrane/cli/watch.hpp"
 
+#include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,13 +18,33 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto look_every = 50ms;
-constexpr auto patience = 700ms;  // what work that asks may take until it asks
+
+void give_rank_0_time(int) {
+  // Open MPI gives all ranks one second, and then kills them.
+  const itimerval soon{{}, {0, 900'000}};
+  setitimer(ITIMER_REAL, &soon, nullptr);
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, &action, nullptr);
+}
 
 }  // namespace
 
-Watch::Watch(const Progress& progress, std::filesystem::path checkpoint, std::function<void()> last_words)
+void leave_signals_to_rank_0() {
+  handle(SIGALRM, [](int) { _exit(130); });
+  for (const int signal : {SIGINT, SIGTERM}) handle(signal, give_rank_0_time);
+}
+
+Watch::Watch(const Progress& progress, std::filesystem::path checkpoint, std::chrono::milliseconds patience,
+             std::function<void()> last_words)
     : progress_(progress),
       checkpoint_(std::move(checkpoint)),
+      patience_(patience),
       last_words_(std::move(last_words)),
       thread_([this] { look(); }) {}
 
@@ -40,7 +62,7 @@ void Watch::look() {
   while (!progress_.cancelled())
     if (changed_.wait_for(guard, look_every, [&] { return over_; })) return;
   do {
-    if (changed_.wait_for(guard, patience, [&] { return over_; })) return;
+    if (changed_.wait_for(guard, patience_, [&] { return over_; })) return;
   } while (std::ranges::count(io::unfinished_files(), checkpoint_.string()) > 0);
   io::remove_unfinished();
   last_words_();

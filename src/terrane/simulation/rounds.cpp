@@ -71,7 +71,8 @@ void wait_for_turn(Comm& comm) {
 }
 
 void lead_rounds(InStep& ranks, RoundWork& work, const RoundSettings& settings, Progress& progress,
-                 const std::function<void(std::size_t done)>& after_round) {
+                 const std::function<void(std::size_t done)>& after_round,
+                 const std::function<void()>& when_stopped) {
   Comm& comm = ranks.comm();
   const std::size_t parts = work.parts();
   const auto wanted_seconds = [&] {
@@ -86,8 +87,13 @@ void lead_rounds(InStep& ranks, RoundWork& work, const RoundSettings& settings, 
     const auto round = pace.next(done);
     announce(comm, round);
     ranks.together([&] {
-      work.compute(round, progress);
-      if (progress.cancelled()) throw Cancelled();
+      try {
+        work.compute(round, progress);
+        if (progress.cancelled()) throw Cancelled();
+      } catch (const Cancelled&) {
+        when_stopped();
+        throw;
+      }
     });
     work.take_own(round);
     for (int rank = 1; rank < comm.size(); ++rank) {

@@ -74,9 +74,12 @@ struct RoundSettings {
   double round = 10;  ///< seconds of a round, at most: errors and progress of other ranks are known that late
 };
 
-/// Rank 0: all rounds. after_round(parts done) follows each. Throws Cancelled.
-void lead_rounds(InStep& ranks, RoundWork& work, const RoundSettings& settings, Progress& progress,
-                 const std::function<void(std::size_t done)>& after_round);
+/// Rank 0: all rounds. after_round(parts done) follows each. Throws Cancelled; before that it calls
+/// when_stopped, and does not wait for the other ranks, which may be busy, or gone.
+void lead_rounds(
+    InStep& ranks, RoundWork& work, const RoundSettings& settings, Progress& progress,
+    const std::function<void(std::size_t done)>& after_round,
+    const std::function<void()>& when_stopped = [] {});
 /// The other ranks.
 void follow_rounds(InStep& ranks, RoundWork& work);
 

@@ -65,7 +65,7 @@ class Keeper {
     const std::chrono::duration<double> since = Clock::now() - last_written_;
     if (keeps_ && done < parts && since.count() >= settings_.interval) write(out);
   }
-  /// When the run is cancelled, which every rank has agreed on: what is done so far is worth keeping.
+  /// When the run is cancelled: what is done so far is worth keeping.
   void keep_last(Distributed& out) {
     if (keeps_ && settings_.interval < CheckpointSettings::never && state.parts > written_) write(out);
   }
@@ -156,15 +156,12 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
     // hold come to it anew.
     PartRounds rounds(*worker, share.parameters, plan.method == Method::lattice, &keeper.state.sums);
     keeper.resume(rounds.parts(), out);
-    try {
-      lead_rounds(ranks, rounds,
-                  {"gravity", keeper.state.parts, least_parts(plan, comm), expected_seconds,
-                   keeper.interval(), runtime.checkpoint.round},
-                  progress, [&](std::size_t done) { keeper.keep(done, rounds.parts(), out); });
-    } catch (const Cancelled&) {
-      keeper.keep_last(out);
-      throw;
-    }
+    lead_rounds(
+        ranks, rounds,
+        {"gravity", keeper.state.parts, least_parts(plan, comm), expected_seconds, keeper.interval(),
+         runtime.checkpoint.round},
+        progress, [&](std::size_t done) { keeper.keep(done, rounds.parts(), out); },
+        [&] { keeper.keep_last(out); });
   });
   sort_contacts(keeper.state.sums.contacts);
   out.sums = std::move(keeper.state.sums);
