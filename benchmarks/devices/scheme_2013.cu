@@ -315,7 +315,7 @@ struct Computed {
 };
 
 Computed by_terrane(const Problem& problem, terrane::gravity::Parameters parameters) {
-  parameters.channels = terrane::ChannelSet::all();
+  parameters.channels = terrane::gravity::ChannelSet::all();
   Computed done;
   done.fields.assign(terrane::channel_count, std::vector<double>(problem.survey.size()));
   const terrane::gravity::Fields out{parameters.channels, {done.fields.begin(), done.fields.end()}, {}};
@@ -823,7 +823,7 @@ void direct_sums(const Problem& problem, int repeats, Results& results) {
     std::unique_ptr<terrane::gravity::Summation> engine;
     const double preparing = seconds_of([&] {
       terrane::gravity::Parameters parameters;
-      parameters.channels = terrane::ChannelSet::all();
+      parameters.channels = terrane::gravity::ChannelSet::all();
       parameters.accuracy = accuracy;
       parameters.precision = precision;
       engine = terrane::gravity::direct_sum_on_device(device, problem.prism_views(), problem.station_views(),

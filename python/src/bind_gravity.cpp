@@ -9,9 +9,9 @@
 #include "module.hpp"
 #include "progress.hpp"
 #include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/frames.hpp"
 #include "terrane/physics/gravity/normal_gravity.hpp"
 #include "terrane/physics/gravity/simulation.hpp"
-#include "terrane/survey/frames.hpp"
 
 namespace terrane::python {
 
@@ -26,7 +26,7 @@ gravity::Report forward_arrays(const Matrix& prisms, const Vector& density, cons
                                double gravitational_constant, std::size_t verify, const std::string& device,
                                int threads, const nb::object& report) {
   gravity::Parameters parameters;
-  parameters.channels = ChannelSet::from_bits(channels);
+  parameters.channels = gravity::ChannelSet::from_bits(channels);
   parameters.accuracy = accuracy;
   parameters.method = static_cast<gravity::Method>(method);
   parameters.singular = static_cast<gravity::SingularPolicy>(policy);
@@ -58,24 +58,24 @@ gravity::Report forward_arrays(const Matrix& prisms, const Vector& density, cons
 /// frame's, those of enu, or a group.
 nb::tuple channels_in_frame(const std::vector<std::string>& names, const std::string& frame_name,
                             const std::string& units_name) {
-  const Frame frame = frame_from_name(frame_name);
+  const gravity::Frame frame = gravity::frame_from_name(frame_name);
   const UnitSystem units = unit_system_from_name(units_name);
-  ChannelSet set;
+  gravity::ChannelSet set;
   for (const auto& name : names) {
-    if (frame != Frame::enu) {
+    if (frame != gravity::Frame::enu) {
       try {
-        set.insert(channel_from_frame(name, frame, units).channel);
+        set.insert(gravity::channel_from_frame(name, frame, units).channel);
         continue;
       } catch (const InputError&) {
         try {
-          set = set | channels_from_names({name});
+          set = set | gravity::channels_from_names({name});
           continue;
         } catch (const InputError&) {
         }
         throw;
       }
     }
-    set = set | channels_from_names({name});
+    set = set | gravity::channels_from_names({name});
   }
   nb::list list;
   for (const auto channel : set.list()) {
@@ -157,7 +157,7 @@ void bind_gravity(nb::module_& m) {
                          const std::string& normal_gravity, bool subtract_terrain) {
     gravity::Settings settings;
     auto& p = settings.parameters;
-    p.channels = ChannelSet::from_bits(channels);
+    p.channels = gravity::ChannelSet::from_bits(channels);
     p.accuracy = accuracy;
     p.method = static_cast<gravity::Method>(method);
     p.singular = static_cast<gravity::SingularPolicy>(policy);
@@ -166,7 +166,7 @@ void bind_gravity(nb::module_& m) {
     p.verify = verify;
     p.device = device_from_text(device);
     p.threads = threads;
-    settings.frame = frame_from_name(frame);
+    settings.frame = gravity::frame_from_name(frame);
     settings.units = unit_system_from_name(units);
     p.partition = static_cast<gravity::Partition>(partition);
     if (!normal_gravity.empty()) settings.normal_gravity = gravity::ellipsoid_from_name(normal_gravity).name;

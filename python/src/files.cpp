@@ -6,6 +6,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/io/library_lock.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/physics/all.hpp"
 
 namespace terrane::python {
 
@@ -216,8 +217,10 @@ void bind_files(nb::module_& m) {
          const std::string& field) {
         const auto held = content_of(content);
         const nb::gil_scoped_release free;
-        auto names = io::left_out(path, held, {format, field});
-        io::write(path, held, {format, field});
+        const auto known = physics::all().conventions();
+        const io::WriteOptions options{format, field, &known};
+        auto names = io::left_out(path, held, options);
+        io::write(path, held, options);
         return names;
       },
       nb::arg("path"), nb::arg("content"), nb::arg("format") = "", nb::arg("field") = "");
@@ -229,7 +232,7 @@ void bind_files(nb::module_& m) {
     nb::list list;
     for (const auto& f : io::formats())
       list.append(nb::make_tuple(std::string(f.name), std::string(f.title), std::string(f.extensions),
-                                 std::string(f.holds), f.reads, f.writes));
+                                 std::string(f.holds), f.reads(), f.writes()));
     return list;
   });
 }

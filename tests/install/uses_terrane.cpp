@@ -12,7 +12,7 @@ int main() {
   std::vector<double> g_u(up.size());
 
   terrane::gravity::Parameters parameters;
-  parameters.channels = {terrane::Channel::g_u};
+  parameters.channels = {terrane::gravity::Channel::g_u};
   const auto report =
       terrane::gravity::forward({low, high, low, high, low, high, density}, {easting, northing, up},
                                 parameters, {parameters.channels, {g_u}, {}});

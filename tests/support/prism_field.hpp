@@ -86,7 +86,7 @@ using FieldTable = std::vector<std::vector<double>>;  ///< [channels][stations]
 inline FieldTable direct_field(const gravity::Prisms& prisms, const gravity::Stations& stations,
                                double accuracy) {
   Progress silent;
-  return gravity::direct_sum(prisms, stations, ChannelSet::all(), accuracy, 0, silent).values;
+  return gravity::direct_sum(prisms, stations, gravity::ChannelSet::all(), accuracy, 0, silent).values;
 }
 
 /// By forward(): channels, and the report of the run.

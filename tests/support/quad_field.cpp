@@ -35,16 +35,17 @@ ReferenceRow quad_row(const Prism& p, const double (&at)[3]) {
 }
 
 FieldTable quad_table(const PrismList& prisms, const StationList& stations) {
-  FieldTable table(channel_count, std::vector<double>(stations.size()));
+  FieldTable table(gravity::channel_count, std::vector<double>(stations.size()));
   for (std::size_t s = 0; s < stations.size(); ++s) {
     std::array<Quad, 10> sum{};
     for (std::size_t n = 0; n < prisms.size(); ++n) {
       const auto q = quad_field(
           {prisms.west[n], prisms.east[n], prisms.south[n], prisms.north[n], prisms.bottom[n], prisms.top[n]},
           {stations.easting[s], stations.northing[s], stations.up[s]});
-      for (std::size_t c = 0; c < channel_count; ++c) sum[c] += q[c] * static_cast<Quad>(prisms.density[n]);
+      for (std::size_t c = 0; c < gravity::channel_count; ++c)
+        sum[c] += q[c] * static_cast<Quad>(prisms.density[n]);
     }
-    for (std::size_t c = 0; c < channel_count; ++c)
+    for (std::size_t c = 0; c < gravity::channel_count; ++c)
       table[c][s] = static_cast<double>(sum[c] * static_cast<Quad>(default_gravitational_constant));
   }
   return table;

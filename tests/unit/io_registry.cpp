@@ -3,6 +3,9 @@
 
 #include <cmath>
 #include <filesystem>
+#include <iterator>
+#include <set>
+#include <sstream>
 
 #include "support/files.hpp"
 #include "terrane/io/registry.hpp"
@@ -158,7 +161,92 @@ TEST(Registry, SaysWhatItCannotDo) {
   ReadOptions bad;
   bad.mesh = folder.put("m.csv", "a\n1\n");
   EXPECT_THAT(message([&] { read(folder / "a.den", bad); }), HasSubstr("does not hold a mesh"));
-  for (const auto& f : formats()) EXPECT_TRUE(f.reads || f.writes) << f.name;
+  for (const auto& f : formats()) EXPECT_TRUE(f.reads() || f.writes()) << f.name;
+}
+
+std::vector<std::string> words(std::string_view list) {
+  std::istringstream in{std::string(list)};
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+TEST(Registry, EveryRowIsComplete) {
+  std::set<std::string> names, extensions;
+  for (const auto& format : formats()) {
+    SCOPED_TRACE(format.name);
+    EXPECT_TRUE(names.insert(std::string(format.name)).second) << "two rows have this name";
+    EXPECT_FALSE(format.title.empty());
+    EXPECT_TRUE(format.reads() || format.writes());
+    EXPECT_EQ(format.writes(), format.left_out != nullptr) << "what is written is checked before";
+    EXPECT_FALSE(words(format.holds).empty());
+    for (const auto& kind : words(format.holds))
+      EXPECT_THAT(kind, testing::AnyOf("grid", "table", "mesh", "prisms", "array"));
+    for (const auto& extension : words(format.extensions)) {
+      EXPECT_EQ(extension.front(), '.');
+      EXPECT_TRUE(extensions.insert(extension).second) << extension << " is the extension of two formats";
+    }
+  }
+}
+
+/// What a format may hold, in one example of each kind.
+Content example(std::string_view kind) {
+  if (kind == "grid") return grid();
+  if (kind == "array") return Array{{2}, {1, 2}, {}};
+  const TensorMesh mesh({0, 1, 3}, {0, 5}, {-2, 0});
+  MeshData data{mesh, {}, {}};
+  for (const auto* property : {"density", "susceptibility"})
+    data.cells.push_back({property, "", property, {1, 2}});
+  if (kind == "mesh") return data;
+  if (kind == "prisms") {
+    const auto model = to_earth_model(data);
+    return PrismData{prisms_of(model), model.properties, {}};
+  }
+  Table table;
+  for (const auto* name : {"easting", "northing", "up"}) table.columns.push_back({name, "m", "", {1, 2}});
+  table.columns.push_back({"g_u", "mGal", "", {-3, 4}});
+  table.columns.push_back({"g_uu", "E", "", {5, -6}});
+  return table;
+}
+
+/// The numbers that a content is about.
+std::vector<double> numbers(const Content& content) {
+  if (const auto* g = std::get_if<GridData>(&content)) return g->fields.back().values;
+  if (const auto* t = std::get_if<Table>(&content))
+    return t->find(t->find("g_uu") != nullptr ? "g_uu" : "g_u")->values;
+  if (const auto* m = std::get_if<MeshData>(&content)) return m->mesh.easting();
+  if (const auto* p = std::get_if<PrismData>(&content)) return p->prisms.east;
+  return std::get<Array>(content).values;
+}
+
+TEST(Registry, EveryFormatKeepsTheNumbersOfWhatItHolds) {
+  const TemporaryFolder folder;
+  write(folder / "mesh.msh", example("mesh"));
+  for (const auto& format : formats())
+    for (const auto& kind : words(format.holds)) {
+      SCOPED_TRACE(std::string(format.name) + ": " + kind);
+      const auto held = example(kind);
+      const auto path = folder / (std::string(format.name) + "-" + kind);
+      WriteOptions written;
+      written.format = format.name;
+      if (format.name == "ubc-model") written.field = "susceptibility";
+      if (!format.writes()) {
+        EXPECT_THROW(write(path, held, written), UnsupportedError);
+        continue;
+      }
+      EXPECT_NO_THROW(left_out(path, held, written));
+      write(path, held, written);
+      ReadOptions options;
+      options.format = format.name;
+      options.mesh = folder / "mesh.msh";
+      options.property = written.field;
+      if (!format.reads()) {
+        EXPECT_THROW(read(path, options), UnsupportedError);
+        continue;
+      }
+      if (kind == "array") options.mesh.clear();
+      const auto again = read(path, options);
+      const auto kept = format.name == "ubc-gravity" ? std::vector<double>{-3, 4} : numbers(held);
+      EXPECT_EQ(numbers(again), kept);
+    }
 }
 
 TEST(Registry, GivesAGridTheUnitsThatItsFileLacks) {

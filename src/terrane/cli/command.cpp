@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 #include <new>
 
 #include "terrane/base/text.hpp"
@@ -39,193 +38,231 @@ void add_job_options(CLI::App& verb, JobOptions& options) {
       ->check(CLI::Range(1, 65536));
 }
 
-int command_of_rank_0(int argc, const char* const* argv, const Registry& registry, Comm& comm,
-                      const std::string& mpi) {
-  CLI::App app(
+/// What the verbs are made with, and the status they leave.
+struct CommandLine {
+  CLI::App app{
       "Terrane computes the fields of an earth model.\n\n"
       "  terrane new gravity -o job.toml    a commented job to start from\n"
       "  terrane check job.toml             what it would do, and what that costs\n"
       "  terrane run job.toml               do it\n"
       "  terrane plot output/fields.nc      maps\n",
-      "terrane");
-  app.set_version_flag("--version", version_line());
-  app.require_subcommand(1);
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return fmt::format("terrane: {}\n         `terrane --help` tells what there is.\n", error.what());
-  });
+      "terrane"};
+  const Registry& registry;
+  Comm& comm;
+  const std::string& mpi;
   int status = 0;
 
   JobOptions job;
-  auto* run_verb = app.add_subcommand("run", "Run a job and write its files.");
-  add_job_options(*run_verb, job);
-  run_verb->add_option("-o,--output", job.output, "Folder for the files, in place of output.folder.")
+  NewOptions fresh;
+  std::vector<std::string> files;
+  std::string info_mesh;
+  ConvertOptions conversion;
+  bool formats = false;
+  PlotOptions picture;
+
+  CommandLine(const Registry& all, Comm& ranks, const std::string& library)
+      : registry(all), comm(ranks), mpi(library) {}
+};
+
+// One function per verb: its options, its help, and the function of verbs.hpp that it calls.
+
+void add_run(CommandLine& line) {
+  auto* verb = line.app.add_subcommand("run", "Run a job and write its files.");
+  add_job_options(*verb, line.job);
+  verb->add_option("-o,--output", line.job.output, "Folder for the files, in place of output.folder.")
       ->type_name("FOLDER");
-  run_verb->add_flag("--resume", job.resume, "Go on from the checkpoint of an interrupted run.");
-  run_verb->add_flag("-q,--quiet", job.quiet, "Print warnings and errors only.");
-  run_verb->add_flag_callback(
-      "--no-plots", [&] { job.plots = false; }, "Leave out the pictures of output.plots.");
-  run_verb->footer(
+  verb->add_flag("--resume", line.job.resume, "Go on from the checkpoint of an interrupted run.");
+  verb->add_flag("-q,--quiet", line.job.quiet, "Print warnings and errors only.");
+  verb->add_flag_callback(
+      "--no-plots", [&line] { line.job.plots = false; }, "Leave out the pictures of output.plots.");
+  verb->footer(
       "Examples:\n"
       "  terrane run job.toml\n"
       "  terrane run job.toml --set survey.height=500 --set 'simulation.channels=[\"all\"]'\n"
       "  terrane run examples/04_southern_africa/job.toml --data ~/data/gravity\n"
       "  mpirun -n 4 terrane run job.toml\n"
       "Files appear complete or not at all. Ctrl-C stops the run within a second (status 130).");
-  run_verb->callback([&] { status = run(registry, job, comm); });
+  verb->callback([&line] { line.status = run(line.registry, line.job, line.comm); });
+}
 
-  auto* check_verb =
-      app.add_subcommand("check", "Do everything except compute, and say what a run would cost.");
-  add_job_options(*check_verb, job);
-  check_verb->footer("Example:\n  terrane check job.toml");
-  check_verb->callback([&] { status = check(registry, job, comm); });
+void add_check(CommandLine& line) {
+  auto* verb =
+      line.app.add_subcommand("check", "Do everything except compute, and say what a run would cost.");
+  add_job_options(*verb, line.job);
+  verb->footer("Example:\n  terrane check job.toml");
+  verb->callback([&line] { line.status = check(line.registry, line.job, line.comm); });
+}
 
-  NewOptions fresh;
-  auto* new_verb = app.add_subcommand("new", "Write a commented job file that runs.");
-  new_verb->add_option("physics", fresh.physics, "Which physics.")
+void add_new(CommandLine& line) {
+  auto* verb = line.app.add_subcommand("new", "Write a commented job file that runs.");
+  verb->add_option("physics", line.fresh.physics, "Which physics.")
       ->type_name("PHYSICS")
       ->capture_default_str();
-  new_verb->add_option("-o,--output", fresh.file, "File to write; otherwise to the terminal.")
+  verb->add_option("-o,--output", line.fresh.file, "File to write; otherwise to the terminal.")
       ->type_name("FILE");
-  new_verb->add_option("--mesh", fresh.mesh, "Kind of mesh to show.")
+  verb->add_option("--mesh", line.fresh.mesh, "Kind of mesh to show.")
       ->type_name("KIND")
       ->capture_default_str();
-  new_verb->add_option("--survey", fresh.survey, "Kind of survey to show.")
+  verb->add_option("--survey", line.fresh.survey, "Kind of survey to show.")
       ->type_name("KIND")
       ->capture_default_str();
-  new_verb->add_flag("--reference", fresh.reference, "Write the reference of all keys, in Markdown.");
-  new_verb->footer(
+  verb->add_flag("--reference", line.fresh.reference, "Write the reference of all keys, in Markdown.");
+  verb->footer(
       "Examples:\n  terrane new gravity -o job.toml\n  terrane new gravity --mesh terrain --survey list");
-  new_verb->callback([&] { status = new_job(registry, fresh); });
+  verb->callback([&line] { line.status = new_job(line.registry, line.fresh); });
+}
 
-  std::vector<std::string> files;
-  std::string info_mesh;
-  auto* info_verb = app.add_subcommand("info", "Tell what files hold: shape, units, range, frame.");
-  info_verb->add_option("files", files, "Files of any known format.")->required()->type_name("FILE");
-  info_verb->add_option("--mesh", info_mesh, "Mesh of files of cell values (UBC .den, .npy).")
+void add_info(CommandLine& line) {
+  auto* verb = line.app.add_subcommand("info", "Tell what files hold: shape, units, range, frame.");
+  verb->add_option("files", line.files, "Files of any known format.")->required()->type_name("FILE");
+  verb->add_option("--mesh", line.info_mesh, "Mesh of files of cell values (UBC .den, .npy).")
       ->type_name("FILE");
-  info_verb->footer(
+  verb->footer(
       "Examples:\n  terrane info output/fields.nc stations.csv\n  terrane info model.den --mesh mesh.msh");
-  info_verb->callback([&] { status = info(files, info_mesh); });
+  verb->callback([&line] { line.status = info(line.files, line.info_mesh); });
+}
 
-  ConvertOptions conversion;
-  bool formats = false;
-  auto* convert_verb = app.add_subcommand("convert", "Turn a file into another format.");
-  auto* from = convert_verb->add_option("in", conversion.from, "File to read.")->type_name("IN");
-  auto* to = convert_verb->add_option("out", conversion.to, "File to write; its extension names the format.")
+void add_convert(CommandLine& line) {
+  auto* verb = line.app.add_subcommand("convert", "Turn a file into another format.");
+  auto* from = verb->add_option("in", line.conversion.from, "File to read.")->type_name("IN");
+  auto* to = verb->add_option("out", line.conversion.to, "File to write; its extension names the format.")
                  ->type_name("OUT");
-  convert_verb->add_option("--mesh", conversion.mesh, "Mesh of a file of cell values (UBC .den, .npy).")
+  verb->add_option("--mesh", line.conversion.mesh, "Mesh of a file of cell values (UBC .den, .npy).")
       ->type_name("FILE");
-  convert_verb->add_option("--field", conversion.field, "Only this field.")->type_name("NAME");
-  convert_verb
-      ->add_option("--property", conversion.property, "What values without a name are: conductivity, ...")
+  verb->add_option("--field", line.conversion.field, "Only this field.")->type_name("NAME");
+  verb->add_option("--property", line.conversion.property,
+                   "What values without a name are: conductivity, ...")
       ->type_name("NAME");
-  convert_verb->add_option("--unit", conversion.unit, "Unit of the values, where the file gives none.")
+  verb->add_option("--unit", line.conversion.unit, "Unit of the values, where the file gives none.")
       ->type_name("UNIT");
-  convert_verb
-      ->add_option("--length-unit", conversion.length_unit, "Unit of the coordinates, where none is given.")
+  verb->add_option("--length-unit", line.conversion.length_unit,
+                   "Unit of the coordinates, where none is given.")
       ->type_name("UNIT");
-  convert_verb
-      ->add_option("--frame", conversion.frame,
+  verb->add_option("--frame", line.conversion.frame,
                    "Names, axes and signs to write: enu, harmonica, simpeg, ubc, tomofast.")
       ->type_name("FRAME");
-  convert_verb->add_option("--from-frame", conversion.from_frame, "Frame of the file, where it does not say.")
+  verb->add_option("--from-frame", line.conversion.from_frame, "Frame of the file, where it does not say.")
       ->type_name("FRAME");
-  convert_verb->add_option("--units", conversion.units, "Units to write with --frame: geo or si.")
+  verb->add_option("--units", line.conversion.units, "Units to write with --frame: geo or si.")
       ->type_name("SYSTEM");
-  convert_verb->add_option("--from", conversion.from_format, "Format to read, when the name does not tell.")
+  verb->add_option("--from", line.conversion.from_format, "Format to read, when the name does not tell.")
       ->type_name("FORMAT");
-  convert_verb->add_option("--to", conversion.to_format, "Format to write, when the name does not tell.")
+  verb->add_option("--to", line.conversion.to_format, "Format to write, when the name does not tell.")
       ->type_name("FORMAT");
-  convert_verb->add_flag("--formats", formats, "List the formats.");
-  convert_verb->footer(
+  verb->add_flag("--formats", line.formats, "List the formats.");
+  verb->footer(
       "Examples:\n"
       "  terrane convert model.den model.vtr --mesh mesh.msh\n"
       "  terrane convert fields.nc fields.csv --frame harmonica\n"
       "  terrane convert --formats");
-  convert_verb->callback([&] {
-    if (formats) {
-      status = list_formats();
+  verb->callback([&line, from, to] {
+    if (line.formats) {
+      line.status = list_formats();
       return;
     }
     if (from->empty()) throw CLI::RequiredError("convert: IN");
     if (to->empty()) throw CLI::RequiredError("convert: OUT");
-    status = convert(conversion);
+    line.status = convert(line.registry, line.conversion);
   });
+}
 
-  PlotOptions picture;
-  auto* plot_verb = app.add_subcommand("plot", "Draw maps of a result, or a slice of a model.");
-  plot_verb->add_option("file", picture.file, "Result or model (.nc, .h5, .csv).")
+void add_plot(CommandLine& line) {
+  auto* verb = line.app.add_subcommand("plot", "Draw maps of a result, or a slice of a model.");
+  verb->add_option("file", line.picture.file, "Result or model (.nc, .h5, .csv).")
       ->required()
       ->type_name("FILE");
-  plot_verb->add_option("-o,--out", picture.out, "Picture: .png, .svg or .pdf; otherwise FILE.png.")
+  verb->add_option("-o,--out", line.picture.out, "Picture: .png, .svg or .pdf; otherwise FILE.png.")
       ->type_name("FILE");
-  plot_verb->add_option("-c,--channels", picture.channels, "What to draw; otherwise everything.")
+  verb->add_option("-c,--channels", line.picture.channels, "What to draw; otherwise everything.")
       ->type_name("NAME")
       ->delimiter(',');
-  plot_verb->add_option("--title", picture.title, "Line above the maps.")->type_name("TEXT");
-  plot_verb
-      ->add_option("--slice", picture.slice, "Where to cut a model: up=-4000, northing=11000, easting=0.")
+  verb->add_option("--title", line.picture.title, "Line above the maps.")->type_name("TEXT");
+  verb->add_option("--slice", line.picture.slice,
+                   "Where to cut a model: up=-4000, northing=11000, easting=0.")
       ->type_name("AXIS=METRES");
-  plot_verb->add_option("--dpi", picture.dpi, "Resolution of a .png.")
+  verb->add_option("--dpi", line.picture.dpi, "Resolution of a .png.")
       ->type_name("N")
       ->check(CLI::Range(30, 1200));
-  plot_verb->footer(
+  verb->footer(
       "Examples:\n"
       "  terrane plot output/fields.nc\n"
       "  terrane plot output/fields.nc --channels g_u,g_uu --out maps.svg\n"
       "  terrane plot output/model.h5 --slice up=-4000\n"
       "Drawing needs Python with matplotlib, numpy and netCDF4; TERRANE_PYTHON names another Python.");
-  plot_verb->callback([&] { status = plot(picture); });
+  verb->callback([&line] { line.status = plot(line.picture); });
+}
 
-  auto* devices_verb = app.add_subcommand("devices", "Tell what this machine offers.");
-  devices_verb->callback([&] { status = devices(mpi); });
+void add_devices(CommandLine& line) {
+  auto* verb = line.app.add_subcommand("devices", "Tell what this machine offers.");
+  verb->callback([&line] { line.status = devices(line.mpi); });
+}
 
-  try {
-    if (argc > 1 && argv[1][0] != '-') {
-      static constexpr std::string_view verbs[] = {"run",     "check", "new",    "info",
-                                                   "convert", "plot",  "devices"};
-      const std::string_view verb = argv[1];
-      if (std::find(std::begin(verbs), std::end(verbs), verb) == std::end(verbs))
-        throw InputError(std::string(verb), "there is no such verb." + did_you_mean(verb, verbs),
-                         "Allowed: " + joined(verbs) + ". `terrane --help` tells what they do.");
-    }
-    app.parse(argc, argv);
-    // What `run` says is a courtesy; of the other verbs the text is what was asked for.
-    if (const int lost = lost_output(); lost != 0 && status == 0 && !run_verb->parsed()) {
-      complain(fmt::format("standard output: cannot be written: {}", std::strerror(lost)));
-      return 1;
-    }
-    return status;
-  } catch (const OutOfStep& error) {
-    complain(error.what());
-    comm.abort(1);
-    return 1;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const Cancelled& error) {
-    complain(error.what());
-    return 130;
-  } catch (const InputError& error) {
-    complain(error.what());
-    return 2;
-  } catch (const ShapeError& error) {
-    complain(error.what());
-    return 2;
-  } catch (const UnsupportedError& error) {
-    complain(error.what());
-    return 2;
-  } catch (const Error& error) {
-    complain(error.what());
-    return 1;
-  } catch (const std::bad_alloc&) {
+struct Verb {
+  std::string_view name;
+  void (*add)(CommandLine& line);
+};
+constexpr Verb verbs[] = {{"run", add_run},        {"check", add_check},     {"new", add_new},
+                          {"info", add_info},      {"convert", add_convert}, {"plot", add_plot},
+                          {"devices", add_devices}};
+
+/// CLI11 would only say that something is not expected.
+void check_verb(std::string_view wanted) {
+  std::vector<std::string_view> names;
+  for (const auto& verb : verbs) names.push_back(verb.name);
+  if (std::ranges::find(names, wanted) == names.end())
+    throw InputError(std::string(wanted), "there is no such verb." + did_you_mean(wanted, names),
+                     "Allowed: " + joined(names) + ". `terrane --help` tells what they do.");
+}
+
+/// Says what went wrong, and returns the status for it: 2 what the user gave, 1 all else, 130 interrupted.
+int status_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     complain("out of memory\n         `terrane check JOB` tells how much a run needs.");
     return 1;
-  } catch (const std::exception& error) {
+  }
+  if (dynamic_cast<const Error*>(&error) == nullptr) {
     complain(
         fmt::format("internal error: {}\n         This is a fault of the program: please report it with the"
                     " command that you gave.",
                     error.what()));
     return 1;
+  }
+  complain(error.what());
+  if (dynamic_cast<const Cancelled*>(&error) != nullptr) return 130;
+  const bool input = dynamic_cast<const InputError*>(&error) != nullptr ||
+                     dynamic_cast<const ShapeError*>(&error) != nullptr ||
+                     dynamic_cast<const UnsupportedError*>(&error) != nullptr;
+  return input ? 2 : 1;
+}
+
+/// Verbs are added, the line is read, the verb's callback runs; whatever it throws becomes a status.
+int command_of_rank_0(int argc, const char* const* argv, const Registry& registry, Comm& comm,
+                      const std::string& mpi) {
+  CommandLine line(registry, comm, mpi);
+  auto& app = line.app;
+  app.set_version_flag("--version", version_line());
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return fmt::format("terrane: {}\n         `terrane --help` tells what there is.\n", error.what());
+  });
+  for (const auto& verb : verbs) verb.add(line);
+  try {
+    if (argc > 1 && argv[1][0] != '-') check_verb(argv[1]);
+    app.parse(argc, argv);
+    // What `run` says is a courtesy; of the other verbs the text is what was asked for.
+    if (const int lost = lost_output(); lost != 0 && line.status == 0 && !app.got_subcommand("run")) {
+      complain(fmt::format("standard output: cannot be written: {}", std::strerror(lost)));
+      return 1;
+    }
+    return line.status;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const OutOfStep& error) {
+    complain(error.what());
+    comm.abort(1);
+    return 1;
+  } catch (const std::exception& error) {
+    return status_of(error);
   }
 }
 

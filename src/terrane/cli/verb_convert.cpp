@@ -18,12 +18,13 @@ namespace {
 
 /// Columns that are channels of one frame, or say something of one, take the names, signs and units of
 /// another; others stay.
-void to_frame(std::vector<Column>& columns, io::Attributes& attributes, const ConvertOptions& options) {
+void to_frame(std::vector<Column>& columns, io::Attributes& attributes, const Conventions& known,
+              const ConvertOptions& options) {
   const auto stated = attributes.find("frame");
-  const Frame from = frame_from_name(!options.from_frame.empty()  ? options.from_frame
-                                     : stated != attributes.end() ? stated->second
-                                                                  : "enu");
-  const Frame to = frame_from_name(options.frame);
+  const auto& from = !options.from_frame.empty()  ? known.named(options.from_frame)
+                     : stated != attributes.end() ? known.named(stated->second)
+                                                  : known.own();
+  const auto& to = known.named(options.frame);
   const auto units = options.units.empty() ? UnitSystem::geo : unit_system_from_name(options.units);
   std::size_t changed = 0;
   std::set<std::string> names;
@@ -40,14 +41,14 @@ void to_frame(std::vector<Column>& columns, io::Attributes& attributes, const Co
                        "Rename or remove one of them, or name the frame of the file with --from-frame.");
   }
   if (changed == 0)
-    throw InputError(options.from, fmt::format("no column is a channel of the frame {}", name(from)),
+    throw InputError(options.from, fmt::format("no column is a channel of the frame {}", from.name),
                      "Name the frame of the file with --from-frame.");
-  attributes["frame"] = name(to);
+  attributes["frame"] = to.name;
 }
 
 }  // namespace
 
-int convert(const ConvertOptions& options) {
+int convert(const Registry& registry, const ConvertOptions& options) {
   std::error_code failed;
   if (std::filesystem::is_regular_file(options.to, failed))
     for (const auto* read : {&options.from, &options.mesh})
@@ -61,10 +62,12 @@ int convert(const ConvertOptions& options) {
   read.field = options.field;
   read.property = options.property;
   auto content = InputPhase::within([&] { return io::read(options.from, read); });
+  const auto known = registry.conventions();
   if (!options.frame.empty()) {
-    if (auto* table = std::get_if<io::Table>(&content)) to_frame(table->columns, table->attributes, options);
+    if (auto* table = std::get_if<io::Table>(&content))
+      to_frame(table->columns, table->attributes, known, options);
     else if (auto* grid = std::get_if<io::GridData>(&content))
-      to_frame(grid->fields, grid->attributes, options);
+      to_frame(grid->fields, grid->attributes, known, options);
     else throw InputError(options.from, "only stations and grids have a frame", "Leave --frame out.");
   } else if (!options.units.empty()) {
     throw InputError("--units", "units are chosen together with --frame", "Add --frame enu.");
@@ -72,6 +75,7 @@ int convert(const ConvertOptions& options) {
   io::WriteOptions write;
   write.format = options.to_format;
   write.field = options.field;
+  write.conventions = &known;
   if (const auto names = io::left_out(options.to, content, write); !names.empty())
     warn(fmt::format("{}: this format leaves out {}", options.to, fmt::join(names, ", ")));
   io::write(options.to, content, write);
@@ -82,7 +86,7 @@ int list_formats() {
   say("{:<16} {:<36} {:<20} {:<6} {}\n", "format", "", "extensions", "", "holds");
   for (const auto& format : io::formats())
     say("{:<16} {:<36} {:<20} {:<6} {}\n", format.name, format.title, format.extensions,
-        fmt::format("{}{}", format.reads ? "r" : "-", format.writes ? "w" : "-"), format.holds);
+        fmt::format("{}{}", format.reads() ? "r" : "-", format.writes() ? "w" : "-"), format.holds);
   return 0;
 }
 

@@ -47,7 +47,7 @@ int check(const Registry& registry, const JobOptions& options, Comm& comm);
 int new_job(const Registry& registry, const NewOptions& options);
 /// mesh: of files that hold cell values alone; empty if none does.
 int info(const std::vector<std::string>& files, const std::string& mesh);
-int convert(const ConvertOptions& options);
+int convert(const Registry& registry, const ConvertOptions& options);
 int list_formats();
 int plot(const PlotOptions& options);
 /// Throws UnsupportedError where Python cannot draw what stands in a file of this name.

@@ -13,7 +13,6 @@
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/survey/channels.hpp"
 
 namespace terrane::io {
 
@@ -27,7 +26,7 @@ constexpr std::array<std::string_view, 7> prism_names{"x1", "y1", "z1", "x2", "y
 
 bool must_be_numbers(const Column& c) {
   const auto in = [&](const auto& list) { return std::find(list.begin(), list.end(), c.name) != list.end(); };
-  return !c.unit.empty() || in(numeric_names) || in(channel_names);
+  return !c.unit.empty() || in(numeric_names);
 }
 
 std::string_view trimmed(std::string_view s) {

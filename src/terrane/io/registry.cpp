@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
-#include <limits>
 #include <optional>
 
 #include "terrane/base/error.hpp"
@@ -29,26 +27,6 @@ namespace {
 
 constexpr std::size_t head_bytes = 4096;
 
-// name, title, extensions, what it holds, reads, writes, all columns
-constexpr std::array<Format, 16> all_formats{{
-    {"netcdf", "CF NetCDF", ".nc .nc4 .cdf", "grid table mesh", true, true, true},
-    {"hdf5", "HDF5 tensor mesh", ".h5 .hdf5", "mesh", true, true},
-    {"csv", "CSV with units in its header", ".csv .tsv .txt .dat .xyz", "table prisms", true, true, true},
-    {"ubc-mesh", "UBC-GIF tensor mesh", ".msh", "mesh", true, true},
-    {"ubc-density", "UBC-GIF density model", ".den", "mesh", true, true},
-    {"ubc-model", "UBC-GIF model of another property", ".sus .con .chg", "mesh", true, true},
-    {"ubc-gravity", "GRAV3D observations or locations", ".grv .obs .loc .pre", "table", true, true},
-    {"ubc-gradient", "GG3D gradient observations", ".gg .gra", "table", true, true},
-    {"esri", "ESRI ASCII grid", ".asc", "grid", true, true},
-    {"surfer", "Surfer 7 grid (reads Surfer 6 text and binary too)", ".grd", "grid", true, true},
-    {"surfer-text", "Surfer 6 text grid (DSAA)", "", "grid", true, true},
-    {"npy", "NumPy array", ".npy", "array mesh", true, true},
-    {"vtr", "VTK rectilinear mesh", ".vtr", "mesh", false, true},
-    {"vts", "VTK structured grid of stations", ".vts", "grid", false, true, true},
-    {"tomofast-grid", "Tomofast-x model grid", "", "prisms", true, false},
-    {"tomofast-data", "Tomofast-x data", "", "table", true, false},
-}};
-
 /// ".csv" of "a/b.CSV.xz".
 std::string extension(const std::string& path) {
   auto name = lower(path.substr(path.find_last_of('/') + 1));
@@ -67,48 +45,167 @@ bool lists(std::string_view list, std::string_view word) {
   return false;
 }
 
-std::string format_names() {
-  std::vector<std::string_view> names;
-  for (const auto& f : all_formats) names.push_back(f.name);
-  return joined(names);
+/// What values are whose file does not say it: what was asked for, or what the extension stands for.
+std::string unnamed(const std::string& path, const std::string& property) {
+  constexpr std::array<std::array<std::string_view, 2>, 3> usual{
+      {{".sus", "susceptibility"}, {".con", "conductivity"}, {".chg", "chargeability"}}};
+  if (!property.empty()) return std::string(property_kind(property, path).name);
+  for (const auto& [end, name] : usual)
+    if (extension(path) == end) return std::string(name);
+  return "density";
 }
 
-const Format& named(const std::string& name) {
-  const auto it =
-      std::find_if(all_formats.begin(), all_formats.end(), [&](const Format& f) { return f.name == name; });
-  if (it == all_formats.end()) {
-    std::vector<std::string_view> names;
-    for (const auto& f : all_formats) names.push_back(f.name);
-    throw UnsupportedError("format",
-                           fmt::format("\"{}\" is not a format.{}", name, did_you_mean(name, names)),
-                           "Allowed: " + format_names() + ".");
+}  // namespace
+
+// --- what formats read from, and what they write
+// ---------------------------------------------------------------------------------------------------
+
+/// A file to read.
+struct Source {
+  const std::string& path;
+  const ReadOptions& options;
+
+  TextReader text() const { return TextReader::open(path, options.memory); }
+  std::string bytes() const { return read_bytes(path, options.memory); }
+  std::string property() const { return unnamed(path, options.property); }
+  TensorMesh mesh() const;               ///< of cell values that come without one
+  GridData scaled(GridData grid) const;  ///< of a file that does not say in what its coordinates are
+};
+
+/// What is to be written, as one of the things that formats hold; turned into it where that can be done.
+struct Destination {
+  const std::string& path;
+  const Format& format;
+  const Content& content;
+  const WriteOptions& options;
+
+  const std::string& field() const { return options.field; }
+  std::string property() const { return unnamed(path, options.field); }
+  const Conventions& conventions() const {
+    return options.conventions != nullptr ? *options.conventions : names_in_ubc_files();
   }
-  return *it;
+  GridData grid() const;
+  Table table() const;
+  const MeshData& mesh() const;
+  Array array() const;
+  [[noreturn]] void refuse(std::string_view next) const;
+};
+
+namespace {
+
+void give_unit(std::vector<Column>& columns, const std::string& unit) {
+  for (auto& c : columns)
+    if (c.unit.empty() && !unit.empty()) c.unit = unit;
 }
 
-const Format* by_extension(const std::string& path) {
-  const auto wanted = extension(path);
-  if (wanted.empty()) return nullptr;
-  const auto it = std::find_if(all_formats.begin(), all_formats.end(),
-                               [&](const Format& f) { return lists(f.extensions, wanted); });
-  return it == all_formats.end() ? nullptr : &*it;
+bool holds_property(const MeshData& mesh) {
+  return std::any_of(mesh.cells.begin(), mesh.cells.end(),
+                     [](const Column& c) { return find_property(c.name) != nullptr; });
 }
 
-const Format* by_content(std::string_view head, const std::string& path) {
-  if (head.starts_with("CDF")) return &named("netcdf");
-  if (head.starts_with("\x89HDF")) {
-    const auto* by_name = by_extension(path);
-    return &named(by_name != nullptr && by_name->name == "hdf5" ? "hdf5" : "netcdf");
+}  // namespace
+
+GridData Source::scaled(GridData grid) const {
+  if (!options.length_unit.empty() && !grid.geographic) {
+    const auto unit = lower(options.length_unit);
+    if (unit.starts_with("deg")) {
+      grid.geographic = true;
+    } else {
+      const double factor = si_factor(Quantity::length, options.length_unit);
+      for (auto& x : grid.easting) x *= factor;
+      for (auto& y : grid.northing) y *= factor;
+    }
   }
-  if (head.starts_with("DSAA") || head.starts_with("DSBB") || head.starts_with("DSRB"))
-    return &named("surfer");
-  if (head.starts_with("\x93NUMPY")) return &named("npy");
+  give_unit(grid.fields, options.unit);
+  return grid;
+}
+
+TensorMesh Source::mesh() const {
+  if (options.mesh.empty())
+    throw InputError(path, "holds cell values without their mesh",
+                     "Name the file of the mesh too (.msh, .nc or .h5).");
+  ReadOptions of_mesh;
+  of_mesh.format = options.mesh_format;
+  of_mesh.memory = options.memory;
+  auto held = io::read(options.mesh, of_mesh);
+  auto* data = std::get_if<MeshData>(&held);
+  if (data == nullptr)
+    throw InputError(options.mesh, "does not hold a mesh", "Give a UBC mesh, or NetCDF or HDF5 with a mesh.");
+  return std::move(data->mesh);
+}
+
+void Destination::refuse(std::string_view next) const {
+  constexpr std::array<std::string_view, 5> kinds{"grid", "table", "mesh", "prisms", "array"};
+  throw UnsupportedError(
+      path, fmt::format("{} ({}) cannot hold a {}", format.title, format.name, kinds[content.index()]),
+      std::string(next));
+}
+
+GridData Destination::grid() const {
+  if (const auto* held = std::get_if<GridData>(&content)) return *held;
+  if (const auto* rows = std::get_if<Table>(&content)) {
+    if (auto made = to_grid(*rows)) return std::move(*made);
+    throw UnsupportedError(path,
+                           fmt::format("{} ({}) holds grids, and the rows of the table do not form one",
+                                       format.title, format.name),
+                           "Write NetCDF or CSV.");
+  }
+  refuse("It holds horizontal grids.");
+}
+
+Table Destination::table() const {
+  if (const auto* held = std::get_if<Table>(&content)) return *held;
+  if (const auto* nodes = std::get_if<GridData>(&content)) return to_table(*nodes);
+  if (const auto* prisms = std::get_if<PrismData>(&content)) return to_table(*prisms);
+  if (const auto* cells = std::get_if<MeshData>(&content); cells != nullptr && holds_property(*cells)) {
+    auto model = to_earth_model(*cells);
+    return to_table(PrismData{prisms_of(model), std::move(model.properties), cells->attributes});
+  }
+  refuse("It holds tables.");
+}
+
+const MeshData& Destination::mesh() const {
+  if (const auto* held = std::get_if<MeshData>(&content)) return *held;
+  refuse("It holds tensor meshes.");
+}
+
+Array Destination::array() const {
+  if (const auto* held = std::get_if<Array>(&content)) return *held;
+  if (const auto* nodes = std::get_if<GridData>(&content))
+    return {{nodes->northing.size(), nodes->easting.size()}, one_field(path, *nodes, field()).values, {}};
+  if (const auto* cells = std::get_if<MeshData>(&content)) {
+    const auto& m = cells->mesh;
+    for (const auto& c : cells->cells)
+      if (c.name == field() || (field().empty() && (cells->cells.size() == 1 || c.name == "density")))
+        return {{m.n_up(), m.n_north(), m.n_east()}, c.values, {}};
+    throw InputError(path, fmt::format("there is no one cell property to write{}",
+                                       field().empty() ? "" : " called " + field()));
+  }
+  const auto rows = table();
+  Array out{{rows.columns.size(), rows.rows()}, {}, {}};
+  if (!field().empty()) {
+    const auto* column = rows.find(field());
+    if (column == nullptr) throw InputError(path, fmt::format("there is no column \"{}\" to write", field()));
+    return {{rows.rows()}, column->values, {}};
+  }
+  for (const auto& c : rows.columns) out.values.insert(out.values.end(), c.values.begin(), c.values.end());
+  return out;
+}
+
+// --- the formats
+// -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Whether the first word, whatever its case, begins with one of these.
+template <class... Words>
+bool first_word_begins(std::string_view head, Words... words) {
   const auto begin = head.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return nullptr;
+  if (begin == std::string_view::npos) return false;
   const auto start = lower(head.substr(begin, 8));
-  if (start.starts_with("ncols") || start.starts_with("nrows")) return &named("esri");
-  if (start.starts_with("datacomp")) return &named("ubc-gradient");
-  return nullptr;
+  return (start.starts_with(words) || ...);
 }
 
 /// Whether this is the beginning of a UBC mesh: three counts, the corner, and widths as many as the first
@@ -145,75 +242,32 @@ bool begins_ubc_mesh(std::string_view head) {
                      [&](std::string_view word) { return parse_number(word, number) && number > 0; });
 }
 
-void give_unit(std::vector<Column>& columns, const std::string& unit) {
-  for (auto& c : columns)
-    if (c.unit.empty() && !unit.empty()) c.unit = unit;
-}
-
-/// A grid whose file does not say in what its coordinates are.
-GridData scaled(GridData grid, const ReadOptions& options) {
-  if (!options.length_unit.empty() && !grid.geographic) {
-    const auto unit = lower(options.length_unit);
-    if (unit.starts_with("deg")) {
-      grid.geographic = true;
-    } else {
-      const double factor = si_factor(Quantity::length, options.length_unit);
-      for (auto& x : grid.easting) x *= factor;
-      for (auto& y : grid.northing) y *= factor;
-    }
-  }
-  give_unit(grid.fields, options.unit);
-  return grid;
-}
-
-TensorMesh mesh_of(const std::string& path, const ReadOptions& options) {
-  if (options.mesh.empty())
-    throw InputError(path, "holds cell values without their mesh",
-                     "Name the file of the mesh too (.msh, .nc or .h5).");
-  ReadOptions of_mesh;
-  of_mesh.format = options.mesh_format;
-  of_mesh.memory = options.memory;
-  auto content = read(options.mesh, of_mesh);
-  auto* data = std::get_if<MeshData>(&content);
-  if (data == nullptr)
-    throw InputError(options.mesh, "does not hold a mesh", "Give a UBC mesh, or NetCDF or HDF5 with a mesh.");
-  return std::move(data->mesh);
-}
-
-/// What values are whose file does not say it: what was asked for, or what the extension stands for.
-std::string unnamed(const std::string& path, const std::string& property) {
-  constexpr std::array<std::array<std::string_view, 2>, 3> usual{
-      {{".sus", "susceptibility"}, {".con", "conductivity"}, {".chg", "chargeability"}}};
-  if (!property.empty()) return std::string(property_kind(property, path).name);
-  for (const auto& [end, name] : usual)
-    if (extension(path) == end) return std::string(name);
-  return "density";
-}
-
-Content array_on_mesh(Array array, const std::string& path, const ReadOptions& options) {
+Content array_on_mesh(Array array, const Source& from) {
+  const auto& options = from.options;
   if (options.mesh.empty()) return array;
-  MeshData data{mesh_of(path, options), {}, {}};
+  MeshData data{from.mesh(), {}, {}};
   const std::vector<std::size_t> wanted{data.mesh.n_up(), data.mesh.n_north(), data.mesh.n_east()};
   if (array.shape != wanted && !(array.shape.size() == 1 && array.values.size() == data.mesh.size()))
-    throw ShapeError(path,
+    throw ShapeError(from.path,
                      fmt::format("the array has {} values on {} axes, and the mesh has {} x {} x {} cells",
                                  array.values.size(), array.shape.size(), wanted[0], wanted[1], wanted[2]),
                      "The array must be [up, north, east].");
-  data.cells.push_back({options.field.empty() ? unnamed(path, options.property) : options.field, options.unit,
-                        "", std::move(array.values)});
+  data.cells.push_back(
+      {options.field.empty() ? from.property() : options.field, options.unit, "", std::move(array.values)});
   to_si(data.cells.back());
   return data;
 }
 
-Content read_table(const std::string& path, const ReadOptions& options) {
-  auto in = TextReader::open(path, options.memory);
+Content read_rows(const Source& from) {
+  const auto& options = from.options;
+  auto in = from.text();
   auto table = read_csv(in);
   if (holds_prisms(table)) {
     // Seven bare numbers a line, as in lists of prisms without a header: metres and kg/m³ unless told
     // otherwise.
     const bool bare = table.find("rho") != nullptr;
     return to_prisms(table, options.length_unit.empty() && bare ? "m" : options.length_unit,
-                     options.unit.empty() && bare ? "kg/m3" : options.unit, unnamed(path, options.property));
+                     options.unit.empty() && bare ? "kg/m3" : options.unit, from.property());
   }
   for (auto& c : table.columns)
     if (c.unit.empty() && (c.name == "easting" || c.name == "northing" || c.name == "up"))
@@ -221,133 +275,275 @@ Content read_table(const std::string& path, const ReadOptions& options) {
   return table;
 }
 
-// --- writing
-// -----------------------------------------------------------------------------------------------------
-
-std::string_view kind(const Content& content) {
-  constexpr std::array<std::string_view, 5> kinds{"grid", "table", "mesh", "prisms", "array"};
-  return kinds[content.index()];
+Content read_cells(const Source& from) {
+  const auto mesh = from.mesh();
+  auto in = from.text();
+  return read_ubc_property(in, mesh, from.property());
 }
 
-[[noreturn]] void fail_kind(const std::string& path, const Format& format, const Content& content,
-                            std::string_view next) {
-  throw UnsupportedError(path,
-                         fmt::format("{} ({}) cannot hold a {}", format.title, format.name, kind(content)),
-                         std::string(next));
+void write_cells(const Destination& to) { write_ubc_property(to.path, to.mesh(), to.property()); }
+
+Names check_cells(const Destination& to) {
+  check_ubc_property(to.path, to.mesh(), to.property());
+  return {};
 }
 
-GridData as_grid(const std::string& path, const Format& format, const Content& content) {
-  if (const auto* grid = std::get_if<GridData>(&content)) return *grid;
-  if (const auto* table = std::get_if<Table>(&content)) {
-    if (auto grid = to_grid(*table)) return std::move(*grid);
-    throw UnsupportedError(path,
-                           fmt::format("{} ({}) holds grids, and the rows of the table do not form one",
-                                       format.title, format.name),
-                           "Write NetCDF or CSV.");
-  }
-  fail_kind(path, format, content, "It holds horizontal grids.");
+Content read_any_surfer(const Source& from) { return from.scaled(read_surfer(from.path, from.bytes())); }
+
+/// A format of text whose reader takes the text alone.
+template <auto reader>
+Content from_text(const Source& from) {
+  auto in = from.text();
+  return reader(in);
 }
 
-bool holds_property(const MeshData& mesh) {
-  return std::any_of(mesh.cells.begin(), mesh.cells.end(),
-                     [](const Column& c) { return find_property(c.name) != nullptr; });
+Names all_of_mesh(const Destination& to) {
+  to.mesh();
+  return {};
 }
 
-Table as_table(const std::string& path, const Format& format, const Content& content) {
-  if (const auto* table = std::get_if<Table>(&content)) return *table;
-  if (const auto* grid = std::get_if<GridData>(&content)) return to_table(*grid);
-  if (const auto* prisms = std::get_if<PrismData>(&content)) return to_table(*prisms);
-  if (const auto* mesh = std::get_if<MeshData>(&content); mesh != nullptr && holds_property(*mesh)) {
-    auto model = to_earth_model(*mesh);
-    return to_table(PrismData{prisms_of(model), std::move(model.properties), mesh->attributes});
-  }
-  fail_kind(path, format, content, "It holds tables.");
+/// Formats of tables take prisms and the properties of meshes, too, and no arrays.
+Names all_of_table(const Destination& to) {
+  const auto* mesh = std::get_if<MeshData>(&to.content);
+  if (mesh != nullptr ? !holds_property(*mesh) : std::holds_alternative<Array>(to.content))
+    to.refuse("It holds tables.");
+  return {};
 }
 
-const MeshData& as_mesh(const std::string& path, const Format& format, const Content& content) {
-  if (const auto* mesh = std::get_if<MeshData>(&content)) return *mesh;
-  fail_kind(path, format, content, "It holds tensor meshes.");
-}
-
-Array as_array(const std::string& path, const Format& format, const Content& content,
-               const std::string& field) {
-  if (const auto* array = std::get_if<Array>(&content)) return *array;
-  if (const auto* grid = std::get_if<GridData>(&content))
-    return {{grid->northing.size(), grid->easting.size()}, one_field(path, *grid, field).values, {}};
-  if (const auto* mesh = std::get_if<MeshData>(&content)) {
-    for (const auto& c : mesh->cells)
-      if (c.name == field || (field.empty() && (mesh->cells.size() == 1 || c.name == "density")))
-        return {{mesh->mesh.n_up(), mesh->mesh.n_north(), mesh->mesh.n_east()}, c.values, {}};
-    throw InputError(path, fmt::format("there is no one cell property to write{}",
-                                       field.empty() ? "" : " called " + field));
-  }
-  const auto table = as_table(path, format, content);
-  Array out{{table.columns.size(), table.rows()}, {}, {}};
-  if (!field.empty()) {
-    const auto* column = table.find(field);
-    if (column == nullptr) throw InputError(path, fmt::format("there is no column \"{}\" to write", field));
-    return {{table.rows()}, column->values, {}};
-  }
-  for (const auto& c : table.columns) out.values.insert(out.values.end(), c.values.begin(), c.values.end());
-  return out;
-}
-
-// --- describing
-// --------------------------------------------------------------------------------------------------
-
-std::string range_of(const std::vector<double>& values, std::string_view unit) {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  std::size_t gaps = 0;
-  for (const double v : values) {
-    if (std::isnan(v)) ++gaps;
-    else low = std::min(low, v), high = std::max(high, v);
-  }
-  const auto unit_text = unit.empty() ? std::string("(no unit)") : std::string(unit);
-  if (gaps == values.size()) return fmt::format("no values, {}", unit_text);
-  return fmt::format("{:.8g} to {:.8g} {}{}", low, high, unit_text,
-                     gaps == 0 ? "" : fmt::format(", {} empty", gaps));
-}
-
-class Lines {
- public:
-  void add(std::string_view label, std::string_view text) {
-    fmt::format_to(std::back_inserter(out_), "{:<14}{}\n", label, text);
-  }
-  void columns(const std::vector<Column>& all, std::string_view label) {
-    std::size_t width = 0;
-    for (const auto& c : all) width = std::max(width, c.name.size());
-    for (const auto& c : all) {
-      add(label, fmt::format("{:<{}}  {}", c.name, width, range_of(c.values, c.unit)));
-      label = "";
-    }
-  }
-  void attributes(const Attributes& all) {
-    constexpr std::string_view continuation = "\n              ";
-    for (const auto& [key, value] : all) {
-      auto text = value;
-      for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += continuation.size())
-        text.replace(at, 1, continuation);
-      add(key.size() < 13 ? key : key + " ", text);
-    }
-  }
-  std::string text() const { return fmt::to_string(out_); }
-
- private:
-  fmt::memory_buffer out_;
+// In the order in which they are listed, and tried. A row names what differs from the defaults of Format.
+const std::array all_formats{
+    Format{
+        .name = "netcdf",
+        .title = "CF NetCDF",
+        .extensions = ".nc .nc4 .cdf",
+        .holds = "grid table mesh",
+        .all_columns = true,
+        .begins =
+            [](std::string_view head) { return head.starts_with("CDF") || head.starts_with("\x89HDF"); },
+        .read =
+            [](const Source& from) {
+              return read_netcdf(from.path, from.options.field, from.options.memory);
+            },
+        .write =
+            [](const Destination& to) {
+              if (const auto* grid = std::get_if<GridData>(&to.content)) return write_netcdf(to.path, *grid);
+              if (const auto* mesh = std::get_if<MeshData>(&to.content)) return write_netcdf(to.path, *mesh);
+              return write_netcdf(to.path, to.table());
+            },
+        .left_out =
+            [](const Destination& to) {
+              return std::holds_alternative<MeshData>(to.content) ? Names{} : all_of_table(to);
+            },
+    },
+    Format{
+        .name = "hdf5",
+        .title = "HDF5 tensor mesh",
+        .extensions = ".h5 .hdf5",
+        .holds = "mesh",
+        .begins = [](std::string_view head) { return head.starts_with("\x89HDF"); },
+        .read = [](const Source& from) -> Content { return read_hdf5(from.path, from.options.memory); },
+        .write = [](const Destination& to) { write_hdf5(to.path, to.mesh()); },
+        .left_out = all_of_mesh,
+    },
+    Format{
+        .name = "csv",
+        .title = "CSV with units in its header",
+        .extensions = ".csv .tsv .txt .dat .xyz",
+        .holds = "table prisms",
+        .all_columns = true,
+        .read = read_rows,
+        .write = [](const Destination& to) { write_csv(to.path, to.table()); },
+        .left_out = all_of_table,
+    },
+    Format{
+        .name = "ubc-mesh",
+        .title = "UBC-GIF tensor mesh",
+        .extensions = ".msh",
+        .holds = "mesh",
+        .resembles = begins_ubc_mesh,
+        .read = [](const Source& from) -> Content {
+          auto in = from.text();
+          return MeshData{read_ubc_mesh(in), {}, {}};
+        },
+        .write = [](const Destination& to) { write_ubc_mesh(to.path, to.mesh().mesh); },
+        .left_out = all_of_mesh,
+    },
+    Format{
+        .name = "ubc-density",
+        .title = "UBC-GIF density model",
+        .extensions = ".den",
+        .holds = "mesh",
+        .read = read_cells,
+        .write = write_cells,
+        .left_out = check_cells,
+    },
+    Format{
+        .name = "ubc-model",
+        .title = "UBC-GIF model of another property",
+        .extensions = ".sus .con .chg",
+        .holds = "mesh",
+        .read = read_cells,
+        .write = write_cells,
+        .left_out = check_cells,
+    },
+    Format{
+        .name = "ubc-gravity",
+        .title = "GRAV3D observations or locations",
+        .extensions = ".grv .obs .loc .pre",
+        .holds = "table",
+        .read = from_text<static_cast<Table (*)(TextReader&)>(read_ubc_gravity)>,
+        .write =
+            [](const Destination& to) {
+              write_ubc_gravity(to.path, to.table(), to.field(), to.conventions());
+            },
+        .left_out =
+            [](const Destination& to) {
+              return left_out_of_ubc_gravity(to.path, to.table(), to.field(), to.conventions());
+            },
+    },
+    Format{
+        .name = "ubc-gradient",
+        .title = "GG3D gradient observations",
+        .extensions = ".gg .gra",
+        .holds = "table",
+        .begins = [](std::string_view head) { return first_word_begins(head, "datacomp"); },
+        .read = from_text<static_cast<Table (*)(TextReader&)>(read_ubc_gradient)>,
+        .write =
+            [](const Destination& to) {
+              write_ubc_gradient(to.path, to.table(), to.field(), to.conventions());
+            },
+        .left_out =
+            [](const Destination& to) {
+              return left_out_of_ubc_gradient(to.path, to.table(), to.field(), to.conventions());
+            },
+    },
+    Format{
+        .name = "esri",
+        .title = "ESRI ASCII grid",
+        .extensions = ".asc",
+        .holds = "grid",
+        .begins = [](std::string_view head) { return first_word_begins(head, "ncols", "nrows"); },
+        .read = [](const Source& from) -> Content {
+          auto in = from.text();
+          return from.scaled(read_esri(in));
+        },
+        .write = [](const Destination& to) { write_esri(to.path, to.grid(), to.field()); },
+        .left_out =
+            [](const Destination& to) {
+              check_esri(to.path, to.grid(), to.field());
+              return Names{};
+            },
+    },
+    Format{
+        .name = "surfer",
+        .title = "Surfer 7 grid (reads Surfer 6 text and binary too)",
+        .extensions = ".grd",
+        .holds = "grid",
+        .begins =
+            [](std::string_view head) {
+              return head.starts_with("DSAA") || head.starts_with("DSBB") || head.starts_with("DSRB");
+            },
+        .read = read_any_surfer,
+        .write = [](const Destination& to) { write_surfer7(to.path, to.grid(), to.field()); },
+        .left_out =
+            [](const Destination& to) {
+              check_surfer7(to.path, to.grid(), to.field());
+              return Names{};
+            },
+    },
+    Format{
+        .name = "surfer-text",
+        .title = "Surfer 6 text grid (DSAA)",
+        .extensions = "",
+        .holds = "grid",
+        .read = read_any_surfer,
+        .write = [](const Destination& to) { write_surfer_text(to.path, to.grid(), to.field()); },
+        .left_out =
+            [](const Destination& to) {
+              check_surfer_text(to.path, to.grid(), to.field());
+              return Names{};
+            },
+    },
+    Format{
+        .name = "npy",
+        .title = "NumPy array",
+        .extensions = ".npy",
+        .holds = "array mesh",
+        .begins = [](std::string_view head) { return head.starts_with("\x93NUMPY"); },
+        .read = [](const Source& from) { return array_on_mesh(read_npy(from.path, from.bytes()), from); },
+        .write = [](const Destination& to) { write_npy(to.path, to.array()); },
+        .left_out =
+            [](const Destination& to) {
+              to.array();
+              return Names{};
+            },
+    },
+    Format{
+        .name = "vtr",
+        .title = "VTK rectilinear mesh",
+        .extensions = ".vtr",
+        .holds = "mesh",
+        .write = [](const Destination& to) { write_vtr(to.path, to.mesh()); },
+        .left_out = all_of_mesh,
+    },
+    Format{
+        .name = "vts",
+        .title = "VTK structured grid of stations",
+        .extensions = ".vts",
+        .holds = "grid",
+        .all_columns = true,
+        .write = [](const Destination& to) { write_vts(to.path, to.grid()); },
+        .left_out =
+            [](const Destination& to) {
+              to.grid();
+              return Names{};
+            },
+    },
+    Format{
+        .name = "tomofast-grid",
+        .title = "Tomofast-x model grid",
+        .extensions = "",
+        .holds = "prisms",
+        .read = from_text<static_cast<PrismData (*)(TextReader&)>(read_tomofast_grid)>,
+    },
+    Format{
+        .name = "tomofast-data",
+        .title = "Tomofast-x data",
+        .extensions = "",
+        .holds = "table",
+        .read = from_text<static_cast<Table (*)(TextReader&)>(read_tomofast_data)>,
+    },
 };
 
-void describe_axis(Lines& lines, std::string_view name, const std::vector<double>& axis,
-                   std::string_view unit, std::string_view things) {
-  if (axis.empty()) return;
-  bool even = axis.size() > 1;
-  const double step = even ? (axis.back() - axis.front()) / static_cast<double>(axis.size() - 1) : 0;
-  for (std::size_t i = 0; i < axis.size(); ++i)
-    even = even && std::abs(axis[i] - axis.front() - step * static_cast<double>(i)) <= 1e-6 * step;
-  lines.add(name, fmt::format("{} {}, {:.10g} to {:.10g} {}{}", axis.size(), things, axis.front(),
-                              axis.back(), unit,
-                              even              ? fmt::format(", every {:.6g}", step)
-                              : axis.size() > 1 ? ", spacing varies"
-                                                : ""));
+std::vector<std::string_view> names_of_formats() {
+  std::vector<std::string_view> names;
+  for (const auto& f : all_formats) names.push_back(f.name);
+  return names;
+}
+
+const Format& named(const std::string& name) {
+  const auto it = std::ranges::find(all_formats, name, &Format::name);
+  if (it != all_formats.end()) return *it;
+  const auto names = names_of_formats();
+  throw UnsupportedError("format", fmt::format("\"{}\" is not a format.{}", name, did_you_mean(name, names)),
+                         "Allowed: " + joined(names) + ".");
+}
+
+const Format* by_extension(const std::string& path) {
+  const auto wanted = extension(path);
+  if (wanted.empty()) return nullptr;
+  const auto it = std::find_if(all_formats.begin(), all_formats.end(),
+                               [&](const Format& f) { return lists(f.extensions, wanted); });
+  return it == all_formats.end() ? nullptr : &*it;
+}
+
+/// Where several formats begin so, the one that the extension names, or else the first.
+const Format* by_content(std::string_view head, const Format* by_name) {
+  const Format* found = nullptr;
+  for (const auto& format : all_formats)
+    if (format.begins != nullptr && format.begins(head) && (found == nullptr || &format == by_name))
+      found = &format;
+  return found;
 }
 
 }  // namespace
@@ -356,49 +552,34 @@ std::span<const Format> formats() { return all_formats; }
 
 const Format& format_of(const std::string& path) {
   const auto head = read_head(path, head_bytes);
-  if (const auto* format = by_content(head, path)) return *format;
   const auto* by_name = by_extension(path);
-  if ((by_name == nullptr || by_name->name == "csv") && begins_ubc_mesh(head)) return named("ubc-mesh");
+  if (const auto* format = by_content(head, by_name)) return *format;
+  if (by_name == nullptr || by_name->name == "csv")  // any text may be called so
+    for (const auto& format : all_formats)
+      if (format.resembles != nullptr && format.resembles(head)) return format;
   if (by_name != nullptr) return *by_name;
   throw UnsupportedError(path, "neither its name nor its first bytes say what format it has",
-                         "Name the format: " + format_names() + ".");
+                         "Name the format: " + joined(names_of_formats()) + ".");
 }
 
 Content read(const std::string& path, const ReadOptions& options) {
   check_name(path);
   const Format& format = options.format.empty() ? format_of(path) : named(options.format);
-  if (!format.reads)
+  if (!format.reads())
     throw UnsupportedError(path,
                            fmt::format("{} ({}) can be written and not read", format.title, format.name),
                            "Keep NetCDF or HDF5 beside it.");
-  const auto& name = format.name;
-  if (name == "netcdf") return read_netcdf(path, options.field, options.memory);
-  if (name == "hdf5") return read_hdf5(path, options.memory);
-  if (name == "surfer" || name == "surfer-text")
-    return scaled(read_surfer(path, read_bytes(path, options.memory)), options);
-  if (name == "npy") return array_on_mesh(read_npy(path, read_bytes(path, options.memory)), path, options);
-  if (name == "csv") return read_table(path, options);
-  std::optional<TensorMesh> mesh;
-  const bool ubc_property = name == "ubc-density" || name == "ubc-model";
-  if (ubc_property) mesh = mesh_of(path, options);
-  auto in = TextReader::open(path, options.memory);
-  if (name == "ubc-mesh") return MeshData{read_ubc_mesh(in), {}, {}};
-  if (ubc_property) return read_ubc_property(in, *mesh, unnamed(path, options.property));
-  if (name == "ubc-gravity") return read_ubc_gravity(in);
-  if (name == "ubc-gradient") return read_ubc_gradient(in);
-  if (name == "esri") return scaled(read_esri(in), options);
-  if (name == "tomofast-grid") return read_tomofast_grid(in);
-  return read_tomofast_data(in);
+  return format.read({path, options});
 }
 
 const Format& format_to_write(const std::string& path, const WriteOptions& options) {
   const Format* found = options.format.empty() ? by_extension(path) : &named(options.format);
   if (found == nullptr)
-    throw UnsupportedError(
-        path, "its name does not say what format to write",
-        "Use an extension such as .nc, .csv, .h5, .vtr, or name the format: " + format_names() + ".");
+    throw UnsupportedError(path, "its name does not say what format to write",
+                           "Use an extension such as .nc, .csv, .h5, .vtr, or name the format: " +
+                               joined(names_of_formats()) + ".");
   const Format& format = *found;
-  if (!format.writes)
+  if (!format.writes())
     throw UnsupportedError(path,
                            fmt::format("{} ({}) can be read and not written", format.title, format.name),
                            "Write NetCDF or CSV.");
@@ -411,96 +592,13 @@ const Format& format_to_write(const std::string& path, const WriteOptions& optio
 
 void write(const std::string& path, const Content& content, const WriteOptions& options) {
   const Format& format = format_to_write(path, options);
-  const auto& name = format.name;
-  if (name == "netcdf") {
-    if (const auto* grid = std::get_if<GridData>(&content)) return write_netcdf(path, *grid);
-    if (const auto* mesh = std::get_if<MeshData>(&content)) return write_netcdf(path, *mesh);
-    return write_netcdf(path, as_table(path, format, content));
-  }
-  if (name == "hdf5") return write_hdf5(path, as_mesh(path, format, content));
-  if (name == "csv") return write_csv(path, as_table(path, format, content));
-  if (name == "ubc-mesh") return write_ubc_mesh(path, as_mesh(path, format, content).mesh);
-  if (name == "ubc-density" || name == "ubc-model")
-    return write_ubc_property(path, as_mesh(path, format, content), unnamed(path, options.field));
-  if (name == "ubc-gravity") return write_ubc_gravity(path, as_table(path, format, content), options.field);
-  if (name == "ubc-gradient") return write_ubc_gradient(path, as_table(path, format, content), options.field);
-  if (name == "esri") return write_esri(path, as_grid(path, format, content), options.field);
-  if (name == "surfer") return write_surfer7(path, as_grid(path, format, content), options.field);
-  if (name == "surfer-text") return write_surfer_text(path, as_grid(path, format, content), options.field);
-  if (name == "npy") return write_npy(path, as_array(path, format, content, options.field));
-  if (name == "vtr") return write_vtr(path, as_mesh(path, format, content));
-  return write_vts(path, as_grid(path, format, content));
+  format.write({path, format, content, options});
 }
 
 std::vector<std::string> left_out(const std::string& path, const Content& content,
                                   const WriteOptions& options) {
   const Format& format = format_to_write(path, options);
-  const auto& name = format.name;
-  const auto* mesh = std::get_if<MeshData>(&content);
-  if (name == "netcdf" && mesh != nullptr) return {};
-  if (name == "netcdf" || name == "csv") {
-    if (mesh != nullptr ? !holds_property(*mesh) : std::holds_alternative<Array>(content))
-      fail_kind(path, format, content, "It holds tables.");
-  } else if (name == "hdf5" || name == "ubc-mesh" || name == "vtr") {
-    as_mesh(path, format, content);
-  } else if (name == "ubc-density" || name == "ubc-model") {
-    check_ubc_property(path, as_mesh(path, format, content), unnamed(path, options.field));
-  } else if (name == "ubc-gravity") {
-    return left_out_of_ubc_gravity(path, as_table(path, format, content), options.field);
-  } else if (name == "ubc-gradient") {
-    return left_out_of_ubc_gradient(path, as_table(path, format, content), options.field);
-  } else if (name == "esri") {
-    check_esri(path, as_grid(path, format, content), options.field);
-  } else if (name == "surfer") {
-    check_surfer7(path, as_grid(path, format, content), options.field);
-  } else if (name == "surfer-text") {
-    check_surfer_text(path, as_grid(path, format, content), options.field);
-  } else if (name == "vts") {
-    as_grid(path, format, content);
-  } else {  // npy
-    as_array(path, format, content, options.field);
-  }
-  return {};
-}
-
-std::string describe(const Content& content, const std::string& path) {
-  Lines lines;
-  lines.add("file", path);
-  if (const auto* grid = std::get_if<GridData>(&content)) {
-    lines.add("holds", fmt::format("grid, {} north x {} east", grid->northing.size(), grid->easting.size()));
-    const auto* unit = grid->geographic ? "degrees" : "m";
-    describe_axis(lines, grid->geographic ? "longitude" : "easting", grid->easting, unit, "nodes");
-    describe_axis(lines, grid->geographic ? "latitude" : "northing", grid->northing, unit, "nodes");
-    lines.columns(grid->fields, "fields");
-    if (!grid->projection.empty()) lines.add("projection", grid->projection);
-    lines.attributes(grid->attributes);
-  } else if (const auto* table = std::get_if<Table>(&content)) {
-    lines.add("holds", fmt::format("table, {} rows", table->rows()));
-    lines.columns(table->columns, "columns");
-    for (const auto& t : table->texts) lines.add("text", t.name);
-    if (!table->projection.empty()) lines.add("projection", table->projection);
-    lines.attributes(table->attributes);
-  } else if (const auto* mesh = std::get_if<MeshData>(&content)) {
-    const auto& m = mesh->mesh;
-    lines.add("holds", fmt::format("tensor mesh, {} up x {} north x {} east = {} cells", m.n_up(),
-                                   m.n_north(), m.n_east(), m.size()));
-    describe_axis(lines, "easting", m.easting(), "m", "faces");
-    describe_axis(lines, "northing", m.northing(), "m", "faces");
-    describe_axis(lines, "up", m.up(), "m", "faces");
-    lines.columns(mesh->cells, "cells");
-    lines.attributes(mesh->attributes);
-  } else if (const auto* prisms = std::get_if<PrismData>(&content)) {
-    lines.add("holds", fmt::format("{} prisms", prisms->prisms.size()));
-    lines.columns(to_table(*prisms).columns, "columns");
-    lines.attributes(prisms->attributes);
-  } else if (const auto* array = std::get_if<Array>(&content)) {
-    std::string shape;
-    for (const auto n : array->shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", n);
-    lines.add("holds", fmt::format("array [{}], no coordinates", shape));
-    lines.add("values", range_of(array->values, ""));
-    lines.attributes(array->attributes);
-  }
-  return printable(lines.text());
+  return format.left_out({path, format, content, options});
 }
 
 }  // namespace terrane::io

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "terrane/io/content.hpp"
+#include "terrane/survey/convention.hpp"
 
 namespace terrane::io {
 
@@ -24,16 +25,30 @@ struct ReadOptions {
 struct WriteOptions {
   std::string format;  ///< name of a format; empty: by extension
   std::string field;   ///< which field to write where the format holds only one; empty: the only one
+  /// What the columns may be called: for formats of some channels only. Null: Terrane's own names.
+  const Conventions* conventions = nullptr;
 };
 
-/// One format, for help and for choosing.
+struct Source;       // what a format reads from, and
+struct Destination;  // what it writes: registry.cpp
+
+/// One format: all that Terrane knows of it. A new format is a file that reads and writes it, and one row of
+/// these in registry.cpp.
 struct Format {
   std::string_view name;        ///< "ubc-mesh"
   std::string_view title;       ///< "UBC-GIF tensor mesh"
   std::string_view extensions;  ///< ".msh"; several parted by blanks
   std::string_view holds;       ///< "mesh", "grid", "table", "prisms", "array"; several parted by blanks
-  bool reads = false, writes = false;
   bool all_columns = false;  ///< holds every column of a table or grid by its name, not only values of some
+  bool (*begins)(std::string_view head) = nullptr;     ///< whether first bytes leave no doubt
+  bool (*resembles)(std::string_view head) = nullptr;  ///< whether they may be, where no name says more
+  Content (*read)(const Source& from) = nullptr;       ///< null: it can be written and not read
+  void (*write)(const Destination& to) = nullptr;      ///< null: it can be read and not written
+  /// What a file would not hold. Throws what write would throw because of the content.
+  std::vector<std::string> (*left_out)(const Destination& to) = nullptr;
+
+  bool reads() const { return read != nullptr; }
+  bool writes() const { return write != nullptr; }
 };
 
 /// All formats, in the order in which they are tried.

@@ -93,9 +93,10 @@ Table coordinates() {
   return table;
 }
 
-Frame frame_of(const Table& table) {
+/// The convention that a table's attribute "frame" names.
+const Convention& frame_of(const Table& table, const Conventions& known) {
   const auto attribute = table.attributes.find("frame");
-  return attribute == table.attributes.end() ? Frame::enu : frame_from_name(attribute->second);
+  return attribute == table.attributes.end() ? known.own() : known.named(attribute->second);
 }
 
 /// Which columns of a table are the values of a channel and their uncertainties; null: none.
@@ -105,8 +106,8 @@ struct Chosen {
 
 /// What was computed comes before what was observed, and has no uncertainty. With a `field` that column
 /// alone.
-Chosen choose(const Table& table, Channel channel, std::string_view field) {
-  const auto find = [&](Role role) { return table.find(column_name({channel, role}, frame_of(table))); };
+Chosen choose(const Table& table, const Convention& frame, std::string_view channel, std::string_view field) {
+  const auto find = [&](Role role) { return table.find(column_name({channel, role}, frame)); };
   const auto *plain = find(Role::field), *observed = find(Role::observed), *residual = find(Role::residual);
   const auto* values = plain != nullptr ? plain : observed;
   if (!field.empty()) {
@@ -120,16 +121,13 @@ Chosen choose(const Table& table, Channel channel, std::string_view field) {
   return {values, data ? find(Role::uncertainty) : nullptr};
 }
 
-std::string gravity_name(const Table& table) {
-  return column_name({Channel::g_u, Role::field}, frame_of(table));
-}
-
 /// Columns that say something of a channel that is not among those written.
-std::vector<std::string> without(const Table& table, ChannelSet written) {
+std::vector<std::string> without(const Table& table, const Convention& frame,
+                                 const std::vector<std::string_view>& written) {
   std::vector<std::string> names;
   for (const auto& column : table.columns)
-    if (const auto what = channel_column(column.name, frame_of(table));
-        what && what->role != Role::uncertainty && !written.contains(what->channel))
+    if (const auto what = channel_column(column.name, frame);
+        what && what->role != Role::uncertainty && std::ranges::find(written, what->channel) == written.end())
       names.push_back(column.name);
   return names;
 }
@@ -140,25 +138,25 @@ std::vector<double> metres(const Table& table, std::string_view name) {
 }
 
 /// A column in the unit of the file, with the sign it has in enu times `sign`.
-std::vector<double> in_unit(const Table& table, const Column& column, Channel channel, std::string_view unit,
-                            int sign) {
-  const Frame frame = frame_of(table);
-  // Of enu geo as well: without a unit it is what the file has.
-  const auto there = in_frame(channel, frame, frame == Frame::enu ? UnitSystem::geo : usual_units(frame));
-  auto values = table.si(column.name, quantity(channel), there.unit);
-  const double factor = si_factor(quantity(channel), unit);
+std::vector<double> in_unit(const Table& table, const Column& column, const Convention& frame,
+                            std::string_view channel, std::string_view unit, int sign) {
+  const auto& there = *frame.of_channel(channel);
+  // Of Terrane's own names geo as well: without a unit it is what the file has.
+  const auto there_unit = there.unit(frame.name == "enu" ? UnitSystem::geo : frame.usual);
+  auto values = table.si(column.name, there.quantity, there_unit);
+  const double factor = si_factor(there.quantity, unit);
   // Numbers that keep their unit keep their digits.
-  const bool same = si_factor(quantity(channel),
-                              column.unit.empty() ? there.unit : std::string_view(column.unit)) == factor;
+  const bool same =
+      si_factor(there.quantity, column.unit.empty() ? there_unit : std::string_view(column.unit)) == factor;
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = there.sign * sign * (same ? column.values[i] : values[i] / factor);
   return values;
 }
 
 /// An uncertainty in the unit of the file; it has no sign.
-std::vector<double> uncertainty_in_unit(const Table& table, const Column& column, Channel channel,
-                                        std::string_view unit) {
-  auto values = in_unit(table, column, channel, unit, 1);
+std::vector<double> uncertainty_in_unit(const Table& table, const Column& column, const Convention& frame,
+                                        std::string_view channel, std::string_view unit) {
+  auto values = in_unit(table, column, frame, channel, unit, 1);
   for (auto& v : values) v = std::abs(v);
   return values;
 }
@@ -210,7 +208,24 @@ constexpr std::array<Component, 6> components{{{"xx", "g_nn", 1},
                                                {"yz", "g_eu", -1},
                                                {"zz", "g_uu", 1}}};
 
+constexpr std::string_view vertical = "g_u";  // the channel of files of gravity
+
 }  // namespace
+
+const Conventions& names_in_ubc_files() {
+  static const Conventions own = [] {
+    Convention enu{"enu", {{vertical, vertical, 1, Quantity::acceleration, "mGal", "gravity"}}};
+    Convention ubc{"ubc", {{vertical, "gz", -1, Quantity::acceleration, "mGal", "gravity"}}};
+    for (const auto& c : components) {
+      enu.channels.push_back(
+          {c.channel, c.channel, 1, Quantity::acceleration_gradient, "E", "gravity gradient"});
+      ubc.channels.push_back(
+          {c.channel, c.ubc, c.sign, Quantity::acceleration_gradient, "E", "gravity gradient"});
+    }
+    return Conventions{{std::move(enu), std::move(ubc)}};
+  }();
+  return own;
+}
 
 TensorMesh read_ubc_mesh(TextReader& in) {
   in.set_comment('!');
@@ -371,28 +386,32 @@ Table read_ubc_gravity(const std::string& path) {
 }
 
 std::vector<std::string> left_out_of_ubc_gravity(const std::string& path, const Table& table,
-                                                 std::string_view field) {
-  const bool there = choose(table, Channel::g_u, field).values != nullptr;
-  const auto others = without(table, there ? ChannelSet{Channel::g_u} : ChannelSet{});
+                                                 std::string_view field, const Conventions& known) {
+  const auto& frame = frame_of(table, known);
+  const auto name = column_name({vertical, Role::field}, frame);
+  const bool there = choose(table, frame, vertical, field).values != nullptr;
+  auto others = without(table, frame, there ? std::vector{vertical} : std::vector<std::string_view>{});
   if (!there && !field.empty())
     throw InputError(path, fmt::format("there is no column \"{}\" of the vertical component", field),
-                     fmt::format("These files hold {}.", gravity_name(table)));
+                     fmt::format("These files hold {}.", name));
   if (!there && !others.empty() && !path.ends_with(".loc"))
-    throw UnsupportedError(path,
-                           fmt::format("these files hold {}, and there is only {}", gravity_name(table),
-                                       fmt::join(others, ", ")),
-                           "Gradients go to .gg files, locations alone to .loc, everything to .nc and .csv.");
+    throw UnsupportedError(
+        path, fmt::format("these files hold {}, and there is only {}", name, fmt::join(others, ", ")),
+        "Gradients go to .gg files, locations alone to .loc, everything to .nc and .csv.");
   return others;
 }
 
-void write_ubc_gravity(const std::string& path, const Table& table, std::string_view field) {
-  left_out_of_ubc_gravity(path, table, field);
+void write_ubc_gravity(const std::string& path, const Table& table, std::string_view field,
+                       const Conventions& known) {
+  left_out_of_ubc_gravity(path, table, field, known);
+  const auto& frame = frame_of(table, known);
   std::vector<std::vector<double>> columns;
   for (const auto* name : {"easting", "northing", "up"}) columns.push_back(metres(table, name));
-  const auto chosen = choose(table, Channel::g_u, field);
-  if (chosen.values != nullptr) columns.push_back(in_unit(table, *chosen.values, Channel::g_u, "mGal", -1));
+  const auto chosen = choose(table, frame, vertical, field);
+  if (chosen.values != nullptr)
+    columns.push_back(in_unit(table, *chosen.values, frame, vertical, "mGal", -1));
   if (chosen.uncertainty != nullptr)
-    columns.push_back(uncertainty_in_unit(table, *chosen.uncertainty, Channel::g_u, "mGal"));
+    columns.push_back(uncertainty_in_unit(table, *chosen.uncertainty, frame, vertical, "mGal"));
   write_rows(path, fmt::format("{}\n", table.rows()), columns);
 }
 
@@ -459,36 +478,37 @@ Table read_ubc_gradient(const std::string& path) {
 }
 
 std::vector<std::string> left_out_of_ubc_gradient(const std::string& path, const Table& table,
-                                                  std::string_view field) {
-  ChannelSet written;
+                                                  std::string_view field, const Conventions& known) {
+  const auto& frame = frame_of(table, known);
+  std::vector<std::string_view> written;
   for (const auto& c : components)
-    if (choose(table, channel_from_name(c.channel), field).values != nullptr)
-      written.insert(channel_from_name(c.channel));
+    if (choose(table, frame, c.channel, field).values != nullptr) written.push_back(c.channel);
   if (written.empty()) {
     std::vector<std::string> names;
-    for (const auto channel : tensor_channels.list())
-      names.push_back(column_name({channel, Role::field}, frame_of(table)));
+    for (const auto* channel : {"g_ee", "g_nn", "g_uu", "g_en", "g_eu", "g_nu"})
+      names.push_back(column_name({channel, Role::field}, frame));
     throw UnsupportedError(path, "there is no gradient component to write",
                            fmt::format("Compute some of {}.", fmt::join(names, ", ")));
   }
-  return without(table, written);
+  return without(table, frame, written);
 }
 
-void write_ubc_gradient(const std::string& path, const Table& table, std::string_view field) {
-  left_out_of_ubc_gradient(path, table, field);
+void write_ubc_gradient(const std::string& path, const Table& table, std::string_view field,
+                        const Conventions& known) {
+  left_out_of_ubc_gradient(path, table, field, known);
+  const auto& frame = frame_of(table, known);
   std::vector<std::vector<double>> columns, uncertainties;
   for (const auto* name : {"easting", "northing", "up"}) columns.push_back(metres(table, name));
   std::string listed;
   std::size_t count = 0;
   for (const auto& c : components) {
-    const auto channel = channel_from_name(c.channel);
-    const auto chosen = choose(table, channel, field);
+    const auto chosen = choose(table, frame, c.channel, field);
     if (chosen.values == nullptr) continue;
-    columns.push_back(in_unit(table, *chosen.values, channel, "E", c.sign));
+    columns.push_back(in_unit(table, *chosen.values, frame, c.channel, "E", c.sign));
     listed += (listed.empty() ? "" : ",") + std::string(c.ubc);
     ++count;
     if (chosen.uncertainty != nullptr)
-      uncertainties.push_back(uncertainty_in_unit(table, *chosen.uncertainty, channel, "E"));
+      uncertainties.push_back(uncertainty_in_unit(table, *chosen.uncertainty, frame, c.channel, "E"));
   }
   if (uncertainties.size() == count)
     columns.insert(columns.end(), uncertainties.begin(), uncertainties.end());

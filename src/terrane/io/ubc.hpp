@@ -12,6 +12,7 @@
 
 #include "terrane/io/content.hpp"
 #include "terrane/io/file.hpp"
+#include "terrane/survey/convention.hpp"
 
 namespace terrane::io {
 
@@ -30,24 +31,33 @@ void write_ubc_property(const std::string& path, const MeshData& data, std::stri
 /// Throws what writing would throw; columns need no values.
 void check_ubc_property(const std::string& path, const MeshData& data, std::string_view property = "density");
 
+/// The channels of these files, g_u and the six gradients, as Terrane calls them (enu) and as the files do
+/// (ubc).
+const Conventions& names_in_ubc_files();
+
 /// Columns easting, northing, up (m) and, where there, g_u (mGal) = -gz and g_u_uncertainty (mGal).
 Table read_ubc_gravity(TextReader& in);
 Table read_ubc_gravity(const std::string& path);
-/// The table may be in any frame that its attribute "frame" names; with `field` that column is written.
-/// g_u where it was computed, else g_u_observed with its uncertainty; locations alone when the table has no
-/// channel, or for a path *.loc.  Throws UnsupportedError when the table has channels and not this one.
-void write_ubc_gravity(const std::string& path, const Table& table, std::string_view field = {});
+/// The table may be in any frame of `known` that its attribute "frame" names; with `field` that column is
+/// written. g_u where it was computed, else g_u_observed with its uncertainty; locations alone when the table
+/// has no channel, or for a path *.loc.  Throws UnsupportedError when the table has channels and not this
+/// one.
+void write_ubc_gravity(const std::string& path, const Table& table, std::string_view field = {},
+                       const Conventions& known = names_in_ubc_files());
 /// Columns of other channels, which such a file would not hold. Throws what writing would throw.
 std::vector<std::string> left_out_of_ubc_gravity(const std::string& path, const Table& table,
-                                                 std::string_view field = {});
+                                                 std::string_view field = {},
+                                                 const Conventions& known = names_in_ubc_files());
 
 /// Columns easting, northing, up (m) and the gradient components listed (E), each with _uncertainty where
 /// there: xx → g_nn, yy → g_ee, zz → g_uu, xy → g_en, xz → -g_nu, yz → -g_eu. Locations alone, as GG3D takes
 /// them, have three numbers a line.
 Table read_ubc_gradient(TextReader& in);
 Table read_ubc_gradient(const std::string& path);
-void write_ubc_gradient(const std::string& path, const Table& table, std::string_view field = {});
+void write_ubc_gradient(const std::string& path, const Table& table, std::string_view field = {},
+                        const Conventions& known = names_in_ubc_files());
 std::vector<std::string> left_out_of_ubc_gradient(const std::string& path, const Table& table,
-                                                  std::string_view field = {});
+                                                  std::string_view field = {},
+                                                  const Conventions& known = names_in_ubc_files());
 
 }  // namespace terrane::io

@@ -35,7 +35,7 @@ bool writable(const std::string& extension, std::initializer_list<std::string_vi
     const auto holds = [&](std::string_view kind) {
       return format.holds.find(kind) != std::string_view::npos;
     };
-    if (!format.writes || std::none_of(kinds.begin(), kinds.end(), holds)) continue;
+    if (!format.writes() || std::none_of(kinds.begin(), kinds.end(), holds)) continue;
     std::string_view all = format.extensions;
     while (!all.empty()) {
       const auto blank = std::min(all.find(' '), all.size());

@@ -8,6 +8,7 @@
 #include "terrane/base/column.hpp"
 #include "terrane/data/dataset.hpp"
 #include "terrane/simulation/report.hpp"
+#include "terrane/survey/convention.hpp"
 #include "terrane/survey/survey.hpp"
 
 namespace terrane {
@@ -25,6 +26,7 @@ struct Result {
   std::vector<Column> residuals;  ///< observed - computed, one a field that was observed too
   std::vector<unsigned char> singular;  ///< 1 where the tensor is singular at the station; empty if nowhere
   std::map<std::string, std::string> attributes;
+  const Conventions* conventions = nullptr;  ///< what other programs call them; none: only Terrane's names
   Report report;
 };
 

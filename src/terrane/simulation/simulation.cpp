@@ -46,6 +46,13 @@ const Physics& Registry::find(std::string_view name) const {
                    fmt::format("Allowed: {}.", joined(names)));
 }
 
+Conventions Registry::conventions() const {
+  std::vector<const Conventions*> known;
+  for (const auto& physics : all_)
+    if (physics.conventions != nullptr) known.push_back(physics.conventions);
+  return terrane::joined(std::span<const Conventions* const>(known));
+}
+
 Job Registry::make(const Config& job) const {
   const auto simulation = job.table("simulation");
   const std::string wanted =

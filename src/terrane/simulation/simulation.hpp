@@ -46,6 +46,8 @@ struct Physics {
   /// {"mesh.shape",
   /// "[40, 40, 20]"}. Empty: the key is left out.
   std::map<std::string, std::string> examples = {};
+  /// What its channels are called, here and by other programs; null: it has no channels at stations.
+  const Conventions* conventions = nullptr;
   /// From the physics' tables. What runtime says of memory already holds for reading the job.
   std::function<std::unique_ptr<Simulation>(const Config& job, const Runtime& runtime)> make;
   std::function<void(Comm&)> serve;  ///< what ranks other than 0 do during a run
@@ -65,6 +67,8 @@ class Registry {
   std::span<const Physics> all() const noexcept { return all_; }
   /// Throws InputError that lists the names and the nearest one.
   const Physics& find(std::string_view name) const;
+  /// Those of all physics, for files of unknown origin.
+  Conventions conventions() const;
   /// The job that a file describes, by the physics that simulation.physics names. Every key of the file has
   /// been read when this returns; keys without effect stop it. Throws InputError, FileError, MemoryError.
   Job make(const Config& job) const;

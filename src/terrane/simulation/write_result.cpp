@@ -145,6 +145,12 @@ io::Content content_for(const std::string& path, const Result& result) {
   return content_of(result, io::format_to_write(path).all_columns ? all_columns(result) : result.fields);
 }
 
+io::WriteOptions options_of(const Result& result) {
+  io::WriteOptions options;
+  options.conventions = result.conventions;
+  return options;
+}
+
 /// The format of a file for a data set. Throws UnsupportedError when it holds none.
 std::string_view dataset_format(const std::string& path) {
   const auto name = io::format_to_write(path).name;
@@ -164,7 +170,7 @@ std::vector<std::string> left_out(const std::string& path, const Result& result)
   // These hold whatever there is; surveys may be too large to be copied for nothing.
   const auto& format = io::format_to_write(path).name;
   if (format == "npy" || format == "netcdf" || format == "csv") return {};
-  return io::left_out(path, content_for(path, result));
+  return io::left_out(path, content_for(path, result), options_of(result));
 }
 
 Dataset to_dataset(const Result& result) {
@@ -188,7 +194,7 @@ void write_result(const std::string& path, const Result& result) {
       array.values.insert(array.values.end(), f.values.begin(), f.values.end());
     return io::write(path, array);
   }
-  io::write(path, content_for(path, result));
+  io::write(path, content_for(path, result), options_of(result));
 }
 
 }  // namespace terrane

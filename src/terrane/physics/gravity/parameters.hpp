@@ -5,7 +5,7 @@
 
 #include "terrane/base/constants.hpp"
 #include "terrane/parallel/device/device.hpp"
-#include "terrane/survey/channels.hpp"
+#include "terrane/physics/gravity/channels.hpp"
 
 namespace terrane::gravity {
 

@@ -3,6 +3,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
+#include "terrane/physics/gravity/frames.hpp"
 #include "terrane/physics/gravity/run/distribute.hpp"
 #include "terrane/physics/gravity/simulation.hpp"
 
@@ -21,6 +22,7 @@ Physics physics() {
   add({&Runtime::section(), 1});
   add({&Output::section(), 1});
   gravity.kinds = {{"mesh", "regular"}, {"model.body", "sphere"}, {"survey", "grid"}};
+  gravity.conventions = &conventions();
   gravity.make = Simulation::from_job;
   gravity.serve = serve;
   return gravity;

@@ -287,7 +287,7 @@ Plan Simulation::check(const Runtime& runtime) {
   plan.memory_available = memory.bytes;
   plan.notes = notes_;
   plan.warnings = warnings_;
-  const auto columns = observed_columns(survey_, settings_.frame, settings_.units);
+  const auto columns = observed_columns(survey_, conventions(), convention(settings_.frame), settings_.units);
   plan.warnings.insert(plan.warnings.end(), columns.warnings.begin(), columns.warnings.end());
   memory.require("run", fmt::format("{} sources and {} stations", source_number, survey_.size()),
                  memory_needed());
@@ -375,7 +375,7 @@ void Simulation::fill(Result& result, const std::vector<std::vector<double>>& va
     const auto g_u = std::find(channels.begin(), channels.end(), Channel::g_u) - channels.begin();
     reduce(result, settings_.subtract_terrain ? values[static_cast<std::size_t>(g_u)] : values.front());
   }
-  const auto columns = observed_columns(survey_, settings_.frame, settings_.units);
+  const auto columns = observed_columns(survey_, conventions(), convention(settings_.frame), settings_.units);
   compare(result, columns);
   if (const auto observed = observed_gravity(survey_))
     for (auto& column : result.survey.columns)
@@ -384,6 +384,7 @@ void Simulation::fill(Result& result, const std::vector<std::vector<double>>& va
   result.report.warnings.insert(result.report.warnings.end(), columns.warnings.begin(),
                                 columns.warnings.end());
   result.attributes = attributes();
+  result.conventions = &conventions();
 }
 
 void Simulation::reduce(Result& result, const std::vector<double>& g_u) const {

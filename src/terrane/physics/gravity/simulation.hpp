@@ -8,9 +8,9 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/model/earth_model.hpp"
+#include "terrane/physics/gravity/frames.hpp"
 #include "terrane/physics/gravity/parameters.hpp"
 #include "terrane/simulation/simulation.hpp"
-#include "terrane/survey/frames.hpp"
 
 namespace terrane::gravity {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "terrane/mesh/bounds.hpp"
-#include "terrane/survey/channels.hpp"
+#include "terrane/physics/gravity/channels.hpp"
 
 namespace terrane::gravity {
 

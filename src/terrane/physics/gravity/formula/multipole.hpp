@@ -15,9 +15,9 @@
 // Relative error of order N at distance R: below multipole_error(N) (Lmax/R)^(N+2), see switching.hpp.
 #pragma once
 
+#include "terrane/physics/gravity/channels.hpp"
 #include "terrane/physics/gravity/formula/multipole_tables.hpp"
 #include "terrane/physics/gravity/formula/prism.hpp"
-#include "terrane/survey/channels.hpp"
 
 namespace terrane::gravity {
 

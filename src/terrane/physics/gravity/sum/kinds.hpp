@@ -1,7 +1,7 @@
 // The three kinds of channels: V, g and Γ, each with a magnitude of its own.
 #pragma once
 
-#include "terrane/survey/channels.hpp"
+#include "terrane/physics/gravity/channels.hpp"
 
 namespace terrane::gravity {
 

@@ -9,8 +9,8 @@
 
 #include "terrane/base/progress.hpp"
 #include "terrane/parallel/partition/ranges.hpp"
+#include "terrane/physics/gravity/channels.hpp"
 #include "terrane/physics/gravity/sum/singular.hpp"
-#include "terrane/survey/channels.hpp"
 
 namespace terrane::gravity {
 

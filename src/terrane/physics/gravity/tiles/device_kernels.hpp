@@ -18,11 +18,11 @@
 
 #include "terrane/parallel/device/buffer.hpp"
 #include "terrane/parallel/device/launch.hpp"
+#include "terrane/physics/gravity/channels.hpp"
 #include "terrane/physics/gravity/formula/edge_face.hpp"
 #include "terrane/physics/gravity/formula/multipole.hpp"
 #include "terrane/physics/gravity/formula/stable.hpp"
 #include "terrane/physics/gravity/formula/switching.hpp"
-#include "terrane/survey/channels.hpp"
 
 namespace terrane::gravity {
 

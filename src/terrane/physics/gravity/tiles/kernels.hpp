@@ -3,11 +3,11 @@
 #pragma once
 
 #include "terrane/math/pack.hpp"
+#include "terrane/physics/gravity/channels.hpp"
 #include "terrane/physics/gravity/formula/edge_face.hpp"
 #include "terrane/physics/gravity/formula/multipole.hpp"
 #include "terrane/physics/gravity/formula/stable.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
-#include "terrane/survey/channels.hpp"
 
 // Names the namespace of everything below: the same template compiled for two instruction sets must not be
 // one symbol.

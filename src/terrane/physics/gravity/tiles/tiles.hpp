@@ -5,9 +5,9 @@
 #include <iterator>
 #include <string_view>
 
+#include "terrane/physics/gravity/channels.hpp"
 #include "terrane/physics/gravity/formula/multipole.hpp"
 #include "terrane/physics/gravity/formula/switching.hpp"
-#include "terrane/survey/channels.hpp"
 
 namespace terrane::gravity {
 

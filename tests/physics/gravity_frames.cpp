@@ -7,9 +7,9 @@
 
 #include "support/refusal.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/survey/frames.hpp"
+#include "terrane/physics/gravity/frames.hpp"
 
-namespace terrane {
+namespace terrane::gravity {
 namespace {
 
 using test::refusal;
@@ -161,4 +161,4 @@ TEST(Frames, UnknownNamesAreAnsweredWithTheAllowedOnes) {
 }
 
 }  // namespace
-}  // namespace terrane
+}  // namespace terrane::gravity

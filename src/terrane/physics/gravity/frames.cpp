@@ -1,11 +1,11 @@
-#include "terrane/survey/frames.hpp"
+#include "terrane/physics/gravity/frames.hpp"
 
 #include <algorithm>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 
-namespace terrane {
+namespace terrane::gravity {
 
 namespace {
 
@@ -33,8 +33,7 @@ constexpr std::array<Table, 5> tables{{
 }};
 // clang-format on
 
-std::string_view unit_of(Channel channel, UnitSystem units) {
-  if (units == UnitSystem::si) return si_unit(quantity(channel));
+std::string_view geo_unit(Channel channel) {
   switch (quantity(channel)) {
     case Quantity::gravity_potential:
       return "J/kg";
@@ -73,22 +72,32 @@ std::string description_of(Channel channel, Frame frame) {
   return {};
 }
 
-}  // namespace
-
-Frame frame_from_name(std::string_view wanted) {
-  const auto it = std::find(frame_names.begin(), frame_names.end(), wanted);
-  if (it == frame_names.end())
-    throw InputError("frame",
-                     "\"" + std::string(wanted) + "\" is not a frame." + did_you_mean(wanted, frame_names),
-                     "Allowed: " + joined(frame_names) + ".");
-  return static_cast<Frame>(it - frame_names.begin());
+Conventions all_conventions() {
+  Conventions made;
+  for (std::size_t f = 0; f < frame_names.size(); ++f) {
+    const auto frame = static_cast<Frame>(f);
+    Convention one{frame_names[f], {}, usual_units(frame)};
+    for (const auto channel : ChannelSet::all().list()) {
+      const Entry& entry = tables[f][static_cast<std::size_t>(channel)];
+      one.channels.push_back({name(channel), entry.name, entry.sign, quantity(channel), geo_unit(channel),
+                              description_of(channel, frame)});
+    }
+    made.all.push_back(std::move(one));
+  }
+  return made;
 }
 
-UnitSystem unit_system_from_name(std::string_view wanted) {
-  if (wanted == "si") return UnitSystem::si;
-  if (wanted == "geo") return UnitSystem::geo;
-  throw InputError("units", "\"" + std::string(wanted) + "\" is not a system of units.",
-                   "Allowed: si (m2/s2, m/s2, 1/s2), geo (J/kg, mGal, E).");
+}  // namespace
+
+const Conventions& conventions() {
+  static const Conventions all = all_conventions();
+  return all;
+}
+
+const Convention& convention(Frame frame) { return conventions().all[static_cast<std::size_t>(frame)]; }
+
+Frame frame_from_name(std::string_view wanted) {
+  return static_cast<Frame>(&conventions().named(wanted) - conventions().all.data());
 }
 
 UnitSystem usual_units(Frame frame) {
@@ -96,8 +105,8 @@ UnitSystem usual_units(Frame frame) {
 }
 
 FrameChannel in_frame(Channel channel, Frame frame, UnitSystem units) {
-  const Entry& entry = tables[static_cast<std::size_t>(frame)][static_cast<std::size_t>(channel)];
-  return {channel, entry.name, entry.sign, unit_of(channel, units), description_of(channel, frame)};
+  const auto& there = convention(frame).channels[static_cast<std::size_t>(channel)];
+  return {channel, there.name, there.sign, there.unit(units), there.description};
 }
 
 FrameChannel channel_from_frame(std::string_view wanted, Frame frame, UnitSystem units) {
@@ -117,13 +126,7 @@ FrameChannel channel_from_frame(std::string_view wanted, Frame frame, UnitSystem
 }
 
 Column to_frame(Channel channel, std::span<const double> values, Frame frame, UnitSystem units) {
-  const auto there = in_frame(channel, frame, units);
-  Column column{
-      std::string(there.name), std::string(there.unit), there.description, {values.begin(), values.end()}};
-  const double one_unit = there.sign * si_factor(quantity(channel), there.unit);
-  if (one_unit != 1)
-    for (double& v : column.values) v /= one_unit;
-  return column;
+  return in_convention(convention(frame).channels[static_cast<std::size_t>(channel)], values, units);
 }
 
 Observed from_frame(const Column& column, Frame frame, UnitSystem units) {
@@ -136,4 +139,4 @@ Observed from_frame(const Column& column, Frame frame, UnitSystem units) {
   return out;
 }
 
-}  // namespace terrane
+}  // namespace terrane::gravity

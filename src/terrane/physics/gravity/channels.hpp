@@ -10,7 +10,7 @@
 
 #include "terrane/base/units.hpp"
 
-namespace terrane {
+namespace terrane::gravity {
 
 /// Derivatives of V = G ρ ∫ 1/r with respect to the observation point, axes easting, northing, up:
 /// g_u is negative above a dense body.
@@ -64,4 +64,4 @@ Channel channel_from_name(std::string_view name);
 /// Names of channels, or the groups "all", "vector", "tensor".
 ChannelSet channels_from_names(const std::vector<std::string>& names);
 
-}  // namespace terrane
+}  // namespace terrane::gravity

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "terrane/base/column.hpp"
-#include "terrane/survey/channels.hpp"
+#include "terrane/physics/gravity/channels.hpp"
+#include "terrane/survey/convention.hpp"
 
-namespace terrane {
+namespace terrane::gravity {
 
 /// A frame is a choice of axes and names. Inside Terrane everything is enu.
 ///
@@ -28,14 +29,13 @@ enum class Frame { enu, harmonica, simpeg, ubc, tomofast };
 
 inline constexpr std::array<std::string_view, 5> frame_names{"enu", "harmonica", "simpeg", "ubc", "tomofast"};
 
-/// si: m2/s2, m/s2, 1/s2.  geo: J/kg, mGal, E.
-enum class UnitSystem { si, geo };
+/// The table of frames for general code; units si: m2/s2, m/s2, 1/s2, geo: J/kg, mGal, E.
+const Conventions& conventions();
+const Convention& convention(Frame frame);
 
 constexpr std::string_view name(Frame frame) { return frame_names[static_cast<std::size_t>(frame)]; }
 /// Throws InputError that lists the frames and the nearest one.
 Frame frame_from_name(std::string_view name);
-/// "si" or "geo". Throws InputError.
-UnitSystem unit_system_from_name(std::string_view name);
 /// The units in which a frame's own program reads and writes: geo for harmonica, simpeg and ubc, si for enu
 /// and tomofast.
 UnitSystem usual_units(Frame frame);
@@ -65,4 +65,4 @@ struct Observed {
 };
 Observed from_frame(const Column& column, Frame frame, UnitSystem units);
 
-}  // namespace terrane
+}  // namespace terrane::gravity

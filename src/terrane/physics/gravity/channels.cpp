@@ -1,11 +1,11 @@
-#include "terrane/survey/channels.hpp"
+#include "terrane/physics/gravity/channels.hpp"
 
 #include <algorithm>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 
-namespace terrane {
+namespace terrane::gravity {
 
 std::vector<Channel> ChannelSet::list() const {
   std::vector<Channel> out;
@@ -36,4 +36,4 @@ ChannelSet channels_from_names(const std::vector<std::string>& names) {
   return set;
 }
 
-}  // namespace terrane
+}  // namespace terrane::gravity
