@@ -18,6 +18,10 @@ TEST(Units, AcceptTheSpellingsOfTheField) {
   EXPECT_EQ(si_unit(Quantity::gravity_potential), "m2/s2");
 }
 
+TEST(Units, OfMoreBytesThanAnyUnitHasAreRefusedAtOnce) {
+  EXPECT_THROW(si_factor(Quantity::length, std::string(1 << 24, '*') + "m"), InputError);
+}
+
 TEST(Units, KnowWhatEveryPhysicsMeasures) {
   EXPECT_DOUBLE_EQ(si_factor(Quantity::conductivity, "mS/m"), 1e-3);
   EXPECT_DOUBLE_EQ(si_factor(Quantity::resistivity, "Ω·m"), 1);

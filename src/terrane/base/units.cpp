@@ -239,6 +239,10 @@ std::string_view si_unit(Quantity quantity) {
 }
 
 double si_factor(Quantity quantity, std::string_view unit) {
+  constexpr std::size_t longest = 100;
+  if (unit.size() > longest)
+    throw InputError("unit", "a text of " + std::to_string(unit.size()) + " bytes is no unit",
+                     "Allowed: " + allowed_units(quantity) + ".");
   const std::string exact = plain(unit), wanted = folded(unit);
   const Unit* found = nullptr;
   bool doubtful = false;

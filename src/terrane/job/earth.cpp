@@ -531,7 +531,7 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
                       "`terrane info FILE` tells what a file holds.");
   const auto& set = prisms->prisms;
   for (const auto& [name, value] : values_of(model)) {
-    std::erase_if(prisms->properties, [&](const Property& p) { return p.name == name; });
+    std::erase_if(prisms->properties, [&wanted = name](const Property& p) { return p.name == wanted; });
     prisms->properties.push_back({name, std::vector<double>(set.size(), value)});
   }
   if (set.size() == 0) throw table.wrong("file", "there are no prisms in it");
