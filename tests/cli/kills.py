@@ -200,14 +200,15 @@ def kill_once(case, moments, ranks, phase):
     return bool(victims)
 
 
-def kill_many(terrane, count, seed, with_ranks):
-    """Kills so many runs; what was done. Raises AssertionError that says which kill of the seed it was."""
+def kill_many(terrane, count, seed, with_ranks, limit=float("inf")):
+    """Kills so many runs, or as many as there is time for (limit: seconds); what was done. Raises AssertionError that
+    says which run of the seed it was."""
     moments = random.Random(seed)
     begin, kills, runs, counts, resumed = time.monotonic(), 0, 0, Counter(), 0
     with tempfile.TemporaryDirectory(prefix="terrane-kills-") as scratch:
         cases = [Case(terrane, Path(scratch).resolve() / f"{method}-{n}", method, formats)
                  for method in JOBS for n, formats in enumerate((FORMATS[:1], FORMATS[1:]))]
-        while kills < count:
+        while kills < count and time.monotonic() < begin + limit:
             case = moments.choice(cases)
             try:
                 for _ in range(moments.randint(1, 4)):
@@ -226,11 +227,12 @@ def kill_many(terrane, count, seed, with_ranks):
             "seconds": round(time.monotonic() - begin), "of": dict(sorted(counts.items()))}
 
 
-def kill_side_by_side(terrane, count, seed, with_ranks, jobs):
+def kill_side_by_side(terrane, count, seed, with_ranks, jobs, limit=float("inf")):
     """The same by several processes, each with its share, its folder and its seed."""
     shares = [count * (job + 1) // jobs - count * job // jobs for job in range(jobs)]
     with ProcessPoolExecutor(jobs) as pool:
-        parts = [pool.submit(kill_many, terrane, share, seed + job, with_ranks) for job, share in enumerate(shares)]
+        parts = [pool.submit(kill_many, terrane, share, seed + job, with_ranks, limit)
+                 for job, share in enumerate(shares)]
         done = [part.result() for part in parts]
     total = {name: sum(part[name] for part in done) for name in ("kills", "runs", "went_on_to_the_end")}
     counts = sum((Counter(part["of"]) for part in done), Counter())
@@ -262,12 +264,13 @@ def main():
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin none after that")
     parser.add_argument("--record", help="JSON file for the counts")
     parser.add_argument("--no-ranks", action="store_true")
     options = parser.parse_args()
     terrane = os.path.abspath(options.terrane)
     with_ranks = has_ranks(terrane) and not options.no_ranks
-    record = kill_side_by_side(terrane, options.count, options.seed, with_ranks, options.jobs)
+    record = kill_side_by_side(terrane, options.count, options.seed, with_ranks, options.jobs, options.seconds)
     said = subprocess.run([terrane, "--version"], capture_output=True, text=True).stdout.strip()
     record = {"date": time.strftime("%Y-%m-%d"), "program": said, "machine": platform.processor() or platform.machine(),
               "cores": os.cpu_count(), **record}
