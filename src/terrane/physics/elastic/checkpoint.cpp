@@ -1,0 +1,74 @@
+#include "terrane/physics/elastic/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include "terrane/simulation/checkpoint.hpp"
+
+namespace terrane::elastic {
+
+namespace {
+
+Fingerprint fingerprint(const Problem& p) {
+  std::vector<double> mesh, rocks, acquisition;
+  for (const auto& node : p.mesh.nodes) mesh.insert(mesh.end(), node.begin(), node.end());
+  for (std::size_t n = 0; n < p.mesh.size(); ++n) {
+    const auto corners = p.mesh.vertices(n);
+    mesh.insert(mesh.end(), corners.begin(), corners.end());
+    mesh.push_back(p.mesh.medium[n]);
+  }
+  for (const auto& face : p.mesh.absorbing)
+    mesh.insert(mesh.end(), {double(face.element), double(face.side)});
+  for (const auto& rock : p.mesh.media) {
+    rocks.push_back(rock.density);
+    for (const auto& row : rock.stiffness) rocks.insert(rocks.end(), row.begin(), row.end());
+  }
+  for (const auto& s : p.sources) {
+    acquisition.insert(acquisition.end(), s.at.begin(), s.at.end());
+    acquisition.insert(acquisition.end(), s.strength.begin(), s.strength.end());
+    acquisition.insert(acquisition.end(),
+                       {double(s.is_moment), double(s.course.pulse), s.course.width, s.course.delay});
+    acquisition.insert(acquisition.end(), s.course.samples.begin(), s.course.samples.end());
+  }
+  for (const auto& r : p.receivers) acquisition.insert(acquisition.end(), r.begin(), r.end());
+  return {this_program(),
+          {"elements", hash({mesh}), true},
+          {"rocks", hash({rocks}), true},
+          {"sources or receivers", hash({acquisition}), true},
+          {"degree", fmt::format("{}", p.degree)},
+          {"precision", p.precision == Precision::single_precision ? "single" : "double"},
+          {"sums", p.sums == Sums::fixed ? "fixed" : "fast"},
+          {"begin", fmt::format("{} s", p.begin)},
+          {"end", fmt::format("{} s", p.end)},
+          {"step", fmt::format("{} s", p.step)},
+          {"time_dispersion", p.remove_dispersion ? "removed" : "kept"}};
+}
+
+}  // namespace
+
+void write_checkpoint(const std::filesystem::path& file, const Problem& problem, std::size_t done,
+                      const Outcome& state) {
+  CheckpointWriter out(file, fingerprint(problem), done);
+  out.list("displacement", std::span<const double>(state.displacement));
+  out.list("change", std::span<const double>(state.change));
+  out.list("series", std::span<const double>(state.changes).first(done * problem.receivers.size() * 3));
+  out.finish();
+}
+
+std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, Outcome& state) {
+  auto in = CheckpointReader::open(file);
+  if (!in) {
+    state.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
+    return 0;
+  }
+  in->expect(fingerprint(problem));
+  in->expect_parts(problem.steps());
+  const std::size_t values = problem.mesh.size() * problem.points_of_element() * 3;
+  state.displacement = in->array<double>("displacement", {values});
+  state.change = in->array<double>("change", {values});
+  state.changes = in->array<double>("series", {in->parts() * problem.receivers.size() * 3});
+  state.notes.push_back(
+      fmt::format("resumed from {}, with {} of {} steps done", file.string(), in->parts(), problem.steps()));
+  return in->parts();
+}
+
+}  // namespace terrane::elastic

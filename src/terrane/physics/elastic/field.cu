@@ -1,0 +1,498 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/device/pinned.hpp"
+#include "terrane/physics/elastic/field.hpp"
+#include "terrane/physics/elastic/kernels/device_kernels.hpp"
+#include "terrane/physics/elastic/kernels/lanes.hpp"
+#include "terrane/physics/elastic/kernels/points.hpp"
+#include "terrane/physics/elastic/plain.hpp"
+
+namespace terrane::elastic {
+
+namespace {
+
+/// Numbers of one element's shape and rock as the kernels read them.
+std::vector<double> shape_of_kernel(const Hexahedron& element, bool trilinear) {
+  std::vector<double> all;
+  if (trilinear) {
+    for (std::size_t m = 1; m < 8; ++m)
+      all.insert(all.end(), element.monomial[m].begin(), element.monomial[m].end());
+    return all;
+  }
+  const auto map = element.map({0, 0, 0});
+  for (const auto& c : map.cofactor)
+    for (const double x : c) all.push_back(x / map.det);
+  all.push_back(map.det);
+  return all;
+}
+std::vector<double> rock_of_kernel(const Medium& rock, bool isotropic) {
+  if (isotropic) return {rock.lambda(), rock.mu()};
+  const auto all = constants_of(rock);
+  return {all.begin(), all.end()};
+}
+
+/// Elements of one kind with their numbers, `lanes` of them side by side; the last block is filled up with
+/// its last element.
+template <class T>
+struct Batch {
+  Segment kind;
+  std::size_t first_block = 0, blocks = 0;
+  Buffer<T> shape, rock;
+};
+
+template <class T>
+class FieldOf final : public Field {
+ public:
+  FieldOf(const Problem& problem, Part part, const FieldOptions& options, Comm& comm);
+
+  void load_courses(std::span<const double> courses) override;
+  void step() override;
+  std::vector<double> take_series() override;
+  State state() override;
+  void set_state(const State& state) override;
+  std::vector<double> forces() override;
+  void wait() override { stream_.wait(); }
+  const Part& part() const noexcept override { return part_; }
+
+ private:
+  bool on_cpu() const { return stream_.device().kind == Device::Kind::cpu; }
+  std::size_t each() const { return each_; }
+  void upload_elements(const Problem& problem);
+  void upload_points();
+  void upload_sources();
+  void upload_receivers();
+  std::uint32_t slot(std::size_t contribution) const;
+  std::uint32_t fits(std::size_t number) const;
+
+  void compute(bool outer);
+  void compute_lanes(const Batch<T>& batch);
+  void compute_plain(const Batch<T>& batch);
+  template <int N>
+  void compute_groups(const Batch<T>& batch);
+  void begin_messages();
+  void end_messages();
+  template <class Sum>
+  void leap(const Sum& sum);
+  template <class Use>
+  void with_sum(const Use& use);
+  Buffer<std::uint32_t> numbers(const std::vector<std::uint32_t>& all) {
+    return Buffer<std::uint32_t>(stream_, all);
+  }
+  Buffer<T> values(const std::vector<double>& all) {
+    const std::vector<T> rounded(all.begin(), all.end());
+    return Buffer<T>(stream_, rounded);
+  }
+
+  Part part_;
+  Comm& comm_;
+  Stream stream_;
+  Basis basis_;
+  std::size_t each_, sources_;
+  int lanes_ = 1;
+  bool fixed_, plain_;
+  std::vector<PlainElement> plain_elements_;
+  std::vector<Batch<T>> batches_;
+  LaneTables<T> lane_tables_;
+  DeviceTables<T> device_tables_{};
+  Buffer<DeviceTables<T>> spread_;
+  Buffer<std::uint32_t> point_;  // [block][points of an element][lane]
+  std::size_t own_ = 0;          // blocks of own elements hold so many forces
+  Buffer<T> force_;              // rows: [block][points][3][lane]; quads: Vec4 [element][points]
+  Buffer<Vec4<T>> u_, w_;
+  Buffer<std::uint32_t> first_, at_, absorbing_;
+  Buffer<T> leaving_;
+
+  Buffer<std::uint32_t> pushed_, push_first_, push_source_;
+  Buffer<T> push_change_, courses_;
+
+  Buffer<std::uint32_t> receiver_points_;
+  Buffer<T> receiver_weight_, series_;
+  std::size_t receivers_ = 0, rows_ = 0;
+
+  Buffer<std::uint32_t> send_at_, receive_at_;
+  Buffer<T> send_, receive_;
+  PinnedBuffer<T> sending_, receiving_;
+  std::vector<Message> messages_;
+};
+
+template <class T>
+FieldOf<T>::FieldOf(const Problem& problem, Part part, const FieldOptions& options, Comm& comm)
+    : part_(std::move(part)),
+      comm_(comm),
+      stream_(options.device, false, options.threads),
+      basis_(problem.degree),
+      each_(problem.points_of_element()),
+      sources_(problem.sources.size()),
+      fixed_(problem.sums == Sums::fixed || on_cpu()),
+      plain_(options.plain),
+      lane_tables_(lane_tables<T>(basis_)) {
+  if (!fixed_ && comm.size() > 1)
+    throw InputError("elastic: sums", "fast sums are for one rank", "Take sums = \"fixed\".");
+  if (plain_ && !on_cpu()) throw InputError("elastic: plain", "the slow twin runs on the CPU");
+  if (on_cpu() && !plain_) lanes_ = lane_kernels<T>().lanes;
+  upload_elements(problem);
+  upload_points();
+  upload_sources();
+  upload_receivers();
+  series_ = Buffer<T>(stream_.device(), 3 * receivers_ * options.most_rows);
+  courses_ = Buffer<T>(stream_.device(), sources_ * options.most_rows);
+}
+
+template <class T>
+std::uint32_t FieldOf<T>::fits(std::size_t number) const {
+  if (number > UINT32_MAX)
+    throw InputError("elastic: mesh", "a rank's part has more than four thousand million forces",
+                     "Take more ranks.");
+  return static_cast<std::uint32_t>(number);
+}
+
+/// Where the first component of a contribution lies.
+template <class T>
+std::uint32_t FieldOf<T>::slot(std::size_t contribution) const {
+  const auto w = static_cast<std::size_t>(lanes_);
+  if (contribution >= part_.own()) {
+    const std::size_t n = contribution - part_.own();
+    return fits(on_cpu() ? 3 * (own_ * w + n / w * w) + n % w : own_ + n);
+  }
+  const std::size_t element = contribution / each_, n = contribution % each_;
+  if (!on_cpu()) return fits(contribution);
+  for (const auto& batch : batches_)
+    if (element < batch.kind.first + batch.kind.count) {
+      const std::size_t inside = element - batch.kind.first, block = batch.first_block + inside / w;
+      return fits((block * each_ + n) * 3 * w + inside % w);
+    }
+  return 0;
+}
+
+template <class T>
+void FieldOf<T>::upload_elements(const Problem& problem) {
+  const auto w = static_cast<std::size_t>(lanes_);
+  std::vector<std::uint32_t> points;
+  std::size_t blocks = 0;
+  for (const auto& segment : part_.segments) {
+    Batch<T> batch{segment, blocks, (segment.count + w - 1) / w, {}, {}};
+    blocks += batch.blocks;
+    const auto shapes = static_cast<std::size_t>(shape_numbers(segment.shape == Shape::trilinear)),
+               rocks = static_cast<std::size_t>(rock_numbers(segment.isotropic));
+    std::vector<T> shape(batch.blocks * shapes * w), rock(batch.blocks * rocks * w);
+    points.resize(blocks * each_ * w);
+    for (std::size_t n = 0; n < batch.blocks * w; ++n) {
+      const std::size_t element = segment.first + std::min(n, segment.count - 1), block = n / w, lane = n % w;
+      const auto number = part_.elements[element];
+      const auto s = shape_of_kernel(problem.mesh.element(number), segment.shape == Shape::trilinear);
+      const auto r = rock_of_kernel(problem.mesh.rock(number), segment.isotropic);
+      for (std::size_t k = 0; k < shapes; ++k) shape[(block * shapes + k) * w + lane] = static_cast<T>(s[k]);
+      for (std::size_t k = 0; k < rocks; ++k) rock[(block * rocks + k) * w + lane] = static_cast<T>(r[k]);
+      for (std::size_t k = 0; k < each_; ++k)
+        points[((batch.first_block + block) * each_ + k) * w + lane] = part_.point[element * each_ + k];
+    }
+    batch.shape = Buffer<T>(stream_, shape);
+    batch.rock = Buffer<T>(stream_, rock);
+    batches_.push_back(std::move(batch));
+  }
+  point_ = numbers(points);
+  own_ = blocks * each_;
+  if (plain_)
+    for (const auto number : part_.elements)
+      plain_elements_.emplace_back(basis_, problem.mesh.element(number), problem.mesh.rock(number));
+  device_tables_.points = basis_.points();
+  for (std::size_t i = 0; i < most_points; ++i) {
+    device_tables_.x[i] = static_cast<T>(basis_.x[i]);
+    device_tables_.w[i] = static_cast<T>(basis_.weight[i]);
+    for (std::size_t j = 0; j < most_points; ++j)
+      device_tables_.d[i][j] = static_cast<T>(basis_.derivative[i][j]);
+  }
+  spread_ = Buffer<DeviceTables<T>>(stream_, std::span<const DeviceTables<T>>(&device_tables_, 1));
+}
+
+template <class T>
+void FieldOf<T>::upload_points() {
+  const auto w = static_cast<std::size_t>(lanes_);
+  std::vector<Vec4<T>> change(part_.points, Vec4<T>{0, 0, 0, 0});
+  for (std::size_t p = 0; p < part_.points; ++p) change[p].w = static_cast<T>(part_.factor[p]);
+  std::vector<T> leaving;
+  for (std::size_t n = 0; n < part_.absorbing.size(); ++n) {
+    for (const double r : part_.leaving[n]) leaving.push_back(static_cast<T>(r));
+    leaving.push_back(change[part_.absorbing[n]].w);
+    change[part_.absorbing[n]].w = 0;
+  }
+  absorbing_ = numbers(part_.absorbing);
+  leaving_ = Buffer<T>(stream_, leaving);
+  w_ = Buffer<Vec4<T>>(stream_, change);
+  u_ = Buffer<Vec4<T>>(stream_.device(), part_.points);
+  u_.fill_zero(stream_);
+  if (!fixed_) {
+    force_ = Buffer<T>(stream_.device(), 4 * part_.points);
+    force_.fill_zero(stream_);
+    return;
+  }
+  force_ = Buffer<T>(stream_.device(), on_cpu() ? 3 * (own_ * w + (part_.received + w - 1) / w * w)
+                                                : 4 * (own_ + part_.received));
+  force_.fill_zero(stream_);
+  std::vector<std::uint32_t> first, at;
+  for (const auto n : part_.first) first.push_back(fits(n));
+  for (const auto c : part_.contribution) at.push_back(slot(c));
+  first_ = numbers(first);
+  at_ = numbers(at);
+  if (part_.neighbours.empty()) return;
+  std::vector<std::uint32_t> send, receive;
+  for (const auto& neighbour : part_.neighbours)
+    for (const auto c : neighbour.send) send.push_back(on_cpu() ? slot(c) : fits(4 * c));
+  for (std::size_t n = 0; n < part_.received; ++n)
+    receive.push_back(on_cpu() ? slot(part_.own() + n) : fits(4 * (own_ + n)));
+  send_at_ = numbers(send);
+  receive_at_ = numbers(receive);
+  send_ = Buffer<T>(stream_.device(), 3 * send.size());
+  receive_ = Buffer<T>(stream_.device(), 3 * receive.size());
+  sending_ = PinnedBuffer<T>(stream_.device(), 3 * send.size());
+  receiving_ = PinnedBuffer<T>(stream_.device(), 3 * receive.size());
+}
+
+template <class T>
+void FieldOf<T>::upload_sources() {
+  std::vector<std::uint32_t> points, first, source;
+  std::vector<double> change;
+  for (const auto& s : part_.sources) {
+    if (points.empty() || points.back() != s.point) {
+      points.push_back(s.point);
+      first.push_back(static_cast<std::uint32_t>(source.size()));
+    }
+    source.push_back(s.source);
+    change.insert(change.end(), s.change.begin(), s.change.end());
+  }
+  first.push_back(static_cast<std::uint32_t>(source.size()));
+  pushed_ = numbers(points);
+  push_first_ = numbers(first);
+  push_source_ = numbers(source);
+  push_change_ = values(change);
+}
+
+template <class T>
+void FieldOf<T>::upload_receivers() {
+  std::vector<std::uint32_t> points;
+  std::vector<double> weight;
+  for (const auto& r : part_.receivers)
+    for (std::size_t n = 0; n < each_; ++n) {
+      points.push_back(part_.point[r.element * each_ + n]);
+      weight.push_back(r.weight[n]);
+    }
+  receivers_ = part_.receivers.size();
+  receiver_points_ = numbers(points);
+  receiver_weight_ = values(weight);
+}
+
+template <class T>
+void FieldOf<T>::compute_lanes(const Batch<T>& batch) {
+  const auto& kernels = lane_kernels<T>();
+  const auto kernel =
+      kernels.kernel[basis_.degree == 4][batch.kind.shape == Shape::trilinear][batch.kind.isotropic];
+  const auto w = static_cast<std::size_t>(lanes_), before = batch.first_block * each_ * w;
+  const LaneWork<T> work{u_.view().data, point_.view().data + before, batch.shape.view().data,
+                         batch.rock.view().data, force_.view().data + 3 * before};
+  constexpr std::size_t chunk = 8;  // blocks: a tenth of a millisecond of work
+  for_each((batch.blocks + chunk - 1) / chunk, stream_.threads(), [&](std::size_t c) {
+    kernel(lane_tables_, work, c * chunk, std::min((c + 1) * chunk, batch.blocks));
+  });
+}
+
+template <class T>
+void FieldOf<T>::compute_plain(const Batch<T>& batch) {
+  for_each(batch.kind.count, stream_.threads(), [&](std::size_t n) {
+    const std::size_t element = batch.kind.first + n;
+    std::vector<double> u(3 * each_), f(3 * each_, 0.0);
+    const auto* const points = &part_.point[element * each_];
+    for (std::size_t k = 0; k < each_; ++k) {
+      const auto& v = u_.view()[points[k]];
+      u[3 * k] = v.x, u[3 * k + 1] = v.y, u[3 * k + 2] = v.z;
+    }
+    plain_elements_[element].subtract_forces(u.data(), f.data());
+    T* const to = force_.view().data + 3 * element * each_;
+    for (std::size_t k = 0; k < 3 * each_; ++k) to[k] = static_cast<T>(f[k]);
+  });
+}
+
+template <class T>
+template <int N>
+void FieldOf<T>::compute_groups(const Batch<T>& batch) {
+  const auto run = [&](auto trilinear, auto isotropic) {
+    for_each_group(stream_, batch.kind.count,
+                   GroupForces<T, N, decltype(trilinear)::value, decltype(isotropic)::value>{
+                       device_tables_, spread_.view().data, batch.kind.first, point_.view().data,
+                       batch.shape.view().data, batch.rock.view().data, u_.view().data,
+                       reinterpret_cast<Vec4<T>*>(force_.view().data), fixed_});
+  };
+  const bool trilinear = batch.kind.shape == Shape::trilinear;
+  if (trilinear && batch.kind.isotropic) run(std::true_type{}, std::true_type{});
+  else if (trilinear) run(std::true_type{}, std::false_type{});
+  else if (batch.kind.isotropic) run(std::false_type{}, std::true_type{});
+  else run(std::false_type{}, std::false_type{});
+}
+
+template <class T>
+void FieldOf<T>::compute(bool outer) {
+  for (const auto& batch : batches_) {
+    if (batch.kind.outer != outer) continue;
+    if (plain_) compute_plain(batch);
+    else if (on_cpu()) compute_lanes(batch);
+    else if (basis_.degree == 4) compute_groups<5>(batch);
+    else compute_groups<0>(batch);
+  }
+}
+
+/// Sends what outer elements contribute to shared points; it travels while inner elements are computed.
+template <class T>
+void FieldOf<T>::begin_messages() {
+  if (part_.neighbours.empty()) return;
+  const auto w = static_cast<std::size_t>(on_cpu() ? lanes_ : 1);
+  for_each(stream_, send_at_.size(),
+           PackRows<T>{force_.view().data, w, send_at_.view().data, send_.view().data});
+  send_.download_async(stream_, sending_.span());
+  messages_.clear();
+  for (const auto& neighbour : part_.neighbours)
+    messages_.push_back(comm_.irecv(std::as_writable_bytes(receiving_.span().subspan(
+                                        3 * neighbour.first_received, 3 * neighbour.received)),
+                                    neighbour.rank));
+  stream_.wait();
+  std::size_t at = 0;
+  for (const auto& neighbour : part_.neighbours) {
+    const std::size_t count = 3 * neighbour.send.size();
+    messages_.push_back(comm_.isend(std::as_bytes(sending_.span().subspan(at, count)), neighbour.rank));
+    at += count;
+  }
+}
+
+template <class T>
+void FieldOf<T>::end_messages() {
+  if (part_.neighbours.empty()) return;
+  wait_all(messages_);
+  messages_.clear();
+  receive_.upload_async(stream_, receiving_.span());
+  const auto w = static_cast<std::size_t>(on_cpu() ? lanes_ : 1);
+  for_each(stream_, receive_at_.size(),
+           UnpackRows<T>{receive_.view().data, receive_at_.view().data, force_.view().data, w});
+}
+
+template <class T>
+template <class Use>
+void FieldOf<T>::with_sum(const Use& use) {
+  const auto *first = first_.view().data, *at = at_.view().data;
+  auto* const quads = reinterpret_cast<Vec4<T>*>(force_.view().data);
+  if (on_cpu())
+    use(Contributions<ForceRows<T>, T>{first, at, {force_.view().data, static_cast<std::size_t>(lanes_)}});
+  else if (fixed_) use(Contributions<ForceQuads<T>, T>{first, at, {quads}});
+  else use(AddedForces<T>{quads});
+}
+
+template <class T>
+template <class Sum>
+void FieldOf<T>::leap(const Sum& sum) {
+  for_each(stream_, part_.points, Leap<Sum, T>{sum, w_.view().data, u_.view().data});
+  for_each(stream_, absorbing_.size(),
+           LeapAndLeave<Sum, T>{sum, absorbing_.view().data, leaving_.view().data, w_.view().data,
+                                u_.view().data});
+}
+
+/// w += Δt²/m (F − K u), u += w.
+template <class T>
+void FieldOf<T>::step() {
+  compute(true);
+  begin_messages();
+  compute(false);
+  end_messages();
+  with_sum([&](const auto& sum) { leap(sum); });
+  for_each(stream_, pushed_.size(),
+           Push<T>{pushed_.view().data, push_first_.view().data, push_source_.view().data,
+                   push_change_.view().data, courses_.view().data + rows_ * sources_, w_.view().data,
+                   u_.view().data});
+  for_each(stream_, receivers_,
+           Record<T>{receiver_points_.view().data, receiver_weight_.view().data, each_, w_.view().data,
+                     series_.view().data + 3 * receivers_ * rows_});
+  ++rows_;
+}
+
+template <class T>
+void FieldOf<T>::load_courses(std::span<const double> courses) {
+  const std::vector<T> rounded(courses.begin(), courses.end());
+  courses_.upload(stream_, rounded);
+  rows_ = 0;
+}
+
+template <class T>
+std::vector<double> FieldOf<T>::take_series() {
+  std::vector<T> rows(3 * receivers_ * rows_);
+  series_.download(stream_, rows);
+  rows_ = 0;
+  return {rows.begin(), rows.end()};
+}
+
+template <class T>
+Field::State FieldOf<T>::state() {
+  std::vector<Vec4<T>> values(part_.points);
+  State state;
+  const auto take = [&](const Buffer<Vec4<T>>& from, std::vector<double>& to) {
+    from.download(stream_, values);
+    for (const auto& v : values) to.insert(to.end(), {v.x, v.y, v.z});
+  };
+  take(u_, state.displacement);
+  take(w_, state.change);
+  return state;
+}
+
+template <class T>
+void FieldOf<T>::set_state(const State& state) {
+  std::vector<Vec4<T>> values(part_.points);
+  const auto put = [&](const std::vector<double>& from, Buffer<Vec4<T>>& to) {
+    to.download(stream_, values);
+    for (std::size_t p = 0; p < part_.points; ++p) {
+      values[p].x = static_cast<T>(from[3 * p]);
+      values[p].y = static_cast<T>(from[3 * p + 1]);
+      values[p].z = static_cast<T>(from[3 * p + 2]);
+    }
+    to.upload(stream_, values);
+  };
+  put(state.displacement, u_);
+  put(state.change, w_);
+}
+
+/// Sum of the contributions, by a step from rest with Δt² / m = 1.
+template <class Sum, class T>
+struct JustSum {
+  Sum forces;
+  Vec4<T>* out;
+  TERRANE_FN void operator()(std::size_t point) const {
+    forces.sum(point, out[point].x, out[point].y, out[point].z);
+    out[point].w = 0;
+  }
+};
+
+template <class T>
+std::vector<double> FieldOf<T>::forces() {
+  compute(true);
+  begin_messages();
+  compute(false);
+  end_messages();
+  Buffer<Vec4<T>> out(stream_.device(), part_.points);
+  with_sum([&](const auto& sum) {
+    for_each(stream_, part_.points, JustSum<std::decay_t<decltype(sum)>, T>{sum, out.view().data});
+  });
+  std::vector<Vec4<T>> values(part_.points);
+  out.download(stream_, values);
+  std::vector<double> all;
+  for (const auto& v : values) all.insert(all.end(), {v.x, v.y, v.z});
+  return all;
+}
+
+}  // namespace
+
+std::unique_ptr<Field> make_field(const Problem& problem, Part part, const FieldOptions& options,
+                                  Comm& comm) {
+  if (problem.precision == Precision::single_precision)
+    return std::make_unique<FieldOf<float>>(problem, std::move(part), options, comm);
+  return std::make_unique<FieldOf<double>>(problem, std::move(part), options, comm);
+}
+
+}  // namespace terrane::elastic

@@ -1,0 +1,48 @@
+// The state of one rank's part, and its steps. All members are collective.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/parallel/device/device.hpp"
+#include "terrane/physics/elastic/part.hpp"
+#include "terrane/physics/elastic/problem.hpp"
+
+namespace terrane::elastic {
+
+class Field {
+ public:
+  virtual ~Field() = default;
+
+  /// For the next steps, as many as there are rows: each source's course at the instant where a step begins
+  /// (as to_leapfrog left it).  courses [rows][sources]
+  virtual void load_courses(std::span<const double> courses) = 0;
+  /// From one instant to the next.
+  virtual void step() = 0;
+  /// Changes at this rank's receivers, one row [receivers of the part][3] for each step since load_courses().
+  virtual std::vector<double> take_series() = 0;
+
+  /// [points][3] of the part: u at the last instant, and w = Δt v half a step before it.
+  struct State {
+    std::vector<double> displacement, change;
+  };
+  virtual State state() = 0;
+  virtual void set_state(const State& state) = 0;
+  /// −K u at the present displacement, summed. [points][3]
+  virtual std::vector<double> forces() = 0;
+  virtual void wait() = 0;
+  virtual const Part& part() const noexcept = 0;
+};
+
+/// plain: computed by the slow twin of the kernels, on the CPU. most_rows: of load_courses().
+struct FieldOptions {
+  Device device{Device::Kind::cpu, -1};
+  int threads = 0;
+  std::size_t most_rows = 1;
+  bool plain = false;
+};
+std::unique_ptr<Field> make_field(const Problem& problem, Part part, const FieldOptions& options, Comm& comm);
+
+}  // namespace terrane::elastic

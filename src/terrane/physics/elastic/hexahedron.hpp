@@ -1,0 +1,108 @@
+// The shape of an element: a brick with eight corners, and the trilinear map from the cube [−1, 1]³ to it.
+//
+//   x(ξ) = m0 + m1 ξ + m2 η + m3 ζ + m4 ξη + m5 ηζ + m6 ξζ + m7 ξηζ
+//   J_r = ∂x/∂ξ_r,   c_r = J_{r+1} × J_{r+2} (cofactors),   det = J_0 · c_0,   ∂ξ_r/∂x_d = c_rd / det
+//   outward normal and area of a face ξ_r = ±1:  n = ± c_r / |c_r|,  dS = |c_r| dξ dη
+//
+// Corners are numbered by bits: 1 for ξ = 1, 2 for η = 1, 4 for ζ = 1.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace terrane::elastic {
+
+using Vector = std::array<double, 3>;
+
+inline double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+inline Vector cross(const Vector& a, const Vector& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+inline double norm(const Vector& a) { return std::sqrt(dot(a, a)); }
+
+struct Hexahedron {
+  std::array<Vector, 8> corner;
+  std::array<Vector, 8> monomial;  ///< m0 … m7
+
+  explicit Hexahedron(const std::array<Vector, 8>& corners) : corner(corners) {
+    // ⅛ Σ of the corners with the signs of the monomial there
+    constexpr int bits[8] = {0, 1, 2, 4, 3, 6, 5, 7};
+    for (std::size_t m = 0; m < 8; ++m)
+      for (std::size_t d = 0; d < 3; ++d) {
+        double sum = 0;
+        for (int a = 0; a < 8; ++a) {
+          const int minus = __builtin_popcount(static_cast<unsigned>(bits[m] & ~a)) & 1;
+          sum += (minus ? -1 : 1) * corner[static_cast<std::size_t>(a)][d];
+        }
+        monomial[m][d] = sum / 8;
+      }
+  }
+
+  Vector at(const Vector& xi) const {
+    const double m[8] = {
+        1, xi[0], xi[1], xi[2], xi[0] * xi[1], xi[1] * xi[2], xi[0] * xi[2], xi[0] * xi[1] * xi[2]};
+    Vector x{};
+    for (std::size_t k = 0; k < 8; ++k)
+      for (std::size_t d = 0; d < 3; ++d) x[d] += m[k] * monomial[k][d];
+    return x;
+  }
+
+  struct Map {
+    std::array<Vector, 3> tangent, cofactor;  ///< J_r, c_r
+    double det;
+  };
+  Map map(const Vector& xi) const {
+    Map map;
+    for (std::size_t d = 0; d < 3; ++d) {
+      const auto m = [&](std::size_t k) { return monomial[k][d]; };
+      map.tangent[0][d] = m(1) + m(4) * xi[1] + m(6) * xi[2] + m(7) * xi[1] * xi[2];
+      map.tangent[1][d] = m(2) + m(4) * xi[0] + m(5) * xi[2] + m(7) * xi[0] * xi[2];
+      map.tangent[2][d] = m(3) + m(5) * xi[1] + m(6) * xi[0] + m(7) * xi[0] * xi[1];
+    }
+    for (std::size_t r = 0; r < 3; ++r)
+      map.cofactor[r] = cross(map.tangent[(r + 1) % 3], map.tangent[(r + 2) % 3]);
+    map.det = dot(map.tangent[0], map.cofactor[0]);
+    return map;
+  }
+
+  /// The shortest edge.
+  double shortest() const {
+    double least = INFINITY;
+    for (std::size_t a = 0; a < 8; ++a)
+      for (std::size_t bit = 1; bit < 8; bit *= 2)
+        if (!(a & bit)) {
+          Vector e;
+          for (std::size_t d = 0; d < 3; ++d) e[d] = corner[a + bit][d] - corner[a][d];
+          least = std::min(least, norm(e));
+        }
+    return least;
+  }
+
+  /// ξ of the point of the element that is nearest to x, and how far from x it is (0 inside): Newton, kept in
+  /// the cube at every step.
+  struct Place {
+    Vector xi;
+    double distance;
+  };
+  Place locate(const Vector& x) const {
+    Place place{{0, 0, 0}, 0};
+    for (int iteration = 0; iteration < 30; ++iteration) {
+      const auto now = at(place.xi);
+      const auto m = map(place.xi);
+      const Vector miss{x[0] - now[0], x[1] - now[1], x[2] - now[2]};
+      double moved = 0;
+      for (std::size_t r = 0; r < 3; ++r) {
+        const double next = std::fmin(1.0, std::fmax(-1.0, place.xi[r] + dot(m.cofactor[r], miss) / m.det));
+        moved = std::fmax(moved, std::fabs(next - place.xi[r]));
+        place.xi[r] = next;
+      }
+      if (moved < 1e-14) break;
+    }
+    const auto end = at(place.xi);
+    place.distance = norm({x[0] - end[0], x[1] - end[1], x[2] - end[2]});
+    return place;
+  }
+};
+
+}  // namespace terrane::elastic

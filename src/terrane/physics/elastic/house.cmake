@@ -1,0 +1,15 @@
+# Forces of elements, compiled once for each instruction set; chosen at run time.
+set(TERRANE_LANE_DECLARATIONS "")
+set(TERRANE_LANE_TABLE "")
+foreach(TARGET IN LISTS TERRANE_INSTRUCTION_SETS)
+  set(source ${PROJECT_BINARY_DIR}/generated/elastic/lanes_${TARGET}.cpp)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/kernels/lanes.cpp.in ${source} @ONLY)
+  target_sources(terrane_physics_elastic PRIVATE ${source})
+  terrane_kernel(${source} ${TARGET})
+  foreach(REAL float double)
+    string(APPEND TERRANE_LANE_DECLARATIONS "const LaneKernels<${REAL}>& lane_kernels_${REAL}_${TARGET}();\n")
+  endforeach()
+  string(APPEND TERRANE_LANE_TABLE "    LaneTarget{\"${TARGET}\", lane_kernels_float_${TARGET}, lane_kernels_double_${TARGET}},\n")
+endforeach()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/kernels/lane_table.hpp.in
+  ${PROJECT_BINARY_DIR}/generated/terrane/physics/elastic/kernels/lane_table.hpp @ONLY)

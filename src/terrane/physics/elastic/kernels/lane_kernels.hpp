@@ -1,0 +1,202 @@
+// Included once for each instruction set, with TERRANE_SIMD_TARGET its name (house.cmake).
+#include "terrane/physics/elastic/kernels/lanes.hpp"
+#include "terrane/physics/elastic/stress.hpp"
+
+#if defined(__AVX512F__)
+#define TERRANE_LANE_BYTES 64
+#elif defined(__AVX__)
+#define TERRANE_LANE_BYTES 32
+#else
+#define TERRANE_LANE_BYTES 16
+#endif
+
+namespace terrane::elastic::TERRANE_SIMD_TARGET {
+
+inline constexpr int lane_bytes = TERRANE_LANE_BYTES;
+template <class T>
+inline constexpr int lanes_of = lane_bytes / static_cast<int>(sizeof(T));
+template <class T, int W>
+struct Vectors {
+  using type [[gnu::vector_size(W * sizeof(T))]] = T;
+};
+template <class T>
+using Lanes = typename Vectors<T, lanes_of<T>>::type;
+
+/// x, y, z of a point in each lane.
+template <class T>
+TERRANE_FN void gather(const Vec4<T>* from, const std::uint32_t* point, Lanes<T>& x, Lanes<T>& y,
+                       Lanes<T>& z) {
+  for (int l = 0; l < lanes_of<T>; ++l) {
+    const Vec4<T>& v = from[point[l]];
+    x[l] = v.x;
+    y[l] = v.y;
+    z[l] = v.z;
+  }
+}
+
+/// N: points in each direction, 0 where only `points` knows.
+template <class T, int N>
+struct Contraction {
+  using V = Lanes<T>;
+  const EvenOdd<T>& m;
+  int points;
+
+  TERRANE_FN void operator()(const V* u, int stride, V* d, int step) const {
+    const int p = N ? N : points, half = p / 2;
+    constexpr int most = N ? N / 2 : most_points / 2;
+    V e[most], o[most];
+    const V middle = u[half * stride];
+    for (int l = 0; l < half; ++l) {
+      e[l] = u[l * stride] + u[(p - 1 - l) * stride];
+      o[l] = u[l * stride] - u[(p - 1 - l) * stride];
+    }
+    for (int i = 0; i < half; ++i) {
+      V even = m.even[i][0] * e[0], odd = m.odd[i][0] * o[0];
+      for (int l = 1; l < half; ++l) {
+        even += m.even[i][l] * e[l];
+        odd += m.odd[i][l] * o[l];
+      }
+      if (p % 2) even += m.even[i][half] * middle;
+      d[i * step] = odd + even;
+      d[(p - 1 - i) * step] = odd - even;
+    }
+    if (p % 2) {
+      V sum = m.middle[0] * o[0];
+      for (int l = 1; l < half; ++l) sum += m.middle[l] * o[l];
+      d[half * step] = sum;
+    }
+  }
+};
+
+/// What the shape says at one point: the rows a_r that gradients and fluxes are made with, and the factor of
+/// the stress, so that F_r = factor σ·a_r.
+template <class T, bool trilinear>
+struct ShapeOfLanes;
+template <class T>
+struct ShapeOfLanes<T, false> {
+  using V = Lanes<T>;
+  V a[9], factor;
+  TERRANE_FN explicit ShapeOfLanes(const V* s) : factor(s[9]) {
+    for (int n = 0; n < 9; ++n) a[n] = s[n];
+  }
+  TERRANE_FN void layer(T) {}
+  TERRANE_FN void row(T) {}
+  TERRANE_FN void point(T) {}
+};
+template <class T>
+struct ShapeOfLanes<T, true> {
+  using V = Lanes<T>;
+  const V* m;  // m1 … m7, three components each
+  V p1[3], p2[3], p4[3], q3[3], q6[3], j0[3], a[9], factor;
+  TERRANE_FN explicit ShapeOfLanes(const V* s) : m(s) {}
+  TERRANE_FN void layer(T zeta) {
+    for (int d = 0; d < 3; ++d) {
+      p1[d] = m[d] + m[15 + d] * zeta;
+      p2[d] = m[3 + d] + m[12 + d] * zeta;
+      p4[d] = m[9 + d] + m[18 + d] * zeta;
+    }
+  }
+  TERRANE_FN void row(T eta) {
+    for (int d = 0; d < 3; ++d) {
+      j0[d] = p1[d] + p4[d] * eta;
+      q3[d] = m[6 + d] + m[12 + d] * eta;
+      q6[d] = m[15 + d] + m[18 + d] * eta;
+    }
+  }
+  TERRANE_FN void point(T xi) {
+    V j1[3], j2[3];
+    for (int d = 0; d < 3; ++d) {
+      j1[d] = p2[d] + p4[d] * xi;
+      j2[d] = q3[d] + q6[d] * xi;
+    }
+    for (int d = 0; d < 3; ++d) {
+      const int f = (d + 1) % 3, g = (d + 2) % 3;
+      a[d] = j1[f] * j2[g] - j1[g] * j2[f];
+      a[3 + d] = j2[f] * j0[g] - j2[g] * j0[f];
+      a[6 + d] = j0[f] * j1[g] - j0[g] * j1[f];
+    }
+    factor = T(1) / (j0[0] * a[0] + j0[1] * a[1] + j0[2] * a[2]);
+  }
+};
+
+template <class T, int N, bool trilinear, bool isotropic>
+void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size_t first, std::size_t last) {
+  using V = Lanes<T>;
+  constexpr int W = lanes_of<T>, most = N ? N : most_points;
+  const int p = N ? N : tables.points, p2 = p * p, p3 = p2 * p;
+  // u: displacement, and of layers that are done what two of three fluxes contribute. z: derivative along ζ,
+  // and then the flux along ζ.
+  alignas(64) V u[3][most * most * most], z[3][most * most * most], x[3][most * most], y[3][most * most];
+  const Contraction<T, N> derivative{tables.derivative, p}, transposed{tables.transposed, p};
+  const T* const w = tables.w;
+  for (std::size_t block = first; block < last; ++block) {
+    const std::uint32_t* const point = work.point + block * static_cast<std::size_t>(p3 * W);
+    for (int n = 0; n < p3; ++n) gather(work.displacement, point + n * W, u[0][n], u[1][n], u[2][n]);
+    const V* const rock =
+        reinterpret_cast<const V*>(work.rock) + block * static_cast<std::size_t>(rock_numbers(isotropic));
+    ShapeOfLanes<T, trilinear> shape(reinterpret_cast<const V*>(work.shape) +
+                                     block * static_cast<std::size_t>(shape_numbers(trilinear)));
+    for (int c = 0; c < 3; ++c)
+      for (int n = 0; n < p2; ++n) derivative(&u[c][n], p2, &z[c][n], p2);
+
+    for (int k = 0; k < p; ++k) {
+      shape.layer(tables.x[k]);
+      for (int c = 0; c < 3; ++c)
+        for (int j = 0; j < p; ++j) {
+          derivative(&u[c][k * p2 + j * p], 1, &x[c][j * p], 1);
+          derivative(&u[c][k * p2 + j], p, &y[c][j], p);
+        }
+      for (int j = 0; j < p; ++j) {
+        shape.row(tables.x[j]);
+        for (int i = 0; i < p; ++i) {
+          shape.point(tables.x[i]);
+          const int q = j * p + i, n = k * p2 + q;
+          const V* const a = shape.a;
+          V gradient[3][3], stress[6];
+          for (int c = 0; c < 3; ++c)
+            for (int d = 0; d < 3; ++d)
+              gradient[c][d] = x[c][q] * a[d] + y[c][q] * a[3 + d] + z[c][n] * a[6 + d];
+          if constexpr (isotropic) {
+            const V lambda = rock[0] * shape.factor, mu = rock[1] * shape.factor;
+            isotropic_stress(gradient, lambda, mu, stress);
+          } else {
+            anisotropic_stress(
+                gradient, shape.factor, [&](int m) { return rock[m]; }, stress);
+          }
+          flux(stress, a[0], a[1], a[2], x[0][q], x[1][q], x[2][q]);
+          flux(stress, a[3], a[4], a[5], y[0][q], y[1][q], y[2][q]);
+          flux(stress, a[6], a[7], a[8], z[0][n], z[1][n], z[2][n]);
+        }
+      }
+      for (int c = 0; c < 3; ++c) {
+        V* const sum = &u[c][k * p2];
+        V d[most];
+        for (int j = 0; j < p; ++j) {
+          transposed(&x[c][j * p], 1, d, 1);
+          for (int i = 0; i < p; ++i) sum[j * p + i] = (w[j] * w[k]) * d[i];
+        }
+        for (int i = 0; i < p; ++i) {
+          transposed(&y[c][i], p, d, 1);
+          for (int j = 0; j < p; ++j) sum[j * p + i] += (w[i] * w[k]) * d[j];
+        }
+      }
+    }
+    V* const force = reinterpret_cast<V*>(work.force) + block * static_cast<std::size_t>(3 * p3);
+    for (int c = 0; c < 3; ++c)
+      for (int q = 0; q < p2; ++q) {
+        V d[most];
+        transposed(&z[c][q], p2, d, 1);
+        const T across = w[q % p] * w[q / p];
+        for (int k = 0; k < p; ++k) force[3 * (k * p2 + q) + c] = -(u[c][k * p2 + q] + across * d[k]);
+      }
+  }
+}
+
+template <class T>
+inline const LaneKernels<T> lane_kernels{lanes_of<T>,
+                                         {{{lane_forces<T, 0, false, false>, lane_forces<T, 0, false, true>},
+                                           {lane_forces<T, 0, true, false>, lane_forces<T, 0, true, true>}},
+                                          {{lane_forces<T, 5, false, false>, lane_forces<T, 5, false, true>},
+                                           {lane_forces<T, 5, true, false>, lane_forces<T, 5, true, true>}}}};
+
+}  // namespace terrane::elastic::TERRANE_SIMD_TARGET

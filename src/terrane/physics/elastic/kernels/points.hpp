@@ -1,0 +1,183 @@
+// What happens at the points: forces are added and the step is taken in one pass, so that a point's numbers
+// are read and written once.
+//
+//   w⁺ = w + Δt²/m Σ f,   u⁺ = u + w⁺
+//
+// Memory traffic per point in single precision: u and w read and written, 64 B; per contribution 12 or 16 B
+// and its number, 4 B. An element of degree 4 has 65 points of its own and 125 contributions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "terrane/base/function.hpp"
+#include "terrane/physics/elastic/kernels/numbers.hpp"
+
+namespace terrane::elastic {
+
+/// Forces as lanes leave them: a component every `stride` numbers.
+template <class T>
+struct ForceRows {
+  const T* data;
+  std::size_t stride;
+  TERRANE_FN void add(std::uint32_t at, T& x, T& y, T& z) const {
+    const T* const f = data + at;
+    x += f[0];
+    y += f[stride];
+    z += f[2 * stride];
+  }
+};
+
+/// Forces as threads of a device leave them.
+template <class T>
+struct ForceQuads {
+  const Vec4<T>* data;
+  TERRANE_FN void add(std::uint32_t at, T& x, T& y, T& z) const {
+    const Vec4<T> f = data[at];
+    x += f.x;
+    y += f.y;
+    z += f.z;
+  }
+};
+
+/// Contributions of a point, in the order of elements.
+template <class Forces, class T>
+struct Contributions {
+  const std::uint32_t *first, *at;
+  Forces force;
+  TERRANE_FN void sum(std::size_t point, T& x, T& y, T& z) const {
+    x = y = z = 0;
+    for (std::uint32_t n = first[point]; n < first[point + 1]; ++n) force.add(at[n], x, y, z);
+  }
+};
+/// They were added already, by atomic additions; the next step begins at zero.
+template <class T>
+struct AddedForces {
+  Vec4<T>* force;
+  TERRANE_FN void sum(std::size_t point, T& x, T& y, T& z) const {
+    const Vec4<T> f = force[point];
+    x = f.x;
+    y = f.y;
+    z = f.z;
+    force[point] = {0, 0, 0, 0};
+  }
+};
+
+template <class Sum, class T>
+struct Leap {
+  Sum forces;
+  Vec4<T>*w, *u;
+  TERRANE_FN void operator()(std::size_t point) const {
+    Vec4<T> now = w[point], at = u[point];
+    if (now.w == 0) return;  // waves leave here: LeapAndLeave
+    T x, y, z;
+    forces.sum(point, x, y, z);
+    now.x += now.w * x;
+    now.y += now.w * y;
+    now.z += now.w * z;
+    w[point] = now;
+    at.x += now.x;
+    at.y += now.y;
+    at.z += now.z;
+    u[point] = at;
+  }
+};
+
+/// w⁺ = R (2 w + Δt²/m Σ f) − w at the points through which waves leave.
+template <class Sum, class T>
+struct LeapAndLeave {
+  Sum forces;
+  const std::uint32_t* points;
+  const T* leaving;  // [points][7]: R, Δt²/m
+  Vec4<T>*w, *u;
+  TERRANE_FN void operator()(std::size_t n) const {
+    const std::uint32_t point = points[n];
+    const T* const r = leaving + 7 * n;
+    Vec4<T> now = w[point], at = u[point];
+    T x, y, z;
+    forces.sum(point, x, y, z);
+    x = now.x + now.x + r[6] * x;
+    y = now.y + now.y + r[6] * y;
+    z = now.z + now.z + r[6] * z;
+    now.x = r[0] * x + r[5] * y + r[4] * z - now.x;
+    now.y = r[5] * x + r[1] * y + r[3] * z - now.y;
+    now.z = r[4] * x + r[3] * y + r[2] * z - now.z;
+    w[point] = now;
+    at.x += now.x;
+    at.y += now.y;
+    at.z += now.z;
+    u[point] = at;
+  }
+};
+
+/// Adds what sources change at a point, in their order.
+template <class T>
+struct Push {
+  const std::uint32_t *points, *first;  // first[n] … first[n + 1] − 1 act on points[n]
+  const std::uint32_t* source;
+  const T* change;  // [.][3]
+  const T* course;  // [sources] now
+  Vec4<T>*w, *u;
+  TERRANE_FN void operator()(std::size_t n) const {
+    T x = 0, y = 0, z = 0;
+    for (std::uint32_t s = first[n]; s < first[n + 1]; ++s) {
+      const T now = course[source[s]];
+      x += change[3 * s] * now;
+      y += change[3 * s + 1] * now;
+      z += change[3 * s + 2] * now;
+    }
+    Vec4<T>&v = w[points[n]], &at = u[points[n]];
+    v.x += x;
+    v.y += y;
+    v.z += z;
+    at.x += x;
+    at.y += y;
+    at.z += z;
+  }
+};
+
+/// Change of the displacement at receivers over the last step.
+template <class T>
+struct Record {
+  const std::uint32_t* points;  // [receivers][points of an element]
+  const T* weight;              // the same
+  std::size_t each;
+  const Vec4<T>* w;
+  T* series;  // [receivers][3]
+  TERRANE_FN void operator()(std::size_t receiver) const {
+    T x = 0, y = 0, z = 0;
+    for (std::size_t n = receiver * each; n < (receiver + 1) * each; ++n) {
+      const Vec4<T>& v = w[points[n]];
+      x += weight[n] * v.x;
+      y += weight[n] * v.y;
+      z += weight[n] * v.z;
+    }
+    series[3 * receiver] = x;
+    series[3 * receiver + 1] = y;
+    series[3 * receiver + 2] = z;
+  }
+};
+
+/// Contributions that another rank needs, as they are.
+template <class T>
+struct PackRows {
+  const T* force;
+  std::size_t stride;
+  const std::uint32_t* at;
+  T* out;
+  TERRANE_FN void operator()(std::size_t n) const {
+    for (std::size_t c = 0; c < 3; ++c) out[3 * n + c] = force[at[n] + c * stride];
+  }
+};
+template <class T>
+struct UnpackRows {
+  const T* in;
+  const std::uint32_t* at;
+  T* force;
+  std::size_t stride;
+  TERRANE_FN void operator()(std::size_t n) const {
+    for (std::size_t c = 0; c < 3; ++c) force[at[n] + c * stride] = in[3 * n + c];
+  }
+};
+
+}  // namespace terrane::elastic

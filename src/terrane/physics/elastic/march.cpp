@@ -1,0 +1,266 @@
+#include "terrane/physics/elastic/march.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/elastic/checkpoint.hpp"
+#include "terrane/physics/elastic/field.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::elastic {
+
+namespace {
+
+/// Steps between two looks at the clock, at what is recorded and at the user's wish to stop.
+constexpr std::size_t rows_at_once = 20;
+
+/// Value of every source's course where each step begins, [steps][sources].
+std::vector<double> courses_of(const Problem& problem) {
+  const std::size_t steps = problem.steps(), sources = problem.sources.size();
+  std::vector<double> all(steps * sources);
+  for_each(sources, 0, [&](std::size_t s) {
+    const auto& course = problem.sources[s].course;
+    const auto at = [&](std::size_t n) {
+      return course.at(problem.begin + static_cast<double>(n) * problem.step);
+    };
+    std::vector<double> changes(steps);
+    for (std::size_t n = 0; n < steps; ++n) changes[n] = at(n + 1) - at(n);
+    if (problem.remove_dispersion) changes = to_leapfrog(changes);
+    double now = at(0);
+    for (std::size_t n = 0; n < steps; ++n) {
+      all[n * sources + s] = now;
+      now += changes[n];
+    }
+  });
+  return all;
+}
+
+/// One rank's part, and what it hands to rank 0.
+class Rank {
+ public:
+  Rank(const Problem& problem, Device device, int threads, Comm& comm, const Outcome& before)
+      : problem_(problem),
+        comm_(comm),
+        courses_(courses_of(problem)),
+        field_(make_field(problem, make_part(problem, comm.rank(), comm.size()),
+                          {device, threads, rows_at_once, false}, comm)) {
+    if (before.first_step == 0) return;
+    const auto& part = field_->part();
+    const std::size_t each = problem.points_of_element();
+    Field::State state{std::vector<double>(3 * part.points), std::vector<double>(3 * part.points)};
+    for (std::size_t e = 0; e < part.elements.size(); ++e)
+      for (std::size_t k = 0; k < 3 * each; ++k) {
+        const std::size_t from = part.elements[e] * 3 * each + k,
+                          to = 3 * part.point[e * each + k / 3] + k % 3;
+        state.displacement[to] = before.displacement[from];
+        state.change[to] = before.change[from];
+      }
+    field_->set_state(state);
+  }
+
+  /// Steps first … last − 1, and their rows in `out` on rank 0. Returns whether all that was recorded is
+  /// finite.
+  void advance(std::size_t first, std::size_t last, Outcome& out) {
+    const std::size_t sources = problem_.sources.size();
+    field_->load_courses(std::span(courses_).subspan(first * sources, (last - first) * sources));
+    for (std::size_t n = first; n < last; ++n) field_->step();
+    const auto mine = field_->take_series();
+    std::vector<std::uint32_t> receivers;
+    for (const auto& r : field_->part().receivers) receivers.push_back(r.receiver);
+    const auto numbers = comm_.gather(std::as_bytes(std::span(receivers)), 0);
+    const auto rows = comm_.gather(std::as_bytes(std::span(mine)), 0);
+    if (comm_.rank() != 0) return;
+    const std::size_t all = 3 * problem_.receivers.size();
+    for (std::size_t rank = 0; rank < rows.size(); ++rank) {
+      std::vector<std::uint32_t> which(numbers[rank].size() / sizeof(std::uint32_t));
+      std::vector<double> values(rows[rank].size() / sizeof(double));
+      if (!which.empty()) std::memcpy(which.data(), numbers[rank].data(), numbers[rank].size());
+      if (!values.empty()) std::memcpy(values.data(), rows[rank].data(), rows[rank].size());
+      for (std::size_t n = first; n < last; ++n)
+        for (std::size_t r = 0; r < which.size(); ++r)
+          for (std::size_t c = 0; c < 3; ++c)
+            out.changes[n * all + 3 * which[r] + c] = values[((n - first) * which.size() + r) * 3 + c];
+    }
+  }
+
+  /// The state of all elements, on rank 0.
+  void gather(Outcome& out) {
+    const auto& part = field_->part();
+    const std::size_t each = problem_.points_of_element();
+    const auto state = field_->state();
+    std::vector<double> mine;
+    for (std::size_t n = 0; n < part.point.size(); ++n)
+      for (const auto* values : {&state.displacement, &state.change})
+        for (std::size_t c = 0; c < 3; ++c) mine.push_back((*values)[3 * part.point[n] + c]);
+    const auto elements = comm_.gather(std::as_bytes(std::span(part.elements)), 0);
+    const auto all = comm_.gather(std::as_bytes(std::span(mine)), 0);
+    if (comm_.rank() != 0) return;
+    out.displacement.resize(problem_.mesh.size() * each * 3);
+    out.change.resize(out.displacement.size());
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      std::vector<std::uint32_t> which(elements[rank].size() / sizeof(std::uint32_t));
+      std::vector<double> values(all[rank].size() / sizeof(double));
+      if (which.empty()) continue;
+      std::memcpy(which.data(), elements[rank].data(), elements[rank].size());
+      std::memcpy(values.data(), all[rank].data(), all[rank].size());
+      for (std::size_t e = 0; e < which.size(); ++e)
+        for (std::size_t k = 0; k < 3 * each; ++k) {
+          const std::size_t from = (e * each + k / 3) * 6 + k % 3, to = which[e] * 3 * each + k;
+          out.displacement[to] = values[from];
+          out.change[to] = values[from + 3];
+        }
+    }
+  }
+
+ private:
+  const Problem& problem_;
+  Comm& comm_;
+  std::vector<double> courses_;
+  std::unique_ptr<Field> field_;
+};
+
+enum class After { stop, keep, go_on };  // in the order in which they prevail
+
+/// Every rank: from step `first` to the end. ask(done): what this rank wants. keep(done): on all ranks.
+template <class Ask, class Keep>
+bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, Outcome& out, const Ask& ask,
+             const Keep& keep) {
+  const std::size_t steps = problem.steps();
+  for (std::size_t n = first; n < steps;) {
+    const std::size_t next = std::min(n + rows_at_once, steps);
+    rank.advance(n, next, out);
+    const auto wish = static_cast<After>(comm.lowest(static_cast<int>(ask(n, next))));
+    n = next;
+    if (wish == After::stop) return false;
+    if (wish == After::keep) keep(n);
+  }
+  return true;
+}
+
+void check_finite(const Problem& problem, const Outcome& out, std::size_t first, std::size_t last) {
+  const std::size_t all = 3 * problem.receivers.size();
+  for (std::size_t n = first * all; n < last * all; ++n)
+    if (!std::isfinite(out.changes[n]))
+      throw InputError(
+          "elastic: step",
+          fmt::format("the waves at receiver {} are no numbers any more after {} steps", n % all / 3 + 1,
+                      n / all + 1),
+          "The steps were too long for the mesh, or the source too strong for single precision.");
+}
+
+}  // namespace
+
+Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
+  Alone alone;
+  Progress silent;
+  Comm& comm = runtime.comm ? *runtime.comm : alone;
+  Progress& progress = runtime.progress ? *runtime.progress : silent;
+  auto keeping = runtime.checkpoint;
+  Outcome out;
+  if (keeping.resume && !keeping.file.empty()) out.first_step = read_checkpoint(keeping.file, problem, out);
+  const Device device = resolve(shared_device(runtime.device, comm), comm.on_node().index);
+  try {
+    if (comm.size() > 1) {
+      call(comm, "elastic");
+      Packet packet;
+      problem.put_into(packet);
+      packet.put(out.first_step), packet.put(out.displacement), packet.put(out.change);
+      packet.put(device.kind);
+      packet.put(runtime.threads);
+      packet.put(what);
+      packet.broadcast(comm);
+    }
+    Rank rank(problem, device, runtime.threads, comm, out);
+    out.changes.resize(problem.steps() * problem.receivers.size() * 3);
+    using Clock = std::chrono::steady_clock;
+    const auto seconds_since = [](Clock::time_point t) {
+      return std::chrono::duration<double>(Clock::now() - t).count();
+    };
+    const auto begin = Clock::now();
+    auto last_kept = begin;
+    progress.start("elastic", problem.steps());
+    progress.advance(out.first_step);
+    const auto ask = [&](std::size_t before, std::size_t done) {
+      progress.advance(done - before);
+      if (progress.cancelled()) return After::stop;
+      check_finite(problem, out, before, done);
+      const bool long_run = seconds_since(begin) * static_cast<double>(problem.steps() - out.first_step) >=
+                            keeping.least_run * static_cast<double>(done - out.first_step);
+      const bool due = !keeping.file.empty() && long_run && seconds_since(last_kept) >= keeping.interval;
+      return due && done < problem.steps() ? After::keep : After::go_on;
+    };
+    const auto keep = [&](std::size_t done) {
+      rank.gather(out);
+      try {
+        write_checkpoint(keeping.file, problem, done, out);
+      } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
+        out.warnings.push_back(std::string("no checkpoint was kept: ") + error.what());
+        keeping.file.clear();
+      }
+      last_kept = Clock::now();
+    };
+    if (!advance(rank, problem, out.first_step, comm, out, ask, keep)) throw Cancelled();
+    out.seconds = seconds_since(begin);
+    if (what == Keep::state) rank.gather(out);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (comm.size() == 1) throw;
+    throw OutOfStep("rank 0", error.what());
+  }
+  progress.finish();
+  return out;
+}
+
+void serve(Comm& comm) {
+  Packet packet;
+  packet.broadcast(comm);
+  const auto problem = Problem::from(packet);
+  Outcome before;
+  before.first_step = packet.get<std::size_t>();
+  before.displacement = packet.get_vector<double>();
+  before.change = packet.get_vector<double>();
+  const auto kind = packet.get<Device::Kind>();
+  const auto threads = packet.get<int>();
+  const auto what = packet.get<Keep>();
+  Rank rank(problem, resolve(shared_device({kind, -1}, comm), comm.on_node().index), threads, comm, before);
+  const auto ask = [](std::size_t, std::size_t) { return After::go_on; };
+  const bool done =
+      advance(rank, problem, before.first_step, comm, before, ask, [&](std::size_t) { rank.gather(before); });
+  if (done && what == Keep::state) rank.gather(before);
+}
+
+std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, Quantity quantity,
+                                int threads) {
+  const std::size_t steps = problem.steps(), traces = 3 * problem.receivers.size();
+  std::vector<double> all(traces * steps);
+  for_each(traces, threads, [&](std::size_t trace) {
+    std::vector<double> changes(steps);
+    for (std::size_t n = 0; n < steps; ++n) changes[n] = outcome.changes[n * traces + trace];
+    const bool rate = quantity == Quantity::velocity;
+    if (problem.remove_dispersion) changes = from_leapfrog(changes, rate);
+    double sum = 0;
+    for (std::size_t n = 0; n < steps; ++n) {
+      sum += changes[n];
+      all[trace * steps + n] = rate ? changes[n] / problem.step : sum;
+    }
+  });
+  return all;
+}
+
+std::vector<double> times(const Problem& problem, Quantity quantity) {
+  std::vector<double> all;
+  for (std::size_t n = 0; n < problem.steps(); ++n)
+    all.push_back(problem.begin +
+                  (static_cast<double>(n) + (quantity == Quantity::velocity ? 0.5 : 1)) * problem.step);
+  return all;
+}
+
+}  // namespace terrane::elastic

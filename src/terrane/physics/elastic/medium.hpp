@@ -1,0 +1,55 @@
+// What rock does: its density and the constants of Hooke's law.
+//
+//   σ_p = Σ_q C_pq ε_q        p, q: xx, yy, zz, yz, xz, xy; the strains of yz, xz, xy are doubled (Voigt)
+//
+// isotropic: C from ρ, v_P and v_S. Transversely isotropic about the vertical: Thomsen 1986, Geophysics 51,
+// 1954; tilted by the matrix of Bond 1943. All others: 21 constants.
+#pragma once
+
+#include <array>
+#include <string>
+
+namespace terrane::elastic {
+
+using Stiffness = std::array<std::array<double, 6>, 6>;  ///< symmetric, Pa
+
+struct Medium {
+  double density = 0;  ///< kg/m³
+  Stiffness stiffness{};
+  bool isotropic = true;  ///< then stiffness follows from lambda() and mu()
+  std::string name;       ///< for messages; may be empty
+
+  /// m/s, kg/m³
+  static Medium from_speeds(double velocity_p, double velocity_s, double density);
+  static Medium from_stiffness(const Stiffness& stiffness, double density);
+
+  double lambda() const noexcept { return stiffness[0][1]; }
+  double mu() const noexcept { return stiffness[3][3]; }
+  /// Speeds of the three plane waves that travel along a unit vector, fastest first: roots of Christoffel's
+  /// equation det(C_ijkl n_j n_l − ρ v² δ_ik) = 0, m/s.
+  std::array<double, 3> speeds(const std::array<double, 3>& direction) const;
+  /// The fastest along the axes and the diagonals of faces and cubes.
+  double fastest() const;
+  double slowest() const;
+  /// Throws InputError at `where`: a number that cannot be, or a strain that would release energy.
+  void check(const std::string& where) const;
+
+  friend bool operator==(const Medium& a, const Medium& b) {
+    return a.density == b.density && a.stiffness == b.stiffness;
+  }
+};
+
+/// Thomsen's parameters: speeds along the axis of symmetry, which is vertical.
+struct Thomsen {
+  double velocity_p = 0, velocity_s = 0, epsilon = 0, delta = 0, gamma = 0;
+};
+/// Throws InputError: there is no such C_13.
+Stiffness vertical_axis(const Thomsen& rock, double density);
+/// The axis turned by `tilt` from up towards the azimuth counted from east to north, both in degrees.
+Stiffness tilted(const Stiffness& stiffness, double tilt, double azimuth);
+
+/// Eigenvalues of a symmetric n × n matrix (n ≤ 6), ascending; Jacobi's rotations.
+template <std::size_t n>
+std::array<double, n> eigenvalues(std::array<std::array<double, n>, n> matrix);
+
+}  // namespace terrane::elastic

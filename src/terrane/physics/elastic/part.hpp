@@ -1,0 +1,69 @@
+// One rank's part of a problem: its elements in the order in which they are computed, its points, and in
+// which order what elements contribute to a point is added.
+//
+// Every point adds contributions in the order of the elements' numbers in the whole mesh, also those of other
+// ranks' elements, which come as they are and not summed. So all ranks that share a point compute the same
+// bits for it, as one rank alone would, and displacements need never be sent.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "terrane/physics/elastic/problem.hpp"
+
+namespace terrane::elastic {
+
+/// Elements of one kind, one after the other in Part::elements.
+struct Segment {
+  Shape shape;
+  bool isotropic;
+  bool outer;  ///< shares points with other ranks: computed first
+  std::size_t first, count;
+};
+
+struct Neighbour {
+  int rank;
+  std::vector<std::size_t> send;  ///< own contributions: element in Part::elements · points + point
+  std::size_t first_received, received;
+};
+
+struct PointSource {
+  std::uint32_t point, source;
+  Vector change;  ///< of w per unit of the source's course, m
+};
+
+struct PointReceiver {
+  std::uint32_t receiver;
+  std::size_t element;         ///< in Part::elements
+  std::vector<double> weight;  ///< [points of the element]
+};
+
+struct Part {
+  std::vector<std::uint32_t> elements;  ///< numbers in the mesh
+  std::vector<Segment> segments;
+  std::vector<std::uint32_t> point;  ///< [elements][points of an element]
+  std::size_t points = 0;
+
+  /// Contributions of point p: from first[p] to first[p + 1]. Each is element · points + point of an own
+  /// element, or own() + number of what is received.
+  std::vector<std::size_t> first, contribution;
+  std::size_t own() const noexcept { return point.size(); }
+  std::size_t received = 0;
+  std::vector<Neighbour> neighbours;
+
+  std::vector<double> mass;    ///< [points] kg
+  std::vector<double> factor;  ///< [points] Δt² / m
+
+  /// Points through which waves leave, and there R = (1 + ½ Δt C/m)⁻¹: xx, yy, zz, yz, xz, xy. Then
+  /// w⁺ = R (2 w + Δt² f / m) − w, centred in time.
+  std::vector<std::uint32_t> absorbing;
+  std::vector<std::array<double, 6>> leaving;
+
+  std::vector<PointSource> sources;  ///< by points, then by sources
+  std::vector<PointReceiver> receivers;
+};
+
+/// What rank `rank` of `ranks` has of a settled problem.
+Part make_part(const Problem& problem, int rank, int ranks);
+
+}  // namespace terrane::elastic

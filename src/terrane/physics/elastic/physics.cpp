@@ -1,0 +1,36 @@
+#include "terrane/physics/elastic/physics.hpp"
+
+#include "terrane/job/earth.hpp"
+#include "terrane/job/output.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/physics/elastic/simulation.hpp"
+
+namespace terrane::elastic {
+
+Physics physics() {
+  Physics elastic;
+  elastic.name = "elastic";
+  elastic.summary = "Elastic waves by spectral elements.";
+  for (const auto& all : {earth_sections(), survey_sections(), sections()})
+    elastic.sections.insert(elastic.sections.end(), all.begin(), all.end());
+  elastic.sections.push_back(Runtime::section());
+  elastic.sections.push_back(Output::section());
+  elastic.kinds = {{"mesh", "regular"}, {"model.body", "layer"}, {"survey", "list"}};
+  elastic.examples = {
+      {"mesh.box", "[0, 2000, 0, 2000, -1000, 0]"},
+      {"mesh.shape", "[20, 20, 10]"},
+      {"model.body.density", "2500"},
+      {"model.body.velocity_p", "4000"},
+      {"model.body.velocity_s", "2300"},
+      {"model.body.bottom", "-1000"},
+      {"model.body.top", "0"},
+      {"survey.height", ""},
+      {"survey.stations", "[[600, 1000, 0], [1000, 1000, 0], [1400, 1000, 0]]"},
+      {"output.files", "[\"seismograms.nc\"]"},
+  };
+  elastic.make = Simulation::from_job;
+  elastic.serve = serve;
+  return elastic;
+}
+
+}  // namespace terrane::elastic

@@ -1,0 +1,10 @@
+// Elastic waves as the list of all physics knows them.
+#pragma once
+
+#include "terrane/simulation/simulation.hpp"
+
+namespace terrane::elastic {
+
+Physics physics();
+
+}  // namespace terrane::elastic

@@ -1,0 +1,86 @@
+// Elastic waves by spectral elements.
+//
+//   ρ ü = ∇·σ + f        σ = C : ε,  ε = ½ (∇u + ∇uᵀ)
+//
+// u displacement, m; ρ density, kg/m³; C Hooke's constants, Pa; f force per volume, N/m³. Multiplied by any w
+// and integrated by parts
+//
+//   ∫ ρ w·ü = − ∫ ∇w : σ + ∫_Γ w·(σ n) + ∫ w·f
+//
+// A free surface, σ n = 0, needs nothing. Where waves leave (Lysmer & Kuhlemeyer 1969; Stacey 1988)
+//
+//   σ n = − ρ [v_P n (n·v) + v_S (v − n (n·v))]
+//
+// With polynomials through the points of `basis.hpp` in each direction of a brick, and quadrature at the same
+// points, M ü = − K u + F with diagonal M (Patera 1984; Komatitsch & Vilotte 1998, Bulletin of the
+// Seismological Society of America 88, 368). Leapfrog steps:
+//
+//   w⁺ = w + Δt² M⁻¹ (F − K u),   u⁺ = u + w⁺        w = Δt v, at half steps
+//
+// stable for Δt < 2 / √λ, λ the largest eigenvalue of M⁻¹ K. It is not more than the largest of any element
+// by itself (Fried 1972), which does not depend on how the mesh is cut among ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/physics/elastic/basis.hpp"
+#include "terrane/physics/elastic/mesh.hpp"
+#include "terrane/physics/elastic/source.hpp"
+
+namespace terrane::elastic {
+
+enum class Precision { single_precision, double_precision };
+/// How forces of elements are added at the points that they share: in the order of elements, so that bits do
+/// not depend on threads and ranks; or by atomic additions in any order (devices, one rank).
+enum class Sums { fixed, fast };
+
+/// A point of the earth as the mesh knows it. Of elements that share it, the first.
+struct Place {
+  std::uint32_t element = 0;
+  Vector xi{};
+};
+
+struct Problem {
+  Mesh mesh;
+  int degree = 4;
+  Precision precision = Precision::single_precision;
+  Sums sums = Sums::fixed;
+  double begin = 0;          ///< s; time of the first instant, at which all is at rest
+  bool begin_given = false;  ///< false: settle() lets it begin with the first source, and no later than 0
+  double end = 0;            ///< s
+  double step = 0;           ///< s; 0: 0.97 of the longest stable one
+  bool remove_dispersion = true;  ///< the error of time steps, from sources and seismograms
+  std::vector<Source> sources;
+  std::vector<Vector> receivers;
+
+  /// What settle() finds.
+  std::vector<Place> source_places, receiver_places;
+  double stable_step = 0;            ///< s
+  std::uint32_t stiffest = 0;        ///< the element that decides it
+  double points_per_wavelength = 0;  ///< at the sources' highest frequency, of the worst element
+  std::uint32_t coarsest = 0;        ///< that element
+  double resolved_frequency = 0;     ///< at which the worst element has five points per wavelength, Hz
+  double highest_frequency = 0;      ///< of the sources, Hz
+
+  /// Throws InputError: what check() of the mesh throws, an unstable step, a source or receiver outside,
+  /// fewer than 2.5 points per wavelength, times that cannot be.
+  void settle();
+  std::size_t steps() const;
+  std::size_t points_of_element() const;
+
+  /// Of a settled problem.
+  void put_into(Packet& packet) const;
+  static Problem from(Packet& packet);
+};
+
+/// Largest eigenvalue of M⁻¹ K of one element by itself, 1/s².
+double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const Medium& rock);
+
+/// Where a point lies, to 1e-6 of an element. Throws InputError at `what`: outside.
+Place locate(const Mesh& mesh, const Vector& at, const std::string& what);
+
+}  // namespace terrane::elastic

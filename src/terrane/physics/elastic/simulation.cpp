@@ -1,0 +1,331 @@
+#include "terrane/physics/elastic/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "terrane/base/memory.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/simulation/provenance.hpp"
+
+namespace terrane::elastic {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> side_names{"west", "east", "south", "north", "bottom", "top"};
+
+constexpr Key simulation_keys[] = {
+    {"physics", "text", "", "What is computed.", "\"elastic\""},
+    {"end", "time", "",
+     "How long to compute; it begins before the first source does, and no later than at time 0.", "2"},
+    {"begin", "time", "none", "When all is at rest, where that is not left to the sources."},
+    {"step", "time", "none", "One step; else 0.97 of the longest stable one."},
+    {"degree", "count", "4", "Of the polynomials in an element, 2 to 8; 4 is the fastest."},
+    {"precision", "text", "\"single\"", "Numbers of the steps: single or double."},
+    {"sums", "text", "\"fixed\"",
+     "fixed: the same bits on any threads and ranks; fast: in any order, on a GPU by itself."},
+    {"absorbing", "list of texts", "[\"west\", \"east\", \"south\", \"north\", \"bottom\"]",
+     "Sides that waves leave through; the others are free surfaces."},
+    {"surface", "path", "none",
+     "Elevation grid of the ground: columns of cells are stretched from the bottom, which stays, up to it."},
+    {"time_dispersion", "text", "\"removed\"",
+     "The error of time steps: removed from the seismograms, or kept."},
+    {"quantity", "text", "\"displacement\"", "What receivers record: displacement or velocity.",
+     "\"velocity\""},
+};
+constexpr Key source_keys[] = {
+    {"at", "list of 3 lengths", "", "Easting, northing, up.", "[1000, 1000, -500]"},
+    {"force", "list of 3 numbers", "none", "East, north, up, N.", "[0, 0, 1e9]"},
+    {"moment", "list of 6 numbers", "none",
+     "Moment tensor in place of a force: ee, nn, uu, nu, eu, en in N m."},
+    {"pulse", "text", "\"ricker\"",
+     "ricker, gaussian (of unit area), step (its integral; what moments mostly want), or samples."},
+    {"frequency", "frequency", "none", "Peak frequency of a ricker.", "8"},
+    {"duration", "time", "none",
+     "τ of a gaussian exp(−t²/τ²) or of a step; of samples the time between two."},
+    {"samples", "list of numbers", "none", "The course in time, from `delay` on; straight lines in between."},
+    {"delay", "time", "0", "Time of the middle of the pulse."},
+};
+constexpr Section all_sections[] = {
+    {"source", "", "What moves the earth; several as [[source]].", source_keys},
+    {"simulation", "", "For how long, and how.", simulation_keys},
+};
+
+Source read_source(const Config& table) {
+  Source source;
+  const auto at = table.numbers("at", terrane::Quantity::length, 3);
+  std::copy(at.begin(), at.end(), source.at.begin());
+  source.is_moment = table.has("moment");
+  if (source.is_moment == table.has("force"))
+    throw table.wrong("force", source.is_moment ? "a source has a force or a moment, not both" : "missing",
+                      "Give force = [east, north, up] in N, or moment = [ee, nn, uu, nu, eu, en] in N m.");
+  const auto strength = source.is_moment ? table.numbers("moment", terrane::Quantity::dimensionless, 6)
+                                         : table.numbers("force", terrane::Quantity::dimensionless, 3);
+  std::copy(strength.begin(), strength.end(), source.strength.begin());
+  const auto pulse = table.choice("pulse", pulse_names);
+  source.course.pulse =
+      static_cast<Pulse>(std::find(pulse_names.begin(), pulse_names.end(), pulse) - pulse_names.begin());
+  const bool ricker = source.course.pulse == Pulse::ricker;
+  const char* const width = ricker ? "frequency" : "duration";
+  if (!table.has(width))
+    throw table.wrong(width, fmt::format("missing: a {} needs it", pulse),
+                      ricker ? "Its peak frequency." : "A time.");
+  source.course.width =
+      table.positive(width, ricker ? terrane::Quantity::frequency : terrane::Quantity::time);
+  source.course.delay = table.number("delay", terrane::Quantity::time);
+  if (source.course.pulse == Pulse::samples) source.course.samples = table.numbers("samples");
+  return source;
+}
+
+OpenSides read_sides(const Config& table) {
+  OpenSides open{false, false, false, false, false, false};
+  bool* const sides[6] = {&open.west, &open.east, &open.south, &open.north, &open.bottom, &open.top};
+  for (const auto& name : table.texts("absorbing")) {
+    const auto at = std::find(side_names.begin(), side_names.end(), name);
+    if (at == side_names.end())
+      throw table.wrong("absorbing", fmt::format("\"{}\" is no side", name),
+                        "Sides are west, east, south, north, bottom and top; [] for none.");
+    *sides[at - side_names.begin()] = true;
+  }
+  return open;
+}
+
+std::function<double(double, double)> read_surface(const Config& table, const MemoryBudget& memory) {
+  if (!table.has("surface")) return {};
+  auto grid = read_elevation(table, "surface", std::nullopt, memory);
+  return [grid = std::move(grid)](double easting, double northing) {
+    return grid.interpolate(easting, northing);
+  };
+}
+
+std::string device_text(const Runtime& runtime) {
+  const auto device = resolve(runtime.device);
+  const auto each = device.kind == Device::Kind::cuda
+                        ? device_name(device)
+                        : fmt::format("{}, {} threads", to_string(device), thread_count(runtime.threads));
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  return ranks == 1 ? each : fmt::format("{} ranks, each {}", ranks, each);
+}
+
+}  // namespace
+
+std::span<const Section> sections() { return all_sections; }
+
+Rocks rocks_of(const EarthModel& model, const std::string& where) {
+  const auto vp = model.dense("velocity_p"), vs = model.dense("velocity_s"), density = model.dense("density");
+  Rocks rocks;
+  std::map<std::array<double, 3>, std::uint32_t> known;
+  for (std::size_t cell = 0; cell < vp.size(); ++cell) {
+    if (!std::isfinite(vp[cell]) || !std::isfinite(vs[cell]) || !(density[cell] > 0))
+      throw InputError(
+          where, fmt::format("cell {} has no velocity_p, velocity_s or density", cell),
+          "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
+    const auto [at, is_new] =
+        known.insert({{vp[cell], vs[cell], density[cell]}, static_cast<std::uint32_t>(known.size())});
+    if (is_new) {
+      rocks.media.push_back(Medium::from_speeds(vp[cell], vs[cell], density[cell]));
+      rocks.media.back().name = fmt::format("{}: cell {}", where, cell);
+    }
+    rocks.medium.push_back(at->second);
+  }
+  return rocks;
+}
+
+Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, std::string job)
+    : problem_(std::move(problem)), cells_(std::move(cells)), quantity_(quantity), job_(std::move(job)) {
+  problem_.settle();
+  if (problem_.points_per_wavelength < 4.5)
+    warnings_.push_back(
+        fmt::format("at the sources' highest frequency, {:.4g} Hz, element {} has {:.2g} points per "
+                    "wavelength; five are good, "
+                    "up to {:.4g} Hz",
+                    problem_.highest_frequency, problem_.coarsest, problem_.points_per_wavelength,
+                    problem_.resolved_frequency));
+  if (problem_.precision == Precision::single_precision && problem_.steps() > 50'000)
+    warnings_.push_back(
+        fmt::format("after {} steps in single precision expect a drift of {:.1g} of the amplitude; "
+                    "precision = \"double\" has none",
+                    problem_.steps(), 1e-8 * static_cast<double>(problem_.steps())));
+}
+
+std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
+  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
+  table.text("physics");
+  auto stations = build_survey(job, memory);
+  auto earth = build_earth(job, stations.projection, memory);
+  const auto* const cells = std::get_if<MeshCells>(&earth.model.geometry);
+  if (!cells)
+    throw InputError(job.where("mesh"), "elastic waves need a mesh of cells, not a list of prisms",
+                     "Take mesh.kind = \"regular\" or \"tensor\".");
+  Problem p;
+  p.degree = static_cast<int>(table.count("degree", least_degree, most_degree));
+  const bool single = table.choice("precision", {"single", "double"}) == "single";
+  p.precision = single ? Precision::single_precision : Precision::double_precision;
+  p.sums = table.choice("sums", {"fixed", "fast"}) == "fixed" ? Sums::fixed : Sums::fast;
+  p.remove_dispersion = table.choice("time_dispersion", {"removed", "kept"}) == "removed";
+  p.end = table.number("end", terrane::Quantity::time);
+  if (const auto begin = table.optional_number("begin", terrane::Quantity::time))
+    p.begin = *begin, p.begin_given = true;
+  p.step = table.optional_number("step", terrane::Quantity::time).value_or(0);
+  const auto quantity = table.choice("quantity", {"displacement", "velocity"}) == "velocity"
+                            ? Quantity::velocity
+                            : Quantity::displacement;
+  const std::size_t size = cells->mesh.size();
+  memory.require("run", fmt::format("{} elements", size),
+                 static_cast<double>(size * p.points_of_element()) * (single ? 64 : 90));
+  auto rocks = rocks_of(earth.model, job.table("model").where());
+  p.mesh = bricks(cells->mesh, std::move(rocks.media), std::move(rocks.medium), read_sides(table),
+                  read_surface(table, memory));
+  for (const auto& source : job.tables("source"))
+    p.sources.push_back(read_source(source.describe({source_keys})));
+  const auto& s = stations.survey;
+  for (std::size_t n = 0; n < s.size(); ++n) p.receivers.push_back({s.easting[n], s.northing[n], s.up[n]});
+  try {
+    auto made = std::make_unique<Simulation>(std::move(p), cells->mesh, quantity, job.source());
+    made->notes_ = std::move(earth.notes);
+    made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
+    return made;
+  } catch (const InputError& error) {
+    if (error.where() == "elastic: step") throw table.wrong("step", error.problem(), error.next());
+    if (error.where() == "elastic: end") throw table.wrong("end", error.problem(), error.next());
+    if (error.where() == "elastic: mesh") throw InputError(job.where("mesh"), error.problem(), error.next());
+    throw;
+  }
+}
+
+/// Bytes: what elements and points of one rank's part take when it is all of the mesh.
+double Simulation::memory_needed() const {
+  const auto each = static_cast<double>(problem_.points_of_element()),
+             elements = static_cast<double>(problem_.mesh.size());
+  const double number = problem_.precision == Precision::single_precision ? 4 : 8;
+  const double own = std::pow(problem_.degree, 3);  // points per element
+  const double run = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
+  const double set_up = each * (4 + 4 + 16 + 8 + 8) + own * 24 + 400;
+  return elements * (run + set_up) +
+         8.0 * static_cast<double>(problem_.steps() *
+                                   (6 * problem_.receivers.size() + 2 * problem_.sources.size()));
+}
+
+/// What plan and report have in common.
+void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
+  const auto& p = problem_;
+  facts.problem = fmt::format("{} elements over {} steps", grouped(p.mesh.size()), grouped(p.steps()));
+  facts.method = fmt::format("spectral elements of degree {}", p.degree);
+  facts.reason = fmt::format("steps of {:.4g} s, and up to {:.4g} s are stable, because of element {}",
+                             p.step, p.stable_step, p.stiffest);
+  facts.device = device_text(runtime);
+  facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.steps());
+  facts.work_unit = "element steps";
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed());
+  facts.add("elements", std::uint64_t{p.mesh.size()}, "", "elements");
+  facts.add("sources", std::uint64_t{p.sources.size()}, "", "sources");
+  facts.add("receivers", std::uint64_t{p.receivers.size()}, "", "receivers");
+  facts.add("steps", std::uint64_t{p.steps()}, "", "steps");
+  facts.add("begin", p.begin, "s");
+  facts.add("step", p.step, "s");
+  facts.add("stable_step", p.stable_step, "s");
+  facts.add("resolved_frequency", p.resolved_frequency, "Hz", "resolved",
+            fmt::format("to {:.4g} Hz with five points per wavelength; sources reach {:.4g} Hz",
+                        p.resolved_frequency, p.highest_frequency));
+  facts.add("points_per_wavelength", p.points_per_wavelength);
+  facts.notes = notes_;
+  facts.warnings = warnings_;
+}
+
+Plan Simulation::check(const Runtime& runtime) {
+  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  Plan plan;
+  describe(plan, runtime);
+  plan.memory_available = memory.bytes;
+  memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
+  // Elements of degree 4 per second: 500,000 on a core, 2e8 on a GPU; the work grows with the fourth power.
+  const auto device = resolve(runtime.device);
+  const double rate = device.kind == Device::Kind::cuda ? 2e8 : 5e5 * thread_count(runtime.threads);
+  plan.seconds = plan.work * std::pow((problem_.degree + 1) / 5.0, 4) / rate;
+  return plan;
+}
+
+Result Simulation::run(const Runtime& runtime) {
+  const auto begin = std::chrono::steady_clock::now();
+  Result result;
+  describe(result.report, runtime);
+  auto done = march(problem_, runtime);
+  auto traces = seismograms(problem_, done, quantity_, runtime.threads);
+  auto& report = result.report;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report.add("seconds_of_steps", done.seconds, "s");
+  double largest = 0;
+  for (const double value : traces) largest = std::max(largest, std::fabs(value));
+  const char* const unit = quantity_ == Quantity::velocity ? "m/s" : "m";
+  report.add("largest", largest, unit, "largest", fmt::format("{:.4g} {} at any receiver", largest, unit));
+  report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
+  report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
+  result.attributes = provenance("elastic", job_);
+  result.attributes["device"] = report.device;
+  result.attributes["method"] = report.method;
+  result.data = dataset(std::move(traces));
+  for (const auto& [name, text] : result.attributes) result.data.attributes.push_back({name, text});
+  return result;
+}
+
+Result Simulation::outline() const {
+  Result result;
+  result.attributes = provenance("elastic", job_);
+  result.data = dataset({});
+  return result;
+}
+
+Dataset Simulation::dataset(std::vector<double> traces) const {
+  const bool velocity = quantity_ == Quantity::velocity;
+  Dataset data;
+  data.dimensions = {{"receiver", problem_.receivers.size()}, {"component", 3}, {"time", problem_.steps()}};
+  std::array<std::vector<double>, 3> at;
+  for (const auto& receiver : problem_.receivers)
+    for (std::size_t d = 0; d < 3; ++d) at[d].push_back(receiver[d]);
+  data.coordinates = {{"component",
+                       "",
+                       "east, north or up",
+                       {"component"},
+                       std::vector<std::string>{"east", "north", "up"},
+                       {}},
+                      {"time", "s", "time", {"time"}, times(problem_, quantity_), {}},
+                      {"receiver_easting", "m", "easting of the receiver", {"receiver"}, at[0], {}},
+                      {"receiver_northing", "m", "northing of the receiver", {"receiver"}, at[1], {}},
+                      {"receiver_up", "m", "height of the receiver", {"receiver"}, at[2], {}}};
+  data.variables = {{velocity ? "velocity" : "displacement",
+                     velocity ? "m/s" : "m",
+                     velocity ? "velocity of the ground" : "displacement of the ground",
+                     {"receiver", "component", "time"},
+                     std::move(traces),
+                     {}}};
+  return data;
+}
+
+void Simulation::write_model(const std::string& path) const {
+  std::array<std::vector<double>, 3> values;
+  for (std::size_t n = 0; n < problem_.mesh.size(); ++n) {
+    const auto& rock = problem_.mesh.rock(n);
+    values[0].push_back(rock.speeds({0, 0, 1})[0]);
+    values[1].push_back(rock.speeds({0, 0, 1})[2]);
+    values[2].push_back(rock.density);
+  }
+  io::write(path, io::MeshData{cells_,
+                               {{"velocity_p", "m/s", "velocity of compressional waves", values[0]},
+                                {"velocity_s", "m/s", "velocity of shear waves", values[1]},
+                                {"density", "kg/m3", "density", values[2]}},
+                               provenance("elastic", job_)});
+}
+
+void Simulation::check_model(const std::string& path) const {
+  io::left_out(path, io::MeshData{cells_, {{"velocity_p", "m/s", "", {}}}, {}});
+}
+
+}  // namespace terrane::elastic

@@ -1,0 +1,54 @@
+// Elastic waves from a job file, or from a problem.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "terrane/job/config.hpp"
+#include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/model/earth_model.hpp"
+#include "terrane/physics/elastic/march.hpp"
+#include "terrane/simulation/simulation.hpp"
+
+namespace terrane::elastic {
+
+/// The tables [source] and [simulation].
+std::span<const Section> sections();
+
+/// The rocks of an earth model on a mesh of cells, and which each cell has; from velocity_p, velocity_s and
+/// density. Throws InputError at `where`: a cell without one of them.
+struct Rocks {
+  std::vector<Medium> media;
+  std::vector<std::uint32_t> medium;  ///< [cells]
+};
+Rocks rocks_of(const EarthModel& model, const std::string& where);
+
+class Simulation final : public terrane::Simulation {
+ public:
+  /// cells: of which the problem's elements were made, for files of the model. Throws InputError
+  /// (Problem::settle).
+  Simulation(Problem problem, TensorMesh cells, Quantity quantity, std::string job = {});
+  static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+
+  Plan check(const Runtime& runtime = {}) override;
+  /// data: displacement or velocity (receiver, component, time).
+  Result run(const Runtime& runtime = {}) override;
+  Result outline() const override;
+  void write_model(const std::string& path) const override;
+  void check_model(const std::string& path) const override;
+
+  const Problem& problem() const noexcept { return problem_; }
+
+ private:
+  void describe(RunFacts& facts, const Runtime& runtime) const;
+  Dataset dataset(std::vector<double> traces) const;
+  double memory_needed() const;
+
+  Problem problem_;
+  TensorMesh cells_;
+  Quantity quantity_;
+  std::string job_;
+  std::vector<std::string> notes_, warnings_;
+};
+
+}  // namespace terrane::elastic

@@ -1,0 +1,57 @@
+// What moves the earth: forces and moment tensors at points, each with its course in time.
+//
+//   force   f_n += F φ_n(ξ_s) s(t)            moment   f_n,i += Σ_j M_ij ∂_j φ_n(ξ_s) s(t)
+//
+// Leapfrog steps oscillate too fast: what the discretised earth does at the angular frequency ω they do at
+// ϑ / Δt, where 2 sin(ϑ / 2) = ω Δt. Both are known, so the error is taken out exactly: sources are moved to
+// ϑ beforehand, seismograms back to ω afterwards. (The idea: Wang & Xu 2015, Geophysical Journal
+// International 201; Koene, Robertsson, Broggini & Andersson 2018, same journal 213.)
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "terrane/physics/elastic/hexahedron.hpp"
+
+namespace terrane::elastic {
+
+/// ricker    (1 − 2 a t²) e^{−a t²}, a = π² f²              f: width as a frequency, Hz
+/// gaussian  e^{−(t/τ)²} / (√π τ)                           τ: width as a time, s
+/// step      ½ (1 + erf(t/τ)), the integral of gaussian     τ
+/// samples   straight lines through values of even spacing, which begin at time 0; before them 0, after them
+/// the
+///           last
+enum class Pulse { ricker, gaussian, step, samples };
+inline constexpr std::array<std::string_view, 4> pulse_names{"ricker", "gaussian", "step", "samples"};
+
+struct Course {
+  Pulse pulse = Pulse::ricker;
+  double width = 1;             ///< Hz or s; of samples their spacing, s
+  double delay = 0;             ///< s
+  std::vector<double> samples;  ///< of Pulse::samples
+
+  double at(double time) const;
+  /// Before this time it is less than 1e-6 of its largest value.
+  double begins() const;
+  /// Above it there is less than a hundredth of the amplitude of the strongest frequency, Hz.
+  double highest_frequency() const;
+  friend bool operator==(const Course&, const Course&) = default;
+};
+
+struct Source {
+  Vector at{};             ///< m
+  bool is_moment = false;  ///< else a force
+  /// Force east, north, up in N; moment xx, yy, zz, yz, xz, xy in N m.
+  std::array<double, 6> strength{};
+  Course course;
+};
+
+/// Moves changes from one instant to the next, of even spacing, to the frequencies at which leapfrog steps
+/// show the right ones; and back. changes[n]: from instant n to n + 1; all before and after are zero. rate:
+/// returns Δt times the derivative in the middle of each step, which is not quite the change over it.
+std::vector<double> to_leapfrog(std::span<const double> changes);
+std::vector<double> from_leapfrog(std::span<const double> changes, bool rate = false);
+
+}  // namespace terrane::elastic

@@ -1,0 +1,45 @@
+// Strain to stress at a point, on any number type.
+#pragma once
+
+#include "terrane/base/function.hpp"
+
+namespace terrane::elastic {
+
+/// σ, in the order xx, yy, zz, yz, xz, xy.  g [c][d]: ∂u_c/∂x_d
+template <class V>
+TERRANE_FN void isotropic_stress(const V (&g)[3][3], const V& lambda, const V& mu, V (&stress)[6]) {
+  const V trace = lambda * (g[0][0] + g[1][1] + g[2][2]), twice = mu + mu;
+  stress[0] = trace + twice * g[0][0];
+  stress[1] = trace + twice * g[1][1];
+  stress[2] = trace + twice * g[2][2];
+  stress[3] = mu * (g[1][2] + g[2][1]);
+  stress[4] = mu * (g[0][2] + g[2][0]);
+  stress[5] = mu * (g[0][1] + g[1][0]);
+}
+
+/// c: the 21 constants, rows of the upper triangle: C11 … C16, C22 … C26, …, C66. constant(n): the n-th.
+template <class V, class Constant>
+TERRANE_FN void anisotropic_stress(const V (&g)[3][3], const V& scale, const Constant& constant,
+                                   V (&stress)[6]) {
+  const V strain[6] = {scale * g[0][0],
+                       scale * g[1][1],
+                       scale * g[2][2],
+                       scale * (g[1][2] + g[2][1]),
+                       scale * (g[0][2] + g[2][0]),
+                       scale * (g[0][1] + g[1][0])};
+  constexpr int row[6] = {0, 5, 9, 12, 14, 15};  // C_pq, p ≤ q, is constant row[p] + q
+  for (int p = 0; p < 6; ++p) {
+    stress[p] = constant(p) * strain[0];
+    for (int q = 1; q < 6; ++q) stress[p] += constant(p < q ? row[p] + q : row[q] + p) * strain[q];
+  }
+}
+
+/// F_c = Σ_d σ_cd a_d: the flux of momentum through a face with normal a.
+template <class V>
+TERRANE_FN void flux(const V (&stress)[6], const V& a0, const V& a1, const V& a2, V& f0, V& f1, V& f2) {
+  f0 = stress[0] * a0 + stress[5] * a1 + stress[4] * a2;
+  f1 = stress[5] * a0 + stress[1] * a1 + stress[3] * a2;
+  f2 = stress[4] * a0 + stress[3] * a1 + stress[2] * a2;
+}
+
+}  // namespace terrane::elastic
