@@ -59,7 +59,7 @@ void run(Device device, int cells, bool with_jacobi) {
       }
   const auto host = assemble(mesh, {{&sigma, &sigma, &sigma}}, Boundary::grounded, {});
   Stream stream(device);
-  const auto network = host.on(stream);
+  const auto network = host.on(stream, host.nodes);
   std::vector<double> right(static_cast<std::size_t>(host.nodes.count()), 0.0);
   const View<double, 3> at(right.data(), host.nodes);
   at(cells / 2 - 1, cells / 2, cells / 2 - 4) = 1;
