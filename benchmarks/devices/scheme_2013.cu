@@ -317,7 +317,7 @@ struct Computed {
 Computed by_terrane(const Problem& problem, terrane::gravity::Parameters parameters) {
   parameters.channels = terrane::gravity::ChannelSet::all();
   Computed done;
-  done.fields.assign(terrane::channel_count, std::vector<double>(problem.survey.size()));
+  done.fields.assign(terrane::gravity::channel_count, std::vector<double>(problem.survey.size()));
   const terrane::gravity::Fields out{parameters.channels, {done.fields.begin(), done.fields.end()}, {}};
   done.seconds = seconds_of([&] {
     done.report = terrane::gravity::forward(problem.prism_views(), problem.station_views(), parameters, out);
