@@ -10,6 +10,7 @@
 
 #include "module.hpp"
 #include "progress.hpp"
+#include "terrane/inversion/job.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/physics/all.hpp"
@@ -226,7 +227,8 @@ void bind_jobs(nb::module_& m) {
                   const std::map<std::string, std::string>& arguments) {
     const nb::gil_scoped_release free;
     const auto config = read_job(path, sets, arguments);
-    return std::make_unique<ReadJob>(ReadJob{physics::all().make(config), config});
+    const auto& registry = inversion::asks_for_inversion(config) ? inversion::inversions() : physics::all();
+    return std::make_unique<ReadJob>(ReadJob{registry.make(config), config});
   });
 }
 

@@ -13,6 +13,7 @@
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/cli/watch.hpp"
+#include "terrane/inversion/job.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/simulation/serve.hpp"
 
@@ -83,6 +84,22 @@ void add_run(CommandLine& line) {
       "  mpirun -n 4 terrane run job.toml\n"
       "Files appear complete or not at all. Ctrl-C stops the run within a second (status 130).");
   verb->callback([&line] { line.status = run(line.registry, line.job, line.comm); });
+}
+
+void add_invert(CommandLine& line) {
+  auto* verb = line.app.add_subcommand("invert", "Find the model that explains the data of a job.");
+  add_job_options(*verb, line.job);
+  verb->add_option("-o,--output", line.job.output, "Folder for the files, in place of output.folder.")
+      ->type_name("FOLDER");
+  verb->add_flag("-q,--quiet", line.job.quiet, "Print warnings and errors only.");
+  verb->add_flag_callback(
+      "--no-plots", [&line] { line.job.plots = false; }, "Leave out the pictures of output.plots.");
+  verb->footer(
+      "Examples:\n"
+      "  terrane new inversion -o job.toml\n"
+      "  terrane check job.toml\n"
+      "  terrane invert job.toml --set inversion.lower=0 --set inversion.upper=400");
+  verb->callback([&line] { line.status = run(inversion::inversions(), line.job, line.comm); });
 }
 
 void add_check(CommandLine& line) {
@@ -201,9 +218,9 @@ struct Verb {
   std::string_view name;
   void (*add)(CommandLine& line);
 };
-constexpr Verb verbs[] = {{"run", add_run},        {"check", add_check},     {"new", add_new},
-                          {"info", add_info},      {"convert", add_convert}, {"plot", add_plot},
-                          {"devices", add_devices}};
+constexpr Verb verbs[] = {{"run", add_run},   {"invert", add_invert},  {"check", add_check},
+                          {"new", add_new},   {"info", add_info},      {"convert", add_convert},
+                          {"plot", add_plot}, {"devices", add_devices}};
 
 /// CLI11 would only say that something is not expected.
 void check_verb(std::string_view wanted) {

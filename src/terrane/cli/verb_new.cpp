@@ -8,6 +8,7 @@
 #include "terrane/base/text.hpp"
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
+#include "terrane/inversion/job.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/job/document.hpp"
 
@@ -49,16 +50,17 @@ std::string commented_job(const Physics& physics, const NewOptions& options) {
     if (!own_model || !section.path.starts_with("model") || section.kind == kinds["mesh"])
       shown.push_back(section);
   return job_template(shown, kinds,
-                      fmt::format("A job of {}. `terrane check` tells what it costs, `terrane run` runs it,"
+                      fmt::format("A job of {}. `terrane check` tells what it costs, `terrane {}` runs it,"
                                   " `terrane plot` draws maps. Keys that stand behind # show their defaults.",
-                                  physics.name),
+                                  physics.name, physics.name == "inversion" ? "invert" : "run"),
                       kinds_are_own ? physics.examples : std::map<std::string, std::string>{});
 }
 
 }  // namespace
 
 int new_job(const Registry& registry, const NewOptions& options) {
-  const auto& physics = registry.find(options.physics);
+  const auto& physics =
+      options.physics == "inversion" ? inversion::job_of_inversions() : registry.find(options.physics);
   const auto text = options.reference ? job_reference(physics.name, physics.summary, physics.sections)
                                       : commented_job(physics, options);
   if (options.file.empty()) {
@@ -70,7 +72,7 @@ int new_job(const Registry& registry, const NewOptions& options) {
   io::AtomicFile file(options.file);
   file.write(text);
   file.commit();
-  say("wrote {}; next: terrane run {}\n", options.file, options.file);
+  say("wrote {0}; next: terrane {1} {0}\n", options.file, options.physics == "inversion" ? "invert" : "run");
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/cli/watch.hpp"
+#include "terrane/inversion/job.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/simulation/files.hpp"
@@ -210,6 +211,9 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   watch.emplace(*progress, "", 0ms, last_words);
   const auto [config, job] = InputPhase::within([&] {
     auto read = read_job(options);
+    if (inversion::asks_for_inversion(read) && &registry != &inversion::inversions())
+      throw InputError(read.table("inversion").where(), "this job asks for an inversion",
+                       fmt::format("`terrane invert {}` runs it.", options.job));
     auto made = registry.make(read);
     return std::pair{std::move(read), std::move(made)};
   });
@@ -233,7 +237,8 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
 
 int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   const auto config = read_job(options);
-  auto job = InputPhase::within([&] { return registry.make(config); });
+  const auto& wanted = inversion::asks_for_inversion(config) ? inversion::inversions() : registry;
+  auto job = InputPhase::within([&] { return wanted.make(config); });
   job.runtime.comm = &comm;
   job.runtime.checkpoint = {};
   print_warnings(check_files(config, *job.simulation, job.output));

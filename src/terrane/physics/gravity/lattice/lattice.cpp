@@ -12,136 +12,15 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/fft/host_fft.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
-#include "terrane/physics/gravity/formula/near_field.hpp"
-#include "terrane/physics/gravity/tiles/tile_sets.hpp"
+#include "terrane/physics/gravity/lattice/lattice_table.hpp"
 
 namespace terrane::gravity {
 
 namespace {
 
 using Complex = std::complex<double>;
-
-/// Memory aligned for vector instructions.
-class Array {
- public:
-  Array() = default;
-  explicit Array(std::size_t reals)
-      : data_(static_cast<double*>(::operator new(reals * sizeof(double), alignment))) {}
-  bool empty() const { return !data_; }
-  double* real() const { return data_.get(); }
-  Complex* complex() const { return reinterpret_cast<Complex*>(data_.get()); }
-
- private:
-  static constexpr std::align_val_t alignment{64};
-  struct Free {
-    void operator()(double* p) const { ::operator delete(p, alignment); }
-  };
-  std::unique_ptr<double, Free> data_;
-};
-
-class PlainNearPairs final : public NearPairs {
- public:
-  explicit PlainNearPairs(const Switching& switching) : switching_(switching) {}
-  void evaluate(const PrismTile& tile, int p, int, double x, double y, double z, double (&q)[10]) override {
-    const auto f = field_of_prism(
-        {tile.west[p], tile.east[p], tile.south[p], tile.north[p], tile.bottom[p], tile.top[p]}, x, y, z,
-        switching_);
-    const double values[10] = {f.v, f.e, f.n, f.u, f.ee, f.nn, f.uu, f.en, f.eu, f.nu};
-    std::copy_n(values, 10, q);
-  }
-
- private:
-  const Switching& switching_;
-};
-
-/// The prisms by layer.
-struct Layers {
-  std::vector<std::size_t> start;     // [layers + 1]
-  std::vector<std::uint32_t> member;  // [prisms]
-
-  Layers(const Lattice& lattice, int threads) : start(lattice.layers.size() + 1) {
-    const std::size_t layers = lattice.layers.size(), plane = lattice.plane(), prisms = lattice.place.size(),
-                      chunk = std::max<std::size_t>(1 << 16, prisms / 64),
-                      chunks = (prisms + chunk - 1) / chunk;
-    const auto in_chunk = [&](std::size_t c, const auto& body) {
-      for (std::size_t n = c * chunk; n < std::min((c + 1) * chunk, prisms); ++n)
-        body(n, lattice.place[n] / plane);
-    };
-    std::vector<std::size_t> next(chunks * layers);  // counts, and then where a chunk's prisms go
-    for_each(chunks, threads, [&](std::size_t c) {
-      in_chunk(c, [&](std::size_t, std::size_t layer) { ++next[c * layers + layer]; });
-    });
-    std::size_t total = 0;
-    for (std::size_t l = 0; l < layers; ++l) {
-      start[l] = total;
-      for (std::size_t c = 0; c < chunks; ++c) {
-        const std::size_t count = next[c * layers + l];
-        next[c * layers + l] = total;
-        total += count;
-      }
-    }
-    start[layers] = total;
-    member.resize(prisms);
-    for_each(chunks, threads, [&](std::size_t c) {
-      in_chunk(c, [&](std::size_t n, std::size_t layer) {
-        member[next[c * layers + layer]++] = static_cast<std::uint32_t>(n);
-      });
-    });
-  }
-};
-
-/// K at a row of the distances that the lags of the group need, for one layer: values
-/// [channels][north][east]. Always by the kernels of all computed channels, whose last bits may differ from
-/// those of fewer.
-void table(const LatticePlan& plan, const Lattice::Group& group, const Convolution& sizes, std::size_t layer,
-           std::size_t j, ChannelSet channels, double* values) {
-  const Lattice& lattice = plan.lattice();
-  const Lags &x = sizes.lags[0], &y = sizes.lags[1];
-  const Prism shape = lattice.cell(layer);
-  const double one = 1;
-  const Prisms cell{{&shape.west, 1},   {&shape.east, 1}, {&shape.south, 1}, {&shape.north, 1},
-                    {&shape.bottom, 1}, {&shape.top, 1},  {&one, 1}};
-  const auto switching = Switching::for_accuracy(best_accuracy);
-  const Sources source(cell, Turn{{0, 1, 2}, plan.computed()}, switching, {0});
-  PrismTile tile;
-  const double origin[3] = {0, 0, shape.bottom};
-  source.load(0, 1, origin, tile);
-  const std::size_t set = smallest_kernel_set(plan.computed()), width = kernel_sets[set].size();
-  const auto& kernels = kernel_target().kernels[set];
-  const auto from_set = kernel_sets[set].list();
-  PlainNearPairs near_pairs(switching);
-  StationTile stations{};
-  std::vector<double> sums(width * tile_size);
-  for (std::size_t first = 0; first < x.distances; first += tile_size) {
-    stations.count = static_cast<int>(std::min<std::size_t>(tile_size, x.distances - first));
-    for (std::size_t s = 0; s < tile_size; ++s) {
-      stations.x[s] = x.distance(std::min(first + s, x.distances - 1)) * lattice.spacing[0];
-      stations.y[s] = y.distance(j) * lattice.spacing[1];
-      stations.z[s] = group.up;
-    }
-    std::fill(sums.begin(), sums.end(), 0.0);
-    kernels.near(tile, stations, near_pairs, sums.data());
-    std::size_t to = 0;
-    for (std::size_t c = 0; c < width; ++c)
-      if (channels.contains(from_set[c]))
-        std::copy_n(sums.data() + c * tile_size, stations.count,
-                    values + to++ * sizes.distances() + j * x.distances + first);
-  }
-}
-
-/// Writes K of one channel over all lags.  from: at their distances [north][east]; to: an array of the FFT
-void spread(const Convolution& sizes, Channel channel, const double* from, double* to) {
-  const Lags &x = sizes.lags[0], &y = sizes.lags[1];
-  std::fill_n(to, sizes.reals, 0.0);
-  const bool odd_x = odd_channels[0].contains(channel), odd_y = odd_channels[1].contains(channel);
-  for (long lag_y = y.first; lag_y < y.first + y.count; ++lag_y) {
-    double* const row = to + y.place(lag_y) * sizes.width();
-    const double* const values = from + y.index(lag_y) * x.distances;
-    const double sign_y = odd_y && y.mirrored(lag_y) ? -1 : 1;
-    for (long lag_x = x.first; lag_x < x.first + x.count; ++lag_x)
-      row[x.place(lag_x)] = (odd_x && x.mirrored(lag_x) ? -sign_y : sign_y) * values[x.index(lag_x)];
-  }
-}
+using Array = LatticeArray;
+using Layers = LatticeLayers;
 
 constexpr double seconds_a_group = 0.5e-3;  // plans of the FFT, arrays, threads that are woken
 
@@ -259,8 +138,8 @@ void LatticeOperator::OnProcessors::convolve(std::size_t g, ChannelSet wanted, P
       if (progress.cancelled()) throw Cancelled();
       const std::size_t l = task / rows;
       if (!all_known[l])
-        table(plan_, group, sizes, first_layer + l, task % rows, wanted,
-              values.data() + l * channels * plane_of_k);
+        lattice_table(plan_, group, sizes, first_layer + l, task % rows, wanted,
+                      values.data() + l * channels * plane_of_k);
     });
     for_each(count * (channels + 1), threads_, [&](std::size_t task) {
       if (progress.cancelled()) throw Cancelled();
@@ -279,7 +158,7 @@ void LatticeOperator::OnProcessors::convolve(std::size_t g, ChannelSet wanted, P
       const std::size_t c = task % (channels + 1) - 1;
       if (known[l * channels + c]) return;
       double* const to = by_name(kernel[l]->channel, list[c]).real();
-      spread(sizes, list[c], values.data() + (l * channels + c) * plane_of_k, to);
+      spread_table(sizes, list[c], values.data() + (l * channels + c) * plane_of_k, to);
       fft.forward(to);
     });
     constexpr std::size_t rows_a_task = 64;

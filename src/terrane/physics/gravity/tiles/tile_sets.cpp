@@ -82,7 +82,19 @@ Sources::Sources(const Prisms& prisms, const Turn& turn, const Switching& switch
 }
 
 void Sources::load(std::size_t first, std::size_t last, const double (&origin)[3], PrismTile& tile) const {
-  tile.count = static_cast<int>(last - first);
+  load(std::span(order_).subspan(first, last - first), origin, tile);
+}
+
+std::array<double, 3> Sources::load_one(std::size_t n, PrismTile& tile) const {
+  const double centre[3] = {0.5 * (low_[0][n] + high_[0][n]), 0.5 * (low_[1][n] + high_[1][n]),
+                            0.5 * (low_[2][n] + high_[2][n])};
+  const auto prism = static_cast<std::uint32_t>(n);
+  load({&prism, 1}, centre, tile);
+  return {centre[0], centre[1], centre[2]};
+}
+
+void Sources::load(std::span<const std::uint32_t> prisms, const double (&origin)[3], PrismTile& tile) const {
+  tile.count = static_cast<int>(prisms.size());
   std::copy_n(origin, 3, tile.origin);
   double* const low[3] = {tile.west, tile.south, tile.bottom};
   double* const high[3] = {tile.east, tile.north, tile.top};
@@ -90,7 +102,7 @@ void Sources::load(std::size_t first, std::size_t last, const double (&origin)[3
   double first_side[3] = {};
   tile.same_size = true;
   for (int p = 0; p < tile.count; ++p) {
-    const std::size_t n = order_[first + static_cast<std::size_t>(p)];
+    const std::size_t n = prisms[static_cast<std::size_t>(p)];
     double side[3];
     for (int a = 0; a < 3; ++a) {
       low[a][p] = low_[a][n];
@@ -139,13 +151,19 @@ Receivers::Receivers(const Stations& stations, const Turn& turn, int lanes, std:
   });
 }
 
-void NearPairsOfTask::evaluate(const PrismTile& tile, int p, int s, double x, double y, double z,
-                               double (&q)[10]) {
+void PlainNearPairs::evaluate(const PrismTile& tile, int p, int, double x, double y, double z,
+                              double (&q)[10]) {
   const Prism prism{tile.west[p], tile.east[p], tile.south[p], tile.north[p], tile.bottom[p], tile.top[p]};
   const auto field = field_of_prism(prism, x, y, z, switching_);
   const double values[10] = {field.v,  field.e,  field.n,  field.u,  field.ee,
                              field.nn, field.uu, field.en, field.eu, field.nu};
   std::copy_n(values, 10, q);
+}
+
+void NearPairsOfTask::evaluate(const PrismTile& tile, int p, int s, double x, double y, double z,
+                               double (&q)[10]) {
+  PlainNearPairs::evaluate(tile, p, s, x, y, z, q);
+  const Prism prism{tile.west[p], tile.east[p], tile.south[p], tile.north[p], tile.bottom[p], tile.top[p]};
   const double fx[2] = {prism.west - x, prism.east - x}, fy[2] = {prism.south - y, prism.north - y},
                fz[2] = {prism.bottom - z, prism.top - z};
   if (fx[0] <= 0 && fx[1] >= 0 && fy[0] <= 0 && fy[1] >= 0 && fz[0] <= 0 && fz[1] >= 0)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -48,8 +49,12 @@ class Sources {
   }
   /// The prisms first .. last − 1 in order, at most tile_size; origin: a point near them.
   void load(std::size_t first, std::size_t last, const double (&origin)[3], PrismTile& tile) const;
+  /// The prism n alone, as the caller numbers them, its centre as the origin, which is returned.
+  std::array<double, 3> load_one(std::size_t n, PrismTile& tile) const;
 
  private:
+  void load(std::span<const std::uint32_t> prisms, const double (&origin)[3], PrismTile& tile) const;
+
   Switching switching_;
   std::span<const double> low_[3], high_[3], density_;
   std::vector<std::uint32_t> order_;
@@ -83,11 +88,21 @@ class Receivers {
   std::vector<Bounds> bounds_;
 };
 
+/// The scalar way.
+class PlainNearPairs : public NearPairs {
+ public:
+  explicit PlainNearPairs(const Switching& switching) : switching_(switching) {}
+  void evaluate(const PrismTile& tile, int p, int s, double x, double y, double z, double (&q)[10]) override;
+
+ private:
+  const Switching& switching_;
+};
+
 /// The scalar way, which also takes note of stations inside and on prisms.
-class NearPairsOfTask final : public NearPairs {
+class NearPairsOfTask final : public PlainNearPairs {
  public:
   NearPairsOfTask(const Switching& switching, const Receivers& receivers)
-      : switching_(switching), receivers_(receivers) {}
+      : PlainNearPairs(switching), receivers_(receivers) {}
 
   std::size_t station_tile = 0;
   std::vector<Contact> contacts;
@@ -95,7 +110,6 @@ class NearPairsOfTask final : public NearPairs {
   void evaluate(const PrismTile& tile, int p, int s, double x, double y, double z, double (&q)[10]) override;
 
  private:
-  const Switching& switching_;
   const Receivers& receivers_;
 };
 

@@ -1,0 +1,107 @@
+// An inversion from data to a model: weights, regulariser, the choice of β, bounds, sparse norms, and a
+// report of every iteration. It knows no physics: G is an operator, a model is a number for each active cell.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/inversion/bounded.hpp"
+#include "terrane/inversion/data_space.hpp"
+#include "terrane/inversion/regulariser.hpp"
+#include "terrane/inversion/sparse.hpp"
+#include "terrane/inversion/weights.hpp"
+
+namespace terrane::inversion {
+
+/// Data of one kind: rows first .. first + count − 1 of G.
+struct DataSet {
+  std::string name, unit;  ///< "g_u", "mGal"
+  std::size_t first = 0, count = 0;
+};
+
+struct Problem {
+  TensorMesh mesh;
+  std::vector<std::uint32_t> active;  ///< cells of the mesh, ascending; empty: all
+  std::shared_ptr<const solve::LinearOperator> g;
+  std::vector<double> data;   ///< [rows] in the units of G times the model; NaN: no datum
+  std::vector<double> sigma;  ///< [rows] standard deviations
+  std::vector<DataSet> sets;
+  std::vector<double> easting, northing, up;  ///< [stations] m; set by set, rows are stations
+  std::vector<double> reference;              ///< [active]; empty: 0
+  Bounds bounds;                              ///< [active] each, or none
+};
+
+enum class Weighting { none, depth, distance, sensitivity };
+/// How β is chosen: so that φ_d = χ N; as given; at the minimum of generalised cross-validation; at the
+/// corner of the L-curve.
+enum class Choice { discrepancy, fixed, gcv, l_curve };
+/// data_space: Lanczos for all β at once, then GPCG where there are bounds. model_space: the usual cooling of
+/// β with conjugate gradients, for comparison.
+enum class Solver { data_space, model_space };
+
+struct Settings {
+  Alphas alphas;
+  bool weights_in_gradients = true;
+  Weighting weighting = Weighting::depth;
+  double exponent = 2;  ///< of depth and distance weights: 2 for gravity, 3 for gradients and magnetics
+  double z0 = 0;        ///< m, of depth weights; 0: fitted to the decay of G below the middle station
+  bool reference_in_gradients = true;
+  Choice choice = Choice::discrepancy;
+  double chi = 1;                  ///< target of φ_d / N
+  double misfit_tolerance = 0.02;  ///< of φ_d / (χ N), where β is found by trial
+  double beta = 0;                 ///< of Choice::fixed
+  SparseNorms norms;
+  double epsilon = 0.02;  ///< of sparse norms, in parts of the largest value of the smooth model
+  Solver solver = Solver::data_space;
+  double tolerance = 1e-3;  ///< of Lanczos and of the last descent within bounds
+  bool posterior = false;   ///< standard deviations of the cells, for up to `most_dense` data
+  std::size_t most_dense = 2000;
+  int threads = 0;
+
+  friend bool operator==(const Settings&, const Settings&) = default;
+};
+
+/// One line of the table.
+struct Iteration {
+  std::string what;  ///< "lanczos", "bounds", "sparse", "cooling"
+  int number = 0;
+  double beta = 0, phi_d = 0, phi_m = 0;
+  int products = 0;    ///< with each of G and Gᵀ, so far
+  double seconds = 0;  ///< so far
+};
+
+struct Outcome {
+  std::vector<double> model;      ///< [active]
+  std::vector<double> predicted;  ///< [rows] G m
+  std::vector<double> weight;     ///< [active] w of the cells
+  std::vector<double> deviation;  ///< [active] of the posterior; empty unless asked for
+  double beta = 0, phi_d = 0, target = 0;
+  Terms phi_m;
+  double z0 = 0;
+  double beta_relative = 0;         ///< β / λ_max(K): a number without units
+  std::vector<double> chi_squared;  ///< of each set, divided by its number of data
+  std::size_t data = 0, on_bounds = 0;
+  int products = 0;
+  bool converged = false;
+  std::string reason;  ///< why it stopped
+  std::vector<Iteration> iterations;
+  std::vector<Step> curve;  ///< φ_d and φ_m over β, from the same numbers
+  std::vector<std::string> warnings;
+};
+
+/// Throws InputError: no data, no cells, uncertainties that are not above zero, bounds that cross or exclude
+/// the reference, a sign of the data that no model within the bounds can have. Called by invert() before
+/// anything else.
+void check(const Problem& problem, const Settings& settings);
+
+/// Throws also Cancelled. seen: every line of the table as it comes.
+Outcome invert(const Problem& problem, const Settings& settings,
+               const std::function<void(const Iteration&)>& seen = {}, Progress* progress = nullptr);
+
+/// The weights of the cells, and z₀ where it was fitted.
+std::vector<double> cell_weights(const Problem& problem, const Settings& settings, double& z0);
+
+}  // namespace terrane::inversion

@@ -1,0 +1,481 @@
+#include "terrane/inversion/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+#include "terrane/inversion/job_tables.hpp"
+#include "terrane/inversion/stored.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/output.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/model/properties.hpp"
+#include "terrane/parallel/simd/instruction_set.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
+#include "terrane/simulation/compare.hpp"
+#include "terrane/simulation/provenance.hpp"
+#include "terrane/simulation/write_result.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> storage_names{"auto", "lattice", "dense", "single", "disk", "none"};
+constexpr std::array<std::string_view, 4> weighting_names{"none", "depth", "distance", "sensitivity"};
+
+// Measured on one core with AVX-512: an entry with one channel, and a product of one entry from memory.
+constexpr double seconds_an_entry = 6e-9, seconds_a_stored_entry = 0.5e-9, seconds_a_read_entry = 4e-9;
+constexpr double expected_products = 60;  // with each of G and Gᵀ, without bounds
+
+PrismSet cells_of(const TensorMesh& mesh, std::span<const std::uint32_t> active) {
+  PrismSet cells;
+  const std::size_t n = active.empty() ? mesh.size() : active.size();
+  cells.reserve(n);
+  for (std::size_t c = 0; c < n; ++c) cells.push_back(mesh.prism(active.empty() ? c : active[c]));
+  return cells;
+}
+
+/// Stations inside of active cells: below the ground, or a mesh that reaches above it.
+void check_stations(const Problem& p) {
+  std::vector<unsigned char> is_active(p.active.empty() ? 0 : p.mesh.size());
+  for (const auto c : p.active) is_active[c] = 1;
+  const std::vector<double>* faces[3] = {&p.mesh.easting(), &p.mesh.northing(), &p.mesh.up()};
+  std::size_t inside = 0, first = 0;
+  for (std::size_t s = 0; s < p.easting.size(); ++s) {
+    const double at[3] = {p.easting[s], p.northing[s], p.up[s]};
+    std::array<std::size_t, 3> place{};
+    bool in = true;
+    for (std::size_t a = 0; a < 3 && in; ++a) {
+      const auto above = std::upper_bound(faces[a]->begin(), faces[a]->end(), at[a]) - faces[a]->begin();
+      in = above > 0 && above < static_cast<std::ptrdiff_t>(faces[a]->size()) &&
+           (a < 2 || at[a] > (*faces[a])[static_cast<std::size_t>(above - 1)]);
+      place[a] = static_cast<std::size_t>(std::max<std::ptrdiff_t>(above - 1, 0));
+    }
+    if (!in || (!is_active.empty() && is_active[p.mesh.index(place[0], place[1], place[2])] == 0)) continue;
+    if (inside++ == 0) first = s;
+  }
+  if (inside > 0)
+    throw InputError(
+        "inversion: stations",
+        fmt::format("{} of {} lie inside active cells (first: station {}, up {:g} m)", inside,
+                    p.easting.size(), first + 1, p.up[first]),
+        "Lower the top of the mesh, or give inversion.topography, which leaves cells of air out.");
+}
+
+Fingerprint fingerprint(const gravity::SensitivityColumns& source, double accuracy) {
+  const auto& c = source.cells();
+  const auto& s = source.stations();
+  std::vector<double> weights;
+  for (const auto& o : source.observables()) weights.insert(weights.end(), o.weight.begin(), o.weight.end());
+  return {{"mesh", hash({c.west, c.east, c.south, c.north, c.bottom, c.top}), true},
+          {"survey", hash({s.easting, s.northing, s.up}), true},
+          {"set of channels, units or constants", hash({weights}), true},
+          {"accuracy", fmt::format("{}", accuracy), false}};
+}
+
+std::optional<gravity::Lattice> lattice_of(const gravity::SensitivityColumns& source, int threads,
+                                           std::string& reason) {
+  const auto& p = source.cells();
+  const std::vector<double> ones(p.size(), 1.0);
+  return gravity::recognise_lattice({p.west, p.east, p.south, p.north, p.bottom, p.top, ones},
+                                    source.stations().view(), reason, threads);
+}
+
+constexpr std::size_t most_groups = 8;  // of stations at one height and place within the cells
+
+}  // namespace
+
+InversionJob::InversionJob(Problem problem, PrismSet cells, Settings settings, StorageSettings storage,
+                           Observations observations, Survey survey, MemoryBudget memory)
+    : problem_(std::move(problem)),
+      settings_(settings),
+      storage_(std::move(storage)),
+      observations_(std::move(observations)),
+      survey_(std::move(survey)),
+      memory_(memory) {
+  if (observations_.kinds.empty())
+    throw InputError(
+        "survey", "it has no observed data",
+        "Stations need columns such as g_u_observed (mGal): with a unit, in the frame of simulation.frame.");
+  problem_.easting = survey_.easting;
+  problem_.northing = survey_.northing;
+  problem_.up = survey_.up;
+  check_stations(problem_);
+  std::vector<gravity::Observable> observables;
+  for (const auto& kind : observations_.kinds) {
+    observables.push_back(kind.observable);
+    const auto& d = kind.column.observed.values;
+    const auto& s = kind.column.uncertainty->values;
+    problem_.sets.push_back({kind.column.field, kind.column.observed.unit, problem_.data.size(), d.size()});
+    problem_.data.insert(problem_.data.end(), d.begin(), d.end());
+    problem_.sigma.insert(problem_.sigma.end(), s.begin(), s.end());
+  }
+  source_ = std::make_shared<gravity::SensitivityColumns>(
+      std::move(cells), gravity::StationList{survey_.easting, survey_.northing, survey_.up},
+      std::move(observables), storage_.accuracy);
+  warnings_ = observations_.warnings;
+}
+
+MemoryBudget InversionJob::budget(const Runtime& runtime) const {
+  return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
+}
+
+StorageChoice InversionJob::choose(const MemoryBudget& memory, int threads) {
+  StorageChoice choice;
+  const double entries = static_cast<double>(source_->rows()) * static_cast<double>(source_->columns());
+  const double team = static_cast<double>(std::max(1, std::min(thread_count(threads), thread_count(0))));
+  const auto estimate = [&](Storage storage, const gravity::Lattice* lattice) {
+    choice.storage = storage;
+    choice.seconds_to_make = storage == Storage::none ? 0 : entries * seconds_an_entry / team;
+    choice.bytes = entries * (storage == Storage::dense ? 8 : storage == Storage::single ? 4 : 0);
+    choice.seconds_a_product = entries / team *
+                               (storage == Storage::none   ? seconds_an_entry
+                                : storage == Storage::disk ? seconds_a_read_entry * team
+                                                           : seconds_a_stored_entry);
+    if (lattice == nullptr) return;
+    choice.bytes = gravity::LatticeSensitivity::bytes(*lattice, source_->observables().size());
+    choice.seconds_to_make = choice.bytes * 3e-9 / team;
+    choice.seconds_a_product = choice.bytes * 0.6e-9 / team;
+  };
+  std::string reason;
+  std::optional<gravity::Lattice> lattice;
+  if (storage_.storage == Storage::automatic || storage_.storage == Storage::lattice) {
+    lattice = lattice_of(*source_, threads, reason);
+    if (lattice && lattice->groups.size() > most_groups) {
+      reason = fmt::format("stations have {} heights and places within the cells", lattice->groups.size());
+      lattice.reset();
+    }
+  }
+  if (storage_.storage == Storage::lattice && !lattice)
+    throw InputError("inversion.storage", "there is no lattice: " + reason, "Take storage = \"auto\".");
+  if (storage_.storage != Storage::automatic) {
+    estimate(storage_.storage, lattice ? &*lattice : nullptr);
+    choice.reason = "as asked for";
+    return choice;
+  }
+  estimate(Storage::single, nullptr);
+  const auto in_memory = choice;
+  if (lattice) {
+    estimate(Storage::lattice, &*lattice);
+    const double dense_time = in_memory.seconds_to_make + 2 * expected_products * in_memory.seconds_a_product;
+    const double time = choice.seconds_to_make + 2 * expected_products * choice.seconds_a_product;
+    const bool fits = in_memory.bytes < 0.6 * static_cast<double>(memory.bytes);
+    if (!fits || time < dense_time) {
+      choice.reason = "cells and stations form a lattice: G and its transpose by FFT, exact to rounding";
+      return choice;
+    }
+  }
+  choice = in_memory;
+  if (choice.bytes < 0.6 * static_cast<double>(memory.bytes)) {
+    choice.reason = "in memory in single precision, right to 3e-8 of a row";
+    return choice;
+  }
+  estimate(Storage::none, nullptr);
+  choice.reason =
+      fmt::format("{} do not fit into memory: made anew for each product; storage = \"disk\" keeps them",
+                  bytes_text(in_memory.bytes));
+  return choice;
+}
+
+void InversionJob::make_operator(const Runtime& runtime) {
+  const auto choice = choose(budget(runtime), runtime.threads);
+  budget(runtime).require(
+      "invert", fmt::format("{} data and {} cells", grouped(source_->rows()), grouped(source_->columns())),
+      memory_needed(choice));
+  switch (choice.storage) {
+    case Storage::lattice: {
+      std::string reason;
+      auto lattice = lattice_of(*source_, runtime.threads, reason);
+      problem_.g = std::make_shared<gravity::LatticeSensitivity>(
+          std::move(*lattice), source_->stations().size(), source_->observables(), runtime.threads,
+          runtime.progress);
+      break;
+    }
+    case Storage::dense:
+      problem_.g =
+          std::make_shared<solve::DenseOperator<double>>(*source_, runtime.threads, runtime.progress);
+      break;
+    case Storage::disk: {
+      const auto stored =
+          std::make_shared<StoredOperator>(*source_, storage_.file, fingerprint(*source_, storage_.accuracy),
+                                           runtime.threads, runtime.progress);
+      notes_.push_back(fmt::format("sensitivities {} {}", stored->reused() ? "read from" : "kept in",
+                                   storage_.file.string()));
+      problem_.g = stored;
+      break;
+    }
+    case Storage::none:
+      problem_.g = std::make_shared<solve::OnTheFlyOperator>(source_, runtime.threads);
+      break;
+    default:
+      problem_.g = std::make_shared<solve::DenseOperator<float>>(*source_, runtime.threads, runtime.progress);
+  }
+}
+
+/// Cells as prisms, a dozen vectors of models, the orthogonal vectors of Lanczos, and G.
+double InversionJob::memory_needed(const StorageChoice& choice) const {
+  const double cells = static_cast<double>(problem_.mesh.size()), rows = static_cast<double>(source_->rows());
+  double dense = 0;
+  if (settings_.posterior || settings_.choice == Choice::gcv || settings_.choice == Choice::l_curve)
+    dense = 4 * rows * rows * 8;
+  return choice.bytes + cells * 8 * 22 + rows * 8 * 150 + dense;
+}
+
+void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice) const {
+  const std::uint64_t cells = source_->columns(), rows = source_->rows();
+  std::string sets;
+  for (const auto& set : problem_.sets)
+    sets += fmt::format("{}{} [{}]", sets.empty() ? "" : ", ", set.name, set.unit);
+  facts.problem = fmt::format("{} of {} active cells from {} data: {}", observations_.property,
+                              grouped(cells), grouped(rows), sets);
+  facts.method = fmt::format("storage {}", storage_names[static_cast<std::size_t>(choice.storage)]);
+  facts.reason = choice.reason;
+  facts.device = fmt::format("cpu ({})", instruction_set_title(instruction_set()));
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(choice));
+  facts.add("frame", observations_.frame, "", "frame");
+  facts.add("cells", cells);
+  facts.add("data", rows);
+  facts.add("sensitivity_bytes", choice.bytes, "B", "matrix",
+            choice.bytes > 0 ? bytes_text(choice.bytes) : "nothing is stored");
+  facts.notes = notes_;
+  facts.warnings = warnings_;
+}
+
+Plan InversionJob::check(const Runtime& runtime) {
+  Plan plan;
+  const auto choice = choose(budget(runtime), runtime.threads);
+  describe_into(plan, choice);
+  plan.memory_available = budget(runtime).bytes;
+  budget(runtime).require("invert", plan.problem, memory_needed(choice));
+  const double descents = problem_.bounds.any() || !settings_.norms.square() ? 4 : 1;
+  plan.seconds = choice.seconds_to_make + descents * 2 * expected_products * choice.seconds_a_product;
+  // What is wrong with data and bounds is found here, with one product made on the fly.
+  problem_.g = std::make_shared<solve::OnTheFlyOperator>(source_, runtime.threads);
+  inversion::check(problem_, settings_);
+  return plan;
+}
+
+Result InversionJob::run(const Runtime& runtime) {
+  date_text();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  settings_.threads = runtime.threads;
+  make_operator(runtime);
+  const double made = seconds();
+  outcome_ = invert(problem_, settings_, {}, runtime.progress);
+  Result result;
+  describe_into(result.report, choose(budget(runtime), runtime.threads));
+  auto& report = result.report;
+  report.seconds = seconds();
+  for (const auto& i : outcome_.iterations) {  // all of them stand in the files
+    if (i.what == "lanczos" && i.number % 10 != 0 && &i != &outcome_.iterations.back()) continue;
+    report.notes.push_back(
+        fmt::format("{:<8} {:>3}  β {:.6g}  φ_d/N {:.5g}  φ_m {:.5g}  {} products  {:.3g} s", i.what,
+                    i.number, i.beta, i.phi_d / static_cast<double>(std::max<std::size_t>(1, outcome_.data)),
+                    i.phi_m, i.products, i.seconds));
+  }
+  report.add("seconds_sensitivities", made, "s", "matrix made", fmt::format("in {:.3g} s", made));
+  report.add("converged", outcome_.converged);
+  report.add("reason", outcome_.reason, "", "stopped", outcome_.reason);
+  report.add("beta", outcome_.beta, "", "beta",
+             fmt::format("{:.6g}, {:.3g} of the largest eigenvalue", outcome_.beta, outcome_.beta_relative));
+  report.add("phi_d", outcome_.phi_d, "", "phi_d",
+             fmt::format("{:.6g}, target {:.6g}", outcome_.phi_d, outcome_.target));
+  for (std::size_t s = 0; s < problem_.sets.size(); ++s)
+    report.add("chi_squared_" + problem_.sets[s].name, outcome_.chi_squared[s], "", "chi² / N",
+               fmt::format("{} {:.4g}", problem_.sets[s].name, outcome_.chi_squared[s]));
+  const auto& m = outcome_.phi_m;
+  report.add("phi_m", m.sum(), "", "phi_m",
+             fmt::format("{:.6g}: smallness {:.4g}, flatness {:.4g} east, {:.4g} north, {:.4g} up", m.sum(),
+                         m.smallness, m.flatness[0], m.flatness[1], m.flatness[2]));
+  report.add("products", std::uint64_t(outcome_.products), "", "products",
+             fmt::format("{} with each of G and its transpose", outcome_.products));
+  if (outcome_.z0 > 0)
+    report.add("z0", outcome_.z0, "m", "weights",
+               fmt::format("depth, z0 = {:.4g} m, exponent {:g}", outcome_.z0, settings_.exponent));
+  else
+    report.add("weighting", std::string(weighting_names[static_cast<std::size_t>(settings_.weighting)]), "",
+               "weights");
+  const auto [least, most] = std::minmax_element(outcome_.model.begin(), outcome_.model.end());
+  report.add("model_least", *least);
+  report.add("model_most", *most, "", "model",
+             fmt::format("{} {:.5g} … {:.5g} {}", observations_.property, *least, *most,
+                         si_unit(property_kind(observations_.property).quantity)));
+  if (problem_.bounds.any())
+    report.add("on_bounds", std::uint64_t{outcome_.on_bounds}, "", "on bounds",
+               fmt::format("{} cells", grouped(outcome_.on_bounds)));
+  report.warnings.insert(report.warnings.end(), outcome_.warnings.begin(), outcome_.warnings.end());
+  if (!outcome_.converged) report.warnings.push_back("not converged: " + outcome_.reason);
+  fill(result);
+  return result;
+}
+
+Result InversionJob::outline() const {
+  Result result;
+  fill(result);
+  return result;
+}
+
+void InversionJob::fill(Result& result) const {
+  result.survey = survey_;
+  result.survey.frame = observations_.frame;
+  ObservedColumns columns;
+  columns.others = observations_.others;
+  for (std::size_t k = 0; k < observations_.kinds.size(); ++k) {
+    const auto& kind = observations_.kinds[k];
+    const auto& set = problem_.sets[k];
+    Column field{kind.column.field, kind.column.observed.unit, kind.description, {}};
+    if (!outcome_.predicted.empty())
+      field.values.assign(outcome_.predicted.begin() + static_cast<std::ptrdiff_t>(set.first),
+                          outcome_.predicted.begin() + static_cast<std::ptrdiff_t>(set.first + set.count));
+    result.fields.push_back(std::move(field));
+    columns.observed.push_back(kind.column);
+  }
+  compare(result, columns);
+  result.attributes =
+      provenance("inversion of " +
+                     (observations_.property == "density" ? std::string("gravity") : std::string("magnetic")),
+                 job_);
+  if (!survey_.projection.empty()) result.attributes["projection"] = survey_.projection;
+  result.attributes["frame"] = observations_.frame;
+  if (outcome_.iterations.empty() && outcome_.model.empty()) return;
+  std::string table = "what,number,beta,phi_d,phi_m,products,seconds\n", curve = "beta,phi_d,phi_m\n";
+  for (const auto& i : outcome_.iterations)
+    table += fmt::format("{},{},{},{},{},{},{:.4g}\n", i.what, i.number, i.beta, i.phi_d, i.phi_m, i.products,
+                         i.seconds);
+  for (const auto& step : outcome_.curve)
+    curve += fmt::format("{},{},{}\n", step.beta, step.phi_d, step.phi_m);
+  result.attributes["iterations"] = table;
+  result.attributes["curve"] = curve;
+  result.attributes["beta"] = fmt::format("{}", outcome_.beta);
+  result.attributes["phi_d"] = fmt::format("{}", outcome_.phi_d);
+  result.attributes["target"] = fmt::format("{}", outcome_.target);
+  result.attributes["phi_m"] = fmt::format("{}", outcome_.phi_m.sum());
+  result.attributes["stopped"] = outcome_.reason;
+}
+
+std::vector<Column> InversionJob::cell_columns() const {
+  const auto& kind = property_kind(observations_.property);
+  const auto whole = [&](const std::vector<double>& values) {
+    if (values.empty() || problem_.active.empty()) return values;
+    std::vector<double> all(problem_.mesh.size());  // 0 in cells that take no part
+    for (std::size_t c = 0; c < values.size(); ++c) all[problem_.active[c]] = values[c];
+    return all;
+  };
+  const std::string unit(kind.quantity == Quantity::dimensionless ? "1" : si_unit(kind.quantity));
+  std::vector<Column> columns{
+      {observations_.property, unit, "found by inversion", whole(outcome_.model)},
+      {"weight", "1", "weight of the cell in the model's norm", whole(outcome_.weight)}};
+  if (!problem_.active.empty())
+    columns.push_back({"active", "1", "1 where the cell takes part",
+                       whole(std::vector<double>(problem_.active.size(), 1.0))});
+  if (settings_.posterior)
+    columns.push_back({observations_.property + "_deviation", unit, "standard deviation of the posterior",
+                       whole(outcome_.deviation)});
+  return columns;
+}
+
+void InversionJob::write_model(const std::string& path) const {
+  io::MeshData model{problem_.mesh, cell_columns(), {}};
+  model.attributes = provenance("inversion", job_);
+  model.attributes["beta"] = fmt::format("{}", outcome_.beta);
+  model.attributes["stopped"] = outcome_.reason;
+  io::write(path, model);
+}
+
+void InversionJob::check_model(const std::string& path) const {
+  auto columns = cell_columns();
+  for (auto& column : columns) column.values.clear();
+  io::left_out(path, io::MeshData{problem_.mesh, std::move(columns), {}});
+}
+
+std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runtime& runtime) {
+  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto simulation = job.table("simulation").describe({gravity_keys(), Runtime::section().keys});
+  const auto table = job.table("inversion").describe({inversion_section().keys});
+  simulation.text("physics");
+  if (runtime.device.kind == Device::Kind::cuda)
+    throw simulation.wrong("device", "inversions run on the processors of the CPU", "Leave the key out.");
+  auto stations = build_survey(job, memory);
+  auto observations = gravity_observations(simulation, stations.survey);
+  read_uncertainties(table, observations);
+  Problem problem;
+  std::string mesh_file;
+  problem.mesh = read_mesh(job, mesh_file);
+  problem.active = read_active(table, problem.mesh, mesh_file, stations.projection, memory);
+  const auto cells = [&](const char* key) {
+    return read_cells(table, key, observations.property, problem.mesh, mesh_file, problem.active);
+  };
+  problem.reference = cells("reference");
+  problem.bounds = {cells("lower"), cells("upper")};
+  const std::size_t n = problem.active.empty() ? problem.mesh.size() : problem.active.size();
+  if (problem.bounds.lower.empty() != problem.bounds.upper.empty()) {
+    auto& missing = problem.bounds.lower.empty() ? problem.bounds.lower : problem.bounds.upper;
+    missing.assign(n, problem.bounds.lower.empty() ? -1e30 : 1e30);
+  }
+  const auto settings = read_settings(table, observations, problem.mesh);
+  const auto storage = read_storage(table);
+  auto prisms = cells_of(problem.mesh, problem.active);
+  auto made = std::make_unique<InversionJob>(std::move(problem), std::move(prisms), settings, storage,
+                                             std::move(observations), std::move(stations.survey), memory);
+  made->job_ = job.source();
+  made->notes_ = std::move(stations.notes);
+  made->warnings_.insert(made->warnings_.end(), stations.warnings.begin(), stations.warnings.end());
+  return made;
+}
+
+namespace {
+
+Physics one(std::string_view name, std::string_view summary, std::span<const Key> keys) {
+  Physics physics;
+  physics.name = name;
+  physics.summary = summary;
+  const auto add = [&](std::span<const Section> sections) {
+    physics.sections.insert(physics.sections.end(), sections.begin(), sections.end());
+  };
+  add(earth_sections().first(4));
+  add(survey_sections());
+  physics.sections.push_back({"simulation", "", "Which data, and their frame.", keys});
+  add({&Runtime::section(), 1});
+  add({&inversion_section(), 1});
+  add({&Output::section(), 1});
+  physics.kinds = {{"mesh", "regular"}, {"survey", "list"}};
+  physics.examples = {{"mesh.box", "[-500, 500, -500, 500, -500, 0]"},
+                      {"mesh.shape", "[20, 20, 10]"},
+                      {"survey.height", ""},
+                      {"survey.file", "\"stations.csv\""},
+                      {"output.files", "[\"fit.nc\", \"fit.csv\"]"},
+                      {"output.model", "[\"model.h5\", \"model.vtr\"]"}};
+  physics.make = InversionJob::from_job;
+  physics.serve = [](Comm&) {};
+  return physics;
+}
+
+}  // namespace
+
+const Registry& inversions() {
+  static const Registry all = [] {
+    Registry registry;
+    registry.add(one("gravity", "Densities from gravity and its gradients.", gravity_keys()));
+    return registry;
+  }();
+  return all;
+}
+
+const Physics& job_of_inversions() {
+  static const Physics job =
+      one("inversion", "A model of cells from data at stations: gravity, its gradients.", gravity_keys());
+  return job;
+}
+
+bool asks_for_inversion(const Config& job) { return job.has("inversion"); }
+
+}  // namespace terrane::inversion

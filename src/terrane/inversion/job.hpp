@@ -1,0 +1,78 @@
+// An inversion from a job file: the tables [mesh], [survey], [simulation], [inversion], [output].
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "terrane/base/memory.hpp"
+#include "terrane/inversion/invert.hpp"
+#include "terrane/inversion/observations.hpp"
+#include "terrane/simulation/simulation.hpp"
+
+namespace terrane::inversion {
+
+/// How G is held. automatic: by FFT where cells and stations form a lattice; else in memory, in single
+/// precision, where that fits; else nothing is held.
+enum class Storage { automatic, lattice, dense, single, disk, none };
+
+struct StorageSettings {
+  Storage storage = Storage::automatic;
+  std::filesystem::path file;  ///< of Storage::disk
+  double accuracy = 1e-9;      ///< of every entry
+};
+
+/// What was chosen and why, for people.
+struct StorageChoice {
+  Storage storage = Storage::none;
+  std::string reason;
+  double bytes = 0, seconds_to_make = 0, seconds_a_product = 0;
+};
+
+/// The physics that can be inverted, each as a Physics whose simulations are inversions: what `terrane
+/// invert` reads jobs with.
+const Registry& inversions();
+/// As one of a name of its own, for the template and the reference.
+const Physics& job_of_inversions();
+/// Whether a job asks for an inversion.
+bool asks_for_inversion(const Config& job);
+
+class InversionJob final : public Simulation {
+ public:
+  InversionJob(Problem problem, PrismSet cells, Settings settings, StorageSettings storage,
+               Observations observations, Survey survey, MemoryBudget memory);
+  static std::unique_ptr<Simulation> from_job(const Config& job, const Runtime& runtime);
+
+  Plan check(const Runtime& runtime = {}) override;
+  Result run(const Runtime& runtime = {}) override;
+  Result outline() const override;
+  void write_model(const std::string& path) const override;
+  void check_model(const std::string& path) const override;
+
+  /// Of the last run.
+  const Outcome& outcome() const { return outcome_; }
+  const Problem& problem() const { return problem_; }
+
+ private:
+  StorageChoice choose(const MemoryBudget& memory, int threads);
+  void make_operator(const Runtime& runtime);
+  void describe_into(RunFacts& facts, const StorageChoice& choice) const;
+  void fill(Result& result) const;
+  std::vector<Column> cell_columns() const;
+  MemoryBudget budget(const Runtime& runtime) const;
+  double memory_needed(const StorageChoice& choice) const;
+
+  Problem problem_;
+  Settings settings_;
+  StorageSettings storage_;
+  Observations observations_;
+  Survey survey_;
+  MemoryBudget memory_;
+  std::shared_ptr<const gravity::SensitivityColumns> source_;
+  Outcome outcome_;
+  std::string job_;
+  std::vector<std::string> notes_, warnings_;
+};
+
+}  // namespace terrane::inversion

@@ -1,0 +1,279 @@
+#include "terrane/inversion/job_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/model/properties.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> weightings{"none", "depth", "distance", "sensitivity"};
+constexpr std::array<std::string_view, 4> choices{"discrepancy", "fixed", "gcv", "l_curve"};
+constexpr std::array<std::string_view, 2> solvers{"data_space", "model_space"};
+constexpr std::array<std::string_view, 6> storages{"auto", "lattice", "dense", "single", "disk", "none"};
+
+constexpr Key keys_of_inversion[] = {
+    {"floor", "list of numbers", "[]",
+     "Least uncertainty of the data, in their unit, one for each channel: where the survey has no column of "
+     "them.",
+     "[0.01]"},
+    {"percent", "list of numbers", "[]",
+     "What is added to it, in percent of each datum, one for each channel."},
+    {"chi", "number", "1", "How large φ_d is to be, in parts of the number of data."},
+    {"choice", "text", "\"discrepancy\"",
+     "How β is chosen: discrepancy (so that φ_d = chi N), gcv, l_curve, or fixed."},
+    {"beta", "number", "0", "β of choice = \"fixed\"."},
+    {"length_scale", "list of 3 lengths", "none",
+     "Over which a model is smooth along easting, northing and up; without it three times the median width "
+     "of the "
+     "cells."},
+    {"alpha_s", "number", "none",
+     "Weight of smallness, with alpha_x, alpha_y, alpha_z in place of length_scale."},
+    {"alpha_x", "number", "none", "Weight of flatness along easting."},
+    {"alpha_y", "number", "none", "Weight of flatness along northing."},
+    {"alpha_z", "number", "none", "Weight of flatness along up."},
+    {"weighting", "text", "\"depth\"",
+     "What counteracts the decay with depth: depth, distance, sensitivity, none."},
+    {"exponent", "number", "none",
+     "Of depth and distance weights; without it 2 for gravity, 3 for gradients and magnetic fields."},
+    {"z0", "length", "0", "Of depth weights; 0 fits it to the decay below the middle station."},
+    {"weights_in_gradients", "true or false", "true",
+     "Differences of weighted cells, as UBC; false: weighted differences, as SimPEG."},
+    {"reference", "property or path", "0", "Reference model: a number, or a file of the property."},
+    {"reference_in_gradients", "true or false", "true",
+     "Flatness of the difference from the reference (SMOOTH_MOD_DIF); false: of the model (SMOOTH_MOD)."},
+    {"lower", "property or path", "none", "Lower bound of every cell: a number, or a file of the property."},
+    {"upper", "property or path", "none", "Upper bound."},
+    {"norms", "list of 4 numbers", "[2, 2, 2, 2]",
+     "p of smallness and of flatness along easting, northing and up, from 0 to 2; below 2 bodies get "
+     "compact."},
+    {"epsilon", "number", "0.02",
+     "Where sparse norms begin, in parts of the largest value of the smooth model."},
+    {"topography", "path", "none", "Elevation grid; cells whose centres lie above it are left out."},
+    {"active_file", "path", "none", "A model file: cells with 0, or none, are left out."},
+    {"storage", "text", "\"auto\"",
+     "How sensitivities are held: lattice (by FFT), single (memory, single precision), dense (double), disk, "
+     "none "
+     "(made anew for each product)."},
+    {"storage_file", "path", "none", "File of storage = \"disk\"; used again by runs of the same problem."},
+    {"accuracy", "number", "1e-9", "Relative error allowed in every sensitivity."},
+    {"solver", "text", "\"data_space\"",
+     "data_space: all β at once by Lanczos; model_space: β cooled step by step, for comparison."},
+    {"tolerance", "number", "1e-3", "Of the solver: what φ_d and β may still move, relatively."},
+    {"misfit_tolerance", "number", "0.02", "Of φ_d where β is found by trial: within bounds."},
+    {"posterior", "true or false", "false",
+     "Adds the standard deviation of every cell; for up to 2000 data."},
+};
+constexpr Section table_of_inversion{"inversion", "", "How a model is found that explains the data.",
+                                     keys_of_inversion};
+
+template <std::size_t n>
+std::size_t place_of(const std::array<std::string_view, n>& names, const std::string& name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+double median_width(const std::vector<double>& faces) {
+  std::vector<double> widths;
+  for (std::size_t i = 0; i + 1 < faces.size(); ++i) widths.push_back(faces[i + 1] - faces[i]);
+  std::nth_element(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2),
+                   widths.end());
+  return widths[widths.size() / 2];
+}
+
+Alphas read_alphas(const Config& table, const TensorMesh& mesh) {
+  const bool by_alpha =
+      table.has("alpha_s") || table.has("alpha_x") || table.has("alpha_y") || table.has("alpha_z");
+  if (by_alpha && table.has("length_scale"))
+    throw table.wrong("length_scale", "alpha_s … alpha_z are there already", "Keep one of the two.");
+  Alphas alphas;
+  if (!by_alpha) {
+    std::array<double, 3> length{3 * median_width(mesh.easting()), 3 * median_width(mesh.northing()),
+                                 3 * median_width(mesh.up())};
+    if (table.has("length_scale")) {
+      const auto given = table.numbers("length_scale", Quantity::length, 3);
+      std::copy(given.begin(), given.end(), length.begin());
+    }
+    for (const double l : length)
+      if (!(l >= 0)) throw table.wrong("length_scale", "a length is below zero");
+    return Alphas::from_lengths(length);
+  }
+  alphas.smallness = table.optional_number("alpha_s").value_or(1);
+  const char* names[] = {"alpha_x", "alpha_y", "alpha_z"};
+  for (std::size_t a = 0; a < 3; ++a) {
+    alphas.flatness[a] = table.optional_number(names[a]).value_or(0);
+    if (!(alphas.flatness[a] >= 0)) throw table.wrong(names[a], "it is below zero");
+  }
+  if (!(alphas.smallness > 0))
+    throw table.wrong(
+        "alpha_s", "it is not above zero",
+        "Without smallness a constant model costs nothing; 1e-4 of alpha_x per square metre is little.");
+  return alphas;
+}
+
+}  // namespace
+
+const Section& inversion_section() { return table_of_inversion; }
+
+Settings read_settings(const Config& table, const Observations& observations, const TensorMesh& mesh) {
+  Settings s;
+  s.alphas = read_alphas(table, mesh);
+  s.weights_in_gradients = table.flag("weights_in_gradients");
+  s.weighting = static_cast<Weighting>(place_of(weightings, table.choice("weighting", weightings)));
+  s.exponent = table.optional_number("exponent").value_or(observations.exponent);
+  s.z0 = table.number("z0", Quantity::length);
+  if (s.z0 < 0) throw table.wrong("z0", "it is below zero");
+  s.reference_in_gradients = table.flag("reference_in_gradients");
+  s.choice = static_cast<Choice>(place_of(choices, table.choice("choice", choices)));
+  s.chi = table.positive("chi");
+  s.beta = table.number("beta");
+  const auto norms = table.numbers("norms", Quantity::dimensionless, 4);
+  std::copy(norms.begin(), norms.end(), s.norms.p.begin());
+  s.epsilon = table.positive("epsilon");
+  s.solver = static_cast<Solver>(place_of(solvers, table.choice("solver", solvers)));
+  s.tolerance = table.positive("tolerance");
+  s.misfit_tolerance = table.positive("misfit_tolerance");
+  s.posterior = table.flag("posterior");
+  return s;
+}
+
+StorageSettings read_storage(const Config& table) {
+  StorageSettings s;
+  s.storage = static_cast<Storage>(place_of(storages, table.choice("storage", storages)));
+  s.accuracy = table.positive("accuracy");
+  if (s.accuracy < 2e-15 || s.accuracy > 1e-3)
+    throw table.wrong("accuracy", "it is not between 2e-15 and 1e-3");
+  if (table.has("storage_file")) s.file = table.path("storage_file");
+  if (s.storage == Storage::disk && s.file.empty())
+    throw table.wrong("storage_file", "missing", "storage = \"disk\" keeps the sensitivities in this file.");
+  return s;
+}
+
+TensorMesh read_mesh(const Config& job, std::string& file) {
+  const auto table = job.table("mesh");
+  if (!table.has("kind") || table.text("kind") != "file") return build_mesh(job);
+  const auto sections = earth_sections();
+  const auto of_file = std::find_if(sections.begin(), sections.end(),
+                                    [](const Section& s) { return s.path == "mesh" && s.kind == "file"; });
+  const auto described = table.describe({sections.front().keys, of_file->keys});
+  file = described.input_file("file").string();
+  io::ReadOptions options;
+  options.format = described.optional_text("format").value_or("");
+  const auto content = io::read(file, options);
+  const auto* data = std::get_if<io::MeshData>(&content);
+  if (data == nullptr)
+    throw described.wrong("file", fmt::format("\"{}\" holds no tensor mesh", file),
+                          "`terrane info FILE` tells what a file holds.");
+  return data->mesh;
+}
+
+namespace {
+
+/// A column of a model file on the cells of the mesh.
+std::vector<double> column_of_file(const Config& table, const char* key, const std::string& property,
+                                   const TensorMesh& mesh, const std::string& mesh_file) {
+  const auto path = table.input_file(key).string();
+  io::ReadOptions options;
+  options.mesh = mesh_file;
+  options.property = property;
+  const auto content = io::read(path, options);
+  const auto* data = std::get_if<io::MeshData>(&content);
+  if (data == nullptr || data->cells.empty())
+    throw table.wrong(key, fmt::format("\"{}\" holds no values of cells", path));
+  if (data->mesh.easting() != mesh.easting() || data->mesh.northing() != mesh.northing() ||
+      data->mesh.up() != mesh.up())
+    throw table.wrong(key, fmt::format("\"{}\" is of another mesh", path));
+  const auto* column = data->find(property);
+  return (column != nullptr ? *column : data->cells.front()).values;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& mesh,
+                                       const std::string& mesh_file,
+                                       const std::optional<Projection>& projection,
+                                       const MemoryBudget& memory) {
+  if (table.has("topography") && table.has("active_file"))
+    throw table.wrong("active_file", "inversion.topography is there already", "Keep one of the two.");
+  std::vector<std::uint32_t> active;
+  if (table.has("active_file")) {
+    const auto values = column_of_file(table, "active_file", "active", mesh, mesh_file);
+    for (std::size_t c = 0; c < mesh.size(); ++c)
+      if (values[c] != 0 && !std::isnan(values[c])) active.push_back(static_cast<std::uint32_t>(c));
+  } else if (table.has("topography")) {
+    const auto ground = read_elevation(table, "topography", projection, memory);
+    const std::size_t columns = mesh.n_east() * mesh.n_north();
+    std::vector<double> height(columns);
+    for (std::size_t c = 0; c < columns; ++c) {
+      const auto p = mesh.prism(c);
+      height[c] = ground.interpolate(0.5 * (p.west + p.east), 0.5 * (p.south + p.north));
+      if (std::isnan(height[c]))
+        throw table.wrong("topography",
+                          fmt::format("the grid does not reach to ({:g}, {:g}), a column of the mesh",
+                                      0.5 * (p.west + p.east), 0.5 * (p.south + p.north)));
+    }
+    for (std::size_t c = 0; c < mesh.size(); ++c) {
+      const auto p = mesh.prism(c);
+      if (0.5 * (p.bottom + p.top) <= height[c % columns]) active.push_back(static_cast<std::uint32_t>(c));
+    }
+  } else {
+    return active;
+  }
+  if (active.empty())
+    throw InputError(table.where(), "no cell is active",
+                     "The whole mesh lies above the topography, or is marked 0.");
+  if (active.size() == mesh.size()) active.clear();
+  return active;
+}
+
+std::vector<double> read_cells(const Config& table, const char* key, const std::string& property,
+                               const TensorMesh& mesh, const std::string& mesh_file,
+                               std::span<const std::uint32_t> active) {
+  const std::size_t cells = active.empty() ? mesh.size() : active.size();
+  if (table.is_text(key)) {
+    const auto text = table.text(key);
+    if (text == "none") return {};
+    if (std::filesystem::path(text).has_extension() && std::filesystem::path(text).stem() != "" &&
+        !std::isdigit(static_cast<unsigned char>(text.front())) && text.front() != '-') {
+      const auto whole = column_of_file(table, key, property, mesh, mesh_file);
+      std::vector<double> values(cells);
+      for (std::size_t c = 0; c < cells; ++c) values[c] = whole[active.empty() ? c : active[c]];
+      return values;
+    }
+  }
+  const auto number = table.optional_number(key, property_kind(property).quantity);
+  return number ? std::vector<double>(cells, *number) : std::vector<double>{};
+}
+
+void read_uncertainties(const Config& table, Observations& observations) {
+  const auto floor = table.numbers("floor"), percent = table.numbers("percent");
+  const auto& kinds = observations.kinds;
+  for (const auto& [key, list] : {std::pair{"floor", &floor}, {"percent", &percent}})
+    if (!list->empty() && list->size() != kinds.size())
+      throw table.wrong(key, fmt::format("{} numbers for {} observed channels", list->size(), kinds.size()));
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    auto& column = observations.kinds[k].column;
+    if (column.uncertainty) continue;
+    if (floor.empty())
+      throw table.wrong(
+          "floor", "missing",
+          fmt::format("{} has no uncertainties: give inversion.floor, their least value in {}, or a column "
+                      "{}_uncertainty.",
+                      column.field, column.observed.unit, column.field));
+    if (!(floor[k] > 0)) throw table.wrong("floor", fmt::format("{} is not above zero", floor[k]));
+    const double part = percent.empty() ? 0 : percent[k] / 100;
+    if (!(part >= 0)) throw table.wrong("percent", "it is below zero");
+    Column sigma{column.field + "_uncertainty", column.observed.unit, "standard deviation", {}};
+    for (const double d : column.observed.values) sigma.values.push_back(floor[k] + part * std::fabs(d));
+    column.uncertainty = std::move(sigma);
+  }
+}
+
+}  // namespace terrane::inversion

@@ -1,0 +1,34 @@
+// The keys of [inversion] and what they make.
+#pragma once
+
+#include <optional>
+
+#include "terrane/inversion/job.hpp"
+#include "terrane/survey/projection.hpp"
+
+namespace terrane::inversion {
+
+const Section& inversion_section();
+
+/// median: of the widths of the cells along each axis, for the default lengths.
+Settings read_settings(const Config& table, const Observations& observations, const TensorMesh& mesh);
+StorageSettings read_storage(const Config& table);
+
+/// The mesh of the job, regular, tensor or from a file, whose name is returned too.
+TensorMesh read_mesh(const Config& job, std::string& file);
+
+/// Cells whose centres lie below inversion.topography, or that inversion.active_file marks; empty: all.
+std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& mesh,
+                                       const std::string& mesh_file,
+                                       const std::optional<Projection>& projection,
+                                       const MemoryBudget& memory);
+
+/// A number with a unit, or a file of a property, for every active cell; empty when the key is not there.
+std::vector<double> read_cells(const Config& table, const char* key, const std::string& property,
+                               const TensorMesh& mesh, const std::string& mesh_file,
+                               std::span<const std::uint32_t> active);
+
+/// σ = floor + percent/100 |d| where the survey has no uncertainties; puts them into the observations.
+void read_uncertainties(const Config& table, Observations& observations);
+
+}  // namespace terrane::inversion

@@ -1,0 +1,243 @@
+#include "terrane/inversion/regulariser.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/solve/linear_operator.hpp"
+#include "terrane/solve/matrix_kernels.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+std::array<std::vector<double>, 3> widths_of(const TensorMesh& mesh) {
+  std::array<std::vector<double>, 3> widths;
+  const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t i = 0; i + 1 < faces[a]->size(); ++i)
+      widths[a].push_back((*faces[a])[i + 1] - (*faces[a])[i]);
+  return widths;
+}
+
+}  // namespace
+
+Regulariser::Regulariser(const TensorMesh& mesh, std::vector<std::uint32_t> active, const Alphas& alphas,
+                         std::vector<double> weight, bool weights_in_gradients, int threads)
+    : n_{mesh.n_east(), mesh.n_north(), mesh.n_up()},
+      step_{1, mesh.n_east(), mesh.n_east() * mesh.n_north()},
+      h_(widths_of(mesh)),
+      active_(active.size() == mesh.size() ? std::vector<std::uint32_t>{} : std::move(active)),
+      alphas_(alphas),
+      weight_(std::move(weight)),
+      weights_in_gradients_(weights_in_gradients),
+      threads_(threads),
+      inverse_(h_, {alphas.smallness, alphas.flatness[0], alphas.flatness[1], alphas.flatness[2]}, threads) {
+  const std::size_t cells = mapped() ? active_.size() : mesh.size();
+  if (weight_.empty()) weight_.assign(cells, 1.0);
+  if (weight_.size() != cells)
+    throw ShapeError("inversion: weights", "there must be one for each active cell");
+  for (const double w : weight_)
+    if (!(w > 0) || !std::isfinite(w))
+      throw InputError("inversion: weights", "a weight is not above zero",
+                       "Without it the cell costs nothing.");
+  volume_.resize(cells);
+  for (std::size_t c = 0; c < cells; ++c) {
+    const auto [i, j, k] = mesh.cell(mapped() ? active_[c] : c);
+    volume_[c] = h_[0][i] * h_[1][j] * h_[2][k];
+  }
+  whole_weight_ = on_mesh(weight_);
+}
+
+std::vector<double> Regulariser::on_mesh(std::span<const double> v) const {
+  if (!mapped()) return {v.begin(), v.end()};
+  std::vector<double> whole(n_[0] * n_[1] * n_[2]);
+  for (std::size_t c = 0; c < active_.size(); ++c) whole[active_[c]] = v[c];
+  return whole;
+}
+
+void Regulariser::to_active(std::span<const double> whole, std::span<double> out) const {
+  if (!mapped()) std::copy(whole.begin(), whole.end(), out.begin());
+  else
+    for (std::size_t c = 0; c < active_.size(); ++c) out[c] = whole[active_[c]];
+}
+
+double Regulariser::face(std::size_t axis, std::size_t cell, const std::array<std::size_t, 3>& place) const {
+  if (place[axis] + 1 >= n_[axis]) return 0;
+  const double low = whole_weight_[cell], high = whole_weight_[cell + step_[axis]];
+  if (low == 0 || high == 0) return 0;
+  const std::size_t b = (axis + 1) % 3, c = (axis + 2) % 3;
+  double factor = h_[b][place[b]] * h_[c][place[c]] * 2 / (h_[axis][place[axis]] + h_[axis][place[axis] + 1]);
+  if (!weights_in_gradients_) factor *= 0.5 * (low * low + high * high);
+  if (factors_) factor *= (*factors_)[axis + 1][cell];
+  return factor;
+}
+
+/// body(cell, place) for every active cell of the mesh, layer by layer on the threads.
+template <class Body>
+void Regulariser::for_cells(const Body& body) const {
+  for_each(n_[2], threads_, [&](std::size_t k) {
+    for (std::size_t j = 0; j < n_[1]; ++j)
+      for (std::size_t i = 0; i < n_[0]; ++i) {
+        const std::size_t cell = i + n_[0] * (j + n_[1] * k);
+        if (whole_weight_[cell] != 0) body(cell, std::array<std::size_t, 3>{i, j, k});
+      }
+  });
+}
+
+void Regulariser::apply(std::span<const double> v, std::span<double> out) const {
+  if (v.size() != size() || out.size() != size())
+    throw ShapeError("regulariser", "vectors of another length");
+  auto u = on_mesh(v);
+  std::vector<double> made(u.size());
+  const bool inside = weights_in_gradients_;
+  if (inside)
+    for (std::size_t c = 0; c < u.size(); ++c) u[c] *= whole_weight_[c];
+  for_cells([&](std::size_t cell, const std::array<std::size_t, 3>& place) {
+    const double w = whole_weight_[cell];
+    double small = alphas_.smallness * h_[0][place[0]] * h_[1][place[1]] * h_[2][place[2]] * u[cell];
+    if (factors_) small *= (*factors_)[0][cell];
+    double flat = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double above = face(a, cell, place);
+      if (above != 0) flat += alphas_.flatness[a] * above * (u[cell] - u[cell + step_[a]]);
+      if (place[a] == 0) continue;
+      auto lower = place;
+      --lower[a];
+      const double below = face(a, cell - step_[a], lower);
+      if (below != 0) flat += alphas_.flatness[a] * below * (u[cell] - u[cell - step_[a]]);
+    }
+    made[cell] = inside ? w * (small + flat) : w * w * small + flat;
+  });
+  to_active(made, out);
+}
+
+void Regulariser::apply_smallness(std::span<const double> v, std::span<double> out) const {
+  for (std::size_t c = 0; c < size(); ++c) {
+    out[c] = alphas_.smallness * volume_[c] * weight_[c] * weight_[c] * v[c];
+    if (factors_) out[c] *= (*factors_)[0][mapped() ? active_[c] : c];
+  }
+}
+
+Terms Regulariser::terms(std::span<const double> u, std::span<const double> small) const {
+  auto whole = on_mesh(u);
+  if (weights_in_gradients_)
+    for (std::size_t c = 0; c < whole.size(); ++c) whole[c] *= whole_weight_[c];
+  std::array<std::vector<double>, 3> layers;  // a term for each layer, added in their order
+  for (auto& sums : layers) sums.assign(n_[2], 0.0);
+  for_cells([&](std::size_t cell, const std::array<std::size_t, 3>& place) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double factor = face(a, cell, place);
+      if (factor == 0) continue;
+      const double difference = whole[cell + step_[a]] - whole[cell];
+      layers[a][place[2]] += factor * difference * difference;
+    }
+  });
+  Terms terms;
+  for (std::size_t a = 0; a < 3; ++a) terms.flatness[a] = alphas_.flatness[a] * solve::tree_sum(layers[a]);
+  const auto own = small.empty() ? u : small;
+  std::vector<double> product(size());
+  apply_smallness(own, product);
+  terms.smallness = solve::dot(own, product, threads_);
+  return terms;
+}
+
+void Regulariser::diagonal(std::span<double> out) const {
+  std::vector<double> made(whole_weight_.size());
+  for_cells([&](std::size_t cell, const std::array<std::size_t, 3>& place) {
+    const double w = whole_weight_[cell];
+    double small = alphas_.smallness * h_[0][place[0]] * h_[1][place[1]] * h_[2][place[2]];
+    if (factors_) small *= (*factors_)[0][cell];
+    double flat = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      flat += alphas_.flatness[a] * face(a, cell, place);
+      if (place[a] == 0) continue;
+      auto lower = place;
+      --lower[a];
+      flat += alphas_.flatness[a] * face(a, cell - step_[a], lower);
+    }
+    made[cell] = w * w * small + (weights_in_gradients_ ? w * w : 1) * flat;
+  });
+  to_active(made, out);
+}
+
+void Regulariser::precondition(std::span<double> v) const {
+  for (std::size_t c = 0; c < size(); ++c) v[c] /= weight_[c];
+  if (mapped()) {
+    auto whole = on_mesh(v);
+    inverse_.apply(whole);
+    to_active(whole, v);
+  } else {
+    inverse_.apply(v);
+  }
+  for (std::size_t c = 0; c < size(); ++c) v[c] /= weight_[c];
+}
+
+/// r = v − R x;  z = S r;  p = z
+/// repeat  α = rᵀz/pᵀRp;  x += α p;  r −= α R p;  z = S r;  p = z + β p    until rᵀz has fallen by tolerance²
+int Regulariser::solve(std::span<double> v, double tolerance) const {
+  if (exact()) {
+    precondition(v);
+    return 0;
+  }
+  std::vector<double> r(v.begin(), v.end()), x(size()), z(r), p, q(size());
+  precondition(z);
+  double rho = solve::dot(r, z, threads_);
+  const double aim = rho * tolerance * tolerance;
+  p = z;
+  int step = 0;
+  constexpr int most = 500;
+  for (; step < most && rho > aim; ++step) {
+    apply(p, q);
+    const double alpha = rho / solve::dot(p, q, threads_);
+    for (std::size_t c = 0; c < size(); ++c) {
+      x[c] += alpha * p[c];
+      r[c] -= alpha * q[c];
+    }
+    z = r;
+    precondition(z);
+    const double next = solve::dot(r, z, threads_);
+    for (std::size_t c = 0; c < size(); ++c) p[c] = z[c] + next / rho * p[c];
+    rho = next;
+  }
+  std::copy(x.begin(), x.end(), v.begin());
+  return step;
+}
+
+void Regulariser::diagonal_of_inverse(std::span<double> out) const {
+  inverse_.diagonal(out);
+  for (std::size_t c = 0; c < size(); ++c) out[c] /= weight_[c] * weight_[c];
+}
+
+Factors Regulariser::magnitudes(std::span<const double> u) const {
+  auto whole = on_mesh(u);
+  for (std::size_t c = 0; c < whole.size(); ++c) whole[c] *= whole_weight_[c];
+  Factors made;
+  made.fill(std::vector<double>(whole.size(), std::numeric_limits<double>::quiet_NaN()));
+  for_cells([&](std::size_t cell, const std::array<std::size_t, 3>& place) {
+    made[0][cell] = whole[cell];
+    for (std::size_t a = 0; a < 3; ++a)
+      if (place[a] + 1 < n_[a] && whole_weight_[cell + step_[a]] != 0)
+        made[a + 1][cell] =
+            (whole[cell + step_[a]] - whole[cell]) * 2 / (h_[a][place[a]] + h_[a][place[a] + 1]);
+  });
+  return made;
+}
+
+Factors Regulariser::measures() const {
+  Factors made;
+  made.fill(std::vector<double>(whole_weight_.size()));
+  for_cells([&](std::size_t cell, const std::array<std::size_t, 3>& place) {
+    made[0][cell] = h_[0][place[0]] * h_[1][place[1]] * h_[2][place[2]];
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (place[a] + 1 >= n_[a] || whole_weight_[cell + step_[a]] == 0) continue;
+      const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+      made[a + 1][cell] = h_[b][place[b]] * h_[c][place[c]] * 0.5 * (h_[a][place[a]] + h_[a][place[a] + 1]);
+    }
+  });
+  return made;
+}
+
+}  // namespace terrane::inversion

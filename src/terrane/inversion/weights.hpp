@@ -1,0 +1,41 @@
+// Weights of cells: what keeps an inversion from putting everything at the surface, where data are most
+// sensitive. All are what enters φ_m squared (regulariser.hpp), divided by their maximum.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/solve/linear_operator.hpp"
+
+namespace terrane::inversion {
+
+/// Stations, m.
+struct Points {
+  std::span<const double> easting, northing, up;
+  std::size_t size() const noexcept { return easting.size(); }
+};
+
+/// w = [ (1/Δz) ∫_cell dζ/(ζ+z₀)^a ]^½, ζ: depth below the highest active face of the column (Li & Oldenburg
+/// 1998). exponent: 2 for gravity, 3 for gradients and magnetic fields.  active: as of Regulariser · →
+/// [active]
+std::vector<double> depth_weights(const TensorMesh& mesh, std::span<const std::uint32_t> active, double z0,
+                                  double exponent);
+
+/// The z₀ for which (ζ+z₀)^−a decays as a row of G does below its station: least squares of logarithms.
+/// row: [active], of the station at (easting, northing)
+double fit_z0(const TensorMesh& mesh, std::span<const std::uint32_t> active, std::span<const double> row,
+              double easting, double northing, double exponent);
+
+/// w = { Σ_stations [ (1/V) ∫ dv/(R+R₀)^a ]² }^¼, R₀: a quarter of the smallest cell width; 8 Gauss points,
+/// 64 near a station.
+std::vector<double> distance_weights(const TensorMesh& mesh, std::span<const std::uint32_t> active,
+                                     const Points& stations, double exponent, int threads = 0);
+
+/// w = [ max(s, η s_max) / s_max ]^½,  s = [Σ_i (G_ij/σ_i)²]^½ / V_j.  weight: 1/σ [rows] · volume [active]
+std::vector<double> sensitivity_weights(const solve::LinearOperator& g, std::span<const double> weight,
+                                        std::span<const double> volume, double floor = 1e-3);
+
+}  // namespace terrane::inversion

@@ -1,0 +1,96 @@
+#include "terrane/physics/gravity/sensitivity/columns.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::gravity {
+
+Observable Observable::of(Channel channel, double factor) {
+  Observable made;
+  made.weight[static_cast<std::size_t>(channel)] = factor;
+  return made;
+}
+
+ChannelSet Observable::channels() const {
+  ChannelSet set;
+  for (std::size_t c = 0; c < channel_count; ++c)
+    if (weight[c] != 0) set.insert(static_cast<Channel>(c));
+  return set;
+}
+
+ChannelSet channels_of(const std::vector<Observable>& observables) {
+  ChannelSet set;
+  for (const auto& one : observables) set = set | one.channels();
+  if (set.empty()) throw InputError("sensitivities", "nothing is observed");
+  return set;
+}
+
+namespace {
+
+Prisms view(const PrismSet& p, std::span<const double> density) {
+  return {p.west, p.east, p.south, p.north, p.bottom, p.top, density};
+}
+
+std::vector<std::uint32_t> in_order(std::size_t n) {
+  std::vector<std::uint32_t> order(n);
+  std::iota(order.begin(), order.end(), 0U);
+  return order;
+}
+
+}  // namespace
+
+SensitivityColumns::SensitivityColumns(PrismSet cells, StationList stations,
+                                       std::vector<Observable> observables, double accuracy)
+    : cells_(std::move(cells)),
+      stations_(std::move(stations)),
+      observables_(std::move(observables)),
+      unit_density_(cells_.size(), 1.0),
+      turn_(turn_for(channels_of(observables_))),
+      set_(smallest_kernel_set(turn_.channels)),
+      switching_(Switching::for_accuracy(accuracy)),
+      receivers_(stations_.view(), turn_, kernel_target().kernels[set_].lanes) {
+  // A single channel may have been turned to another; then the kernel has it alone.
+  const auto kernel_channels = kernel_sets[set_].list();
+  const auto wanted = channels_of(observables_);
+  for (const auto& one : observables_) {
+    auto& weights = weight_.emplace_back();
+    for (const auto channel : kernel_channels) {
+      const auto source = wanted.size() == 1 ? wanted.list().front() : channel;
+      const bool used = wanted.size() != 1 || turn_.channels.contains(channel);
+      weights.push_back(used ? one.weight[static_cast<std::size_t>(source)] : 0.0);
+    }
+  }
+}
+
+void SensitivityColumns::make(std::size_t first, std::size_t last, std::span<double> out) const {
+  const std::size_t width = last - first, channels = kernel_sets[set_].size(), n = stations_.size();
+  if (out.size() != rows() * width) throw ShapeError("sensitivities", "the matrix has another shape");
+  const TileKernels& kernels = kernel_target().kernels[set_];
+  const Sources source(view(cells_, unit_density_), turn_, switching_, in_order(0));
+  auto tile = std::make_unique<PrismTile>();
+  PlainNearPairs near_pairs(switching_);
+  std::vector<double> sums(channels * tile_size);
+  for (std::size_t cell = first; cell < last; ++cell) {
+    const auto centre = source.load_one(cell, *tile);
+    const Bounds at{{centre[0], centre[1], centre[2]}, {centre[0], centre[1], centre[2]}};
+    for (std::size_t t = 0; t < receivers_.tiles(); ++t) {
+      const auto kernel =
+          choose_kernel(kernels, switching_, squared_gap(at, receivers_.bounds(t)), tile->longest[0]);
+      std::fill(sums.begin(), sums.end(), 0.0);
+      kernel(*tile, receivers_.tile(t), near_pairs, sums.data());
+      for (std::size_t o = 0; o < observables_.size(); ++o)
+        for (int s = 0; s < receivers_.tile(t).count; ++s) {
+          double value = 0;
+          for (std::size_t c = 0; c < channels; ++c)
+            if (weight_[o][c] != 0)
+              value += weight_[o][c] * sums[c * tile_size + static_cast<std::size_t>(s)];
+          out[(o * n + receivers_.station(t, s)) * width + cell - first] = value;
+        }
+    }
+  }
+}
+
+}  // namespace terrane::gravity

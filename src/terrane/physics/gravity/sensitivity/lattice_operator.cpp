@@ -1,0 +1,225 @@
+#include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
+
+#include <algorithm>
+#include <complex>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/fft/host_fft.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/gravity/lattice/lattice_table.hpp"
+
+namespace terrane::gravity {
+
+namespace {
+
+using Complex = std::complex<double>;
+
+/// Where the plan has no Γuu, that is −Γee − Γnn.
+std::vector<Observable> as_computed(std::vector<Observable> observables, const LatticePlan& plan) {
+  constexpr auto ee = static_cast<std::size_t>(Channel::g_ee), nn = static_cast<std::size_t>(Channel::g_nn),
+                 uu = static_cast<std::size_t>(Channel::g_uu);
+  if (plan.computed().contains(Channel::g_uu)) return observables;
+  for (auto& one : observables) {
+    one.weight[ee] -= one.weight[uu];
+    one.weight[nn] -= one.weight[uu];
+    one.weight[uu] = 0;
+  }
+  return observables;
+}
+
+constexpr std::size_t layers_at_once = 16;  // transforms of the model in G that are held together
+
+}  // namespace
+
+LatticeSensitivity::LatticeSensitivity(Lattice lattice, std::size_t stations,
+                                       std::vector<Observable> observables, int threads, Progress* progress)
+    : plan_(std::move(lattice), channels_of(observables)), stations_(stations), threads_(threads) {
+  observables_ = as_computed(std::move(observables), plan_);
+  const auto& found = plan_.lattice();
+  LatticeLayers layers(found, threads);
+  start_ = std::move(layers.start);
+  member_ = std::move(layers.member);
+  for (std::size_t g = 0; g < found.groups.size(); ++g) {
+    const auto& sizes = plan_.convolution(g);
+    transform_.push_back(std::make_unique<HostFft>(sizes.lags[0].size, sizes.lags[1].size));
+  }
+  spectrum_.resize(found.groups.size() * found.layers.size());
+  Progress silent;
+  Progress& bar = progress ? *progress : silent;
+  bar.start("sensitivities", spectrum_.size());
+  for_each(spectrum_.size(), threads, [&](std::size_t task) {
+    if (bar.cancelled()) throw Cancelled();
+    const std::size_t g = task / found.layers.size(), l = task % found.layers.size();
+    auto made = tables(g, l);
+    for (auto& table : made) transform_[g]->forward(table.real());
+    spectrum_[task] = std::move(made);
+    bar.advance(1);
+  });
+  bar.finish();
+}
+
+LatticeSensitivity::~LatticeSensitivity() = default;
+
+double LatticeSensitivity::bytes(const Lattice& lattice, std::size_t observables) {
+  double sum = 0;
+  for (const auto& group : lattice.groups)
+    sum += static_cast<double>(Convolution(group, lattice).reals) * sizeof(double);
+  return sum * static_cast<double>(lattice.layers.size() * observables);
+}
+
+std::vector<LatticeArray> LatticeSensitivity::tables(std::size_t g, std::size_t layer) const {
+  const auto& group = plan_.lattice().groups[g];
+  const auto& sizes = plan_.convolution(g);
+  const auto channels = plan_.computed().list();
+  std::vector<double> values(channels.size() * sizes.distances());
+  for (std::size_t j = 0; j < sizes.lags[1].distances; ++j)
+    lattice_table(plan_, group, sizes, layer, j, plan_.computed(), values.data());
+  std::vector<LatticeArray> made;
+  LatticeArray one(sizes.reals);
+  for (std::size_t o = 0; o < observables_.size(); ++o) {
+    double* const to = made.emplace_back(sizes.reals).real();
+    std::fill_n(to, sizes.reals, 0.0);
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      const double weight = observables_[o].weight[static_cast<std::size_t>(channels[c])];
+      if (weight == 0) continue;
+      spread_table(sizes, channels[c], values.data() + c * sizes.distances(), one.real());
+      for (std::size_t i = 0; i < sizes.reals; ++i) to[i] += weight * one.real()[i];
+    }
+  }
+  return made;
+}
+
+LatticeArray LatticeSensitivity::spread_stations(std::size_t g, std::size_t observable,
+                                                 std::span<const double> values) const {
+  const auto& group = plan_.lattice().groups[g];
+  const auto& sizes = plan_.convolution(g);
+  LatticeArray array(sizes.reals);
+  std::fill_n(array.real(), sizes.reals, 0.0);
+  for (std::size_t s = 0; s < group.station.size(); ++s)  // two stations may stand at one place
+    array.real()[static_cast<std::size_t>(group.cell[1][s] - group.low[1]) * sizes.width() +
+                 static_cast<std::size_t>(group.cell[0][s] - group.low[0])] +=
+        values[observable * stations_ + group.station[s]];
+  transform_[g]->forward(array.real());
+  return array;
+}
+
+void LatticeSensitivity::gather_layer(const LatticeArray& array, std::size_t g, std::size_t layer,
+                                      std::span<double> model) const {
+  const auto& lattice = plan_.lattice();
+  const auto& sizes = plan_.convolution(g);
+  const double scale = 1 / static_cast<double>(sizes.size());
+  for (std::size_t m = start_[layer]; m < start_[layer + 1]; ++m) {
+    const std::size_t place = lattice.place[member_[m]] % lattice.plane();
+    model[member_[m]] +=
+        scale * array.real()[place / lattice.cells[0] * sizes.width() + place % lattice.cells[0]];
+  }
+}
+
+void LatticeSensitivity::apply(std::span<const double> model, std::span<double> data) const {
+  solve::expect_shapes(*this, model.size(), data.size());
+  const auto& lattice = plan_.lattice();
+  const std::size_t layers = lattice.layers.size();
+  for (std::size_t g = 0; g < lattice.groups.size(); ++g) {
+    const auto& group = lattice.groups[g];
+    const auto& sizes = plan_.convolution(g);
+    std::vector<LatticeArray> total, masses;
+    for (std::size_t o = 0; o < observables_.size(); ++o)
+      std::fill_n(total.emplace_back(sizes.reals).real(), sizes.reals, 0.0);
+    for (std::size_t l = 0; l < std::min(layers_at_once, layers); ++l) masses.emplace_back(sizes.reals);
+    for (std::size_t first = 0; first < layers; first += layers_at_once) {
+      const std::size_t count = std::min(layers_at_once, layers - first);
+      for_each(count, threads_, [&](std::size_t l) {
+        double* const to = masses[l].real();
+        std::fill_n(to, sizes.reals, 0.0);
+        for (std::size_t m = start_[first + l]; m < start_[first + l + 1]; ++m) {
+          const std::size_t place = lattice.place[member_[m]] % lattice.plane();
+          to[place / lattice.cells[0] * sizes.width() + place % lattice.cells[0]] = model[member_[m]];
+        }
+        transform_[g]->forward(to);
+      });
+      const std::size_t all_rows =
+          sizes.lags[1].size;  // layer after layer in each place: one order for all threads
+      for_each(all_rows * observables_.size(), threads_, [&](std::size_t task) {
+        const std::size_t o = task / all_rows, begin = task % all_rows * sizes.row;
+        Complex* const to = total[o].complex();
+        for (std::size_t l = 0; l < count; ++l) {
+          const Complex* const a = masses[l].complex();
+          const Complex* const k = spectrum_[g * layers + first + l][o].complex();
+          for (std::size_t i = begin; i < begin + sizes.row; ++i)
+            to[i] += Complex(a[i].real() * k[i].real() - a[i].imag() * k[i].imag(),
+                             a[i].real() * k[i].imag() + a[i].imag() * k[i].real());
+        }
+      });
+    }
+    const double scale = 1 / static_cast<double>(sizes.size());
+    for_each(observables_.size(), threads_, [&](std::size_t o) {
+      transform_[g]->inverse(total[o].real());
+      for (std::size_t s = 0; s < group.station.size(); ++s)
+        data[o * stations_ + group.station[s]] =
+            scale *
+            total[o].real()[static_cast<std::size_t>(group.cell[1][s] - group.low[1]) * sizes.width() +
+                            static_cast<std::size_t>(group.cell[0][s] - group.low[0])];
+    });
+  }
+}
+
+namespace {
+
+/// to += conj(k) d.
+void correlate(const Complex* k, const Complex* d, Complex* to, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i)
+    to[i] += Complex(k[i].real() * d[i].real() + k[i].imag() * d[i].imag(),
+                     k[i].real() * d[i].imag() - k[i].imag() * d[i].real());
+}
+
+}  // namespace
+
+void LatticeSensitivity::apply_transpose(std::span<const double> data, std::span<double> model) const {
+  solve::expect_shapes(*this, model.size(), data.size());
+  std::fill(model.begin(), model.end(), 0.0);
+  const std::size_t layers = plan_.lattice().layers.size();
+  for (std::size_t g = 0; g < transform_.size(); ++g) {
+    const auto& sizes = plan_.convolution(g);
+    std::vector<LatticeArray> observed(observables_.size());
+    for_each(observables_.size(), threads_,
+             [&](std::size_t o) { observed[o] = spread_stations(g, o, data); });
+    for_each(layers, threads_, [&](std::size_t l) {
+      LatticeArray sum(sizes.reals);
+      std::fill_n(sum.real(), sizes.reals, 0.0);
+      for (std::size_t o = 0; o < observables_.size(); ++o)
+        correlate(spectrum_[g * layers + l][o].complex(), observed[o].complex(), sum.complex(),
+                  sizes.reals / 2);
+      transform_[g]->inverse(sum.real());
+      gather_layer(sum, g, l, model);
+    });
+  }
+}
+
+void LatticeSensitivity::weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const {
+  solve::expect_shapes(*this, diagonal.size(), weight.size());
+  std::fill(diagonal.begin(), diagonal.end(), 0.0);
+  const std::size_t layers = plan_.lattice().layers.size();
+  for (std::size_t g = 0; g < transform_.size(); ++g) {
+    const auto& sizes = plan_.convolution(g);
+    std::vector<LatticeArray> weights(observables_.size());
+    for_each(observables_.size(), threads_,
+             [&](std::size_t o) { weights[o] = spread_stations(g, o, weight); });
+    for_each(layers, threads_, [&](std::size_t l) {
+      auto squares = tables(g, l);
+      LatticeArray sum(sizes.reals);
+      std::fill_n(sum.real(), sizes.reals, 0.0);
+      for (std::size_t o = 0; o < observables_.size(); ++o) {
+        double* const k = squares[o].real();
+        for (std::size_t i = 0; i < sizes.reals; ++i) k[i] *= k[i];
+        transform_[g]->forward(k);
+        correlate(squares[o].complex(), weights[o].complex(), sum.complex(), sizes.reals / 2);
+      }
+      transform_[g]->inverse(sum.real());
+      gather_layer(sum, g, l, diagonal);
+    });
+  }
+  // Where sensitivities are least, rounding of the transforms may leave less than nothing.
+  for (double& value : diagonal) value = std::max(value, 0.0);
+}
+
+}  // namespace terrane::gravity

@@ -1,0 +1,62 @@
+// G and Gᵀ by FFT where cells and stations form a lattice (lattice/lattice_plan.hpp), for any observables.
+//
+//   d_o = Σ_layers K_o ∗ m          G:  one transform of m a layer, one back an observable
+//   m   = Σ_o K_o ⋆ d_o             Gᵀ: one transform of d_o, one back a layer; ⋆: correlation, conj(K̂) d̂
+//   s   = Σ_o K_o² ⋆ w_o            diag(GᵀWG), with squared tables
+//
+// Exact to rounding: 1e-15 of the largest value; layers share no transform in Gᵀ, so deep ones keep their
+// digits. Spectra of K are kept: 16 bytes for each wave number of a layer, about 32 bytes for each cell and
+// observable.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "terrane/physics/gravity/lattice/lattice_plan.hpp"
+#include "terrane/physics/gravity/sensitivity/columns.hpp"
+
+namespace terrane {
+class HostFft;
+}
+
+namespace terrane::gravity {
+
+class LatticeArray;
+
+class LatticeSensitivity final : public solve::LinearOperator {
+ public:
+  /// Makes the spectra. Rows and columns as of SensitivityColumns. Throws Cancelled.
+  LatticeSensitivity(Lattice lattice, std::size_t stations, std::vector<Observable> observables,
+                     int threads = 0, Progress* progress = nullptr);
+  ~LatticeSensitivity() override;
+
+  std::size_t rows() const override { return stations_ * observables_.size(); }
+  std::size_t columns() const override { return plan_.lattice().place.size(); }
+  void apply(std::span<const double> model, std::span<double> data) const override;
+  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
+  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+
+  /// Bytes of the spectra.
+  static double bytes(const Lattice& lattice, std::size_t observables);
+
+ private:
+  /// K of all observables of a group and layer, before the transform.
+  std::vector<LatticeArray> tables(std::size_t group, std::size_t layer) const;
+  /// What the stations of a group hold, transformed.  values [rows]
+  LatticeArray spread_stations(std::size_t group, std::size_t observable,
+                               std::span<const double> values) const;
+  /// model += the cells of a layer of an array.
+  void gather_layer(const LatticeArray& array, std::size_t group, std::size_t layer,
+                    std::span<double> model) const;
+
+  std::vector<Observable> observables_;  ///< in terms of the channels that the plan computes
+  LatticePlan plan_;
+  std::size_t stations_;
+  int threads_;
+  std::vector<std::size_t> start_;                   ///< [layers + 1] in member_
+  std::vector<std::uint32_t> member_;                ///< cells, layer by layer
+  std::vector<std::unique_ptr<HostFft>> transform_;  ///< [groups]
+  std::vector<std::vector<LatticeArray>> spectrum_;  ///< [groups · layers][observables]
+};
+
+}  // namespace terrane::gravity

@@ -1,0 +1,23 @@
+// Eigenvalues and eigenvectors of small symmetric matrices: Householder reflections to a tridiagonal matrix,
+// then the implicit QL iteration (Martin, Reinsch & Wilkinson 1968; Dubrulle, Martin & Wilkinson 1968).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace terrane::solve {
+
+/// A = Σ λ_i v_i v_iᵀ, λ ascending.
+struct Eigen {
+  std::vector<double> value;   ///< [n]
+  std::vector<double> vector;  ///< [n, n]: row i is the eigenvector of value[i]
+};
+
+/// diagonal [n] · beside [n − 1]. Throws Error when it does not converge (NaN in the matrix).
+Eigen eigen_tridiagonal(std::span<const double> diagonal, std::span<const double> beside);
+
+/// matrix [n, n], of which the lower triangle counts.
+Eigen eigen_symmetric(std::span<const double> matrix, std::size_t n);
+
+}  // namespace terrane::solve

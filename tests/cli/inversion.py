@@ -1,0 +1,146 @@
+"""terrane invert: models from data, and what it refuses."""
+
+import os
+
+import command
+from command import SOURCE, CommandTest
+
+EXAMPLE = SOURCE / "examples/10_buried_block"
+
+JOB = f"""
+[mesh]
+box = [-500, 500, -500, 500, -500, 0]
+shape = [20, 20, 10]
+[survey]
+kind = "list"
+file = "{EXAMPLE}/stations.csv"
+[simulation]
+physics = "gravity"
+[inversion]
+length_scale = [150, 150, 150]
+z0 = 25
+[output]
+files = ["fit.csv"]
+model = ["model.csv"]
+"""
+
+
+class Inversion(CommandTest):
+    def invert(self, *words, expect=0):
+        self.write("job.toml", JOB)
+        return self.terrane("invert", "job.toml", *(w for word in words for w in ("--set", word)), expect=expect)
+
+    def test_TheBuriedBlockIsWhereItIs(self):
+        out, message = self.terrane("invert", EXAMPLE / "job.toml", "--output", self.folder / "output")
+        self.assertEqual(message, "")
+        self.assertIn("stopped    converged", out)
+        rows, expected = self.rows(self.folder / "output/fit.csv"), self.rows(EXAMPLE / "expected.csv")
+        at = {(e, n): i for i, (e, n) in enumerate(zip(rows["easting"], rows["northing"]))}
+        for e, n, g in zip(expected["easting"], expected["northing"], expected["g_u"]):
+            self.assertAlmostEqual(rows["g_u"][at[e, n]], g, delta=1e-3)
+        chi = sum((r / s)**2 for r, s in zip(rows["g_u_residual"], rows["g_u_uncertainty"]))
+        self.assertAlmostEqual(chi / 400, 1, delta=0.021)
+
+    def test_EveryStorageFindsTheSameModel(self):
+        models = []
+        for storage in ("lattice", "single", "dense", "none", "disk"):
+            self.invert(f"inversion.storage={storage}", "inversion.storage_file=g.sens", "inversion.tolerance=1e-6")
+            models.append(self.rows(self.folder / "output/model.csv")["density"])
+        largest = max(map(abs, models[0]))
+        self.assertAlmostEqual(largest, 172.295746, delta=1e-3)
+        for model in models[1:]:
+            self.assertLess(max(abs(a - b) for a, b in zip(model, models[0])), 1e-5 * largest)
+
+    def test_AStoredMatrixIsUsedAgainAndThatOfAnotherProblemRefused(self):
+        disk = ("inversion.storage=disk", "inversion.storage_file=g.sens")
+        out, _ = self.invert(*disk)
+        self.assertIn("sensitivities kept in", out)
+        before = os.stat(self.folder / "g.sens").st_mtime_ns
+        out, _ = self.invert(*disk, "inversion.chi=1.2")
+        self.assertIn("sensitivities read from", out)
+        self.assertEqual(os.stat(self.folder / "g.sens").st_mtime_ns, before)
+        for change, what in (("mesh.shape=[10, 10, 10]", "another mesh"), ("survey.every=2", "another survey"),
+                             ("inversion.accuracy=1e-6", "with accuracy 1e-09, and not 1e-06"),
+                             ("simulation.gravitational_constant=6.674e-11", "another set of channels")):
+            _, message = self.invert(*disk, change, expect=2)
+            self.assertIn(what, message)
+        with open(self.folder / "g.sens", "r+b") as file:
+            file.seek(100000)
+            file.write(b"\x7f\x7f")
+        _, message = self.invert(*disk, expect=1)
+        self.assertIn("damaged", message)
+
+    def test_CheckSaysHowSensitivitiesAreHeldAndComputesNothing(self):
+        self.write("job.toml", JOB)
+        out, _ = self.terrane("check", "job.toml")
+        for piece in ("storage lattice", "matrix", "memory", "frame      enu", "would write"):
+            self.assertIn(piece, out)
+        out, _ = self.terrane("check", "job.toml", "--set", "inversion.storage=dense")
+        self.assertIn("storage dense: as asked for", out)
+        self.assertFalse((self.folder / "output").exists())
+
+    def test_BadInputIsRefusedWithTheNextMove(self):
+        for change, what in (
+                ("inversion.lower=10", "the reference model, 0, is not between 10"),
+                ("inversion.lower=[1]", "lower"),
+                ("inversion.choice=best", "discrepancy"),
+                ("inversion.floor=[0.1, 0.2]", "2 numbers for 1 observed channels"),
+                ("inversion.length_scale=[1, 1, -1]", "below zero"),
+                ("inversion.alpha_s=0", "Keep one of the two"),
+                ("inversion.storage=disk", "storage_file"),
+                ("inversion.norms=[0, 3, 1, 1]", "not between 0 and 2"),
+                ("inversion.lowr=1", "lower"),
+                ("simulation.channels=[\"g_e\"]", "no observed \"g_e\""),
+                ("simulation.device=cuda", ""),
+                ("mesh.box=[-500, 500, -500, 500, -480, 20]", "inside active cells"),
+                ("mesh.kind=prisms", "prisms")):
+            _, message = self.invert(change, expect=2)
+            self.assertIn(what, message)
+        self.write("turned.csv", (EXAMPLE / "stations.csv").read_text(encoding="utf-8").replace(",-0.", ",0."))
+        _, message = self.invert("inversion.lower=0", "inversion.upper=500", "survey.file=turned.csv", expect=2)
+        self.assertIn("read as down", message)
+
+    def test_UncertaintiesMayBeAFloorAndAPercentage(self):
+        lines = (EXAMPLE / "stations.csv").read_text(encoding="utf-8").splitlines()
+        self.write("bare.csv", "\n".join(",".join(line.split(",")[:4]) for line in lines) + "\n")
+        _, message = self.invert("survey.file=bare.csv", expect=2)
+        self.assertIn("inversion.floor", message)
+        self.invert("survey.file=bare.csv", "inversion.floor=[0.01]", "inversion.percent=[2]")
+        rows = self.rows(self.folder / "output/fit.csv")
+        for g, s in zip(rows["g_u_observed"], rows["g_u_uncertainty"]):
+            self.assertAlmostEqual(s, 0.01 + 0.02 * abs(g), delta=1e-9)
+
+    def test_CellsAboveTheTopographyAreLeftOut(self):
+        nodes = [-600, -200, 200, 600]
+        self.write("ground.asc", "ncols 4\nnrows 4\nxllcenter -600\nyllcenter -600\ncellsize 400\nNODATA_value -9999\n"
+                   + "\n".join(" ".join(str(-60 if x < 0 else 0) for x in nodes) for _ in nodes) + "\n")
+        self.invert("inversion.topography=ground.asc")
+        out, _ = self.terrane("check", "job.toml", "--set", "inversion.topography=ground.asc")
+        self.assertIn("storage", out)
+        rows = self.rows(self.folder / "output/model.csv")
+        west = [d for d, w, t in zip(rows["density"], rows["west"], rows["top"]) if w < -300 and t > -10]
+        self.assertEqual(len([d for d in west if d != 0]), 0)
+        self.assertGreater(len([d for d in rows["density"] if d != 0]), 3000)
+        self.write("high.asc", "ncols 4\nnrows 4\nxllcenter -600\nyllcenter -600\ncellsize 400\nNODATA_value -9999\n"
+                   + "\n".join("-900 -900 -900 -900" for _ in nodes) + "\n")
+        _, message = self.invert("inversion.topography=high.asc", expect=2)
+        self.assertIn("no cell is active", message)
+
+    def test_AJobOfAnInversionIsNotRunAsAForwardCalculation(self):
+        self.write("job.toml", JOB)
+        _, message = self.terrane("run", "job.toml", expect=2)
+        self.assertIn("terrane invert job.toml", message)
+
+    def test_NewWritesAJobAndItsReferencePage(self):
+        self.terrane("new", "inversion", "-o", "job.toml")
+        (self.folder / "stations.csv").write_bytes((EXAMPLE / "stations.csv").read_bytes())
+        out, _ = self.terrane("check", "job.toml")
+        self.assertIn("the job is sound", out)
+        out, _ = self.terrane("new", "inversion", "--reference")
+        page = SOURCE / "docs/reference/job_inversion.md"
+        self.assertEqual(page.read_text(encoding="utf-8"), out,
+                         "write it anew: terrane new inversion --reference > docs/reference/job_inversion.md")
+
+
+if __name__ == "__main__":
+    command.main()
