@@ -62,6 +62,15 @@ class Examples(CommandTest):
                          for i in range(1, 200))
             self.assertAlmostEqual(rho, 400 * (1 + 4 * images), delta=0.015 * rho, msg=f"Wenner spacing {a} m")
 
+    def test_AMarineLineSeesTheResistorFarFromTheSource(self):
+        self.run_example("09_marine_line")
+        rows = self.rows(self.folder / "output" / "marine_line.csv")
+        expected = self.rows(EXAMPLES / "09_marine_line/expected.csv")
+        self.assertEqual(rows["receiver_easting"], expected["receiver_easting"])
+        for c in ("e_e", "e_u"):
+            for re, im, a, b in zip(rows[c + "_real"], rows[c + "_imag"], expected[c + "_real"], expected[c + "_imag"]):
+                self.assertLess(abs(complex(re, im) - complex(a, b)), 1e-4 * abs(complex(a, b)))
+
     def test_SevenSpheresPullLikeSevenPoints(self):
         # A quarter of the cells keeps the test short; the painted mass differs a little more from the spheres'.
         self.run_example("02_seven_spheres", "--set", "mesh.shape=[350, 350, 50]", "--set",

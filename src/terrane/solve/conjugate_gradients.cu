@@ -74,6 +74,7 @@ class PointSpace {
         sums_(stream, grid ? grid->whole() : part, part, grid ? grid->comm() : alone_) {}
 
   Vector vector() { return {stream_, part_}; }
+  Vector image() { return vector(); }
   double dot(const Vector& u, const Vector& v) { return sums_.sum(Product<3>{u.view(), v.view()}); }
   double norm(const Vector& u) { return std::sqrt(dot(u, u)); }
   void subtract(const Vector& b, const Vector& q, Vector& r) {
@@ -112,6 +113,7 @@ SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, 
                                 Field<double>& x, const Preconditioner& precondition,
                                 const Stopping& stopping, const SharedGrid<double>* grid) {
   PointSpace space(stream, network.points(), grid);
+  RoomOfGradients<PointSpace> room(space);
   return conjugate_gradients(
       space,
       [&](Field<double>& p, Field<double>& q) {
@@ -119,7 +121,7 @@ SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, 
         apply(stream, network, p, q);
       },
       [&](const Field<double>& r, Field<double>& z, double scale) { precondition(stream, r, z, scale); }, b,
-      x, stopping);
+      x, stopping, room);
 }
 
 }  // namespace terrane::solve

@@ -2,32 +2,9 @@
 #pragma once
 
 #include "terrane/solve/network.hpp"
+#include "terrane/solve/place.hpp"
 
 namespace terrane::solve {
-
-/// Indices of a point, one of which moves along an axis that the compiler knows.
-struct Place {
-  Index k, j, i;
-
-  template <int Axis>
-  TERRANE_FN Index get() const {
-    return Axis == up ? k : Axis == north ? j : i;
-  }
-  template <int Axis>
-  TERRANE_FN Place with(Index to) const {
-    return {Axis == up ? to : k, Axis == north ? to : j, Axis == east ? to : i};
-  }
-  template <int Axis>
-  TERRANE_FN Place moved(Index by) const {
-    return with<Axis>(get<Axis>() + by);
-  }
-};
-
-template <class Array>
-TERRANE_FN auto at(const Array& view, const Place& p) {
-  const auto value = view(p.k, p.j, p.i);
-  return value;
-}
 
 /// How the points of one axis become fewer.  kept(I): the fine index of coarse point I; kept(−1) = −1 and
 /// kept(n) is the number of fine points.  below(p): the last coarse point at or below fine point p; −1 when

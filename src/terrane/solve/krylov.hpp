@@ -2,7 +2,8 @@
 //
 //   Space         vectors and what is done with them:
 //     Vector, Number            Number: double, or Complex<double>
-//     Vector vector()           zero
+//     Vector vector()           zero: what A maps
+//     Vector image()            zero: what A maps it to, right-hand sides and residuals; may carry more
 //     Number dot(u, v)          uᵀv, not conjugated
 //     Number inner(u, v)        uᴴv
 //     double norm(u)
@@ -70,6 +71,14 @@ struct Course {
 
 }  // namespace detail
 
+/// Vectors of conjugate gradients, for several solves.
+template <class Space>
+struct RoomOfGradients {
+  typename Space::Vector r, z, p, q;
+  explicit RoomOfGradients(Space& space)
+      : r(space.image()), z(space.vector()), p(space.vector()), q(space.image()) {}
+};
+
 /// CG and COCG:
 ///
 ///   r = b − A x;  z = B r;  p = z;  ρ = rᵀz
@@ -83,9 +92,9 @@ struct Course {
 template <class Space, class Apply, class Precondition>
 SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondition& precondition,
                                 const typename Space::Vector& b, typename Space::Vector& x,
-                                const Stopping& stopping) {
+                                const Stopping& stopping, RoomOfGradients<Space>& room) {
   using Number = typename Space::Number;
-  auto r = space.vector(), z = space.vector(), p = space.vector(), q = space.vector();
+  auto& [r, z, p, q] = room;
   detail::Course course(stopping);
   const double norm_b = space.norm(b);
   if (norm_b == 0) {
@@ -145,7 +154,7 @@ SolveReport quasi_minimal_residuals(Space& space, const Apply& apply, const Prec
                                     const typename Space::Vector& b, typename Space::Vector& x,
                                     const Stopping& stopping) {
   using Number = typename Space::Number;
-  auto r = space.vector(), z = space.vector(), p = space.vector(), q = space.vector(), d = space.vector();
+  auto r = space.image(), z = space.vector(), p = space.vector(), q = space.image(), d = space.vector();
   detail::Course course(stopping);
   const double norm_b = space.norm(b), scale = norm_b > 0 ? 1 / norm_b : 0;
   const auto residual = [&] {  // in q
@@ -198,8 +207,8 @@ SolveReport stabilised_bi_conjugate_gradients(Space& space, const Apply& apply,
                                               const typename Space::Vector& b, typename Space::Vector& x,
                                               const Stopping& stopping) {
   using Number = typename Space::Number;
-  auto r = space.vector(), shadow = space.vector(), p = space.vector(), v = space.vector(),
-       y = space.vector(), z = space.vector(), t = space.vector();
+  auto r = space.image(), shadow = space.image(), p = space.image(), v = space.image(), t = space.image();
+  auto y = space.vector(), z = space.vector();
   detail::Course course(stopping);
   const double norm_b = space.norm(b), scale = norm_b > 0 ? 1 / norm_b : 0;
   apply(x, t);

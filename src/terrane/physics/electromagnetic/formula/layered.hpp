@@ -1,0 +1,53 @@
+// Fields of dipoles in a layered earth, by Hankel transforms: what the fields of meshes are compared with.
+//
+// For a horizontal wavenumber λ a layer is a transmission line along up, of two kinds (σ_h, σ_v: horizontal
+// and vertical conductivity):
+//
+//   TM   γ² = σ_h (λ²/σ_v + iωμ₀),  Z = γ/σ_h          TE   γ² = λ² + iωμ₀ σ_h,  Z = iωμ₀/γ
+//   dV/dz = −γ Z I + v,   dI/dz = −(γ/Z) V + i
+//
+// V_i, I_i answer a unit i at the source, V_v, I_v a unit v. At the end of a layer waves are reflected with
+// Γ = (r + Γ' e^{−2γ'h'})/(1 + r Γ' e^{−2γ'h'}), r = (Z' − Z)/(Z' + Z), primes for the next layer. All
+// exponents are negative. With k² from x along a horizontal dipole of moment Il, e TM and h TE:
+//
+//   E_x = −Il/4π ∫ [(V_i^e + V_i^h) J₀ − cos 2φ (V_i^e − V_i^h) J₂] λ dλ
+//   E_y = Il/4π sin 2φ ∫ (V_i^e − V_i^h) J₂ λ dλ        E_z = Il cos φ/(2πσ_v) ∫ I_i^e λ² J₁ dλ
+//   H_x = −Il/4π sin 2φ ∫ (I_i^e − I_i^h) J₂ λ dλ       H_z = −i Il sin φ/(2πωμ₀) ∫ V_i^h λ² J₁ dλ
+//   H_y = −Il/4π ∫ [(I_i^e + I_i^h) J₀ − cos 2φ (I_i^e − I_i^h) J₂] λ dλ
+//
+// and of vertical electric and magnetic dipoles as layered.cpp has them. Quasi-static, time e^{+iωt}. Between
+// zeros of the Bessel functions 16 Gauss points, and Wynn's ε over the alternating sums: 1e-8 or better of
+// the field, but where it is exponentially small against its integrand.  Sources: Ward & Hohmann 1988;
+// Michalski & Mosig 1997.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <vector>
+
+namespace terrane::electromagnetic {
+
+struct LayeredEarth {
+  struct Layer {
+    double horizontal, vertical;  ///< conductivity, S/m
+  };
+  std::vector<Layer> layers;       ///< from below
+  std::vector<double> interfaces;  ///< [layers − 1] heights, ascending, m
+};
+
+/// East, north, up, V/m and A/m.
+struct DipoleField {
+  std::array<std::complex<double>, 3> e{}, h{};
+};
+
+/// Of an electric dipole, moment in A m east, north, up. Source and receiver lie in layers, not on
+/// interfaces. Throws InputError: another number of interfaces, conductivities that are not positive, source
+/// and receiver on one vertical line.
+DipoleField electric_dipole(const LayeredEarth& earth, double hertz, const std::array<double, 3>& source,
+                            const std::array<double, 3>& moment, const std::array<double, 3>& receiver);
+/// Of a vertical magnetic dipole, A m² up.
+DipoleField vertical_magnetic_dipole(const LayeredEarth& earth, double hertz,
+                                     const std::array<double, 3>& source, double moment,
+                                     const std::array<double, 3>& receiver);
+
+}  // namespace terrane::electromagnetic

@@ -1,0 +1,297 @@
+// What maxwell.hpp does at one edge or node. a: the axis of the edge, b and e the other two.
+#pragma once
+
+#include "terrane/parallel/reduce/tree.hpp"
+#include "terrane/solve/place.hpp"
+
+namespace terrane::electromagnetic {
+
+using solve::at;
+using solve::Complex;
+using solve::ComplexView;
+using solve::Place;
+using solve::put;
+
+using Number = Complex<double>;
+using In = ComplexView<const double>;
+using Out = ComplexView<double>;
+using Real = View<const double, 3>;
+
+/// Cells' widths h, 1/h, and distances d of the centres beside interior nodes, along each axis.
+struct MetricView {
+  View<const double> width[3], inverse[3], distance[3];
+
+  template <int Axis>
+  TERRANE_FN double h(const Place& q) const {
+    return width[Axis](q.get<Axis>());
+  }
+  /// 1/h of the cell below the node of q on this axis, and of the cell above it.
+  template <int Axis>
+  TERRANE_FN double below(const Place& q) const {
+    return inverse[Axis](q.get<Axis>());
+  }
+  template <int Axis>
+  TERRANE_FN double above(const Place& q) const {
+    return inverse[Axis](q.get<Axis>() + 1);
+  }
+  template <int Axis>
+  TERRANE_FN double d(const Place& q) const {
+    return distance[Axis](q.get<Axis>());
+  }
+};
+
+/// i w u
+TERRANE_FN Number turned(double w, const Number& u) { return {-w * u.im, w * u.re}; }
+
+/// (A E)_a = d_b (F_below − F_above) − d_e (H_below − H_above) + iωμ₀ sV E_a, F the circulation around the
+/// faces beside the edge along e, H along b.
+template <int A>
+struct CurlCurl {
+  static constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
+  MetricView m;
+  double w;  // ωμ₀
+  In a, b, e;
+  Real s;
+  Out out;
+
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place q{k, j, i}, lower = q.moved<A>(-1);
+    const double h = m.h<A>(q);
+    const Number here = at(a, q), b_low = at(b, q) - at(b, lower),
+                 b_high = at(b, q.moved<B>(1)) - at(b, lower.template moved<B>(1)),
+                 e_low = at(e, q) - at(e, lower),
+                 e_high = at(e, q.moved<E>(1)) - at(e, lower.template moved<E>(1));
+    const Number f_low = h * m.below<E>(q) * (here - at(a, q.moved<E>(-1))) - e_low,
+                 f_high = h * m.above<E>(q) * (at(a, q.moved<E>(1)) - here) - e_high,
+                 h_low = b_low - h * m.below<B>(q) * (here - at(a, q.moved<B>(-1))),
+                 h_high = b_high - h * m.above<B>(q) * (at(a, q.moved<B>(1)) - here);
+    put(out, k, j, i,
+        m.d<B>(q) * (f_low - f_high) - m.d<E>(q) * (h_low - h_high) + turned(w * at(s, q), here));
+  }
+};
+
+/// The diagonal of A: z = damping r/D.
+template <int A>
+struct Jacobi {
+  static constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
+  MetricView m;
+  double w, damping;
+  Real s;
+  In r;
+  Out z;
+
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place q{k, j, i};
+    const double diagonal = m.h<A>(q) * (m.d<B>(q) * (m.below<E>(q) + m.above<E>(q)) +
+                                         m.d<E>(q) * (m.below<B>(q) + m.above<B>(q)));
+    put(z, k, j, i, damping * solve::Values<Number>::divided(at(r, q), diagonal, w * at(s, q)));
+  }
+};
+
+/// Gᵀ f at a node of edge values that `value<axis>(q)` gives, already divided by the width of the cell.
+template <class Value>
+TERRANE_FN Number divergence_of(const Place& node, const Value& value) {
+  return value.template along<0>(node) - value.template along<0>(node.template moved<0>(1)) +
+         (value.template along<1>(node) - value.template along<1>(node.template moved<1>(1))) +
+         (value.template along<2>(node) - value.template along<2>(node.template moved<2>(1)));
+}
+
+/// E/h, and sV E/h.
+struct Edges {
+  MetricView m;
+  In e[3];
+  template <int A>
+  TERRANE_FN Number along(const Place& q) const {
+    return m.below<A>(q) * at(e[A], q);
+  }
+};
+struct Currents {
+  Edges edges;
+  Real s[3];
+  template <int A>
+  TERRANE_FN Number along(const Place& q) const {
+    return at(s[A], q) * edges.along<A>(q);
+  }
+};
+
+/// out = Gᵀ E
+struct Divergence {
+  Edges edges;
+  Out out;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    put(out, k, j, i, divergence_of({k, j, i}, edges));
+  }
+};
+/// out = iωμ₀ Gᵀ(sV E)
+struct CurrentDivergence {
+  Currents currents;
+  double w;
+  Out out;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    put(out, k, j, i, turned(w, divergence_of({k, j, i}, currents)));
+  }
+};
+/// |Gᵀ(b − iωμ₀ sV x)|² at a node, and the sum of the squares of the currents' terms.
+struct ChargeError {
+  Currents currents;
+  double w;
+  In b;  // Gᵀ b
+  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+    const Place q{k, j, i};
+    const Number difference = at(b, q) - turned(w, divergence_of(q, currents));
+    double terms = 0;
+    const auto add = [&](const Number& x) { terms += w * w * (x.re * x.re + x.im * x.im); };
+    add(currents.along<0>(q));
+    add(currents.along<0>(q.moved<0>(1)));
+    add(currents.along<1>(q));
+    add(currents.along<1>(q.moved<1>(1)));
+    add(currents.along<2>(q));
+    add(currents.along<2>(q.moved<2>(1)));
+    return {{difference.re * difference.re + difference.im * difference.im, terms}};
+  }
+};
+
+/// Three components at once, over the box of all edges: beyond its own edges a component is zero.
+struct Three {
+  In of[3];
+};
+struct ThreeOut {
+  Out of[3];
+};
+
+template <bool Conjugated>
+struct EdgeProduct {
+  Three u, v;
+  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+    Number sum{};
+    for (int a = 0; a < 3; ++a) {
+      Number left = u.of[a](k, j, i);
+      if (Conjugated) left.im = -left.im;
+      sum += left * v.of[a](k, j, i);
+    }
+    return {{sum.re, sum.im}};
+  }
+};
+
+/// v = α u + β v; β = 0 takes nothing of v.
+struct Blend {
+  Number alpha, beta;
+  bool add;
+  In u;
+  Out v;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    Number value = alpha * u(k, j, i);
+    if (add) value += beta * v(k, j, i);
+    put(v, k, j, i, value);
+  }
+};
+
+/// r = b − q
+struct Difference {
+  In b, q;
+  Out r;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { put(r, k, j, i, b(k, j, i) - q(k, j, i)); }
+};
+
+/// x += α p,  r −= α q
+struct Advance {
+  Number alpha;
+  In p, q;
+  Out x, r;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    put(x, k, j, i, x(k, j, i) + alpha * p(k, j, i));
+    put(r, k, j, i, r(k, j, i) - alpha * q(k, j, i));
+  }
+};
+
+/// d of the block for the first potential: scaled, in the precision of the cycles.
+template <class T>
+struct FirstCharge {
+  In d;
+  View<const double> scale;
+  ComplexView<T> out;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    put(out, k, j, i, solve::converted<Complex<T>>(scale[0], d(k, j, i)));
+  }
+};
+
+/// (G φ)_a at an edge, in double.
+template <int A, class T>
+TERRANE_FN Number gradient(const MetricView& m, const ComplexView<const T>& phi, const Place& q) {
+  const Complex<T> high = at(phi, q), low = at(phi, q.moved<A>(-1));
+  const Number difference{static_cast<double>(high.re) - static_cast<double>(low.re),
+                          static_cast<double>(high.im) - static_cast<double>(low.im)};
+  return m.below<A>(q) * difference;
+}
+
+/// t_a = r_a − iωμ₀ sV G φ/(iωμ₀)
+template <int A, class T>
+struct WithoutGradient {
+  MetricView m;
+  In r;
+  View<const double> scale;
+  Real s;
+  ComplexView<const T> phi;
+  ComplexView<T> out;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place q{k, j, i};
+    const Number t = scale[0] * at(r, q) - at(s, q) * gradient<A>(m, phi, q);
+    put(out, k, j, i, solve::converted<Complex<T>>(1, t));
+  }
+};
+
+/// sV (G φ + iωμ₀ y)/h
+template <class T>
+struct BlockCurrents {
+  MetricView m;
+  double w;
+  Real s[3];
+  ComplexView<const T> phi, y[3];
+  template <int A>
+  TERRANE_FN Number along(const Place& q) const {
+    const Complex<T> own = at(y[A], q);
+    const Number field{static_cast<double>(own.re), static_cast<double>(own.im)};
+    return m.below<A>(q) * at(s[A], q) * (gradient<A>(m, phi, q) + turned(w, field));
+  }
+};
+/// d of the block for the second potential: what the first and the components have left.
+template <class T>
+struct SecondCharge {
+  In d;
+  View<const double> scale;
+  BlockCurrents<T> currents;
+  ComplexView<T> out;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place q{k, j, i};
+    put(out, k, j, i, solve::converted<Complex<T>>(1, scale[0] * at(d, q) - divergence_of(q, currents)));
+  }
+};
+
+/// φ += φ' of both cycles.
+template <class T>
+struct Keep {
+  ComplexView<const T> from;
+  ComplexView<T> to;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { put(to, k, j, i, from(k, j, i)); }
+};
+
+/// z = y + G(φ₁ + φ₂)/(iωμ₀), scaled back.
+template <int A, class T>
+struct BlockSum {
+  MetricView m;
+  double w;
+  View<const double> scale;
+  ComplexView<const T> first, second, y;
+  Out z;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place q{k, j, i};
+    const Number g = gradient<A>(m, first, q) + gradient<A>(m, second, q);
+    const Complex<T> own = at(y, q);
+    const double inverse = 1 / w;
+    const Number value{static_cast<double>(own.re) + g.im * inverse,
+                       static_cast<double>(own.im) - g.re * inverse};
+    put(z, k, j, i, (1 / scale[0]) * value);
+  }
+};
+
+}  // namespace terrane::electromagnetic

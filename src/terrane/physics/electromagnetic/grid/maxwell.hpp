@@ -1,0 +1,110 @@
+// E on the edges of a tensor mesh, in the frequency domain: A E = b, and what solves it.
+//
+//   A = Cᵀ V C + iωμ₀ diag(s V),   b = −iωμ₀ J V            time e^{+iωt}, tangential E = 0 on the walls
+//
+// C: curl of edges on faces; s V of an edge = Σ over its four cells of σ V/4, σ of the cell along the edge. A
+// row is multiplied by the volume of its edge, so A = Aᵀ (not Hermitian), and with G, the gradient of nodes
+// along edges, A G = iωμ₀ s V G: C G = 0 exactly.
+//
+// An edge along an axis has the number of its cell there and, across, that of the interior node on which it
+// lies: 0 … n−1 and 0 … n−2. So edge q of axis a leads from interior node q−1 to node q of that axis.
+//
+// COCG solves it (solve/krylov.hpp). A vector of residuals carries d = Gᵀ r along: what A p adds to it is
+// known without cancellation, iωμ₀ Gᵀ(s V p). Where ωμ₀σ is as small as in air, Gᵀ of the residual itself
+// would be rounding, and the charges of E wrong by percents.
+//
+// The preconditioner (one block), each B a multigrid cycle in single precision:
+//
+//   φ = B_K d/(iωμ₀);  z = G φ;  t = r − iωμ₀ sV z;  y_a = B_a t_a  (a: three axes);  z += y
+//   z += G B_K (d − iωμ₀ Gᵀ(sV z))/(iωμ₀)
+//
+// B_K: for K = Gᵀ sV G, the network of direct current. B_a: for the component along a alone, a network of
+// the conductances d_b d_e/d_a, h_a d_e/h_b, h_a d_b/h_e (h: cells, d: distances of their centres) with
+// storage s V. It is symmetric. `rough`: with a damped Jacobi step on A before and after, for earths that
+// differ from cell to cell.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/parallel/device/graph.hpp"
+#include "terrane/solve/krylov.hpp"
+#include "terrane/solve/multigrid.hpp"
+
+namespace terrane::electromagnetic {
+
+/// Conductivities of the cells, S/m, [up, north, east], along each axis: up, north, east; the same array
+/// where they do not depend on it.
+using Conductivity = std::array<const std::vector<double>*, 3>;
+
+using Number = solve::Complex<double>;
+
+/// Complex values on the edges along up, north and east; right-hand sides and residuals with their
+/// divergence.
+struct EdgeVector {
+  std::array<solve::Field<Number>, 3> e;
+  solve::Field<Number> divergence;  ///< on interior nodes, or empty
+
+  bool carries() const { return !divergence.box().empty(); }
+};
+
+/// Distances of a mesh, on the host and on a device.
+struct Metric {
+  std::array<std::vector<double>, 3> width;     ///< [n] of cells: up, north, east
+  std::array<std::vector<double>, 3> distance;  ///< [n − 1] of the centres beside each interior node
+  std::array<Buffer<double>, 3> widths, inverses, distances;
+
+  Metric(Stream& stream, const TensorMesh& mesh);
+  Index cells(int axis) const { return static_cast<Index>(width[static_cast<std::size_t>(axis)].size()); }
+  IndexBox<3> nodes() const;  ///< interior ones
+  IndexBox<3> edges(int axis) const;
+  IndexBox<3> all() const;  ///< of all edges
+};
+
+/// T: of the cycles. Same bits for any number of threads.
+template <class T>
+class MaxwellSolver {
+ public:
+  /// Throws ShapeError, InputError: fewer than two cells on an axis, or a conductivity that is not positive;
+  /// MemoryError.
+  /// may_be_rough: keeps room for the rough form, and takes it until set_rough(false).
+  MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity,
+                bool may_be_rough = false);
+  ~MaxwellSolver();
+  MaxwellSolver(const MaxwellSolver&) = delete;
+  MaxwellSolver& operator=(const MaxwellSolver&) = delete;
+
+  void set_rough(bool rough);
+  /// Before all else. Networks stay: they do not depend on it.
+  void set_frequency(double hertz);
+
+  EdgeVector vector();
+  EdgeVector image();
+  /// b.divergence = Gᵀ b, after its edges were written.
+  void complete(EdgeVector& b);
+
+  /// q = A p, with its divergence.
+  void apply(const EdgeVector& p, EdgeVector& q);
+  /// z = B r. scale: r times it is about one.
+  void precondition(const EdgeVector& r, EdgeVector& z, double scale);
+  /// COCG from the x that is there.
+  solve::SolveReport solve(const EdgeVector& b, EdgeVector& x, const solve::Stopping& stopping);
+  solve::SolveReport solve_by_qmr(const EdgeVector& b, EdgeVector& x, const solve::Stopping& stopping);
+  solve::SolveReport solve_by_bicgstab(const EdgeVector& b, EdgeVector& x, const solve::Stopping& stopping);
+
+  Number dot(const EdgeVector& u, const EdgeVector& v);
+  double norm(const EdgeVector& u);
+  /// ‖Gᵀ(b − iωμ₀ sV x)‖ over the root of the sum of squares of its terms: charge that should not be there.
+  double divergence(const EdgeVector& b, const EdgeVector& x);
+
+  const Metric& metric() const;
+  double unknowns() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace terrane::electromagnetic

@@ -1,0 +1,20 @@
+// The settings of a run; they compare, read from the job file, and are the documentation.
+#pragma once
+
+namespace terrane::electromagnetic {
+
+/// Jacobi steps around the preconditioner: twice the work of an iteration, and a third of the iterations
+/// where conductivities differ by decades from cell to cell. automatic: from the 31st iteration of a solve
+/// on.
+enum class Rough { automatic, never, always };
+
+struct Parameters {
+  double tolerance = 1e-8;           ///< of the residual, relative
+  double receiver_tolerance = 1e-5;  ///< of what the last iteration changed at a receiver, relative
+  int most_iterations = 300;         ///< of COCG; 7 to 20 are usual
+  Rough rough = Rough::automatic;
+
+  friend bool operator==(const Parameters&, const Parameters&) = default;
+};
+
+}  // namespace terrane::electromagnetic

@@ -1,0 +1,45 @@
+#include "terrane/physics/electromagnetic/physics.hpp"
+
+#include "terrane/job/earth.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/physics/electromagnetic/simulation.hpp"
+
+namespace terrane::electromagnetic {
+
+Physics physics() {
+  Physics em;
+  em.name = "electromagnetic";
+  em.summary =
+      "Controlled-source electromagnetics: fields of dipoles, wires and loops in the frequency domain.";
+  const auto all_of = [&](std::span<const Section> sections) {
+    em.sections.insert(em.sections.end(), sections.begin(), sections.end());
+  };
+  all_of(earth_sections());
+  all_of(sections().first(3));
+  all_of(survey_sections());
+  all_of(sections().subspan(3));
+  all_of({&Runtime::section(), 1});
+  all_of({&Output::section(), 1});
+  em.kinds = {{"mesh", "tensor"}, {"model.body", "layer"}, {"source", "dipole"}, {"survey", "list"}};
+  // Air, and ground of 100 ohm m below 0: cells of 200 and 100 m, growing from there to 9 km away.
+  em.examples = {
+      {"mesh.origin", "[-8950, -8950, -8000]"},
+      {"mesh.easting_widths", "[3000, 1800, 1100, 650, \"24*200\", 650, 1100, 1800, 3000]"},
+      {"mesh.northing_widths", "[3000, 1800, 1100, 650, \"24*200\", 650, 1100, 1800, 3000]"},
+      {"mesh.up_widths", "[2800, 1700, 1000, \"25*100\", 200, 400, 800, 1600, 3200]"},
+      {"model.background.density", ""},
+      {"model.background.resistivity", "\"1e8 ohm m\""},
+      {"model.body.density", ""},
+      {"model.body.resistivity", "\"100 ohm m\""},
+      {"model.body.bottom", "-8000"},
+      {"model.body.top", "0"},
+      {"survey.stations", "[[1000, 0, -1], [2000, 0, -1]]"},
+      {"survey.height", ""},
+      {"output.files", "[\"fields.csv\"]"},
+  };
+  em.make = Simulation::from_job;
+  em.serve = serve;
+  return em;
+}
+
+}  // namespace terrane::electromagnetic

@@ -1,0 +1,338 @@
+#include "terrane/physics/electromagnetic/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/memory.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/simulation/provenance.hpp"
+
+namespace terrane::electromagnetic {
+
+namespace {
+
+constexpr Key source_keys[] = {
+    {"kind", "text", "\"dipole\"",
+     "dipole (electric), magnetic_dipole, wire (points, grounded at both ends), or loop (a wire that is "
+     "closed).",
+     "\"dipole\""},
+};
+constexpr Key dipole_keys[] = {
+    {"at", "list of 3 lengths", "", "Easting, northing, up of the dipole.", "[0, 0, -10]"},
+    {"azimuth", "number", "90", "Its direction, degrees east of north."},
+    {"dip", "number", "0", "Degrees below the horizontal; 90 points down."},
+    {"moment", "number", "1", "A m of an electric, A m2 of a magnetic dipole."},
+    {"length", "length", "none",
+     "Of an electric dipole: a straight wire of this length around the place, with current moment/length."},
+};
+constexpr Key wire_keys[] = {
+    {"points", "list of 3 lengths each", "", "Corners: easting, northing, up.",
+     "[[0, 0, -10], [100, 0, -10]]"},
+    {"current", "number", "1", "A."},
+};
+constexpr Key simulation_keys[] = {
+    {"physics", "text", "", "What is computed.", "\"electromagnetic\""},
+    {"frequencies", "list of numbers", "", "Hz.", "[10, 30]"},
+    {"components", "list of texts", "[\"e_e\", \"e_n\", \"e_u\", \"h_e\", \"h_n\", \"h_u\"]",
+     "What is recorded at every receiver: e (V/m) or h (A/m) along e (east), n (north), u (up)."},
+    {"tolerance", "number", "1e-8", "Of the residual, relative."},
+    {"receiver_tolerance", "number", "1e-5",
+     "Of what the last iteration changed at any receiver, relative: about the error that is left there."},
+    {"most_iterations", "count", "300", "Then a solve stops unconverged, and the report says so."},
+    {"rough", "text", "\"auto\"",
+     "Steps for earths that differ from cell to cell: auto (after 30 iterations), never, always."},
+};
+constexpr Section all_sections[] = {
+    {"source", "", "What sends; [[source]] for each of several.", source_keys},
+    {"source", "dipole", "A dipole at any place and angle.", dipole_keys},
+    {"source", "wire", "A wire through points; as a loop it returns to the first.", wire_keys},
+    {"simulation", "", "What is computed, and how.", simulation_keys},
+};
+
+Source read_source(const Config& outer) {
+  const auto kind = outer.has("kind") ? outer.text("kind") : std::string("dipole");
+  const bool of_points = kind == "wire" || kind == "loop";
+  const auto table = outer.describe(
+      {source_keys, of_points ? std::span<const Key>(wire_keys) : std::span<const Key>(dipole_keys)});
+  table.choice("kind", {"dipole", "magnetic_dipole", "wire", "loop"});
+  Source source;
+  if (of_points) {
+    source.kind = Source::Kind::wire;
+    for (const auto& row : table.rows("points", Quantity::length, 3))
+      source.points.push_back({row[0], row[1], row[2]});
+    if (source.points.size() < (kind == "loop" ? 3U : 2U))
+      throw table.wrong("points", fmt::format("{} of them are no {}", source.points.size(), kind));
+    if (kind == "loop") source.points.push_back(source.points.front());
+    source.current = table.number("current");
+    return source;
+  }
+  const auto at = table.numbers("at", Quantity::length, 3);
+  const double azimuth = table.number("azimuth") * std::numbers::pi / 180,
+               dip = table.number("dip") * std::numbers::pi / 180, moment = table.number("moment");
+  const auto length = table.optional_number("length", Quantity::length);
+  const Vector3 direction{std::sin(azimuth) * std::cos(dip), std::cos(azimuth) * std::cos(dip),
+                          -std::sin(dip)};
+  if (length && kind == "magnetic_dipole")
+    throw table.wrong("length", "a magnetic dipole has none", "Take kind = \"loop\" for one of some size.");
+  if (length && !(*length > 0)) throw table.wrong("length", "it is not above zero");
+  if (length) {
+    source.kind = Source::Kind::wire;
+    source.current = moment / *length;
+    for (const double side : {-0.5, 0.5})
+      source.points.push_back({at[0] + side * *length * direction[0], at[1] + side * *length * direction[1],
+                               at[2] + side * *length * direction[2]});
+    return source;
+  }
+  source.kind = kind == "dipole" ? Source::Kind::electric_dipole : Source::Kind::magnetic_dipole;
+  source.points = {{at[0], at[1], at[2]}};
+  for (std::size_t a = 0; a < 3; ++a) source.moment[a] = moment * direction[a];
+  return source;
+}
+
+std::vector<Component> read_components(const Config& table) {
+  std::vector<Component> all;
+  for (const auto& text : table.texts("components")) {
+    const auto letter = text.size() == 3 ? std::string_view("une").find(text[2]) : std::string_view::npos;
+    if (letter == std::string_view::npos || text[1] != '_' || (text[0] != 'e' && text[0] != 'h'))
+      throw table.wrong("components", fmt::format("\"{}\" is no component", text),
+                        "Allowed: e_e, e_n, e_u, h_e, h_n, h_u.");
+    all.push_back({text[0] == 'h', static_cast<int>(letter)});
+  }
+  return all;
+}
+
+/// Along up, north, east; the last two empty where they are as the first.
+std::array<std::vector<double>, 3> read_conductivity(const EarthModel& model, const Config& job) {
+  const auto where = job.table("model").where();
+  if (!std::holds_alternative<MeshCells>(model.geometry))
+    throw InputError(job.where("mesh"), "fields need a mesh of cells, not a list of prisms",
+                     "Take mesh.kind = \"regular\" or \"tensor\".");
+  const auto values = [&](const std::string& property, bool inverse) {
+    auto all = model.dense(property);
+    std::size_t missing = 0;
+    for (double& value : all) {
+      if (!(std::isfinite(value) && value > 0)) ++missing;
+      if (inverse) value = 1 / value;
+    }
+    if (missing > 0)
+      throw InputError(
+          where, fmt::format("{} of {} cells have no {}, or one that is zero", missing, all.size(), property),
+          "Give [model.background] one, and air a small one, such as 1e-8 S/m.");
+    return all;
+  };
+  if (model.has("conductivity_up") || model.has("conductivity_north") || model.has("conductivity_east"))
+    return {values("conductivity_up", false), values("conductivity_north", false),
+            values("conductivity_east", false)};
+  if (!model.has("conductivity") && !model.has("resistivity"))
+    throw InputError(where, "the model has neither conductivity nor resistivity",
+                     "Give [model.background] or its bodies one, air and sea included.");
+  const bool inverse = !model.has("conductivity");
+  return {values(inverse ? "resistivity" : "conductivity", inverse), {}, {}};
+}
+
+std::string device_text(Device device, const Runtime& runtime) {
+  const auto each = device.kind == Device::Kind::cuda
+                        ? device_name(device)
+                        : fmt::format("{} ({} threads)", device_name(device), thread_count(runtime.threads));
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  return ranks == 1 ? each : fmt::format("{} ranks, each {}", ranks, each);
+}
+
+std::vector<std::int32_t> whole_numbers(std::size_t count) {
+  std::vector<std::int32_t> all;
+  for (std::size_t n = 1; n <= count; ++n) all.push_back(static_cast<std::int32_t>(n));
+  return all;
+}
+
+}  // namespace
+
+std::span<const Section> sections() { return all_sections; }
+
+Simulation::Simulation(Problem problem, std::string job)
+    : problem_(std::move(problem)), job_(std::move(job)) {
+  problem_.check();
+  warnings_ = problem_.warnings();
+}
+
+std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
+  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
+  table.text("physics");
+  Problem p;
+  for (const auto& source : job.tables("source")) p.sources.push_back(read_source(source));
+  if (p.sources.empty())
+    throw InputError(job.where("source"), "nothing sends",
+                     "Give [[source]] tables, such as kind = \"dipole\".");
+  p.frequencies = table.numbers("frequencies");
+  for (const double hertz : p.frequencies)
+    if (!(hertz > 0))
+      throw table.wrong("frequencies", fmt::format("{} Hz is not above zero", hertz),
+                        "physics = \"electric\" is direct current.");
+  p.components = read_components(table);
+  p.parameters.tolerance = table.positive("tolerance");
+  p.parameters.receiver_tolerance = table.positive("receiver_tolerance");
+  p.parameters.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
+  const auto rough = table.choice("rough", {"auto", "never", "always"});
+  p.parameters.rough = rough == "auto" ? Rough::automatic : rough == "never" ? Rough::never : Rough::always;
+  auto stations = build_survey(job, memory);
+  for (std::size_t n = 0; n < stations.survey.size(); ++n)
+    p.receivers.push_back({stations.survey.easting[n], stations.survey.northing[n], stations.survey.up[n]});
+  auto earth = build_earth(job, stations.projection, memory);
+  p.conductivity = read_conductivity(earth.model, job);
+  p.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
+  auto made = std::make_unique<Simulation>(std::move(p), job.source());
+  made->notes_ = std::move(earth.notes);
+  made->notes_.insert(made->notes_.end(), stations.notes.begin(), stations.notes.end());
+  for (const auto* more : {&earth.warnings, &stations.warnings})
+    made->warnings_.insert(made->warnings_.end(), more->begin(), more->end());
+  return made;
+}
+
+void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
+  const auto cells = problem_.mesh.size();
+  facts.problem = fmt::format("{} solves on {} cells", grouped(problem_.solves()), grouped(cells));
+  facts.method = "multigrid";
+  facts.reason = "COCG with cycles for potentials and components, one solve per source and frequency";
+  facts.device = device_text(resolve(runtime.device), runtime);
+  facts.add("sources", std::uint64_t{problem_.sources.size()}, "", "sources");
+  facts.add("frequencies", std::uint64_t{problem_.frequencies.size()}, "", "frequencies");
+  facts.add("receivers", std::uint64_t{problem_.receivers.size()}, "", "receivers");
+  facts.add("cells", std::uint64_t{cells}, "", "cells");
+  facts.memory_bytes = static_cast<std::size_t>(problem_.memory());
+  facts.notes = notes_;
+  facts.warnings = warnings_;
+}
+
+Plan Simulation::check(const Runtime& runtime) {
+  Plan plan;
+  describe_into(plan, runtime);
+  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  plan.memory_available = memory.bytes;
+  memory.require("run", plan.problem, problem_.memory());
+  // 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU has a hundred times that.
+  const bool gpu = resolve(runtime.device).kind == Device::Kind::cuda;
+  plan.seconds = static_cast<double>(problem_.solves()) * 15 * 3 * static_cast<double>(problem_.mesh.size()) *
+                 1000 / (gpu ? 1e12 : 8e9);
+  return plan;
+}
+
+Result Simulation::run(const Runtime& runtime) {
+  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  memory.require("run", fmt::format("{} cells", problem_.mesh.size()), problem_.memory());
+  Result result;
+  auto& report = result.report;
+  describe_into(report, runtime);
+  Device device;
+  const auto begin = std::chrono::steady_clock::now();
+  auto outcome = forward_on_ranks(problem_, runtime, device);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report.device = device_text(device, runtime);
+  int most = 0;
+  double divergence = 0;
+  std::size_t rough = 0;
+  for (std::size_t n = 0; n < outcome.solves.size(); ++n) {
+    const auto& solve = outcome.solves[n];
+    most = std::max(most, solve.iterations);
+    divergence = std::max(divergence, solve.divergence);
+    rough += solve.rough ? 1 : 0;
+    if (!solve.converged())
+      report.warnings.push_back(fmt::format(
+          "source {} at {} Hz did not converge ({} after {} iterations, residual {:.1e}, receivers change by "
+          "{:.1e})",
+          n / problem_.frequencies.size() + 1, problem_.frequencies[n % problem_.frequencies.size()],
+          solve::name(solve.reason), solve.iterations, solve.residual, solve.change));
+  }
+  report.add("most_iterations", std::uint64_t(most), "", "iterations",
+             fmt::format("{} at most in one solve", most));
+  report.add("divergence", divergence, "", "divergence",
+             fmt::format("{:.1e} of the currents at most", divergence));
+  report.add("rough", std::uint64_t{rough});
+  result.attributes = provenance("electromagnetic", job_);
+  result.attributes["device"] = report.device;
+  result.attributes["method"] = report.method;
+  result.attributes["time_dependence"] = "exp(+i omega t)";
+  result.data = dataset(std::move(outcome));
+  for (const auto& [key, text] : result.attributes) result.data.attributes.push_back({key, text});
+  return result;
+}
+
+Result Simulation::outline() const {
+  Result result;
+  result.attributes = provenance("electromagnetic", job_);
+  result.data = dataset({});
+  return result;
+}
+
+Dataset Simulation::dataset(Outcome outcome) const {
+  const std::size_t receivers = problem_.receivers.size(), components = problem_.components.size(),
+                    solves = problem_.solves();
+  Dataset data;
+  data.dimensions = {{"source", problem_.sources.size()},
+                     {"frequency", problem_.frequencies.size()},
+                     {"receiver", receivers}};
+  data.coordinates = {
+      {"source", "1", "number of the source", {"source"}, whole_numbers(problem_.sources.size()), {}},
+      {"frequency", "Hz", "frequency", {"frequency"}, problem_.frequencies, {}}};
+  static constexpr const char* axes[3] = {"easting", "northing", "up"};
+  for (std::size_t a = 0; a < 3; ++a) {
+    std::vector<double> places;
+    for (const auto& place : problem_.receivers) places.push_back(place[a]);
+    data.coordinates.push_back({fmt::format("receiver_{}", axes[a]),
+                                "m",
+                                fmt::format("{} of the receiver", axes[a]),
+                                {"receiver"},
+                                std::move(places),
+                                {}});
+  }
+  for (std::size_t c = 0; c < components; ++c) {
+    const auto& component = problem_.components[c];
+    std::vector<std::complex<double>> values;
+    if (!outcome.data.empty())
+      for (std::size_t n = 0; n < solves; ++n) {
+        const auto first =
+            outcome.data.begin() + static_cast<std::ptrdiff_t>((n * components + c) * receivers);
+        values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(receivers));
+      }
+    data.variables.push_back(
+        {name(component),
+         component.magnetic ? "A/m" : "V/m",
+         fmt::format("{} field, {}", component.magnetic ? "magnetic" : "electric", axes[2 - component.axis]),
+         {"source", "frequency", "receiver"},
+         std::move(values),
+         {}});
+  }
+  std::vector<std::int32_t> iterations, converged;
+  std::vector<double> residual;
+  for (const auto& solve : outcome.solves) {
+    iterations.push_back(solve.iterations);
+    converged.push_back(solve.converged() ? 1 : 0);
+    residual.push_back(solve.residual);
+  }
+  const std::vector<std::string> pairs{"source", "frequency"};
+  data.variables.push_back({"iterations", "1", "iterations of the solve", pairs, std::move(iterations), {}});
+  data.variables.push_back(
+      {"residual", "1", "residual of the solve, relative", pairs, std::move(residual), {}});
+  data.variables.push_back(
+      {"converged", "1", "1 where the solve converged", pairs, std::move(converged), {}});
+  return data;
+}
+
+void Simulation::write_model(const std::string& path) const {
+  io::write(path, io::MeshData{problem_.mesh,
+                               {{"conductivity", "S/m", "electric conductivity", problem_.conductivity[0]}},
+                               provenance("electromagnetic", job_)});
+}
+
+void Simulation::check_model(const std::string& path) const {
+  io::left_out(path, io::MeshData{problem_.mesh, {{"conductivity", "S/m", "", {}}}, {}});
+}
+
+}  // namespace terrane::electromagnetic

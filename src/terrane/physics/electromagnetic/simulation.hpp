@@ -1,0 +1,39 @@
+// Controlled-source electromagnetics from a job file, or from a problem: settings, plan, run, result.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "terrane/job/config.hpp"
+#include "terrane/physics/electromagnetic/ranks.hpp"
+#include "terrane/simulation/simulation.hpp"
+
+namespace terrane::electromagnetic {
+
+/// The tables [[source]] with its kinds, and [simulation].
+std::span<const Section> sections();
+
+class Simulation final : public terrane::Simulation {
+ public:
+  /// Throws as Problem::check.
+  explicit Simulation(Problem problem, std::string job = {});
+  /// From the tables [mesh], [model], [[source]], [survey] and [simulation].
+  static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+
+  Plan check(const Runtime& runtime = {}) override;
+  Result run(const Runtime& runtime = {}) override;
+  Result outline() const override;
+  void write_model(const std::string& path) const override;
+  void check_model(const std::string& path) const override;
+
+ private:
+  void describe_into(RunFacts& facts, const Runtime& runtime) const;
+  Dataset dataset(Outcome outcome) const;
+
+  Problem problem_;
+  std::string job_;
+  std::vector<std::string> notes_, warnings_;
+};
+
+}  // namespace terrane::electromagnetic

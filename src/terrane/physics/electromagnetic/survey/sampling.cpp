@@ -1,0 +1,259 @@
+#include "terrane/physics/electromagnetic/survey/sampling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::electromagnetic {
+
+namespace {
+
+/// A mesh as arrays are ordered: axes up, north, east.
+struct Axes {
+  std::array<const std::vector<double>*, 3> faces;
+  explicit Axes(const TensorMesh& mesh) : faces{&mesh.up(), &mesh.northing(), &mesh.easting()} {}
+
+  Index cells(int a) const { return static_cast<Index>(faces[static_cast<std::size_t>(a)]->size()) - 1; }
+  double face(int a, Index n) const {
+    return (*faces[static_cast<std::size_t>(a)])[static_cast<std::size_t>(n)];
+  }
+  double width(int a, Index n) const { return face(a, n + 1) - face(a, n); }
+  double centre(int a, Index n) const { return (face(a, n) + face(a, n + 1)) / 2; }
+  /// The cell of a point; on a face, the one above.
+  Index cell(int a, double x) const {
+    const auto& f = *faces[static_cast<std::size_t>(a)];
+    return std::upper_bound(f.begin() + 1, f.end() - 1, x) - f.begin() - 1;
+  }
+  /// Number of an edge, or −1: it lies on a wall. place: cell along the axis, nodes (with the walls) across.
+  Index edge(int axis, const std::array<Index, 3>& place) const {
+    Index number = 0;
+    for (int a = 0; a < 3; ++a) {
+      const Index q = place[static_cast<std::size_t>(a)] - (a == axis ? 0 : 1);
+      const Index size = cells(a) - (a == axis ? 0 : 1);
+      if (q < 0 || q >= size) return -1;
+      number = number * size + q;
+    }
+    return number;
+  }
+};
+
+std::array<double, 3> turned_over(const Vector3& v) { return {v[2], v[1], v[0]}; }
+
+std::array<double, 3> inside(const Axes& axes, const Vector3& place, const std::string& what) {
+  static constexpr const char* names[3] = {"up", "northing", "easting"};
+  const auto x = turned_over(place);
+  for (int a = 0; a < 3; ++a) {
+    const double at = x[static_cast<std::size_t>(a)], low = axes.face(a, 0),
+                 high = axes.face(a, axes.cells(a));
+    if (!(at >= low && at <= high))
+      throw InputError(what,
+                       fmt::format("{} {} m lies outside of the mesh, {} to {} m", names[a], at, low, high),
+                       "Move it, or make the mesh larger.");
+  }
+  return x;
+}
+
+void add_term(const Axes& axes, EdgeSum& sum, int axis, const std::array<Index, 3>& place, double weight) {
+  const Index edge = axes.edge(axis, place);
+  if (edge >= 0 && weight != 0) sum.push_back({axis, static_cast<std::size_t>(edge), weight});
+}
+
+/// amount[a] · w of the edges along each axis at a point of this cell.
+void add_point(const Axes& axes, const std::array<Index, 3>& cell, const std::array<double, 3>& x,
+               const std::array<double, 3>& amount, EdgeSum& sum) {
+  for (int a = 0; a < 3; ++a)
+    for (Index side = 0; side < 4; ++side) {
+      auto place = cell;
+      double weight = amount[static_cast<std::size_t>(a)];
+      for (int n = 0; n < 2; ++n) {
+        const int across = (a + 1 + n) % 3;
+        const auto c = static_cast<std::size_t>(across);
+        const double part = (x[c] - axes.face(across, cell[c])) / axes.width(across, cell[c]);
+        const bool high = (side >> n & 1) != 0;
+        weight *= high ? part : 1 - part;
+        place[c] += high ? 1 : 0;
+      }
+      add_term(axes, sum, a, place, weight);
+    }
+}
+
+/// Current around a face normal to an axis, counter-clockwise seen from its positive side: amount/area times
+/// the lengths. The other way round, the same weights give the curl on the face.
+void add_face(const Axes& axes, int axis, const std::array<Index, 3>& face, double amount, EdgeSum& sum) {
+  const int b = (axis + 1) % 3, e = (axis + 2) % 3;  // e × b points along the axis: up, north, east turn left
+  const auto nb = static_cast<std::size_t>(b), ne = static_cast<std::size_t>(e);
+  const double hb = axes.width(b, face[nb]), he = axes.width(e, face[ne]), per_area = amount / (hb * he);
+  auto place = face;
+  add_term(axes, sum, e, place, per_area * he);
+  add_term(axes, sum, b, place, -per_area * hb);
+  place[nb] += 1;
+  add_term(axes, sum, e, place, -per_area * he);
+  place = face;
+  place[ne] += 1;
+  add_term(axes, sum, b, place, per_area * hb);
+}
+
+void add_segment(const Axes& axes, const std::array<double, 3>& from, const std::array<double, 3>& to,
+                 double current, EdgeSum& sum) {
+  // Inside a cell the weights are quadratic along the wire: two Gauss points are exact.
+  std::vector<double> cuts{0, 1};
+  for (int a = 0; a < 3; ++a) {
+    const auto n = static_cast<std::size_t>(a);
+    if (from[n] == to[n]) continue;
+    for (const double face : *axes.faces[n]) {
+      const double t = (face - from[n]) / (to[n] - from[n]);
+      if (t > 0 && t < 1) cuts.push_back(t);
+    }
+  }
+  std::sort(cuts.begin(), cuts.end());
+  const auto at = [&](double t) {
+    std::array<double, 3> x;
+    for (std::size_t a = 0; a < 3; ++a) x[a] = from[a] + t * (to[a] - from[a]);
+    return x;
+  };
+  for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+    const double middle = (cuts[c] + cuts[c + 1]) / 2, half = (cuts[c + 1] - cuts[c]) / 2;
+    if (half <= 0) continue;
+    const auto x = at(middle);
+    const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
+    for (const double side : {-1.0, 1.0}) {
+      std::array<double, 3> amount;
+      for (std::size_t a = 0; a < 3; ++a) amount[a] = current * half * (to[a] - from[a]);
+      add_point(axes, cell, at(middle + side * half / std::sqrt(3.0)), amount, sum);
+    }
+  }
+}
+
+/// Weights of places first … last − 1 at x.
+struct Stencil {
+  Index first = 0;
+  std::vector<double> weight;
+};
+
+template <class Place>
+Stencil stencil(Index first, Index last, double x, const Place& place) {
+  if (last - first < 1) return {};
+  if (last - first == 1) return {first, {1}};
+  Index low = first;
+  while (low + 2 < last && place(low + 1) <= x) ++low;
+  const bool cubic = low > first && low + 2 < last;
+  const Index from = cubic ? low - 1 : low, count = cubic ? 4 : 2;
+  Stencil made{from, std::vector<double>(static_cast<std::size_t>(count), 1)};
+  for (Index n = 0; n < count; ++n)
+    for (Index m = 0; m < count; ++m)
+      if (m != n)
+        made.weight[static_cast<std::size_t>(n)] *=
+            (x - place(from + m)) / (place(from + n) - place(from + m));
+  return made;
+}
+
+/// Cells along an axis, through the receiver's own, that conduct like it: first … last − 1.
+std::pair<Index, Index> like(const Axes& axes, const Conductivity& conductivity,
+                             const std::array<Index, 3>& own, int axis) {
+  const auto sigma = [&](int along, Index n) {
+    auto c = own;
+    c[static_cast<std::size_t>(axis)] = n;
+    return (*conductivity[static_cast<std::size_t>(along)])[static_cast<std::size_t>(
+        (c[0] * axes.cells(1) + c[1]) * axes.cells(2) + c[2])];
+  };
+  const auto alike = [&](Index n, Index m) {
+    for (int a = 0; a < 3; ++a) {
+      const double p = sigma(a, n), q = sigma(a, m);
+      if (std::max(p, q) > 1.2 * std::min(p, q)) return false;
+    }
+    return true;
+  };
+  Index low = own[static_cast<std::size_t>(axis)], high = low + 1;
+  while (low > 0 && alike(low, low - 1)) --low;
+  while (high < axes.cells(axis) && alike(high - 1, high)) ++high;
+  return {low, high};
+}
+
+}  // namespace
+
+EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string& what) {
+  const Axes axes(mesh);
+  EdgeSum sum;
+  if (source.kind == Source::Kind::wire) {
+    if (source.points.size() < 2) throw InputError(what, "a wire has two points or more");
+    for (std::size_t n = 0; n + 1 < source.points.size(); ++n)
+      add_segment(axes, inside(axes, source.points[n], what), inside(axes, source.points[n + 1], what),
+                  source.current, sum);
+    return sum;
+  }
+  if (source.points.size() != 1) throw InputError(what, "a dipole has one place");
+  const auto x = inside(axes, source.points.front(), what), m = turned_over(source.moment);
+  const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
+  if (source.kind == Source::Kind::electric_dipole) {
+    add_point(axes, cell, x, m, sum);
+    return sum;
+  }
+  for (int a = 0; a < 3; ++a) {  // trilinear among faces: nodes along the axis, centres across
+    std::array<Stencil, 3> s;
+    for (int d = 0; d < 3; ++d) {
+      const auto n = static_cast<std::size_t>(d);
+      if (d == a) s[n] = stencil(cell[n], cell[n] + 2, x[n], [&](Index p) { return axes.face(d, p); });
+      else {
+        const Index low =
+            std::clamp<Index>(x[n] < axes.centre(d, cell[n]) ? cell[n] - 1 : cell[n], 0, axes.cells(d) - 2);
+        s[n] = stencil(low, low + 2, x[n], [&](Index p) { return axes.centre(d, p); });
+      }
+    }
+    for (std::size_t k = 0; k < s[0].weight.size(); ++k)
+      for (std::size_t j = 0; j < s[1].weight.size(); ++j)
+        for (std::size_t i = 0; i < s[2].weight.size(); ++i)
+          add_face(axes, a,
+                   {s[0].first + static_cast<Index>(k), s[1].first + static_cast<Index>(j),
+                    s[2].first + static_cast<Index>(i)},
+                   m[static_cast<std::size_t>(a)] * s[0].weight[k] * s[1].weight[j] * s[2].weight[i], sum);
+  }
+  return sum;
+}
+
+EdgeSum receiver(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place,
+                 const Component& component, const std::string& what) {
+  const Axes axes(mesh);
+  const auto x = inside(axes, place, what);
+  const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
+  std::array<Stencil, 3> s;
+  for (int a = 0; a < 3; ++a) {
+    const auto n = static_cast<std::size_t>(a);
+    const auto [low, high] = like(axes, conductivity, cell, a);
+    // Edges lie at centres along their axis and at nodes across, faces the other way round.
+    const bool centres = (a == component.axis) != component.magnetic;
+    if (centres) s[n] = stencil(low, high, x[n], [&](Index p) { return axes.centre(a, p); });
+    else
+      s[n] = stencil(std::max<Index>(low, 1), std::min(high + 1, axes.cells(a)), x[n],
+                     [&](Index p) { return axes.face(a, p); });
+  }
+  EdgeSum sum;
+  for (std::size_t k = 0; k < s[0].weight.size(); ++k)
+    for (std::size_t j = 0; j < s[1].weight.size(); ++j)
+      for (std::size_t i = 0; i < s[2].weight.size(); ++i) {
+        const std::array<Index, 3> p{s[0].first + static_cast<Index>(k), s[1].first + static_cast<Index>(j),
+                                     s[2].first + static_cast<Index>(i)};
+        const double weight = s[0].weight[k] * s[1].weight[j] * s[2].weight[i];
+        if (component.magnetic) add_face(axes, component.axis, p, weight, sum);
+        else add_term(axes, sum, component.axis, p, weight);
+      }
+  return sum;
+}
+
+void add(Stream& stream, const EdgeSum& sum, std::complex<double> amount, EdgeVector& b) {
+  for (int a = 0; a < 3; ++a) {
+    auto& field = b.e[static_cast<std::size_t>(a)];
+    auto values = field.download(stream);
+    const auto count = static_cast<std::size_t>(field.points().count());
+    for (const auto& term : sum) {
+      if (term.axis != a) continue;
+      values[term.edge] += amount.real() * term.weight;
+      values[count + term.edge] += amount.imag() * term.weight;
+    }
+    field.upload(stream, values);
+  }
+}
+
+}  // namespace terrane::electromagnetic

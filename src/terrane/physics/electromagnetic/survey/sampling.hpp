@@ -1,0 +1,70 @@
+// Sources and receivers anywhere on the edges of a mesh: sums of edge values with real weights.
+//
+// A source gives its moment, ∫ J w dV, to the edges around it by their own functions w (constant along an
+// edge, bilinear across). So its charges are those of its ends, Gᵀ(J V) = I (w(end) − w(start)) on the nodes,
+// and a closed loop has none. A magnetic dipole is current around the faces of cells, also without charge.
+//
+// A receiver is interpolated on its own side of contrasts: the component of E normal to a contrast jumps
+// there, and the others have kinks. Along each axis only points are taken in cells that conduct like the
+// receiver's own (within 20 %), cubically where there are two on each side, else linearly, half a cell beyond
+// the last one at most. On a face of cells the receiver belongs to the cell above (east, north).
+//
+// H = i/(ωμ₀) curl E lies on faces; its weights are those of the edges around them.
+#pragma once
+
+#include <complex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "terrane/physics/electromagnetic/grid/maxwell.hpp"
+
+namespace terrane::electromagnetic {
+
+/// East, north, up: m, or a moment.
+using Vector3 = std::array<double, 3>;
+
+struct EdgeTerm {
+  int axis;          ///< 0 up, 1 north, 2 east
+  std::size_t edge;  ///< in Metric::edges(axis)
+  double weight;
+};
+using EdgeSum = std::vector<EdgeTerm>;
+
+struct Source {
+  enum class Kind { electric_dipole, magnetic_dipole, wire };
+  Kind kind = Kind::electric_dipole;
+  std::vector<Vector3> points;  ///< the place of a dipole, the corners of a wire; a loop ends where it begins
+  Vector3 moment{};             ///< of a dipole: A m, or A m²
+  double current = 1;           ///< of a wire, A
+};
+
+/// What is recorded at a place: E or H along an axis (0 up, 1 north, 2 east).
+struct Component {
+  bool magnetic = false;
+  int axis = 2;
+};
+
+/// J V of the edges.  Throws InputError at `what`: a point outside of the mesh, a wire of one point.
+EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string& what);
+
+/// E, or curl E for a magnetic component.  Throws InputError at `what`: a point outside of the mesh.
+EdgeSum receiver(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place,
+                 const Component& component, const std::string& what);
+
+/// Adds weight · amount to the edges: b of a source, with amount = −iωμ₀.
+void add(Stream& stream, const EdgeSum& sum, std::complex<double> amount, EdgeVector& b);
+
+/// Values of all sums over edges, on a device.
+class Sampler {
+ public:
+  Sampler(Stream& stream, const Metric& metric, std::span<const EdgeSum> sums);
+  std::vector<std::complex<double>> of(Stream& stream, const EdgeVector& x);
+
+ private:
+  std::size_t count_;
+  Buffer<Index> first_, axis_, offset_;
+  Buffer<double> weight_, values_;
+};
+
+}  // namespace terrane::electromagnetic

@@ -1,0 +1,452 @@
+// Fields of sources at receivers: the layered earth, what sources give to a mesh, and both together.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "support/land.hpp"
+#include "terrane/base/error.hpp"
+#include "terrane/physics/electromagnetic/formula/layered.hpp"
+#include "terrane/physics/electromagnetic/forward.hpp"
+
+namespace terrane::electromagnetic {
+namespace {
+
+using Values = std::vector<std::complex<double>>;
+
+/// Air, 1000 m of sea, sediment, and a resistive layer of 100 m in it.
+LayeredEarth marine() {
+  const auto layer = [](double rho) { return LayeredEarth::Layer{1 / rho, 1 / rho}; };
+  return {{layer(1), layer(100), layer(1), layer(0.3), {1e-12, 1e-12}}, {-2100, -2000, -1000, 0}};
+}
+LayeredEarth ground() {
+  const auto layer = [](double rho) { return LayeredEarth::Layer{1 / rho, 1 / rho}; };
+  return {{layer(1000), layer(10), layer(100), {1e-12, 1e-12}}, {-800, -500, 0}};
+}
+
+// electromagnetic/reference/csem_layered.csv, two offsets of each block; checked there against empymod.
+TEST(LayeredEarth, HasTheFieldsOfTwoOtherQuadratures) {
+  enum class Sent { hed, ved, vmd };
+  struct Row {
+    LayeredEarth earth;
+    Sent sent;
+    double hertz, height;
+    Vector3 receiver;
+    double field[12];  // re, im of e_e, e_n, e_u, h_e, h_n, h_u
+  };
+  const Row rows[] = {
+      {marine(),
+       Sent::hed,
+       0.1,
+       -950.0,
+       {419.941291, 242.453217, -999.9},
+       {3.561661962683e-10, -7.130166586452e-11, 4.062962082623e-10, -2.371015118192e-11, -2.697525664667e-11,
+        -7.914135773972e-12, -1.319443223455e-07, 1.208214464977e-08, 9.38187016355e-08, -1.590956545208e-08,
+        1.590630435528e-07, -2.532348678885e-08}},
+      {marine(),
+       Sent::hed,
+       0.1,
+       -950.0,
+       {4293.751948, 2478.998843, -999.9},
+       {1.175658651698e-13, -1.206167923968e-13, -1.038709941023e-13, -2.852037046562e-13, -3.17296089907e-14,
+        4.751904113816e-14, 6.924398713001e-11, 4.194561454958e-10, 4.594881013151e-11, -4.262502168755e-10,
+        -1.969612835025e-10, 5.331778516056e-11}},
+      {marine(),
+       Sent::hed,
+       0.5,
+       -950.0,
+       {419.941291, 242.453217, -999.9},
+       {2.165274366725e-10, -1.819191488528e-10, 3.789847843255e-10, -1.048532515408e-10, -4.747649466602e-11,
+        -2.176646271646e-11, -1.128413063943e-07, 4.654872376559e-08, 7.293475844343e-08, -3.713650738786e-08,
+        1.136773405128e-07, -7.231255433313e-08}},
+      {marine(),
+       Sent::hed,
+       0.5,
+       -950.0,
+       {4293.751948, 2478.998843, -999.9},
+       {-6.781209273207e-14, -1.318096321507e-14, -4.901822234964e-14, 1.073536552489e-20, 1.308810309525e-14,
+        -2.246934298967e-15, 3.856569189086e-11, -3.014195134374e-11, -5.314510573787e-11, 3.617037971042e-11,
+        1.245687807709e-12, -1.269451374029e-12}},
+      {marine(),
+       Sent::hed,
+       2.0,
+       -950.0,
+       {419.941291, 242.453217, -999.9},
+       {-1.070255169566e-11, -1.197107900775e-10, 1.98253202965e-10, -2.463627152484e-10, -8.240737490765e-11,
+        1.882354527048e-11, -3.46471896648e-08, 7.746176078335e-08, 1.688115430054e-08, -4.728893583857e-08,
+        7.652125944074e-09, -7.599794208538e-08}},
+      {marine(),
+       Sent::hed,
+       2.0,
+       -950.0,
+       {4293.751948, 2478.998843, -999.9},
+       {2.894356341445e-15, -1.01136906808e-15, 1.999032769e-15, -9.06993687442e-16, -3.630117122171e-16,
+        2.661788559532e-16, -3.551963002074e-13, 9.770916789424e-13, 6.103890218512e-13, -1.286056936958e-12,
+        6.1658553427e-16, -1.251235855959e-15}},
+      {marine(),
+       Sent::ved,
+       0.5,
+       -950.0,
+       {419.941291, 242.453217, -999.9},
+       {-4.268661387219e-11, 6.594870453805e-11, -2.46451280099e-11, 3.807550231775e-11, -1.169702134514e-10,
+        -1.050695422216e-13, -5.891405517027e-08, 2.934811565325e-08, 1.020421368348e-07, -5.083242741783e-08,
+        0.0, 0.0}},
+      {marine(),
+       Sent::ved,
+       0.5,
+       -950.0,
+       {4293.751948, 2478.998843, -999.9},
+       {-1.31001110847e-14, 2.3290928653e-15, -7.563352661164e-15, 1.344702392749e-15, 1.689185239905e-15,
+        -1.624358073937e-15, 3.789313919534e-12, -5.843009518576e-12, -6.56328423446e-12, 1.012038935528e-11,
+        0.0, 0.0}},
+      {ground(),
+       Sent::hed,
+       1.0,
+       -1.0,
+       {111.367135, 64.297845, -0.5},
+       {9.372250116596e-06, -4.877839130125e-09, 9.719821622672e-06, -4.442253269707e-11, -7.558067239006e-08,
+        1.657762442933e-11, 4.094520112495e-06, -3.548198325219e-10, -2.353420103511e-06, 5.18911263114e-09,
+        2.405979450636e-06, -9.254827552698e-10}},
+      {ground(),
+       Sent::hed,
+       1.0,
+       -1.0,
+       {1329.474841, 767.572657, -0.5},
+       {2.872639756055e-09, -1.761498955411e-10, 3.046521140119e-09, 1.892100740869e-11, -3.529993555375e-12,
+        7.615127755506e-14, 2.914725611933e-08, -6.837602545877e-10, -1.589693516261e-08, 2.40301029262e-09,
+        1.661448285406e-08, -1.380252516377e-09}},
+      {ground(),
+       Sent::hed,
+       10.0,
+       -1.0,
+       {111.367135, 64.297845, -0.5},
+       {9.370321601888e-06, -4.717628542526e-08, 9.719822184492e-06, -4.425343131658e-10, -7.558009298025e-08,
+        1.657615270597e-10, 4.09446973988e-06, -3.519177665368e-09, -2.339941350999e-06, 2.732654081979e-08,
+        2.404995909154e-06, -8.232389977119e-09}},
+      {ground(),
+       Sent::hed,
+       10.0,
+       -1.0,
+       {1329.474841, 767.572657, -0.5},
+       {2.346557731681e-09, -5.791738818397e-10, 2.948645041172e-09, 3.554477211413e-10, -3.422175404034e-12,
+        7.473340854054e-13, 2.656629430509e-08, -4.192368396034e-09, -8.421059372599e-09, 4.73788850424e-09,
+        1.12036317729e-08, -5.23927191325e-09}},
+      {ground(),
+       Sent::hed,
+       100.0,
+       -1.0,
+       {111.367135, 64.297845, -0.5},
+       {9.297071395537e-06, -4.237724096537e-07, 9.720004371418e-06, -4.544998050085e-09, -7.552809874762e-08,
+        1.647877500654e-09, 4.093212442188e-06, -3.428020196269e-08, -2.293452791386e-06, 1.358145557328e-07,
+        2.396145125892e-06, -6.779338833657e-08}},
+      {ground(),
+       Sent::hed,
+       100.0,
+       -1.0,
+       {1329.474841, 767.572657, -0.5},
+       {7.223770265783e-10, -5.568783899903e-10, 5.702595143304e-09, 1.87500301337e-09, 5.081320435606e-13,
+        2.063343750405e-12, 1.77942463765e-08, -8.510435180664e-09, -3.484632750209e-09, 3.12317600892e-09,
+        3.532307947013e-09, -4.834657997975e-09}},
+      {ground(),
+       Sent::vmd,
+       10.0,
+       0.5,
+       {111.367135, 64.297845, 0.5},
+       {6.377276481273e-13, 1.898955240127e-10, -1.104576687948e-12, -3.289086957199e-10, 0.0, 0.0,
+        -3.065746767182e-12, -1.074996146576e-10, -1.7700097213e-12, -6.206493146037e-11, -3.745160714139e-08,
+        -1.306553891863e-10}},
+      {ground(),
+       Sent::vmd,
+       10.0,
+       0.5,
+       {1329.474841, 767.572657, 0.5},
+       {4.126712822589e-13, 8.856705209165e-13, -7.14767627697e-13, -1.534026340993e-12, 0.0, 0.0,
+        -9.351951497567e-12, -8.814860543429e-12, -5.399351714569e-12, -5.089262107618e-12,
+        -2.845325879916e-11, 1.066409252717e-12}},
+      {ground(),
+       Sent::vmd,
+       1000.0,
+       0.5,
+       {111.367135, 64.297845, 0.5},
+       {3.676068912097e-09, 1.744549871361e-08, -6.367138127876e-09, -3.021649013535e-08, 0.0, 0.0,
+        -2.844196593267e-09, -8.314487246088e-09, -1.642097668751e-09, -4.800371449703e-09,
+        -4.183069243531e-08, -3.066942410959e-09}},
+      {ground(),
+       Sent::vmd,
+       1000.0,
+       0.5,
+       {1329.474841, 767.572657, 0.5},
+       {4.303800519331e-12, 6.619313965324e-14, -7.454401165123e-12, -1.146498809919e-13, 0.0, 0.0,
+        -6.160153437264e-12, 5.624673272371e-12, -3.556566245254e-12, 3.247406627907e-12, -7.486673453615e-14,
+        2.087508655872e-12}},
+      {ground(),
+       Sent::ved,
+       10.0,
+       -50.0,
+       {111.367135, 64.297845, -0.5},
+       {5.318299753968e-06, -1.344916194501e-08, 3.070521794585e-06, -7.764877269325e-09, -5.592725586563e-08,
+        3.513828844487e-11, -1.535330837067e-08, 3.882556999328e-11, 2.659271016227e-08, -6.724785986118e-11,
+        0.0, 0.0}},
+      {ground(),
+       Sent::ved,
+       10.0,
+       -50.0,
+       {1329.474841, 767.572657, -0.5},
+       {3.406761199447e-10, -7.444564317998e-11, 1.966894495566e-10, -4.298121212996e-11, -5.945808726568e-13,
+        9.480806217106e-14, -9.834515653452e-13, 2.14906303372e-13, 1.703388077961e-12, -3.722286363071e-13,
+        0.0, 0.0}},
+  };
+  for (const auto& row : rows) {
+    const Vector3 source{0, 0, row.height};
+    const auto field =
+        row.sent == Sent::vmd
+            ? vertical_magnetic_dipole(row.earth, row.hertz, source, 1, row.receiver)
+            : electric_dipole(row.earth, row.hertz, source,
+                              row.sent == Sent::hed ? Vector3{1, 0, 0} : Vector3{0, 0, 1}, row.receiver);
+    for (std::size_t c = 0; c < 6; ++c) {
+      const std::complex<double> expected(row.field[2 * c], row.field[2 * c + 1]),
+          computed = c < 3 ? field.e[c] : field.h[c - 3];
+      EXPECT_LE(std::abs(computed - expected), 2e-7 * std::abs(expected) + 1e-300)
+          << row.hertz << " Hz, " << row.receiver[0] << " m, component " << c;
+    }
+  }
+}
+
+TEST(LayeredEarth, DipolesAddAndTurn) {
+  const Vector3 source{30, -20, -950}, receiver{800, 500, -999};
+  const auto oblique = electric_dipole(marine(), 0.7, source, {2, -3, 0.5}, receiver);
+  std::complex<double> sum[6] = {};
+  const Vector3 parts[3] = {{2, 0, 0}, {0, -3, 0}, {0, 0, 0.5}};
+  for (const auto& part : parts) {
+    const auto one = electric_dipole(marine(), 0.7, source, part, receiver);
+    for (std::size_t c = 0; c < 3; ++c) {
+      sum[c] += one.e[c];
+      sum[3 + c] += one.h[c];
+    }
+  }
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_LT(std::abs(oblique.e[c] - sum[c]), 1e-7 * std::abs(sum[c]));
+    EXPECT_LT(std::abs(oblique.h[c] - sum[3 + c]), 1e-7 * std::abs(sum[3 + c]));
+  }
+}
+
+TEST(LayeredEarth, SourceAndReceiverMayChangePlaces) {
+  const Vector3 a{30, -20, -950}, b{800, 500, -1010}, p{1, 2, -1}, q{-2, 1, 3};
+  const auto there = electric_dipole(marine(), 0.7, a, p, b), back = electric_dipole(marine(), 0.7, b, q, a);
+  std::complex<double> one = 0, other = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    one += q[c] * there.e[c];
+    other += p[c] * back.e[c];
+  }
+  EXPECT_LT(std::abs(one - other), 1e-7 * std::abs(one));
+}
+
+/// Gᵀ(J V) on interior nodes, of a source of a mesh.
+struct Charge {
+  double largest, sum_of_magnitudes, moment[3];
+};
+
+std::vector<double> charges(const TensorMesh& mesh, const EdgeSum& sum) {
+  Stream stream({Device::Kind::cpu, -1});
+  const std::vector<double> sigma(mesh.size(), 1);
+  MaxwellSolver<double> solver(stream, mesh, {&sigma, &sigma, &sigma});
+  auto b = solver.image();
+  add(stream, sum, {1, 0}, b);
+  // b has J V of edges, which is their moment: over the length, the current that arrives at a node.
+  solver.complete(b);
+  auto all = b.divergence.download(stream);
+  all.resize(all.size() / 2);
+  return all;
+}
+
+TEST(Sources, AWireHasItsChargesAtItsEndsAndALoopHasNone) {
+  const auto faces = test::stretched_faces(12, 1.3);
+  const TensorMesh mesh(faces, faces, faces);
+  const Vector3 a{-133, 77, -21}, b{212.5, -40, 155}, c{100, 100, -100};  // c: a node
+  const auto wire = charges(mesh, moments(mesh, {Source::Kind::wire, {a, c, b}, {}, 2.5}, "wire"));
+  const auto loop = charges(mesh, moments(mesh, {Source::Kind::wire, {a, b, c, a}, {}, 2.5}, "loop")),
+             magnetic =
+                 charges(mesh, moments(mesh, {Source::Kind::magnetic_dipole, {a}, {1, -2, 3}}, "dipole"));
+  double plus = 0, minus = 0, stray = 0;
+  std::size_t charged = 0;
+  for (const double q : wire) {
+    (q > 0 ? plus : minus) += q;
+    if (std::abs(q) > 1e-12) ++charged;
+    else stray = std::max(stray, std::abs(q));
+  }
+  EXPECT_NEAR(plus, 2.5, 1e-13);
+  EXPECT_NEAR(minus, -2.5, 1e-13);
+  EXPECT_LE(charged, 16U);
+  EXPECT_LT(stray, 1e-14);
+  for (const auto& closed : {loop, magnetic})
+    for (const double q : closed) EXPECT_LT(std::abs(q), 2e-15);
+}
+
+TEST(Sources, AWireGivesItsWholeMoment) {
+  const auto faces = test::stretched_faces(12, 1.3);
+  const TensorMesh mesh(faces, faces, faces);
+  double moment[3] = {};
+  for (const auto& term :
+       moments(mesh, {Source::Kind::wire, {{-133, 77, -21}, {212.5, -40, 155}}, {}, 2}, "wire"))
+    moment[term.axis] += term.weight;
+  EXPECT_NEAR(moment[2], 2 * 345.5, 1e-10);
+  EXPECT_NEAR(moment[1], -2 * 117, 1e-10);
+  EXPECT_NEAR(moment[0], 2 * 176, 1e-10);
+}
+
+Problem small_problem() {
+  const auto earth = test::land(16, 1.3);
+  Problem problem;
+  problem.mesh = earth.mesh;
+  problem.conductivity[0] = earth.sigma;
+  problem.frequencies = {2};
+  for (const bool magnetic : {false, true})
+    for (const int axis : {2, 1, 0}) problem.components.push_back({magnetic, axis});
+  return problem;
+}
+
+TEST(Fields, OfTwoWiresAreReciprocal) {
+  auto problem = small_problem();
+  Stream stream({Device::Kind::cpu, -1});
+  MaxwellSolver<double> solver(stream, problem.mesh, problem.along());
+  solver.set_frequency(2);
+  const EdgeSum wires[2] = {
+      moments(problem.mesh, {Source::Kind::wire, {{-133, 77, -21}, {112.5, -40, -155}}, {}, 1}, "a"),
+      moments(problem.mesh, {Source::Kind::wire, {{310, 50, -60}, {420, 160, 30}, {250, 300, -10}}, {}, 1},
+              "b")};
+  std::complex<double> voltage[2];
+  for (std::size_t n = 0; n < 2; ++n) {
+    auto b = solver.image();
+    auto x = solver.vector();
+    add(stream, wires[n], {0, -1}, b);
+    solver.complete(b);
+    EXPECT_TRUE(solver.solve(b, x, {.relative = 1e-12}).converged());
+    voltage[n] = Sampler(stream, solver.metric(), std::span(&wires[1 - n], 1)).of(stream, x)[0];
+  }
+  EXPECT_LT(std::abs(voltage[0] - voltage[1]), 1e-10 * std::abs(voltage[0]));
+}
+
+TEST(Fields, AMagneticDipoleIsASmallLoop) {
+  auto problem = small_problem();
+  const Vector3 at{30, 20, -60};
+  const double half = 4;
+  problem.sources = {{Source::Kind::magnetic_dipole, {at}, {0, 0, 4 * half * half}},
+                     {Source::Kind::wire,
+                      {{at[0] - half, at[1] - half, at[2]},
+                       {at[0] + half, at[1] - half, at[2]},
+                       {at[0] + half, at[1] + half, at[2]},
+                       {at[0] - half, at[1] + half, at[2]},
+                       {at[0] - half, at[1] - half, at[2]}},
+                      {},
+                      1}};
+  problem.receivers = {{620, 250, -160}, {-450, 600, -90}};
+  Stream stream({Device::Kind::cpu, -1});
+  const auto out = forward(problem, stream);
+  const std::size_t each = problem.data_of_a_solve();
+  double difference = 0, size = 0;
+  for (std::size_t n = 0; n < each; ++n) {
+    const double unit = n / 2 < 3 ? 1 : 1e3;
+    difference += std::pow(unit * std::abs(out.data[n] - out.data[each + n]), 2);
+    size += std::pow(unit * std::abs(out.data[n]), 2);
+  }
+  EXPECT_LT(std::sqrt(difference / size), 0.1);  // the loop lies in one cell of 100 m, the dipole in eight
+}
+
+/// A marine line over a resistive layer: cells of 100 m, 50 m upright, growing by 1.3 for a wavelength.
+Problem marine_line(double refine) {
+  const auto growing = [&](std::vector<double> middle, double from, double low, double high) {
+    std::vector<double> faces{from};
+    for (const double width : middle)
+      for (int n = 0; n < refine; ++n) faces.push_back(faces.back() + width / refine);
+    for (double h = middle.back() / refine * 1.3; faces.back() < high; h *= 1.3)
+      faces.push_back(faces.back() + h);
+    std::vector<double> below;
+    for (double h = middle.front() / refine * 1.3, at = from; at > low; h *= 1.3) below.push_back(at -= h);
+    faces.insert(faces.begin(), below.rbegin(), below.rend());
+    return faces;
+  };
+  Problem problem;
+  problem.mesh =
+      TensorMesh(growing(std::vector<double>(48, 100), -500, -7000, 11000),
+                 growing(std::vector<double>(14, 100), -700, -7500, 7500),
+                 growing({50, 50, 160, 140, 140, 110, 85, 65, 50,  50,  50,  50,  50,  50,  // −2100 … −1000
+                          50, 50, 50,  50,  50,  50,  65, 85, 110, 140, 150, 150, 150, 150, 150},
+                         -2100, -9000, 9000));
+  return problem;
+}
+
+/// Errors of all components relative to the field there, of a slanted wire in the sea above the layered
+/// earth.
+struct MarineErrors {
+  double e = 0, h = 0;
+  int iterations = 0;
+};
+MarineErrors marine_errors(double refine, double hertz, const std::vector<Vector3>& receivers) {
+  auto problem = marine_line(refine);
+  const auto earth = marine();
+  for (std::size_t k = 0; k < problem.mesh.n_up(); ++k) {
+    const double middle = (problem.mesh.up()[k] + problem.mesh.up()[k + 1]) / 2;
+    std::size_t layer = 0;
+    while (layer < earth.interfaces.size() && middle > earth.interfaces[layer]) ++layer;
+    const double sigma = std::max(earth.layers[layer].horizontal, 1e-8);
+    problem.conductivity[0].insert(problem.conductivity[0].end(),
+                                   problem.mesh.n_east() * problem.mesh.n_north(), sigma);
+  }
+  const Vector3 from{-36.65, -11.8, -950}, to{57.35, 41.5, -930};
+  problem.sources = {{Source::Kind::wire, {from, to}, {}, 1}};
+  problem.frequencies = {hertz};
+  problem.receivers = receivers;
+  for (const bool magnetic : {false, true})
+    for (const int axis : {2, 1, 0}) problem.components.push_back({magnetic, axis});
+  Stream stream({Device::Kind::cpu, -1});
+  const auto out = forward(problem, stream);
+  EXPECT_TRUE(out.solves[0].converged());
+
+  MarineErrors errors;
+  errors.iterations = out.solves[0].iterations;
+  for (std::size_t n = 0; n < receivers.size(); ++n) {
+    std::complex<double> expected[6] = {};
+    // Gauss points of the wire: 4 are exact to 1e-6 at these distances.
+    const double x[4] = {-0.8611363115940526, -0.3399810435848563, 0.3399810435848563, 0.8611363115940526},
+                 w[4] = {0.3478548451374538, 0.6521451548625461, 0.6521451548625461, 0.3478548451374538};
+    for (int p = 0; p < 4; ++p) {
+      Vector3 at{}, moment{};
+      for (std::size_t a = 0; a < 3; ++a) {
+        at[a] = (from[a] + to[a]) / 2 + x[p] * (to[a] - from[a]) / 2;
+        moment[a] = w[p] / 2 * (to[a] - from[a]);
+      }
+      const auto field = electric_dipole(earth, hertz, at, moment, receivers[n]);
+      for (std::size_t c = 0; c < 3; ++c) {
+        expected[c] += field.e[c];
+        expected[3 + c] += field.h[c];
+      }
+    }
+    for (std::size_t c = 0; c < 6; ++c) {
+      const double error = std::abs(out.data[c * receivers.size() + n] - expected[c]) / std::abs(expected[c]);
+      double& worst = c < 3 ? errors.e : errors.h;
+      worst = std::max(worst, error);
+      if (std::getenv("SHOW"))
+        printf("%g %g %g: %zu %.2f %%\n", receivers[n][0], receivers[n][1], receivers[n][2], c, 100 * error);
+    }
+  }
+  return errors;
+}
+
+// The skin depth of the sea is 390 m: four cells and more.
+TEST(Fields, OfAMarineLineAreThoseOfTheLayeredEarthOnBothSidesOfTheSeaFloor) {
+  const auto errors = marine_errors(
+      1, 0.5, {{1230, -210, -985}, {2040, 330, -999.9}, {2040, 330, -1020}, {3010, -430, -1000.1}});
+  EXPECT_LT(errors.e, 0.022);
+  EXPECT_LT(errors.h, 0.022);
+  EXPECT_LE(errors.iterations, 25);
+}
+
+TEST(LongFields, OfAMarineLineAreRightToSixThousandthsWithEightCellsInASkinDepth) {
+  const auto errors = marine_errors(
+      2, 0.5, {{1230, -210, -985}, {2040, 330, -999.9}, {2040, 330, -1020}, {3010, -430, -1000.1}});
+  EXPECT_LT(errors.e, 0.006);
+  EXPECT_LT(errors.h, 0.006);
+}
+
+}  // namespace
+}  // namespace terrane::electromagnetic
