@@ -17,7 +17,7 @@ TEST(HeatOnRanks, HasTheSameBitsAsOneProcess) {
     }
     for (const auto method : {Method::explicit_steps, Method::implicit_steps})
       for (const auto kind : {Device::Kind::cpu, Device::Kind::debug}) {
-        const auto problem = test::rough_heat_box(method);
+        const auto problem = test::rough_heat_box(method, 0.2);
         Runtime alone, shared;
         alone.device.kind = shared.device.kind = kind;
         shared.comm = comm.get();

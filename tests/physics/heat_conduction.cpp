@@ -146,11 +146,11 @@ TEST(HeatConduction, ReceiversSeeTheirCellsAtEveryStep) {
 
 TEST(HeatConduction, HasTheSameBitsOnAnyThreadsAndOnTheDebugDevice) {
   for (const auto method : {Method::explicit_steps, Method::implicit_steps}) {
-    const auto p = rough_heat_box(method);
+    const auto p = rough_heat_box(method, 0.2);
     Runtime one;
     one.threads = 1;
     const auto first = solve(p, one);
-    for (const int threads : {2, 3, 5}) {
+    for (const int threads : {2, 5}) {
       Runtime more;
       more.threads = threads;
       EXPECT_EQ(solve(p, more).temperature, first.temperature);

@@ -21,8 +21,9 @@ inline heat::Problem heat_box(const Prism& box, std::array<std::size_t, 3> shape
   return p;
 }
 
-/// Uneven cells, rock of all kinds, a source for half of the time, receivers in every corner.
-inline heat::Problem rough_heat_box(heat::Method method) {
+/// Uneven cells, rock of all kinds, a source for half of the time, receivers in every corner. part: of the
+/// time.
+inline heat::Problem rough_heat_box(heat::Method method, double part = 1) {
   std::mt19937 random(7);
   const auto uniform = [&](double least, double most) {
     return std::uniform_real_distribution<double>(least, most)(random);
@@ -44,8 +45,8 @@ inline heat::Problem rough_heat_box(heat::Method method) {
   for (const std::size_t k : {0, 4, 20})
     for (const std::size_t i : {0, 31, 32, 36}) p.receivers.push_back(p.mesh.index(i, 8, k));
   p.method = method;
-  p.end = 4e6;
-  p.power_end = 2e6;
+  p.end = part * 4e6;
+  p.power_end = part * 2e6;
   if (method == heat::Method::implicit_steps) p.step = 2e5;
   p.tolerance = 1e-10;
   p.settle();

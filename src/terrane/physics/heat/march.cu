@@ -2,48 +2,31 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/partition/halo.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/physics/heat/checkpoint.hpp"
-#include "terrane/physics/heat/conjugate_gradients.hpp"
 #include "terrane/physics/heat/march.hpp"
 #include "terrane/simulation/serve.hpp"
+#include "terrane/solve/conjugate_gradients.hpp"
+#include "terrane/solve/multigrid.hpp"
 
 namespace terrane::heat {
 
 namespace {
 
-using Field = View<double, 3>;
 using Values = View<const double, 3>;
-
-/// Between the centres of neighbouring cells; of a cell's lower faces, W/K.
-struct Conductances {
-  Values up, north, east;
-
-  /// What flows into a cell, W.
-  TERRANE_FN double flow(const Values& t, Index k, Index j, Index i) const {
-    const double here = t(k, j, i);
-    return up(k, j, i) * (t(k - 1, j, i) - here) + up(k + 1, j, i) * (t(k + 1, j, i) - here) +
-           north(k, j, i) * (t(k, j - 1, i) - here) + north(k, j + 1, i) * (t(k, j + 1, i) - here) +
-           east(k, j, i) * (t(k, j, i - 1) - here) + east(k, j, i + 1) * (t(k, j, i + 1) - here);
-  }
-  TERRANE_FN double sum(Index k, Index j, Index i) const {
-    return up(k, j, i) + up(k + 1, j, i) + north(k, j, i) + north(k, j + 1, i) + east(k, j, i) +
-           east(k, j, i + 1);
-  }
-};
 
 /// T⁺ = T + Δt / (V C) (Σ F(T) + P)
 struct ExplicitStep {
-  Conductances g;
+  solve::NetworkView<double> network;   // its product with T is −Σ F(T)
   Values temperature, capacity, power;  // capacity: V C, J/K
   double step, heating;                 // heating: 1 while heat is put in, else 0
-  Field next;
+  View<double, 3> next;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    next(k, j, i) = temperature(k, j, i) +
-                    step / capacity(k, j, i) * (g.flow(temperature, k, j, i) + heating * power(k, j, i));
+    const double flow = heating * power(k, j, i) - network.apply(temperature, k, j, i);
+    next(k, j, i) = temperature(k, j, i) + step / capacity(k, j, i) * flow;
   }
 };
 
@@ -51,42 +34,56 @@ struct ExplicitStep {
 struct ImplicitSide {
   Values temperature, capacity, power;
   double step, heating;
-  Field side;
+  View<double, 3> side;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     side(k, j, i) = capacity(k, j, i) / step * temperature(k, j, i) + heating * power(k, j, i);
   }
 };
 
-/// A x = V C / Δt x − Σ F(x): symmetric, positive definite.
-struct ImplicitOperator {
-  Conductances g;
-  Values x, capacity;
-  double step;
-  Field product;
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    product(k, j, i) = capacity(k, j, i) / step * x(k, j, i) - g.flow(x, k, j, i);
-  }
-};
-struct InverseDiagonal {
-  Conductances g;
-  Values capacity;
-  double step;
-  Field inverse;
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    inverse(k, j, i) = 1 / (capacity(k, j, i) / step + g.sum(k, j, i));
-  }
-};
-
-/// Keeps the temperature of this rank's receivers: row `row` of series.
+/// Keeps the temperature of the receivers in this rank's part: row `row` of series.
 struct Record {
   Values temperature;
+  IndexBox<3> part;
   View<const Index> cells;  // k, j, i of each
   View<double> series;
   std::size_t row, count;
   TERRANE_FN void operator()(std::size_t n) const {
-    series[row * count + n] = temperature(cells[3 * n], cells[3 * n + 1], cells[3 * n + 2]);
+    const Index k = cells[3 * n], j = cells[3 * n + 1], i = cells[3 * n + 2];
+    if (part.contains(k, j, i)) series[row * count + n] = temperature(k, j, i);
   }
 };
+
+/// The conductances G between the centres of the cells; the implicit step adds V C / Δt.
+solve::Network<double> network_of(const Problem& problem, Stream& stream, const IndexBox<3>& whole,
+                                  const IndexBox<3>& part) {
+  solve::Network<double> network;
+  const auto box = whole.grown(1);
+  for (int axis = 0; axis < 3; ++axis) {
+    std::vector<double> links(static_cast<std::size_t>(box.count()), 0.0);
+    const View<double, 3> here(links.data(), box);
+    for_each(whole.grown(axis, 0, 1), stream.threads(), [&](Index k, Index j, Index i) {
+      here(k, j, i) = conductance(problem, axis, {k, j, i});
+    });
+    auto& link = network.link[static_cast<std::size_t>(axis)];
+    link = solve::link_field<double>(stream, part);
+    link.upload(stream, links, box);
+  }
+  return network;
+}
+
+/// Distances of the centres, and of the outermost ones from the walls.
+std::array<solve::AxisSpacing, 3> spacing_of(const Problem& problem) {
+  std::array<solve::AxisSpacing, 3> axes;
+  const bool natural = problem.boundary == Boundary::insulated;
+  const std::array faces{&problem.mesh.up(), &problem.mesh.northing(), &problem.mesh.easting()};
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto& f = *faces[a];
+    axes[a] = {{(f[1] - f[0]) / 2}, natural, natural};
+    for (std::size_t n = 2; n < f.size(); ++n) axes[a].spacing.push_back((f[n] - f[n - 2]) / 2);
+    axes[a].spacing.push_back((f.back() - f[f.size() - 2]) / 2);
+  }
+  return axes;
+}
 
 /// One rank's part of the run. All members are collective.
 class Rank {
@@ -94,36 +91,39 @@ class Rank {
   Rank(const Problem& problem, Device device, int threads, Comm& comm, std::size_t first_step);
 
   void step(std::size_t n);
-  double heat() { return sums_.sum(Product<3>{capacity_.view(box_), now_.view(box_)}); }
+  double heat() { return sums_.sum(Product<3>{in(capacity_), in(now_)}); }
   /// On rank 0 the temperature of all cells, and the rows of all receivers' series that are there now.
   void gather(std::size_t done, March& out);
-  Solved solved;  ///< sum of iterations, worst residual
+  void report(March& out) const;
 
  private:
-  void record(std::size_t row);
-  Buffer<double> of_part(const std::vector<double>& cells);
-  Buffer<double> lower_faces(int axis);
-  Conductances conductances() { return {up_.view(box_), north_.view(box_), east_.view(box_)}; }
-  void bring(Field field) { halo_.exchange(stream_, std::span<const Field>(&field, 1)); }
-  std::vector<std::size_t> receivers_of(int rank) const;
-  std::size_t cell(Index k, Index j, Index i) const {
-    return problem_.mesh.index(static_cast<std::size_t>(i), static_cast<std::size_t>(j),
-                               static_cast<std::size_t>(k));
+  using Cells = solve::Field<double>;
+  static Values in(const Cells& field) { return field.view(); }
+  Cells of_part(const std::vector<double>& cells) {
+    Cells field(stream_, grid_.part());
+    field.upload(stream_, cells, grid_.whole());
+    return field;
+  }
+  void record(std::size_t row) {
+    const std::size_t count = problem_.receivers.size();
+    for_each(stream_, count, Record{in(now_), grid_.part(), places_.view(), series_.view(), row, count});
   }
 
   const Problem& problem_;
   Comm& comm_;
   Stream stream_;
-  Cartesian<3> cut_;
-  IndexBox<3> part_;
-  Halo<double, 3> halo_;
-  IndexBox<3> box_;  // of this rank's arrays: its part and a halo of one
+  solve::SharedGrid<double> grid_;
   Reduction<3> sums_;
-  ConjugateGradients solver_;
   std::size_t first_step_;
-  Buffer<double> up_, north_, east_, capacity_, power_, inverse_, now_, next_, series_;
-  std::vector<std::size_t> mine_;  // receivers in the part
+  solve::Network<double> network_;
+  std::optional<solve::Multigrid<float>> multigrid_;  // of implicit steps
+  Cells capacity_, power_, now_, next_;
+  std::vector<Index> receivers_;  // k, j, i of each
   Buffer<Index> places_;
+  Buffer<double> series_;
+  std::size_t iterations_ = 0;
+  double residual_ = 0;
+  bool converged_ = true;
 };
 
 IndexBox<3> cells_of(const TensorMesh& mesh) { return index_box(mesh.n_up(), mesh.n_north(), mesh.n_east()); }
@@ -132,121 +132,76 @@ Rank::Rank(const Problem& problem, Device device, int threads, Comm& comm, std::
     : problem_(problem),
       comm_(comm),
       stream_(device, false, threads),
-      cut_(cut(cells_of(problem.mesh), comm.size())),
-      part_(cut_.part(comm.rank())),
-      halo_(stream_, cut_, {{1, 1, 1}, {1, 1, 1}, {}, false}, 1, comm),
-      box_(halo_.box()),
-      sums_(stream_, cut_.whole, part_, comm),
-      solver_(stream_, part_, box_, sums_),
+      grid_(stream_, cells_of(problem.mesh), comm),
+      sums_(stream_, grid_.whole(), grid_.part(), comm),
       first_step_(first_step),
-      up_(lower_faces(0)),
-      north_(lower_faces(1)),
-      east_(lower_faces(2)),
+      network_(network_of(problem, stream_, grid_.whole(), grid_.part())),
       power_(of_part(problem.power)),
       now_(of_part(problem.initial)),
-      next_(of_part({})),
-      mine_(receivers_of(comm.rank())) {
+      next_(stream_, grid_.part()) {
   auto heat_per_kelvin = problem.capacity;
   for (std::size_t n = 0; n < heat_per_kelvin.size(); ++n) heat_per_kelvin[n] *= problem.volume(n);
   capacity_ = of_part(heat_per_kelvin);
-  std::vector<Index> places;
-  for (const auto receiver : mine_) {
-    const auto [i, j, k] = problem.mesh.cell(problem.receivers[receiver]);
-    for (const auto at : {k, j, i}) places.push_back(static_cast<Index>(at));
+  for (const auto receiver : problem.receivers) {
+    const auto [i, j, k] = problem.mesh.cell(receiver);
+    for (const auto at : {k, j, i}) receivers_.push_back(static_cast<Index>(at));
   }
-  places_ = Buffer<Index>(stream_, places);
-  series_ = Buffer<double>(device, (problem.steps() - first_step + 1) * mine_.size());
+  places_ = Buffer<Index>(stream_, receivers_);
+  series_ = Buffer<double>(device, (problem.steps() - first_step + 1) * problem.receivers.size());
   record(0);
   if (problem.method == Method::explicit_steps) return;
-  inverse_ = of_part({});
-  for_each(stream_, part_,
-           InverseDiagonal{conductances(), capacity_.view(box_), problem.step, inverse_.view(box_)});
-}
-
-/// Values of the part's cells, zero in its halo; zeros from an empty list.
-Buffer<double> Rank::of_part(const std::vector<double>& cells) {
-  std::vector<double> values(static_cast<std::size_t>(box_.count()), 0.0);
-  const Field here(values.data(), box_);
-  if (!cells.empty())
-    for_each(part_, stream_.threads(),
-             [&](Index k, Index j, Index i) { here(k, j, i) = cells[cell(k, j, i)]; });
-  return Buffer<double>(stream_, values);
-}
-
-Buffer<double> Rank::lower_faces(int axis) {
-  std::vector<double> values(static_cast<std::size_t>(box_.count()), 0.0);
-  const Field here(values.data(), box_);
-  if (!part_.empty())
-    for_each(part_.grown(axis, 0, 1), stream_.threads(), [&](Index k, Index j, Index i) {
-      here(k, j, i) = conductance(problem_, axis, {k, j, i});
-    });
-  return Buffer<double>(stream_, values);
-}
-
-std::vector<std::size_t> Rank::receivers_of(int rank) const {
-  std::vector<std::size_t> found;
-  for (std::size_t n = 0; n < problem_.receivers.size(); ++n) {
-    const auto [i, j, k] = problem_.mesh.cell(problem_.receivers[n]);
-    if (cut_.part(rank).contains(k, j, i)) found.push_back(n);
-  }
-  return found;
-}
-
-void Rank::record(std::size_t row) {
-  for_each(stream_, mine_.size(), Record{now_.view(box_), places_.view(), series_.view(), row, mine_.size()});
+  network_.storage = of_part(heat_per_kelvin);
+  network_.shift = 1 / problem.step;
+  multigrid_.emplace(stream_, network_, spacing_of(problem), grid_);
 }
 
 void Rank::step(std::size_t n) {
   const double dt = problem_.step, heating = heats(problem_, n) ? 1 : 0;
-  const auto now = now_.view(box_), next = next_.view(box_);
-  const Values capacity = capacity_.view(box_), power = power_.view(box_);
-  const auto g = conductances();
   if (problem_.method == Method::explicit_steps) {
-    bring(now);
-    for_each(stream_, part_, ExplicitStep{g, now, capacity, power, dt, heating, next});
+    grid_.bring(stream_, now_);
+    for_each(stream_, grid_.part(),
+             ExplicitStep{solve::NetworkView<double>(network_), in(now_), in(capacity_), in(power_), dt,
+                          heating, next_.view()});
     std::swap(now_, next_);
   } else {
-    for_each(stream_, part_, ImplicitSide{now, capacity, power, dt, heating, next});
-    const auto apply = [&](Field x, Field product) {
-      bring(x);
-      for_each(stream_, part_, ImplicitOperator{g, x, capacity, dt, product});
+    for_each(stream_, grid_.part(),
+             ImplicitSide{in(now_), in(capacity_), in(power_), dt, heating, next_.view()});
+    const auto cycle = [&](Stream& stream, const Cells& r, Cells& z, double scale) {
+      multigrid_->apply(stream, r, z, scale);
     };
-    const auto done = solver_.solve(apply, inverse_.view(box_), next, now, problem_.tolerance, 10000);
-    solved.iterations += done.iterations;
-    solved.residual = std::max(solved.residual, done.residual);
-    solved.converged = solved.converged && done.converged;
+    const solve::Stopping stopping{.relative = problem_.tolerance};
+    const auto done = solve::conjugate_gradients(stream_, network_, next_, now_, cycle, stopping, &grid_);
+    iterations_ += static_cast<std::size_t>(done.iterations);
+    residual_ = std::max(residual_, done.residual);
+    converged_ = converged_ && done.converged();
   }
   record(n + 1 - first_step_);
 }
 
 void Rank::gather(std::size_t done, March& out) {
-  std::vector<double> arrays(static_cast<std::size_t>(box_.count())), mine;
-  now_.download(stream_, arrays);
-  const Values here(arrays.data(), box_);
-  const auto for_cells = [](const IndexBox<3>& part, const auto& use) {
-    for (Index k = part.first[0]; k < part.last[0]; ++k)
-      for (Index j = part.first[1]; j < part.last[1]; ++j)
-        for (Index i = part.first[2]; i < part.last[2]; ++i) use(k, j, i);
-  };
-  for_cells(part_, [&](Index k, Index j, Index i) { mine.push_back(here(k, j, i)); });
-  const std::size_t rows = done - first_step_ + 1, cells = mine.size();
-  mine.resize(cells + rows * mine_.size());
-  series_.download(stream_, std::span(mine).subspan(cells));
+  auto temperature = grid_.gather(stream_, now_);
+  const std::size_t count = problem_.receivers.size(), rows = done - first_step_ + 1;
+  std::vector<double> mine(rows * count);
+  series_.download(stream_, mine);
   const auto all = comm_.gather(std::as_bytes(std::span(mine)), 0);
   if (comm_.rank() != 0) return;
 
-  const std::size_t receivers = problem_.receivers.size();
-  out.temperature.resize(problem_.mesh.size());
-  out.series.resize((done + 1) * receivers);  // a resumed run has the rows before first_step_ already
+  out.temperature = std::move(temperature);
+  out.series.resize((done + 1) * count);  // a resumed run has the rows before first_step_ already
   for (int rank = 0; rank < comm_.size(); ++rank) {
-    std::vector<double> theirs(all[static_cast<std::size_t>(rank)].size() / sizeof(double));
-    std::memcpy(theirs.data(), all[static_cast<std::size_t>(rank)].data(), theirs.size() * sizeof(double));
-    auto next = theirs.begin();
-    for_cells(cut_.part(rank), [&](Index k, Index j, Index i) { out.temperature[cell(k, j, i)] = *next++; });
-    const auto theirs_are = receivers_of(rank);
-    for (std::size_t row = first_step_; row <= done; ++row)
-      for (const auto receiver : theirs_are) out.series[row * receivers + receiver] = *next++;
+    std::memcpy(mine.data(), all[static_cast<std::size_t>(rank)].data(), mine.size() * sizeof(double));
+    for (std::size_t n = 0; n < count; ++n)
+      if (grid_.partition().part(rank).contains(receivers_[3 * n], receivers_[3 * n + 1],
+                                                receivers_[3 * n + 2]))
+        for (std::size_t row = 0; row < rows; ++row)
+          out.series[(first_step_ + row) * count + n] = mine[row * count + n];
   }
+}
+
+void Rank::report(March& out) const {
+  out.iterations = iterations_;
+  out.residual = residual_;
+  out.converged = converged_;
 }
 
 enum class After { stop, keep, go_on };  // in the order in which they prevail
@@ -324,9 +279,7 @@ March march(const Problem& problem, const Runtime& runtime) {
     if (!advance(rank, problem, out.first_step, comm, ask, keep)) throw Cancelled();
     rank.gather(problem.steps(), out);
     out.heat_after = rank.heat();
-    out.iterations = rank.solved.iterations;
-    out.residual = rank.solved.residual;
-    out.converged = rank.solved.converged;
+    rank.report(out);
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {

@@ -25,9 +25,11 @@ constexpr Key simulation_keys[] = {
     {"method", "text", "\"auto\"", "explicit, implicit (any step is stable; a system is solved), or auto."},
     {"boundary", "text", "\"insulated\"",
      "Faces of the box: insulated, or fixed at the surroundings' temperature."},
-    {"temperature", "number", "0", "At time 0, K above that of the surroundings."},
-    {"thermal_conductivity", "thermal conductivity", "2.5", "Of the rock.", "\"2.5 W/(m.K)\""},
-    {"heat_capacity", "number", "2.3e6", "Of the rock per volume, J/(m3 K)."},
+    {"temperature", "temperature", "0",
+     "At time 0, above that of the surroundings, where the model has none."},
+    {"thermal_conductivity", "thermal conductivity", "2.5", "Of rock of which the model does not say it.",
+     "\"2.5 W/(m.K)\""},
+    {"heat_capacity", "heat capacity per volume", "2.3e6", "Of rock of which the model does not say it."},
     {"tolerance", "number", "1e-12", "Of the implicit solver: residual over right side."},
 };
 constexpr Key source_keys[] = {
@@ -52,6 +54,25 @@ std::size_t cell_at(const TensorMesh& mesh, double east, double north, double up
   };
   return mesh.index(along(mesh.easting(), east, "easting"), along(mesh.northing(), north, "northing"),
                     along(mesh.up(), up, "up"));
+}
+
+/// What the tables [mesh] and [model] say of the rock; the keys of [simulation] say the rest.
+Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory) {
+  const std::vector<PropertyValue> usual{
+      {"thermal_conductivity", table.positive("thermal_conductivity", Quantity::thermal_conductivity)},
+      {"heat_capacity", table.positive("heat_capacity", Quantity::heat_capacity)},
+      {"temperature", table.number("temperature", Quantity::temperature)}};
+  Earth earth;
+  if (job.has("model")) earth = build_earth(job, std::nullopt, memory);
+  else earth.model.geometry = MeshCells{build_mesh(job), {}};
+  const auto* cells = std::get_if<MeshCells>(&earth.model.geometry);
+  if (cells == nullptr)
+    throw job.table("mesh").wrong("kind", "heat is conducted through the cells of a mesh",
+                                  "Take regular, tensor or file.");
+  memory.require("run", fmt::format("{} cells", cells->mesh.size()),
+                 20.0 * 8 * static_cast<double>(cells->mesh.size()));
+  fill(earth.model, usual);
+  return earth;
 }
 
 void read_source(const Config& table, Problem& problem) {
@@ -93,15 +114,13 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
   auto stations = build_survey(job, memory);
+  const auto earth = rock_of(job, table, memory);
   Problem p;
-  p.mesh = build_mesh(job);
-  memory.require("run", fmt::format("{} cells", p.mesh.size()),
-                 20.0 * 8 * static_cast<double>(p.mesh.size()));
-  p.conductivity.assign(p.mesh.size(),
-                        table.positive("thermal_conductivity", Quantity::thermal_conductivity));
-  p.capacity.assign(p.mesh.size(), table.positive("heat_capacity"));
+  p.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
+  p.conductivity = earth.model.property("thermal_conductivity");
+  p.capacity = earth.model.property("heat_capacity");
+  p.initial = earth.model.property("temperature");
   p.power.assign(p.mesh.size(), 0.0);
-  p.initial.assign(p.mesh.size(), table.number("temperature"));
   p.end = table.positive("end", Quantity::time);
   p.step = table.optional_number("step", Quantity::time).value_or(0);
   p.power_end = p.end;
@@ -116,7 +135,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   read_source(job.table("source").describe({source_keys}), p);
   p.receivers = cells_at(p.mesh, stations.survey);
   try {
-    return std::make_unique<Simulation>(std::move(p), std::move(stations.survey), job.source());
+    auto made = std::make_unique<Simulation>(std::move(p), std::move(stations.survey), job.source());
+    made->notes_ = earth.notes;
+    made->warnings_ = earth.warnings;
+    return made;
   } catch (const InputError& error) {
     const std::string key = error.where() == "heat: step" ? "step" : "end";
     throw table.wrong(key, error.problem(), error.next());
@@ -134,7 +156,9 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
   facts.device = device_text(runtime);
   facts.work = static_cast<double>(cells) * static_cast<double>(steps);
   facts.work_unit = "cell steps";
-  facts.memory_bytes = 8 * ((is_explicit ? 13 : 17) * cells + 2 * (steps + 1) * problem_.receivers.size());
+  facts.memory_bytes = 8 * ((is_explicit ? 15 : 28) * cells + 2 * (steps + 1) * problem_.receivers.size());
+  facts.notes = notes_;
+  facts.warnings = warnings_;
   facts.add("cells", cells, "", "cells");
   facts.add("receivers", receivers_.size(), "", "receivers");
   facts.add("steps", steps, "", "steps");
@@ -165,8 +189,8 @@ Result Simulation::run(const Runtime& runtime) {
   report.add("heat_after", done.heat_after, "J", "heat",
              fmt::format("{:.6g} J at first, {:.6g} J put in, {:.6g} J at the end", done.heat_before,
                          done.heat_put_in, done.heat_after));
-  report.notes = done.notes;
-  report.warnings = done.warnings;
+  report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
+  report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
   if (!done.converged)
     report.warnings.push_back(fmt::format("the solver stopped at a residual of {:.1e}", done.residual));
   result.attributes = provenance("heat", job_);

@@ -39,6 +39,7 @@ class Simulation final : public terrane::Simulation {
   Problem problem_;
   Survey receivers_;
   std::string job_;
+  std::vector<std::string> notes_, warnings_;
 };
 
 }  // namespace terrane::heat

@@ -1,0 +1,71 @@
+// What a job file says of the rock in which heat is conducted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/files.hpp"
+#include "terrane/physics/heat/simulation.hpp"
+
+namespace terrane::heat {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::message;
+
+constexpr const char* bar = R"(
+  mesh = {box = [0, 4, 0, 1, -1, 0], shape = [4, 1, 1]}
+  survey = {kind = "list", stations = [[0.5, 0.5, -0.5]]}
+)";
+
+Problem problem_of(const std::string& rock, const std::string& settings = "") {
+  const auto job = Config::parse(bar + std::string("simulation = {physics = \"heat\", end = \"10 day\"") +
+                                 settings + "}\n" + rock);
+  const auto made = Simulation::from_job(job, {});
+  return dynamic_cast<const Simulation&>(*made).problem();
+}
+
+TEST(HeatFromJob, WithoutAModelAllRockIsAlike) {
+  const auto p =
+      problem_of("", ", thermal_conductivity = 3, heat_capacity = \"2 MJ/(m3.K)\", temperature = 5");
+  EXPECT_EQ(p.conductivity, std::vector<double>(4, 3.0));
+  EXPECT_EQ(p.capacity, std::vector<double>(4, 2e6));
+  EXPECT_EQ(p.initial, std::vector<double>(4, 5.0));
+}
+
+TEST(HeatFromJob, BodiesOfTheEarthModelConductAsTheySay) {
+  const auto p = problem_of(R"(
+    [model.background]
+    thermal_conductivity = 2
+    [[model.body]]
+    kind = "box"
+    box = [1, 3, 0, 1, -1, 0]
+    thermal_conductivity = "6 W/m/K"
+    temperature = 40
+    density = 300)",
+                            ", heat_capacity = 2.5e6");
+  EXPECT_THAT(p.conductivity, ElementsAre(2, 6, 6, 2));
+  EXPECT_THAT(p.initial, ElementsAre(0, 40, 40, 0));
+  EXPECT_THAT(p.capacity, ElementsAre(2.5e6, 2.5e6, 2.5e6, 2.5e6)) << "what the model leaves open";
+}
+
+TEST(HeatFromJob, HeatFlowsThroughAWarmBodyAsThroughTheSameCells) {
+  const std::string body =
+      "[[model.body]]\nkind = \"box\"\nbox = [1, 3, 0, 1, -1, 0]\ntemperature = 40\nthermal_conductivity = 6";
+  auto by_hand = problem_of("");
+  by_hand.initial = {0, 40, 40, 0};
+  by_hand.conductivity[1] = by_hand.conductivity[2] = 6;
+  by_hand.step = 0;
+  by_hand.settle();
+  EXPECT_EQ(march(problem_of(body), {}).temperature, march(by_hand, {}).temperature);
+}
+
+TEST(HeatFromJob, RefusesWhatIsNoMeshAndRockThatCannotBe) {
+  EXPECT_THAT(message([] { problem_of("[model.background]\nthermal_conductivity = -1"); }),
+              AllOf(HasSubstr("model.background.thermal_conductivity"), HasSubstr("0 W/(m.K) or more")));
+  EXPECT_THAT(message([] { problem_of("[model.background]\nthermal_conductivity = 0"); }),
+              HasSubstr("0 in cell 0"));
+}
+
+}  // namespace
+}  // namespace terrane::heat
