@@ -147,6 +147,27 @@ TEST(NetcdfSink, RefusesNamesThatAreItsOwn) {
   EXPECT_EQ(folder.entries(), 0U);
 }
 
+TEST(NetcdfSink, WritesNamesAsNetcdfAllowsThem) {
+  const TemporaryFolder folder;
+  Dataset data;
+  data.dimensions = {{"station", 2}};
+  for (const char* name : {"height \x1b[31m", "height \x07[31m", " depth"})
+    data.variables.push_back({name, "m", "", {"station"}, std::vector<double>{1, 2}, {{"made\nby", "x"}}});
+  for (const std::size_t held : {std::size_t{0}, netcdf_held_bytes}) {
+    const auto path = folder / fmt::format("{}.nc", held);
+    NetcdfSink sink(path, held);
+    sink.define(data);
+    sink.finish();
+    std::vector<std::string> names;
+    for (const auto& v : read_dataset(path).variables) {
+      names.push_back(v.name);
+      ASSERT_EQ(v.attributes.size(), 1U);
+      EXPECT_EQ(v.attributes[0].name, "made_by");
+    }
+    EXPECT_THAT(names, testing::UnorderedElementsAre("height _[31m", "height _[31m_2", "_ depth"));
+  }
+}
+
 TEST(NetcdfSink, WritesWhatTheReaderOfTablesReads) {
   const TemporaryFolder folder;
   Dataset data;

@@ -513,7 +513,7 @@ class Writer {
 
   void attribute(int variable, const std::string& key, const std::string& value) {
     if (value.empty() && variable != NC_GLOBAL) return;
-    check(nc_put_att_text(file_, variable, clean(key).c_str(), value.size(), value.data()));
+    check(nc_put_att_text(file_, variable, netcdf_name(key).c_str(), value.size(), value.data()));
   }
 
   void attributes(const Attributes& all) {
@@ -556,31 +556,13 @@ class Writer {
     file_out_.commit();
   }
 
-  /// As NetCDF allows names: without slashes and control characters, no blank at the end, a letter, digit or
-  /// underscore at the start.
-  static std::string clean(std::string name) {
-    std::replace_if(
-        name.begin(), name.end(),
-        [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '_');
-    while (name.ends_with(' ')) name.pop_back();
-    if (name.empty()) return "unnamed";
-    const auto first = static_cast<unsigned char>(name.front());
-    if (first < 0x80 && !std::isalnum(first) && first != '_') name.insert(0, 1, '_');
-    if (name.size() > NC_MAX_NAME) {
-      name.resize(NC_MAX_NAME);
-      while ((static_cast<unsigned char>(name.back()) & 0xC0) == 0x80) name.pop_back();  // half a character
-      if (static_cast<unsigned char>(name.back()) >= 0xC0) name.pop_back();
-    }
-    return name;
-  }
-
   /// A clean name that no variable has yet, unless two are called the same: NetCDF refuses these.
   std::string fresh(const std::string& wanted) {
-    auto name = clean(wanted);
+    auto name = netcdf_name(wanted);
     if (!given_.insert(wanted).second) return name;
     int id = 0;
     for (int n = 2; nc_inq_varid(file_, name.c_str(), &id) == NC_NOERR; ++n)
-      name = fmt::format("{}_{}", clean(wanted).substr(0, NC_MAX_NAME - 12), n);
+      name = fmt::format("{}_{}", netcdf_name(wanted).substr(0, NC_MAX_NAME - 12), n);
     return name;
   }
 
@@ -721,6 +703,22 @@ void write_netcdf(const std::string& path, const MeshData& data) {
   }
   for (std::size_t c = 0; c < ids.size(); ++c) out.put(ids[c], data.cells[c].values);
   out.commit();
+}
+
+std::string netcdf_name(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '_');
+  while (name.ends_with(' ')) name.pop_back();
+  if (name.empty()) return "unnamed";
+  const auto first = static_cast<unsigned char>(name.front());
+  if (first < 0x80 && !std::isalnum(first) && first != '_') name.insert(0, 1, '_');
+  if (name.size() > NC_MAX_NAME) {
+    name.resize(NC_MAX_NAME);
+    while ((static_cast<unsigned char>(name.back()) & 0xC0) == 0x80) name.pop_back();  // half a character
+    if (static_cast<unsigned char>(name.back()) >= 0xC0) name.pop_back();
+  }
+  return name;
 }
 
 }  // namespace terrane::io

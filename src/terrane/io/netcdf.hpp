@@ -16,4 +16,8 @@ void write_netcdf(const std::string& path, const GridData& grid);
 void write_netcdf(const std::string& path, const Table& table);
 void write_netcdf(const std::string& path, const MeshData& mesh);
 
+/// As NetCDF allows names: without slashes and control characters, no blank at the end, a letter, digit or
+/// underscore at the start, and not too long.
+std::string netcdf_name(std::string name);
+
 }  // namespace terrane::io

@@ -20,6 +20,7 @@
 #include "terrane/io/hdf5_image.hpp"
 #include "terrane/io/library_lock.hpp"
 #include "terrane/io/memory.hpp"
+#include "terrane/io/netcdf.hpp"
 
 namespace terrane::io {
 
@@ -76,7 +77,7 @@ std::string coordinates_of(const Dataset& data, const Variable& variable) {
       return std::find(variable.dimensions.begin(), variable.dimensions.end(), d) !=
              variable.dimensions.end();
     });
-    if (!axis && fits) text += (text.empty() ? "" : " ") + c.name;
+    if (!axis && fits) text += (text.empty() ? "" : " ") + netcdf_name(c.name);
   }
   return text;
 }
@@ -119,7 +120,7 @@ class NetcdfSink::File {
     const LibraryLock lock;
     text(NC_GLOBAL, "Conventions", "CF-1.8");
     for (const auto& d : header.dimensions)
-      check(nc_def_dim(file_, d.name.c_str(), d.size, &dimensions_[d.name]));
+      check(nc_def_dim(file_, netcdf_name(d.name).c_str(), d.size, &dimensions_[d.name]));
     const auto any_complex = [](const Variable& v) {
       return with_type(v.values, [](auto t) { return is_complex<decltype(t)>; });
     };
@@ -173,7 +174,7 @@ class NetcdfSink::File {
       using T = decltype(t);
       if (is_complex<T>) ids.push_back(dimensions_.at(complex_name));
       const auto type = type_of<T>();
-      check(nc_def_var(file_, v.name.c_str(), type, static_cast<int>(ids.size()), ids.data(), &id));
+      check(nc_def_var(file_, fresh(v.name).c_str(), type, static_cast<int>(ids.size()), ids.data(), &id));
       if (compressed_ && type != NC_STRING && count_of(shape) >= least_values_to_compress)
         check(nc_def_var_deflate(file_, id, 1, 1, deflate_level));
       if ((is_real<T> || is_complex<T>)&&!coordinate)
@@ -205,14 +206,25 @@ class NetcdfSink::File {
     }
   }
 
+  /// A name that NetCDF allows and that no variable has yet, unless two are called the same: it refuses
+  /// these.
+  std::string fresh(const std::string& wanted) {
+    auto name = netcdf_name(wanted);
+    if (variables_.contains(wanted)) return name;
+    int id = 0;
+    for (int n = 2; nc_inq_varid(file_, name.c_str(), &id) == NC_NOERR; ++n)
+      name = fmt::format("{}_{}", netcdf_name(wanted).substr(0, NC_MAX_NAME - 12), n);
+    return name;
+  }
+
   void text(int id, const std::string& name, const std::string& value) {
-    check(nc_put_att_text(file_, id, name.c_str(), value.size(), value.data()));
+    check(nc_put_att_text(file_, id, netcdf_name(name).c_str(), value.size(), value.data()));
   }
 
   void attribute(int id, const Attribute& a) {
     if (const auto* words = std::get_if<std::string>(&a.value)) return text(id, a.name, *words);
     const double number = std::get<double>(a.value);
-    check(nc_put_att_double(file_, id, a.name.c_str(), NC_DOUBLE, 1, &number));
+    check(nc_put_att_double(file_, id, netcdf_name(a.name).c_str(), NC_DOUBLE, 1, &number));
   }
 
   void check(int status) const {

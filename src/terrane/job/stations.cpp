@@ -287,6 +287,9 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
     survey.columns.push_back(column);
     if (column.name == "observed") survey.columns.back().name = "observed_survey";
   }
+  std::string words;
+  for (const auto& column : rows.texts) words += (words.empty() ? "" : ", ") + column.name;
+  if (!words.empty()) made.notes.push_back("survey: columns of words stay out of the results: " + words);
   if (const auto frame = rows.attributes.find("frame"); frame != rows.attributes.end())
     survey.frame = frame->second;
 

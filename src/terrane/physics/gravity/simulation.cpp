@@ -266,10 +266,13 @@ Parameters Simulation::needed(const Runtime& runtime) const {
 }
 
 double Simulation::memory_needed() const {
-  // Sources twice (as they are and in tiles), fields in SI and in the units asked for.
+  // Sources twice (as they are and in tiles). Places and columns of stations as they are, in the result and
+  // in what a format is given; fields in SI and in the units asked for, and then in these and in what a
+  // format is given.
+  const auto fields = static_cast<double>(settings_.parameters.channels.size() + 1);
+  const auto columns = 3 + static_cast<double>(survey_.columns.size());
   return static_cast<double>(source_count(model_, density)) * 2 * 7 * 8 +
-         static_cast<double>(survey_.size()) * 8 *
-             (3 + 2 * static_cast<double>(settings_.parameters.channels.size() + 1));
+         static_cast<double>(survey_.size()) * 8 * (3 * columns + 2 * fields);
 }
 
 Plan Simulation::check(const Runtime& runtime) {
