@@ -263,5 +263,31 @@ TEST(NetCdfAndHdf5, AreReadInAProcessForkedWhileAnotherThreadWrites) {
   stop = true;
 }
 
+/// A classic file with one dimension and an attribute of it that have such long names.
+std::string classic_file(std::size_t dimension_name, std::size_t attribute_name) {
+  const auto number = [](std::size_t value) {
+    std::string bytes;
+    for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(value >> shift & 0xFF);
+    return bytes;
+  };
+  const auto name = [&](std::size_t size) {
+    return number(size) + std::string(size, 'a') + std::string((4 - size % 4) % 4, '\0');
+  };
+  const std::string none = number(0) + number(0);
+  const auto attribute =
+      number(12) + number(1) + name(attribute_name) + number(2) + number(1) + "x" + std::string(3, '\0');
+  return "CDF\x01" + number(0) + number(10) + number(1) + name(dimension_name) + number(2) + attribute + none;
+}
+
+TEST(NetcdfFiles, OfTheClassicFormatWithNamesThatAreTooLongAreRefusedBeforeTheLibraryCopiesThem) {
+  const TemporaryFolder folder;
+  const auto said = [&](std::size_t dimension, std::size_t attribute) {
+    return message([&] { read_netcdf(folder.put("classic.nc", classic_file(dimension, attribute))); });
+  };
+  EXPECT_THAT(said(5000, 4), HasSubstr("a name of 5000 bytes; NetCDF allows 256"));
+  EXPECT_THAT(said(4, 257), HasSubstr("a name of 257 bytes; NetCDF allows 256"));
+  EXPECT_THAT(said(256, 256), testing::Not(HasSubstr("a name of")));
+}
+
 }  // namespace
 }  // namespace terrane::io

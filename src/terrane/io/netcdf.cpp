@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <new>
@@ -65,6 +66,7 @@ class Reader {
     if (!std::filesystem::exists(path))
       throw FileError(path, "cannot be opened: No such file or directory",
                       "Check the name; relative names start from the current folder.");
+    check_classic_names(path);
     check(nc_open(path.c_str(), NC_NOWRITE, &file_), "cannot be opened as NetCDF");
     open_ = true;
     try {
@@ -704,6 +706,82 @@ void write_netcdf(const std::string& path, const MeshData& data) {
   for (std::size_t c = 0; c < ids.size(); ++c) out.put(ids[c], data.cells[c].values);
   out.commit();
 }
+
+namespace {
+
+/// The header of a classic file (CDF-1, CDF-2, CDF-5: "The NetCDF classic format specification"), as far as
+/// names need it. Numbers after the end of the file are zero, as they are to netCDF.
+class ClassicHeader {
+ public:
+  explicit ClassicHeader(const std::string& path) : path_(path), in_(path, std::ios::binary) {}
+
+  void check() {
+    std::array<char, 4> magic{};
+    in_.read(magic.data(), 4);
+    version_ = magic[3];
+    if (std::string_view(magic.data(), 3) != "CDF" || (version_ != 1 && version_ != 2 && version_ != 5))
+      return;
+    number(count_bytes());  // records
+    list([&] {
+      name();
+      number(count_bytes());
+    });
+    attributes();
+    list([&] {
+      name();
+      skip(number(count_bytes()), count_bytes());  // dimensions
+      attributes();
+      number(4);
+      number(count_bytes());
+      number(version_ == 1 ? 4 : 8);  // where it begins
+    });
+  }
+
+ private:
+  int count_bytes() const { return version_ == 5 ? 8 : 4; }
+  std::uint64_t number(int bytes) {
+    std::uint64_t value = 0;
+    for (int n = 0; n < bytes; ++n) {
+      const int c = in_.get();
+      if (c == std::char_traits<char>::eof()) return 0;
+      value = value << 8 | static_cast<unsigned char>(c);
+    }
+    return value;
+  }
+  void skip(std::uint64_t count, int bytes) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 56;
+    const auto size = (std::min(count, most) * static_cast<std::uint64_t>(bytes) + 3) / 4 * 4;
+    in_.ignore(static_cast<std::streamsize>(size));
+  }
+  template <class Item>
+  void list(const Item& item) {
+    number(4);  // what they are
+    for (auto count = number(count_bytes()); count > 0 && in_.good(); --count) item();
+  }
+  void name() {
+    const auto bytes = number(count_bytes());
+    if (bytes > NC_MAX_NAME)
+      throw FileError(path_, fmt::format("a name of {} bytes; NetCDF allows {}", bytes, NC_MAX_NAME),
+                      "The file may be truncated, damaged, or of another kind.");
+    skip(bytes, 1);
+  }
+  void attributes() {
+    static constexpr std::array<int, 12> bytes_of_type{0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
+    list([&] {
+      name();
+      const auto type = number(4);
+      skip(number(count_bytes()), type < bytes_of_type.size() ? bytes_of_type[type] : 0);
+    });
+  }
+
+  const std::string& path_;
+  std::ifstream in_;
+  char version_ = 0;
+};
+
+}  // namespace
+
+void check_classic_names(const std::string& path) { ClassicHeader(path).check(); }
 
 std::string netcdf_name(std::string name) {
   std::replace_if(

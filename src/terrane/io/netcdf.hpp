@@ -20,4 +20,8 @@ void write_netcdf(const std::string& path, const MeshData& mesh);
 /// underscore at the start, and not too long.
 std::string netcdf_name(std::string name);
 
+/// Throws FileError where a name in the header of a classic file is longer than NetCDF allows: netCDF copies
+/// it whole, into room that is meant for NC_MAX_NAME bytes. Of other files it says nothing.
+void check_classic_names(const std::string& path);
+
 }  // namespace terrane::io

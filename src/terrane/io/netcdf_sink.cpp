@@ -308,6 +308,7 @@ class DatasetReader {
     if (!std::filesystem::exists(path))
       throw FileError(path, "cannot be opened: No such file or directory",
                       "Check the name; relative names start from the current folder.");
+    check_classic_names(path);
     check(nc_open(path.c_str(), NC_NOWRITE, &file_));
   }
   DatasetReader(const DatasetReader&) = delete;
