@@ -1,5 +1,6 @@
 """terrane invert: models from data, and what it refuses."""
 
+import math
 import os
 
 import command
@@ -125,6 +126,31 @@ class Inversion(CommandTest):
                    + "\n".join("-900 -900 -900 -900" for _ in nodes) + "\n")
         _, message = self.invert("inversion.topography=high.asc", expect=2)
         self.assertIn("no cell is active", message)
+
+    def test_SusceptibilitiesComeOutOfTotalFieldAnomalies(self):
+        field = 'physics = "magnetic"\nintensity = "50000 nT"\ninclination = 65\ndeclination = -12\n'
+        grid = '[survey]\nregion = [-475, 475, -475, 475]\nshape = [20, 20]\nheight = 10\n'
+        mesh = '[mesh]\nbox = [-500, 500, -500, 500, -500, 0]\nshape = [20, 20, 10]\n'
+        self.write("true.toml", mesh + '[[model.body]]\nkind = "box"\nbox = [-100, 150, -150, 100, -250, -100]\n'
+                   'susceptibility = 0.05\n' + grid + "[simulation]\n" + field + '[output]\nfiles = ["true.csv"]\n')
+        self.terrane("run", "true.toml")
+        true = self.rows(self.folder / "output/true.csv")["tmi"]
+        rows = self.rows(self.folder / "output/true.csv")
+        lines = ["easting [m],northing [m],up [m],tmi_observed [nT]"]
+        lines += [f"{e},{n},{u},{t + 2 * math.sin(12.9898 * i)}" for i, (e, n, u, t) in
+                  enumerate(zip(rows["easting"], rows["northing"], rows["up"], true))]
+        self.write("stations.csv", "\n".join(lines) + "\n")
+        self.write("job.toml", mesh + '[survey]\nkind = "list"\nfile = "stations.csv"\n[simulation]\n' + field
+                   + '[inversion]\nfloor = [1.5]\nlower = 0\nupper = 0.2\n[output]\nfiles = ["fit.csv"]\nmodel = ["model.csv"]\n')
+        out, _ = self.terrane("invert", "job.toml")
+        self.assertIn("exponent 3", out)
+        model = self.rows(self.folder / "output/model.csv")
+        self.assertGreaterEqual(min(model["susceptibility"]), 0)
+        weight = sum(model["susceptibility"])
+        centre = [sum(m * (a + b) / 2 for m, a, b in zip(model["susceptibility"], model[low], model[high])) / weight
+                  for low, high in (("west", "east"), ("south", "north"), ("bottom", "top"))]
+        for found, at in zip(centre, (25, -25, -175)):
+            self.assertAlmostEqual(found, at, delta=60)
 
     def test_AJobOfAnInversionIsNotRunAsAForwardCalculation(self):
         self.write("job.toml", JOB)

@@ -340,10 +340,8 @@ void InversionJob::fill(Result& result) const {
     columns.observed.push_back(kind.column);
   }
   compare(result, columns);
-  result.attributes =
-      provenance("inversion of " +
-                     (observations_.property == "density" ? std::string("gravity") : std::string("magnetic")),
-                 job_);
+  result.attributes = provenance(
+      observations_.property == "density" ? "inversion of gravity" : "inversion of magnetic fields", job_);
   if (!survey_.projection.empty()) result.attributes["projection"] = survey_.projection;
   result.attributes["frame"] = observations_.frame;
   if (outcome_.iterations.empty() && outcome_.model.empty()) return;
@@ -399,13 +397,15 @@ void InversionJob::check_model(const std::string& path) const {
 
 std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runtime& runtime) {
   const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
-  const auto simulation = job.table("simulation").describe({gravity_keys(), Runtime::section().keys});
+  const auto outer = job.table("simulation");
+  const std::string physics = outer.has("physics") ? outer.text("physics") : "gravity";
+  const auto simulation = outer.describe({keys_of_observations(physics), Runtime::section().keys});
   const auto table = job.table("inversion").describe({inversion_section().keys});
   simulation.text("physics");
   if (runtime.device.kind == Device::Kind::cuda)
     throw simulation.wrong("device", "inversions run on the processors of the CPU", "Leave the key out.");
   auto stations = build_survey(job, memory);
-  auto observations = gravity_observations(simulation, stations.survey);
+  auto observations = read_observations(physics, simulation, stations.survey);
   read_uncertainties(table, observations);
   Problem problem;
   std::string mesh_file;
@@ -464,15 +464,26 @@ Physics one(std::string_view name, std::string_view summary, std::span<const Key
 const Registry& inversions() {
   static const Registry all = [] {
     Registry registry;
-    registry.add(one("gravity", "Densities from gravity and its gradients.", gravity_keys()));
+    registry.add(
+        one("gravity", "Densities from gravity and its gradients.", keys_of_observations("gravity")));
+    registry.add(one("magnetic", "Susceptibilities from magnetic fields.", keys_of_observations("magnetic")));
     return registry;
   }();
   return all;
 }
 
 const Physics& job_of_inversions() {
-  static const Physics job =
-      one("inversion", "A model of cells from data at stations: gravity, its gradients.", gravity_keys());
+  static const Physics job = [] {
+    auto made = one("inversion",
+                    "A model of cells from data at stations: gravity and its gradients, magnetic fields.",
+                    keys_of_observations("gravity"));
+    const auto place = std::find_if(made.sections.begin(), made.sections.end(),
+                                    [](const Section& section) { return section.path == "simulation"; });
+    made.sections.insert(
+        place + 1,
+        {"simulation", "", "With physics = \"magnetic\":", keys_of_observations("magnetic"), false});
+    return made;
+  }();
   return job;
 }
 

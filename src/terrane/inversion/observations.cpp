@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/physics/gravity/frames.hpp"
+#include "terrane/physics/magnetic/simulation.hpp"
 
 namespace terrane::inversion {
 
@@ -23,39 +25,80 @@ constexpr Key keys_of_gravity[] = {
     {"gravitational_constant", "number", "6.67430e-11", "G in m3/(kg s2)."},
 };
 
+constexpr Key keys_of_magnetics[] = {
+    {"physics", "text", "\"gravity\"", "Which data are inverted: gravity or magnetic.", "\"magnetic\""},
+    {"channels", "list of names", "[]",
+     "Which of the observed channels to invert; nothing named: all of them."},
+    {"intensity", "flux density", "\"50000 nT\"", "Strength of the earth's main field."},
+    {"inclination", "number", "90", "Of the main field, degrees, positive downward."},
+    {"declination", "number", "0", "Of the main field, degrees east of north."},
+    {"frame", "text", "\"enu\"", "Names and axes of data and output: enu, harmonica, simpeg, ubc."},
+    {"units", "text", "\"geo\"", "Of data and output: geo (nT) or si (T)."},
+};
+
+/// What differs between the physics: their frames, and the datum of a cell in SI.
+struct Linear {
+  const Conventions& conventions;
+  std::string_view property;
+  std::function<gravity::Observable(std::string_view channel)> observable;
+};
+
+Linear gravity_of(const Config& table) {
+  const double constant = table.positive("gravitational_constant");
+  return {gravity::conventions(), "density", [constant](std::string_view channel) {
+            return gravity::Observable::of(gravity::channel_from_name(channel), constant);
+          }};
+}
+
+Linear magnetics_of(const Config& table) {
+  const auto field = magnetic::Settings::read_field(table);
+  return {magnetic::conventions(), "susceptibility", [field](std::string_view channel) {
+            const auto& names = magnetic::channel_names;
+            return magnetic::observable(static_cast<magnetic::Channel>(
+                                            std::find(names.begin(), names.end(), channel) - names.begin()),
+                                        field);
+          }};
+}
+
 }  // namespace
 
-std::span<const Key> gravity_keys() { return keys_of_gravity; }
+std::span<const Key> keys_of_observations(std::string_view physics) {
+  if (physics == "magnetic") return keys_of_magnetics;
+  return keys_of_gravity;
+}
 
-Observations gravity_observations(const Config& table, const Survey& survey) {
-  Observations made;
-  made.property = "density";
-  const auto frame = gravity::frame_from_name(
-      table.choice("frame", std::span<const std::string_view>(gravity::frame_names)));
+Observations read_observations(std::string_view physics, const Config& table, const Survey& survey) {
+  const auto linear = physics == "magnetic" ? magnetics_of(table) : gravity_of(table);
+  std::vector<std::string_view> frames;
+  for (const auto& one : linear.conventions.all) frames.push_back(one.name);
+  const auto& frame =
+      linear.conventions.named(table.choice("frame", std::span<const std::string_view>(frames)));
   const auto units = unit_system_from_name(table.choice("units", {"geo", "si"}));
-  const double constant = table.positive("gravitational_constant");
-  auto columns = observed_columns(survey, gravity::conventions(), gravity::convention(frame), units);
+  Observations made;
+  made.property = linear.property;
+  made.frame = frame.name;
+  auto columns = observed_columns(survey, linear.conventions, frame, units);
   auto wanted = table.texts("channels");
-  made.frame = gravity::name(frame);
   made.others = std::move(columns.others);
   made.warnings = std::move(columns.warnings);
-  bool gradients_only = true;
+  bool slow_decay = false;
   for (auto& column : columns.observed) {
     const auto named = std::find(wanted.begin(), wanted.end(), column.field);
     if (!wanted.empty() && named == wanted.end()) continue;
     if (!wanted.empty()) wanted.erase(named);
-    const auto channel = gravity::channel_from_frame(column.field, frame, units).channel;
-    const auto there = gravity::in_frame(channel, frame, units);
-    const double per_si = there.sign / si_factor(gravity::quantity(channel), there.unit);
-    gradients_only = gradients_only && gravity::quantity(channel) == Quantity::acceleration_gradient;
-    made.kinds.push_back(
-        {std::move(column), there.description, gravity::Observable::of(channel, constant * per_si)});
+    const auto& there = *frame.find(column.field);
+    auto observable = linear.observable(there.channel);
+    const double per_si = there.sign / si_factor(there.quantity, there.unit(units));
+    for (double& weight : observable.weight) weight *= per_si;
+    slow_decay = slow_decay || there.quantity == Quantity::acceleration ||
+                 there.quantity == Quantity::gravity_potential;
+    made.kinds.push_back({std::move(column), there.description, observable});
   }
   if (!wanted.empty())
     throw table.wrong(
         "channels", fmt::format("the survey has no observed \"{}\"", wanted.front()),
         fmt::format("Its column is called {0}_observed or {0}, and has a unit.", wanted.front()));
-  made.exponent = gradients_only ? 3 : 2;
+  made.exponent = slow_decay ? 2 : 3;
   return made;
 }
 

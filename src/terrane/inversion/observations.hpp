@@ -27,11 +27,11 @@ struct Observations {
   std::vector<std::string> warnings;
 };
 
-/// Keys of [simulation] that tell the physics and its frame.
-std::span<const Key> gravity_keys();
+/// Keys of [simulation] that tell the physics, its frame and what else its data need.
+std::span<const Key> keys_of_observations(std::string_view physics);
 
-/// Channels of gravity that the survey has. simulation: described with gravity_keys() among its own. Throws
-/// InputError.
-Observations gravity_observations(const Config& simulation, const Survey& survey);
+/// Channels of the physics ("gravity", "magnetic") that the survey has. simulation: described with its keys
+/// among its own. Throws InputError.
+Observations read_observations(std::string_view physics, const Config& simulation, const Survey& survey);
 
 }  // namespace terrane::inversion

@@ -1,0 +1,45 @@
+// The main field of the earth, and what a susceptible cell does to it.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "terrane/base/constants.hpp"
+#include "terrane/physics/gravity/sensitivity/columns.hpp"
+#include "terrane/physics/magnetic/channels.hpp"
+
+namespace terrane::magnetic {
+
+/// CODATA 2018, N/A²; in older programs μ₀/4π is 1e-7.
+inline constexpr double mu0 = 1.25663706212e-6, mu0_over_4pi = mu0 / (4 * pi);
+
+struct MainField {
+  double intensity = 50'000e-9;  ///< F, T
+  double inclination = 90;       ///< degrees, positive downward
+  double declination = 0;        ///< degrees east of north
+
+  /// f: unit vector east, north, up.
+  std::array<double, 3> direction() const {
+    const double i = inclination * pi / 180, d = declination * pi / 180;
+    return {std::cos(i) * std::sin(d), std::cos(i) * std::cos(d), -std::sin(i)};
+  }
+  friend bool operator==(const MainField&, const MainField&) = default;
+};
+
+/// The datum of a cell of unit susceptibility, T:  ∂B/∂χ = (F/4π) Γ̂ f,  ∂tmi/∂χ = (F/4π) fᵀ Γ̂ f. μ₀ drops
+/// out.
+inline gravity::Observable observable(Channel channel, const MainField& field) {
+  using G = gravity::Channel;
+  constexpr G tensor[3][3] = {
+      {G::g_ee, G::g_en, G::g_eu}, {G::g_en, G::g_nn, G::g_nu}, {G::g_eu, G::g_nu, G::g_uu}};
+  const auto f = field.direction();
+  gravity::Observable made;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double along = channel == Channel::tmi ? f[a] : static_cast<std::size_t>(channel) == a ? 1.0 : 0.0;
+    for (std::size_t b = 0; b < 3; ++b)
+      made.weight[static_cast<std::size_t>(tensor[a][b])] += field.intensity / (4 * pi) * along * f[b];
+  }
+  return made;
+}
+
+}  // namespace terrane::magnetic

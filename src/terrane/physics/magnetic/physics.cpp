@@ -1,0 +1,30 @@
+#include "terrane/physics/magnetic/physics.hpp"
+
+#include "terrane/job/earth.hpp"
+#include "terrane/job/output.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/physics/magnetic/simulation.hpp"
+
+namespace terrane::magnetic {
+
+Physics physics() {
+  Physics magnetic;
+  magnetic.name = "magnetic";
+  magnetic.summary = "Magnetic field and total-field anomaly of magnetized prisms.";
+  const auto add = [&](std::span<const Section> sections) {
+    magnetic.sections.insert(magnetic.sections.end(), sections.begin(), sections.end());
+  };
+  add(earth_sections());
+  add(survey_sections());
+  add({&Settings::section(), 1});
+  add({&Runtime::section(), 1});
+  add({&Output::section(), 1});
+  magnetic.kinds = {{"mesh", "regular"}, {"model.body", "sphere"}, {"survey", "grid"}};
+  magnetic.examples = {{"model.body.density", ""}, {"model.body.susceptibility", "0.02"}};
+  magnetic.conventions = &conventions();
+  magnetic.make = Simulation::from_job;
+  magnetic.serve = [](Comm&) {};  // its sums are gravity's, whose ranks serve them
+  return magnetic;
+}
+
+}  // namespace terrane::magnetic

@@ -1,0 +1,10 @@
+// The magnetic house as the rest of the program sees it.
+#pragma once
+
+#include "terrane/simulation/simulation.hpp"
+
+namespace terrane::magnetic {
+
+Physics physics();
+
+}  // namespace terrane::magnetic

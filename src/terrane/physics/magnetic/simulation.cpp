@@ -1,0 +1,272 @@
+#include "terrane/physics/magnetic/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+#include "terrane/base/version.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/physics/gravity/run/planner.hpp"
+#include "terrane/simulation/compare.hpp"
+#include "terrane/simulation/provenance.hpp"
+
+namespace terrane::magnetic {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> methods{"auto", "direct", "lattice", "tree"};
+constexpr std::array<std::string_view, 4> policies{"nan", "mean", "outside", "inside"};
+constexpr std::array<std::string_view, 4> properties{"susceptibility", "magnetization_east",
+                                                     "magnetization_north", "magnetization_up"};
+constexpr double noticeable_susceptibility = 0.1;
+
+constexpr Key keys_of_field[] = {
+    {"intensity", "flux density", "\"50000 nT\"", "Strength of the earth's main field."},
+    {"inclination", "number", "90", "Of the main field, degrees, positive downward.", "65"},
+    {"declination", "number", "0", "Of the main field, degrees east of north.", "-12"},
+};
+constexpr Key keys[] = {
+    {"physics", "text", "\"gravity\"", "What is computed.", "\"magnetic\""},
+    {"channels", "list of names", "[\"tmi\"]",
+     "b_e b_n b_u and tmi, the total-field anomaly; or the frame's own names.", "[\"tmi\"]"},
+    {"intensity", keys_of_field[0].type, keys_of_field[0].fallback, keys_of_field[0].help},
+    {"inclination", "number", "90", keys_of_field[1].help, "65"},
+    {"declination", "number", "0", keys_of_field[2].help, "-12"},
+    {"anomaly", "text", "\"projection\"",
+     "tmi: the projection on the main field, as UBC and SimPEG have it; or exact, |F f + B| - F."},
+    {"accuracy", "number", "1e-12", "Relative error allowed, from 1e-3 down to 2e-15."},
+    {"method", "text", "\"auto\"", "auto takes the cheapest that keeps the accuracy; direct, lattice, tree."},
+    {"singular", "text", "\"nan\"",
+     "The field on faces, edges and corners of cells: nan, or on faces the mean, outside or inside limit."},
+    {"frame", "text", "\"enu\"", "Names and axes of the output: enu, harmonica, simpeg, ubc."},
+    {"units", "text", "\"geo\"", "geo: nT; si: T."},
+};
+const Section table_of_settings{"simulation", "", "Which fields, and how.", keys};
+
+template <std::size_t n>
+std::size_t place(const std::array<std::string_view, n>& names, const std::string& name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+gravity::Stations views(const Survey& survey) { return {survey.easting, survey.northing, survey.up}; }
+
+}  // namespace
+
+const Section& Settings::section() { return table_of_settings; }
+std::span<const Key> Settings::field_keys() { return keys_of_field; }
+
+MainField Settings::read_field(const Config& table) {
+  MainField field;
+  field.intensity = table.positive("intensity", Quantity::flux_density);
+  field.inclination = table.number("inclination");
+  field.declination = table.number("declination");
+  if (std::fabs(field.inclination) > 90)
+    throw table.wrong("inclination", "it is not between -90 and 90 degrees");
+  if (std::fabs(field.declination) > 360)
+    throw table.wrong("declination", "it is not between -360 and 360 degrees");
+  if (field.intensity > 1)
+    throw table.wrong("intensity", fmt::format("{:g} T is no field of the earth", field.intensity),
+                      "A plain number is in tesla; write \"50000 nT\".");
+  return field;
+}
+
+Settings Settings::read(const Config& job) {
+  const auto table = job.table("simulation").describe({keys, Runtime::section().keys});
+  Settings s;
+  table.text("physics");
+  s.field = read_field(table);
+  s.frame = table.choice("frame", {"enu", "harmonica", "simpeg", "ubc"});
+  s.units = unit_system_from_name(table.choice("units", {"geo", "si"}));
+  const auto& frame = conventions().named(s.frame);
+  const auto names = table.texts("channels");
+  s.channels.clear();
+  for (const auto& name : names) {
+    const auto* found = frame.find(name);
+    if (found == nullptr)
+      throw table.wrong("channels",
+                        fmt::format("\"{}\" is not known.{}", name, did_you_mean(name, channel_names)),
+                        "Allowed: " + joined(channel_names) + ".");
+    const auto channel = static_cast<Channel>(place(channel_names, std::string(found->channel)));
+    if (std::find(s.channels.begin(), s.channels.end(), channel) == s.channels.end())
+      s.channels.push_back(channel);
+  }
+  if (s.channels.empty()) throw table.wrong("channels", "no channel is asked for");
+  s.exact_anomaly = table.choice("anomaly", {"projection", "exact"}) == "exact";
+  s.parameters.accuracy = table.number("accuracy");
+  if (!(s.parameters.accuracy >= gravity::best_accuracy) || s.parameters.accuracy > gravity::loosest_accuracy)
+    throw table.wrong("accuracy", fmt::format("{} is not between {} and {}", s.parameters.accuracy,
+                                              gravity::best_accuracy, gravity::loosest_accuracy));
+  s.parameters.method = static_cast<gravity::Method>(place(methods, table.choice("method", methods)));
+  s.parameters.singular =
+      static_cast<gravity::SingularPolicy>(place(policies, table.choice("singular", policies)));
+  return s;
+}
+
+Simulation::Simulation(EarthModel model, Survey survey, Settings settings, MemoryBudget memory)
+    : model_(std::move(model)), survey_(std::move(survey)), settings_(std::move(settings)), memory_(memory) {
+  std::array<const std::vector<double>*, 4> values{};
+  bool any = false;
+  for (std::size_t p = 0; p < properties.size(); ++p)
+    if (model_.has(properties[p])) {
+      values[p] = &model_.property(properties[p]);
+      any = true;
+    }
+  if (!any)
+    throw InputError("model", "it has neither susceptibility nor magnetization",
+                     "Give bodies susceptibility = 0.02 (SI), or magnetization_east, _north, _up (A/m).");
+  const auto value = [&](std::size_t property, std::size_t n) {
+    const double v = values[property] ? (*values[property])[n] : 0;
+    return std::isnan(v) ? 0 : v;
+  };
+  const auto all = prisms_of(model_);
+  std::vector<double> susceptibility;
+  Magnetization remanent;
+  double most = 0;
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    if (value(0, n) == 0 && value(1, n) == 0 && value(2, n) == 0 && value(3, n) == 0) continue;
+    prisms_.push_back(all[n]);
+    susceptibility.push_back(value(0, n));
+    for (std::size_t a = 0; a < 3; ++a) remanent[a].push_back(value(a + 1, n));
+    most = std::max(most, std::fabs(value(0, n)));
+  }
+  magnetization_ = magnetization(susceptibility, settings_.field, remanent);
+  if (most > noticeable_susceptibility)
+    warnings_.push_back(
+        fmt::format("susceptibilities reach {:.3g}: without self-demagnetization the field is off by about "
+                    "a third of that, {:.0f} %",
+                    most, 100 * most / 3));
+  if (prisms_.size() == 0) warnings_.push_back("nothing is magnetized: all fields will be zero");
+}
+
+std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
+  auto settings = Settings::read(job);
+  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  auto stations = build_survey(job, memory);
+  auto earth = build_earth(job, stations.projection, memory);
+  std::unique_ptr<Simulation> made;
+  try {
+    made = std::make_unique<Simulation>(std::move(earth.model), std::move(stations.survey),
+                                        std::move(settings), memory);
+  } catch (const InputError& error) {
+    throw InputError(job.table("model").where(), error.problem(), error.next());
+  }
+  made->job_ = job.source();
+  for (auto* notes : {&stations.notes, &earth.notes})
+    made->notes_.insert(made->notes_.end(), notes->begin(), notes->end());
+  for (auto* warnings : {&stations.warnings, &earth.warnings})
+    made->warnings_.insert(made->warnings_.end(), warnings->begin(), warnings->end());
+  return made;
+}
+
+gravity::Prisms Simulation::prisms() const {
+  const auto& p = prisms_;
+  return {p.west, p.east, p.south, p.north, p.bottom, p.top, magnetization_[2]};
+}
+
+MemoryBudget Simulation::budget(const Runtime& runtime) const {
+  return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
+}
+
+double Simulation::memory_needed() const {
+  return static_cast<double>(prisms_.size()) * 8 * 12 + static_cast<double>(survey_.size()) * 8 * 20;
+}
+
+gravity::Parameters Simulation::parameters(const Runtime& runtime) const {
+  auto p = settings_.parameters;
+  p.channels = gravity::tensor_channels;
+  if (runtime.device.kind != Device::Kind::automatic) p.device = runtime.device;
+  p.threads = runtime.threads;
+  p.memory =
+      static_cast<std::size_t>(std::max(1.0, static_cast<double>(budget(runtime).bytes) - memory_needed()));
+  return p;
+}
+
+Plan Simulation::check(const Runtime& runtime) {
+  Plan plan;
+  plan.problem =
+      fmt::format("{} magnetized prisms at {} stations", grouped(prisms_.size()), grouped(survey_.size()));
+  plan.add("sources", std::uint64_t{prisms_.size()}, "", "sources");
+  plan.add("stations", std::uint64_t{survey_.size()}, "", "stations");
+  plan.notes = notes_;
+  plan.warnings = warnings_;
+  plan.memory_available = budget(runtime).bytes;
+  gravity::check_values(prisms(), views(survey_));
+  const auto chosen = gravity::plan(prisms(), views(survey_), parameters(runtime));
+  plan.memory_bytes = static_cast<std::size_t>(memory_needed()) + chosen.memory_bytes;
+  budget(runtime).require("run", plan.problem, static_cast<double>(plan.memory_bytes));
+  plan.method = gravity::name(chosen.method);
+  plan.reason = chosen.reason;
+  plan.seconds = chosen.seconds;
+  plan.device = gravity::describe(chosen.device, runtime.threads);
+  return plan;
+}
+
+Result Simulation::run(const Runtime& runtime) {
+  date_text();
+  budget(runtime).require("run", fmt::format("{} prisms and {} stations", prisms_.size(), survey_.size()),
+                          memory_needed());
+  const auto field =
+      forward(prisms(), magnetization_, views(survey_), parameters(runtime), runtime.progress, runtime);
+  Result result;
+  result.report = field.report.named();
+  result.report.warnings.insert(result.report.warnings.begin(), warnings_.begin(), warnings_.end());
+  fill(result, field);
+  result.attributes["device"] = result.report.device;
+  result.attributes["method"] = result.report.method;
+  return result;
+}
+
+Result Simulation::outline() const {
+  Result result;
+  fill(result, {});
+  return result;
+}
+
+void Simulation::fill(Result& result, const FluxDensity& field) const {
+  const auto& frame = conventions().named(settings_.frame);
+  for (const auto channel : settings_.channels) {
+    const auto values = channel == Channel::tmi
+                            ? total_field_anomaly(field, settings_.field, settings_.exact_anomaly)
+                            : field.b[static_cast<std::size_t>(channel)];
+    result.fields.push_back(in_convention(*frame.of_channel(channel_names[static_cast<std::size_t>(channel)]),
+                                          values, settings_.units));
+  }
+  result.survey = survey_;
+  result.survey.frame = settings_.frame;
+  const auto columns = observed_columns(survey_, conventions(), frame, settings_.units);
+  compare(result, columns);
+  result.report.warnings.insert(result.report.warnings.end(), columns.warnings.begin(),
+                                columns.warnings.end());
+  result.attributes = provenance("magnetic", job_);
+  result.attributes["frame"] = settings_.frame;
+  result.attributes["main_field"] =
+      fmt::format("{} nT, inclination {}, declination {}", settings_.field.intensity * 1e9,
+                  settings_.field.inclination, settings_.field.declination);
+  result.attributes["anomaly"] = settings_.exact_anomaly ? "exact" : "projection";
+  result.attributes["accuracy"] = fmt::format("{}", settings_.parameters.accuracy);
+  if (!survey_.projection.empty()) result.attributes["projection"] = survey_.projection;
+  result.conventions = &conventions();
+}
+
+void Simulation::write_model(const std::string& path) const {
+  io::Attributes notes{{"program", "terrane"}, {"version", std::string(version())}};
+  if (!job_.empty()) notes["job"] = job_;
+  io::write(path, io::to_content(model_, notes));
+}
+
+void Simulation::check_model(const std::string& path) const {
+  const auto* cells = std::get_if<MeshCells>(&model_.geometry);
+  if (cells == nullptr) {
+    io::left_out(path, io::PrismData{});
+    return;
+  }
+  io::MeshData outline{cells->mesh, {}, {}};
+  for (const auto& p : model_.properties) outline.cells.push_back({p.name, "", "", {}});
+  io::left_out(path, outline);
+}
+
+}  // namespace terrane::magnetic
