@@ -32,7 +32,7 @@ PrismSet cells_of(const TensorMesh& mesh, std::size_t leave_out = 0) {
   return cells;
 }
 
-StationList grid(std::size_t nx, std::size_t ny, double first, double step, double up) {
+StationList station_grid(std::size_t nx, std::size_t ny, double first, double step, double up) {
   StationList stations;
   for (std::size_t j = 0; j < ny; ++j)
     for (std::size_t i = 0; i < nx; ++i) {
@@ -43,7 +43,7 @@ StationList grid(std::size_t nx, std::size_t ny, double first, double step, doub
   return stations;
 }
 
-double largest(std::span<const double> a) {
+double largest_of(std::span<const double> a) {
   double most = 0;
   for (const double v : a) most = std::max(most, std::fabs(v));
   return most;
@@ -79,7 +79,7 @@ std::vector<double> forward_of(const PrismSet& p, const std::vector<double>& den
 TEST(GravitySensitivity, GTimesTheDensitiesIsTheForwardCalculation) {
   const TensorMesh mesh({-300, -100, 0, 40, 90, 400}, {-200, -50, 0, 60, 300}, {-250, -100, -30, 0});
   const auto cells = cells_of(mesh, 4);
-  auto stations = grid(9, 8, -180, 47, 12);
+  auto stations = station_grid(9, 8, -180, 47, 12);
   for (std::size_t s = 0; s < stations.size(); ++s) stations.up[s] += static_cast<double>(s % 7);
   stations.easting[3] = 40;  // above corners of cells, and on their sides' planes
   stations.northing[3] = 60;
@@ -96,14 +96,14 @@ TEST(GravitySensitivity, GTimesTheDensitiesIsTheForwardCalculation) {
     for (std::size_t c = 0; c < channels.size(); ++c) {
       const auto mine = std::span(data).subspan(c * stations.size(), stations.size());
       const auto theirs = std::span(expected).subspan(c * stations.size(), stations.size());
-      EXPECT_LT(largest_difference(mine, theirs), 2e-12 * largest(theirs)) << name(channels.list()[c]);
+      EXPECT_LT(largest_difference(mine, theirs), 2e-12 * largest_of(theirs)) << name(channels.list()[c]);
     }
   }
 }
 
 TEST(GravitySensitivity, EveryStorageHasTheDotProductOfItsTranspose) {
   const auto mesh = TensorMesh::regular({0, 1000, 0, 800, -400, 0}, {20, 16, 8});
-  const auto stations = grid(17, 13, 25, 50, 10);
+  const auto stations = station_grid(17, 13, 25, 50, 10);
   const auto source = std::make_shared<SensitivityColumns>(cells_of(mesh), stations,
                                                            plain({Channel::g_u, Channel::g_uu}), 1e-9);
   const solve::DenseOperator<double> wide(*source);
@@ -126,8 +126,8 @@ TEST(GravitySensitivity, TheLatticeAgreesWithTheMatrixForOverhangingStationsAndM
   const auto mesh = TensorMesh::regular({0, 1000, 0, 1000, -500, 0}, {20, 20, 10});
   const auto cells = cells_of(mesh, 5);
   // Over centres, over corners, twice as fine, and beyond the mesh.
-  for (const auto& stations :
-       {grid(20, 20, 25, 50, 10), grid(31, 17, -200, 50, 30), grid(25, 25, 0, 25, 10)}) {
+  for (const auto& stations : {station_grid(20, 20, 25, 50, 10), station_grid(31, 17, -200, 50, 30),
+                               station_grid(25, 25, 0, 25, 10)}) {
     std::vector<Observable> observables = plain({Channel::g_u, Channel::g_uu, Channel::g_eu});
     Observable mixed;  // as of a magnetic anomaly
     for (const auto c : tensor_channels.list())
@@ -156,20 +156,20 @@ TEST(GravitySensitivity, TheLatticeAgreesWithTheMatrixForOverhangingStationsAndM
       dense.apply(m, a);
       fft.apply(m, b);
       const auto mine = std::span(b).subspan(o * n, n), theirs = std::span(a).subspan(o * n, n);
-      EXPECT_LT(largest_difference(mine, theirs), 2e-13 * largest(theirs)) << o;
+      EXPECT_LT(largest_difference(mine, theirs), 2e-13 * largest_of(theirs)) << o;
       dense.apply_transpose(d, at);
       fft.apply_transpose(d, bt);
-      EXPECT_LT(largest_difference(at, bt), 2e-13 * largest(at)) << o;
+      EXPECT_LT(largest_difference(at, bt), 2e-13 * largest_of(at)) << o;
       dense.weighted_diagonal(w, at);
       fft.weighted_diagonal(w, bt);
-      EXPECT_LT(largest_difference(at, bt), 2e-12 * largest(at)) << o;
+      EXPECT_LT(largest_difference(at, bt), 2e-12 * largest_of(at)) << o;
     }
   }
 }
 
 TEST(GravitySensitivity, HasTheSameBitsForAnyNumberOfThreads) {
   const auto mesh = TensorMesh::regular({0, 1000, 0, 800, -400, 0}, {20, 16, 8});
-  const auto stations = grid(20, 16, 25, 50, 10);
+  const auto stations = station_grid(20, 16, 25, 50, 10);
   const SensitivityColumns source(cells_of(mesh), stations, plain({Channel::g_u}), 1e-9);
   const PrismSet& p = source.cells();
   const std::vector<double> ones(p.size(), 1);
@@ -197,7 +197,7 @@ TEST(GravitySensitivity, HasTheSameBitsForAnyNumberOfThreads) {
 
 TEST(GravitySensitivity, SinglePrecisionKeepsSevenDigitsOfARow) {
   const auto mesh = TensorMesh::regular({0, 1000, 0, 1000, -500, 0}, {20, 20, 10});
-  const SensitivityColumns source(cells_of(mesh), grid(5, 5, 30, 210, 10),
+  const SensitivityColumns source(cells_of(mesh), station_grid(5, 5, 30, 210, 10),
                                   plain({Channel::g_u, Channel::g_uu}), 1e-9);
   const solve::DenseOperator<double> wide(source);
   const solve::DenseOperator<float> narrow(source);

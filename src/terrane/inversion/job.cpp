@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 4> weighting_names{"none", "depth", "dist
 constexpr double seconds_an_entry = 6e-9, seconds_a_stored_entry = 0.5e-9, seconds_a_read_entry = 4e-9;
 constexpr double expected_products = 60;  // with each of G and Gᵀ, without bounds
 
-PrismSet cells_of(const TensorMesh& mesh, std::span<const std::uint32_t> active) {
+PrismSet prisms_of_cells(const TensorMesh& mesh, std::span<const std::uint32_t> active) {
   PrismSet cells;
   const std::size_t n = active.empty() ? mesh.size() : active.size();
   cells.reserve(n);
@@ -423,7 +423,7 @@ std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runt
   }
   const auto settings = read_settings(table, observations, problem.mesh);
   const auto storage = read_storage(table);
-  auto prisms = cells_of(problem.mesh, problem.active);
+  auto prisms = prisms_of_cells(problem.mesh, problem.active);
   auto made = std::make_unique<InversionJob>(std::move(problem), std::move(prisms), settings, storage,
                                              std::move(observations), std::move(stations.survey), memory);
   made->job_ = job.source();

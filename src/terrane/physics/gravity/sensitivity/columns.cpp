@@ -30,7 +30,7 @@ ChannelSet channels_of(const std::vector<Observable>& observables) {
 
 namespace {
 
-Prisms view(const PrismSet& p, std::span<const double> density) {
+Prisms view_of_cells(const PrismSet& p, std::span<const double> density) {
   return {p.west, p.east, p.south, p.north, p.bottom, p.top, density};
 }
 
@@ -69,7 +69,7 @@ void SensitivityColumns::make(std::size_t first, std::size_t last, std::span<dou
   const std::size_t width = last - first, channels = kernel_sets[set_].size(), n = stations_.size();
   if (out.size() != rows() * width) throw ShapeError("sensitivities", "the matrix has another shape");
   const TileKernels& kernels = kernel_target().kernels[set_];
-  const Sources source(view(cells_, unit_density_), turn_, switching_, in_order(0));
+  const Sources source(view_of_cells(cells_, unit_density_), turn_, switching_, in_order(0));
   auto tile = std::make_unique<PrismTile>();
   PlainNearPairs near_pairs(switching_);
   std::vector<double> sums(channels * tile_size);
