@@ -1,6 +1,7 @@
 // Fields of sources at receivers: the layered earth, what sources give to a mesh, and both together.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -8,6 +9,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electromagnetic/formula/layered.hpp"
 #include "terrane/physics/electromagnetic/forward.hpp"
+#include "terrane/physics/electromagnetic/survey/gridding.hpp"
 
 namespace terrane::electromagnetic {
 namespace {
@@ -208,6 +210,36 @@ TEST(LayeredEarth, HasTheFieldsOfTwoOtherQuadratures) {
           computed = c < 3 ? field.e[c] : field.h[c - 3];
       EXPECT_LE(std::abs(computed - expected), 2e-7 * std::abs(expected) + 1e-300)
           << row.hertz << " Hz, " << row.receiver[0] << " m, component " << c;
+    }
+  }
+}
+
+/// Ward & Hohmann 1988, (2.40): an electric dipole in a whole space.
+TEST(LayeredEarth, WithoutContrastsIsAWholeSpaceAndAtRestDirectCurrent) {
+  const double sigma = 0.5;
+  const LayeredEarth earth{{{sigma, sigma}, {sigma, sigma}}, {-400}};
+  const Vector3 source{10, -30, -380}, receiver{260, 140, -455}, moment{2, -1, 3};
+  Vector3 d{};
+  double r = 0, along = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    d[a] = receiver[a] - source[a];
+    r += d[a] * d[a];
+    along += moment[a] * d[a];
+  }
+  r = std::sqrt(r);
+  for (const double hertz : {1e-6, 0.3, 30.0}) {
+    const std::complex<double> ik = std::sqrt(std::complex<double>(
+                                   0, 2 * std::numbers::pi * hertz * 4e-7 * std::numbers::pi * sigma)),
+                               x = ik * r, front = std::exp(-x) / (4 * std::numbers::pi * sigma * r * r * r);
+    const auto field = electric_dipole(earth, hertz, source, moment, receiver);
+    for (std::size_t a = 0; a < 3; ++a) {
+      const auto expected =
+          front * ((x * x + 3.0 * x + 3.0) * along * d[a] / (r * r) - (x * x + x + 1.0) * moment[a]);
+      EXPECT_LT(std::abs(field.e[a] - expected), 3e-8 * std::abs(expected)) << hertz;
+      const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+      const auto h = std::exp(-x) * (1.0 + x) / (4 * std::numbers::pi * r * r * r) *
+                     (moment[b] * d[c] - moment[c] * d[b]);
+      EXPECT_LT(std::abs(field.h[a] - h), 3e-8 * std::abs(h)) << hertz;
     }
   }
 }
@@ -439,6 +471,85 @@ TEST(Fields, OfAMarineLineAreThoseOfTheLayeredEarthOnBothSidesOfTheSeaFloor) {
   EXPECT_LT(errors.e, 0.022);
   EXPECT_LT(errors.h, 0.022);
   EXPECT_LE(errors.iterations, 25);
+}
+
+TEST(Fields, OnAMeshMadeFromSkinDepthsAreThoseOfTheLayeredEarth) {
+  const auto earth = ground();
+  Problem problem;
+  const Vector3 source{0, 0, -40};
+  problem.sources = {{Source::Kind::electric_dipole, {source}, {1, 0, 0}, 1}};
+  problem.receivers = {{1500, 400, -20}, {900, -600, -20}};
+  problem.frequencies = {10};
+  problem.components = {{false, 2}, {false, 1}};
+  const auto plan = plan_mesh({.frequencies = problem.frequencies,
+                               .at_sources = 0.01,
+                               .mean = 0.01,
+                               .sources = {source},
+                               .receivers = problem.receivers,
+                               .heights = {-800, -500, 0}});
+  EXPECT_EQ(plan.reasons.size(), 4U);
+  for (const double height : {-800.0, -500.0, 0.0})
+    EXPECT_NE(std::find(plan.mesh.up().begin(), plan.mesh.up().end(), height), plan.mesh.up().end());
+  for (const auto* faces : {&plan.mesh.easting(), &plan.mesh.northing(), &plan.mesh.up()})
+    for (std::size_t n = 2; n < faces->size(); ++n) {
+      const double ratio = ((*faces)[n] - (*faces)[n - 1]) / ((*faces)[n - 1] - (*faces)[n - 2]);
+      EXPECT_GT(ratio, 1 / 1.9) << n;
+      EXPECT_LT(ratio, 1.9) << n;
+    }
+  problem.mesh = plan.mesh;
+  EXPECT_TRUE(
+      (problem.conductivity[0] = std::vector<double>(problem.mesh.size(), 0.01), problem.warnings()).empty());
+  for (std::size_t k = 0, n = 0; k < problem.mesh.n_up(); ++k) {
+    const double middle = (problem.mesh.up()[k] + problem.mesh.up()[k + 1]) / 2;
+    std::size_t layer = 0;
+    while (layer < earth.interfaces.size() && middle > earth.interfaces[layer]) ++layer;
+    for (std::size_t m = 0; m < problem.mesh.n_east() * problem.mesh.n_north(); ++m)
+      problem.conductivity[0][n++] = std::max(earth.layers[layer].horizontal, 1e-8);
+  }
+  Stream stream({Device::Kind::cpu, -1});
+  const auto out = forward(problem, stream);
+  EXPECT_TRUE(out.solves[0].converged());
+  for (std::size_t n = 0; n < 2; ++n) {
+    const auto expected = electric_dipole(earth, 10, source, {1, 0, 0}, problem.receivers[n]);
+    double difference = 0, size = 0;
+    for (std::size_t c = 0; c < 2; ++c) {
+      difference += std::norm(out.data[2 * c + n] - expected.e[c]);
+      size += std::norm(expected.e[c]);
+    }
+    EXPECT_LT(std::sqrt(difference / size), 0.03);
+  }
+}
+
+TEST(Problems, AreRefusedOrWarnedOfWithTheirNumbers) {
+  auto problem = small_problem();
+  problem.sources = {{Source::Kind::electric_dipole, {{3, 40, -20}}, {1, 2, 0}}};
+  problem.receivers = {{310, 20, -5}};
+  EXPECT_NO_THROW(problem.check());
+  const auto refused = [&](const auto& spoil) {
+    auto other = problem;
+    spoil(other);
+    EXPECT_THROW(other.check(), InputError);
+  };
+  refused([](Problem& p) { p.frequencies = {1, 0}; });
+  refused([](Problem& p) { p.frequencies.clear(); });
+  refused([](Problem& p) { p.sources.clear(); });
+  refused([](Problem& p) { p.components.clear(); });
+  refused([](Problem& p) { p.receivers.push_back({1e6, 0, 0}); });
+  refused([](Problem& p) { p.sources.push_back({Source::Kind::wire, {{0, 0, 0}}, {}, 1}); });
+  refused([](Problem& p) { p.sources.push_back({Source::Kind::wire, {{0, 0, 0}, {0, 0, -1e7}}, {}, 1}); });
+  auto poor = problem;
+  poor.conductivity[0][3] = 0;
+  Stream stream({Device::Kind::cpu, -1});
+  EXPECT_THROW(forward(poor, stream), InputError);
+
+  problem.frequencies = {1000};  // skin depth of the overburden 71 m, cells of 100 m
+  const auto lines = problem.warnings();
+  ASSERT_FALSE(lines.empty());
+  EXPECT_NE(lines.front().find("cells of 100 m beside a source, where the skin depth at 1000 Hz is 71.2 m"),
+            std::string::npos)
+      << lines.front();
+  problem.frequencies = {0.001};
+  EXPECT_NE(problem.warnings().front().find("a wall of the mesh"), std::string::npos);
 }
 
 TEST(LongFields, OfAMarineLineAreRightToSixThousandthsWithEightCellsInASkinDepth) {

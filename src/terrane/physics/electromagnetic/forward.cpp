@@ -153,6 +153,11 @@ Conductivity Problem::along() const {
   return all;
 }
 
+double Problem::conductivity_at(const Vector3& p) const {
+  return conductivity[0][mesh.index(cell_of(mesh.easting(), p[0]), cell_of(mesh.northing(), p[1]),
+                                    cell_of(mesh.up(), p[2]))];
+}
+
 double Problem::memory() const {
   // Of an unknown on the device: 5 vectors and their divergence, b, conductances and the networks of all
   // levels in single precision (250 bytes), 3 more vectors of the rough form; on the host the model, and

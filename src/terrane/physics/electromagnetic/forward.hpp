@@ -23,6 +23,8 @@ struct Problem {
   Parameters parameters;
 
   Conductivity along() const;
+  /// Of the cell of a point in the mesh, along up.
+  double conductivity_at(const Vector3& point) const;
   std::size_t solves() const { return sources.size() * frequencies.size(); }
   std::size_t data_of_a_solve() const { return receivers.size() * components.size(); }
   /// Bytes on the host and on the device.

@@ -13,6 +13,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/electromagnetic/survey/gridding.hpp"
 #include "terrane/simulation/provenance.hpp"
 
 namespace terrane::electromagnetic {
@@ -146,6 +147,45 @@ std::string device_text(Device device, const Runtime& runtime) {
   return ranks == 1 ? each : fmt::format("{} ranks, each {}", ranks, each);
 }
 
+/// Where the mesh has been warned of, one that suits, as a job file has it.
+std::vector<std::string> advice(const Problem& problem) {
+  GridRequest request;
+  request.frequencies = problem.frequencies;
+  request.receivers = problem.receivers;
+  double mean = 0, count = 0;
+  request.at_sources = 0;
+  const auto& mesh = problem.mesh;
+  for (std::size_t n = 0; n < mesh.size(); ++n) {
+    const double sigma = problem.conductivity[0][n];
+    if (sigma <= 1e-6) continue;  // air
+    mean += std::log(sigma);
+    count += 1;
+  }
+  request.mean = count > 0 ? std::exp(mean / count) : 1;
+  for (const auto& source : problem.sources)
+    for (const auto& p : source.points) {
+      request.sources.push_back(p);
+      request.at_sources = std::max(request.at_sources, problem.conductivity_at(p));
+    }
+  if (request.at_sources <= 1e-6) request.at_sources = request.mean;
+  // Contrasts under the middle of the sources.
+  const std::size_t i = mesh.n_east() / 2, j = mesh.n_north() / 2;
+  for (std::size_t k = 1; k < mesh.n_up(); ++k)
+    if (problem.conductivity[0][mesh.index(i, j, k)] != problem.conductivity[0][mesh.index(i, j, k - 1)])
+      request.heights.push_back(mesh.up()[k]);
+  const auto plan = plan_mesh(request);
+  auto lines = plan.reasons;
+  for (auto& line : lines) line = "a mesh that suits: " + line;
+  const std::pair<const char*, const std::vector<double>*> axes[3] = {
+      {"easting", &plan.mesh.easting()}, {"northing", &plan.mesh.northing()}, {"up", &plan.mesh.up()}};
+  for (const auto& [name, faces] : axes) {
+    std::vector<double> rounded;
+    for (const double face : *faces) rounded.push_back(std::round(10 * face) / 10);
+    lines.push_back(fmt::format("mesh.{} = [{}]", name, fmt::join(rounded, ", ")));
+  }
+  return lines;
+}
+
 std::vector<std::int32_t> whole_numbers(std::size_t count) {
   std::vector<std::int32_t> all;
   for (std::size_t n = 1; n <= count; ++n) all.push_back(static_cast<std::int32_t>(n));
@@ -160,6 +200,7 @@ Simulation::Simulation(Problem problem, std::string job)
     : problem_(std::move(problem)), job_(std::move(job)) {
   problem_.check();
   warnings_ = problem_.warnings();
+  if (!warnings_.empty()) notes_ = advice(problem_);
 }
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
@@ -189,7 +230,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.conductivity = read_conductivity(earth.model, job);
   p.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
   auto made = std::make_unique<Simulation>(std::move(p), job.source());
-  made->notes_ = std::move(earth.notes);
+  made->notes_.insert(made->notes_.begin(), earth.notes.begin(), earth.notes.end());
   made->notes_.insert(made->notes_.end(), stations.notes.begin(), stations.notes.end());
   for (const auto* more : {&earth.warnings, &stations.warnings})
     made->warnings_.insert(made->warnings_.end(), more->begin(), more->end());

@@ -1,0 +1,40 @@
+// A tensor mesh from skin depths, and why it is as it is.
+//
+//   cells      a `cells_per_skin_depth`th of 503.3 √(1/(σ f)) m, of the fastest frequency beside the sources
+//   (half of that
+//              upright), but no more than an eighth of the shortest distance between source and receiver
+//   core       even cells around all sources and receivers
+//   beyond     a cell has h + d ln g, d its distance from the core: cells that grow by g, up to a wavelength
+//   (2π skin
+//              depths) of the slowest frequency in the mean earth, on all sides
+//   faces      at the heights asked for: the sea floor, the surface
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/physics/electromagnetic/survey/sampling.hpp"
+
+namespace terrane::electromagnetic {
+
+struct GridRequest {
+  std::vector<double> frequencies;  ///< Hz
+  double at_sources = 1;            ///< conductivity there, S/m
+  double mean = 1;                  ///< of the earth, S/m
+  std::vector<Vector3> sources, receivers;
+  std::vector<double> heights;  ///< of contrasts
+  double cells_per_skin_depth = 4;
+  double growth = 1.3;
+};
+
+struct GridPlan {
+  TensorMesh mesh;
+  std::vector<std::string> reasons;  ///< lines for the user
+};
+
+/// Throws InputError: no frequency, source or receiver, a conductivity or frequency that is not positive, a
+/// growth that is not between 1 and 2.
+GridPlan plan_mesh(const GridRequest& request);
+
+}  // namespace terrane::electromagnetic
