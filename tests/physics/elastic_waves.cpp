@@ -11,6 +11,7 @@
 #include "support/elastic_meshes.hpp"
 #include "support/files.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/physics/elastic/attenuation.hpp"
 #include "terrane/physics/elastic/march.hpp"
 
 namespace terrane::elastic {
@@ -134,18 +135,46 @@ TEST(FullSpace, AMomentTensorMovesItAsOnPaperAndLeavesItsStaticOffset) {
             3e-3);
 }
 
-TEST(HalfSpace, AVerticalForceMakesRayleighsWaveAsLambSaid) {
-  // The file was computed from Pekeris's closed form, Poisson's ratio 1/4.
-  std::ifstream file(TERRANE_SOURCE_DIR "/tests/support/data/lamb_vertical.csv");
-  std::vector<std::array<double, 4>> rows;
+/// Rows of numbers of a file in tests/support/data.
+std::vector<std::vector<double>> rows_of(const std::string& name) {
+  std::ifstream file(TERRANE_SOURCE_DIR "/tests/support/data/" + name);
+  std::vector<std::vector<double>> rows;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
     std::replace(line.begin(), line.end(), ',', ' ');
     std::istringstream words(line);
-    std::array<double, 4> row;
-    for (double& x : row) words >> x;
-    rows.push_back(row);
+    rows.emplace_back();
+    for (double x = 0; words >> x;) rows.back().push_back(x);
   }
+  return rows;
+}
+
+/// A column of rows 0.02 s apart at any time: cubic interpolation. NaN outside.
+double at_time(const std::vector<std::vector<double>>& rows, std::size_t column, double time) {
+  const double place = (time - rows[0][0]) / 0.02;
+  if (place < 1 || place + 3 > static_cast<double>(rows.size())) return NAN;
+  const auto k = static_cast<std::size_t>(place);
+  const double part = place - static_cast<double>(k);
+  const double a = rows[k - 1][column], b = rows[k][column], c = rows[k + 1][column], d = rows[k + 2][column];
+  return b + 0.5 * part * (c - a + part * (2 * a - 5 * b + 4 * c - d + part * (3 * (b - c) + d - a)));
+}
+
+/// Relative error (L2) of a trace against a column, until a time.
+double trace_error(const std::vector<std::vector<double>>& rows, std::size_t column, const double* trace,
+                   const std::vector<double>& at, double until) {
+  double error = 0, all = 0;
+  for (std::size_t n = 0; n < at.size() && at[n] < until; ++n) {
+    const double exact = at_time(rows, column, at[n]);
+    if (std::isnan(exact)) continue;
+    error += (trace[n] - exact) * (trace[n] - exact);
+    all += exact * exact;
+  }
+  return std::sqrt(error / all);
+}
+
+TEST(HalfSpace, AVerticalForceMakesRayleighsWaveAsLambSaid) {
+  // The file was computed from Pekeris's closed form, Poisson's ratio 1/4.
+  const auto rows = rows_of("lamb_vertical.csv");
   ASSERT_GT(rows.size(), 100u);
   Problem p;
   p.mesh = bricks(TensorMesh::regular({-4800, 8000, -4800, 4800, -5600, 0}, {16, 12, 7}),
@@ -157,24 +186,66 @@ TEST(HalfSpace, AVerticalForceMakesRayleighsWaveAsLambSaid) {
   p.settle();
   const auto traces = seismograms(p, march(p, {}), Quantity::displacement);
   const auto at = times(p, Quantity::displacement);
-  for (std::size_t r = 0; r < 2; ++r) {
-    double error = 0, all = 0;
-    for (std::size_t n = 0; n < at.size(); ++n) {
-      const double place = (at[n] - rows[0][0]) / 0.02;
-      const auto k = static_cast<std::size_t>(std::max(place, 0.0));
-      if (place < 0 || k + 2 >= rows.size() || at[n] > 1.5) continue;
-      const double part = place - static_cast<double>(k);  // the rows are 0.02 s apart: cubic interpolation
-      const auto v = [&](std::size_t m) { return rows[m][r + 1]; };
-      const double before = k > 0 ? v(k - 1) : 0;
-      const double exact = v(k) + 0.5 * part *
-                                      (v(k + 1) - before +
-                                       part * (2 * before - 5 * v(k) + 4 * v(k + 1) - v(k + 2) +
-                                               part * (3 * (v(k) - v(k + 1)) + v(k + 2) - before)));
-      const double off = traces[(3 * r + 2) * at.size() + n] - exact;
-      error += off * off;
-      all += exact * exact;
+  for (std::size_t r = 0; r < 2; ++r)
+    EXPECT_LT(trace_error(rows, r + 1, &traces[(3 * r + 2) * at.size()], at, 1.5), 0.015)
+        << p.receivers[r][0];
+}
+
+TEST(Attenuation, HasTheStrengthsAndModuliThatWereFittedElsewhere) {
+  auto rock = test::granite();
+  rock.quality_kappa = 100, rock.quality_mu = 40;
+  const auto omega = relaxation(0.7);
+  EXPECT_NEAR(omega[0], 0.6013435595571752, 1e-5);
+  const auto y = strengths(40, 0.7), z = strengths(100, 0.7);
+  const double expected[2][3] = {{0.036360800594818006, 0.027913474695503808, 0.0392721964714157},
+                                 {0.015381577073072205, 0.011543645489303603, 0.015860088693461838}};
+  for (std::size_t l = 0; l < 3; ++l) {
+    EXPECT_NEAR(y[l], expected[0][l], 2e-4 * y[l]);
+    EXPECT_NEAR(z[l], expected[1][l], 2e-4 * z[l]);
+  }
+  const auto stiff = unrelaxed(rock, 0.7, 1, "rock");
+  EXPECT_NEAR(stiff.mu(), 3.399230065736e+10, 1e-4 * stiff.mu());
+  EXPECT_NEAR(stiff.lambda() + 2.0 / 3 * stiff.mu(), 5.506068078336e+10, 1e-4 * 5.5e10);
+  EXPECT_TRUE(std::isinf(quality_kappa(1 / (4.0 / 9 / 50), 50, std::sqrt(3.0), 1)));  // all of it is shear
+}
+
+TEST(Attenuation, IsWithinThreePercentOfQOverTheWholeBand) {
+  for (const double quality : {20.0, 40.0, 200.0, 5000.0}) {
+    const auto y = strengths(quality, 1);
+    const auto omega = relaxation(1);
+    for (double decade = -0.875; decade <= 0.876; decade += 0.05) {
+      const double at = 2 * pi * std::pow(10, decade);
+      double real = 1, imaginary = 0;
+      for (std::size_t l = 0; l < 3; ++l) {
+        const double below = omega[l] * omega[l] + at * at;
+        real -= y[l] * omega[l] * omega[l] / below;
+        imaginary += y[l] * omega[l] * at / below;
+      }
+      EXPECT_NEAR(quality * imaginary / real, 1, 0.03) << quality << " " << decade;
     }
-    EXPECT_LT(std::sqrt(error / all), 0.015) << p.receivers[r][0];
+  }
+}
+
+TEST(Attenuation, OfAForceInAFullSpaceIsAsOnPaper) {
+  const auto rows = rows_of("fullspace_force_visco.csv");
+  ASSERT_GT(rows.size(), 100u);
+  auto p = full_space_problem(12);
+  p.mesh.media[0].quality_kappa = 100, p.mesh.media[0].quality_mu = 40;
+  p.relaxation_middle = 0.7;
+  const Vector source{6130, 5920, 6210};
+  p.sources = {{source, false, {8e14, -5e14, 3e14, 0, 0, 0}, {Pulse::ricker, 1, 0, {}}}};
+  for (const auto& off : {Vector{1700, -900, 2100}, Vector{-2600, 1400, 300}, Vector{150, 2900, -800}})
+    p.receivers.push_back({source[0] + off[0], source[1] + off[1], source[2] + off[2]});
+  p.end = 1.4;
+  p.settle();
+  auto elastic = p;
+  elastic.mesh.media[0] = test::granite();
+  const auto lossy = seismograms(p, march(p, {}), Quantity::displacement),
+             lossless = seismograms(elastic, march(elastic, {}), Quantity::displacement);
+  const auto at = times(p, Quantity::displacement);
+  for (std::size_t trace = 0; trace < 9; trace += 4) {  // the largest component of each receiver or nearly
+    EXPECT_LT(trace_error(rows, trace + 1, &lossy[trace * at.size()], at, 1.3), 0.008);
+    EXPECT_GT(trace_error(rows, trace + 1, &lossless[trace * at.size()], at, 1.3), 0.04);
   }
 }
 
@@ -223,7 +294,7 @@ TEST(TimeDispersion, IsTakenOutOfAnOscillatorToFourDigitsAtTwelveStepsAPeriod) {
 }
 
 TEST(ElasticReciprocity, SourceAndReceiverMayChangePlaces) {
-  auto p = test::rough_earth(Precision::double_precision);
+  auto p = test::rough_earth(Precision::double_precision);  // Q keeps reciprocity
   p.sources.resize(1);
   const Vector here{150, 130, 170}, there{520, 330, 120};
   const auto recorded = [&](const Vector& from, const Vector& to, std::size_t push, std::size_t component) {

@@ -46,10 +46,10 @@ inline void shake(elastic::Mesh& mesh, double most) {
   shake(mesh, most, [](const elastic::Vector&) { return false; });
 }
 
-/// Two rocks, one of them triclinic; some elements are cubes and some are bent; a force and a moment tensor,
-/// one of them on a corner of elements; receivers inside, on faces and on the ground. Waves leave below and
-/// to the west.
-inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4) {
+/// Three rocks, one of them triclinic, one with a Q if `loses`; some elements are cubes and some are bent; a
+/// force and a moment tensor, one of them on a corner of elements; receivers inside, on faces and on the
+/// ground. Waves leave below and to the west.
+inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4, bool loses = true) {
   elastic::Problem p;
   auto mesh = cubes({6, 4, 3}, 100, elastic::Medium::from_speeds(3000, 1500, 2200));
   auto stiff = triclinic();
@@ -57,8 +57,9 @@ inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4
     for (double& c : row) c *= 1e9;
   stiff.density = 2500;
   mesh.media.push_back(stiff);
-  for (std::size_t n = 0; n < mesh.size(); ++n)
-    if (n % 6 > 3) mesh.medium[n] = 1;
+  mesh.media.push_back(elastic::Medium::from_speeds(2800, 1400, 2000));
+  if (loses) mesh.media.back().quality_kappa = 60, mesh.media.back().quality_mu = 30;
+  for (std::size_t n = 0; n < mesh.size(); ++n) mesh.medium[n] = n % 6 > 3 ? 1 : n % 5 == 1 ? 2 : 0;
   shake(mesh, 15, [](const elastic::Vector& x) { return x[0] < 250; });
   for (std::uint32_t n = 0; n < mesh.size(); ++n) {
     if (n % 6 == 0) mesh.absorbing.push_back({n, 0});

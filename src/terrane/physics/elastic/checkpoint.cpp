@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "terrane/physics/elastic/kernels/numbers.hpp"
 #include "terrane/simulation/checkpoint.hpp"
 
 namespace terrane::elastic {
@@ -20,6 +21,8 @@ Fingerprint fingerprint(const Problem& p) {
     mesh.insert(mesh.end(), {double(face.element), double(face.side)});
   for (const auto& rock : p.mesh.media) {
     rocks.push_back(rock.density);
+    rocks.insert(rocks.end(), rock.taken_kappa.begin(), rock.taken_kappa.end());
+    rocks.insert(rocks.end(), rock.taken_mu.begin(), rock.taken_mu.end());
     for (const auto& row : rock.stiffness) rocks.insert(rocks.end(), row.begin(), row.end());
   }
   for (const auto& s : p.sources) {
@@ -37,6 +40,7 @@ Fingerprint fingerprint(const Problem& p) {
           {"degree", fmt::format("{}", p.degree)},
           {"precision", p.precision == Precision::single_precision ? "single" : "double"},
           {"sums", p.sums == Sums::fixed ? "fixed" : "fast"},
+          {"band of constant Q", fmt::format("{} Hz", p.relaxation_middle)},
           {"begin", fmt::format("{} s", p.begin)},
           {"end", fmt::format("{} s", p.end)},
           {"step", fmt::format("{} s", p.step)},
@@ -50,6 +54,7 @@ void write_checkpoint(const std::filesystem::path& file, const Problem& problem,
   CheckpointWriter out(file, fingerprint(problem), done);
   out.list("displacement", std::span<const double>(state.displacement));
   out.list("change", std::span<const double>(state.change));
+  if (!state.memory.empty()) out.list("memory", std::span<const double>(state.memory));
   out.list("series", std::span<const double>(state.changes).first(done * problem.receivers.size() * 3));
   out.finish();
 }
@@ -65,6 +70,7 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& pr
   const std::size_t values = problem.mesh.size() * problem.points_of_element() * 3;
   state.displacement = in->array<double>("displacement", {values});
   state.change = in->array<double>("change", {values});
+  if (in->holds("memory")) state.memory = in->array<double>("memory", {values / 3 * memory_of_point});
   state.changes = in->array<double>("series", {in->parts() * problem.receivers.size() * 3});
   state.notes.push_back(
       fmt::format("resumed from {}, with {} of {} steps done", file.string(), in->parts(), problem.steps()));

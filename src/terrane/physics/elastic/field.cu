@@ -5,6 +5,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/parallel/device/pinned.hpp"
+#include "terrane/physics/elastic/attenuation.hpp"
 #include "terrane/physics/elastic/field.hpp"
 #include "terrane/physics/elastic/kernels/device_kernels.hpp"
 #include "terrane/physics/elastic/kernels/lanes.hpp"
@@ -29,11 +30,20 @@ std::vector<double> shape_of_kernel(const Hexahedron& element, bool trilinear) {
   all.push_back(map.det);
   return all;
 }
-std::vector<double> rock_of_kernel(const Medium& rock, bool isotropic) {
-  if (isotropic) return {rock.lambda(), rock.mu()};
+std::vector<double> rock_of_kernel(const Medium& rock, Rheology rheology) {
+  if (rheology == Rheology::isotropic) return {rock.lambda(), rock.mu()};
+  if (rheology == Rheology::attenuating) {
+    std::vector<double> all{rock.lambda(), rock.mu()};
+    all.insert(all.end(), rock.taken_kappa.begin(), rock.taken_kappa.end());
+    all.insert(all.end(), rock.taken_mu.begin(), rock.taken_mu.end());
+    return all;
+  }
   const auto all = constants_of(rock);
   return {all.begin(), all.end()};
 }
+
+template <Rheology rheology>
+using RheologyConstant = std::integral_constant<Rheology, rheology>;
 
 /// Elements of one kind with their numbers, `lanes` of them side by side; the last block is filled up with
 /// its last element.
@@ -41,7 +51,7 @@ template <class T>
 struct Batch {
   Segment kind;
   std::size_t first_block = 0, blocks = 0;
-  Buffer<T> shape, rock;
+  Buffer<T> shape, rock, memory;
 };
 
 template <class T>
@@ -69,16 +79,18 @@ class FieldOf final : public Field {
   std::uint32_t fits(std::size_t number) const;
 
   void compute(bool outer);
-  void compute_lanes(const Batch<T>& batch);
+  void compute_lanes(Batch<T>& batch);
   void compute_plain(const Batch<T>& batch);
   template <int N>
-  void compute_groups(const Batch<T>& batch);
+  void compute_groups(Batch<T>& batch);
   void begin_messages();
   void end_messages();
   template <class Sum>
   void leap(const Sum& sum);
   template <class Use>
   void with_sum(const Use& use);
+  template <class Use>
+  void each_memory(const Use& use);
   Buffer<std::uint32_t> numbers(const std::vector<std::uint32_t>& all) {
     return Buffer<std::uint32_t>(stream_, all);
   }
@@ -132,6 +144,9 @@ FieldOf<T>::FieldOf(const Problem& problem, Part part, const FieldOptions& optio
       lane_tables_(lane_tables<T>(basis_)) {
   if (!fixed_ && comm.size() > 1)
     throw InputError("elastic: sums", "fast sums are for one rank", "Take sums = \"fixed\".");
+  const bool loses = std::any_of(part_.segments.begin(), part_.segments.end(),
+                                 [](const Segment& s) { return s.rheology == Rheology::attenuating; });
+  if (plain_ && loses) throw InputError("elastic: plain", "the slow twin knows no attenuation");
   if (plain_ && !on_cpu()) throw InputError("elastic: plain", "the slow twin runs on the CPU");
   if (on_cpu() && !plain_) lanes_ = lane_kernels<T>().lanes;
   upload_elements(problem);
@@ -174,17 +189,17 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
   std::vector<std::uint32_t> points;
   std::size_t blocks = 0;
   for (const auto& segment : part_.segments) {
-    Batch<T> batch{segment, blocks, (segment.count + w - 1) / w, {}, {}};
+    Batch<T> batch{segment, blocks, (segment.count + w - 1) / w, {}, {}, {}};
     blocks += batch.blocks;
     const auto shapes = static_cast<std::size_t>(shape_numbers(segment.shape == Shape::trilinear)),
-               rocks = static_cast<std::size_t>(rock_numbers(segment.isotropic));
+               rocks = static_cast<std::size_t>(rock_numbers(segment.rheology));
     std::vector<T> shape(batch.blocks * shapes * w), rock(batch.blocks * rocks * w);
     points.resize(blocks * each_ * w);
     for (std::size_t n = 0; n < batch.blocks * w; ++n) {
       const std::size_t element = segment.first + std::min(n, segment.count - 1), block = n / w, lane = n % w;
       const auto number = part_.elements[element];
       const auto s = shape_of_kernel(problem.mesh.element(number), segment.shape == Shape::trilinear);
-      const auto r = rock_of_kernel(problem.mesh.rock(number), segment.isotropic);
+      const auto r = rock_of_kernel(problem.mesh.rock(number), segment.rheology);
       for (std::size_t k = 0; k < shapes; ++k) shape[(block * shapes + k) * w + lane] = static_cast<T>(s[k]);
       for (std::size_t k = 0; k < rocks; ++k) rock[(block * rocks + k) * w + lane] = static_cast<T>(r[k]);
       for (std::size_t k = 0; k < each_; ++k)
@@ -192,6 +207,10 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
     }
     batch.shape = Buffer<T>(stream_, shape);
     batch.rock = Buffer<T>(stream_, rock);
+    if (segment.rheology == Rheology::attenuating) {
+      batch.memory = Buffer<T>(stream_.device(), batch.blocks * w * each_ * memory_of_point);
+      batch.memory.fill_zero(stream_);
+    }
     batches_.push_back(std::move(batch));
   }
   point_ = numbers(points);
@@ -206,6 +225,14 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
     for (std::size_t j = 0; j < most_points; ++j)
       device_tables_.d[i][j] = static_cast<T>(basis_.derivative[i][j]);
   }
+  for (std::size_t l = 0; l < relaxations; ++l) {  // attenuation.hpp
+    const double x = relaxation(problem.relaxation_middle)[l] * problem.step, a = std::exp(-x),
+                 r = -std::expm1(-x) / x;
+    lane_tables_.recursion.a[l] = static_cast<T>(a);
+    lane_tables_.recursion.b[l] = static_cast<T>(r - a);
+    lane_tables_.recursion.c[l] = static_cast<T>(1 - r);
+  }
+  device_tables_.recursion = lane_tables_.recursion;
   spread_ = Buffer<DeviceTables<T>>(stream_, std::span<const DeviceTables<T>>(&device_tables_, 1));
 }
 
@@ -286,13 +313,13 @@ void FieldOf<T>::upload_receivers() {
 }
 
 template <class T>
-void FieldOf<T>::compute_lanes(const Batch<T>& batch) {
+void FieldOf<T>::compute_lanes(Batch<T>& batch) {
   const auto& kernels = lane_kernels<T>();
-  const auto kernel =
-      kernels.kernel[basis_.degree == 4][batch.kind.shape == Shape::trilinear][batch.kind.isotropic];
+  const auto kernel = kernels.kernel[basis_.degree == 4][batch.kind.shape == Shape::trilinear]
+                                    [static_cast<int>(batch.kind.rheology)];
   const auto w = static_cast<std::size_t>(lanes_), before = batch.first_block * each_ * w;
-  const LaneWork<T> work{u_.view().data, point_.view().data + before, batch.shape.view().data,
-                         batch.rock.view().data, force_.view().data + 3 * before};
+  const LaneWork<T> work{u_.view().data,         point_.view().data + before,     batch.shape.view().data,
+                         batch.rock.view().data, force_.view().data + 3 * before, batch.memory.view().data};
   constexpr std::size_t chunk = 8;  // blocks: a tenth of a millisecond of work
   for_each((batch.blocks + chunk - 1) / chunk, stream_.threads(), [&](std::size_t c) {
     kernel(lane_tables_, work, c * chunk, std::min((c + 1) * chunk, batch.blocks));
@@ -317,24 +344,27 @@ void FieldOf<T>::compute_plain(const Batch<T>& batch) {
 
 template <class T>
 template <int N>
-void FieldOf<T>::compute_groups(const Batch<T>& batch) {
-  const auto run = [&](auto trilinear, auto isotropic) {
+void FieldOf<T>::compute_groups(Batch<T>& batch) {
+  const auto run = [&](auto trilinear, auto rheology) {
     for_each_group(stream_, batch.kind.count,
-                   GroupForces<T, N, decltype(trilinear)::value, decltype(isotropic)::value>{
+                   GroupForces<T, N, decltype(trilinear)::value, decltype(rheology)::value>{
                        device_tables_, spread_.view().data, batch.kind.first, point_.view().data,
                        batch.shape.view().data, batch.rock.view().data, u_.view().data,
-                       reinterpret_cast<Vec4<T>*>(force_.view().data), fixed_});
+                       reinterpret_cast<Vec4<T>*>(force_.view().data), fixed_, batch.memory.view().data});
   };
-  const bool trilinear = batch.kind.shape == Shape::trilinear;
-  if (trilinear && batch.kind.isotropic) run(std::true_type{}, std::true_type{});
-  else if (trilinear) run(std::true_type{}, std::false_type{});
-  else if (batch.kind.isotropic) run(std::false_type{}, std::true_type{});
-  else run(std::false_type{}, std::false_type{});
+  const auto with_rheology = [&](auto trilinear) {
+    if (batch.kind.rheology == Rheology::isotropic) run(trilinear, RheologyConstant<Rheology::isotropic>{});
+    else if (batch.kind.rheology == Rheology::anisotropic)
+      run(trilinear, RheologyConstant<Rheology::anisotropic>{});
+    else run(trilinear, RheologyConstant<Rheology::attenuating>{});
+  };
+  if (batch.kind.shape == Shape::trilinear) with_rheology(std::true_type{});
+  else with_rheology(std::false_type{});
 }
 
 template <class T>
 void FieldOf<T>::compute(bool outer) {
-  for (const auto& batch : batches_) {
+  for (auto& batch : batches_) {
     if (batch.kind.outer != outer) continue;
     if (plain_) compute_plain(batch);
     else if (on_cpu()) compute_lanes(batch);
@@ -429,6 +459,28 @@ std::vector<double> FieldOf<T>::take_series() {
   return {rows.begin(), rows.end()};
 }
 
+/// use(batch, its memory's numbers, of which the n-th is number(n) in Field::State and lies at place(n)).
+template <class T>
+template <class Use>
+void FieldOf<T>::each_memory(const Use& use) {
+  const auto w = static_cast<std::size_t>(lanes_), m = static_cast<std::size_t>(memory_of_point);
+  for (auto& batch : batches_) {
+    if (batch.kind.rheology != Rheology::attenuating) continue;
+    std::vector<T> kept(batch.memory.size(), T(0));
+    // n counts the elements of full blocks, then points, then numbers; what fills up the last block repeats
+    // its last.
+    const auto number = [&](std::size_t n) {
+      return (batch.kind.first + std::min(n / (each_ * m), batch.kind.count - 1)) * each_ * m +
+             n % (each_ * m);
+    };
+    const auto place = [&](std::size_t n) {
+      const std::size_t e = n / (each_ * m), k = n / m % each_, at = n % m;
+      return on_cpu() ? ((e / w * each_ + k) * m + at) * w + e % w : (e * m + at) * each_ + k;
+    };
+    use(batch, kept, number, place);
+  }
+}
+
 template <class T>
 Field::State FieldOf<T>::state() {
   std::vector<Vec4<T>> values(part_.points);
@@ -439,6 +491,12 @@ Field::State FieldOf<T>::state() {
   };
   take(u_, state.displacement);
   take(w_, state.change);
+  each_memory([&](Batch<T>& batch, std::vector<T>& kept, const auto& number, const auto& place) {
+    state.memory.resize(part_.own() * memory_of_point, 0.0);
+    batch.memory.download(stream_, kept);
+    for (std::size_t n = 0; n < kept.size(); ++n)
+      state.memory[number(n)] = static_cast<double>(kept[place(n)]);
+  });
   return state;
 }
 
@@ -456,6 +514,11 @@ void FieldOf<T>::set_state(const State& state) {
   };
   put(state.displacement, u_);
   put(state.change, w_);
+  each_memory([&](Batch<T>& batch, std::vector<T>& kept, const auto& number, const auto& place) {
+    for (std::size_t n = 0; n < kept.size() && !state.memory.empty(); ++n)
+      kept[place(n)] = static_cast<T>(state.memory[number(n)]);
+    batch.memory.upload(stream_, kept);
+  });
 }
 
 /// Sum of the contributions, by a step from rest with Δt² / m = 1.

@@ -25,12 +25,14 @@ class Field {
   virtual std::vector<double> take_series() = 0;
 
   /// [points][3] of the part: u at the last instant, and w = Δt v half a step before it.
+  /// memory of attenuating rock: [elements of the part][points of an element][memory_of_point]; empty
+  /// without.
   struct State {
-    std::vector<double> displacement, change;
+    std::vector<double> displacement{}, change{}, memory{};
   };
   virtual State state() = 0;
   virtual void set_state(const State& state) = 0;
-  /// −K u at the present displacement, summed. [points][3]
+  /// −K u at the present displacement, summed. [points][3] The memory of attenuating rock goes on by a step.
   virtual std::vector<double> forces() = 0;
   virtual void wait() = 0;
   virtual const Part& part() const noexcept = 0;

@@ -55,6 +55,12 @@ class Rank {
     const auto& part = field_->part();
     const std::size_t each = problem.points_of_element();
     Field::State state{std::vector<double>(3 * part.points), std::vector<double>(3 * part.points)};
+    const std::size_t kept = each * memory_of_point;
+    for (const auto element : part.elements)
+      if (!before.memory.empty())
+        state.memory.insert(state.memory.end(),
+                            before.memory.begin() + static_cast<std::ptrdiff_t>(element * kept),
+                            before.memory.begin() + static_cast<std::ptrdiff_t>((element + 1) * kept));
     for (std::size_t e = 0; e < part.elements.size(); ++e)
       for (std::size_t k = 0; k < 3 * each; ++k) {
         const std::size_t from = part.elements[e] * 3 * each + k,
@@ -95,31 +101,38 @@ class Rank {
     const auto& part = field_->part();
     const std::size_t each = problem_.points_of_element();
     const auto state = field_->state();
-    std::vector<double> mine;
+    std::vector<double> at_points[2];
     for (std::size_t n = 0; n < part.point.size(); ++n)
-      for (const auto* values : {&state.displacement, &state.change})
-        for (std::size_t c = 0; c < 3; ++c) mine.push_back((*values)[3 * part.point[n] + c]);
-    const auto elements = comm_.gather(std::as_bytes(std::span(part.elements)), 0);
-    const auto all = comm_.gather(std::as_bytes(std::span(mine)), 0);
-    if (comm_.rank() != 0) return;
-    out.displacement.resize(problem_.mesh.size() * each * 3);
-    out.change.resize(out.displacement.size());
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      std::vector<std::uint32_t> which(elements[rank].size() / sizeof(std::uint32_t));
-      std::vector<double> values(all[rank].size() / sizeof(double));
-      if (which.empty()) continue;
-      std::memcpy(which.data(), elements[rank].data(), elements[rank].size());
-      std::memcpy(values.data(), all[rank].data(), all[rank].size());
-      for (std::size_t e = 0; e < which.size(); ++e)
-        for (std::size_t k = 0; k < 3 * each; ++k) {
-          const std::size_t from = (e * each + k / 3) * 6 + k % 3, to = which[e] * 3 * each + k;
-          out.displacement[to] = values[from];
-          out.change[to] = values[from + 3];
-        }
+      for (std::size_t c = 0; c < 3; ++c) {
+        at_points[0].push_back(state.displacement[3 * part.point[n] + c]);
+        at_points[1].push_back(state.change[3 * part.point[n] + c]);
+      }
+    collect(at_points[0], 3 * each, out.displacement);
+    collect(at_points[1], 3 * each, out.change);
+    const auto& rocks = problem_.mesh.media;
+    if (std::any_of(rocks.begin(), rocks.end(), [](const Medium& rock) { return rock.loses_energy(); })) {
+      auto memory = state.memory;
+      memory.resize(part.own() * memory_of_point);
+      collect(memory, each * memory_of_point, out.memory);
     }
   }
 
  private:
+  /// `each` numbers of every element, from all ranks to rank 0.
+  void collect(const std::vector<double>& mine, std::size_t each, std::vector<double>& out) {
+    const auto elements = comm_.gather(std::as_bytes(std::span(field_->part().elements)), 0);
+    const auto all = comm_.gather(std::as_bytes(std::span(mine)), 0);
+    if (comm_.rank() != 0) return;
+    out.resize(problem_.mesh.size() * each);
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      for (std::size_t e = 0; e < elements[rank].size() / sizeof(std::uint32_t); ++e) {
+        std::uint32_t element = 0;
+        std::memcpy(&element, elements[rank].data() + e * sizeof element, sizeof element);
+        std::memcpy(out.data() + element * each, all[rank].data() + e * each * sizeof(double),
+                    each * sizeof(double));
+      }
+  }
+
   const Problem& problem_;
   Comm& comm_;
   std::vector<double> courses_;
@@ -171,7 +184,8 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
       call(comm, "elastic");
       Packet packet;
       problem.put_into(packet);
-      packet.put(out.first_step), packet.put(out.displacement), packet.put(out.change);
+      packet.put(out.first_step), packet.put(out.displacement), packet.put(out.change),
+          packet.put(out.memory);
       packet.put(device.kind);
       packet.put(runtime.threads);
       packet.put(what);
@@ -227,6 +241,7 @@ void serve(Comm& comm) {
   before.first_step = packet.get<std::size_t>();
   before.displacement = packet.get_vector<double>();
   before.change = packet.get_vector<double>();
+  before.memory = packet.get_vector<double>();
   const auto kind = packet.get<Device::Kind>();
   const auto threads = packet.get<int>();
   const auto what = packet.get<Keep>();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <string>
 
 namespace terrane::elastic {
@@ -16,8 +17,11 @@ using Stiffness = std::array<std::array<double, 6>, 6>;  ///< symmetric, Pa
 struct Medium {
   double density = 0;  ///< kg/m³
   Stiffness stiffness{};
-  bool isotropic = true;  ///< then stiffness follows from lambda() and mu()
-  std::string name;       ///< for messages; may be empty
+  bool isotropic = true;                                   ///< then stiffness follows from lambda() and mu()
+  double quality_kappa = INFINITY, quality_mu = INFINITY;  ///< Q of the moduli; not of 21 constants
+  /// What each mechanism of attenuation.hpp takes from κ and μ, Pa; then stiffness is the unrelaxed one.
+  std::array<double, 3> taken_kappa{}, taken_mu{};
+  std::string name;  ///< for messages; may be empty
 
   /// m/s, kg/m³
   static Medium from_speeds(double velocity_p, double velocity_s, double density);
@@ -25,6 +29,7 @@ struct Medium {
 
   double lambda() const noexcept { return stiffness[0][1]; }
   double mu() const noexcept { return stiffness[3][3]; }
+  bool loses_energy() const noexcept { return taken_kappa[1] > 0 || taken_mu[1] > 0; }
   /// Speeds of the three plane waves that travel along a unit vector, fastest first: roots of Christoffel's
   /// equation det(C_ijkl n_j n_l − ρ v² δ_ik) = 0, m/s.
   std::array<double, 3> speeds(const std::array<double, 3>& direction) const;
@@ -35,7 +40,8 @@ struct Medium {
   void check(const std::string& where) const;
 
   friend bool operator==(const Medium& a, const Medium& b) {
-    return a.density == b.density && a.stiffness == b.stiffness;
+    return a.density == b.density && a.stiffness == b.stiffness && a.quality_kappa == b.quality_kappa &&
+           a.quality_mu == b.quality_mu;
   }
 };
 

@@ -15,6 +15,12 @@ namespace {
 
 constexpr std::uint32_t none = UINT32_MAX;
 
+Rheology rheology_of(const Medium& rock) {
+  return rock.loses_energy() ? Rheology::attenuating
+         : rock.isotropic    ? Rheology::isotropic
+                             : Rheology::anisotropic;
+}
+
 /// Builds a Part. `near` are the elements that share a corner with an own one, and these, ascending.
 class Builder {
  public:
@@ -98,11 +104,11 @@ void Builder::order_elements(std::size_t near_points) {
     const auto shape = problem_.mesh.element(near_[e]);
     for (std::size_t d = 0; d < 3; ++d) centre[d].push_back(shape.monomial[0][d]);
   }
-  using Kind = std::tuple<bool, Shape, bool>;
+  using Kind = std::tuple<bool, Shape, Rheology>;
   const auto kind_of = [&](std::size_t e) {
     bool outer = false;
     for (std::size_t n = 0; n < each_ && !outer; ++n) outer = foreign[point_of(e, n)];
-    return Kind{!outer, shape_of(problem_.mesh.element(near_[e])), !problem_.mesh.rock(near_[e]).isotropic};
+    return Kind{!outer, shape_of(problem_.mesh.element(near_[e])), rheology_of(problem_.mesh.rock(near_[e]))};
   };
   std::vector<std::pair<Kind, std::size_t>> order;
   for (const auto n : compact_order(centre[0], centre[1], centre[2], 64))
@@ -113,7 +119,7 @@ void Builder::order_elements(std::size_t near_points) {
   for (std::size_t n = 0; n < order.size(); ++n) {
     const auto& [kind, e] = order[n];
     if (n == 0 || kind != order[n - 1].first)
-      part.segments.push_back({std::get<1>(kind), !std::get<2>(kind), !std::get<0>(kind), n, 0});
+      part.segments.push_back({std::get<1>(kind), std::get<2>(kind), !std::get<0>(kind), n, 0});
     ++part.segments.back().count;
     place_[e] = n;
     part.elements.push_back(near_[e]);

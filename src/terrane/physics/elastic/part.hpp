@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "terrane/physics/elastic/kernels/numbers.hpp"
 #include "terrane/physics/elastic/problem.hpp"
 
 namespace terrane::elastic {
@@ -16,7 +17,7 @@ namespace terrane::elastic {
 /// Elements of one kind, one after the other in Part::elements.
 struct Segment {
   Shape shape;
-  bool isotropic;
+  Rheology rheology;
   bool outer;  ///< shares points with other ranks: computed first
   std::size_t first, count;
 };

@@ -10,6 +10,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/elastic/attenuation.hpp"
 #include "terrane/physics/elastic/plain.hpp"
 
 namespace terrane::elastic {
@@ -212,6 +213,12 @@ void Problem::settle() {
                     "slower source.",
                     resolved_frequency));
 
+  if (relaxation_middle == 0) relaxation_middle = middle_below(highest_frequency > 0 ? highest_frequency : 1);
+  for (std::size_t n = 0; n < mesh.media.size(); ++n)
+    if (auto& rock = mesh.media[n]; !rock.loses_energy())
+      rock = unrelaxed(rock, relaxation_middle, reference_frequency,
+                       rock.name.empty() ? fmt::format("elastic: rock {}", n) : rock.name);
+
   const auto worst = stiffest_element(mesh, basis);
   stiffest = worst.element;
   stable_step = 2 / std::sqrt(worst.eigenvalue);
@@ -232,9 +239,10 @@ void Problem::put_into(Packet& packet) const {
   packet.put(mesh.media.size());
   for (const auto& rock : mesh.media) {
     packet.put(rock.density), packet.put(rock.stiffness), packet.put(rock.isotropic);
+    packet.put(rock.taken_kappa), packet.put(rock.taken_mu);
   }
   packet.put(degree), packet.put(precision), packet.put(sums), packet.put(remove_dispersion);
-  packet.put(std::array{begin, end, step});
+  packet.put(std::array{begin, end, step, relaxation_middle});
   packet.put(sources.size());
   for (const auto& s : sources) {
     packet.put(s.at), packet.put(s.is_moment), packet.put(s.strength);
@@ -256,12 +264,15 @@ Problem Problem::from(Packet& packet) {
     rock.density = packet.get<double>();
     rock.stiffness = packet.get<Stiffness>();
     rock.isotropic = packet.get<bool>();
+    rock.taken_kappa = packet.get<std::array<double, 3>>();
+    rock.taken_mu = packet.get<std::array<double, 3>>();
   }
   p.degree = packet.get<int>();
   p.precision = packet.get<Precision>();
   p.sums = packet.get<Sums>();
   p.remove_dispersion = packet.get<bool>();
-  const auto times = packet.get<std::array<double, 3>>();
+  const auto times = packet.get<std::array<double, 4>>();
+  p.relaxation_middle = times[3];
   p.begin = times[0], p.end = times[1], p.step = times[2];
   p.sources.resize(packet.get<std::size_t>());
   for (auto& s : p.sources) {

@@ -53,7 +53,9 @@ struct Problem {
   bool begin_given = false;  ///< false: settle() lets it begin with the first source, and no later than 0
   double end = 0;            ///< s
   double step = 0;           ///< s; 0: 0.97 of the longest stable one
-  bool remove_dispersion = true;  ///< the error of time steps, from sources and seismograms
+  double reference_frequency = 1;  ///< of the speeds of rock that has a Q, Hz
+  double relaxation_middle = 0;    ///< of the band in which Q is constant, Hz; 0: it ends with the sources
+  bool remove_dispersion = true;   ///< the error of time steps, from sources and seismograms
   std::vector<Source> sources;
   std::vector<Vector> receivers;
 

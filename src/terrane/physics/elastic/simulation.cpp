@@ -13,6 +13,9 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/elastic/attenuation.hpp"
+#include "terrane/physics/elastic/kernels/numbers.hpp"
+#include "terrane/physics/elastic/specfem.hpp"
 #include "terrane/simulation/provenance.hpp"
 
 namespace terrane::elastic {
@@ -37,11 +40,16 @@ constexpr Key simulation_keys[] = {
      "Elevation grid of the ground: columns of cells are stretched from the bottom, which stays, up to it."},
     {"time_dispersion", "text", "\"removed\"",
      "The error of time steps: removed from the seismograms, or kept."},
+    {"reference_frequency", "frequency", "1",
+     "At which rock with a Q (quality_p, quality_s) has its speeds."},
+    {"stations", "path", "none",
+     "Receivers from a STATIONS file of SPECFEM3D, beside those of [survey], which may then be left out."},
     {"quantity", "text", "\"displacement\"", "What receivers record: displacement or velocity.",
      "\"velocity\""},
 };
 constexpr Key source_keys[] = {
-    {"at", "list of 3 lengths", "", "Easting, northing, up.", "[1000, 1000, -500]"},
+    {"file", "path", "none", "CMTSOLUTION or FORCESOLUTION of SPECFEM3D, in place of all other keys."},
+    {"at", "list of 3 lengths", "none", "Easting, northing, up.", "[1000, 1000, -500]"},
     {"force", "list of 3 numbers", "none", "East, north, up, N.", "[0, 0, 1e9]"},
     {"moment", "list of 6 numbers", "none",
      "Moment tensor in place of a force: ee, nn, uu, nu, eu, en in N m."},
@@ -60,6 +68,8 @@ constexpr Section all_sections[] = {
 
 Source read_source(const Config& table) {
   Source source;
+  if (!table.has("at"))
+    throw table.wrong("at", "missing", "Easting, northing, up of the source; or file = \"CMTSOLUTION\".");
   const auto at = table.numbers("at", terrane::Quantity::length, 3);
   std::copy(at.begin(), at.end(), source.at.begin());
   source.is_moment = table.has("moment");
@@ -105,6 +115,47 @@ std::function<double(double, double)> read_surface(const Config& table, const Me
   };
 }
 
+/// Places of SPECFEM3D's files: by the projection of the mesh where there is one, and down from the surface.
+struct Ground {
+  std::optional<Projection> projection;
+  std::function<double(double, double)> surface;
+  double top;
+
+  Vector below(double longitude, double latitude, double depth) const {
+    double easting = longitude, northing = latitude;
+    if (projection) projection->forward({&longitude, 1}, {&latitude, 1}, {&easting, 1}, {&northing, 1});
+    return {easting, northing, (surface ? surface(easting, northing) : top) - depth};
+  }
+};
+
+void read_sources(const Config& job, const Ground& ground, std::vector<Source>& sources) {
+  for (const auto& given : job.tables("source")) {
+    const auto table = given.describe({source_keys});
+    if (!table.has("file")) {
+      sources.push_back(read_source(table));
+      continue;
+    }
+    for (auto& s : read_solution(table.input_file("file"))) {
+      s.source.at = ground.below(s.longitude, s.latitude, s.depth);
+      sources.push_back(std::move(s.source));
+    }
+  }
+}
+
+/// Of the job's survey, and then of its STATIONS file.
+void add_receivers(const Config& table, const Survey& survey, const Ground& ground,
+                   std::vector<Vector>& receivers, std::vector<std::string>& names) {
+  for (std::size_t n = 0; n < survey.size(); ++n) {
+    receivers.push_back({survey.easting[n], survey.northing[n], survey.up[n]});
+    names.push_back(fmt::format("{}", n + 1));
+  }
+  if (!table.has("stations")) return;
+  for (const auto& s : read_stations(table.input_file("stations"))) {
+    receivers.push_back(ground.below(s.longitude, s.latitude, s.burial));
+    names.push_back(s.network + "." + s.name);
+  }
+}
+
 std::string device_text(const Runtime& runtime) {
   const auto device = resolve(runtime.device);
   const auto each = device.kind == Device::Kind::cuda
@@ -120,18 +171,29 @@ std::span<const Section> sections() { return all_sections; }
 
 Rocks rocks_of(const EarthModel& model, const std::string& where) {
   const auto vp = model.dense("velocity_p"), vs = model.dense("velocity_s"), density = model.dense("density");
+  const auto optional = [&](const char* name) {
+    return model.has(name) ? model.dense(name) : std::vector<double>(vp.size(), NAN);
+  };
+  const auto q_p = optional("quality_p"), q_s = optional("quality_s"), q_kappa = optional("quality_kappa"),
+             q_mu = optional("quality_mu");
+  const auto or_infinite = [](double q) { return std::isfinite(q) && q > 0 ? q : INFINITY; };
   Rocks rocks;
-  std::map<std::array<double, 3>, std::uint32_t> known;
+  std::map<std::array<double, 5>, std::uint32_t> known;
   for (std::size_t cell = 0; cell < vp.size(); ++cell) {
     if (!std::isfinite(vp[cell]) || !std::isfinite(vs[cell]) || !(density[cell] > 0))
       throw InputError(
           where, fmt::format("cell {} has no velocity_p, velocity_s or density", cell),
           "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
-    const auto [at, is_new] =
-        known.insert({{vp[cell], vs[cell], density[cell]}, static_cast<std::uint32_t>(known.size())});
+    const double mu = or_infinite(std::isfinite(q_mu[cell]) ? q_mu[cell] : q_s[cell]),
+                 kappa = std::isfinite(q_kappa[cell]) || !std::isfinite(q_p[cell])
+                             ? or_infinite(q_kappa[cell])
+                             : quality_kappa(q_p[cell], mu, vp[cell], vs[cell]);
+    const auto [at, is_new] = known.insert(
+        {{vp[cell], vs[cell], density[cell], kappa, mu}, static_cast<std::uint32_t>(known.size())});
     if (is_new) {
-      rocks.media.push_back(Medium::from_speeds(vp[cell], vs[cell], density[cell]));
-      rocks.media.back().name = fmt::format("{}: cell {}", where, cell);
+      auto& rock = rocks.media.emplace_back(Medium::from_speeds(vp[cell], vs[cell], density[cell]));
+      rock.name = fmt::format("{}: cell {}", where, cell);
+      rock.quality_kappa = kappa, rock.quality_mu = mu;
     }
     rocks.medium.push_back(at->second);
   }
@@ -140,6 +202,7 @@ Rocks rocks_of(const EarthModel& model, const std::string& where) {
 
 Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, std::string job)
     : problem_(std::move(problem)), cells_(std::move(cells)), quantity_(quantity), job_(std::move(job)) {
+  for (std::size_t n = 0; n < problem_.receivers.size(); ++n) names_.push_back(fmt::format("{}", n + 1));
   problem_.settle();
   if (problem_.points_per_wavelength < 4.5)
     warnings_.push_back(
@@ -159,7 +222,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
   table.text("physics");
-  auto stations = build_survey(job, memory);
+  Stations stations;
+  if (job.has("survey") || !table.has("stations")) stations = build_survey(job, memory);
+  else if (const auto definition = projection_definition(job); definition && *definition != "utm")
+    stations.projection = Projection(*definition);
   auto earth = build_earth(job, stations.projection, memory);
   const auto* const cells = std::get_if<MeshCells>(&earth.model.geometry);
   if (!cells)
@@ -171,6 +237,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.precision = single ? Precision::single_precision : Precision::double_precision;
   p.sums = table.choice("sums", {"fixed", "fast"}) == "fixed" ? Sums::fixed : Sums::fast;
   p.remove_dispersion = table.choice("time_dispersion", {"removed", "kept"}) == "removed";
+  p.reference_frequency = table.positive("reference_frequency", terrane::Quantity::frequency);
   p.end = table.number("end", terrane::Quantity::time);
   if (const auto begin = table.optional_number("begin", terrane::Quantity::time))
     p.begin = *begin, p.begin_given = true;
@@ -182,14 +249,15 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   memory.require("run", fmt::format("{} elements", size),
                  static_cast<double>(size * p.points_of_element()) * (single ? 64 : 90));
   auto rocks = rocks_of(earth.model, job.table("model").where());
-  p.mesh = bricks(cells->mesh, std::move(rocks.media), std::move(rocks.medium), read_sides(table),
-                  read_surface(table, memory));
-  for (const auto& source : job.tables("source"))
-    p.sources.push_back(read_source(source.describe({source_keys})));
-  const auto& s = stations.survey;
-  for (std::size_t n = 0; n < s.size(); ++n) p.receivers.push_back({s.easting[n], s.northing[n], s.up[n]});
+  const auto surface = read_surface(table, memory);
+  p.mesh = bricks(cells->mesh, std::move(rocks.media), std::move(rocks.medium), read_sides(table), surface);
+  const Ground ground{stations.projection, surface, cells->mesh.up().back()};
+  read_sources(job, ground, p.sources);
+  std::vector<std::string> names;
+  add_receivers(table, stations.survey, ground, p.receivers, names);
   try {
     auto made = std::make_unique<Simulation>(std::move(p), cells->mesh, quantity, job.source());
+    made->names_ = std::move(names);
     made->notes_ = std::move(earth.notes);
     made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
     return made;
@@ -208,8 +276,11 @@ double Simulation::memory_needed() const {
   const double number = problem_.precision == Precision::single_precision ? 4 : 8;
   const double own = std::pow(problem_.degree, 3);  // points per element
   const double run = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
+  const bool loses = std::any_of(problem_.mesh.media.begin(), problem_.mesh.media.end(),
+                                 [](const Medium& rock) { return rock.loses_energy(); });
+  const double memory = loses ? each * memory_of_point * number : 0;
   const double set_up = each * (4 + 4 + 16 + 8 + 8) + own * 24 + 400;
-  return elements * (run + set_up) +
+  return elements * (run + memory + set_up) +
          8.0 * static_cast<double>(problem_.steps() *
                                    (6 * problem_.receivers.size() + 2 * problem_.sources.size()));
 }
@@ -297,6 +368,7 @@ Dataset Simulation::dataset(std::vector<double> traces) const {
                        std::vector<std::string>{"east", "north", "up"},
                        {}},
                       {"time", "s", "time", {"time"}, times(problem_, quantity_), {}},
+                      {"receiver", "", "name of the receiver", {"receiver"}, names_, {}},
                       {"receiver_easting", "m", "easting of the receiver", {"receiver"}, at[0], {}},
                       {"receiver_northing", "m", "northing of the receiver", {"receiver"}, at[1], {}},
                       {"receiver_up", "m", "height of the receiver", {"receiver"}, at[2], {}}};

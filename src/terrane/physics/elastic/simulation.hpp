@@ -48,6 +48,7 @@ class Simulation final : public terrane::Simulation {
   TensorMesh cells_;
   Quantity quantity_;
   std::string job_;
+  std::vector<std::string> names_;  // of receivers
   std::vector<std::string> notes_, warnings_;
 };
 

@@ -34,6 +34,32 @@ TERRANE_FN void anisotropic_stress(const V (&g)[3][3], const V& scale, const Con
   }
 }
 
+/// Takes from an isotropic stress what mechanisms have relaxed, and steps their memory (attenuation.hpp).
+/// taken: of κ, then of μ, per mechanism, and `scale` for both. memory(l, n): the n-th number of mechanism l:
+/// strain xx, yy without trace/3, yz, xz, xy (doubled), trace; in the unit of g. a, b, c: of the recursion.
+template <int count, class V, class T, class Taken, class Memory>
+TERRANE_FN void relax(const V (&g)[3][3], const V& scale, const Taken& taken, const T* a, const T* b,
+                      const T* c, const Memory& memory, V (&stress)[6]) {
+  const V trace = g[0][0] + g[1][1] + g[2][2], third = trace * T(1.0 / 3);
+  const V strain[6] = {g[0][0] - third,   g[1][1] - third,   g[1][2] + g[2][1],
+                       g[0][2] + g[2][0], g[0][1] + g[1][0], trace};
+  for (int l = 0; l < count; ++l) {
+    V zeta[6];
+    for (int n = 0; n < 6; ++n) {
+      auto& eta = memory(l, n);
+      zeta[n] = eta + c[l] * strain[n];
+      eta = a[l] * zeta[n] + b[l] * strain[n];
+    }
+    const V mu = taken(count + l) * scale, twice = mu + mu, even = taken(l) * scale * zeta[5];
+    stress[0] -= twice * zeta[0] + even;
+    stress[1] -= twice * zeta[1] + even;
+    stress[2] -= even - twice * (zeta[0] + zeta[1]);
+    stress[3] -= mu * zeta[2];
+    stress[4] -= mu * zeta[3];
+    stress[5] -= mu * zeta[4];
+  }
+}
+
 /// F_c = Σ_d σ_cd a_d: the flux of momentum through a face with normal a.
 template <class V>
 TERRANE_FN void flux(const V (&stress)[6], const V& a0, const V& a1, const V& a2, V& f0, V& f1, V& f2) {

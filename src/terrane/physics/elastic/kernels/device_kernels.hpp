@@ -34,10 +34,11 @@ struct DeviceTables {
   int points;
   T x[most_points], w[most_points];
   T d[most_points][most_points];  ///< D_il
+  Recursion<T> recursion;
 };
 
 /// N: points in each direction, 0 where only the tables know.
-template <class T, int N, bool trilinear, bool isotropic>
+template <class T, int N, bool trilinear, Rheology rheology>
 struct GroupForces {
   static constexpr int most = N ? N : most_points,
                        columns = (most * most + group_threads - 1) / group_threads;
@@ -51,6 +52,7 @@ struct GroupForces {
   const Vec4<T>* displacement;
   Vec4<T>* force;  // fixed: [element][points of an element]; else [points]
   bool fixed;
+  T* memory;  // of attenuating rock: [element][memory_of_point][points of an element], from group 0 on
 
   struct Shared {
     Vec4<T> u[most * most * most], x[most * most], y[most * most];
@@ -134,7 +136,7 @@ struct GroupForces {
   /// the column.
   TERRANE_FN void load(Shared& shared, Thread& mine, std::size_t group, std::size_t step, int thread) const {
     const int p = size(), p2 = p * p, k = static_cast<int>(step);
-    const T* const r = rock + group * rock_numbers(isotropic);
+    const T* const r = rock + group * rock_numbers(rheology);
     each_column(mine, thread, [&](Column& column, int q, int i, int j) {
       T du[3][3] = {};  // [component][ξ, η, ζ]
       TERRANE_UNROLL
@@ -155,10 +157,20 @@ struct GroupForces {
       for (int c = 0; c < 3; ++c)
         for (int d = 0; d < 3; ++d)
           gradient[c][d] = du[c][0] * a[d] + du[c][1] * a[3 + d] + du[c][2] * a[6 + d];
-      if constexpr (isotropic) isotropic_stress(gradient, r[0] * factor, r[1] * factor, stress);
-      else
+      if constexpr (rheology == Rheology::anisotropic)
         anisotropic_stress(
             gradient, factor, [&](int m) { return r[m]; }, stress);
+      else isotropic_stress(gradient, r[0] * factor, r[1] * factor, stress);
+      if constexpr (rheology == Rheology::attenuating) {
+        const auto each = static_cast<std::size_t>(p2 * p);
+        T* const mine_in_memory =
+            memory + group * memory_of_point * each + static_cast<std::size_t>(k * p2 + q);
+        const auto& f = tables.recursion;
+        relax<relaxations>(
+            gradient, factor, [&](int m) { return r[2 + m]; }, f.a, f.b, f.c,
+            [&](int l, int m) -> T& { return mine_in_memory[static_cast<std::size_t>(6 * l + m) * each]; },
+            stress);
+      }
       Vec4<T> fx{}, fy{}, fz{};
       flux(stress, a[0], a[1], a[2], fx.x, fx.y, fx.z);
       flux(stress, a[3], a[4], a[5], fy.x, fy.y, fy.z);

@@ -119,7 +119,7 @@ struct ShapeOfLanes<T, true> {
   }
 };
 
-template <class T, int N, bool trilinear, bool isotropic>
+template <class T, int N, bool trilinear, Rheology rheology>
 void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size_t first, std::size_t last) {
   using V = Lanes<T>;
   constexpr int W = lanes_of<T>, most = N ? N : most_points;
@@ -133,7 +133,7 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
     const std::uint32_t* const point = work.point + block * static_cast<std::size_t>(p3 * W);
     for (int n = 0; n < p3; ++n) gather(work.displacement, point + n * W, u[0][n], u[1][n], u[2][n]);
     const V* const rock =
-        reinterpret_cast<const V*>(work.rock) + block * static_cast<std::size_t>(rock_numbers(isotropic));
+        reinterpret_cast<const V*>(work.rock) + block * static_cast<std::size_t>(rock_numbers(rheology));
     ShapeOfLanes<T, trilinear> shape(reinterpret_cast<const V*>(work.shape) +
                                      block * static_cast<std::size_t>(shape_numbers(trilinear)));
     for (int c = 0; c < 3; ++c)
@@ -156,12 +156,21 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
           for (int c = 0; c < 3; ++c)
             for (int d = 0; d < 3; ++d)
               gradient[c][d] = x[c][q] * a[d] + y[c][q] * a[3 + d] + z[c][n] * a[6 + d];
-          if constexpr (isotropic) {
-            const V lambda = rock[0] * shape.factor, mu = rock[1] * shape.factor;
-            isotropic_stress(gradient, lambda, mu, stress);
-          } else {
+          if constexpr (rheology == Rheology::anisotropic) {
             anisotropic_stress(
                 gradient, shape.factor, [&](int m) { return rock[m]; }, stress);
+          } else {
+            const V lambda = rock[0] * shape.factor, mu = rock[1] * shape.factor;
+            isotropic_stress(gradient, lambda, mu, stress);
+          }
+          if constexpr (rheology == Rheology::attenuating) {
+            V* const memory =
+                reinterpret_cast<V*>(work.memory) +
+                (block * static_cast<std::size_t>(p3) + static_cast<std::size_t>(n)) * memory_of_point;
+            const auto& r = tables.recursion;
+            relax<relaxations>(
+                gradient, shape.factor, [&](int m) { return rock[2 + m]; }, r.a, r.b, r.c,
+                [&](int l, int m) -> V& { return memory[6 * l + m]; }, stress);
           }
           flux(stress, a[0], a[1], a[2], x[0][q], x[1][q], x[2][q]);
           flux(stress, a[3], a[4], a[5], y[0][q], y[1][q], y[2][q]);
@@ -192,11 +201,20 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
   }
 }
 
+template <class T, int N, bool trilinear>
+inline constexpr LaneKernel<T> of_rheology[3]{lane_forces<T, N, trilinear, Rheology::isotropic>,
+                                              lane_forces<T, N, trilinear, Rheology::anisotropic>,
+                                              lane_forces<T, N, trilinear, Rheology::attenuating>};
+template <class T, int N, bool trilinear>
+void take(LaneKernels<T>& all, int degree_is_4) {
+  for (int r = 0; r < 3; ++r) all.kernel[degree_is_4][trilinear][r] = of_rheology<T, N, trilinear>[r];
+}
 template <class T>
-inline const LaneKernels<T> lane_kernels{lanes_of<T>,
-                                         {{{lane_forces<T, 0, false, false>, lane_forces<T, 0, false, true>},
-                                           {lane_forces<T, 0, true, false>, lane_forces<T, 0, true, true>}},
-                                          {{lane_forces<T, 5, false, false>, lane_forces<T, 5, false, true>},
-                                           {lane_forces<T, 5, true, false>, lane_forces<T, 5, true, true>}}}};
+inline const LaneKernels<T> lane_kernels = [] {
+  LaneKernels<T> all{lanes_of<T>, {}};
+  take<T, 0, false>(all, 0), take<T, 0, true>(all, 0);
+  take<T, 5, false>(all, 1), take<T, 5, true>(all, 1);
+  return all;
+}();
 
 }  // namespace terrane::elastic::TERRANE_SIMD_TARGET

@@ -29,6 +29,7 @@ struct LaneTables {
   int points;
   T x[most_points], w[most_points];
   EvenOdd<T> derivative, transposed;  ///< D_il; w_l D_li
+  Recursion<T> recursion;
 };
 
 /// Blocks of lanes() elements of one kind. What belongs to a block lies together: [block][…][lane].
@@ -39,6 +40,7 @@ struct LaneWork {
   const T* shape;               ///< [block][numbers of the shape][lane]
   const T* rock;                ///< [block][numbers of the rock][lane]
   T* force;                     ///< [block][points of an element][3][lane]
+  T* memory;                    ///< of attenuating rock: [block][points of an element][memory_of_point][lane]
 };
 
 template <class T>
@@ -49,7 +51,7 @@ using LaneKernel = void (*)(const LaneTables<T>&, const LaneWork<T>&, std::size_
 template <class T>
 struct LaneKernels {
   int lanes;
-  LaneKernel<T> kernel[2][2][2];  ///< [degree is 4][shape is trilinear][rock is isotropic]
+  LaneKernel<T> kernel[2][2][3];  ///< [degree is 4][shape is trilinear][rheology]
 };
 template <class T>
 LaneTables<T> lane_tables(const Basis& basis);

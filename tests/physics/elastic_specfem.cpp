@@ -1,0 +1,170 @@
+// Files of SPECFEM3D.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/files.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/physics/elastic/simulation.hpp"
+#include "terrane/physics/elastic/specfem.hpp"
+
+namespace terrane::elastic {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing_support::message;
+using testing_support::TemporaryFolder;
+
+constexpr const char* cmt = R"( PDE  1999 01 01 00 00 00.00  67000 67000 -25000 4.2 4.2 homog_test
+event name:       hom_explosion
+time shift:       2.0000
+half duration:    5.0
+latitude:        67000.0
+longitude:       67100.0
+depth:          30.0
+Mrr:       1.000000e+23
+Mtt:       2.000000e+23
+Mpp:       3.000000e+23
+Mrt:       4.000000d+23
+Mrp:       5.000000e+23
+Mtp:       6.000000e+23
+)";
+
+TEST(SpecfemFiles, ACmtsolutionIsAMomentTensorWithItsAxesTurned) {
+  const TemporaryFolder folder;
+  auto second = std::string(cmt);
+  second.replace(second.find("2.0000"), 6, "3.5000");
+  const auto sources = read_solution(folder.put("CMTSOLUTION", cmt + second));
+  ASSERT_EQ(sources.size(), 2u);
+  const auto& s = sources[0];
+  EXPECT_TRUE(s.source.is_moment);
+  EXPECT_EQ(s.latitude, 67000);
+  EXPECT_EQ(s.longitude, 67100);
+  EXPECT_EQ(s.depth, 30000);
+  const double expected[6] = {3e16, 2e16, 1e16, -4e16, 5e16, -6e16};  // xx yy zz yz xz xy, N m
+  for (std::size_t n = 0; n < 6; ++n) EXPECT_NEAR(s.source.strength[n], expected[n], 10);
+  EXPECT_EQ(s.source.course.pulse, Pulse::step);
+  EXPECT_NEAR(s.source.course.width, 5 / 1.628, 1e-12);
+  EXPECT_EQ(s.source.course.delay, 0);  // the smallest shift counts as none
+  EXPECT_EQ(sources[1].source.course.delay, 1.5);
+}
+
+constexpr const char* force = R"(FORCE  001
+time shift:     0.0
+hdurorf0:       2.5
+latorUTM:       67000.0
+longorUTM:      67000.0
+depth:          0.5
+source time function:            1
+factor force source:             1.d15
+component dir vect source E:     3.d0
+component dir vect source N:     0.d0
+component dir vect source Z_UP:  -4.d0
+)";
+
+TEST(SpecfemFiles, AForcesolutionIsAForceWhoseDirectionMayHaveAnyLength) {
+  const TemporaryFolder folder;
+  const auto s = read_solution(folder.put("FORCESOLUTION", force)).at(0);
+  EXPECT_FALSE(s.source.is_moment);
+  EXPECT_NEAR(s.source.strength[0], 0.6e15, 1);
+  EXPECT_NEAR(s.source.strength[2], -0.8e15, 1);
+  EXPECT_EQ(s.source.course.pulse, Pulse::ricker);
+  EXPECT_EQ(s.source.course.width, 2.5);
+  auto older = std::string(force);
+  older.erase(older.find("source time"), older.find("factor") - older.find("source time"));
+  older.replace(older.find("hdurorf0"), 8, "f0");
+  EXPECT_EQ(read_solution(folder.put("OLDER", older)).at(0).source.course.pulse, Pulse::ricker);
+}
+
+TEST(SpecfemFiles, StationsHaveANameANetworkAndFourNumbers) {
+  const TemporaryFolder folder;
+  const auto stations = read_stations(folder.put(
+      "STATIONS", "X20 DB 67000.00 22732.14 0.0 -10\n\n# a comment\nX30 DB 6.7d4 34696.43 5 0.0\n"));
+  ASSERT_EQ(stations.size(), 2u);
+  EXPECT_EQ(stations[0].name, "X20");
+  EXPECT_EQ(stations[0].network, "DB");
+  EXPECT_EQ(stations[0].longitude, 22732.14);
+  EXPECT_EQ(stations[0].burial, -10);
+  EXPECT_EQ(stations[1].latitude, 67000);
+}
+
+TEST(SpecfemFiles, ThatAreBrokenAreRefusedWithTheirLine) {
+  const TemporaryFolder folder;
+  const auto broken = [&](std::string text, const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+    return message([&] { read_solution(folder.put("BROKEN", text)); });
+  };
+  EXPECT_THAT(broken(cmt, "Mrr:", "Mxx:"), AllOf(HasSubstr(":2"), HasSubstr("mrr")));
+  EXPECT_THAT(broken(cmt, "30.0", "deep"), AllOf(HasSubstr(":7: depth"), HasSubstr("no number")));
+  EXPECT_THAT(broken(cmt, "half duration:    5.0", "half duration:    0.0"),
+              HasSubstr("half duration of zero"));
+  EXPECT_THAT(broken(cmt, "event name", "event"), HasSubstr("no sources"));
+  EXPECT_THAT(broken(force, "function:            1", "function:            5"),
+              AllOf(HasSubstr(":7"), HasSubstr("not offered")));
+  EXPECT_THAT(broken(force, "hdurorf0:       2.5", "hdurorf0:       0"), HasSubstr("peak frequency"));
+  EXPECT_THAT(message([&] { read_stations(folder.put("STATIONS", "A B 1 2 3\n")); }),
+              AllOf(HasSubstr(":1"), HasSubstr("six words")));
+  EXPECT_THAT(message([&] { read_stations(folder / "NOWHERE"); }), HasSubstr("cannot be opened"));
+}
+
+TEST(ElasticJobs, TakeSourcesAndReceiversFromFilesOfSpecfem) {
+  const TemporaryFolder folder;
+  folder.put("FORCESOLUTION", R"(FORCE 001
+time shift: 0
+hdurorf0: 2
+latorUTM: 300
+longorUTM: 500
+depth: 0.2
+source time function: 1
+factor force source: 1e9
+component dir vect source E: 0
+component dir vect source N: 0
+component dir vect source Z_UP: -1
+)");
+  folder.put("STATIONS", "A1 TE 300 700 0 0\nA2 TE 200 900 0 50\n");
+  const auto text = [](const std::string& more) {
+    return R"([mesh]
+kind = "regular"
+box = [0, 1000, 0, 600, -400, 100]
+shape = [10, 6, 5]
+[[model.body]]
+kind = "layer"
+bottom = -400
+top = 100
+density = 2000
+velocity_p = 3000
+velocity_s = 1700
+quality_p = 90
+quality_s = 40
+[[source]]
+file = "FORCESOLUTION"
+[simulation]
+physics = "elastic"
+end = 0.5
+stations = "STATIONS"
+)" + more + "[output]\nfiles = [\"a.nc\"]\n";
+  };
+  const auto made = [&](const std::string& more) {
+    return Simulation::from_job(Config::parse(text(more), "job.toml", folder / "."), {});
+  };
+  const auto simulation = made("");
+  const auto& p = dynamic_cast<const Simulation&>(*simulation).problem();
+  ASSERT_EQ(p.sources.size(), 1u);
+  EXPECT_EQ(p.sources[0].at, (Vector{500, 300, -100}));  // 200 m below the top of the mesh
+  EXPECT_EQ(p.receivers, (std::vector<Vector>{{700, 300, 100}, {900, 200, 50}}));
+  EXPECT_TRUE(p.mesh.media[0].loses_energy());
+  const auto outline = simulation->outline();
+  const auto* names = outline.data.find("receiver");
+  ASSERT_NE(names, nullptr);
+  EXPECT_EQ(std::get<std::vector<std::string>>(names->values), (std::vector<std::string>{"TE.A1", "TE.A2"}));
+
+  EXPECT_THAT(message([&] { made("absorbing = [\"up\"]\n"); }),
+              AllOf(HasSubstr("job.toml:"), HasSubstr("no side")));
+  EXPECT_THAT(message([&] { made("step = 1\n"); }),
+              AllOf(HasSubstr("simulation.step"), HasSubstr("not stable")));
+  EXPECT_THAT(message([&] { made("end = 0.6\n"); }), HasSubstr("end"));
+  EXPECT_THAT(message([&] { made("[source]\nat = [0, 0, 0]\n"); }), HasSubstr("source"));
+}
+
+}  // namespace
+}  // namespace terrane::elastic
