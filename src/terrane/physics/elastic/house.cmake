@@ -13,3 +13,8 @@ foreach(TARGET IN LISTS TERRANE_INSTRUCTION_SETS)
 endforeach()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/kernels/lane_table.hpp.in
   ${PROJECT_BINARY_DIR}/generated/terrane/physics/elastic/kernels/lane_table.hpp @ONLY)
+# Vectors are written out in the kernels. Looking for more takes the compiler five times as long and finds none.
+foreach(TARGET IN LISTS TERRANE_INSTRUCTION_SETS)
+  set_property(SOURCE ${PROJECT_BINARY_DIR}/generated/elastic/lanes_${TARGET}.cpp APPEND PROPERTY COMPILE_OPTIONS
+    $<$<CXX_COMPILER_ID:GNU>:-fno-tree-vectorize>)
+endforeach()
