@@ -1,0 +1,100 @@
+// Steps of acoustic waves, order 8, single precision: points per second with and without layers, and of small
+// steps with 10,000 receivers.
+//
+//   devices_acoustic [device] [nodes a side ...]      prints JSON; without a device the CPU
+//
+// Floor of a step without layers: 16 bytes a node. With layers the grid has as many nodes, those of the
+// layers among them: ψ and ζ add 16 bytes a node and axis there.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "terrane/parallel/device/graph.hpp"
+#include "terrane/physics/acoustic/march/wave.hpp"
+
+namespace terrane::acoustic {
+namespace {
+
+using Time = std::chrono::steady_clock;
+
+Problem cube(Index nodes, Boundary kind, std::size_t receivers) {
+  Problem p;
+  p.grid = {{nodes, nodes, nodes}, {10, 10, 10}, {0, 0, 0}};
+  for (auto& axis : p.sides) axis = {kind, kind};
+  if (kind == Boundary::cpml)  // the same number of nodes, layers among them
+    for (auto& n : p.grid.nodes) n -= 2 * p.margin(0, 0);
+  p.velocity.assign(static_cast<std::size_t>(p.grid.box().count()), 2000.0);
+  p.wavelet.frequency = 20;
+  p.end = 1;
+  const double middle = 10.0 * static_cast<double>(p.grid.nodes[0] / 2);
+  Shot shot{{{middle + 3, middle + 4, middle + 2}}, {}};
+  const auto side = static_cast<std::size_t>(p.grid.nodes[0]);
+  for (std::size_t n = 0; n < receivers; ++n)
+    shot.receivers.push_back({10.0 * static_cast<double>(n * 7 % side) + 3,
+                              10.0 * static_cast<double>(n * 13 % side) + 4, middle});
+  p.shots = {shot};
+  p.settle();
+  return p;
+}
+
+std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers) {
+  const auto p = cube(nodes, kind, receivers);
+  Stream stream(device);
+  Alone alone;
+  const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
+  Wave<float> wave(stream, medium, alone);
+  Sources<float> sources(stream, medium, p.shots[0].sources, 1 / p.grid.volume());
+  sources.send(stream, p.steps(), p.source_series());
+  Receivers<float> readers(stream, medium, p.shots[0].receivers, p.steps());
+  Clock clock(stream, 0);
+  const auto step = [&] {
+    if (receivers > 0) readers.read(stream, wave.zero_of_now(), clock);
+    wave.step(stream, &sources, clock);
+    clock.tick(stream, 1);
+  };
+  Graph pair(stream, [&] { step(), step(); });
+  const auto points = static_cast<double>(p.whole().count());
+  const int pairs =
+      device.kind == Device::Kind::cuda ? std::max(10, static_cast<int>(std::min(100.0, 2e10 / points))) : 5;
+  double best = 1e30;
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    clock.set(stream, 0);
+    pair.launch(stream);
+    clock.set(stream, 0);
+    const auto begin = Time::now();
+    const int here = std::min(pairs, static_cast<int>(p.steps() / 2) - 1);
+    for (int n = 0; n < here; ++n) pair.launch(stream);
+    stream.wait();
+    best = std::min(best, std::chrono::duration<double>(Time::now() - begin).count() / (2 * here));
+  }
+  return fmt::format(
+      "    {{\"nodes\": {}, \"layers\": {}, \"receivers\": {}, \"microseconds\": {:.2f}, "
+      "\"points_per_second\": {:.4g}, "
+      "\"bytes_per_second\": {:.4g}}}",
+      nodes, kind == Boundary::cpml, receivers, best * 1e6, points / best, 16 * points / best);
+}
+
+}  // namespace
+}  // namespace terrane::acoustic
+
+int main(int count, char** words) {
+  using namespace terrane;
+  const auto device = resolve(device_from_text(count > 1 ? words[1] : "cpu"));
+  std::vector<Index> sizes;
+  for (int n = 2; n < count; ++n) sizes.push_back(std::atoi(words[n]));
+  if (sizes.empty())
+    sizes = device.kind == Device::Kind::cuda ? std::vector<Index>{128, 256, 512, 1024}
+                                              : std::vector<Index>{128, 256};
+  fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n", device_name(device));
+  std::string rows;
+  for (const auto n : sizes)
+    for (const auto kind : {acoustic::Boundary::wall, acoustic::Boundary::cpml})
+      for (const std::size_t receivers : {0, 10000}) {
+        if (receivers > 0 && n > 256) continue;
+        rows += (rows.empty() ? "" : ",\n") + acoustic::run(device, n, kind, receivers);
+      }
+  fmt::print("{}\n  ]\n}}\n", rows);
+}

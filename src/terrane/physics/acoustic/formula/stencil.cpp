@@ -1,0 +1,127 @@
+#include "terrane/physics/acoustic/formula/stencil.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+using Table = std::map<int, std::vector<double>>;
+
+/// Minimax of the error of the group velocity, with Σ r² c_r = 1 (a linear programme; see the theory page).
+const Table to_1e_3{{4, {1.362613584, -0.090653396}},
+                    {6, {1.582855354, -0.186399558, 0.018082542}},
+                    {8, {1.721176751, -0.268402517, 0.049817959, -0.005995520}},
+                    {10, {1.805392239, -0.329052035, 0.083161473, -0.019130861, 0.002738257}},
+                    {12, {1.859411707, -0.371515533, 0.111652258, -0.034639828, 0.009246396, -0.001531738}},
+                    {16,
+                     {1.918246081, -0.422252771, 0.150979836, -0.061771749, 0.025562954, -0.009874252,
+                      0.003274721, -0.000683870}}};
+const Table to_1e_4{{6, {1.538834569, -0.166179900, 0.013987226}},
+                    {8, {1.670265522, -0.237710238, 0.037580325, -0.003602968}},
+                    {10, {1.758887724, -0.295740093, 0.064960991, -0.012068984, 0.001301099}},
+                    {12, {1.819146880, -0.340118686, 0.091056257, -0.023775114, 0.004948669, -0.000597037}},
+                    {16,
+                     {1.890251084, -0.398068816, 0.131901449, -0.048298605, 0.017158756, -0.005401197,
+                      0.001344384, -0.000198622}}};
+
+/// c_r = (−1)^{r+1} / r² Π_{m ≠ r} m² / |m² − r²|
+std::vector<double> taylor(int points) {
+  std::vector<double> c;
+  for (int r = 1; r <= points; ++r) {
+    double value = (r % 2 ? 1.0 : -1.0) / (r * r);
+    for (int m = 1; m <= points; ++m)
+      if (m != r) value *= static_cast<double>(m * m) / std::abs(m * m - r * r);
+    c.push_back(value);
+  }
+  return c;
+}
+
+constexpr int samples = 2000;  // of kh over 0 … π
+
+}  // namespace
+
+Differences differences(int order, Coefficients kind) {
+  if (order < 2 || order > 2 * widest || order % 2 != 0)
+    throw InputError("acoustic: order", fmt::format("{} is not an order in space", order),
+                     "Allowed: 2, 4, 6, 8, 10, 12, 14, 16.");
+  Differences made;
+  made.order = order;
+  const auto plain = taylor(order / 2);
+  for (int r = 1; r <= order / 2; ++r) made.first.push_back(r * plain[static_cast<std::size_t>(r - 1)] / 2);
+  made.second = plain;
+  if (kind == Coefficients::taylor) return made;
+  const Table& table = kind == Coefficients::optimised ? to_1e_3 : to_1e_4;
+  const auto found = table.find(order);
+  if (found == table.end()) {
+    std::string orders;
+    for (const auto& [there, values] : table)
+      orders += fmt::format("{}{}", orders.empty() ? "" : ", ", there);
+    throw InputError("acoustic: coefficients",
+                     fmt::format("there are no optimised ones of order {} to this tolerance", order),
+                     fmt::format("Take one of the orders {}, or the Taylor coefficients.", orders));
+  }
+  made.second = found->second;
+  return made;
+}
+
+double Differences::centre() const {
+  double sum = 0;
+  for (const double c : second) sum += c;
+  return -2 * sum;
+}
+
+double Differences::symbol(double kh) const {
+  double sum = 0;
+  for (std::size_t r = 0; r < second.size(); ++r)
+    sum += 2 * second[r] * (1 - std::cos(static_cast<double>(r + 1) * kh));
+  return sum;
+}
+
+double Differences::group_error(double kh) const {
+  // group velocity / v = dK/dk = (K²)' / (2 K)
+  double slope = 0;
+  for (std::size_t r = 0; r < second.size(); ++r) {
+    const auto n = static_cast<double>(r + 1);
+    slope += 2 * second[r] * n * std::sin(n * kh);
+  }
+  return slope / (2 * std::sqrt(symbol(kh))) - 1;
+}
+
+double Differences::worst_group_error(double points_per_wavelength) const {
+  const double highest = std::min(2 * std::numbers::pi / points_per_wavelength, std::numbers::pi);
+  double worst = 0;
+  for (int n = 1; n <= samples; ++n) worst = std::max(worst, std::abs(group_error(highest * n / samples)));
+  return worst;
+}
+
+double Differences::points_per_wavelength(double tolerance) const {
+  double kh = 0;
+  for (int n = 1; n <= samples; ++n) {
+    const double next = std::numbers::pi * n / samples;
+    // Optimised sets touch their tolerance, to the digits that they are written with.
+    if (std::abs(group_error(next)) > tolerance * (1 + 1e-3)) break;
+    kh = next;
+  }
+  return kh > 0 ? 2 * std::numbers::pi / kh : INFINITY;
+}
+
+double longest_step(const Differences& differences, const std::array<double, 3>& spacing,
+                    const std::array<bool, 3>& there, double fastest) {
+  double highest = 0;
+  for (int n = 1; n <= samples; ++n)
+    highest = std::max(highest, differences.symbol(std::numbers::pi * n / samples));
+  double sum = 0;
+  for (std::size_t a = 0; a < 3; ++a)
+    if (there[a]) sum += highest / (spacing[a] * spacing[a]);
+  return 2 / (fastest * std::sqrt(sum));
+}
+
+}  // namespace terrane::acoustic

@@ -1,0 +1,45 @@
+// Differences on an even grid: coefficients, what they do to waves, and the longest stable step.
+//
+//   second difference   L p = Σ_r c_r (p_{+r} + p_{−r}) / h² + c_0 p / h²,   c_0 = −2 Σ c_r       r = 1 … M
+//   first difference    D p = Σ_r d_r (p_{+r} − p_{−r}) / h,                 d_r = r c_r / 2 of the Taylor
+//   set
+//
+// Taylor coefficients are those of order 2M (Fornberg 1988). The optimised sets keep the error of the group
+// velocity along an axis below a tolerance up to as high a wavenumber as they can (Holberg 1987 asked for the
+// same); below the tolerance their error does not fall with h.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace terrane::acoustic {
+
+enum class Coefficients { taylor, optimised, optimised_fine };  ///< optimised: to 1e-3; fine: to 1e-4
+
+/// Points on each side of the widest stencil, of order 16.
+inline constexpr int widest = 8;
+
+struct Differences {
+  int order = 0;
+  std::vector<double> second;  ///< c_1 … c_M
+  std::vector<double> first;   ///< d_1 … d_M
+
+  int points() const noexcept { return order / 2; }
+  double centre() const;                ///< c_0
+  double symbol(double kh) const;       ///< K² h² = Σ 2 c_r (1 − cos r k h)
+  double group_error(double kh) const;  ///< of a wave along an axis, relative, time exact
+  double worst_group_error(double points_per_wavelength) const;  ///< of all waves that long or longer
+  /// Fewest points per wavelength for which the group error stays below `tolerance`.
+  double points_per_wavelength(double tolerance) const;
+};
+
+/// order: 2, 4 … 16; not every order has an optimised set. Throws InputError that lists the orders.
+Differences differences(int order, Coefficients kind = Coefficients::taylor);
+
+/// The longest stable step of the leapfrog, s: 2 / (v √Σ K²_max / h²) over the axes that have more than one
+/// point.
+double longest_step(const Differences& differences, const std::array<double, 3>& spacing,
+                    const std::array<bool, 3>& there, double fastest);
+
+}  // namespace terrane::acoustic

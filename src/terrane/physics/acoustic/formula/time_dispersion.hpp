@@ -1,0 +1,23 @@
+// The leapfrog at frequency ω is the exact equation at ω' = (2/Δt) sin(ωΔt/2): its waves are too fast. Both
+// ends of a run can undo that, exactly (Stork 2013; Koene et al. 2018):
+//
+//   before  the source's spectrum is taken at ω':   s̃ = IDFT[ S(ω') ]
+//   after   a trace's spectrum is taken at ω'' = (2/Δt) asin(ωΔt/2), and is zero above ωΔt = 2
+//
+// Both are linear, so each has a transpose. A trace must have decayed at its end: what is cut there spreads.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace terrane::acoustic {
+
+enum class Dispersion { put_in, take_out };  ///< before the run; after it
+
+/// traces [samples, traces], changed in place.  threads: as for thread_count()
+void warp(std::vector<double>& traces, std::size_t samples, Dispersion way, int threads);
+/// The transpose of warp().
+void warp_transposed(std::vector<double>& traces, std::size_t samples, Dispersion way, int threads);
+
+}  // namespace terrane::acoustic

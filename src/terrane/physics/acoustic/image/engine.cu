@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <cstring>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/device/graph.hpp"
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/physics/acoustic/image/engine.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+constexpr Index between_looks = 32;  ///< steps after which the user is asked
+
+/// p⁻ of the source's wave, kept while p⁺ takes its place.
+template <class T>
+struct Keep {
+  View<const T, 3> from;
+  View<T, 3> to;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { to(k, j, i) = from(k, j, i); }
+};
+
+/// δp⁺ gets v²Δt² (−δm a) = −v² δm (p⁺ − 2p + p⁻).
+template <class T>
+struct Scatter {
+  View<const T, 3> after, now, before, squared, change;  // change: δm / Δt²
+  View<T, 3> scattered;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const T bend = after(k, j, i) - 2 * now(k, j, i) + before(k, j, i);
+    scattered(k, j, i) -= squared(k, j, i) * change(k, j, i) * bend;
+  }
+};
+
+template <class T>
+struct Correlate {
+  View<const T, 3> after, now, before, adjoint;
+  View<T, 3> kernel, correlation, illumination;
+  T per_square;  // 1/Δt²
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const T q = adjoint(k, j, i), p = now(k, j, i);
+    kernel(k, j, i) -= q * ((after(k, j, i) - 2 * p + before(k, j, i)) * per_square);
+    correlation(k, j, i) += p * q;
+    illumination(k, j, i) += p * p;
+  }
+};
+
+}  // namespace
+
+template <class T>
+Engine<T>::Engine(const Problem& problem, Stream& stream, Comm& comm)
+    : problem_(problem),
+      stream_(stream),
+      comm_(comm),
+      medium_(problem, stream, cut_grid(problem, comm.size()), comm.rank()),
+      wave_(stream, medium_, comm),
+      clock_(stream, 0),
+      steps_(static_cast<Index>(problem.steps())) {}
+
+template <class T>
+std::vector<double> Engine<T>::shared(const std::vector<double>& on_rank_0) {
+  if (comm_.size() == 1) return on_rank_0;
+  Packet packet;
+  if (comm_.rank() == 0) packet.put(on_rank_0);
+  packet.broadcast(comm_);
+  return packet.get_vector<double>();
+}
+
+template <class T>
+bool Engine<T>::goes_on(Progress* progress, std::uint64_t steps) {
+  if (progress) progress->advance(steps);
+  return comm_.lowest(progress && progress->cancelled() ? 0 : 1) != 0;
+}
+
+template <class T>
+std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>& series,
+                                     Progress* progress) {
+  Sources<T> sources(stream_, medium_, shot.sources, 1 / problem_.grid.volume());
+  sources.send(stream_, static_cast<std::size_t>(steps_), shared(series));
+  Receivers<T> receivers(stream_, medium_, shot.receivers, static_cast<std::size_t>(steps_));
+  wave_.rest(stream_);
+  clock_.set(stream_, 0);
+  const auto step = [&] {
+    receivers.read(stream_, wave_.zero_of_now(), clock_);
+    wave_.step(stream_, &sources, clock_);
+    clock_.tick(stream_, 1);
+  };
+  // Two steps, after which the fields have their names again, recorded once.
+  std::optional<Graph> pair;
+  if (comm_.size() == 1 && steps_ > 4) pair.emplace(stream_, [&] { step(), step(); });
+  for (Index n = 0; n < steps_;) {
+    if (pair && n + 2 <= steps_) {
+      pair->launch(stream_);
+      n += 2;
+    } else {
+      step();
+      ++n;
+    }
+    if (n % between_looks < 2 || n == steps_) {
+      stream_.wait();
+      if (!goes_on(progress, static_cast<std::uint64_t>(n % between_looks < 2 ? between_looks : 0)))
+        throw Cancelled();
+    }
+  }
+  return receivers.gather(stream_, comm_);
+}
+
+template <class T>
+Buffer<T> Engine<T>::of_mesh(const std::vector<double>& values) {
+  const auto all = problem_.grid.box(), mine = medium_.mesh();
+  if (values.size() != static_cast<std::size_t>(all.count()))
+    throw ShapeError("acoustic: model",
+                     std::to_string(values.size()) + " values for " + std::to_string(all.count()) + " nodes");
+  std::vector<T> here;
+  here.reserve(static_cast<std::size_t>(mine.count()));
+  for (Index k = mine.first[0]; k < mine.last[0]; ++k)
+    for (Index j = mine.first[1]; j < mine.last[1]; ++j)
+      for (Index i = mine.first[2]; i < mine.last[2]; ++i)
+        here.push_back(
+            static_cast<T>(values[static_cast<std::size_t>((k * all.size(1) + j) * all.size(2) + i)]));
+  return Buffer<T>(stream_, std::span<const T>(here));
+}
+
+template <class T>
+std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>& series,
+                                    const std::vector<double>& change, Progress* progress) {
+  auto scaled = shared(change);
+  for (double& value : scaled) value /= problem_.step * problem_.step;
+  const auto mesh = medium_.mesh();
+  const Buffer<T> change_here = of_mesh(scaled);
+  Buffer<T> before(stream_.device(), change_here.size());
+  Wave<T> scattered(stream_, medium_, comm_);
+  Sources<T> sources(stream_, medium_, shot.sources, 1 / problem_.grid.volume());
+  sources.send(stream_, static_cast<std::size_t>(steps_), shared(series));
+  Receivers<T> receivers(stream_, medium_, shot.receivers, static_cast<std::size_t>(steps_));
+  wave_.rest(stream_);
+  clock_.set(stream_, 0);
+  // The scattered wave's sources are added to all nodes before any is sent: this wave's edges wait for them.
+  const View<T, 3> shape(nullptr, medium_.box());
+  const auto& first = shape.box().first;
+  const auto scatter = [&](Stream& on, Nodes nodes, T* zero) {
+    const View<T, 3> next(zero + first[0] * shape.stride(0) + first[1] * shape.stride(1) + first[2],
+                          medium_.box());
+    for (const auto& region : nodes == Nodes::edges ? medium_.edges() : medium_.inner())
+      if (const auto box = overlap(region.box, mesh); !box.empty())
+        for_each(on, box,
+                 Scatter<T>{wave_.now(), wave_.before(), std::as_const(before).view(mesh), medium_.squared(),
+                            change_here.view(mesh), next});
+  };
+  for (Index n = 0; n < steps_; ++n) {
+    receivers.read(stream_, scattered.zero_of_now(), clock_);
+    if (!mesh.empty()) for_each(stream_, mesh, Keep<T>{wave_.before(), before.view(mesh)});
+    wave_.step(stream_, &sources, clock_);
+    scattered.step(stream_, nullptr, clock_, scatter);
+    clock_.tick(stream_, 1);
+    if (n % between_looks == 0 && !goes_on(progress, between_looks)) throw Cancelled();
+  }
+  return receivers.gather(stream_, comm_);
+}
+
+template <class T>
+std::vector<double> Engine<T>::gather_mesh(const Buffer<T>& field) {
+  std::vector<T> mine(field.size());
+  if (field.size() > 0) field.download(stream_, mine);
+  const auto bytes = comm_.gather(std::as_bytes(std::span<const T>(mine)), 0);
+  if (comm_.rank() != 0) return {};
+  const auto all = problem_.grid.box();
+  std::vector<double> values(static_cast<std::size_t>(all.count()));
+  for (int rank = 0; rank < comm_.size(); ++rank) {
+    const auto& theirs = bytes[static_cast<std::size_t>(rank)];
+    const auto part = overlap(medium_.cut().part(rank), all);
+    std::vector<T> from(theirs.size() / sizeof(T));
+    if (!from.empty()) std::memcpy(from.data(), theirs.data(), theirs.size());
+    auto next = from.begin();
+    for (Index k = part.first[0]; k < part.last[0]; ++k)
+      for (Index j = part.first[1]; j < part.last[1]; ++j)
+        for (Index i = part.first[2]; i < part.last[2]; ++i)
+          values[static_cast<std::size_t>((k * all.size(1) + j) * all.size(2) + i)] =
+              static_cast<double>(*next++);
+  }
+  return values;
+}
+
+template <class T>
+Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
+                          const std::vector<double>& data, Keeping way, Progress* progress) {
+  const auto count = static_cast<std::size_t>(steps_), places = shot.receivers.size();
+  auto reversed = shared(data);
+  if (reversed.size() != count * places)
+    throw ShapeError("acoustic: data", std::to_string(reversed.size()) + " samples for " +
+                                           std::to_string(places) + " receivers and " +
+                                           std::to_string(count) + " steps");
+  for (std::size_t n = 0; n < count / 2; ++n)
+    std::swap_ranges(reversed.begin() + static_cast<std::ptrdiff_t>(n * places),
+                     reversed.begin() + static_cast<std::ptrdiff_t>((n + 1) * places),
+                     reversed.begin() + static_cast<std::ptrdiff_t>((count - 1 - n) * places));
+
+  Sources<T> sources(stream_, medium_, shot.sources, 1 / problem_.grid.volume());
+  sources.send(stream_, count, shared(series));
+  wave_.rest(stream_);
+  const auto history = make_history<T>(way, stream_, wave_, sources);
+  clock_.set(stream_, 0);
+  for (Index n = 0; n < steps_; ++n) {
+    history->keep(stream_, wave_, n);
+    if (n + 1 < steps_) wave_.step(stream_, &sources, clock_);
+    clock_.tick(stream_, 1);
+    if (n % between_looks == 0 && !goes_on(progress, between_looks)) throw Cancelled();
+  }
+
+  Wave<T> back(stream_, medium_, comm_);
+  Sources<T> senders(stream_, medium_, shot.receivers, 1);
+  senders.send(stream_, count, places == 1 ? std::vector<double>(reversed) : reversed);
+  const auto mesh = medium_.mesh();
+  Buffer<T> kernel(stream_.device(), static_cast<std::size_t>(mesh.count())),
+      correlation(stream_.device(), kernel.size()), illumination(stream_.device(), kernel.size());
+  for (auto* image : {&kernel, &correlation, &illumination})
+    if (image->size() > 0) image->fill_zero(stream_);
+  clock_.set(stream_, 0);
+  const auto per_square = static_cast<T>(1 / (problem_.step * problem_.step));
+  for (Index n = steps_ - 2; n >= 0; --n) {
+    back.step(stream_, &senders, clock_);
+    clock_.tick(stream_, 1);
+    history->prepare(stream_, n);
+    if (!mesh.empty())
+      for_each(stream_, mesh,
+               Correlate<T>{history->at(n + 1), history->at(n), history->at(n - 1), back.now(),
+                            kernel.view(mesh), correlation.view(mesh), illumination.view(mesh), per_square});
+    if (n % between_looks == 0 && !goes_on(progress, between_looks)) throw Cancelled();
+  }
+  return {gather_mesh(kernel), gather_mesh(correlation), gather_mesh(illumination)};
+}
+
+template class Engine<float>;
+template class Engine<double>;
+
+}  // namespace terrane::acoustic

@@ -1,0 +1,57 @@
+// Operators of one shot, on all ranks of a Comm: modelling F, its derivative J by the rock (Born), the
+// adjoint Jᵀ, images.
+//
+//   F(m)      d = R p                                   p: the wave of the source; R: the receivers
+//   J δm      d = R δp,  the same operator with the source −δm aⁿ,  aⁿ = (pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹)/Δt²
+//   Jᵀ r      −Σ_n p̃^{N−1−n} aⁿ,  p̃: the wave of the receivers that send their data from the last to the
+//   first
+//
+// Jᵀ is the exact adjoint for every boundary, because layers are symmetric up to a factor that is 1 on the
+// mesh (problem.hpp). m = 1/v², s²/m².
+#pragma once
+
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/physics/acoustic/image/history.hpp"
+
+namespace terrane::acoustic {
+
+struct Images {
+  std::vector<double> kernel;        ///< Jᵀ r, of m
+  std::vector<double> correlation;   ///< Σ p q: the zero-lag cross-correlation
+  std::vector<double> illumination;  ///< Σ p²
+};
+
+/// Series and traces are [steps] and [steps, receivers], given and returned on rank 0; time dispersion is the
+/// business of the caller.
+template <class T>
+class Engine {
+ public:
+  /// Collective. problem: settled, the same on all ranks; must outlive this, as the stream and the Comm.
+  Engine(const Problem& problem, Stream& stream, Comm& comm);
+
+  /// Collective, as all that follow.
+  std::vector<double> model(const Shot& shot, const std::vector<double>& series,
+                            Progress* progress = nullptr);
+  std::vector<double> born(const Shot& shot, const std::vector<double>& series,
+                           const std::vector<double>& change, Progress* progress = nullptr);
+  Images adjoint(const Shot& shot, const std::vector<double>& series, const std::vector<double>& data,
+                 Keeping way, Progress* progress = nullptr);
+
+ private:
+  std::vector<double> shared(const std::vector<double>& on_rank_0);
+  std::vector<double> gather_mesh(const Buffer<T>& field);
+  Buffer<T> of_mesh(const std::vector<double>& values);
+  bool goes_on(Progress* progress, std::uint64_t steps);
+
+  const Problem& problem_;
+  Stream& stream_;
+  Comm& comm_;
+  Medium<T> medium_;
+  Wave<T> wave_;
+  Clock clock_;
+  Index steps_;
+};
+
+}  // namespace terrane::acoustic

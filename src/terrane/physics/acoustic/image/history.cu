@@ -1,0 +1,219 @@
+#include <cmath>
+
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/physics/acoustic/image/history.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+template <class T>
+struct Copy {
+  View<const T, 3> from;
+  View<T, 3> to;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { to(k, j, i) = from(k, j, i); }
+};
+
+/// √(2n): the stretches and the states between them then take the same memory.
+Index spacing_of(Index steps) {
+  return std::max<Index>(1, static_cast<Index>(std::ceil(std::sqrt(2.0 * static_cast<double>(steps)))));
+}
+
+/// Fields on the rank's part of the mesh, in slots.
+template <class T>
+class Slots {
+ public:
+  Slots(Stream& stream, const IndexBox<3>& box, Index slots)
+      : box_(box), memory_(stream.device(), static_cast<std::size_t>(slots * box.count())) {}
+  View<T, 3> at(Index slot) {
+    return box_.empty() ? View<T, 3>() : View<T, 3>(memory_.view().data + slot * box_.count(), box_);
+  }
+  void take(Stream& stream, Index slot, View<const T, 3> field) {
+    for_each(stream, box_, Copy<T>{field, at(slot)});
+  }
+  void clear(Stream& stream) { memory_.fill_zero(stream); }
+
+ private:
+  IndexBox<3> box_;
+  Buffer<T> memory_;
+};
+
+template <class T>
+class Stored final : public History<T> {
+ public:
+  Stored(Stream& stream, const Wave<T>& wave)
+      : slots_(stream, wave.medium().mesh(), static_cast<Index>(wave.medium().problem().steps()) + 1) {
+    slots_.clear(stream);
+  }
+  void keep(Stream& stream, const Wave<T>& wave, Index n) override { slots_.take(stream, n + 1, wave.now()); }
+  void prepare(Stream&, Index) override {}
+  View<const T, 3> at(Index n) const override { return slots_.at(n + 1); }
+
+ private:
+  mutable Slots<T> slots_;
+};
+
+template <class T>
+class Checkpoints final : public History<T> {
+ public:
+  Checkpoints(Stream& stream, Wave<T>& wave, const Sources<T>& sources)
+      : wave_(wave),
+        sources_(sources),
+        steps_(static_cast<Index>(wave.medium().problem().steps())),
+        spacing_(spacing_of(steps_)),
+        slots_(stream, wave.medium().mesh(), spacing_ + 2),
+        clock_(stream, 0),
+        first_(steps_) {}
+  void keep(Stream& stream, const Wave<T>& wave, Index n) override {
+    if (n % spacing_ == 0) states_.push_back(wave.state(stream));
+  }
+  void prepare(Stream& stream, Index n) override {
+    if (n >= first_) return;
+    first_ = n / spacing_ * spacing_;
+    wave_.restore(stream, states_[static_cast<std::size_t>(n / spacing_)]);
+    clock_.set(stream, first_);
+    slots_.take(stream, 0, wave_.before());
+    slots_.take(stream, 1, wave_.now());
+    for (Index m = 1; m <= spacing_ && first_ + m < steps_; ++m) {
+      wave_.step(stream, &sources_, clock_);
+      clock_.tick(stream, 1);
+      slots_.take(stream, m + 1, wave_.now());
+    }
+  }
+  View<const T, 3> at(Index n) const override { return slots_.at(n - first_ + 1); }
+
+ private:
+  Wave<T>& wave_;
+  const Sources<T>& sources_;
+  Index steps_, spacing_;
+  mutable Slots<T> slots_;
+  Clock clock_;
+  Index first_;  // of the stretch that the slots have
+  std::vector<std::vector<T>> states_;
+};
+
+/// The nodes around the mesh, up to M away along one axis, that are in this rank's part.
+template <class T>
+std::vector<IndexBox<3>> strips_of(const Medium<T>& medium) {
+  std::vector<IndexBox<3>> strips;
+  const auto mesh = medium.mesh();
+  const auto& problem = medium.problem();
+  for (int a = 0; a < 3; ++a)
+    for (int side = 0; side < 2; ++side) {
+      if (problem.margin(a, side) == 0) continue;
+      const auto box = problem.grid.box();
+      const Index from = side == 0 ? -medium.reach() : box.last[a];
+      const auto strip = overlap(mesh.with(a, from, from + medium.reach()), medium.part());
+      if (!strip.empty()) strips.push_back(strip);
+    }
+  return strips;
+}
+
+template <class T>
+class Boundaries final : public History<T> {
+ public:
+  Boundaries(Stream& stream, Wave<T>& wave, const Sources<T>& sources)
+      : wave_(wave),
+        sources_(sources),
+        steps_(static_cast<Index>(wave.medium().problem().steps())),
+        slots_(stream, wave.medium().mesh(), 3),
+        clock_(stream, 0),
+        strips_(strips_of(wave.medium())),
+        next_(steps_) {
+    for (const auto& strip : strips_) points_ += strip.count();
+    kept_ = Buffer<T>(stream.device(), static_cast<std::size_t>(points_ * steps_));
+  }
+  void keep(Stream& stream, const Wave<T>& wave, Index n) override {
+    each_strip(n, [&](const IndexBox<3>& strip, View<T, 3> kept) {
+      for_each(stream, strip, Copy<T>{wave.now(), kept});
+    });
+  }
+  void prepare(Stream& stream, Index n) override {
+    if (next_ == steps_) {  // the wave has p at steps − 1 and steps − 2
+      slots_.take(stream, slot(steps_ - 1), wave_.now());
+      slots_.take(stream, slot(steps_ - 2), wave_.before());
+      wave_.turn();
+      clock_.set(stream, steps_ - 2);
+      next_ = steps_ - 3;
+    }
+    while (next_ >= n - 1) {
+      wave_.step_back(stream, &sources_, clock_, [&](Stream& on, Nodes, T* next) { load(on, next); });
+      clock_.tick(stream, -1);
+      slots_.take(stream, slot(next_), wave_.now());
+      --next_;
+    }
+  }
+  View<const T, 3> at(Index n) const override { return slots_.at(slot(n)); }
+
+ private:
+  static Index slot(Index n) { return (n + 3) % 3; }
+  template <class Use>
+  void each_strip(Index n, const Use& use) {
+    T* at = kept_.view().data + n * points_;
+    for (const auto& strip : strips_) {
+      use(strip, View<T, 3>(at, strip));
+      at += strip.count();
+    }
+  }
+  /// What was kept of the step that is about to be computed.
+  void load(Stream& stream, T* zero) {
+    if (next_ < 0) return;  // p⁻¹ is zero there; nothing reads it
+    const View<T, 3> shape(nullptr, wave_.medium().box());
+    const auto& first = shape.box().first;
+    const View<T, 3> field(zero + first[0] * shape.stride(0) + first[1] * shape.stride(1) + first[2],
+                           wave_.medium().box());
+    each_strip(next_, [&](const IndexBox<3>& strip, View<T, 3> kept) {
+      for_each(stream, strip, Copy<T>{kept, field});
+    });
+  }
+
+  Wave<T>& wave_;
+  const Sources<T>& sources_;
+  Index steps_;
+  mutable Slots<T> slots_;
+  Clock clock_;
+  std::vector<IndexBox<3>> strips_;
+  Index points_ = 0, next_;
+  Buffer<T> kept_;
+};
+
+}  // namespace
+
+std::string_view to_string(Keeping way) {
+  constexpr std::string_view names[] = {"auto", "store", "checkpoints", "boundary"};
+  return names[static_cast<std::size_t>(way)];
+}
+
+template <class T>
+KeepingCost cost_of(Keeping way, const Problem& problem) {
+  const auto steps = static_cast<double>(problem.steps());
+  const auto mesh = problem.grid.box();
+  const double nodes = static_cast<double>(mesh.count()), e = sizeof(T);
+  if (way == Keeping::store) return {way, (steps + 1) * nodes * e, 0, 1};
+  if (way == Keeping::checkpoints) {
+    const auto k = static_cast<double>(spacing_of(static_cast<Index>(steps)));
+    return {way, (k + 2) * nodes * e, std::ceil(steps / k) * Medium<T>::bytes_of_wave(problem), 2};
+  }
+  double strips = 0;
+  for (int a = 0; a < 3; ++a)
+    for (int side = 0; side < 2; ++side)
+      if (problem.margin(a, side) > 0)
+        strips += static_cast<double>(mesh.with(a, 0, problem.reach()).count());
+  return {Keeping::boundary, strips * steps * e + 3 * nodes * e, 0, 2};
+}
+
+template <class T>
+std::unique_ptr<History<T>> make_history(Keeping way, Stream& stream, Wave<T>& wave,
+                                         const Sources<T>& sources) {
+  if (way == Keeping::store) return std::make_unique<Stored<T>>(stream, wave);
+  if (way == Keeping::checkpoints) return std::make_unique<Checkpoints<T>>(stream, wave, sources);
+  return std::make_unique<Boundaries<T>>(stream, wave, sources);
+}
+
+template KeepingCost cost_of<float>(Keeping, const Problem&);
+template KeepingCost cost_of<double>(Keeping, const Problem&);
+template std::unique_ptr<History<float>> make_history(Keeping, Stream&, Wave<float>&, const Sources<float>&);
+template std::unique_ptr<History<double>> make_history(Keeping, Stream&, Wave<double>&,
+                                                       const Sources<double>&);
+
+}  // namespace terrane::acoustic

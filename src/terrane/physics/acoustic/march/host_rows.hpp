@@ -1,0 +1,178 @@
+// Rows of nodes on the CPU. Included once for each instruction set, with TERRANE_SIMD_TARGET its name: all
+// that is not inlined has that name in front.
+//
+// Memory of a plain step of a node: p⁻ read and p⁺ written in its place, p and v²Δt² read: 16 bytes in
+// single precision, as long as the cache holds 2M + 1 planes of a tile's rows.
+#pragma once
+
+#include "terrane/physics/acoustic/march/host_kernels.hpp"
+
+namespace terrane::acoustic {
+namespace TERRANE_SIMD_TARGET {
+
+/// While it lives, numbers too small for a normalised mantissa are zero: ahead of a wave and deep in layers
+/// fields are full of them, and many CPUs take a hundred times as long for each.
+class NoDenormals {
+ public:
+#if defined(__SSE__)
+  NoDenormals() : before_(__builtin_ia32_stmxcsr()) { __builtin_ia32_ldmxcsr(before_ | 0x8040U); }
+  ~NoDenormals() { __builtin_ia32_ldmxcsr(before_); }
+#else
+  NoDenormals() = default;
+  ~NoDenormals() {}
+#endif
+  NoDenormals(const NoDenormals&) = delete;
+  NoDenormals& operator=(const NoDenormals&) = delete;
+
+ private:
+  unsigned before_ = 0;
+};
+
+/// ψ of a row's nodes. a and b: of each node on the axis easting, else one value for all
+template <int M, bool along, class T>
+void psi_of_row(const Stencil<T>& stencil, int axis, const T* a, const T* b, T* psi, const T* p, Index step,
+                Index nodes) {
+  T d[widest];
+  for (int r = 0; r < widest; ++r) d[r] = stencil.first[axis][r];
+#pragma omp simd
+  for (Index i = 0; i < nodes; ++i)
+    psi[i] = new_psi<M>(d, a[along ? i : 0], b[along ? i : 0], psi[i], p + i, along ? 1 : step);
+}
+
+template <int M, class T>
+void psi_of_box(const StepArguments<T>& g, int axis, int side, const IndexBox<3>& box) {
+  const NoDenormals zero;
+  const LayerArrays<T>& layer = g.layers[axis][side];
+  const Index i = box.first[2], nodes = box.last[2] - i;
+  for (Index k = box.first[0]; k < box.last[0]; ++k)
+    for (Index j = box.first[1]; j < box.last[1]; ++j) {
+      const Index at = axis == 0 ? k : axis == 1 ? j : i;
+      T* const psi = layer.psi + k * layer.stride[0] + j * layer.stride[1] + i;
+      const T* const p = g.now + k * g.stride[0] + j * g.stride[1] + i;
+      if (axis == 2) psi_of_row<M, true>(g.stencil, axis, layer.a + at, layer.b + at, psi, p, 1, nodes);
+      else psi_of_row<M, false>(g.stencil, axis, layer.a + at, layer.b + at, psi, p, g.stride[axis], nodes);
+    }
+}
+
+template <int M, class T>
+void step_plain(const StepArguments<T>& arguments, const IndexBox<3>& box) {
+  const Stencil<T> stencil = arguments.stencil;
+  const Index stride[3] = {arguments.stride[0], arguments.stride[1], 1};
+  for (Index k = box.first[0]; k < box.last[0]; ++k)
+    for (Index j = box.first[1]; j < box.last[1]; ++j) {
+      const Index row = k * stride[0] + j * stride[1];
+      const T* const now = arguments.now + row;
+      const T* const squared = arguments.squared + row;
+      T* const next = arguments.next + row;
+#pragma omp simd
+      for (Index i = box.first[2]; i < box.last[2]; ++i)
+        next[i] = leap(now[i], next[i], squared[i], laplacian<M>(stencil, now + i, stride));
+    }
+}
+
+/// Adds D ψ to the sums of a row's nodes; in the layer the new ζ, too.
+template <int M, bool along, class T>
+void add_slopes(const Stencil<T>& stencil, int axis, const T* psi, Index step, Index nodes, T* sum) {
+  T d[widest];
+  for (int r = 0; r < widest; ++r) d[r] = stencil.first[axis][r];
+#pragma omp simd
+  for (Index i = 0; i < nodes; ++i) sum[i] += first_difference<M>(d, psi + i, along ? 1 : step);
+}
+
+template <int M, bool along, class T>
+void add_layer(const Stencil<T>& stencil, int axis, const T* a, const T* b, const T* psi, Index psi_step,
+               T* zeta, const T* p, Index step, Index nodes, T* sum) {
+  T c[widest], d[widest];
+  for (int r = 0; r < widest; ++r) c[r] = stencil.second[axis][r], d[r] = stencil.first[axis][r];
+  const T centre = stencil.centre_of[axis];
+#pragma omp simd
+  for (Index i = 0; i < nodes; ++i) {
+    const T slope = first_difference<M>(d, psi + i, along ? 1 : psi_step);
+    zeta[i] =
+        new_zeta<M>(c, centre, a[along ? i : 0], b[along ? i : 0], zeta[i], slope, p + i, along ? 1 : step);
+    sum[i] += slope + zeta[i];
+  }
+}
+
+/// The terms of one axis for nodes from … to of a row; sum: of the first of them.
+template <int M, class T>
+void add_axis(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index from, Index to, T* sum) {
+  const LayerArrays<T>& layer = g.layers[axis][side];
+  const Index row = k * layer.stride[0] + j * layer.stride[1], at = axis == 0 ? k : j;
+  if (axis < 2) {
+    if (at < layer.first || at >= layer.last)
+      return add_slopes<M, false>(g.stencil, axis, layer.psi + row + from, layer.stride[axis], to - from,
+                                  sum);
+    return add_layer<M, false>(g.stencil, axis, layer.a + at, layer.b + at, layer.psi + row + from,
+                               layer.stride[axis], layer.zeta + row + from,
+                               g.now + k * g.stride[0] + j * g.stride[1] + from, g.stride[axis], to - from,
+                               sum);
+  }
+  // Along easting the layer is a piece of the row, and ψ reaches beyond it on one side.
+  const Index first = from > layer.first ? from : layer.first, last = to < layer.last ? to : layer.last;
+  if (first >= last) return add_slopes<M, true>(g.stencil, axis, layer.psi + row + from, 1, to - from, sum);
+  add_slopes<M, true>(g.stencil, axis, layer.psi + row + from, 1, first - from, sum);
+  add_layer<M, true>(g.stencil, axis, layer.a + first, layer.b + first, layer.psi + row + first, 1,
+                     layer.zeta + row + first, g.now + k * g.stride[0] + j * g.stride[1] + first, 1,
+                     last - first, sum + (first - from));
+  add_slopes<M, true>(g.stencil, axis, layer.psi + row + last, 1, to - last, sum + (last - from));
+}
+
+/// Where layers reach: A p of a piece of a row is collected axis by axis.
+template <int M, class T>
+void step_layers(const StepArguments<T>& g, const Region& region) {
+  const Stencil<T> stencil = g.stencil;
+  const Index stride[3] = {g.stride[0], g.stride[1], 1};
+  const IndexBox<3> box = region.box;
+  constexpr Index piece = 512;
+  T sum[piece];
+  for (Index k = box.first[0]; k < box.last[0]; ++k)
+    for (Index j = box.first[1]; j < box.last[1]; ++j)
+      for (Index from = box.first[2]; from < box.last[2]; from += piece) {
+        const Index nodes = (from + piece < box.last[2] ? from + piece : box.last[2]) - from;
+        const Index row = k * stride[0] + j * stride[1] + from;
+        T* const next = g.next + row;
+        const T *const now = g.now + row, *const squared = g.squared + row;
+#pragma omp simd
+        for (Index i = 0; i < nodes; ++i) sum[i] = laplacian<M>(stencil, now + i, stride);
+        for (int axis = 0; axis < 3; ++axis)
+          if (region.side[axis] >= 0) add_axis<M>(g, axis, region.side[axis], k, j, from, from + nodes, sum);
+        if (region.sponge) {
+          const T s = g.damping[0][k] + g.damping[1][j];
+          const T* const along = g.damping[2] + from;
+#pragma omp simd
+          for (Index i = 0; i < nodes; ++i)
+            next[i] = leap_through_sponge(now[i], next[i], squared[i], sum[i], s + along[i]);
+        } else {
+#pragma omp simd
+          for (Index i = 0; i < nodes; ++i) next[i] = leap(now[i], next[i], squared[i], sum[i]);
+        }
+      }
+}
+
+template <int M, class T>
+void step_of_region(const StepArguments<T>& g, const Region& region) {
+  const NoDenormals zero;
+  if (region.plain()) step_plain<M>(g, region.box);
+  else step_layers<M>(g, region);
+}
+
+template <int M, class T>
+HostKernels<T> host_kernels_of() {
+  return {psi_of_box<M, T>, step_of_region<M, T>};
+}
+
+inline HostKernelSet host_kernel_set() {
+#define TERRANE_TEXT_OF(name) #name
+#define TERRANE_NAME_OF(name) TERRANE_TEXT_OF(name)
+  return {TERRANE_NAME_OF(TERRANE_SIMD_TARGET),
+          {host_kernels_of<2, float>(), host_kernels_of<4, float>(), host_kernels_of<6, float>(),
+           host_kernels_of<8, float>()},
+          {host_kernels_of<2, double>(), host_kernels_of<4, double>(), host_kernels_of<6, double>(),
+           host_kernels_of<8, double>()}};
+#undef TERRANE_NAME_OF
+#undef TERRANE_TEXT_OF
+}
+
+}  // namespace TERRANE_SIMD_TARGET
+}  // namespace terrane::acoustic

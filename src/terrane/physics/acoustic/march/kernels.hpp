@@ -1,0 +1,160 @@
+// What one node does in a time step. The same expressions, in the same order and with the same roundings, are
+// used by every launcher and in every region, so a node's bits do not depend on who computes it.
+#pragma once
+
+#include <cstddef>
+
+#include "terrane/base/function.hpp"
+#include "terrane/parallel/arrays/index_box.hpp"
+#include "terrane/physics/acoustic/formula/stencil.hpp"
+
+namespace terrane::acoustic {
+
+/// c_r / h² and d_r / h of each axis; zero beyond the order and on axes of one node.
+template <class T>
+struct Stencil {
+  T centre = 0, second[3][widest] = {}, first[3][widest] = {};
+  T centre_of[3] = {};  ///< c_0 / h² of each axis; `centre` is their sum
+};
+
+/// ψ and ζ of one side, in arrays over the layer and as many points as stencils reach beyond it, which are
+/// zero.
+template <class T>
+struct LayerArrays {
+  T *psi = nullptr, *zeta = nullptr;   ///< where the node 0, 0, 0 would be
+  Index stride[3] = {};                ///< elements from a node to the next on each axis
+  const T *a = nullptr, *b = nullptr;  ///< by the index on the layer's axis
+  Index first = 0, last = 0;           ///< the layer
+};
+
+/// All that a step knows. Pointers are to where the node 0, 0, 0 would be.
+template <class T>
+struct StepArguments {
+  Stencil<T> stencil;
+  const T* now = nullptr;      ///< p
+  T* next = nullptr;           ///< holds p⁻, gets p⁺
+  const T* squared = nullptr;  ///< v²Δt²
+  Index stride[3] = {};        ///< 0 on axes of one node, whose coefficients are 0
+  LayerArrays<T> layers[3][2];
+  const T* damping[3] = {};  ///< dΔt/2 of sponges, by the index on each axis
+};
+
+/// Nodes that the same terms reach. side[a]: −1 no layer on this axis, 0 that below, 1 that above.
+struct Region {
+  IndexBox<3> box;
+  int side[3] = {-1, -1, -1};
+  bool sponge = false;
+
+  TERRANE_FN bool plain() const { return side[0] < 0 && side[1] < 0 && side[2] < 0 && !sponge; }
+};
+
+/// a · b + c, rounded once where the instruction set has that.
+template <class T>
+TERRANE_FN T fused(T a, T b, T c) {
+#if defined(__CUDA_ARCH__) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  if constexpr (sizeof(T) == 4) return __builtin_fmaf(a, b, c);
+  else return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+/// (L_up + L_north + L_east) p.  p: at the node
+template <int M, class T>
+TERRANE_FN T laplacian(const Stencil<T>& s, const T* p, const Index (&stride)[3]) {
+  T sum = s.centre * p[0];
+  unrolled<M>([&](auto r) {
+    constexpr int n = decltype(r)::value;
+    const Index k = (n + 1) * stride[0], j = (n + 1) * stride[1];
+    sum = fused(s.second[2][n], p[n + 1] + p[-n - 1], sum);
+    sum = fused(s.second[1][n], p[j] + p[-j], sum);
+    sum = fused(s.second[0][n], p[k] + p[-k], sum);
+  });
+  return sum;
+}
+
+/// L p on one axis.  step: elements to the next node on it
+template <int M, class T>
+TERRANE_FN T second_difference(const T (&c)[widest], T centre, const T* p, Index step) {
+  T sum = centre * p[0];
+  unrolled<M>([&](auto r) {
+    constexpr int n = decltype(r)::value;
+    sum = fused(c[n], p[(n + 1) * step] + p[-(n + 1) * step], sum);
+  });
+  return sum;
+}
+
+/// D p on one axis.
+template <int M, class T>
+TERRANE_FN T first_difference(const T (&d)[widest], const T* p, Index step) {
+  T sum = 0;
+  unrolled<M>([&](auto r) {
+    constexpr int n = decltype(r)::value;
+    sum = fused(d[n], p[(n + 1) * step] - p[-(n + 1) * step], sum);
+  });
+  return sum;
+}
+
+/// ψ ← b ψ + a D p
+template <int M, class T>
+TERRANE_FN T new_psi(const T (&d)[widest], T a, T b, T psi, const T* p, Index step) {
+  return fused(b, psi, a * first_difference<M>(d, p, step));
+}
+
+/// ζ ← b ζ + a (L p + D ψ).  slope: D ψ
+template <int M, class T>
+TERRANE_FN T new_zeta(const T (&c)[widest], T centre, T a, T b, T zeta, T slope, const T* p, Index step) {
+  return fused(b, zeta, a * (second_difference<M>(c, centre, p, step) + slope));
+}
+
+/// ψ of a node of the layer.
+template <int M, class T>
+TERRANE_FN void update_psi(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index i) {
+  const LayerArrays<T>& layer = g.layers[axis][side];
+  const Index at = axis == 0 ? k : axis == 1 ? j : i;
+  const T* const p = g.now + k * g.stride[0] + j * g.stride[1] + i;
+  T& psi = layer.psi[k * layer.stride[0] + j * layer.stride[1] + i];
+  psi = new_psi<M>(g.stencil.first[axis], layer.a[at], layer.b[at], psi, p, g.stride[axis]);
+}
+
+/// D ψ + ζ, which A p gets where ψ reaches; first the new ζ where the node is in the layer.
+template <int M, class T>
+TERRANE_FN T layer_term(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index i) {
+  const LayerArrays<T>& layer = g.layers[axis][side];
+  const Index at = axis == 0 ? k : axis == 1 ? j : i;
+  const Index here = k * layer.stride[0] + j * layer.stride[1] + i;
+  T& zeta = layer.zeta[here];
+  const T slope = first_difference<M>(g.stencil.first[axis], layer.psi + here, layer.stride[axis]);
+  if (at < layer.first || at >= layer.last) return slope;
+  const T* const p = g.now + k * g.stride[0] + j * g.stride[1] + i;
+  zeta = new_zeta<M>(g.stencil.second[axis], g.stencil.centre_of[axis], layer.a[at], layer.b[at], zeta, slope,
+                     p, g.stride[axis]);
+  return slope + zeta;
+}
+
+/// p⁺ = 2p − p⁻ + v²Δt² A p
+template <class T>
+TERRANE_FN T leap(T now, T before, T squared, T a_p) {
+  return fused(squared, a_p, fused(T(2), now, -before));
+}
+
+/// p⁺ = (2p − (1 − s) p⁻ + v²Δt² A p) / (1 + s),  s = dΔt/2
+template <class T>
+TERRANE_FN T leap_through_sponge(T now, T before, T squared, T a_p, T s) {
+  return fused(squared, a_p, fused(T(2), now, -((1 - s) * before))) / (1 + s);
+}
+
+/// A node of any region: what rows on the CPU and the tuned kernel of a GPU must agree with.
+template <int M, class T>
+TERRANE_FN void step_node(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i) {
+  const Index here = k * g.stride[0] + j * g.stride[1] + i;
+  T sum = laplacian<M>(g.stencil, g.now + here, g.stride);
+  for (int axis = 0; axis < 3; ++axis)
+    if (region.side[axis] >= 0) sum += layer_term<M>(g, axis, region.side[axis], k, j, i);
+  if (region.sponge)
+    g.next[here] = leap_through_sponge(g.now[here], g.next[here], g.squared[here], sum,
+                                       g.damping[0][k] + g.damping[1][j] + g.damping[2][i]);
+  else g.next[here] = leap(g.now[here], g.next[here], g.squared[here], sum);
+}
+
+}  // namespace terrane::acoustic

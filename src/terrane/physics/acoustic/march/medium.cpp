@@ -1,0 +1,279 @@
+#include "terrane/physics/acoustic/march/medium.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/for_each_box.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+constexpr Index line = 16;  ///< elements of a cache line in single precision; rows begin and end at one
+
+template <class T>
+T* zero_of(View<T, 3> view) {
+  return view.first() - view.box().first[0] * view.stride(0) - view.box().first[1] * view.stride(1) -
+         view.box().first[2];
+}
+
+/// The layer of a side, over the whole.
+IndexBox<3> layer_of(const Problem& p, int axis, int side) {
+  const auto whole = p.whole();
+  const Index from = side == 0 ? whole.first[axis] : whole.last[axis] - p.layers.points;
+  return whole.with(axis, from, from + p.layers.points);
+}
+
+Boundary side_of(const Problem& p, int axis, int side) {
+  return p.grid.there(axis) ? p.sides[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)]
+                            : Boundary::wall;
+}
+
+/// How far into the layer, 0 … 1, the node with this index on the axis lies; 1/P in its innermost.
+double depth(const Problem& p, int axis, int side, Index at) {
+  const auto layer = layer_of(p, axis, side);
+  const Index into = side == 0 ? layer.last[axis] - at : at - layer.first[axis] + 1;
+  return static_cast<double>(into) / p.layers.points;
+}
+
+/// −(q + 1) v ln R / (P h)
+double strength(const Problem& p, int axis, double fastest) {
+  return -(p.layers.power + 1) * fastest * std::log(p.layers.reflection) /
+         (p.layers.points * p.grid.spacing[static_cast<std::size_t>(axis)]);
+}
+
+IndexBox<3> arrays_of(const Slab& slab, Index reach) {
+  return slab.layer.grown(slab.axis, slab.side == 0 ? reach : 2 * reach, slab.side == 0 ? 2 * reach : reach);
+}
+
+/// Pieces of an axis: what stands there, from one index to another.
+struct Segment {
+  Index first, last;
+  int side;
+  bool sponge;
+};
+
+std::vector<Segment> segments(const Problem& p, int axis, Index reach) {
+  const auto whole = p.whole();
+  Index first = whole.first[axis], last = whole.last[axis];
+  std::vector<Segment> ends;
+  for (int side = 0; side < 2; ++side) {
+    const auto kind = side_of(p, axis, side);
+    if (kind != Boundary::cpml && kind != Boundary::sponge) continue;
+    const Index thick = p.layers.points + (kind == Boundary::cpml ? reach : 0);
+    const Index from = side == 0 ? first : last - thick;
+    ends.push_back({from, from + thick, kind == Boundary::cpml ? side : -1, kind == Boundary::sponge});
+    if (side == 0) first += thick;
+    else last -= thick;
+  }
+  ends.push_back({first, last, -1, false});
+  return ends;
+}
+
+/// Cuts `box` out of `from`; what is left, as boxes.
+std::vector<IndexBox<3>> without(IndexBox<3> from, const IndexBox<3>& box) {
+  if (overlap(from, box).empty()) return {from};
+  std::vector<IndexBox<3>> rest;
+  for (int a = 0; a < 3; ++a) {
+    if (from.first[a] < box.first[a]) rest.push_back(from.with(a, from.first[a], box.first[a]));
+    if (from.last[a] > box.last[a]) rest.push_back(from.with(a, box.last[a], from.last[a]));
+    from = from.with(a, std::max(from.first[a], box.first[a]), std::min(from.last[a], box.last[a]));
+  }
+  return rest;
+}
+
+}  // namespace
+
+Cartesian<3> cut_grid(const Problem& problem, int ranks) {
+  const auto whole = problem.whole();
+  CartesianSettings<3> settings;
+  settings.unit = {1, 1, std::max<Index>(whole.size(2), 1)};
+  // Slabs as long as they are thick enough, for their faces are planes; then columns.
+  const Index reach = problem.reach();
+  const auto fits = [&](const Cartesian<3>& cut) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto& part = cut.part(rank);
+      if (part.empty()) return false;
+      for (int a = 0; a < 2; ++a) {
+        if (cut.pieces[static_cast<std::size_t>(a)] == 1) continue;
+        Index least = 2 * reach;
+        for (int side = 0; side < 2; ++side) {
+          const bool at_end = side == 0 ? part.first[a] == whole.first[a] : part.last[a] == whole.last[a];
+          if (at_end && problem.margin(a, side) > 0) least = std::max(least, problem.layers.points + reach);
+        }
+        if (part.size(a) < least) return false;
+      }
+    }
+    return true;
+  };
+  for (int columns = 1; columns <= ranks; ++columns) {
+    if (ranks % columns != 0 || (columns > 1 && !problem.grid.there(north))) continue;
+    settings.pieces = {ranks / columns, columns, 1};
+    auto made = cut(whole, ranks, settings);
+    if (fits(made)) return made;
+  }
+  throw InputError(
+      "acoustic: ranks",
+      fmt::format("{} ranks are too many for {} × {} × {} nodes", ranks, whole.size(0), whole.size(1),
+                  whole.size(2)),
+      fmt::format("Every part needs {} planes, and {} beside a layer; take fewer ranks per shot.", 2 * reach,
+                  problem.layers.points + reach));
+}
+
+template <class T>
+Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int rank)
+    : problem_(problem),
+      cut_(std::move(cut)),
+      rank_(rank),
+      part_(cut_.part(rank)),
+      box_(part_),
+      reach_(problem.reach()) {
+  for (int a = 0; a < 2; ++a)
+    if (problem.grid.there(a)) box_ = box_.grown(a, reach_, reach_);
+  Index row = line + (part_.size(2) + line - 1) / line * line + line;
+  if (row * static_cast<Index>(sizeof(T)) % 4096 == 0) row += line;  // neighbours in other sets of the cache
+  box_ = box_.with(2, part_.first[2] - line, part_.first[2] - line + row);
+
+  auto& g = arguments_;
+  const auto d = differences(problem.order, problem.coefficients);
+  for (int a = 0; a < 3; ++a) {
+    if (!problem.grid.there(a)) continue;
+    const double h = problem.grid.spacing[static_cast<std::size_t>(a)];
+    g.stencil.centre_of[a] = static_cast<T>(d.centre() / (h * h));
+    g.stencil.centre += g.stencil.centre_of[a];
+    for (std::size_t r = 0; r < d.second.size(); ++r) {
+      g.stencil.second[a][r] = static_cast<T>(d.second[r] / (h * h));
+      g.stencil.first[a][r] = static_cast<T>(d.first[r] / h);
+    }
+  }
+  const View<T, 3> shape(nullptr, box_);
+  for (int a = 0; a < 3; ++a) g.stride[a] = problem.grid.there(a) ? shape.stride(a) : 0;
+  fill_squared(stream);
+  fill_layers(stream);
+  make_regions();
+}
+
+template <class T>
+void Medium<T>::fill_squared(Stream& stream) {
+  std::vector<T> values(size(), T(0));
+  const View<T, 3> here(values.data(), box_);
+  const auto mesh = problem_.grid.box(), held = overlap(box_, problem_.whole());
+  const double dt = problem_.step;
+  const auto inside = [&](int axis, Index at) {
+    return std::clamp(at, mesh.first[axis], mesh.last[axis] - 1);
+  };
+  for_each(held, stream.threads(), [&](Index k, Index j, Index i) {
+    const Index n = (inside(0, k) * mesh.size(1) + inside(1, j)) * mesh.size(2) + inside(2, i);
+    const double v = problem_.velocity[static_cast<std::size_t>(n)];
+    here(k, j, i) = static_cast<T>(v * v * dt * dt);
+  });
+  squared_ = Buffer<T>(stream, values);
+  arguments_.squared = zero_of(squared_.view(box_));
+}
+
+template <class T>
+void Medium<T>::fill_layers(Stream& stream) {
+  const auto whole = problem_.whole();
+  const double dt = problem_.step, alpha0 = std::numbers::pi * problem_.layers.frequency,
+               fastest = problem_.fastest();
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto x = static_cast<std::size_t>(axis);
+    std::vector<T> damping(static_cast<std::size_t>(whole.size(axis)), T(0));
+    for (int side = 0; side < 2; ++side) {
+      const auto kind = side_of(problem_, axis, side);
+      if (kind != Boundary::cpml && kind != Boundary::sponge) continue;
+      const auto layer = layer_of(problem_, axis, side);
+      std::vector<T> a, b;
+      for (Index at = layer.first[axis]; at < layer.last[axis]; ++at) {
+        const double t = depth(problem_, axis, side, at);
+        const double d = strength(problem_, axis, fastest) * std::pow(t, problem_.layers.power);
+        const double alpha = alpha0 * (1 - t), half = d / 2;
+        b.push_back(static_cast<T>(std::exp(-(half + alpha) * dt)));
+        a.push_back(static_cast<T>(half / (half + alpha) * std::expm1(-(half + alpha) * dt)));
+        if (kind == Boundary::sponge)
+          damping[static_cast<std::size_t>(at - whole.first[axis])] = static_cast<T>(d * dt / 2);
+      }
+      if (kind == Boundary::sponge) continue;
+      const auto s = static_cast<std::size_t>(side);
+      a_[x][s] = Buffer<T>(stream, a);
+      b_[x][s] = Buffer<T>(stream, b);
+      auto& arrays = arguments_.layers[axis][side];
+      arrays.a = a_[x][s].view().data - layer.first[axis];
+      arrays.b = b_[x][s].view().data - layer.first[axis];
+      arrays.first = layer.first[axis];
+      arrays.last = layer.last[axis];
+      Slab slab{axis, side, overlap(layer, part_), {}};
+      if (slab.layer.empty()) continue;
+      slab.arrays = arrays_of(slab, reach_);
+      const View<T, 3> shape(nullptr, slab.arrays);
+      for (int other = 0; other < 3; ++other) arrays.stride[other] = shape.stride(other);
+      slabs_.push_back(slab);
+    }
+    damping_[x] = Buffer<T>(stream, damping);
+    arguments_.damping[axis] = damping_[x].view().data - whole.first[axis];
+  }
+}
+
+template <class T>
+void Medium<T>::make_regions() {
+  for (int a = 0; a < 2; ++a) {
+    if (part_.first[a] > cut_.whole.first[a])
+      edge_boxes_.push_back(part_.with(a, part_.first[a], part_.first[a] + reach_));
+    if (part_.last[a] < cut_.whole.last[a])
+      edge_boxes_.push_back(part_.with(a, part_.last[a] - reach_, part_.last[a]));
+  }
+  std::vector<IndexBox<3>> edges, inner{part_};
+  for (const auto& edge : edge_boxes_) {
+    std::vector<IndexBox<3>> rest;
+    for (const auto& box : inner) {
+      if (const auto both = overlap(box, edge); !both.empty()) edges.push_back(both);
+      const auto left = without(box, edge);
+      rest.insert(rest.end(), left.begin(), left.end());
+    }
+    inner = rest;
+  }
+  for (const auto& k : segments(problem_, 0, reach_))
+    for (const auto& j : segments(problem_, 1, reach_))
+      for (const auto& i : segments(problem_, 2, reach_)) {
+        Region region{{{k.first, j.first, i.first}, {k.last, j.last, i.last}},
+                      {k.side, j.side, i.side},
+                      k.sponge || j.sponge || i.sponge};
+        const auto box = region.box;
+        for (auto [boxes, regions] : {std::pair{&edges, &edges_}, std::pair{&inner, &inner_}})
+          for (const auto& some : *boxes) {
+            region.box = overlap(box, some);
+            if (!region.box.empty()) regions->push_back(region);
+          }
+      }
+}
+
+template <class T>
+bool Medium<T>::on_edge(const std::array<Index, 3>& node) const {
+  return std::any_of(edge_boxes_.begin(), edge_boxes_.end(),
+                     [&](const auto& box) { return box.contains(node[0], node[1], node[2]); });
+}
+
+template <class T>
+double Medium<T>::bytes_of_wave(const Problem& problem) {
+  const auto whole = problem.whole();
+  const Index reach = problem.reach();
+  auto padded = whole.grown(2, 2 * line, line);
+  for (int a = 0; a < 2; ++a)
+    if (problem.grid.there(a)) padded = padded.grown(a, reach, reach);
+  double elements = 2 * static_cast<double>(padded.count());
+  for (int axis = 0; axis < 3; ++axis)
+    for (int side = 0; side < 2; ++side)
+      if (side_of(problem, axis, side) == Boundary::cpml)
+        elements += 2 * static_cast<double>(
+                            arrays_of({axis, side, layer_of(problem, axis, side), {}}, reach).count());
+  return elements * sizeof(T);
+}
+
+template class Medium<float>;
+template class Medium<double>;
+
+}  // namespace terrane::acoustic

@@ -1,0 +1,74 @@
+// One rank's part of the rock and of the work of a step: which nodes it has, what their coefficients are, and
+// which of them layers reach.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "terrane/parallel/device/buffer.hpp"
+#include "terrane/parallel/partition/cartesian.hpp"
+#include "terrane/physics/acoustic/march/kernels.hpp"
+#include "terrane/physics/acoustic/problem.hpp"
+
+namespace terrane::acoustic {
+
+/// A layer on one side of the whole, where this rank has some of it.
+struct Slab {
+  int axis, side;
+  IndexBox<3> layer;   ///< its nodes in this rank's part
+  IndexBox<3> arrays;  ///< of ψ and ζ: what stencils read around it, too
+};
+
+/// Which rank has which nodes. Rows along easting stay whole; a layer lies in one part, with the nodes that
+/// it reaches. Throws InputError: too many ranks for that.
+Cartesian<3> cut_grid(const Problem& problem, int ranks);
+
+template <class T>
+class Medium {
+ public:
+  /// Collective among the ranks of `cut`.  Throws MemoryError.
+  Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int rank);
+
+  const Problem& problem() const noexcept { return problem_; }
+  const Cartesian<3>& cut() const noexcept { return cut_; }
+  int rank() const noexcept { return rank_; }
+  const IndexBox<3>& part() const noexcept { return part_; }
+  /// The mesh's nodes in the part.
+  IndexBox<3> mesh() const { return overlap(part_, problem_.grid.box()); }
+  /// The indices of a field: the part, what stencils read around it, rows padded to whole cache lines.
+  const IndexBox<3>& box() const noexcept { return box_; }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(box_.count()); }
+  Index reach() const noexcept { return reach_; }
+
+  /// Everything but fields and ψ, ζ.
+  StepArguments<T> arguments() const { return arguments_; }
+  const std::vector<Slab>& slabs() const noexcept { return slabs_; }
+  /// Nodes that neighbours need, and all others.
+  const std::vector<Region>& edges() const noexcept { return edges_; }
+  const std::vector<Region>& inner() const noexcept { return inner_; }
+  bool on_edge(const std::array<Index, 3>& node) const;
+  /// v²Δt² of each node of the box; 0 outside the whole.
+  View<const T, 3> squared() const { return squared_.view(box_); }
+  /// Bytes of a field, and of all of a wave: two fields and the layers.
+  static double bytes_of_wave(const Problem& problem);
+
+ private:
+  void fill_squared(Stream& stream);
+  void fill_layers(Stream& stream);
+  void make_regions();
+
+  const Problem& problem_;
+  Cartesian<3> cut_;
+  int rank_;
+  IndexBox<3> part_, box_;
+  Index reach_;
+  StepArguments<T> arguments_;
+  std::vector<Slab> slabs_;
+  std::vector<Region> edges_, inner_;
+  std::vector<IndexBox<3>> edge_boxes_;
+  Buffer<T> squared_;
+  std::array<std::array<Buffer<T>, 2>, 3> a_, b_;
+  std::array<Buffer<T>, 3> damping_;
+};
+
+}  // namespace terrane::acoustic

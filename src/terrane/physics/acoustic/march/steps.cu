@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/physics/acoustic/march/host_kernels.hpp"
+#include "terrane/physics/acoustic/march/steps.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+/// One thread per node.
+template <int M, class T>
+struct PsiNode {
+  StepArguments<T> g;
+  int axis, side;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { update_psi<M>(g, axis, side, k, j, i); }
+};
+template <int M, class T>
+struct StepNode {
+  StepArguments<T> g;
+  Region region;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { step_node<M>(g, region, k, j, i); }
+};
+
+/// Calls use(M) with M known to the compiler.
+template <class Use>
+void with_reach(Index reach, const Use& use) {
+  if (reach == 2) use(std::integral_constant<int, 2>{});
+  else if (reach == 4) use(std::integral_constant<int, 4>{});
+  else if (reach == 6) use(std::integral_constant<int, 6>{});
+  else use(std::integral_constant<int, 8>{});
+}
+
+constexpr Index nodes_of_tile = 1 << 16, rows_of_tile = 32;
+
+}  // namespace
+
+/// Tiles have whole rows: to cut those costs the prefetch of the CPU more than half of its speed. Thirty-two
+/// rows, and as many planes as make a tile worth its first and last, which are read twice.
+Work::Work(const std::vector<Region>& regions) : regions_(regions) {
+  for (const auto& region : regions) {
+    const auto& box = region.box;
+    const Index rows = std::min(rows_of_tile, box.size(1));
+    const Index planes = std::clamp<Index>(nodes_of_tile / (rows * box.size(2)), 4, 64);
+    for (Index k = box.first[0]; k < box.last[0]; k += planes)
+      for (Index j = box.first[1]; j < box.last[1]; j += rows) {
+        Region tile = region;
+        tile.box =
+            box.with(0, k, std::min(k + planes, box.last[0])).with(1, j, std::min(j + rows, box.last[1]));
+        tiles_.push_back(tile);
+      }
+  }
+}
+
+#if defined(__CUDACC__)
+}  // namespace terrane::acoustic
+#include "terrane/physics/acoustic/march/gpu_steps.cuh"
+namespace terrane::acoustic {
+#endif
+
+template <class T>
+void begin_psi(Stream& stream, Index reach, const StepArguments<T>& arguments,
+               const std::vector<Slab>& slabs) {
+#if defined(__CUDACC__)
+  if (stream.device().kind == Device::Kind::cuda)
+    return with_reach(reach, [&](auto m) { gpu::psi<decltype(m)::value>(stream, arguments, slabs); });
+#endif
+  stream.do_on_host([arguments, reach, &slabs, threads = stream.threads()] {
+    const auto& kernels = host_kernels<T>(reach);
+    // Planes of all layers, a few at a time.
+    constexpr Index planes = 8;
+    std::size_t tasks = 0;
+    const auto pieces = [](const Slab& slab) { return (slab.layer.size(0) + planes - 1) / planes; };
+    for (const auto& slab : slabs) tasks += static_cast<std::size_t>(pieces(slab));
+    for_each(tasks, threads, [&](std::size_t task) {
+      auto n = static_cast<Index>(task);
+      for (const auto& slab : slabs) {
+        if (n < pieces(slab)) {
+          const Index k = slab.layer.first[0] + n * planes;
+          kernels.psi(arguments, slab.axis, slab.side,
+                      slab.layer.with(0, k, std::min(k + planes, slab.layer.last[0])));
+          return;
+        }
+        n -= pieces(slab);
+      }
+    });
+  });
+}
+
+template <class T>
+void begin_steps(Stream& stream, Index reach, const StepArguments<T>& arguments, const Work& work) {
+#if defined(__CUDACC__)
+  if (stream.device().kind == Device::Kind::cuda)
+    return with_reach(reach,
+                      [&](auto m) { gpu::steps<decltype(m)::value>(stream, arguments, work.regions()); });
+#endif
+  stream.do_on_host([arguments, reach, &work, threads = stream.threads()] {
+    const auto& kernels = host_kernels<T>(reach);
+    for_each(work.tiles().size(), threads, [&](std::size_t n) { kernels.step(arguments, work.tiles()[n]); });
+  });
+}
+
+template <class T>
+void begin_plain_steps(Stream& stream, Index reach, const StepArguments<T>& arguments, const Work& work) {
+  with_reach(reach, [&](auto m) {
+    for (const auto& region : work.regions())
+      for_each(stream, region.box, StepNode<decltype(m)::value, T>{arguments, region});
+  });
+}
+
+template void begin_psi(Stream&, Index, const StepArguments<float>&, const std::vector<Slab>&);
+template void begin_psi(Stream&, Index, const StepArguments<double>&, const std::vector<Slab>&);
+template void begin_steps(Stream&, Index, const StepArguments<float>&, const Work&);
+template void begin_steps(Stream&, Index, const StepArguments<double>&, const Work&);
+template void begin_plain_steps(Stream&, Index, const StepArguments<float>&, const Work&);
+template void begin_plain_steps(Stream&, Index, const StepArguments<double>&, const Work&);
+
+}  // namespace terrane::acoustic

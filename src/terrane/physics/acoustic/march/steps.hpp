@@ -1,0 +1,38 @@
+// Begins the work of a step on a stream: rows of tiles on the threads of the CPU, or kernels of a GPU.
+#pragma once
+
+#include <vector>
+
+#include "terrane/parallel/device/buffer.hpp"
+#include "terrane/physics/acoustic/march/kernels.hpp"
+#include "terrane/physics/acoustic/march/medium.hpp"
+
+namespace terrane::acoustic {
+
+/// How the nodes of some regions are shared out; made once, used in every step.
+class Work {
+ public:
+  Work() = default;
+  explicit Work(const std::vector<Region>& regions);
+  const std::vector<Region>& regions() const noexcept { return regions_; }
+  const std::vector<Region>& tiles() const noexcept { return tiles_; }  ///< of the CPU
+
+ private:
+  std::vector<Region> regions_, tiles_;
+};
+
+/// ψ ← bψ + aDp in these layers.  reach: M.  The arguments are copied; `slabs` and `work` must outlive what a
+/// Graph records.
+template <class T>
+void begin_psi(Stream& stream, Index reach, const StepArguments<T>& arguments,
+               const std::vector<Slab>& slabs);
+
+/// p⁺ of these regions.
+template <class T>
+void begin_steps(Stream& stream, Index reach, const StepArguments<T>& arguments, const Work& work);
+
+/// The same by step_node() alone, one node at a time: what the other is tested against.
+template <class T>
+void begin_plain_steps(Stream& stream, Index reach, const StepArguments<T>& arguments, const Work& work);
+
+}  // namespace terrane::acoustic

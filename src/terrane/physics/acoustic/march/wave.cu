@@ -1,0 +1,413 @@
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/physics/acoustic/march/wave.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+struct Tick {
+  Index* clock;
+  Index by;
+  TERRANE_FN void operator()(std::size_t) const { *clock += by; }
+};
+
+/// v²Δt² f at a node that sources reach.
+template <class T>
+struct Inject {
+  View<const Index> offset, first;
+  View<const int> source;
+  View<const T> weight, series;
+  Index columns;
+  const Index* clock;
+  const T* squared;
+  T* next;
+  TERRANE_FN void operator()(std::size_t n) const {
+    const T* const now = series.data + *clock * columns;
+    T sum = 0;
+    for (Index c = first[n]; c < first[n + 1]; ++c)
+      sum = fused(weight[static_cast<std::size_t>(c)], now[source[static_cast<std::size_t>(c)]], sum);
+    const Index here = offset[n];
+    next[here] = fused(squared[here], sum, next[here]);
+  }
+};
+
+/// One tap: the sum of its rows, plane by plane.
+template <class T>
+struct Read {
+  View<const ReceiverRow> rows;
+  View<const Index> first;
+  View<const T> weights;
+  const T* now;
+  const Index* clock;
+  T* samples;
+  Index taps;
+  TERRANE_FN void operator()(std::size_t tap) const {
+    T total = 0, plane = 0;
+    for (Index r = first[tap]; r < first[tap + 1]; ++r) {
+      const ReceiverRow row = rows[static_cast<std::size_t>(r)];
+      T sum = 0;
+      for (Index i = 0; i < row.count; ++i)
+        sum = fused(weights[row.weights + static_cast<std::size_t>(i)], now[row.offset + i], sum);
+      plane += sum;
+      const bool ends = r + 1 == first[tap + 1] || rows[static_cast<std::size_t>(r + 1)].plane != row.plane;
+      if (ends) {
+        total += plane;
+        plane = 0;
+      }
+    }
+    samples[*clock * taps + static_cast<Index>(tap)] = total;
+  }
+};
+
+/// p(n + r) = −p(n − 1 − r): a node beyond the free surface.
+template <class T>
+struct Mirror {
+  View<T, 3> field;
+  int axis;
+  Index sum;  ///< of the indices of a node and its image
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    field(k, j, i) = -(axis == 0   ? field(sum - k, j, i)
+                       : axis == 1 ? field(k, sum - j, i)
+                                   : field(k, j, sum - i));
+  }
+};
+
+std::vector<Region> within(const std::vector<Region>& regions, const IndexBox<3>& box) {
+  std::vector<Region> found;
+  for (const auto& region : regions) {
+    Region part;
+    part.box = overlap(region.box, box);
+    if (!part.box.empty()) found.push_back(part);
+  }
+  return found;
+}
+
+int rank_of(const Cartesian<3>& cut, const std::array<Index, 3>& node) {
+  for (int rank = 0; rank < cut.ranks(); ++rank)
+    if (cut.part(rank).contains(node[0], node[1], node[2])) return rank;
+  return -1;
+}
+
+/// A row of weights: the nodes of a receiver with one index up and one north.
+struct WeightRow {
+  std::array<Index, 3> node;  ///< the first
+  std::vector<double> weights;
+};
+
+/// In the order of nodes; where one between has the weight zero, it is there with that.
+std::vector<WeightRow> rows_of(const std::vector<Weight>& weights) {
+  std::vector<WeightRow> rows;
+  for (const auto& [node, weight] : weights) {
+    if (rows.empty() || rows.back().node[0] != node[0] || rows.back().node[1] != node[1])
+      rows.push_back({node, {}});
+    auto& row = rows.back();
+    row.weights.resize(static_cast<std::size_t>(node[2] - row.node[2]) + 1, 0.0);
+    row.weights.back() = weight;
+  }
+  return rows;
+}
+
+}  // namespace
+
+void Clock::tick(Stream& stream, Index by) { for_each(stream, std::size_t{1}, Tick{value_.view().data, by}); }
+
+template <class T>
+Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places, double scale)
+    : medium_(medium), places_(places.size()) {
+  std::map<Index, std::vector<std::pair<int, double>>> nodes[2];  // by their place in memory
+  const View<T, 3> shape(nullptr, medium.box());
+  for (std::size_t n = 0; n < places.size(); ++n)
+    for (const auto& [node, weight] : weights_at(medium.problem(), places[n]))
+      if (medium.part().contains(node[0], node[1], node[2]))
+        nodes[medium.on_edge(node) ? 0 : 1][node[0] * shape.stride(0) + node[1] * shape.stride(1) + node[2]]
+            .emplace_back(static_cast<int>(n), weight * scale);
+  for (int which = 0; which < 2; ++which) {
+    std::vector<Index> offset, first{0};
+    std::vector<int> source;
+    std::vector<T> weight;
+    for (const auto& [place, contributions] : nodes[which]) {
+      offset.push_back(place);
+      for (const auto& [from, value] : contributions) {
+        source.push_back(from);
+        weight.push_back(static_cast<T>(value));
+      }
+      first.push_back(static_cast<Index>(source.size()));
+    }
+    auto& list = lists_[which];
+    list.nodes = offset.size();
+    list.offset = Buffer<Index>(stream, std::span<const Index>(offset));
+    list.first = Buffer<Index>(stream, std::span<const Index>(first));
+    list.source = Buffer<int>(stream, std::span<const int>(source));
+    list.weight = Buffer<T>(stream, std::span<const T>(weight));
+  }
+}
+
+template <class T>
+void Sources<T>::send(Stream& stream, std::size_t steps, const std::vector<double>& series) {
+  const std::vector<T> values(series.begin(), series.end());
+  series_ = Buffer<T>(stream, std::span<const T>(values));
+  columns_ = series.size() == steps ? 0 : static_cast<Index>(series.size() / steps);
+  if (columns_ == 0) {
+    // One series for all: every source reads column 0.
+    columns_ = 1;
+    for (auto& list : lists_) {
+      const std::vector<int> zeros(list.source.size(), 0);
+      list.source.upload(stream, std::span<const int>(zeros));
+    }
+  }
+}
+
+template <class T>
+void Sources<T>::put(Stream& stream, Nodes nodes, T* next, const Clock& clock) const {
+  const auto& list = lists_[nodes == Nodes::edges ? 0 : 1];
+  for_each(stream, list.nodes,
+           Inject<T>{list.offset.view(), list.first.view(), list.source.view(), list.weight.view(),
+                     series_.view(), columns_, clock.value(), medium_.arguments().squared, next});
+}
+
+template <class T>
+Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places,
+                        std::size_t steps)
+    : medium_(medium), places_(places.size()), steps_(steps), owner_(places.size()), planes_(places.size()) {
+  std::vector<ReceiverRow> rows;
+  std::vector<Index> first{0};
+  std::vector<T> weights;
+  const View<T, 3> shape(nullptr, medium.box());
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    const auto all = rows_of(weights_at(medium.problem(), places[n]));
+    for (const auto& row : all) {
+      owner_[n].push_back(rank_of(medium.cut(), row.node));
+      planes_[n].push_back(row.node[0]);
+    }
+    const bool whole =
+        std::all_of(owner_[n].begin(), owner_[n].end(), [&](int rank) { return rank == owner_[n].front(); });
+    if (whole && !owner_[n].empty()) owner_[n].resize(1);
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      if (owner_[n][whole ? 0 : r] != medium.rank()) continue;
+      const auto& at = all[r].node;
+      rows.push_back({at[0], at[0] * shape.stride(0) + at[1] * shape.stride(1) + at[2],
+                      static_cast<Index>(all[r].weights.size()), weights.size()});
+      for (const double w : all[r].weights) weights.push_back(static_cast<T>(w));
+      if (!whole) first.push_back(static_cast<Index>(rows.size()));
+    }
+    if (whole && !owner_[n].empty() && owner_[n].front() == medium.rank())
+      first.push_back(static_cast<Index>(rows.size()));
+  }
+  taps_ = first.size() - 1;
+  rows_ = Buffer<ReceiverRow>(stream, std::span<const ReceiverRow>(rows));
+  first_ = Buffer<Index>(stream, std::span<const Index>(first));
+  weights_ = Buffer<T>(stream, std::span<const T>(weights));
+  samples_ = Buffer<T>(stream.device(), taps_ * steps);
+  samples_.fill_zero(stream);
+}
+
+template <class T>
+void Receivers<T>::read(Stream& stream, const T* now, const Clock& clock) {
+  const Buffer<ReceiverRow>& rows = rows_;
+  const Buffer<Index>& first = first_;
+  const Buffer<T>& weights = weights_;
+  for_each(stream, taps_,
+           Read<T>{rows.view(), first.view(), weights.view(), now, clock.value(), samples_.view().data,
+                   static_cast<Index>(taps_)});
+}
+
+template <class T>
+std::vector<double> Receivers<T>::gather(Stream& stream, Comm& comm) const {
+  std::vector<T> mine(taps_ * steps_);
+  samples_.download(stream, mine);
+  const auto bytes = comm.gather(std::as_bytes(std::span<const T>(mine)), 0);
+  if (comm.rank() != 0) return {};
+  std::vector<std::vector<T>> all;
+  for (const auto& theirs : bytes) {
+    std::vector<T> values(theirs.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), theirs.data(), theirs.size());
+    all.push_back(std::move(values));
+  }
+  std::vector<std::size_t> taps(all.size()), next(all.size(), 0);
+  for (std::size_t r = 0; r < all.size(); ++r) taps[r] = all[r].size() / steps_;
+  std::vector<double> traces(steps_ * places_);
+  for (std::size_t place = 0; place < places_; ++place) {
+    std::vector<std::pair<std::size_t, std::size_t>> parts;  // rank and tap of each row
+    for (const int rank : owner_[place]) {
+      const auto r = static_cast<std::size_t>(rank);
+      parts.emplace_back(r, next[r]++);
+    }
+    for (std::size_t n = 0; n < steps_; ++n) {
+      T total = 0, plane = 0;
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        plane += all[parts[p].first][n * taps[parts[p].first] + parts[p].second];
+        if (parts.size() == 1 || p + 1 == parts.size() || planes_[place][p + 1] != planes_[place][p]) {
+          total += plane;
+          plane = 0;
+        }
+      }
+      traces[n * places_ + place] = static_cast<double>(total);
+    }
+  }
+  return traces;
+}
+
+template <class T>
+Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm)
+    : medium_(medium),
+      urgent_(std::make_unique<Stream>(stream.device(), true, stream.threads())),
+      ready_(stream.device()),
+      now_(stream.device(), medium.size()),
+      before_(stream.device(), medium.size()),
+      edges_(medium.edges()),
+      inner_(medium.inner()),
+      mesh_edges_(within(medium.edges(), medium.problem().grid.box())),
+      mesh_inner_(within(medium.inner(), medium.problem().grid.box())) {
+  if (comm.size() > 1) {
+    HaloSettings<3> settings;
+    for (int a = 0; a < 2; ++a)
+      if (medium.problem().grid.there(a)) settings.below[a] = settings.above[a] = medium.reach();
+    settings.corners = false;
+    halo_.emplace(stream, medium.cut(), settings, 1, comm);
+  }
+  for (const auto& slab : medium.slabs()) {
+    const auto size = static_cast<std::size_t>(slab.arrays.count());
+    const auto axis = static_cast<std::size_t>(slab.axis), side = static_cast<std::size_t>(slab.side);
+    psi_[axis][side] = Buffer<T>(stream.device(), size);
+    zeta_[axis][side] = Buffer<T>(stream.device(), size);
+  }
+  rest(stream);
+}
+
+template <class T>
+void Wave<T>::rest(Stream& stream) {
+  now_.fill_zero(stream);
+  before_.fill_zero(stream);
+  for (auto* fields : {&psi_, &zeta_})
+    for (auto& axis : *fields)
+      for (auto& field : axis)
+        if (field.size() > 0) field.fill_zero(stream);
+}
+
+template <class T>
+T* Wave<T>::zero(const Buffer<T>& field) const {
+  const View<const T, 3> view = field.view(medium_.box());
+  const auto& first = view.box().first;
+  return const_cast<T*>(view.first() - first[0] * view.stride(0) - first[1] * view.stride(1) - first[2]);
+}
+
+template <class T>
+StepArguments<T> Wave<T>::arguments() {
+  auto g = medium_.arguments();
+  g.now = zero(now_);
+  g.next = zero(before_);
+  for (const auto& slab : medium_.slabs()) {
+    auto& layer = g.layers[slab.axis][slab.side];
+    const auto axis = static_cast<std::size_t>(slab.axis), side = static_cast<std::size_t>(slab.side);
+    const Index to_zero = slab.arrays.first[0] * layer.stride[0] + slab.arrays.first[1] * layer.stride[1] +
+                          slab.arrays.first[2] * layer.stride[2];
+    layer.psi = psi_[axis][side].view().data - to_zero;
+    layer.zeta = zeta_[axis][side].view().data - to_zero;
+  }
+  return g;
+}
+
+template <class T>
+void Wave<T>::mirror(Stream& stream) {
+  const auto& problem = medium_.problem();
+  const auto field = now_.view(medium_.box());
+  for (int axis = 0; axis < 3; ++axis)
+    for (int side = 0; side < 2; ++side) {
+      const auto a = static_cast<std::size_t>(axis);
+      if (!problem.grid.there(axis) ||
+          problem.sides[a][static_cast<std::size_t>(side)] != Boundary::free_surface)
+        continue;
+      const auto& part = medium_.part();
+      const auto& whole = medium_.cut().whole;
+      if (side == 0 && part.first[axis] == whole.first[axis])
+        for_each(stream, part.with(axis, -medium_.reach(), 0), Mirror<T>{field, axis, -1});
+      const Index nodes = problem.grid.nodes[a];
+      if (side == 1 && part.last[axis] == whole.last[axis])
+        for_each(stream, part.with(axis, nodes, nodes + medium_.reach()),
+                 Mirror<T>{field, axis, 2 * nodes - 1});
+    }
+}
+
+template <class T>
+void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, const Sources<T>* sources,
+                      const Clock& clock, const Add& add) {
+  const auto g = arguments();
+  const auto next = before_.view(medium_.box());
+  const auto put = [&](Stream& on, Nodes nodes) {
+    if (sources) sources->put(on, nodes, g.next, clock);
+    if (add) add(on, nodes, g.next);
+  };
+  if (halo_) {
+    ready_.record(stream);
+    urgent_->wait_for(ready_);
+    begin_steps(*urgent_, medium_.reach(), g, edges);
+    put(*urgent_, Nodes::edges);
+    halo_->begin(*urgent_, std::span(&next, 1));
+  }
+  begin_steps(stream, medium_.reach(), g, inner);
+  put(stream, Nodes::inner);
+  if (halo_) halo_->end(stream, std::span(&next, 1));
+  std::swap(now_, before_);
+  mirror(stream);
+}
+
+template <class T>
+void Wave<T>::step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add) {
+  begin_psi(stream, medium_.reach(), arguments(), medium_.slabs());
+  advance(stream, edges_, inner_, sources, clock, add);
+}
+
+template <class T>
+void Wave<T>::step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load) {
+  if (load) load(stream, Nodes::inner, arguments().next);
+  advance(stream, mesh_edges_, mesh_inner_, sources, clock, {});
+}
+
+template <class T>
+std::size_t Wave<T>::state_size() const {
+  std::size_t size = 2 * medium_.size();
+  for (const auto& slab : medium_.slabs()) size += 2 * static_cast<std::size_t>(slab.arrays.count());
+  return size;
+}
+
+template <class T>
+std::vector<T> Wave<T>::state(Stream& stream) const {
+  std::vector<T> all(state_size());
+  std::span<T> rest = all;
+  const auto take = [&](const Buffer<T>& field) {
+    if (field.size() > 0) field.download(stream, rest.first(field.size()));
+    rest = rest.subspan(field.size());
+  };
+  take(now_);
+  take(before_);
+  for (const auto* fields : {&psi_, &zeta_})
+    for (const auto& axis : *fields)
+      for (const auto& field : axis) take(field);
+  return all;
+}
+
+template <class T>
+void Wave<T>::restore(Stream& stream, std::span<const T> state) {
+  const auto put = [&](Buffer<T>& field) {
+    if (field.size() > 0) field.upload(stream, state.first(field.size()));
+    state = state.subspan(field.size());
+  };
+  put(now_);
+  put(before_);
+  for (auto* fields : {&psi_, &zeta_})
+    for (auto& axis : *fields)
+      for (auto& field : axis) put(field);
+}
+
+template class Sources<float>;
+template class Sources<double>;
+template class Receivers<float>;
+template class Receivers<double>;
+template class Wave<float>;
+template class Wave<double>;
+
+}  // namespace terrane::acoustic

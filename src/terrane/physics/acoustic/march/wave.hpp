@@ -1,0 +1,133 @@
+// A wave field on one rank's part, what is put into it and what is read from it, step by step.
+//
+//   for n = 0, 1, …:   receivers read pⁿ;   p⁺ by the stencil, in place of p⁻;   sources are added;
+//                      mirrored nodes beyond free surfaces;   halos
+//
+// All calls begin work on a stream; those marked so are collective. The number of the step stands in the
+// memory of the device (Clock), so that a step can be recorded once and launched many times.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "terrane/parallel/device/event.hpp"
+#include "terrane/parallel/partition/halo.hpp"
+#include "terrane/physics/acoustic/march/medium.hpp"
+#include "terrane/physics/acoustic/march/steps.hpp"
+
+namespace terrane::acoustic {
+
+/// The number of a step, for kernels.
+class Clock {
+ public:
+  Clock(Stream& stream, Index at) : value_(stream, std::vector<Index>{at}) {}
+  void set(Stream& stream, Index at) { value_.upload(stream, std::span<const Index>(&at, 1)); }
+  void tick(Stream& stream, Index by);
+  const Index* value() const noexcept { return value_.view().data; }
+
+ private:
+  Buffer<Index> value_;
+};
+
+/// The rank's nodes near a neighbour, whose values it waits for; and the others.
+enum class Nodes { edges, inner };
+
+/// Sources of which each sends a series of its own, or all the same one. Where they share a node they are
+/// added in their order.
+template <class T>
+class Sources {
+ public:
+  /// scale: of all weights
+  Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places, double scale);
+  /// series [steps, places] or [steps]
+  void send(Stream& stream, std::size_t steps, const std::vector<double>& series);
+  /// p⁺ gets v²Δt² f.  next: where node 0, 0, 0 would be
+  void put(Stream& stream, Nodes nodes, T* next, const Clock& clock) const;
+
+ private:
+  struct List {
+    Buffer<Index> offset, first;  ///< of a node in fields; of its contributions
+    Buffer<int> source;
+    Buffer<T> weight;
+    std::size_t nodes = 0;
+  };
+  const Medium<T>& medium_;
+  std::size_t places_;
+  List lists_[2];
+  Buffer<T> series_;
+  Index columns_ = 0;
+};
+
+/// Nodes of a receiver with one index up and one north.
+struct ReceiverRow {
+  Index plane;
+  Index offset, count;  ///< of its first node in a field, of nodes
+  std::size_t weights;  ///< where those of its nodes begin
+};
+
+/// Receivers, whose samples stay on the device until they are gathered. The sum over a receiver's nodes runs
+/// over rows, then over planes; a rank that has not all of them keeps sums of rows, which are added up in
+/// that order on rank 0: no bit depends on the cut.
+template <class T>
+class Receivers {
+ public:
+  Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places, std::size_t steps);
+  void read(Stream& stream, const T* now, const Clock& clock);
+  /// Collective: [steps, places] on rank 0.
+  std::vector<double> gather(Stream& stream, Comm& comm) const;
+
+ private:
+  const Medium<T>& medium_;
+  std::size_t places_, steps_, taps_ = 0;
+  std::vector<std::vector<int>> owner_;  ///< [places] the rank of each row, or one rank where it has all
+  std::vector<std::vector<Index>> planes_;
+  Buffer<ReceiverRow> rows_;
+  Buffer<Index> first_;  ///< [taps + 1] of rows
+  Buffer<T> weights_, samples_;
+};
+
+template <class T>
+class Wave {
+ public:
+  /// Collective.  At rest.
+  Wave(Stream& stream, const Medium<T>& medium, Comm& comm);
+
+  void rest(Stream& stream);
+  /// Something added to p⁺ beside sources.
+  using Add = std::function<void(Stream&, Nodes, T* next)>;
+  /// Collective: from pⁿ⁻¹, pⁿ to pⁿ, pⁿ⁺¹.
+  void step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add = {});
+  /// Collective: from pⁿ⁺¹ ("before"), pⁿ to pⁿ, pⁿ⁻¹ on the mesh's nodes; those beyond it, which layers
+  /// reach, are what `load` puts there first.
+  void step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load);
+  /// pⁿ and pⁿ⁻¹ change places: the way back begins and ends so.
+  void turn() { std::swap(now_, before_); }
+
+  View<const T, 3> now() const { return now_.view(medium_.box()); }
+  View<const T, 3> before() const { return before_.view(medium_.box()); }
+  const T* zero_of_now() const { return zero(now_); }
+  const Medium<T>& medium() const noexcept { return medium_; }
+
+  /// All that the next steps depend on, on the host.
+  std::vector<T> state(Stream& stream) const;
+  void restore(Stream& stream, std::span<const T> state);
+  std::size_t state_size() const;
+
+ private:
+  T* zero(const Buffer<T>& field) const;
+  StepArguments<T> arguments();
+  void advance(Stream& stream, const Work& edges, const Work& inner, const Sources<T>* sources,
+               const Clock& clock, const Add& add);
+  void mirror(Stream& stream);
+
+  const Medium<T>& medium_;
+  std::unique_ptr<Stream> urgent_;
+  Event ready_;
+  std::optional<Halo<T, 3>> halo_;
+  Buffer<T> now_, before_;
+  std::array<std::array<Buffer<T>, 2>, 3> psi_, zeta_;
+  Work edges_, inner_, mesh_edges_, mesh_inner_;
+};
+
+}  // namespace terrane::acoustic

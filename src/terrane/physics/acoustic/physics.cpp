@@ -1,0 +1,43 @@
+#include "terrane/physics/acoustic/physics.hpp"
+
+#include "terrane/job/earth.hpp"
+#include "terrane/job/output.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/physics/acoustic/run.hpp"
+#include "terrane/physics/acoustic/simulation.hpp"
+
+namespace terrane::acoustic {
+
+Physics physics() {
+  Physics acoustic;
+  acoustic.name = "acoustic";
+  acoustic.summary = "Sound waves: gathers of shots, Born modelling, reverse-time migration.";
+  const auto add = [&](std::span<const Section> sections) {
+    acoustic.sections.insert(acoustic.sections.end(), sections.begin(), sections.end());
+  };
+  add(earth_sections());
+  add(survey_sections());
+  add(sections());
+  add({&Runtime::section(), 1});
+  add({&Output::section(), 1});
+  acoustic.kinds = {{"mesh", "regular"}, {"model.body", "layer"}, {"survey", "lines"}};
+  acoustic.examples = {
+      {"mesh.box", "[0, 2000, -5, 5, -1000, 0]"},
+      {"mesh.shape", "[200, 1, 100]"},
+      {"model.body.density", ""},
+      {"model.body.velocity_p", "\"2000 m/s\""},
+      {"model.body.bottom", "-1000"},
+      {"model.body.top", "0"},
+      {"survey.height", "-15"},
+      {"survey.start", "[100, 0]"},
+      {"survey.end", "[1900, 0]"},
+      {"survey.spacing", "20"},
+      {"survey.lines", "1"},
+      {"output.files", "[\"gathers.nc\"]"},
+  };
+  acoustic.make = Simulation::from_job;
+  acoustic.serve = serve;
+  return acoustic;
+}
+
+}  // namespace terrane::acoustic

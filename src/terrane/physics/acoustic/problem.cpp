@@ -1,0 +1,221 @@
+#include "terrane/physics/acoustic/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "terrane/base/error.hpp"
+#include "terrane/physics/acoustic/formula/interpolation.hpp"
+#include "terrane/physics/acoustic/formula/time_dispersion.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+constexpr double fewest_points_per_wavelength = 2.5;
+constexpr const char* axis_names[3] = {"up", "northing", "easting"};
+
+bool is_layer(Boundary side) { return side == Boundary::cpml || side == Boundary::sponge; }
+
+void check_velocity(const Problem& p) {
+  const auto cells = static_cast<std::size_t>(p.grid.box().count());
+  if (p.velocity.size() != cells)
+    throw ShapeError("acoustic: velocity", fmt::format("{} values for {} nodes", p.velocity.size(), cells));
+  for (std::size_t n = 0; n < cells; ++n)
+    if (!std::isfinite(p.velocity[n]) || p.velocity[n] <= 0)
+      throw InputError("acoustic: velocity", fmt::format("{} m/s in cell {}", p.velocity[n], n),
+                       "It must be more than zero everywhere; paint water and air, too.");
+}
+
+void check_place(const Problem& p, const Place& place, const std::string& what) {
+  for (int a = 0; a < 3; ++a) {
+    const auto axis = static_cast<std::size_t>(a);
+    const double x = p.grid.steps(place, a), last = static_cast<double>(p.grid.nodes[axis]) - 0.5;
+    if (!(x >= -0.5 - 1e-9 && x <= last + 1e-9))
+      throw InputError(
+          what, fmt::format("{} {} m lies outside the mesh", axis_names[a], place[2 - axis]),
+          fmt::format("It reaches from {:.6g} to {:.6g} m.", p.grid.first[axis] - 0.5 * p.grid.spacing[axis],
+                      p.grid.first[axis] + last * p.grid.spacing[axis]));
+    for (std::size_t side = 0; side < 2; ++side)
+      if (p.grid.there(a) && p.sides[axis][side] == Boundary::free_surface &&
+          std::abs(x - (side == 0 ? -0.5 : last)) < 1e-6)
+        throw InputError(what, "lies on the free surface, where the pressure is zero",
+                         "Move it at least a small part of a cell into the mesh.");
+  }
+}
+
+}  // namespace
+
+double Grid::volume() const {
+  double volume = 1;
+  for (std::size_t a = 0; a < 3; ++a)
+    if (nodes[a] > 1) volume *= spacing[a];
+  return volume;
+}
+
+double Problem::slowest() const { return *std::min_element(velocity.begin(), velocity.end()); }
+double Problem::fastest() const { return *std::max_element(velocity.begin(), velocity.end()); }
+
+double Problem::longest_step() const {
+  return acoustic::longest_step(differences(order, coefficients), grid.spacing, grid.axes(), fastest());
+}
+
+double Problem::points_per_wavelength() const {
+  double widest_step = 0;
+  for (int a = 0; a < 3; ++a)
+    if (grid.there(a)) widest_step = std::max(widest_step, grid.spacing[static_cast<std::size_t>(a)]);
+  return slowest() / (wavelet.highest_frequency() * widest_step);
+}
+
+double Problem::group_error() const {
+  return differences(order, coefficients).worst_group_error(points_per_wavelength());
+}
+
+std::size_t Problem::steps() const { return static_cast<std::size_t>(std::llround(end / step)) + 1; }
+
+std::vector<double> Problem::source_series() const {
+  auto series = wavelet.at(step, steps());
+  if (exact_time) warp(series, series.size(), Dispersion::put_in, 1);
+  return series;
+}
+
+Index Problem::reach() const { return std::max<Index>(2, (order / 2 + 1) / 2 * 2); }
+
+Index Problem::margin(int axis, int side) const {
+  const auto kind = sides[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)];
+  if (!grid.there(axis) || !is_layer(kind)) return 0;
+  return layers.points + std::max<Index>(radius, reach());
+}
+
+IndexBox<3> Problem::whole() const {
+  auto box = grid.box();
+  for (int a = 0; a < 3; ++a) box = box.grown(a, margin(a, 0), margin(a, 1));
+  return box;
+}
+
+void Problem::settle() {
+  for (std::size_t a = 0; a < 3; ++a)
+    if (grid.nodes[a] < 1 || !(grid.spacing[a] > 0) || !std::isfinite(grid.spacing[a]) ||
+        !std::isfinite(grid.first[a]))
+      throw InputError("acoustic: grid", fmt::format("{} nodes {} m apart on the axis {}", grid.nodes[a],
+                                                     grid.spacing[a], axis_names[a]));
+  if (!grid.there(up) || !grid.there(east))
+    throw InputError("acoustic: grid", "it has one node on the axis up or easting",
+                     "A grid of two dimensions has one node along northing.");
+  check_velocity(*this);
+  differences(order, coefficients);
+  wavelet.check();
+  if (!(end > 0) || !std::isfinite(end) || !(step >= 0) || !std::isfinite(step))
+    throw InputError("acoustic: end", fmt::format("end {} s, step {} s", end, step),
+                     "The end is a time above zero; a step is not negative.");
+  if (layers.points < 1 || layers.points > 1000 || !(layers.reflection > 0 && layers.reflection < 1) ||
+      !(layers.power >= 0) || !(layers.frequency >= 0))
+    throw InputError(
+        "acoustic: layers",
+        fmt::format("{} points, reflection {}, power {}", layers.points, layers.reflection, layers.power),
+        "Allowed: 1 to 1000 points, a reflection between 0 and 1, a power from 0.");
+  if (layers.frequency == 0) layers.frequency = wavelet.main_frequency();
+  sinc_weights(0.5, radius);
+  const double ppw = points_per_wavelength();
+  if (ppw < fewest_points_per_wavelength)
+    throw InputError(
+        "acoustic: grid",
+        fmt::format("{:.3g} points per wavelength of {:.4g} Hz in rock of {:.4g} m/s", ppw,
+                    wavelet.highest_frequency(), slowest()),
+        fmt::format("Take cells of {:.4g} m at most, or a wavelet of {:.3g} times the frequency or lower.",
+                    *std::max_element(grid.spacing.begin(), grid.spacing.end()) * ppw /
+                        differences(order, coefficients).points_per_wavelength(0.01),
+                    ppw / differences(order, coefficients).points_per_wavelength(0.01)));
+  const double longest = longest_step();
+  if (step == 0) step = 0.9 * longest;
+  if (step > longest)
+    throw InputError(
+        "acoustic: step", fmt::format("{:.6g} s is not stable on this grid at {:.4g} m/s", step, fastest()),
+        fmt::format("Steps may be {:.6g} s at most; left open, the step is 0.9 of that.", longest));
+  const double whole_steps = std::ceil(end / step * (1 - 1e-12));
+  if (whole_steps > 1e8)
+    throw InputError("acoustic: step", fmt::format("{:.3g} steps are too many", whole_steps));
+  end = whole_steps * step;
+  if (shots.empty()) throw InputError("acoustic: shots", "there are none", "Give at least one source.");
+  for (std::size_t n = 0; n < shots.size(); ++n) {
+    if (shots[n].sources.empty()) throw InputError(fmt::format("acoustic: shot {}", n + 1), "has no source");
+    for (const auto& at : shots[n].sources)
+      check_place(*this, at, fmt::format("acoustic: source of shot {}", n + 1));
+    for (std::size_t r = 0; r < shots[n].receivers.size(); ++r)
+      check_place(*this, shots[n].receivers[r],
+                  fmt::format("acoustic: receiver {} of shot {}", r + 1, n + 1));
+  }
+}
+
+std::vector<Weight> weights_at(const Problem& problem, const Place& place) {
+  std::array<std::map<Index, double>, 3> axes;
+  const auto box = problem.whole();
+  for (int a = 0; a < 3; ++a) {
+    const auto axis = static_cast<std::size_t>(a);
+    const Index nodes = problem.grid.nodes[axis];
+    if (!problem.grid.there(a)) {
+      axes[axis][0] = 1;
+      continue;
+    }
+    for (auto [node, weight] : sinc_weights(problem.grid.steps(place, a), problem.radius)) {
+      if (node < 0 && problem.sides[axis][0] == Boundary::free_surface) node = -1 - node, weight = -weight;
+      if (node >= nodes && problem.sides[axis][1] == Boundary::free_surface)
+        node = 2 * nodes - 1 - node, weight = -weight;
+      if (node >= box.first[a] && node < box.last[a]) axes[axis][node] += weight;
+    }
+  }
+  std::vector<Weight> all;
+  for (const auto& [k, wk] : axes[0])
+    for (const auto& [j, wj] : axes[1])
+      for (const auto& [i, wi] : axes[2])
+        if (const double weight = wk * wj * wi; weight != 0) all.push_back({{k, j, i}, weight});
+  return all;
+}
+
+void Problem::put_into(Packet& packet) const {
+  packet.put(grid);
+  packet.put(velocity);
+  packet.put(sides);
+  packet.put(layers);
+  packet.put(order);
+  packet.put(coefficients);
+  packet.put(radius);
+  packet.put(wavelet.kind);
+  packet.put(std::array{wavelet.frequency, wavelet.delay, wavelet.amplitude, wavelet.sample_step, end, step});
+  packet.put(wavelet.corners);
+  packet.put(wavelet.samples);
+  packet.put(exact_time);
+  packet.put(shots.size());
+  for (const auto& shot : shots) {
+    packet.put(shot.sources);
+    packet.put(shot.receivers);
+  }
+}
+
+Problem Problem::from(Packet& packet) {
+  Problem p;
+  p.grid = packet.get<Grid>();
+  p.velocity = packet.get_vector<double>();
+  p.sides = packet.get<decltype(p.sides)>();
+  p.layers = packet.get<Layers>();
+  p.order = packet.get<int>();
+  p.coefficients = packet.get<Coefficients>();
+  p.radius = packet.get<int>();
+  p.wavelet.kind = packet.get<WaveletKind>();
+  const auto numbers = packet.get<std::array<double, 6>>();
+  p.wavelet.frequency = numbers[0], p.wavelet.delay = numbers[1], p.wavelet.amplitude = numbers[2];
+  p.wavelet.sample_step = numbers[3], p.end = numbers[4], p.step = numbers[5];
+  p.wavelet.corners = packet.get<std::array<double, 4>>();
+  p.wavelet.samples = packet.get_vector<double>();
+  p.exact_time = packet.get<bool>();
+  p.shots.resize(packet.get<std::size_t>());
+  for (auto& shot : p.shots) {
+    shot.sources = packet.get_vector<Place>();
+    shot.receivers = packet.get_vector<Place>();
+  }
+  return p;
+}
+
+}  // namespace terrane::acoustic

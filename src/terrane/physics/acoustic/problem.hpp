@@ -1,0 +1,122 @@
+// Sound in rock of constant density.
+//
+//   m p_tt = Δp + f,   m = 1 / v²,   p = p_t = 0 at first
+//
+// p is the pressure, Pa; v the velocity, m/s; f the source, s(t) δ(x − x_s) with s in Pa m: then far from all
+// boundaries of a homogeneous rock p = s(t − r/v) / (4π r). A grid with one node across has two dimensions.
+//
+// Scheme: leapfrog in time, central differences of order 2M in space (formula/stencil.hpp), in place:
+//
+//   p⁺ = 2p − p⁻ + v²Δt² (A p + f),   A = L_up + L_north + L_east (and layers)
+//
+// Nodes are the centres of the mesh's cells. Each side of the box has one of these boundaries:
+//
+//   cpml          convolutional perfectly matched layer on the second-order equation (Pasalić & McGarry
+//   2010),
+//                 outside the mesh, behind as many nodes as stencils reach. On one axis, in this order:
+//                   ψ ← b ψ + a D p        ζ ← b ζ + a (L p + D ψ)        A p gets L p + D ψ + ζ
+//                   b = exp(−(d + α)Δt),  a = d (b − 1)/(d + α),  d = d₀ t^q,  α = α₀(1 − t),  0 < t ≤ 1
+//                   d₀ = −(q + 1) v ln R / (2 P h),  α₀ = π f
+//                 Scaled by Π (1 + κ_i)⁻¹, which is 1 outside the layers, this operator is symmetric: so the
+//                 adjoint of a run is the same run on data reversed in time, to rounding.
+//   sponge        m p_tt + m d p_t = A p + f in a layer, d = d₀ t^q,  d₀ = −(q + 1) v ln R / (P h)
+//   free_surface  p = 0 on the face of the mesh, half a node beyond the last: p(−n) = −p(n − 1)
+//   wall          p = 0 beyond the last node of the mesh
+//
+// In layers the velocity is that of the edge of the mesh; it is no unknown of an inversion.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "terrane/parallel/arrays/index_box.hpp"
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/physics/acoustic/formula/stencil.hpp"
+#include "terrane/physics/acoustic/formula/wavelet.hpp"
+
+namespace terrane::acoustic {
+
+enum class Boundary { cpml, sponge, free_surface, wall };
+inline constexpr int up = 0, north = 1, east = 2;  ///< axes of arrays
+using Place = std::array<double, 3>;               ///< easting, northing, up, m
+
+struct Layers {
+  int points = 10;
+  double reflection = 1e-8;  ///< R of a wave that comes straight, in theory
+  double power = 3;          ///< q
+  double frequency = 0;      ///< f of α₀, Hz; 0: the main frequency of the wavelet
+};
+
+struct Shot {
+  std::vector<Place> sources;  ///< all send the wavelet
+  std::vector<Place> receivers;
+};
+
+/// Where the nodes are. All indices are [up, north, east]; the mesh has 0 … nodes − 1, layers lie outside.
+struct Grid {
+  std::array<Index, 3> nodes{};
+  std::array<double, 3> spacing{}, first{};  ///< m; first: place of node 0
+
+  IndexBox<3> box() const { return index_box(nodes[0], nodes[1], nodes[2]); }
+  bool there(int axis) const { return nodes[static_cast<std::size_t>(axis)] > 1; }
+  std::array<bool, 3> axes() const { return {there(0), there(1), there(2)}; }
+  /// A place in steps from node 0 on an axis.
+  double steps(const Place& at, int axis) const {
+    const auto a = static_cast<std::size_t>(axis);
+    return (at[2 - a] - first[a]) / spacing[a];
+  }
+  /// Volume that a node stands for, m³; in two dimensions the area, m².
+  double volume() const;
+};
+
+struct Problem {
+  Grid grid;
+  std::vector<double> velocity;  ///< of each node of the mesh, m/s
+  /// [axis][below, above]; what a missing axis has does not count.
+  std::array<std::array<Boundary, 2>, 3> sides{};
+  Layers layers;
+  int order = 8;
+  Coefficients coefficients = Coefficients::taylor;
+  int radius = 4;  ///< of the interpolation of sources and receivers, nodes
+  Wavelet wavelet;
+  double end = 0;   ///< s
+  double step = 0;  ///< s; 0: 0.9 of the longest stable one
+  bool exact_time =
+      true;  ///< time dispersion is put in before and taken out after a run (time_dispersion.hpp)
+  std::vector<Shot> shots;
+
+  /// Throws InputError: a number that cannot be, an unstable step, too few points per wavelength, sources and
+  /// receivers outside of the mesh or on a free surface. Chooses the step where it is open, and lets the end
+  /// be a whole number of steps.
+  void settle();
+  std::size_t steps() const;  ///< samples of a trace, at times 0 … end
+  double slowest() const;
+  double fastest() const;
+  double longest_step() const;
+  double points_per_wavelength() const;  ///< of the highest frequency in the slowest rock
+  double group_error() const;            ///< of that wave, relative
+  /// The wavelet at the steps, with time dispersion put in where the run is to be exact.
+  std::vector<double> source_series() const;
+
+  /// Nodes between the mesh and the outermost node on a side: where a layer is, and what keeps the stencils
+  /// of sources and of the mesh out of it.
+  Index margin(int axis, int side) const;
+  IndexBox<3> whole() const;  ///< the mesh and its margins
+  Index reach() const;        ///< points on each side of the stencil that is used: 2, 4, 6 or 8
+
+  void put_into(Packet& packet) const;
+  static Problem from(Packet& packet);
+};
+
+/// One node's share of a source or receiver.
+struct Weight {
+  std::array<Index, 3> node;
+  double weight;
+};
+/// Of a place, in the order of nodes: those beyond a free surface are folded back with a minus, those beyond
+/// a wall left out.
+std::vector<Weight> weights_at(const Problem& problem, const Place& place);
+
+}  // namespace terrane::acoustic

@@ -1,0 +1,438 @@
+#include "terrane/physics/acoustic/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/memory.hpp"
+#include "terrane/physics/acoustic/formula/time_dispersion.hpp"
+#include "terrane/simulation/checkpoint.hpp"
+#include "terrane/simulation/rounds.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+struct ShotResult {
+  std::vector<float> gather;
+  Images images;
+
+  void put_into(Packet& packet) const {
+    packet.put(gather);
+    for (const auto* values : {&images.kernel, &images.correlation, &images.illumination})
+      packet.put(*values);
+  }
+  static ShotResult from(Packet& packet) {
+    ShotResult result;
+    result.gather = packet.get_vector<float>();
+    for (auto* values : {&result.images.kernel, &result.images.correlation, &result.images.illumination})
+      *values = packet.get_vector<double>();
+    return result;
+  }
+};
+
+std::vector<float> rounded(const std::vector<double>& values) { return {values.begin(), values.end()}; }
+
+/// One shot after the other, on the ranks of a Comm.
+template <class T>
+class Shots {
+ public:
+  Shots(const Problem& problem, const Settings& settings, Device device, int threads, Comm& comm)
+      : problem_(problem),
+        settings_(settings),
+        comm_(comm),
+        stream_(device, false, threads),
+        series_(problem.source_series()),
+        engine_(problem_, stream_, comm) {
+    if (settings.task != Task::migration || !settings.data.empty()) return;
+    true_ = problem;
+    for (std::size_t n = 0; n < true_.velocity.size(); ++n)
+      true_.velocity[n] = 1 / std::sqrt(1 / (problem.velocity[n] * problem.velocity[n]) + settings.change[n]);
+    true_engine_.emplace(true_, stream_, comm);
+  }
+
+  /// Collective; the result is that of rank 0.
+  ShotResult operator()(std::size_t n, Progress* progress) {
+    const Shot& shot = problem_.shots[n];
+    if (settings_.task == Task::modelling)
+      return {rounded(exact(engine_.model(shot, series_, progress))), {}};
+    if (settings_.task == Task::born)
+      return {rounded(exact(engine_.born(shot, series_, settings_.change, progress))), {}};
+    // Both the wavelet and the data get the time dispersion that the grid's waves have: then reflectors lie
+    // where they are.
+    std::vector<double> data;
+    if (!settings_.data.empty()) {
+      data = comm_.rank() == 0 ? settings_.data[n] : std::vector<double>();
+      if (problem_.exact_time && comm_.rank() == 0)
+        warp(data, problem_.steps(), Dispersion::put_in, stream_.threads());
+    } else {
+      data = true_engine_->model(shot, series_, progress);
+      const auto smooth = engine_.model(shot, series_, progress);
+      for (std::size_t m = 0; m < data.size(); ++m) data[m] -= smooth[m];
+    }
+    auto images = engine_.adjoint(shot, series_, data, settings_.keeping, progress);
+    return {rounded(settings_.data.empty() ? exact(data) : settings_.data[n]), std::move(images)};
+  }
+
+ private:
+  std::vector<double> exact(std::vector<double> traces) const {
+    if (problem_.exact_time && comm_.rank() == 0)
+      warp(traces, problem_.steps(), Dispersion::take_out, stream_.threads());
+    return traces;
+  }
+
+  const Problem& problem_;
+  const Settings& settings_;
+  Problem true_;
+  Comm& comm_;
+  Stream stream_;
+  std::vector<double> series_;
+  Engine<T> engine_;
+  std::optional<Engine<T>> true_engine_;
+};
+
+void add(std::vector<double>& sum, const std::vector<double>& more) {
+  if (sum.empty()) sum.assign(more.size(), 0.0);
+  for (std::size_t n = 0; n < more.size(); ++n) sum[n] += more[n];
+}
+
+void take_into(Outcome& out, std::size_t shot, ShotResult&& result) {
+  out.gathers[shot] = std::move(result.gather);
+  add(out.images.kernel, result.images.kernel);
+  add(out.images.correlation, result.images.correlation);
+  add(out.images.illumination, result.images.illumination);
+}
+
+/// Progress of one shot as a part of all: its sweeps over the steps are steps_per_part of a round's work.
+class OfOneShot final : public Progress {
+ public:
+  OfOneShot(Progress& all, std::uint64_t steps) : all_(all), steps_(std::max<std::uint64_t>(steps, 1)) {}
+  void advance(std::uint64_t steps) override {
+    done_ = std::min(done_ + steps, steps_);
+    const auto part = RoundWork::steps_per_part * done_ / steps_;
+    if (part > told_) all_.advance(part - told_);
+    told_ = part;
+  }
+  bool cancelled() const override { return all_.cancelled(); }
+  void end() { advance(steps_); }
+
+ private:
+  Progress& all_;
+  std::uint64_t steps_, done_ = 0, told_ = 0;
+};
+
+/// Shots shared among ranks, each on one.
+template <class T>
+class ShotRounds final : public RoundWork {
+ public:
+  ShotRounds(const Problem& problem, const Settings& settings, Device device, int threads, Comm& comm,
+             Outcome* out)
+      : problem_(problem), settings_(settings), device_(device), threads_(threads), comm_(comm), out_(out) {}
+  std::size_t parts() const override { return problem_.shots.size(); }
+  void compute(const Range& round, Progress& progress) override {
+    if (!shots_) shots_.emplace(problem_, settings_, device_, threads_, alone_);
+    done_.clear();
+    const auto mine = share(round, comm_.rank());
+    for (std::size_t n = mine.first; n < mine.last; ++n) {
+      const std::uint64_t sweeps = settings_.task != Task::migration ? 1 : settings_.data.empty() ? 4 : 2;
+      OfOneShot part(progress, sweeps * problem_.steps());
+      done_.push_back((*shots_)(n, &part));
+      part.end();
+    }
+  }
+  void hand_over(Comm& comm, const Range&) override {
+    wait_for_turn(comm);
+    for (const auto& result : done_) {
+      Packet packet;
+      result.put_into(packet);
+      packet.send(comm, 0);
+    }
+  }
+  void take_own(const Range& round) override {
+    auto n = share(round, 0).first;
+    for (auto& result : done_) take_into(*out_, n++, std::move(result));
+  }
+  void take(Comm& comm, int rank, const Range& round) override {
+    const auto theirs = share(round, rank);
+    for (std::size_t n = theirs.first; n < theirs.last; ++n) {
+      auto packet = Packet::receive(comm, rank);
+      take_into(*out_, n, ShotResult::from(packet));
+    }
+  }
+  void finish(const Range&) override {}
+
+ private:
+  Range share(const Range& round, int rank) const {
+    const auto range =
+        balanced_range(round.size(), static_cast<std::size_t>(comm_.size()), static_cast<std::size_t>(rank));
+    return {round.first + range.first, round.first + range.last};
+  }
+
+  const Problem& problem_;
+  const Settings& settings_;
+  Device device_;
+  int threads_;
+  Comm& comm_;
+  Outcome* out_;
+  Alone alone_;
+  std::optional<Shots<T>> shots_;
+  std::vector<ShotResult> done_;
+};
+
+Fingerprint fingerprint(const Problem& p, const Settings& s) {
+  std::vector<double> places;
+  for (const auto& shot : p.shots)
+    for (const auto* list : {&shot.sources, &shot.receivers}) {
+      places.push_back(static_cast<double>(list->size()));
+      for (const auto& at : *list) places.insert(places.end(), at.begin(), at.end());
+    }
+  std::vector<double> data;
+  for (const auto& gather : s.data) data.insert(data.end(), gather.begin(), gather.end());
+  const std::vector<double> nodes(p.grid.nodes.begin(), p.grid.nodes.end());
+  std::vector<double> sides;
+  for (const auto& axis : p.sides)
+    for (const auto side : axis) sides.push_back(static_cast<double>(side));
+  return {this_program(),
+          {"rock", hash({p.velocity, s.change, nodes, p.grid.spacing, p.grid.first}), true},
+          {"sources or receivers", hash({places}), true},
+          {"data", hash({data}), true},
+          {"wavelet", hash({p.source_series()}), true},
+          {"boundaries", hash({sides}), true},
+          {"layers", fmt::format("{} nodes, {}, {}, {} Hz", p.layers.points, p.layers.reflection,
+                                 p.layers.power, p.layers.frequency)},
+          {"order", fmt::format("{}", p.order)},
+          {"coefficients", fmt::format("{}", static_cast<int>(p.coefficients))},
+          {"interpolation", fmt::format("{}", p.radius)},
+          {"step", fmt::format("{} s", p.step)},
+          {"end", fmt::format("{} s", p.end)},
+          {"exact_time", p.exact_time ? "yes" : "no"},
+          {"precision", s.twofold ? "double" : "single"},
+          {"kind", fmt::format("{}", static_cast<int>(s.task))},
+          {"wavefield", std::string(to_string(s.keeping))}};
+}
+
+void write_checkpoint(const std::filesystem::path& file, const Fingerprint& of, std::size_t done,
+                      const Outcome& out) {
+  CheckpointWriter writer(file, of, done);
+  std::vector<float> gathers;
+  for (std::size_t n = 0; n < done; ++n)
+    gathers.insert(gathers.end(), out.gathers[n].begin(), out.gathers[n].end());
+  writer.list("gathers", std::span<const float>(gathers));
+  writer.list("kernel", std::span<const double>(out.images.kernel));
+  writer.list("correlation", std::span<const double>(out.images.correlation));
+  writer.list("illumination", std::span<const double>(out.images.illumination));
+  writer.finish();
+}
+
+std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& p, const Settings& s,
+                            Outcome& out) {
+  auto in = CheckpointReader::open(file);
+  if (!in) {
+    out.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
+    return 0;
+  }
+  in->expect(fingerprint(p, s));
+  in->expect_parts(p.shots.size());
+  std::size_t samples = 0;
+  for (std::size_t n = 0; n < in->parts(); ++n) samples += p.steps() * p.shots[n].receivers.size();
+  const auto gathers = in->array<float>("gathers", {samples});
+  auto next = gathers.begin();
+  for (std::size_t n = 0; n < in->parts(); ++n) {
+    const auto size = static_cast<std::ptrdiff_t>(p.steps() * p.shots[n].receivers.size());
+    out.gathers[n].assign(next, next + size);
+    next += size;
+  }
+  const std::size_t nodes = s.task == Task::migration ? p.velocity.size() : 0;
+  out.images = {in->array<double>("kernel", {nodes}), in->array<double>("correlation", {nodes}),
+                in->array<double>("illumination", {nodes})};
+  out.notes.push_back(
+      fmt::format("resumed from {}, with {} of {} shots done", file.string(), in->parts(), p.shots.size()));
+  return in->parts();
+}
+
+/// Keeps what is done, where the user asked for that and the run is long enough.
+class Keeper {
+ public:
+  Keeper(const CheckpointSettings& settings, const Problem& problem, const Settings& what, Outcome& out)
+      : settings_(settings), problem_(problem), what_(what), out_(out) {}
+  void operator()(std::size_t done) {
+    const auto seconds = [](auto since) {
+      return std::chrono::duration<double>(Clock::now() - since).count();
+    };
+    const auto shots = problem_.shots.size();
+    if (settings_.file.empty() || done >= shots || seconds(last_) < settings_.interval) return;
+    if (seconds(begin_) * static_cast<double>(shots - out_.first_shot) <
+        settings_.least_run * static_cast<double>(done - out_.first_shot))
+      return;
+    try {
+      write_checkpoint(settings_.file, fingerprint(problem_, what_), done, out_);
+    } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
+      out_.warnings.push_back(std::string("no checkpoint was kept: ") + error.what());
+      settings_.file.clear();
+    }
+    last_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  CheckpointSettings settings_;
+  const Problem& problem_;
+  const Settings& what_;
+  Outcome& out_;
+  Clock::time_point begin_ = Clock::now(), last_ = begin_;
+};
+
+/// Every rank: all shots from `first` on; out: on rank 0.
+template <class T>
+void do_shots(const Problem& problem, const Settings& settings, Device device, int threads, std::size_t first,
+              Comm& comm, const CheckpointSettings& checkpoint, Progress& progress, Outcome* out) {
+  std::optional<Keeper> keep;
+  if (out) keep.emplace(checkpoint, problem, settings, *out);
+  const bool together = comm.size() > 1 && problem.shots.size() < static_cast<std::size_t>(comm.size());
+  if (!together) {
+    InStep::run(comm, [&](InStep& ranks) {
+      ShotRounds<T> work(problem, settings, device, threads, comm, out);
+      if (!out) return follow_rounds(ranks, work);
+      RoundSettings rounds{"acoustic",          first,           static_cast<std::size_t>(comm.size()), 0,
+                           checkpoint.interval, checkpoint.round};
+      rounds.expected_seconds = INFINITY;  // a round per shot and rank, until one has been timed
+      lead_rounds(ranks, work, rounds, progress, [&](std::size_t done) { (*keep)(done); });
+    });
+    return;
+  }
+  Shots<T> shots(problem, settings, device, threads, comm);
+  if (out) progress.start("acoustic", problem.shots.size());
+  for (std::size_t n = first; n < problem.shots.size(); ++n) {
+    auto result = shots(n, nullptr);
+    if (out) {
+      take_into(*out, n, std::move(result));
+      progress.advance(1);
+      (*keep)(n + 1);
+    }
+    if (comm.lowest(out && progress.cancelled() ? 0 : 1) == 0) {
+      if (out) throw Cancelled();
+      return;
+    }
+  }
+  if (out) progress.finish();
+}
+
+template <class... Arguments>
+void in_precision(bool twofold, Arguments&&... arguments) {
+  if (twofold) do_shots<double>(std::forward<Arguments>(arguments)...);
+  else do_shots<float>(std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace
+
+void Settings::put_into(Packet& packet) const {
+  packet.put(task);
+  packet.put(twofold);
+  packet.put(keeping);
+  packet.put(change);
+  packet.put(data.size());
+  for (const auto& gather : data) packet.put(gather);
+}
+
+Settings Settings::from(Packet& packet) {
+  Settings s;
+  s.task = packet.get<Task>();
+  s.twofold = packet.get<bool>();
+  s.keeping = packet.get<Keeping>();
+  s.change = packet.get_vector<double>();
+  s.data.resize(packet.get<std::size_t>());
+  for (auto& gather : s.data) gather = packet.get_vector<double>();
+  return s;
+}
+
+double bytes_of_shot(const Problem& problem, const Settings& settings) {
+  const bool twofold = settings.twofold;
+  const double wave =
+      twofold ? Medium<double>::bytes_of_wave(problem) : Medium<float>::bytes_of_wave(problem);
+  const double e = twofold ? 8 : 4, nodes = static_cast<double>(problem.velocity.size());
+  double bytes = 1.5 * wave;  // with v²Δt²
+  if (settings.task == Task::born) bytes += wave + 2 * nodes * e;
+  if (settings.task == Task::migration) {
+    bytes += wave + 3 * nodes * e;
+    if (settings.data.empty()) bytes += 1.5 * wave;
+    const auto cost =
+        twofold ? cost_of<double>(settings.keeping, problem) : cost_of<float>(settings.keeping, problem);
+    bytes += cost.device_bytes;
+  }
+  std::size_t most = 0;
+  for (const auto& shot : problem.shots) most = std::max(most, shot.receivers.size());
+  return bytes + e * static_cast<double>(most * problem.steps());
+}
+
+Keeping keeping_for(Keeping wanted, const Problem& problem, bool twofold, double device_bytes,
+                    double host_bytes) {
+  if (wanted != Keeping::automatic) return wanted;
+  Settings settings;
+  settings.task = Task::migration;
+  settings.twofold = twofold;
+  for (const auto way : {Keeping::store, Keeping::checkpoints, Keeping::boundary}) {
+    settings.keeping = way;
+    const auto cost = twofold ? cost_of<double>(way, problem) : cost_of<float>(way, problem);
+    if (bytes_of_shot(problem, settings) < 0.9 * device_bytes && cost.host_bytes < 0.9 * host_bytes)
+      return way;
+  }
+  return Keeping::checkpoints;
+}
+
+Outcome run_shots(const Problem& problem, const Settings& settings, const Runtime& runtime) {
+  Alone alone;
+  Progress silent;
+  Comm& comm = runtime.comm ? *runtime.comm : alone;
+  Progress& progress = runtime.progress ? *runtime.progress : silent;
+  Outcome out;
+  out.gathers.resize(problem.shots.size());
+  const auto& checkpoint = runtime.checkpoint;
+  if (checkpoint.resume && !checkpoint.file.empty())
+    out.first_shot = read_checkpoint(checkpoint.file, problem, settings, out);
+  const Device device = resolve(shared_device(runtime.device, comm), comm.on_node().index);
+  if (comm.size() > 1 && problem.shots.size() < static_cast<std::size_t>(comm.size()))
+    cut_grid(problem, comm.size());  // throws before the others are called
+  if (comm.size() > 1) {
+    call(comm, "acoustic");
+    Packet packet;
+    problem.put_into(packet);
+    settings.put_into(packet);
+    packet.put(out.first_shot);
+    packet.put(device.kind);
+    packet.put(runtime.threads);
+    packet.broadcast(comm);
+  }
+  try {
+    in_precision(settings.twofold, problem, settings, device, runtime.threads, out.first_shot, comm,
+                 checkpoint, progress, &out);
+  } catch (const OutOfStep&) {
+    throw;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (comm.size() == 1 || problem.shots.size() >= static_cast<std::size_t>(comm.size())) throw;
+    throw OutOfStep("rank 0", error.what());
+  }
+  return out;
+}
+
+void serve(Comm& comm) {
+  Packet packet;
+  packet.broadcast(comm);
+  const auto problem = Problem::from(packet);
+  const auto settings = Settings::from(packet);
+  const auto first = packet.get<std::size_t>();
+  const auto kind = packet.get<Device::Kind>();
+  const auto threads = packet.get<int>();
+  const auto device = resolve(shared_device({kind, -1}, comm), comm.on_node().index);
+  Progress silent;
+  in_precision(settings.twofold, problem, settings, device, threads, first, comm, CheckpointSettings{},
+               silent, static_cast<Outcome*>(nullptr));
+}
+
+}  // namespace terrane::acoustic

@@ -1,0 +1,592 @@
+#include "terrane/physics/acoustic/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "terrane/base/memory.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/simulation/provenance.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> boundary_names{"cpml", "sponge", "free_surface", "wall"};
+constexpr std::array<std::string_view, 3> task_names{"modelling", "born", "migration"};
+constexpr std::array<std::string_view, 4> wavelet_names{"ricker", "ormsby", "gabor", "file"};
+constexpr std::array<std::string_view, 3> coefficient_names{"taylor", "optimised", "optimised_fine"};
+constexpr std::array<std::string_view, 4> keeping_names{"auto", "store", "checkpoints", "boundary"};
+
+constexpr Key source_keys[] = {
+    {"at", "list of 3 lengths each", "none", "Easting, northing and up of each shot: [[1000, 0, -15]].",
+     "[[1000, 0, -15]]"},
+    {"first", "list of 3 lengths", "none", "The first of shots at even distances on a line, in place of at."},
+    {"last", "list of 3 lengths", "none", "The last of them."},
+    {"count", "count", "none", "How many."},
+    {"wavelet", "text", "\"ricker\"", "ricker, ormsby, gabor, or file."},
+    {"frequency", "frequency", "none", "Of the peak of the spectrum, of ricker and gabor.", "\"15 Hz\""},
+    {"corners", "list of 4 numbers", "none",
+     "Of ormsby: where its spectrum begins, is full, is full still, ends; Hz."},
+    {"delay", "time", "none", "Of the wavelet's middle; else so late that it begins from nothing."},
+    {"amplitude", "number", "1", "Of the peak, Pa m; in two dimensions Pa."},
+    {"file", "path", "none", "Samples of the wavelet: a table with one column, or .npy."},
+    {"sample_step", "time", "none", "Time between the samples of the file."},
+};
+constexpr Key boundary_keys[] = {
+    {"top", "text", "\"free_surface\"", "cpml (absorbs), sponge (absorbs less), free_surface, or wall."},
+    {"bottom", "text", "\"cpml\"", "The same of the bottom."},
+    {"west", "text", "\"cpml\"", "The same of the west side."},
+    {"east", "text", "\"cpml\"", "The same of the east side."},
+    {"south", "text", "\"cpml\"", "The same of the south side; without effect where one cell lies across."},
+    {"north", "text", "\"cpml\"", "The same of the north side."},
+    {"points", "count", "10", "Thickness of layers, in cells outside the mesh."},
+    {"reflection", "number", "1e-8", "That layers are made for; 1e-12 for twenty cells."},
+    {"power", "number", "3", "With which damping grows into a layer."},
+    {"frequency", "frequency", "none", "The lowest that matters; else that of the wavelet."},
+};
+constexpr Key simulation_keys[] = {
+    {"physics", "text", "", "What is computed.", "\"acoustic\""},
+    {"kind", "text", "\"modelling\"",
+     "modelling: gathers; born: what the difference of the model from a smooth one scatters once; migration: "
+     "an "
+     "image of it."},
+    {"end", "time", "", "Length of the gathers; they begin at time 0.", "\"1 s\""},
+    {"step", "time", "none", "One step; else 0.9 of the longest stable one."},
+    {"order", "count", "8", "Of differences in space: 2, 4 ... 16."},
+    {"coefficients", "text", "\"taylor\"",
+     "taylor, or optimised (velocities to 1e-3 up to shorter waves) or optimised_fine (1e-4)."},
+    {"interpolation", "count", "4", "Cells on each side over which a source or receiver is spread, 2 to 8."},
+    {"exact_time", "flag", "true", "Take out what time steps do to waves, exactly."},
+    {"precision", "text", "\"single\"", "single or double."},
+    {"smoothing", "length", "none", "Of born and migration: the Gaussian that makes the smooth model.", ""},
+    {"wavefield", "text", "\"auto\"",
+     "How a migration goes back through the source's waves: store, checkpoints (computes them twice), "
+     "boundary "
+     "(keeps the sides, computes back), or auto."},
+    {"observed", "path", "none",
+     "Of migration: gathers to migrate, .npy [shot, time, receiver] at the steps of the run; else the "
+     "model's own."},
+};
+constexpr Section all_sections[] = {
+    {"source", "", "Shots, and what they send.", source_keys},
+    {"boundary", "", "What becomes of waves at the sides of the mesh.", boundary_keys},
+    {"simulation", "", "What is computed, and how.", simulation_keys},
+};
+
+template <std::size_t n>
+std::size_t place_in(const std::array<std::string_view, n>& names, const std::string& name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+std::vector<double> numbers_of(const Config& table, std::string_view key) {
+  const auto content = io::read(table.input_file(key).string());
+  if (const auto* array = std::get_if<io::Array>(&content)) return array->values;
+  if (const auto* rows = std::get_if<io::Table>(&content))
+    if (rows->columns.size() == 1) return rows->columns.front().values;
+  throw table.wrong(key, "holds neither an array nor a table of one column");
+}
+
+Wavelet read_wavelet(const Config& table) {
+  Wavelet w;
+  w.kind = static_cast<WaveletKind>(place_in(wavelet_names, table.choice("wavelet", wavelet_names)));
+  w.amplitude = table.number("amplitude");
+  w.delay = table.optional_number("delay", Quantity::time).value_or(-1);
+  if (w.kind == WaveletKind::ricker || w.kind == WaveletKind::gabor) {
+    if (!table.has("frequency"))
+      throw table.wrong("frequency", "missing", "Of the peak: frequency = \"20 Hz\".");
+    w.frequency = table.positive("frequency", Quantity::frequency);
+  } else if (w.kind == WaveletKind::ormsby) {
+    if (!table.has("corners")) throw table.wrong("corners", "missing", "Such as corners = [5, 10, 40, 60].");
+    const auto corners = table.numbers("corners", Quantity::dimensionless, 4);
+    std::copy(corners.begin(), corners.end(), w.corners.begin());
+  } else {
+    if (!table.has("file")) throw table.wrong("file", "missing", "A table with one column, or .npy.");
+    w.samples = numbers_of(table, "file");
+    if (!table.has("sample_step"))
+      throw table.wrong("sample_step", "missing", "Such as sample_step = \"1 ms\".");
+    w.sample_step = table.positive("sample_step", Quantity::time);
+  }
+  return w;
+}
+
+std::vector<Place> read_shots(const Config& table) {
+  std::vector<Place> all;
+  if (table.has("at")) {
+    for (const auto& row : table.rows("at", Quantity::length, 3)) all.push_back({row[0], row[1], row[2]});
+    return all;
+  }
+  for (const auto* key : {"first", "last", "count"})
+    if (!table.has(key))
+      throw table.wrong(key, "missing", "Give at, a list of places, or first, last and count of a line.");
+  const auto first = table.numbers("first", Quantity::length, 3),
+             last = table.numbers("last", Quantity::length, 3);
+  const auto count = table.count("count", 1, 1'000'000);
+  for (std::uint64_t n = 0; n < count; ++n) {
+    const double t = count == 1 ? 0 : static_cast<double>(n) / static_cast<double>(count - 1);
+    Place at{};
+    for (std::size_t a = 0; a < 3; ++a) at[a] = first[a] + t * (last[a] - first[a]);
+    all.push_back(at);
+  }
+  return all;
+}
+
+void read_boundary(const Config& table, Problem& p) {
+  const auto side = [&](std::string_view key) {
+    return static_cast<Boundary>(place_in(boundary_names, table.choice(key, boundary_names)));
+  };
+  p.sides = {{{side("bottom"), side("top")}, {side("south"), side("north")}, {side("west"), side("east")}}};
+  p.layers.points = static_cast<int>(table.count("points", 1, 1000));
+  p.layers.reflection = table.positive("reflection");
+  p.layers.power = table.number("power");
+  p.layers.frequency = table.optional_number("frequency", Quantity::frequency).value_or(0);
+}
+
+void read_simulation(const Config& table, Problem& p, Settings& s) {
+  table.text("physics");
+  s.task = static_cast<Task>(place_in(task_names, table.choice("kind", task_names)));
+  p.end = table.positive("end", Quantity::time);
+  p.step = table.optional_number("step", Quantity::time).value_or(0);
+  p.order = static_cast<int>(table.count("order", 2, 16));
+  p.coefficients =
+      static_cast<Coefficients>(place_in(coefficient_names, table.choice("coefficients", coefficient_names)));
+  p.radius = static_cast<int>(table.count("interpolation", 2, 8));
+  p.exact_time = table.flag("exact_time");
+  s.twofold = table.choice("precision", {"single", "double"}) == "double";
+  s.keeping = static_cast<Keeping>(place_in(keeping_names, table.choice("wavefield", keeping_names)));
+}
+
+/// Velocity of every cell. Throws InputError.
+std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
+  if (!std::holds_alternative<MeshCells>(model.geometry))
+    throw InputError(job.where("mesh"), "waves need a mesh of cells, not a list of prisms",
+                     "Take mesh.kind = \"regular\".");
+  const auto table = job.table("model");
+  if (!model.has("velocity_p"))
+    throw InputError(table.where(), "the model has no velocity_p",
+                     "Give [model] or its bodies velocity_p = \"2000 m/s\", the whole mesh included.");
+  auto values = model.dense("velocity_p");
+  const auto missing = std::count_if(values.begin(), values.end(), [](double v) { return !(v > 0); });
+  if (missing > 0)
+    throw InputError(
+        table.where(), fmt::format("{} of {} cells have no velocity_p, or zero", missing, values.size()),
+        "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
+  return values;
+}
+
+/// Turns an error of the problem into one at the key that it is about.
+[[noreturn]] void at_key(const InputError& error, const Config& simulation, const Config& source,
+                         const Config& job) {
+  const std::string_view where = error.where();
+  const auto is = [&](std::string_view what) { return where.substr(0, what.size()) == what; };
+  if (is("acoustic: step")) throw simulation.wrong("step", error.problem(), error.next());
+  if (is("acoustic: order")) throw simulation.wrong("order", error.problem(), error.next());
+  if (is("acoustic: coefficients")) throw simulation.wrong("coefficients", error.problem(), error.next());
+  if (is("acoustic: wavelet")) throw source.wrong("wavelet", error.problem(), error.next());
+  if (is("acoustic: source")) throw source.wrong("at", error.problem(), error.next());
+  if (is("acoustic: receiver"))
+    throw InputError(job.where("survey"), fmt::format("{} {}", where.substr(10), error.problem()),
+                     error.next());
+  if (is("acoustic: grid")) throw InputError(job.where("mesh"), error.problem(), error.next());
+  throw;
+}
+
+std::string device_text(const Runtime& runtime) {
+  const auto device = resolve(runtime.device);
+  const auto each = device.kind == Device::Kind::cuda
+                        ? device_name(device)
+                        : fmt::format("{}, {} threads", to_string(device), thread_count(runtime.threads));
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  return ranks == 1 ? each : fmt::format("{} ranks, each {}", ranks, each);
+}
+
+/// One axis of a Gaussian filter.
+void smooth_axis(const Grid& grid, std::vector<double>& values, int axis, double length) {
+  const auto a = static_cast<std::size_t>(axis);
+  const auto radius = static_cast<Index>(std::ceil(4 * length / grid.spacing[a]));
+  if (!grid.there(axis) || radius == 0) return;
+  std::vector<double> weights;
+  double sum = 0;
+  for (Index n = -radius; n <= radius; ++n) {
+    const double x = static_cast<double>(n) * grid.spacing[a] / length;
+    weights.push_back(std::exp(-x * x / 2));
+    sum += weights.back();
+  }
+  const auto box = grid.box();
+  const Index stride = axis == 2 ? 1 : axis == 1 ? box.size(2) : box.size(1) * box.size(2);
+  std::vector<double> out(values.size());
+  for (Index k = 0, n = 0; k < box.last[0]; ++k)
+    for (Index j = 0; j < box.last[1]; ++j)
+      for (Index i = 0; i < box.last[2]; ++i, ++n) {
+        const Index at = axis == 0 ? k : axis == 1 ? j : i;
+        double total = 0;
+        for (Index m = -radius; m <= radius; ++m) {
+          const Index there = std::clamp<Index>(at + m, 0, box.last[axis] - 1);
+          total += weights[static_cast<std::size_t>(m + radius)] *
+                   values[static_cast<std::size_t>(n + (there - at) * stride)];
+        }
+        out[static_cast<std::size_t>(n)] = total / sum;
+      }
+  values = std::move(out);
+}
+
+}  // namespace
+
+std::span<const Section> sections() { return all_sections; }
+
+Grid grid_of(const TensorMesh& mesh) {
+  Grid grid;
+  const std::vector<double>* axes[3] = {&mesh.up(), &mesh.northing(), &mesh.easting()};
+  constexpr const char* names[3] = {"up", "northing", "easting"};
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto& faces = *axes[a];
+    const auto cells = static_cast<double>(faces.size() - 1);
+    const double width = (faces.back() - faces.front()) / cells;
+    for (std::size_t n = 0; n + 1 < faces.size(); ++n)
+      if (std::abs(faces[n + 1] - faces[n] - width) > 1e-6 * width)
+        throw InputError(
+            "acoustic: grid",
+            fmt::format("cells along {} are {} to {} m wide", names[a], faces[n + 1] - faces[n], width),
+            "Waves need even cells: mesh.kind = \"regular\".");
+    grid.nodes[a] = static_cast<Index>(faces.size()) - 1;
+    grid.spacing[a] = width;
+    grid.first[a] = faces.front() + width / 2;
+  }
+  return grid;
+}
+
+std::vector<double> smoothed(const Grid& grid, const std::vector<double>& velocity, double length) {
+  auto values = velocity;
+  for (double& v : values) v = 1 / (v * v);
+  for (int axis = 0; axis < 3; ++axis) smooth_axis(grid, values, axis, length);
+  for (double& m : values) m = 1 / std::sqrt(m);
+  return values;
+}
+
+std::vector<double> laplacian_of(const Grid& grid, const std::vector<double>& image) {
+  const auto box = grid.box();
+  std::vector<double> out(image.size(), 0.0);
+  for (Index k = 0, n = 0; k < box.last[0]; ++k)
+    for (Index j = 0; j < box.last[1]; ++j)
+      for (Index i = 0; i < box.last[2]; ++i, ++n) {
+        const Index at[3] = {k, j, i}, stride[3] = {box.size(1) * box.size(2), box.size(2), 1};
+        for (int a = 0; a < 3; ++a) {
+          if (!grid.there(a)) continue;
+          const auto value = [&](Index to) {
+            return image[static_cast<std::size_t>(
+                n + (std::clamp<Index>(at[a] + to, 0, box.last[a] - 1) - at[a]) * stride[a])];
+          };
+          const double h = grid.spacing[static_cast<std::size_t>(a)];
+          out[static_cast<std::size_t>(n)] += (value(1) - 2 * value(0) + value(-1)) / (h * h);
+        }
+      }
+  return out;
+}
+
+Simulation::Simulation(Problem problem, Settings settings, std::string job)
+    : problem_(std::move(problem)), settings_(std::move(settings)), job_(std::move(job)) {
+  problem_.settle();
+  const std::size_t receivers = problem_.shots.front().receivers.size();
+  for (const auto& shot : problem_.shots)
+    if (shot.receivers.size() != receivers)
+      throw InputError("acoustic: shots", "they differ in their numbers of receivers");
+  const double error = problem_.group_error();
+  if (error > 0.02)
+    warnings_.push_back(
+        fmt::format("waves of {:.4g} Hz have {:.3g} cells per wavelength in the slowest rock and are {:.2g} "
+                    "% too slow or too "
+                    "fast; {:.3g} would make that 1 %",
+                    problem_.wavelet.highest_frequency(), problem_.points_per_wavelength(), 100 * error,
+                    differences(problem_.order, problem_.coefficients).points_per_wavelength(0.01)));
+}
+
+std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
+  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
+  const auto source = job.table("source").describe({source_keys});
+  auto stations = build_survey(job, memory);
+  auto earth = build_earth(job, std::nullopt, memory);
+  Problem p;
+  Settings s;
+  read_simulation(table, p, s);
+  read_boundary(job.table("boundary").describe({boundary_keys}), p);
+  p.wavelet = read_wavelet(source);
+  p.velocity = velocity_of(earth.model, job);
+  try {
+    p.grid = grid_of(std::get<MeshCells>(earth.model.geometry).mesh);
+  } catch (const InputError& error) {
+    at_key(error, table, source, job);
+  }
+  std::vector<Place> receivers;
+  for (std::size_t n = 0; n < stations.survey.size(); ++n)
+    receivers.push_back({stations.survey.easting[n], stations.survey.northing[n], stations.survey.up[n]});
+  for (const auto& at : read_shots(source)) p.shots.push_back({{at}, receivers});
+
+  const auto smoothing = table.optional_number("smoothing", Quantity::length);
+  const auto observed = table.optional_input_file("observed");
+  if (observed && s.task != Task::migration)
+    throw table.wrong("observed", "is of migration", "Take it away, or kind = \"migration\".");
+  if (s.task != Task::modelling) {
+    if (!smoothing && !observed)
+      throw table.wrong("smoothing", "missing",
+                        "The model less a smooth one is what scatters: smoothing = \"100 m\".");
+    const auto rough = p.velocity;
+    if (smoothing) p.velocity = smoothed(p.grid, rough, *smoothing);
+    if (!observed)
+      for (std::size_t n = 0; n < rough.size(); ++n)
+        s.change.push_back(1 / (rough[n] * rough[n]) - 1 / (p.velocity[n] * p.velocity[n]));
+    // Of the rough rock, too: its waves take the same steps.
+    if (p.step == 0 && s.task == Task::migration && !observed)
+      p.step = 0.9 * longest_step(differences(p.order, p.coefficients), p.grid.spacing, p.grid.axes(),
+                                  *std::max_element(rough.begin(), rough.end()));
+  } else if (smoothing) {
+    throw table.wrong("smoothing", "is of born and migration");
+  }
+  try {
+    auto made = std::make_unique<Simulation>(std::move(p), std::move(s), job.source());
+    made->notes_ = std::move(earth.notes);
+    made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
+    if (observed) {
+      const auto values = numbers_of(table, "observed");
+      const auto& problem = made->problem_;
+      const std::size_t each = problem.steps() * problem.shots.front().receivers.size();
+      if (values.size() != each * problem.shots.size())
+        throw table.wrong("observed",
+                          fmt::format("holds {} samples; {} shots of {} steps at {} receivers have {}",
+                                      values.size(), problem.shots.size(), problem.steps(),
+                                      problem.shots.front().receivers.size(), each * problem.shots.size()),
+                          fmt::format("The steps are of {:.9g} s; set simulation.step to those of the data.",
+                                      problem.step));
+      for (std::size_t n = 0; n < problem.shots.size(); ++n)
+        made->settings_.data.emplace_back(values.begin() + static_cast<std::ptrdiff_t>(n * each),
+                                          values.begin() + static_cast<std::ptrdiff_t>((n + 1) * each));
+    }
+    return made;
+  } catch (const InputError& error) {
+    at_key(error, table, source, job);
+  }
+}
+
+/// With the way of keeping chosen that the memory allows.
+Settings Simulation::settled(const Runtime& runtime) const {
+  auto settings = settings_;
+  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto device = resolve(runtime.device);
+  const auto on_device = device.has_own_memory() ? static_cast<double>(device_memory(device).free)
+                                                 : static_cast<double>(memory.bytes);
+  if (settings.task == Task::migration)
+    settings.keeping = keeping_for(settings.keeping, problem_, settings.twofold, on_device,
+                                   static_cast<double>(memory.bytes));
+  return settings;
+}
+
+/// What plan and report have in common.
+void Simulation::describe(RunFacts& facts, const Settings& settings, const Runtime& runtime) const {
+  const auto& p = problem_;
+  const auto whole = p.whole();
+  const auto nodes = static_cast<std::uint64_t>(whole.count());
+  const double sweeps = settings.task == Task::modelling ? 1
+                        : settings.task == Task::born    ? 2
+                        : !settings.data.empty()         ? 2
+                                                         : 4;
+  const double again = settings.task == Task::migration && settings.keeping != Keeping::store ? 1 : 0;
+  facts.problem = fmt::format("{} shots, {} nodes over {} steps", grouped(p.shots.size()), grouped(nodes),
+                              grouped(p.steps()));
+  facts.method = std::string(task_names[static_cast<std::size_t>(settings.task)]);
+  facts.reason = fmt::format("order {} in space; steps of {:.4g} s, and up to {:.4g} s are stable", p.order,
+                             p.step, p.longest_step());
+  facts.device = device_text(runtime);
+  facts.work =
+      static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * (sweeps + again);
+  facts.work_unit = "node steps";
+  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings));
+  facts.add(
+      "nodes", nodes, "", "nodes",
+      fmt::format("{} × {} × {} with layers (up, north, east)", whole.size(0), whole.size(1), whole.size(2)));
+  facts.add("shots", std::uint64_t{p.shots.size()});
+  facts.add("receivers", std::uint64_t{p.shots.front().receivers.size()}, "", "receivers");
+  facts.add("steps", std::uint64_t{p.steps()}, "", "steps");
+  facts.add("step", p.step, "s");
+  facts.add("longest_step", p.longest_step(), "s");
+  facts.add("courant", p.step / p.longest_step());
+  facts.add(
+      "points_per_wavelength", p.points_per_wavelength(), "", "wavelength",
+      fmt::format("{:.3g} cells of the shortest ({:.4g} Hz at {:.4g} m/s); its velocity is right to {:.2g} %",
+                  p.points_per_wavelength(), p.wavelet.highest_frequency(), p.slowest(),
+                  100 * p.group_error()));
+  if (settings.task == Task::migration) {
+    const auto cost =
+        settings.twofold ? cost_of<double>(settings.keeping, p) : cost_of<float>(settings.keeping, p);
+    facts.add("wavefield", std::string(to_string(settings.keeping)), "", "wavefield",
+              fmt::format("{}: {} on the device, {} on the host; the source's waves are computed {} times",
+                          to_string(settings.keeping), bytes_text(cost.device_bytes),
+                          bytes_text(cost.host_bytes), cost.sweeps));
+  }
+  facts.notes = notes_;
+  facts.warnings = warnings_;
+}
+
+Plan Simulation::check(const Runtime& runtime) {
+  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto settings = settled(runtime);
+  Plan plan;
+  describe(plan, settings, runtime);
+  plan.memory_available = memory.bytes;
+  const auto device = resolve(runtime.device);
+  // From memory at 16 bytes a node and step (32 in double precision), at half of what one core's share or a
+  // GPU moves.
+  const double rate =
+      device.kind == Device::Kind::cuda ? 1e11 : 2e8 * std::min(thread_count(runtime.threads), 8);
+  plan.seconds = plan.work / (settings.twofold ? rate / 2 : rate) / (runtime.comm ? runtime.comm->size() : 1);
+  if (device.has_own_memory()) {
+    const auto free = device_memory(device).free;
+    if (static_cast<double>(plan.memory_bytes) > static_cast<double>(free))
+      throw MemoryError("run",
+                        fmt::format("would need {} on {} for {}, {} are free",
+                                    bytes_text(static_cast<double>(plan.memory_bytes)), to_string(device),
+                                    plan.problem, bytes_text(static_cast<double>(free))),
+                        "Take larger cells, wavefield = \"checkpoints\", or more ranks per shot.");
+  } else {
+    memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
+  }
+  return plan;
+}
+
+Result Simulation::run(const Runtime& runtime) {
+  check(runtime);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto settings = settled(runtime);
+  Result result;
+  auto& report = result.report;
+  describe(report, settings, runtime);
+  auto done = run_shots(problem_, settings, runtime);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
+  report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
+  const bool images_wanted = settings.task == Task::migration;
+  const auto& values = images_wanted ? done.images.correlation : std::vector<double>{};
+  bool finite = std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+  for (const auto& gather : done.gathers)
+    finite = finite && std::all_of(gather.begin(), gather.end(), [](float v) { return std::isfinite(v); });
+  if (!finite)
+    throw Error("acoustic", "the waves grew beyond all bounds",
+                "This should not happen with a stable step; run the job in double precision and report it.");
+  result.attributes = provenance("acoustic", job_);
+  result.attributes["device"] = report.device;
+  result.attributes["method"] = report.method;
+  result.data = images_wanted ? images(std::move(done)) : gathers(std::move(done));
+  for (const auto& [name, text] : result.attributes) result.data.attributes.push_back({name, text});
+  return result;
+}
+
+Result Simulation::outline() const {
+  Result result;
+  result.attributes = provenance("acoustic", job_);
+  result.data = settings_.task == Task::migration ? images({}) : gathers({});
+  return result;
+}
+
+Dataset Simulation::gathers(Outcome done) const {
+  const auto& shots = problem_.shots;
+  const auto& receivers = shots.front().receivers;
+  Dataset data;
+  data.dimensions = {{"shot", shots.size()}, {"time", problem_.steps()}, {"receiver", receivers.size()}};
+  std::vector<double> time;
+  for (std::size_t n = 0; n < problem_.steps(); ++n) time.push_back(static_cast<double>(n) * problem_.step);
+  data.coordinates.push_back({"time", "s", "time", {"time"}, std::move(time), {}});
+  const char* axes[3] = {"easting", "northing", "up"};
+  for (std::size_t a = 0; a < 3; ++a) {
+    std::vector<double> source, receiver;
+    for (const auto& shot : shots) source.push_back(shot.sources.front()[a]);
+    for (const auto& at : receivers) receiver.push_back(at[a]);
+    data.coordinates.push_back({fmt::format("source_{}", axes[a]),
+                                "m",
+                                fmt::format("{} of the source", axes[a]),
+                                {"shot"},
+                                std::move(source),
+                                {}});
+    data.coordinates.push_back({fmt::format("receiver_{}", axes[a]),
+                                "m",
+                                fmt::format("{} of the receiver", axes[a]),
+                                {"receiver"},
+                                std::move(receiver),
+                                {}});
+  }
+  std::vector<float> pressure;
+  for (const auto& gather : done.gathers) pressure.insert(pressure.end(), gather.begin(), gather.end());
+  data.variables = {{"pressure",
+                     "Pa",
+                     settings_.task == Task::born ? "pressure that is scattered once" : "pressure",
+                     {"shot", "time", "receiver"},
+                     std::move(pressure),
+                     {}}};
+  return data;
+}
+
+Dataset Simulation::images(Outcome done) const {
+  const auto& grid = problem_.grid;
+  Dataset data;
+  const char* axes[3] = {"up", "northing", "easting"};
+  std::vector<std::string> names;
+  for (std::size_t a = 0; a < 3; ++a) {
+    std::vector<double> at;
+    for (Index n = 0; n < grid.nodes[a]; ++n)
+      at.push_back(grid.first[a] + static_cast<double>(n) * grid.spacing[a]);
+    data.dimensions.push_back({axes[a], at.size()});
+    data.coordinates.push_back({axes[a], "m", axes[a], {axes[a]}, std::move(at), {}});
+    names.push_back(axes[a]);
+  }
+  auto& image = done.images;
+  std::vector<double> even(image.correlation.size()), filtered;
+  if (!even.empty()) {
+    const double most = *std::max_element(image.illumination.begin(), image.illumination.end());
+    for (std::size_t n = 0; n < even.size(); ++n)
+      even[n] = image.correlation[n] / (image.illumination[n] + 1e-3 * most);
+    filtered = laplacian_of(grid, image.correlation);
+  }
+  data.variables = {{"image", "Pa2", "zero-lag cross-correlation", names, std::move(image.correlation), {}},
+                    {"image_even", "1", "the same over the illumination", names, std::move(even), {}},
+                    {"image_filtered", "Pa2/m2", "Laplacian of the image", names, std::move(filtered), {}},
+                    {"illumination",
+                     "Pa2",
+                     "sum of the squared pressure of the sources",
+                     names,
+                     std::move(image.illumination),
+                     {}},
+                    {"gradient",
+                     "Pa2.m2/s2",
+                     "adjoint of Born modelling applied to the data",
+                     names,
+                     std::move(image.kernel),
+                     {}}};
+  return data;
+}
+
+TensorMesh Simulation::mesh() const {
+  const auto& g = problem_.grid;
+  const auto faces = [&](std::size_t a) {
+    std::vector<double> all;
+    for (Index n = 0; n <= g.nodes[a]; ++n)
+      all.push_back(g.first[a] + (static_cast<double>(n) - 0.5) * g.spacing[a]);
+    return all;
+  };
+  return TensorMesh(faces(2), faces(1), faces(0));
+}
+
+void Simulation::write_model(const std::string& path) const {
+  io::write(path, io::MeshData{mesh(),
+                               {{"velocity_p", "m/s", "velocity", problem_.velocity}},
+                               provenance("acoustic", job_)});
+}
+
+void Simulation::check_model(const std::string& path) const {
+  io::left_out(path, io::MeshData{mesh(), {{"velocity_p", "m/s", "", {}}}, {}});
+}
+
+}  // namespace terrane::acoustic

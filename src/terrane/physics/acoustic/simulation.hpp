@@ -1,0 +1,58 @@
+// Acoustic waves from a job file, or from a problem and settings.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "terrane/job/config.hpp"
+#include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/physics/acoustic/run.hpp"
+#include "terrane/simulation/simulation.hpp"
+
+namespace terrane::acoustic {
+
+/// The tables [source], [boundary] and [simulation].
+std::span<const Section> sections();
+
+/// The nodes in the middle of the cells of a mesh. Throws InputError: cells of an axis differ in width.
+Grid grid_of(const TensorMesh& mesh);
+
+/// m = 1/v² under a Gaussian of this standard deviation, m; at the sides the edge goes on. As velocities.
+std::vector<double> smoothed(const Grid& grid, const std::vector<double>& velocity, double length);
+
+/// The second difference of an image on the mesh: what lies between waves that run the same way, smooth,
+/// goes.
+std::vector<double> laplacian_of(const Grid& grid, const std::vector<double>& image);
+
+class Simulation final : public terrane::Simulation {
+ public:
+  /// Every shot has the same number of receivers. Throws InputError.
+  Simulation(Problem problem, Settings settings, std::string job = {});
+  static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+
+  Plan check(const Runtime& runtime = {}) override;
+  /// data: pressure (shot, time, receiver), Pa, of modelling and Born modelling; of a migration the images
+  /// (up, northing, easting).
+  Result run(const Runtime& runtime = {}) override;
+  Result outline() const override;
+  void write_model(const std::string& path) const override;
+  void check_model(const std::string& path) const override;
+
+  const Problem& problem() const noexcept { return problem_; }
+  const Settings& settings() const noexcept { return settings_; }
+
+ private:
+  Settings settled(const Runtime& runtime) const;
+  void describe(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
+  Dataset gathers(Outcome done) const;
+  Dataset images(Outcome done) const;
+  TensorMesh mesh() const;
+
+  Problem problem_;
+  Settings settings_;
+  std::string job_;
+  std::vector<std::string> notes_, warnings_;
+};
+
+}  // namespace terrane::acoustic

@@ -1,0 +1,96 @@
+// Acoustic waves on devices against those of the CPU.
+#include <gtest/gtest.h>
+
+#include "../support/acoustic_box.hpp"
+#include "device.hpp"
+
+namespace terrane::acoustic {
+namespace {
+
+using AcousticOnDevice = test::OnDevice;
+TERRANE_ON_EVERY_DEVICE(AcousticOnDevice);
+
+TEST_P(AcousticOnDevice, TracesAreThoseOfTheCpu) {
+  for (const int order : {2, 8, 16})
+    for (const bool flat : {false, true})
+      for (const auto kind : {Boundary::cpml, Boundary::sponge}) {
+        auto p = flat ? test::rough_box({50, 1, 60}, 0.12) : test::rough_box({26, 19, 41}, 0.12);
+        p.order = order;
+        p.sides[east] = {kind, kind};
+        p.settle();
+        const auto there = GetParam().kind;
+        EXPECT_LT(test::apart(test::traces<float>(p, p.shots[0], there), test::traces<float>(p, p.shots[0])),
+                  1e-5)
+            << order;
+        EXPECT_LT(
+            test::apart(test::traces<double>(p, p.shots[0], there), test::traces<double>(p, p.shots[0])),
+            1e-13)
+            << order;
+      }
+}
+
+TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOne) {
+  for (const int order : {4, 8, 12, 16}) {
+    auto p = test::rough_box({43, 39, 77}, 0.2);
+    test::all_sides(p, Boundary::wall);
+    p.order = order;
+    p.settle();
+    Stream stream(GetParam());
+    const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
+    test::Chance chance(11);
+    const auto random = chance.list(medium.size());
+    const std::vector<float> values(random.begin(), random.end());
+    const auto held = medium.box();
+    const View<const float, 3> shape(nullptr, held);
+    const Index to_zero = held.first[0] * shape.stride(0) + held.first[1] * shape.stride(1) + held.first[2];
+    std::vector<float> results[2];
+    for (int which = 0; which < 2; ++which) {
+      Buffer<float> now(stream, values), next(stream, values);
+      auto g = medium.arguments();
+      g.now = now.view().data - to_zero;
+      g.next = next.view().data - to_zero;
+      const Work work(medium.inner());
+      if (which == 0) begin_steps(stream, medium.reach(), g, work);
+      else begin_plain_steps(stream, medium.reach(), g, work);
+      results[which].resize(values.size());
+      next.download(stream, results[which]);
+    }
+    if (GetParam().kind == Device::Kind::cuda) {
+      EXPECT_EQ(results[0], results[1]) << order;
+    }
+    // The host's rows are fused where its kernels are made for that.
+    double most = 0;
+    for (std::size_t n = 0; n < values.size(); ++n)
+      most =
+          std::max(most, std::abs(static_cast<double>(results[0][n]) - static_cast<double>(results[1][n])));
+    EXPECT_LT(most, 1e-5) << order;
+  }
+}
+
+TEST_P(AcousticOnDevice, ImagesAreThoseOfTheCpu) {
+  auto p = test::rough_box({26, 18, 31}, 0.12);
+  p.layers.points = 6;
+  p.settle();
+  test::Chance chance(4);
+  const auto data = chance.list(p.steps() * p.shots[0].receivers.size());
+  auto change = chance.list(p.velocity.size());
+  for (double& m : change) m *= 1e-9;
+  const auto compute = [&](Device device, Keeping way) {
+    Stream stream(device);
+    Alone alone;
+    Engine<float> engine(p, stream, alone);
+    auto images = engine.adjoint(p.shots[0], p.source_series(), data, way);
+    return std::pair{std::move(images), engine.born(p.shots[0], p.source_series(), change)};
+  };
+  const auto [here, scattered_here] = compute({Device::Kind::cpu, -1}, Keeping::store);
+  for (const auto way : {Keeping::store, Keeping::checkpoints, Keeping::boundary}) {
+    const auto [there, scattered_there] = compute(GetParam(), way);
+    EXPECT_LT(test::apart(there.kernel, here.kernel), 2e-4) << to_string(way);
+    EXPECT_LT(test::apart(there.correlation, here.correlation), 2e-4);
+    EXPECT_LT(test::apart(there.illumination, here.illumination), 2e-4);
+    EXPECT_LT(test::apart(scattered_there, scattered_here), 2e-4);
+  }
+}
+
+}  // namespace
+}  // namespace terrane::acoustic

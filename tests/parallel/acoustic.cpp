@@ -1,0 +1,85 @@
+#include <gtest/gtest.h>
+
+#include "../support/acoustic_box.hpp"
+#include "ranks.hpp"
+#include "terrane/physics/acoustic/run.hpp"
+#include "terrane/physics/all.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::acoustic {
+namespace {
+
+/// Cut among up to five ranks; a source and receivers lie on the cuts, beside them and far from them.
+Problem long_box() {
+  auto p = test::rough_box({76, 1, 18}, 0.08);
+  p.layers.points = 6;
+  p.radius = 3;
+  p.order = 4;
+  p.shots.clear();
+  Shot shot{{{83.1, 0, 441.9}, {61, 0, 300}}, {}};
+  for (int n = 0; n < 68; ++n) shot.receivers.push_back({70.3, 0, 11.0 * n + 0.5});
+  shot.receivers.push_back({100, 0, 500});  // a node
+  p.shots.push_back(shot);
+  p.settle();
+  return p;
+}
+
+Runtime on(Device::Kind kind, Comm* comm) {
+  Runtime runtime;
+  runtime.device.kind = kind;
+  runtime.comm = comm;
+  return runtime;
+}
+
+TEST(AcousticOnRanks, HasTheSameBitsAsOneProcess) {
+  for (const auto order : {test::Order::as_started, test::Order::reversed}) {
+    const auto comm = test::ranks(order);
+    if (comm->rank() > 0) {
+      serve(physics::all(), *comm);
+      continue;
+    }
+    auto p = long_box();
+    Settings settings;
+    settings.keeping = Keeping::checkpoints;
+    test::Chance chance(5);
+    settings.change = chance.list(p.velocity.size());
+    for (double& m : settings.change) m *= 2e-9;
+    for (const auto kind : {Device::Kind::cpu, Device::Kind::debug})
+      for (const auto task : {Task::modelling, Task::born, Task::migration})
+        for (const std::size_t shots : {1, 7}) {  // one shot on all ranks; shots shared among them
+          if (kind == Device::Kind::debug && (shots > 1 || task == Task::born)) continue;
+          settings.task = task;
+          p.shots.resize(shots, p.shots.front());
+          const auto here = run_shots(p, settings, on(kind, nullptr)),
+                     there = run_shots(p, settings, on(kind, comm.get()));
+          EXPECT_EQ(here.gathers, there.gathers);
+          EXPECT_EQ(here.images.kernel, there.images.kernel);
+          EXPECT_EQ(here.images.correlation, there.images.correlation);
+          EXPECT_EQ(here.images.illumination, there.images.illumination);
+          double sum = 0;
+          for (const float value : here.gathers.back()) sum += std::abs(value);
+          EXPECT_GT(sum, 0);
+        }
+    dismiss(*comm);
+  }
+}
+
+TEST(AcousticOnRanks, ABoxCutUpAndNorthHasTheBitsOfTheWhole) {
+  const auto comm = test::ranks(test::Order::as_started);
+  auto p = test::rough_box({20, 44, 20}, 0.1);
+  p.layers.points = 6;
+  p.shots[0].receivers[2] = {152, 371, 183};
+  p.settle();
+  Stream stream({Device::Kind::cpu, -1});
+  Alone alone;
+  std::vector<double> one;
+  // Slabs of four ranks would be too thin, so these share columns.
+  EXPECT_EQ(cut_grid(p, 4).pieces, (std::array<int, 3>{2, 2, 1}));
+  if (comm->rank() == 0) one = Engine<float>(p, stream, alone).model(p.shots[0], p.source_series());
+  Engine<float> engine(p, stream, *comm);
+  const auto all = engine.model(p.shots[0], p.source_series());
+  EXPECT_EQ(one, all);
+}
+
+}  // namespace
+}  // namespace terrane::acoustic

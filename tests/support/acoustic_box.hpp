@@ -1,0 +1,85 @@
+// Small acoustic problems for tests.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "terrane/physics/acoustic/formula/time_dispersion.hpp"
+#include "terrane/physics/acoustic/image/engine.hpp"
+
+namespace terrane::test {
+
+/// Numbers between −1 and 1 that are the same everywhere.
+class Chance {
+ public:
+  explicit Chance(std::uint64_t seed) : state_(seed * 2654435761U + 12345) {}
+  double operator()() {
+    state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
+    return static_cast<double>(state_ >> 11) / static_cast<double>(1ULL << 52) - 1;
+  }
+  std::vector<double> list(std::size_t size) {
+    std::vector<double> values(size);
+    for (double& value : values) value = (*this)();
+    return values;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+inline void all_sides(acoustic::Problem& p, acoustic::Boundary kind) {
+  for (auto& axis : p.sides) axis = {kind, kind};
+}
+
+/// Homogeneous, nodes apart by h, node 0 at `first` on each axis.
+inline acoustic::Problem even_box(std::array<Index, 3> nodes, double h, double velocity, double first = 0) {
+  acoustic::Problem p;
+  p.grid = {nodes, {h, h, h}, {first, first, first}};
+  p.velocity.assign(static_cast<std::size_t>(p.grid.box().count()), velocity);
+  p.wavelet.frequency = velocity / (10 * h);
+  return p;
+}
+
+/// A rough box: velocities differ from node to node, sources and receivers are between nodes and on them.
+inline acoustic::Problem rough_box(std::array<Index, 3> nodes = {26, 22, 24}, double end = 0.25) {
+  auto p = even_box(nodes, 10, 2000);
+  Chance chance(7);
+  for (double& v : p.velocity) v = 2000 + 300 * chance();
+  p.wavelet.frequency = 20;
+  p.end = end;
+  all_sides(p, acoustic::Boundary::cpml);
+  p.sides[acoustic::up][1] = acoustic::Boundary::free_surface;
+  const double y = nodes[1] > 1 ? 71.3 : 0;
+  p.shots = {{{{83.1, y, 112.7}}, {{131.9, y, 61.3}, {40, nodes[1] > 1 ? 50.0 : 0, 120}, {202, y, 243}}}};
+  return p;
+}
+
+/// What a run returns: with time dispersion put in and taken out where the problem asks for it.
+template <class T>
+std::vector<double> traces(const acoustic::Problem& p, const acoustic::Shot& shot,
+                           Device::Kind kind = Device::Kind::cpu, int threads = 0) {
+  Stream stream({kind, -1}, false, threads);
+  Alone alone;
+  acoustic::Engine<T> engine(p, stream, alone);
+  auto found = engine.model(shot, p.source_series());
+  if (p.exact_time) acoustic::warp(found, p.steps(), acoustic::Dispersion::take_out, 0);
+  return found;
+}
+
+inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) sum += a[n] * b[n];
+  return sum;
+}
+
+inline double norm(const std::vector<double>& a) { return std::sqrt(dot(a, a)); }
+
+inline double apart(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) sum += (a[n] - b[n]) * (a[n] - b[n]);
+  return std::sqrt(sum) / norm(b);
+}
+
+}  // namespace terrane::test
