@@ -1,0 +1,46 @@
+"""The C++ reference is made from the headers: all that is installed for users has its place on a page."""
+
+import sys
+import types
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+for name in ("mkdocs", "mkdocs.structure", "mkdocs.structure.files"):  # the hook runs inside MkDocs; this test does not
+    sys.modules.setdefault(name, types.ModuleType(name))
+sys.modules["mkdocs.structure.files"].File = object
+sys.path.insert(0, str(ROOT / "tools"))
+
+import docs_pages  # noqa: E402
+
+
+class CppReference(unittest.TestCase):
+    def test_every_header_that_a_user_meets_has_its_place_on_the_page_of_its_room(self):
+        for room in docs_pages.rooms():
+            page = docs_pages.room_page(room)
+            for header in sorted((docs_pages.SOURCE / room).glob("*.hpp")):
+                if docs_pages.INNER.search(header.stem):
+                    continue
+                with self.subTest(header=str(header.relative_to(ROOT))):
+                    self.assertIn(f"## `terrane/{header.relative_to(docs_pages.SOURCE)}`", page)
+
+    def test_every_folder_with_headers_is_a_room_or_part_of_one(self):
+        rooms = docs_pages.rooms()
+        for header in sorted(docs_pages.SOURCE.rglob("*.hpp")):
+            folder = header.parent.relative_to(docs_pages.SOURCE).as_posix()
+            if folder == "physics":
+                continue  # the list of houses
+            self.assertTrue(any(f"{folder}/".startswith(f"{room}/") for room in rooms), header)
+
+    def test_every_comment_of_a_declaration_is_on_its_page(self):
+        page = docs_pages.room_page("model")
+        for words in ("The prisms whose property is set", "Gives every cell of the mesh", "SI on both sides"):
+            self.assertIn(words, page)
+
+    def test_a_declaration_of_several_lines_is_kept_whole(self):
+        _, found = docs_pages.declarations("/// Adds.\nint add(int a,\n        int b);\n")
+        self.assertEqual(found, [(["Adds."], "int add(int a,\n        int b)")])
+
+
+if __name__ == "__main__":
+    unittest.main()
