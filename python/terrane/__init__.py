@@ -20,7 +20,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import compat, errors, gravity, plotting
+    from . import compat, errors, gravity, inversion, plotting
     from ._core import commit as __commit__
     from ._core import version as __version__
     from .errors import Error, FileError, InputError, MemoryError, ShapeError, UnsupportedError
@@ -37,11 +37,11 @@ _HOMES = {
     "Error": "errors", "InputError": "errors", "ShapeError": "errors", "FileError": "errors",
     "MemoryError": "errors", "UnsupportedError": "errors",
 }
-_ROOMS = ("compat", "errors", "plotting")
+_ROOMS = ("compat", "errors", "inversion", "plotting")
 
 __all__ = [
     "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result", "ShapeError", "Survey",
-    "TensorMesh", "UnsupportedError", "check", "compat", "devices", "errors", "gravity", "info", "plotting", "read",
+    "TensorMesh", "UnsupportedError", "check", "compat", "devices", "errors", "gravity", "info", "inversion", "plotting", "read",
     "read_dataset", "run", "write_dataset",
 ]
 

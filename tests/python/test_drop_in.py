@@ -266,9 +266,41 @@ def test_arguments_that_simpeg_would_refuse_are_refused():
             Simulation3DIntegral(mesh, **keywords)
 
 
-def test_sensitivities_are_refused_by_name():
-    simulation = Simulation3DIntegral(discretized())
-    for ask in (lambda: simulation.G, lambda: simulation.getJ(np.ones(24)), lambda: simulation.Jvec(1, 2),
-                lambda: simulation.Jtvec(1, 2), lambda: simulation.getJtJdiag(1)):
-        with pytest.raises(terrane.UnsupportedError, match="no sensitivities"):
-            ask()
+class Times1000:
+    """A map as SimPEG's: the density is a multiple of the model."""
+
+    def __mul__(self, model):
+        return 1e-3 * np.asarray(model)
+
+    def deriv(self, model):
+        return 1e-3 * np.eye(24)
+
+
+@pytest.mark.parametrize("store", ["ram", "forward_only"])
+def test_sensitivities_are_the_derivative_of_the_data(random, store):
+    mesh, rho = discretized(), random.uniform(-0.5, 0.5, 24)
+    locations = random.uniform([-300, -300, 5], [300, 300, 60], (7, 3))
+    survey = survey_of((locations, ["gz", "gxx", "guv"]), (locations[:3], "gx"))
+    keywords = {} if store == "forward_only" else {"sensitivity_dtype": np.float64}
+    simulation = Simulation3DIntegral(mesh, survey=survey, store_sensitivities=store, **keywords)
+    data = simulation.dpred(rho)
+    scale = np.abs(data).max()
+    assert_allclose(simulation.G @ rho, data, rtol=0, atol=1e-8 * scale)
+    assert_allclose(simulation.Jvec(rho, rho), data, rtol=0, atol=1e-8 * scale)
+    weight = random.uniform(0.5, 2, data.size)
+    matrix = np.stack([simulation.Jvec(rho, one) for one in np.eye(24)], axis=1)
+    assert_allclose(simulation.Jtvec(rho, weight), matrix.T @ weight, rtol=1e-10)
+    assert_allclose(simulation.getJtJdiag(rho, W=np.diag(weight)), (weight[:, None]**2 * matrix**2).sum(axis=0), rtol=1e-10)
+    assert abs(data @ simulation.Jvec(rho, rho) - rho @ simulation.Jtvec(rho, data)) < 1e-12 * (data @ data)
+
+
+def test_sensitivities_go_through_the_map_and_have_the_type_asked_for(random):
+    mesh, model = discretized(), random.uniform(-500, 500, 24)
+    survey = survey_of((random.uniform([-300, -300, 5], [300, 300, 60], (5, 3)), "gz"))
+    simulation = Simulation3DIntegral(mesh, rhoMap=Times1000(), survey=survey)
+    data = simulation.dpred(model)
+    assert simulation.G.dtype == np.float32
+    assert_allclose(simulation.Jvec(model, model), data, rtol=1e-5)
+    assert_allclose(simulation.getJ(model) @ model, data, rtol=1e-5)
+    assert_allclose(simulation.Jtvec(model, data), 1e-3 * (simulation.G.astype(float).T @ data), rtol=1e-5)
+    assert_allclose(simulation.getJtJdiag(model), 1e-6 * (simulation.G.astype(float)**2).sum(axis=0), rtol=1e-5)

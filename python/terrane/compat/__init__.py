@@ -3,7 +3,7 @@
 ==========================================================  ========================================================
 ``harmonica.prism_gravity``                                  :func:`prism_gravity`
 ``harmonica.prism_layer``, ``layer.prism_layer.gravity``     :func:`prism_layer` and its accessor
-``simpeg.potential_fields.gravity.Simulation3DIntegral``     :class:`Simulation3DIntegral` (forward only)
+``simpeg.potential_fields.gravity.Simulation3DIntegral``     :class:`Simulation3DIntegral`
 ==========================================================  ========================================================
 """
 

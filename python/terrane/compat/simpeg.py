@@ -1,4 +1,4 @@
-"""SimPEG's gravity simulation in integral form: data without sensitivities."""
+"""SimPEG's gravity simulation in integral form: data and sensitivities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from .._arrays import Floats, real
 from ..errors import InputError, ShapeError, UnsupportedError
-from ..gravity import forward
+from ..gravity import GRAVITATIONAL_CONSTANT, forward
+from ..inversion import Sensitivity
 
 __all__ = ["Simulation3DIntegral"]
 
@@ -24,7 +25,7 @@ class ArgumentError(InputError, TypeError):
 
 
 class Simulation3DIntegral:
-    """As ``simpeg.potential_fields.gravity.Simulation3DIntegral``: its data, not its sensitivities.
+    """As ``simpeg.potential_fields.gravity.Simulation3DIntegral``: its data, and its sensitivities.
 
     Parameters
     ----------
@@ -40,9 +41,9 @@ class Simulation3DIntegral:
         Its receivers have ``locations`` [n, 3] and ``components``.
     active_cells : array of bool [cells] or of int, optional
     store_sensitivities : "ram", "disk" or "forward_only"
-        Nothing is stored: data are computed anew, which is the faster way to them.
+        How G is held once it is asked for: in memory ("disk" too), or made anew for each product. Data never need it.
     sensitivity_dtype : numpy.float32 or numpy.float64
-        Kept for its name: data are float64, computed in float64.
+        Of G. Data are float64, computed in float64.
     **options
         accuracy, method, precision, singular, gravitational_constant, device, threads, as in
         :func:`terrane.gravity.forward`.
@@ -95,6 +96,8 @@ class Simulation3DIntegral:
                 self.active_cells = np.zeros(count, bool)
                 self.active_cells[active] = True
         self.model: Optional[Floats] = None
+        self._matrix: Any = None
+        self._sensitivities: Optional[list[tuple[Sensitivity, Any]]] = None
         self.rho = None if rho is None else self._density(rho, "rho")
 
     @property
@@ -180,15 +183,118 @@ class Simulation3DIntegral:
         return SyntheticData(survey=self.survey, dobs=observed, dclean=clean, relative_error=relative_error,
                              noise_floor=noise_floor)
 
-    def _no_sensitivities(self, *_: Any, **__: Any) -> Any:
-        raise UnsupportedError("Simulation3DIntegral", "has data, and no sensitivities (G, J) yet",
-                               "For an inversion take simpeg.potential_fields.gravity.Simulation3DIntegral.")
+    @property
+    def G(self) -> Any:
+        """[data, active cells] in mGal or Eötvös per g/cm³, in the order of the data.
 
-    getJ = Jvec = Jtvec = getJtJdiag = _no_sensitivities
-    G = property(_no_sensitivities)
+        An array of sensitivity_dtype; with store_sensitivities="forward_only" a scipy LinearOperator.
+        """
+        if self.store_sensitivities == "forward_only":
+            from scipy.sparse.linalg import LinearOperator
+
+            return LinearOperator((self._rows(), self.nC), matvec=self._times, rmatvec=self._transpose_times,
+                                  dtype=np.float64)
+        if self._matrix is None:
+            parts = []
+            for operator, order in self._operators():
+                matrix = np.empty(operator.shape, dtype=self.sensitivity_dtype)
+                for place, row in enumerate(order):
+                    matrix[place] = operator.row(int(row))
+                parts.append(matrix)
+            self._matrix = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return self._matrix
+
+    def _operators(self) -> list[tuple[Sensitivity, Any]]:
+        """For each receiver its sensitivities, and which of their rows is its n-th datum."""
+        if self._sensitivities is not None:
+            return self._sensitivities
+        if self.survey is None:
+            raise InputError("survey", "is missing", "Simulation3DIntegral(mesh, survey=...).")
+        constant = float(self.options.get("gravitational_constant", GRAVITATIONAL_CONSTANT))
+        storage = "none" if self.store_sensitivities == "forward_only" else \
+            "double" if self.sensitivity_dtype is np.float64 else "single"
+        made = []
+        for receiver in self.survey.source_field.receiver_list:
+            components = [receiver.components] if isinstance(receiver.components, str) else list(receiver.components)
+            stations = np.atleast_2d(real(receiver.locations, "locations", "m"))
+            weights = np.stack([_weights(c) for c in components]) * (1e3 * constant)
+            operator = Sensitivity._of_weights(self._prisms[self.active_cells], list(np.ascontiguousarray(stations.T)),
+                                               weights, 1e-9, storage,
+                                               self.options.get("threads"))
+            order = np.arange(operator.shape[0]).reshape(len(components), -1).T.ravel()
+            made.append((operator, order))
+        self._sensitivities = made
+        return made
+
+    def _rows(self) -> int:
+        return sum(operator.shape[0] for operator, _ in self._operators())
+
+    def _times(self, v: ArrayLike) -> Floats:
+        density = real(v, "v").reshape(-1)
+        return np.concatenate([operator.apply(density)[order] for operator, order in self._operators()])
+
+    def _transpose_times(self, v: ArrayLike) -> Floats:
+        data = real(v, "v").reshape(-1)
+        sum_, first = np.zeros(self.nC), 0
+        for operator, order in self._operators():
+            turned = np.empty(order.size)
+            turned[order] = data[first:first + order.size]
+            sum_ += operator.apply_transpose(turned)
+            first += order.size
+        return sum_
+
+    def _derivative(self, m: Optional[ArrayLike]) -> Any:
+        """Of the density with respect to the model: a matrix, or None where the model is the density."""
+        if m is not None:
+            self.model = np.asarray(m, dtype=float)
+        return None if self.rhoMap is None else self.rhoMap.deriv(self.model)
+
+    def getJ(self, m: Optional[ArrayLike] = None, f: Optional[ArrayLike] = None) -> Any:
+        """G times the derivative of ``rhoMap``."""
+        derivative = self._derivative(m)
+        return self.G if derivative is None else self.G @ derivative
+
+    def Jvec(self, m: Optional[ArrayLike], v: ArrayLike, f: Optional[ArrayLike] = None) -> Floats:
+        """J v.  v [parameters] → [data]"""
+        derivative = self._derivative(m)
+        return self._times(v if derivative is None else derivative @ np.asarray(v, dtype=float))
+
+    def Jtvec(self, m: Optional[ArrayLike], v: ArrayLike, f: Optional[ArrayLike] = None) -> Any:
+        """Jᵀ v.  v [data] → [parameters]"""
+        derivative = self._derivative(m)
+        cells = self._transpose_times(v)
+        return cells if derivative is None else derivative.T @ cells
+
+    def getJtJdiag(self, m: Optional[ArrayLike] = None, W: Any = None, f: Optional[ArrayLike] = None) -> Floats:
+        """The diagonal of JᵀWᵀWJ for a diagonal W."""
+        derivative = self._derivative(m)
+        weight = np.ones(self._rows()) if W is None else np.asarray(W.diagonal(), dtype=float)**2
+        diagonal, first = np.zeros(self.nC), 0
+        for operator, order in self._operators():
+            turned = np.empty(order.size)
+            turned[order] = weight[first:first + order.size]
+            diagonal += operator.diagonal(turned)
+            first += order.size
+        if derivative is None:
+            return diagonal
+        # Of a map that mixes cells, as SimPEG has it: the squares of the rows of √diagonal times the derivative.
+        squares = derivative.multiply(derivative) if hasattr(derivative, "multiply") else np.asarray(derivative)**2
+        return np.asarray(squares.T @ diagonal).reshape(-1)
 
     def __repr__(self) -> str:
         return f"Simulation3DIntegral: {self.nC:,} active of {self._prisms.shape[0]:,} cells"
+
+
+def _weights(component: str) -> Floats:
+    """Of the ten quantities of a prism, for a component of SimPEG in mGal or Eötvös."""
+    if component == "guv":
+        return (_weights("gyy") - _weights("gxx")) / 2
+    if component not in _COMPONENTS:
+        raise InputError("components", f"{component!r} is not one", f"Allowed: {', '.join(_COMPONENTS)}, guv.")
+    places = ("", "gx", "gy", "gz", "gxx", "gyy", "gzz", "gxy", "gxz", "gyz")
+    weights = np.zeros(10)
+    weights[places.index(component)] = 1e5 if len(component) == 2 else 1e9
+    return weights
 
 
 def _cells(mesh: Any) -> Floats:

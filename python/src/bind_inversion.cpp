@@ -1,0 +1,97 @@
+// Sensitivities of prisms, as an operator.
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+
+#include "module.hpp"
+#include "terrane/base/error.hpp"
+#include "terrane/physics/gravity/sensitivity/columns.hpp"
+#include "terrane/physics/magnetic/main_field.hpp"
+
+namespace terrane::python {
+
+namespace {
+
+PrismSet prisms_of_faces(const Matrix& faces) {
+  PrismSet p;
+  std::size_t column = 0;
+  for (auto* face : {&p.west, &p.east, &p.south, &p.north, &p.bottom, &p.top}) {
+    std::vector<double> kept;
+    const auto seen = column_of(faces, column++, kept);
+    face->assign(seen.begin(), seen.end());
+  }
+  return p;
+}
+
+/// storage: "single", "double" or "none" · weights [observables, 10], as of gravity::Observable
+std::shared_ptr<solve::LinearOperator> sensitivity(const Matrix& faces, const Vector& easting,
+                                                   const Vector& northing, const Vector& up,
+                                                   const Matrix& weights, double accuracy,
+                                                   const std::string& storage, int threads) {
+  std::vector<gravity::Observable> observables(weights.shape(0));
+  for (std::size_t c = 0; c < gravity::channel_count; ++c) {
+    std::vector<double> kept;
+    const auto column = column_of(weights, c, kept);
+    for (std::size_t o = 0; o < observables.size(); ++o) observables[o].weight[c] = column[o];
+  }
+  gravity::StationList stations{values_of(easting), values_of(northing), values_of(up)};
+  auto cells = prisms_of_faces(faces);
+  const nb::gil_scoped_release free;
+  const auto source = std::make_shared<gravity::SensitivityColumns>(std::move(cells), std::move(stations),
+                                                                    std::move(observables), accuracy);
+  if (storage == "none") return std::make_shared<solve::OnTheFlyOperator>(source, threads);
+  if (storage == "double") return std::make_shared<solve::DenseOperator<double>>(*source, threads);
+  return std::make_shared<solve::DenseOperator<float>>(*source, threads);
+}
+
+/// result [n] = product of `given`, without holding Python up.
+template <class Product>
+nb::object product(const Vector& given, std::size_t n, const Product& multiply) {
+  std::vector<double> kept, result(n);
+  const auto seen = span_of(given, kept);
+  {
+    const nb::gil_scoped_release free;
+    multiply(seen, std::span<double>(result));
+  }
+  return array_of(std::move(result));
+}
+
+}  // namespace
+
+void bind_inversion(nb::module_& m) {
+  using solve::LinearOperator;
+  nb::class_<LinearOperator>(m, "LinearOperator")
+      .def_prop_ro("rows", [](const LinearOperator& g) { return g.rows(); })
+      .def_prop_ro("columns", [](const LinearOperator& g) { return g.columns(); })
+      .def("apply",
+           [](const LinearOperator& g, const Vector& model) {
+             return product(model, g.rows(), [&](auto in, auto out) { g.apply(in, out); });
+           })
+      .def("apply_transpose",
+           [](const LinearOperator& g, const Vector& data) {
+             return product(data, g.columns(), [&](auto in, auto out) { g.apply_transpose(in, out); });
+           })
+      .def("weighted_diagonal",
+           [](const LinearOperator& g, const Vector& weight) {
+             return product(weight, g.columns(), [&](auto in, auto out) { g.weighted_diagonal(in, out); });
+           })
+      .def("row", [](const LinearOperator& g, std::size_t i) {
+        std::vector<double> row(g.columns());
+        g.row(i, row);
+        return array_of(std::move(row));
+      });
+  m.def("sensitivity", &sensitivity);
+  m.def("magnetic_weights",
+        [](const std::string& channel, double intensity, double inclination, double declination) {
+          const auto& names = magnetic::channel_names;
+          const auto found = std::find(names.begin(), names.end(), channel);
+          if (found == names.end())
+            throw InputError("channels", "\"" + channel + "\" is not known", "Allowed: b_e, b_n, b_u, tmi.");
+          const auto made = magnetic::observable(static_cast<magnetic::Channel>(found - names.begin()),
+                                                 {intensity, inclination, declination});
+          return array_of({made.weight.begin(), made.weight.end()});
+        });
+}
+
+}  // namespace terrane::python

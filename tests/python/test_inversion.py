@@ -1,0 +1,54 @@
+"""Sensitivities as an operator, and inversions from job files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from numpy.testing import assert_allclose, assert_array_equal
+
+import terrane
+from terrane.inversion import Sensitivity, invert
+
+
+@pytest.mark.parametrize("storage", ["single", "double", "none"])
+def test_products_are_the_forward_calculation_and_its_transpose(blocks, stations, storage):
+    prisms, density = blocks
+    channels = ["g_u", "g_eu", "potential"]
+    g = Sensitivity(prisms, *stations, channels=channels, storage=storage, accuracy=1e-12)
+    assert g.shape == (150, 300)
+    data = g.apply(density).reshape(3, 50)
+    field = terrane.gravity.forward(prisms, density, *stations, channels=channels)
+    for one, name in zip(data, channels):
+        assert_allclose(one, field[name], rtol=0, atol=(1e-6 if storage == "single" else 1e-11) * np.abs(field[name]).max())
+    matrix = g.matrix()
+    weight = np.linspace(1, 2, 150)
+    assert_allclose(g.apply_transpose(weight), matrix.T @ weight, rtol=1e-9, atol=1e-9 * np.abs(matrix).max())
+    assert_allclose(g.diagonal(weight), (weight[:, None] * matrix**2).sum(axis=0), rtol=1e-10)
+    assert_array_equal(g.row(7), matrix[7])
+
+
+def test_magnetic_sensitivities_are_quadratic_in_the_direction_of_the_field(stations):
+    box = [[-100, 100, -100, 100, -300, -50]]
+    g = Sensitivity(box, *stations, channels=["tmi"], main_field=(50000, 65, -12), storage="double")
+    turned = Sensitivity(box, *stations, channels=["tmi"], main_field=(50000, -65, 168), storage="double")
+    assert_allclose(g.apply([0.01]), turned.apply([0.01]), rtol=1e-9)
+
+
+def test_what_cannot_be_is_refused():
+    box, at = [[0, 1, 0, 1, -1, 0]], ([0.0], [0.0], [1.0])
+    for keywords, word in (({"channels": ["g_x"]}, "g_x"), ({"storage": "disk"}, "storage"), ({"units": "cgs"}, "units"),
+                           ({"channels": ["b_x"], "main_field": (50000, 60, 0)}, "b_x")):
+        with pytest.raises(terrane.InputError, match=word):
+            Sensitivity(box, *at, **keywords)
+    with pytest.raises(terrane.ShapeError):
+        Sensitivity(box, *at).apply([1.0, 2.0])
+
+
+def test_the_example_is_inverted_and_its_model_read(tmp_path):
+    result = invert(ROOT / "examples/10_buried_block/job.toml", output=tmp_path)
+    assert result.report["converged"]
+    assert abs(result.report["chi_squared_g_u"] - 1) < 0.021
+    assert result.report["model_least"] == 0
+    assert 150 < result.report["model_most"] < 400
+    assert (tmp_path / "model.nc").is_file()
