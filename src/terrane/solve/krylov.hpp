@@ -94,7 +94,7 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
                                 const typename Space::Vector& b, typename Space::Vector& x,
                                 const Stopping& stopping, RoomOfGradients<Space>& room) {
   using Number = typename Space::Number;
-  auto& [r, z, p, q] = room;
+  auto &r = room.r, &z = room.z, &p = room.p, &q = room.q;
   detail::Course course(stopping);
   const double norm_b = space.norm(b);
   if (norm_b == 0) {

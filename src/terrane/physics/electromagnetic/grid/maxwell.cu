@@ -31,6 +31,8 @@ Buffer<double> on_device(Stream& stream, const std::vector<double>& values) {
   return Buffer<double>(stream, std::span<const double>(values.data(), values.size()));
 }
 
+}  // namespace
+
 /// What krylov.hpp needs of edge vectors.
 class EdgeSpace {
  public:
@@ -93,6 +95,8 @@ class EdgeSpace {
   Alone alone_;
   Reduction<3> sums_;
 };
+
+namespace {
 
 /// σV/4 of the cells around each edge along an axis, added; [edges].
 std::vector<double> edge_volumes(const Metric& metric, const std::vector<double>& sigma, int axis) {
