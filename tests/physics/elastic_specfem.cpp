@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing_support::message;
 using testing_support::TemporaryFolder;
 
-constexpr const char* cmt = R"( PDE  1999 01 01 00 00 00.00  67000 67000 -25000 4.2 4.2 homog_test
+constexpr const char* cmt_file = R"( PDE  1999 01 01 00 00 00.00  67000 67000 -25000 4.2 4.2 homog_test
 event name:       hom_explosion
 time shift:       2.0000
 half duration:    5.0
@@ -32,9 +32,9 @@ Mtp:       6.000000e+23
 
 TEST(SpecfemFiles, ACmtsolutionIsAMomentTensorWithItsAxesTurned) {
   const TemporaryFolder folder;
-  auto second = std::string(cmt);
+  auto second = std::string(cmt_file);
   second.replace(second.find("2.0000"), 6, "3.5000");
-  const auto sources = read_solution(folder.put("CMTSOLUTION", cmt + second));
+  const auto sources = read_solution(folder.put("CMTSOLUTION", cmt_file + second));
   ASSERT_EQ(sources.size(), 2u);
   const auto& s = sources[0];
   EXPECT_TRUE(s.source.is_moment);
@@ -49,7 +49,7 @@ TEST(SpecfemFiles, ACmtsolutionIsAMomentTensorWithItsAxesTurned) {
   EXPECT_EQ(sources[1].source.course.delay, 1.5);
 }
 
-constexpr const char* force = R"(FORCE  001
+constexpr const char* force_file = R"(FORCE  001
 time shift:     0.0
 hdurorf0:       2.5
 latorUTM:       67000.0
@@ -64,13 +64,13 @@ component dir vect source Z_UP:  -4.d0
 
 TEST(SpecfemFiles, AForcesolutionIsAForceWhoseDirectionMayHaveAnyLength) {
   const TemporaryFolder folder;
-  const auto s = read_solution(folder.put("FORCESOLUTION", force)).at(0);
+  const auto s = read_solution(folder.put("FORCESOLUTION", force_file)).at(0);
   EXPECT_FALSE(s.source.is_moment);
   EXPECT_NEAR(s.source.strength[0], 0.6e15, 1);
   EXPECT_NEAR(s.source.strength[2], -0.8e15, 1);
   EXPECT_EQ(s.source.course.pulse, Pulse::ricker);
   EXPECT_EQ(s.source.course.width, 2.5);
-  auto older = std::string(force);
+  auto older = std::string(force_file);
   older.erase(older.find("source time"), older.find("factor") - older.find("source time"));
   older.replace(older.find("hdurorf0"), 8, "f0");
   EXPECT_EQ(read_solution(folder.put("OLDER", older)).at(0).source.course.pulse, Pulse::ricker);
@@ -94,14 +94,14 @@ TEST(SpecfemFiles, ThatAreBrokenAreRefusedWithTheirLine) {
     text.replace(text.find(from), from.size(), to);
     return message([&] { read_solution(folder.put("BROKEN", text)); });
   };
-  EXPECT_THAT(broken(cmt, "Mrr:", "Mxx:"), AllOf(HasSubstr(":2"), HasSubstr("mrr")));
-  EXPECT_THAT(broken(cmt, "30.0", "deep"), AllOf(HasSubstr(":7: depth"), HasSubstr("no number")));
-  EXPECT_THAT(broken(cmt, "half duration:    5.0", "half duration:    0.0"),
+  EXPECT_THAT(broken(cmt_file, "Mrr:", "Mxx:"), AllOf(HasSubstr(":2"), HasSubstr("mrr")));
+  EXPECT_THAT(broken(cmt_file, "30.0", "deep"), AllOf(HasSubstr(":7: depth"), HasSubstr("no number")));
+  EXPECT_THAT(broken(cmt_file, "half duration:    5.0", "half duration:    0.0"),
               HasSubstr("half duration of zero"));
-  EXPECT_THAT(broken(cmt, "event name", "event"), HasSubstr("no sources"));
-  EXPECT_THAT(broken(force, "function:            1", "function:            5"),
+  EXPECT_THAT(broken(cmt_file, "event name", "event"), HasSubstr("no sources"));
+  EXPECT_THAT(broken(force_file, "function:            1", "function:            5"),
               AllOf(HasSubstr(":7"), HasSubstr("not offered")));
-  EXPECT_THAT(broken(force, "hdurorf0:       2.5", "hdurorf0:       0"), HasSubstr("peak frequency"));
+  EXPECT_THAT(broken(force_file, "hdurorf0:       2.5", "hdurorf0:       0"), HasSubstr("peak frequency"));
   EXPECT_THAT(message([&] { read_stations(folder.put("STATIONS", "A B 1 2 3\n")); }),
               AllOf(HasSubstr(":1"), HasSubstr("six words")));
   EXPECT_THAT(message([&] { read_stations(folder / "NOWHERE"); }), HasSubstr("cannot be opened"));

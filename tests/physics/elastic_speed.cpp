@@ -52,13 +52,13 @@ double speed(const SpeedCase& what, std::size_t side, const FieldOptions& option
   return best;
 }
 
-constexpr Precision single = Precision::single_precision, twice = Precision::double_precision;
+constexpr Precision in_float = Precision::single_precision, twice = Precision::double_precision;
 
 TEST(LongElasticSpeed, OnTheCpuIsFiveTimesThatOfTheSlowTwinAndMore) {
   constexpr SpeedCase cases[] = {
-      {"linear map, isotropic, single", false, Rheology::isotropic, single, Sums::fixed},
-      {"eight corners, isotropic, single", true, Rheology::isotropic, single, Sums::fixed},
-      {"eight corners, 21 constants, single", true, Rheology::anisotropic, single, Sums::fixed},
+      {"linear map, isotropic, single", false, Rheology::isotropic, in_float, Sums::fixed},
+      {"eight corners, isotropic, single", true, Rheology::isotropic, in_float, Sums::fixed},
+      {"eight corners, 21 constants, single", true, Rheology::anisotropic, in_float, Sums::fixed},
       {"eight corners, isotropic, double", true, Rheology::isotropic, twice, Sums::fixed}};
   for (const auto& c : cases) {
     FieldOptions kernels, plain;
@@ -74,13 +74,13 @@ TEST(LongElasticSpeed, OnTheCpuIsFiveTimesThatOfTheSlowTwinAndMore) {
 TEST(LongElasticSpeed, OnAGpu) {
   if (resolve({}).kind != Device::Kind::cuda) GTEST_SKIP() << "there is no GPU";
   constexpr SpeedCase cases[] = {
-      {"linear map, isotropic, single, fixed", false, Rheology::isotropic, single, Sums::fixed},
-      {"linear map, isotropic, single, fast", false, Rheology::isotropic, single, Sums::fast},
-      {"eight corners, isotropic, single, fixed", true, Rheology::isotropic, single, Sums::fixed},
-      {"eight corners, isotropic, single, fast", true, Rheology::isotropic, single, Sums::fast},
-      {"eight corners, 21 constants, single, fixed", true, Rheology::anisotropic, single, Sums::fixed},
-      {"eight corners, 21 constants, single, fast", true, Rheology::anisotropic, single, Sums::fast},
-      {"linear map, 21 constants, single, fast", false, Rheology::anisotropic, single, Sums::fast},
+      {"linear map, isotropic, single, fixed", false, Rheology::isotropic, in_float, Sums::fixed},
+      {"linear map, isotropic, single, fast", false, Rheology::isotropic, in_float, Sums::fast},
+      {"eight corners, isotropic, single, fixed", true, Rheology::isotropic, in_float, Sums::fixed},
+      {"eight corners, isotropic, single, fast", true, Rheology::isotropic, in_float, Sums::fast},
+      {"eight corners, 21 constants, single, fixed", true, Rheology::anisotropic, in_float, Sums::fixed},
+      {"eight corners, 21 constants, single, fast", true, Rheology::anisotropic, in_float, Sums::fast},
+      {"linear map, 21 constants, single, fast", false, Rheology::anisotropic, in_float, Sums::fast},
       {"eight corners, isotropic, double, fixed", true, Rheology::isotropic, twice, Sums::fixed},
       {"eight corners, isotropic, double, fast", true, Rheology::isotropic, twice, Sums::fast}};
   FieldOptions options;

@@ -15,32 +15,32 @@ namespace {
 constexpr double decades = 1.75;
 /// ω_l over that of the middle: they minimise the largest error of 1/Q over the band for large Q.
 constexpr Mechanisms best_places{0.136724, 1.000765, 7.320069};
-constexpr std::size_t count = mechanisms;
+constexpr std::size_t solids = mechanisms;
 
 /// M / M_U at ω.
 std::complex<double> relaxed_part(const Mechanisms& y, const Mechanisms& omega, double at) {
   std::complex<double> m = 1;
-  for (std::size_t l = 0; l < count; ++l) m -= y[l] * omega[l] / std::complex<double>(omega[l], at);
+  for (std::size_t l = 0; l < solids; ++l) m -= y[l] * omega[l] / std::complex<double>(omega[l], at);
   return m;
 }
 
 /// Solves the rows and columns that `use` names of a symmetric system; the others are zero.
-Mechanisms solve(const std::array<Mechanisms, count>& matrix, const Mechanisms& right, unsigned use) {
+Mechanisms solve(const std::array<Mechanisms, solids>& matrix, const Mechanisms& right, unsigned use) {
   auto a = matrix;
   auto b = right;
-  for (std::size_t p = 0; p < count; ++p)
-    for (std::size_t q = 0; q < count; ++q)
+  for (std::size_t p = 0; p < solids; ++p)
+    for (std::size_t q = 0; q < solids; ++q)
       if (!(use >> p & 1) || !(use >> q & 1)) a[p][q] = p == q ? 1 : 0;
-  for (std::size_t p = 0; p < count; ++p)
+  for (std::size_t p = 0; p < solids; ++p)
     if (!(use >> p & 1)) b[p] = 0;
-  for (std::size_t p = 0; p < count; ++p)
-    for (std::size_t q = p + 1; q < count; ++q) {
+  for (std::size_t p = 0; p < solids; ++p)
+    for (std::size_t q = p + 1; q < solids; ++q) {
       const double factor = a[q][p] / a[p][p];
-      for (std::size_t k = p; k < count; ++k) a[q][k] -= factor * a[p][k];
+      for (std::size_t k = p; k < solids; ++k) a[q][k] -= factor * a[p][k];
       b[q] -= factor * b[p];
     }
-  for (std::size_t p = count; p-- > 0;) {
-    for (std::size_t k = p + 1; k < count; ++k) b[p] -= a[p][k] * b[k];
+  for (std::size_t p = solids; p-- > 0;) {
+    for (std::size_t k = p + 1; k < solids; ++k) b[p] -= a[p][k] * b[k];
     b[p] /= a[p][p];
   }
   return b;
@@ -50,7 +50,7 @@ Mechanisms solve(const std::array<Mechanisms, count>& matrix, const Mechanisms& 
 
 Mechanisms relaxation(double middle) {
   Mechanisms omega;
-  for (std::size_t l = 0; l < count; ++l) omega[l] = best_places[l] * 2 * std::numbers::pi * middle;
+  for (std::size_t l = 0; l < solids; ++l) omega[l] = best_places[l] * 2 * std::numbers::pi * middle;
   return omega;
 }
 
@@ -61,30 +61,31 @@ Mechanisms strengths(double quality, double middle) {
   const auto omega = relaxation(middle);
   // Σ_l Y_l (ω_l ω_k + ω_l²/Q) Q / (ω_l² + ω_k²) = 1 at 200 frequencies
   constexpr int frequencies = 200;
-  std::array<Mechanisms, count> matrix{};
+  std::array<Mechanisms, solids> matrix{};
   Mechanisms right{};
   const auto row_at = [&](int k) {
     const double at = 2 * std::numbers::pi * middle * std::pow(10, decades * (k / (frequencies - 1.0) - 0.5));
     Mechanisms row;
-    for (std::size_t l = 0; l < count; ++l)
+    for (std::size_t l = 0; l < solids; ++l)
       row[l] = (omega[l] * at * quality + omega[l] * omega[l]) / (omega[l] * omega[l] + at * at);
     return row;
   };
   for (int k = 0; k < frequencies; ++k) {
     const auto row = row_at(k);
-    for (std::size_t p = 0; p < count; ++p) {
+    for (std::size_t p = 0; p < solids; ++p) {
       right[p] += row[p];
-      for (std::size_t q = 0; q < count; ++q) matrix[p][q] += row[p] * row[q];
+      for (std::size_t q = 0; q < solids; ++q) matrix[p][q] += row[p] * row[q];
     }
   }
   Mechanisms best{};
   double least = INFINITY;
-  for (unsigned use = 1; use < 1u << count; ++use) {  // the best without negative ones: few enough to try all
+  for (unsigned use = 1; use < 1u << solids;
+       ++use) {  // the best without negative ones: few enough to try all
     const auto y = solve(matrix, right, use);
     double misfit = 0;
-    for (std::size_t p = 0; p < count; ++p) {
+    for (std::size_t p = 0; p < solids; ++p) {
       if (y[p] < 0) misfit = INFINITY;
-      for (std::size_t q = 0; q < count; ++q) misfit += y[p] * matrix[p][q] * y[q];
+      for (std::size_t q = 0; q < solids; ++q) misfit += y[p] * matrix[p][q] * y[q];
       misfit -= 2 * y[p] * right[p];
     }
     if (misfit < least) least = misfit, best = y;
@@ -125,7 +126,7 @@ Medium unrelaxed(const Medium& rock, double middle, double reference, const std:
   result.name = rock.name;
   result.quality_kappa = rock.quality_kappa;
   result.quality_mu = rock.quality_mu;
-  for (std::size_t l = 0; l < count; ++l) {
+  for (std::size_t l = 0; l < solids; ++l) {
     result.taken_kappa[l] = now * y_kappa[l];
     result.taken_mu[l] = mu * y_mu[l];
   }

@@ -19,13 +19,24 @@
 
 namespace terrane::elastic {
 
-/// On a device in any order; where threads run on the host as well.
+/// On a device in any order; where threads run on the host as well. GPUs since Hopper add four floats at
+/// once, which is twice as fast as three by themselves.
 template <class T>
-TERRANE_FN void add_to(T& sum, T value) {
+TERRANE_FN void add_to(Vec4<T>& sum, const Vec4<T>& by) {
 #if defined(__CUDA_ARCH__)
-  atomicAdd(&sum, value);
+#if __CUDA_ARCH__ >= 900
+  if constexpr (sizeof(T) == sizeof(float)) {
+    atomicAdd(reinterpret_cast<float4*>(&sum), make_float4(by.x, by.y, by.z, 0));
+    return;
+  }
+#endif
+  atomicAdd(&sum.x, by.x);
+  atomicAdd(&sum.y, by.y);
+  atomicAdd(&sum.z, by.z);
 #else
-  std::atomic_ref<T>(sum).fetch_add(value, std::memory_order_relaxed);
+  std::atomic_ref<T>(sum.x).fetch_add(by.x, std::memory_order_relaxed);
+  std::atomic_ref<T>(sum.y).fetch_add(by.y, std::memory_order_relaxed);
+  std::atomic_ref<T>(sum.z).fetch_add(by.z, std::memory_order_relaxed);
 #endif
 }
 
@@ -224,10 +235,7 @@ struct GroupForces {
         if (fixed) {
           force[n] = column.f[k];
         } else {
-          Vec4<T>& sum = force[point[n]];
-          add_to(sum.x, column.f[k].x);
-          add_to(sum.y, column.f[k].y);
-          add_to(sum.z, column.f[k].z);
+          add_to(force[point[n]], column.f[k]);
         }
       }
     });
