@@ -146,6 +146,15 @@ class Examples(CommandTest):
             computed, on_paper = float(words[3]), float(words[7])
             self.assertAlmostEqual(computed / on_paper, 1, delta=bound, msg=line)
 
+    def test_MigratedLayersLieWhereTheModelHasThem(self):
+        self.run_example("11_migrated_layers")
+        done = subprocess.run([sys.executable, EXAMPLES / "11_migrated_layers/picture.py",
+                               self.folder / "output/image.nc"], capture_output=True, text=True)
+        if "No module named" in done.stderr:
+            self.skipTest(done.stderr.splitlines()[-1])
+        for line, depth in zip(done.stdout.splitlines(), (400, 700), strict=True):
+            self.assertAlmostEqual(float(line.split()[2]), depth, delta=10, msg=line)
+
     def test_EveryExampleHasAReadmeAndAJobThatIsSound(self):
         for folder in sorted(EXAMPLES.glob("[0-9]*")):
             self.assertTrue((folder / "README.md").is_file(), folder)
