@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import DATA, ROOT
 from numpy.testing import assert_allclose, assert_array_equal
 
 import terrane
+from terrane.compat import prism_magnetic
 from terrane.inversion import Sensitivity, invert
 
 
@@ -52,3 +55,21 @@ def test_the_example_is_inverted_and_its_model_read(tmp_path):
     assert result.report["model_least"] == 0
     assert 150 < result.report["model_most"] < 400
     assert (tmp_path / "model.nc").is_file()
+
+
+def test_the_field_of_a_magnetized_prism_has_twenty_five_digits_behind_it():
+    rows = list(csv.DictReader((DATA / "magnetic_prism.csv").open()))
+    prism, m = [-120, 80, -60, 140, -210, -30], (1.1, -0.7, -2.3)
+    outside = [row for row in rows if row["where"] != "inside"]
+    at = [[float(row[axis]) for row in outside] for axis in "xyz"]
+    field = prism_magnetic(at, prism, m, field="b", accuracy="best")
+    for place, row in enumerate(outside):
+        size = np.hypot(np.hypot(float(row["bx"]), float(row["by"])), float(row["bz"]))
+        for one, name in zip(field, ("bx", "by", "bz")):
+            assert abs(one[place] - float(row[name])) < 1e-14 * size
+    assert_array_equal(prism_magnetic(at, prism, m, field="b_n", accuracy="best"), field[1])
+    with pytest.warns(UserWarning, match="inside"):
+        assert np.isnan(prism_magnetic(([-20.0], [40.0], [-120.0]), prism, m, field="b_u")).all()
+    assert_array_equal(prism_magnetic(at, prism, (0, 0, 0), field="b_e"), np.zeros(len(outside)))
+    with pytest.raises(terrane.InputError, match="field"):
+        prism_magnetic(at, prism, m, field="b_z")

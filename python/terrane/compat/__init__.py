@@ -2,6 +2,7 @@
 
 ==========================================================  ========================================================
 ``harmonica.prism_gravity``                                  :func:`prism_gravity`
+``harmonica.prism_magnetic``                                 :func:`prism_magnetic`
 ``harmonica.prism_layer``, ``layer.prism_layer.gravity``     :func:`prism_layer` and its accessor
 ``simpeg.potential_fields.gravity.Simulation3DIntegral``     :class:`Simulation3DIntegral`
 ==========================================================  ========================================================
@@ -9,7 +10,7 @@
 
 from __future__ import annotations
 
-from .harmonica import prism_gravity, prism_layer
+from .harmonica import prism_gravity, prism_layer, prism_magnetic
 from .simpeg import Simulation3DIntegral
 
-__all__ = ["Simulation3DIntegral", "prism_gravity", "prism_layer"]
+__all__ = ["Simulation3DIntegral", "prism_gravity", "prism_layer", "prism_magnetic"]

@@ -1,4 +1,4 @@
-"""The functions of harmonica that compute gravity of prisms, with their names, fields and units."""
+"""The functions of harmonica that compute gravity and magnetics of prisms, with their names, fields and units."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from ..errors import InputError, ShapeError
 from ..gravity import forward
 from ..mesh import hexahedra
 
-__all__ = ["FIELDS", "prism_gravity", "prism_layer"]
+__all__ = ["FIELDS", "MAGNETIC_FIELDS", "prism_gravity", "prism_layer", "prism_magnetic"]
 
+MAGNETIC_FIELDS = ("b", "b_e", "b_n", "b_u")
+#: μ₀, CODATA 2018, N/A².
+VACUUM_PERMEABILITY = 1.25663706212e-6
 FIELDS = ("potential", "g_e", "g_n", "g_z", "g_ee", "g_nn", "g_zz", "g_en", "g_ez", "g_nz")
 
 
@@ -88,6 +91,91 @@ def prism_gravity(
             warnings.warn("Found observation point on singular point of a prism.", UserWarning, stacklevel=2)
     made = {name: one.reshape(shape).astype(dtype, copy=False) for name, one in values.items()}
     return made[names[0]] if isinstance(field, str) else made
+
+
+def prism_magnetic(
+    coordinates: Sequence[ArrayLike],
+    prisms: ArrayLike,
+    magnetization: Sequence[ArrayLike],
+    field: str,
+    parallel: bool = True,
+    dtype: DTypeLike = "float64",
+    progressbar: bool = False,
+    disable_checks: bool = False,
+    **options: Any,
+) -> Any:
+    """Magnetic field of right rectangular prisms, as ``harmonica.prism_magnetic``.
+
+    Parameters
+    ----------
+    coordinates : sequence of arrays
+        Easting, northing, upward of the stations, m.
+    prisms : array_like [m, 6] or [6]
+        West, east, south, north, bottom, top, m.
+    magnetization : (easting, northing, upward), arrays [m] or numbers
+        A/m.
+    field : {"b", "b_e", "b_n", "b_u"}
+        nT; "b" returns all three components.
+    parallel, dtype, progressbar, disable_checks
+        As of :func:`prism_gravity`.
+    **options
+        accuracy, method, threads, as in :func:`terrane.gravity.forward`.
+
+    Notes
+    -----
+    By Poisson's relation from the gravity gradients, one sum for each component of the magnetization that is not zero.
+    As in harmonica, the field inside of prisms is NaN, and so it is on edges and corners; on faces it is the limit from
+    outside.
+
+    Examples
+    --------
+    >>> b = prism_magnetic(([0.0], [0.0], [10.0]), [-50, 50, -50, 50, -150, -50], (0.0, 0.0, 1.0), field="b_u")
+    >>> print(round(float(b[0]), 3))
+    133.275
+    """
+    if field not in MAGNETIC_FIELDS:
+        raise InputError("field", f"is {field!r}", f"Allowed: {', '.join(MAGNETIC_FIELDS)}.")
+    if len(magnetization) != 3:
+        raise ShapeError("magnetization", f"has {len(magnetization)} components", "Expected easting, northing, upward.")
+    stations, shape = _stations(coordinates)
+    wanted = MAGNETIC_FIELDS[1:] if field == "b" else (field,)
+    tensor = {"b_e": ("g_ee", "g_en", "g_eu"), "b_n": ("g_en", "g_nn", "g_nu"), "b_u": ("g_eu", "g_nu", "g_uu")}
+    values = {name: np.zeros(stations.shape[1]) for name in wanted}
+    held = np.isfinite(stations).all(axis=0)
+    for one in values.values():
+        one[~held] = np.nan
+    given = {"units": "si", "gravitational_constant": VACUUM_PERMEABILITY / (4 * np.pi) * 1e9, "singular": "outside",
+             **({} if parallel else {"threads": 1}), **options}
+    magnetized = np.empty((0, 6))
+    for axis, component in enumerate(magnetization):
+        box, size = _prisms(prisms, component, disable_checks)
+        if not size.size or not held.any():
+            continue
+        magnetized = np.concatenate([magnetized, box])
+        channels = list(dict.fromkeys(tensor[name][axis] for name in wanted))
+        gradients = forward(box, size, *stations[:, held], channels=channels, progress=progressbar, **given)
+        for name in wanted:
+            values[name][held] += gradients[tensor[name][axis]]
+    inside = _inside(stations, magnetized)
+    for one in values.values():
+        one[inside] = np.nan
+    if not disable_checks and any(np.isnan(one[held]).any() for one in values.values()):
+        warnings.warn("Found observation point on singular point or inside of a prism.", UserWarning, stacklevel=2)
+    made = tuple(values[name].reshape(shape).astype(dtype, copy=False) for name in wanted)
+    return made if field == "b" else made[0]
+
+
+def _inside(stations: Floats, box: Floats) -> Any:
+    """Which stations lie inside of a prism: a mask [n]."""
+    inside = np.zeros(stations.shape[1], bool)
+    if not box.size:
+        return inside
+    low, high = box[:, 0::2], box[:, 1::2]
+    near = np.flatnonzero(((stations.T > low.min(axis=0)) & (stations.T < high.max(axis=0))).all(axis=1))
+    for place in near:
+        at = stations[:, place]
+        inside[place] = bool(((at > low) & (at < high)).all(axis=1).any())
+    return inside
 
 
 def _stations(coordinates: Sequence[ArrayLike]) -> tuple[Floats, tuple[int, ...]]:
