@@ -71,6 +71,10 @@ class Examples(CommandTest):
             for re, im, a, b in zip(rows[c + "_real"], rows[c + "_imag"], expected[c + "_real"], expected[c + "_imag"]):
                 self.assertLess(abs(complex(re, im) - complex(a, b)), 1e-4 * abs(complex(a, b)))
 
+    def test_TheMagnetizedDikeHasTheExpectedAnomaly(self):
+        self.run_example("12_magnetized_dike", "--no-plots")
+        self.compare("12_magnetized_dike", "dike.csv", 1e-8)
+
     def test_SevenSpheresPullLikeSevenPoints(self):
         # A quarter of the cells keeps the test short; the painted mass differs a little more from the spheres'.
         self.run_example("02_seven_spheres", "--set", "mesh.shape=[350, 350, 50]", "--set",
