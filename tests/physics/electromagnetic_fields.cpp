@@ -542,6 +542,19 @@ TEST(Problems, AreRefusedOrWarnedOfWithTheirNumbers) {
   Stream stream({Device::Kind::cpu, -1});
   EXPECT_THROW(forward(poor, stream), InputError);
 
+  const auto ends_in_air = [](const Problem& p) {
+    const auto lines = p.warnings();
+    return std::any_of(lines.begin(), lines.end(),
+                       [](const auto& line) { return line.find("grounded in air") != std::string::npos; });
+  };
+  auto flying = problem;
+  for (const double height : {-20.0, 0.0, 60.0}) {
+    flying.sources = {{Source::Kind::wire, {{0, 0, -30}, {100, 0, height}}, {}, 1}};
+    EXPECT_EQ(ends_in_air(flying), height > 0) << height;
+    flying.sources[0].points.push_back(flying.sources[0].points.front());
+    EXPECT_FALSE(ends_in_air(flying)) << "a loop is not grounded";
+  }
+
   problem.frequencies = {1000};  // skin depth of the overburden 71 m, cells of 100 m
   const auto lines = problem.warnings();
   ASSERT_FALSE(lines.empty());

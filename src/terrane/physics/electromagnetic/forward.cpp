@@ -217,6 +217,20 @@ std::vector<std::string> Problem::warnings() const {
         "a wall of the mesh is {:.3g} m from a source, and a wavelength at {:.4g} Hz is {:.3g} m: "
         "let cells that grow by up to 1.5 go on for a wavelength, also in the air",
         nearest, *slowest, wave));
+  // On a face between ground and air current enters the ground.
+  const auto in_air = [&](const Vector3& p) {
+    return conductivity_at(p) <= 1e-6 &&
+           conductivity_at({p[0], p[1], std::nextafter(p[2], box.bottom)}) <= 1e-6;
+  };
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    const auto& points = sources[n].points;
+    const bool grounded = sources[n].kind == Source::Kind::electric_dipole ||
+                          (sources[n].kind == Source::Kind::wire && points.front() != points.back());
+    if (grounded && (in_air(points.front()) || in_air(points.back())))
+      lines.push_back(fmt::format(
+          "source {} is grounded in air: its current goes through what conducts a millionth of the ground",
+          n + 1));
+  }
   const double sides = std::max(box.east - box.west, box.north - box.south) / 2;
   std::size_t top = mesh.n_up();
   while (top > 0 && conductivity[0][mesh.index(mesh.n_east() / 2, mesh.n_north() / 2, top - 1)] <= 1e-6)
