@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from test_compat import discretized, survey_of
 
 import terrane
-from terrane.compat import Simulation3DIntegral, prism_gravity
+from terrane.compat import MagneticSimulation3DIntegral, Simulation3DIntegral, prism_gravity, prism_magnetic
 from terrane.gravity import forward
 
 FIELDS = ("potential", "g_e", "g_n", "g_z", "g_ee", "g_nn", "g_zz", "g_en", "g_ez", "g_nz")
@@ -304,3 +304,23 @@ def test_sensitivities_go_through_the_map_and_have_the_type_asked_for(random):
     assert_allclose(simulation.getJ(model) @ model, data, rtol=1e-5)
     assert_allclose(simulation.Jtvec(model, data), 1e-3 * (simulation.G.astype(float).T @ data), rtol=1e-5)
     assert_allclose(simulation.getJtJdiag(model), 1e-6 * (simulation.G.astype(float)**2).sum(axis=0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("store", ["ram", "forward_only"])
+def test_magnetic_data_are_those_of_the_induced_magnetization(random, store):
+    mesh, chi = discretized(), random.uniform(0, 0.1, 24)
+    locations = random.uniform([-300, -300, 5], [300, 300, 60], (6, 3))
+    survey = survey_of((locations, ["tmi", "bx", "by", "bz"]))
+    for name, value in (("amplitude", 50000.0), ("inclination", 65.0), ("declination", -12.0)):
+        setattr(survey.source_field, name, value)
+    simulation = MagneticSimulation3DIntegral(mesh, survey=survey, store_sensitivities=store)
+    data = simulation.dpred(chi).reshape(6, 4)
+    i, d = np.radians([65.0, -12.0])
+    f = np.array([np.cos(i) * np.sin(d), np.cos(i) * np.cos(d), -np.sin(i)])
+    prisms = terrane.TensorMesh(mesh.nodes_x, mesh.nodes_y, mesh.nodes_z).prisms()
+    field = prism_magnetic(locations.T, prisms, [chi * 50000e-9 / 1.25663706212e-6 * one for one in f], field="b")
+    assert_allclose(data[:, 1:], np.stack(field, axis=1), rtol=0, atol=1e-10 * np.abs(data).max())
+    assert_allclose(data[:, 0], data[:, 1:] @ f, rtol=0, atol=1e-12 * np.abs(data).max())
+    assert_allclose(simulation.Jvec(chi, chi), data.ravel(), rtol=0, atol=1e-6 * np.abs(data).max())
+    with pytest.raises(terrane.UnsupportedError, match="model_type"):
+        MagneticSimulation3DIntegral(mesh, survey=survey, model_type="vector")

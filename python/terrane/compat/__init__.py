@@ -5,12 +5,13 @@
 ``harmonica.prism_magnetic``                                 :func:`prism_magnetic`
 ``harmonica.prism_layer``, ``layer.prism_layer.gravity``     :func:`prism_layer` and its accessor
 ``simpeg.potential_fields.gravity.Simulation3DIntegral``     :class:`Simulation3DIntegral`
+``simpeg.potential_fields.magnetics.Simulation3DIntegral``   :class:`MagneticSimulation3DIntegral`
 ==========================================================  ========================================================
 """
 
 from __future__ import annotations
 
 from .harmonica import prism_gravity, prism_layer, prism_magnetic
-from .simpeg import Simulation3DIntegral
+from .simpeg import MagneticSimulation3DIntegral, Simulation3DIntegral
 
-__all__ = ["Simulation3DIntegral", "prism_gravity", "prism_layer", "prism_magnetic"]
+__all__ = ["MagneticSimulation3DIntegral", "Simulation3DIntegral", "prism_gravity", "prism_layer", "prism_magnetic"]

@@ -7,12 +7,13 @@ from typing import Any, Optional
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import _core
 from .._arrays import Floats, real
 from ..errors import InputError, ShapeError, UnsupportedError
-from ..gravity import GRAVITATIONAL_CONSTANT, forward
+from ..gravity import CHANNELS, GRAVITATIONAL_CONSTANT, forward
 from ..inversion import Sensitivity
 
-__all__ = ["Simulation3DIntegral"]
+__all__ = ["MagneticSimulation3DIntegral", "Simulation3DIntegral"]
 
 _COMPONENTS = ("gx", "gy", "gz", "gxx", "gxy", "gxz", "gyy", "gyz", "gzz")
 _STORES = ("ram", "disk", "forward_only")
@@ -54,6 +55,8 @@ class Simulation3DIntegral:
     receiver, location, component. Gradients on faces between cells of different density are the mean of both sides, and
     NaN on edges and corners of the body, where they have no value; ``singular`` chooses another side.
     """
+
+    _to_si = 1e3  #: g/cm³ to kg/m³
 
     def __init__(
         self,
@@ -136,7 +139,7 @@ class Simulation3DIntegral:
         if self.survey is None:
             raise InputError("survey", "is missing", "Simulation3DIntegral(mesh, survey=...).")
         held = self.rho != 0
-        prisms, density = self._prisms[self.active_cells][held], 1e3 * self.rho[held]
+        prisms, density = self._prisms[self.active_cells][held], self._to_si * self.rho[held]
         return np.concatenate([self._receiver(r, prisms, density) for r in self.survey.source_field.receiver_list])
 
     def _receiver(self, receiver: Any, prisms: Floats, density: Floats) -> Floats:
@@ -210,14 +213,13 @@ class Simulation3DIntegral:
             return self._sensitivities
         if self.survey is None:
             raise InputError("survey", "is missing", "Simulation3DIntegral(mesh, survey=...).")
-        constant = float(self.options.get("gravitational_constant", GRAVITATIONAL_CONSTANT))
         storage = "none" if self.store_sensitivities == "forward_only" else \
             "double" if self.sensitivity_dtype is np.float64 else "single"
         made = []
         for receiver in self.survey.source_field.receiver_list:
             components = [receiver.components] if isinstance(receiver.components, str) else list(receiver.components)
             stations = np.atleast_2d(real(receiver.locations, "locations", "m"))
-            weights = np.stack([_weights(c) for c in components]) * (1e3 * constant)
+            weights = np.stack([self._weights(c) for c in components]) * self._to_si
             operator = Sensitivity._of_weights(self._prisms[self.active_cells], list(np.ascontiguousarray(stations.T)),
                                                weights, 1e-9, storage,
                                                self.options.get("threads"))
@@ -225,6 +227,10 @@ class Simulation3DIntegral:
             made.append((operator, order))
         self._sensitivities = made
         return made
+
+    def _weights(self, component: str) -> Floats:
+        """Of the ten quantities of a prism of unit density, in the unit of the data."""
+        return float(self.options.get("gravitational_constant", GRAVITATIONAL_CONSTANT)) * _weights(component)
 
     def _rows(self) -> int:
         return sum(operator.shape[0] for operator, _ in self._operators())
@@ -283,6 +289,65 @@ class Simulation3DIntegral:
 
     def __repr__(self) -> str:
         return f"Simulation3DIntegral: {self.nC:,} active of {self._prisms.shape[0]:,} cells"
+
+
+class MagneticSimulation3DIntegral(Simulation3DIntegral):
+    """As ``simpeg.potential_fields.magnetics.Simulation3DIntegral`` for scalar susceptibilities.
+
+    Parameters
+    ----------
+    mesh : discretize.TensorMesh or discretize.TreeMesh
+    chi : array_like [active cells], optional
+        SI; otherwise the model, through ``chiMap``.
+    chiMap : simpeg map, optional
+    survey : simpeg.potential_fields.magnetics.Survey
+        Its ``source_field`` has amplitude (nT), inclination and declination; its receivers tmi, bx, by, bz.
+    **keywords
+        As of :class:`Simulation3DIntegral`.
+
+    Notes
+    -----
+    Data are in nT, x east, y north, z up; tmi is the projection on the main field. Model types "vector" and amplitude
+    data are SimPEG's alone.
+    """
+
+    _to_si = 1.0
+
+    def __init__(self, mesh: Any, chi: Optional[ArrayLike] = None, chiMap: Any = None, **keywords: Any) -> None:
+        for name, usual in (("model_type", "scalar"), ("is_amplitude_data", False)):
+            if keywords.pop(name, usual) != usual:
+                raise UnsupportedError(name, f"only {usual!r} is computed here",
+                                       "Take simpeg.potential_fields.magnetics.Simulation3DIntegral.")
+        super().__init__(mesh, chi, chiMap, **keywords)
+
+    @property
+    def chi(self) -> Optional[Floats]:
+        """Susceptibility of the active cells."""
+        return self.rho
+
+    @property
+    def chiMap(self) -> Any:
+        return self.rhoMap
+
+    def _weights(self, component: str) -> Floats:
+        names = {"tmi": "tmi", "bx": "b_e", "by": "b_n", "bz": "b_u"}
+        if component not in names:
+            raise InputError("components", f"{component!r} is not one", f"Allowed: {', '.join(names)}.")
+        field = self.survey.source_field
+        return 1e9 * np.asarray(_core.magnetic_weights(names[component], 1e-9 * float(field.amplitude),
+                                                       float(field.inclination), float(field.declination)))
+
+    def _receiver(self, receiver: Any, prisms: Floats, density: Floats) -> Floats:
+        components = [receiver.components] if isinstance(receiver.components, str) else list(receiver.components)
+        weights = [self._weights(c) for c in components]
+        stations = np.atleast_2d(real(receiver.locations, "locations", "m"))
+        if density.size == 0:
+            return np.zeros(stations.shape[0] * len(components))
+        options = {k: v for k, v in self.options.items() if k != "gravitational_constant"}
+        got = forward(prisms, density, *stations.T, channels="tensor", units="si",
+                      **{"singular": "mean", "gravitational_constant": 1.0, **options})
+        tensor = np.stack([got[name] for name in CHANNELS[4:]])
+        return np.stack([w[4:] @ tensor for w in weights], axis=1).ravel()
 
 
 def _weights(component: str) -> Floats:
