@@ -9,6 +9,7 @@
 #include <deque>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <unordered_set>
 
 #include "terrane/base/constants.hpp"
@@ -155,122 +156,142 @@ std::string quoted_if_needed(const std::string& text) {
   return out + '"';
 }
 
-}  // namespace
+/// Reads a table in two passes at most: numbers, and again the columns in which words stand.
+class CsvReader {
+ public:
+  explicit CsvReader(TextReader& in) : in_(in) { table_.source = in.name(); }
 
-Table read_csv(TextReader& in) {
-  Table table;
-  table.source = in.name();
-  std::string_view line;
-  while (true) {
-    if (!in.line(line))
-      in.fail("the file has no rows", "Its first line names the columns: easting [m],northing [m],up [m].");
-    line = trimmed(line);
-    if (line.starts_with('#')) read_comment(line, table.attributes);
-    else if (!line.empty()) break;
+  Table read() {
+    read_comments();
+    read_header();
+    // Each row has a line, and at least a separator for each column.
+    const std::size_t n = table_.columns.size();
+    const std::size_t rows = std::min(in_.lines_left() + 1, in_.bytes_left() / n + 1) + (headless_ ? 1 : 0);
+    in_.expect_memory(rows * (n + 1));
+    for (auto& column : table_.columns) column.values.reserve(rows);
+    const auto start = in_.mark();
+    first_text_.assign(n, 0);
+    if (headless_) take_numbers();
+    each_row([&] { take_numbers(); });
+    if (std::any_of(first_text_.begin(), first_text_.end(), [](auto row) { return row > 0; })) {
+      in_.rewind(start);
+      read_words();
+    }
+    if (const auto it = table_.attributes.find("projection"); it != table_.attributes.end()) {
+      table_.projection = it->second;
+      table_.attributes.erase(it);
+    }
+    return std::move(table_);
   }
 
-  std::vector<std::string_view> entries;
-  const char separator = separator_of(line);
-  std::unordered_set<std::string> names;
-  Splitter splitter(separator);
-  splitter.split(in, line, entries);
-  const auto is_number = [](std::string_view e) {
-    double ignored = 0;
-    return parse_number(e, ignored);
-  };
-  const bool headless = std::all_of(entries.begin(), entries.end(), is_number);
-  for (std::size_t c = 0; c < entries.size(); ++c) {
-    const auto entry = entries[c];
-    if (headless) {
-      table.columns.push_back({entries.size() == prism_names.size() ? std::string(prism_names[c])
-                                                                    : fmt::format("column_{}", c + 1),
-                               "",
-                               "",
-                               {}});
-      continue;
+ private:
+  /// Up to the first line that is no comment.
+  void read_comments() {
+    while (true) {
+      if (!in_.line(line_))
+        in_.fail("the file has no rows",
+                 "Its first line names the columns: easting [m],northing [m],up [m].");
+      line_ = trimmed(line_);
+      if (line_.starts_with('#')) read_comment(line_, table_.attributes);
+      else if (!line_.empty()) return;
     }
-    if (!table.columns.empty() && separator == blanks_separator &&
-        (entry.starts_with('[') || entry.starts_with('('))) {
-      table.columns.back().unit = header_column(fmt::format("x {}", entry)).unit;
-      continue;
-    }
-    auto column = header_column(entry);
-    if (column.name.empty()) column.name = fmt::format("column_{}", c + 1);
-    if (!names.insert(column.name).second)
-      in.fail(fmt::format("two columns are called \"{}\"", shown(column.name)),
-              "Give every column a name of its own.");
-    table.columns.push_back(std::move(column));
   }
 
-  const std::size_t n = table.columns.size();
-  // Each row has a line, and at least a separator for each column.
-  const std::size_t rows = std::min(in.lines_left() + 1, in.bytes_left() / n + 1) + (headless ? 1 : 0);
-  in.expect_memory(rows * (n + 1));
-  for (auto& column : table.columns) column.values.reserve(rows);
-  const auto start = in.mark();
-  std::vector<std::size_t> first_text(n, 0);  // 1 + row of the first entry that is no number
-  const auto each_row = [&](auto&& use) {
-    while (in.line(line)) {
-      const auto text = trimmed(line);
+  /// The columns, by their names or, where the first line has numbers, by their places.
+  void read_header() {
+    const char separator = separator_of(line_);
+    splitter_.emplace(separator);
+    splitter_->split(in_, line_, entries_);
+    headless_ = std::all_of(entries_.begin(), entries_.end(), [](std::string_view entry) {
+      double ignored = 0;
+      return parse_number(entry, ignored);
+    });
+    std::unordered_set<std::string> names;
+    for (std::size_t c = 0; c < entries_.size(); ++c) {
+      const auto entry = entries_[c];
+      if (headless_) {
+        const bool prisms = entries_.size() == prism_names.size();
+        table_.columns.push_back(
+            {prisms ? std::string(prism_names[c]) : fmt::format("column_{}", c + 1), "", "", {}});
+        continue;
+      }
+      if (!table_.columns.empty() && separator == blanks_separator &&
+          (entry.starts_with('[') || entry.starts_with('('))) {
+        table_.columns.back().unit = header_column(fmt::format("x {}", entry)).unit;
+        continue;
+      }
+      auto column = header_column(entry);
+      if (column.name.empty()) column.name = fmt::format("column_{}", c + 1);
+      if (!names.insert(column.name).second)
+        in_.fail(fmt::format("two columns are called \"{}\"", shown(column.name)),
+                 "Give every column a name of its own.");
+      table_.columns.push_back(std::move(column));
+    }
+  }
+
+  template <class Use>
+  void each_row(const Use& use) {
+    const std::size_t n = first_text_.size();
+    while (in_.line(line_)) {
+      const auto text = trimmed(line_);
       if (text.empty() || text.starts_with('#')) continue;
-      splitter.split(in, line, entries);
-      if (entries.size() == n + 1 && entries.back().empty()) entries.pop_back();
-      if (entries.size() != n)
-        in.fail(fmt::format("{} entries where there are {} columns", entries.size(), n),
-                "Every row needs one entry a column; quote entries that contain the separator.");
+      splitter_->split(in_, line_, entries_);
+      if (entries_.size() == n + 1 && entries_.back().empty()) entries_.pop_back();
+      if (entries_.size() != n)
+        in_.fail(fmt::format("{} entries where there are {} columns", entries_.size(), n),
+                 "Every row needs one entry a column; quote entries that contain the separator.");
       use();
     }
-  };
-  const auto take_numbers = [&] {
-    const std::size_t row = table.lines.size();
-    for (std::size_t c = 0; c < n; ++c) {
+  }
+
+  void take_numbers() {
+    const std::size_t row = table_.lines.size();
+    for (std::size_t c = 0; c < entries_.size(); ++c) {
       double value = nan;
-      if (!entry_is_missing(entries[c]) && !parse_number(entries[c], value)) {
-        if (must_be_numbers(table.columns[c]) || headless)
-          in.fail(fmt::format("column \"{}\": \"{}\" stands where a number belongs", table.columns[c].name,
-                              shown(entries[c])),
-                  "Give a number with a decimal point, or leave the entry empty.");
-        if (first_text[c] == 0) first_text[c] = row + 1;
+      if (!entry_is_missing(entries_[c]) && !parse_number(entries_[c], value)) {
+        if (must_be_numbers(table_.columns[c]) || headless_)
+          in_.fail(fmt::format("column \"{}\": \"{}\" stands where a number belongs", table_.columns[c].name,
+                               shown(entries_[c])),
+                   "Give a number with a decimal point, or leave the entry empty.");
+        if (first_text_[c] == 0) first_text_[c] = row + 1;
         value = nan;
       }
-      table.columns[c].values.push_back(value);
+      table_.columns[c].values.push_back(value);
     }
-    table.lines.push_back(in.line_number());
-  };
-  if (headless) {
-    for (auto& c : table.columns) {
-      double value = 0;
-      parse_number(entries[static_cast<std::size_t>(&c - table.columns.data())], value);
-      c.values.push_back(value);
-    }
-    table.lines.push_back(in.line_number());
+    table_.lines.push_back(in_.line_number());
   }
-  each_row(take_numbers);
 
-  if (std::any_of(first_text.begin(), first_text.end(), [](auto row) { return row > 0; })) {
+  /// Columns with a word in them become texts.
+  void read_words() {
     std::vector<Column> numbers;
     std::vector<std::size_t> text_columns;
-    for (std::size_t c = 0; c < n; ++c) {
-      if (first_text[c] == 0) {
-        numbers.push_back(std::move(table.columns[c]));
+    for (std::size_t c = 0; c < first_text_.size(); ++c) {
+      if (first_text_[c] == 0) {
+        numbers.push_back(std::move(table_.columns[c]));
       } else {
         text_columns.push_back(c);
-        table.texts.push_back({table.columns[c].name, {}, first_text[c] - 1});
+        table_.texts.push_back({table_.columns[c].name, {}, first_text_[c] - 1});
       }
     }
-    in.rewind(start);
     each_row([&] {
       for (std::size_t t = 0; t < text_columns.size(); ++t)
-        table.texts[t].values.emplace_back(entries[text_columns[t]]);
+        table_.texts[t].values.emplace_back(entries_[text_columns[t]]);
     });
-    table.columns = std::move(numbers);
+    table_.columns = std::move(numbers);
   }
-  if (const auto it = table.attributes.find("projection"); it != table.attributes.end()) {
-    table.projection = it->second;
-    table.attributes.erase(it);
-  }
-  return table;
-}
+
+  TextReader& in_;
+  Table table_;
+  std::optional<Splitter> splitter_;
+  std::string_view line_;
+  std::vector<std::string_view> entries_;
+  std::vector<std::size_t> first_text_;  // 1 + row of the first entry that is no number
+  bool headless_ = false;
+};
+
+}  // namespace
+
+Table read_csv(TextReader& in) { return CsvReader(in).read(); }
 
 Table read_csv(const std::string& path) {
   auto in = TextReader::open(path);

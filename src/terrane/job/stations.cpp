@@ -238,20 +238,25 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
   return rows;
 }
 
-Stations from_list(const Config& table, const std::optional<std::string>& definition,
-                   const MemoryBudget& memory) {
-  Stations made;
-  const auto rows = rows_of(table, memory);
+/// Stations as a list has them: longitudes and latitudes where it is geographic, else metres.
+struct Listed {
+  Survey survey;
+  bool geographic = false;
+};
+
+/// The columns that the keys name, and all others as they are.
+Listed listed_in(const Config& table, const io::Table& rows) {
+  Listed found;
   const auto length_unit = table.optional_text("length_unit").value_or("");
   const auto name_of = [&](std::string_view key) { return table.text(key); };
   const auto easting_name = name_of("easting_column"), northing_name = name_of("northing_column"),
              up_name = name_of("up_column"), longitude_name = name_of("longitude_column"),
              latitude_name = name_of("latitude_column");
   const bool chosen = table.has("longitude_column") || table.has("latitude_column");
-  const bool geographic =
+  const bool geographic = found.geographic =
       chosen || (!rows.find(easting_name) && rows.find(longitude_name) && rows.find(latitude_name));
 
-  Survey survey;
+  Survey& survey = found.survey;
   std::vector<std::string> used;
   if (geographic) {
     survey.easting = rows.si(longitude_name, Quantity::angle, "degree");
@@ -263,8 +268,7 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
     used = {easting_name, northing_name};
   }
   const auto constant = level(table);
-  const bool above_ground = table.has("clearance");
-  if (!constant && !above_ground) {
+  if (!constant && !table.has("clearance")) {
     if (!rows.find(up_name))
       throw table.wrong(table.has("up_column") ? "up_column" : "file",
                         fmt::format("\"{}\" has no column \"{}\"", rows.source, up_name),
@@ -287,12 +291,13 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
     survey.columns.push_back(column);
     if (column.name == "observed") survey.columns.back().name = "observed_survey";
   }
-  std::string words;
-  for (const auto& column : rows.texts) words += (words.empty() ? "" : ", ") + column.name;
-  if (!words.empty()) made.notes.push_back("survey: columns of words stay out of the results: " + words);
   if (const auto frame = rows.attributes.find("frame"); frame != rows.attributes.end())
     survey.frame = frame->second;
+  return found;
+}
 
+/// survey.window and survey.every. Says in `notes` how many are left.
+void keep_asked_for(const Config& table, Survey& survey, std::vector<std::string>& notes) {
   const std::size_t given = survey.size();
   std::vector<char> keep(given, 1);
   if (table.has("window")) {
@@ -310,8 +315,37 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
   keep_only(survey, keep);
   if (survey.size() == 0) throw table.wrong("window", fmt::format("none of {} stations lies inside", given));
   if (survey.size() < given)
-    made.notes.push_back(fmt::format("survey: {} of {} stations kept", survey.size(), given));
+    notes.push_back(fmt::format("survey: {} of {} stations kept", survey.size(), given));
+}
 
+/// The column ellipsoidal_height where survey.geoid is given.
+void add_ellipsoidal_height(const Config& table, Survey& survey, const MemoryBudget& memory) {
+  const auto geoid = table.optional_input_file("geoid");
+  if (!geoid) return;
+  const auto *longitude = survey.find("longitude"), *latitude = survey.find("latitude");
+  if (!longitude || !latitude)
+    throw table.wrong("geoid", "geoid heights need longitudes and latitudes of the stations");
+  io::ReadOptions options;
+  options.memory = memory.bytes;
+  auto content = io::read(geoid->string(), options);
+  const auto* grid = std::get_if<io::GridData>(&content);
+  if (!grid)
+    throw table.wrong("geoid", fmt::format("\"{}\" is not a grid", geoid->filename().string()),
+                      "`terrane info FILE` tells what a file holds.");
+  auto height = ellipsoidal_height(longitude->values, latitude->values, survey.up, grid->grid());
+  survey.columns.push_back({"ellipsoidal_height", "m", "height above the ellipsoid", std::move(height)});
+}
+
+/// Reads the columns, keeps the stations asked for, projects them, and lifts them to their clearance.
+Stations from_list(const Config& table, const std::optional<std::string>& definition,
+                   const MemoryBudget& memory) {
+  Stations made;
+  const auto rows = rows_of(table, memory);
+  std::string words;
+  for (const auto& column : rows.texts) words += (words.empty() ? "" : ", ") + column.name;
+  if (!words.empty()) made.notes.push_back("survey: columns of words stay out of the results: " + words);
+  auto [survey, geographic] = listed_in(table, rows);
+  keep_asked_for(table, survey, made.notes);
   if (geographic) {
     if (!definition)
       throw table.wrong("file", fmt::format("\"{}\" gives longitudes and latitudes", rows.source),
@@ -322,22 +356,8 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
     made.projection = Projection(*definition);
     survey.projection = made.projection->definition();
   }
-
-  if (const auto geoid = table.optional_input_file("geoid")) {
-    const auto *longitude = survey.find("longitude"), *latitude = survey.find("latitude");
-    if (!longitude || !latitude)
-      throw table.wrong("geoid", "geoid heights need longitudes and latitudes of the stations");
-    io::ReadOptions options;
-    options.memory = memory.bytes;
-    auto content = io::read(geoid->string(), options);
-    const auto* grid = std::get_if<io::GridData>(&content);
-    if (!grid)
-      throw table.wrong("geoid", fmt::format("\"{}\" is not a grid", geoid->filename().string()),
-                        "`terrane info FILE` tells what a file holds.");
-    auto height = ellipsoidal_height(longitude->values, latitude->values, survey.up, grid->grid());
-    survey.columns.push_back({"ellipsoidal_height", "m", "height above the ellipsoid", std::move(height)});
-  }
-  if (above_ground) {
+  add_ellipsoidal_height(table, survey, memory);
+  if (table.has("clearance")) {
     const auto height =
         station_height(table, made.projection, bounds(survey.easting, survey.northing), memory);
     auto lifted = list_survey(survey.easting, survey.northing, height, survey.columns);

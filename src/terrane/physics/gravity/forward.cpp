@@ -157,8 +157,112 @@ void settle_contacts(const std::vector<Contact>& contacts, const Parameters& par
   }
 }
 
+/// The settings of a run, after its checkpoint where it goes on from one.
+struct Intent {
+  Parameters wanted;
+  bool method_of_checkpoint = false, partition_of_checkpoint = false;
+};
+
+Intent intent_of(const Stations& stations, const Parameters& parameters, const Fields& out,
+                 std::size_t budget, const Runtime& runtime) {
+  Intent intent{parameters};
+  auto& wanted = intent.wanted;
+  wanted.memory = budget;
+  wanted.channels = out.channels;
+  if (runtime.checkpoint.resume && !runtime.checkpoint.file.empty())
+    wanted = as_in_checkpoint(runtime.checkpoint.file, stations, wanted);
+  intent.method_of_checkpoint = wanted.method != parameters.method;
+  intent.partition_of_checkpoint = wanted.partition != parameters.partition;
+  if (wanted.partition == Partition::prisms) wanted.method = Method::direct;  // the only one that can
+  if (runtime.comm) wanted.device = shared_device(wanted.device, *runtime.comm);
+  return intent;
+}
+
+MethodPlan planned(const Prisms& prisms, const Stations& stations, Intent& intent, Progress& progress,
+                   const Runtime& runtime) {
+  auto& wanted = intent.wanted;
+  auto chosen = [&] {
+    try {
+      return plan(prisms, stations, wanted, &progress);
+    } catch (const InputError& error) {
+      if (!intent.method_of_checkpoint) throw;
+      throw InputError("--resume",
+                       fmt::format("{} was made with method {}, which cannot be had here: {}",
+                                   runtime.checkpoint.file.string(), name(wanted.method), error.problem()),
+                       "It may be of another model: run without --resume to start afresh.");
+    }
+  }();
+  // One rank per GPU, by the rank's place on its node.
+  const Device asked = wanted.device;
+  if (chosen.device.kind == Device::Kind::cuda && asked.index < 0 && runtime.comm)
+    chosen.device = resolve({Device::Kind::cuda, -1, asked.shared_by}, runtime.comm->on_node().index);
+  wanted.device = {chosen.device.kind, asked.index, asked.shared_by};
+  return chosen;
+}
+
+/// What the plan says of the run.
+void put_into(Report& report, const MethodPlan& chosen, const Intent& intent, const Runtime& runtime,
+              int threads) {
+  const bool alone = !runtime.comm || runtime.comm->size() == 1;  // else each rank has a GPU of its own
+  report.device = alone || chosen.device.kind != Device::Kind::cuda ? describe(chosen.device, threads)
+                                                                    : device_name(chosen.device);
+  report.method = name(chosen.method);
+  report.reason = intent.method_of_checkpoint ? "as in the checkpoint" : chosen.reason;
+  report.memory_bytes = chosen.memory_bytes;
+  report.estimated_error = chosen.estimated_error;
+}
+
+/// Throws MemoryError: the checkpoint was made by stations, and these ranks have no room for that.
+void settle_partition(MethodPlan& chosen, Intent& intent, std::size_t budget, const Runtime& runtime) {
+  auto& wanted = intent.wanted;
+  if (intent.partition_of_checkpoint && wanted.partition == Partition::stations) {
+    auto open = chosen;
+    open.parameters.partition = Partition::automatic;
+    if (choose_partition(open, runtime, budget) == Partition::prisms)
+      throw MemoryError("--resume",
+                        fmt::format("{} was made by stations, and by stations the ranks of this node, or its "
+                                    "device, would need more memory than there is",
+                                    runtime.checkpoint.file.string()),
+                        "Start fewer ranks on each node, or run without --resume to start afresh.");
+  }
+  chosen.parameters = wanted;
+  chosen.parameters.partition = wanted.partition = choose_partition(chosen, runtime, budget);
+}
+
+/// out = G · sums. Warns of values that are not finite.
+void scale_into(const Fields& out, const PartSums& sums, const Parameters& parameters, Report& report) {
+  const std::size_t stations = report.stations;
+  constexpr std::size_t chunk = 1 << 16;
+  const std::size_t chunks = (stations + chunk - 1) / chunk;
+  std::vector<std::size_t> not_finite(sums.values.size() * chunks);
+  for_each(not_finite.size(), chunks > 1 ? parameters.threads : 1, [&](std::size_t task) {
+    const std::size_t c = task / chunks, first = task % chunks * chunk;
+    for (std::size_t n = first; n < std::min(first + chunk, stations); ++n) {
+      const double value = parameters.gravitational_constant * sums.values[c][n];
+      not_finite[task] += !std::isfinite(value);
+      out.values[c][n] = value;
+    }
+  });
+  if (const auto lost = std::accumulate(not_finite.begin(), not_finite.end(), std::size_t{0}); lost > 0)
+    report.warnings.push_back(fmt::format(
+        "{} of {} values are not finite: lengths, or distances to prisms, are too small or too large "
+        "for the formulas in this precision",
+        lost, sums.values.size() * stations));
+}
+
+void put_into(Report& report, const Verification& check) {
+  report.verified_stations = check.stations;
+  report.verified_error = check.error;
+  report.verified_by = check.quadruple ? "quadruple precision" : "the direct sum at its best";
+  if (!check.quadruple)
+    report.warnings.emplace_back(
+        "verified against the direct sum: quadruple precision would have taken too long");
+}
+
 }  // namespace
 
+/// Check, plan (as the checkpoint says, where there is one), say what it will be, share the sum among ranks,
+/// scale it, settle what lies on edges and faces, and find out what rounding did.
 Report forward(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                const Fields& out, Progress* progress, const Runtime& runtime) {
   check_lengths(prisms, stations, out);
@@ -180,78 +284,23 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
                              : prisms.size() + stations.size() > large
                                  ? available_memory()
                                  : std::numeric_limits<std::size_t>::max();
-  auto wanted = parameters;
-  wanted.memory = budget;
-  wanted.channels = out.channels;
-  if (runtime.checkpoint.resume && !runtime.checkpoint.file.empty())
-    wanted = as_in_checkpoint(runtime.checkpoint.file, stations, wanted);
-  const bool method_of_checkpoint = wanted.method != parameters.method;
-  const bool partition_of_checkpoint = wanted.partition != parameters.partition;
-  if (wanted.partition == Partition::prisms) wanted.method = Method::direct;  // the only one that can
-  if (runtime.comm) wanted.device = shared_device(wanted.device, *runtime.comm);
-  auto chosen = [&] {
-    try {
-      return plan(prisms, stations, wanted, progress);
-    } catch (const InputError& error) {
-      if (!method_of_checkpoint) throw;
-      throw InputError("--resume",
-                       fmt::format("{} was made with method {}, which cannot be had here: {}",
-                                   runtime.checkpoint.file.string(), name(wanted.method), error.problem()),
-                       "It may be of another model: run without --resume to start afresh.");
-    }
-  }();
-  // One rank per GPU, by the rank's place on its node.
-  const Device asked = wanted.device;
-  if (chosen.device.kind == Device::Kind::cuda && asked.index < 0 && runtime.comm)
-    chosen.device = resolve({Device::Kind::cuda, -1, asked.shared_by}, runtime.comm->on_node().index);
-  wanted.device = {chosen.device.kind, asked.index, asked.shared_by};
-  const bool alone = !runtime.comm || runtime.comm->size() == 1;  // else each rank has a GPU of its own
-  report.device = alone || chosen.device.kind != Device::Kind::cuda
-                      ? describe(chosen.device, parameters.threads)
-                      : device_name(chosen.device);
-  report.method = name(chosen.method);
-  report.reason = method_of_checkpoint ? "as in the checkpoint" : chosen.reason;
-  report.memory_bytes = chosen.memory_bytes;
-  report.estimated_error = chosen.estimated_error;
+  auto intent = intent_of(stations, parameters, out, budget, runtime);
+  auto chosen = planned(prisms, stations, intent, *progress, runtime);
+  put_into(report, chosen, intent, runtime, parameters.threads);
   // Asking what memory is left takes longer than a few prisms do: not for what any machine has.
   MemoryBudget{budget}.require(
       "forward",
       fmt::format("{} prisms at {} stations by the {} method", prisms.size(), stations.size(), report.method),
       static_cast<double>(report.memory_bytes));
 
-  if (partition_of_checkpoint && wanted.partition == Partition::stations) {
-    auto open = chosen;
-    open.parameters.partition = Partition::automatic;
-    if (choose_partition(open, runtime, budget) == Partition::prisms)
-      throw MemoryError("--resume",
-                        fmt::format("{} was made by stations, and by stations the ranks of this node, or its "
-                                    "device, would need more memory than there is",
-                                    runtime.checkpoint.file.string()),
-                        "Start fewer ranks on each node, or run without --resume to start afresh.");
-  }
-  chosen.parameters = wanted;
-  chosen.parameters.partition = wanted.partition = choose_partition(chosen, runtime, budget);
+  settle_partition(chosen, intent, budget, runtime);
+  const auto& wanted = intent.wanted;
   auto distributed = distribute(chosen, runtime, *progress);
   const auto& sums = distributed.sums;
   report.notes = std::move(distributed.notes);
   report.warnings = std::move(distributed.warnings);
   report.device = describe(report.device, wanted.partition, runtime);
-  constexpr std::size_t chunk = 1 << 16;
-  const std::size_t chunks = (stations.size() + chunk - 1) / chunk;
-  std::vector<std::size_t> not_finite(sums.values.size() * chunks);
-  for_each(not_finite.size(), chunks > 1 ? parameters.threads : 1, [&](std::size_t task) {
-    const std::size_t c = task / chunks, first = task % chunks * chunk;
-    for (std::size_t n = first; n < std::min(first + chunk, stations.size()); ++n) {
-      const double value = parameters.gravitational_constant * sums.values[c][n];
-      not_finite[task] += !std::isfinite(value);
-      out.values[c][n] = value;
-    }
-  });
-  if (const auto lost = std::accumulate(not_finite.begin(), not_finite.end(), std::size_t{0}); lost > 0)
-    report.warnings.push_back(fmt::format(
-        "{} of {} values are not finite: lengths, or distances to prisms, are too small or too large "
-        "for the formulas in this precision",
-        lost, sums.values.size() * stations.size()));
+  scale_into(out, sums, parameters, report);
   std::fill(out.singular.begin(), out.singular.end(), static_cast<unsigned char>(0));
   settle_contacts(sums.contacts, parameters, out, report);
   constexpr double share_of_run = 0.02;  // to find out what rounding does
@@ -261,15 +310,8 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
       largest_values(out, parameters.threads), out.channels, parameters.gravitational_constant,
       {wanted.accuracy, chosen.estimated_error, chosen.method == Method::direct}, report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (parameters.verify > 0) {
-    const auto check = verify(prisms, stations, wanted, parameters.verify, out, sums.contacts, *progress);
-    report.verified_stations = check.stations;
-    report.verified_error = check.error;
-    report.verified_by = check.quadruple ? "quadruple precision" : "the direct sum at its best";
-    if (!check.quadruple)
-      report.warnings.emplace_back(
-          "verified against the direct sum: quadruple precision would have taken too long");
-  }
+  if (parameters.verify > 0)
+    put_into(report, verify(prisms, stations, wanted, parameters.verify, out, sums.contacts, *progress));
   if (parameters.precision == Precision::single_precision) {
     report.estimated_error += 0.5 * std::numeric_limits<float>::epsilon();
     for (const auto& values : out.values)
