@@ -118,6 +118,18 @@ void add_axis(const StepArguments<T>& g, int axis, int side, Index k, Index j, I
   add_slopes<M, true>(g.stencil, axis, layer.psi + row + last, 1, to - last, sum + (last - from));
 }
 
+/// The terms of the axis easting for those nodes of a row that one of its layers reaches.
+template <int M, class T>
+void add_ends(const StepArguments<T>& g, Index k, Index j, Index from, Index to, T* sum) {
+  for (int side = 0; side < 2; ++side) {
+    const LayerArrays<T>& layer = g.layers[2][side];
+    if (layer.first == layer.last) continue;
+    const Index low = layer.first - (side == 1 ? M : 0), high = layer.last + (side == 0 ? M : 0);
+    const Index first = from > low ? from : low, last = to < high ? to : high;
+    if (first < last) add_axis<M>(g, 2, side, k, j, first, last, sum + (first - from));
+  }
+}
+
 /// Where layers reach: A p of a piece of a row is collected axis by axis.
 template <int M, class T>
 void step_layers(const StepArguments<T>& g, const Region& region) {
@@ -135,8 +147,11 @@ void step_layers(const StepArguments<T>& g, const Region& region) {
         const T *const now = g.now + row, *const squared = g.squared + row;
 #pragma omp simd
         for (Index i = 0; i < nodes; ++i) sum[i] = laplacian<M>(stencil, now + i, stride);
-        for (int axis = 0; axis < 3; ++axis)
-          if (region.side[axis] >= 0) add_axis<M>(g, axis, region.side[axis], k, j, from, from + nodes, sum);
+        for (int axis = 0; axis < 3; ++axis) {
+          const int side = region.side[axis];
+          if (side == Region::both) add_ends<M>(g, k, j, from, from + nodes, sum);
+          else if (side >= 0) add_axis<M>(g, axis, side, k, j, from, from + nodes, sum);
+        }
         if (region.sponge) {
           const T s = g.damping[0][k] + g.damping[1][j];
           const T* const along = g.damping[2] + from;

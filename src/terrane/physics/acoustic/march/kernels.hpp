@@ -39,8 +39,10 @@ struct StepArguments {
   const T* damping[3] = {};  ///< dΔt/2 of sponges, by the index on each axis
 };
 
-/// Nodes that the same terms reach. side[a]: −1 no layer on this axis, 0 that below, 1 that above.
+/// Nodes that the same terms reach. side[a]: −1 no layer on this axis, 0 that below, 1 that above. Tiles of
+/// the CPU have whole rows: there `both` on the axis easting means that layers reach some of the nodes.
 struct Region {
+  static constexpr int both = 2;
   IndexBox<3> box;
   int side[3] = {-1, -1, -1};
   bool sponge = false;

@@ -35,10 +35,37 @@ constexpr Index nodes_of_tile = 1 << 16, rows_of_tile = 32;
 
 }  // namespace
 
+namespace {
+
+/// Regions beside each other along easting as one: rows of a layer's width are too short for the CPU.
+std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
+  std::vector<Region> merged;
+  for (const auto& region : regions) {
+    auto whole = region;
+    const auto beside = [&](const Region& other) {
+      return !whole.sponge && !other.sponge && whole.side[0] == other.side[0] &&
+             whole.side[1] == other.side[1] && whole.box.with(2, 0, 0) == other.box.with(2, 0, 0) &&
+             (whole.box.last[2] == other.box.first[2] || whole.box.first[2] == other.box.last[2]);
+    };
+    // What is merged may fit the next: from one end over the middle to the other.
+    for (auto found = std::find_if(merged.begin(), merged.end(), beside); found != merged.end();
+         found = std::find_if(merged.begin(), merged.end(), beside)) {
+      whole.box = whole.box.with(2, std::min(whole.box.first[2], found->box.first[2]),
+                                 std::max(whole.box.last[2], found->box.last[2]));
+      whole.side[2] = Region::both;
+      merged.erase(found);
+    }
+    merged.push_back(whole);
+  }
+  return merged;
+}
+
+}  // namespace
+
 /// Tiles have whole rows: to cut those costs the prefetch of the CPU more than half of its speed. Thirty-two
 /// rows, and as many planes as make a tile worth its first and last, which are read twice.
 Work::Work(const std::vector<Region>& regions) : regions_(regions) {
-  for (const auto& region : regions) {
+  for (const auto& region : in_whole_rows(regions)) {
     const auto& box = region.box;
     const Index rows = std::min(rows_of_tile, box.size(1));
     const Index planes = std::clamp<Index>(nodes_of_tile / (rows * box.size(2)), 4, 64);
