@@ -60,7 +60,7 @@ inline acoustic::Problem rough_box(std::array<Index, 3> nodes = {26, 22, 24}, do
 template <class T>
 std::vector<double> traces(const acoustic::Problem& p, const acoustic::Shot& shot,
                            Device::Kind kind = Device::Kind::cpu, int threads = 0) {
-  Stream stream({kind, -1}, false, threads);
+  Stream stream(resolve({kind, -1}), false, threads);
   Alone alone;
   acoustic::Engine<T> engine(p, stream, alone);
   auto found = engine.model(shot, p.source_series());
