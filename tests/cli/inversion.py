@@ -152,6 +152,19 @@ class Inversion(CommandTest):
         for found, at in zip(centre, (25, -25, -175)):
             self.assertAlmostEqual(found, at, delta=60)
 
+    def test_MeshObservationsAndModelsOfUbcAreReadAsTheyAre(self):
+        self.invert()
+        self.terrane("convert", EXAMPLE / "stations.csv", "grav.obs")
+        widths = "20*50"
+        self.write("mesh.msh", f"20 20 10\n-500 -500 0\n{widths}\n{widths}\n10*50\n")
+        self.write("ref.den", "\n".join(["0.0"] * 4000) + "\n")
+        smooth = self.rows(self.folder / "output/model.csv")["density"]
+        self.invert("mesh={kind=\"file\", file=\"mesh.msh\"}", "survey.file=grav.obs", "inversion.reference=ref.den",
+                    'output.model=["model.den"]')
+        values = [float(v) for v in (self.folder / "output/model.den").read_text(encoding="utf-8").split()]
+        self.assertEqual(len(values), 4000)
+        self.assertAlmostEqual(1e3 * max(values), max(smooth), delta=1e-3)
+
     def test_AJobOfAnInversionIsNotRunAsAForwardCalculation(self):
         self.write("job.toml", JOB)
         _, message = self.terrane("run", "job.toml", expect=2)
