@@ -35,7 +35,7 @@ std::shared_ptr<solve::LinearOperator> sensitivity(const Matrix& faces, const Ve
     const auto column = column_of(weights, c, kept);
     for (std::size_t o = 0; o < observables.size(); ++o) observables[o].weight[c] = column[o];
   }
-  gravity::StationList stations{values_of(easting), values_of(northing), values_of(up)};
+  gravity::KeptStations stations{values_of(easting), values_of(northing), values_of(up)};
   auto cells = prisms_of_faces(faces);
   const nb::gil_scoped_release free;
   const auto source = std::make_shared<gravity::SensitivityColumns>(std::move(cells), std::move(stations),

@@ -32,8 +32,8 @@ PrismSet cells_of(const TensorMesh& mesh, std::size_t leave_out = 0) {
   return cells;
 }
 
-StationList station_grid(std::size_t nx, std::size_t ny, double first, double step, double up) {
-  StationList stations;
+KeptStations station_grid(std::size_t nx, std::size_t ny, double first, double step, double up) {
+  KeptStations stations;
   for (std::size_t j = 0; j < ny; ++j)
     for (std::size_t i = 0; i < nx; ++i) {
       stations.easting.push_back(first + step * static_cast<double>(i));
@@ -64,7 +64,7 @@ std::vector<Observable> plain(ChannelSet channels) {
 }
 
 std::vector<double> forward_of(const PrismSet& p, const std::vector<double>& density,
-                               const StationList& stations, ChannelSet channels) {
+                               const KeptStations& stations, ChannelSet channels) {
   Parameters parameters;
   parameters.channels = channels;
   parameters.method = Method::direct;

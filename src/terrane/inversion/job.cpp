@@ -117,7 +117,7 @@ InversionJob::InversionJob(Problem problem, PrismSet cells, Settings settings, S
     problem_.sigma.insert(problem_.sigma.end(), s.begin(), s.end());
   }
   source_ = std::make_shared<gravity::SensitivityColumns>(
-      std::move(cells), gravity::StationList{survey_.easting, survey_.northing, survey_.up},
+      std::move(cells), gravity::KeptStations{survey_.easting, survey_.northing, survey_.up},
       std::move(observables), storage_.accuracy);
   warnings_ = observations_.warnings;
 }

@@ -47,9 +47,9 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
-class Reader {
+class MeshReader {
  public:
-  Reader(const std::string& path, std::size_t memory)
+  MeshReader(const std::string& path, std::size_t memory)
       : path_(path), budget_(memory), file_(open(path), H5Fclose) {
     if (!file_.valid())
       throw FileError(path, "cannot be opened as HDF5", "It may be truncated, damaged, or of another kind.");
@@ -200,9 +200,9 @@ class Reader {
 
 /// Builds the file in memory and writes it out whole: the HDF5 library does not survive a disk that fills up
 /// while one of its files is open.
-class Writer {
+class MeshWriter {
  public:
-  explicit Writer(const std::string& path) : file_out_(path), file_(create(path, image_), H5Fclose) {
+  explicit MeshWriter(const std::string& path) : file_out_(path), file_(create(path, image_), H5Fclose) {
     check(file_);
   }
 
@@ -299,7 +299,7 @@ class Writer {
 MeshData read_hdf5(const std::string& path, std::size_t memory) {
   const LibraryLock lock;
   try {
-    return Reader(path, memory).mesh();
+    return MeshReader(path, memory).mesh();
   } catch (const std::bad_alloc&) {
     throw MemoryError(path, "does not fit into memory");
   }
@@ -307,7 +307,7 @@ MeshData read_hdf5(const std::string& path, std::size_t memory) {
 
 void write_hdf5(const std::string& path, const MeshData& data) {
   const LibraryLock lock;
-  Writer out(path);
+  MeshWriter out(path);
   const auto& mesh = data.mesh;
   out.attributes(data.attributes, mesh_format);
   const std::array<const std::vector<double>*, 3> faces{&mesh.easting(), &mesh.northing(), &mesh.up()};

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double air = -100;  // g/cm³, what UBC programs write into cells above the topography
 constexpr std::int64_t most_cells_an_axis = 10'000'000;
-constexpr std::int64_t most_rows = 1'000'000'000;
+constexpr std::int64_t most_stations = 1'000'000'000;
 
 std::vector<std::string_view> words(std::string_view line) {
   std::vector<std::string_view> out;
@@ -67,7 +67,7 @@ class Rows {
   std::vector<std::string_view> words_;
 };
 
-std::size_t row_count(TextReader& in, std::string_view what) {
+std::size_t station_count(TextReader& in, std::string_view what) {
   std::string_view line;
   std::vector<std::string_view> found;
   do {
@@ -76,7 +76,7 @@ std::size_t row_count(TextReader& in, std::string_view what) {
     found = words(line);
   } while (found.empty());
   std::int64_t count = 0;
-  if (found.size() != 1 || !parse_integer(found[0], count) || count < 1 || count > most_rows)
+  if (found.size() != 1 || !parse_integer(found[0], count) || count < 1 || count > most_stations)
     in.fail(fmt::format("\"{}\" stands where the {} belongs", shown(line), what),
             "Give one whole number, 1 or more, on a line of its own.");
   if (static_cast<std::size_t>(count) > in.bytes_left() / 2 + 1)
@@ -357,7 +357,7 @@ void write_ubc_property(const std::string& path, const MeshData& data, std::stri
 
 Table read_ubc_gravity(TextReader& in) {
   in.set_comment('!');
-  const auto count = row_count(in, "number of stations");
+  const auto count = station_count(in, "number of stations");
   Table table = coordinates();
   table.source = in.name();
   Rows rows(in, count);
@@ -444,7 +444,7 @@ Table read_ubc_gradient(TextReader& in) {
   }
   if (listed.empty())
     in.fail("no components are listed", "Write datacomp=xx,xy,xz,yy,yz,zz or some of these.");
-  const auto count = row_count(in, "number of stations");
+  const auto count = station_count(in, "number of stations");
   Table table = coordinates();
   table.source = in.name();
   for (const auto& c : listed) table.columns.push_back({std::string(c.channel), "E", "gravity gradient", {}});

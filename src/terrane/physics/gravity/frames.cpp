@@ -19,7 +19,7 @@ using Table = std::array<Entry, channel_count>;
 // In the order of Channel: potential, g_e, g_n, g_u, g_ee, g_nn, g_uu, g_en, g_eu, g_nu.
 // One table a frame.
 // clang-format off
-constexpr std::array<Table, 5> tables{{
+constexpr std::array<Table, 5> names_and_signs{{
     {{{"potential", 1}, {"g_e", 1}, {"g_n", 1}, {"g_u", 1},
       {"g_ee", 1}, {"g_nn", 1}, {"g_uu", 1}, {"g_en", 1}, {"g_eu", 1}, {"g_nu", 1}}},
     {{{"potential", 1}, {"g_e", 1}, {"g_n", 1}, {"g_z", -1},
@@ -78,7 +78,7 @@ Conventions all_conventions() {
     const auto frame = static_cast<Frame>(f);
     Convention one{frame_names[f], {}, usual_units(frame)};
     for (const auto channel : ChannelSet::all().list()) {
-      const Entry& entry = tables[f][static_cast<std::size_t>(channel)];
+      const Entry& entry = names_and_signs[f][static_cast<std::size_t>(channel)];
       one.channels.push_back({name(channel), entry.name, entry.sign, quantity(channel), geo_unit(channel),
                               description_of(channel, frame)});
     }
@@ -110,7 +110,7 @@ FrameChannel in_frame(Channel channel, Frame frame, UnitSystem units) {
 }
 
 FrameChannel channel_from_frame(std::string_view wanted, Frame frame, UnitSystem units) {
-  const Table& table = tables[static_cast<std::size_t>(frame)];
+  const Table& table = names_and_signs[static_cast<std::size_t>(frame)];
   for (std::size_t c = 0; c < channel_count; ++c) {
     const auto known = table[c].name;
     const bool with_g =

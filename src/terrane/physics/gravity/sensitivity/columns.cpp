@@ -42,7 +42,7 @@ std::vector<std::uint32_t> in_order(std::size_t n) {
 
 }  // namespace
 
-SensitivityColumns::SensitivityColumns(PrismSet cells, StationList stations,
+SensitivityColumns::SensitivityColumns(PrismSet cells, KeptStations stations,
                                        std::vector<Observable> observables, double accuracy)
     : cells_(std::move(cells)),
       stations_(std::move(stations)),

@@ -29,7 +29,7 @@ struct Observable {
 ChannelSet channels_of(const std::vector<Observable>& observables);
 
 /// Stations that the sensitivities keep, m.
-struct StationList {
+struct KeptStations {
   std::vector<double> easting, northing, up;
   std::size_t size() const noexcept { return easting.size(); }
   Stations view() const { return {easting, northing, up}; }
@@ -41,7 +41,7 @@ class SensitivityColumns final : public solve::ColumnSource {
  public:
   /// accuracy: relative, of every entry; 1e-9 for double precision and 1e-7 for single are ample. Throws
   /// InputError: nothing is observed.
-  SensitivityColumns(PrismSet cells, StationList stations, std::vector<Observable> observables,
+  SensitivityColumns(PrismSet cells, KeptStations stations, std::vector<Observable> observables,
                      double accuracy);
 
   std::size_t rows() const override { return stations_.size() * observables_.size(); }
@@ -49,12 +49,12 @@ class SensitivityColumns final : public solve::ColumnSource {
   void make(std::size_t first, std::size_t last, std::span<double> out) const override;
 
   const PrismSet& cells() const { return cells_; }
-  const StationList& stations() const { return stations_; }
+  const KeptStations& stations() const { return stations_; }
   const std::vector<Observable>& observables() const { return observables_; }
 
  private:
   PrismSet cells_;
-  StationList stations_;
+  KeptStations stations_;
   std::vector<Observable> observables_;
   std::vector<double> unit_density_;
   Turn turn_;
