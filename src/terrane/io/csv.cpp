@@ -239,7 +239,7 @@ class CsvReader {
       if (entries_.size() == n + 1 && entries_.back().empty()) entries_.pop_back();
       if (entries_.size() != n)
         in_.fail(fmt::format("{} entries where there are {} columns", entries_.size(), n),
-                 "Every row needs one entry a column; quote entries that contain the separator.");
+                 "Every row needs one entry per column; quote entries that contain the separator.");
       use();
     }
   }

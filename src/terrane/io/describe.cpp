@@ -1,4 +1,4 @@
-// The text of `terrane info`: what a file holds, one item a line.
+// The text of `terrane info`: what a file holds, one item per line.
 #include <fmt/format.h>
 
 #include <algorithm>

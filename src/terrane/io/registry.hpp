@@ -74,7 +74,7 @@ void write(const std::string& path, const Content& content, const WriteOptions& 
 std::vector<std::string> left_out(const std::string& path, const Content& content,
                                   const WriteOptions& options = {});
 
-/// The text of `terrane info FILE`: shape, units, range, frame, projection, attributes; one item a line.
+/// The text of `terrane info FILE`: shape, units, range, frame, projection, attributes; one item per line.
 std::string describe(const Content& content, const std::string& path);
 
 }  // namespace terrane::io

@@ -161,7 +161,7 @@ std::vector<double> uncertainty_in_unit(const Table& table, const Column& column
   return values;
 }
 
-/// "count" lines of numbers, a row a line, after `head`.
+/// "count" lines of numbers, one row per line, after `head`.
 void write_rows(const std::string& path, const std::string& head,
                 const std::vector<std::vector<double>>& columns) {
   AtomicFile file(path);

@@ -51,7 +51,7 @@ std::vector<std::string> left_out_of_ubc_gravity(const std::string& path, const 
 
 /// Columns easting, northing, up (m) and the gradient components listed (E), each with _uncertainty where
 /// there: xx → g_nn, yy → g_ee, zz → g_uu, xy → g_en, xz → -g_nu, yz → -g_eu. Locations alone, as GG3D takes
-/// them, have three numbers a line.
+/// them, have three numbers per line.
 Table read_ubc_gradient(TextReader& in);
 Table read_ubc_gradient(const std::string& path);
 void write_ubc_gradient(const std::string& path, const Table& table, std::string_view field = {},

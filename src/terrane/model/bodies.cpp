@@ -65,7 +65,7 @@ void check_shape(const Polygon& p, const std::string& where) {
   if (p.easting.size() != p.northing.size())
     throw ShapeError(
         where, fmt::format("{} eastings but {} northings of vertices", p.easting.size(), p.northing.size()),
-        "Give one of each a vertex.");
+        "Give one of each per vertex.");
   if (p.easting.size() < 3)
     throw InputError(where, fmt::format("the polygon has {} vertices", p.easting.size()),
                      "A polygon needs at least three.");

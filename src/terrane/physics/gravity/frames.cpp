@@ -17,7 +17,7 @@ struct Entry {
 using Table = std::array<Entry, channel_count>;
 
 // In the order of Channel: potential, g_e, g_n, g_u, g_ee, g_nn, g_uu, g_en, g_eu, g_nu.
-// One table a frame.
+// One table per frame.
 // clang-format off
 constexpr std::array<Table, 5> names_and_signs{{
     {{{"potential", 1}, {"g_e", 1}, {"g_n", 1}, {"g_u", 1},

@@ -32,7 +32,7 @@ struct Settings {
   static const Section& section();
 };
 
-/// "channels: g_u", one setting a line.
+/// "channels: g_u", one setting per line.
 std::string to_string(const Settings& settings);
 
 class Simulation final : public terrane::Simulation {
