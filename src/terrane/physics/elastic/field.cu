@@ -115,7 +115,8 @@ class FieldOf final : public Field {
   std::size_t own_ = 0;          // blocks of own elements hold so many forces
   Buffer<T> force_;              // rows: [block][points][3][lane]; quads: Vec4 [element][points]
   Buffer<Vec4<T>> u_, w_;
-  Buffer<std::uint32_t> first_, at_, absorbing_;
+  Buffer<ContributionPlaces> places_;
+  Buffer<std::uint32_t> list_, absorbing_;
   Buffer<T> leaving_;
 
   Buffer<std::uint32_t> pushed_, push_first_, push_source_;
@@ -159,8 +160,8 @@ FieldOf<T>::FieldOf(const Problem& problem, Part part, const FieldOptions& optio
 
 template <class T>
 std::uint32_t FieldOf<T>::fits(std::size_t number) const {
-  if (number > UINT32_MAX)
-    throw InputError("elastic: mesh", "a rank's part has more than four thousand million forces",
+  if (number >= ContributionPlaces::many)
+    throw InputError("elastic: mesh", "a rank's part has more than two thousand million forces",
                      "Take more ranks.");
   return static_cast<std::uint32_t>(number);
 }
@@ -260,11 +261,20 @@ void FieldOf<T>::upload_points() {
   force_ = Buffer<T>(stream_.device(), on_cpu() ? 3 * (own_ * w + (part_.received + w - 1) / w * w)
                                                 : 4 * (own_ + part_.received));
   force_.fill_zero(stream_);
-  std::vector<std::uint32_t> first, at;
-  for (const auto n : part_.first) first.push_back(fits(n));
-  for (const auto c : part_.contribution) at.push_back(slot(c));
-  first_ = numbers(first);
-  at_ = numbers(at);
+  std::vector<ContributionPlaces> places;
+  std::vector<std::uint32_t> list;
+  for (std::size_t p = 0; p < part_.points; ++p) {
+    const auto *from = &part_.contribution[part_.first[p]],
+               *to = from + (part_.first[p + 1] - part_.first[p]);
+    if (to - from <= 2) {
+      places.push_back({slot(from[0]), to - from == 2 ? slot(from[1]) : ContributionPlaces::none});
+      continue;
+    }
+    places.push_back({fits(list.size()), static_cast<std::uint32_t>(to - from) | ContributionPlaces::many});
+    for (; from != to; ++from) list.push_back(slot(*from));
+  }
+  places_ = Buffer<ContributionPlaces>(stream_, places);
+  list_ = numbers(list);
   if (part_.neighbours.empty()) return;
   std::vector<std::uint32_t> send, receive;
   for (const auto& neighbour : part_.neighbours)
@@ -409,11 +419,12 @@ void FieldOf<T>::end_messages() {
 template <class T>
 template <class Use>
 void FieldOf<T>::with_sum(const Use& use) {
-  const auto *first = first_.view().data, *at = at_.view().data;
+  const auto* places = places_.view().data;
+  const auto* list = list_.view().data;
   auto* const quads = reinterpret_cast<Vec4<T>*>(force_.view().data);
   if (on_cpu())
-    use(Contributions<ForceRows<T>, T>{first, at, {force_.view().data, static_cast<std::size_t>(lanes_)}});
-  else if (fixed_) use(Contributions<ForceQuads<T>, T>{first, at, {quads}});
+    use(Contributions<ForceRows<T>, T>{places, list, {force_.view().data, static_cast<std::size_t>(lanes_)}});
+  else if (fixed_) use(Contributions<ForceQuads<T>, T>{places, list, {quads}});
   else use(AddedForces<T>{quads});
 }
 

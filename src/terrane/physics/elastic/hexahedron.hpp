@@ -21,6 +21,12 @@ inline Vector cross(const Vector& a, const Vector& b) {
 }
 inline double norm(const Vector& a) { return std::sqrt(dot(a, a)); }
 
+/// ξ of the n-th of 27 points: corners, middles of edges and faces, centre.
+inline Vector of_27_points(int n) {
+  const auto at = [](int digit) { return static_cast<double>(digit - 1); };
+  return {at(n % 3), at(n / 3 % 3), at(n / 9)};
+}
+
 struct Hexahedron {
   std::array<Vector, 8> corner;
   std::array<Vector, 8> monomial;  ///< m0 … m7

@@ -23,8 +23,8 @@ void check_shape(const Mesh& mesh, std::size_t n) {
       throw InputError("elastic: mesh",
                        fmt::format("element {} names node {} of {}", n, node, mesh.nodes.size()));
   const auto element = mesh.element(n);
-  for (int a = 0; a < 27; ++a) {  // corners, middles of edges and faces, centre
-    const Vector xi{a % 3 - 1.0, a / 3 % 3 - 1.0, a / 9 - 1.0};
+  for (int a = 0; a < 27; ++a) {
+    const auto xi = of_27_points(a);
     if (const double det = element.map(xi).det; !(det > 0)) {
       const auto x = element.at(xi);
       throw InputError(

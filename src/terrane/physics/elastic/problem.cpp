@@ -51,7 +51,7 @@ namespace {
 double stiffness_measure(const Hexahedron& element, double fastest) {
   double most = 0;
   for (int a = 0; a < 27; ++a) {
-    const auto m = element.map({a % 3 - 1.0, a / 3 % 3 - 1.0, a / 9 - 1.0});
+    const auto m = element.map(of_27_points(a));
     double sum = 0;
     for (const auto& c : m.cofactor) sum += dot(c, c);
     most = std::max(most, sum / (m.det * m.det));

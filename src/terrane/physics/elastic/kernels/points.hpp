@@ -40,14 +40,30 @@ struct ForceQuads {
   }
 };
 
+/// Where a point's contributions lie. Most points have one or two: then these are their places, `none` for no
+/// second. Of the others `first` is where their places begin in a list, and `second` their number, with the
+/// highest bit set.
+struct ContributionPlaces {
+  static constexpr std::uint32_t many = 1u << 31, none = UINT32_MAX;
+  std::uint32_t first, second;
+};
+
 /// Contributions of a point, in the order of elements.
 template <class Forces, class T>
 struct Contributions {
-  const std::uint32_t *first, *at;
+  const ContributionPlaces* places;
+  const std::uint32_t* list;
   Forces force;
   TERRANE_FN void sum(std::size_t point, T& x, T& y, T& z) const {
+    const ContributionPlaces at = places[point];
     x = y = z = 0;
-    for (std::uint32_t n = first[point]; n < first[point + 1]; ++n) force.add(at[n], x, y, z);
+    if (at.second < ContributionPlaces::many || at.second == ContributionPlaces::none) {
+      force.add(at.first, x, y, z);
+      if (at.second != ContributionPlaces::none) force.add(at.second, x, y, z);
+    } else {
+      const std::uint32_t last = at.first + (at.second & ~ContributionPlaces::many);
+      for (std::uint32_t n = at.first; n < last; ++n) force.add(list[n], x, y, z);
+    }
   }
 };
 /// They were added already, by atomic additions; the next step begins at zero.
