@@ -300,10 +300,9 @@ class MagneticSimulation3DIntegral(Simulation3DIntegral):
     chi : array_like [active cells], optional
         SI; otherwise the model, through ``chiMap``.
     chiMap : simpeg map, optional
-    survey : simpeg.potential_fields.magnetics.Survey
-        Its ``source_field`` has amplitude (nT), inclination and declination; its receivers tmi, bx, by, bz.
     **keywords
-        As of :class:`Simulation3DIntegral`.
+        As of :class:`Simulation3DIntegral`. ``survey`` is a simpeg.potential_fields.magnetics.Survey: its
+        ``source_field`` has amplitude (nT), inclination and declination; its receivers tmi, bx, by, bz.
 
     Notes
     -----
