@@ -14,10 +14,10 @@ using test::PrismList;
 using test::StationList;
 
 /// A ball of cells of many densities, and stations above, beside, inside and on its cells.
-struct Problem {
+struct ReproducibleProblem {
   PrismList prisms;
   StationList stations;
-  Problem() {
+  ReproducibleProblem() {
     std::mt19937 random(31);
     std::uniform_real_distribution<double> density(-400, 900);
     prisms = test::mesh_block({-150, 150, -150, 150, -300, 0}, {15, 15, 15},
@@ -40,7 +40,7 @@ Parameters direct(int threads) {
 }
 
 TEST(DirectSum, HasTheSameBitsOnOneTwoThreeAndFiveThreads) {
-  const Problem problem;
+  const ReproducibleProblem problem;
   const auto one = test::field(problem.prisms.view(), problem.stations.view(), direct(1));
   for (int threads : {2, 3, 5, 0}) {
     const auto many = test::field(problem.prisms.view(), problem.stations.view(), direct(threads));
@@ -51,7 +51,7 @@ TEST(DirectSum, HasTheSameBitsOnOneTwoThreeAndFiveThreads) {
 }
 
 TEST(DirectSum, DoesNotDependOnTheOrderOfPrismsNorOnTheCompanyOfStations) {
-  const Problem problem;
+  const ReproducibleProblem problem;
   auto parameters = direct(0);
   parameters.accuracy = best_accuracy;
   const auto plain = test::field(problem.prisms.view(), problem.stations.view(), parameters);
@@ -78,7 +78,7 @@ TEST(DirectSum, DoesNotDependOnTheOrderOfPrismsNorOnTheCompanyOfStations) {
 
 TEST(DirectSum, DoesNotDependOnWhetherThreadsHaveWorkToShare) {
   // One station and many prisms: the prisms are shared instead.
-  const Problem problem;
+  const ReproducibleProblem problem;
   StationList one;
   one.add(3, 4, 5);
   auto a = test::field(problem.prisms.view(), one.view(), direct(1)),

@@ -14,7 +14,7 @@ using test::FieldTable;
 using test::PrismList;
 using test::StationList;
 
-constexpr double G = default_gravitational_constant;
+constexpr double newton = default_gravitational_constant;
 constexpr SingularPolicy every_policy[] = {SingularPolicy::nan, SingularPolicy::mean, SingularPolicy::outside,
                                            SingularPolicy::inside};
 
@@ -78,7 +78,7 @@ TEST(StationOnAFace, TheNormalDerivativeJumpsByFourPiGRho) {
     const auto just_out = run_at(block(), beside[0][0], beside[0][1], beside[0][2], SingularPolicy::nan),
                just_in = run_at(block(), beside[1][0], beside[1][1], beside[1][2], SingularPolicy::nan);
     const Channel n = normal[axis];
-    const double jump = 4 * pi * G * 500;
+    const double jump = 4 * pi * newton * 500;
     EXPECT_NEAR(out.at(n) - in.at(n), jump, 1e-14 * jump) << face;
     EXPECT_NEAR(mean.at(n), (out.at(n) + in.at(n)) / 2, 1e-14 * jump);
     EXPECT_NEAR(just_out.at(n) - just_in.at(n), jump, 1e-7 * jump);
@@ -89,7 +89,7 @@ TEST(StationOnAFace, TheNormalDerivativeJumpsByFourPiGRho) {
       if (c != n) {
         EXPECT_EQ(out.at(c), in.at(c)) << name(c);
         EXPECT_EQ(nan.at(c), in.at(c)) << name(c);
-        const double size = c < Channel::g_ee ? std::fabs(out.at(c)) + G * 500 : jump;
+        const double size = c < Channel::g_ee ? std::fabs(out.at(c)) + newton * 500 : jump;
         EXPECT_NEAR(out.at(c), just_out.at(c), 1e-7 * size) << name(c);
       }
     for (const auto* r : {&out, &in, &mean, &nan}) {
@@ -111,7 +111,7 @@ TEST(StationOnAnEdge, WhatDependsOnTheDirectionIsNaNWhateverThePolicy) {
   for (auto c : {Channel::potential, Channel::g_e, Channel::g_n, Channel::g_u})
     EXPECT_NEAR(on.at(c), beside.at(c), 1e-6 * std::fabs(on.at(c))) << name(c);
   for (auto c : {Channel::g_ee, Channel::g_en, Channel::g_eu})
-    EXPECT_NEAR(on.at(c), beside.at(c), 1e-6 * 4 * pi * G * 500) << name(c);
+    EXPECT_NEAR(on.at(c), beside.at(c), 1e-6 * 4 * pi * newton * 500) << name(c);
   EXPECT_EQ(on.report.singular_stations, 1U);
 }
 
@@ -157,8 +157,8 @@ TEST(StationBetweenCells, OfEqualDensityIsInsideTheBody) {
   const auto whole = run(block(), stations, SingularPolicy::nan);
   EXPECT_LT(test::largest_error(r.values, whole.values), 1e-14);
   for (std::size_t n = 0; n < stations.size(); ++n)
-    EXPECT_NEAR(r.at(Channel::g_ee, n) + r.at(Channel::g_nn, n) + r.at(Channel::g_uu, n), -4 * pi * G * 500,
-                1e-13 * 4 * pi * G * 500);
+    EXPECT_NEAR(r.at(Channel::g_ee, n) + r.at(Channel::g_nn, n) + r.at(Channel::g_uu, n),
+                -4 * pi * newton * 500, 1e-13 * 4 * pi * newton * 500);
 }
 
 TEST(StationBetweenCells, OnAFaceCutIntoCellsIsOnThatFace) {
@@ -170,7 +170,8 @@ TEST(StationBetweenCells, OnAFaceCutIntoCellsIsOnThatFace) {
       EXPECT_EQ(undefined(r), undefined(whole));
       for (auto c : ChannelSet::all().list())
         if (!std::isnan(whole.at(c))) {
-          const double size = c < Channel::g_ee ? std::fabs(whole.at(c)) + 1e-2 * G * 500 : 4 * pi * G * 500;
+          const double size =
+              c < Channel::g_ee ? std::fabs(whole.at(c)) + 1e-2 * newton * 500 : 4 * pi * newton * 500;
           EXPECT_NEAR(r.at(c), whole.at(c), 2e-14 * size) << name(c);
         }
     }
@@ -183,9 +184,10 @@ TEST(StationBetweenCells, OfUnequalDensityIsOnAnInnerSurface) {
   // On the face between them the jump is that of the step; outside is the side of the smaller density.
   const auto out = run_at(pair, 10, 4, -3, SingularPolicy::outside),
              in = run_at(pair, 10, 4, -3, SingularPolicy::inside);
-  EXPECT_NEAR(out.at(Channel::g_ee) - in.at(Channel::g_ee), 4 * pi * G * 500, 1e-13 * 4 * pi * G * 500);
+  EXPECT_NEAR(out.at(Channel::g_ee) - in.at(Channel::g_ee), 4 * pi * newton * 500,
+              1e-13 * 4 * pi * newton * 500);
   const auto lighter = run_at(pair, 10 - 1e-7, 4, -3, SingularPolicy::nan);
-  EXPECT_NEAR(out.at(Channel::g_ee), lighter.at(Channel::g_ee), 1e-6 * 4 * pi * G * 500);
+  EXPECT_NEAR(out.at(Channel::g_ee), lighter.at(Channel::g_ee), 1e-6 * 4 * pi * newton * 500);
   EXPECT_EQ(undefined(run_at(pair, 10, 4, -3, SingularPolicy::nan)), "g_ee");
   EXPECT_EQ(out.report.inside_stations, 0U + 1U);
   // Where that face comes to the surface everything across the edge is undefined.

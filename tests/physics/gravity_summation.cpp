@@ -65,10 +65,10 @@ void expect_parts_keep_their_bits(const std::function<std::unique_ptr<Summation>
     for (const auto& [p, sums] : sums_of(*in_two, first, last)) EXPECT_EQ(sums, together.at(p)) << p;
 }
 
-struct Problem {
+struct SummationProblem {
   PrismList prisms;
   StationList stations;
-  Problem() {
+  SummationProblem() {
     std::mt19937 random(61);
     std::uniform_real_distribution<double> density(-400, 900);
     prisms = test::mesh_block({-170, 170, -150, 150, -340, 0}, {17, 15, 17},
@@ -79,7 +79,7 @@ struct Problem {
 };
 
 TEST(DirectSummation, HasPartsThatKeepTheirBitsInAnyCompany) {
-  const Problem problem;
+  const SummationProblem problem;
   for (const auto channels : {ChannelSet::all(), ChannelSet{Channel::g_nu}})
     expect_parts_keep_their_bits(
         [&](int threads) {
@@ -90,7 +90,7 @@ TEST(DirectSummation, HasPartsThatKeepTheirBitsInAnyCompany) {
 }
 
 TEST(DirectSummation, OfNoStationsHasNoPartsAndOfNoPrismsIsZero) {
-  const Problem problem;
+  const SummationProblem problem;
   DirectSummation nowhere(problem.prisms.view(), {}, ChannelSet::all(), 1e-12, 0);
   EXPECT_EQ(nowhere.parts(), 0U);
   DirectSummation nothing({}, problem.stations.view(), ChannelSet::all(), 1e-12, 0);
@@ -100,7 +100,7 @@ TEST(DirectSummation, OfNoStationsHasNoPartsAndOfNoPrismsIsZero) {
 }
 
 TEST(TreeSummation, HasPartsThatKeepTheirBitsInAnyCompany) {
-  const Problem problem;
+  const SummationProblem problem;
   Progress silent;
   expect_parts_keep_their_bits(
       [&](int threads) {
@@ -111,7 +111,7 @@ TEST(TreeSummation, HasPartsThatKeepTheirBitsInAnyCompany) {
 }
 
 TEST(LatticeSummation, HasPartsThatKeepTheirBitsInAnyCompany) {
-  const Problem problem;
+  const SummationProblem problem;
   StationList stations;
   for (const double up : {20.0, 50.0})
     for (int j = 0; j < 15; ++j)

@@ -12,10 +12,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace testing_support;
 
-TextReader reader(std::string text) { return {"mesh.msh", std::move(text)}; }
+TextReader mesh_reader(std::string text) { return {"mesh.msh", std::move(text)}; }
 
 TensorMesh mesh_from(const std::string& text) {
-  auto in = reader(text);
+  auto in = mesh_reader(text);
   return read_ubc_mesh(in);
 }
 

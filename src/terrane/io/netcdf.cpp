@@ -34,7 +34,7 @@ constexpr int compression_level = 4;
 // --- reading
 // ---------------------------------------------------------------------------------------------------
 
-enum class Role { none, east, north, up };
+enum class AxisRole { none, east, north, up };
 
 struct FileDimension {
   std::string name;
@@ -60,9 +60,9 @@ struct Axis {
   bool geographic = false;
 };
 
-class Reader {
+class NetcdfReader {
  public:
-  Reader(const std::string& path, std::size_t memory) : path_(path), budget_(memory) {
+  NetcdfReader(const std::string& path, std::size_t memory) : path_(path), budget_(memory) {
     if (!std::filesystem::exists(path))
       throw FileError(path, "cannot be opened: No such file or directory",
                       "Check the name; relative names start from the current folder.");
@@ -76,9 +76,9 @@ class Reader {
       throw;
     }
   }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-  ~Reader() {
+  NetcdfReader(const NetcdfReader&) = delete;
+  NetcdfReader& operator=(const NetcdfReader&) = delete;
+  ~NetcdfReader() {
     if (open_) nc_close(file_);
   }
 
@@ -151,7 +151,7 @@ class Reader {
         if (const auto other = v.attribute(key); !other.empty()) auxiliary_.push_back(other);
     global_ = attributes(NC_GLOBAL, n_attributes);
     for (const auto* key : {"Conventions", "featureType", "_NCProperties"}) global_.erase(key);
-    role_of_dimension_.assign(dimensions_.size(), Role::none);
+    role_of_dimension_.assign(dimensions_.size(), AxisRole::none);
     for (std::size_t d = 0; d < dimensions_.size(); ++d)
       if (const auto* v = coordinate(static_cast<int>(d))) role_of_dimension_[d] = role(*v);
   }
@@ -211,7 +211,7 @@ class Reader {
            (v.dimensions.size() == 1 && coordinate(v.dimensions[0]) == &v);
   }
 
-  static Role role(const FileVariable& v) {
+  static AxisRole role(const FileVariable& v) {
     const auto standard = v.attribute("standard_name"), axis = lower(v.attribute("axis")),
                units = lower(v.attribute("units")), name = lower(v.name);
     const auto any = [](const std::string& s, std::initializer_list<std::string_view> list) {
@@ -219,17 +219,17 @@ class Reader {
     };
     if (any(standard, {"longitude", "projection_x_coordinate"}) || units.starts_with("degrees_e") ||
         units.starts_with("degree_e"))
-      return Role::east;
+      return AxisRole::east;
     if (any(standard, {"latitude", "projection_y_coordinate"}) || units.starts_with("degrees_n") ||
         units.starts_with("degree_n"))
-      return Role::north;
-    if (any(standard, {"height", "altitude", "depth"}) || axis == "z") return Role::up;
-    if (axis == "x") return Role::east;
-    if (axis == "y") return Role::north;
-    if (any(name, {"x", "lon", "longitude", "easting", "east"})) return Role::east;
-    if (any(name, {"y", "lat", "latitude", "northing", "north"})) return Role::north;
-    if (any(name, {"z", "up", "upward", "height", "altitude", "elevation", "depth"})) return Role::up;
-    return Role::none;
+      return AxisRole::north;
+    if (any(standard, {"height", "altitude", "depth"}) || axis == "z") return AxisRole::up;
+    if (axis == "x") return AxisRole::east;
+    if (axis == "y") return AxisRole::north;
+    if (any(name, {"x", "lon", "longitude", "easting", "east"})) return AxisRole::east;
+    if (any(name, {"y", "lat", "latitude", "northing", "north"})) return AxisRole::north;
+    if (any(name, {"z", "up", "upward", "height", "altitude", "elevation", "depth"})) return AxisRole::up;
+    return AxisRole::none;
   }
 
   /// 1 for east, 2 for north, 4 for up among the dimensions, once each; 0 when there is another of more than
@@ -239,9 +239,10 @@ class Reader {
     for (const int d : v.dimensions) {
       const auto r = role_of_dimension_[static_cast<std::size_t>(d)];
       const bool single = dimension(d).size == 1;
-      if (single && (r == Role::none || (r == Role::up && coordinate(d)->attribute("bounds").empty())))
+      if (single &&
+          (r == AxisRole::none || (r == AxisRole::up && coordinate(d)->attribute("bounds").empty())))
         continue;
-      const int bit = r == Role::east ? 1 : r == Role::north ? 2 : r == Role::up ? 4 : 0;
+      const int bit = r == AxisRole::east ? 1 : r == AxisRole::north ? 2 : r == AxisRole::up ? 4 : 0;
       if (bit == 0 || (found & bit) != 0) return 0;
       found |= bit;
     }
@@ -319,8 +320,8 @@ class Reader {
     for (std::size_t d = v.dimensions.size(); d-- > 0;) {
       const int id = v.dimensions[d];
       const auto r = role_of_dimension_[static_cast<std::size_t>(id)];
-      if (r != Role::none) {
-        const std::size_t a = r == Role::east ? 0 : r == Role::north ? 1 : 2;
+      if (r != AxisRole::none) {
+        const std::size_t a = r == AxisRole::east ? 0 : r == AxisRole::north ? 1 : 2;
         stride[a] = step;
         size[a] = dimension(id).size;
       }
@@ -338,7 +339,7 @@ class Reader {
     return column;
   }
 
-  const FileVariable& coordinate_of(const FileVariable& v, Role wanted) const {
+  const FileVariable& coordinate_of(const FileVariable& v, AxisRole wanted) const {
     for (const int d : v.dimensions)
       if (role_of_dimension_[static_cast<std::size_t>(d)] == wanted) return *coordinate(d);
     fail(fmt::format("variable \"{}\" lacks an axis", v.name), known_shapes());
@@ -346,11 +347,11 @@ class Reader {
 
   /// Variables on the same axes as the first; the others are named, so that nothing is lost silently.
   std::vector<const FileVariable*> alike(const std::vector<const FileVariable*>& all,
-                                         std::initializer_list<Role> wanted, Attributes& notes) const {
+                                         std::initializer_list<AxisRole> wanted, Attributes& notes) const {
     std::vector<const FileVariable*> out;
     std::string left;
     for (const auto* v : all) {
-      const bool same = std::all_of(wanted.begin(), wanted.end(), [&](Role r) {
+      const bool same = std::all_of(wanted.begin(), wanted.end(), [&](AxisRole r) {
         return &coordinate_of(*v, r) == &coordinate_of(*all.front(), r);
       });
       if (same) out.push_back(v);
@@ -374,15 +375,15 @@ class Reader {
 
   GridData grid(const std::vector<const FileVariable*>& all) {
     GridData out;
-    const auto east = axis(coordinate_of(*all.front(), Role::east)),
-               north = axis(coordinate_of(*all.front(), Role::north));
+    const auto east = axis(coordinate_of(*all.front(), AxisRole::east)),
+               north = axis(coordinate_of(*all.front(), AxisRole::north));
     if (east.geographic != north.geographic)
       fail("one horizontal coordinate is in degrees and the other is not");
     out.easting = east.values;
     out.northing = north.values;
     out.geographic = east.geographic;
     out.projection = projection();
-    for (const auto* v : alike(all, {Role::east, Role::north}, global_))
+    for (const auto* v : alike(all, {AxisRole::east, AxisRole::north}, global_))
       out.fields.push_back(ordered(*v, {&east, &north, nullptr}));
     out.attributes = global_;
     return out;
@@ -428,7 +429,7 @@ class Reader {
   MeshData mesh(const std::vector<const FileVariable*>& all) {
     std::array<Axis, 3> axes;
     std::array<std::vector<double>, 3> cell_faces;
-    constexpr std::array order{Role::east, Role::north, Role::up};
+    constexpr std::array order{AxisRole::east, AxisRole::north, AxisRole::up};
     for (std::size_t a = 0; a < 3; ++a) {
       const auto& v = coordinate_of(*all.front(), order[a]);
       axes[a] = axis(v);
@@ -441,7 +442,7 @@ class Reader {
     } catch (const InputError& e) {
       fail(fmt::format("{}: {}", e.where(), e.problem()), e.next());
     }
-    for (const auto* v : alike(all, {Role::east, Role::north, Role::up}, global_)) {
+    for (const auto* v : alike(all, {AxisRole::east, AxisRole::north, AxisRole::up}, global_)) {
       out.cells.push_back(ordered(*v, {&axes[0], &axes[1], &axes[2]}));
       to_si(out.cells.back());
     }
@@ -484,7 +485,7 @@ class Reader {
   std::vector<FileDimension> dimensions_;
   std::vector<FileVariable> variables_;
   std::vector<std::string> auxiliary_;
-  std::vector<Role> role_of_dimension_;
+  std::vector<AxisRole> role_of_dimension_;
   Attributes global_;
 };
 
@@ -493,17 +494,17 @@ class Reader {
 
 /// Builds the file in memory and writes it out whole: the HDF5 library below does not survive a disk that
 /// fills up while one of its files is open.
-class Writer {
+class NetcdfWriter {
  public:
-  explicit Writer(const std::string& path) : file_out_(path) {
+  explicit NetcdfWriter(const std::string& path) : file_out_(path) {
     constexpr std::size_t first_bytes = 1 << 16;
     check(nc_create_mem(path.c_str(), NC_NETCDF4 | NC_CLOBBER, first_bytes, &file_));
     open_ = true;
     attribute(NC_GLOBAL, "Conventions", "CF-1.8");
   }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-  ~Writer() {
+  NetcdfWriter(const NetcdfWriter&) = delete;
+  NetcdfWriter& operator=(const NetcdfWriter&) = delete;
+  ~NetcdfWriter() {
     if (open_) nc_abort(file_);
   }
 
@@ -582,7 +583,7 @@ class Writer {
 
 std::string description(const Column& c) { return c.description.empty() ? c.name : c.description; }
 
-void describe_coordinate(Writer& out, int variable, std::string_view name) {
+void describe_coordinate(NetcdfWriter& out, int variable, std::string_view name) {
   const bool degrees = name == "longitude" || name == "latitude";
   out.attribute(variable, "units",
                 name == "longitude"  ? "degrees_east"
@@ -610,12 +611,12 @@ auto guarded(const std::string& path, Function&& function) {
 
 Content read_netcdf(const std::string& path, const std::string& field, std::size_t memory) {
   const LibraryLock lock;
-  return guarded(path, [&] { return Reader(path, memory).content(field); });
+  return guarded(path, [&] { return NetcdfReader(path, memory).content(field); });
 }
 
 void write_netcdf(const std::string& path, const GridData& grid) {
   const LibraryLock lock;
-  Writer out(path);
+  NetcdfWriter out(path);
   const char *x_name = grid.geographic ? "longitude" : "easting",
              *y_name = grid.geographic ? "latitude" : "northing";
   const int y_dim = out.dimension(y_name, grid.northing.size()),
@@ -642,7 +643,7 @@ void write_netcdf(const std::string& path, const GridData& grid) {
 
 void write_netcdf(const std::string& path, const Table& table) {
   const LibraryLock lock;
-  Writer out(path);
+  NetcdfWriter out(path);
   const int station = out.dimension("station", table.rows());
   out.attribute(NC_GLOBAL, "featureType", "point");
   std::string coordinates;
@@ -671,7 +672,7 @@ void write_netcdf(const std::string& path, const Table& table) {
 
 void write_netcdf(const std::string& path, const MeshData& data) {
   const LibraryLock lock;
-  Writer out(path);
+  NetcdfWriter out(path);
   constexpr std::array names{"up", "northing", "easting"};
   const std::array<const std::vector<double>*, 3> faces{&data.mesh.up(), &data.mesh.northing(),
                                                         &data.mesh.easting()};

@@ -37,7 +37,7 @@ template <class T>
 constexpr bool is_real = std::is_same_v<T, double> || std::is_same_v<T, float>;
 
 template <class T>
-constexpr nc_type type_of() {
+constexpr nc_type netcdf_type() {
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::complex<double>>) return NC_DOUBLE;
   else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>) return NC_FLOAT;
   else if constexpr (std::is_same_v<T, std::int32_t>) return NC_INT;
@@ -53,7 +53,7 @@ auto with_type(const Values& values, Function&& function) {
       values);
 }
 
-std::size_t count_of(const std::vector<std::size_t>& sizes) {
+std::size_t values_in(const std::vector<std::size_t>& sizes) {
   std::size_t n = 1;
   for (const auto size : sizes) n *= size;
   return n;
@@ -63,7 +63,7 @@ double bytes_of(const Dataset& header) {
   double bytes = 0;
   for (const auto* list : {&header.coordinates, &header.variables})
     for (const auto& v : *list)
-      bytes += static_cast<double>(count_of(header.shape(v))) *
+      bytes += static_cast<double>(values_in(header.shape(v))) *
                with_type(v.values, [](auto t) { return static_cast<double>(sizeof(t)); });
   return bytes;
 }
@@ -173,9 +173,9 @@ class NetcdfSink::File {
     with_type(v.values, [&](auto t) {
       using T = decltype(t);
       if (is_complex<T>) ids.push_back(dimensions_.at(complex_name));
-      const auto type = type_of<T>();
+      const auto type = netcdf_type<T>();
       check(nc_def_var(file_, fresh(v.name).c_str(), type, static_cast<int>(ids.size()), ids.data(), &id));
-      if (compressed_ && type != NC_STRING && count_of(shape) >= least_values_to_compress)
+      if (compressed_ && type != NC_STRING && values_in(shape) >= least_values_to_compress)
         check(nc_def_var_deflate(file_, id, 1, 1, deflate_level));
       if ((is_real<T> || is_complex<T>)&&!coordinate)
         check(nc_put_att_double(file_, id, "_FillValue", type, 1, &nan));

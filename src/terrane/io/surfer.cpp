@@ -22,7 +22,7 @@ namespace terrane::io {
 namespace {
 
 constexpr double blank = 1.70141e38;  // Surfer 6; Surfer 7 files name their own
-constexpr std::int64_t most_nodes_an_axis = 100'000'000;
+constexpr std::int64_t most_surfer_nodes = 100'000'000;
 constexpr std::int32_t tag_header = 0x42525344, tag_grid = 0x44495247, tag_data = 0x41544144;
 
 /// Little-endian values from bytes, never beyond their end.
@@ -77,8 +77,8 @@ GridData read_text(const std::string& name, std::string_view bytes) {
   TextReader in(name, std::string(bytes));
   std::string_view word;
   in.token(word);  // DSAA
-  const auto n_east = in.integer("the number of columns", 2, most_nodes_an_axis);
-  const auto n_north = in.integer("the number of rows", 2, most_nodes_an_axis);
+  const auto n_east = in.integer("the number of columns", 2, most_surfer_nodes);
+  const auto n_north = in.integer("the number of rows", 2, most_surfer_nodes);
   const auto n = checked_product(in.where(), std::array{n_east, n_north});
   const double west = in.number("the western limit"), east = in.number("the eastern limit");
   const double south = in.number("the southern limit"), north = in.number("the northern limit");

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t block_tiles = 16;  // station tiles in a block
 constexpr std::size_t block_stations = block_tiles * tile_size;
 constexpr std::size_t strip_tiles = 32;  // prism tiles in a strip
-constexpr std::size_t most_chunks = 64;
+constexpr std::size_t most_prism_chunks_direct = 64;
 constexpr std::size_t least_tasks_at_once = 512, tasks_a_thread = 16;  // for balance
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
@@ -33,7 +33,8 @@ void add(std::vector<double>& to, const std::vector<double>& from) {
 
 DirectPlan::DirectPlan(std::size_t prisms, std::size_t stations, ChannelSet channels, int threads) {
   station_blocks = ceil_div(stations, block_stations);
-  prism_chunks = std::clamp<std::size_t>(ceil_div(prisms, strip_tiles * tile_size), 1, most_chunks);
+  prism_chunks =
+      std::clamp<std::size_t>(ceil_div(prisms, strip_tiles * tile_size), 1, most_prism_chunks_direct);
   const auto team = static_cast<std::size_t>(thread_count(threads));
   blocks_at_once =
       std::max<std::size_t>(1, std::max(least_tasks_at_once, tasks_a_thread * team) / prism_chunks);

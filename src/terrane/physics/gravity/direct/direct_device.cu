@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t most_chunks = 256;
 constexpr std::size_t tiles_per_chunk = 8;
-constexpr double most_groups = 1 << 14;  // of stations: the host holds the sums of two launches
+constexpr double most_groups_summed = 1 << 14;  // of stations: the host holds the sums of two launches
 /// A launch should not keep Ctrl-C waiting: half a second, at some 125 multiply-adds a pair.
 double most_pairs(Device device) {
   return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 250 : 1e7;
@@ -50,7 +50,7 @@ class DirectOnDevice final : public DeviceSummation {
                  room = 0.5 * static_cast<double>(device_memory(stream_.device()).free);
     const double groups =
         std::min({most_pairs_ / pairs, room / static_cast<double>(sum_.bytes_a_group(lists_.chunks + 1)),
-                  most_groups, static_cast<double>(receivers_->groups())});
+                  most_groups_summed, static_cast<double>(receivers_->groups())});
     return static_cast<std::size_t>(std::max(1.0, groups));
   }
   void run(std::size_t first, std::size_t last, View<double> sums, Progress&) override {

@@ -20,11 +20,11 @@ using Index = std::uint32_t;
 constexpr Index none = 0xffffffffU;
 
 /// What two neighbours along an axis have in common: the face between them, the sides around it, the density.
-using Key = std::array<std::uint64_t, 6>;
+using BarKey = std::array<std::uint64_t, 6>;
 
 std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x + 0.0); }  // −0 and 0 are the same face
 
-std::uint64_t hash(const Key& key) {
+std::uint64_t hash_of_bar(const BarKey& key) {
   std::uint64_t h = 0x9e3779b97f4a7c15U;
   for (const auto word : key) {
     h = (h ^ word) * 0xff51afd7ed558ccdU;
@@ -50,8 +50,8 @@ class Neighbours {
     };
     for (std::size_t n = 0; n < prisms.size(); ++n) {
       keep_going(n);
-      const Key key = key_of(n, low_[n]);
-      std::size_t slot = hash(key) & (slots - 1);
+      const BarKey key = key_of(n, low_[n]);
+      std::size_t slot = hash_of_bar(key) & (slots - 1);
       while (table[slot] != none && key_of(table[slot], low_[table[slot]]) != key)
         slot = (slot + 1) & (slots - 1);
       if (table[slot] == none)
@@ -60,8 +60,8 @@ class Neighbours {
     std::vector<bool> taken(prisms.size());
     for (std::size_t n = 0; n < prisms.size(); ++n) {
       keep_going(n);
-      const Key key = key_of(n, high_[n]);
-      std::size_t slot = hash(key) & (slots - 1);
+      const BarKey key = key_of(n, high_[n]);
+      std::size_t slot = hash_of_bar(key) & (slots - 1);
       while (table[slot] != none && key_of(table[slot], low_[table[slot]]) != key)
         slot = (slot + 1) & (slots - 1);
       if (table[slot] == none || taken[table[slot]]) continue;
@@ -90,7 +90,7 @@ class Neighbours {
   }
 
  private:
-  Key key_of(std::size_t n, double face) const {
+  BarKey key_of(std::size_t n, double face) const {
     return {bits(face),         bits(sides_[0][n]), bits(sides_[1][n]),
             bits(sides_[2][n]), bits(sides_[3][n]), bits(density_[n])};
   }
@@ -101,7 +101,7 @@ class Neighbours {
   std::size_t links_ = 0;
 };
 
-MergedPrisms joined(const Prisms& prisms, const Neighbours& neighbours, int axis) {
+MergedPrisms joined_along(const Prisms& prisms, const Neighbours& neighbours, int axis) {
   MergedPrisms out;
   const std::span<const double> from[7] = {prisms.west,   prisms.east, prisms.south,  prisms.north,
                                            prisms.bottom, prisms.top,  prisms.density};
@@ -138,11 +138,11 @@ MergedPrisms merge(const Prisms& prisms, int threads, Progress* progress) {
     for (int axis = 1; axis < 3; ++axis)
       if (along[static_cast<std::size_t>(axis)]->links() > along[static_cast<std::size_t>(first)]->links())
         first = axis;
-    out = joined(prisms, *along[static_cast<std::size_t>(first)], first);
+    out = joined_along(prisms, *along[static_cast<std::size_t>(first)], first);
   }
   for (const int axis : {(first + 1) % 3, (first + 2) % 3}) {
     const Neighbours neighbours(out.view(), axis, *progress);
-    if (neighbours.links() > 0) out = joined(out.view(), neighbours, axis);
+    if (neighbours.links() > 0) out = joined_along(out.view(), neighbours, axis);
   }
   out.original = prisms.size();
   return out;

@@ -11,7 +11,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double rounding = 1e-14;  // of the transforms, relative to the largest value
+constexpr double transform_rounding = 1e-14;  // of the transforms, relative to the largest value
 
 /// Null, when there is no lattice; `reason` then says why. Throws InputError where one was asked for.
 std::shared_ptr<LatticeOperator> recognise(const Problem& problem, std::string& reason) {
@@ -50,7 +50,7 @@ Candidate lattice_candidate(const Problem& problem, Progress&) {
     candidate.seconds = cost.seconds;
     candidate.host_bytes = cost.memory_bytes;
   }
-  candidate.estimated_error = rounding;
+  candidate.estimated_error = transform_rounding;
   candidate.summed = problem.prisms;
   candidate.make = [problem, lattice](Device device, Progress&) {
     return lattice_summation(problem, lattice, device);
@@ -63,7 +63,7 @@ Candidate lattice_candidate(const Problem& problem, Progress&) {
 const MethodEntry lattice_method{
     Method::lattice,
     "lattice",
-    rounding,
+    transform_rounding,
     [](const Problem&) { return std::optional<MethodEntry::Least>{}; },
     lattice_candidate,
     [](const Problem& problem, Progress&) {

@@ -28,7 +28,7 @@ constexpr double lost_to_best = 1e-12;           // where "best" has lost three 
 constexpr double truncations_that_cancel = 1e3;  // measured: errors of pairs add up to less than S / 200
 // One core.
 constexpr double seconds_a_pair = 8e-9, seconds_a_prism = 100e-9, seconds_a_station = 3e-6;
-constexpr double least_seconds = 1e-4;  // what any run may spend
+constexpr double least_seconds_of_magnitudes = 1e-4;  // what any run may spend
 constexpr std::size_t few_stations = 32, most_stood_for = 64, leaf = 32;
 constexpr double gradient_of_a_point = 2.449489742783178;  // √6 m / r³
 
@@ -226,7 +226,7 @@ std::size_t ratio(double wanted, double given) {
 Magnitude magnitude(const Prisms& prisms, const Stations& stations, double seconds, int threads,
                     Progress& progress) {
   const double m = static_cast<double>(prisms.size()), n = static_cast<double>(stations.size()),
-               budget = std::max(seconds, least_seconds);
+               budget = std::max(seconds, least_seconds_of_magnitudes);
   const double one_by_one = m * n * seconds_a_pair;
   const bool clustered = one_by_one > budget && stations.size() > few_stations;
   const Sample some(prisms.size(), std::min(most_stood_for, clustered ? ratio(m * seconds_a_prism, budget / 2)

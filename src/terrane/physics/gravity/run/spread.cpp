@@ -16,7 +16,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t most_chunks = 256;  // of prisms; ranks beyond have nothing to do
+constexpr std::size_t most_prism_chunks = 256;  // of prisms; ranks beyond have nothing to do
 
 /// What all ranks must know before they get prisms and stations.
 struct Task {
@@ -84,7 +84,7 @@ std::size_t bytes_for_all(std::size_t prisms, std::size_t stations, bool by_pris
 }
 
 /// Some prisms, gathered.
-OwnedPrisms gathered(const Prisms& prisms, std::span<const std::uint32_t> which, int threads) {
+OwnedPrisms picked(const Prisms& prisms, std::span<const std::uint32_t> which, int threads) {
   OwnedPrisms own;
   const auto from = columns(prisms);
   for_each(from.size(), threads, [&](std::size_t c) {
@@ -100,7 +100,7 @@ std::shared_ptr<const OwnedPrisms> hand_out(Comm& comm, const Prisms& prisms,
   const Chunks chunks(prisms.size());
   const auto part = [&](int rank) {
     const auto range = chunks.prisms(chunks.of(comm, rank));
-    return gathered(prisms, order.subspan(range.first, range.size()), threads);
+    return picked(prisms, order.subspan(range.first, range.size()), threads);
   };
   for (int rank = 1; rank < comm.size(); ++rank) {
     const auto own = part(rank);
@@ -137,7 +137,7 @@ Prisms OwnedPrisms::view(Range range) const {
 
 Chunks::Chunks(std::size_t prisms)
     : prisms_(prisms),
-      count_(std::clamp<std::size_t>((prisms + tile_size - 1) / tile_size, 1, most_chunks)) {}
+      count_(std::clamp<std::size_t>((prisms + tile_size - 1) / tile_size, 1, most_prism_chunks)) {}
 
 Range Chunks::prisms(const Range& chunks) const {
   if (chunks.size() == 0) return {};

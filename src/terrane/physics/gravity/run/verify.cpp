@@ -20,7 +20,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double seconds_a_pair = 40e-6, most_seconds = 20;
+constexpr double seconds_a_quadruple_pair = 40e-6, most_seconds = 20;
 constexpr std::size_t chunk = 256;  // prisms a task
 
 /// The ten quantities of one prism of density 1, G = 1.
@@ -35,11 +35,11 @@ Quantities<Quad> reference(const Prism& prism, double x, double y, double z) {
 }
 
 /// The stations that are computed again.
-struct Sample {
+struct StationSample {
   std::vector<std::size_t> which;
   std::vector<double> easting, northing, up;
 
-  Sample(const Stations& stations, std::size_t count) : which(evenly_spread(count, stations.size())) {
+  StationSample(const Stations& stations, std::size_t count) : which(evenly_spread(count, stations.size())) {
     for (const auto n : which) {
       easting.push_back(stations.easting[n]);
       northing.push_back(stations.northing[n]);
@@ -52,8 +52,9 @@ struct Sample {
 
 using Columns = std::vector<std::vector<double>>;  // [channels][stations of the sample], SI
 
-Columns in_quadruple_precision(const Prisms& bars, const Sample& sample, const std::vector<Channel>& channels,
-                               const Parameters& parameters, Progress& progress) {
+Columns in_quadruple_precision(const Prisms& bars, const StationSample& sample,
+                               const std::vector<Channel>& channels, const Parameters& parameters,
+                               Progress& progress) {
   const std::size_t chunks = std::max<std::size_t>(1, (bars.size() + chunk - 1) / chunk);
   progress.start("verifying", bars.size() * sample.size());
   std::vector<std::array<Quad, 10>> partial(sample.size() * chunks);
@@ -84,7 +85,7 @@ Columns in_quadruple_precision(const Prisms& bars, const Sample& sample, const s
   return truth;
 }
 
-Columns by_the_best_direct_sum(const Prisms& bars, const Sample& sample, ChannelSet channels,
+Columns by_the_best_direct_sum(const Prisms& bars, const StationSample& sample, ChannelSet channels,
                                const Parameters& parameters, Progress& progress) {
   auto truth = direct_sum(bars, sample.view(), channels, best_accuracy, parameters.threads, progress).values;
   for (auto& channel : truth)
@@ -94,7 +95,7 @@ Columns by_the_best_direct_sum(const Prisms& bars, const Sample& sample, Channel
 
 /// The error of one kind as a whole, relative to its largest value over the survey; 0 where that is 0.
 /// skipped: stations where it has no value
-double largest_error(int kind, const Fields& result, const Columns& truth, const Sample& sample,
+double largest_error(int kind, const Fields& result, const Columns& truth, const StationSample& sample,
                      const std::vector<bool>& skipped) {
   const auto channels = result.channels.list();
   const auto square = [&](const auto& value) {  // of the whole kind; value(channel)
@@ -126,7 +127,7 @@ Verification verify(const Prisms& prisms, const Stations& stations, const Parame
                     std::size_t count, const Fields& result, std::span<const Contact> contacts,
                     Progress& progress) {
   Verification verification;
-  const Sample sample(stations, count);
+  const StationSample sample(stations, count);
   verification.stations = sample.size();
   if (sample.size() == 0) return verification;
 
@@ -134,7 +135,8 @@ Verification verify(const Prisms& prisms, const Stations& stations, const Parame
       share_that_merges(prisms) > 0 ? merge(prisms, parameters.threads, &progress) : MergedPrisms{};
   const Prisms bars = merged.size() > 0 ? merged.view() : prisms;
   const double pairs = static_cast<double>(bars.size()) * static_cast<double>(sample.size());
-  verification.quadruple = pairs * seconds_a_pair <= most_seconds * thread_count(parameters.threads);
+  verification.quadruple =
+      pairs * seconds_a_quadruple_pair <= most_seconds * thread_count(parameters.threads);
   const auto truth = verification.quadruple
                          ? in_quadruple_precision(bars, sample, result.channels.list(), parameters, progress)
                          : by_the_best_direct_sum(bars, sample, result.channels, parameters, progress);

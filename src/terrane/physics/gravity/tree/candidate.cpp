@@ -10,7 +10,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double rounding = 1e-14;  // of expansions, relative to the largest value
+constexpr double expansion_rounding = 1e-14;  // of expansions, relative to the largest value
 constexpr double least_seconds_per_prism = 35e-9, least_seconds_per_station = 0.5e-6;  // and decimal digit
 
 double digits_of(const Problem& problem) { return -std::log10(problem.parameters.accuracy); }
@@ -51,7 +51,7 @@ Candidate tree_candidate(const Problem& problem, Progress& progress) {
     candidate.device_bytes = there.device;
     candidate.host_bytes += static_cast<std::size_t>(there.host);
   }
-  candidate.estimated_error = std::max(problem.parameters.accuracy, rounding);
+  candidate.estimated_error = std::max(problem.parameters.accuracy, expansion_rounding);
   candidate.summed = problem.prisms;
   candidate.make = [problem, tree](Device device, Progress& shown) {
     return tree_summation(problem, tree, device, shown);
@@ -64,7 +64,7 @@ Candidate tree_candidate(const Problem& problem, Progress& progress) {
 const MethodEntry tree_method{
     Method::tree,
     "tree",
-    rounding,
+    expansion_rounding,
     tree_at_least,
     tree_candidate,
     [](const Problem& problem, Progress& progress) {

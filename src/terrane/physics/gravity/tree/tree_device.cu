@@ -18,8 +18,8 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t most_groups = 1 << 14;  // whose lists are held at once
-constexpr std::uint32_t slices = 16;          // of the expansions that a group meets, so that a GPU is filled
+constexpr std::size_t most_groups_listed = 1 << 14;  // whose lists are held at once
+constexpr std::uint32_t slices = 16;  // of the expansions that a group meets, so that a GPU is filled
 constexpr std::uint32_t near_chunks = 8;
 constexpr std::size_t most_converted = std::size_t{1} << 20;  // numbers of expansions at once
 
@@ -327,7 +327,7 @@ class TreeOnDevice final : public DeviceSummation {
     const double room = 0.5 * static_cast<double>(device_memory(stream_.device()).free);
     groups_at_once_ = static_cast<std::size_t>(
         std::max(1.0, std::min({most_operations(stream_.device()) / operations, room / bytes,
-                                static_cast<double>(most_groups), static_cast<double>(groups)})));
+                                static_cast<double>(most_groups_listed), static_cast<double>(groups)})));
   }
 
   /// Of a leaf: first and last + 1.
@@ -452,7 +452,7 @@ TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost) {
       sizeof(CartesianToHarmonic) + most_converted * sizeof(double) +
       groups * (device_tile * 3 * sizeof(double) + sizeof(StationBox)));
   const double summing = static_cast<double>(std::min(groups, groups_per_part)) * met.device_bytes(width);
-  return {lying + summing, static_cast<double>(std::min(groups, most_groups)) * met.host_bytes(width)};
+  return {lying + summing, static_cast<double>(std::min(groups, most_groups_listed)) * met.host_bytes(width)};
 }
 
 }  // namespace terrane::gravity
