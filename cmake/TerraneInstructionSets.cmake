@@ -11,6 +11,14 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(TERRANE_FLAGS_avx512 -mavx512f -mavx512vl -mavx512dq -mfma -mprefer-vector-width=512)
 endif()
 
+# Kernels under sanitizers take two minutes each to compile and hold no memory of their own: what calls them is
+# checked, they are not.
+set(TERRANE_UNCHECKED "")
+if(TERRANE_SANITIZE)
+  set(TERRANE_UNCHECKED "-fno-sanitize=all")
+  list(REMOVE_ITEM TERRANE_INSTRUCTION_SETS avx512)
+endif()
+
 # Those of this machine alone: a third of the time to compile, and a program that runs on processors like this one.
 if(TERRANE_KERNELS STREQUAL "NATIVE" AND NOT CMAKE_CROSSCOMPILING)
   foreach(TARGET IN LISTS TERRANE_INSTRUCTION_SETS)
@@ -33,14 +41,6 @@ if(TERRANE_KERNELS STREQUAL "NATIVE" AND NOT CMAKE_CROSSCOMPILING)
   endforeach()
   set(TERRANE_INSTRUCTION_SETS ${native})
   message(STATUS "Kernels: ${native}, for this machine (TERRANE_KERNELS=ALL makes a build for others, too)")
-endif()
-
-# Kernels under sanitizers take two minutes each to compile and hold no memory of their own: what calls them is
-# checked, they are not.
-set(TERRANE_UNCHECKED "")
-if(TERRANE_SANITIZE)
-  set(TERRANE_UNCHECKED "-fno-sanitize=all")
-  list(REMOVE_ITEM TERRANE_INSTRUCTION_SETS avx512)
 endif()
 
 list(JOIN TERRANE_INSTRUCTION_SETS "\", \"" TERRANE_INSTRUCTION_SET_NAMES)

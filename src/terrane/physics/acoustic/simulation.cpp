@@ -480,7 +480,7 @@ Result Simulation::run(const Runtime& runtime) {
   result.attributes = provenance("acoustic", job_);
   result.attributes["device"] = report.device;
   result.attributes["method"] = report.method;
-  result.data = images_wanted ? images(std::move(done)) : gathers(std::move(done));
+  result.data = images_wanted ? images(std::move(done)) : gathers(done);
   for (const auto& [name, text] : result.attributes) result.data.attributes.push_back({name, text});
   return result;
 }
@@ -492,7 +492,7 @@ Result Simulation::outline() const {
   return result;
 }
 
-Dataset Simulation::gathers(Outcome done) const {
+Dataset Simulation::gathers(const Outcome& done) const {
   const auto& shots = problem_.shots;
   const auto& receivers = shots.front().receivers;
   Dataset data;

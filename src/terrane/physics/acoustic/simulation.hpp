@@ -45,7 +45,7 @@ class Simulation final : public terrane::Simulation {
  private:
   Settings settled(const Runtime& runtime) const;
   void describe(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
-  Dataset gathers(Outcome done) const;
+  Dataset gathers(const Outcome& done) const;
   Dataset images(Outcome done) const;
   TensorMesh mesh() const;
 

@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "terrane/base/error.hpp"
+#include "terrane/physics/gravity/formula/switching.hpp"
+#include "terrane/physics/gravity/tiles/tile_sets.hpp"
 
 namespace terrane::gravity {
 
@@ -42,52 +44,65 @@ std::vector<std::uint32_t> in_order(std::size_t n) {
 
 }  // namespace
 
+struct SensitivityColumns::Kernels {
+  std::vector<double> unit_density;
+  Turn turn;
+  std::size_t set;  ///< of kernel_sets
+  Switching switching;
+  Receivers receivers;
+  std::vector<std::vector<double>> weight;  ///< [observable][channel of the kernel]
+
+  Kernels(std::size_t cells, const Stations& stations, const std::vector<Observable>& observables,
+          double accuracy)
+      : unit_density(cells, 1.0),
+        turn(turn_for(channels_of(observables))),
+        set(smallest_kernel_set(turn.channels)),
+        switching(Switching::for_accuracy(accuracy)),
+        receivers(stations, turn, kernel_target().kernels[set].lanes) {
+    // A single channel may have been turned to another; then the kernel has it alone.
+    const auto kernel_channels = kernel_sets[set].list();
+    const auto wanted = channels_of(observables);
+    for (const auto& one : observables) {
+      auto& weights = weight.emplace_back();
+      for (const auto channel : kernel_channels) {
+        const auto source = wanted.size() == 1 ? wanted.list().front() : channel;
+        const bool used = wanted.size() != 1 || turn.channels.contains(channel);
+        weights.push_back(used ? one.weight[static_cast<std::size_t>(source)] : 0.0);
+      }
+    }
+  }
+};
+
 SensitivityColumns::SensitivityColumns(PrismSet cells, KeptStations stations,
                                        std::vector<Observable> observables, double accuracy)
     : cells_(std::move(cells)),
       stations_(std::move(stations)),
       observables_(std::move(observables)),
-      unit_density_(cells_.size(), 1.0),
-      turn_(turn_for(channels_of(observables_))),
-      set_(smallest_kernel_set(turn_.channels)),
-      switching_(Switching::for_accuracy(accuracy)),
-      receivers_(stations_.view(), turn_, kernel_target().kernels[set_].lanes) {
-  // A single channel may have been turned to another; then the kernel has it alone.
-  const auto kernel_channels = kernel_sets[set_].list();
-  const auto wanted = channels_of(observables_);
-  for (const auto& one : observables_) {
-    auto& weights = weight_.emplace_back();
-    for (const auto channel : kernel_channels) {
-      const auto source = wanted.size() == 1 ? wanted.list().front() : channel;
-      const bool used = wanted.size() != 1 || turn_.channels.contains(channel);
-      weights.push_back(used ? one.weight[static_cast<std::size_t>(source)] : 0.0);
-    }
-  }
-}
+      kernels_(std::make_shared<const Kernels>(cells_.size(), stations_.view(), observables_, accuracy)) {}
 
 void SensitivityColumns::make(std::size_t first, std::size_t last, std::span<double> out) const {
-  const std::size_t width = last - first, channels = kernel_sets[set_].size(), n = stations_.size();
+  const auto& [unit_density, turn, set, switching, receivers, weight] = *kernels_;
+  const std::size_t width = last - first, channels = kernel_sets[set].size(), n = stations_.size();
   if (out.size() != rows() * width) throw ShapeError("sensitivities", "the matrix has another shape");
-  const TileKernels& kernels = kernel_target().kernels[set_];
-  const Sources source(view_of_cells(cells_, unit_density_), turn_, switching_, in_order(0));
+  const TileKernels& kernels = kernel_target().kernels[set];
+  const Sources source(view_of_cells(cells_, unit_density), turn, switching, in_order(0));
   auto tile = std::make_unique<PrismTile>();
-  PlainNearPairs near_pairs(switching_);
+  PlainNearPairs near_pairs(switching);
   std::vector<double> sums(channels * tile_size);
   for (std::size_t cell = first; cell < last; ++cell) {
     const auto centre = source.load_one(cell, *tile);
     const Bounds at{{centre[0], centre[1], centre[2]}, {centre[0], centre[1], centre[2]}};
-    for (std::size_t t = 0; t < receivers_.tiles(); ++t) {
+    for (std::size_t t = 0; t < receivers.tiles(); ++t) {
       const auto kernel =
-          choose_kernel(kernels, switching_, squared_gap(at, receivers_.bounds(t)), tile->longest[0]);
+          choose_kernel(kernels, switching, squared_gap(at, receivers.bounds(t)), tile->longest[0]);
       std::fill(sums.begin(), sums.end(), 0.0);
-      kernel(*tile, receivers_.tile(t), near_pairs, sums.data());
+      kernel(*tile, receivers.tile(t), near_pairs, sums.data());
       for (std::size_t o = 0; o < observables_.size(); ++o)
-        for (int s = 0; s < receivers_.tile(t).count; ++s) {
+        for (int s = 0; s < receivers.tile(t).count; ++s) {
           double value = 0;
           for (std::size_t c = 0; c < channels; ++c)
-            if (weight_[o][c] != 0)
-              value += weight_[o][c] * sums[c * tile_size + static_cast<std::size_t>(s)];
-          out[(o * n + receivers_.station(t, s)) * width + cell - first] = value;
+            if (weight[o][c] != 0) value += weight[o][c] * sums[c * tile_size + static_cast<std::size_t>(s)];
+          out[(o * n + receivers.station(t, s)) * width + cell - first] = value;
         }
     }
   }

@@ -6,12 +6,12 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "terrane/mesh/prism.hpp"
 #include "terrane/physics/gravity/channels.hpp"
-#include "terrane/physics/gravity/formula/switching.hpp"
-#include "terrane/physics/gravity/tiles/tile_sets.hpp"
+#include "terrane/physics/gravity/views.hpp"
 #include "terrane/solve/chunked.hpp"
 
 namespace terrane::gravity {
@@ -56,12 +56,8 @@ class SensitivityColumns final : public solve::ColumnSource {
   PrismSet cells_;
   KeptStations stations_;
   std::vector<Observable> observables_;
-  std::vector<double> unit_density_;
-  Turn turn_;
-  std::size_t set_;                          ///< of kernel_sets
-  std::vector<std::vector<double>> weight_;  ///< [observable][channel of the kernel]
-  Switching switching_;
-  Receivers receivers_;
+  struct Kernels;  ///< the tiles of stations, and which kernel takes them
+  std::shared_ptr<const Kernels> kernels_;
 };
 
 }  // namespace terrane::gravity
