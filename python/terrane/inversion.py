@@ -86,7 +86,8 @@ class Sensitivity:
                threads: Optional[int]) -> None:
         if len({s.shape[0] for s in stations}) != 1:
             raise InputError("stations", "easting, northing and up differ in length")
-        self._engine = _core.sensitivity(box, *stations, weights, float(accuracy), storage, threads or 0)
+        easting, northing, up = stations
+        self._engine = _core.sensitivity(box, easting, northing, up, weights, float(accuracy), storage, threads or 0)
 
     @classmethod
     def _of_weights(cls, box: Floats, stations: Sequence[Floats], weights: Floats, accuracy: float, storage: str,

@@ -193,7 +193,11 @@ class Simulation3DIntegral:
         An array of sensitivity_dtype; with store_sensitivities="forward_only" a scipy LinearOperator.
         """
         if self.store_sensitivities == "forward_only":
-            from scipy.sparse.linalg import LinearOperator
+            try:
+                from scipy.sparse.linalg import LinearOperator
+            except ImportError as error:
+                raise UnsupportedError("G", "there is no scipy", "pip install scipy, or store_sensitivities=\"ram\".") \
+                    from error
 
             return LinearOperator((self._rows(), self.nC), matvec=self._times, rmatvec=self._transpose_times,
                                   dtype=np.float64)
