@@ -16,7 +16,15 @@
 
 namespace terrane {
 
+namespace {
+
+thread_local bool within_a_task = false;
+
+}  // namespace
+
 int thread_count(int wanted) {
+  // libgomp writes what it counts into a variable of its own: several tasks may not ask it at once.
+  if (within_a_task) return 1;
   // The OpenMP runtime ends the process when the system refuses it a thread.
   const int most = std::min(omp_get_thread_limit(), 16 * omp_get_num_procs());
   return wanted > 0 ? std::min(wanted, most) : omp_get_max_threads();
@@ -60,8 +68,6 @@ struct Work {
     }
   }
 };
-
-thread_local bool within_a_task = false;
 
 /// Looks for a short while, before sleep: waking takes longer than many a task.
 template <class Ready>
@@ -181,7 +187,7 @@ void for_each(std::size_t count, int threads, const std::function<void(std::size
   const int team = static_cast<int>(std::clamp<std::size_t>(
       count, 1, static_cast<std::size_t>(std::min(thread_count(threads), omp_get_thread_limit()))));
   Work work(task, count, team - 1);
-  if (team == 1 || within_a_task || omp_in_parallel()) {
+  if (team == 1 || omp_in_parallel()) {
     work.run();
   } else if (omp_get_proc_bind() != omp_proc_bind_false && !team_stayed_behind()) {
     // The user has said which threads run where, and OpenMP alone knows how.

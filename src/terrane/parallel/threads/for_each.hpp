@@ -7,7 +7,7 @@
 namespace terrane {
 
 /// Number of threads that a run would use: `wanted`, or when that is 0 what OpenMP gives (OMP_NUM_THREADS,
-/// else one per core); never more than sixteen per core.
+/// else one per core); never more than sixteen per core. Within a task of for_each, 1.
 int thread_count(int wanted);
 
 /// From now on this process uses its share of the cores, as one of several processes on the machine, unless
