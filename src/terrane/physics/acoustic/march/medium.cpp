@@ -209,8 +209,9 @@ void Medium<T>::fill_layers(Stream& stream) {
       Slab slab{axis, side, overlap(layer, part_), {}};
       if (slab.layer.empty()) continue;
       slab.arrays = arrays_of(slab, reach_);
-      const View<T, 3> shape(nullptr, slab.arrays);
-      for (int other = 0; other < 3; ++other) arrays.stride[other] = shape.stride(other);
+      arrays.stride[2] = 1;
+      for (int other = 1; other >= 0; --other)
+        arrays.stride[other] = arrays.stride[other + 1] * slab.arrays.size(other + 1);
       slabs_.push_back(slab);
     }
     damping_[x] = Buffer<T>(stream, damping);
