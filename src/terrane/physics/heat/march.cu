@@ -187,6 +187,7 @@ void Rank::gather(std::size_t done, March& out) {
   if (comm_.rank() != 0) return;
 
   out.temperature = std::move(temperature);
+  if (count == 0) return;
   out.series.resize((done + 1) * count);  // a resumed run has the rows before first_step_ already
   for (int rank = 0; rank < comm_.size(); ++rank) {
     std::memcpy(mine.data(), all[static_cast<std::size_t>(rank)].data(), mine.size() * sizeof(double));
