@@ -22,7 +22,7 @@ struct View {
   TERRANE_FN View(T* first, const IndexBox<N>& box) : box_(box) {
     stride_[N - 1] = 1;
     for (int a = N - 2; a >= 0; --a) stride_[a] = stride_[a + 1] * box.size(a + 1);
-    zero_ = first - offset_of(box.first);
+    zero_ = first == nullptr ? first : first - offset_of(box.first);  // of nothing: strides alone
   }
   /// Whoever may write may also just look.
   template <class Other>

@@ -150,8 +150,8 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
       g.stencil.first[a][r] = static_cast<T>(d.first[r] / h);
     }
   }
-  const View<T, 3> shape(nullptr, box_);
-  for (int a = 0; a < 3; ++a) g.stride[a] = problem.grid.there(a) ? shape.stride(a) : 0;
+  const Index strides[3] = {box_.size(1) * box_.size(2), box_.size(2), 1};
+  for (int a = 0; a < 3; ++a) g.stride[a] = problem.grid.there(a) ? strides[a] : 0;
   fill_squared(stream);
   fill_layers(stream);
   make_regions();
