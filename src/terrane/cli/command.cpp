@@ -293,8 +293,10 @@ int command(int argc, const char* const* argv, Comm& comm, const std::string& mp
     return status;
   }
   leave_signals_to_rank_0();
+  Registry served = registry;
+  served.add(inversion::job_of_inversions());
   try {
-    serve(registry, comm);
+    serve(served, comm);
   } catch (const std::exception& error) {
     complain(error.what());
     comm.abort(1);

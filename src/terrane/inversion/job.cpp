@@ -9,7 +9,6 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/inversion/job_tables.hpp"
-#include "terrane/inversion/stored.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
@@ -66,25 +65,6 @@ void check_stations(const Problem& p) {
         fmt::format("{} of {} lie inside active cells (first: station {}, up {:g} m)", inside,
                     p.easting.size(), first + 1, p.up[first]),
         "Lower the top of the mesh, or give inversion.topography, which leaves cells of air out.");
-}
-
-Fingerprint fingerprint(const gravity::SensitivityColumns& source, double accuracy) {
-  const auto& c = source.cells();
-  const auto& s = source.stations();
-  std::vector<double> weights;
-  for (const auto& o : source.observables()) weights.insert(weights.end(), o.weight.begin(), o.weight.end());
-  return {{"mesh", hash({c.west, c.east, c.south, c.north, c.bottom, c.top}), true},
-          {"survey", hash({s.easting, s.northing, s.up}), true},
-          {"set of channels, units or constants", hash({weights}), true},
-          {"accuracy", fmt::format("{}", accuracy), false}};
-}
-
-std::optional<gravity::Lattice> lattice_of(const gravity::SensitivityColumns& source, int threads,
-                                           std::string& reason) {
-  const auto& p = source.cells();
-  const std::vector<double> ones(p.size(), 1.0);
-  return gravity::recognise_lattice({p.west, p.east, p.south, p.north, p.bottom, p.top, ones},
-                                    source.stations().view(), reason, threads);
 }
 
 constexpr std::size_t most_groups = 8;  // of stations at one height and place within the cells
@@ -187,47 +167,25 @@ void InversionJob::make_operator(const Runtime& runtime) {
   const auto choice = choose(budget(runtime), runtime.threads);
   budget(runtime).require(
       "invert", fmt::format("{} data and {} cells", grouped(source_->rows()), grouped(source_->columns())),
-      memory_needed(choice));
-  switch (choice.storage) {
-    case Storage::lattice: {
-      std::string reason;
-      auto lattice = lattice_of(*source_, runtime.threads, reason);
-      problem_.g = std::make_shared<gravity::LatticeSensitivity>(
-          std::move(*lattice), source_->stations().size(), source_->observables(), runtime.threads,
-          runtime.progress);
-      break;
-    }
-    case Storage::dense:
-      problem_.g =
-          std::make_shared<solve::DenseOperator<double>>(*source_, runtime.threads, runtime.progress);
-      break;
-    case Storage::disk: {
-      const auto stored =
-          std::make_shared<StoredOperator>(*source_, storage_.file, fingerprint(*source_, storage_.accuracy),
-                                           runtime.threads, runtime.progress);
-      notes_.push_back(fmt::format("sensitivities {} {}", stored->reused() ? "read from" : "kept in",
-                                   storage_.file.string()));
-      problem_.g = stored;
-      break;
-    }
-    case Storage::none:
-      problem_.g = std::make_shared<solve::OnTheFlyOperator>(source_, runtime.threads);
-      break;
-    default:
-      problem_.g = std::make_shared<solve::DenseOperator<float>>(*source_, runtime.threads, runtime.progress);
-  }
+      memory_needed(choice, runtime));
+  auto settings = storage_;
+  settings.storage = choice.storage;
+  problem_.g = terrane::inversion::make_operator(source_, settings, runtime, notes_);
 }
 
-/// Cells as prisms, a dozen vectors of models, the orthogonal vectors of Lanczos, and G.
-double InversionJob::memory_needed(const StorageChoice& choice) const {
+/// Of the ranks on this machine: cells as prisms on each, its share of G; on rank 0 a dozen vectors of models
+/// and the orthogonal vectors of Lanczos.
+double InversionJob::memory_needed(const StorageChoice& choice, const Runtime& runtime) const {
+  const double here = runtime.comm ? runtime.comm->on_node().count : 1,
+               ranks = runtime.comm ? runtime.comm->size() : 1;
   const double cells = static_cast<double>(problem_.mesh.size()), rows = static_cast<double>(source_->rows());
   double dense = 0;
   if (settings_.posterior || settings_.choice == Choice::gcv || settings_.choice == Choice::l_curve)
     dense = 4 * rows * rows * 8;
-  return choice.bytes + cells * 8 * 22 + rows * 8 * 150 + dense;
+  return choice.bytes * here / ranks + cells * 8 * (14 + 8 * here) + rows * 8 * (86 + 64 * here) + dense;
 }
 
-void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice) const {
+void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice, const Runtime& runtime) const {
   const std::uint64_t cells = source_->columns(), rows = source_->rows();
   std::string sets;
   for (const auto& set : problem_.sets)
@@ -237,7 +195,11 @@ void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice) c
   facts.method = fmt::format("storage {}", storage_names[static_cast<std::size_t>(choice.storage)]);
   facts.reason = choice.reason;
   facts.device = fmt::format("cpu ({})", instruction_set_title(instruction_set()));
-  facts.memory_bytes = static_cast<std::size_t>(memory_needed(choice));
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  if (ranks > 1)
+    facts.add("ranks", std::uint64_t(ranks), "", "ranks",
+              fmt::format("{}, each with its part of the matrix", ranks));
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(choice, runtime));
   facts.add("frame", observations_.frame, "", "frame");
   facts.add("cells", cells);
   facts.add("data", rows);
@@ -250,9 +212,9 @@ void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice) c
 Plan InversionJob::check(const Runtime& runtime) {
   Plan plan;
   const auto choice = choose(budget(runtime), runtime.threads);
-  describe_into(plan, choice);
+  describe_into(plan, choice, runtime);
   plan.memory_available = budget(runtime).bytes;
-  budget(runtime).require("invert", plan.problem, memory_needed(choice));
+  budget(runtime).require("invert", plan.problem, memory_needed(choice, runtime));
   const double descents = problem_.bounds.any() || !settings_.norms.square() ? 4 : 1;
   plan.seconds = choice.seconds_to_make + descents * 2 * expected_products * choice.seconds_a_product;
   // What is wrong with data and bounds is found here, with one product made on the fly.
@@ -272,7 +234,7 @@ Result InversionJob::run(const Runtime& runtime) {
   const double made = seconds();
   outcome_ = invert(problem_, settings_, {}, runtime.progress);
   Result result;
-  describe_into(result.report, choose(budget(runtime), runtime.threads));
+  describe_into(result.report, choose(budget(runtime), runtime.threads), runtime);
   auto& report = result.report;
   report.seconds = seconds();
   for (const auto& i : outcome_.iterations) {  // all of them stand in the files
@@ -455,7 +417,7 @@ Physics one(std::string_view name, std::string_view summary, std::span<const Key
                       {"output.files", "[\"fit.nc\", \"fit.csv\"]"},
                       {"output.model", "[\"model.h5\", \"model.vtr\"]"}};
   physics.make = InversionJob::from_job;
-  physics.serve = [](Comm&) {};
+  physics.serve = serve;
   return physics;
 }
 

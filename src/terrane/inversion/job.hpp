@@ -9,19 +9,10 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/inversion/invert.hpp"
 #include "terrane/inversion/observations.hpp"
+#include "terrane/inversion/operators.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::inversion {
-
-/// How G is held. automatic: by FFT where cells and stations form a lattice; else in memory, in single
-/// precision, where that fits; else nothing is held.
-enum class Storage { automatic, lattice, dense, single, disk, none };
-
-struct StorageSettings {
-  Storage storage = Storage::automatic;
-  std::filesystem::path file;  ///< of Storage::disk
-  double accuracy = 1e-9;      ///< of every entry
-};
 
 /// What was chosen and why, for people.
 struct StorageChoice {
@@ -57,11 +48,11 @@ class InversionJob final : public Simulation {
  private:
   StorageChoice choose(const MemoryBudget& memory, int threads);
   void make_operator(const Runtime& runtime);
-  void describe_into(RunFacts& facts, const StorageChoice& choice) const;
+  void describe_into(RunFacts& facts, const StorageChoice& choice, const Runtime& runtime) const;
   void fill(Result& result) const;
   std::vector<Column> cell_columns() const;
   MemoryBudget budget(const Runtime& runtime) const;
-  double memory_needed(const StorageChoice& choice) const;
+  double memory_needed(const StorageChoice& choice, const Runtime& runtime) const;
 
   Problem problem_;
   Settings settings_;

@@ -27,8 +27,9 @@ void expect_same(const io::ArrayFileReader& in, const Fingerprint& of) {
 }  // namespace
 
 StoredOperator::StoredOperator(const solve::ColumnSource& source, const std::filesystem::path& file,
-                               const Fingerprint& of, int threads, Progress* progress)
-    : ChunkedOperator(source.rows(), source.columns(), threads) {
+                               const Fingerprint& of, int threads, Progress* progress,
+                               solve::ShareOfParts share)
+    : ChunkedOperator(source.rows(), source.columns(), threads, share) {
   reused_ = std::filesystem::exists(file);
   if (!reused_) make(source, file, of, progress);
   in_ = std::make_unique<io::ArrayFileReader>(file.string());

@@ -17,7 +17,7 @@ class StoredOperator final : public solve::ChunkedOperator {
   /// Reads the file where it is there, and makes it where not. of: all that determines the entries. Throws
   /// InputError: it holds the matrix of another problem (the message says what differs); FileError: damaged.
   StoredOperator(const solve::ColumnSource& source, const std::filesystem::path& file, const Fingerprint& of,
-                 int threads = 0, Progress* progress = nullptr);
+                 int threads = 0, Progress* progress = nullptr, solve::ShareOfParts share = {});
 
   /// Whether the file was there.
   bool reused() const { return reused_; }

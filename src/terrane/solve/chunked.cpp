@@ -1,6 +1,7 @@
 #include "terrane/solve/chunked.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
@@ -11,8 +12,7 @@ namespace terrane::solve {
 namespace {
 
 constexpr std::size_t row_block = 64, chunk_bytes = std::size_t{1} << 24;
-/// Partial sums of G m that are held at once: chunks × rows, whatever the number of chunks.
-constexpr std::size_t group = 64;
+constexpr std::size_t most_parts = 64;  // whose sums of G m are held at once
 
 }  // namespace
 
@@ -21,16 +21,31 @@ std::size_t chunk_width(std::size_t rows) {
   return std::clamp<std::size_t>(fitting, 64, 1024);
 }
 
-ChunkedOperator::ChunkedOperator(std::size_t rows, std::size_t columns, int threads)
-    : rows_(rows), columns_(columns), width_(chunk_width(rows)), threads_(threads) {}
+ChunkedOperator::ChunkedOperator(std::size_t rows, std::size_t columns, int threads, ShareOfParts share)
+    : rows_(rows),
+      columns_(columns),
+      width_(chunk_width(rows)),
+      chunks_a_part_(std::max<std::size_t>(1, (chunks() + most_parts - 1) / most_parts)),
+      threads_(threads),
+      share_(share) {}
+
+std::vector<std::uint32_t> ChunkedOperator::columns_of(const Range& parts) const {
+  const auto chunks = chunks_of(parts);
+  const std::size_t first = first_column(chunks.first), last = first_column(chunks.last);
+  std::vector<std::uint32_t> columns(last - first);
+  std::iota(columns.begin(), columns.end(), static_cast<std::uint32_t>(first));
+  return columns;
+}
 
 /// Scratch memory lives as long as a task, which does several chunks.
-void ChunkedOperator::for_chunks(const std::function<void(std::size_t, const Seen&)>& body) const {
+void ChunkedOperator::for_chunks(const Range& parts,
+                                 const std::function<void(std::size_t, const Seen&)>& body) const {
   constexpr std::size_t a_task = 4;
-  const std::size_t all = chunks();
-  for_each((all + a_task - 1) / a_task, threads_, [&](std::size_t task) {
+  const auto all = chunks_of(parts);
+  for_each((all.size() + a_task - 1) / a_task, threads_, [&](std::size_t task) {
     Scratch scratch;
-    for (std::size_t c = task * a_task; c < std::min((task + 1) * a_task, all); ++c)
+    for (std::size_t c = all.first + task * a_task; c < std::min(all.first + (task + 1) * a_task, all.last);
+         ++c)
       body(c, chunk(c, scratch));
   });
 }
@@ -41,29 +56,22 @@ void ChunkedOperator::partial(const T* entries, std::size_t width, const double*
   for (std::size_t i = 0; i < rows_; ++i) parts[i] = kernels.dot(entries + i * width, model, width);
 }
 
-void ChunkedOperator::apply(std::span<const double> model, std::span<double> data) const {
-  expect_shapes(*this, model.size(), data.size());
-  // The tree over the chunks, held as sums of groups that are complete: at most `group` rows of partial sums.
-  const std::size_t all = chunks(), a_group = std::max<std::size_t>(1, (all + group - 1) / group);
-  const std::size_t groups = (all + a_group - 1) / a_group;
-  std::vector<double> sums(groups * rows_);
-  for_each(groups, threads_, [&](std::size_t g) {
+void ChunkedOperator::apply_parts(const Range& parts, std::span<const double> model,
+                                  std::span<double> sums) const {
+  for_each(parts.size(), threads_, [&](std::size_t p) {
     Scratch scratch;
-    std::vector<double> parts(rows_);
-    double* const sum = sums.data() + g * rows_;
-    for (std::size_t c = g * a_group; c < std::min((g + 1) * a_group, all); ++c) {
+    std::vector<double> found(rows_);
+    double* const sum = sums.data() + p * rows_;
+    std::fill_n(sum, rows_, 0.0);
+    const auto mine = chunks_of({parts.first + p, parts.first + p + 1});
+    for (std::size_t c = mine.first; c < mine.last; ++c) {
       const std::size_t first = first_column(c), width = first_column(c + 1) - first;
       const auto seen = chunk(c, scratch);
-      if (seen.wide) partial(seen.wide, width, model.data() + first, parts.data());
-      else partial(seen.narrow, width, model.data() + first, parts.data());
-      for (std::size_t i = 0; i < rows_; ++i) sum[i] += parts[i];
+      if (seen.wide) partial(seen.wide, width, model.data() + first, found.data());
+      else partial(seen.narrow, width, model.data() + first, found.data());
+      for (std::size_t i = 0; i < rows_; ++i) sum[i] += found[i];
     }
   });
-  for (std::size_t apart = 1; apart < groups; apart *= 2)
-    for (std::size_t g = 0; g + apart < groups; g += 2 * apart)
-      for (std::size_t i = 0; i < rows_; ++i) sums[g * rows_ + i] += sums[(g + apart) * rows_ + i];
-  if (groups == 0) std::fill(data.begin(), data.end(), 0.0);
-  else std::copy_n(sums.data(), rows_, data.data());
 }
 
 template <class T>
@@ -79,9 +87,9 @@ void ChunkedOperator::gather(const T* entries, std::size_t width, const double* 
   }
 }
 
-void ChunkedOperator::apply_transpose(std::span<const double> data, std::span<double> model) const {
-  expect_shapes(*this, model.size(), data.size());
-  for_chunks([&](std::size_t c, const Seen& seen) {
+void ChunkedOperator::transpose_parts(const Range& parts, std::span<const double> data,
+                                      std::span<double> model) const {
+  for_chunks(parts, [&](std::size_t c, const Seen& seen) {
     const std::size_t first = first_column(c), width = first_column(c + 1) - first;
     if (seen.wide) gather(seen.wide, width, data.data(), model.data() + first);
     else gather(seen.narrow, width, data.data(), model.data() + first);
@@ -99,9 +107,9 @@ void ChunkedOperator::squares(const T* entries, std::size_t width, const double*
     }
 }
 
-void ChunkedOperator::weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const {
-  expect_shapes(*this, diagonal.size(), weight.size());
-  for_chunks([&](std::size_t c, const Seen& seen) {
+void ChunkedOperator::diagonal_parts(const Range& parts, std::span<const double> weight,
+                                     std::span<double> diagonal) const {
+  for_chunks(parts, [&](std::size_t c, const Seen& seen) {
     const std::size_t first = first_column(c), width = first_column(c + 1) - first;
     if (seen.wide) squares(seen.wide, width, weight.data(), diagonal.data() + first);
     else squares(seen.narrow, width, weight.data(), diagonal.data() + first);
@@ -109,12 +117,15 @@ void ChunkedOperator::weighted_diagonal(std::span<const double> weight, std::spa
 }
 
 template <class T>
-DenseOperator<T>::DenseOperator(const ColumnSource& source, int threads, Progress* progress)
-    : ChunkedOperator(source.rows(), source.columns(), threads), chunks_(chunks()) {
+DenseOperator<T>::DenseOperator(const ColumnSource& source, int threads, Progress* progress,
+                                ShareOfParts share)
+    : ChunkedOperator(source.rows(), source.columns(), threads, share), chunks_(chunks()) {
   Progress silent;
   Progress& bar = progress ? *progress : silent;
-  bar.start("sensitivities", source.columns());
-  for_each(chunks(), threads, [&](std::size_t c) {
+  const auto mine = chunks_of(held());
+  bar.start("sensitivities", first_column(mine.last) - first_column(mine.first));
+  for_each(mine.size(), threads, [&](std::size_t n) {
+    const std::size_t c = mine.first + n;
     if (bar.cancelled()) throw Cancelled();
     const std::size_t first = first_column(c), last = first_column(c + 1);
     std::vector<double> made(source.rows() * (last - first));
@@ -135,7 +146,8 @@ ChunkedOperator::Seen DenseOperator<T>::chunk(std::size_t c, Scratch&) const {
 template <class T>
 void DenseOperator<T>::row(std::size_t i, std::span<double> out) const {
   expect_shapes(*this, out.size(), rows());
-  for (std::size_t c = 0; c < chunks(); ++c) {
+  const auto mine = chunks_of(held());
+  for (std::size_t c = mine.first; c < mine.last; ++c) {
     const std::size_t first = first_column(c), width = first_column(c + 1) - first;
     std::copy_n(chunks_[c].data() + i * width, width, out.data() + first);
   }
@@ -144,8 +156,9 @@ void DenseOperator<T>::row(std::size_t i, std::span<double> out) const {
 template class DenseOperator<double>;
 template class DenseOperator<float>;
 
-OnTheFlyOperator::OnTheFlyOperator(std::shared_ptr<const ColumnSource> source, int threads)
-    : ChunkedOperator(source->rows(), source->columns(), threads), source_(std::move(source)) {}
+OnTheFlyOperator::OnTheFlyOperator(std::shared_ptr<const ColumnSource> source, int threads,
+                                   ShareOfParts share)
+    : ChunkedOperator(source->rows(), source->columns(), threads, share), source_(std::move(source)) {}
 
 ChunkedOperator::Seen OnTheFlyOperator::chunk(std::size_t c, Scratch& scratch) const {
   const std::size_t first = first_column(c), last = first_column(c + 1);

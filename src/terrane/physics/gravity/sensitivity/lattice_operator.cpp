@@ -28,12 +28,17 @@ std::vector<Observable> as_computed(std::vector<Observable> observables, const L
 }
 
 constexpr std::size_t layers_at_once = 16;  // transforms of the model in G that are held together
+constexpr std::size_t most_parts = 8;
 
 }  // namespace
 
 LatticeSensitivity::LatticeSensitivity(Lattice lattice, std::size_t stations,
-                                       std::vector<Observable> observables, int threads, Progress* progress)
-    : plan_(std::move(lattice), channels_of(observables)), stations_(stations), threads_(threads) {
+                                       std::vector<Observable> observables, int threads, Progress* progress,
+                                       solve::ShareOfParts share)
+    : plan_(std::move(lattice), channels_of(observables)),
+      stations_(stations),
+      threads_(threads),
+      share_(share) {
   observables_ = as_computed(std::move(observables), plan_);
   const auto& found = plan_.lattice();
   LatticeLayers layers(found, threads);
@@ -46,19 +51,43 @@ LatticeSensitivity::LatticeSensitivity(Lattice lattice, std::size_t stations,
   spectrum_.resize(found.groups.size() * found.layers.size());
   Progress silent;
   Progress& bar = progress ? *progress : silent;
-  bar.start("sensitivities", spectrum_.size());
-  for_each(spectrum_.size(), threads, [&](std::size_t task) {
+  const auto mine = layers_of(held());
+  const std::size_t tasks = mine.size() * found.groups.size();
+  bar.start("sensitivities", tasks);
+  for_each(tasks, threads, [&](std::size_t task) {
     if (bar.cancelled()) throw Cancelled();
-    const std::size_t g = task / found.layers.size(), l = task % found.layers.size();
+    const std::size_t g = task / mine.size(), l = mine.first + task % mine.size();
     auto made = tables(g, l);
     for (auto& table : made) transform_[g]->forward(table.real());
-    spectrum_[task] = std::move(made);
+    spectrum_[g * found.layers.size() + l] = std::move(made);
     bar.advance(1);
   });
   bar.finish();
 }
 
 LatticeSensitivity::~LatticeSensitivity() = default;
+
+std::size_t LatticeSensitivity::parts() const { return std::min(plan_.lattice().layers.size(), most_parts); }
+
+Range LatticeSensitivity::layers_of(const Range& parts) const {
+  const std::size_t layers = plan_.lattice().layers.size(), all = this->parts();
+  const auto first = [&](std::size_t part) {
+    return part < all ? balanced_range(layers, all, part).first : layers;
+  };
+  return {first(parts.first), first(parts.last)};
+}
+
+std::vector<std::uint32_t> LatticeSensitivity::columns_of(const Range& parts) const {
+  const auto layers = layers_of(parts);
+  const auto at = [&](std::size_t layer) {
+    return member_.begin() + static_cast<std::ptrdiff_t>(start_[layer]);
+  };
+  return {at(layers.first), at(layers.last)};
+}
+
+void LatticeSensitivity::clear(const Range& layers, std::span<double> model) const {
+  for (std::size_t m = start_[layers.first]; m < start_[layers.last]; ++m) model[member_[m]] = 0;
+}
 
 double LatticeSensitivity::bytes(const Lattice& lattice, std::size_t observables) {
   double sum = 0;
@@ -115,52 +144,65 @@ void LatticeSensitivity::gather_layer(const LatticeArray& array, std::size_t g, 
   }
 }
 
-void LatticeSensitivity::apply(std::span<const double> model, std::span<double> data) const {
-  solve::expect_shapes(*this, model.size(), data.size());
-  const auto& lattice = plan_.lattice();
-  const std::size_t layers = lattice.layers.size();
-  for (std::size_t g = 0; g < lattice.groups.size(); ++g) {
-    const auto& group = lattice.groups[g];
-    const auto& sizes = plan_.convolution(g);
-    std::vector<LatticeArray> total, masses;
-    for (std::size_t o = 0; o < observables_.size(); ++o)
-      std::fill_n(total.emplace_back(sizes.reals).real(), sizes.reals, 0.0);
-    for (std::size_t l = 0; l < std::min(layers_at_once, layers); ++l) masses.emplace_back(sizes.reals);
-    for (std::size_t first = 0; first < layers; first += layers_at_once) {
-      const std::size_t count = std::min(layers_at_once, layers - first);
-      for_each(count, threads_, [&](std::size_t l) {
-        double* const to = masses[l].real();
-        std::fill_n(to, sizes.reals, 0.0);
-        for (std::size_t m = start_[first + l]; m < start_[first + l + 1]; ++m) {
-          const std::size_t place = lattice.place[member_[m]] % lattice.plane();
-          to[place / lattice.cells[0] * sizes.width() + place % lattice.cells[0]] = model[member_[m]];
-        }
-        transform_[g]->forward(to);
-      });
-      const std::size_t all_rows =
-          sizes.lags[1].size;  // layer after layer in each place: one order for all threads
-      for_each(all_rows * observables_.size(), threads_, [&](std::size_t task) {
-        const std::size_t o = task / all_rows, begin = task % all_rows * sizes.row;
-        Complex* const to = total[o].complex();
-        for (std::size_t l = 0; l < count; ++l) {
-          const Complex* const a = masses[l].complex();
-          const Complex* const k = spectrum_[g * layers + first + l][o].complex();
-          for (std::size_t i = begin; i < begin + sizes.row; ++i)
-            to[i] += Complex(a[i].real() * k[i].real() - a[i].imag() * k[i].imag(),
-                             a[i].real() * k[i].imag() + a[i].imag() * k[i].real());
-        }
-      });
+void LatticeSensitivity::apply_parts(const Range& parts, std::span<const double> model,
+                                     std::span<double> sums) const {
+  for (std::size_t g = 0; g < transform_.size(); ++g)
+    for (std::size_t first = parts.first, last; first < parts.last; first = last) {
+      last = first + 1;
+      while (last < parts.last && layers_of({first, last + 1}).size() <= layers_at_once) ++last;
+      convolve(g, {first, last}, model,
+               sums.subspan((first - parts.first) * rows(), (last - first) * rows()));
     }
-    const double scale = 1 / static_cast<double>(sizes.size());
-    for_each(observables_.size(), threads_, [&](std::size_t o) {
-      transform_[g]->inverse(total[o].real());
-      for (std::size_t s = 0; s < group.station.size(); ++s)
-        data[o * stations_ + group.station[s]] =
-            scale *
-            total[o].real()[static_cast<std::size_t>(group.cell[1][s] - group.low[1]) * sizes.width() +
-                            static_cast<std::size_t>(group.cell[0][s] - group.low[0])];
+}
+
+void LatticeSensitivity::convolve(std::size_t g, const Range& parts, std::span<const double> model,
+                                  std::span<double> sums) const {
+  const auto& lattice = plan_.lattice();
+  const auto& group = lattice.groups[g];
+  const auto& sizes = plan_.convolution(g);
+  const std::size_t observables = observables_.size();
+  const auto layers = layers_of(parts);
+  std::vector<std::size_t> part_of;  // [layers]
+  for (std::size_t p = parts.first; p < parts.last; ++p)
+    part_of.resize(layers_of({parts.first, p + 1}).size(), p - parts.first);
+  std::vector<LatticeArray> total, masses;  // [parts · observables], [layers at once]
+  for (std::size_t t = 0; t < parts.size() * observables; ++t)
+    std::fill_n(total.emplace_back(sizes.reals).real(), sizes.reals, 0.0);
+  for (std::size_t l = 0; l < std::min(layers_at_once, layers.size()); ++l) masses.emplace_back(sizes.reals);
+  for (std::size_t first = layers.first; first < layers.last; first += layers_at_once) {
+    const std::size_t count = std::min(layers_at_once, layers.last - first);
+    for_each(count, threads_, [&](std::size_t l) {
+      double* const to = masses[l].real();
+      std::fill_n(to, sizes.reals, 0.0);
+      for (std::size_t m = start_[first + l]; m < start_[first + l + 1]; ++m) {
+        const std::size_t place = lattice.place[member_[m]] % lattice.plane();
+        to[place / lattice.cells[0] * sizes.width() + place % lattice.cells[0]] = model[member_[m]];
+      }
+      transform_[g]->forward(to);
+    });
+    // Layer after layer in each place: one order for all threads.
+    const std::size_t all_rows = sizes.lags[1].size;
+    for_each(all_rows * observables, threads_, [&](std::size_t task) {
+      const std::size_t o = task / all_rows, begin = task % all_rows * sizes.row;
+      for (std::size_t l = 0; l < count; ++l) {
+        Complex* const to = total[part_of[first + l - layers.first] * observables + o].complex();
+        const Complex* const a = masses[l].complex();
+        const Complex* const k = spectrum_[g * lattice.layers.size() + first + l][o].complex();
+        for (std::size_t i = begin; i < begin + sizes.row; ++i)
+          to[i] += Complex(a[i].real() * k[i].real() - a[i].imag() * k[i].imag(),
+                           a[i].real() * k[i].imag() + a[i].imag() * k[i].real());
+      }
     });
   }
+  const double scale = 1 / static_cast<double>(sizes.size());
+  for_each(total.size(), threads_, [&](std::size_t t) {
+    transform_[g]->inverse(total[t].real());
+    double* const to = sums.data() + t * stations_;
+    for (std::size_t s = 0; s < group.station.size(); ++s)
+      to[group.station[s]] =
+          scale * total[t].real()[static_cast<std::size_t>(group.cell[1][s] - group.low[1]) * sizes.width() +
+                                  static_cast<std::size_t>(group.cell[0][s] - group.low[0])];
+  });
 }
 
 namespace {
@@ -174,16 +216,18 @@ void correlate(const Complex* k, const Complex* d, Complex* to, std::size_t n) {
 
 }  // namespace
 
-void LatticeSensitivity::apply_transpose(std::span<const double> data, std::span<double> model) const {
-  solve::expect_shapes(*this, model.size(), data.size());
-  std::fill(model.begin(), model.end(), 0.0);
+void LatticeSensitivity::transpose_parts(const Range& parts, std::span<const double> data,
+                                         std::span<double> model) const {
+  const auto mine = layers_of(parts);
+  clear(mine, model);
   const std::size_t layers = plan_.lattice().layers.size();
   for (std::size_t g = 0; g < transform_.size(); ++g) {
     const auto& sizes = plan_.convolution(g);
     std::vector<LatticeArray> observed(observables_.size());
     for_each(observables_.size(), threads_,
              [&](std::size_t o) { observed[o] = spread_stations(g, o, data); });
-    for_each(layers, threads_, [&](std::size_t l) {
+    for_each(mine.size(), threads_, [&](std::size_t n) {
+      const std::size_t l = mine.first + n;
       LatticeArray sum(sizes.reals);
       std::fill_n(sum.real(), sizes.reals, 0.0);
       for (std::size_t o = 0; o < observables_.size(); ++o)
@@ -195,16 +239,17 @@ void LatticeSensitivity::apply_transpose(std::span<const double> data, std::span
   }
 }
 
-void LatticeSensitivity::weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const {
-  solve::expect_shapes(*this, diagonal.size(), weight.size());
-  std::fill(diagonal.begin(), diagonal.end(), 0.0);
-  const std::size_t layers = plan_.lattice().layers.size();
+void LatticeSensitivity::diagonal_parts(const Range& parts, std::span<const double> weight,
+                                        std::span<double> diagonal) const {
+  const auto mine = layers_of(parts);
+  clear(mine, diagonal);
   for (std::size_t g = 0; g < transform_.size(); ++g) {
     const auto& sizes = plan_.convolution(g);
     std::vector<LatticeArray> weights(observables_.size());
     for_each(observables_.size(), threads_,
              [&](std::size_t o) { weights[o] = spread_stations(g, o, weight); });
-    for_each(layers, threads_, [&](std::size_t l) {
+    for_each(mine.size(), threads_, [&](std::size_t n) {
+      const std::size_t l = mine.first + n;
       auto squares = tables(g, l);
       LatticeArray sum(sizes.reals);
       std::fill_n(sum.real(), sizes.reals, 0.0);
@@ -219,7 +264,8 @@ void LatticeSensitivity::weighted_diagonal(std::span<const double> weight, std::
     });
   }
   // Where sensitivities are least, rounding of the transforms may leave less than nothing.
-  for (double& value : diagonal) value = std::max(value, 0.0);
+  for (std::size_t m = start_[mine.first]; m < start_[mine.last]; ++m)
+    diagonal[member_[m]] = std::max(diagonal[member_[m]], 0.0);
 }
 
 }  // namespace terrane::gravity

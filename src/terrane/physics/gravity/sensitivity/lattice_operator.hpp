@@ -5,8 +5,9 @@
 //   s   = Σ_o K_o² ⋆ w_o            diag(GᵀWG), with squared tables
 //
 // Exact to rounding: 1e-15 of the largest value; layers share no transform in Gᵀ, so deep ones keep their
-// digits. Spectra of K are kept: 16 bytes for each wave number of a layer, about 32 bytes for each cell and
-// observable.
+// digits. Layers are dealt out to at most eight parts (solve/parted.hpp), which several ranks may share: in G
+// each part has a transform back of its own. Spectra of K are kept: 16 bytes for each wave number of a layer,
+// about 32 bytes for each cell and observable.
 #pragma once
 
 #include <memory>
@@ -23,23 +24,34 @@ namespace terrane::gravity {
 
 class LatticeArray;
 
-class LatticeSensitivity final : public solve::LinearOperator {
+class LatticeSensitivity final : public solve::PartedOperator {
  public:
-  /// Makes the spectra. Rows and columns as of SensitivityColumns. Throws Cancelled.
+  /// Makes the spectra of its share. Rows and columns as of SensitivityColumns. Throws Cancelled.
   LatticeSensitivity(Lattice lattice, std::size_t stations, std::vector<Observable> observables,
-                     int threads = 0, Progress* progress = nullptr);
+                     int threads = 0, Progress* progress = nullptr, solve::ShareOfParts share = {});
   ~LatticeSensitivity() override;
 
   std::size_t rows() const override { return stations_ * observables_.size(); }
   std::size_t columns() const override { return plan_.lattice().place.size(); }
-  void apply(std::span<const double> model, std::span<double> data) const override;
-  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
-  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+  std::size_t parts() const override;
+  Range held() const override { return share_.of(parts()); }
+  std::vector<std::uint32_t> columns_of(const Range& parts) const override;
+  void apply_parts(const Range& parts, std::span<const double> model, std::span<double> sums) const override;
+  void transpose_parts(const Range& parts, std::span<const double> data,
+                       std::span<double> model) const override;
+  void diagonal_parts(const Range& parts, std::span<const double> weight,
+                      std::span<double> diagonal) const override;
 
   /// Bytes of the spectra.
   static double bytes(const Lattice& lattice, std::size_t observables);
 
  private:
+  Range layers_of(const Range& parts) const;
+  /// What the layers of some parts, few enough to be held at once, give to the stations of a group.
+  void convolve(std::size_t group, const Range& parts, std::span<const double> model,
+                std::span<double> sums) const;
+  /// Zeros in the columns of these layers.
+  void clear(const Range& layers, std::span<double> model) const;
   /// K of all observables of a group and layer, before the transform.
   std::vector<LatticeArray> tables(std::size_t group, std::size_t layer) const;
   /// What the stations of a group hold, transformed.  values [rows]
@@ -53,6 +65,7 @@ class LatticeSensitivity final : public solve::LinearOperator {
   LatticePlan plan_;
   std::size_t stations_;
   int threads_;
+  solve::ShareOfParts share_;
   std::vector<std::size_t> start_;                   ///< [layers + 1] in member_
   std::vector<std::uint32_t> member_;                ///< cells, layer by layer
   std::vector<std::unique_ptr<HostFft>> transform_;  ///< [groups]

@@ -1,0 +1,151 @@
+#include "terrane/inversion/operators.hpp"
+
+#include <fmt/format.h>
+
+#include "terrane/inversion/stored.hpp"
+#include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::inversion {
+
+std::optional<gravity::Lattice> lattice_of(const gravity::SensitivityColumns& source, int threads,
+                                           std::string& reason) {
+  const auto& p = source.cells();
+  const std::vector<double> ones(p.size(), 1.0);
+  return gravity::recognise_lattice({p.west, p.east, p.south, p.north, p.bottom, p.top, ones},
+                                    source.stations().view(), reason, threads);
+}
+
+namespace {
+
+std::vector<double> weights_of(const std::vector<gravity::Observable>& observables) {
+  std::vector<double> weights;
+  for (const auto& o : observables) weights.insert(weights.end(), o.weight.begin(), o.weight.end());
+  return weights;
+}
+
+}  // namespace
+
+Fingerprint fingerprint(const gravity::SensitivityColumns& source, double accuracy) {
+  const auto& c = source.cells();
+  const auto& s = source.stations();
+  return {{"mesh", hash({c.west, c.east, c.south, c.north, c.bottom, c.top}), true},
+          {"survey", hash({s.easting, s.northing, s.up}), true},
+          {"set of channels, units or constants", hash({weights_of(source.observables())}), true},
+          {"accuracy", fmt::format("{}", accuracy), false}};
+}
+
+namespace {
+
+std::shared_ptr<const solve::PartedOperator> make_share(
+    const std::shared_ptr<const gravity::SensitivityColumns>& source, const StorageSettings& settings,
+    int threads, Progress* progress, const solve::ShareOfParts& share, std::vector<std::string>& notes) {
+  switch (settings.storage) {
+    case Storage::lattice: {
+      std::string reason;
+      auto lattice = lattice_of(*source, threads, reason);
+      return std::make_shared<gravity::LatticeSensitivity>(std::move(*lattice), source->stations().size(),
+                                                           source->observables(), threads, progress, share);
+    }
+    case Storage::dense:
+      return std::make_shared<solve::DenseOperator<double>>(*source, threads, progress, share);
+    case Storage::disk: {
+      auto stored = std::make_shared<StoredOperator>(
+          *source, settings.file, fingerprint(*source, settings.accuracy), threads, progress, share);
+      notes.push_back(fmt::format("sensitivities {} {}", stored->reused() ? "read from" : "kept in",
+                                  settings.file.string()));
+      return stored;
+    }
+    case Storage::none:
+      return std::make_shared<solve::OnTheFlyOperator>(source, threads, share);
+    default:
+      return std::make_shared<solve::DenseOperator<float>>(*source, threads, progress, share);
+  }
+}
+
+/// The source and the settings, from rank 0 to all.
+Packet packed(const gravity::SensitivityColumns& source, const StorageSettings& settings, int threads) {
+  Packet packet;
+  const auto& c = source.cells();
+  for (const auto* face : {&c.west, &c.east, &c.south, &c.north, &c.bottom, &c.top}) packet.put(*face);
+  const auto& s = source.stations();
+  for (const auto* axis : {&s.easting, &s.northing, &s.up}) packet.put(*axis);
+  packet.put(weights_of(source.observables()));
+  packet.put(settings.accuracy);
+  packet.put(settings.storage);
+  packet.put(settings.file.string());
+  packet.put(threads);
+  return packet;
+}
+
+struct Asked {
+  std::shared_ptr<const gravity::SensitivityColumns> source;
+  StorageSettings settings;
+  int threads = 0;
+};
+
+Asked unpacked(Packet& packet) {
+  Asked asked;
+  PrismSet c;
+  for (auto* face : {&c.west, &c.east, &c.south, &c.north, &c.bottom, &c.top})
+    *face = packet.get_vector<double>();
+  gravity::KeptStations s;
+  for (auto* axis : {&s.easting, &s.northing, &s.up}) *axis = packet.get_vector<double>();
+  const auto weights = packet.get_vector<double>();
+  std::vector<gravity::Observable> observables(weights.size() / gravity::channel_count);
+  for (std::size_t o = 0; o < observables.size(); ++o)
+    std::copy_n(weights.begin() + static_cast<std::ptrdiff_t>(o * gravity::channel_count),
+                gravity::channel_count, observables[o].weight.begin());
+  asked.settings.accuracy = packet.get<double>();
+  asked.settings.storage = packet.get<Storage>();
+  asked.settings.file = packet.get<std::string>();
+  asked.threads = packet.get<int>();
+  asked.source = std::make_shared<gravity::SensitivityColumns>(
+      std::move(c), std::move(s), std::move(observables), asked.settings.accuracy);
+  return asked;
+}
+
+}  // namespace
+
+std::shared_ptr<const solve::LinearOperator> make_operator(
+    const std::shared_ptr<const gravity::SensitivityColumns>& source, const StorageSettings& settings,
+    const Runtime& runtime, std::vector<std::string>& notes) {
+  std::shared_ptr<const solve::PartedOperator> own;
+  const bool shared = runtime.comm != nullptr && runtime.comm->size() > 1;
+  const solve::ShareOfParts share{0, shared ? static_cast<std::size_t>(runtime.comm->size()) : 1};
+  const auto make = [&] {
+    own = make_share(source, settings, runtime.threads, runtime.progress, share, notes);
+  };
+  if (!shared) {
+    make();
+    return own;
+  }
+  if (settings.storage == Storage::disk) make();  // the others find the file
+  auto& comm = *runtime.comm;
+  call(comm, "inversion");
+  packed(*source, settings, runtime.threads).broadcast(comm);
+  together(comm, [&] {
+    if (!own) make();
+  });
+  return std::make_shared<solve::SharedOperator>(comm, own);
+}
+
+void serve(Comm& comm) {
+  Packet packet;
+  packet.broadcast(comm);
+  std::shared_ptr<const solve::PartedOperator> own;
+  try {
+    together(comm, [&] {
+      const auto asked = unpacked(packet);
+      packet = {};
+      std::vector<std::string> notes;
+      own = make_share(asked.source, asked.settings, asked.threads, nullptr,
+                       {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())}, notes);
+    });
+  } catch (const std::exception&) {
+    return;  // rank 0 throws it, too
+  }
+  solve::serve_products(comm, *own);
+}
+
+}  // namespace terrane::inversion

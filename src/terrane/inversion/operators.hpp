@@ -1,0 +1,44 @@
+// The operator of an inversion as its job asks for it, on this process or shared with other ranks: each rank
+// makes, holds and applies its parts of G (solve/parted.hpp), and rank 0 does all else.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "terrane/physics/gravity/lattice/lattice_plan.hpp"
+#include "terrane/physics/gravity/sensitivity/columns.hpp"
+#include "terrane/simulation/checkpoint.hpp"
+#include "terrane/simulation/runtime.hpp"
+
+namespace terrane::inversion {
+
+/// How G is held. automatic: by FFT where cells and stations form a lattice; else in memory, in single
+/// precision, where that fits; else nothing is held.
+enum class Storage { automatic, lattice, dense, single, disk, none };
+
+struct StorageSettings {
+  Storage storage = Storage::automatic;
+  std::filesystem::path file;  ///< of Storage::disk
+  double accuracy = 1e-9;      ///< of every entry
+};
+
+/// Nothing where cells and stations form no lattice: why, in `reason`.
+std::optional<gravity::Lattice> lattice_of(const gravity::SensitivityColumns& source, int threads,
+                                           std::string& reason);
+
+/// All that determines the entries of G.
+Fingerprint fingerprint(const gravity::SensitivityColumns& source, double accuracy);
+
+/// settings.storage: not automatic. The ranks of runtime.comm but 0 are in serve(), and stay with the
+/// operator until it is gone. Adds a note about a file of sensitivities. Throws Cancelled, and what any rank
+/// throws.
+std::shared_ptr<const solve::LinearOperator> make_operator(
+    const std::shared_ptr<const gravity::SensitivityColumns>& source, const StorageSettings& settings,
+    const Runtime& runtime, std::vector<std::string>& notes);
+
+/// What ranks other than 0 do.
+void serve(Comm& comm);
+
+}  // namespace terrane::inversion

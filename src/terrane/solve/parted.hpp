@@ -1,0 +1,80 @@
+// An operator of fixed parts, each of which has some of the columns; and such an operator shared among ranks.
+//
+//   G m   every part gives its share of all data; the shares are added in a binary tree over the parts
+//   Gᵀ d  every part gives its own columns
+//
+// What a part is depends on the problem alone, so no bit depends on who has which: threads or ranks. Every
+// rank holds the sensitivities of its parts only. A product moves each model value once to or from the rank
+// that has its column, and as many data as there are parts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/parallel/partition/ranges.hpp"
+#include "terrane/solve/linear_operator.hpp"
+
+namespace terrane::solve {
+
+/// Which share of the parts an operator holds: rank `index` of `count`.
+struct ShareOfParts {
+  std::size_t index = 0, count = 1;
+  Range of(std::size_t parts) const { return balanced_range(parts, count, index); }
+};
+
+class PartedOperator : public LinearOperator {
+ public:
+  virtual std::size_t parts() const = 0;
+  /// The parts that this operator holds; the others it cannot compute.
+  virtual Range held() const { return {0, parts()}; }
+  /// Columns of these parts, in any order; no column is in two parts.
+  virtual std::vector<std::uint32_t> columns_of(const Range& parts) const = 0;
+  /// What each part gives to the data.  model [columns], read in the parts' columns · sums [parts, rows]
+  virtual void apply_parts(const Range& parts, std::span<const double> model,
+                           std::span<double> sums) const = 0;
+  /// Gᵀ d, and Σ_i w_i G_ij², in the parts' columns; other columns are not touched.
+  virtual void transpose_parts(const Range& parts, std::span<const double> data,
+                               std::span<double> model) const = 0;
+  virtual void diagonal_parts(const Range& parts, std::span<const double> weight,
+                              std::span<double> diagonal) const = 0;
+
+  void apply(std::span<const double> model, std::span<double> data) const final;
+  void apply_transpose(std::span<const double> data, std::span<double> model) const final;
+  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const final;
+};
+
+/// Rank 0's side: an operator like any other. The other ranks are in serve_products() with their shares.
+class SharedOperator final : public LinearOperator {
+ public:
+  /// own: with the share of rank 0 of comm.  comm: must outlive it
+  SharedOperator(Comm& comm, std::shared_ptr<const PartedOperator> own);
+  ~SharedOperator() override;  ///< lets the other ranks go
+  SharedOperator(const SharedOperator&) = delete;
+  SharedOperator& operator=(const SharedOperator&) = delete;
+
+  std::size_t rows() const override { return own_->rows(); }
+  std::size_t columns() const override { return own_->columns(); }
+  /// Throw what any rank throws; then the ranks have parted.
+  void apply(std::span<const double> model, std::span<double> data) const override;
+  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
+  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+
+ private:
+  enum class Wanted : int;
+  friend void serve_products(Comm& comm, const PartedOperator& own);
+  /// Gᵀ d or the diagonal: what rank 0 has of it, then what the others send.
+  void gather(Wanted wanted, std::span<const double> data, std::span<double> model) const;
+  void begin(Wanted wanted) const;
+
+  Comm& comm_;
+  std::shared_ptr<const PartedOperator> own_;
+  std::vector<std::vector<std::uint32_t>> columns_;  ///< of each rank
+  mutable bool parted_ = false;
+};
+
+/// The other ranks' side: products until rank 0's operator is gone, or a rank failed, which rank 0 tells.
+void serve_products(Comm& comm, const PartedOperator& own);
+
+}  // namespace terrane::solve
