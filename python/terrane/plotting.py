@@ -54,13 +54,14 @@ class Data:
     Lengths in metres, or degrees when ``geographic``.
     """
 
-    kind: str  # "grid", "stations", "mesh"
+    kind: str  # "grid", "stations", "mesh"; "curves" over frequency at sites: values [frequency, site]
     easting: object
     northing: object
     up: object = None
     fields: list = field(default_factory=list)
     geographic: bool = False
     source: str = ""
+    frequency: object = None  #: Hz, of curves
 
 
 # -- reading ---------------------------------------------------------------------------------------------------
@@ -93,6 +94,10 @@ def _need(module: str):
 _HORIZONTAL = (("easting", "northing"), ("x", "y"), ("longitude", "latitude"), ("lon", "lat"))
 
 
+#: What magnetotelluric results have.
+_SOUNDED = {"rho_en", "rho_ne", "phase_en", "phase_ne", "receiver_easting", "receiver_northing"}
+
+
 def _read_netcdf(path: Path) -> Data:
     numpy = _need("numpy")
     netcdf = _need("netCDF4")
@@ -105,6 +110,12 @@ def _read_netcdf(path: Path) -> Data:
             return numpy.ma.filled(numpy.ma.asarray(variable[...], dtype=float), numpy.nan)
 
         names = list(file.variables)
+        if _SOUNDED <= set(names) and "frequency" in names:
+            data = Data("curves", array(file["receiver_easting"]), array(file["receiver_northing"]),
+                        frequency=array(file["frequency"]))
+            data.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in names
+                           if file[n].dimensions == ("frequency", "receiver")]
+            return data
         lines = {n.lower(): n for n in names if file[n].ndim == 1}
         east, north = next(((lines[e], lines[n]) for e, n in _HORIZONTAL if e in lines and n in lines), (None, None))
         if east is None:
@@ -174,10 +185,23 @@ def _read_csv(path: Path) -> Data:
             columns[name] = (unit or "", numpy.array([float(row[place] or "nan") for row in rows[1:]]))
         except (ValueError, IndexError):
             continue  # words, or a short row
+    if _SOUNDED | {"frequency"} <= set(columns):
+        return _curves(numpy, columns)
     if not {"easting", "northing"} <= set(columns):
         raise PlotError(f"{path}: there are no columns easting and northing")
     data = Data("stations", columns["easting"][1], columns["northing"][1])
     data.fields = [Field(n, u, v) for n, (u, v) in columns.items() if n not in ("easting", "northing")]
+    return data
+
+
+def _curves(numpy, columns) -> Data:
+    """Rows of sites at frequencies, sites fastest, as curves."""
+    frequency = columns["frequency"][1]
+    sites = int(numpy.argmax(frequency != frequency[0])) or frequency.size
+    east, north = (columns[f"receiver_{axis}"][1][:sites] for axis in ("easting", "northing"))
+    data = Data("curves", east, north, frequency=frequency[::sites])
+    data.fields = [Field(n, u, v.reshape(-1, sites)) for n, (u, v) in columns.items()
+                   if n != "frequency" and not n.startswith("receiver_")]
     return data
 
 
@@ -295,6 +319,8 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = ""):
             return _draw_model(pyplot, data, channels, title, slice_at)
         if slice_at:
             raise PlotError(f"{data.source}: only models can be cut")
+        if data.kind == "curves":
+            return _draw_curves(pyplot, data, title)
         fields = choose(data, channels)
         if not fields:
             raise PlotError(f"{data.source}: there is nothing to draw")
@@ -334,6 +360,37 @@ def _draw_pseudosection(pyplot, data: Data, shown, title: str):
     axes.margins(0.04)
     bar = figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05)
     bar.set_label(unit_of(shown.unit).replace("ohm m", "Ω·m"))
+    return figure
+
+
+def _draw_curves(pyplot, data: Data, title: str):
+    """Apparent resistivity and phase of the two off-diagonal impedances over the period, a column per site."""
+    numpy = _need("numpy")
+    there = {f.name: f.values for f in data.fields}
+    sites = numpy.asarray(data.easting).size
+    shown = numpy.unique(numpy.linspace(0, sites - 1, min(sites, 6)).round().astype(int))
+    period = 1 / numpy.asarray(data.frequency)
+    order = numpy.argsort(period)
+    figure, grid = pyplot.subplots(2, shown.size, squeeze=False, sharex=True, sharey="row", layout="constrained",
+                                   height_ratios=(3, 2), figsize=(1.55 * shown.size + 0.7, 3.6))
+    # The phase of Z_en lies in the third quadrant: turned by 180° it is drawn beside the other.
+    for name, turn, colour, mark in (("ne", 0, "#1f4e79", "o"), ("en", 180, "#b3541e", "s")):
+        for column, site in enumerate(shown):
+            style = {"color": colour, "marker": mark, "markersize": 2.6, "linewidth": 1, "label": f"$Z_{{{name}}}$"}
+            grid[0, column].loglog(period[order], there[f"rho_{name}"][order, site], **style)
+            phase = (there[f"phase_{name}"][order, site] + turn + 180) % 360 - 180
+            grid[1, column].semilogx(period[order], phase, **style)
+    for column, site in enumerate(shown):
+        place = f"{data.easting[site]:g}, {data.northing[site]:g} m".replace("-", "\N{MINUS SIGN}")
+        grid[0, column].set_title(place, pad=4)
+        grid[1, column].set_xlabel("period (s)")
+        for axes in grid[:, column]:
+            axes.grid(linewidth=0.3)
+    grid[0, 0].set_ylabel("apparent resistivity (Ω·m)")
+    grid[1, 0].set_ylabel("phase (°)")
+    grid[0, 0].legend(frameon=False)
+    if title:
+        figure.suptitle(title, fontsize=10)
     return figure
 
 

@@ -71,6 +71,16 @@ class Examples(CommandTest):
             for re, im, a, b in zip(rows[c + "_real"], rows[c + "_imag"], expected[c + "_real"], expected[c + "_imag"]):
                 self.assertLess(abs(complex(re, im) - complex(a, b)), 1e-4 * abs(complex(a, b)))
 
+    def test_ATelluricBlockDrawsTheCurvesOfItsSides(self):
+        self.run_example("13_telluric_block", "--no-plots", "--set", "simulation.frequencies=[10]")
+        rows = self.rows(self.folder / "output" / "block.csv")
+        expected = self.rows(EXAMPLES / "13_telluric_block/expected.csv")
+        at_10_hertz = [n for n, f in enumerate(expected["frequency"]) if f == 10]
+        for n, m in enumerate(at_10_hertz):
+            for column, largest in (("rho_en", 100), ("rho_ne", 100), ("phase_en", 180), ("phase_ne", 180),
+                                    ("tipper_e_real", 1), ("tipper_n_real", 1)):
+                self.assertAlmostEqual(rows[column][n], expected[column][m], delta=1e-4 * largest, msg=column)
+
     def test_TheMagnetizedDikeHasTheExpectedAnomaly(self):
         self.run_example("12_magnetized_dike", "--no-plots")
         self.compare("12_magnetized_dike", "dike.csv", 1e-8)

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <numbers>
+#include <set>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
@@ -22,8 +23,8 @@ namespace {
 
 constexpr Key source_keys[] = {
     {"kind", "text", "\"dipole\"",
-     "dipole (electric), magnetic_dipole, wire (points, grounded at both ends), or loop (a wire that is "
-     "closed).",
+     "dipole (electric), magnetic_dipole, wire (points, grounded at both ends), loop (a wire that is "
+     "closed), or plane_wave (magnetotellurics: both polarisations, and no other source).",
      "\"dipole\""},
 };
 constexpr Key dipole_keys[] = {
@@ -44,6 +45,8 @@ constexpr Key simulation_keys[] = {
     {"frequencies", "list of numbers", "", "Hz.", "[10, 30]"},
     {"components", "list of texts", "[\"e_e\", \"e_n\", \"e_u\", \"h_e\", \"h_n\", \"h_u\"]",
      "What is recorded at every receiver: e (V/m) or h (A/m) along e (east), n (north), u (up)."},
+    {"responses", "list of texts", "all",
+     "Of plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, phase_tensor."},
     {"tolerance", "number", "1e-8", "Of the residual, relative."},
     {"receiver_tolerance", "number", "1e-5",
      "Of what the last iteration changed at any receiver, relative: about the error that is left there."},
@@ -96,6 +99,53 @@ Source read_source(const Config& outer) {
   source.points = {{at[0], at[1], at[2]}};
   for (std::size_t a = 0; a < 3; ++a) source.moment[a] = moment * direction[a];
   return source;
+}
+
+/// The sources of a job: several of their own, or plane waves.
+std::vector<Source> read_sources(const Config& job) {
+  std::vector<Source> all;
+  const auto tables = job.tables("source");
+  for (const auto& table : tables) {
+    if (!table.has("kind") || table.text("kind") != "plane_wave") {
+      all.push_back(read_source(table));
+      continue;
+    }
+    if (tables.size() > 1)
+      throw table.wrong("kind", "plane waves come with other sources",
+                        "Give one [source] with kind = \"plane_wave\", which is both polarisations.");
+    table.describe({source_keys});
+    all = both_polarisations();
+  }
+  if (all.empty())
+    throw InputError(job.where("source"), "nothing sends",
+                     "Give [[source]] tables, such as kind = \"dipole\".");
+  return all;
+}
+
+std::vector<std::string> read_responses(const Config& table) {
+  if (table.has("components"))
+    throw table.wrong("components", "plane waves have responses",
+                      "Write simulation.responses = [\"impedance\", \"tipper\"], or leave it out for all.");
+  const auto allowed = names_of_responses();
+  if (!table.has("responses")) return {allowed.begin(), allowed.end()};
+  auto wanted = table.texts("responses");
+  for (const auto& one : wanted)
+    if (std::find(allowed.begin(), allowed.end(), one) == allowed.end())
+      throw table.wrong("responses", fmt::format("\"{}\" is no response", one),
+                        fmt::format("Allowed: {}.", fmt::join(allowed, ", ")));
+  if (wanted.empty()) throw table.wrong("responses", "there are none");
+  return wanted;
+}
+
+/// Where stations stand; of plane waves each place once, however many rows its data have.
+std::vector<Vector3> places_of(const Survey& survey, bool once) {
+  std::vector<Vector3> all;
+  std::set<Vector3> seen;
+  for (std::size_t n = 0; n < survey.size(); ++n) {
+    const Vector3 place{survey.easting[n], survey.northing[n], survey.up[n]};
+    if (!once || seen.insert(place).second) all.push_back(place);
+  }
+  return all;
 }
 
 std::vector<Component> read_components(const Config& table) {
@@ -163,10 +213,10 @@ std::vector<std::string> advice(const Problem& problem) {
   }
   request.mean = count > 0 ? std::exp(mean / count) : 1;
   for (const auto& source : problem.sources)
-    for (const auto& p : source.points) {
-      request.sources.push_back(p);
-      request.at_sources = std::max(request.at_sources, problem.conductivity_at(p));
-    }
+    request.sources.insert(request.sources.end(), source.points.begin(), source.points.end());
+  if (request.sources.empty()) request.sources = problem.receivers;  // plane waves
+  for (const auto& p : request.sources)
+    request.at_sources = std::max(request.at_sources, problem.conductivity_at(p));
   if (request.at_sources <= 1e-6) request.at_sources = request.mean;
   // Contrasts under the middle of the sources.
   const std::size_t i = mesh.n_east() / 2, j = mesh.n_north() / 2;
@@ -186,6 +236,31 @@ std::vector<std::string> advice(const Problem& problem) {
   return lines;
 }
 
+/// Fields at the receivers, [source, frequency, receiver]; without values where the outcome has none.
+std::vector<Variable> field_variables(const Problem& problem, const Outcome& outcome) {
+  static constexpr const char* directions[3] = {"up", "northing", "easting"};
+  const std::size_t receivers = problem.receivers.size(), components = problem.components.size();
+  std::vector<Variable> all;
+  for (std::size_t c = 0; c < components; ++c) {
+    const auto& component = problem.components[c];
+    std::vector<std::complex<double>> values;
+    if (!outcome.data.empty())
+      for (std::size_t n = 0; n < problem.solves(); ++n) {
+        const auto first =
+            outcome.data.begin() + static_cast<std::ptrdiff_t>((n * components + c) * receivers);
+        values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(receivers));
+      }
+    all.push_back({name(component),
+                   component.magnetic ? "A/m" : "V/m",
+                   fmt::format("{} field, {}", component.magnetic ? "magnetic" : "electric",
+                               directions[component.axis]),
+                   {"source", "frequency", "receiver"},
+                   std::move(values),
+                   {}});
+  }
+  return all;
+}
+
 std::vector<std::int32_t> whole_numbers(std::size_t count) {
   std::vector<std::int32_t> all;
   for (std::size_t n = 1; n <= count; ++n) all.push_back(static_cast<std::int32_t>(n));
@@ -199,6 +274,8 @@ std::span<const Section> sections() { return all_sections; }
 Simulation::Simulation(Problem problem, std::string job)
     : problem_(std::move(problem)), job_(std::move(job)) {
   problem_.check();
+  if (is_magnetotelluric(problem_))
+    responses_.assign(names_of_responses().begin(), names_of_responses().end());
   warnings_ = problem_.warnings();
   if (!warnings_.empty()) notes_ = advice(problem_);
 }
@@ -208,28 +285,30 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
   table.text("physics");
   Problem p;
-  for (const auto& source : job.tables("source")) p.sources.push_back(read_source(source));
-  if (p.sources.empty())
-    throw InputError(job.where("source"), "nothing sends",
-                     "Give [[source]] tables, such as kind = \"dipole\".");
+  p.sources = read_sources(job);
+  const bool plane = p.sources.front().kind == Source::Kind::plane_wave;
   p.frequencies = table.numbers("frequencies");
   for (const double hertz : p.frequencies)
     if (!(hertz > 0))
       throw table.wrong("frequencies", fmt::format("{} Hz is not above zero", hertz),
                         "physics = \"electric\" is direct current.");
-  p.components = read_components(table);
+  std::vector<std::string> responses;
+  if (plane) responses = read_responses(table);
+  else if (table.has("responses"))
+    throw table.wrong("responses", "these are of plane waves", "Take simulation.components.");
+  p.components = plane ? recorded_of_plane_waves() : read_components(table);
   p.parameters.tolerance = table.positive("tolerance");
   p.parameters.receiver_tolerance = table.positive("receiver_tolerance");
   p.parameters.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
   const auto rough = table.choice("rough", {"auto", "never", "always"});
   p.parameters.rough = rough == "auto" ? Rough::automatic : rough == "never" ? Rough::never : Rough::always;
   auto stations = build_survey(job, memory);
-  for (std::size_t n = 0; n < stations.survey.size(); ++n)
-    p.receivers.push_back({stations.survey.easting[n], stations.survey.northing[n], stations.survey.up[n]});
+  p.receivers = places_of(stations.survey, plane);
   auto earth = build_earth(job, stations.projection, memory);
   p.conductivity = read_conductivity(earth.model, job);
   p.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
   auto made = std::make_unique<Simulation>(std::move(p), job.source());
+  if (plane) made->responses_ = std::move(responses);
   made->notes_.insert(made->notes_.begin(), earth.notes.begin(), earth.notes.end());
   made->notes_.insert(made->notes_.end(), stations.notes.begin(), stations.notes.end());
   for (const auto* more : {&earth.warnings, &stations.warnings})
@@ -313,12 +392,10 @@ Result Simulation::outline() const {
 }
 
 Dataset Simulation::dataset(Outcome outcome) const {
-  const std::size_t receivers = problem_.receivers.size(), components = problem_.components.size(),
-                    solves = problem_.solves();
   Dataset data;
   data.dimensions = {{"source", problem_.sources.size()},
                      {"frequency", problem_.frequencies.size()},
-                     {"receiver", receivers}};
+                     {"receiver", problem_.receivers.size()}};
   data.coordinates = {
       {"source", "1", "number of the source", {"source"}, whole_numbers(problem_.sources.size()), {}},
       {"frequency", "Hz", "frequency", {"frequency"}, problem_.frequencies, {}}};
@@ -333,23 +410,12 @@ Dataset Simulation::dataset(Outcome outcome) const {
                                 std::move(places),
                                 {}});
   }
-  for (std::size_t c = 0; c < components; ++c) {
-    const auto& component = problem_.components[c];
-    std::vector<std::complex<double>> values;
-    if (!outcome.data.empty())
-      for (std::size_t n = 0; n < solves; ++n) {
-        const auto first =
-            outcome.data.begin() + static_cast<std::ptrdiff_t>((n * components + c) * receivers);
-        values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(receivers));
-      }
-    data.variables.push_back(
-        {name(component),
-         component.magnetic ? "A/m" : "V/m",
-         fmt::format("{} field, {}", component.magnetic ? "magnetic" : "electric", axes[2 - component.axis]),
-         {"source", "frequency", "receiver"},
-         std::move(values),
-         {}});
-  }
+  if (is_magnetotelluric(problem_))
+    data.variables = response_variables(
+        problem_,
+        outcome.data.empty() ? std::vector<TransferFunction>{} : transfer_functions(problem_, outcome),
+        responses_);
+  else data.variables = field_variables(problem_, outcome);
   std::vector<std::int32_t> iterations, converged;
   std::vector<double> residual;
   for (const auto& solve : outcome.solves) {

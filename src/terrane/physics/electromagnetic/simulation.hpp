@@ -1,4 +1,5 @@
-// Controlled-source electromagnetics from a job file, or from a problem: settings, plan, run, result.
+// Electromagnetics, of sources or of plane waves, from a job file, or from a problem: settings, plan, run,
+// result.
 #pragma once
 
 #include <memory>
@@ -7,6 +8,7 @@
 
 #include "terrane/job/config.hpp"
 #include "terrane/physics/electromagnetic/ranks.hpp"
+#include "terrane/physics/electromagnetic/transfer.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::electromagnetic {
@@ -32,6 +34,7 @@ class Simulation final : public terrane::Simulation {
   Dataset dataset(Outcome outcome) const;
 
   Problem problem_;
+  std::vector<std::string> responses_;  // of plane waves
   std::string job_;
   std::vector<std::string> notes_, warnings_;
 };

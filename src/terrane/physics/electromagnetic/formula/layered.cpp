@@ -177,14 +177,18 @@ struct Offset {
   double rho, cosine, sine;
 };
 
-Offset check_and_offset(const LayeredEarth& earth, const std::array<double, 3>& source,
-                        const std::array<double, 3>& receiver) {
+void check_layers(const LayeredEarth& earth) {
   if (earth.layers.empty() || earth.interfaces.size() + 1 != earth.layers.size() ||
       !std::is_sorted(earth.interfaces.begin(), earth.interfaces.end()))
     throw InputError("layered earth", "interfaces are not one fewer than layers, ascending");
   for (const auto& layer : earth.layers)
     if (!(layer.horizontal > 0 && layer.vertical > 0))
       throw InputError("layered earth", "a conductivity is not positive");
+}
+
+Offset check_and_offset(const LayeredEarth& earth, const std::array<double, 3>& source,
+                        const std::array<double, 3>& receiver) {
+  check_layers(earth);
   const double e = receiver[0] - source[0], n = receiver[1] - source[1], rho = std::hypot(e, n);
   if (!(rho > 0))
     throw InputError("layered earth", "the receiver is straight above or below the source",
@@ -286,6 +290,19 @@ DipoleField vertical_magnetic_dipole(const LayeredEarth& earth, double hertz,
   field.h = {factor * offset.cosine * sums[1], factor * offset.sine * sums[1],
              -one_i * factor / (omega * permeability) * sums[2]};
   return field;
+}
+
+Z plane_wave_impedance(const LayeredEarth& earth, double hertz) {
+  check_layers(earth);
+  const Z iwm{0, 2 * std::numbers::pi * hertz * permeability};
+  const auto own = [&](std::size_t n) { return iwm / std::sqrt(iwm * earth.layers[n].horizontal); };
+  Z impedance = own(0);
+  for (std::size_t n = 1; n + 1 < earth.layers.size(); ++n) {
+    const Z z = own(n), kh = iwm / z * (earth.interfaces[n] - earth.interfaces[n - 1]);
+    const Z t = kh.real() > 300 ? Z{1} : std::tanh(kh);
+    impedance = z * (impedance + z * t) / (z + impedance * t);
+  }
+  return impedance;
 }
 
 }  // namespace terrane::electromagnetic

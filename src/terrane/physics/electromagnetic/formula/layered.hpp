@@ -50,4 +50,8 @@ DipoleField vertical_magnetic_dipole(const LayeredEarth& earth, double hertz,
                                      const std::array<double, 3>& source, double moment,
                                      const std::array<double, 3>& receiver);
 
+/// E/H of a plane wave at the top interface, ohm: the layers below it, as a wave from above sees them. From
+/// below, Z = z_j (Z + z_j t)/(z_j + Z t), t = tanh(k_j h_j), k = √(iωμ₀σ), z = iωμ₀/k.
+std::complex<double> plane_wave_impedance(const LayeredEarth& earth, double hertz);
+
 }  // namespace terrane::electromagnetic

@@ -11,6 +11,8 @@ namespace terrane::electromagnetic {
 
 namespace {
 
+constexpr int up = 0;
+
 /// A mesh as arrays are ordered: axes up, north, east.
 struct Axes {
   std::array<const std::vector<double>*, 3> faces;
@@ -26,6 +28,9 @@ struct Axes {
   Index cell(int a, double x) const {
     const auto& f = *faces[static_cast<std::size_t>(a)];
     return std::upper_bound(f.begin() + 1, f.end() - 1, x) - f.begin() - 1;
+  }
+  Index cell_number(const std::array<Index, 3>& c) const {
+    return (c[0] * cells(1) + c[1]) * cells(2) + c[2];
   }
   /// Number of an edge, or −1: it lies on a wall. place: cell along the axis, nodes (with the walls) across.
   Index edge(int axis, const std::array<Index, 3>& place) const {
@@ -133,20 +138,27 @@ struct Stencil {
   std::vector<double> weight;
 };
 
+/// Of the value at x, or of the slope there.
 template <class Place>
-Stencil stencil(Index first, Index last, double x, const Place& place) {
+Stencil stencil(Index first, Index last, double x, const Place& place, bool slope = false) {
   if (last - first < 1) return {};
-  if (last - first == 1) return {first, {1}};
+  if (last - first == 1) return {first, {slope ? 0.0 : 1.0}};
   Index low = first;
   while (low + 2 < last && place(low + 1) <= x) ++low;
   const bool cubic = low > first && low + 2 < last;
   const Index from = cubic ? low - 1 : low, count = cubic ? 4 : 2;
-  Stencil made{from, std::vector<double>(static_cast<std::size_t>(count), 1)};
-  for (Index n = 0; n < count; ++n)
-    for (Index m = 0; m < count; ++m)
-      if (m != n)
-        made.weight[static_cast<std::size_t>(n)] *=
-            (x - place(from + m)) / (place(from + n) - place(from + m));
+  Stencil made{from, {}};
+  // Lagrange's polynomial of place n is the product of (x − m)/(n − m) over the others.
+  for (Index n = 0; n < count; ++n) {
+    double value = 1, derivative = 0;
+    for (Index m = 0; m < count; ++m) {
+      if (m == n) continue;
+      const double over = 1 / (place(from + n) - place(from + m)), factor = (x - place(from + m)) * over;
+      derivative = derivative * factor + value * over;
+      value *= factor;
+    }
+    made.weight.push_back(slope ? derivative : value);
+  }
   return made;
 }
 
@@ -156,8 +168,7 @@ std::pair<Index, Index> like(const Axes& axes, const Conductivity& conductivity,
   const auto sigma = [&](int along, Index n) {
     auto c = own;
     c[static_cast<std::size_t>(axis)] = n;
-    return (*conductivity[static_cast<std::size_t>(along)])[static_cast<std::size_t>(
-        (c[0] * axes.cells(1) + c[1]) * axes.cells(2) + c[2])];
+    return (*conductivity[static_cast<std::size_t>(along)])[static_cast<std::size_t>(axes.cell_number(c))];
   };
   const auto alike = [&](Index n, Index m) {
     for (int a = 0; a < 3; ++a) {
@@ -170,6 +181,53 @@ std::pair<Index, Index> like(const Axes& axes, const Conductivity& conductivity,
   while (low > 0 && alike(low, low - 1)) --low;
   while (high < axes.cells(axis) && alike(high - 1, high)) ++high;
   return {low, high};
+}
+
+/// Whether a height lies above or below all centres of cells that conduct like the receiver's own.
+bool beyond_its_side(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& cell,
+                     double height) {
+  const auto [low, high] = like(axes, conductivity, cell, up);
+  return height < axes.centre(up, low) || height > axes.centre(up, high - 1);
+}
+
+/// E of edges, or curl E of faces, at x in a cell; or its slope there along an axis.
+EdgeSum interpolated(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& cell,
+                     const std::array<double, 3>& x, const Component& component, int slope_along = -1) {
+  // On the ground the horizontal contrasts that count are those below it, where E is as well.
+  auto beside = cell;
+  if (cell[up] > 0 && x[up] == axes.face(up, cell[up])) {
+    auto below = cell;
+    below[up] -= 1;
+    const auto& sigma = *conductivity[2];
+    if (sigma[static_cast<std::size_t>(axes.cell_number(below))] >
+        sigma[static_cast<std::size_t>(axes.cell_number(cell))])
+      beside = below;
+  }
+  std::array<Stencil, 3> s;
+  for (int a = 0; a < 3; ++a) {
+    const auto n = static_cast<std::size_t>(a);
+    const auto [low, high] = like(axes, conductivity, a == up ? cell : beside, a);
+    // Edges lie at centres along their axis and at nodes across, faces the other way round.
+    const bool centres = (a == component.axis) != component.magnetic, slope = a == slope_along;
+    if (centres)
+      s[n] = stencil(
+          low, high, x[n], [&](Index p) { return axes.centre(a, p); }, slope);
+    else
+      s[n] = stencil(
+          std::max<Index>(low, 1), std::min(high + 1, axes.cells(a)), x[n],
+          [&](Index p) { return axes.face(a, p); }, slope);
+  }
+  EdgeSum sum;
+  for (std::size_t k = 0; k < s[0].weight.size(); ++k)
+    for (std::size_t j = 0; j < s[1].weight.size(); ++j)
+      for (std::size_t i = 0; i < s[2].weight.size(); ++i) {
+        const std::array<Index, 3> p{s[0].first + static_cast<Index>(k), s[1].first + static_cast<Index>(j),
+                                     s[2].first + static_cast<Index>(i)};
+        const double weight = s[0].weight[k] * s[1].weight[j] * s[2].weight[i];
+        if (component.magnetic) add_face(axes, component.axis, p, weight, sum);
+        else add_term(axes, sum, component.axis, p, weight);
+      }
+  return sum;
 }
 
 }  // namespace
@@ -213,33 +271,31 @@ EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string&
   return sum;
 }
 
-EdgeSum receiver(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place,
-                 const Component& component, const std::string& what) {
+Reception receiver(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place,
+                   const Component& component, const std::string& what) {
   const Axes axes(mesh);
-  const auto x = inside(axes, place, what);
+  auto x = inside(axes, place, what);
   const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
-  std::array<Stencil, 3> s;
-  for (int a = 0; a < 3; ++a) {
-    const auto n = static_cast<std::size_t>(a);
-    const auto [low, high] = like(axes, conductivity, cell, a);
-    // Edges lie at centres along their axis and at nodes across, faces the other way round.
-    const bool centres = (a == component.axis) != component.magnetic;
-    if (centres) s[n] = stencil(low, high, x[n], [&](Index p) { return axes.centre(a, p); });
-    else
-      s[n] = stencil(std::max<Index>(low, 1), std::min(high + 1, axes.cells(a)), x[n],
-                     [&](Index p) { return axes.face(a, p); });
+  Reception made;
+  if (!component.magnetic) {
+    made.electric = interpolated(axes, conductivity, cell, x, component);
+    return made;
   }
-  EdgeSum sum;
-  for (std::size_t k = 0; k < s[0].weight.size(); ++k)
-    for (std::size_t j = 0; j < s[1].weight.size(); ++j)
-      for (std::size_t i = 0; i < s[2].weight.size(); ++i) {
-        const std::array<Index, 3> p{s[0].first + static_cast<Index>(k), s[1].first + static_cast<Index>(j),
-                                     s[2].first + static_cast<Index>(i)};
-        const double weight = s[0].weight[k] * s[1].weight[j] * s[2].weight[i];
-        if (component.magnetic) add_face(axes, component.axis, p, weight, sum);
-        else add_term(axes, sum, component.axis, p, weight);
-      }
-  return sum;
+  const double height = x[0] - axes.centre(0, cell[0]);
+  if (component.axis == up || !beyond_its_side(axes, conductivity, cell, x[0])) {
+    made.curl = interpolated(axes, conductivity, cell, x, component);
+    return made;
+  }
+  // H(z) = H(z_c) + (z − z_c) ∂_u H: the slope of H_u along the component, and the current across it.
+  const bool east = component.axis == 2;
+  made.electric = interpolated(axes, conductivity, cell, x, {false, east ? 1 : 2});
+  const double sigma = (*conductivity[east ? 1 : 2])[static_cast<std::size_t>(axes.cell_number(cell))];
+  for (auto& term : made.electric) term.weight *= (east ? height : -height) * sigma;
+  const auto slope = interpolated(axes, conductivity, cell, x, {true, up}, component.axis);
+  x[0] -= height;
+  made.curl = interpolated(axes, conductivity, cell, x, component);
+  for (const auto& term : slope) made.curl.push_back({term.axis, term.edge, height * term.weight});
+  return made;
 }
 
 void add(Stream& stream, const EdgeSum& sum, std::complex<double> amount, EdgeVector& b) {

@@ -9,7 +9,11 @@
 // receiver's own (within 20 %), cubically where there are two on each side, else linearly, half a cell beyond
 // the last one at most. On a face of cells the receiver belongs to the cell above (east, north).
 //
-// H = i/(ωμ₀) curl E lies on faces; its weights are those of the edges around them.
+// H = i/(ωμ₀) curl E lies on faces; its weights are those of the edges around them. Above and below the last
+// faces of the receiver's own side, as on the ground or the sea floor, horizontal H follows Ampère's law from
+// the centre z_c of the receiver's cell:
+//
+//   H_n(z) = H_n(z_c) + (z − z_c)(∂_n H_u − σE_e),   H_e(z) = H_e(z_c) + (z − z_c)(∂_e H_u + σE_n)
 #pragma once
 
 #include <complex>
@@ -32,25 +36,32 @@ struct EdgeTerm {
 using EdgeSum = std::vector<EdgeTerm>;
 
 struct Source {
-  enum class Kind { electric_dipole, magnetic_dipole, wire };
+  enum class Kind { electric_dipole, magnetic_dipole, wire, plane_wave };
   Kind kind = Kind::electric_dipole;
   std::vector<Vector3> points;  ///< the place of a dipole, the corners of a wire; a loop ends where it begins
-  Vector3 moment{};             ///< of a dipole: A m, or A m²
-  double current = 1;           ///< of a wire, A
+  Vector3 moment{};    ///< of a dipole: A m, or A m²; of a plane wave: E at the top, V/m, horizontal
+  double current = 1;  ///< of a wire, A
 };
 
 /// What is recorded at a place: E or H along an axis (0 up, 1 north, 2 east).
 struct Component {
   bool magnetic = false;
   int axis = 2;
+
+  friend bool operator==(const Component&, const Component&) = default;
 };
 
 /// J V of the edges.  Throws InputError at `what`: a point outside of the mesh, a wire of one point.
 EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string& what);
 
-/// E, or curl E for a magnetic component.  Throws InputError at `what`: a point outside of the mesh.
-EdgeSum receiver(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place,
-                 const Component& component, const std::string& what);
+/// What a receiver takes of E: electric + i/(ωμ₀) curl.
+struct Reception {
+  EdgeSum electric, curl;
+};
+
+/// Of E or H.  Throws InputError at `what`: a point outside of the mesh.
+Reception receiver(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place,
+                   const Component& component, const std::string& what);
 
 /// Adds weight · amount to the edges: b of a source, with amount = −iωμ₀.
 void add(Stream& stream, const EdgeSum& sum, std::complex<double> amount, EdgeVector& b);

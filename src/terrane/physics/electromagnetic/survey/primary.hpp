@@ -1,0 +1,43 @@
+// Fields that are known, and what a body sends because it is not as the layers around it are.
+//
+// E = E_p + E_s, E_p that of an earth of layers σ_p:  A E_s = −iωμ₀ (s − s_p)V E_p, with walls that are zero.
+//
+// A plane wave from above is horizontal and knows only the height. On the nodes of a mesh it is the solution
+// of the same difference equation,
+//
+//   −(E_{k+1} − E_k)/h_k + (E_k − E_{k−1})/h_{k−1} + iωμ₀ ½(σ_{k−1} h_{k−1} + σ_k h_k) E_k = 0
+//
+// 1 at the top, and nothing at the end of 60 further cells below, each 1.25 times the last. So over an earth
+// of layers E_s is zero to rounding, whatever the cells.
+#pragma once
+
+#include <functional>
+
+#include "terrane/physics/electromagnetic/survey/sampling.hpp"
+
+namespace terrane::electromagnetic {
+
+/// An earth of layers, as thick as the cells of a mesh.
+struct Layers {
+  std::array<std::vector<double>, 3> conductivity;  ///< [n_up] along up, north, east, S/m
+  bool alike = true;  ///< all cells of a layer have its conductivity where it was taken from
+};
+
+/// Those of the cells at the sides of a mesh; where these differ, their geometric mean.
+Layers layers_of_sides(const TensorMesh& mesh, const Conductivity& conductivity);
+
+/// E along north or east at the nodes, [n_up + 1] from below.
+std::vector<std::complex<double>> plane_wave(const TensorMesh& mesh, const Layers& layers, int axis,
+                                             double hertz);
+
+/// The value on an edge; place: number of its cell along the axis, and of interior nodes across.
+using EdgeField = std::function<std::complex<double>(int axis, const std::array<Index, 3>& place)>;
+
+/// b = −i omega_mu (s − s_p)V E_p. E_p is asked for where the conductivities differ.
+void fill_contrast(Stream& stream, const Metric& metric, const Conductivity& conductivity,
+                   const Layers& layers, const EdgeField& primary, double omega_mu, EdgeVector& b);
+
+/// Σ weight · E_p over the edges of a sum.
+std::complex<double> value(const EdgeSum& sum, const Metric& metric, const EdgeField& primary);
+
+}  // namespace terrane::electromagnetic

@@ -1,0 +1,44 @@
+// Magnetotellurics: what the earth makes of plane waves, from the fields of two polarisations.
+//
+//   E = Z H (horizontal),   H_u = T_e H_e + T_n H_n
+//
+// with columns of E and H for the polarisations, Z = E H⁻¹ and T = H_u H⁻¹: they do not depend on how strong
+// the waves are. Time e^{+iωt}: over a half space Z_en = −Z, Z_ne = Z = √(iωμ₀/σ), phases −135° and 45°. In
+// the frame of magnetotellurics (x north, y east, z down) Z_xy = Z_ne, Z_yx = Z_en, T_x = −T_n, T_y = −T_e.
+#pragma once
+
+#include "terrane/data/dataset.hpp"
+#include "terrane/physics/electromagnetic/forward.hpp"
+
+namespace terrane::electromagnetic {
+
+struct TransferFunction {
+  std::array<std::complex<double>, 4> z{};       ///< ohm: ee, en, ne, nn
+  std::array<std::complex<double>, 2> tipper{};  ///< T_e, T_n
+
+  /// ρ_a = |Z|²/(ωμ₀) ohm m, and the phase of Z in degrees.
+  double apparent_resistivity(std::size_t element, double hertz) const;
+  double phase(std::size_t element) const;
+  /// Φ = X⁻¹Y, Z = X + iY (Caldwell, Bibby & Brown 2004): ee, en, ne, nn; what galvanic distortion leaves
+  /// alone.
+  std::array<double, 4> phase_tensor() const;
+};
+
+/// The two sources of magnetotellurics, E along east and along north, and what is recorded of them.
+std::vector<Source> both_polarisations();
+std::vector<Component> recorded_of_plane_waves();
+/// Whether a problem has these sources and components.
+bool is_magnetotelluric(const Problem& problem);
+
+/// [frequency, receiver], from what forward() returns for such a problem.
+std::vector<TransferFunction> transfer_functions(const Problem& problem, const Outcome& outcome);
+
+/// Quantities that a data set can hold, of which a job chooses: impedance, apparent_resistivity, phase,
+/// tipper, phase_tensor.
+std::span<const std::string_view> names_of_responses();
+
+/// Variables of these quantities, [frequency, receiver]; without values where there are no functions.
+std::vector<Variable> response_variables(const Problem& problem, const std::vector<TransferFunction>& all,
+                                         const std::vector<std::string>& responses);
+
+}  // namespace terrane::electromagnetic

@@ -1,0 +1,273 @@
+// Magnetotellurics: plane waves over layers, over a block, and what symmetry asks of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "terrane/base/error.hpp"
+#include "terrane/physics/electromagnetic/formula/layered.hpp"
+#include "terrane/physics/electromagnetic/survey/primary.hpp"
+#include "terrane/physics/electromagnetic/transfer.hpp"
+
+namespace terrane::electromagnetic {
+namespace {
+
+constexpr std::size_t ee = 0, en = 1, ne = 2, nn = 3;
+
+/// Resistivities from above, and thicknesses.
+LayeredEarth layers_under_air(const std::vector<double>& ohm_m, const std::vector<double>& thickness) {
+  LayeredEarth earth;
+  double depth = 0;
+  for (const double h : thickness) depth += h;
+  for (std::size_t n = ohm_m.size(); n-- > 0;) {
+    earth.layers.push_back({1 / ohm_m[n], 1 / ohm_m[n]});
+    earth.interfaces.push_back(-depth);
+    if (n > 0) depth -= thickness[n - 1];
+  }
+  earth.layers.push_back({1e-8, 1e-8});
+  return earth;
+}
+LayeredEarth half_space() { return layers_under_air({100}, {}); }
+LayeredEarth three_layers() { return layers_under_air({100, 10, 1000}, {500, 1000}); }
+LayeredEarth five_layers() { return layers_under_air({50, 500, 5, 200, 1}, {200, 800, 300, 5000}); }
+
+// electromagnetic/reference/mt_layered.csv
+struct Row {
+  LayeredEarth earth;
+  double hertz, re, im;
+};
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all{{half_space(), 1e-4, 1.986917653159e-04, 1.986917653159e-04},
+                                    {half_space(), 10, 6.283185307180e-02, 6.283185307180e-02},
+                                    {three_layers(), 0.00316227766, 3.055043326862e-03, 1.781003286318e-03},
+                                    {three_layers(), 1, 9.283265696946e-03, 6.927458255961e-03},
+                                    {three_layers(), 316.227766, 3.675667877935e-01, 3.591455601765e-01},
+                                    {five_layers(), 0.000316227766, 3.541551232985e-05, 5.076587070852e-05},
+                                    {five_layers(), 0.1, 1.907172289945e-03, 4.728815250570e-03},
+                                    {five_layers(), 31.6227766, 1.245046679906e-01, 1.256328734085e-01},
+                                    {five_layers(), 10000, 1.404948968012e+00, 1.404986198023e+00}};
+  return all;
+}
+
+TEST(PlaneWaves, HaveTheImpedanceOfLayersInClosedForm) {
+  for (const auto& row : rows()) {
+    const std::complex<double> expected(row.re, row.im);
+    EXPECT_LT(std::abs(plane_wave_impedance(row.earth, row.hertz) - expected), 1e-9 * std::abs(expected))
+        << row.hertz;
+  }
+}
+
+double skin_depth(double sigma, double hertz) { return 503.292 / std::sqrt(sigma * hertz); }
+
+/// Faces at the interfaces, cells of a 16th of the skin depth at the surface that grow with depth.
+std::vector<double> faces_for(const LayeredEarth& earth, double hertz) {
+  const std::size_t top = earth.layers.size() - 2;
+  const double at_surface = skin_depth(earth.layers[top].horizontal, hertz) / 16;
+  std::vector<double> faces{0};
+  const auto down_to = [&](double end, double sigma) {
+    while (faces.back() > end + 1e-6) {
+      const double from = faces.back(),
+                   wanted = std::min(at_surface - 0.08 * from, skin_depth(sigma, hertz) / 16 - 0.04 * from),
+                   left = std::ceil((from - end) / wanted);
+      faces.push_back(left <= 1 ? end : from - std::min(wanted, (from - end) / 2));
+    }
+  };
+  for (std::size_t n = top; n > 0; --n) down_to(earth.interfaces[n - 1], earth.layers[n].horizontal);
+  down_to(faces.back() - 8 * skin_depth(earth.layers[0].horizontal, hertz), earth.layers[0].horizontal);
+  std::reverse(faces.begin(), faces.end());
+  for (double h = at_surface; faces.back() < 60 * at_surface; h *= 1.4) faces.push_back(faces.back() + h);
+  return faces;
+}
+
+Problem plane_waves(TensorMesh mesh, std::vector<double> frequencies, std::vector<Vector3> receivers) {
+  Problem problem;
+  problem.mesh = std::move(mesh);
+  problem.sources = both_polarisations();
+  problem.components = recorded_of_plane_waves();
+  problem.frequencies = std::move(frequencies);
+  problem.receivers = std::move(receivers);
+  return problem;
+}
+
+/// Conductivity at the centres of cells.
+template <class Sigma>
+void paint(Problem& problem, const Sigma& sigma) {
+  const auto& mesh = problem.mesh;
+  for (std::size_t k = 0; k < mesh.n_up(); ++k)
+    for (std::size_t j = 0; j < mesh.n_north(); ++j)
+      for (std::size_t i = 0; i < mesh.n_east(); ++i)
+        problem.conductivity[0].push_back(sigma((mesh.easting()[i] + mesh.easting()[i + 1]) / 2,
+                                                (mesh.northing()[j] + mesh.northing()[j + 1]) / 2,
+                                                (mesh.up()[k] + mesh.up()[k + 1]) / 2));
+}
+
+TEST(PlaneWaves, OverLayersHaveTheirApparentResistivityToHalfAPercentAndATenthOfADegree) {
+  for (const auto& row : rows()) {
+    const double side = skin_depth(0.01, row.hertz);
+    std::vector<double> across;
+    for (int n = -5; n <= 5; ++n) across.push_back(n * side);
+    auto problem = plane_waves(TensorMesh(across, across, faces_for(row.earth, row.hertz)), {row.hertz},
+                               {{0, 0, 0}, {0.3 * side, -0.4 * side, 0}});
+    paint(problem, [&](double, double, double up) {
+      const auto& at = row.earth.interfaces;
+      return row.earth
+          .layers[static_cast<std::size_t>(std::upper_bound(at.begin(), at.end(), up) - at.begin())]
+          .horizontal;
+    });
+    Stream stream({Device::Kind::cpu, -1});
+    const auto out = forward(problem, stream);
+    for (const auto& solve : out.solves) EXPECT_EQ(solve.iterations, 0) << "the field of layers is known";
+    const double rho = (row.re * row.re + row.im * row.im) /
+                       (2 * std::numbers::pi * row.hertz * 4e-7 * std::numbers::pi),
+                 phase = std::atan2(row.im, row.re) * 180 / std::numbers::pi;
+    for (const auto& site : transfer_functions(problem, out)) {
+      EXPECT_NEAR(site.apparent_resistivity(ne, row.hertz), rho, 0.005 * rho) << row.hertz;
+      EXPECT_NEAR(site.apparent_resistivity(en, row.hertz), rho, 0.005 * rho) << row.hertz;
+      EXPECT_NEAR(site.phase(ne), phase, 0.1) << row.hertz;
+      EXPECT_NEAR(site.phase(en), phase - 180, 0.1) << row.hertz;
+      EXPECT_LT(std::abs(site.z[ee]), 1e-12 * std::abs(site.z[ne]));
+      const auto tensor = site.phase_tensor();
+      EXPECT_NEAR(tensor[ee], std::tan(phase * std::numbers::pi / 180), 0.01);
+      EXPECT_NEAR(tensor[en], 0, 1e-9);
+    }
+  }
+}
+
+/// Widths on both sides of even cells.
+std::vector<double> core_and_sides(double half_core, double cell, double growth, double reach) {
+  std::vector<double> faces;
+  for (double x = -half_core; x < half_core + cell / 2; x += cell) faces.push_back(x);
+  for (double h = cell * growth; faces.back() < reach; h *= growth) {
+    faces.push_back(faces.back() + h);
+    faces.insert(faces.begin(), -faces.back());
+  }
+  return faces;
+}
+
+/// COMMEMI 3D-1A: 0.5 ohm m, 1 km by 2 km by 2 km, 250 m under the ground of 100 ohm m.
+Problem commemi(double cell, double hertz, std::vector<Vector3> sites) {
+  std::vector<double> up{-2750};
+  while (up.back() < 0) {
+    const double depth = -up.back();
+    const double h = depth > 2200 || depth <= 750    ? cell / 2
+                     : depth > 1750 || depth <= 1000 ? cell
+                                                     : 2 * cell;
+    up.push_back(up.back() + h);
+  }
+  for (double h = cell / 2 * 1.4; up.back() < 13e3; h *= 1.4) up.push_back(up.back() + h);
+  for (double h = cell / 2 * 1.4; up.front() > -13e3; h *= 1.4) up.insert(up.begin(), up.front() - h);
+  auto problem = plane_waves(
+      TensorMesh(core_and_sides(1000, cell, 1.35, 13e3), core_and_sides(1500, cell, 1.35, 13e3), up), {hertz},
+      std::move(sites));
+  paint(problem, [](double east, double north, double height) {
+    if (height > 0) return 1e-8;
+    const bool inside = std::abs(east) < 500 && std::abs(north) < 1000 && height < -250 && height > -2250;
+    return inside ? 2.0 : 0.01;
+  });
+  return problem;
+}
+
+// electromagnetic/reference/mt_block_two_grids.csv: another program on cells of 125 and 62.5 m.
+TEST(PlaneWaves, OverABlockHaveTheResponsesOfAnotherProgram) {
+  struct Site {
+    double e, n, rho_en, phase_en, rho_ne, phase_ne, tipper_e, tipper_n;
+  };
+  const Site sites[] = {{1000, 0, 98.439, 42.77, 51.451, 58.24, 0.2409, 0},
+                        {2000, 0, 99.132, 44.10, 91.671, 48.92, 0.0733, 0},
+                        {0, 2000, 87.916, 47.95, 99.647, 42.63, 0, 0.0629}};
+  std::vector<Vector3> places;
+  for (const auto& site : sites) places.push_back({site.e, site.n, 0});
+  places.push_back({0, 0, 0});
+  const auto problem = commemi(125, 10, places);
+  Stream stream({Device::Kind::cpu, -1});
+  const auto out = forward(problem, stream);
+  for (const auto& solve : out.solves) {
+    EXPECT_TRUE(solve.converged());
+    EXPECT_LE(solve.iterations, 25);
+  }
+  const auto all = transfer_functions(problem, out);
+  for (std::size_t n = 0; n < std::size(sites); ++n) {
+    const auto& site = sites[n];
+    EXPECT_NEAR(all[n].apparent_resistivity(en, 10), site.rho_en, 0.02 * site.rho_en) << n;
+    EXPECT_NEAR(all[n].apparent_resistivity(ne, 10), site.rho_ne, 0.02 * site.rho_ne) << n;
+    EXPECT_NEAR(all[n].phase(en) + 180, site.phase_en, 0.7) << n;
+    EXPECT_NEAR(all[n].phase(ne), site.phase_ne, 0.7) << n;
+    EXPECT_NEAR(std::abs(all[n].tipper[0]), site.tipper_e, 0.012) << n;
+    EXPECT_NEAR(std::abs(all[n].tipper[1]), site.tipper_n, 0.012) << n;
+    // On the axes of a symmetric body the field of one polarisation stays in its plane.
+    EXPECT_LT(std::abs(all[n].z[ee]), 1e-6 * std::abs(all[n].z[ne])) << n;
+    EXPECT_LT(std::abs(all[n].z[nn]), 1e-6 * std::abs(all[n].z[ne])) << n;
+  }
+  EXPECT_LT(std::abs(all.back().tipper[0]), 1e-6);
+  EXPECT_LT(std::abs(all.back().tipper[1]), 1e-6);
+}
+
+/// A small earth with a block beside its middle.
+Problem with_a_block(bool turned) {
+  const auto across = core_and_sides(600, 100, 1.5, 8000);
+  auto problem = plane_waves(TensorMesh(across, across, core_and_sides(600, 100, 1.5, 8000)), {5},
+                             {{60, -230, 0}, {-320, 80, 0}});
+  problem.parameters = {.tolerance = 1e-11, .receiver_tolerance = 1e-9};
+  if (turned) problem.receivers = {{230, 60, 0}, {-80, -320, 0}};  // by 90° anticlockwise
+  paint(problem, [&](double east, double north, double up) {
+    const double e = turned ? north : east, n = turned ? -east : north;
+    if (up > 0) return 1e-8;
+    return e > 0 && e < 300 && n > -400 && n < 200 && up > -400 && up < -100 ? 0.5 : 0.01;
+  });
+  return problem;
+}
+
+TEST(PlaneWaves, TurnWithTheEarth) {
+  Stream stream({Device::Kind::cpu, -1});
+  const auto straight = with_a_block(false), turned = with_a_block(true);
+  const auto before = transfer_functions(straight, forward(straight, stream)),
+             after = transfer_functions(turned, forward(turned, stream));
+  for (std::size_t n = 0; n < before.size(); ++n) {
+    const double size = std::abs(before[n].z[ne]);
+    // East becomes north, and north becomes west.
+    EXPECT_LT(std::abs(after[n].z[nn] - before[n].z[ee]), 1e-6 * size);
+    EXPECT_LT(std::abs(after[n].z[ee] - before[n].z[nn]), 1e-6 * size);
+    EXPECT_LT(std::abs(after[n].z[ne] + before[n].z[en]), 1e-6 * size);
+    EXPECT_LT(std::abs(after[n].z[en] + before[n].z[ne]), 1e-6 * size);
+    EXPECT_LT(std::abs(after[n].tipper[1] - before[n].tipper[0]), 1e-6);
+    EXPECT_LT(std::abs(after[n].tipper[0] + before[n].tipper[1]), 1e-6);
+    EXPECT_GT(std::abs(before[n].z[ee]), 0.01 * size) << "nothing would be tested";
+  }
+}
+
+TEST(PlaneWaves, OverGroundThatDistortsTheElectricFieldKeepTheirPhaseTensor) {
+  Stream stream({Device::Kind::cpu, -1});
+  const auto problem = with_a_block(false);
+  for (const auto& site : transfer_functions(problem, forward(problem, stream))) {
+    auto distorted = site;
+    const double c[4] = {1.4, 0.3, -0.6, 0.7};  // E = C E of the region
+    distorted.z = {c[0] * site.z[ee] + c[1] * site.z[ne], c[0] * site.z[en] + c[1] * site.z[nn],
+                   c[2] * site.z[ee] + c[3] * site.z[ne], c[2] * site.z[en] + c[3] * site.z[nn]};
+    for (std::size_t n = 0; n < 4; ++n)
+      EXPECT_NEAR(distorted.phase_tensor()[n], site.phase_tensor()[n], 1e-12);
+    EXPECT_GT(std::abs(distorted.phase(ne) - site.phase(ne)), 0.1);
+  }
+}
+
+TEST(PlaneWaves, MustBeHorizontalAndWarnOfSidesThatDiffer) {
+  auto problem = with_a_block(false);
+  EXPECT_NO_THROW(problem.check());
+  problem.sources[0].moment = {0, 0, 1};
+  EXPECT_THROW(problem.check(), InputError);
+  problem.sources[0].moment = {};
+  EXPECT_THROW(problem.check(), InputError);
+  problem.sources[0].moment = {1, 0, 0};
+  const auto warned = [&] {
+    const auto lines = problem.warnings();
+    return std::any_of(lines.begin(), lines.end(), [](const auto& line) {
+      return line.find("not the same layers") != std::string::npos;
+    });
+  };
+  EXPECT_FALSE(warned());
+  problem.conductivity[0][0] *= 2;
+  EXPECT_TRUE(warned());
+}
+
+}  // namespace
+}  // namespace terrane::electromagnetic
