@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
@@ -164,6 +167,49 @@ stations = "STATIONS"
               AllOf(HasSubstr("simulation.step"), HasSubstr("not stable")));
   EXPECT_THAT(message([&] { made("end = 0.6\n"); }), HasSubstr("end"));
   EXPECT_THAT(message([&] { made("[source]\nat = [0, 0, 0]\n"); }), HasSubstr("source"));
+}
+
+TEST(ElasticJobs, TakeThomsensParametersWithATiltedAxisFromTheModel) {
+  const auto made = [](const std::string& more) {
+    return Simulation::from_job(Config::parse(R"([mesh]
+kind = "regular"
+box = [0, 300, 0, 300, -300, 0]
+shape = [3, 3, 3]
+[[model.body]]
+kind = "layer"
+bottom = -300
+top = 0
+density = 2400
+velocity_p = 3000
+velocity_s = 1500
+)" + more + R"([survey]
+kind = "list"
+stations = [[150, 150, -100]]
+[source]
+at = [150, 150, -150]
+force = [0, 0, 1]
+frequency = 1
+[simulation]
+physics = "elastic"
+end = 0.5
+[output]
+files = ["a.nc"]
+)"),
+                                {});
+  };
+  // The axis leans 40 degrees towards the north-east and a little more east.
+  const auto simulation = made("epsilon = 0.2\ndelta = 0.1\ngamma = 0.15\ntilt = 40\ntilt_azimuth = 60\n");
+  const auto& rock = dynamic_cast<const Simulation&>(*simulation).problem().mesh.rock(0);
+  EXPECT_FALSE(rock.isotropic);
+  const double t = 40 * std::numbers::pi / 180, z = 60 * std::numbers::pi / 180;
+  const Vector axis{std::sin(t) * std::sin(z), std::sin(t) * std::cos(z), std::cos(t)},
+      across{std::cos(z), -std::sin(z), 0};
+  EXPECT_NEAR(rock.speeds(axis)[0], 3000, 1e-6);
+  EXPECT_NEAR(rock.speeds(axis)[1], 1500, 1e-6);
+  EXPECT_NEAR(rock.speeds(across)[0], 3000 * std::sqrt(1.4), 1e-6);
+  EXPECT_NEAR(rock.speeds(across)[1], 1500 * std::sqrt(1.3), 1e-6);
+  EXPECT_THAT(message([&] { made("delta = -0.49\n"); }), HasSubstr("delta"));
+  EXPECT_THAT(message([&] { made("epsilon = 0.1\nquality_s = 40\n"); }), HasSubstr("cannot have a Q"));
 }
 
 }  // namespace

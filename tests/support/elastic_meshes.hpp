@@ -46,9 +46,9 @@ inline void shake(elastic::Mesh& mesh, double most) {
   shake(mesh, most, [](const elastic::Vector&) { return false; });
 }
 
-/// Three rocks, one of them triclinic, one with a Q if `loses`; some elements are cubes and some are bent; a
-/// force and a moment tensor, one of them on a corner of elements; receivers inside, on faces and on the
-/// ground. Waves leave below and to the west.
+/// Three rocks, one of them triclinic, one with a Q if `loses`, and a lake on top to the east; some elements
+/// are cubes and some are bent; a force and a moment tensor, one of them on a corner of elements; receivers
+/// inside, on faces and on the ground. Waves leave below and to the west.
 inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4, bool loses = true) {
   elastic::Problem p;
   auto mesh = cubes({6, 4, 3}, 100, elastic::Medium::from_speeds(3000, 1500, 2200));
@@ -60,6 +60,9 @@ inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4
   mesh.media.push_back(elastic::Medium::from_speeds(2800, 1400, 2000));
   if (loses) mesh.media.back().quality_kappa = 60, mesh.media.back().quality_mu = 30;
   for (std::size_t n = 0; n < mesh.size(); ++n) mesh.medium[n] = n % 6 > 3 ? 1 : n % 5 == 1 ? 2 : 0;
+  mesh.media.push_back(elastic::Medium::from_speeds(1500, 0, 1000));
+  for (std::size_t n = 48; n < mesh.size(); ++n)
+    if (n % 6 > 2) mesh.medium[n] = 3;
   shake(mesh, 15, [](const elastic::Vector& x) { return x[0] < 250; });
   for (std::uint32_t n = 0; n < mesh.size(); ++n) {
     if (n % 6 == 0) mesh.absorbing.push_back({n, 0});
@@ -71,7 +74,8 @@ inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4
   p.sources = {
       {{150, 130, 170}, false, {1e9, -2e9, 3e9, 0, 0, 0}, {elastic::Pulse::ricker, 2, 0.3, {}}},
       {{200, 200, 100}, true, {1e11, 2e11, -1e11, 3e10, 0, 5e10}, {elastic::Pulse::step, 0.2, 0.3, {}}}};
-  p.receivers = {{50, 50, 50}, {200, 200, 200}, {300, 250, 150}, {100, 100, 300}, {520, 330, 120}};
+  p.receivers = {{50, 50, 50},    {200, 200, 200}, {300, 250, 150},
+                 {100, 100, 300}, {520, 330, 120}, {440, 150, 260}};
   p.end = 0.8;
   p.settle();
   return p;

@@ -39,6 +39,7 @@ Fingerprint fingerprint(const Problem& p) {
           {"sources or receivers", hash({acquisition}), true},
           {"degree", fmt::format("{}", p.degree)},
           {"precision", p.precision == Precision::single_precision ? "single" : "double"},
+          {"recorded", p.records_pressure ? "pressure" : "displacement"},
           {"sums", p.sums == Sums::fixed ? "fixed" : "fast"},
           {"band of constant Q", fmt::format("{} Hz", p.relaxation_middle)},
           {"begin", fmt::format("{} s", p.begin)},

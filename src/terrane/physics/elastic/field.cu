@@ -31,6 +31,7 @@ std::vector<double> shape_of_kernel(const Hexahedron& element, bool trilinear) {
   return all;
 }
 std::vector<double> rock_of_kernel(const Medium& rock, Rheology rheology) {
+  if (rheology == Rheology::fluid) return {1 / rock.density};
   if (rheology == Rheology::isotropic) return {rock.lambda(), rock.mu()};
   if (rheology == Rheology::attenuating) {
     std::vector<double> all{rock.lambda(), rock.mu()};
@@ -116,15 +117,15 @@ class FieldOf final : public Field {
   Buffer<T> force_;              // rows: [block][points][3][lane]; quads: Vec4 [element][points]
   Buffer<Vec4<T>> u_, w_;
   Buffer<ContributionPlaces> places_;
-  Buffer<std::uint32_t> list_, absorbing_;
-  Buffer<T> leaving_;
+  Buffer<std::uint32_t> list_, absorbing_, contacts_;
+  Buffer<T> leaving_, in_contact_;
 
   Buffer<std::uint32_t> pushed_, push_first_, push_source_;
   Buffer<T> push_change_, courses_;
 
   Buffer<std::uint32_t> receiver_points_;
   Buffer<T> receiver_weight_, series_;
-  std::size_t receivers_ = 0, rows_ = 0;
+  std::size_t receivers_ = 0, in_rock_ = 0, rows_ = 0;
 
   Buffer<std::uint32_t> send_at_, receive_at_;
   Buffer<T> send_, receive_;
@@ -248,6 +249,20 @@ void FieldOf<T>::upload_points() {
     leaving.push_back(change[part_.absorbing[n]].w);
     change[part_.absorbing[n]].w = 0;
   }
+  std::vector<std::uint32_t> contacts;
+  std::vector<double> in_contact;
+  for (const auto& c : part_.contacts) {
+    contacts.insert(contacts.end(), {c.fluid, c.rock});
+    const auto& a = c.area;
+    const auto& r = c.leaving_rock;
+    const double m = part_.mass[c.rock];
+    in_contact.insert(in_contact.end(),
+                      {a[0], a[1], a[2], c.leaving_fluid, part_.factor[c.fluid], a[0] / m, a[1] / m, a[2] / m,
+                       part_.factor[c.rock], r[0], r[1], r[2], r[3], r[4], r[5]});
+    change[c.fluid].w = change[c.rock].w = 0;
+  }
+  contacts_ = numbers(contacts);
+  in_contact_ = values(in_contact);
   absorbing_ = numbers(part_.absorbing);
   leaving_ = Buffer<T>(stream_, leaving);
   w_ = Buffer<Vec4<T>>(stream_, change);
@@ -312,11 +327,11 @@ template <class T>
 void FieldOf<T>::upload_receivers() {
   std::vector<std::uint32_t> points;
   std::vector<double> weight;
-  for (const auto& r : part_.receivers)
-    for (std::size_t n = 0; n < each_; ++n) {
-      points.push_back(part_.point[r.element * each_ + n]);
-      weight.push_back(r.weight[n]);
-    }
+  for (const auto& r : part_.receivers) {
+    for (std::size_t n = 0; n < each_; ++n) points.push_back(part_.point[r.element * each_ + n]);
+    weight.insert(weight.end(), r.weight.begin(), r.weight.end());
+    if (!r.in_fluid) ++in_rock_;
+  }
   receivers_ = part_.receivers.size();
   receiver_points_ = numbers(points);
   receiver_weight_ = values(weight);
@@ -366,6 +381,7 @@ void FieldOf<T>::compute_groups(Batch<T>& batch) {
     if (batch.kind.rheology == Rheology::isotropic) run(trilinear, RheologyConstant<Rheology::isotropic>{});
     else if (batch.kind.rheology == Rheology::anisotropic)
       run(trilinear, RheologyConstant<Rheology::anisotropic>{});
+    else if (batch.kind.rheology == Rheology::fluid) run(trilinear, RheologyConstant<Rheology::fluid>{});
     else run(trilinear, RheologyConstant<Rheology::attenuating>{});
   };
   if (batch.kind.shape == Shape::trilinear) with_rheology(std::true_type{});
@@ -435,6 +451,9 @@ void FieldOf<T>::leap(const Sum& sum) {
   for_each(stream_, absorbing_.size(),
            LeapAndLeave<Sum, T>{sum, absorbing_.view().data, leaving_.view().data, w_.view().data,
                                 u_.view().data});
+  for_each(stream_, part_.contacts.size(),
+           LeapInContact<Sum, T>{sum, contacts_.view().data, in_contact_.view().data, w_.view().data,
+                                 u_.view().data});
 }
 
 /// w += Δt²/m (F − K u), u += w.
@@ -449,9 +468,13 @@ void FieldOf<T>::step() {
            Push<T>{pushed_.view().data, push_first_.view().data, push_source_.view().data,
                    push_change_.view().data, courses_.view().data + rows_ * sources_, w_.view().data,
                    u_.view().data});
-  for_each(stream_, receivers_,
-           Record<T>{receiver_points_.view().data, receiver_weight_.view().data, each_, w_.view().data,
-                     series_.view().data + 3 * receivers_ * rows_});
+  T* const row = series_.view().data + 3 * receivers_ * rows_;
+  for_each(stream_, in_rock_,
+           Record<T>{receiver_points_.view().data, receiver_weight_.view().data, each_, w_.view().data, row});
+  for_each(stream_, receivers_ - in_rock_,
+           RecordPotential<T>{receiver_points_.view().data + each_ * in_rock_,
+                              receiver_weight_.view().data + each_ * in_rock_, each_, w_.view().data,
+                              row + 3 * in_rock_});
   ++rows_;
 }
 

@@ -68,6 +68,12 @@ class Rank {
         state.displacement[to] = before.displacement[from];
         state.change[to] = before.change[from];
       }
+    for (const auto& far : part.far)
+      for (std::size_t c = 0; c < 3; ++c) {
+        const std::size_t from = 3 * (far.element * each + far.n) + c, to = 3 * far.point + c;
+        state.displacement[to] = before.displacement[from];
+        state.change[to] = before.change[from];
+      }
     field_->set_state(state);
   }
 
@@ -254,13 +260,22 @@ void serve(Comm& comm) {
 
 std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, Quantity quantity,
                                 int threads) {
-  const std::size_t steps = problem.steps(), traces = 3 * problem.receivers.size();
+  const bool pressure = problem.records_pressure;
+  const std::size_t steps = problem.steps(), each = pressure ? 1 : 3,
+                    traces = each * problem.receivers.size();
   std::vector<double> all(traces * steps);
   for_each(traces, threads, [&](std::size_t trace) {
     std::vector<double> changes(steps);
-    for (std::size_t n = 0; n < steps; ++n) changes[n] = outcome.changes[n * traces + trace];
+    for (std::size_t n = 0; n < steps; ++n)
+      changes[n] = outcome.changes[n * 3 * problem.receivers.size() + 3 / each * trace];
     const bool rate = quantity == Quantity::velocity;
-    if (problem.remove_dispersion) changes = from_leapfrog(changes, rate);
+    if (problem.remove_dispersion)
+      changes = from_leapfrog(changes, pressure ? Wanted::second_rate : rate ? Wanted::rate : Wanted::change);
+    if (pressure) {  // − χ̈
+      for (std::size_t n = 0; n < steps; ++n)
+        all[trace * steps + n] = -(changes[n] - (n > 0 ? changes[n - 1] : 0)) / (problem.step * problem.step);
+      return;
+    }
     double sum = 0;
     for (std::size_t n = 0; n < steps; ++n) {
       sum += changes[n];
@@ -273,8 +288,10 @@ std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, 
 std::vector<double> times(const Problem& problem, Quantity quantity) {
   std::vector<double> all;
   for (std::size_t n = 0; n < problem.steps(); ++n)
-    all.push_back(problem.begin +
-                  (static_cast<double>(n) + (quantity == Quantity::velocity ? 0.5 : 1)) * problem.step);
+    all.push_back(problem.begin + (static_cast<double>(n) + (quantity == Quantity::velocity   ? 0.5
+                                                             : quantity == Quantity::pressure ? 0
+                                                                                              : 1)) *
+                                      problem.step);
   return all;
 }
 

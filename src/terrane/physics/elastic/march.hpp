@@ -19,10 +19,11 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what = Keep::
 void serve(Comm& comm);
 
 /// What receivers record.
-enum class Quantity { displacement, velocity };
+enum class Quantity { displacement, velocity, pressure };
 
 /// Seismograms [receivers][east, north, up][steps], m or m/s: displacement at the end of each step, velocity
-/// in its middle. The error of time steps is taken out where the problem says so.
+/// in its middle; or [receivers][steps], Pa, at the beginning of each step, where the problem records
+/// pressure. The error of time steps is taken out where the problem says so.
 std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, Quantity quantity,
                                 int threads = 0);
 /// Their times, s.

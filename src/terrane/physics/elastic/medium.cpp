@@ -98,6 +98,7 @@ double Medium::fastest() const {
 }
 
 double Medium::slowest() const {
+  if (is_fluid()) return speeds({0, 0, 1})[0];
   double least = INFINITY;
   for (const auto& n : directions) least = std::min(least, speeds(n)[2]);
   return least;
@@ -114,17 +115,22 @@ void Medium::check(const std::string& where) const {
         throw InputError(where, fmt::format("C{0}{1} and C{1}{0} differ", p + 1, q + 1),
                          "A stiffness is symmetric: 21 constants.");
     }
+  if (is_fluid() && lambda() > 0) {
+    if (std::isfinite(quality_kappa) || std::isfinite(quality_mu))
+      throw InputError(where, "a fluid with a Q is not offered", "Leave the Q of the fluid out.");
+    return;
+  }
   const auto values = eigenvalues(stiffness);
   if (!(values[0] > 1e-12 * values[5]))
-    throw InputError(
-        where,
-        isotropic ? fmt::format("v_P {:.6g} m/s and v_S {:.6g} m/s cannot be",
-                                std::sqrt(stiffness[0][0] / density), std::sqrt(mu() / density))
-                  : fmt::format("the stiffness is not positive definite: its lowest eigenvalue is "
-                                "{:.3g} Pa",
-                                values[0]),
-        isotropic ? "v_S must be more than zero and less than v_P times 0.866. Fluids are not offered yet."
-                  : "Every strain must cost energy; look for a wrong sign or unit.");
+    throw InputError(where,
+                     isotropic
+                         ? fmt::format("v_P {:.6g} m/s and v_S {:.6g} m/s cannot be",
+                                       std::sqrt(stiffness[0][0] / density), std::sqrt(mu() / density))
+                         : fmt::format("the stiffness is not positive definite: its lowest eigenvalue is "
+                                       "{:.3g} Pa",
+                                       values[0]),
+                     isotropic ? "v_S must be zero (a fluid), or more and less than v_P times 0.866."
+                               : "Every strain must cost energy; look for a wrong sign or unit.");
 }
 
 Stiffness vertical_axis(const Thomsen& r, double density) {

@@ -29,13 +29,15 @@ struct Medium {
 
   double lambda() const noexcept { return stiffness[0][1]; }
   double mu() const noexcept { return stiffness[3][3]; }
+  /// No shear: waves of pressure alone, with a potential in place of displacement (problem.hpp).
+  bool is_fluid() const noexcept { return isotropic && mu() == 0; }
   bool loses_energy() const noexcept { return taken_kappa[1] > 0 || taken_mu[1] > 0; }
   /// Speeds of the three plane waves that travel along a unit vector, fastest first: roots of Christoffel's
   /// equation det(C_ijkl n_j n_l − ρ v² δ_ik) = 0, m/s.
   std::array<double, 3> speeds(const std::array<double, 3>& direction) const;
   /// The fastest along the axes and the diagonals of faces and cubes.
   double fastest() const;
-  double slowest() const;
+  double slowest() const;  ///< of a fluid the speed of sound
   /// Throws InputError at `where`: a number that cannot be, or a strain that would release energy.
   void check(const std::string& where) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -16,9 +17,10 @@ namespace {
 constexpr std::uint32_t none = UINT32_MAX;
 
 Rheology rheology_of(const Medium& rock) {
-  return rock.loses_energy() ? Rheology::attenuating
-         : rock.isotropic    ? Rheology::isotropic
-                             : Rheology::anisotropic;
+  return rock.is_fluid()       ? Rheology::fluid
+         : rock.loses_energy() ? Rheology::attenuating
+         : rock.isotropic      ? Rheology::isotropic
+                               : Rheology::anisotropic;
 }
 
 /// Builds a Part. `near` are the elements that share a corner with an own one, and these, ascending.
@@ -29,12 +31,15 @@ class Builder {
     find_near(ranks);
     auto numbering = number_points(problem.mesh, basis_.points(), near_);
     near_point_ = std::move(numbering.point);
-    order_elements(numbering.count);
-    number_own(numbering.count);
+    part_fluids(numbering.count);
+    order_elements(partner_.size());
+    number_own(partner_.size());
     list_contributions();
     exchange_lists();
     add_mass();
+    hold_free_surfaces();
     add_absorbing();
+    add_contacts();
     add_sources();
     add_receivers();
   }
@@ -42,18 +47,22 @@ class Builder {
 
  private:
   void find_near(int ranks);
+  void part_fluids(std::size_t near_points);
   void order_elements(std::size_t near_points);
   void number_own(std::size_t near_points);
   void list_contributions();
   void exchange_lists();
   void add_mass();
+  void hold_free_surfaces();
   void add_absorbing();
+  void add_contacts();
   void add_sources();
   void add_receivers();
 
   struct Contribution {
     std::size_t near, n;  // place in near_, point of the element
   };
+  bool fluid(std::size_t near) const { return problem_.mesh.rock(near_[near]).is_fluid(); }
   bool mine(std::size_t near) const { return owner_[near_[near]] == rank_; }
   std::uint32_t point_of(std::size_t near, std::size_t n) const { return near_point_[near * each_ + n]; }
   Vector xi(std::size_t n) const {
@@ -72,6 +81,11 @@ class Builder {
   int rank_;
   std::vector<int> owner_;
   std::vector<std::uint32_t> near_, near_point_;
+  std::vector<std::uint32_t> partner_;  // of a point where fluid and rock touch: the point of the other
+  /// Sides of near elements, by 6 near + side: of rock at a fluid, of fluids at nothing.
+  std::vector<bool> touches_fluid_, free_of_fluid_;
+  std::map<std::uint32_t, std::array<double, 6>> leaving_;  // of all absorbing points
+  std::map<std::uint32_t, std::size_t> contact_;            // by the fluid's point
   std::vector<std::size_t> place_;  // of own elements in part.elements, by their place in near_
   std::vector<std::size_t> first_;
   std::vector<Contribution> all_;
@@ -90,6 +104,38 @@ void Builder::find_near(int ranks) {
   }
 }
 
+/// Where fluid and rock touch, the fluid gets points of its own; `partner_` leads from one to the other.
+void Builder::part_fluids(std::size_t near_points) {
+  constexpr std::uint8_t by_rock = 1, by_fluid = 2;
+  std::vector<std::uint8_t> touched(near_points, 0), count(near_points, 0);
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::size_t n = 0; n < each_; ++n) {
+      touched[point_of(e, n)] |= fluid(e) ? by_fluid : by_rock;
+      count[point_of(e, n)] = static_cast<std::uint8_t>(std::min(2, count[point_of(e, n)] + 1));
+    }
+  partner_.assign(near_points, none);
+  for (std::uint32_t p = 0; p < near_points; ++p)
+    if (touched[p] == (by_rock | by_fluid)) {
+      partner_[p] = static_cast<std::uint32_t>(partner_.size());
+      partner_.push_back(p);
+    }
+  touches_fluid_.assign(6 * near_.size(), false);
+  free_of_fluid_.assign(6 * near_.size(), false);
+  for (std::size_t e = 0; e < near_.size(); ++e) {
+    for (std::uint32_t side = 0; side < 6;
+         ++side) {  // a point within a face belongs to its two elements alone
+      const auto p = point_of(e, static_cast<std::size_t>(point_on_side(side, 1, 1, basis_.points())));
+      touches_fluid_[6 * e + side] = !fluid(e) && partner_[p] != none;
+      free_of_fluid_[6 * e + side] = fluid(e) && count[p] == 1;
+    }
+  }
+  for (const auto& face : problem_.mesh.absorbing)
+    if (const auto e = near_of(face.element); e != near_.size()) free_of_fluid_[6 * e + face.side] = false;
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::size_t n = 0; n < each_ && fluid(e); ++n)
+      if (auto& p = near_point_[e * each_ + n]; partner_[p] != none) p = partner_[p];
+}
+
 /// Outer elements first, then by kind, then so that neighbours are near in memory.
 void Builder::order_elements(std::size_t near_points) {
   std::vector<bool> foreign(near_points, false);
@@ -97,7 +143,10 @@ void Builder::order_elements(std::size_t near_points) {
   for (std::size_t e = 0; e < near_.size(); ++e) {
     if (mine(e)) own.push_back(e);
     else
-      for (std::size_t n = 0; n < each_; ++n) foreign[point_of(e, n)] = true;
+      for (std::size_t n = 0; n < each_; ++n) {
+        foreign[point_of(e, n)] = true;
+        if (const auto other = partner_[point_of(e, n)]; other != none) foreign[other] = true;
+      }
   }
   std::array<std::vector<double>, 3> centre;
   for (const auto e : own) {
@@ -139,7 +188,23 @@ void Builder::number_own(std::size_t near_points) {
       if (number == none) number = static_cast<std::uint32_t>(part.points++);
       part.point.push_back(number);
     }
+  const auto first_far = static_cast<std::uint32_t>(part.points);
+  for (const auto e : at)
+    for (std::size_t n = 0; n < each_; ++n)
+      if (const auto other = partner_[point_of(e, n)]; other != none && local[other] == none)
+        local[other] = static_cast<std::uint32_t>(part.points++);
+  std::vector<std::uint32_t> partner(part.points, none);
+  for (std::size_t p = 0; p < near_points; ++p)
+    if (local[p] != none && partner_[p] != none) partner[local[p]] = local[partner_[p]];
+  partner_ = std::move(partner);
   for (auto& point : near_point_) point = local[point];
+  std::vector<bool> found(part.points - first_far, false);
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::size_t n = 0; n < each_; ++n)
+      if (const auto p = point_of(e, n); p != none && p >= first_far && !found[p - first_far]) {
+        found[p - first_far] = true;
+        part.far.push_back({p, near_[e], n});
+      }
 }
 
 void Builder::list_contributions() {
@@ -171,8 +236,12 @@ void Builder::exchange_lists() {
   for (std::size_t p = 0; p < part.points; ++p) {
     const auto begin = first_[p], end = first_[p + 1];
     others.clear();
-    for (auto c = begin; c < end; ++c)
-      if (const int owner = owner_[near_[all_[c].near]]; owner != rank_) others.push_back(owner);
+    const auto add_owners = [&](std::size_t point) {
+      for (auto c = first_[point]; c < first_[point + 1]; ++c)
+        if (const int owner = owner_[near_[all_[c].near]]; owner != rank_) others.push_back(owner);
+    };
+    add_owners(p);
+    if (partner_[p] != none) add_owners(partner_[p]);
     std::sort(others.begin(), others.end());
     others.erase(std::unique(others.begin(), others.end()), others.end());
     for (auto c = begin; c < end; ++c) {
@@ -206,13 +275,25 @@ void Builder::add_mass() {
   const auto p = static_cast<std::size_t>(basis_.points());
   for (std::size_t e = 0; e < near_.size(); ++e) {
     const auto shape = problem_.mesh.element(near_[e]);
-    const double density = problem_.mesh.rock(near_[e]).density;
+    const auto& rock = problem_.mesh.rock(near_[e]);
+    const double density = fluid(e) ? 1 / rock.lambda() : rock.density;
     for (std::size_t n = 0; n < each_; ++n)
       if (const auto point = point_of(e, n); point != none)
         part.mass[point] += density * basis_.weight[n % p] * basis_.weight[n / p % p] *
                             basis_.weight[n / p / p] * shape.map(xi(n)).det;
   }
   for (const double m : part.mass) part.factor.push_back(problem_.step * problem_.step / m);
+}
+
+/// Nothing presses on the free surface of a fluid: its potential stays zero.
+void Builder::hold_free_surfaces() {
+  const int p = basis_.points();
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::uint32_t side = 0; side < 6; ++side)
+      for (int i = 0; i < p * p && free_of_fluid_[6 * e + side]; ++i)
+        if (const auto point = point_of(e, static_cast<std::size_t>(point_on_side(side, i % p, i / p, p)));
+            point != none)
+          part.factor[point] = 0;
 }
 
 /// Inverse of a symmetric 3 × 3 matrix: xx, yy, zz, yz, xz, xy.
@@ -235,7 +316,7 @@ void Builder::add_absorbing() {
     for (int i = 0; i < p * p; ++i) {
       const auto n = static_cast<std::size_t>(point_on_side(face.side, i % p, i / p, p));
       const auto point = point_of(e, n);
-      if (point == none) continue;
+      if (point == none || part.factor[point] == 0) continue;
       if (at[point] == none) {
         at[point] = static_cast<std::uint32_t>(damping.size());
         part.absorbing.push_back(point);
@@ -246,8 +327,10 @@ void Builder::add_absorbing() {
                                           basis_.weight[static_cast<std::size_t>(i / p)];
       const Vector normal{c[0] / size, c[1] / size, c[2] / size};
       const auto speeds = rock.speeds(normal);
-      const double s = rock.density * area * 0.5 * (speeds[1] + speeds[2]),
-                   more = rock.density * area * speeds[0] - s;  // P across the face beyond S
+      // P across the face beyond S; of a potential χ̇ / (ρ c)
+      const double s = fluid(e) ? area / (rock.density * speeds[0])
+                                : rock.density * area * 0.5 * (speeds[1] + speeds[2]),
+                   more = fluid(e) ? 0 : rock.density * area * speeds[0] - s;
       constexpr std::size_t pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
       for (std::size_t k = 0; k < 6; ++k)
         damping[at[point]][k] += (k < 3 ? s : 0) + more * normal[pair[k][0]] * normal[pair[k][1]];
@@ -257,12 +340,55 @@ void Builder::add_absorbing() {
     const double half = 0.5 * problem_.step / part.mass[part.absorbing[n]];
     for (std::size_t k = 0; k < 6; ++k) damping[n][k] = half * damping[n][k] + (k < 3 ? 1 : 0);
     part.leaving.push_back(inverse(damping[n]));
+    leaving_.emplace(part.absorbing[n], part.leaving.back());
   }
 }
 
+/// What normal displacement of the rock does to the fluid, and pressure of the fluid to the rock: areas of
+/// the faces where they touch, times weights.
+void Builder::add_contacts() {
+  std::map<std::uint32_t, Vector> area;  // by the rock's point
+  const int p = basis_.points();
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::uint32_t side = 0; side < 6; ++side) {
+      if (!touches_fluid_[6 * e + side]) continue;
+      const auto shape = problem_.mesh.element(near_[e]);
+      for (int i = 0; i < p * p; ++i) {
+        const auto n = static_cast<std::size_t>(point_on_side(side, i % p, i / p, p));
+        const auto point = point_of(e, n);
+        if (point == none) continue;
+        const auto c = shape.map(xi(n)).cofactor[side / 2];
+        const double weight = (side % 2 ? 1 : -1) * basis_.weight[static_cast<std::size_t>(i % p)] *
+                              basis_.weight[static_cast<std::size_t>(i / p)];
+        for (std::size_t d = 0; d < 3; ++d) area[point][d] += weight * c[d];
+      }
+    }
+  const std::array<double, 6> stays{1, 1, 1, 0, 0, 0};
+  const auto leaving = [&](std::uint32_t point) {
+    const auto found = leaving_.find(point);
+    return found == leaving_.end() ? stays : found->second;
+  };
+  for (const auto& [rock, normal] : area) {
+    const auto fluid = partner_[rock];
+    contact_[fluid] = part.contacts.size();
+    part.contacts.push_back({fluid, rock, normal, leaving(fluid)[0], leaving(rock)});
+  }
+  std::size_t kept = 0;
+  for (std::size_t n = 0; n < part.absorbing.size(); ++n)
+    if (partner_[part.absorbing[n]] == none) {
+      part.absorbing[kept] = part.absorbing[n];
+      part.leaving[kept++] = part.leaving[n];
+    }
+  part.absorbing.resize(kept);
+  part.leaving.resize(kept);
+}
+
+Vector turned(const std::array<double, 6>& r, const Vector& by) {
+  return {r[0] * by[0] + r[5] * by[1] + r[4] * by[2], r[5] * by[0] + r[1] * by[1] + r[3] * by[2],
+          r[4] * by[0] + r[3] * by[1] + r[2] * by[2]};
+}
+
 void Builder::add_sources() {
-  std::vector<std::size_t> leaves(part.points, SIZE_MAX);
-  for (std::size_t n = 0; n < part.absorbing.size(); ++n) leaves[part.absorbing[n]] = n;
   for (std::uint32_t s = 0; s < problem_.sources.size(); ++s) {
     const auto& source = problem_.sources[s];
     const auto& place = problem_.source_places[s];
@@ -286,13 +412,18 @@ void Builder::add_sources() {
         for (std::size_t r = 0; r < 3; ++r) gradient[d] += along[r] * map.cofactor[r][d] / map.det;
       for (std::size_t d = 0; d < 3; ++d)
         change[d] = part.factor[point] * (source.is_moment ? dot(row[d], gradient) : m[d] * phi);
-      if (const auto at = leaves[point]; at != SIZE_MAX) {
-        const auto& r = part.leaving[at];
-        change = {r[0] * change[0] + r[5] * change[1] + r[4] * change[2],
-                  r[5] * change[0] + r[1] * change[1] + r[3] * change[2],
-                  r[4] * change[0] + r[3] * change[1] + r[2] * change[2]};
+      // An explosion in a fluid: − M φ_n / κ
+      if (fluid(e))
+        change = {-part.factor[point] * m[0] * phi / problem_.mesh.rock(place.element).lambda(), 0, 0};
+      if (const auto r = leaving_.find(point); r != leaving_.end()) change = turned(r->second, change);
+      if (change == Vector{}) continue;
+      part.sources.push_back({point, s, change});
+      if (const auto at = contact_.find(point); at != contact_.end()) {  // the rock feels it at once
+        const auto& contact = part.contacts[at->second];
+        Vector push;
+        for (std::size_t d = 0; d < 3; ++d) push[d] = contact.area[d] * change[0] / part.mass[contact.rock];
+        part.sources.push_back({contact.rock, s, turned(contact.leaving_rock, push)});
       }
-      if (change != Vector{}) part.sources.push_back({point, s, change});
     }
   }
   std::stable_sort(part.sources.begin(), part.sources.end(),
@@ -307,11 +438,31 @@ void Builder::add_receivers() {
     std::array<Basis::Row, 3> value, slope;
     for (std::size_t d = 0; d < 3; ++d) basis_.at(place.xi[d], value[d], slope[d]);
     const auto p = static_cast<std::size_t>(basis_.points());
-    PointReceiver receiver{r, place_[e], {}};
-    for (std::size_t n = 0; n < each_; ++n)
-      receiver.weight.push_back(value[0][n % p] * value[1][n / p % p] * value[2][n / p / p]);
+    PointReceiver receiver{r, place_[e], fluid(e), {}};
+    const auto map = problem_.mesh.element(place.element).map(place.xi);
+    for (std::size_t n = 0; n < each_; ++n) {
+      const std::size_t i = n % p, j = n / p % p, k = n / p / p;
+      const double phi = value[0][i] * value[1][j] * value[2][k];
+      if (!receiver.in_fluid) {
+        receiver.weight.push_back(phi);
+        continue;
+      }
+      const Vector along{slope[0][i] * value[1][j] * value[2][k], value[0][i] * slope[1][j] * value[2][k],
+                         value[0][i] * value[1][j] * slope[2][k]};
+      for (std::size_t d = 0; d < 3; ++d) {  // the potential, or ∇χ / ρ
+        double of = d == 0 ? phi : 0;
+        if (!problem_.records_pressure) {
+          of = 0;
+          for (std::size_t t = 0; t < 3; ++t) of += along[t] * map.cofactor[t][d] / map.det;
+          of /= problem_.mesh.rock(place.element).density;
+        }
+        receiver.weight.push_back(of);
+      }
+    }
     part.receivers.push_back(std::move(receiver));
   }
+  std::stable_partition(part.receivers.begin(), part.receivers.end(),
+                        [](const PointReceiver& receiver) { return !receiver.in_fluid; });
 }
 
 }  // namespace

@@ -36,7 +36,22 @@ struct PointSource {
 struct PointReceiver {
   std::uint32_t receiver;
   std::size_t element;         ///< in Part::elements
-  std::vector<double> weight;  ///< [points of the element]
+  bool in_fluid;               ///< those in rock come first
+  std::vector<double> weight;  ///< [points of the element]; in a fluid [points of the element][3]
+};
+
+/// A place where a fluid and rock touch: a point of each.
+struct Contact {
+  std::uint32_t fluid, rock;
+  Vector area;           ///< outward of the rock, m²
+  double leaving_fluid;  ///< R of these points, as of Part::leaving
+  std::array<double, 6> leaving_rock;
+};
+
+/// A point to which no element of the part contributes: other side of a contact. Here is where it lies.
+struct FarPoint {
+  std::uint32_t point, element;  ///< in the part, in the mesh
+  std::size_t n;                 ///< point of the element
 };
 
 struct Part {
@@ -52,13 +67,16 @@ struct Part {
   std::size_t received = 0;
   std::vector<Neighbour> neighbours;
 
-  std::vector<double> mass;    ///< [points] kg
-  std::vector<double> factor;  ///< [points] Δt² / m
+  std::vector<double> mass;    ///< [points] kg; of fluids ∫ 1/κ
+  std::vector<double> factor;  ///< [points] Δt² / m; 0 where a fluid's free surface holds the potential at 0
 
   /// Points through which waves leave, and there R = (1 + ½ Δt C/m)⁻¹: xx, yy, zz, yz, xz, xy. Then
   /// w⁺ = R (2 w + Δt² f / m) − w, centred in time.
   std::vector<std::uint32_t> absorbing;
   std::vector<std::array<double, 6>> leaving;
+
+  std::vector<Contact> contacts;  ///< their points are not among the absorbing ones
+  std::vector<FarPoint> far;
 
   std::vector<PointSource> sources;  ///< by points, then by sources
   std::vector<PointReceiver> receivers;

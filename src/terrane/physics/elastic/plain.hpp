@@ -26,16 +26,20 @@ inline std::array<double, 21> constants_of(const Medium& rock) {
 class PlainElement {
  public:
   PlainElement(const Basis& basis, const Hexahedron& shape, const Medium& rock)
-      : basis_(basis), points_(basis.points()), constants_(constants_of(rock)) {
+      : basis_(basis),
+        points_(basis.points()),
+        constants_(constants_of(rock)),
+        lightness_(rock.is_fluid() ? 1 / rock.density : 0) {
     for (int n = 0; n < basis.points_of_element(); ++n) {
       maps_.push_back(shape.map({x(n % points_), x(n / points_ % points_), x(n / points_ / points_)}));
-      mass_.push_back(rock.density * w(n % points_) * w(n / points_ % points_) * w(n / points_ / points_) *
-                      maps_.back().det);
+      mass_.push_back((rock.is_fluid() ? 1 / rock.lambda() : rock.density) * w(n % points_) *
+                      w(n / points_ % points_) * w(n / points_ / points_) * maps_.back().det);
     }
   }
-  const std::vector<double>& mass() const noexcept { return mass_; }  ///< kg, of each point
+  /// kg, of each point; of a fluid ∫ 1/κ.
+  const std::vector<double>& mass() const noexcept { return mass_; }
 
-  /// f −= K u.  u, f [points of the element][3]
+  /// f −= K u.  u, f [points of the element][3]; of a fluid the first component is its potential
   void subtract_forces(const double* u, double* f) const {
     const int p = points_, all = p * p * p;
     std::vector<double> fluxes(static_cast<std::size_t>(9 * all));
@@ -49,6 +53,12 @@ class PlainElement {
           for (int l = 0; l < p; ++l) along += d(at[r], l) * u[3 * (n + (l - at[r]) * stride[r]) + c];
           for (int a = 0; a < 3; ++a) gradient[c][a] += along * map.cofactor[index(r)][index(a)] / map.det;
         }
+      if (lightness_ > 0) {
+        for (int r = 0; r < 3; ++r)
+          for (int a = 0; a < 3; ++a)
+            fluxes[index(9 * n + 3 * r)] += lightness_ * gradient[0][a] * map.cofactor[index(r)][index(a)];
+        continue;
+      }
       double stress[6];
       anisotropic_stress(
           gradient, 1.0, [&](int m) { return constants_[index(m)]; }, stress);
@@ -81,6 +91,7 @@ class PlainElement {
   Basis basis_;
   int points_;
   std::array<double, 21> constants_;
+  double lightness_;  // of a fluid: 1/ρ
   std::vector<Hexahedron::Map> maps_;
   std::vector<double> mass_;
 };

@@ -11,6 +11,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/elastic/attenuation.hpp"
+#include "terrane/physics/elastic/numbering.hpp"
 #include "terrane/physics/elastic/plain.hpp"
 
 namespace terrane::elastic {
@@ -42,6 +43,76 @@ double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Med
     for (auto& value : u) value /= most;
   }
   return 1.01 * largest;  // what the iteration may still lack
+}
+
+double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t rock, std::uint32_t fluid,
+                          double areas) {
+  const PlainElement solid(basis, mesh.element(rock), mesh.rock(rock)),
+      liquid(basis, mesh.element(fluid), mesh.rock(fluid));
+  const auto& numbering = number_points(mesh, basis.points(), std::array{rock, fluid});
+  const std::size_t each = solid.mass().size();
+  std::vector<std::size_t> partner(numbering.count, SIZE_MAX);
+  for (std::size_t n = 0; n < each; ++n) partner[numbering.point[each + n]] = n;
+  struct Touch {
+    std::size_t rock, fluid;
+    Vector area;
+  };
+  std::vector<Touch> touches;
+  const int p = basis.points();
+  for (std::uint32_t side = 0; side < 6; ++side) {
+    const auto middle = static_cast<std::size_t>(point_on_side(side, 1, 1, p));
+    if (partner[numbering.point[middle]] == SIZE_MAX) continue;
+    for (int i = 0; i < p * p; ++i) {
+      const auto n = static_cast<std::size_t>(point_on_side(side, i % p, i / p, p)),
+                 q = static_cast<std::size_t>(p);
+      const auto at = [&](std::size_t k) { return basis.x[k]; };
+      auto area = mesh.element(rock).map({at(n % q), at(n / q % q), at(n / q / q)}).cofactor[side / 2];
+      for (double& a : area)
+        a *= (side % 2 ? areas : -areas) * basis.weight[static_cast<std::size_t>(i % p)] *
+             basis.weight[static_cast<std::size_t>(i / p)];
+      touches.push_back({n, partner[numbering.point[n]], area});
+    }
+  }
+  std::vector<double> u(3 * each), x(3 * each), f(3 * each), g(3 * each);
+  unsigned random = 12345;
+  for (std::size_t n = 0; n < each; ++n) {
+    x[3 * n] = static_cast<double>((random = random * 1664525u + 1013904223u) >> 8) - 0x1p23;
+    u[3 * n] = u[3 * n + 1] = x[3 * n] / mesh.rock(fluid).density;
+  }
+  double largest = 0;
+  for (int iteration = 0; iteration < 300; ++iteration) {
+    std::fill(f.begin(), f.end(), 0.0);
+    std::fill(g.begin(), g.end(), 0.0);
+    solid.subtract_forces(u.data(), f.data());
+    liquid.subtract_forces(x.data(), g.data());
+    double below = 0, above = 0;  // xᵀ S x / xᵀ T x
+    for (std::size_t n = 0; n < each; ++n) {
+      below -= x[3 * n] * g[3 * n];
+      for (std::size_t d = 0; d < 3; ++d) below += u[3 * n + d] * solid.mass()[n] * u[3 * n + d];
+    }
+    auto push = g;
+    for (const auto& t : touches)
+      for (std::size_t d = 0; d < 3; ++d) push[3 * t.fluid] -= t.area[d] * u[3 * t.rock + d];
+    for (std::size_t n = 0; n < each; ++n) {
+      push[3 * n] /= liquid.mass()[n];
+      above += g[3 * n] * push[3 * n];
+    }
+    for (const auto& t : touches)
+      for (std::size_t d = 0; d < 3; ++d) f[3 * t.rock + d] += t.area[d] * push[3 * t.fluid];
+    double most = 0;
+    for (std::size_t n = 0; n < 3 * each; ++n) {
+      above -= u[n] * f[n];
+      u[n] = -f[n] / solid.mass()[n / 3];
+      x[n] = n % 3 ? 0 : -push[n];
+      most = std::max({most, std::fabs(u[n]), std::fabs(x[n])});
+    }
+    const double before = largest;
+    largest = above / below;
+    if (most == 0 || (iteration > 40 && std::fabs(largest - before) <= 1e-7 * largest)) break;
+    for (auto& value : u) value /= most;
+    for (auto& value : x) value /= most;
+  }
+  return 1.01 * largest;
 }
 
 namespace {
@@ -103,6 +174,72 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
   return {chosen[best], eigenvalues[best]};
 }
 
+/// Faces at which rock and a fluid touch.
+struct Touching {
+  std::uint32_t rock, fluid;
+};
+std::vector<Touching> touching(const Mesh& mesh) {
+  std::vector<Touching> all;
+  if (std::none_of(mesh.media.begin(), mesh.media.end(), [](const Medium& m) { return m.is_fluid(); }))
+    return all;
+  const auto face = [&](std::uint32_t n, std::size_t side) {
+    const auto nodes = mesh.vertices(n);
+    std::array<std::uint32_t, 4> four;
+    std::size_t at = 0;
+    for (std::size_t c = 0; c < 8; ++c)
+      if ((c >> side / 2 & 1) == side % 2) four[at++] = nodes[c];
+    std::sort(four.begin(), four.end());
+    return four;
+  };
+  std::map<std::array<std::uint32_t, 4>, std::uint32_t> of_fluids;
+  for (std::uint32_t n = 0; n < mesh.size(); ++n)
+    for (std::size_t side = 0; side < 6 && mesh.rock(n).is_fluid(); ++side)
+      of_fluids.emplace(face(n, side), n);
+  for (std::uint32_t n = 0; n < mesh.size() && !of_fluids.empty(); ++n)
+    for (std::size_t side = 0; side < 6 && !mesh.rock(n).is_fluid(); ++side)
+      if (const auto at = of_fluids.find(face(n, side)); at != of_fluids.end())
+        all.push_back({n, at->second});
+  return all;
+}
+
+/// Of pairs of rock and fluid that touch.
+Stiffest stiffest_contact(const Mesh& mesh, const Basis& basis) {
+  const auto all = touching(mesh);
+  std::map<std::uint32_t, int> faces;
+  for (const auto& pair : all) ++faces[pair.rock], ++faces[pair.fluid];
+  std::map<std::vector<double>, Touching> shapes;
+  for (const auto& pair : all) {
+    auto key = shape_key(mesh.element(pair.rock), mesh.medium[pair.rock]);
+    const auto more = shape_key(mesh.element(pair.fluid), mesh.medium[pair.fluid]);
+    key.insert(key.end(), more.begin(), more.end());
+    key.push_back(faces[pair.rock] * faces[pair.fluid]);
+    shapes.emplace(std::move(key), pair);
+  }
+  std::vector<std::pair<double, Touching>> by_measure;
+  for (const auto& [key, pair] : shapes) {
+    const auto measure = [&](std::uint32_t n) {
+      return stiffness_measure(mesh.element(n), mesh.rock(n).fastest());
+    };
+    by_measure.push_back({std::max(measure(pair.rock), measure(pair.fluid)), pair});
+  }
+  std::stable_sort(by_measure.begin(), by_measure.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t most = 1000;  // some seconds of work
+  by_measure.resize(std::min(by_measure.size(), most));
+  std::vector<Touching> chosen;
+  for (const auto& [measure, pair] : by_measure) chosen.push_back(pair);
+  std::vector<double> eigenvalues(chosen.size());
+  for_each(chosen.size(), 0, [&](std::size_t n) {
+    const auto [rock, fluid] = chosen[n];
+    eigenvalues[n] =
+        largest_eigenvalue(basis, mesh, rock, fluid, std::sqrt(double(faces.at(rock) * faces.at(fluid))));
+  });
+  Stiffest worst;
+  for (std::size_t n = 0; n < chosen.size(); ++n)
+    if (eigenvalues[n] > worst.eigenvalue) worst = {chosen[n].rock, eigenvalues[n]};
+  return worst;
+}
+
 double longest_edge(const Hexahedron& element) {
   double most = 0;
   for (std::size_t a = 0; a < 8; ++a)
@@ -129,6 +266,24 @@ void check_numbers(const Problem& p) {
       throw InputError(what, fmt::format("width {}, delay {} s", s.course.width, s.course.delay),
                        "The width is a frequency or a time above zero.");
   }
+}
+
+/// What sources and receivers in fluids cannot be.
+void check_fluids(const Problem& p) {
+  for (std::size_t n = 0; n < p.sources.size(); ++n) {
+    const auto& s = p.sources[n];
+    const auto& m = s.strength;
+    const bool explosion = s.is_moment && m[0] == m[1] && m[1] == m[2] && m[3] == 0 && m[4] == 0 && m[5] == 0;
+    if (p.mesh.rock(p.source_places[n].element).is_fluid() && !explosion)
+      throw InputError(fmt::format("elastic: source {}", n + 1), "it lies in a fluid and is no explosion",
+                       "In a fluid moment = [m, m, m, 0, 0, 0]; forces act on rock.");
+  }
+  for (std::size_t n = 0; n < p.receivers.size() && p.records_pressure; ++n)
+    if (!p.mesh.rock(p.receiver_places[n].element).is_fluid())
+      throw InputError(
+          fmt::format("elastic: receiver {}", n + 1), "it lies in rock, which has no one pressure",
+          "Pressure is recorded in fluids; a receiver on the ground of the sea must lie a little "
+          "above it.");
 }
 
 }  // namespace
@@ -187,6 +342,7 @@ void Problem::settle() {
   for (std::size_t n = 0; n < receivers.size(); ++n)
     receiver_places.push_back(locate(mesh, receivers[n], fmt::format("elastic: receiver {}", n + 1)));
 
+  check_fluids(*this);
   highest_frequency = 0;
   if (!begin_given) begin = 0;
   for (const auto& source : sources) {
@@ -219,7 +375,9 @@ void Problem::settle() {
       rock = unrelaxed(rock, relaxation_middle, reference_frequency,
                        rock.name.empty() ? fmt::format("elastic: rock {}", n) : rock.name);
 
-  const auto worst = stiffest_element(mesh, basis);
+  auto worst = stiffest_element(mesh, basis);
+  if (const auto contact = stiffest_contact(mesh, basis); contact.eigenvalue > worst.eigenvalue)
+    worst = contact;
   stiffest = worst.element;
   stable_step = 2 / std::sqrt(worst.eigenvalue);
   if (step == 0) step = 0.97 * stable_step;
@@ -242,6 +400,7 @@ void Problem::put_into(Packet& packet) const {
     packet.put(rock.taken_kappa), packet.put(rock.taken_mu);
   }
   packet.put(degree), packet.put(precision), packet.put(sums), packet.put(remove_dispersion);
+  packet.put(records_pressure);
   packet.put(std::array{begin, end, step, relaxation_middle});
   packet.put(sources.size());
   for (const auto& s : sources) {
@@ -271,6 +430,7 @@ Problem Problem::from(Packet& packet) {
   p.precision = packet.get<Precision>();
   p.sums = packet.get<Sums>();
   p.remove_dispersion = packet.get<bool>();
+  p.records_pressure = packet.get<bool>();
   const auto times = packet.get<std::array<double, 4>>();
   p.relaxation_middle = times[3];
   p.begin = times[0], p.end = times[1], p.step = times[2];

@@ -17,6 +17,14 @@
 //
 //   w⁺ = w + Δt² M⁻¹ (F − K u),   u⁺ = u + w⁺        w = Δt v, at half steps
 //
+// Fluids, κ⁻¹ χ̈ = ∇·(ρ⁻¹ ∇χ), have a potential in place of displacement: u = ∇χ / ρ, pressure − χ̈, and χ = 0
+// at a free surface. Where they touch rock with the normal n, outward of the rock, B = ∫ w n (Komatitsch,
+// Barnes & Tromp 2000, Geophysics 65, 623):
+//
+//   M_f χ̈ = − K_f χ − Bᵀ u,   then M_s ü = − K_s u + F + B χ̈ with this χ̈
+//
+// Steps are
+//
 // stable for Δt < 2 / √λ, λ the largest eigenvalue of M⁻¹ K. It is not more than the largest of any element
 // by itself (Fried 1972), which does not depend on how the mesh is cut among ranks.
 #pragma once
@@ -55,6 +63,7 @@ struct Problem {
   double step = 0;           ///< s; 0: 0.97 of the longest stable one
   double reference_frequency = 1;  ///< of the speeds of rock that has a Q, Hz
   double relaxation_middle = 0;    ///< of the band in which Q is constant, Hz; 0: it ends with the sources
+  bool records_pressure = false;   ///< receivers, all in fluids, record potential and not displacement
   bool remove_dispersion = true;   ///< the error of time steps, from sources and seismograms
   std::vector<Source> sources;
   std::vector<Vector> receivers;
@@ -81,6 +90,13 @@ struct Problem {
 
 /// Largest eigenvalue of M⁻¹ K of one element by itself, 1/s².
 double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const Medium& rock);
+
+/// The same of an element of rock and one of a fluid that touch, and are joined there. areas: by which factor
+/// their contact counts. (With S = [K_s 0; 0 0] + [B; K_f] M_f⁻¹ [Bᵀ K_f] and T = diag(M_s, K_f) the steps
+/// are those of S x = λ T x, and S is at most the sum of what pairs have; a pair with several contacts is
+/// divided among them.)
+double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t rock, std::uint32_t fluid,
+                          double areas);
 
 /// Where a point lies, to 1e-6 of an element. Throws InputError at `what`: outside.
 Place locate(const Mesh& mesh, const Vector& at, const std::string& what);

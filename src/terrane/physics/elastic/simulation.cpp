@@ -13,8 +13,8 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
-#include "terrane/physics/elastic/attenuation.hpp"
 #include "terrane/physics/elastic/kernels/numbers.hpp"
+#include "terrane/physics/elastic/rocks.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
 #include "terrane/simulation/provenance.hpp"
 
@@ -44,7 +44,8 @@ constexpr Key simulation_keys[] = {
      "At which rock with a Q (quality_p, quality_s) has its speeds."},
     {"stations", "path", "none",
      "Receivers from a STATIONS file of SPECFEM3D, beside those of [survey], which may then be left out."},
-    {"quantity", "text", "\"displacement\"", "What receivers record: displacement or velocity.",
+    {"quantity", "text", "\"displacement\"",
+     "What receivers record: displacement, velocity, or pressure, which only fluids have (velocity_s = 0).",
      "\"velocity\""},
 };
 constexpr Key source_keys[] = {
@@ -156,6 +157,20 @@ void add_receivers(const Config& table, const Survey& survey, const Ground& grou
   }
 }
 
+struct QuantityText {
+  const char *name, *unit, *text;
+};
+QuantityText text_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::velocity:
+      return {"velocity", "m/s", "velocity of the ground"};
+    case Quantity::pressure:
+      return {"pressure", "Pa", "pressure in the fluid"};
+    default:
+      return {"displacement", "m", "displacement of the ground"};
+  }
+}
+
 std::string device_text(const Runtime& runtime) {
   const auto device = resolve(runtime.device);
   const auto each = device.kind == Device::Kind::cuda
@@ -168,37 +183,6 @@ std::string device_text(const Runtime& runtime) {
 }  // namespace
 
 std::span<const Section> sections() { return all_sections; }
-
-Rocks rocks_of(const EarthModel& model, const std::string& where) {
-  const auto vp = model.dense("velocity_p"), vs = model.dense("velocity_s"), density = model.dense("density");
-  const auto optional = [&](const char* name) {
-    return model.has(name) ? model.dense(name) : std::vector<double>(vp.size(), NAN);
-  };
-  const auto q_p = optional("quality_p"), q_s = optional("quality_s"), q_kappa = optional("quality_kappa"),
-             q_mu = optional("quality_mu");
-  const auto or_infinite = [](double q) { return std::isfinite(q) && q > 0 ? q : INFINITY; };
-  Rocks rocks;
-  std::map<std::array<double, 5>, std::uint32_t> known;
-  for (std::size_t cell = 0; cell < vp.size(); ++cell) {
-    if (!std::isfinite(vp[cell]) || !std::isfinite(vs[cell]) || !(density[cell] > 0))
-      throw InputError(
-          where, fmt::format("cell {} has no velocity_p, velocity_s or density", cell),
-          "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
-    const double mu = or_infinite(std::isfinite(q_mu[cell]) ? q_mu[cell] : q_s[cell]),
-                 kappa = std::isfinite(q_kappa[cell]) || !std::isfinite(q_p[cell])
-                             ? or_infinite(q_kappa[cell])
-                             : quality_kappa(q_p[cell], mu, vp[cell], vs[cell]);
-    const auto [at, is_new] = known.insert(
-        {{vp[cell], vs[cell], density[cell], kappa, mu}, static_cast<std::uint32_t>(known.size())});
-    if (is_new) {
-      auto& rock = rocks.media.emplace_back(Medium::from_speeds(vp[cell], vs[cell], density[cell]));
-      rock.name = fmt::format("{}: cell {}", where, cell);
-      rock.quality_kappa = kappa, rock.quality_mu = mu;
-    }
-    rocks.medium.push_back(at->second);
-  }
-  return rocks;
-}
 
 Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, std::string job)
     : problem_(std::move(problem)), cells_(std::move(cells)), quantity_(quantity), job_(std::move(job)) {
@@ -242,9 +226,11 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   if (const auto begin = table.optional_number("begin", terrane::Quantity::time))
     p.begin = *begin, p.begin_given = true;
   p.step = table.optional_number("step", terrane::Quantity::time).value_or(0);
-  const auto quantity = table.choice("quantity", {"displacement", "velocity"}) == "velocity"
-                            ? Quantity::velocity
-                            : Quantity::displacement;
+  const auto quantity_name = table.choice("quantity", {"displacement", "velocity", "pressure"});
+  const auto quantity = quantity_name == "velocity"   ? Quantity::velocity
+                        : quantity_name == "pressure" ? Quantity::pressure
+                                                      : Quantity::displacement;
+  p.records_pressure = quantity == Quantity::pressure;
   const std::size_t size = cells->mesh.size();
   memory.require("run", fmt::format("{} elements", size),
                  static_cast<double>(size * p.points_of_element()) * (single ? 64 : 90));
@@ -335,7 +321,7 @@ Result Simulation::run(const Runtime& runtime) {
   report.add("seconds_of_steps", done.seconds, "s");
   double largest = 0;
   for (const double value : traces) largest = std::max(largest, std::fabs(value));
-  const char* const unit = quantity_ == Quantity::velocity ? "m/s" : "m";
+  const char* const unit = text_of(quantity_).unit;
   report.add("largest", largest, unit, "largest", fmt::format("{:.4g} {} at any receiver", largest, unit));
   report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
@@ -355,29 +341,30 @@ Result Simulation::outline() const {
 }
 
 Dataset Simulation::dataset(std::vector<double> traces) const {
-  const bool velocity = quantity_ == Quantity::velocity;
+  const bool pressure = quantity_ == Quantity::pressure;
   Dataset data;
-  data.dimensions = {{"receiver", problem_.receivers.size()}, {"component", 3}, {"time", problem_.steps()}};
+  data.dimensions = {{"receiver", problem_.receivers.size()}, {"time", problem_.steps()}};
+  if (!pressure) data.dimensions.insert(data.dimensions.begin() + 1, {"component", 3});
   std::array<std::vector<double>, 3> at;
   for (const auto& receiver : problem_.receivers)
     for (std::size_t d = 0; d < 3; ++d) at[d].push_back(receiver[d]);
-  data.coordinates = {{"component",
-                       "",
-                       "east, north or up",
-                       {"component"},
-                       std::vector<std::string>{"east", "north", "up"},
-                       {}},
-                      {"time", "s", "time", {"time"}, times(problem_, quantity_), {}},
+  data.coordinates = {{"time", "s", "time", {"time"}, times(problem_, quantity_), {}},
                       {"receiver", "", "name of the receiver", {"receiver"}, names_, {}},
                       {"receiver_easting", "m", "easting of the receiver", {"receiver"}, at[0], {}},
                       {"receiver_northing", "m", "northing of the receiver", {"receiver"}, at[1], {}},
                       {"receiver_up", "m", "height of the receiver", {"receiver"}, at[2], {}}};
-  data.variables = {{velocity ? "velocity" : "displacement",
-                     velocity ? "m/s" : "m",
-                     velocity ? "velocity of the ground" : "displacement of the ground",
-                     {"receiver", "component", "time"},
-                     std::move(traces),
-                     {}}};
+  std::vector<std::string> dimensions{"receiver", "time"};
+  if (!pressure) {
+    dimensions.insert(dimensions.begin() + 1, "component");
+    data.coordinates.insert(data.coordinates.begin(), {"component",
+                                                       "",
+                                                       "east, north or up",
+                                                       {"component"},
+                                                       std::vector<std::string>{"east", "north", "up"},
+                                                       {}});
+  }
+  const auto [name, unit, text] = text_of(quantity_);
+  data.variables = {{name, unit, text, std::move(dimensions), std::move(traces), {}}};
   return data;
 }
 

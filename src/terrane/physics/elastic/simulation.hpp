@@ -6,7 +6,6 @@
 
 #include "terrane/job/config.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
-#include "terrane/model/earth_model.hpp"
 #include "terrane/physics/elastic/march.hpp"
 #include "terrane/simulation/simulation.hpp"
 
@@ -14,14 +13,6 @@ namespace terrane::elastic {
 
 /// The tables [source] and [simulation].
 std::span<const Section> sections();
-
-/// The rocks of an earth model on a mesh of cells, and which each cell has; from velocity_p, velocity_s and
-/// density. Throws InputError at `where`: a cell without one of them.
-struct Rocks {
-  std::vector<Medium> media;
-  std::vector<std::uint32_t> medium;  ///< [cells]
-};
-Rocks rocks_of(const EarthModel& model, const std::string& where);
 
 class Simulation final : public terrane::Simulation {
  public:

@@ -143,13 +143,17 @@ std::vector<double> to_leapfrog(std::span<const double> changes) {
   return moved(changes, lines, grid / pi);
 }
 
-std::vector<double> from_leapfrog(std::span<const double> changes, bool rate) {
+std::vector<double> from_leapfrog(std::span<const double> changes, Wanted wanted) {
   const double grid = pi / static_cast<double>(std::max<std::size_t>(changes.size(), 1));
+  const auto factor = [&](double half) {
+    return wanted == Wanted::change ? std::sin(half)
+           : wanted == Wanted::rate ? half
+                                    : half * half / std::sin(half);
+  };
   std::vector<Line> lines{{0, 0, 0.5}};
   for (double write = grid; write < highest_angle; write += grid) {
     const double read = leapfrog_angle(write);
-    lines.push_back(
-        {read, write, fading(write) * (rate ? write / 2 : std::sin(write / 2)) / std::sin(read / 2)});
+    lines.push_back({read, write, fading(write) * factor(write / 2) / std::sin(read / 2)});
   }
   return moved(changes, lines, grid / pi);
 }

@@ -162,30 +162,41 @@ struct GroupForces {
           du[2][axis] += along[axis] * v[axis].z;
         }
       }
-      T a[9], factor, gradient[3][3], stress[6];
+      T a[9], factor;
       rows_at(column, group, tables.x[k], a, factor);
-      TERRANE_UNROLL
-      for (int c = 0; c < 3; ++c)
-        for (int d = 0; d < 3; ++d)
-          gradient[c][d] = du[c][0] * a[d] + du[c][1] * a[3 + d] + du[c][2] * a[6 + d];
-      if constexpr (rheology == Rheology::anisotropic)
-        anisotropic_stress(
-            gradient, factor, [&](int m) { return r[m]; }, stress);
-      else isotropic_stress(gradient, r[0] * factor, r[1] * factor, stress);
-      if constexpr (rheology == Rheology::attenuating) {
-        const auto each = static_cast<std::size_t>(p2 * p);
-        T* const mine_in_memory =
-            memory + group * memory_of_point * each + static_cast<std::size_t>(k * p2 + q);
-        const auto& f = tables.recursion;
-        relax<relaxations>(
-            gradient, factor, [&](int m) { return r[2 + m]; }, f.a, f.b, f.c,
-            [&](int l, int m) -> T& { return mine_in_memory[static_cast<std::size_t>(6 * l + m) * each]; },
-            stress);
-      }
       Vec4<T> fx{}, fy{}, fz{};
-      flux(stress, a[0], a[1], a[2], fx.x, fx.y, fx.z);
-      flux(stress, a[3], a[4], a[5], fy.x, fy.y, fy.z);
-      flux(stress, a[6], a[7], a[8], fz.x, fz.y, fz.z);
+      if constexpr (rheology == Rheology::fluid) {  // the potential is the first component
+        T g[3];
+        TERRANE_UNROLL
+        for (int d = 0; d < 3; ++d)
+          g[d] = r[0] * factor * (du[0][0] * a[d] + du[0][1] * a[3 + d] + du[0][2] * a[6 + d]);
+        fx.x = g[0] * a[0] + g[1] * a[1] + g[2] * a[2];
+        fy.x = g[0] * a[3] + g[1] * a[4] + g[2] * a[5];
+        fz.x = g[0] * a[6] + g[1] * a[7] + g[2] * a[8];
+      } else {
+        T gradient[3][3], stress[6];
+        TERRANE_UNROLL
+        for (int c = 0; c < 3; ++c)
+          for (int d = 0; d < 3; ++d)
+            gradient[c][d] = du[c][0] * a[d] + du[c][1] * a[3 + d] + du[c][2] * a[6 + d];
+        if constexpr (rheology == Rheology::anisotropic)
+          anisotropic_stress(
+              gradient, factor, [&](int m) { return r[m]; }, stress);
+        else isotropic_stress(gradient, r[0] * factor, r[1] * factor, stress);
+        if constexpr (rheology == Rheology::attenuating) {
+          const auto each = static_cast<std::size_t>(p2 * p);
+          T* const mine_in_memory =
+              memory + group * memory_of_point * each + static_cast<std::size_t>(k * p2 + q);
+          const auto& f = tables.recursion;
+          relax<relaxations>(
+              gradient, factor, [&](int m) { return r[2 + m]; }, f.a, f.b, f.c,
+              [&](int l, int m) -> T& { return mine_in_memory[static_cast<std::size_t>(6 * l + m) * each]; },
+              stress);
+        }
+        flux(stress, a[0], a[1], a[2], fx.x, fx.y, fx.z);
+        flux(stress, a[3], a[4], a[5], fy.x, fy.y, fy.z);
+        flux(stress, a[6], a[7], a[8], fz.x, fz.y, fz.z);
+      }
       shared.x[q] = fx;
       shared.y[q] = fy;
       const T across = column.across * tables.w[k];

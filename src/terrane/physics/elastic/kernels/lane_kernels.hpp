@@ -22,15 +22,16 @@ struct Vectors {
 template <class T>
 using Lanes = typename Vectors<T, lanes_of<T>>::type;
 
-/// x, y, z of a point in each lane.
-template <class T>
-TERRANE_FN void gather(const Vec4<T>* from, const std::uint32_t* point, Lanes<T>& x, Lanes<T>& y,
-                       Lanes<T>& z) {
+/// x, y, z of point n in each lane, u [components][points]; of a fluid x.
+template <class T, int components, class U>
+TERRANE_FN void gather(const Vec4<T>* from, const std::uint32_t* point, U& u, int n) {
   for (int l = 0; l < lanes_of<T>; ++l) {
     const Vec4<T>& v = from[point[l]];
-    x[l] = v.x;
-    y[l] = v.y;
-    z[l] = v.z;
+    u[0][n][l] = v.x;
+    if constexpr (components == 3) {
+      u[1][n][l] = v.y;
+      u[2][n][l] = v.z;
+    }
   }
 }
 
@@ -122,26 +123,27 @@ struct ShapeOfLanes<T, true> {
 template <class T, int N, bool trilinear, Rheology rheology>
 void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size_t first, std::size_t last) {
   using V = Lanes<T>;
-  constexpr int W = lanes_of<T>, most = N ? N : most_points;
+  constexpr int W = lanes_of<T>, most = N ? N : most_points, components = rheology == Rheology::fluid ? 1 : 3;
   const int p = N ? N : tables.points, p2 = p * p, p3 = p2 * p;
   // u: displacement, and of layers that are done what two of three fluxes contribute. z: derivative along ζ,
   // and then the flux along ζ.
-  alignas(64) V u[3][most * most * most], z[3][most * most * most], x[3][most * most], y[3][most * most];
+  alignas(64) V u[components][most * most * most], z[components][most * most * most],
+      x[components][most * most], y[components][most * most];
   const Contraction<T, N> derivative{tables.derivative, p}, transposed{tables.transposed, p};
   const T* const w = tables.w;
   for (std::size_t block = first; block < last; ++block) {
     const std::uint32_t* const point = work.point + block * static_cast<std::size_t>(p3 * W);
-    for (int n = 0; n < p3; ++n) gather(work.displacement, point + n * W, u[0][n], u[1][n], u[2][n]);
+    for (int n = 0; n < p3; ++n) gather<T, components>(work.displacement, point + n * W, u, n);
     const V* const rock =
         reinterpret_cast<const V*>(work.rock) + block * static_cast<std::size_t>(rock_numbers(rheology));
     ShapeOfLanes<T, trilinear> shape(reinterpret_cast<const V*>(work.shape) +
                                      block * static_cast<std::size_t>(shape_numbers(trilinear)));
-    for (int c = 0; c < 3; ++c)
+    for (int c = 0; c < components; ++c)
       for (int n = 0; n < p2; ++n) derivative(&u[c][n], p2, &z[c][n], p2);
 
     for (int k = 0; k < p; ++k) {
       shape.layer(tables.x[k]);
-      for (int c = 0; c < 3; ++c)
+      for (int c = 0; c < components; ++c)
         for (int j = 0; j < p; ++j) {
           derivative(&u[c][k * p2 + j * p], 1, &x[c][j * p], 1);
           derivative(&u[c][k * p2 + j], p, &y[c][j], p);
@@ -152,32 +154,41 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
           shape.point(tables.x[i]);
           const int q = j * p + i, n = k * p2 + q;
           const V* const a = shape.a;
-          V gradient[3][3], stress[6];
-          for (int c = 0; c < 3; ++c)
+          V gradient[components][3];
+          for (int c = 0; c < components; ++c)
             for (int d = 0; d < 3; ++d)
               gradient[c][d] = x[c][q] * a[d] + y[c][q] * a[3 + d] + z[c][n] * a[6 + d];
-          if constexpr (rheology == Rheology::anisotropic) {
-            anisotropic_stress(
-                gradient, shape.factor, [&](int m) { return rock[m]; }, stress);
+          if constexpr (rheology == Rheology::fluid) {
+            const V lightness = rock[0] * shape.factor;
+            V* const to[3] = {&x[0][q], &y[0][q], &z[0][n]};
+            for (int r = 0; r < 3; ++r)
+              *to[r] = lightness * (gradient[0][0] * a[3 * r] + gradient[0][1] * a[3 * r + 1] +
+                                    gradient[0][2] * a[3 * r + 2]);
           } else {
-            const V lambda = rock[0] * shape.factor, mu = rock[1] * shape.factor;
-            isotropic_stress(gradient, lambda, mu, stress);
+            V stress[6];
+            if constexpr (rheology == Rheology::anisotropic) {
+              anisotropic_stress(
+                  gradient, shape.factor, [&](int m) { return rock[m]; }, stress);
+            } else {
+              const V lambda = rock[0] * shape.factor, mu = rock[1] * shape.factor;
+              isotropic_stress(gradient, lambda, mu, stress);
+            }
+            if constexpr (rheology == Rheology::attenuating) {
+              V* const memory =
+                  reinterpret_cast<V*>(work.memory) +
+                  (block * static_cast<std::size_t>(p3) + static_cast<std::size_t>(n)) * memory_of_point;
+              const auto& r = tables.recursion;
+              relax<relaxations>(
+                  gradient, shape.factor, [&](int m) { return rock[2 + m]; }, r.a, r.b, r.c,
+                  [&](int l, int m) -> V& { return memory[6 * l + m]; }, stress);
+            }
+            flux(stress, a[0], a[1], a[2], x[0][q], x[1][q], x[2][q]);
+            flux(stress, a[3], a[4], a[5], y[0][q], y[1][q], y[2][q]);
+            flux(stress, a[6], a[7], a[8], z[0][n], z[1][n], z[2][n]);
           }
-          if constexpr (rheology == Rheology::attenuating) {
-            V* const memory =
-                reinterpret_cast<V*>(work.memory) +
-                (block * static_cast<std::size_t>(p3) + static_cast<std::size_t>(n)) * memory_of_point;
-            const auto& r = tables.recursion;
-            relax<relaxations>(
-                gradient, shape.factor, [&](int m) { return rock[2 + m]; }, r.a, r.b, r.c,
-                [&](int l, int m) -> V& { return memory[6 * l + m]; }, stress);
-          }
-          flux(stress, a[0], a[1], a[2], x[0][q], x[1][q], x[2][q]);
-          flux(stress, a[3], a[4], a[5], y[0][q], y[1][q], y[2][q]);
-          flux(stress, a[6], a[7], a[8], z[0][n], z[1][n], z[2][n]);
         }
       }
-      for (int c = 0; c < 3; ++c) {
+      for (int c = 0; c < components; ++c) {
         V* const sum = &u[c][k * p2];
         V d[most];
         for (int j = 0; j < p; ++j) {
@@ -191,23 +202,25 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
       }
     }
     V* const force = reinterpret_cast<V*>(work.force) + block * static_cast<std::size_t>(3 * p3);
-    for (int c = 0; c < 3; ++c)
+    for (int c = 0; c < components; ++c)
       for (int q = 0; q < p2; ++q) {
         V d[most];
         transposed(&z[c][q], p2, d, 1);
         const T across = w[q % p] * w[q / p];
         for (int k = 0; k < p; ++k) force[3 * (k * p2 + q) + c] = -(u[c][k * p2 + q] + across * d[k]);
       }
+    for (int c = components; c < 3; ++c)
+      for (int n = 0; n < p3; ++n) force[3 * n + c] = V{};
   }
 }
 
 template <class T, int N, bool trilinear>
-inline constexpr LaneKernel<T> of_rheology[3]{lane_forces<T, N, trilinear, Rheology::isotropic>,
-                                              lane_forces<T, N, trilinear, Rheology::anisotropic>,
-                                              lane_forces<T, N, trilinear, Rheology::attenuating>};
+inline constexpr LaneKernel<T> of_rheology[4]{
+    lane_forces<T, N, trilinear, Rheology::isotropic>, lane_forces<T, N, trilinear, Rheology::anisotropic>,
+    lane_forces<T, N, trilinear, Rheology::attenuating>, lane_forces<T, N, trilinear, Rheology::fluid>};
 template <class T, int N, bool trilinear>
 void take(LaneKernels<T>& all, int degree_is_4) {
-  for (int r = 0; r < 3; ++r) all.kernel[degree_is_4][trilinear][r] = of_rheology<T, N, trilinear>[r];
+  for (int r = 0; r < 4; ++r) all.kernel[degree_is_4][trilinear][r] = of_rheology<T, N, trilinear>[r];
 }
 template <class T>
 inline const LaneKernels<T> lane_kernels = [] {

@@ -126,6 +126,43 @@ struct LeapAndLeave {
   }
 };
 
+/// Where a fluid and rock touch there are two points at one place. First the fluid's, pushed by what the rock
+/// moves into it; then the rock's, pushed by the pressure of that very instant (problem.hpp).
+/// numbers: [contacts][contact_numbers]: area a, R and Δt²/m of the fluid, a/m and Δt²/m of the rock, its R.
+inline constexpr int contact_numbers = 15;
+template <class Sum, class T>
+struct LeapInContact {
+  Sum forces;
+  const std::uint32_t* points;  // [contacts][fluid, rock]
+  const T* numbers;
+  Vec4<T>*w, *u;
+  TERRANE_FN void operator()(std::size_t n) const {
+    const std::uint32_t fluid = points[2 * n], rock = points[2 * n + 1];
+    const T *const a = numbers + contact_numbers * n, *const b = a + 5, *const r = a + 9;
+    Vec4<T> now = w[fluid], at = u[fluid], moves = w[rock], is = u[rock];
+    T x, y, z;
+    forces.sum(fluid, x, y, z);
+    const T before = now.x;
+    now.x = a[3] * (now.x + now.x + a[4] * (x - (a[0] * is.x + a[1] * is.y + a[2] * is.z))) - now.x;
+    at.x += now.x;
+    w[fluid] = now;
+    u[fluid] = at;
+    const T change = now.x - before;  // Δt² times the second derivative of the potential
+    forces.sum(rock, x, y, z);
+    x = moves.x + moves.x + b[3] * x + b[0] * change;
+    y = moves.y + moves.y + b[3] * y + b[1] * change;
+    z = moves.z + moves.z + b[3] * z + b[2] * change;
+    moves.x = r[0] * x + r[5] * y + r[4] * z - moves.x;
+    moves.y = r[5] * x + r[1] * y + r[3] * z - moves.y;
+    moves.z = r[4] * x + r[3] * y + r[2] * z - moves.z;
+    is.x += moves.x;
+    is.y += moves.y;
+    is.z += moves.z;
+    w[rock] = moves;
+    u[rock] = is;
+  }
+};
+
 /// Adds what sources change at a point, in their order.
 template <class T>
 struct Push {
@@ -171,6 +208,24 @@ struct Record {
     series[3 * receiver] = x;
     series[3 * receiver + 1] = y;
     series[3 * receiver + 2] = z;
+  }
+};
+
+/// The same of receivers in fluids: a gradient of the potential, or the potential as first component.
+template <class T>
+struct RecordPotential {
+  const std::uint32_t* points;  // [receivers][points of an element]
+  const T* weight;              // [receivers][points of an element][3]
+  std::size_t each;
+  const Vec4<T>* w;
+  T* series;  // [receivers][3]
+  TERRANE_FN void operator()(std::size_t receiver) const {
+    for (std::size_t c = 0; c < 3; ++c) {
+      T sum = 0;
+      for (std::size_t n = receiver * each; n < (receiver + 1) * each; ++n)
+        sum += weight[3 * n + c] * w[points[n]].x;
+      series[3 * receiver + c] = sum;
+    }
   }
 };
 
