@@ -41,8 +41,7 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOne) {
     const auto random = chance.list(medium.size());
     const std::vector<float> values(random.begin(), random.end());
     const auto held = medium.box();
-    const View<const float, 3> shape(nullptr, held);
-    const Index to_zero = held.first[0] * shape.stride(0) + held.first[1] * shape.stride(1) + held.first[2];
+    const Index to_zero = strides(held).to(held.first);
     std::vector<float> results[2];
     for (int which = 0; which < 2; ++which) {
       Buffer<float> now(stream, values), next(stream, values);

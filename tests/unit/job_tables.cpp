@@ -12,6 +12,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
+#include "terrane/job/tables.hpp"
 
 namespace terrane {
 namespace {
@@ -54,6 +55,38 @@ TEST(EarthFromJob, ABackgroundFillsTheCellsThatNoBodyHolds) {
   EXPECT_THAT(built.model.dense("density"), ElementsAre(0.3, 0, 0, 0.3));
   EXPECT_THAT(built.model.dense("susceptibility"), ElementsAre(0, 0.001, 0.001, 0));
   EXPECT_NEAR(built.model.dense("tilt")[1], 57.29577951308232, 1e-12);
+}
+
+TEST(TablesOfPhysics, HavePlacesInMetresAndWordsAsEnumerators) {
+  constexpr Key keys[] = {{"at", "", "none", ""}, {"points", "", "none", ""}, {"shape", "", "\"round\"", ""}};
+  const auto table = Config::parse(R"(
+    at = [1, 2, -0.5, "km"]
+    points = [[0, 0, 0], [1, 2, 3]]
+    shape = "flat")")
+                         .describe({keys});
+  enum class Shape { round, flat };
+  constexpr std::array<std::string_view, 2> shapes{"round", "flat"};
+  EXPECT_THAT(read_position(table, "at"), ElementsAre(1000, 2000, -500));
+  EXPECT_EQ(read_positions(table, "points"), (std::vector<Position>{{0, 0, 0}, {1, 2, 3}}));
+  EXPECT_EQ(chosen<Shape>(table, "shape", shapes), Shape::flat);
+}
+
+TEST(TablesOfPhysics, CountTheCellsThatLackAProperty) {
+  const auto job = Config::parse(R"(
+    mesh = {box = [0, 4, 0, 1, -1, 0], shape = [4, 1, 1]}
+    [[model.body]]
+    kind = "box"
+    box = [0, 3, 0, 1, -1, 0]
+    conductivity = 0.1)");
+  const auto model = build_earth(job, std::nullopt).model;
+  EXPECT_EQ(mesh_of_cells(model, job, "fields need").size(), 4u);
+  EXPECT_THAT(message([&] { positive_in_all_cells(model, job, "conductivity", "Give air a small one."); }),
+              AllOf(HasSubstr("model: 1 of 4 cells have no conductivity, or one that is zero"),
+                    HasSubstr("Give air a small one.")));
+  const EarthModel prisms{PrismSet{}, {}};
+  EXPECT_THAT(message([&] { mesh_of_cells(prisms, job, "fields need"); }),
+              AllOf(HasSubstr("mesh: fields need a mesh of cells, not a list of prisms"),
+                    HasSubstr("Take mesh.kind")));
 }
 
 TEST(EarthFromJob, ABackgroundAloneIsAnEarth) {

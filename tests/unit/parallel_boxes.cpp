@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/parallel/arrays/view.hpp"
 #include "terrane/parallel/threads/for_each_box.hpp"
 
@@ -50,6 +51,17 @@ TEST(View, IsAskedWithTheIndicesOfTheWholeProblem) {
   EXPECT_EQ(v.slice(10).slice(0)[2], v(10, 0, 22));
   EXPECT_EQ(v.renumbered({0, 0, 0})(2, 3, 4), 59);
   EXPECT_EQ(v.part(mine.grown(-1)).renumbered({0, 0, 0})(0, 0, 0), v(10, 0, 21));
+}
+
+TEST(Strides, AreThoseOfAViewWithoutAnArray) {
+  std::vector<int> numbers(3 * 4 * 5);
+  const IndexBox<3> mine{{9, -1, 20}, {12, 3, 25}};
+  const View<int, 3> v(numbers.data(), mine);
+  const auto apart = strides(mine);
+  for (int a = 0; a < 3; ++a) EXPECT_EQ(apart[a], v.stride(a));
+  const Index at[3] = {11, 0, 23};
+  EXPECT_EQ(apart.to(at) - apart.to(mine.first), &v(11, 0, 23) - v.first());
+  EXPECT_EQ(strides(index_box(7))[0], 1);
 }
 
 #ifndef NDEBUG

@@ -18,6 +18,7 @@
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
 #include "terrane/simulation/compare.hpp"
+#include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/write_result.hpp"
 
@@ -358,7 +359,7 @@ void InversionJob::check_model(const std::string& path) const {
 }
 
 std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runtime& runtime) {
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   const auto outer = job.table("simulation");
   const std::string physics = outer.has("physics") ? outer.text("physics") : "gravity";
   const auto simulation = outer.describe({keys_of_observations(physics), Runtime::section().keys});

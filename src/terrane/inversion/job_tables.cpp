@@ -9,6 +9,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
+#include "terrane/job/tables.hpp"
 #include "terrane/model/properties.hpp"
 
 namespace terrane::inversion {
@@ -75,11 +76,6 @@ constexpr Key keys_of_inversion[] = {
 constexpr Section table_of_inversion{"inversion", "", "How a model is found that explains the data.",
                                      keys_of_inversion};
 
-template <std::size_t n>
-std::size_t place_of(const std::array<std::string_view, n>& names, const std::string& name) {
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-}
-
 double median_width(const std::vector<double>& faces) {
   std::vector<double> widths;
   for (std::size_t i = 0; i + 1 < faces.size(); ++i) widths.push_back(faces[i + 1] - faces[i]);
@@ -126,18 +122,18 @@ Settings read_settings(const Config& table, const Observations& observations, co
   Settings s;
   s.alphas = read_alphas(table, mesh);
   s.weights_in_gradients = table.flag("weights_in_gradients");
-  s.weighting = static_cast<Weighting>(place_of(weightings, table.choice("weighting", weightings)));
+  s.weighting = chosen<Weighting>(table, "weighting", weightings);
   s.exponent = table.optional_number("exponent").value_or(observations.exponent);
   s.z0 = table.number("z0", Quantity::length);
   if (s.z0 < 0) throw table.wrong("z0", "it is below zero");
   s.reference_in_gradients = table.flag("reference_in_gradients");
-  s.choice = static_cast<Choice>(place_of(choices, table.choice("choice", choices)));
+  s.choice = chosen<Choice>(table, "choice", choices);
   s.chi = table.positive("chi");
   s.beta = table.number("beta");
   const auto norms = table.numbers("norms", Quantity::dimensionless, 4);
   std::copy(norms.begin(), norms.end(), s.norms.p.begin());
   s.epsilon = table.positive("epsilon");
-  s.solver = static_cast<Solver>(place_of(solvers, table.choice("solver", solvers)));
+  s.solver = chosen<Solver>(table, "solver", solvers);
   s.tolerance = table.positive("tolerance");
   s.misfit_tolerance = table.positive("misfit_tolerance");
   s.posterior = table.flag("posterior");
@@ -146,7 +142,7 @@ Settings read_settings(const Config& table, const Observations& observations, co
 
 StorageSettings read_storage(const Config& table) {
   StorageSettings s;
-  s.storage = static_cast<Storage>(place_of(storages, table.choice("storage", storages)));
+  s.storage = chosen<Storage>(table, "storage", storages);
   s.accuracy = table.positive("accuracy");
   if (s.accuracy < 2e-15 || s.accuracy > 1e-3)
     throw table.wrong("accuracy", "it is not between 2e-15 and 1e-3");

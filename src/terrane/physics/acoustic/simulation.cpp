@@ -11,7 +11,9 @@
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
+#include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
 
 namespace terrane::acoustic {
@@ -80,11 +82,6 @@ constexpr Section all_sections[] = {
     {"simulation", "", "What is computed, and how.", simulation_keys},
 };
 
-template <std::size_t n>
-std::size_t place_in(const std::array<std::string_view, n>& names, const std::string& name) {
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-}
-
 std::vector<double> numbers_of(const Config& table, std::string_view key) {
   const auto content = io::read(table.input_file(key).string());
   if (const auto* array = std::get_if<io::Array>(&content)) return array->values;
@@ -95,7 +92,7 @@ std::vector<double> numbers_of(const Config& table, std::string_view key) {
 
 Wavelet read_wavelet(const Config& table) {
   Wavelet w;
-  w.kind = static_cast<WaveletKind>(place_in(wavelet_names, table.choice("wavelet", wavelet_names)));
+  w.kind = chosen<WaveletKind>(table, "wavelet", wavelet_names);
   w.amplitude = table.number("amplitude");
   w.delay = table.optional_number("delay", Quantity::time).value_or(-1);
   if (w.kind == WaveletKind::ricker || w.kind == WaveletKind::gabor) {
@@ -117,17 +114,13 @@ Wavelet read_wavelet(const Config& table) {
 }
 
 std::vector<Place> read_shots(const Config& table) {
-  std::vector<Place> all;
-  if (table.has("at")) {
-    for (const auto& row : table.rows("at", Quantity::length, 3)) all.push_back({row[0], row[1], row[2]});
-    return all;
-  }
+  if (table.has("at")) return read_positions(table, "at");
   for (const auto* key : {"first", "last", "count"})
     if (!table.has(key))
       throw table.wrong(key, "missing", "Give at, a list of places, or first, last and count of a line.");
-  const auto first = table.numbers("first", Quantity::length, 3),
-             last = table.numbers("last", Quantity::length, 3);
+  const auto first = read_position(table, "first"), last = read_position(table, "last");
   const auto count = table.count("count", 1, 1'000'000);
+  std::vector<Place> all;
   for (std::uint64_t n = 0; n < count; ++n) {
     const double t = count == 1 ? 0 : static_cast<double>(n) / static_cast<double>(count - 1);
     Place at{};
@@ -138,9 +131,7 @@ std::vector<Place> read_shots(const Config& table) {
 }
 
 void read_boundary(const Config& table, Problem& p) {
-  const auto side = [&](std::string_view key) {
-    return static_cast<Boundary>(place_in(boundary_names, table.choice(key, boundary_names)));
-  };
+  const auto side = [&](std::string_view key) { return chosen<Boundary>(table, key, boundary_names); };
   p.sides = {{{side("bottom"), side("top")}, {side("south"), side("north")}, {side("west"), side("east")}}};
   p.layers.points = static_cast<int>(table.count("points", 1, 1000));
   p.layers.reflection = table.positive("reflection");
@@ -150,23 +141,20 @@ void read_boundary(const Config& table, Problem& p) {
 
 void read_simulation(const Config& table, Problem& p, Settings& s) {
   table.text("physics");
-  s.task = static_cast<Task>(place_in(task_names, table.choice("kind", task_names)));
+  s.task = chosen<Task>(table, "kind", task_names);
   p.end = table.positive("end", Quantity::time);
   p.step = table.optional_number("step", Quantity::time).value_or(0);
   p.order = static_cast<int>(table.count("order", 2, 16));
-  p.coefficients =
-      static_cast<Coefficients>(place_in(coefficient_names, table.choice("coefficients", coefficient_names)));
+  p.coefficients = chosen<Coefficients>(table, "coefficients", coefficient_names);
   p.radius = static_cast<int>(table.count("interpolation", 2, 8));
   p.exact_time = table.flag("exact_time");
   s.twofold = table.choice("precision", {"single", "double"}) == "double";
-  s.keeping = static_cast<Keeping>(place_in(keeping_names, table.choice("wavefield", keeping_names)));
+  s.keeping = chosen<Keeping>(table, "wavefield", keeping_names);
 }
 
 /// Velocity of every cell. Throws InputError.
 std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
-  if (!std::holds_alternative<MeshCells>(model.geometry))
-    throw InputError(job.where("mesh"), "waves need a mesh of cells, not a list of prisms",
-                     "Take mesh.kind = \"regular\".");
+  mesh_of_cells(model, job, "waves need", "Take mesh.kind = \"regular\".");
   const auto table = job.table("model");
   if (!model.has("velocity_p"))
     throw InputError(table.where(), "the model has no velocity_p",
@@ -195,15 +183,6 @@ std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
                      error.next());
   if (is("acoustic: grid")) throw InputError(job.where("mesh"), error.problem(), error.next());
   throw;
-}
-
-std::string device_text(const Runtime& runtime) {
-  const auto device = resolve(runtime.device);
-  const auto each = device.kind == Device::Kind::cuda
-                        ? device_name(device)
-                        : fmt::format("{}, {} threads", to_string(device), thread_count(runtime.threads));
-  const int ranks = runtime.comm ? runtime.comm->size() : 1;
-  return ranks == 1 ? each : fmt::format("{} ranks, each {}", ranks, each);
 }
 
 /// One axis of a Gaussian filter.
@@ -307,7 +286,7 @@ Simulation::Simulation(Problem problem, Settings settings, std::string job)
 }
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
   const auto source = job.table("source").describe({source_keys});
   auto stations = build_survey(job, memory);
@@ -323,9 +302,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   } catch (const InputError& error) {
     at_key(error, table, source, job);
   }
-  std::vector<Place> receivers;
-  for (std::size_t n = 0; n < stations.survey.size(); ++n)
-    receivers.push_back({stations.survey.easting[n], stations.survey.northing[n], stations.survey.up[n]});
+  const auto receivers = positions_of(stations.survey);
   for (const auto& at : read_shots(source)) p.shots.push_back({{at}, receivers});
 
   const auto smoothing = table.optional_number("smoothing", Quantity::length);
@@ -376,7 +353,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
 /// With the way of keeping chosen that the memory allows.
 Settings Simulation::settled(const Runtime& runtime) const {
   auto settings = settings_;
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   const auto device = resolve(runtime.device);
   const auto on_device = device.has_own_memory() ? static_cast<double>(device_memory(device).free)
                                                  : static_cast<double>(memory.bytes);
@@ -433,7 +410,7 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
 }
 
 Plan Simulation::check(const Runtime& runtime) {
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   const auto settings = settled(runtime);
   Plan plan;
   describe(plan, settings, runtime);
@@ -477,19 +454,12 @@ Result Simulation::run(const Runtime& runtime) {
   if (!finite)
     throw Error("acoustic", "the waves grew beyond all bounds",
                 "This should not happen with a stable step; run the job in double precision and report it.");
-  result.attributes = provenance("acoustic", job_);
-  result.attributes["device"] = report.device;
-  result.attributes["method"] = report.method;
-  result.data = images_wanted ? images(std::move(done)) : gathers(done);
-  for (const auto& [name, text] : result.attributes) result.data.attributes.push_back({name, text});
+  conclude(result, "acoustic", job_, images_wanted ? images(std::move(done)) : gathers(done));
   return result;
 }
 
 Result Simulation::outline() const {
-  Result result;
-  result.attributes = provenance("acoustic", job_);
-  result.data = settings_.task == Task::migration ? images({}) : gathers({});
-  return result;
+  return outline_of("acoustic", job_, settings_.task == Task::migration ? images({}) : gathers({}));
 }
 
 Dataset Simulation::gathers(const Outcome& done) const {

@@ -12,10 +12,12 @@
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
+#include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/elastic/kernels/numbers.hpp"
 #include "terrane/physics/elastic/rocks.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
+#include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
 
 namespace terrane::elastic {
@@ -71,8 +73,7 @@ Source read_source(const Config& table) {
   Source source;
   if (!table.has("at"))
     throw table.wrong("at", "missing", "Easting, northing, up of the source; or file = \"CMTSOLUTION\".");
-  const auto at = table.numbers("at", terrane::Quantity::length, 3);
-  std::copy(at.begin(), at.end(), source.at.begin());
+  source.at = read_position(table, "at");
   source.is_moment = table.has("moment");
   if (source.is_moment == table.has("force"))
     throw table.wrong("force", source.is_moment ? "a source has a force or a moment, not both" : "missing",
@@ -80,9 +81,8 @@ Source read_source(const Config& table) {
   const auto strength = source.is_moment ? table.numbers("moment", terrane::Quantity::dimensionless, 6)
                                          : table.numbers("force", terrane::Quantity::dimensionless, 3);
   std::copy(strength.begin(), strength.end(), source.strength.begin());
-  const auto pulse = table.choice("pulse", pulse_names);
-  source.course.pulse =
-      static_cast<Pulse>(std::find(pulse_names.begin(), pulse_names.end(), pulse) - pulse_names.begin());
+  source.course.pulse = chosen<Pulse>(table, "pulse", pulse_names);
+  const auto pulse = pulse_names[static_cast<std::size_t>(source.course.pulse)];
   const bool ricker = source.course.pulse == Pulse::ricker;
   const char* const width = ricker ? "frequency" : "duration";
   if (!table.has(width))
@@ -146,10 +146,8 @@ void read_sources(const Config& job, const Ground& ground, std::vector<Source>& 
 /// Of the job's survey, and then of its STATIONS file.
 void add_receivers(const Config& table, const Survey& survey, const Ground& ground,
                    std::vector<Vector>& receivers, std::vector<std::string>& names) {
-  for (std::size_t n = 0; n < survey.size(); ++n) {
-    receivers.push_back({survey.easting[n], survey.northing[n], survey.up[n]});
-    names.push_back(fmt::format("{}", n + 1));
-  }
+  receivers = positions_of(survey);
+  for (std::size_t n = 0; n < survey.size(); ++n) names.push_back(fmt::format("{}", n + 1));
   if (!table.has("stations")) return;
   for (const auto& s : read_stations(table.input_file("stations"))) {
     receivers.push_back(ground.below(s.longitude, s.latitude, s.burial));
@@ -169,15 +167,6 @@ QuantityText text_of(Quantity quantity) {
     default:
       return {"displacement", "m", "displacement of the ground"};
   }
-}
-
-std::string device_text(const Runtime& runtime) {
-  const auto device = resolve(runtime.device);
-  const auto each = device.kind == Device::Kind::cuda
-                        ? device_name(device)
-                        : fmt::format("{}, {} threads", to_string(device), thread_count(runtime.threads));
-  const int ranks = runtime.comm ? runtime.comm->size() : 1;
-  return ranks == 1 ? each : fmt::format("{} ranks, each {}", ranks, each);
 }
 
 }  // namespace
@@ -203,7 +192,7 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, std
 }
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
   table.text("physics");
   Stations stations;
@@ -211,10 +200,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   else if (const auto definition = projection_definition(job); definition && *definition != "utm")
     stations.projection = Projection(*definition);
   auto earth = build_earth(job, stations.projection, memory);
-  const auto* const cells = std::get_if<MeshCells>(&earth.model.geometry);
-  if (!cells)
-    throw InputError(job.where("mesh"), "elastic waves need a mesh of cells, not a list of prisms",
-                     "Take mesh.kind = \"regular\" or \"tensor\".");
+  const auto& mesh = mesh_of_cells(earth.model, job, "elastic waves need");
   Problem p;
   p.degree = static_cast<int>(table.count("degree", least_degree, most_degree));
   const bool single = table.choice("precision", {"single", "double"}) == "single";
@@ -231,18 +217,18 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
                         : quantity_name == "pressure" ? Quantity::pressure
                                                       : Quantity::displacement;
   p.records_pressure = quantity == Quantity::pressure;
-  const std::size_t size = cells->mesh.size();
+  const std::size_t size = mesh.size();
   memory.require("run", fmt::format("{} elements", size),
                  static_cast<double>(size * p.points_of_element()) * (single ? 64 : 90));
   auto rocks = rocks_of(earth.model, job.table("model").where());
   const auto surface = read_surface(table, memory);
-  p.mesh = bricks(cells->mesh, std::move(rocks.media), std::move(rocks.medium), read_sides(table), surface);
-  const Ground ground{stations.projection, surface, cells->mesh.up().back()};
+  p.mesh = bricks(mesh, std::move(rocks.media), std::move(rocks.medium), read_sides(table), surface);
+  const Ground ground{stations.projection, surface, mesh.up().back()};
   read_sources(job, ground, p.sources);
   std::vector<std::string> names;
   add_receivers(table, stations.survey, ground, p.receivers, names);
   try {
-    auto made = std::make_unique<Simulation>(std::move(p), cells->mesh, quantity, job.source());
+    auto made = std::make_unique<Simulation>(std::move(p), mesh, quantity, job.source());
     made->names_ = std::move(names);
     made->notes_ = std::move(earth.notes);
     made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
@@ -298,7 +284,7 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
 }
 
 Plan Simulation::check(const Runtime& runtime) {
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   Plan plan;
   describe(plan, runtime);
   plan.memory_available = memory.bytes;
@@ -325,20 +311,11 @@ Result Simulation::run(const Runtime& runtime) {
   report.add("largest", largest, unit, "largest", fmt::format("{:.4g} {} at any receiver", largest, unit));
   report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
-  result.attributes = provenance("elastic", job_);
-  result.attributes["device"] = report.device;
-  result.attributes["method"] = report.method;
-  result.data = dataset(std::move(traces));
-  for (const auto& [name, text] : result.attributes) result.data.attributes.push_back({name, text});
+  conclude(result, "elastic", job_, dataset(std::move(traces)));
   return result;
 }
 
-Result Simulation::outline() const {
-  Result result;
-  result.attributes = provenance("elastic", job_);
-  result.data = dataset({});
-  return result;
-}
+Result Simulation::outline() const { return outline_of("elastic", job_, dataset({})); }
 
 Dataset Simulation::dataset(std::vector<double> traces) const {
   const bool pressure = quantity_ == Quantity::pressure;

@@ -13,10 +13,12 @@
 #include "terrane/base/version.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
+#include "terrane/job/tables.hpp"
 #include "terrane/parallel/device/device.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electric/survey/arrays.hpp"
+#include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/write_result.hpp"
 
 namespace terrane::electric {
@@ -61,11 +63,6 @@ constexpr Section survey_tables[] = {
     {"survey", "file", "Arrays of electrodes from a table.", file_keys},
 };
 
-template <std::size_t n>
-std::size_t place(const std::array<std::string_view, n>& names, const std::string& name) {
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-}
-
 std::string describe(Device device, const Runtime& runtime) {
   if (device.kind == Device::Kind::cuda) return device_name(device);
   return fmt::format("{} ({} threads)", device_name(device), thread_count(runtime.threads));
@@ -74,26 +71,17 @@ std::string describe(Device device, const Runtime& runtime) {
 /// Conductivity of every cell, from conductivity or resistivity.
 std::vector<double> conductivity_of(const EarthModel& model, const Config& job) {
   const auto table = job.table("model");
-  if (!std::holds_alternative<MeshCells>(model.geometry))
-    throw InputError(job.where("mesh"), "direct current needs a mesh of cells, not a list of prisms",
-                     "Take mesh.kind = \"regular\" or \"tensor\".");
+  mesh_of_cells(model, job, "direct current needs");
   if (!model.has("conductivity") && !model.has("resistivity"))
     throw InputError(
         table.where(), "the model has neither conductivity nor resistivity",
         "Give [model] or its bodies resistivity = \"100 ohm m\", the whole mesh included: air and earth.");
   const bool resistive = !model.has("conductivity");
-  auto values = model.dense(resistive ? "resistivity" : "conductivity");
-  std::size_t missing = 0;
-  for (double& value : values) {
-    if (!(std::isfinite(value) && value > 0)) ++missing;
-    if (resistive) value = 1 / value;
-  }
-  if (missing > 0)
-    throw InputError(
-        table.where(),
-        fmt::format("{} of {} cells have no {}, or one that is zero", missing, values.size(),
-                    resistive ? "resistivity" : "conductivity"),
-        "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
+  auto values = positive_in_all_cells(
+      model, job, resistive ? "resistivity" : "conductivity",
+      "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
+  if (resistive)
+    for (double& value : values) value = 1 / value;
   return values;
 }
 
@@ -107,8 +95,8 @@ Settings Settings::read(const Config& job) {
   Settings settings;
   auto& p = settings.parameters;
   table.text("physics");
-  p.boundary = static_cast<Boundary>(place(boundaries, table.choice("boundary", boundaries)));
-  p.potential = static_cast<Potential>(place(potentials, table.choice("potential", potentials)));
+  p.boundary = chosen<Boundary>(table, "boundary", boundaries);
+  p.potential = chosen<Potential>(table, "potential", potentials);
   p.tolerance = table.positive("tolerance");
   if (p.tolerance < 1e-14 || p.tolerance > 1e-2)
     throw table.wrong("tolerance", fmt::format("{} is not between 1e-14 and 1e-2", p.tolerance));
@@ -127,12 +115,10 @@ Electrodes build_survey(const Config& job) {
   line.azimuth = table.number("azimuth");
   line.count = table.count("electrodes", 2, 100'000);
   line.spacing = table.positive("spacing", Quantity::length);
-  const auto kind = table.choice("array", array_names);
-  const auto which =
-      std::find(std::begin(array_names), std::end(array_names), kind) - std::begin(array_names);
+  const auto kind = chosen<ArrayKind>(table, "array", array_names);
   const auto levels = table.count("levels", 1, 10'000);
   try {
-    return arrays_on_line(line, static_cast<ArrayKind>(which), levels);
+    return arrays_on_line(line, kind, levels);
   } catch (const InputError& error) {
     throw table.wrong("electrodes", error.problem(), error.next());
   }
@@ -164,7 +150,7 @@ Simulation::Simulation(TensorMesh mesh, std::vector<double> conductivity, Electr
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto settings = Settings::read(job);
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   auto electrodes = build_survey(job);
   auto earth = build_earth(job, std::nullopt, memory);
   auto conductivity = conductivity_of(earth.model, job);
@@ -209,7 +195,7 @@ void Simulation::describe_into(RunFacts& facts) const {
 Plan Simulation::check(const Runtime& runtime) {
   Plan plan;
   describe_into(plan);
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   plan.memory_available = memory.bytes;
   memory.require("run", plan.problem, memory_needed());
   const Device device = resolve(runtime.device);
@@ -223,7 +209,7 @@ Plan Simulation::check(const Runtime& runtime) {
 }
 
 Result Simulation::run(const Runtime& runtime) {
-  MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   memory.require("run", fmt::format("{} cells", mesh_.size()), memory_needed());
   Result result;
   describe_into(result.report);

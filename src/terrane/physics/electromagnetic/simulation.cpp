@@ -13,8 +13,10 @@
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
+#include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electromagnetic/survey/gridding.hpp"
+#include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
 
 namespace terrane::electromagnetic {
@@ -70,15 +72,14 @@ Source read_source(const Config& outer) {
   Source source;
   if (of_points) {
     source.kind = Source::Kind::wire;
-    for (const auto& row : table.rows("points", Quantity::length, 3))
-      source.points.push_back({row[0], row[1], row[2]});
+    source.points = read_positions(table, "points");
     if (source.points.size() < (kind == "loop" ? 3U : 2U))
       throw table.wrong("points", fmt::format("{} of them are no {}", source.points.size(), kind));
     if (kind == "loop") source.points.push_back(source.points.front());
     source.current = table.number("current");
     return source;
   }
-  const auto at = table.numbers("at", Quantity::length, 3);
+  const auto at = read_position(table, "at");
   const double azimuth = table.number("azimuth") * std::numbers::pi / 180,
                dip = table.number("dip") * std::numbers::pi / 180, moment = table.number("moment");
   const auto length = table.optional_number("length", Quantity::length);
@@ -96,7 +97,7 @@ Source read_source(const Config& outer) {
     return source;
   }
   source.kind = kind == "dipole" ? Source::Kind::electric_dipole : Source::Kind::magnetic_dipole;
-  source.points = {{at[0], at[1], at[2]}};
+  source.points = {at};
   for (std::size_t a = 0; a < 3; ++a) source.moment[a] = moment * direction[a];
   return source;
 }
@@ -163,20 +164,12 @@ std::vector<Component> read_components(const Config& table) {
 /// Along up, north, east; the last two empty where they are as the first.
 std::array<std::vector<double>, 3> read_conductivity(const EarthModel& model, const Config& job) {
   const auto where = job.table("model").where();
-  if (!std::holds_alternative<MeshCells>(model.geometry))
-    throw InputError(job.where("mesh"), "fields need a mesh of cells, not a list of prisms",
-                     "Take mesh.kind = \"regular\" or \"tensor\".");
+  mesh_of_cells(model, job, "fields need");
   const auto values = [&](const std::string& property, bool inverse) {
-    auto all = model.dense(property);
-    std::size_t missing = 0;
-    for (double& value : all) {
-      if (!(std::isfinite(value) && value > 0)) ++missing;
-      if (inverse) value = 1 / value;
-    }
-    if (missing > 0)
-      throw InputError(
-          where, fmt::format("{} of {} cells have no {}, or one that is zero", missing, all.size(), property),
-          "Give [model.background] one, and air a small one, such as 1e-8 S/m.");
+    auto all = positive_in_all_cells(model, job, property,
+                                     "Give [model.background] one, and air a small one, such as 1e-8 S/m.");
+    if (inverse)
+      for (double& value : all) value = 1 / value;
     return all;
   };
   if (model.has("conductivity_up") || model.has("conductivity_north") || model.has("conductivity_east"))
@@ -281,7 +274,7 @@ Simulation::Simulation(Problem problem, std::string job)
 }
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
   table.text("physics");
   Problem p;
@@ -334,7 +327,7 @@ void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
 Plan Simulation::check(const Runtime& runtime) {
   Plan plan;
   describe_into(plan, runtime);
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   plan.memory_available = memory.bytes;
   memory.require("run", plan.problem, problem_.memory());
   // 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU has a hundred times that.
@@ -345,7 +338,7 @@ Plan Simulation::check(const Runtime& runtime) {
 }
 
 Result Simulation::run(const Runtime& runtime) {
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   memory.require("run", fmt::format("{} cells", problem_.mesh.size()), problem_.memory());
   Result result;
   auto& report = result.report;
@@ -375,21 +368,12 @@ Result Simulation::run(const Runtime& runtime) {
   report.add("divergence", divergence, "", "divergence",
              fmt::format("{:.1e} of the currents at most", divergence));
   report.add("rough", std::uint64_t{rough});
-  result.attributes = provenance("electromagnetic", job_);
-  result.attributes["device"] = report.device;
-  result.attributes["method"] = report.method;
   result.attributes["time_dependence"] = "exp(+i omega t)";
-  result.data = dataset(std::move(outcome));
-  for (const auto& [key, text] : result.attributes) result.data.attributes.push_back({key, text});
+  conclude(result, "electromagnetic", job_, dataset(std::move(outcome)));
   return result;
 }
 
-Result Simulation::outline() const {
-  Result result;
-  result.attributes = provenance("electromagnetic", job_);
-  result.data = dataset({});
-  return result;
-}
+Result Simulation::outline() const { return outline_of("electromagnetic", job_, dataset({})); }
 
 Dataset Simulation::dataset(Outcome outcome) const {
   Dataset data;

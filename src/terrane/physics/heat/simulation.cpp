@@ -10,7 +10,8 @@
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
-#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/job/tables.hpp"
+#include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
 
 namespace terrane::heat {
@@ -77,20 +78,11 @@ Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory
 
 void read_source(const Config& table, Problem& problem) {
   if (!table.has("at")) return;
-  const auto at = table.numbers("at", Quantity::length, 3);
+  const auto at = read_position(table, "at");
   const auto cell = cell_at(problem.mesh, at[0], at[1], at[2], table.where("at"));
   problem.power[cell] += table.number("power");
   problem.initial[cell] += table.number("heat") / (problem.capacity[cell] * problem.volume(cell));
   problem.power_end = table.optional_number("until", Quantity::time).value_or(problem.end);
-}
-
-std::string device_text(const Runtime& runtime) {
-  const auto device = resolve(runtime.device);
-  const auto each = device.kind == Device::Kind::cuda
-                        ? device_name(device)
-                        : fmt::format("{}, {} threads", to_string(device), thread_count(runtime.threads));
-  const int ranks = runtime.comm ? runtime.comm->size() : 1;
-  return ranks == 1 ? each : fmt::format("{} ranks, each {}", ranks, each);
 }
 
 }  // namespace
@@ -111,7 +103,7 @@ Simulation::Simulation(Problem problem, Survey receivers, std::string job)
 }
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
   auto stations = build_survey(job, memory);
   const auto earth = rock_of(job, table, memory);
@@ -167,7 +159,7 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
 }
 
 Plan Simulation::check(const Runtime& runtime) {
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   Plan plan;
   describe(plan, runtime);
   plan.memory_available = memory.bytes;
@@ -193,20 +185,11 @@ Result Simulation::run(const Runtime& runtime) {
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
   if (!done.converged)
     report.warnings.push_back(fmt::format("the solver stopped at a residual of {:.1e}", done.residual));
-  result.attributes = provenance("heat", job_);
-  result.attributes["device"] = report.device;
-  result.attributes["method"] = report.method;
-  result.data = dataset(std::move(done));
-  for (const auto& [name, text] : result.attributes) result.data.attributes.push_back({name, text});
+  conclude(result, "heat", job_, dataset(std::move(done)));
   return result;
 }
 
-Result Simulation::outline() const {
-  Result result;
-  result.attributes = provenance("heat", job_);
-  result.data = dataset({});
-  return result;
-}
+Result Simulation::outline() const { return outline_of("heat", job_, dataset({})); }
 
 Dataset Simulation::dataset(March done) const {
   const auto& mesh = problem_.mesh;

@@ -10,8 +10,10 @@
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
+#include "terrane/job/tables.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/simulation/compare.hpp"
+#include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
 
 namespace terrane::magnetic {
@@ -46,11 +48,6 @@ constexpr Key keys[] = {
     {"units", "text", "\"geo\"", "geo: nT; si: T."},
 };
 const Section table_of_settings{"simulation", "", "Which fields, and how.", keys};
-
-template <std::size_t n>
-std::size_t place(const std::array<std::string_view, n>& names, const std::string& name) {
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-}
 
 gravity::Stations views(const Survey& survey) { return {survey.easting, survey.northing, survey.up}; }
 
@@ -90,7 +87,8 @@ Settings Settings::read(const Config& job) {
       throw table.wrong("channels",
                         fmt::format("\"{}\" is not known.{}", name, did_you_mean(name, channel_names)),
                         "Allowed: " + joined(channel_names) + ".");
-    const auto channel = static_cast<Channel>(place(channel_names, std::string(found->channel)));
+    const auto channel = static_cast<Channel>(
+        std::find(channel_names.begin(), channel_names.end(), found->channel) - channel_names.begin());
     if (std::find(s.channels.begin(), s.channels.end(), channel) == s.channels.end())
       s.channels.push_back(channel);
   }
@@ -100,9 +98,8 @@ Settings Settings::read(const Config& job) {
   if (!(s.parameters.accuracy >= gravity::best_accuracy) || s.parameters.accuracy > gravity::loosest_accuracy)
     throw table.wrong("accuracy", fmt::format("{} is not between {} and {}", s.parameters.accuracy,
                                               gravity::best_accuracy, gravity::loosest_accuracy));
-  s.parameters.method = static_cast<gravity::Method>(place(methods, table.choice("method", methods)));
-  s.parameters.singular =
-      static_cast<gravity::SingularPolicy>(place(policies, table.choice("singular", policies)));
+  s.parameters.method = chosen<gravity::Method>(table, "method", methods);
+  s.parameters.singular = chosen<gravity::SingularPolicy>(table, "singular", policies);
   return s;
 }
 
@@ -144,7 +141,7 @@ Simulation::Simulation(EarthModel model, Survey survey, Settings settings, Memor
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   auto settings = Settings::read(job);
-  const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
+  const auto memory = memory_budget(runtime);
   auto stations = build_survey(job, memory);
   auto earth = build_earth(job, stations.projection, memory);
   std::unique_ptr<Simulation> made;

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/parallel/device/graph.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/physics/acoustic/image/engine.hpp"
@@ -135,11 +136,10 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
   wave_.rest(stream_);
   clock_.set(stream_, 0);
   // The scattered wave's sources are added to all nodes before any is sent: this wave's edges wait for them.
-  const View<T, 3> shape(nullptr, medium_.box());
-  const auto& first = shape.box().first;
+  const auto box = medium_.box();
+  const Index to_first = strides(box).to(box.first);
   const auto scatter = [&](Stream& on, Nodes nodes, T* zero) {
-    const View<T, 3> next(zero + first[0] * shape.stride(0) + first[1] * shape.stride(1) + first[2],
-                          medium_.box());
+    const View<T, 3> next(zero + to_first, box);
     for (const auto& region : nodes == Nodes::edges ? medium_.edges() : medium_.inner())
       if (const auto box = overlap(region.box, mesh); !box.empty())
         for_each(on, box,

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/physics/acoustic/image/history.hpp"
 
@@ -158,10 +159,8 @@ class Boundaries final : public History<T> {
   /// What was kept of the step that is about to be computed.
   void load(Stream& stream, T* zero) {
     if (next_ < 0) return;  // p⁻¹ is zero there; nothing reads it
-    const View<T, 3> shape(nullptr, wave_.medium().box());
-    const auto& first = shape.box().first;
-    const View<T, 3> field(zero + first[0] * shape.stride(0) + first[1] * shape.stride(1) + first[2],
-                           wave_.medium().box());
+    const auto box = wave_.medium().box();
+    const View<T, 3> field(zero + strides(box).to(box.first), box);
     each_strip(next_, [&](const IndexBox<3>& strip, View<T, 3> kept) {
       for_each(stream, strip, Copy<T>{kept, field});
     });

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <map>
 
+#include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/physics/acoustic/march/wave.hpp"
 
@@ -119,12 +120,11 @@ template <class T>
 Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places, double scale)
     : medium_(medium), places_(places.size()) {
   std::map<Index, std::vector<std::pair<int, double>>> nodes[2];  // by their place in memory
-  const View<T, 3> shape(nullptr, medium.box());
+  const auto apart = strides(medium.box());
   for (std::size_t n = 0; n < places.size(); ++n)
     for (const auto& [node, weight] : weights_at(medium.problem(), places[n]))
       if (medium.part().contains(node[0], node[1], node[2]))
-        nodes[medium.on_edge(node) ? 0 : 1][node[0] * shape.stride(0) + node[1] * shape.stride(1) + node[2]]
-            .emplace_back(static_cast<int>(n), weight * scale);
+        nodes[medium.on_edge(node) ? 0 : 1][apart.to(node)].emplace_back(static_cast<int>(n), weight * scale);
   for (int which = 0; which < 2; ++which) {
     std::vector<Index> offset, first{0};
     std::vector<int> source;
@@ -176,7 +176,7 @@ Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const
   std::vector<ReceiverRow> rows;
   std::vector<Index> first{0};
   std::vector<T> weights;
-  const View<T, 3> shape(nullptr, medium.box());
+  const auto apart = strides(medium.box());
   for (std::size_t n = 0; n < places.size(); ++n) {
     const auto all = rows_of(weights_at(medium.problem(), places[n]));
     for (const auto& row : all) {
@@ -189,8 +189,7 @@ Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const
     for (std::size_t r = 0; r < all.size(); ++r) {
       if (owner_[n][whole ? 0 : r] != medium.rank()) continue;
       const auto& at = all[r].node;
-      rows.push_back({at[0], at[0] * shape.stride(0) + at[1] * shape.stride(1) + at[2],
-                      static_cast<Index>(all[r].weights.size()), weights.size()});
+      rows.push_back({at[0], apart.to(at), static_cast<Index>(all[r].weights.size()), weights.size()});
       for (const double w : all[r].weights) weights.push_back(static_cast<T>(w));
       if (!whole) first.push_back(static_cast<Index>(rows.size()));
     }

@@ -1,0 +1,44 @@
+// What the tables of several physics hold alike: one of a list of words, places, and properties that every
+// cell of a mesh must have.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terrane/job/config.hpp"
+#include "terrane/model/earth_model.hpp"
+#include "terrane/survey/survey.hpp"
+
+namespace terrane {
+
+/// Easting, northing, up, m.
+using Position = std::array<double, 3>;
+
+/// The enumerator whose word the key holds: `words` stand in the order of Enum. Throws InputError.
+template <class Enum>
+Enum chosen(const Config& table, std::string_view key, std::span<const std::string_view> words) {
+  return static_cast<Enum>(std::find(words.begin(), words.end(), table.choice(key, words)) - words.begin());
+}
+
+/// at = [easting, northing, up]. Throws InputError.
+Position read_position(const Config& table, std::string_view key);
+/// at = [[easting, northing, up], …]. Throws InputError.
+std::vector<Position> read_positions(const Config& table, std::string_view key);
+/// Of the stations of a survey.
+std::vector<Position> positions_of(const Survey& survey);
+
+/// The mesh of a model of cells. Throws InputError at [mesh]: "direct current needs a mesh of cells, not a
+/// list of prisms" where needs = "direct current needs".
+const TensorMesh& mesh_of_cells(const EarthModel& model, const Config& job, std::string_view needs,
+                                std::string next = "Take mesh.kind = \"regular\" or \"tensor\".");
+
+/// A property of all cells [up, north, east]. Throws InputError at [model] that counts the cells where it is
+/// absent or not above zero, with `next`.
+std::vector<double> positive_in_all_cells(const EarthModel& model, const Config& job,
+                                          std::string_view property, std::string next);
+
+}  // namespace terrane
