@@ -93,6 +93,18 @@ def grown(reader, size, r):
     if reader == "tomofast_grid":
         lines = rows(size, lambda n: f"{n} {n + 1} 0 2 0 3 {r.uniform(0, 9):.4g} {n + 1} 1 1")
         return "\n".join([str(len(lines)), *lines])
+    if reader == "edi":
+        count = size // 40
+        blocks = [f">{name} //{count}\n{' '.join(f'{r.uniform(1e-3, 9):.6e}' for _ in range(count))}"
+                  for name in ("FREQ", "ZXYR", "ZXYI")]
+        return ">HEAD\n DATAID=A LAT=-26:30:0 LONG=28\n" + "\n".join([*blocks, ">END"])
+    if reader == "modem_data":
+        head = "> Full_Impedance\n> exp(+i\\omega t)\n> Ohm\n> 0\n> 0 0\n> 1 1\n"
+        return head + "\n".join(rows(size, lambda n: f"{n // 4 + 1} S 0 0 1 2 3 {('ZXX', 'ZXY', 'ZYX', 'ZYY')[n % 4]} {numbers(r, 3)}"))
+    if reader == "modem_model":
+        side = max(2, round((size / 9) ** (1 / 3)))
+        widths = "\n".join(" ".join("10" for _ in range(side)) for _ in range(3))
+        return f"{side} {side} {side} 0 LOGE\n{widths}\n" + "\n".join(numbers(r, side) for _ in range(side * side))
     if reader == "ubc_mesh":
         count = size // 15
         widths = "\n".join(" ".join(f"{r.uniform(1, 99):.4f}" for _ in range(count)) for _ in range(3))

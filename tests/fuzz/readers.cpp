@@ -17,6 +17,7 @@
 #include "terrane/io/csv.hpp"
 #include "terrane/io/esri.hpp"
 #include "terrane/io/hdf5.hpp"
+#include "terrane/io/magnetotellurics.hpp"
 #include "terrane/io/netcdf.hpp"
 #include "terrane/io/npy.hpp"
 #include "terrane/io/surfer.hpp"
@@ -124,6 +125,21 @@ void esri(std::string bytes) {
   (void)io::read_esri(in);
 }
 
+void edi(std::string bytes) {
+  auto in = text(std::move(bytes));
+  (void)io::read_edi(in);
+}
+
+void modem_data(std::string bytes) {
+  auto in = text(std::move(bytes));
+  (void)io::read_modem_data(in);
+}
+
+void modem_model(std::string bytes) {
+  auto in = text(std::move(bytes));
+  (void)io::read_modem_model(in);
+}
+
 void npy(std::string bytes) { (void)io::read_npy("input", bytes); }
 
 void surfer(std::string bytes) { (void)io::read_surfer("input", bytes); }
@@ -158,13 +174,16 @@ void ubc_model(std::string bytes) {
   (void)io::read_ubc_model(in, TensorMesh::regular({0, 2, 0, 3, -4, 0}, {2, 3, 4}));
 }
 
-constexpr std::array<Reader, 15> all{{{"csv", csv},
+constexpr std::array<Reader, 18> all{{{"csv", csv},
                                       {"checkpoint", checkpoint},
                                       {"toml", toml},
                                       {"units", units},
                                       {"hdf5", hdf5, true},
                                       {"netcdf", netcdf, true},
+                                      {"edi", edi},
                                       {"esri", esri},
+                                      {"modem_data", modem_data},
+                                      {"modem_model", modem_model},
                                       {"npy", npy},
                                       {"surfer", surfer},
                                       {"tomofast_data", tomofast_data},

@@ -14,6 +14,7 @@
 #include "terrane/io/esri.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/hdf5.hpp"
+#include "terrane/io/magnetotellurics.hpp"
 #include "terrane/io/netcdf.hpp"
 #include "terrane/io/npy.hpp"
 #include "terrane/io/surfer.hpp"
@@ -242,6 +243,20 @@ bool begins_ubc_mesh(std::string_view head) {
                      [&](std::string_view word) { return parse_number(word, number) && number > 0; });
 }
 
+/// Whether this is the beginning of a ModEM list: comments, then "> Full_Impedance" or another block.
+bool begins_modem_data(std::string_view head) {
+  while (!head.empty()) {
+    const auto end = std::min(head.find('\n'), head.size());
+    auto line = head.substr(0, end);
+    head.remove_prefix(std::min(end + 1, head.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    if (line.empty() || line.front() == '#') continue;
+    if (line.front() != '>') return false;
+    return first_word_begins(line.substr(1), "full_imp", "off_diag", "full_ver");
+  }
+  return false;
+}
+
 Content array_on_mesh(Array array, const Source& from) {
   const auto& options = from.options;
   if (options.mesh.empty()) return array;
@@ -416,6 +431,39 @@ const std::array all_formats{
             [](const Destination& to) {
               return left_out_of_ubc_gradient(to.path, to.table(), to.field(), to.conventions());
             },
+    },
+    Format{
+        .name = "modem-data",
+        .title = "ModEM list of magnetotelluric data",
+        .extensions = ".modem",
+        .holds = "table",
+        .begins = begins_modem_data,
+        .read = from_text<static_cast<Table (*)(TextReader&)>(read_modem_data)>,
+        .write = [](const Destination& to) { write_modem_data(to.path, to.table()); },
+        .left_out = [](const Destination& to) { return left_out_of_modem_data(to.path, to.table()); },
+    },
+    Format{
+        .name = "modem-model",
+        .title = "ModEM model of resistivity",
+        .extensions = ".ws .rho",
+        .holds = "mesh",
+        .read = from_text<static_cast<MeshData (*)(TextReader&)>(read_modem_model)>,
+        .write = [](const Destination& to) { write_modem_model(to.path, to.mesh()); },
+        .left_out =
+            [](const Destination& to) {
+              check_modem_model(to.path, to.mesh());
+              return Names{};
+            },
+    },
+    Format{
+        .name = "edi",
+        .title = "EDI, one magnetotelluric site",
+        .extensions = ".edi",
+        .holds = "table",
+        .begins = [](std::string_view head) { return first_word_begins(head, ">head"); },
+        .read = from_text<static_cast<Table (*)(TextReader&)>(read_edi)>,
+        .write = [](const Destination& to) { write_edi(to.path, to.table()); },
+        .left_out = [](const Destination& to) { return left_out_of_edi(to.path, to.table()); },
     },
     Format{
         .name = "esri",

@@ -8,11 +8,16 @@ namespace terrane::electromagnetic {
 /// on.
 enum class Rough { automatic, never, always };
 
+/// What is solved for: the whole field; or the difference from the field of the layers that the mesh has at
+/// its sides, which is right near sources, and takes a Hankel transform for each edge of what differs.
+enum class Field { total, secondary };
+
 struct Parameters {
   double tolerance = 1e-8;           ///< of the residual, relative
   double receiver_tolerance = 1e-5;  ///< of what the last iteration changed at a receiver, relative
   int most_iterations = 300;         ///< of COCG; 7 to 20 are usual
   Rough rough = Rough::automatic;
+  Field field = Field::total;
 
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };

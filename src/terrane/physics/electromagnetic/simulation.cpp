@@ -53,6 +53,10 @@ constexpr Key simulation_keys[] = {
     {"receiver_tolerance", "number", "1e-5",
      "Of what the last iteration changed at any receiver, relative: about the error that is left there."},
     {"most_iterations", "count", "300", "Then a solve stops unconverged, and the report says so."},
+    {"field", "text", "\"total\"",
+     "What is solved for: total; or secondary, the difference from the layers at the sides of the mesh, "
+     "right "
+     "near sources, for dipoles and wires that lie in those layers."},
     {"rough", "text", "\"auto\"",
      "Steps for earths that differ from cell to cell: auto (after 30 iterations), never, always."},
 };
@@ -293,6 +297,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.parameters.tolerance = table.positive("tolerance");
   p.parameters.receiver_tolerance = table.positive("receiver_tolerance");
   p.parameters.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
+  p.parameters.field =
+      table.choice("field", {"total", "secondary"}) == "secondary" ? Field::secondary : Field::total;
   const auto rough = table.choice("rough", {"auto", "never", "always"});
   p.parameters.rough = rough == "auto" ? Rough::automatic : rough == "never" ? Rough::never : Rough::always;
   auto stations = build_survey(job, memory);

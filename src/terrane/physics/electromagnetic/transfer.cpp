@@ -26,6 +26,31 @@ auto values_of(const std::vector<TransferFunction>& all, const Get& get) {
   return values;
 }
 
+/// Components of recorded_of_plane_waves() that H makes: E_e, E_n, H_u.
+constexpr std::size_t answers[3] = {0, 1, 4};
+
+/// visit(frequency, receiver) in the order of transfer functions.
+template <class Visit>
+void for_sites(const Problem& problem, const Visit& visit) {
+  for (std::size_t f = 0; f < problem.frequencies.size(); ++f)
+    for (std::size_t n = 0; n < problem.receivers.size(); ++n) visit(f, n);
+}
+
+/// Of a datum among those of forward().
+std::size_t place(const Problem& problem, std::size_t polarisation, std::size_t f, std::size_t component,
+                  std::size_t n) {
+  return (polarisation * problem.frequencies.size() + f) * problem.data_of_a_solve() +
+         component * problem.receivers.size() + n;
+}
+
+/// H⁻¹, [polarisation, east or north].
+std::array<std::array<Z, 2>, 2> inverse_of_h(const Problem& problem, const std::vector<Z>& data,
+                                             std::size_t f, std::size_t n) {
+  const auto h = [&](std::size_t c, std::size_t p) { return data[place(problem, p, f, 2 + c, n)]; };
+  const Z determinant = h(0, 0) * h(1, 1) - h(0, 1) * h(1, 0);
+  return {{{h(1, 1) / determinant, -h(0, 1) / determinant}, {-h(1, 0) / determinant, h(0, 0) / determinant}}};
+}
+
 }  // namespace
 
 double TransferFunction::apparent_resistivity(std::size_t element, double hertz) const {
@@ -56,25 +81,59 @@ bool is_magnetotelluric(const Problem& problem) {
 }
 
 std::vector<TransferFunction> transfer_functions(const Problem& problem, const Outcome& outcome) {
-  const std::size_t receivers = problem.receivers.size(), frequencies = problem.frequencies.size(),
-                    each = problem.data_of_a_solve();
-  std::vector<TransferFunction> all(frequencies * receivers);
-  for (std::size_t f = 0; f < frequencies; ++f)
-    for (std::size_t n = 0; n < receivers; ++n) {
-      // Component c of polarisation p.
-      const auto field = [&](std::size_t c, std::size_t p) {
-        return outcome.data[(p * frequencies + f) * each + c * receivers + n];
-      };
-      const Z determinant = field(2, 0) * field(3, 1) - field(2, 1) * field(3, 0);
-      // (row of two polarisations) H⁻¹
-      const auto over_h = [&](std::size_t c) {
-        return std::array<Z, 2>{(field(c, 0) * field(3, 1) - field(c, 1) * field(3, 0)) / determinant,
-                                (field(c, 1) * field(2, 0) - field(c, 0) * field(2, 1)) / determinant};
-      };
-      const auto east = over_h(0), north = over_h(1);
-      all[f * receivers + n] = {{east[0], east[1], north[0], north[1]}, over_h(4)};
-    }
+  std::vector<TransferFunction> all;
+  for_sites(problem, [&](std::size_t f, std::size_t n) {
+    const auto h = inverse_of_h(problem, outcome.data, f, n);
+    std::array<std::array<Z, 2>, 3> rows{};
+    for (std::size_t r = 0; r < 3; ++r)
+      for (std::size_t c = 0; c < 2; ++c)
+        for (std::size_t p = 0; p < 2; ++p)
+          rows[r][c] += outcome.data[place(problem, p, f, answers[r], n)] * h[p][c];
+    all.push_back({{rows[0][0], rows[0][1], rows[1][0], rows[1][1]}, rows[2]});
+  });
   return all;
+}
+
+std::vector<TransferFunction> transfer_function_changes(const Problem& problem, const Outcome& outcome,
+                                                        const std::vector<Z>& changes) {
+  const auto all = transfer_functions(problem, outcome);
+  std::vector<TransferFunction> made;
+  for_sites(problem, [&](std::size_t f, std::size_t n) {
+    const auto h = inverse_of_h(problem, outcome.data, f, n);
+    const auto& site = all[made.size()];
+    const std::array<std::array<Z, 2>, 3> t{{{site.z[0], site.z[1]}, {site.z[2], site.z[3]}, site.tipper}};
+    std::array<std::array<Z, 2>, 3> rows{};
+    for (std::size_t r = 0; r < 3; ++r)
+      for (std::size_t p = 0; p < 2; ++p) {
+        Z left = changes[place(problem, p, f, answers[r], n)];
+        for (std::size_t k = 0; k < 2; ++k) left -= t[r][k] * changes[place(problem, p, f, 2 + k, n)];
+        for (std::size_t c = 0; c < 2; ++c) rows[r][c] += left * h[p][c];
+      }
+    made.push_back({{rows[0][0], rows[0][1], rows[1][0], rows[1][1]}, rows[2]});
+  });
+  return made;
+}
+
+std::vector<Z> weights_of_fields(const Problem& problem, const Outcome& outcome,
+                                 const std::vector<TransferFunction>& w) {
+  const auto all = transfer_functions(problem, outcome);
+  std::vector<Z> weights(outcome.data.size(), 0.0);
+  std::size_t number = 0;
+  for_sites(problem, [&](std::size_t f, std::size_t n) {
+    const auto h = inverse_of_h(problem, outcome.data, f, n);
+    const auto rows = [](const TransferFunction& site) {
+      return std::array<std::array<Z, 2>, 3>{{{site.z[0], site.z[1]}, {site.z[2], site.z[3]}, site.tipper}};
+    };
+    const auto t = rows(all[number]), of = rows(w[number]);
+    ++number;
+    for (std::size_t r = 0; r < 3; ++r)
+      for (std::size_t p = 0; p < 2; ++p) {
+        const Z weight = of[r][0] * h[p][0] + of[r][1] * h[p][1];
+        weights[place(problem, p, f, answers[r], n)] += weight;
+        for (std::size_t k = 0; k < 2; ++k) weights[place(problem, p, f, 2 + k, n)] -= weight * t[r][k];
+      }
+  });
+  return weights;
 }
 
 std::span<const std::string_view> names_of_responses() { return responses_of_all; }

@@ -33,6 +33,14 @@ bool is_magnetotelluric(const Problem& problem);
 /// [frequency, receiver], from what forward() returns for such a problem.
 std::vector<TransferFunction> transfer_functions(const Problem& problem, const Outcome& outcome);
 
+/// What small changes of the fields make of them: δZ = (δE − Z δH) H⁻¹, δT = (δH_u − T δH) H⁻¹. changes: as
+/// outcome.data, such as J v of sensitivity.hpp.
+std::vector<TransferFunction> transfer_function_changes(const Problem& problem, const Outcome& outcome,
+                                                        const std::vector<std::complex<double>>& changes);
+/// The transpose: weights of fields whose sum of products with δE and δH is that of w with δZ and δT.
+std::vector<std::complex<double>> weights_of_fields(const Problem& problem, const Outcome& outcome,
+                                                    const std::vector<TransferFunction>& w);
+
 /// Quantities that a data set can hold, of which a job chooses: impedance, apparent_resistivity, phase,
 /// tipper, phase_tensor.
 std::span<const std::string_view> names_of_responses();

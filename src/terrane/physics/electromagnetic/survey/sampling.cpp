@@ -289,7 +289,8 @@ Reception receiver(const TensorMesh& mesh, const Conductivity& conductivity, con
   // H(z) = H(z_c) + (z − z_c) ∂_u H: the slope of H_u along the component, and the current across it.
   const bool east = component.axis == 2;
   made.electric = interpolated(axes, conductivity, cell, x, {false, east ? 1 : 2});
-  const double sigma = (*conductivity[east ? 1 : 2])[static_cast<std::size_t>(axes.cell_number(cell))];
+  made.proportional_to = static_cast<std::size_t>(axes.cell_number(cell));
+  const double sigma = (*conductivity[east ? 1 : 2])[made.proportional_to];
   for (auto& term : made.electric) term.weight *= (east ? height : -height) * sigma;
   const auto slope = interpolated(axes, conductivity, cell, x, {true, up}, component.axis);
   x[0] -= height;

@@ -56,7 +56,9 @@ EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string&
 
 /// What a receiver takes of E: electric + i/(ωμ₀) curl.
 struct Reception {
+  static constexpr std::size_t nothing = static_cast<std::size_t>(-1);
   EdgeSum electric, curl;
+  std::size_t proportional_to = nothing;  ///< the cell whose conductivity `electric` has as a factor
 };
 
 /// Of E or H.  Throws InputError at `what`: a point outside of the mesh.

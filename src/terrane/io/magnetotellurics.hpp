@@ -1,0 +1,78 @@
+// Files of magnetotellurics: ModEM's lists of data and its models, and EDI.
+//
+// Data are tables with a row per site and frequency: easting, northing, up (m) or longitude, latitude
+// (degree), frequency (Hz); impedance z_ee, z_en, z_ne, z_nn in ohm and tipper_e, tipper_n (H_u = T_e H_e +
+// T_n H_n), each as NAME_real, NAME_imag and, where the file has errors, NAME_uncertainty; the names of sites
+// as a column of words. Time e^{+iωt}. A gap is NaN.
+//
+// Files have x north, y east, z down, so xx is nn, xy is ne, yx is en, yy is ee, T_x = −T_n and T_y = −T_e;
+// impedances in mV/km/nT, of which one is 4π/10⁴ ohm; and where they say e^{−iωt}, conjugates.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "terrane/io/content.hpp"
+#include "terrane/io/file.hpp"
+
+namespace terrane::io {
+
+/// Blocks Full_Impedance, Off_Diagonal_Impedance and Full_Vertical_Components of a list; any units that they
+/// name. Throws InputError: another block, axes that are turned, a component of another block.
+Table read_modem_data(TextReader& in);
+/// Impedances and tippers, whichever the table has; those without an uncertainty get 2e15, which weighs
+/// nothing. Throws UnsupportedError: neither is there, or no frequency or places.
+void write_modem_data(const std::string& path, const Table& table);
+/// Columns that such a file does not hold. Throws as writing does.
+std::vector<std::string> left_out_of_modem_data(const std::string& path, const Table& table);
+
+/// A model of cells: property "resistivity" in ohm m. One without an origin has its middle at 0, 0 and its
+/// top at 0.
+MeshData read_modem_model(TextReader& in);
+/// Of resistivity, or conductivity, as natural logarithms. Throws UnsupportedError: it has neither.
+void write_modem_model(const std::string& path, const MeshData& data);
+void check_modem_model(const std::string& path, const MeshData& data);
+
+/// One site: impedance and tipper with errors. Throws InputError: impedances of other lengths than the
+/// frequencies, or turned from north.
+Table read_edi(TextReader& in);
+/// Throws UnsupportedError: several sites, or no impedance.
+void write_edi(const std::string& path, const Table& table);
+std::vector<std::string> left_out_of_edi(const std::string& path, const Table& table);
+
+namespace magnetotelluric {
+
+/// One number of a transfer function, here and in files.
+struct Element {
+  const char* name;     ///< "z_ne"
+  const char* in_list;  ///< "ZXY", of ModEM
+  const char* in_edi;   ///< "ZXY"
+  bool tipper;
+  double sign;  ///< of the file's value
+};
+inline constexpr Element elements[6] = {
+    {"z_ee", "ZYY", "ZYY", false, 1}, {"z_en", "ZYX", "ZYX", false, 1},   {"z_ne", "ZXY", "ZXY", false, 1},
+    {"z_nn", "ZXX", "ZXX", false, 1}, {"tipper_e", "TY", "TY", true, -1}, {"tipper_n", "TX", "TX", true, -1}};
+/// Ohm in one mV/km/nT: 4π/10⁴.
+inline constexpr double practical = 4e-4 * 3.14159265358979323846;
+
+/// What a row of a table says, whatever its columns are called.
+struct Rows {
+  const Column *easting, *northing, *up, *longitude, *latitude, *frequency;
+  struct Parts {
+    const Column *real, *imag, *uncertainty;
+  };
+  Parts elements[6];
+  std::vector<std::string> sites;        ///< names of the sites
+  std::vector<std::size_t> site_of_row;  ///< their numbers
+
+  bool impedance() const { return elements[1].real && elements[2].real; }
+  bool tipper() const { return elements[4].real && elements[5].real; }
+};
+/// Throws UnsupportedError at `path`.
+Rows rows_of(const std::string& path, const std::string& format, const Table& table);
+std::vector<std::string> not_in(const Rows& rows, const Table& table);
+
+}  // namespace magnetotelluric
+
+}  // namespace terrane::io

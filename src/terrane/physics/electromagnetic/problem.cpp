@@ -1,0 +1,166 @@
+#include "terrane/physics/electromagnetic/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "terrane/base/error.hpp"
+#include "terrane/physics/electromagnetic/survey/primary.hpp"
+
+namespace terrane::electromagnetic {
+
+namespace {
+
+std::size_t cell_of(const std::vector<double>& faces, double x) {
+  return static_cast<std::size_t>(std::upper_bound(faces.begin() + 1, faces.end() - 1, x) - faces.begin()) -
+         1;
+}
+
+}  // namespace
+
+std::string name(const Component& component) {
+  return fmt::format("{}_{}", component.magnetic ? 'h' : 'e', "une"[component.axis]);
+}
+
+Conductivity Problem::along() const {
+  Conductivity all;
+  for (std::size_t a = 0; a < 3; ++a) all[a] = conductivity[a].empty() ? &conductivity[0] : &conductivity[a];
+  return all;
+}
+
+double Problem::conductivity_at(const Vector3& p) const {
+  return conductivity[0][mesh.index(cell_of(mesh.easting(), p[0]), cell_of(mesh.northing(), p[1]),
+                                    cell_of(mesh.up(), p[2]))];
+}
+
+double Problem::omega_mu(std::size_t solve) const {
+  return 2 * std::numbers::pi * frequencies[solve % frequencies.size()] * 4e-7 * std::numbers::pi;
+}
+
+double Problem::memory() const {
+  // Of an unknown on the device: 5 vectors and their divergence, b, conductances and the networks of all
+  // levels in single precision (250 bytes), 3 more vectors of the rough form; on the host the model, and
+  // copies on their way.
+  const double cells = static_cast<double>(mesh.size());
+  return 3 * cells * (340 + (parameters.rough == Rough::never ? 0 : 40) + 30) +
+         16 * static_cast<double>(solves() * data_of_a_solve());
+}
+
+void Problem::check() const {
+  if (sources.empty()) throw InputError("electromagnetic", "there is no source", "Give [[source]] tables.");
+  if (receivers.empty() || components.empty())
+    throw InputError("electromagnetic", "nothing is recorded", "Give receivers and components.");
+  if (frequencies.empty()) throw InputError("electromagnetic", "there is no frequency");
+  for (const double hertz : frequencies)
+    if (!(hertz > 0) || !std::isfinite(hertz))
+      throw InputError("electromagnetic", fmt::format("a frequency is {} Hz", hertz),
+                       "It must be above zero; physics = \"electric\" is direct current.");
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    const auto what = fmt::format("source {}", n + 1);
+    const auto& [kind, points, moment, current] = sources[n];
+    if (kind != Source::Kind::plane_wave) moments(mesh, sources[n], what);
+    else if (moment[2] != 0 || (moment[0] == 0 && moment[1] == 0))
+      throw InputError(what, "a plane wave has a horizontal field, not zero");
+  }
+  if (parameters.field == Field::secondary) check_secondary();
+  for (std::size_t n = 0; n < receivers.size(); ++n)
+    receiver(mesh, along(), receivers[n], components.front(), fmt::format("receiver {}", n + 1));
+}
+
+void Problem::check_secondary() const {
+  const auto layers = layers_of_sides(mesh, along());
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    const auto what = fmt::format("source {}", n + 1);
+    if (sources[n].kind == Source::Kind::magnetic_dipole &&
+        (sources[n].moment[0] != 0 || sources[n].moment[1] != 0))
+      throw InputError(what, "the field in layers is known of upright magnetic dipoles only",
+                       "Take simulation.field = \"total\", or a loop.");
+    for (const auto& p : sources[n].points) {
+      const std::size_t k = cell_of(mesh.up(), p[2]),
+                        cell = mesh.index(cell_of(mesh.easting(), p[0]), cell_of(mesh.northing(), p[1]), k);
+      for (std::size_t a = 0; a < 3; ++a)
+        if ((*along()[a])[cell] != layers.conductivity[a][k])
+          throw InputError(what, "it does not lie in the layers that the mesh has at its sides",
+                           "Take simulation.field = \"total\".");
+    }
+  }
+}
+
+std::vector<std::string> Problem::warnings() const {
+  std::vector<std::string> lines;
+  const auto [slowest, fastest] = std::minmax_element(frequencies.begin(), frequencies.end());
+  const auto box = mesh.bounds();
+  // Skin depth 503.3 √(ρ/f) beside the sources, and of the earth's mean conductivity.
+  double mean = 0, count = 0;
+  for (const double sigma : conductivity[0])
+    if (sigma > 1e-6) {
+      mean += std::log(sigma);
+      count += 1;
+    }
+  const double earth = count > 0 ? std::exp(mean / count) : 1;
+  const double wave = 2 * std::numbers::pi * 503.3 / std::sqrt(earth * *slowest);
+  double nearest = INFINITY, coarsest = 0, depth = INFINITY;
+  const bool plane = sources.front().kind == Source::Kind::plane_wave;
+  std::vector<Vector3> places;  // plane waves are looked at where they are recorded
+  if (plane) places = receivers;
+  for (const auto& source : sources) places.insert(places.end(), source.points.begin(), source.points.end());
+  for (auto p : places) {
+    if (plane) p[2] = std::nextafter(p[2], box.bottom);
+    nearest = std::min({nearest, p[0] - box.west, box.east - p[0], p[1] - box.south, box.north - p[1],
+                        p[2] - box.bottom, box.top - p[2]});
+    const std::size_t i = cell_of(mesh.easting(), p[0]), j = cell_of(mesh.northing(), p[1]),
+                      k = cell_of(mesh.up(), p[2]);
+    const double sigma = conductivity[0][mesh.index(i, j, k)];
+    if (sigma < 1e-6) continue;  // in air
+    depth = std::min(depth, 503.3 / std::sqrt(sigma * *fastest));
+    const double upright = mesh.up()[k + 1] - mesh.up()[k];
+    coarsest = std::max(coarsest, upright);
+    if (plane) continue;  // fields change with depth more than along the ground
+    coarsest = std::max(
+        {coarsest, mesh.easting()[i + 1] - mesh.easting()[i], mesh.northing()[j + 1] - mesh.northing()[j]});
+  }
+  const char* beside = plane ? "receiver" : "source";
+  if (coarsest > depth / 3)
+    lines.push_back(
+        fmt::format("cells of {:.3g} m beside a {}, where the skin depth at {:.4g} Hz is {:.3g} m: "
+                    "errors of 5 % and more; 4 cells per skin depth give 1 to 2 %, 8 give 0.5 %",
+                    coarsest, beside, *fastest, depth));
+  if (nearest < wave / 2)
+    lines.push_back(
+        fmt::format("a wall of the mesh is {:.3g} m from a {}, and a wavelength at {:.4g} Hz is {:.3g} m: "
+                    "let cells that grow by up to 1.5 go on for a wavelength, also in the air",
+                    nearest, beside, *slowest, wave));
+  // On a face between ground and air current enters the ground.
+  const auto in_air = [&](const Vector3& p) {
+    return conductivity_at(p) <= 1e-6 &&
+           conductivity_at({p[0], p[1], std::nextafter(p[2], box.bottom)}) <= 1e-6;
+  };
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    const auto& points = sources[n].points;
+    const bool grounded = sources[n].kind == Source::Kind::electric_dipole ||
+                          (sources[n].kind == Source::Kind::wire && points.front() != points.back());
+    if (grounded && (in_air(points.front()) || in_air(points.back())))
+      lines.push_back(fmt::format(
+          "source {} is grounded in air: its current goes through what conducts a millionth of the ground",
+          n + 1));
+  }
+  if (plane && !layers_of_sides(mesh, along()).alike)
+    lines.push_back(
+        "the sides of the mesh are not the same layers all around: plane waves come in over their mean, "
+        "so keep the sides far from receivers");
+  const double sides = std::max(box.east - box.west, box.north - box.south) / 2;
+  std::size_t top = mesh.n_up();
+  while (top > 0 && conductivity[0][mesh.index(mesh.n_east() / 2, mesh.n_north() / 2, top - 1)] <= 1e-6)
+    --top;
+  const double air = box.top - mesh.up()[top];
+  if (air > 0 && air < sides / 3)
+    lines.push_back(
+        fmt::format("the air is {:.3g} m high over a mesh of {:.3g} m from its middle to a side: "
+                    "give it a third of that, or iterations double",
+                    air, sides));
+  return lines;
+}
+
+}  // namespace terrane::electromagnetic

@@ -1,0 +1,45 @@
+// What is sent, into which earth, and what is recorded.
+#pragma once
+
+#include <complex>
+#include <string>
+#include <vector>
+
+#include "terrane/physics/electromagnetic/parameters.hpp"
+#include "terrane/physics/electromagnetic/survey/sampling.hpp"
+
+namespace terrane::electromagnetic {
+
+struct Problem {
+  TensorMesh mesh;
+  std::array<std::vector<double>, 3> conductivity;  ///< S/m, [up, north, east], along up, north, east;
+                                                    ///< the last two may be empty: as the first
+  std::vector<Source> sources;
+  std::vector<double> frequencies;  ///< Hz
+  std::vector<Vector3> receivers;
+  std::vector<Component> components;
+  Parameters parameters;
+
+  Conductivity along() const;
+  /// Of the cell of a point in the mesh, along up.
+  double conductivity_at(const Vector3& point) const;
+  std::size_t solves() const { return sources.size() * frequencies.size(); }
+  /// ωμ₀ of a solve, [source, frequency].
+  double omega_mu(std::size_t solve) const;
+  std::size_t data_of_a_solve() const { return receivers.size() * components.size(); }
+  /// Bytes on the host and on the device.
+  double memory() const;
+  /// Throws InputError: nothing to send, to record or to compute; a frequency that is not positive; a point
+  /// outside of the mesh.
+  void check() const;
+  /// Lines for the user, about cells too coarse for the skin depth and walls that are too near.
+  std::vector<std::string> warnings() const;
+
+ private:
+  void check_secondary() const;
+};
+
+/// "e_e", "h_u".
+std::string name(const Component& component);
+
+}  // namespace terrane::electromagnetic

@@ -1,0 +1,279 @@
+#include "terrane/physics/electromagnetic/solves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/for_each_box.hpp"
+#include "terrane/physics/electromagnetic/formula/layered.hpp"
+
+namespace terrane::electromagnetic {
+
+namespace {
+
+using Z = std::complex<double>;
+constexpr double vacuum = 4e-7 * std::numbers::pi;
+
+std::vector<Reception> receivers(const Problem& problem) {
+  std::vector<Reception> all;
+  for (const auto& component : problem.components)
+    for (std::size_t n = 0; n < problem.receivers.size(); ++n)
+      all.push_back(receiver(problem.mesh, problem.along(), problem.receivers[n], component,
+                             fmt::format("receiver {}", n + 1)));
+  return all;
+}
+/// What is taken of E at all receivers, then what is taken of its curl.
+std::vector<EdgeSum> sums(const std::vector<Reception>& receptions) {
+  std::vector<EdgeSum> all;
+  for (const auto& one : receptions) all.push_back(one.electric);
+  for (const auto& one : receptions) all.push_back(one.curl);
+  return all;
+}
+
+bool knows_a_part(const Problem& problem) {
+  return problem.parameters.field == Field::secondary ||
+         std::any_of(problem.sources.begin(), problem.sources.end(),
+                     [](const Source& source) { return source.kind == Source::Kind::plane_wave; });
+}
+
+EdgeValues on_host(Stream& stream, const EdgeVector& x) {
+  EdgeValues all;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto parts = x.e[a].download(stream);
+    const std::size_t count = parts.size() / 2;
+    all[a].resize(count);
+    for (std::size_t n = 0; n < count; ++n) all[a][n] = {parts[n], parts[count + n]};
+  }
+  return all;
+}
+
+void put_on_device(Stream& stream, const EdgeValues& values, EdgeVector& b) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::size_t count = values[a].size();
+    std::vector<double> parts(2 * count);
+    for (std::size_t n = 0; n < count; ++n) {
+      parts[n] = values[a][n].real();
+      parts[count + n] = values[a][n].imag();
+    }
+    b.e[a].upload(stream, parts);
+  }
+}
+
+/// The layers of a mesh as the formulas take them: neighbours that are alike are one.
+LayeredEarth earth_of(const TensorMesh& mesh, const Layers& layers) {
+  LayeredEarth earth;
+  for (std::size_t k = 0; k < mesh.n_up(); ++k) {
+    const LayeredEarth::Layer layer{layers.conductivity[2][k], layers.conductivity[0][k]};
+    if (k > 0 && layer.horizontal == earth.layers.back().horizontal &&
+        layer.vertical == earth.layers.back().vertical)
+      continue;
+    if (k > 0) earth.interfaces.push_back(mesh.up()[k]);
+    earth.layers.push_back(layer);
+  }
+  return earth;
+}
+
+/// Dipoles that a source is made of: itself, or Gauss points along the parts of a wire.
+struct Dipole {
+  Vector3 place, moment;
+};
+std::vector<Dipole> dipoles_of(const Source& source) {
+  if (source.kind != Source::Kind::wire) return {{source.points.front(), source.moment}};
+  constexpr double x[4] = {-0.8611363115940526, -0.3399810435848563, 0.3399810435848563, 0.8611363115940526},
+                   w[4] = {0.3478548451374538, 0.6521451548625461, 0.6521451548625461, 0.3478548451374538};
+  std::vector<Dipole> all;
+  for (std::size_t n = 0; n + 1 < source.points.size(); ++n)
+    for (std::size_t g = 0; g < 4; ++g) {
+      Dipole one;
+      for (std::size_t a = 0; a < 3; ++a) {
+        const double length = source.points[n + 1][a] - source.points[n][a];
+        one.place[a] = source.points[n][a] + (1 + x[g]) / 2 * length;
+        one.moment[a] = w[g] / 2 * source.current * length;
+      }
+      all.push_back(one);
+    }
+  return all;
+}
+
+/// Of a source in layers, at a place that is moved aside where it lies straight above or below a dipole.
+DipoleField field_in_layers(const LayeredEarth& earth, const Source& source, double hertz, Vector3 place) {
+  DipoleField sum;
+  for (const auto& [from, moment] : dipoles_of(source)) {
+    auto to = place;
+    const double rho = std::hypot(to[0] - from[0], to[1] - from[1]), high = std::abs(to[2] - from[2]);
+    if (rho == 0 || rho < 1e-3 * high) to[0] = from[0] + 1e-3 * std::max(high, 1.0);
+    const auto one = source.kind == Source::Kind::magnetic_dipole
+                         ? vertical_magnetic_dipole(earth, hertz, from, moment[2], to)
+                         : electric_dipole(earth, hertz, from, moment, to);
+    for (std::size_t a = 0; a < 3; ++a) {
+      sum.e[a] += one.e[a];
+      sum.h[a] += one.h[a];
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+Solves::Solves(const Problem& problem, Stream& stream)
+    : problem_(problem),
+      stream_(stream),
+      solver_(stream, problem.mesh, problem.along(), problem.parameters.rough != Rough::never),
+      receptions_(receivers(problem)),
+      sampler_(stream, solver_.metric(), sums(receptions_)),
+      b_(solver_.image()),
+      x_(solver_.vector()),
+      layers_(knows_a_part(problem) ? layers_of_sides(problem.mesh, problem.along()) : Layers{}) {}
+
+Solve Solves::solve(std::size_t number, std::vector<Z>& data) {
+  begin(number);
+  const std::size_t source = number / problem_.frequencies.size();
+  const double hertz = problem_.frequencies[number % problem_.frequencies.size()];
+  const auto& sent = problem_.sources[source];
+  if (sent.kind == Source::Kind::plane_wave) send_plane_wave(sent, hertz);
+  else if (problem_.parameters.field == Field::secondary) send_dipoles(sent, hertz);
+  else add(stream_, moments(problem_.mesh, sent, fmt::format("source {}", source + 1)), {0, -omega_mu_}, b_);
+  const auto done = finish();
+  data = fields();
+  return done;
+}
+
+Solve Solves::solve_for(std::size_t number, const EdgeValues& b) {
+  begin(number);
+  put_on_device(stream_, b, b_);
+  return finish();
+}
+std::vector<Z> Solves::recorded() { return fields(); }
+EdgeValues Solves::found() { return on_host(stream_, x_); }
+
+EdgeValues Solves::field() {
+  auto all = found();
+  if (!primary_) return all;
+  for (int axis = 0; axis < 3; ++axis) {
+    auto& values = all[static_cast<std::size_t>(axis)];
+    const auto box = metric().edges(axis);
+    for_each(box, stream_.threads(), [&](Index k, Index j, Index i) {
+      values[static_cast<std::size_t>((k * box.size(1) + j) * box.size(2) + i)] += primary_(axis, {k, j, i});
+    });
+  }
+  return all;
+}
+
+// A frequency, no right-hand side, no field.
+void Solves::begin(std::size_t number) {
+  const double hertz = problem_.frequencies[number % problem_.frequencies.size()];
+  omega_mu_ = 2 * std::numbers::pi * hertz * vacuum;
+  solver_.set_frequency(hertz);
+  for (auto& field : b_.e) field.fill_zero(stream_);
+  for (auto& field : x_.e) field.fill_zero(stream_);
+  known_.assign(problem_.data_of_a_solve(), 0.0);
+  primary_ = {};
+}
+
+Solve Solves::finish() {
+  solver_.complete(b_);
+  seen_.clear();
+  Solve done;
+  iterate(done);
+  done.divergence = solver_.divergence(b_, x_);
+  return done;
+}
+
+// b of what differs from the layers at the sides, whose field is known on edges.
+void Solves::send_over_layers(const EdgeField& primary) {
+  primary_ = primary;
+  fill_contrast(stream_, metric(), problem_.along(), layers_, primary, omega_mu_, b_);
+}
+
+void Solves::send_plane_wave(const Source& sent, double hertz) {
+  const auto north = plane_wave(problem_.mesh, layers_, 1, hertz),
+             east = plane_wave(problem_.mesh, layers_, 2, hertz);
+  send_over_layers([north, east, moment = sent.moment](int axis, const std::array<Index, 3>& place) -> Z {
+    const auto node = static_cast<std::size_t>(place[0]) + 1;  // interior nodes begin with the second
+    if (axis == 0) return 0;
+    return axis == 1 ? moment[1] * north[node] : moment[0] * east[node];
+  });
+  for (std::size_t n = 0; n < known_.size(); ++n)
+    known_[n] = value(receptions_[n].electric, metric(), primary_) +
+                Z(0, 1 / omega_mu_) * value(receptions_[n].curl, metric(), primary_);
+}
+
+void Solves::send_dipoles(const Source& sent, double hertz) {
+  const auto earth = earth_of(problem_.mesh, layers_);
+  const std::vector<double>* faces[3] = {&problem_.mesh.up(), &problem_.mesh.northing(),
+                                         &problem_.mesh.easting()};
+  send_over_layers([=](int axis, const std::array<Index, 3>& place) {
+    Vector3 at{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      const auto n = static_cast<std::size_t>(place[a]);
+      at[2 - a] =
+          static_cast<int>(a) == axis ? ((*faces[a])[n] + (*faces[a])[n + 1]) / 2 : (*faces[a])[n + 1];
+    }
+    return field_in_layers(earth, sent, hertz, at).e[static_cast<std::size_t>(2 - axis)];
+  });
+  const std::size_t count = problem_.receivers.size();
+  for_each(count, stream_.threads(), [&](std::size_t n) {
+    const auto there = field_in_layers(earth, sent, hertz, problem_.receivers[n]);
+    for (std::size_t c = 0; c < problem_.components.size(); ++c) {
+      const auto& [magnetic, axis] = problem_.components[c];
+      known_[c * count + n] = (magnetic ? there.h : there.e)[static_cast<std::size_t>(2 - axis)];
+    }
+  });
+}
+
+// E, and H = i/(ωμ₀) curl E, at the receivers.
+std::vector<std::complex<double>> Solves::fields() {
+  const auto sampled = sampler_.of(stream_, x_);
+  auto values = known_;
+  for (std::size_t n = 0; n < values.size(); ++n)
+    values[n] += sampled[n] + std::complex<double>(0, 1 / omega_mu_) * sampled[values.size() + n];
+  return values;
+}
+
+void Solves::iterate(Solve& done) {
+  const auto& p = problem_.parameters;
+  solve::Stopping stopping{.relative = p.tolerance, .most_iterations = p.most_iterations, .patience = 25};
+  stopping.change = [&] { return done.change = change(); };
+  stopping.most_change = p.receiver_tolerance;
+  const auto go = [&](bool rough, int most) {
+    stopping.most_iterations = most;
+    solver_.set_rough(rough);
+    const auto report = solver_.solve(b_, x_, stopping);
+    done.rough = rough;
+    done.iterations += report.iterations;
+    done.residual = report.residual;
+    done.reason = report.reason;
+  };
+  constexpr int patience_of_plain = 30;
+  const bool plain_first = p.rough == Rough::automatic && p.most_iterations > patience_of_plain;
+  go(p.rough == Rough::always, plain_first ? patience_of_plain : p.most_iterations);
+  if (!done.converged() && plain_first && done.reason != solve::Reason::not_finite)
+    go(true, p.most_iterations - done.iterations);
+  // Where fields are below the rounding of the strongest, receivers never settle.
+  if (done.reason == solve::Reason::stagnated && done.residual <= p.tolerance)
+    done.reason = solve::Reason::converged;
+}
+
+// What has changed at the receivers since the last call: the largest part of the field there.
+double Solves::change() {
+  auto now = fields();
+  const std::size_t count = problem_.receivers.size();
+  double most = seen_.empty() ? INFINITY : 0;
+  for (std::size_t n = 0; n < count && !seen_.empty(); ++n)
+    for (const bool magnetic : {false, true}) {
+      double size = 0, difference = 0;
+      for (std::size_t c = 0; c < problem_.components.size(); ++c) {
+        if (problem_.components[c].magnetic != magnetic) continue;
+        size += std::norm(now[c * count + n]);
+        difference += std::norm(now[c * count + n] - seen_[c * count + n]);
+      }
+      if (size > 0) most = std::max(most, std::sqrt(difference / size));
+    }
+  seen_ = std::move(now);
+  return most;
+}
+
+}  // namespace terrane::electromagnetic

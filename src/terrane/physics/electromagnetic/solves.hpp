@@ -1,0 +1,66 @@
+// One source at one frequency after the other, on one mesh and model.
+#pragma once
+
+#include "terrane/physics/electromagnetic/problem.hpp"
+#include "terrane/physics/electromagnetic/survey/primary.hpp"
+
+namespace terrane::electromagnetic {
+
+struct Solve {
+  solve::Reason reason = solve::Reason::converged;
+  int iterations = 0;
+  double residual = 0;
+  double change = 0;      ///< at receivers, of the last iteration
+  double divergence = 0;  ///< MaxwellSolver::divergence
+  bool rough = false;
+
+  bool converged() const { return reason == solve::Reason::converged; }
+};
+
+/// Complex numbers on the edges along up, north and east.
+using EdgeValues = std::array<std::vector<std::complex<double>>, 3>;
+
+class Solves {
+ public:
+  /// The problem must outlive it.  Throws as MaxwellSolver and receiver().
+  Solves(const Problem& problem, Stream& stream);
+
+  /// Solve number, [source, frequency]. data: [component, receiver].
+  Solve solve(std::size_t number, std::vector<std::complex<double>>& data);
+  /// E of the last solve, the known part included; zero on the walls where a source sends.
+  EdgeValues field();
+  /// A x = b at the frequency of a solve, by the same steps; b is destroyed.
+  Solve solve_for(std::size_t number, const EdgeValues& b);
+  /// What the receivers take of what solve_for() has found.
+  std::vector<std::complex<double>> recorded();
+  /// x of the last solve, without what was known.
+  EdgeValues found();
+
+  const std::vector<Reception>& receptions() const { return receptions_; }
+  const Metric& metric() const { return solver_.metric(); }
+  double omega_mu() const { return omega_mu_; }
+
+ private:
+  void begin(std::size_t number);
+  void send_over_layers(const EdgeField& primary);
+  void send_plane_wave(const Source& sent, double hertz);
+  void send_dipoles(const Source& sent, double hertz);
+  Solve finish();
+  void iterate(Solve& done);
+  double change();
+  std::vector<std::complex<double>> fields();
+
+  const Problem& problem_;
+  Stream& stream_;
+  MaxwellSolver<float> solver_;
+  std::vector<Reception> receptions_;  // [component, receiver]
+  Sampler sampler_;
+  EdgeVector b_, x_;
+  Layers layers_;  // where a part of the field is known
+  double omega_mu_ = 0;
+  EdgeField primary_;                        // none: nothing is known
+  std::vector<std::complex<double>> known_;  // what is not in x_, at the receivers
+  std::vector<std::complex<double>> seen_;
+};
+
+}  // namespace terrane::electromagnetic
