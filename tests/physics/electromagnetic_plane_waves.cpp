@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "devices/device.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electromagnetic/formula/layered.hpp"
 #include "terrane/physics/electromagnetic/survey/primary.hpp"
@@ -233,6 +234,21 @@ TEST(PlaneWaves, TurnWithTheEarth) {
     EXPECT_LT(std::abs(after[n].tipper[1] - before[n].tipper[0]), 1e-6);
     EXPECT_LT(std::abs(after[n].tipper[0] + before[n].tipper[1]), 1e-6);
     EXPECT_GT(std::abs(before[n].z[ee]), 0.01 * size) << "nothing would be tested";
+  }
+}
+
+using PlaneWavesOn = test::OnDevice;
+TERRANE_ON_EVERY_DEVICE(PlaneWavesOn);
+
+TEST_P(PlaneWavesOn, ImpedancesAreThoseOfTheProcessors) {
+  const auto problem = with_a_block(false);
+  Stream here({Device::Kind::cpu, -1}), there(GetParam());
+  const auto expected = transfer_functions(problem, forward(problem, here)),
+             found = transfer_functions(problem, forward(problem, there));
+  for (std::size_t n = 0; n < expected.size(); ++n) {
+    for (std::size_t c = 0; c < 4; ++c)
+      EXPECT_LT(std::abs(found[n].z[c] - expected[n].z[c]), 1e-8 * std::abs(expected[n].z[ne]));
+    EXPECT_LT(std::abs(found[n].tipper[0] - expected[n].tipper[0]), 1e-8);
   }
 }
 

@@ -180,7 +180,7 @@ class DataList {
       in_.fail(fmt::format("\"{}\" is no component of this block", shown(words[7])),
                tipper_ ? "Allowed: TX, TY." : "Allowed: ZXX, ZXY, ZYX, ZYY.");
     const auto [at, fresh] = rows_.try_emplace({std::string(words[1]), period}, rows_.size());
-    if (fresh) begin_row(words[1], {number(5), number(4), -number(6), number(3), number(2), 1 / period});
+    if (fresh) begin_row(words[1], {number(5), number(4), 0.0 - number(6), number(3), number(2), 1 / period});
     auto& of = columns(static_cast<std::size_t>(element));
     const double real = number(8), imag = number(9), error = number(10), sign = elements[element].sign;
     of[0].values[at->second] = sign * factor_ * real;
