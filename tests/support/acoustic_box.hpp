@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <vector>
 
 #include "terrane/physics/acoustic/formula/time_dispersion.hpp"
@@ -52,7 +53,9 @@ inline acoustic::Problem rough_box(std::array<Index, 3> nodes = {26, 22, 24}, do
   all_sides(p, acoustic::Boundary::cpml);
   p.sides[acoustic::up][1] = acoustic::Boundary::free_surface;
   const double y = nodes[1] > 1 ? 71.3 : 0;
-  p.shots = {{{{83.1, y, 112.7}}, {{131.9, y, 61.3}, {40, nodes[1] > 1 ? 50.0 : 0, 120}, {202, y, 243}}}};
+  // The last receiver is 1.2 nodes below the surface.
+  const double high = 10 * static_cast<double>(nodes[0]) - 17;
+  p.shots = {{{{83.1, y, 112.7}}, {{131.9, y, 61.3}, {40, nodes[1] > 1 ? 50.0 : 0, 120}, {202, y, high}}}};
   return p;
 }
 
@@ -80,6 +83,49 @@ inline double apart(const std::vector<double>& a, const std::vector<double>& b) 
   double sum = 0;
   for (std::size_t n = 0; n < a.size(); ++n) sum += (a[n] - b[n]) * (a[n] - b[n]);
   return std::sqrt(sum) / norm(b);
+}
+
+inline double distance(const acoustic::Place& a, const acoustic::Place& b) {
+  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+}
+
+/// s(t − r/v) / (4π r) of the wavelet at the steps of the problem.
+inline std::vector<double> spherical(const acoustic::Problem& p, double r, double velocity) {
+  auto wavelet = p.wavelet;
+  wavelet.delay = p.wavelet.start() + r / velocity;
+  auto values = wavelet.at(p.step, p.steps());
+  for (double& value : values) value /= 4 * std::numbers::pi * r;
+  return values;
+}
+
+/// Trace of one receiver.
+inline std::vector<double> column(const std::vector<double>& traces, std::size_t receivers,
+                                  std::size_t which) {
+  std::vector<double> one;
+  for (std::size_t n = which; n < traces.size(); n += receivers) one.push_back(traces[n]);
+  return one;
+}
+
+/// The rough box of another rock: densities of 1000 to 3000 kg/m³, or an axis that differs from node to node.
+inline acoustic::Problem rough_rock(acoustic::Rock rock, std::array<Index, 3> nodes = {26, 22, 24},
+                                    double end = 0.25) {
+  auto p = rough_box(nodes, end);
+  p.rock = rock;
+  Chance chance(17);
+  const auto spread = [&](std::vector<double>& values, double middle, double half) {
+    values.resize(p.velocity.size());
+    for (double& value : values) value = middle + half * chance();
+  };
+  if (rock == acoustic::Rock::variable_density) spread(p.density, 2000, 1000);
+  if (p.fields() == 2) {
+    spread(p.delta, 0.05, 0.05);
+    spread(p.epsilon, 0.15, 0.05);
+  }
+  if (rock == acoustic::Rock::tti) {
+    spread(p.tilt, 0.7, 0.7);
+    spread(p.azimuth, 0, 3);
+  }
+  return p;
 }
 
 }  // namespace terrane::test

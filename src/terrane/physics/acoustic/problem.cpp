@@ -29,6 +29,67 @@ void check_velocity(const Problem& p) {
                        "It must be more than zero everywhere; paint water and air, too.");
 }
 
+/// One value for each node, between two bounds.
+void check_values(const Problem& p, const std::vector<double>& values, const char* name, double least,
+                  double most, const char* next) {
+  if (values.size() != p.velocity.size())
+    throw ShapeError(fmt::format("acoustic: {}", name),
+                     fmt::format("{} values for {} nodes", values.size(), p.velocity.size()));
+  for (std::size_t n = 0; n < values.size(); ++n)
+    if (!(values[n] > least && values[n] < most))
+      throw InputError(fmt::format("acoustic: {}", name), fmt::format("{} in cell {}", values[n], n), next);
+}
+
+void check_rock(const Problem& p) {
+  if (p.rock == Rock::variable_density)
+    check_values(p, p.density, "density", 0, 1e9,
+                 "Densities are in kg/m³ and more than zero everywhere; paint water, too.");
+  if (p.fields() == 1) return;
+  check_values(p, p.epsilon, "epsilon", -0.5, 10, "Thomsen's epsilon lies between -0.5 and 10.");
+  check_values(p, p.delta, "delta", -0.5, 10, "Thomsen's delta lies between -0.5 and 10.");
+  for (std::size_t n = 0; n < p.epsilon.size(); ++n)
+    if (p.epsilon[n] < p.delta[n] - 1e-12)
+      throw InputError("acoustic: epsilon",
+                       fmt::format("{} is less than delta, {}, in cell {}", p.epsilon[n], p.delta[n], n),
+                       "The equations of acoustic waves grow without bounds there; raise epsilon to delta.");
+  if (p.rock != Rock::tti) return;
+  for (const auto* angles : {&p.tilt, &p.azimuth})
+    check_values(p, *angles, angles == &p.tilt ? "tilt" : "tilt_azimuth", -10, 10, "Angles are in radians.");
+}
+
+/// With densities: of the operator's rows, bounded by Σ (D⁺p)² ≤ Σ p² S Σ_m |a_m| (b₊ + b₋), S = 2 Σ|a|.
+double longest_step_of_densities(const Problem& p) {
+  const auto half = differences(p.order, p.coefficients, p.rock).half;
+  const auto box = p.grid.box();
+  double sum = 0, highest = 0;
+  for (const double a : half) sum += 2 * std::abs(a);
+  const Index strides[3] = {box.size(1) * box.size(2), box.size(2), 1};
+  for (Index k = 0, n = 0; k < box.last[0]; ++k)
+    for (Index j = 0; j < box.last[1]; ++j)
+      for (Index i = 0; i < box.last[2]; ++i, ++n) {
+        const Index at[3] = {k, j, i};
+        double total = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+          if (!p.grid.there(axis)) continue;
+          const auto density = [&](Index to) {
+            const Index there = std::clamp<Index>(at[axis] + to, 0, box.last[axis] - 1);
+            return p.density[static_cast<std::size_t>(n + (there - at[axis]) * strides[axis])];
+          };
+          double around = 0;
+          for (std::size_t m = 0; m < half.size(); ++m) {
+            const auto r = static_cast<Index>(m);
+            around +=
+                std::abs(half[m]) * (2 / (density(r) + density(r + 1)) + 2 / (density(-r) + density(-r - 1)));
+          }
+          const double h = p.grid.spacing[static_cast<std::size_t>(axis)];
+          total += sum * around / (h * h);
+        }
+        const double v = p.velocity[static_cast<std::size_t>(n)];
+        highest = std::max(highest, total * p.density[static_cast<std::size_t>(n)] * v * v);
+      }
+  return 2 / std::sqrt(highest);
+}
+
 void check_place(const Problem& p, const Place& place, const std::string& what) {
   for (int a = 0; a < 3; ++a) {
     const auto axis = static_cast<std::size_t>(a);
@@ -55,11 +116,36 @@ double Grid::volume() const {
   return volume;
 }
 
-double Problem::slowest() const { return *std::min_element(velocity.begin(), velocity.end()); }
-double Problem::fastest() const { return *std::max_element(velocity.begin(), velocity.end()); }
+double Problem::slowest() const {
+  if (fields() == 1) return *std::min_element(velocity.begin(), velocity.end());
+  double least = INFINITY;
+  for (std::size_t n = 0; n < velocity.size(); ++n)
+    least = std::min(least, velocity[n] * slowest_direction(epsilon[n], delta[n]));
+  return least;
+}
+
+double Problem::fastest() const {
+  if (fields() == 1) return *std::max_element(velocity.begin(), velocity.end());
+  double most = 0;
+  for (std::size_t n = 0; n < velocity.size(); ++n)
+    most = std::max(most, velocity[n] * std::sqrt(std::max(1.0, 1 + 2 * epsilon[n])));
+  return most;
+}
 
 double Problem::longest_step() const {
+  if (rock == Rock::variable_density) return longest_step_of_densities(*this);
   return acoustic::longest_step(differences(order, coefficients), grid.spacing, grid.axes(), fastest());
+}
+
+double Problem::source_factor(const Place& place) const {
+  if (rock != Rock::variable_density) return 1;
+  Index cell = 0;
+  for (int a = 0; a < 3; ++a) {
+    const Index last = grid.nodes[static_cast<std::size_t>(a)] - 1;
+    cell = cell * (last + 1) +
+           (grid.there(a) ? std::clamp<Index>(std::llround(grid.steps(place, a)), 0, last) : 0);
+  }
+  return 1 / density[static_cast<std::size_t>(cell)];
 }
 
 double Problem::points_per_wavelength() const {
@@ -70,7 +156,7 @@ double Problem::points_per_wavelength() const {
 }
 
 double Problem::group_error() const {
-  return differences(order, coefficients).worst_group_error(points_per_wavelength());
+  return differences(order, coefficients, rock).worst_group_error(points_per_wavelength());
 }
 
 std::size_t Problem::steps() const { return static_cast<std::size_t>(std::llround(end / step)) + 1; }
@@ -81,12 +167,20 @@ std::vector<double> Problem::source_series() const {
   return series;
 }
 
-Index Problem::reach() const { return std::max<Index>(2, (order / 2 + 1) / 2 * 2); }
+Index Problem::points() const {
+  if (rock != Rock::constant_density) return order <= 8 ? 4 : 8;
+  return std::max<Index>(2, (order / 2 + 1) / 2 * 2);
+}
+
+Index Problem::reach() const {
+  return rock == Rock::variable_density || rock == Rock::tti ? 2 * points() : points();
+}
 
 Index Problem::margin(int axis, int side) const {
   const auto kind = sides[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)];
   if (!grid.there(axis) || !is_layer(kind)) return 0;
-  return layers.points + std::max<Index>(radius, reach());
+  const Index turning = rock == Rock::tti && kind == Boundary::cpml ? turning_nodes : 0;
+  return layers.points + turning + std::max<Index>(radius, reach());
 }
 
 IndexBox<3> Problem::whole() const {
@@ -105,7 +199,8 @@ void Problem::settle() {
     throw InputError("acoustic: grid", "it has one node on the axis up or easting",
                      "A grid of two dimensions has one node along northing.");
   check_velocity(*this);
-  differences(order, coefficients);
+  check_rock(*this);
+  const auto scheme = differences(order, coefficients, rock);
   wavelet.check();
   if (!(end > 0) || !std::isfinite(end) || !(step >= 0) || !std::isfinite(step))
     throw InputError("acoustic: end", fmt::format("end {} s, step {} s", end, step),
@@ -126,8 +221,8 @@ void Problem::settle() {
                     wavelet.highest_frequency(), slowest()),
         fmt::format("Take cells of {:.4g} m at most, or a wavelet of {:.3g} times the frequency or lower.",
                     *std::max_element(grid.spacing.begin(), grid.spacing.end()) * ppw /
-                        differences(order, coefficients).points_per_wavelength(0.01),
-                    ppw / differences(order, coefficients).points_per_wavelength(0.01)));
+                        scheme.points_per_wavelength(0.01),
+                    ppw / scheme.points_per_wavelength(0.01)));
   const double longest = longest_step();
   if (step == 0) step = 0.9 * longest;
   if (step > longest)
@@ -176,7 +271,8 @@ std::vector<Weight> weights_at(const Problem& problem, const Place& place) {
 
 void Problem::put_into(Packet& packet) const {
   packet.put(grid);
-  packet.put(velocity);
+  packet.put(rock);
+  for (const auto* values : {&velocity, &density, &epsilon, &delta, &tilt, &azimuth}) packet.put(*values);
   packet.put(sides);
   packet.put(layers);
   packet.put(order);
@@ -197,7 +293,9 @@ void Problem::put_into(Packet& packet) const {
 Problem Problem::from(Packet& packet) {
   Problem p;
   p.grid = packet.get<Grid>();
-  p.velocity = packet.get_vector<double>();
+  p.rock = packet.get<Rock>();
+  for (auto* values : {&p.velocity, &p.density, &p.epsilon, &p.delta, &p.tilt, &p.azimuth})
+    *values = packet.get_vector<double>();
   p.sides = packet.get<decltype(p.sides)>();
   p.layers = packet.get<Layers>();
   p.order = packet.get<int>();

@@ -1,6 +1,19 @@
-// Sound in rock of constant density.
+// Sound in rock.
 //
 //   m p_tt = Δp + f,   m = 1 / v²,   p = p_t = 0 at first
+//
+// With densities ρ       m/ρ p_tt = ∇·(ρ⁻¹ ∇p) + f/ρ(x_s). Nodes stand for cells: between two of them ρ is
+// the
+//                        mean of both (harmonic ρ⁻¹), so interfaces lie on the faces of cells.
+// With an axis n         two fields p, q (Duveneck & Bakker 2011; Zhang, Zhang & Zhang 2011), v along the
+// axis:
+//
+//   p_tt = v² [(1 + 2ε) H p + √(1 + 2δ) V q]     V = (n·∇)(n·∇) along the axis
+//   q_tt = v² [√(1 + 2δ) H p + V q]              H = Δ − V across it
+//
+//                        the source is C (2/3, 1/3) s δ(x − x_s), C = v² [[1 + 2ε, √(1 + 2δ)], [√(1 + 2δ),
+//                        1]], receivers hear (2p + q)/3: with ε = δ = 0 they are p = q and s. Stable for ε ≥
+//                        δ only.
 //
 // p is the pressure, Pa; v the velocity, m/s; f the source, s(t) δ(x − x_s) with s in Pa m: then far from all
 // boundaries of a homogeneous rock p = s(t − r/v) / (4π r). A grid with one node across has two dimensions.
@@ -8,6 +21,9 @@
 // Scheme: leapfrog in time, central differences of order 2M in space (formula/stencil.hpp), in place:
 //
 //   p⁺ = 2p − p⁻ + v²Δt² (A p + f),   A = L_up + L_north + L_east (and layers)
+//   ρ:    A p = Σ D⁻(b D⁺p), b = 1/ρ half-way between nodes, D⁻ = −(D⁺)ᵀ; ρv²Δt² in place of v²Δt²
+//   VTI:  V = L_up, H = L_north + L_east
+//   TTI:  V = −GᵀG, G = Σ n_k D_k, H = L − V: both ≤ 0 whatever n is, so nothing grows
 //
 // Nodes are the centres of the mesh's cells. Each side of the box has one of these boundaries:
 //
@@ -20,6 +36,9 @@
 //                 Scaled by Π (1 + κ_i)⁻¹, which is 1 outside the layers, this operator is symmetric: so the
 //                 adjoint of a run is the same run on data reversed in time, to rounding.
 //   sponge        m p_tt + m d p_t = A p + f in a layer, d = d₀ t^q,  d₀ = −(q + 1) v ln R / (P h)
+//                 With densities ψ stands half-way between nodes and ζ gets D⁻ b (D⁺p + ψ). With a tilted
+//                 axis layers would let waves grow: there the axis turns to the vertical over eight nodes
+//                 outside the mesh, and V has ψ and ζ of q, H those of p.
 //   free_surface  p = 0 on the face of the mesh, half a node beyond the last: p(−n) = −p(n − 1)
 //   wall          p = 0 beyond the last node of the mesh
 //
@@ -37,6 +56,9 @@
 #include "terrane/physics/acoustic/formula/wavelet.hpp"
 
 namespace terrane::acoustic {
+
+/// Over which a tilted axis turns to the vertical, between the mesh and a cpml.
+inline constexpr Index turning_nodes = 8;
 
 enum class Boundary { cpml, sponge, free_surface, wall };
 inline constexpr int up = 0, north = 1, east = 2;  ///< axes of arrays
@@ -73,7 +95,11 @@ struct Grid {
 
 struct Problem {
   Grid grid;
-  std::vector<double> velocity;  ///< of each node of the mesh, m/s
+  Rock rock = Rock::constant_density;
+  std::vector<double> velocity;        ///< of each node of the mesh, m/s; where there is an axis, along it
+  std::vector<double> density;         ///< of variable_density, kg/m³
+  std::vector<double> epsilon, delta;  ///< of vti and tti
+  std::vector<double> tilt, azimuth;   ///< of tti: of the axis, radians (axis_of())
   /// [axis][below, above]; what a missing axis has does not count.
   std::array<std::array<Boundary, 2>, 3> sides{};
   Layers layers;
@@ -92,7 +118,7 @@ struct Problem {
   /// be a whole number of steps.
   void settle();
   std::size_t steps() const;  ///< samples of a trace, at times 0 … end
-  double slowest() const;
+  double slowest() const;     ///< velocity in any direction
   double fastest() const;
   double longest_step() const;
   double points_per_wavelength() const;  ///< of the highest frequency in the slowest rock
@@ -104,7 +130,11 @@ struct Problem {
   /// of sources and of the mesh out of it.
   Index margin(int axis, int side) const;
   IndexBox<3> whole() const;  ///< the mesh and its margins
-  Index reach() const;        ///< points on each side of the stencil that is used: 2, 4, 6 or 8
+  Index points() const;       ///< M of the differences that are used: 2, 4, 6 or 8
+  Index reach() const;        ///< nodes on each side that a step reads: M, or 2M where differences are nested
+  int fields() const { return rock == Rock::vti || rock == Rock::tti ? 2 : 1; }
+  /// Factor of s δ(x − x_s): 1/ρ of the cell that a place is in, else 1.
+  double source_factor(const Place& place) const;
 
   void put_into(Packet& packet) const;
   static Problem from(Packet& packet);

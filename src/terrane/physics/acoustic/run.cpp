@@ -198,13 +198,17 @@ Fingerprint fingerprint(const Problem& p, const Settings& s) {
   for (const auto& axis : p.sides)
     for (const auto side : axis) sides.push_back(static_cast<double>(side));
   return {this_program(),
-          {"rock", hash({p.velocity, s.change, nodes, p.grid.spacing, p.grid.first}), true},
+          {"rock",
+           hash({p.velocity, p.density, p.epsilon, p.delta, p.tilt, p.azimuth, s.change, nodes,
+                 p.grid.spacing, p.grid.first}),
+           true},
           {"sources or receivers", hash({places}), true},
           {"data", hash({data}), true},
           {"wavelet", hash({p.source_series()}), true},
           {"boundaries", hash({sides}), true},
           {"layers", fmt::format("{} nodes, {}, {}, {} Hz", p.layers.points, p.layers.reflection,
                                  p.layers.power, p.layers.frequency)},
+          {"kind of rock", fmt::format("{}", static_cast<int>(p.rock))},
           {"order", fmt::format("{}", p.order)},
           {"coefficients", fmt::format("{}", static_cast<int>(p.coefficients))},
           {"interpolation", fmt::format("{}", p.radius)},
@@ -355,11 +359,13 @@ double bytes_of_shot(const Problem& problem, const Settings& settings) {
   const double wave =
       twofold ? Medium<double>::bytes_of_wave(problem) : Medium<float>::bytes_of_wave(problem);
   const double e = twofold ? 8 : 4, nodes = static_cast<double>(problem.velocity.size());
-  double bytes = 1.5 * wave;  // with v²Δt²
+  const double rock =
+      twofold ? Medium<double>::bytes_of_rock(problem) : Medium<float>::bytes_of_rock(problem);
+  double bytes = wave + rock;
   if (settings.task == Task::born) bytes += wave + 2 * nodes * e;
   if (settings.task == Task::migration) {
     bytes += wave + 3 * nodes * e;
-    if (settings.data.empty()) bytes += 1.5 * wave;
+    if (settings.data.empty()) bytes += wave + rock;
     const auto cost =
         twofold ? cost_of<double>(settings.keeping, problem) : cost_of<float>(settings.keeping, problem);
     bytes += cost.device_bytes;

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <numbers>
 
 #include "terrane/base/memory.hpp"
 #include "terrane/io/registry.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> boundary_names{"cpml", "sponge", "free_surface", "wall"};
 constexpr std::array<std::string_view, 3> task_names{"modelling", "born", "migration"};
+constexpr std::array<std::string_view, 4> rock_names{"constant_density", "variable_density", "vti", "tti"};
 constexpr std::array<std::string_view, 4> wavelet_names{"ricker", "ormsby", "gabor", "file"};
 constexpr std::array<std::string_view, 3> coefficient_names{"taylor", "optimised", "optimised_fine"};
 constexpr std::array<std::string_view, 4> keeping_names{"auto", "store", "checkpoints", "boundary"};
@@ -59,6 +61,10 @@ constexpr Key simulation_keys[] = {
      "modelling: gathers; born: what the difference of the model from a smooth one scatters once; migration: "
      "an "
      "image of it."},
+    {"rock", "text", "\"constant_density\"",
+     "constant_density; variable_density (of the model's density); vti or tti: velocity_p along a vertical "
+     "axis, "
+     "or one with the model's tilt and tilt_azimuth, and epsilon and delta of the model."},
     {"end", "time", "", "Length of the gathers; they begin at time 0.", "\"1 s\""},
     {"step", "time", "none", "One step; else 0.9 of the longest stable one."},
     {"order", "count", "8", "Of differences in space: 2, 4 ... 16."},
@@ -142,6 +148,7 @@ void read_boundary(const Config& table, Problem& p) {
 void read_simulation(const Config& table, Problem& p, Settings& s) {
   table.text("physics");
   s.task = chosen<Task>(table, "kind", task_names);
+  p.rock = chosen<Rock>(table, "rock", rock_names);
   p.end = table.positive("end", Quantity::time);
   p.step = table.optional_number("step", Quantity::time).value_or(0);
   p.order = static_cast<int>(table.count("order", 2, 16));
@@ -168,6 +175,28 @@ std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
   return values;
 }
 
+/// What the rock has beside its velocity. Throws InputError.
+void read_rock(const EarthModel& model, const Config& job, Problem& p) {
+  const auto cells = p.velocity.size();
+  const auto values_of = [&](std::string_view name) {
+    return model.has(name) ? model.dense(name) : std::vector<double>(cells, 0.0);
+  };
+  if (p.rock == Rock::variable_density) {
+    if (!model.has("density"))
+      throw InputError(job.table("model").where(), "the model has no density",
+                       "Give bodies density = \"2000 kg/m3\", or simulation.rock = \"constant_density\".");
+    p.density = model.dense("density");
+  }
+  if (p.fields() == 1) return;
+  p.epsilon = values_of("epsilon");
+  p.delta = values_of("delta");
+  if (p.rock == Rock::vti) return;
+  p.tilt = values_of("tilt");
+  p.azimuth = values_of("tilt_azimuth");
+  for (auto* angles : {&p.tilt, &p.azimuth})
+    for (double& angle : *angles) angle *= std::numbers::pi / 180;
+}
+
 /// Turns an error of the problem into one at the key that it is about.
 [[noreturn]] void at_key(const InputError& error, const Config& simulation, const Config& source,
                          const Config& job) {
@@ -181,6 +210,11 @@ std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
   if (is("acoustic: receiver"))
     throw InputError(job.where("survey"), fmt::format("{} {}", where.substr(10), error.problem()),
                      error.next());
+  for (const auto* what : {"acoustic: density", "acoustic: epsilon", "acoustic: delta", "acoustic: tilt"})
+    if (is(what))
+      throw InputError(job.table("model").where(), fmt::format("{} {}", where.substr(10), error.problem()),
+                       error.next());
+  if (is("acoustic: rock")) throw simulation.wrong("rock", error.problem(), error.next());
   if (is("acoustic: grid")) throw InputError(job.where("mesh"), error.problem(), error.next());
   throw;
 }
@@ -277,13 +311,22 @@ Simulation::Simulation(Problem problem, Settings settings, std::string job)
       throw InputError("acoustic: shots", "they differ in their numbers of receivers");
   const double error = problem_.group_error();
   if (error > 0.02)
-    warnings_.push_back(
-        fmt::format("waves of {:.4g} Hz have {:.3g} cells per wavelength in the slowest rock and are {:.2g} "
-                    "% too slow or too "
-                    "fast; {:.3g} would make that 1 %",
-                    problem_.wavelet.highest_frequency(), problem_.points_per_wavelength(), 100 * error,
-                    differences(problem_.order, problem_.coefficients).points_per_wavelength(0.01)));
+    warnings_.push_back(fmt::format(
+        "waves of {:.4g} Hz have {:.3g} cells per wavelength in the slowest rock and are {:.2g} "
+        "% too slow or too "
+        "fast; {:.3g} would make that 1 %",
+        problem_.wavelet.highest_frequency(), problem_.points_per_wavelength(), 100 * error,
+        differences(problem_.order, problem_.coefficients, problem_.rock).points_per_wavelength(0.01)));
 }
+
+namespace {
+
+Problem with_velocity(Problem problem, const std::vector<double>& velocity) {
+  problem.velocity = velocity;
+  return problem;
+}
+
+}  // namespace
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
@@ -297,6 +340,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   read_boundary(job.table("boundary").describe({boundary_keys}), p);
   p.wavelet = read_wavelet(source);
   p.velocity = velocity_of(earth.model, job);
+  read_rock(earth.model, job, p);
+  if (p.fields() == 2 && s.task != Task::modelling)
+    throw table.wrong("rock", "an axis of symmetry has modelling alone",
+                      "Take constant_density or variable_density, or kind = \"modelling\".");
   try {
     p.grid = grid_of(std::get<MeshCells>(earth.model.geometry).mesh);
   } catch (const InputError& error) {
@@ -320,8 +367,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
         s.change.push_back(1 / (rough[n] * rough[n]) - 1 / (p.velocity[n] * p.velocity[n]));
     // Of the rough rock, too: its waves take the same steps.
     if (p.step == 0 && s.task == Task::migration && !observed)
-      p.step = 0.9 * longest_step(differences(p.order, p.coefficients), p.grid.spacing, p.grid.axes(),
-                                  *std::max_element(rough.begin(), rough.end()));
+      p.step = 0.9 * with_velocity(p, rough).longest_step();
   } else if (smoothing) {
     throw table.wrong("smoothing", "is of born and migration");
   }
@@ -376,8 +422,8 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   facts.problem = fmt::format("{} shots, {} nodes over {} steps", grouped(p.shots.size()), grouped(nodes),
                               grouped(p.steps()));
   facts.method = std::string(task_names[static_cast<std::size_t>(settings.task)]);
-  facts.reason = fmt::format("order {} in space; steps of {:.4g} s, and up to {:.4g} s are stable", p.order,
-                             p.step, p.longest_step());
+  facts.reason = fmt::format("{}, order {} in space; steps of {:.4g} s, and up to {:.4g} s are stable",
+                             rock_names[static_cast<std::size_t>(p.rock)], p.order, p.step, p.longest_step());
   facts.device = device_text(runtime);
   facts.work =
       static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * (sweeps + again);
@@ -549,14 +595,29 @@ TensorMesh Simulation::mesh() const {
   return TensorMesh(faces(2), faces(1), faces(0));
 }
 
+/// The properties of the rock, in the units of models.
+std::vector<Column> Simulation::columns() const {
+  const auto& p = problem_;
+  std::vector<Column> all{{"velocity_p", "m/s", "velocity", p.velocity}};
+  if (p.rock == Rock::variable_density) all.push_back({"density", "kg/m3", "density", p.density});
+  if (p.fields() == 2) {
+    all.push_back({"epsilon", "1", "Thomsen's epsilon", p.epsilon});
+    all.push_back({"delta", "1", "Thomsen's delta", p.delta});
+  }
+  if (p.rock == Rock::tti)
+    for (auto [name, values] : {std::pair{"tilt", p.tilt}, std::pair{"tilt_azimuth", p.azimuth}}) {
+      for (double& angle : values) angle *= 180 / std::numbers::pi;
+      all.push_back({name, "degree", "of the axis of symmetry", values});
+    }
+  return all;
+}
+
 void Simulation::write_model(const std::string& path) const {
-  io::write(path, io::MeshData{mesh(),
-                               {{"velocity_p", "m/s", "velocity", problem_.velocity}},
-                               provenance("acoustic", job_)});
+  io::write(path, io::MeshData{mesh(), columns(), provenance("acoustic", job_)});
 }
 
 void Simulation::check_model(const std::string& path) const {
-  io::left_out(path, io::MeshData{mesh(), {{"velocity_p", "m/s", "", {}}}, {}});
+  io::left_out(path, io::MeshData{mesh(), columns(), {}});
 }
 
 }  // namespace terrane::acoustic

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "terrane/io/content.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/acoustic/run.hpp"
@@ -48,6 +49,7 @@ class Simulation final : public terrane::Simulation {
   Dataset gathers(const Outcome& done) const;
   Dataset images(Outcome done) const;
   TensorMesh mesh() const;
+  std::vector<Column> columns() const;
 
   Problem problem_;
   Settings settings_;

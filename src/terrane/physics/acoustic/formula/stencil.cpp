@@ -32,6 +32,14 @@ const Table to_1e_4{{6, {1.538834569, -0.166179900, 0.013987226}},
                      {1.890251084, -0.398068816, 0.131901449, -0.048298605, 0.017158756, -0.005401197,
                       0.001344384, -0.000198622}}};
 
+/// Of differences to half-way, the same.
+const Table half_to_1e_3{
+    {8, {1.224676187, -0.098573798, 0.017598435, -0.002420995}},
+    {12, {1.250622204, -0.119999477, 0.031931278, -0.009967381, 0.002918452, -0.000615870}}};
+const Table half_to_1e_4{
+    {8, {1.213218575, -0.090579332, 0.013713682, -0.001435570}},
+    {12, {1.242977164, -0.113622393, 0.027279294, -0.007246608, 0.001643859, -0.000234085}}};
+
 /// c_r = (−1)^{r+1} / r² Π_{m ≠ r} m² / |m² − r²|
 std::vector<double> taylor(int points) {
   std::vector<double> c;
@@ -44,31 +52,63 @@ std::vector<double> taylor(int points) {
   return c;
 }
 
+/// a_m = (−1)^{m+1} / (2m − 1) Π_{j ≠ m} (2j − 1)² / |(2m − 1)² − (2j − 1)²|
+std::vector<double> taylor_to_half(int points) {
+  std::vector<double> a;
+  for (int m = 1; m <= points; ++m) {
+    const int odd = 2 * m - 1;
+    double value = (m % 2 ? 1.0 : -1.0) / odd;
+    for (int j = 1; j <= points; ++j)
+      if (const int other = 2 * j - 1; other != odd)
+        value *= static_cast<double>(other * other) / std::abs(odd * odd - other * other);
+    a.push_back(value);
+  }
+  return a;
+}
+
+const std::vector<double>& found_in(const Table& table, int order) {
+  const auto found = table.find(order);
+  if (found != table.end()) return found->second;
+  std::string orders;
+  for (const auto& [there, values] : table) orders += fmt::format("{}{}", orders.empty() ? "" : ", ", there);
+  throw InputError("acoustic: coefficients",
+                   fmt::format("there are no optimised ones of order {} to this tolerance", order),
+                   fmt::format("Take one of the orders {}, or the Taylor coefficients.", orders));
+}
+
+/// Σ 2 w_n sin((n + 1 − shift) kh) and its derivative by kh.
+std::array<double, 2> sine_sum(const std::vector<double>& weights, double shift, double kh) {
+  std::array<double, 2> sum{};
+  for (std::size_t n = 0; n < weights.size(); ++n) {
+    const double r = static_cast<double>(n + 1) - shift;
+    sum[0] += 2 * weights[n] * std::sin(r * kh);
+    sum[1] += 2 * weights[n] * r * std::cos(r * kh);
+  }
+  return sum;
+}
+
 constexpr int samples = 2000;  // of kh over 0 … π
 
 }  // namespace
 
-Differences differences(int order, Coefficients kind) {
+Differences differences(int order, Coefficients kind, Rock rock) {
   if (order < 2 || order > 2 * widest || order % 2 != 0)
     throw InputError("acoustic: order", fmt::format("{} is not an order in space", order),
                      "Allowed: 2, 4, 6, 8, 10, 12, 14, 16.");
   Differences made;
   made.order = order;
+  made.rock = rock;
   const auto plain = taylor(order / 2);
   for (int r = 1; r <= order / 2; ++r) made.first.push_back(r * plain[static_cast<std::size_t>(r - 1)] / 2);
   made.second = plain;
+  made.half = taylor_to_half(order / 2);
   if (kind == Coefficients::taylor) return made;
-  const Table& table = kind == Coefficients::optimised ? to_1e_3 : to_1e_4;
-  const auto found = table.find(order);
-  if (found == table.end()) {
-    std::string orders;
-    for (const auto& [there, values] : table)
-      orders += fmt::format("{}{}", orders.empty() ? "" : ", ", there);
-    throw InputError("acoustic: coefficients",
-                     fmt::format("there are no optimised ones of order {} to this tolerance", order),
-                     fmt::format("Take one of the orders {}, or the Taylor coefficients.", orders));
-  }
-  made.second = found->second;
+  const bool coarse = kind == Coefficients::optimised;
+  if (rock == Rock::tti)
+    throw InputError("acoustic: coefficients", "a tilted axis has no optimised ones",
+                     "Take the Taylor coefficients.");
+  if (rock == Rock::variable_density) made.half = found_in(coarse ? half_to_1e_3 : half_to_1e_4, order);
+  else made.second = found_in(coarse ? to_1e_3 : to_1e_4, order);
   return made;
 }
 
@@ -86,7 +126,9 @@ double Differences::symbol(double kh) const {
 }
 
 double Differences::group_error(double kh) const {
-  // group velocity / v = dK/dk = (K²)' / (2 K)
+  // group velocity / v = dK/dk; of L it is (K²)' / (2 K)
+  if (rock == Rock::variable_density) return sine_sum(half, 0.5, kh)[1] - 1;
+  if (rock == Rock::tti) return sine_sum(first, 0, kh)[1] - 1;
   double slope = 0;
   for (std::size_t r = 0; r < second.size(); ++r) {
     const auto n = static_cast<double>(r + 1);

@@ -3,6 +3,8 @@
 //   second difference   L p = Σ_r c_r (p_{+r} + p_{−r}) / h² + c_0 p / h²,   c_0 = −2 Σ c_r       r = 1 … M
 //   first difference    D p = Σ_r d_r (p_{+r} − p_{−r}) / h,                 d_r = r c_r / 2 of the Taylor
 //   set
+//   half-way            D⁺p = Σ_m a_m (p_{+m} − p_{1−m}) / h,                from a node to the middle of the
+//   next
 //
 // Taylor coefficients are those of order 2M (Fornberg 1988). The optimised sets keep the error of the group
 // velocity along an axis below a tolerance up to as high a wavenumber as they can (Holberg 1987 asked for the
@@ -12,6 +14,8 @@
 #include <array>
 #include <string>
 #include <vector>
+
+#include "terrane/physics/acoustic/formula/rock.hpp"
 
 namespace terrane::acoustic {
 
@@ -24,10 +28,13 @@ struct Differences {
   int order = 0;
   std::vector<double> second;  ///< c_1 … c_M
   std::vector<double> first;   ///< d_1 … d_M
+  std::vector<double> half;    ///< a_1 … a_M; none where the kind has no set of this order
+  /// Whose waves the errors below are of: L, with densities D⁻D⁺, with a tilted axis D D.
+  Rock rock = Rock::constant_density;
 
   int points() const noexcept { return order / 2; }
   double centre() const;                ///< c_0
-  double symbol(double kh) const;       ///< K² h² = Σ 2 c_r (1 − cos r k h)
+  double symbol(double kh) const;       ///< K² h² = Σ 2 c_r (1 − cos r k h) of L
   double group_error(double kh) const;  ///< of a wave along an axis, relative, time exact
   double worst_group_error(double points_per_wavelength) const;  ///< of all waves that long or longer
   /// Fewest points per wavelength for which the group error stays below `tolerance`.
@@ -35,7 +42,8 @@ struct Differences {
 };
 
 /// order: 2, 4 … 16; not every order has an optimised set. Throws InputError that lists the orders.
-Differences differences(int order, Coefficients kind = Coefficients::taylor);
+Differences differences(int order, Coefficients kind = Coefficients::taylor,
+                        Rock rock = Rock::constant_density);
 
 /// The longest stable step of the leapfrog, s: 2 / (v √Σ K²_max / h²) over the axes that have more than one
 /// point.

@@ -66,6 +66,28 @@ std::vector<double> Engine<T>::shared(const std::vector<double>& on_rank_0) {
   return packet.get_vector<double>();
 }
 
+/// Sources are densities per volume, and over that of the rock where it varies.
+template <class T>
+std::vector<double> Engine<T>::scales_of(const std::vector<Place>& sources) const {
+  std::vector<double> scales;
+  for (const auto& at : sources) scales.push_back(problem_.source_factor(at) / problem_.grid.volume());
+  return scales;
+}
+
+/// What stands before p_tt is m/ρ: its change is δm/ρ, and the adjoint's kernel that of m over ρ.
+template <class T>
+void Engine<T>::by_density(std::vector<double>& values) const {
+  if (problem_.rock == Rock::variable_density)
+    for (std::size_t n = 0; n < values.size(); ++n) values[n] /= problem_.density[n];
+}
+
+template <class T>
+void Engine<T>::only_isotropic() const {
+  if (problem_.fields() == 2)
+    throw InputError("acoustic: rock", "with an axis of symmetry has modelling alone",
+                     "Take rock of constant or variable density for Born modelling and images.");
+}
+
 template <class T>
 bool Engine<T>::goes_on(Progress* progress, std::uint64_t steps) {
   if (progress) progress->advance(steps);
@@ -75,13 +97,13 @@ bool Engine<T>::goes_on(Progress* progress, std::uint64_t steps) {
 template <class T>
 std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>& series,
                                      Progress* progress) {
-  Sources<T> sources(stream_, medium_, shot.sources, 1 / problem_.grid.volume());
+  Sources<T> sources(stream_, medium_, shot.sources, scales_of(shot.sources));
   sources.send(stream_, static_cast<std::size_t>(steps_), shared(series));
   Receivers<T> receivers(stream_, medium_, shot.receivers, static_cast<std::size_t>(steps_));
   wave_.rest(stream_);
   clock_.set(stream_, 0);
   const auto step = [&] {
-    receivers.read(stream_, wave_.zero_of_now(), clock_);
+    receivers.read(stream_, wave_.zero_of_now(), wave_.zero_of_now_q(), clock_);
     wave_.step(stream_, &sources, clock_);
     clock_.tick(stream_, 1);
   };
@@ -124,13 +146,15 @@ Buffer<T> Engine<T>::of_mesh(const std::vector<double>& values) {
 template <class T>
 std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>& series,
                                     const std::vector<double>& change, Progress* progress) {
+  only_isotropic();
   auto scaled = shared(change);
   for (double& value : scaled) value /= problem_.step * problem_.step;
+  by_density(scaled);
   const auto mesh = medium_.mesh();
   const Buffer<T> change_here = of_mesh(scaled);
   Buffer<T> before(stream_.device(), change_here.size());
   Wave<T> scattered(stream_, medium_, comm_);
-  Sources<T> sources(stream_, medium_, shot.sources, 1 / problem_.grid.volume());
+  Sources<T> sources(stream_, medium_, shot.sources, scales_of(shot.sources));
   sources.send(stream_, static_cast<std::size_t>(steps_), shared(series));
   Receivers<T> receivers(stream_, medium_, shot.receivers, static_cast<std::size_t>(steps_));
   wave_.rest(stream_);
@@ -147,7 +171,7 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
                             change_here.view(mesh), next});
   };
   for (Index n = 0; n < steps_; ++n) {
-    receivers.read(stream_, scattered.zero_of_now(), clock_);
+    receivers.read(stream_, scattered.zero_of_now(), scattered.zero_of_now_q(), clock_);
     if (!mesh.empty()) for_each(stream_, mesh, Keep<T>{wave_.before(), before.view(mesh)});
     wave_.step(stream_, &sources, clock_);
     scattered.step(stream_, nullptr, clock_, scatter);
@@ -183,6 +207,7 @@ std::vector<double> Engine<T>::gather_mesh(const Buffer<T>& field) {
 template <class T>
 Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
                           const std::vector<double>& data, Keeping way, Progress* progress) {
+  only_isotropic();
   const auto count = static_cast<std::size_t>(steps_), places = shot.receivers.size();
   auto reversed = shared(data);
   if (reversed.size() != count * places)
@@ -194,7 +219,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
                      reversed.begin() + static_cast<std::ptrdiff_t>((n + 1) * places),
                      reversed.begin() + static_cast<std::ptrdiff_t>((count - 1 - n) * places));
 
-  Sources<T> sources(stream_, medium_, shot.sources, 1 / problem_.grid.volume());
+  Sources<T> sources(stream_, medium_, shot.sources, scales_of(shot.sources));
   sources.send(stream_, count, shared(series));
   wave_.rest(stream_);
   const auto history = make_history<T>(way, stream_, wave_, sources);
@@ -207,7 +232,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
   }
 
   Wave<T> back(stream_, medium_, comm_);
-  Sources<T> senders(stream_, medium_, shot.receivers, 1);
+  Sources<T> senders(stream_, medium_, shot.receivers, std::vector<double>(places, 1.0));
   senders.send(stream_, count, places == 1 ? std::vector<double>(reversed) : reversed);
   const auto mesh = medium_.mesh();
   Buffer<T> kernel(stream_.device(), static_cast<std::size_t>(mesh.count())),
@@ -226,7 +251,9 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
                             kernel.view(mesh), correlation.view(mesh), illumination.view(mesh), per_square});
     if (n % between_looks == 0 && !goes_on(progress, between_looks)) throw Cancelled();
   }
-  return {gather_mesh(kernel), gather_mesh(correlation), gather_mesh(illumination)};
+  Images images{gather_mesh(kernel), gather_mesh(correlation), gather_mesh(illumination)};
+  if (comm_.rank() == 0) by_density(images.kernel);
+  return images;
 }
 
 template class Engine<float>;

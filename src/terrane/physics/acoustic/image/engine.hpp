@@ -42,6 +42,9 @@ class Engine {
  private:
   std::vector<double> shared(const std::vector<double>& on_rank_0);
   std::vector<double> gather_mesh(const Buffer<T>& field);
+  std::vector<double> scales_of(const std::vector<Place>& sources) const;
+  void by_density(std::vector<double>& values) const;
+  void only_isotropic() const;
   Buffer<T> of_mesh(const std::vector<double>& values);
   bool goes_on(Progress* progress, std::uint64_t steps);
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "terrane/parallel/device/cuda.hpp"
-#include "terrane/physics/acoustic/march/kernels.hpp"
 #include "terrane/physics/acoustic/march/medium.hpp"
+#include "terrane/physics/acoustic/march/nodes.hpp"
 
 namespace terrane::acoustic::gpu {
 
@@ -61,22 +61,22 @@ __device__ __forceinline__ bool find_node(const Batch& batch, int& region, Index
 }
 
 /// sides of a psi batch: region.side[0] the axis, region.side[1] the side.
-template <int M, class T>
+template <Rock rock, int M, class T>
 __global__ void __launch_bounds__(batch_threads)
     psi_batch(const __grid_constant__ StepArguments<T> g, const __grid_constant__ Batch batch) {
   int n = 0;
   Index at[3];
   if (!find_node(batch, n, at)) return;
-  update_psi<M>(g, batch.regions[n].side[0], batch.regions[n].side[1], at[0], at[1], at[2]);
+  update_psi<rock, M>(g, batch.regions[n].side[0], batch.regions[n].side[1], at[0], at[1], at[2]);
 }
 
-template <int M, class T>
+template <Rock rock, int M, class T>
 __global__ void __launch_bounds__(batch_threads)
     step_batch(const __grid_constant__ StepArguments<T> g, const __grid_constant__ Batch batch) {
   int n = 0;
   Index at[3];
   if (!find_node(batch, n, at)) return;
-  step_node<M>(g, batch.regions[n], at[0], at[1], at[2]);
+  step_node<rock, M>(g, batch.regions[n], at[0], at[1], at[2]);
 }
 
 /// Four numbers of a row, moved at once in single precision.
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(64) step_tiles(const __grid_constant__ StepArg
   }
 }
 
-template <int M, class T>
+template <Rock rock, int M, class T>
 void psi(Stream& stream, const StepArguments<T>& g, const std::vector<Slab>& slabs) {
   if (slabs.empty()) return;
   Batch batch;
@@ -188,7 +188,7 @@ void psi(Stream& stream, const StepArguments<T>& g, const std::vector<Slab>& sla
     add_to(batch, region);
   }
   detail::cuda::use(stream.device().index);
-  psi_batch<M>
+  psi_batch<rock, M>
       <<<batch.first_block[batch.count], batch_threads, 0, static_cast<cudaStream_t>(stream.handle())>>>(
           g, batch);
   detail::cuda::check(cudaGetLastError(), "psi");
@@ -202,21 +202,24 @@ inline Index planes_for(Index planes, Index tiles) {
   return most;
 }
 
-template <int M, class T>
+/// Rock other than of constant density has no tiles yet: a thread per node reads what it needs through the
+/// caches.
+template <Rock rock, int M, class T>
 void steps(Stream& stream, const StepArguments<T>& g, const std::vector<Region>& regions) {
   detail::cuda::use(stream.device().index);
   const auto handle = static_cast<cudaStream_t>(stream.handle());
   Batch batch;
   const auto launch = [&] {
     if (batch.count == 0) return;
-    step_batch<M><<<batch.first_block[batch.count], batch_threads, 0, handle>>>(g, batch);
+    step_batch<rock, M><<<batch.first_block[batch.count], batch_threads, 0, handle>>>(g, batch);
     detail::cuda::check(cudaGetLastError(), "steps");
     batch.count = 0;
   };
   for (const auto& region : regions) {
     const auto& box = region.box;
     // In two dimensions a tile of one row would be idle for seven of eight threads.
-    if (!region.plain() || sizeof(T) == 8 || g.stride[1] == 0 || box.count() < 4096) {
+    if (rock != Rock::constant_density || !region.plain() || sizeof(T) == 8 || g.stride[1] == 0 ||
+        box.count() < 4096) {
       add_to(batch, region);
       if (batch.count == Batch::most) launch();
       continue;

@@ -18,16 +18,21 @@ const HostKernelSet& kernels_here() {
   return chosen;
 }
 
+template <class T>
+const HostKernels<T>& chosen_from(const HostKernelsOfNumber<T>& all, const Kernel& kernel) {
+  return all.of[static_cast<int>(kernel.rock)].of[kernel.points / 2 - 1];
+}
+
 }  // namespace
 
 template <>
-const HostKernels<float>& host_kernels<float>(Index points) {
-  return kernels_here().single[points / 2 - 1];
+const HostKernels<float>& host_kernels<float>(const Kernel& kernel) {
+  return chosen_from(kernels_here().single, kernel);
 }
 
 template <>
-const HostKernels<double>& host_kernels<double>(Index points) {
-  return kernels_here().twofold[points / 2 - 1];
+const HostKernels<double>& host_kernels<double>(const Kernel& kernel) {
+  return chosen_from(kernels_here().twofold, kernel);
 }
 
 }  // namespace terrane::acoustic

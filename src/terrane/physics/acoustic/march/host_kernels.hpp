@@ -9,21 +9,36 @@
 
 namespace terrane::acoustic {
 
-/// Functions for one order (M points on each side) and number type.
+/// Which step: the rock, and M of its differences.
+struct Kernel {
+  Rock rock = Rock::constant_density;
+  Index points = 4;
+};
+
+/// Functions for one rock, one order (M points on each side) and number type.
 template <class T>
 struct HostKernels {
   void (*psi)(const StepArguments<T>&, int axis, int side, const IndexBox<3>& box) = nullptr;
   void (*step)(const StepArguments<T>&, const Region& region) = nullptr;
+  void (*along)(const StepArguments<T>&, const IndexBox<3>& box) = nullptr;  ///< of a tilted axis
+};
+template <class T>
+struct HostKernelsOfRock {
+  HostKernels<T> of[4];  ///< M = 2, 4, 6, 8
+};
+template <class T>
+struct HostKernelsOfNumber {
+  HostKernelsOfRock<T> of[4];  ///< in the order of Rock
 };
 
 struct HostKernelSet {
-  std::string_view name;         ///< of the instruction set
-  HostKernels<float> single[4];  ///< M = 2, 4, 6, 8
-  HostKernels<double> twofold[4];
+  std::string_view name;  ///< of the instruction set
+  HostKernelsOfNumber<float> single;
+  HostKernelsOfNumber<double> twofold;
 };
 
-/// Those of this CPU.  points: M
+/// Those of this CPU.
 template <class T>
-const HostKernels<T>& host_kernels(Index points);
+const HostKernels<T>& host_kernels(const Kernel& kernel);
 
 }  // namespace terrane::acoustic

@@ -1,5 +1,5 @@
-// Rows of nodes on the CPU. Included once for each instruction set, with TERRANE_SIMD_TARGET its name: all
-// that is not inlined has that name in front.
+// Rows of nodes on the CPU: layers, and a step of constant density. Included once for each instruction set,
+// with TERRANE_SIMD_TARGET its name: all that is not inlined has that name in front.
 //
 // Memory of a plain step of a node: p⁻ read and p⁺ written in its place, p and v²Δt² read: 16 bytes in
 // single precision, as long as the cache holds 2M + 1 planes of a tile's rows.
@@ -29,17 +29,21 @@ class NoDenormals {
 };
 
 /// ψ of a row's nodes. a and b: of each node on the axis easting, else one value for all
-template <int M, bool along, class T>
+template <Rock rock, int M, bool along, class T>
 void psi_of_row(const Stencil<T>& stencil, int axis, const T* a, const T* b, T* psi, const T* p, Index step,
                 Index nodes) {
+  constexpr bool half_way = rock == Rock::variable_density;
   T d[widest];
-  for (int r = 0; r < widest; ++r) d[r] = stencil.first[axis][r];
+  for (int r = 0; r < widest; ++r) d[r] = half_way ? stencil.half[axis][r] : stencil.first[axis][r];
 #pragma omp simd
-  for (Index i = 0; i < nodes; ++i)
-    psi[i] = new_psi<M>(d, a[along ? i : 0], b[along ? i : 0], psi[i], p + i, along ? 1 : step);
+  for (Index i = 0; i < nodes; ++i) {
+    const T a_here = a[along ? i : 0], b_here = b[along ? i : 0];
+    if constexpr (half_way) psi[i] = new_psi_half_way<M>(d, a_here, b_here, psi[i], p + i, along ? 1 : step);
+    else psi[i] = new_psi<M>(d, a_here, b_here, psi[i], p + i, along ? 1 : step);
+  }
 }
 
-template <int M, class T>
+template <Rock rock, int M, class T>
 void psi_of_box(const StepArguments<T>& g, int axis, int side, const IndexBox<3>& box) {
   const NoDenormals zero;
   const LayerArrays<T>& layer = g.layers[axis][side];
@@ -48,9 +52,10 @@ void psi_of_box(const StepArguments<T>& g, int axis, int side, const IndexBox<3>
     for (Index j = box.first[1]; j < box.last[1]; ++j) {
       const Index at = axis == 0 ? k : axis == 1 ? j : i;
       T* const psi = layer.psi + k * layer.stride[0] + j * layer.stride[1] + i;
-      const T* const p = g.now + k * g.stride[0] + j * g.stride[1] + i;
-      if (axis == 2) psi_of_row<M, true>(g.stencil, axis, layer.a + at, layer.b + at, psi, p, 1, nodes);
-      else psi_of_row<M, false>(g.stencil, axis, layer.a + at, layer.b + at, psi, p, g.stride[axis], nodes);
+      const T* const p = field_on(g, axis) + k * g.stride[0] + j * g.stride[1] + i;
+      const T *const a = layer.a_psi + at, *const b = layer.b_psi + at;
+      if (axis == 2) psi_of_row<rock, M, true>(g.stencil, axis, a, b, psi, p, 1, nodes);
+      else psi_of_row<rock, M, false>(g.stencil, axis, a, b, psi, p, g.stride[axis], nodes);
     }
 }
 
@@ -99,22 +104,21 @@ template <int M, class T>
 void add_axis(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index from, Index to, T* sum) {
   const LayerArrays<T>& layer = g.layers[axis][side];
   const Index row = k * layer.stride[0] + j * layer.stride[1], at = axis == 0 ? k : j;
+  const T* const p = field_on(g, axis) + k * g.stride[0] + j * g.stride[1];
   if (axis < 2) {
     if (at < layer.first || at >= layer.last)
       return add_slopes<M, false>(g.stencil, axis, layer.psi + row + from, layer.stride[axis], to - from,
                                   sum);
     return add_layer<M, false>(g.stencil, axis, layer.a + at, layer.b + at, layer.psi + row + from,
-                               layer.stride[axis], layer.zeta + row + from,
-                               g.now + k * g.stride[0] + j * g.stride[1] + from, g.stride[axis], to - from,
-                               sum);
+                               layer.stride[axis], layer.zeta + row + from, p + from, g.stride[axis],
+                               to - from, sum);
   }
   // Along easting the layer is a piece of the row, and ψ reaches beyond it on one side.
   const Index first = from > layer.first ? from : layer.first, last = to < layer.last ? to : layer.last;
   if (first >= last) return add_slopes<M, true>(g.stencil, axis, layer.psi + row + from, 1, to - from, sum);
   add_slopes<M, true>(g.stencil, axis, layer.psi + row + from, 1, first - from, sum);
   add_layer<M, true>(g.stencil, axis, layer.a + first, layer.b + first, layer.psi + row + first, 1,
-                     layer.zeta + row + first, g.now + k * g.stride[0] + j * g.stride[1] + first, 1,
-                     last - first, sum + (first - from));
+                     layer.zeta + row + first, p + first, 1, last - first, sum + (first - from));
   add_slopes<M, true>(g.stencil, axis, layer.psi + row + last, 1, to - last, sum + (last - from));
 }
 
@@ -130,63 +134,65 @@ void add_ends(const StepArguments<T>& g, Index k, Index j, Index from, Index to,
   }
 }
 
+/// What the layers of an axis add to these nodes of a row.
+template <int M, class T>
+void add_layers(const StepArguments<T>& g, const Region& region, int axis, Index k, Index j, Index from,
+                Index to, T* sum) {
+  const int side = region.side[axis];
+  if (side == Region::both) add_ends<M>(g, k, j, from, to, sum);
+  else if (side >= 0) add_axis<M>(g, axis, side, k, j, from, to, sum);
+}
+
+/// From A p of a piece of a row to p⁺.  a_p: of its first node, which is `from`
+template <class T>
+void leap_of_row(const StepArguments<T>& g, const Region& region, Index k, Index j, Index from, Index nodes,
+                 const T* field, T* field_next, const T* a_p) {
+  const Index row = k * g.stride[0] + j * g.stride[1] + from;
+  T* const next = field_next + row;
+  const T *const now = field + row, *const squared = g.squared + row;
+  if (region.sponge) {
+    const T s = g.damping[0][k] + g.damping[1][j];
+    const T* const along = g.damping[2] + from;
+#pragma omp simd
+    for (Index i = 0; i < nodes; ++i)
+      next[i] = leap_through_sponge(now[i], next[i], squared[i], a_p[i], s + along[i]);
+  } else {
+#pragma omp simd
+    for (Index i = 0; i < nodes; ++i) next[i] = leap(now[i], next[i], squared[i], a_p[i]);
+  }
+}
+
+constexpr Index piece_of_row = 512;  ///< nodes whose sums stay in the innermost cache
+
+/// Calls use(k, j, from, nodes) for pieces of all rows of a box.
+template <class Use>
+void each_piece(const IndexBox<3>& box, const Use& use) {
+  for (Index k = box.first[0]; k < box.last[0]; ++k)
+    for (Index j = box.first[1]; j < box.last[1]; ++j)
+      for (Index from = box.first[2]; from < box.last[2]; from += piece_of_row)
+        use(k, j, from, (from + piece_of_row < box.last[2] ? from + piece_of_row : box.last[2]) - from);
+}
+
 /// Where layers reach: A p of a piece of a row is collected axis by axis.
 template <int M, class T>
 void step_layers(const StepArguments<T>& g, const Region& region) {
   const Stencil<T> stencil = g.stencil;
   const Index stride[3] = {g.stride[0], g.stride[1], 1};
-  const IndexBox<3> box = region.box;
-  constexpr Index piece = 512;
-  T sum[piece];
-  for (Index k = box.first[0]; k < box.last[0]; ++k)
-    for (Index j = box.first[1]; j < box.last[1]; ++j)
-      for (Index from = box.first[2]; from < box.last[2]; from += piece) {
-        const Index nodes = (from + piece < box.last[2] ? from + piece : box.last[2]) - from;
-        const Index row = k * stride[0] + j * stride[1] + from;
-        T* const next = g.next + row;
-        const T *const now = g.now + row, *const squared = g.squared + row;
+  T sum[piece_of_row];
+  each_piece(region.box, [&](Index k, Index j, Index from, Index nodes) {
+    const T* const now = g.now + k * stride[0] + j * stride[1] + from;
 #pragma omp simd
-        for (Index i = 0; i < nodes; ++i) sum[i] = laplacian<M>(stencil, now + i, stride);
-        for (int axis = 0; axis < 3; ++axis) {
-          const int side = region.side[axis];
-          if (side == Region::both) add_ends<M>(g, k, j, from, from + nodes, sum);
-          else if (side >= 0) add_axis<M>(g, axis, side, k, j, from, from + nodes, sum);
-        }
-        if (region.sponge) {
-          const T s = g.damping[0][k] + g.damping[1][j];
-          const T* const along = g.damping[2] + from;
-#pragma omp simd
-          for (Index i = 0; i < nodes; ++i)
-            next[i] = leap_through_sponge(now[i], next[i], squared[i], sum[i], s + along[i]);
-        } else {
-#pragma omp simd
-          for (Index i = 0; i < nodes; ++i) next[i] = leap(now[i], next[i], squared[i], sum[i]);
-        }
-      }
+    for (Index i = 0; i < nodes; ++i) sum[i] = laplacian<M>(stencil, now + i, stride);
+    for (int axis = 0; axis < 3; ++axis) add_layers<M>(g, region, axis, k, j, from, from + nodes, sum);
+    leap_of_row(g, region, k, j, from, nodes, g.now, g.next, sum);
+  });
 }
 
 template <int M, class T>
-void step_of_region(const StepArguments<T>& g, const Region& region) {
+void constant_density_region(const StepArguments<T>& g, const Region& region) {
   const NoDenormals zero;
   if (region.plain()) step_plain<M>(g, region.box);
   else step_layers<M>(g, region);
-}
-
-template <int M, class T>
-HostKernels<T> host_kernels_of() {
-  return {psi_of_box<M, T>, step_of_region<M, T>};
-}
-
-inline HostKernelSet host_kernel_set() {
-#define TERRANE_TEXT_OF(name) #name
-#define TERRANE_NAME_OF(name) TERRANE_TEXT_OF(name)
-  return {TERRANE_NAME_OF(TERRANE_SIMD_TARGET),
-          {host_kernels_of<2, float>(), host_kernels_of<4, float>(), host_kernels_of<6, float>(),
-           host_kernels_of<8, float>()},
-          {host_kernels_of<2, double>(), host_kernels_of<4, double>(), host_kernels_of<6, double>(),
-           host_kernels_of<8, double>()}};
-#undef TERRANE_NAME_OF
-#undef TERRANE_TEXT_OF
 }
 
 }  // namespace TERRANE_SIMD_TARGET

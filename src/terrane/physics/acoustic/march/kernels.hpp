@@ -1,40 +1,51 @@
-// What one node does in a time step. The same expressions, in the same order and with the same roundings, are
-// used by every launcher and in every region, so a node's bits do not depend on who computes it.
+// What all nodes do in a time step, whatever the rock; nodes.hpp has a node of each rock. The same
+// expressions, in the same order and with the same roundings, are used by every launcher and in every region,
+// so a node's bits do not depend on who computes it.
 #pragma once
 
 #include <cstddef>
 
 #include "terrane/base/function.hpp"
 #include "terrane/parallel/arrays/index_box.hpp"
+#include "terrane/physics/acoustic/formula/rock.hpp"
 #include "terrane/physics/acoustic/formula/stencil.hpp"
 
 namespace terrane::acoustic {
 
-/// c_r / h² and d_r / h of each axis; zero beyond the order and on axes of one node.
+/// c_r / h², d_r / h and a_r / h of each axis; zero beyond the order and on axes of one node.
 template <class T>
 struct Stencil {
-  T centre = 0, second[3][widest] = {}, first[3][widest] = {};
+  T centre = 0, second[3][widest] = {}, first[3][widest] = {}, half[3][widest] = {};
   T centre_of[3] = {};  ///< c_0 / h² of each axis; `centre` is their sum
 };
 
 /// ψ and ζ of one side, in arrays over the layer and as many points as stencils reach beyond it, which are
-/// zero.
+/// zero. With densities ψ of a node stands half-way to the next, and has its own a and b. With a tilted axis
+/// the layers of the axis up have ψ and ζ of q, and η of p.
 template <class T>
 struct LayerArrays {
-  T *psi = nullptr, *zeta = nullptr;   ///< where the node 0, 0, 0 would be
-  Index stride[3] = {};                ///< elements from a node to the next on each axis
-  const T *a = nullptr, *b = nullptr;  ///< by the index on the layer's axis
-  Index first = 0, last = 0;           ///< the layer
+  T *psi = nullptr, *zeta = nullptr, *eta = nullptr;  ///< where the node 0, 0, 0 would be
+  Index stride[3] = {};                               ///< elements from a node to the next on each axis
+  const T *a = nullptr, *b = nullptr;                 ///< by the index on the layer's axis
+  const T *a_psi = nullptr, *b_psi = nullptr;         ///< those of ψ
+  Index first = 0, last = 0;                          ///< the layer
 };
 
 /// All that a step knows. Pointers are to where the node 0, 0, 0 would be.
 template <class T>
 struct StepArguments {
   Stencil<T> stencil;
-  const T* now = nullptr;      ///< p
-  T* next = nullptr;           ///< holds p⁻, gets p⁺
-  const T* squared = nullptr;  ///< v²Δt²
-  Index stride[3] = {};        ///< 0 on axes of one node, whose coefficients are 0
+  const T* now = nullptr;                     ///< p
+  T* next = nullptr;                          ///< holds p⁻, gets p⁺
+  const T* squared = nullptr;                 ///< v²Δt²; with densities ρv²Δt²
+  const T* half_density = nullptr;            ///< ρ/2
+  const T* now_q = nullptr;                   ///< q of rock with an axis, of which p is the other field
+  T* next_q = nullptr;                        ///< holds q⁻, gets q⁺
+  const T *wide = nullptr, *mixed = nullptr;  ///< 1 + 2ε, √(1 + 2δ)
+  const T* normal[3] = {};                    ///< n of a tilted axis
+  T *along_p = nullptr, *along_q = nullptr;   ///< G p and G q
+  IndexBox<3> part;                           ///< this rank's nodes
+  Index stride[3] = {};                       ///< 0 on axes of one node, whose coefficients are 0
   LayerArrays<T> layers[3][2];
   const T* damping[3] = {};  ///< dΔt/2 of sponges, by the index on each axis
 };
@@ -103,20 +114,42 @@ TERRANE_FN T new_psi(const T (&d)[widest], T a, T b, T psi, const T* p, Index st
   return fused(b, psi, a * first_difference<M>(d, p, step));
 }
 
+/// D⁺p on one axis, half-way to the next node.
+template <int M, class T>
+TERRANE_FN T half_difference(const T (&a)[widest], const T* p, Index step) {
+  T sum = 0;
+  for (int n = 0; n < M; ++n) sum = fused(a[n], p[(n + 1) * step] - p[-n * step], sum);
+  return sum;
+}
+
+/// ψ ← b ψ + a D⁺p
+template <int M, class T>
+TERRANE_FN T new_psi_half_way(const T (&d)[widest], T a, T b, T psi, const T* p, Index step) {
+  return fused(b, psi, a * half_difference<M>(d, p, step));
+}
+
 /// ζ ← b ζ + a (L p + D ψ).  slope: D ψ
 template <int M, class T>
 TERRANE_FN T new_zeta(const T (&c)[widest], T centre, T a, T b, T zeta, T slope, const T* p, Index step) {
   return fused(b, zeta, a * (second_difference<M>(c, centre, p, step) + slope));
 }
 
+/// The field whose derivatives on this axis count: q along the axis of symmetry, else p.
+template <class T>
+TERRANE_FN const T* field_on(const StepArguments<T>& g, int axis) {
+  return axis == 0 && g.now_q != nullptr ? g.now_q : g.now;
+}
+
 /// ψ of a node of the layer.
-template <int M, class T>
+template <Rock rock, int M, class T>
 TERRANE_FN void update_psi(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index i) {
   const LayerArrays<T>& layer = g.layers[axis][side];
   const Index at = axis == 0 ? k : axis == 1 ? j : i;
-  const T* const p = g.now + k * g.stride[0] + j * g.stride[1] + i;
+  const T* const p = field_on(g, axis) + k * g.stride[0] + j * g.stride[1] + i;
   T& psi = layer.psi[k * layer.stride[0] + j * layer.stride[1] + i];
-  psi = new_psi<M>(g.stencil.first[axis], layer.a[at], layer.b[at], psi, p, g.stride[axis]);
+  if constexpr (rock == Rock::variable_density)
+    psi = new_psi_half_way<M>(g.stencil.half[axis], layer.a_psi[at], layer.b_psi[at], psi, p, g.stride[axis]);
+  else psi = new_psi<M>(g.stencil.first[axis], layer.a_psi[at], layer.b_psi[at], psi, p, g.stride[axis]);
 }
 
 /// D ψ + ζ, which A p gets where ψ reaches; first the new ζ where the node is in the layer.
@@ -128,7 +161,7 @@ TERRANE_FN T layer_term(const StepArguments<T>& g, int axis, int side, Index k, 
   T& zeta = layer.zeta[here];
   const T slope = first_difference<M>(g.stencil.first[axis], layer.psi + here, layer.stride[axis]);
   if (at < layer.first || at >= layer.last) return slope;
-  const T* const p = g.now + k * g.stride[0] + j * g.stride[1] + i;
+  const T* const p = field_on(g, axis) + k * g.stride[0] + j * g.stride[1] + i;
   zeta = new_zeta<M>(g.stencil.second[axis], g.stencil.centre_of[axis], layer.a[at], layer.b[at], zeta, slope,
                      p, g.stride[axis]);
   return slope + zeta;
@@ -146,17 +179,15 @@ TERRANE_FN T leap_through_sponge(T now, T before, T squared, T a_p, T s) {
   return fused(squared, a_p, fused(T(2), now, -((1 - s) * before))) / (1 + s);
 }
 
-/// A node of any region: what rows on the CPU and the tuned kernel of a GPU must agree with.
-template <int M, class T>
-TERRANE_FN void step_node(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i) {
+/// p⁺ of a node whose A p is known.
+template <class T>
+TERRANE_FN void leap_at(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i,
+                        const T* now, T* next, T a_p) {
   const Index here = k * g.stride[0] + j * g.stride[1] + i;
-  T sum = laplacian<M>(g.stencil, g.now + here, g.stride);
-  for (int axis = 0; axis < 3; ++axis)
-    if (region.side[axis] >= 0) sum += layer_term<M>(g, axis, region.side[axis], k, j, i);
   if (region.sponge)
-    g.next[here] = leap_through_sponge(g.now[here], g.next[here], g.squared[here], sum,
-                                       g.damping[0][k] + g.damping[1][j] + g.damping[2][i]);
-  else g.next[here] = leap(g.now[here], g.next[here], g.squared[here], sum);
+    next[here] = leap_through_sponge(now[here], next[here], g.squared[here], a_p,
+                                     g.damping[0][k] + g.damping[1][j] + g.damping[2][i]);
+  else next[here] = leap(now[here], next[here], g.squared[here], a_p);
 }
 
 }  // namespace terrane::acoustic

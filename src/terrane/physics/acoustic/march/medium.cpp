@@ -34,10 +34,34 @@ Boundary side_of(const Problem& p, int axis, int side) {
 }
 
 /// How far into the layer, 0 … 1, the node with this index on the axis lies; 1/P in its innermost.
-double depth(const Problem& p, int axis, int side, Index at) {
+double depth(const Problem& p, int axis, int side, double at) {
   const auto layer = layer_of(p, axis, side);
-  const Index into = side == 0 ? layer.last[axis] - at : at - layer.first[axis] + 1;
-  return static_cast<double>(into) / p.layers.points;
+  const double into = side == 0 ? static_cast<double>(layer.last[axis]) - at
+                                : at - static_cast<double>(layer.first[axis]) + 1;
+  return into / p.layers.points;
+}
+
+/// a and b of a layer at this depth.
+struct Decay {
+  double a = 0, b = 0;
+  Decay(const Problem& p, double damping, double depth) {
+    const double half = damping / 2, alpha = std::numbers::pi * p.layers.frequency * (1 - depth);
+    b = std::exp(-(half + alpha) * p.step);
+    a = half / (half + alpha) * std::expm1(-(half + alpha) * p.step);
+  }
+};
+
+/// The part of a tilt that is left at a node: 1 on the mesh, 0 where a cpml and what it reads begins.
+double tilt_left(const Problem& p, const Index (&at)[3]) {
+  double left = 1;
+  for (int axis = 0; axis < 3; ++axis)
+    for (std::size_t side = 0; side < 2; ++side) {
+      const auto a = static_cast<std::size_t>(axis);
+      if (!p.grid.there(axis) || p.sides[a][side] != Boundary::cpml) continue;
+      const Index beyond = side == 0 ? -at[axis] : at[axis] - p.grid.nodes[a] + 1;
+      left = std::min(left, 1 - static_cast<double>(beyond) / turning_nodes);
+    }
+  return std::max(left, 0.0);
 }
 
 /// −(q + 1) v ln R / (P h)
@@ -131,6 +155,7 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
       rank_(rank),
       part_(cut_.part(rank)),
       box_(part_),
+      points_(problem.points()),
       reach_(problem.reach()) {
   for (int a = 0; a < 2; ++a)
     if (problem.grid.there(a)) box_ = box_.grown(a, reach_, reach_);
@@ -139,7 +164,8 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
   box_ = box_.with(2, part_.first[2] - line, part_.first[2] - line + row);
 
   auto& g = arguments_;
-  const auto d = differences(problem.order, problem.coefficients);
+  g.part = part_;
+  const auto d = differences(problem.order, problem.coefficients, problem.rock);
   for (int a = 0; a < 3; ++a) {
     if (!problem.grid.there(a)) continue;
     const double h = problem.grid.spacing[static_cast<std::size_t>(a)];
@@ -148,38 +174,88 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
     for (std::size_t r = 0; r < d.second.size(); ++r) {
       g.stencil.second[a][r] = static_cast<T>(d.second[r] / (h * h));
       g.stencil.first[a][r] = static_cast<T>(d.first[r] / h);
+      g.stencil.half[a][r] = static_cast<T>(d.half[r] / h);
     }
   }
   const Index strides[3] = {box_.size(1) * box_.size(2), box_.size(2), 1};
   for (int a = 0; a < 3; ++a) g.stride[a] = problem.grid.there(a) ? strides[a] : 0;
-  fill_squared(stream);
+  fill_rock(stream);
   fill_layers(stream);
   make_regions();
 }
 
+/// Beyond layers and walls rock goes on as at the edge; beyond a free surface it is its own mirror image.
 template <class T>
-void Medium<T>::fill_squared(Stream& stream) {
+template <class Value>
+Buffer<T> Medium<T>::filled(Stream& stream, const IndexBox<3>& held, const Value& value) const {
   std::vector<T> values(size(), T(0));
   const View<T, 3> here(values.data(), box_);
-  const auto mesh = problem_.grid.box(), held = overlap(box_, problem_.whole());
-  const double dt = problem_.step;
-  const auto inside = [&](int axis, Index at) {
-    return std::clamp(at, mesh.first[axis], mesh.last[axis] - 1);
-  };
+  const auto mesh = problem_.grid.box();
   for_each(held, stream.threads(), [&](Index k, Index j, Index i) {
-    const Index n = (inside(0, k) * mesh.size(1) + inside(1, j)) * mesh.size(2) + inside(2, i);
-    const double v = problem_.velocity[static_cast<std::size_t>(n)];
-    here(k, j, i) = static_cast<T>(v * v * dt * dt);
+    const Index at[3] = {k, j, i};
+    Index inside[3];
+    bool mirrored[3] = {};
+    for (int a = 0; a < 3; ++a) {
+      Index n = at[a];
+      const Index nodes = mesh.last[a];
+      const int side = n < 0 ? 0 : 1;
+      if ((n < 0 || n >= nodes) && side_of(problem_, a, side) == Boundary::free_surface) {
+        n = side == 0 ? -1 - n : 2 * nodes - 1 - n;
+        mirrored[a] = true;
+      }
+      inside[a] = std::clamp<Index>(n, 0, nodes - 1);
+    }
+    const Index n = (inside[0] * mesh.size(1) + inside[1]) * mesh.size(2) + inside[2];
+    here(k, j, i) = static_cast<T>(value(static_cast<std::size_t>(n), at, mirrored));
   });
-  squared_ = Buffer<T>(stream, values);
-  arguments_.squared = zero_of(squared_.view(box_));
+  return Buffer<T>(stream, values);
+}
+
+template <class T>
+void Medium<T>::fill_rock(Stream& stream) {
+  const auto& p = problem_;
+  const double dt = p.step;
+  const bool dense = p.rock == Rock::variable_density;
+  auto& g = arguments_;
+  squared_ = filled(stream, overlap(box_, p.whole()), [&](std::size_t n, auto&, auto&) {
+    const double v = p.velocity[n];
+    return v * v * dt * dt * (dense ? p.density[n] : 1);
+  });
+  g.squared = zero_of(squared_.view(box_));
+  if (dense) {
+    half_density_ = filled(stream, box_, [&](std::size_t n, auto&, auto&) { return p.density[n] / 2; });
+    g.half_density = zero_of(half_density_.view(box_));
+  }
+  if (p.fields() == 2) fill_axes(stream);
+}
+
+template <class T>
+void Medium<T>::fill_axes(Stream& stream) {
+  const auto& p = problem_;
+  auto& g = arguments_;
+  wide_ = filled(stream, box_, [&](std::size_t n, auto&, auto&) { return 1 + 2 * p.epsilon[n]; });
+  mixed_ = filled(stream, box_, [&](std::size_t n, auto&, auto&) { return std::sqrt(1 + 2 * p.delta[n]); });
+  g.wide = zero_of(wide_.view(box_));
+  g.mixed = zero_of(mixed_.view(box_));
+  if (p.rock != Rock::tti) return;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    normal_[axis] = filled(stream, box_, [&](std::size_t n, const Index(&at)[3], const bool(&mirrored)[3]) {
+      const double component = axis_of(p.tilt[n] * tilt_left(p, at), p.azimuth[n])[axis];
+      double sign = 1;  // the mirror image of an axis, upside down
+      for (std::size_t a = 0; a < 3; ++a)
+        if (mirrored[a] && a != axis) sign = -sign;
+      return sign * component;
+    });
+    g.normal[axis] = zero_of(normal_[axis].view(box_));
+  }
 }
 
 template <class T>
 void Medium<T>::fill_layers(Stream& stream) {
   const auto whole = problem_.whole();
-  const double dt = problem_.step, alpha0 = std::numbers::pi * problem_.layers.frequency,
-               fastest = problem_.fastest();
+  const double dt = problem_.step, fastest = problem_.fastest();
+  // ψ stands half a step above its node where density varies; none stands beyond the layer's last node.
+  const bool half_way = problem_.rock == Rock::variable_density;
   for (int axis = 0; axis < 3; ++axis) {
     const auto x = static_cast<std::size_t>(axis);
     std::vector<T> damping(static_cast<std::size_t>(whole.size(axis)), T(0));
@@ -187,13 +263,21 @@ void Medium<T>::fill_layers(Stream& stream) {
       const auto kind = side_of(problem_, axis, side);
       if (kind != Boundary::cpml && kind != Boundary::sponge) continue;
       const auto layer = layer_of(problem_, axis, side);
-      std::vector<T> a, b;
+      std::vector<T> a, b, a_psi, b_psi;
       for (Index at = layer.first[axis]; at < layer.last[axis]; ++at) {
-        const double t = depth(problem_, axis, side, at);
-        const double d = strength(problem_, axis, fastest) * std::pow(t, problem_.layers.power);
-        const double alpha = alpha0 * (1 - t), half = d / 2;
-        b.push_back(static_cast<T>(std::exp(-(half + alpha) * dt)));
-        a.push_back(static_cast<T>(half / (half + alpha) * std::expm1(-(half + alpha) * dt)));
+        const auto damping_at = [&](double t) {
+          return strength(problem_, axis, fastest) * std::pow(t, problem_.layers.power);
+        };
+        const double t = depth(problem_, axis, side, static_cast<double>(at)), d = damping_at(t);
+        const Decay of_node(problem_, d, t);
+        a.push_back(static_cast<T>(of_node.a));
+        b.push_back(static_cast<T>(of_node.b));
+        const bool last = at + 1 == layer.last[axis];
+        const double t_psi =
+            half_way ? depth(problem_, axis, side, static_cast<double>(at) + (last ? 0 : 0.5)) : t;
+        const Decay of_psi(problem_, damping_at(t_psi), t_psi);
+        a_psi.push_back(half_way && last ? T(0) : static_cast<T>(of_psi.a));
+        b_psi.push_back(static_cast<T>(of_psi.b));
         if (kind == Boundary::sponge)
           damping[static_cast<std::size_t>(at - whole.first[axis])] = static_cast<T>(d * dt / 2);
       }
@@ -201,14 +285,18 @@ void Medium<T>::fill_layers(Stream& stream) {
       const auto s = static_cast<std::size_t>(side);
       a_[x][s] = Buffer<T>(stream, a);
       b_[x][s] = Buffer<T>(stream, b);
+      a_psi_[x][s] = Buffer<T>(stream, a_psi);
+      b_psi_[x][s] = Buffer<T>(stream, b_psi);
       auto& arrays = arguments_.layers[axis][side];
+      arrays.a_psi = a_psi_[x][s].view().data - layer.first[axis];
+      arrays.b_psi = b_psi_[x][s].view().data - layer.first[axis];
       arrays.a = a_[x][s].view().data - layer.first[axis];
       arrays.b = b_[x][s].view().data - layer.first[axis];
       arrays.first = layer.first[axis];
       arrays.last = layer.last[axis];
       Slab slab{axis, side, overlap(layer, part_), {}};
       if (slab.layer.empty()) continue;
-      slab.arrays = arrays_of(slab, reach_);
+      slab.arrays = arrays_of(slab, points_);
       arrays.stride[2] = 1;
       for (int other = 1; other >= 0; --other)
         arrays.stride[other] = arrays.stride[other + 1] * slab.arrays.size(other + 1);
@@ -237,9 +325,9 @@ void Medium<T>::make_regions() {
     }
     inner = rest;
   }
-  for (const auto& k : segments(problem_, 0, reach_))
-    for (const auto& j : segments(problem_, 1, reach_))
-      for (const auto& i : segments(problem_, 2, reach_)) {
+  for (const auto& k : segments(problem_, 0, points_))
+    for (const auto& j : segments(problem_, 1, points_))
+      for (const auto& i : segments(problem_, 2, points_)) {
         Region region{{{k.first, j.first, i.first}, {k.last, j.last, i.last}},
                       {k.side, j.side, i.side},
                       k.sponge || j.sponge || i.sponge};
@@ -258,20 +346,35 @@ bool Medium<T>::on_edge(const std::array<Index, 3>& node) const {
                      [&](const auto& box) { return box.contains(node[0], node[1], node[2]); });
 }
 
+namespace {
+
+/// Nodes of a field, with what stencils read around it and rows padded.
+double nodes_of_field(const Problem& problem) {
+  auto padded = problem.whole().grown(2, 2 * line, line);
+  for (int a = 0; a < 2; ++a)
+    if (problem.grid.there(a)) padded = padded.grown(a, problem.reach(), problem.reach());
+  return static_cast<double>(padded.count());
+}
+
+}  // namespace
+
 template <class T>
 double Medium<T>::bytes_of_wave(const Problem& problem) {
-  const auto whole = problem.whole();
-  const Index reach = problem.reach();
-  auto padded = whole.grown(2, 2 * line, line);
-  for (int a = 0; a < 2; ++a)
-    if (problem.grid.there(a)) padded = padded.grown(a, reach, reach);
-  double elements = 2 * static_cast<double>(padded.count());
+  const bool tilted = problem.rock == Rock::tti;
+  double elements = (2 * problem.fields() + (tilted ? 2 : 0)) * nodes_of_field(problem);
   for (int axis = 0; axis < 3; ++axis)
     for (int side = 0; side < 2; ++side)
       if (side_of(problem, axis, side) == Boundary::cpml)
-        elements += 2 * static_cast<double>(
-                            arrays_of({axis, side, layer_of(problem, axis, side), {}}, reach).count());
+        elements += (tilted && axis == 0 ? 3 : 2) *
+                    static_cast<double>(
+                        arrays_of({axis, side, layer_of(problem, axis, side), {}}, problem.points()).count());
   return elements * sizeof(T);
+}
+
+template <class T>
+double Medium<T>::bytes_of_rock(const Problem& problem) {
+  constexpr double arrays[] = {1, 2, 3, 6};  // in the order of Rock
+  return arrays[static_cast<int>(problem.rock)] * nodes_of_field(problem) * sizeof(T);
 }
 
 template class Medium<float>;

@@ -7,7 +7,7 @@
 
 #include "terrane/parallel/device/buffer.hpp"
 #include "terrane/parallel/partition/cartesian.hpp"
-#include "terrane/physics/acoustic/march/kernels.hpp"
+#include "terrane/physics/acoustic/march/host_kernels.hpp"
 #include "terrane/physics/acoustic/problem.hpp"
 
 namespace terrane::acoustic {
@@ -38,7 +38,10 @@ class Medium {
   /// The indices of a field: the part, what stencils read around it, rows padded to whole cache lines.
   const IndexBox<3>& box() const noexcept { return box_; }
   std::size_t size() const noexcept { return static_cast<std::size_t>(box_.count()); }
+  /// Nodes on each side that a step reads.
   Index reach() const noexcept { return reach_; }
+  Kernel kernel() const { return {problem_.rock, points_}; }
+  int fields() const { return problem_.fields(); }
 
   /// Everything but fields and ψ, ζ.
   StepArguments<T> arguments() const { return arguments_; }
@@ -47,13 +50,18 @@ class Medium {
   const std::vector<Region>& edges() const noexcept { return edges_; }
   const std::vector<Region>& inner() const noexcept { return inner_; }
   bool on_edge(const std::array<Index, 3>& node) const;
-  /// v²Δt² of each node of the box; 0 outside the whole.
+  /// v²Δt² of each node of the box (ρv²Δt²); 0 outside the whole.
   View<const T, 3> squared() const { return squared_.view(box_); }
-  /// Bytes of a field, and of all of a wave: two fields and the layers.
+  /// Bytes of a wave, its fields and layers; and of the rock.
   static double bytes_of_wave(const Problem& problem);
+  static double bytes_of_rock(const Problem& problem);
 
  private:
-  void fill_squared(Stream& stream);
+  /// value(n), n the node of the mesh whose rock a node of the box has, and how it was reached.
+  template <class Value>
+  Buffer<T> filled(Stream& stream, const IndexBox<3>& held, const Value& value) const;
+  void fill_rock(Stream& stream);
+  void fill_axes(Stream& stream);
   void fill_layers(Stream& stream);
   void make_regions();
 
@@ -61,13 +69,14 @@ class Medium {
   Cartesian<3> cut_;
   int rank_;
   IndexBox<3> part_, box_;
-  Index reach_;
+  Index points_, reach_;
   StepArguments<T> arguments_;
   std::vector<Slab> slabs_;
   std::vector<Region> edges_, inner_;
   std::vector<IndexBox<3>> edge_boxes_;
-  Buffer<T> squared_;
-  std::array<std::array<Buffer<T>, 2>, 3> a_, b_;
+  Buffer<T> squared_, half_density_, wide_, mixed_;
+  std::array<Buffer<T>, 3> normal_;
+  std::array<std::array<Buffer<T>, 2>, 3> a_, b_, a_psi_, b_psi_;
   std::array<Buffer<T>, 3> damping_;
 };
 

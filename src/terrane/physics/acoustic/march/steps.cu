@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "terrane/parallel/device/launch.hpp"
-#include "terrane/physics/acoustic/march/host_kernels.hpp"
+#include "terrane/physics/acoustic/march/nodes.hpp"
 #include "terrane/physics/acoustic/march/steps.hpp"
 
 namespace terrane::acoustic {
@@ -9,26 +9,41 @@ namespace terrane::acoustic {
 namespace {
 
 /// One thread per node.
-template <int M, class T>
-struct PsiNode {
-  StepArguments<T> g;
-  int axis, side;
-  TERRANE_FN void operator()(Index k, Index j, Index i) const { update_psi<M>(g, axis, side, k, j, i); }
-};
-template <int M, class T>
+template <Rock rock, int M, class T>
 struct StepNode {
   StepArguments<T> g;
   Region region;
-  TERRANE_FN void operator()(Index k, Index j, Index i) const { step_node<M>(g, region, k, j, i); }
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { step_node<rock, M>(g, region, k, j, i); }
+};
+template <int M, class T>
+struct AlongNode {
+  StepArguments<T> g;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { derive_along<M>(g, k, j, i); }
 };
 
-/// Calls use(M) with M known to the compiler.
+/// Rock and M as the compiler knows them.
+template <Rock which, int points>
+struct Known {
+  static constexpr Rock rock = which;
+  static constexpr int M = points;
+};
+
+template <Rock rock, class Use>
+void with_points_of(Index points, const Use& use) {
+  if (points == 4) use(Known<rock, 4>{});
+  else use(Known<rock, 8>{});
+}
+
+/// Calls use(Known).
 template <class Use>
-void with_reach(Index reach, const Use& use) {
-  if (reach == 2) use(std::integral_constant<int, 2>{});
-  else if (reach == 4) use(std::integral_constant<int, 4>{});
-  else if (reach == 6) use(std::integral_constant<int, 6>{});
-  else use(std::integral_constant<int, 8>{});
+void with_kernel(const Kernel& kernel, const Use& use) {
+  constexpr auto plain = Rock::constant_density;
+  if (kernel.rock == Rock::variable_density) with_points_of<Rock::variable_density>(kernel.points, use);
+  else if (kernel.rock == Rock::vti) with_points_of<Rock::vti>(kernel.points, use);
+  else if (kernel.rock == Rock::tti) with_points_of<Rock::tti>(kernel.points, use);
+  else if (kernel.points == 2) use(Known<plain, 2>{});
+  else if (kernel.points == 6) use(Known<plain, 6>{});
+  else with_points_of<plain>(kernel.points, use);
 }
 
 constexpr Index nodes_of_tile = 1 << 16, rows_of_tile = 32;
@@ -86,14 +101,17 @@ namespace terrane::acoustic {
 #endif
 
 template <class T>
-void begin_psi(Stream& stream, Index reach, const StepArguments<T>& arguments,
+void begin_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                const std::vector<Slab>& slabs) {
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda)
-    return with_reach(reach, [&](auto m) { gpu::psi<decltype(m)::value>(stream, arguments, slabs); });
+    return with_kernel(kernel, [&](auto known) {
+      using K = decltype(known);
+      gpu::psi<K::rock, K::M>(stream, arguments, slabs);
+    });
 #endif
-  stream.do_on_host([arguments, reach, &slabs, threads = stream.threads()] {
-    const auto& kernels = host_kernels<T>(reach);
+  stream.do_on_host([arguments, kernel, &slabs, threads = stream.threads()] {
+    const auto& kernels = host_kernels<T>(kernel);
     // Planes of all layers, a few at a time.
     constexpr Index planes = 8;
     std::size_t tasks = 0;
@@ -115,31 +133,60 @@ void begin_psi(Stream& stream, Index reach, const StepArguments<T>& arguments,
 }
 
 template <class T>
-void begin_steps(Stream& stream, Index reach, const StepArguments<T>& arguments, const Work& work) {
+void begin_plain_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
+                       const IndexBox<3>& box) {
+  if (kernel.points == 4) for_each(stream, box, AlongNode<4, T>{arguments});
+  else for_each(stream, box, AlongNode<8, T>{arguments});
+}
+
+template <class T>
+void begin_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
+                 const IndexBox<3>& box) {
+  if (stream.device().kind == Device::Kind::cuda) return begin_plain_along(stream, kernel, arguments, box);
+  stream.do_on_host([arguments, kernel, box, threads = stream.threads()] {
+    const auto& kernels = host_kernels<T>(kernel);
+    constexpr Index planes = 4;
+    for_each(static_cast<std::size_t>((box.size(0) + planes - 1) / planes), threads, [&](std::size_t n) {
+      const Index k = box.first[0] + static_cast<Index>(n) * planes;
+      kernels.along(arguments, box.with(0, k, std::min(k + planes, box.last[0])));
+    });
+  });
+}
+
+template <class T>
+void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments, const Work& work) {
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda)
-    return with_reach(reach,
-                      [&](auto m) { gpu::steps<decltype(m)::value>(stream, arguments, work.regions()); });
+    return with_kernel(kernel, [&](auto known) {
+      using K = decltype(known);
+      gpu::steps<K::rock, K::M>(stream, arguments, work.regions());
+    });
 #endif
-  stream.do_on_host([arguments, reach, &work, threads = stream.threads()] {
-    const auto& kernels = host_kernels<T>(reach);
+  stream.do_on_host([arguments, kernel, &work, threads = stream.threads()] {
+    const auto& kernels = host_kernels<T>(kernel);
     for_each(work.tiles().size(), threads, [&](std::size_t n) { kernels.step(arguments, work.tiles()[n]); });
   });
 }
 
 template <class T>
-void begin_plain_steps(Stream& stream, Index reach, const StepArguments<T>& arguments, const Work& work) {
-  with_reach(reach, [&](auto m) {
+void begin_plain_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
+                       const Work& work) {
+  with_kernel(kernel, [&](auto known) {
+    using K = decltype(known);
     for (const auto& region : work.regions())
-      for_each(stream, region.box, StepNode<decltype(m)::value, T>{arguments, region});
+      for_each(stream, region.box, StepNode<K::rock, K::M, T>{arguments, region});
   });
 }
 
-template void begin_psi(Stream&, Index, const StepArguments<float>&, const std::vector<Slab>&);
-template void begin_psi(Stream&, Index, const StepArguments<double>&, const std::vector<Slab>&);
-template void begin_steps(Stream&, Index, const StepArguments<float>&, const Work&);
-template void begin_steps(Stream&, Index, const StepArguments<double>&, const Work&);
-template void begin_plain_steps(Stream&, Index, const StepArguments<float>&, const Work&);
-template void begin_plain_steps(Stream&, Index, const StepArguments<double>&, const Work&);
+template void begin_psi(Stream&, const Kernel&, const StepArguments<float>&, const std::vector<Slab>&);
+template void begin_psi(Stream&, const Kernel&, const StepArguments<double>&, const std::vector<Slab>&);
+template void begin_along(Stream&, const Kernel&, const StepArguments<float>&, const IndexBox<3>&);
+template void begin_along(Stream&, const Kernel&, const StepArguments<double>&, const IndexBox<3>&);
+template void begin_plain_along(Stream&, const Kernel&, const StepArguments<float>&, const IndexBox<3>&);
+template void begin_plain_along(Stream&, const Kernel&, const StepArguments<double>&, const IndexBox<3>&);
+template void begin_steps(Stream&, const Kernel&, const StepArguments<float>&, const Work&);
+template void begin_steps(Stream&, const Kernel&, const StepArguments<double>&, const Work&);
+template void begin_plain_steps(Stream&, const Kernel&, const StepArguments<float>&, const Work&);
+template void begin_plain_steps(Stream&, const Kernel&, const StepArguments<double>&, const Work&);
 
 }  // namespace terrane::acoustic

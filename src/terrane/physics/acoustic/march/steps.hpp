@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "terrane/parallel/device/buffer.hpp"
-#include "terrane/physics/acoustic/march/kernels.hpp"
+#include "terrane/physics/acoustic/march/host_kernels.hpp"
 #include "terrane/physics/acoustic/march/medium.hpp"
 
 namespace terrane::acoustic {
@@ -21,18 +21,27 @@ class Work {
   std::vector<Region> regions_, tiles_;
 };
 
-/// ψ ← bψ + aDp in these layers.  reach: M.  The arguments are copied; `slabs` and `work` must outlive what a
+/// ψ ← bψ + aDp in these layers. The arguments are copied; `slabs` and `work` must outlive what a
 /// Graph records.
 template <class T>
-void begin_psi(Stream& stream, Index reach, const StepArguments<T>& arguments,
+void begin_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                const std::vector<Slab>& slabs);
 
-/// p⁺ of these regions.
+/// G p and G q of a tilted axis in a box; after ψ, before the steps.
 template <class T>
-void begin_steps(Stream& stream, Index reach, const StepArguments<T>& arguments, const Work& work);
+void begin_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
+                 const IndexBox<3>& box);
 
-/// The same by step_node() alone, one node at a time: what the other is tested against.
+/// p⁺ of these regions, and q⁺.
 template <class T>
-void begin_plain_steps(Stream& stream, Index reach, const StepArguments<T>& arguments, const Work& work);
+void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments, const Work& work);
+
+/// The same by the functions of nodes.hpp alone, one node at a time: what the others are tested against.
+template <class T>
+void begin_plain_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
+                       const IndexBox<3>& box);
+template <class T>
+void begin_plain_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
+                       const Work& work);
 
 }  // namespace terrane::acoustic

@@ -16,7 +16,7 @@ struct Tick {
   TERRANE_FN void operator()(std::size_t) const { *clock += by; }
 };
 
-/// v²Δt² f at a node that sources reach.
+/// v²Δt² f at a node that sources reach; of rock with an axis C (2/3, 1/3) f Δt².
 template <class T>
 struct Inject {
   View<const Index> offset, first;
@@ -24,15 +24,20 @@ struct Inject {
   View<const T> weight, series;
   Index columns;
   const Index* clock;
-  const T* squared;
-  T* next;
+  StepArguments<T> g;
   TERRANE_FN void operator()(std::size_t n) const {
     const T* const now = series.data + *clock * columns;
     T sum = 0;
     for (Index c = first[n]; c < first[n + 1]; ++c)
       sum = fused(weight[static_cast<std::size_t>(c)], now[source[static_cast<std::size_t>(c)]], sum);
     const Index here = offset[n];
-    next[here] = fused(squared[here], sum, next[here]);
+    if (g.now_q == nullptr) {
+      g.next[here] = fused(g.squared[here], sum, g.next[here]);
+      return;
+    }
+    const T across = T(2) / 3 * sum, along = T(1) / 3 * sum, mixed = g.mixed[here];
+    g.next[here] = fused(g.squared[here], fused(g.wide[here], across, mixed * along), g.next[here]);
+    g.next_q[here] = fused(g.squared[here], fused(mixed, across, along), g.next_q[here]);
   }
 };
 
@@ -42,7 +47,7 @@ struct Read {
   View<const ReceiverRow> rows;
   View<const Index> first;
   View<const T> weights;
-  const T* now;
+  const T *now, *now_q;
   const Index* clock;
   T* samples;
   Index taps;
@@ -52,7 +57,7 @@ struct Read {
       const ReceiverRow row = rows[static_cast<std::size_t>(r)];
       T sum = 0;
       for (Index i = 0; i < row.count; ++i)
-        sum = fused(weights[row.weights + static_cast<std::size_t>(i)], now[row.offset + i], sum);
+        sum = fused(weights[row.weights + static_cast<std::size_t>(i)], pressure(row.offset + i), sum);
       plane += sum;
       const bool ends = r + 1 == first[tap + 1] || rows[static_cast<std::size_t>(r + 1)].plane != row.plane;
       if (ends) {
@@ -61,6 +66,9 @@ struct Read {
       }
     }
     samples[*clock * taps + static_cast<Index>(tap)] = total;
+  }
+  TERRANE_FN T pressure(Index n) const {
+    return now_q == nullptr ? now[n] : fused(T(2) / 3, now[n], T(1) / 3 * now_q[n]);
   }
 };
 
@@ -117,14 +125,16 @@ std::vector<WeightRow> rows_of(const std::vector<Weight>& weights) {
 void Clock::tick(Stream& stream, Index by) { for_each(stream, std::size_t{1}, Tick{value_.view().data, by}); }
 
 template <class T>
-Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places, double scale)
+Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places,
+                    std::span<const double> scales)
     : medium_(medium), places_(places.size()) {
   std::map<Index, std::vector<std::pair<int, double>>> nodes[2];  // by their place in memory
   const auto apart = strides(medium.box());
   for (std::size_t n = 0; n < places.size(); ++n)
     for (const auto& [node, weight] : weights_at(medium.problem(), places[n]))
       if (medium.part().contains(node[0], node[1], node[2]))
-        nodes[medium.on_edge(node) ? 0 : 1][apart.to(node)].emplace_back(static_cast<int>(n), weight * scale);
+        nodes[medium.on_edge(node) ? 0 : 1][apart.to(node)].emplace_back(static_cast<int>(n),
+                                                                         weight * scales[n]);
   for (int which = 0; which < 2; ++which) {
     std::vector<Index> offset, first{0};
     std::vector<int> source;
@@ -162,11 +172,12 @@ void Sources<T>::send(Stream& stream, std::size_t steps, const std::vector<doubl
 }
 
 template <class T>
-void Sources<T>::put(Stream& stream, Nodes nodes, T* next, const Clock& clock) const {
+void Sources<T>::put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments,
+                     const Clock& clock) const {
   const auto& list = lists_[nodes == Nodes::edges ? 0 : 1];
   for_each(stream, list.nodes,
            Inject<T>{list.offset.view(), list.first.view(), list.source.view(), list.weight.view(),
-                     series_.view(), columns_, clock.value(), medium_.arguments().squared, next});
+                     series_.view(), columns_, clock.value(), arguments});
 }
 
 template <class T>
@@ -205,12 +216,12 @@ Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const
 }
 
 template <class T>
-void Receivers<T>::read(Stream& stream, const T* now, const Clock& clock) {
+void Receivers<T>::read(Stream& stream, const T* now, const T* now_q, const Clock& clock) {
   const Buffer<ReceiverRow>& rows = rows_;
   const Buffer<Index>& first = first_;
   const Buffer<T>& weights = weights_;
   for_each(stream, taps_,
-           Read<T>{rows.view(), first.view(), weights.view(), now, clock.value(), samples_.view().data,
+           Read<T>{rows.view(), first.view(), weights.view(), now, now_q, clock.value(), samples_.view().data,
                    static_cast<Index>(taps_)});
 }
 
@@ -255,36 +266,48 @@ Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm)
     : medium_(medium),
       urgent_(std::make_unique<Stream>(stream.device(), true, stream.threads())),
       ready_(stream.device()),
-      now_(stream.device(), medium.size()),
-      before_(stream.device(), medium.size()),
       edges_(medium.edges()),
       inner_(medium.inner()),
       mesh_edges_(within(medium.edges(), medium.problem().grid.box())),
       mesh_inner_(within(medium.inner(), medium.problem().grid.box())) {
+  const bool tilted = medium.problem().rock == Rock::tti;
+  for (std::size_t n = 0; n < static_cast<std::size_t>(medium.fields()); ++n) {
+    now_[n] = Buffer<T>(stream.device(), medium.size());
+    before_[n] = Buffer<T>(stream.device(), medium.size());
+    if (tilted) along_[n] = Buffer<T>(stream.device(), medium.size());
+  }
   if (comm.size() > 1) {
     HaloSettings<3> settings;
     for (int a = 0; a < 2; ++a)
       if (medium.problem().grid.there(a)) settings.below[a] = settings.above[a] = medium.reach();
-    settings.corners = false;
-    halo_.emplace(stream, medium.cut(), settings, 1, comm);
+    settings.corners = tilted;  // nested differences on two axes meet there
+    halo_.emplace(stream, medium.cut(), settings, medium.fields(), comm);
   }
   for (const auto& slab : medium.slabs()) {
     const auto size = static_cast<std::size_t>(slab.arrays.count());
     const auto axis = static_cast<std::size_t>(slab.axis), side = static_cast<std::size_t>(slab.side);
     psi_[axis][side] = Buffer<T>(stream.device(), size);
     zeta_[axis][side] = Buffer<T>(stream.device(), size);
+    if (tilted && slab.axis == 0) eta_[axis][side] = Buffer<T>(stream.device(), size);
   }
   rest(stream);
 }
 
 template <class T>
-void Wave<T>::rest(Stream& stream) {
-  now_.fill_zero(stream);
-  before_.fill_zero(stream);
-  for (auto* fields : {&psi_, &zeta_})
+template <class Self, class Use>
+void Wave<T>::each_array(Self& self, const Use& use) {
+  for (auto* fields : {&self.now_, &self.before_})
+    for (auto& field : *fields)
+      if (field.size() > 0) use(field);
+  for (auto* fields : {&self.psi_, &self.zeta_, &self.eta_})
     for (auto& axis : *fields)
       for (auto& field : axis)
-        if (field.size() > 0) field.fill_zero(stream);
+        if (field.size() > 0) use(field);
+}
+
+template <class T>
+void Wave<T>::rest(Stream& stream) {
+  each_array(*this, [&](Buffer<T>& field) { field.fill_zero(stream); });
 }
 
 template <class T>
@@ -297,8 +320,10 @@ T* Wave<T>::zero(const Buffer<T>& field) const {
 template <class T>
 StepArguments<T> Wave<T>::arguments() {
   auto g = medium_.arguments();
-  g.now = zero(now_);
-  g.next = zero(before_);
+  g.now = zero(now_[0]);
+  g.next = zero(before_[0]);
+  if (medium_.fields() == 2) g.now_q = zero(now_[1]), g.next_q = zero(before_[1]);
+  if (along_[0].size() > 0) g.along_p = zero(along_[0]), g.along_q = zero(along_[1]);
   for (const auto& slab : medium_.slabs()) {
     auto& layer = g.layers[slab.axis][slab.side];
     const auto axis = static_cast<std::size_t>(slab.axis), side = static_cast<std::size_t>(slab.side);
@@ -306,26 +331,30 @@ StepArguments<T> Wave<T>::arguments() {
                           slab.arrays.first[2] * layer.stride[2];
     layer.psi = psi_[axis][side].view().data - to_zero;
     layer.zeta = zeta_[axis][side].view().data - to_zero;
+    if (eta_[axis][side].size() > 0) layer.eta = eta_[axis][side].view().data - to_zero;
   }
   return g;
 }
 
 template <class T>
-void Wave<T>::mirror(Stream& stream) {
+void Wave<T>::mirror(Stream& stream, const View<T, 3>& field) {
   const auto& problem = medium_.problem();
-  const auto field = now_.view(medium_.box());
+  const auto& whole = medium_.cut().whole;
+  auto part = medium_.part();
+  // Nested differences read images beside the part, too.
+  if (problem.rock == Rock::tti)
+    for (int axis = 0; axis < 3; ++axis)
+      if (problem.grid.there(axis)) part = part.grown(axis, medium_.reach(), medium_.reach());
   for (int axis = 0; axis < 3; ++axis)
     for (int side = 0; side < 2; ++side) {
       const auto a = static_cast<std::size_t>(axis);
       if (!problem.grid.there(axis) ||
           problem.sides[a][static_cast<std::size_t>(side)] != Boundary::free_surface)
         continue;
-      const auto& part = medium_.part();
-      const auto& whole = medium_.cut().whole;
-      if (side == 0 && part.first[axis] == whole.first[axis])
+      if (side == 0 && medium_.part().first[axis] == whole.first[axis])
         for_each(stream, part.with(axis, -medium_.reach(), 0), Mirror<T>{field, axis, -1});
       const Index nodes = problem.grid.nodes[a];
-      if (side == 1 && part.last[axis] == whole.last[axis])
+      if (side == 1 && medium_.part().last[axis] == whole.last[axis])
         for_each(stream, part.with(axis, nodes, nodes + medium_.reach()),
                  Mirror<T>{field, axis, 2 * nodes - 1});
     }
@@ -335,28 +364,42 @@ template <class T>
 void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, const Sources<T>* sources,
                       const Clock& clock, const Add& add) {
   const auto g = arguments();
-  const auto next = before_.view(medium_.box());
+  std::vector<View<T, 3>> next;
+  for (int n = 0; n < medium_.fields(); ++n)
+    next.push_back(before_[static_cast<std::size_t>(n)].view(medium_.box()));
   const auto put = [&](Stream& on, Nodes nodes) {
-    if (sources) sources->put(on, nodes, g.next, clock);
+    if (sources) sources->put(on, nodes, g, clock);
     if (add) add(on, nodes, g.next);
   };
   if (halo_) {
     ready_.record(stream);
     urgent_->wait_for(ready_);
-    begin_steps(*urgent_, medium_.reach(), g, edges);
+    begin_steps(*urgent_, medium_.kernel(), g, edges);
     put(*urgent_, Nodes::edges);
-    halo_->begin(*urgent_, std::span(&next, 1));
+    halo_->begin(*urgent_, next);
   }
-  begin_steps(stream, medium_.reach(), g, inner);
+  begin_steps(stream, medium_.kernel(), g, inner);
   put(stream, Nodes::inner);
-  if (halo_) halo_->end(stream, std::span(&next, 1));
+  if (halo_) halo_->end(stream, next);
   std::swap(now_, before_);
-  mirror(stream);
+  for (const auto& field : next) mirror(stream, field);
+}
+
+/// G p and G q of the part and of what the differences of its nodes read around it.
+template <class T>
+void Wave<T>::derive_along(Stream& stream) {
+  if (along_[0].size() == 0) return;
+  auto box = medium_.part();
+  const Index points = medium_.kernel().points;
+  for (int axis = 0; axis < 3; ++axis)
+    if (medium_.problem().grid.there(axis)) box = box.grown(axis, points, points);
+  begin_along(stream, medium_.kernel(), arguments(), box);
 }
 
 template <class T>
 void Wave<T>::step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add) {
-  begin_psi(stream, medium_.reach(), arguments(), medium_.slabs());
+  begin_psi(stream, medium_.kernel(), arguments(), medium_.slabs());
+  derive_along(stream);
   advance(stream, edges_, inner_, sources, clock, add);
 }
 
@@ -368,8 +411,8 @@ void Wave<T>::step_back(Stream& stream, const Sources<T>* sources, const Clock& 
 
 template <class T>
 std::size_t Wave<T>::state_size() const {
-  std::size_t size = 2 * medium_.size();
-  for (const auto& slab : medium_.slabs()) size += 2 * static_cast<std::size_t>(slab.arrays.count());
+  std::size_t size = 0;
+  each_array(*this, [&](const Buffer<T>& field) { size += field.size(); });
   return size;
 }
 
@@ -377,29 +420,19 @@ template <class T>
 std::vector<T> Wave<T>::state(Stream& stream) const {
   std::vector<T> all(state_size());
   std::span<T> rest = all;
-  const auto take = [&](const Buffer<T>& field) {
-    if (field.size() > 0) field.download(stream, rest.first(field.size()));
+  each_array(*this, [&](const Buffer<T>& field) {
+    field.download(stream, rest.first(field.size()));
     rest = rest.subspan(field.size());
-  };
-  take(now_);
-  take(before_);
-  for (const auto* fields : {&psi_, &zeta_})
-    for (const auto& axis : *fields)
-      for (const auto& field : axis) take(field);
+  });
   return all;
 }
 
 template <class T>
 void Wave<T>::restore(Stream& stream, std::span<const T> state) {
-  const auto put = [&](Buffer<T>& field) {
-    if (field.size() > 0) field.upload(stream, state.first(field.size()));
+  each_array(*this, [&](Buffer<T>& field) {
+    field.upload(stream, state.first(field.size()));
     state = state.subspan(field.size());
-  };
-  put(now_);
-  put(before_);
-  for (auto* fields : {&psi_, &zeta_})
-    for (auto& axis : *fields)
-      for (auto& field : axis) put(field);
+  });
 }
 
 template class Sources<float>;

@@ -38,12 +38,13 @@ enum class Nodes { edges, inner };
 template <class T>
 class Sources {
  public:
-  /// scale: of all weights
-  Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places, double scale);
+  /// scales: of the weights of each place
+  Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places,
+          std::span<const double> scales);
   /// series [steps, places] or [steps]
   void send(Stream& stream, std::size_t steps, const std::vector<double>& series);
-  /// p⁺ gets v²Δt² f.  next: where node 0, 0, 0 would be
-  void put(Stream& stream, Nodes nodes, T* next, const Clock& clock) const;
+  /// p⁺ gets v²Δt² f, and q⁺ its part.
+  void put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments, const Clock& clock) const;
 
  private:
   struct List {
@@ -73,7 +74,8 @@ template <class T>
 class Receivers {
  public:
   Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places, std::size_t steps);
-  void read(Stream& stream, const T* now, const Clock& clock);
+  /// now_q: the second field of rock with an axis, else none
+  void read(Stream& stream, const T* now, const T* now_q, const Clock& clock);
   /// Collective: [steps, places] on rank 0.
   std::vector<double> gather(Stream& stream, Comm& comm) const;
 
@@ -104,9 +106,10 @@ class Wave {
   /// pⁿ and pⁿ⁻¹ change places: the way back begins and ends so.
   void turn() { std::swap(now_, before_); }
 
-  View<const T, 3> now() const { return now_.view(medium_.box()); }
-  View<const T, 3> before() const { return before_.view(medium_.box()); }
-  const T* zero_of_now() const { return zero(now_); }
+  View<const T, 3> now() const { return now_[0].view(medium_.box()); }
+  View<const T, 3> before() const { return before_[0].view(medium_.box()); }
+  const T* zero_of_now() const { return zero(now_[0]); }
+  const T* zero_of_now_q() const { return medium_.fields() == 2 ? zero(now_[1]) : nullptr; }
   const Medium<T>& medium() const noexcept { return medium_; }
 
   /// All that the next steps depend on, on the host.
@@ -115,18 +118,24 @@ class Wave {
   std::size_t state_size() const;
 
  private:
+  using Fields = std::array<Buffer<T>, 2>;  ///< p, and q of rock with an axis
+
   T* zero(const Buffer<T>& field) const;
+  /// Calls use(buffer) for all that the next steps depend on, in one order.
+  template <class Self, class Use>
+  static void each_array(Self& self, const Use& use);
   StepArguments<T> arguments();
   void advance(Stream& stream, const Work& edges, const Work& inner, const Sources<T>* sources,
                const Clock& clock, const Add& add);
-  void mirror(Stream& stream);
+  void derive_along(Stream& stream);
+  void mirror(Stream& stream, const View<T, 3>& field);
 
   const Medium<T>& medium_;
   std::unique_ptr<Stream> urgent_;
   Event ready_;
   std::optional<Halo<T, 3>> halo_;
-  Buffer<T> now_, before_;
-  std::array<std::array<Buffer<T>, 2>, 3> psi_, zeta_;
+  Fields now_, before_, along_;
+  std::array<std::array<Buffer<T>, 2>, 3> psi_, zeta_, eta_;
   Work edges_, inner_, mesh_edges_, mesh_inner_;
 };
 

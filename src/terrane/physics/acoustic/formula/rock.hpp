@@ -1,0 +1,30 @@
+// The kinds of rock that waves are computed in, and what paper knows of those whose velocity depends on the
+// direction.
+//
+// Of an axis of symmetry with the velocity v along it and Thomsen's ε and δ, the phase velocity at the angle
+// θ to the axis is (Alkhalifah 2000, with no velocity of shear waves)
+//
+//   v²(θ)/v² = ½ [1 + 2ε sin²θ + √((1 + 2ε sin²θ)² − 2(ε − δ) sin²2θ)]
+#pragma once
+
+#include <array>
+
+namespace terrane::acoustic {
+
+enum class Rock {
+  constant_density,  ///< isotropic
+  variable_density,  ///< isotropic
+  vti,               ///< the axis of symmetry is vertical; constant density
+  tti                ///< the axis is tilted, differently from node to node; constant density
+};
+
+/// v(θ)/v.  angle: radians
+double phase_velocity(double epsilon, double delta, double angle);
+/// The least of that over all angles.
+double slowest_direction(double epsilon, double delta);
+
+/// The unit vector [up, north, east] of an axis whose upper end leans by `tilt` towards `azimuth`, clockwise
+/// from north; radians.
+std::array<double, 3> axis_of(double tilt, double azimuth);
+
+}  // namespace terrane::acoustic

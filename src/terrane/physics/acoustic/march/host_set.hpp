@@ -1,0 +1,46 @@
+// All kernels of the CPU for one instruction set.
+#pragma once
+
+#include "terrane/physics/acoustic/march/host_axis.hpp"
+#include "terrane/physics/acoustic/march/host_density.hpp"
+
+namespace terrane::acoustic {
+namespace TERRANE_SIMD_TARGET {
+
+template <Rock rock, int M, class T>
+HostKernels<T> host_kernels_of() {
+  if constexpr (rock == Rock::constant_density)
+    return {psi_of_box<rock, M, T>, constant_density_region<M, T>, nullptr};
+  else if constexpr (rock == Rock::variable_density)
+    return {psi_of_box<rock, M, T>, variable_density_region<M, T>, nullptr};
+  else if constexpr (rock == Rock::vti) return {psi_of_box<rock, M, T>, vti_region<M, T>, nullptr};
+  else return {psi_of_box<rock, M, T>, tti_region<M, T>, derive_along_of_box<M, T>};
+}
+
+/// M = 2, 4, 6, 8; rock other than of constant density has 4 and 8 alone.
+template <Rock rock, class T>
+HostKernelsOfRock<T> host_kernels_of_rock() {
+  if constexpr (rock == Rock::constant_density)
+    return {{host_kernels_of<rock, 2, T>(), host_kernels_of<rock, 4, T>(), host_kernels_of<rock, 6, T>(),
+             host_kernels_of<rock, 8, T>()}};
+  else return {{{}, host_kernels_of<rock, 4, T>(), {}, host_kernels_of<rock, 8, T>()}};
+}
+
+template <class T>
+HostKernelsOfNumber<T> host_kernels_of_number() {
+  return {{host_kernels_of_rock<Rock::constant_density, T>(),
+           host_kernels_of_rock<Rock::variable_density, T>(), host_kernels_of_rock<Rock::vti, T>(),
+           host_kernels_of_rock<Rock::tti, T>()}};
+}
+
+inline HostKernelSet host_kernel_set() {
+#define TERRANE_TEXT_OF(name) #name
+#define TERRANE_NAME_OF(name) TERRANE_TEXT_OF(name)
+  return {TERRANE_NAME_OF(TERRANE_SIMD_TARGET), host_kernels_of_number<float>(),
+          host_kernels_of_number<double>()};
+#undef TERRANE_NAME_OF
+#undef TERRANE_TEXT_OF
+}
+
+}  // namespace TERRANE_SIMD_TARGET
+}  // namespace terrane::acoustic

@@ -1,0 +1,177 @@
+// What one node does in a time step in each kind of rock: what rows on the CPU and the tuned kernel of a GPU
+// must agree with.
+#pragma once
+
+#include "terrane/physics/acoustic/march/kernels.hpp"
+
+namespace terrane::acoustic {
+
+/// Constant density. Bytes of a node in single precision: p⁻ read and p⁺ written, p, v²Δt²: 16.
+template <int M, class T>
+TERRANE_FN void step_constant_density(const StepArguments<T>& g, const Region& region, Index k, Index j,
+                                      Index i) {
+  T sum = laplacian<M>(g.stencil, g.now + k * g.stride[0] + j * g.stride[1] + i, g.stride);
+  for (int axis = 0; axis < 3; ++axis)
+    if (region.side[axis] >= 0) sum += layer_term<M>(g, axis, region.side[axis], k, j, i);
+  leap_at(g, region, k, j, i, g.now, g.next, sum);
+}
+
+/// b (D⁺p + ψ) between a node and the next on an axis.
+template <int M, class T>
+TERRANE_FN T flux(const T (&a)[widest], const T* half_density, const T* p, T psi, Index step) {
+  return (half_difference<M>(a, p, step) + psi) / (half_density[0] + half_density[step]);
+}
+
+/// Variable density. Bytes: those of constant density and ρ: 20, but every flux is computed by all 2M nodes
+/// that it reaches; rows on the CPU compute it once.
+template <int M, class T>
+TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& region, Index k, Index j,
+                                      Index i) {
+  const Index here = k * g.stride[0] + j * g.stride[1] + i;
+  T sum = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const Index step = g.stride[axis];
+    if (step == 0) continue;
+    const int side = region.side[axis];
+    const LayerArrays<T>& layer = g.layers[axis][side > 0 ? side : 0];
+    const Index in_layer = k * layer.stride[0] + j * layer.stride[1] + i;
+    const auto at_half = [&](int n) {
+      const T psi = side >= 0 ? layer.psi[in_layer + n * layer.stride[axis]] : T(0);
+      return flux<M>(g.stencil.half[axis], g.half_density + here + n * step, g.now + here + n * step, psi,
+                     step);
+    };
+    T divergence = 0;
+    for (int n = 0; n < M; ++n)
+      divergence = fused(g.stencil.half[axis][n], at_half(n) - at_half(-n - 1), divergence);
+    const Index at = axis == 0 ? k : axis == 1 ? j : i;
+    if (side >= 0 && at >= layer.first && at < layer.last) {
+      T& zeta = layer.zeta[in_layer];
+      zeta = fused(layer.b[at], zeta, layer.a[at] * divergence);
+      divergence += zeta;
+    }
+    sum += divergence;
+  }
+  leap_at(g, region, k, j, i, g.now, g.next, sum);
+}
+
+/// p⁺ and q⁺ from H p and V q.
+template <class T>
+TERRANE_FN void leap_with_axis(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i,
+                               T h_p, T v_q) {
+  const Index here = k * g.stride[0] + j * g.stride[1] + i;
+  const T wide = g.wide[here], mixed = g.mixed[here];
+  leap_at(g, region, k, j, i, g.now, g.next, fused(wide, h_p, mixed * v_q));
+  leap_at(g, region, k, j, i, g.now_q, g.next_q, fused(mixed, h_p, v_q));
+}
+
+/// L_north p + L_east p.
+template <int M, class T>
+TERRANE_FN T level_difference(const Stencil<T>& s, const T* p, const Index (&stride)[3]) {
+  T sum = (s.centre_of[1] + s.centre_of[2]) * p[0];
+  unrolled<M>([&](auto r) {
+    constexpr int n = decltype(r)::value;
+    const Index j = (n + 1) * stride[1];
+    sum = fused(s.second[2][n], p[n + 1] + p[-n - 1], sum);
+    sum = fused(s.second[1][n], p[j] + p[-j], sum);
+  });
+  return sum;
+}
+
+/// A vertical axis. Bytes: p⁻, q⁻ read, p⁺, q⁺ written, p, q, v²Δt², 1 + 2ε, √(1 + 2δ): 36.
+template <int M, class T>
+TERRANE_FN void step_vti(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i) {
+  const Index here = k * g.stride[0] + j * g.stride[1] + i;
+  T h_p = level_difference<M>(g.stencil, g.now + here, g.stride);
+  T v_q = second_difference<M>(g.stencil.second[0], g.stencil.centre_of[0], g.now_q + here, g.stride[0]);
+  if (region.side[0] >= 0) v_q += layer_term<M>(g, 0, region.side[0], k, j, i);
+  for (int axis = 1; axis < 3; ++axis)
+    if (region.side[axis] >= 0) h_p += layer_term<M>(g, axis, region.side[axis], k, j, i);
+  leap_with_axis(g, region, k, j, i, h_p, v_q);
+}
+
+/// Σ n_k D_k w.  n: at the node, w: at the node
+template <int M, class T>
+TERRANE_FN T derivative_along(const Stencil<T>& s, const T* const (&n)[3], Index here, const T* w,
+                              const Index (&stride)[3]) {
+  T sum = n[0][here] * first_difference<M>(s.first[0], w, stride[0]);
+  sum = fused(n[1][here], first_difference<M>(s.first[1], w, stride[1]), sum);
+  return fused(n[2][here], first_difference<M>(s.first[2], w, 1), sum);
+}
+
+/// Σ D_k (n_k s).  s: at the node
+template <int M, class T>
+TERRANE_FN T derivative_back(const Stencil<T>& d, const T* const (&n)[3], Index here, const T* s,
+                             const Index (&stride)[3]) {
+  T sum = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const T* const n_k = n[axis] + here;
+    const Index step = axis == 2 ? 1 : stride[axis];
+    for (int r = 0; r < M; ++r) {
+      const Index there = (r + 1) * step;
+      sum = fused(d.first[axis][r], fused(n_k[there], s[there], -(n_k[-there] * s[-there])), sum);
+    }
+  }
+  return sum;
+}
+
+/// ψ of q, which G q gets in the layers of the axis up. Beside the rank's part G q counts only times n_north
+/// or n_east, which are zero at layers.
+template <class T>
+TERRANE_FN T psi_of_q(const StepArguments<T>& g, Index k, Index j, Index i) {
+  if (j < g.part.first[1] || j >= g.part.last[1] || i < g.part.first[2] || i >= g.part.last[2]) return 0;
+  for (int side = 0; side < 2; ++side) {
+    const LayerArrays<T>& layer = g.layers[0][side];
+    if (k >= layer.first && k < layer.last) return layer.psi[k * layer.stride[0] + j * layer.stride[1] + i];
+  }
+  return 0;
+}
+
+/// A tilted axis, before the step: G p and G q. Bytes: p, q, n read, two written: 28.
+template <int M, class T>
+TERRANE_FN void derive_along(const StepArguments<T>& g, Index k, Index j, Index i) {
+  const Index here = k * g.stride[0] + j * g.stride[1] + i;
+  g.along_p[here] = derivative_along<M>(g.stencil, g.normal, here, g.now + here, g.stride);
+  g.along_q[here] =
+      derivative_along<M>(g.stencil, g.normal, here, g.now_q + here, g.stride) + psi_of_q(g, k, j, i);
+}
+
+/// η ← b η + a (L_up p − V p) in a layer of the axis up, where n is vertical.
+template <class T>
+TERRANE_FN T new_eta(T a, T b, T eta, T difference) {
+  return fused(b, eta, a * difference);
+}
+
+/// A tilted axis. Bytes: p⁻, q⁻ read, p⁺, q⁺ written, p, q, G p, G q, n, v²Δt² and two parameters: 56.
+template <int M, class T>
+TERRANE_FN void step_tti(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i) {
+  const Index here = k * g.stride[0] + j * g.stride[1] + i;
+  const T v_p = derivative_back<M>(g.stencil, g.normal, here, g.along_p + here, g.stride);
+  T v_q = derivative_back<M>(g.stencil, g.normal, here, g.along_q + here, g.stride);
+  const T up_p =
+      second_difference<M>(g.stencil.second[0], g.stencil.centre_of[0], g.now + here, g.stride[0]) - v_p;
+  T h_p = level_difference<M>(g.stencil, g.now + here, g.stride) + up_p;
+  for (int axis = 1; axis < 3; ++axis)
+    if (region.side[axis] >= 0) h_p += layer_term<M>(g, axis, region.side[axis], k, j, i);
+  if (const int side = region.side[0]; side >= 0) {
+    const LayerArrays<T>& layer = g.layers[0][side];
+    if (k >= layer.first && k < layer.last) {
+      const Index in_layer = k * layer.stride[0] + j * layer.stride[1] + i;
+      T &zeta = layer.zeta[in_layer], &eta = layer.eta[in_layer];
+      zeta = fused(layer.b[k], zeta, layer.a[k] * v_q);
+      eta = new_eta(layer.a[k], layer.b[k], eta, up_p);
+      v_q += zeta;
+      h_p += eta;
+    }
+  }
+  leap_with_axis(g, region, k, j, i, h_p, v_q);
+}
+
+template <Rock rock, int M, class T>
+TERRANE_FN void step_node(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i) {
+  if constexpr (rock == Rock::constant_density) step_constant_density<M>(g, region, k, j, i);
+  else if constexpr (rock == Rock::variable_density) step_variable_density<M>(g, region, k, j, i);
+  else if constexpr (rock == Rock::vti) step_vti<M>(g, region, k, j, i);
+  else step_tti<M>(g, region, k, j, i);
+}
+
+}  // namespace terrane::acoustic
