@@ -1,7 +1,11 @@
 // Steps of acoustic waves, order 8, single precision: points per second with and without layers, and of small
 // steps with 10,000 receivers.
 //
-//   devices_acoustic [device] [nodes a side ...]      prints JSON; without a device the CPU
+//   devices_acoustic [device] [rock] [nodes a side ...]      prints JSON; without a device the CPU
+//
+// With "rock" after the device: of every kind of rock, walls all round. Bytes of a node, each array moved
+// once: 16 with constant density, 20 with variable, 36 with a vertical axis, 84 with a tilted one (28 before
+// the step).
 //
 // Floor of a step without layers: 16 bytes a node. With layers the grid has as many nodes, those of the
 // layers among them: ψ and ζ add 16 bytes a node and axis there.
@@ -20,13 +24,23 @@ namespace {
 
 using Time = std::chrono::steady_clock;
 
-Problem cube(Index nodes, Boundary kind, std::size_t receivers) {
+Problem cube(Index nodes, Boundary kind, std::size_t receivers, Rock rock) {
   Problem p;
+  p.rock = rock;
   p.grid = {{nodes, nodes, nodes}, {10, 10, 10}, {0, 0, 0}};
   for (auto& axis : p.sides) axis = {kind, kind};
   if (kind == Boundary::cpml)  // the same number of nodes, layers among them
     for (auto& n : p.grid.nodes) n -= 2 * p.margin(0, 0);
   p.velocity.assign(static_cast<std::size_t>(p.grid.box().count()), 2000.0);
+  if (rock == Rock::variable_density) p.density.assign(p.velocity.size(), 2000.0);
+  if (p.fields() == 2) {
+    p.epsilon.assign(p.velocity.size(), 0.2);
+    p.delta.assign(p.velocity.size(), 0.1);
+  }
+  if (rock == Rock::tti) {
+    p.tilt.assign(p.velocity.size(), 0.5);
+    p.azimuth.assign(p.velocity.size(), 1.0);
+  }
   p.wavelet.frequency = 20;
   p.end = 1;
   const double middle = 10.0 * static_cast<double>(p.grid.nodes[0] / 2);
@@ -40,8 +54,12 @@ Problem cube(Index nodes, Boundary kind, std::size_t receivers) {
   return p;
 }
 
-std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers) {
-  const auto p = cube(nodes, kind, receivers);
+std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers,
+                Rock rock = Rock::constant_density) {
+  constexpr double bytes[] = {16, 20, 36, 84};
+  constexpr const char* names[] = {"constant_density", "variable_density", "vti", "tti"};
+  const auto which = static_cast<int>(rock);
+  const auto p = cube(nodes, kind, receivers, rock);
   Stream stream(device);
   Alone alone;
   const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
@@ -51,7 +69,7 @@ std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers
   Receivers<float> readers(stream, medium, p.shots[0].receivers, p.steps());
   Clock clock(stream, 0);
   const auto step = [&] {
-    if (receivers > 0) readers.read(stream, wave.zero_of_now(), clock);
+    if (receivers > 0) readers.read(stream, wave.zero_of_now(), clock, wave.zero_of_now_q());
     wave.step(stream, &sources, clock);
     clock.tick(stream, 1);
   };
@@ -71,10 +89,11 @@ std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers
     best = std::min(best, std::chrono::duration<double>(Time::now() - begin).count() / (2 * here));
   }
   return fmt::format(
-      "    {{\"nodes\": {}, \"layers\": {}, \"receivers\": {}, \"microseconds\": {:.2f}, "
+      "    {{\"rock\": \"{}\", \"nodes\": {}, \"layers\": {}, \"receivers\": {}, \"microseconds\": {:.2f}, "
       "\"points_per_second\": {:.4g}, "
       "\"bytes_per_second\": {:.4g}}}",
-      nodes, kind == Boundary::cpml, receivers, best * 1e6, points / best, 16 * points / best);
+      names[which], nodes, kind == Boundary::cpml, receivers, best * 1e6, points / best,
+      bytes[which] * points / best);
 }
 
 }  // namespace
@@ -84,17 +103,26 @@ int main(int count, char** words) {
   using namespace terrane;
   const auto device = resolve(device_from_text(count > 1 ? words[1] : "cpu"));
   std::vector<Index> sizes;
-  for (int n = 2; n < count; ++n) sizes.push_back(std::atoi(words[n]));
+  const bool rocks = count > 2 && std::string(words[2]) == "rock";
+  for (int n = rocks ? 3 : 2; n < count; ++n) sizes.push_back(std::atoi(words[n]));
   if (sizes.empty())
     sizes = device.kind == Device::Kind::cuda ? std::vector<Index>{128, 256, 512, 1024}
                                               : std::vector<Index>{128, 256};
   fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n", device_name(device));
   std::string rows;
+  const auto add = [&](const std::string& row) { rows += (rows.empty() ? "" : ",\n") + row; };
+  if (rocks) {
+    for (const auto n : sizes)
+      for (const auto rock : {acoustic::Rock::constant_density, acoustic::Rock::variable_density,
+                              acoustic::Rock::vti, acoustic::Rock::tti})
+        add(acoustic::run(device, n, acoustic::Boundary::wall, 0, rock));
+    sizes.clear();
+  }
   for (const auto n : sizes)
     for (const auto kind : {acoustic::Boundary::wall, acoustic::Boundary::cpml})
       for (const std::size_t receivers : {0, 10000}) {
         if (receivers > 0 && n > 256) continue;
-        rows += (rows.empty() ? "" : ",\n") + acoustic::run(device, n, kind, receivers);
+        add(acoustic::run(device, n, kind, receivers));
       }
   fmt::print("{}\n  ]\n}}\n", rows);
 }

@@ -77,7 +77,9 @@ TEST(AcousticOnRanks, ABoxCutUpAndNorthHasTheBitsOfTheWhole) {
     Alone alone;
     std::vector<double> one;
     // Slabs of four ranks would be too thin, so these share columns.
-    if (!wide) EXPECT_EQ(cut_grid(p, 4).pieces, (std::array<int, 3>{2, 2, 1}));
+    if (!wide) {
+      EXPECT_EQ(cut_grid(p, 4).pieces, (std::array<int, 3>{2, 2, 1}));
+    }
     if (comm->rank() == 0) one = Engine<float>(p, stream, alone).model(p.shots[0], p.source_series());
     Engine<float> engine(p, stream, *comm);
     const auto all = engine.model(p.shots[0], p.source_series());

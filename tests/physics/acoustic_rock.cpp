@@ -180,7 +180,7 @@ double norm_after(Problem p, double seconds) {
   Alone alone;
   const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
   Wave<float> wave(stream, medium, alone);
-  Sources<float> sources(stream, medium, p.shots[0].sources, std::vector{1e6});
+  Sources<float> sources(stream, medium, p.shots[0].sources, 1e6);
   sources.send(stream, p.steps(), p.source_series());
   Clock clock(stream, 0);
   for (std::size_t n = 0; n < p.steps(); ++n) {

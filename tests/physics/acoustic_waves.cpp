@@ -154,7 +154,7 @@ TEST(AcousticWaves, EnergyIsKeptBetweenWalls) {
   Alone alone;
   const Medium<double> medium(p, stream, cut_grid(p, 1), 0);
   Wave<double> wave(stream, medium, alone);
-  Sources<double> sources(stream, medium, p.shots[0].sources, std::vector{1 / p.grid.volume()});
+  Sources<double> sources(stream, medium, p.shots[0].sources, 1 / p.grid.volume());
   auto series = p.source_series();
   const std::size_t quiet = static_cast<std::size_t>(3 / (p.wavelet.frequency * p.step));
   std::fill(series.begin() + static_cast<std::ptrdiff_t>(quiet), series.end(), 0.0);

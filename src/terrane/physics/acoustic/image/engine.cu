@@ -103,7 +103,7 @@ std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>
   wave_.rest(stream_);
   clock_.set(stream_, 0);
   const auto step = [&] {
-    receivers.read(stream_, wave_.zero_of_now(), wave_.zero_of_now_q(), clock_);
+    receivers.read(stream_, wave_.zero_of_now(), clock_, wave_.zero_of_now_q());
     wave_.step(stream_, &sources, clock_);
     clock_.tick(stream_, 1);
   };
@@ -171,7 +171,7 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
                             change_here.view(mesh), next});
   };
   for (Index n = 0; n < steps_; ++n) {
-    receivers.read(stream_, scattered.zero_of_now(), scattered.zero_of_now_q(), clock_);
+    receivers.read(stream_, scattered.zero_of_now(), clock_, scattered.zero_of_now_q());
     if (!mesh.empty()) for_each(stream_, mesh, Keep<T>{wave_.before(), before.view(mesh)});
     wave_.step(stream_, &sources, clock_);
     scattered.step(stream_, nullptr, clock_, scatter);

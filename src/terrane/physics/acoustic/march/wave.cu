@@ -216,7 +216,7 @@ Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const
 }
 
 template <class T>
-void Receivers<T>::read(Stream& stream, const T* now, const T* now_q, const Clock& clock) {
+void Receivers<T>::read(Stream& stream, const T* now, const Clock& clock, const T* now_q) {
   const Buffer<ReceiverRow>& rows = rows_;
   const Buffer<Index>& first = first_;
   const Buffer<T>& weights = weights_;

@@ -41,6 +41,8 @@ class Sources {
   /// scales: of the weights of each place
   Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places,
           std::span<const double> scales);
+  Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places, double scale)
+      : Sources(stream, medium, places, std::vector<double>(places.size(), scale)) {}
   /// series [steps, places] or [steps]
   void send(Stream& stream, std::size_t steps, const std::vector<double>& series);
   /// p⁺ gets v²Δt² f, and q⁺ its part.
@@ -75,7 +77,7 @@ class Receivers {
  public:
   Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places, std::size_t steps);
   /// now_q: the second field of rock with an axis, else none
-  void read(Stream& stream, const T* now, const T* now_q, const Clock& clock);
+  void read(Stream& stream, const T* now, const Clock& clock, const T* now_q = nullptr);
   /// Collective: [steps, places] on rank 0.
   std::vector<double> gather(Stream& stream, Comm& comm) const;
 
