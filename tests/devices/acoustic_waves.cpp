@@ -3,6 +3,7 @@
 
 #include "../support/acoustic_box.hpp"
 #include "device.hpp"
+#include "terrane/parallel/arrays/strides.hpp"
 
 namespace terrane::acoustic {
 namespace {
