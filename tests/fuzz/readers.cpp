@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <span>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "support/array_file_seal.hpp"
 #include "terrane/base/error.hpp"
@@ -24,6 +26,8 @@
 #include "terrane/io/tomofast.hpp"
 #include "terrane/io/ubc.hpp"
 #include "terrane/job/config.hpp"
+#include "terrane/physics/elastic/mesh_files.hpp"
+#include "terrane/physics/elastic/specfem.hpp"
 #include "terrane/simulation/checkpoint.hpp"
 
 namespace terrane::fuzz {
@@ -174,7 +178,35 @@ void ubc_model(std::string bytes) {
   (void)io::read_ubc_model(in, TensorMesh::regular({0, 2, 0, 3, -4, 0}, {2, 3, 4}));
 }
 
-constexpr std::array<Reader, 18> all{{{"csv", csv},
+void gmsh(std::string bytes) {
+  const auto mesh = elastic::read_gmsh("input", std::move(bytes));
+  (void)elastic::mesh_of(mesh, mesh.sides);
+}
+
+/// The small files, and a mesh: several files in one, each behind a line "== NAME".
+void specfem(std::string bytes) {
+  const auto tried = [](auto&& call) {
+    try {
+      (void)call();
+    } catch (const Error&) {
+    }
+  };
+  tried([&] { return elastic::read_stations("input", bytes); });
+  tried([&] { return elastic::read_solution("input", bytes); });
+  std::vector<std::pair<std::string, std::string>> files;
+  for (std::size_t at = bytes.find("== "); at != std::string::npos;) {
+    const auto line = std::min(bytes.find('\n', at), bytes.size()), next = bytes.find("\n== ", line);
+    files.push_back({bytes.substr(at + 3, line - at - 3),
+                     bytes.substr(line, next == std::string::npos ? next : next + 1 - line)});
+    at = next == std::string::npos ? next : next + 1;
+  }
+  const auto mesh = elastic::read_specfem_mesh("input", files);
+  (void)elastic::mesh_of(mesh, mesh.sides);
+}
+
+constexpr std::array<Reader, 20> all{{{"csv", csv},
+                                      {"gmsh", gmsh},
+                                      {"specfem", specfem},
                                       {"checkpoint", checkpoint},
                                       {"toml", toml},
                                       {"units", units},

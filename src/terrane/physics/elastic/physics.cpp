@@ -3,6 +3,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
+#include "terrane/physics/elastic/elements.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
 
 namespace terrane::elastic {
@@ -11,7 +12,7 @@ Physics physics() {
   Physics elastic;
   elastic.name = "elastic";
   elastic.summary = "Elastic waves by spectral elements.";
-  for (const auto& all : {earth_sections(), survey_sections(), sections()})
+  for (const auto& all : {earth_sections(), element_sections(), survey_sections(), sections()})
     elastic.sections.insert(elastic.sections.end(), all.begin(), all.end());
   elastic.sections.push_back(Runtime::section());
   elastic.sections.push_back(Output::section());

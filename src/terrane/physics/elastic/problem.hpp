@@ -23,10 +23,8 @@
 //
 //   M_f χ̈ = − K_f χ − Bᵀ u,   then M_s ü = − K_s u + F + B χ̈ with this χ̈
 //
-// Steps are
-//
-// stable for Δt < 2 / √λ, λ the largest eigenvalue of M⁻¹ K. It is not more than the largest of any element
-// by itself (Fried 1972), which does not depend on how the mesh is cut among ranks.
+// Steps are stable for Δt < 2 / √λ, λ the largest eigenvalue of M⁻¹ K. It is not more than the largest of any
+// element by itself (Fried 1972), which does not depend on how the mesh is cut among ranks.
 #pragma once
 
 #include <cstddef>

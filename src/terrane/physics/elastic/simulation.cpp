@@ -14,8 +14,9 @@
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/elastic/elements.hpp"
 #include "terrane/physics/elastic/kernels/numbers.hpp"
-#include "terrane/physics/elastic/rocks.hpp"
+#include "terrane/physics/elastic/layers.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
@@ -23,8 +24,6 @@
 namespace terrane::elastic {
 
 namespace {
-
-constexpr std::array<std::string_view, 6> side_names{"west", "east", "south", "north", "bottom", "top"};
 
 constexpr Key simulation_keys[] = {
     {"physics", "text", "", "What is computed.", "\"elastic\""},
@@ -95,27 +94,6 @@ Source read_source(const Config& table) {
   return source;
 }
 
-OpenSides read_sides(const Config& table) {
-  OpenSides open{false, false, false, false, false, false};
-  bool* const sides[6] = {&open.west, &open.east, &open.south, &open.north, &open.bottom, &open.top};
-  for (const auto& name : table.texts("absorbing")) {
-    const auto at = std::find(side_names.begin(), side_names.end(), name);
-    if (at == side_names.end())
-      throw table.wrong("absorbing", fmt::format("\"{}\" is no side", name),
-                        "Sides are west, east, south, north, bottom and top; [] for none.");
-    *sides[at - side_names.begin()] = true;
-  }
-  return open;
-}
-
-std::function<double(double, double)> read_surface(const Config& table, const MemoryBudget& memory) {
-  if (!table.has("surface")) return {};
-  auto grid = read_elevation(table, "surface", std::nullopt, memory);
-  return [grid = std::move(grid)](double easting, double northing) {
-    return grid.interpolate(easting, northing);
-  };
-}
-
 /// Places of SPECFEM3D's files: by the projection of the mesh where there is one, and down from the surface.
 struct Ground {
   std::optional<Projection> projection;
@@ -155,6 +133,12 @@ void add_receivers(const Config& table, const Survey& survey, const Ground& grou
   }
 }
 
+/// "element 17 at easting …" for people.
+std::string place_of(const Mesh& mesh, std::uint32_t element) {
+  const auto x = mesh.element(element).monomial[0];
+  return fmt::format("element {} ({:.6g}, {:.6g}, {:.6g} m)", element, x[0], x[1], x[2]);
+}
+
 struct QuantityText {
   const char *name, *unit, *text;
 };
@@ -177,6 +161,14 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, std
     : problem_(std::move(problem)), cells_(std::move(cells)), quantity_(quantity), job_(std::move(job)) {
   for (std::size_t n = 0; n < problem_.receivers.size(); ++n) names_.push_back(fmt::format("{}", n + 1));
   problem_.settle();
+  for (std::uint32_t n = 0; n < problem_.mesh.size(); ++n)
+    if (const double here = quality(problem_.mesh.element(n)); here < worst_shape_.quality)
+      worst_shape_ = {n, here};
+  if (worst_shape_.quality < 0.2)
+    warnings_.push_back(
+        fmt::format("{} is far from a brick: {:.2g} of a right angle's Jacobian; such elements "
+                    "shorten the step and blur waves",
+                    place_of(problem_.mesh, worst_shape_.element), worst_shape_.quality));
   if (problem_.points_per_wavelength < 4.5)
     warnings_.push_back(
         fmt::format("at the sources' highest frequency, {:.4g} Hz, element {} has {:.2g} points per "
@@ -199,8 +191,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   if (job.has("survey") || !table.has("stations")) stations = build_survey(job, memory);
   else if (const auto definition = projection_definition(job); definition && *definition != "utm")
     stations.projection = Projection(*definition);
-  auto earth = build_earth(job, stations.projection, memory);
-  const auto& mesh = mesh_of_cells(earth.model, job, "elastic waves need");
+  auto elements = build_elements(job, table, stations.projection, memory);
   Problem p;
   p.degree = static_cast<int>(table.count("degree", least_degree, most_degree));
   const bool single = table.choice("precision", {"single", "double"}) == "single";
@@ -217,26 +208,25 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
                         : quantity_name == "pressure" ? Quantity::pressure
                                                       : Quantity::displacement;
   p.records_pressure = quantity == Quantity::pressure;
-  const std::size_t size = mesh.size();
+  const std::size_t size = elements.mesh.size();
   memory.require("run", fmt::format("{} elements", size),
                  static_cast<double>(size * p.points_of_element()) * (single ? 64 : 90));
-  auto rocks = rocks_of(earth.model, job.table("model").where());
-  const auto surface = read_surface(table, memory);
-  p.mesh = bricks(mesh, std::move(rocks.media), std::move(rocks.medium), read_sides(table), surface);
-  const Ground ground{stations.projection, surface, mesh.up().back()};
+  p.mesh = std::move(elements.mesh);
+  const Ground ground{stations.projection, elements.surface, elements.top};
   read_sources(job, ground, p.sources);
   std::vector<std::string> names;
   add_receivers(table, stations.survey, ground, p.receivers, names);
   try {
-    auto made = std::make_unique<Simulation>(std::move(p), mesh, quantity, job.source());
+    auto made = std::make_unique<Simulation>(std::move(p), std::move(elements.cells), quantity, job.source());
     made->names_ = std::move(names);
-    made->notes_ = std::move(earth.notes);
-    made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
+    made->notes_ = std::move(elements.notes);
+    made->warnings_.insert(made->warnings_.end(), elements.warnings.begin(), elements.warnings.end());
     return made;
   } catch (const InputError& error) {
     if (error.where() == "elastic: step") throw table.wrong("step", error.problem(), error.next());
     if (error.where() == "elastic: end") throw table.wrong("end", error.problem(), error.next());
-    if (error.where() == "elastic: mesh") throw InputError(job.where("mesh"), error.problem(), error.next());
+    if (error.where() == "elastic: mesh")
+      throw InputError(job.where(job.has("elements") ? "elements" : "mesh"), error.problem(), error.next());
     throw;
   }
 }
@@ -262,8 +252,8 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
   const auto& p = problem_;
   facts.problem = fmt::format("{} elements over {} steps", grouped(p.mesh.size()), grouped(p.steps()));
   facts.method = fmt::format("spectral elements of degree {}", p.degree);
-  facts.reason = fmt::format("steps of {:.4g} s, and up to {:.4g} s are stable, because of element {}",
-                             p.step, p.stable_step, p.stiffest);
+  facts.reason = fmt::format("steps of {:.4g} s, and up to {:.4g} s are stable, because of {}", p.step,
+                             p.stable_step, place_of(p.mesh, p.stiffest));
   facts.device = device_text(runtime);
   facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.steps());
   facts.work_unit = "element steps";
@@ -276,8 +266,11 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
   facts.add("step", p.step, "s");
   facts.add("stable_step", p.stable_step, "s");
   facts.add("resolved_frequency", p.resolved_frequency, "Hz", "resolved",
-            fmt::format("to {:.4g} Hz with five points per wavelength; sources reach {:.4g} Hz",
-                        p.resolved_frequency, p.highest_frequency));
+            fmt::format("to {:.4g} Hz with five points per wavelength, in {}; sources reach {:.4g} Hz",
+                        p.resolved_frequency, place_of(p.mesh, p.coarsest), p.highest_frequency));
+  facts.add("quality", worst_shape_.quality, "", "worst shape",
+            fmt::format("{:.3g} of a right angle's in {}", worst_shape_.quality,
+                        place_of(p.mesh, worst_shape_.element)));
   facts.add("points_per_wavelength", p.points_per_wavelength);
   facts.notes = notes_;
   facts.warnings = warnings_;
@@ -361,6 +354,10 @@ void Simulation::write_model(const std::string& path) const {
 }
 
 void Simulation::check_model(const std::string& path) const {
+  if (cells_.size() == 0)
+    throw InputError(
+        path, "a file of the model has one value for each cell, and elements of [elements] are no cells",
+        "Leave output.model out.");
   io::left_out(path, io::MeshData{cells_, {{"velocity_p", "m/s", "", {}}}, {}});
 }
 

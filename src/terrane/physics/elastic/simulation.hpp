@@ -16,7 +16,7 @@ std::span<const Section> sections();
 
 class Simulation final : public terrane::Simulation {
  public:
-  /// cells: of which the problem's elements were made, for files of the model. Throws InputError
+  /// cells: of which the problem's elements were made, for files of the model; or none. Throws InputError
   /// (Problem::settle).
   Simulation(Problem problem, TensorMesh cells, Quantity quantity, std::string job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
@@ -38,6 +38,10 @@ class Simulation final : public terrane::Simulation {
   Problem problem_;
   TensorMesh cells_;
   Quantity quantity_;
+  struct {
+    std::uint32_t element = 0;
+    double quality = 2;
+  } worst_shape_;
   std::string job_;
   std::vector<std::string> names_;  // of receivers
   std::vector<std::string> notes_, warnings_;

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <sstream>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/io/file.hpp"
 
 namespace terrane::elastic {
 
@@ -21,9 +21,8 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? std::string() : text.substr(first, last - first + 1);
 }
 
-std::vector<std::string> lines_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  if (!in) throw FileError(file.string(), "cannot be opened");
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(trimmed(line));
   return lines;
@@ -59,18 +58,19 @@ struct SourceBlock {
   }
   bool has(const char* key) const { return values.count(key) > 0; }
   std::string where(const char* key) const {
-    return fmt::format("{}:{}: {}", file, values.at(key).first, key);
+    const auto at = values.find(key);
+    return fmt::format("{}:{}: {}", file, at == values.end() ? line : at->second.first, key);
   }
 };
 
 /// Divides a file at the lines where sources begin.
 template <class Begins>
-std::vector<SourceBlock> blocks_of(const std::filesystem::path& file, const std::vector<std::string>& lines,
+std::vector<SourceBlock> blocks_of(const std::string& file, const std::vector<std::string>& lines,
                                    const Begins& begins) {
   std::vector<SourceBlock> blocks;
   for (std::size_t n = 0; n < lines.size(); ++n) {
     const auto small = lower(lines[n]);
-    if (begins(small)) blocks.push_back({file.string(), n + 1, {}});
+    if (begins(small)) blocks.push_back({file, n + 1, {}});
     const auto colon = small.find(':');
     if (colon == std::string::npos || blocks.empty() || small.front() == '#') continue;
     blocks.back().values.insert({trimmed(small.substr(0, colon)), {n + 1, trimmed(small.substr(colon + 1))}});
@@ -118,13 +118,13 @@ SpecfemSource force_source(const SourceBlock& block) {
                      "the force has no direction: all components are zero");
   for (std::size_t d = 0; d < 3; ++d) s.source.strength[d] = factor * direction[d] / length;
   const double given = block.number({"hdurorf0", "f0"});
-  const int function =
-      block.has("source time function") ? static_cast<int>(block.number({"source time function"})) : 1;
+  const double asked = block.has("source time function") ? block.number({"source time function"}) : 1;
   constexpr Pulse pulses[3] = {Pulse::gaussian, Pulse::ricker, Pulse::step};
-  if (function < 0 || function > 2)
+  if (asked != 0 && asked != 1 && asked != 2)
     throw InputError(
-        block.where("source time function"), fmt::format("time function {} is not offered", function),
+        block.where("source time function"), fmt::format("time function {} is not offered", asked),
         "Offered are 0 (Gaussian), 1 (Ricker) and 2 (step); others can be given as samples in the job file.");
+  const int function = static_cast<int>(asked);
   const auto where = block.where(block.has("hdurorf0") ? "hdurorf0" : "f0");
   s.source.course.pulse = pulses[function];
   if (function == 1 && !(given > 0)) throw InputError(where, "a Ricker needs its peak frequency, Hz");
@@ -135,7 +135,10 @@ SpecfemSource force_source(const SourceBlock& block) {
 }  // namespace
 
 std::vector<SpecfemStation> read_stations(const std::filesystem::path& file) {
-  const auto lines = lines_of(file);
+  return read_stations(file.string(), io::read_bytes(file.string()));
+}
+std::vector<SpecfemStation> read_stations(const std::string& file, const std::string& text) {
+  const auto lines = lines_of(text);
   std::vector<SpecfemStation> stations;
   for (std::size_t n = 0; n < lines.size(); ++n) {
     if (lines[n].empty() || lines[n].front() == '#') continue;
@@ -146,18 +149,21 @@ std::vector<SpecfemStation> read_stations(const std::filesystem::path& file) {
     for (double* number : numbers) {
       std::string word;
       if (!(words >> word))
-        throw InputError(fmt::format("{}:{}", file.string(), n + 1), "fewer than six words",
+        throw InputError(fmt::format("{}:{}", file, n + 1), "fewer than six words",
                          "A line of STATIONS is: name network latitude longitude elevation burial.");
-      *number = fortran_number(word, fmt::format("{}:{}", file.string(), n + 1));
+      *number = fortran_number(word, fmt::format("{}:{}", file, n + 1));
     }
     stations.push_back(std::move(s));
   }
-  if (stations.empty()) throw InputError(file.string(), "it has no stations");
+  if (stations.empty()) throw InputError(file, "it has no stations");
   return stations;
 }
 
 std::vector<SpecfemSource> read_solution(const std::filesystem::path& file) {
-  const auto lines = lines_of(file);
+  return read_solution(file.string(), io::read_bytes(file.string()));
+}
+std::vector<SpecfemSource> read_solution(const std::string& file, const std::string& text) {
+  const auto lines = lines_of(text);
   const bool forces = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
     return lower(line).rfind("factor force source", 0) == 0;
   });
@@ -168,7 +174,7 @@ std::vector<SpecfemSource> read_solution(const std::filesystem::path& file) {
   for (const auto& block : blocks) sources.push_back(forces ? force_source(block) : moment_source(block));
   if (sources.empty())
     throw InputError(
-        file.string(), "it has no sources",
+        file, "it has no sources",
         "Each source of a CMTSOLUTION has a line \"event name:\", of a FORCESOLUTION one \"FORCE 001\".");
   double first = INFINITY;
   for (const auto& s : sources) first = std::min(first, s.source.course.delay);

@@ -23,6 +23,7 @@ struct SpecfemStation {
 };
 /// Throws FileError, InputError with the line.
 std::vector<SpecfemStation> read_stations(const std::filesystem::path& file);
+std::vector<SpecfemStation> read_stations(const std::string& name, const std::string& text);
 
 struct SpecfemSource {
   double latitude = 0, longitude = 0, depth = 0;  ///< degrees or m; m below the surface
@@ -31,5 +32,6 @@ struct SpecfemSource {
 /// A CMTSOLUTION or a FORCESOLUTION, as its first lines say. Throws FileError, InputError with the line: a
 /// key that is not there, no number, a time function that is not offered, a half duration of zero.
 std::vector<SpecfemSource> read_solution(const std::filesystem::path& file);
+std::vector<SpecfemSource> read_solution(const std::string& name, const std::string& text);
 
 }  // namespace terrane::elastic

@@ -1,0 +1,282 @@
+#include "terrane/physics/elastic/elements.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "terrane/base/error.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/tables.hpp"
+#include "terrane/physics/elastic/layers.hpp"
+#include "terrane/physics/elastic/mesh_files.hpp"
+#include "terrane/physics/elastic/rocks.hpp"
+
+namespace terrane::elastic {
+
+namespace {
+
+constexpr Key element_keys[] = {
+    {"kind", "text", "",
+     "layers: columns between interfaces; gmsh: a .msh 4.1 file; specfem: a folder with an external mesh of "
+     "SPECFEM3D. Without this table each cell of [mesh] is an element.",
+     "\"layers\""},
+    {"file", "path", "none", "Of kind gmsh the file, of kind specfem the folder."},
+    {"columns", "list of 2 counts", "none", "Of kind layers: elements at the surface, east and north.",
+     "[40, 40]"},
+    {"box", "list of 4 lengths", "none", "Of kind layers: west, east, south, north; else those of [mesh]."},
+    {"top", "length", "none", "Of kind layers, without simulation.surface; else the top of [mesh]."},
+    {"layer", "tables", "none", "[[elements.layer]]: of kind layers, from the surface down."},
+    {"rock", "tables", "none",
+     "[[elements.rock]]: what layers and volumes are made of that name it; all others take the properties of "
+     "[model] at the centre of each element."},
+};
+constexpr Key layer_keys[] = {
+    {"bottom", "length", "none", "Where the layer ends below.", "-1000"},
+    {"interface", "path", "none", "Elevation grid in place of bottom."},
+    {"rows", "count", "1", "Elements from the top to the bottom of the layer; the two of a doubling count."},
+    {"doubling", "true or false", "false",
+     "The layer begins with two rows in which columns become twice as wide."},
+    {"rock", "text", "none", "Name of its [[elements.rock]]; without it the properties of [model]."},
+};
+constexpr Key rock_keys[] = {
+    {"name", "text", "", "Name of layers, of physical volumes of Gmsh, or number of a material of SPECFEM3D.",
+     "\"granite\""},
+    {"density", "density", "", "Density.", "2700"},
+    {"velocity_p", "velocity", "", "Speed of compressional waves, along the axis of anisotropic rock.",
+     "6000"},
+    {"velocity_s", "velocity", "", "Speed of shear waves; 0: a fluid.", "3464"},
+    {"quality_p", "number", "none", "Quality factor Q of compressional waves."},
+    {"quality_s", "number", "none", "Quality factor Q of shear waves."},
+    {"epsilon", "number", "0", "Thomsen's ε."},
+    {"delta", "number", "0", "Thomsen's δ."},
+    {"gamma", "number", "0", "Thomsen's γ."},
+    {"tilt", "angle", "0", "Angle of the axis to the vertical."},
+    {"tilt_azimuth", "angle", "0", "Azimuth towards which its upper end leans, clockwise from north."},
+};
+constexpr Section element_tables[] = {
+    {"elements", "", "Elements other than the cells of [mesh].", element_keys, false},
+    {"elements.layer", "", "A layer of elements between two interfaces.", layer_keys, false},
+    {"elements.rock", "", "A rock by its name.", rock_keys, false},
+};
+
+constexpr std::array<std::string_view, 6> side_names{"west", "east", "south", "north", "bottom", "top"};
+
+OpenSides read_sides(const Config& table) {
+  OpenSides open{false, false, false, false, false, false};
+  bool* const sides[6] = {&open.west, &open.east, &open.south, &open.north, &open.bottom, &open.top};
+  for (const auto& name : table.texts("absorbing")) {
+    const auto at = std::find(side_names.begin(), side_names.end(), name);
+    if (at == side_names.end())
+      throw table.wrong("absorbing", fmt::format("\"{}\" is no side", name),
+                        "Sides are west, east, south, north, bottom and top; [] for none.");
+    *sides[at - side_names.begin()] = true;
+  }
+  return open;
+}
+
+using Surface = std::function<double(double, double)>;
+
+Surface read_surface(const Config& table, const char* key, const MemoryBudget& memory) {
+  if (!table.has(key)) return {};
+  auto grid = read_elevation(table, key, std::nullopt, memory);
+  return [grid = std::move(grid)](double easting, double northing) {
+    return grid.interpolate(easting, northing);
+  };
+}
+
+/// The model's rock at a place: that of the cell around it, or of the nearest.
+class Sampled {
+ public:
+  Sampled(const TensorMesh& cells, Rocks rocks) : cells_(cells), rocks_(std::move(rocks)) {}
+  std::uint32_t at(const Vector& x) const {
+    const auto index = [](const std::vector<double>& faces, double here) {
+      const auto above = std::upper_bound(faces.begin() + 1, faces.end() - 1, here);
+      return static_cast<std::size_t>(above - faces.begin() - 1);
+    };
+    return rocks_.medium[cells_.index(index(cells_.easting(), x[0]), index(cells_.northing(), x[1]),
+                                      index(cells_.up(), x[2]))];
+  }
+  const std::vector<Medium>& media() const { return rocks_.media; }
+
+ private:
+  const TensorMesh& cells_;
+  Rocks rocks_;
+};
+
+std::map<std::string, Medium> read_rocks(const Config& elements) {
+  std::map<std::string, Medium> rocks;
+  for (const auto& given : elements.tables("rock")) {
+    const auto table = given.describe({rock_keys});
+    const auto optional = [&](const char* key) { return table.optional_number(key).value_or(NAN); };
+    const RockValues values{table.number("velocity_p", Quantity::velocity),
+                            table.number("velocity_s", Quantity::velocity),
+                            table.positive("density", Quantity::density),
+                            optional("quality_p"),
+                            optional("quality_s"),
+                            NAN,
+                            NAN,
+                            table.number("epsilon"),
+                            table.number("delta"),
+                            table.number("gamma"),
+                            table.number("tilt", Quantity::angle),
+                            table.number("tilt_azimuth", Quantity::angle)};
+    if (!rocks.emplace(table.text("name"), rock_of(values, table.where())).second)
+      throw table.wrong("name", "there is a rock of this name already");
+  }
+  return rocks;
+}
+
+/// Gives elements the rocks that are named; the others keep what they have, or take the model's.
+/// name(n): of element n; may be empty.
+template <class Name>
+void give_rocks(Mesh& mesh, const Config& elements, const std::optional<Sampled>& model, const Name& name) {
+  const auto named = read_rocks(elements);
+  std::map<std::string, std::uint32_t> used;
+  const bool has_own = !mesh.media.empty();
+  const auto of_model = static_cast<std::uint32_t>(mesh.media.size());
+  if (!has_own && model) mesh.media = model->media();
+  for (std::uint32_t n = 0; n < mesh.size(); ++n) {
+    const std::string& here = name(n);
+    if (const auto rock = named.find(here); rock != named.end()) {
+      const auto [at, is_new] = used.emplace(here, static_cast<std::uint32_t>(mesh.media.size()));
+      if (is_new) mesh.media.push_back(rock->second);
+      mesh.medium[n] = at->second;
+    } else if (has_own) {
+      continue;
+    } else if (model && (here.empty() || !elements.has("columns"))) {
+      mesh.medium[n] = of_model + model->at(mesh.element(n).monomial[0]);
+    } else {
+      throw elements.wrong("rock", fmt::format("there is no rock \"{}\"", here),
+                           model ? "Give an [[elements.rock]] of this name."
+                                 : "Give an [[elements.rock]] of this name, or tables [mesh] and [model].");
+    }
+  }
+}
+
+Mesh build_layers(const Config& elements, const Config& simulation, const std::optional<Sampled>& model,
+                  const TensorMesh& cells, Elements& out, const MemoryBudget& memory) {
+  const bool has_cells = cells.size() > 0;
+  const auto needed = [&](const char* key, const char* what) {
+    if (!elements.has(key) && !has_cells) throw elements.wrong(key, "missing", what);
+  };
+  needed("box", "West, east, south, north of the layers; or a table [mesh].");
+  if (!out.surface) needed("top", "The height of the surface; or simulation.surface, or a table [mesh].");
+  if (!elements.has("columns"))
+    throw elements.wrong("columns", "missing", "Elements at the surface, east and north.");
+  LayeredBox box;
+  if (elements.has("box")) {
+    const auto four = elements.numbers("box", Quantity::length, 4);
+    box.west = four[0], box.east = four[1], box.south = four[2], box.north = four[3];
+  } else {
+    box.west = cells.easting().front(), box.east = cells.easting().back();
+    box.south = cells.northing().front(), box.north = cells.northing().back();
+  }
+  const auto columns = elements.counts("columns", 2);
+  box.columns_east = columns[0], box.columns_north = columns[1];
+  const double top =
+      elements.optional_number("top", Quantity::length).value_or(has_cells ? cells.up().back() : 0);
+  box.surface = out.surface ? out.surface : [top](double, double) { return top; };
+  std::vector<std::string> rocks;
+  double rows = 0;
+  for (const auto& given : elements.tables("layer")) {
+    const auto table = given.describe({layer_keys});
+    Layer layer;
+    layer.bottom = read_surface(table, "interface", memory);
+    if (!layer.bottom) {
+      if (!table.has("bottom"))
+        throw table.wrong("bottom", "missing", "A height; or interface = \"grid.nc\".");
+      layer.bottom = [bottom = table.number("bottom", Quantity::length)](double, double) { return bottom; };
+    }
+    layer.rows = table.count("rows", 1, 100'000);
+    layer.doubling = table.flag("doubling");
+    layer.name = table.optional_text("rock").value_or("");
+    rocks.push_back(layer.name);
+    rows += static_cast<double>(layer.rows);
+    box.layers.push_back(std::move(layer));
+  }
+  memory.require("elements", "elements of the layers",
+                 static_cast<double>(columns[0]) * static_cast<double>(columns[1]) * rows * 400);
+  std::vector<std::uint32_t> layer_of;
+  Mesh mesh;
+  try {
+    mesh = layered(box, read_sides(simulation), layer_of);
+  } catch (const InputError& error) {
+    throw InputError(elements.where(), error.problem(), error.next());
+  }
+  give_rocks(mesh, elements, model,
+             [&](std::uint32_t n) -> const std::string& { return rocks[layer_of[n]]; });
+  return mesh;
+}
+
+Mesh build_from_file(const Config& elements, const Config& simulation, const std::optional<Sampled>& model,
+                     bool specfem, Elements& out) {
+  if (!elements.has("file"))
+    throw elements.wrong("file", "missing", "The mesh file, or the folder of SPECFEM3D's files.");
+  const auto path = specfem ? elements.path("file") : elements.input_file("file");
+  const auto file = specfem ? read_specfem_mesh(path) : read_gmsh(path);
+  out.notes.insert(out.notes.end(), file.notes.begin(), file.notes.end());
+  std::vector<std::string> absorbing;
+  for (const auto& name : simulation.texts("absorbing"))
+    if (simulation.has("absorbing") ||
+        std::find(file.sides.begin(), file.sides.end(), name) != file.sides.end())
+      absorbing.push_back(name);
+  Mesh mesh;
+  try {
+    mesh = mesh_of(file, absorbing);
+  } catch (const InputError& error) {
+    if (error.where() == "elastic: absorbing")
+      throw simulation.wrong("absorbing", error.problem(), error.next());
+    throw InputError(path.string(), error.problem(), error.next());
+  }
+  const auto groups = mesh.medium;
+  give_rocks(mesh, elements, model,
+             [&](std::uint32_t n) -> const std::string& { return file.groups[groups[n]]; });
+  out.notes.push_back(
+      fmt::format("{}: {} elements, volumes {}; sides {}", path.filename().string(), mesh.size(),
+                  fmt::join(file.groups, ", "),
+                  file.sides.empty() ? "none" : fmt::format("{}", fmt::join(file.sides, ", "))));
+  return mesh;
+}
+
+}  // namespace
+
+std::span<const Section> element_sections() { return element_tables; }
+
+Elements build_elements(const Config& job, const Config& simulation,
+                        const std::optional<Projection>& projection, const MemoryBudget& memory) {
+  Elements out;
+  const bool own = job.has("elements");
+  out.surface = read_surface(simulation, "surface", memory);
+  std::optional<Sampled> model;
+  TensorMesh cells;
+  if (!own || job.has("mesh")) {
+    auto earth = build_earth(job, projection, memory);
+    cells = mesh_of_cells(earth.model, job, "elastic waves need");
+    model.emplace(cells, rocks_of(earth.model, job.table("model").where()));
+    out.notes = std::move(earth.notes);
+    out.warnings = std::move(earth.warnings);
+  }
+  if (!own) {
+    std::vector<std::uint32_t> medium;
+    for (std::size_t n = 0; n < cells.size(); ++n) {
+      const auto box = cells.prism(n);
+      medium.push_back(
+          model->at({(box.west + box.east) / 2, (box.south + box.north) / 2, (box.bottom + box.top) / 2}));
+    }
+    out.mesh = bricks(cells, model->media(), std::move(medium), read_sides(simulation), out.surface);
+    out.top = cells.up().back();
+    out.cells = std::move(cells);
+    return out;
+  }
+  const auto elements = job.table("elements").describe({element_keys});
+  const auto kind = elements.choice("kind", {"layers", "gmsh", "specfem"});
+  if (kind == "layers") out.mesh = build_layers(elements, simulation, model, cells, out, memory);
+  else out.mesh = build_from_file(elements, simulation, model, kind == "specfem", out);
+  out.top = -INFINITY;
+  for (const auto& node : out.mesh.nodes) out.top = std::max(out.top, node[2]);
+  return out;
+}
+
+}  // namespace terrane::elastic

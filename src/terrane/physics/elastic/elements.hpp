@@ -1,0 +1,34 @@
+// Elements of a job: one for each cell of its mesh, or what its table [elements] says.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "terrane/base/memory.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/physics/elastic/mesh.hpp"
+#include "terrane/survey/projection.hpp"
+
+namespace terrane::elastic {
+
+/// [elements], [[elements.layer]], [[elements.rock]].
+std::span<const Section> element_sections();
+
+struct Elements {
+  Mesh mesh;
+  TensorMesh cells;  ///< of which they were made, one each; or empty
+  std::function<double(double easting, double northing)> surface;  ///< m up; empty: flat
+  double top = 0;                                                  ///< of the highest node, m
+  std::vector<std::string> notes, warnings;
+};
+
+/// simulation: the described table, with `absorbing` and `surface`. Throws InputError, FileError,
+/// MemoryError.
+Elements build_elements(const Config& job, const Config& simulation,
+                        const std::optional<Projection>& projection, const MemoryBudget& memory);
+
+}  // namespace terrane::elastic

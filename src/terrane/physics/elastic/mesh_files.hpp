@@ -1,0 +1,53 @@
+// Meshes that other programs made.
+//
+//   Gmsh        .msh 4.1, ASCII or binary: hexahedra of 8, 20 or 27 nodes; physical volumes name rocks,
+//   physical
+//               surfaces name sides (gmsh.info, reference manual, "MSH file format")
+//   SPECFEM3D   a folder with nodes_coords_file, mesh_file, materials_file, nummaterial_velocity_file and the
+//               surface files that there are (SPECFEM3D Cartesian, user manual 4.0, "external mesh")
+//
+// Only corners count: elements have straight edges here, and how far the other nodes are from them is said.
+// Elements whose corners go around the other way are turned.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "terrane/physics/elastic/mesh.hpp"
+
+namespace terrane::elastic {
+
+struct MeshFile {
+  std::vector<Vector> nodes;                           ///< m
+  std::vector<std::array<std::uint32_t, 8>> elements;  ///< nodes in the order of Hexahedron
+  std::vector<std::uint32_t> group;                    ///< of each element, in `groups`
+  std::vector<std::string> groups;                     ///< names; SPECFEM3D's materials by their numbers
+  std::vector<Medium> rocks;                           ///< of the groups, where the file has them; or empty
+
+  struct Face {
+    std::array<std::uint32_t, 4> nodes;
+    std::uint32_t side;  ///< in `sides`
+  };
+  std::vector<Face> faces;
+  std::vector<std::string> sides;  ///< names: of SPECFEM3D west, east, south, north, bottom, top
+
+  std::size_t turned = 0;  ///< elements
+  double bent = 0;         ///< largest distance of another node from where straight edges put it, m
+  std::vector<std::string> notes;
+};
+
+/// Throws FileError, InputError with the line, or the byte of a binary file.
+MeshFile read_gmsh(const std::filesystem::path& file);
+MeshFile read_gmsh(std::string name, std::string bytes);
+MeshFile read_specfem_mesh(const std::filesystem::path& folder);
+/// Its parts, by the names of the files; for tests.
+MeshFile read_specfem_mesh(const std::string& name,
+                           const std::vector<std::pair<std::string, std::string>>& files);
+
+/// Elements, with waves leaving through the sides named in `absorbing`. Medium of an element: its group.
+/// Throws InputError: a side that the file does not have; a face that is no outer face of any element; nodes
+/// that lie apart by less than 1e-6 of the shortest edge, where parts of the mesh do not meet (where).
+Mesh mesh_of(const MeshFile& file, const std::vector<std::string>& absorbing);
+
+}  // namespace terrane::elastic

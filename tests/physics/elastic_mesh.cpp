@@ -1,0 +1,384 @@
+// Meshes that are made from layers or read from files of other programs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "support/elastic_whole.hpp"
+#include "support/files.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/physics/elastic/layers.hpp"
+#include "terrane/physics/elastic/mesh_files.hpp"
+#include "terrane/physics/elastic/simulation.hpp"
+
+namespace terrane::elastic {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing_support::message;
+using testing_support::TemporaryFolder;
+
+std::function<double(double, double)> flat(double up) {
+  return [up](double, double) { return up; };
+}
+
+/// Two doublings under a hill and an interface that is not level.
+LayeredBox hill() {
+  LayeredBox box;
+  box.east = 1600, box.north = 800;
+  box.columns_east = 16, box.columns_north = 8;
+  box.surface = [](double e, double n) { return 40 * std::sin(e / 300) * std::cos(n / 250); };
+  box.layers.push_back({[](double e, double) { return -220 + 0.05 * e; }, 2, false, "soil"});
+  box.layers.push_back({flat(-1000), 3, true, "rock"});
+  box.layers.push_back({flat(-2600), 3, true, "deep rock"});
+  return box;
+}
+
+/// How many elements have each face.
+std::map<std::array<std::uint32_t, 4>, int> faces_of(const Mesh& mesh) {
+  std::map<std::array<std::uint32_t, 4>, int> faces;
+  for (const auto& element : mesh.elements)
+    for (std::size_t side = 0; side < 6; ++side) {
+      std::array<std::uint32_t, 4> four{};
+      std::size_t at = 0;
+      for (std::size_t a = 0; a < 8; ++a)
+        if ((a >> side / 2 & 1) == side % 2) four[at++] = element[a];
+      std::sort(four.begin(), four.end());
+      ++faces[four];
+    }
+  return faces;
+}
+
+TEST(LayeredMeshes, MeetFaceToFaceAlsoWhereColumnsDouble) {
+  std::vector<std::uint32_t> layer;
+  auto mesh = layered(hill(), {true, true, true, true, true, true}, layer);
+  mesh.media = {Medium::from_speeds(3, 1.7, 1)};
+  mesh.check();
+  ASSERT_EQ(layer.size(), mesh.size());
+  // 16 x 8 x 2; 8 blocks of 36 and a row of 8 x 4; 2 of 36 and a row of 4 x 2
+  EXPECT_EQ(mesh.size(), 256u + 8 * 36 + 32 + 2 * 36 + 8);
+  std::size_t outer = 0;
+  for (const auto& [face, count] : faces_of(mesh)) {
+    EXPECT_LE(count, 2);
+    outer += count == 1;
+  }
+  EXPECT_EQ(outer,
+            mesh.absorbing.size());  // all faces that belong to one element lie on the sides of the box
+  // Between the two flat interfaces: 1600 x 800 x 1600 m.
+  double volume = 0, worst = 1;
+  for (std::size_t n = 0; n < mesh.size(); ++n) {
+    worst = std::min(worst, quality(mesh.element(n)));
+    if (layer[n] != 2) continue;
+    for (const double x : {-1 / std::sqrt(3.), 1 / std::sqrt(3.)})
+      for (const double y : {-1 / std::sqrt(3.), 1 / std::sqrt(3.)})
+        for (const double z : {-1 / std::sqrt(3.), 1 / std::sqrt(3.)})
+          volume += mesh.element(n).map({x, y, z}).det;
+  }
+  EXPECT_NEAR(volume / (1600. * 800 * 1600), 1, 1e-12);
+  EXPECT_GT(worst, 0.4);
+}
+
+TEST(LayeredMeshes, AreAtRestUnderEvenStrain) {
+  std::vector<std::uint32_t> layer;
+  auto mesh = layered(hill(), {false, false, false, false, false, false}, layer);
+  for (auto& node : mesh.nodes)
+    for (double& x : node) x /= 100;
+  mesh.media = {Medium::from_speeds(1.8, 1, 1)};
+  std::vector<bool> outside(mesh.nodes.size(), false);
+  for (const auto& [face, count] : faces_of(mesh))
+    for (const auto node : face)
+      if (count == 1) outside[node] = true;
+  Whole earth(mesh, 3);
+  const auto forces = earth.forces(earth.values([](const Vector& x) {
+    return Vector{x[0] + 2 * x[1] - x[2], 0.5 * x[0] - x[2], x[1] + 3 * x[2]};
+  }));
+  std::size_t inside = 0;
+  for (std::size_t p = 0; p < earth.at.size(); ++p) {
+    const auto& x = earth.at[p];
+    const double ground = 0.4 * std::sin(x[0] / 3) * std::cos(x[1] / 2.5);
+    if (x[0] < 1e-6 || x[0] > 16 - 1e-6 || x[1] < 1e-6 || x[1] > 8 - 1e-6 || x[2] < -26 + 1e-6 ||
+        x[2] > ground - 0.2)
+      continue;
+    ++inside;
+    for (std::size_t d = 0; d < 3; ++d) EXPECT_NEAR(forces[3 * p + d], 0, 1e-11);
+  }
+  EXPECT_GT(inside, 5000u);
+}
+
+TEST(LayeredMeshes, SayWhichLayerVanishesWhereAndWhatCannotBeDoubled) {
+  std::vector<std::uint32_t> layer;
+  auto box = hill();
+  box.layers[0].bottom = [](double e, double) { return e > 1500 ? 100.0 : -100.0; };
+  EXPECT_THAT(message([&] { layered(box, {}, layer); }),
+              AllOf(HasSubstr("layer 1 (soil)"), HasSubstr("easting 1600")));
+  box = hill();
+  box.columns_north = 6;
+  EXPECT_THAT(message([&] { layered(box, {}, layer); }),
+              AllOf(HasSubstr("layer 2"), HasSubstr("multiples of 4")));
+  box = hill();
+  box.layers[1].rows = 1;
+  EXPECT_THAT(message([&] { layered(box, {}, layer); }), HasSubstr("two rows"));
+}
+
+/// Two cubes side by side, the right one mirrored and with 27 nodes in Gmsh's order, of which one is moved by
+/// 0.1 m; below them a square.
+struct Cubes {
+  std::vector<Vector> nodes;
+  std::vector<std::vector<int>> elements;
+};
+Cubes cubes() {
+  Cubes all;
+  std::map<Vector, int> known;
+  const auto node = [&](const Vector& x) {
+    const auto [at, is_new] = known.emplace(x, static_cast<int>(all.nodes.size()));
+    if (is_new) all.nodes.push_back(x);
+    return at->second;
+  };
+  constexpr int gmsh[27] = {0,  2,  8,  6,  18, 20, 26, 24, 1,  3,  9,  5,  11, 7,
+                            17, 15, 19, 21, 23, 25, 4,  10, 12, 14, 16, 22, 13};
+  std::vector<int> left, right;
+  for (int n = 0; n < 8; ++n) {
+    const auto x = of_27_points(gmsh[n]);
+    left.push_back(node({x[0], x[1], x[2]}));
+  }
+  for (const int n : gmsh) {
+    const auto x = of_27_points(n);
+    right.push_back(node({2 + x[0], x[1], -x[2]}));
+  }
+  all.nodes[static_cast<std::size_t>(right[26])][0] += 0.1;
+  all.elements = {left, right};
+  return all;
+}
+
+/// Tags are three times the number, plus five.
+std::string gmsh_file(bool binary) {
+  const auto mesh = cubes();
+  std::string out = binary ? "$MeshFormat\n4.1 1 8\n" : "$MeshFormat\n4.1 0 8\n";
+  const auto raw = [&](auto value) {
+    if (binary) {
+      out.append(reinterpret_cast<const char*>(&value), sizeof value);
+    } else {
+      out += std::to_string(value) + " ";
+    }
+  };
+  const auto size = [&](std::size_t n) { raw(static_cast<std::uint64_t>(n)); };
+  const auto entity = [&](int n) { raw(static_cast<std::int32_t>(n)); };
+  if (binary) entity(1), out += "\n";
+  out +=
+      "$EndMeshFormat\n$PhysicalNames\n3\n3 7 \"granite\"\n3 8 \"fresh water\"\n2 9 "
+      "\"below\"\n$EndPhysicalNames\n";
+  out += "$Entities\n";
+  size(0), size(0), size(1), size(2);
+  for (const auto& [tag, group] : {std::pair{4, 9}, std::pair{1, 7}, std::pair{2, 8}}) {
+    entity(tag);
+    for (int n = 0; n < 6; ++n) raw(0.0);
+    size(1), entity(group);
+    size(0);
+  }
+  out += "\n$EndEntities\n$Nodes\n";
+  size(1), size(mesh.nodes.size()), size(5), size(999);
+  entity(3), entity(1), entity(0), size(mesh.nodes.size());
+  for (std::size_t n = 0; n < mesh.nodes.size(); ++n) size(3 * n + 5);
+  for (const auto& x : mesh.nodes)
+    for (const double value : x) raw(value);
+  out += "\n$EndNodes\n$Elements\n";
+  size(3), size(3), size(1), size(3);
+  const auto element = [&](std::size_t number, const std::vector<int>& nodes) {
+    size(number);
+    for (const int n : nodes) size(static_cast<std::size_t>(3 * n + 5));
+  };
+  entity(2), entity(4), entity(3), size(1),
+      element(1, {mesh.elements[0][0], mesh.elements[0][3], mesh.elements[0][2], mesh.elements[0][1]});
+  entity(3), entity(1), entity(5), size(1), element(2, mesh.elements[0]);
+  entity(3), entity(2), entity(12), size(1), element(3, mesh.elements[1]);
+  return out + "\n$EndElements\n";
+}
+
+TEST(GmshMeshes, OfTextAndBinaryFilesAreTheSameAndMirroredElementsAreTurned) {
+  for (const bool binary : {false, true}) {
+    const auto file = read_gmsh("a.msh", gmsh_file(binary));
+    ASSERT_EQ(file.elements.size(), 2u) << binary;
+    EXPECT_EQ(file.groups, (std::vector<std::string>{"granite", "fresh water"}));
+    EXPECT_EQ(file.sides, (std::vector<std::string>{"below"}));
+    EXPECT_EQ(file.turned, 1u);
+    EXPECT_NEAR(file.bent, 0.1, 1e-12);
+    auto mesh = mesh_of(file, {"below"});
+    mesh.media = {Medium::from_speeds(3, 1.7, 1), Medium::from_speeds(1.5, 0, 1)};
+    mesh.check();
+    EXPECT_EQ(mesh.absorbing, (std::vector<AbsorbingFace>{{0, 4}}));
+    EXPECT_EQ(mesh.medium, (std::vector<std::uint32_t>{0, 1}));
+    EXPECT_NEAR(mesh.element(1).monomial[0][0], 2, 1e-12);
+    int shared = 0;
+    for (const auto& [face, count] : faces_of(mesh)) shared += count == 2;
+    EXPECT_EQ(shared, 1);
+  }
+}
+
+TEST(GmshMeshes, ThatAreBrokenAreRefusedWithTheirPlace) {
+  const auto text = gmsh_file(false);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    const auto at = text.find(from);
+    return at == std::string::npos ? std::string() : text.substr(0, at) + to + text.substr(at + from.size());
+  };
+  const auto read = [&](const std::string& bytes) { return message([&] { read_gmsh("a.msh", bytes); }); };
+  EXPECT_THAT(read(with("4.1 0 8", "2.2 0 8")), AllOf(HasSubstr("a.msh:2"), HasSubstr("MshFileVersion")));
+  EXPECT_THAT(read(with("3 1 5 1", "3 1 4 1")), AllOf(HasSubstr("type 4"), HasSubstr("hexahedra")));
+  EXPECT_THAT(read(text.substr(0, text.size() / 2)), HasSubstr("a.msh:"));
+  EXPECT_THAT(read(gmsh_file(true).substr(0, 700)), HasSubstr("byte"));
+  EXPECT_THAT(read("hello"), HasSubstr("hello"));
+  EXPECT_THAT(message([&] { mesh_of(read_gmsh("a.msh", text), {"west"}); }),
+              AllOf(HasSubstr("no side \"west\""), HasSubstr("below")));
+  auto apart = read_gmsh("a.msh", text);
+  apart.nodes.push_back(apart.nodes[apart.elements[0][1]]);
+  apart.elements[1][0] = static_cast<std::uint32_t>(apart.nodes.size() - 1);
+  EXPECT_THAT(message([&] { mesh_of(apart, {}); }), HasSubstr("do not meet"));
+}
+
+std::vector<std::pair<std::string, std::string>> specfem_files() {
+  return {{"nodes_coords_file",
+           "12\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 0 0 1\n6 1 0 1\n7 1 1 1\n8 0 1 1\n"
+           "12 0 1 2\n11 1 1 2\n10 1 0 2\n9 0 0 2\n"},
+          {"mesh_file", "2\n5 1 2 3 4 5 6 7 8\n6 5 6 7 8 9 10 11 12\n"},
+          {"materials_file", "6 2\n5 1\n"},
+          {"nummaterial_velocity_file",
+           "# domain number rho vp vs Qk Qmu\n2 1 2300 2800 1500 9999 40 0\n"
+           "1 2 1000 1480 0 9999 9999 0 ! water\n"},
+          {"absorbing_surface_file_bottom", "1\n5 4 3 2 1\n"},
+          {"free_or_absorbing_surface_file_zmax", "1\n6 9 10 11 12\n"}};
+}
+
+TEST(SpecfemMeshes, HaveTheirMaterialsAndSides) {
+  const auto file = read_specfem_mesh("MESH", specfem_files());
+  EXPECT_EQ(file.sides, (std::vector<std::string>{"bottom", "top"}));
+  auto mesh = mesh_of(file, {"bottom"});
+  mesh.check();
+  EXPECT_EQ(mesh.absorbing, (std::vector<AbsorbingFace>{{0, 4}}));
+  EXPECT_FALSE(mesh.rock(0).is_fluid());
+  EXPECT_TRUE(mesh.rock(1).is_fluid());
+  EXPECT_EQ(mesh.rock(0).quality_mu, 40);
+  EXPECT_EQ(mesh.rock(1).density, 1000);
+}
+
+TEST(SpecfemMeshes, ThatAreBrokenAreRefusedWithTheirFileAndLine) {
+  const auto with = [&](std::size_t which, const std::string& text) {
+    auto files = specfem_files();
+    files[which].second = text;
+    return message([&] { read_specfem_mesh("MESH", files); });
+  };
+  EXPECT_THAT(with(0, "2\n1 0 0 0\n1 1 1 1\n"),
+              AllOf(HasSubstr("MESH/nodes_coords_file:3"), HasSubstr("twice")));
+  EXPECT_THAT(with(1, "1\n5 1 2 3 4 5 6 7\n"), HasSubstr("8 or 27"));
+  EXPECT_THAT(with(1, "1\n5 1 2 3 4 5 6 7 99\n"), HasSubstr("nodes_coords_file does not have"));
+  EXPECT_THAT(with(2, "6 2\n5 3\n"), HasSubstr("material"));
+  EXPECT_THAT(with(3, "2 1 2300 2800 0\n1 2 1000 1480 0\n"), HasSubstr("v_S"));
+  EXPECT_THAT(with(3, "2 -1 tomography elastic file.xyz 1\n"), HasSubstr("Tomography"));
+  auto files = specfem_files();
+  files.erase(files.begin());
+  EXPECT_THAT(message([&] { read_specfem_mesh("MESH", files); }), HasSubstr("nodes_coords_file"));
+}
+
+const char* const rest = R"([survey]
+kind = "list"
+stations = [[150, 150, -10]]
+[source]
+at = [150, 150, -150]
+force = [0, 0, 1]
+frequency = 1
+[simulation]
+physics = "elastic"
+end = 0.5
+[output]
+files = ["a.nc"]
+)";
+
+TEST(ElasticJobs, MakeLayersWithRocksByNameOrFromTheModel) {
+  const std::string layers = R"([elements]
+kind = "layers"
+columns = [4, 4]
+[[elements.layer]]
+bottom = -100
+rock = "soil"
+[[elements.layer]]
+bottom = -800
+rows = 3
+doubling = true
+)",
+                    soil = R"([[elements.rock]]
+name = "soil"
+density = 1800
+velocity_p = 1500
+velocity_s = 600
+)",
+                    model = R"([mesh]
+kind = "regular"
+box = [0, 400, 0, 400, -800, 0]
+shape = [1, 1, 2]
+[[model.body]]
+kind = "layer"
+bottom = -800
+top = 0
+density = 2400
+velocity_p = 3000
+velocity_s = 1500
+)";
+  const auto made = [](const std::string& text) {
+    return Simulation::from_job(Config::parse(text + rest), {});
+  };
+  const auto simulation = made(layers + soil + model);
+  const auto& p = dynamic_cast<const Simulation&>(*simulation).problem();
+  EXPECT_EQ(p.mesh.size(), 16u + 36 + 4);
+  EXPECT_EQ(p.mesh.rock(0).density, 1800);
+  EXPECT_EQ(p.mesh.rock(16).density, 2400);
+  const auto faces = faces_of(p.mesh);
+  EXPECT_EQ(p.mesh.absorbing.size() + 16,  // all but the surface
+            static_cast<std::size_t>(
+                std::count_if(faces.begin(), faces.end(), [](const auto& f) { return f.second == 1; })));
+  EXPECT_THAT(message([&] { made(layers + model); }), HasSubstr("no rock \"soil\""));
+  EXPECT_THAT(message([&] { made(layers + soil); }), HasSubstr("elements.box"));
+  EXPECT_THAT(message([&] { simulation->check_model("model.nc"); }), HasSubstr("no cells"));
+}
+
+TEST(ElasticJobs, TakeAMeshOfGmshWithItsVolumesAsRocks) {
+  const TemporaryFolder folder;
+  auto text = gmsh_file(false);
+  folder.put("a.msh", text);
+  const auto made = [&](const std::string& more) {
+    return Simulation::from_job(Config::parse(R"([elements]
+kind = "gmsh"
+file = "a.msh"
+[[elements.rock]]
+name = "granite"
+density = 2700
+velocity_p = 6000
+velocity_s = 3464
+)" + more + R"([survey]
+kind = "list"
+stations = [[0.5, 0, 0]]
+[source]
+at = [0, 0, 0]
+force = [0, 0, 1]
+frequency = 100
+[simulation]
+physics = "elastic"
+end = 0.01
+absorbing = ["below"]
+[output]
+files = ["a.nc"]
+)",
+                                              "job.toml", folder / "."),
+                                {});
+  };
+  const std::string water =
+      "[[elements.rock]]\nname = \"fresh water\"\ndensity = 1000\nvelocity_p = 1500\nvelocity_s = 0\n";
+  const auto simulation = made(water);
+  const auto& p = dynamic_cast<const Simulation&>(*simulation).problem();
+  EXPECT_EQ(p.mesh.rock(0).density, 2700);
+  EXPECT_TRUE(p.mesh.rock(1).is_fluid());
+  EXPECT_EQ(p.mesh.absorbing.size(), 1u);
+  EXPECT_THAT(message([&] { made(""); }), HasSubstr("no rock \"fresh water\""));
+}
+
+}  // namespace
+}  // namespace terrane::elastic
