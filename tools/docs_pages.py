@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "terrane"
 ROOM = re.compile(r"^\s*terrane_room\(\s*(\S+)", re.MULTILINE)
 # What a user of the library meets; the inner rooms of a house are documented in the house.
+ROLE = re.compile(r":(?:func|class|meth|mod|attr):(<code>)~?")
 INNER = re.compile(r"(kernels|_device|device_|tables|detail)")
 
 
@@ -85,6 +86,11 @@ def on_files(files, config):
     pages = sorted(file.src_uri for file in files.documentation_pages())
     config.nav = expanded(config.nav, pages, named(config.nav))
     return files
+
+
+def on_page_content(html, **_):
+    """Docstrings name what they refer to as Sphinx does, :class:`Survey`; a page shows the name."""
+    return ROLE.sub(r"\1", html)
 
 
 def named(entry):
