@@ -2,7 +2,7 @@
 # CXX, CXXFLAGS and LDFLAGS of the environment are respected; JOBS=N sets how many compilers run at once.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test test-long bench format check-format docs install wheel clean
+.PHONY: help build demo tour test test-long bench format check-format docs install wheel clean
 
 help:  ## this list
 	@echo "Terrane: one earth model in, every field out"
@@ -14,6 +14,9 @@ build:  ## the terrane command, in build/release
 
 demo:  ## compute the field of seven buried spheres and draw it
 	@tools/demo
+
+tour:  ## compute every field of one earth and draw them around it
+	@tools/tour
 
 test:  ## build and run all tests but the long ones
 	@tools/test

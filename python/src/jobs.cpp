@@ -223,12 +223,20 @@ void bind_jobs(nb::module_& m) {
     for (const auto& one : registry.all()) names.emplace_back(one.name);
     return names;
   });
-  m.def("job", [](const std::string& path, const std::vector<std::string>& sets,
-                  const std::map<std::string, std::string>& arguments) {
+  m.def("jobs", [](const std::string& path, const std::vector<std::string>& sets,
+                   const std::map<std::string, std::string>& arguments,
+                   const std::vector<std::string>& only) {
     const nb::gil_scoped_release free;
     const auto config = read_job(path, sets, arguments);
-    const auto& registry = inversion::asks_for_inversion(config) ? inversion::inversions() : physics::all();
-    return std::make_unique<ReadJob>(ReadJob{registry.make(config), config});
+    const auto registry = inversion::asks_for_inversion(config) ? inversion::inversions() : physics::all();
+    std::vector<std::pair<std::string, std::unique_ptr<ReadJob>>> jobs;
+    std::vector<NamedOutput> outputs;
+    for (const auto& [name, job] : registry.parts(config, only)) {
+      jobs.emplace_back(name, std::make_unique<ReadJob>(ReadJob{registry.make(job), job}));
+      outputs.push_back({name, jobs.back().second->output});
+    }
+    check_shared_files(outputs);
+    return jobs;
   });
 }
 

@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     from ._core import version as __version__
     from .errors import Error, FileError, InputError, MemoryError, ShapeError, UnsupportedError
     from .files import info, read
-    from .jobs import check, devices, run
+    from .jobs import check, check_all, devices, run, run_all
     from .mesh import PrismLayer, PrismSet, TensorMesh
     from .result import Result
     from .survey import Survey
 
 _HOMES = {
     "TensorMesh": "mesh", "PrismSet": "mesh", "PrismLayer": "mesh", "Survey": "survey", "Result": "result",
-    "run": "jobs", "check": "jobs", "devices": "jobs", "read": "files", "info": "files",
+    "run": "jobs", "run_all": "jobs", "check": "jobs", "check_all": "jobs", "devices": "jobs",
+    "read": "files", "info": "files",
     "read_dataset": "dataset", "write_dataset": "dataset",
     "Error": "errors", "InputError": "errors", "ShapeError": "errors", "FileError": "errors",
     "MemoryError": "errors", "UnsupportedError": "errors",
@@ -41,8 +42,8 @@ _ROOMS = ("compat", "errors", "inversion", "plotting")
 
 __all__ = [
     "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result", "ShapeError", "Survey",
-    "TensorMesh", "UnsupportedError", "check", "compat", "devices", "errors", "gravity", "info", "inversion", "plotting", "read",
-    "read_dataset", "run", "write_dataset",
+    "TensorMesh", "UnsupportedError", "check", "check_all", "compat", "devices", "errors", "gravity", "info",
+    "inversion", "plotting", "read", "read_dataset", "run", "run_all", "write_dataset",
 ]
 
 

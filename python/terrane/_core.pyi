@@ -77,7 +77,9 @@ def simulation(
     single: bool, gravitational_constant: float, verify: int, device: str, threads: int, frame: str, units: str,
     partition: int, memory: str, normal_gravity: str, subtract_terrain: bool, /,
 ) -> GravitySimulation: ...
-def job(path: str, sets: Sequence[str], arguments: dict[str, str], /) -> Job: ...
+def jobs(
+    path: str, sets: Sequence[str], arguments: dict[str, str], only: Sequence[str], /,
+) -> list[tuple[str, Job]]: ...
 def read(
     path: str, format: str = "", mesh: str = "", unit: str = "", length_unit: str = "", field: str = "",
     property: str = "",

@@ -14,7 +14,7 @@ from ._progress import Progress, reporting
 from .errors import UnsupportedError
 from .result import Result
 
-__all__ = ["check", "devices", "run"]
+__all__ = ["check", "check_all", "devices", "run", "run_all"]
 
 Path = Union[str, "PathLike[str]"]
 
@@ -30,8 +30,9 @@ def _toml(value: Any) -> str:
     return repr(float(value)) if isinstance(value, float) else str(value)
 
 
-def _job(job: Path, settings: Optional[Mapping[str, Any]], arguments: Optional[Mapping[str, Any]],
-         data: Optional[Path], output: Optional[Path], threads: Optional[int]) -> _core.Job:
+def _jobs(job: Path, settings: Optional[Mapping[str, Any]], arguments: Optional[Mapping[str, Any]],
+          data: Optional[Path], output: Optional[Path], threads: Optional[int],
+          only: Sequence[str] = ()) -> list[tuple[str, _core.Job]]:
     sets = [f"{key}={_toml(value)}" for key, value in (settings or {}).items()]
     if threads is not None:
         sets.append(f"simulation.threads={threads}")
@@ -41,17 +42,34 @@ def _job(job: Path, settings: Optional[Mapping[str, Any]], arguments: Optional[M
     if data is not None:
         given["data"] = os.path.abspath(data)
     find_data()
-    return _core.job(os.fspath(job), sets, given)
+    return _core.jobs(os.fspath(job), sets, given, [only] if isinstance(only, str) else list(only))
+
+
+def _only_one(jobs: list[tuple[str, _core.Job]], instead: str) -> _core.Job:
+    if len(jobs) > 1:
+        names = ", ".join(name for name, _ in jobs)
+        raise UnsupportedError("simulation", f"the job has {len(jobs)} simulations: {names}", f"{instead} takes them.")
+    return jobs[0][1]
+
+
+def _plan(made: _core.Job) -> dict[str, Any]:
+    warnings = made.check_files(True)
+    plan = made.check()
+    plan["warnings"] = [*warnings, *plan["warnings"]]
+    return plan
 
 
 def check(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
           data: Optional[Path] = None, output: Optional[Path] = None, threads: Optional[int] = None) -> dict[str, Any]:
     """Do everything except compute, and say what a run would cost. Arguments as in :func:`run`."""
-    made = _job(job, settings, arguments, data, output, threads)
-    warnings = made.check_files(True)
-    plan = made.check()
-    plan["warnings"] = [*warnings, *plan["warnings"]]
-    return plan
+    return _plan(_only_one(_jobs(job, settings, arguments, data, output, threads), "terrane.check_all"))
+
+
+def check_all(job: Path, *, only: Sequence[str] = (), settings: Optional[Mapping[str, Any]] = None,
+              arguments: Optional[Mapping[str, Any]] = None, data: Optional[Path] = None,
+              output: Optional[Path] = None, threads: Optional[int] = None) -> dict[str, dict[str, Any]]:
+    """:func:`check` for each simulation of a job that has several, by name. Arguments as in :func:`run_all`."""
+    return {name: _plan(made) for name, made in _jobs(job, settings, arguments, data, output, threads, only)}
 
 
 def run(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
@@ -83,7 +101,35 @@ def run(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: O
         With file, line and key of what cannot be used.
     FileError, MemoryError
     """
-    made = _job(job, settings, arguments, data, output, threads)
+    made = _only_one(_jobs(job, settings, arguments, data, output, threads), "terrane.run_all")
+    return _run(made, write, plots, progress)
+
+
+def run_all(job: Path, *, only: Sequence[str] = (), settings: Optional[Mapping[str, Any]] = None,
+            arguments: Optional[Mapping[str, Any]] = None, data: Optional[Path] = None,
+            output: Optional[Path] = None, threads: Optional[int] = None, write: bool = True, plots: bool = True,
+            progress: Progress = False) -> dict[str, Result]:
+    """Run every simulation of a job that has several, and return the results by name. All are read, and what they
+    write is checked, before the first runs.
+
+    Parameters
+    ----------
+    only : sequence of str, optional
+        Names of the simulations that are wanted; otherwise all.
+    job, settings, arguments, data, output, threads, write, plots, progress
+        As in :func:`run`.
+
+    Raises
+    ------
+    InputError
+        With file, line and key of what cannot be used.
+    FileError, MemoryError
+    """
+    jobs = _jobs(job, settings, arguments, data, output, threads, only)
+    return {name: _run(made, write, plots, progress) for name, made in jobs}
+
+
+def _run(made: _core.Job, write: bool, plots: bool, progress: Progress) -> Result:
     if write:
         plots = plots and bool(made.plots)
         for warning in made.check_files(plots):

@@ -21,9 +21,9 @@ class Examples(CommandTest):
     def run_example(self, name, *words):
         return self.terrane("run", EXAMPLES / name / "job.toml", "--output", self.folder / "output", *words)
 
-    def compare(self, name, result, tolerance):
+    def compare(self, name, result, tolerance, expected="expected.csv"):
         """Each expected row against the row of the same station, relative to the largest value of its kind."""
-        expected, rows = self.rows(EXAMPLES / name / "expected.csv"), self.rows(self.folder / "output" / result)
+        expected, rows = self.rows(EXAMPLES / name / expected), self.rows(self.folder / "output" / result)
         at = {s: i for i, s in enumerate(zip(rows["easting"], rows["northing"], rows["up"]))}
         stations = list(zip(expected["easting"], expected["northing"], expected["up"]))
         self.assertTrue(stations)
@@ -61,6 +61,18 @@ class Examples(CommandTest):
             images = sum(k**i * (1 / math.hypot(1, 2 * i * thickness / a) - 1 / math.hypot(2, 2 * i * thickness / a))
                          for i in range(1, 200))
             self.assertAlmostEqual(rho, 400 * (1 + 4 * images), delta=0.015 * rho, msg=f"Wenner spacing {a} m")
+
+    def test_ATourHasThePromisedFields(self):
+        """Those of its seven simulations that take a second."""
+        names = ("gravity", "magnetic", "resistivity")
+        self.run_example("20_tour", *(word for name in names for word in ("--only", name)))
+        self.compare("20_tour", "gravity.csv", 1e-8, "expected_gravity.csv")
+        self.compare("20_tour", "magnetic.csv", 1e-8, "expected_magnetic.csv")
+        rows = self.rows(self.folder / "output/resistivity.csv")["apparent_resistivity"]
+        expected = self.rows(EXAMPLES / "20_tour/expected_resistivity.csv")["apparent_resistivity"]
+        self.assertEqual(len(rows), len(expected))
+        for found, promised in zip(rows, expected):
+            self.assertAlmostEqual(found, promised, delta=1e-4 * promised)
 
     def test_AMarineLineSeesTheResistorFarFromTheSource(self):
         self.run_example("09_marine_line")

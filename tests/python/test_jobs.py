@@ -98,14 +98,18 @@ def test_example_scripts_give_the_expected_numbers(script, tmp_path):
     if "--data" in script.read_text() and not data:
         pytest.skip("needs TERRANE_DATA, the folder with the open data sets")
     words = [sys.executable, str(script), "--output", str(tmp_path)] + (["--data", data] if data else [])
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    several = "--only" in script.read_text()
+    done = subprocess.run([*words, "--only", "gravity"] if several else words, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     made = sorted(tmp_path.glob("*.nc"))
     assert made, "the script writes a result"
     from terrane import plotting
 
-    job = terrane.run(script.parent / "job.toml", output=tmp_path / "by_the_job", plots=False,
-                      **({"data": data} if "--data" in script.read_text() else {}))
+    given = {"output": tmp_path / "by_the_job", "plots": False, **({"data": data} if "--data" in script.read_text() else {})}
+    if several:
+        job = terrane.run_all(script.parent / "job.toml", only=["gravity"], **given)["gravity"]
+    else:
+        job = terrane.run(script.parent / "job.toml", **given)
     for path in made:
         twin = tmp_path / "by_the_job" / path.name
         if twin.exists():
@@ -159,3 +163,49 @@ def test_locations_of_gg3d_are_a_survey(tmp_path):
     path.write_text("datacomp=xx,xy,zz\n2 ! stations\n1 2 30\n4 5 30\n")
     survey = terrane.Survey.read(path)
     assert survey.easting.tolist() == [1, 4] and survey.up.tolist() == [30, 30] and not survey.columns
+
+
+SEVERAL = """
+[mesh]
+box = [0, 1000, 0, 1000, -1000, 0]
+shape = [10, 10, 10]
+[[model.unit]]
+name = "ore"
+density = 400
+susceptibility = 0.01
+[[model.body]]
+kind = "sphere"
+centre = [500, 500, -500]
+radius = 300
+unit = "ore"
+[survey]
+region = [0, 1000, 0, 1000]
+shape = [3, 3]
+height = 10
+[[simulation]]
+physics = "gravity"
+[[simulation]]
+physics = "magnetic"
+[output.gravity]
+files = ["gravity.nc"]
+[output.magnetic]
+files = ["magnetic.nc"]
+"""
+
+
+def test_several_simulations_come_back_by_name(tmp_path):
+    job = tmp_path / "job.toml"
+    job.write_text(SEVERAL)
+    plans = terrane.check_all(job, output=tmp_path)
+    assert list(plans) == ["gravity", "magnetic"]
+    assert not (tmp_path / "gravity.nc").exists()
+    results = terrane.run_all(job, output=tmp_path)
+    assert list(results) == ["gravity", "magnetic"]
+    assert results["gravity"].channels == ["g_u"] and results["magnetic"].channels == ["tmi"]
+    assert (tmp_path / "gravity.nc").exists() and (tmp_path / "magnetic.nc").exists()
+    alone = terrane.run_all(job, output=tmp_path, only=["magnetic"], write=False)
+    np.testing.assert_array_equal(alone["magnetic"].values("tmi"), results["magnetic"].values("tmi"))
+    with pytest.raises(terrane.UnsupportedError, match="run_all"):
+        terrane.run(job)
+    with pytest.raises(terrane.InputError, match="Did you mean"):
+        terrane.run_all(job, only=["magnetik"])

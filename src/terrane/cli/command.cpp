@@ -34,6 +34,10 @@ void add_job_options(CLI::App& verb, JobOptions& options) {
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
+  verb.add_option("--only", options.only, "Of several simulations those with these names; may be repeated.")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
   verb.add_option("--threads", options.threads, "How many threads; as simulation.threads.")
       ->type_name("N")
       ->check(CLI::Range(1, 65536));
@@ -82,6 +86,7 @@ void add_run(CommandLine& line) {
       "  terrane run job.toml --set survey.height=500 --set 'simulation.channels=[\"all\"]'\n"
       "  terrane run examples/04_southern_africa/job.toml --data ~/data/gravity\n"
       "  mpirun -n 4 terrane run job.toml\n"
+      "  terrane run tour.toml --only gravity        of several simulations this one\n"
       "Files appear complete or not at all. Ctrl-C stops the run within a second (status 130).");
   verb->callback([&line] { line.status = run(line.registry, line.job, line.comm); });
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <new>
 #include <optional>
@@ -142,8 +143,9 @@ Config read_job(const JobOptions& options) {
 namespace {
 
 /// Everything after reading; the exit status. Throws Cancelled.
-int compute_and_write(const Config& config, const Job& job, const JobOptions& options,
+int compute_and_write(const Config::Part& part, const Job& job, const JobOptions& options,
                       const Runtime& runtime) {
+  const auto& config = part.job;
   const auto& output = job.output;
   auto& simulation = *job.simulation;
   auto& progress = *runtime.progress;
@@ -154,7 +156,8 @@ int compute_and_write(const Config& config, const Job& job, const JobOptions& op
   if (plots) check_drawing(plot_source(output).string());
   make_folders(output, plots);
 
-  if (!options.quiet) say("{}\n", printable(config.name()));
+  if (!options.quiet)
+    say("{}{}\n", printable(config.name()), part.name.empty() ? "" : fmt::format(": {}", part.name));
   std::error_code failed;
   if (!options.resume && std::filesystem::exists(runtime.checkpoint.file, failed))
     print_warnings({fmt::format("{} is left from an interrupted run: --resume goes on from it",
@@ -198,6 +201,52 @@ std::string interrupted(const JobOptions& options, const std::filesystem::path& 
 
 }  // namespace
 
+namespace {
+
+/// A simulation of a job that was read as a whole and found sound.
+struct Sound {
+  Config::Part part;
+  std::filesystem::path checkpoint;
+  std::filesystem::path done;  ///< stands while the simulation's files are whole and others are still to come
+};
+
+/// The registry that the job asks for. Throws InputError where it is not the verb's.
+const Registry& wanted(const Config& job, const Registry& registry, const JobOptions& options) {
+  if (!inversion::asks_for_inversion(job) || &registry == &inversion::inversions()) return registry;
+  throw InputError(job.table("inversion").where(), "this job asks for an inversion",
+                   fmt::format("`terrane invert {}` runs it.", options.job));
+}
+
+/// Reads every simulation as far as `check` does, so that the last one is known to be sound before the first
+/// runs. One simulation is held at a time. each(part, job, alone): what to do with it.
+template <class Each>
+std::vector<Sound> read_all(const Registry& registry, const Config& job, const JobOptions& options,
+                            Each&& each) {
+  std::vector<Sound> all;
+  std::vector<NamedOutput> outputs;
+  auto parts = registry.parts(job, options.only);
+  for (auto& part : parts) {
+    auto made = registry.make(part.job);
+    outputs.push_back({part.name, made.output});
+    const auto checkpoint = made.output.checkpoint.file;
+    auto done = checkpoint;
+    if (!part.name.empty()) done.replace_filename("." + part.name + ".done");
+    each(part, made, parts.size() == 1);
+    all.push_back({std::move(part), checkpoint, std::move(done)});
+  }
+  check_shared_files(outputs);
+  return all;
+}
+
+/// Whether the files of an earlier run of this very job are whole.
+bool is_done(const Sound& simulation) {
+  std::ifstream mark(simulation.done, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(mark)), {});
+  return text == simulation.part.job.source();
+}
+
+}  // namespace
+
 int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   using namespace std::chrono_literals;
   const auto progress = terminal_progress();
@@ -207,46 +256,79 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
     complain(interrupted(options, checkpoint));
   };
   std::optional<Watch> watch;
-  // Nothing is written while the input is read: Ctrl-C may end the process there and then.
-  watch.emplace(*progress, "", 0ms, last_words);
-  const auto [config, job] = InputPhase::within([&] {
-    auto read = read_job(options);
-    if (inversion::asks_for_inversion(read) && &registry != &inversion::inversions())
-      throw InputError(read.table("inversion").where(), "this job asks for an inversion",
-                       fmt::format("`terrane invert {}` runs it.", options.job));
-    auto made = registry.make(read);
-    return std::pair{std::move(read), std::move(made)};
-  });
-  auto runtime = job.runtime;
-  runtime.comm = &comm;
-  runtime.progress = progress.get();
-  runtime.checkpoint.resume = options.resume;
-  watch.reset();
-  checkpoint = runtime.checkpoint.file;
-  // Several ranks agree at the end of a round that all of them stop, unless that takes too long; launchers
-  // kill what is still there after a second.
-  watch.emplace(*progress, checkpoint, comm.size() == 1 ? 700ms : 400ms, last_words);
-  try {
-    return compute_and_write(config, job, options, runtime);
-  } catch (const Cancelled&) {
+  const auto begin_reading = [&] {
+    // Nothing is written while the input is read: Ctrl-C may end the process there and then.
     watch.reset();
-    last_words();
-    return 130;
+    watch.emplace(*progress, "", 0ms, last_words);
+  };
+  begin_reading();
+  std::optional<Job> only;
+  const auto simulations = InputPhase::within([&] {
+    const auto read = read_job(options);
+    return read_all(wanted(read, registry, options), read, options, [&](const auto&, Job& job, bool alone) {
+      if (alone) only = std::move(job);
+    });
+  });
+  const bool several = simulations.size() > 1;
+  int status = 0;
+  for (const auto& simulation : simulations) {
+    if (several && options.resume && is_done(simulation)) {
+      if (!options.quiet)
+        say("{}: {} is done\n\n", printable(simulation.part.job.name()), simulation.part.name);
+      continue;
+    }
+    begin_reading();
+    const auto job =
+        only ? std::move(*only) : InputPhase::within([&] { return registry.make(simulation.part.job); });
+    auto runtime = job.runtime;
+    runtime.comm = &comm;
+    runtime.progress = progress.get();
+    runtime.checkpoint.resume =
+        options.resume && (!several || std::filesystem::exists(simulation.checkpoint));
+    watch.reset();
+    checkpoint = simulation.checkpoint;
+    // Several ranks agree at the end of a round that all of them stop, unless that takes too long; launchers
+    // kill what is still there after a second.
+    watch.emplace(*progress, checkpoint, comm.size() == 1 ? 700ms : 400ms, last_words);
+    try {
+      const int own = compute_and_write(simulation.part, job, options, runtime);
+      if (own != 0) status = own;
+      else if (several) std::ofstream(simulation.done, std::ios::binary) << simulation.part.job.source();
+    } catch (const Cancelled&) {
+      watch.reset();
+      last_words();
+      return 130;
+    }
   }
+  if (status == 0)
+    for (const auto& simulation : simulations)
+      if (several) std::filesystem::remove(simulation.done);
+  return status;
 }
 
 int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   const auto config = read_job(options);
   const auto& wanted = inversion::asks_for_inversion(config) ? inversion::inversions() : registry;
-  auto job = InputPhase::within([&] { return wanted.make(config); });
-  job.runtime.comm = &comm;
-  job.runtime.checkpoint = {};
-  print_warnings(check_files(config, *job.simulation, job.output));
-  if (!job.output.plots.empty()) check_drawing(plot_source(job.output).string());
-  const auto plan = job.simulation->check(job.runtime);
-  say("{}: the job is sound\n{}", printable(config.name()), printable(plan.text()));
-  for (const auto* files : {&job.output.files, &job.output.model, &job.output.plots})
-    for (const auto& path : *files) say("  {:<10} {}\n", "would write", path.string());
+  double seconds = 0;
+  std::size_t memory = 0;
+  const auto simulations = InputPhase::within([&] {
+    return read_all(wanted, config, options, [&](const Config::Part& part, Job& job, bool) {
+      job.runtime.comm = &comm;
+      job.runtime.checkpoint = {};
+      print_warnings(check_files(part.job, *job.simulation, job.output));
+      if (!job.output.plots.empty()) check_drawing(plot_source(job.output).string());
+      const auto plan = job.simulation->check(job.runtime);
+      seconds += plan.seconds;
+      memory = std::max(memory, plan.memory_bytes);
+      say("{}: {} is sound\n{}", printable(part.job.name()), part.name.empty() ? "the job" : part.name,
+          printable(plan.text()));
+      for (const auto* files : {&job.output.files, &job.output.model, &job.output.plots})
+        for (const auto& path : *files) say("  {:<10} {}\n", "would write", path.string());
+    });
+  });
+  if (simulations.size() > 1)
+    say("\nin all: {} simulations, one after the other, about {:.2g} s of computing, {:.2g} GB at most\n",
+        simulations.size(), seconds, static_cast<double>(memory) / 1e9);
   return 0;
 }
 

@@ -17,6 +17,7 @@ struct JobOptions {
   std::string data;                    ///< --data FOLDER, the argument ${data}
   std::vector<std::string> arguments;  ///< --arg name=value
   std::vector<std::string> sets;       ///< --set key=value
+  std::vector<std::string> only;       ///< --only NAME: these of several simulations
   std::string output;                  ///< --output FOLDER, from where the command runs
   int threads = 0;
   bool quiet = false, plots = true, resume = false;

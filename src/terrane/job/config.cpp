@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "terrane/base/text.hpp"
+#include "terrane/job/config_node.hpp"
 
 #define TOML_ENABLE_FORMATTERS 0
 // toml++ takes some texts that are no TOML for impossible: it ends the program there, or goes on as if
@@ -34,39 +35,6 @@ constexpr void bear(bool possible) {
 #include <toml++/toml.h>
 
 namespace terrane {
-
-// A tree of our own: toml++ stays in this file, and every node knows whether it was read.
-struct Config::Node {
-  using List = std::vector<Node>;
-  struct Entry;  // not a pair: Clang wants a pair's parts complete
-  using Table = std::vector<Entry>;
-  std::variant<bool, std::int64_t, double, std::string, List, Table> value;
-  std::string place;  ///< "job.toml:14"
-  mutable bool read = false;
-
-  const Table* table() const { return std::get_if<Table>(&value); }
-  const List* list() const { return std::get_if<List>(&value); }
-  const std::string* text() const { return std::get_if<std::string>(&value); }
-  std::string_view type_name() const {
-    static constexpr std::string_view names[] = {"true/false", "a whole number", "a number",
-                                                 "a text",     "a list",         "a table"};
-    return names[value.index()];
-  }
-};
-
-struct Config::Node::Entry {
-  std::string first;
-  Node second;
-};
-
-struct Config::Document {
-  std::string name, source;
-  std::filesystem::path folder;
-  Node root;
-  /// Defaults, parsed when first asked for; a deque keeps their addresses.
-  mutable std::deque<Node> defaults;
-  mutable std::vector<std::filesystem::path> inputs;
-};
 
 namespace {
 
@@ -139,6 +107,61 @@ Node converted(const toml::node& source, std::uint32_t key_line, const PlaceOf& 
   }
   return node;
 }
+
+/// Puts a value where the dots of a key lead: into tables, which are made where there are none, and into
+/// lists of tables, whose entries are named by their index or their `name`; what is neither is a key of every
+/// entry.
+template <class Node>
+struct Assignment {
+  const std::string& path;
+  const Node& value;
+  const std::string& place;  // for messages
+
+  /// at: what stands at the first `begin` characters of the path.
+  void operator()(Node& at, std::size_t begin) const {
+    if (begin > path.size()) {
+      at = value;
+      return;
+    }
+    const auto dot = std::min(path.find('.', begin), path.size());
+    const std::string part = path.substr(begin, dot - begin);
+    if (auto* list = std::get_if<typename Node::List>(&at.value)) {
+      if (auto* entry = entry_of(*list, part)) return (*this)(*entry, dot + 1);
+      for (auto& entry : *list) (*this)(entry, begin);
+    } else if (auto* table = std::get_if<typename Node::Table>(&at.value)) {
+      auto found = std::find_if(table->begin(), table->end(), [&](auto& e) { return e.first == part; });
+      if (found == table->end()) {
+        Node fresh;
+        fresh.value = typename Node::Table{};
+        fresh.place = place;
+        table->push_back({part, std::move(fresh)});
+        found = std::prev(table->end());
+      }
+      (*this)(found->second, dot + 1);
+    } else {
+      throw InputError(place, fmt::format("nothing can stand below \"{}\": it is {}",
+                                          path.substr(0, begin == 0 ? 0 : begin - 1), at.type_name()));
+    }
+  }
+
+ private:
+  /// Null: the part is a key of the entries, which are tables.
+  Node* entry_of(typename Node::List& list, const std::string& part) const {
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
+    const bool number = error == std::errc{} && end == part.data() + part.size();
+    if (number && index < list.size()) return &list[index];
+    bool tables = !number;
+    for (auto& entry : list) {
+      const auto* name = entry.entry("name");
+      tables = tables && entry.table();
+      if (name && name->text() && *name->text() == part) return &entry;
+    }
+    if (tables) return nullptr;
+    throw InputError(place, fmt::format("\"{}\" is not an entry of this list", part),
+                     fmt::format("Entries are counted from 0 to {}.", list.size() - 1));
+  }
+};
 
 }  // namespace config_detail
 
@@ -322,34 +345,7 @@ Config Config::parse(std::string_view text, std::string name, std::filesystem::p
         take_as_text();
       }
     }
-    Node* at = &document->root;
-    for (std::size_t begin = 0; begin <= path.size();) {
-      const auto dot = std::min(path.find('.', begin), path.size());
-      const std::string part = path.substr(begin, dot - begin);
-      begin = dot + 1;
-      if (auto* list = std::get_if<Node::List>(&at->value)) {
-        std::size_t index = 0;
-        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
-        if (error != std::errc{} || end != part.data() + part.size() || index >= list->size())
-          throw InputError(place, fmt::format("\"{}\" is not an entry of this list", part),
-                           fmt::format("Entries are counted from 0 to {}.", list->size() - 1));
-        at = &(*list)[index];
-      } else if (auto* table = std::get_if<Node::Table>(&at->value)) {
-        auto found = std::find_if(table->begin(), table->end(), [&](auto& e) { return e.first == part; });
-        if (found == table->end()) {
-          Node fresh;
-          fresh.value = Node::Table{};
-          fresh.place = place;
-          table->push_back({part, std::move(fresh)});
-          found = std::prev(table->end());
-        }
-        at = &found->second;
-      } else {
-        throw InputError(place, fmt::format("nothing can stand below \"{}\": it is {}",
-                                            path.substr(0, begin - part.size() - 2), at->type_name()));
-      }
-    }
-    *at = std::move(value);
+    config_detail::Assignment<Node>{path, value, place}(document->root, 0);
     document->source += fmt::format("{}# --set {}\n", document->source.ends_with('\n') ? "" : "\n", set);
   }
 
@@ -401,13 +397,9 @@ Config Config::describe(const std::vector<std::span<const Key>>& lists) const {
 }
 
 const Config::Node* Config::find(std::string_view key) const {
-  if (!node_) return nullptr;
-  for (const auto& [name, child] : *node_->table())
-    if (name == key) {
-      child.read = true;
-      return &child;
-    }
-  return nullptr;
+  const auto* child = node_ ? node_->entry(key) : nullptr;
+  if (child) child->read = true;
+  return child;
 }
 
 const Key* Config::described(std::string_view key) const {
@@ -430,11 +422,7 @@ const Config::Node* Config::value(std::string_view key) const {
       description ? fmt::format("{} ({}): {}", key, description->type, description->help) : std::string());
 }
 
-bool Config::has(std::string_view key) const {
-  if (!node_) return false;
-  const auto& table = *node_->table();
-  return std::any_of(table.begin(), table.end(), [&](const auto& entry) { return entry.first == key; });
-}
+bool Config::has(std::string_view key) const { return node_ && node_->entry(key); }
 
 std::vector<std::string> Config::keys() const {
   std::vector<std::string> names;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -118,6 +119,17 @@ class Config {
   std::string where() const;
   InputError wrong(std::string_view key, std::string problem, std::string next = {}) const;
 
+  /// One of the simulations of a job, with all that it reads.
+  struct Part;
+  /// Names of the tables that a simulation reads, "mesh", "survey", ...; given its table.
+  using TablesOf = std::function<std::vector<std::string>(const Config& simulation)>;
+  /// Whether the job is an array [[simulation]].
+  bool has_parts() const;
+  /// What each [[simulation]] reads, as a job of one simulation (parts.cpp says how they are made). Throws
+  /// InputError: names that are missing, no file names or taken; tables that are not there or that no
+  /// simulation reads.
+  std::vector<Part> parts(const TablesOf& tables_of) const;
+
   /// Throws InputError for the first key of the whole document that nobody has read.
   void finish() const;
 
@@ -144,6 +156,11 @@ class Config {
   const Node* node_ = nullptr;  ///< null: a table that is not in the file
   std::string path_;            ///< "survey"; empty at the root
   std::vector<Key> known_;
+};
+
+struct Config::Part {
+  std::string name;
+  Config job;
 };
 
 }  // namespace terrane

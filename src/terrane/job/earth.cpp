@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "terrane/base/text.hpp"
@@ -91,7 +92,15 @@ constexpr Key model_keys[] = {
     {"background", "table", "none",
      "[model.background]: properties of all cells, before bodies are painted; with a file, of the cells to "
      "which it gives none."},
+    {"unit", "tables", "none", "[[model.unit]]: kinds of rock by name, for bodies and the background."},
     {"body", "tables", "none", "[[model.body]]: bodies painted into the mesh, in order."},
+};
+constexpr Key unit_keys[] = {
+    {"name", "text", "", "What bodies call it: unit = \"salt\"."},
+};
+constexpr Key of_unit_keys[] = {
+    {"unit", "text", "none",
+     "The rock it is made of, by the name of a [[model.unit]]; properties given here rule."},
 };
 constexpr Key model_terrain_keys[] = {
     {"rock", "density", "2670", "Density of the columns above the reference."},
@@ -195,7 +204,12 @@ std::span<const Section> all_sections() {
       Section{"model", "", "Between properties:", map_keys, false},
       Section{"model.background", "", "What every cell is made of where no body and no file says otherwise.",
               background_keys(), false},
+      Section{"model.background", "", "Or:", of_unit_keys, false},
+      Section{"model.unit", "", "A kind of rock: its properties stand once, and bodies name it.", unit_keys,
+              false},
+      Section{"model.unit", "", "Properties:", background_keys(), false},
       Section{"model.body", "", "A body; a cell belongs to it when its centre does.", body_keys},
+      Section{"model.body", "", "Or:", of_unit_keys, false},
       Section{"model.body", "", "Other properties that a body may have:", body_property_keys(), false},
       Section{"model.body", "sphere", "A sphere.", sphere_keys},
       Section{"model.body", "ellipsoid", "An ellipsoid, turned any way.", ellipsoid_keys},
@@ -289,26 +303,64 @@ std::vector<PropertyValue> values_of(const Config& table) {
   return values;
 }
 
+/// What each [[model.unit]] is made of, by its name.
+using Units = std::map<std::string, std::vector<PropertyValue>, std::less<>>;
+
+Units units_of(const Config& model) {
+  Units units;
+  for (const auto& raw : model.tables("unit")) {
+    const auto table = raw.describe({unit_keys, background_keys()});
+    auto values = values_of(table);
+    if (values.empty())
+      throw InputError(table.where(), "it names no property", "Give it a density, a conductivity, ...");
+    if (!units.emplace(table.text("name"), std::move(values)).second)
+      throw table.wrong("name", fmt::format("there are two units \"{}\"", table.text("name")),
+                        "Give one of them another name.");
+  }
+  return units;
+}
+
+/// What a table says of rock: the properties of its unit, and those that it gives itself.
+std::vector<PropertyValue> values_of(const Config& table, const Units& units) {
+  auto own = values_of(table);
+  const auto name = table.optional_text("unit");
+  if (!name) return own;
+  const auto unit = units.find(*name);
+  if (unit == units.end()) {
+    std::vector<std::string_view> names;
+    for (const auto& [known, values] : units) names.push_back(known);
+    throw table.wrong("unit", fmt::format("there is no unit \"{}\".{}", *name, did_you_mean(*name, names)),
+                      names.empty() ? "Describe it: [[model.unit]], name = \"...\" and its properties."
+                                    : fmt::format("Units: {}.", joined(names)));
+  }
+  for (const auto& value : unit->second)
+    if (std::none_of(own.begin(), own.end(), [&](const auto& v) { return v.property == value.property; }))
+      own.push_back(value);
+  return own;
+}
+
 /// What [model.background] says of every cell.
 std::vector<PropertyValue> background_of(const Config& model) {
   if (!model.has("background")) return {};
-  const auto table = model.table("background").describe({background_keys()});
-  auto values = values_of(table);
+  const auto table = model.table("background").describe({background_keys(), of_unit_keys});
+  auto values = values_of(table, units_of(model));
   if (values.empty())
-    throw InputError(table.where(), "it names no property", "Give it a density, a conductivity, ...");
+    throw InputError(table.where(), "it names no property",
+                     "Give it a density, a conductivity, ... or a unit.");
   return values;
 }
 
-Body body_of(const Config& raw, const std::optional<Projection>& projection, const MemoryBudget& memory) {
+Body body_of(const Config& raw, const Units& units, const std::optional<Projection>& projection,
+             const MemoryBudget& memory) {
   if (!raw.has("kind")) throw raw.wrong("kind", "missing", fmt::format("Allowed: {}.", joined(body_kinds)));
   const auto kind = raw.choice("kind", body_kinds);
   Body body;
   const auto common = [&](std::span<const Key> own) {
-    const auto table = raw.describe({body_keys, body_property_keys(), own});
-    body.values = values_of(table);
+    const auto table = raw.describe({body_keys, of_unit_keys, body_property_keys(), own});
+    body.values = values_of(table, units);
     if (body.values.empty())
       throw table.wrong("density", "missing",
-                        "Give the body a density, or another property: conductivity, ...");
+                        "Give the body a density, or another property: conductivity, ...; or a unit.");
     body.name = table.text("name");
     return table;
   };
@@ -399,6 +451,7 @@ EarthModel painted(const Config& table, const TensorMesh& mesh, const std::optio
     bytes += own * (8.0 + 8.0 * static_cast<double>(body.values.size()));
     bodies.push_back(std::move(body));
   };
+  const auto units = units_of(table);
   auto background = background_of(table);
   const std::size_t first = background.empty() ? 0 : 1;
   if (first == 0 && tables.empty())
@@ -406,7 +459,7 @@ EarthModel painted(const Config& table, const TensorMesh& mesh, const std::optio
                       "Add [[model.body]] tables or a [model.background], or model.file with the properties "
                       "of every cell.");
   if (first == 1) add({mesh.bounds(), std::move(background), "background"});
-  for (const auto& body : tables) add(body_of(body, projection, memory));
+  for (const auto& body : tables) add(body_of(body, units, projection, memory));
   const auto rule =
       table.choice("overlap", {"replace", "add"}) == "add" ? OverlapRule::add : OverlapRule::replace;
   memory.require(table.where(), fmt::format("about {:.2g} painted cells", cells), bytes);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <system_error>
 
 #include "terrane/base/text.hpp"
@@ -148,6 +149,18 @@ std::vector<std::string> check_files(const Config& job, const Simulation& simula
     of_file(job, "model", path, [&] { simulation.check_model(path.string()); });
   if (plots) check_plots(job, output, outline);
   return warnings;
+}
+
+void check_shared_files(std::span<const NamedOutput> outputs) {
+  std::map<fs::path, std::string> writers;
+  for (const auto& [name, output] : outputs)
+    for (const auto* files : {&output.files, &output.model, &output.plots})
+      for (const auto& path : *files)
+        if (const auto [it, fresh] = writers.emplace(path, name); !fresh)
+          throw InputError(
+              "output",
+              fmt::format("the simulations {} and {} both write {}", it->second, name, path.string()),
+              fmt::format("Name files of their own: [output.{}], files = [\"{}.nc\"].", name, name));
 }
 
 void make_folders(const Output& output, bool plots) {

@@ -1,6 +1,7 @@
 // The files of a job, looked at before anything is computed: what they cannot hold, and where they cannot go.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,15 @@ namespace terrane {
 /// model), FileError (a folder in place of a file, a folder that cannot be made or written into).
 std::vector<std::string> check_files(const Config& job, const Simulation& simulation, const Output& output,
                                      bool plots = true);
+
+/// The files of one of several simulations.
+struct NamedOutput {
+  std::string name;
+  Output output;
+};
+
+/// Throws InputError when two simulations of a job write one file.
+void check_shared_files(std::span<const NamedOutput> outputs);
 
 /// Makes the folders, and tries whether each file can be written there. Throws FileError.
 void make_folders(const Output& output, bool plots = true);

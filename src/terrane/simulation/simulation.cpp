@@ -53,16 +53,41 @@ Conventions Registry::conventions() const {
   return terrane::joined(std::span<const Conventions* const>(known));
 }
 
-Job Registry::make(const Config& job) const {
-  const auto simulation = job.table("simulation");
+const Physics& Registry::find_for(const Config& simulation) const {
   const std::string wanted =
       simulation.has("physics") ? simulation.text("physics") : std::string(unnamed_physics);
-  const Physics* physics = nullptr;
   try {
-    physics = &find(wanted);
+    return find(wanted);
   } catch (const InputError& error) {
     throw simulation.wrong("physics", error.problem(), error.next());
   }
+}
+
+std::vector<Config::Part> Registry::parts(const Config& job, const std::vector<std::string>& only) const {
+  std::vector<Config::Part> parts;
+  if (job.has_parts())
+    parts = job.parts([&](const Config& simulation) {
+      std::vector<std::string> names;
+      for (const auto& table : tables_of(find_for(simulation))) names.emplace_back(table.name);
+      return names;
+    });
+  else parts.push_back({"", job});
+  std::vector<std::string_view> names;
+  for (const auto& part : parts) names.push_back(part.name);
+  for (const auto& name : only)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw InputError(
+          "--only " + name, "the job has no simulation of this name." + did_you_mean(name, names),
+          job.has_parts() ? fmt::format("It has: {}.", joined(names)) : "It has one, without a name.");
+  std::erase_if(parts, [&](const auto& part) {
+    return !only.empty() && std::find(only.begin(), only.end(), part.name) == only.end();
+  });
+  return parts;
+}
+
+Job Registry::make(const Config& job) const {
+  const auto simulation = job.table("simulation");
+  const Physics* physics = &find_for(simulation);
   const auto root = job.describe({tables_of(*physics)});
   root.text("title");
   const auto keys = keys_of(*physics, "simulation");

@@ -72,8 +72,13 @@ class Registry {
   /// The job that a file describes, by the physics that simulation.physics names. Every key of the file has
   /// been read when this returns; keys without effect stop it. Throws InputError, FileError, MemoryError.
   Job make(const Config& job) const;
+  /// The simulations of a job, each as a job that make() takes; of a job of one simulation that one, without
+  /// a name. only: the names of those that are wanted; none: all. Throws InputError.
+  std::vector<Config::Part> parts(const Config& job, const std::vector<std::string>& only = {}) const;
 
  private:
+  /// The physics that a table [simulation] names.
+  const Physics& find_for(const Config& simulation) const;
   std::vector<Physics> all_;
 };
 

@@ -53,6 +53,9 @@ const Key keys[] = {
     {"precision", "text", "\"double\"",
      "Storage of the results: double or single. On a GPU single also computes distant pairs in float, right "
      "to 2e-6. Sums are always double."},
+    {"reference_density", "density", "0",
+     "What surrounds the model: its cells count with their density less this one; those without any, such as "
+     "air, do not count."},
     {"gravitational_constant", "number", "6.67430e-11",
      "G in m3/(kg s2). Other programs use 6.67384e-11 or 6.674e-11."},
     {"frame", "text", "\"enu\"",
@@ -124,6 +127,15 @@ Stations views(const Survey& survey) { return {survey.easting, survey.northing, 
 
 /// The property of the earth model that gravity takes.
 constexpr std::string_view density = "density";
+
+/// Densities to contrasts, where there is a density.
+void take_contrasts(Earth& earth, double reference) {
+  for (auto& property : earth.model.properties)
+    if (property.name == density)
+      for (double& value : property.values)
+        if (value != 0) value -= reference;
+  earth.notes.push_back(fmt::format("densities count with what they differ from {} kg/m3", reference));
+}
 
 Prisms views(const PrismValues& sources) {
   const auto& p = sources.prisms;
@@ -233,6 +245,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
       throw InputError(job.table("model").where(), error.problem(), error.next());
     }
   }
+  const double reference = table.number("reference_density", Quantity::density);
+  if (reference != 0) take_contrasts(earth, reference);
   std::unique_ptr<Simulation> made;
   try {
     made = std::make_unique<Simulation>(std::move(earth.model), std::move(stations.survey),

@@ -1,0 +1,58 @@
+// What a Config is a view of; for the files of job/ that make such trees.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "terrane/job/config.hpp"
+
+namespace terrane {
+
+// A tree of our own: toml++ stays in this file, and every node knows whether it was read.
+struct Config::Node {
+  using List = std::vector<Node>;
+  struct Entry;  // not a pair: Clang wants a pair's parts complete
+  using Table = std::vector<Entry>;
+  std::variant<bool, std::int64_t, double, std::string, List, Table> value;
+  std::string place;  ///< "job.toml:14"
+  mutable bool read = false;
+
+  const Table* table() const { return std::get_if<Table>(&value); }
+  const List* list() const { return std::get_if<List>(&value); }
+  const std::string* text() const { return std::get_if<std::string>(&value); }
+  /// Of a table; null when it has no such key, and of all else.
+  const Node* entry(std::string_view key) const;
+  std::string_view type_name() const {
+    static constexpr std::string_view names[] = {"true/false", "a whole number", "a number",
+                                                 "a text",     "a list",         "a table"};
+    return names[value.index()];
+  }
+};
+
+struct Config::Node::Entry {
+  std::string first;
+  Node second;
+};
+
+inline const Config::Node* Config::Node::entry(std::string_view key) const {
+  if (const auto* entries = table())
+    for (const auto& [name, child] : *entries)
+      if (name == key) return &child;
+  return nullptr;
+}
+
+struct Config::Document {
+  std::string name, source;
+  std::filesystem::path folder;
+  Node root;
+  /// Defaults, parsed when first asked for; a deque keeps their addresses.
+  mutable std::deque<Node> defaults;
+  mutable std::vector<std::filesystem::path> inputs;
+};
+
+}  // namespace terrane
