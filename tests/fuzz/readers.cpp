@@ -28,6 +28,7 @@
 #include "terrane/job/config.hpp"
 #include "terrane/physics/elastic/mesh_files.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
+#include "terrane/physics/electric/survey/files.hpp"
 #include "terrane/simulation/checkpoint.hpp"
 
 namespace terrane::fuzz {
@@ -146,6 +147,16 @@ void modem_model(std::string bytes) {
 
 void npy(std::string bytes) { (void)io::read_npy("input", bytes); }
 
+void bert(std::string bytes) {
+  auto in = text(std::move(bytes));
+  electric::read_bert(in).electrodes.check();
+}
+
+void ubc_dcip(std::string bytes) {
+  auto in = text(std::move(bytes));
+  electric::read_ubc_dcip(in).electrodes.check();
+}
+
 void surfer(std::string bytes) { (void)io::read_surfer("input", bytes); }
 
 void tomofast_data(std::string bytes) {
@@ -204,9 +215,10 @@ void specfem(std::string bytes) {
   (void)elastic::mesh_of(mesh, mesh.sides);
 }
 
-constexpr std::array<Reader, 20> all{{{"csv", csv},
+constexpr std::array<Reader, 22> all{{{"csv", csv},
                                       {"gmsh", gmsh},
                                       {"specfem", specfem},
+                                      {"bert", bert},
                                       {"checkpoint", checkpoint},
                                       {"toml", toml},
                                       {"units", units},
@@ -220,6 +232,7 @@ constexpr std::array<Reader, 20> all{{{"csv", csv},
                                       {"surfer", surfer},
                                       {"tomofast_data", tomofast_data},
                                       {"tomofast_grid", tomofast_grid},
+                                      {"ubc_dcip", ubc_dcip},
                                       {"ubc_gradient", ubc_gradient},
                                       {"ubc_gravity", ubc_gravity},
                                       {"ubc_mesh", ubc_mesh},

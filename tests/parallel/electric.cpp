@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "ranks.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/physics/electric/ranks.hpp"
@@ -19,22 +21,28 @@ TEST(ElectricOnRanks, HasTheSameBitsAsOneProcess) {
   for (int n = -16; n <= 0; ++n) deep.push_back(5 * n - 0.5 * n * n);
   const std::vector<double> narrow(flat.begin() + 28, flat.end() - 28);
   const TensorMesh mesh(flat, narrow, deep);
-  std::vector<double> conductivity(mesh.size(), 0.01);
-  for (std::size_t n = mesh.size() / 2; n < mesh.size(); n += 7) conductivity[n] = 0.3;
+  Rock rock;
+  rock.conductivity.assign(mesh.size(), 0.01);
+  for (std::size_t n = mesh.size() / 2; n < mesh.size(); n += 7) rock.conductivity[n] = 0.3;
+  Rock chargeable = rock, lagging = rock, uneven = rock;
+  chargeable.chargeability.assign(mesh.size(), 0.1);
+  for (const double sigma : rock.conductivity) lagging.quadrature.push_back(0.05 * sigma);
+  uneven.ground = ground_below(mesh, [](double e, double) { return -0.05 * std::abs(e); });
   Electrodes electrodes;
-  for (int n = 0; n < 6; ++n) electrodes.place.push_back({-41.0 + 17 * n, 1.5, 0});
+  for (int n = 0; n < 6; ++n) electrodes.place.push_back({-41.0 + 17 * n, 1.5, -3});
   for (int n = 0; n < 3; ++n) electrodes.arrays.push_back({n + 1, n, n + 2, n + 3});
-  for (const auto potential : {Potential::automatic, Potential::total}) {
+  for (const auto* earth : {&rock, &chargeable, &lagging, &uneven}) {
     Runtime alone, shared;
     alone.device.kind = shared.device.kind = Device::Kind::cpu;
     shared.comm = comm.get();
     DirectCurrentReport here, there;
     Device device;
-    const Parameters parameters{.potential = potential};
-    const auto one = direct_current_on_ranks(mesh, conductivity, electrodes, parameters, alone, here, device),
-               all =
-                   direct_current_on_ranks(mesh, conductivity, electrodes, parameters, shared, there, device);
+    const Parameters parameters{.potential = earth == &rock ? Potential::total : Potential::automatic};
+    const auto one = direct_current_on_ranks(mesh, *earth, electrodes, parameters, alone, here, device),
+               all = direct_current_on_ranks(mesh, *earth, electrodes, parameters, shared, there, device);
     EXPECT_EQ(one.resistance, all.resistance);
+    EXPECT_EQ(one.phase, all.phase);
+    EXPECT_EQ(one.chargeability, all.chargeability);
     EXPECT_EQ(here.most_iterations(), there.most_iterations());
     EXPECT_TRUE(there.converged());
     for (const double rho : all.apparent_resistivity) EXPECT_NEAR(rho, 60, 50);

@@ -1,5 +1,5 @@
-// Outline of direct_current(): assemble the network and its multigrid once; for each current electrode solve
-// for the secondary potential (or the total one), and keep it at the electrodes; add up the arrays.
+// Outline of direct_current(): potentials of every current electrode at all electrodes (potentials.cpp); sums
+// of them for each array; under an uneven ground the same for a homogeneous one, whose ratio they are to.
 #include "terrane/physics/electric/forward.hpp"
 
 #include <fmt/format.h>
@@ -9,175 +9,19 @@
 #include <limits>
 #include <map>
 #include <numbers>
-#include <optional>
 
 #include "terrane/base/error.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
-#include "terrane/solve/multigrid.hpp"
 
 namespace terrane::electric {
 
 namespace {
 
-/// The cells that a point lies in or on, as ranges along easting, northing, up: one cell, or two where it is
-/// on a face.
-std::array<std::pair<std::size_t, std::size_t>, 3> cells_around(const TensorMesh& mesh, const Point& p) {
-  const double place[3] = {p.e, p.n, p.u};
-  const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
-  std::array<std::pair<std::size_t, std::size_t>, 3> ranges;
-  for (std::size_t a = 0; a < 3; ++a) {
-    const auto& f = *faces[a];
-    const std::size_t cells = f.size() - 1;
-    const auto above = static_cast<std::size_t>(std::upper_bound(f.begin(), f.end(), place[a]) - f.begin());
-    const std::size_t here = std::min(above == 0 ? 0 : above - 1, cells - 1);
-    const bool on_face = place[a] == f[here];
-    ranges[a] = {on_face && here > 0 ? here - 1 : here, here + 1};
-  }
-  return ranges;
-}
-
-/// The conductivity around an electrode when it is the same in all cells there, whatever the axis.
-std::optional<double> conductivity_at(const TensorMesh& mesh, const Conductivity& conductivity,
-                                      const Point& p) {
-  std::optional<double> value;
-  const auto ranges = cells_around(mesh, p);
-  for (std::size_t k = ranges[2].first; k < ranges[2].second; ++k)
-    for (std::size_t j = ranges[1].first; j < ranges[1].second; ++j)
-      for (std::size_t i = ranges[0].first; i < ranges[0].second; ++i)
-        for (const auto* sigma : conductivity.along) {
-          const double here = (*sigma)[mesh.index(i, j, k)];
-          if (value && *value != here) return std::nullopt;
-          value = here;
-        }
-  return value;
-}
-
-Point middle_of(const std::vector<Point>& points, double surface) {
-  Point middle;
-  for (const auto& p : points) {
-    middle.e += p.e / static_cast<double>(points.size());
-    middle.n += p.n / static_cast<double>(points.size());
-    middle.u += p.u / static_cast<double>(points.size());
-  }
-  middle.u = std::min(middle.u, surface);
-  return middle;
-}
-
-class Solver {
- public:
-  Solver(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
-         const Parameters& parameters, Stream& stream, Comm& comm)
-      : mesh_(mesh),
-        conductivity_(conductivity),
-        parameters_(parameters),
-        stream_(stream),
-        surface_(mesh.up().back()),
-        centre_(middle_of(electrodes.place, surface_)),
-        host_(assemble(mesh, conductivity, parameters.boundary, centre_)),
-        grid_(stream, host_.nodes, comm),
-        network_(host_.on(stream, grid_.part())),
-        multigrid_(stream, network_, host_.spacing, grid_),
-        b_(stream, grid_.part()),
-        x_(stream, grid_.part()) {
-    for (std::size_t n = 0; n < electrodes.place.size(); ++n)
-      weights_.push_back(node_weights(mesh, electrodes.place[n], fmt::format("electrode {}", n + 1)));
-  }
-
-  /// Potentials of 1 A from one electrode at all electrodes; infinite at itself.
-  std::vector<double> potentials(const Electrodes& electrodes, std::size_t source,
-                                 DirectCurrentReport& report) {
-    const Point& from = electrodes.place[source];
-    std::optional<double> host_sigma;
-    if (parameters_.potential != Potential::total) host_sigma = conductivity_at(mesh_, conductivity_, from);
-    if (!host_sigma && parameters_.potential == Potential::secondary)
-      throw InputError(fmt::format("electrode {}", source + 1),
-                       "the cells around it differ in conductivity, so there is no secondary potential",
-                       "Make them alike, or take potential = \"auto\" with 8 cells between electrodes.");
-    if (host_sigma) secondary_source(from, *host_sigma);
-    else total_source(source);
-
-    x_.fill_zero(stream_);
-    const solve::Stopping stopping{.relative = parameters_.tolerance,
-                                   .most_iterations = parameters_.most_iterations};
-    report.solves.push_back(solve::conjugate_gradients(
-        stream_, network_, b_, x_,
-        [&](Stream& s, const solve::Field<double>& r, solve::Field<double>& z, double scale) {
-          multigrid_.apply(s, r, z, scale);
-        },
-        stopping, &grid_));
-    report.sources.push_back(source);
-    report.secondary += host_sigma ? 1 : 0;
-
-    const auto nodes = grid_.gather(stream_, x_);
-    std::vector<double> at(electrodes.place.size());
-    for (std::size_t n = 0; n < at.size(); ++n) {
-      at[n] = weights_[n].at(nodes);
-      if (host_sigma) at[n] += half_space_potential(from, electrodes.place[n], surface_, *host_sigma);
-    }
-    return at;
-  }
-
-  double operator_complexity() const { return multigrid_.operator_complexity(); }
-
- private:
-  /// b = the current of the electrode, shared among the nodes around it.
-  void total_source(std::size_t source) {
-    std::vector<double> b(static_cast<std::size_t>(host_.nodes.count()), 0.0);
-    weights_[source].add(1, b);
-    b_.upload(stream_, b, host_.nodes);
-  }
-
-  /// b = −(K − K₀) φ_p, φ_p the half space of σ₀ and K₀ its network.
-  void secondary_source(const Point& from, double sigma) {
-    std::vector<double> primary(static_cast<std::size_t>(host_.nodes.count()));
-    const View<double, 3> phi(primary.data(), host_.nodes);
-    for (Index k = 0; k < host_.nodes.last[0]; ++k)
-      for (Index j = 0; j < host_.nodes.last[1]; ++j)
-        for (Index i = 0; i < host_.nodes.last[2]; ++i) {
-          const Point p{mesh_.easting()[static_cast<std::size_t>(i)],
-                        mesh_.northing()[static_cast<std::size_t>(j)],
-                        mesh_.up()[static_cast<std::size_t>(k)]};
-          const double value = half_space_potential(from, p, surface_, sigma);
-          phi(k, j, i) = std::isfinite(value) ? -value : 0;  // at the source: K − K₀ is zero there
-        }
-    x_.upload(stream_, primary, host_.nodes);  // the layer, too
-    solve::apply(stream_, difference(sigma), x_, b_);
-  }
-
-  /// K − K₀, kept as long as electrodes lie in the same conductivity.
-  const solve::Network<double>& difference(double sigma) {
-    if (difference_sigma_ == sigma) return difference_;
-    if (unit_.link[0].empty()) {
-      const std::vector<double> ones(mesh_.size(), 1.0);
-      unit_ = assemble(mesh_, {{&ones, &ones, &ones}}, parameters_.boundary, centre_);
-    }
-    HostNetwork less = host_;
-    for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t n = 0; n < less.link[a].size(); ++n) less.link[a][n] -= sigma * unit_.link[a][n];
-    difference_ = less.on(stream_, grid_.part());
-    difference_sigma_ = sigma;
-    return difference_;
-  }
-
-  const TensorMesh& mesh_;
-  const Conductivity& conductivity_;
-  const Parameters& parameters_;
-  Stream& stream_;
-  double surface_;
-  Point centre_;
-  HostNetwork host_, unit_;
-  solve::SharedGrid<double> grid_;
-  solve::Network<double> network_, difference_;
-  double difference_sigma_ = 0;
-  solve::Multigrid<float> multigrid_;
-  solve::Field<double> b_, x_;
-  std::vector<NodeWeights> weights_;
-};
+using Number = std::complex<double>;
 
 /// Σ± of a value between the current electrodes a, b and the potential electrodes m, n.
 template <class Value>
-double combine(const Array& array, const Value& value) {
-  double sum = 0;
+auto combine(const Array& array, const Value& value) {
+  decltype(value(std::size_t{}, std::size_t{})) sum = 0;
   const auto add = [&](int from, int to, double sign) {
     if (from != Array::far_away && to != Array::far_away)
       sum += sign * value(static_cast<std::size_t>(from), static_cast<std::size_t>(to));
@@ -189,7 +33,64 @@ double combine(const Array& array, const Value& value) {
   return sum;
 }
 
+constexpr double longest_factor = 1e6;  // m: beyond it an array is null
+
+double factor_or_nan(double factor) {
+  return std::abs(factor) <= longest_factor ? factor : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// ΔV/I of every array.
+std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conductivity,
+                              const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
+                              DirectCurrentReport& report, Progress& progress, Comm& comm) {
+  Potentials solver(mesh, conductivity, electrodes.place, parameters, stream, comm);
+  report.operator_complexity = solver.operator_complexity();
+  std::map<std::size_t, std::vector<Number>> potentials;  // of each electrode that gives current
+  for (const auto& array : electrodes.arrays)
+    for (const int source : {array.a, array.b})
+      if (source != Array::far_away) potentials[static_cast<std::size_t>(source)];
+  progress.start("solving for electrodes", potentials.size());
+  for (auto& [source, at] : potentials) {
+    if (comm.lowest(progress.cancelled() ? 0 : 1) == 0) throw Cancelled();
+    Solved solved;
+    at = solver.at_electrodes(source, solved);
+    report.sources.push_back(source);
+    report.solves.push_back(solved.report);
+    report.secondary += solved.secondary ? 1 : 0;
+    progress.advance(1);
+  }
+  progress.finish();
+  std::vector<Number> all;
+  for (const auto& array : electrodes.arrays)
+    all.push_back(combine(array, [&](std::size_t from, std::size_t to) { return potentials.at(from)[to]; }));
+  return all;
+}
+
+/// Of a flat surface in closed form; else 1/ΔV of a ground of 1 S/m on the same mesh.
+std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conductivity,
+                            const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
+                            Progress& progress, Comm& comm) {
+  std::vector<double> all;
+  if (!conductivity.ground) {
+    for (const auto& array : electrodes.arrays)
+      all.push_back(geometric_factor(electrodes, array, mesh.up().back()));
+    return all;
+  }
+  const std::vector<double> ones(mesh.size(), 1.0);
+  DirectCurrentReport unread;
+  for (const Number& unit : transfers(mesh, {{&ones, &ones, &ones}, nullptr, conductivity.ground}, electrodes,
+                                      parameters, stream, unread, progress, comm))
+    all.push_back(factor_or_nan(1 / unit.real()));
+  return all;
+}
+
 }  // namespace
+
+Conductivity Rock::view() const {
+  return {{&conductivity, &conductivity, &conductivity},
+          quadrature.empty() ? nullptr : &quadrature,
+          ground.empty() ? nullptr : &ground};
+}
 
 void Electrodes::check() const {
   const auto count = static_cast<int>(place.size());
@@ -227,9 +128,7 @@ double geometric_factor(const Electrodes& electrodes, const Array& array, double
   const double sum = combine(array, [&](std::size_t from, std::size_t to) {
     return inverse_distances(electrodes.place[from], electrodes.place[to], surface);
   });
-  const double factor = 4 * std::numbers::pi / sum;
-  constexpr double beyond = 1e6;  // m: a null array
-  return std::abs(factor) <= beyond ? factor : std::numeric_limits<double>::quiet_NaN();
+  return factor_or_nan(4 * std::numbers::pi / sum);
 }
 
 DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
@@ -242,39 +141,58 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
   DirectCurrentReport& said = report ? *report : own;
   Alone alone;
   Comm& comm = ranks ? *ranks : alone;
-  Solver solver(mesh, conductivity, electrodes, parameters, stream, comm);
-  said.operator_complexity = solver.operator_complexity();
-
-  std::map<std::size_t, std::vector<double>> potentials;  // of each electrode that gives current
-  for (const auto& array : electrodes.arrays)
-    for (const int source : {array.a, array.b})
-      if (source != Array::far_away) potentials[static_cast<std::size_t>(source)];
-  told.start("solving for electrodes", potentials.size());
-  for (auto& [source, at] : potentials) {
-    if (comm.lowest(told.cancelled() ? 0 : 1) == 0) throw Cancelled();
-    at = solver.potentials(electrodes, source, said);
-    told.advance(1);
-  }
-  told.finish();
-
   DirectCurrentData data;
-  const double surface = mesh.up().back();
-  for (const auto& array : electrodes.arrays) {
-    const double resistance =
-        combine(array, [&](std::size_t from, std::size_t to) { return potentials.at(from)[to]; });
-    const double factor = geometric_factor(electrodes, array, surface);
+  data.geometric_factor = factors(mesh, conductivity, electrodes, parameters, stream, told, comm);
+  const auto all = transfers(mesh, conductivity, electrodes, parameters, stream, said, told, comm);
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    const double factor = data.geometric_factor[n];
     said.null_arrays += std::isnan(factor) ? 1 : 0;
-    data.resistance.push_back(resistance);
-    data.geometric_factor.push_back(factor);
-    data.apparent_resistivity.push_back(factor * resistance);
+    data.resistance.push_back(all[n].real());
+    if (!conductivity.quadrature) {
+      data.apparent_resistivity.push_back(factor * all[n].real());
+      continue;
+    }
+    const Number resistivity = factor * all[n];
+    const double sign = resistivity.real() < 0 ? -1 : 1;
+    data.reactance.push_back(all[n].imag());
+    data.apparent_resistivity.push_back(sign * std::abs(resistivity));
+    data.phase.push_back(-std::arg(sign * resistivity));
   }
   return data;
 }
 
-double bytes_needed(double nodes) {
+DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
+                                 const Parameters& parameters, Stream& stream, DirectCurrentReport* report,
+                                 Progress* progress, Comm* comm) {
+  auto data = direct_current(mesh, rock.view(), electrodes, parameters, stream, report, progress, comm);
+  if (rock.chargeability.empty()) return data;
+  Rock at_once = rock;
+  for (std::size_t cell = 0; cell < mesh.size(); ++cell) {
+    const double m = rock.chargeability[cell];
+    if (!(m >= 0 && m < 1))
+      throw InputError("model.chargeability", fmt::format("{} V/V in cell {}", m, cell + 1),
+                       "Allowed: from 0 to below 1.");
+    at_once.conductivity[cell] /= 1 - m;
+  }
+  if (!rock.quadrature.empty())
+    throw InputError("simulation.frequency", "the rock has a chargeability in time as well",
+                     "A phase at a frequency, or a chargeability without one.");
+  Alone alone;
+  Progress silent;
+  DirectCurrentReport unread;
+  const auto first =
+      transfers(mesh, at_once.view(), electrodes, parameters, stream, report ? *report : unread,
+                progress ? *progress : silent, comm ? *comm : alone);
+  for (std::size_t n = 0; n < first.size(); ++n)
+    data.chargeability.push_back(1 - first[n].real() / data.resistance[n]);
+  return data;
+}
+
+double bytes_needed(double nodes, bool complex) {
   // Device: links of A and of K − K₀, and b, x, r, z, p, q in double; links, diagonal, b, u, v of all levels
   // (twice the points of the finest) in float. Host: three networks, and copies on their way.
-  return nodes * (8.0 * (3 + 3 + 6) + 4.0 * 7 * 2 + 8.0 * (9 + 4));
+  const double real = nodes * (8.0 * (3 + 3 + 6) + 4.0 * 7 * 2 + 8.0 * (9 + 4));
+  return complex ? real + nodes * (8.0 * (3 + 3 + 6) + 4.0 * 3 * 2 + 8.0 * (9 + 4)) : real;
 }
 
 }  // namespace terrane::electric

@@ -1,5 +1,9 @@
 // What arrays of electrodes measure on an earth of cells: one solve for each current electrode, for unit
 // current; every array is a difference of those potentials.
+//
+// Rock that stores charge, two ways (formula/polarization.hpp): at a frequency its conductivity is complex,
+// and data have a phase; in time its chargeability makes the voltage decay, m_a = 1 − ΔV[σ∞]/ΔV[σ] (Seigel
+// 1959).
 #pragma once
 
 #include <cstddef>
@@ -14,6 +18,7 @@
 #include "terrane/physics/electric/formula/half_space.hpp"
 #include "terrane/physics/electric/grid/assemble.hpp"
 #include "terrane/physics/electric/parameters.hpp"
+#include "terrane/physics/electric/potentials.hpp"
 #include "terrane/solve/report.hpp"
 
 namespace terrane::electric {
@@ -36,9 +41,22 @@ struct Electrodes {
 
 /// One entry per array.
 struct DirectCurrentData {
-  std::vector<double> resistance;            ///< ΔV/I, V/A
+  std::vector<double> resistance;            ///< ΔV/I, V/A; its real part
   std::vector<double> geometric_factor;      ///< m; NaN where the array is null or beyond 1e6 m
-  std::vector<double> apparent_resistivity;  ///< Ω·m; NaN where the factor is
+  std::vector<double> apparent_resistivity;  ///< Ω·m; NaN where the factor is. Of complex data the magnitude
+  std::vector<double> reactance;             ///< V/A; imaginary part of ΔV/I where conductivity is complex
+  std::vector<double> phase;                 ///< rad, positive where the voltage lags; where it is complex
+  std::vector<double> chargeability;         ///< V/V; where the rock has one
+};
+
+/// The cells of a mesh, for those who own their values: [cells] each, or empty.
+struct Rock {
+  std::vector<double> conductivity;   ///< S/m, of all axes
+  std::vector<double> quadrature;     ///< S/m, imaginary part
+  std::vector<double> chargeability;  ///< V/V, below 1; conductivity is that of long currents
+  std::vector<double> ground;         ///< share that is not air (grid/ground.hpp)
+
+  Conductivity view() const;
 };
 
 struct DirectCurrentReport {
@@ -52,19 +70,29 @@ struct DirectCurrentReport {
   bool converged() const;
 };
 
-/// Geometric factor on or under a flat surface at this height, m.
+/// Geometric factor on or under a flat surface at this height, m; NaN beyond 1e6 m.
 double geometric_factor(const Electrodes& electrodes, const Array& array, double surface);
 
-/// surface: the top of the mesh. The same bits for any number of threads and ranks. comm: collective over its
-/// ranks, which pass the same problem and share the nodes of the mesh; each returns all data, and all stop
-/// when one is cancelled. Throws InputError (Electrodes::check; an electrode outside of the mesh),
-/// MemoryError, Cancelled. A solve that does not converge is in the report.
+/// The surface is the top of the mesh, or where conductivity.ground says; then geometric factors are those of
+/// a homogeneous ground on the same mesh, with as many solves again. The same bits for any number of threads
+/// and ranks. comm: collective over its ranks, which pass the same problem and share the nodes of the mesh;
+/// each returns all data, and all stop when one is cancelled. Throws InputError (Electrodes::check; an
+/// electrode outside of the mesh or in the air), MemoryError, Cancelled. A solve that does not converge is in
+/// the report.
 DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
                                  const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
                                  Comm* comm = nullptr);
 
+/// The same for the owner of values, and with the apparent chargeability where the rock has one: a second run
+/// with the conductivity σ/(1 − m) of the moment at which currents begin.  Throws InputError also for
+/// chargeabilities beside complex conductivities.
+DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
+                                 const Parameters& parameters, Stream& stream,
+                                 DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
+                                 Comm* comm = nullptr);
+
 /// Bytes that direct_current() takes on the host and on the device, for a mesh of so many nodes.
-double bytes_needed(double nodes);
+double bytes_needed(double nodes, bool complex = false);
 
 }  // namespace terrane::electric

@@ -11,11 +11,12 @@ Device device_of(const Device& wanted, const Comm& comm) {
 }
 
 /// What the other ranks must know.
-Packet packed(const TensorMesh& mesh, const std::vector<double>& conductivity, const Electrodes& electrodes,
+Packet packed(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
               const Parameters& parameters, Device device, int threads) {
   Packet packet;
   for (const auto* faces : {&mesh.easting(), &mesh.northing(), &mesh.up()}) packet.put(*faces);
-  packet.put(conductivity);
+  for (const auto* values : {&rock.conductivity, &rock.quadrature, &rock.chargeability, &rock.ground})
+    packet.put(*values);
   packet.put(electrodes.place);
   packet.put(electrodes.arrays);
   packet.put(parameters);
@@ -26,21 +27,20 @@ Packet packed(const TensorMesh& mesh, const std::vector<double>& conductivity, c
 
 }  // namespace
 
-DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const std::vector<double>& conductivity,
+DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Rock& rock,
                                           const Electrodes& electrodes, const Parameters& parameters,
                                           const Runtime& runtime, DirectCurrentReport& report,
                                           Device& device) {
   Alone alone;
   Comm& comm = runtime.comm ? *runtime.comm : alone;
   device = device_of(runtime.device, comm);
-  const Conductivity alike{{&conductivity, &conductivity, &conductivity}};
   try {
     if (comm.size() > 1) {
       call(comm, "electric");
-      packed(mesh, conductivity, electrodes, parameters, device, runtime.threads).broadcast(comm);
+      packed(mesh, rock, electrodes, parameters, device, runtime.threads).broadcast(comm);
     }
     Stream stream(device, false, runtime.threads);
-    return direct_current(mesh, alike, electrodes, parameters, stream, &report, runtime.progress, &comm);
+    return direct_current(mesh, rock, electrodes, parameters, stream, &report, runtime.progress, &comm);
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {
@@ -53,7 +53,10 @@ void serve(Comm& comm) {
   Packet packet;
   packet.broadcast(comm);
   const auto easting = packet.get_vector<double>(), northing = packet.get_vector<double>(),
-             up = packet.get_vector<double>(), conductivity = packet.get_vector<double>();
+             up = packet.get_vector<double>();
+  Rock rock;
+  for (auto* values : {&rock.conductivity, &rock.quadrature, &rock.chargeability, &rock.ground})
+    *values = packet.get_vector<double>();
   Electrodes electrodes;
   electrodes.place = packet.get_vector<Point>();
   electrodes.arrays = packet.get_vector<Array>();
@@ -61,8 +64,8 @@ void serve(Comm& comm) {
   const auto kind = packet.get<Device::Kind>();
   Stream stream(device_of({kind, -1}, comm), false, packet.get<int>());
   try {
-    direct_current(TensorMesh(easting, northing, up), {{&conductivity, &conductivity, &conductivity}},
-                   electrodes, parameters, stream, nullptr, nullptr, &comm);
+    direct_current(TensorMesh(easting, northing, up), rock, electrodes, parameters, stream, nullptr, nullptr,
+                   &comm);
   } catch (const Cancelled&) {
     return;
   } catch (const std::exception& error) {

@@ -9,9 +9,9 @@
 
 namespace terrane::electric {
 
-/// Rank 0 of runtime's ranks, while the others serve().  conductivity: of all axes. device: what this rank
-/// computed on.  Throws as direct_current(); OutOfStep where others wait.
-DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const std::vector<double>& conductivity,
+/// Rank 0 of runtime's ranks, while the others serve().  device: what this rank computed on.  Throws as
+/// direct_current(); OutOfStep where others wait.
+DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Rock& rock,
                                           const Electrodes& electrodes, const Parameters& parameters,
                                           const Runtime& runtime, DirectCurrentReport& report,
                                           Device& device);

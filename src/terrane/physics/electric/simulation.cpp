@@ -16,8 +16,11 @@
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/device/device.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/electric/formula/polarization.hpp"
+#include "terrane/physics/electric/grid/ground.hpp"
 #include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electric/survey/arrays.hpp"
+#include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/write_result.hpp"
 
@@ -36,30 +39,56 @@ constexpr Key simulation_keys[] = {
      "What is solved for: secondary, the difference from a half space, right to 0.5 %; total, where eight "
      "cells lie "
      "between electrodes; auto takes secondary where the cells around an electrode are alike."},
+    {"topography", "path", "none",
+     "Elevation grid of the ground: cells above it are air, those that it cuts conduct by their share of "
+     "rock. "
+     "Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m begin."},
+    {"frequency", "frequency", "0",
+     "Of the current, where rock has chargeability, cole_cole_time and cole_cole_exponent: data have a "
+     "phase. 0: "
+     "currents that flow for long, and data have a chargeability."},
     {"tolerance", "number", "1e-8", "Of the residual of each solve, relative."},
     {"most_iterations", "count", "200", "Of each solve; 7 to 25 are usual."},
 };
 constexpr Section simulation_section{"simulation", "", "How potentials are computed.", simulation_keys};
 
 constexpr Key survey_keys[] = {
-    {"kind", "text", "\"line\"", "line: electrodes along a line; file: arrays from a table.", "\"line\""},
+    {"kind", "text", "\"line\"",
+     "line: electrodes along a line; boreholes: in two holes; file: arrays from a table.", "\"line\""},
 };
 constexpr Key line_keys[] = {
     {"start", "list of 2 lengths", "", "Easting and northing of the first electrode.", "[-100, 0]"},
     {"azimuth", "number", "90", "Direction of the line, degrees east of north."},
     {"electrodes", "count", "", "How many.", "41"},
     {"spacing", "length", "", "Distance between neighbours.", "5"},
-    {"height", "length", "0", "Height of all; the top of the mesh is the ground."},
-    {"array", "text", "\"dipole-dipole\"", "dipole-dipole, pole-dipole, pole-pole, wenner, schlumberger.",
-     "\"dipole-dipole\""},
+    {"height", "length", "0",
+     "Height of all; above the ground where there is simulation.topography. Below 0: buried."},
+    {"array", "text", "\"dipole-dipole\"",
+     "dipole-dipole, pole-dipole, pole-pole, wenner, schlumberger, gradient.", "\"dipole-dipole\""},
     {"levels", "count", "6", "Largest separation n."},
 };
 constexpr Key file_keys[] = {
-    {"file", "path", "", "CSV with columns a_easting, a_northing, a_up and so for b, m, n; empty: far away."},
+    {"file", "path", "",
+     "CSV with columns a_easting, a_northing, a_up and so for b, m, n; empty: far away, without a height: on "
+     "the "
+     "ground. Or a file of UBC DCIP (2-D, 3-D) or of BERT and pyGIMLi (.ohm, .dat), whose data are "
+     "compared."},
+    {"column", "text", "\"none\"",
+     "What the data of a UBC file are: resistance or chargeability; none: chargeability where it says "
+     "IPTYPE."},
+};
+constexpr Key hole_keys[] = {
+    {"first", "list of 3 lengths", "", "Easting, northing and up of the highest electrode of one hole.",
+     "[-10, 0, -2]"},
+    {"second", "list of 3 lengths", "", "And of the other hole.", "[10, 0, -2]"},
+    {"electrodes", "count", "", "How many in each.", "12"},
+    {"spacing", "length", "", "Distance between neighbours, downwards.", "2"},
+    {"levels", "count", "6", "Largest distance between A and M, in electrodes."},
 };
 constexpr Section survey_tables[] = {
     {"survey", "", "The electrodes, and which four measure together.", survey_keys},
     {"survey", "line", "Electrodes at even distances along a straight line.", line_keys},
+    {"survey", "boreholes", "Current between two holes at one depth, voltage at another.", hole_keys},
     {"survey", "file", "Arrays of electrodes from a table.", file_keys},
 };
 
@@ -68,21 +97,74 @@ std::string describe(Device device, const Runtime& runtime) {
   return fmt::format("{} ({} threads)", device_name(device), thread_count(runtime.threads));
 }
 
-/// Conductivity of every cell, from conductivity or resistivity.
-std::vector<double> conductivity_of(const EarthModel& model, const Config& job) {
+/// σ of the rock at a frequency: σ' in rock.conductivity, σ'' beside it; its chargeability is used up.
+void turn(Rock& rock, const EarthModel& model, const Config& job, double frequency) {
+  const auto where = job.table("model").where();
+  if (rock.chargeability.empty() || !model.has("cole_cole_time") || !model.has("cole_cole_exponent"))
+    throw InputError(where, "at a frequency rock needs chargeability, cole_cole_time and cole_cole_exponent",
+                     "Give [model.background] or bodies all three, or leave simulation.frequency out.");
+  const auto time = model.dense("cole_cole_time"), exponent = model.dense("cole_cole_exponent");
+  rock.quadrature.assign(rock.conductivity.size(), 0.0);
+  for (std::size_t cell = 0; cell < time.size(); ++cell) {
+    if (rock.chargeability[cell] == 0) continue;
+    if (!(time[cell] > 0) || !(exponent[cell] > 0))
+      throw InputError(
+          where, fmt::format("cell {} has a chargeability without a time constant or exponent", cell + 1),
+          "Give its body cole_cole_time and cole_cole_exponent, above zero.");
+    const auto sigma =
+        cole_cole(rock.conductivity[cell], rock.chargeability[cell], time[cell], exponent[cell], frequency);
+    rock.conductivity[cell] = sigma.real();
+    rock.quadrature[cell] = sigma.imag();
+  }
+  rock.chargeability.clear();
+}
+
+/// Air that is painted as cells of little conductivity.
+void find_air(Rock& rock) {
+  constexpr double most = 1e-7;  // S/m
+  const auto& sigma = rock.conductivity;
+  if (std::none_of(sigma.begin(), sigma.end(), [](double value) { return value <= most; })) return;
+  for (const double value : sigma) rock.ground.push_back(value <= most ? 0 : 1);
+}
+
+/// From conductivity or resistivity, chargeability and the Cole-Cole parameters.  ground: share of each cell,
+/// or empty
+Rock rock_of(const EarthModel& model, const Config& job, const Settings& settings,
+             std::vector<double> ground) {
   const auto table = job.table("model");
-  mesh_of_cells(model, job, "direct current needs");
   if (!model.has("conductivity") && !model.has("resistivity"))
     throw InputError(
         table.where(), "the model has neither conductivity nor resistivity",
         "Give [model] or its bodies resistivity = \"100 ohm m\", the whole mesh included: air and earth.");
   const bool resistive = !model.has("conductivity");
-  auto values = positive_in_all_cells(
-      model, job, resistive ? "resistivity" : "conductivity",
-      "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
-  if (resistive)
-    for (double& value : values) value = 1 / value;
-  return values;
+  Rock rock;
+  rock.ground = std::move(ground);
+  rock.conductivity = model.dense(resistive ? "resistivity" : "conductivity");
+  std::size_t missing = 0;
+  for (std::size_t cell = 0; cell < rock.conductivity.size(); ++cell) {
+    double& value = rock.conductivity[cell];
+    const bool air = !rock.ground.empty() && !(rock.ground[cell] > 0);
+    if (!(std::isfinite(value) && value > 0) && !air) ++missing;
+    if (resistive) value = 1 / value;
+  }
+  if (missing > 0)
+    throw InputError(
+        table.where(),
+        fmt::format("{} of {} cells have no {}, or one that is zero", missing, rock.conductivity.size(),
+                    resistive ? "resistivity" : "conductivity"),
+        "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
+  if (rock.ground.empty()) find_air(rock);
+  if (model.has("chargeability")) {
+    rock.chargeability = model.dense("chargeability");
+    for (double& m : rock.chargeability) {
+      if (std::isnan(m)) m = 0;
+      if (m >= 1)
+        throw InputError(table.where(), fmt::format("a chargeability is {} V/V", m),
+                         "Allowed: from 0 to below 1; \"20 mV/V\" is 0.02.");
+    }
+  }
+  if (settings.frequency > 0) turn(rock, model, job, settings.frequency);
+  return rock;
 }
 
 }  // namespace
@@ -101,14 +183,42 @@ Settings Settings::read(const Config& job) {
   if (p.tolerance < 1e-14 || p.tolerance > 1e-2)
     throw table.wrong("tolerance", fmt::format("{} is not between 1e-14 and 1e-2", p.tolerance));
   p.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
+  settings.frequency = table.number("frequency", Quantity::frequency);
+  if (!(settings.frequency >= 0) || !std::isfinite(settings.frequency))
+    throw table.wrong("frequency", fmt::format("{} Hz is not a frequency", settings.frequency),
+                      "Allowed: above 0, or 0 for direct current.");
+  if (table.has("topography")) table.text("topography");  // from_job() reads the file
   return settings;
 }
 
-Electrodes build_survey(const Config& job) {
+namespace {
+
+Electrodes across(const Config& table) {
+  HolePair holes;
+  for (auto [key, top] : {std::pair{"first", &holes.first}, {"second", &holes.second}}) {
+    const auto at = table.numbers(key, Quantity::length, 3);
+    *top = {at[0], at[1], at[2]};
+  }
+  holes.count = table.count("electrodes", 2, 100'000);
+  holes.spacing = table.positive("spacing", Quantity::length);
+  return arrays_across(holes, table.count("levels", 1, 10'000));
+}
+
+}  // namespace
+
+Measured build_survey(const Config& job, const std::function<double(double, double)>& height) {
   const auto outer = job.table("survey");
-  const bool from_file = outer.has("kind") && outer.text("kind") == "file";
-  const auto table = outer.describe({survey_keys, from_file ? std::span<const Key>(file_keys) : line_keys});
-  if (table.choice("kind", {"line", "file"}) == "file") return read_arrays(table.input_file("file"));
+  const auto given = outer.has("kind") ? outer.text("kind") : "line";
+  const auto keys = given == "file"        ? std::span<const Key>(file_keys)
+                    : given == "boreholes" ? std::span<const Key>(hole_keys)
+                                           : std::span<const Key>(line_keys);
+  const auto table = outer.describe({survey_keys, keys});
+  const auto survey_kind = table.choice("kind", {"line", "boreholes", "file"});
+  if (survey_kind == "file") {
+    const auto column = table.choice("column", {"none", "resistance", "chargeability"});
+    return read_measured(table.input_file("file"), {column == "none" ? "" : column, ""});
+  }
+  if (survey_kind == "boreholes") return {across(table), {}};
   const auto start = table.numbers("start", Quantity::length, 2);
   ElectrodeLine line;
   line.start = {start[0], start[1], table.number("height", Quantity::length)};
@@ -118,21 +228,45 @@ Electrodes build_survey(const Config& job) {
   const auto kind = chosen<ArrayKind>(table, "array", array_names);
   const auto levels = table.count("levels", 1, 10'000);
   try {
-    return arrays_on_line(line, kind, levels);
+    auto electrodes = arrays_on_line(line, kind, levels);
+    if (height)
+      for (auto& p : electrodes.place) p.u += height(p.e, p.n);
+    return {std::move(electrodes), {}};
   } catch (const InputError& error) {
     throw table.wrong("electrodes", error.problem(), error.next());
   }
 }
 
-Simulation::Simulation(TensorMesh mesh, std::vector<double> conductivity, Electrodes electrodes,
-                       Settings settings)
+namespace {
+
+/// Height of the ground over easting and northing, where the job has a topography. Beyond the grid it is as
+/// at its edge.
+std::function<double(double, double)> topography_of(const Config& job, const MemoryBudget& memory) {
+  const auto table = job.table("simulation");
+  if (!table.has("topography") || table.text("topography") == "none") return {};
+  auto grid = std::make_shared<const Grid>(read_elevation(table, "topography", std::nullopt, memory));
+  for (const double value : grid->values)
+    if (std::isnan(value))
+      throw table.wrong("topography", "the grid has gaps", "Fill them: the ground is somewhere everywhere.");
+  return [grid](double easting, double northing) {
+    return grid->interpolate(std::clamp(easting, grid->easting.front(), grid->easting.back()),
+                             std::clamp(northing, grid->northing.front(), grid->northing.back()));
+  };
+}
+
+}  // namespace
+
+Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settings settings)
     : mesh_(std::move(mesh)),
-      conductivity_(std::move(conductivity)),
+      rock_(std::move(rock)),
       electrodes_(std::move(electrodes)),
       settings_(settings) {
   electrodes_.check();
-  for (std::size_t n = 0; n < electrodes_.place.size(); ++n)
-    node_weights(mesh_, electrodes_.place[n], fmt::format("survey: electrode {}", n + 1));
+  for (std::size_t n = 0; n < electrodes_.place.size(); ++n) {
+    const auto name = fmt::format("survey: electrode {}", n + 1);
+    node_weights(mesh_, electrodes_.place[n], name);
+    if (!rock_.ground.empty()) refuse_air(mesh_, rock_.ground, electrodes_.place[n], name);
+  }
   double nearest_wall = INFINITY, widest = 0;
   const auto box = mesh_.bounds();
   for (const auto& p : electrodes_.place) {
@@ -151,11 +285,25 @@ Simulation::Simulation(TensorMesh mesh, std::vector<double> conductivity, Electr
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto settings = Settings::read(job);
   const auto memory = memory_budget(runtime);
-  auto electrodes = build_survey(job);
   auto earth = build_earth(job, std::nullopt, memory);
-  auto conductivity = conductivity_of(earth.model, job);
-  auto made = std::make_unique<Simulation>(std::get<MeshCells>(earth.model.geometry).mesh,
-                                           std::move(conductivity), std::move(electrodes), settings);
+  const auto mesh = mesh_of_cells(earth.model, job, "direct current needs");
+  const auto height = topography_of(job, memory);
+  std::vector<double> ground;
+  if (height) {
+    ground = ground_below(mesh, height);
+    if (std::all_of(ground.begin(), ground.end(), [](double share) { return share == 1; })) ground.clear();
+  }
+  auto survey = build_survey(job, height);
+  auto rock = rock_of(earth.model, job, settings, std::move(ground));
+  for (auto& p : survey.electrodes.place)
+    if (std::isnan(p.u))
+      p.u = height                ? std::min(height(p.e, p.n), mesh.up().back())
+            : rock.ground.empty() ? mesh.up().back()
+                                  : ground_level(mesh, rock.ground, p);
+  auto made = std::make_unique<Simulation>(mesh, std::move(rock), std::move(survey.electrodes), settings);
+  made->measured_ = std::move(survey.columns);
+  if (height && made->rock_.ground.empty())
+    made->warnings_.push_back("the topography lies above the whole mesh: its top is the ground");
   made->job_ = job.source();
   made->notes_ = std::move(earth.notes);
   made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
@@ -170,10 +318,14 @@ std::size_t Simulation::sources() const {
   return all.size();
 }
 
+std::size_t Simulation::solves() const {
+  return sources() * (1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1));
+}
+
 double Simulation::memory_needed() const {
   const double nodes = static_cast<double>(mesh_.n_east() + 1) * static_cast<double>(mesh_.n_north() + 1) *
                        static_cast<double>(mesh_.n_up() + 1);
-  return bytes_needed(nodes) + 8 * static_cast<double>(mesh_.size()) +
+  return bytes_needed(nodes, !rock_.quadrature.empty()) + 8 * static_cast<double>(mesh_.size()) +
          8 * static_cast<double>(sources() * electrodes_.place.size());
 }
 
@@ -185,10 +337,13 @@ void Simulation::describe_into(RunFacts& facts) const {
   facts.reason = "conjugate gradients with one cycle per iteration, one solve per current electrode";
   facts.add("arrays", std::uint64_t{electrodes_.arrays.size()}, "", "arrays");
   facts.add("electrodes", std::uint64_t{electrodes_.place.size()}, "", "electrodes");
-  facts.add("solves", std::uint64_t{sources()}, "", "solves");
+  facts.add("solves", std::uint64_t{solves()}, "", "solves");
   facts.add("nodes", nodes, "", "nodes");
   facts.memory_bytes = static_cast<std::size_t>(memory_needed());
   facts.notes = notes_;
+  if (!rock_.ground.empty())
+    facts.notes.push_back(
+        "the ground is uneven: geometric factors are those of a homogeneous one on this mesh");
   facts.warnings = warnings_;
 }
 
@@ -203,7 +358,7 @@ Plan Simulation::check(const Runtime& runtime) {
   // 12 iterations of 22 fields in float and 19 in double, from memory at 8 GB/s; a GPU has a hundred times
   // that.
   const double nodes = plan.number("nodes");
-  plan.seconds = static_cast<double>(sources()) * 12 * nodes * (22 * 4 * 1.5 + 19 * 8) /
+  plan.seconds = static_cast<double>(solves()) * 12 * nodes * (22 * 4 * 1.5 + 19 * 8) /
                  (device.kind == Device::Kind::cuda ? 1e12 : 8e9);
   return plan;
 }
@@ -217,7 +372,7 @@ Result Simulation::run(const Runtime& runtime) {
   DirectCurrentReport done;
   const auto begin = std::chrono::steady_clock::now();
   const auto data =
-      direct_current_on_ranks(mesh_, conductivity_, electrodes_, settings_.parameters, runtime, done, device);
+      direct_current_on_ranks(mesh_, rock_, electrodes_, settings_.parameters, runtime, done, device);
   auto& report = result.report;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.device = describe(device, runtime);
@@ -235,6 +390,7 @@ Result Simulation::run(const Runtime& runtime) {
     if (!done.solves[n].converged())
       report.warnings.push_back(fmt::format("electrode {}: {}", done.sources[n] + 1, done.solves[n].text()));
   fill(result, data);
+  compare_with_measured(result);
   result.attributes["device"] = report.device;
   result.attributes["method"] = report.method;
   return result;
@@ -272,23 +428,56 @@ void Simulation::fill(Result& result, const DirectCurrentData& data) const {
                                 fmt::format("electrode {}, {}", letters[which], axes[x]), at[x]});
   }
   result.fields.push_back({"resistance", "V/A", "voltage per current", data.resistance});
-  result.fields.push_back(
-      {"geometric_factor", "m", "geometric factor above a flat earth", data.geometric_factor});
+  result.fields.push_back({"geometric_factor", "m", "geometric factor", data.geometric_factor});
   result.fields.push_back(
       {"apparent_resistivity", "ohm m", "apparent resistivity", data.apparent_resistivity});
+  if (!rock_.quadrature.empty()) {
+    result.fields.push_back({"reactance", "V/A", "imaginary part of voltage per current", data.reactance});
+    result.fields.push_back({"phase", "mrad", "lag of the voltage", data.phase});
+    for (double& value : result.fields.back().values) value *= 1e3;
+  }
+  if (!rock_.chargeability.empty())
+    result.fields.push_back({"chargeability", "mV/V", "apparent chargeability", data.chargeability});
+  if (!rock_.chargeability.empty())
+    for (double& value : result.fields.back().values) value *= 1e3;
   result.attributes = {
       {"program", "terrane"},
       {"version", std::string(version())},
       {"physics", "electric"},
       {"boundary", std::string(boundaries[static_cast<std::size_t>(settings_.parameters.boundary)])},
       {"tolerance", fmt::format("{}", settings_.parameters.tolerance)}};
+  if (settings_.frequency > 0) result.attributes["frequency"] = fmt::format("{}", settings_.frequency);
   if (!job_.empty()) result.attributes["job"] = job_;
+}
+
+void Simulation::compare_with_measured(Result& result) const {
+  ObservedColumns columns;
+  columns.others = result.survey.columns;
+  for (const auto& measured : measured_) {
+    const auto same = [&](const auto& field) { return field.name == measured.name; };
+    const auto field = std::find_if(result.fields.begin(), result.fields.end(), same);
+    if (field == result.fields.end()) {
+      result.report.warnings.push_back(fmt::format(
+          "the survey has {}, which this run does not compute: {}", measured.name,
+          measured.name == "phase" ? "give simulation.frequency" : "give the model a chargeability"));
+      continue;
+    }
+    ObservedColumn column{
+        measured.name,
+        {measured.name + "_observed", field->unit, "observed " + field->description, measured.values},
+        std::nullopt};
+    if (!measured.uncertainty.empty())
+      column.uncertainty = Column{measured.name + "_uncertainty", field->unit,
+                                  "uncertainty of " + field->description, measured.uncertainty};
+    columns.observed.push_back(std::move(column));
+  }
+  if (!columns.observed.empty()) compare(result, columns);
 }
 
 void Simulation::write_model(const std::string& path) const {
   io::MeshData model;
   model.mesh = mesh_;
-  model.cells.push_back({"conductivity", "S/m", "electric conductivity", conductivity_});
+  model.cells.push_back({"conductivity", "S/m", "electric conductivity", rock_.conductivity});
   model.attributes = {{"program", "terrane"}, {"version", std::string(version())}};
   if (!job_.empty()) model.attributes["job"] = job_;
   io::write(path, model);

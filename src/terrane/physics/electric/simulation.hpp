@@ -1,6 +1,7 @@
 // Direct-current resistivity from a job file, or from a mesh and electrodes: settings, plan, run, result.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/physics/electric/parameters.hpp"
+#include "terrane/physics/electric/survey/files.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::electric {
@@ -16,6 +18,7 @@ namespace terrane::electric {
 /// The [simulation] table.
 struct Settings {
   Parameters parameters;
+  double frequency = 0;  ///< Hz; 0: direct current
 
   /// Throws InputError.
   static Settings read(const Config& job);
@@ -25,13 +28,14 @@ struct Settings {
 /// The [survey] table and its kinds.
 std::span<const Section> survey_sections();
 
-/// Throws InputError, FileError.
-Electrodes build_survey(const Config& job);
+/// height: of the ground where there is a topography; electrodes of lines then lie so much above it. Heights
+/// of NaN: on the ground. Throws InputError, FileError.
+Measured build_survey(const Config& job, const std::function<double(double, double)>& height = {});
 
 class Simulation final : public terrane::Simulation {
  public:
-  /// conductivity: S/m, per cell [up, north, east].  Throws ShapeError, InputError.
-  Simulation(TensorMesh mesh, std::vector<double> conductivity, Electrodes electrodes, Settings settings);
+  /// rock: per cell [up, north, east].  Throws ShapeError, InputError.
+  Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settings settings);
   /// From the tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
@@ -44,12 +48,16 @@ class Simulation final : public terrane::Simulation {
  private:
   double memory_needed() const;
   std::size_t sources() const;
+  std::size_t solves() const;
   void fill(Result& result, const DirectCurrentData& data) const;
+  /// Observed beside computed, where the survey has data.
+  void compare_with_measured(Result& result) const;
   void describe_into(RunFacts& facts) const;
 
   TensorMesh mesh_;
-  std::vector<double> conductivity_;
+  Rock rock_;
   Electrodes electrodes_;
+  std::vector<MeasuredColumn> measured_;
   Settings settings_;
   std::string job_;
   std::vector<std::string> notes_, warnings_;

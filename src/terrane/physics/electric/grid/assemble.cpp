@@ -22,22 +22,6 @@ struct Axes {
   Point point(const Index (&n)[3]) const { return {face(2, n[2]), face(1, n[1]), face(0, n[0])}; }
 };
 
-void check(const TensorMesh& mesh, const Conductivity& conductivity) {
-  for (const auto* values : conductivity.along) {
-    if (values->size() != mesh.size())
-      throw ShapeError("conductivity",
-                       fmt::format("{} values for a mesh of {} cells", values->size(), mesh.size()));
-    for (std::size_t cell = 0; cell < values->size(); ++cell) {
-      const double value = (*values)[cell];
-      if (std::isfinite(value) && value > 0) continue;
-      const auto [i, j, k] = mesh.cell(cell);
-      throw InputError("model.conductivity",
-                       fmt::format("{} S/m in cell east {}, north {}, up {}", value, i + 1, j + 1, k + 1),
-                       "Conductivities are positive and finite; air is 1e-8 S/m.");
-    }
-  }
-}
-
 class Assembly {
  public:
   Assembly(const TensorMesh& mesh, const Conductivity& conductivity)
@@ -125,26 +109,44 @@ solve::Network<double> HostNetwork::on(Stream& stream, const IndexBox<3>& part) 
   return network;
 }
 
+void check(const TensorMesh& mesh, const Conductivity& conductivity) {
+  for (const auto* values : conductivity.along) {
+    if (values->size() != mesh.size())
+      throw ShapeError("conductivity",
+                       fmt::format("{} values for a mesh of {} cells", values->size(), mesh.size()));
+    for (std::size_t cell = 0; cell < values->size(); ++cell) {
+      const double value = (*values)[cell];
+      if (std::isfinite(value) && value > 0) continue;
+      const auto [i, j, k] = mesh.cell(cell);
+      throw InputError("model.conductivity",
+                       fmt::format("{} S/m in cell east {}, north {}, up {}", value, i + 1, j + 1, k + 1),
+                       "Conductivities are positive and finite; air is 1e-8 S/m.");
+    }
+  }
+}
+
+double wall_weight(Boundary boundary, const Viewpoint& from, const Point& p, std::size_t axis, bool high,
+                   double width) {
+  if (boundary == Boundary::grounded) return 1 / (width / 2);
+  const int direction = 2 - static_cast<int>(axis);
+  return std::max(0.0, mixed_boundary(from.centre, p, from.surface, direction, high ? 1 : -1));
+}
+
+HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity, Boundary boundary,
+                       const Viewpoint& from) {
+  Assembly assembly(mesh, conductivity);
+  assembly.add_cells();
+  for (const auto& wall : walls)
+    assembly.add_wall(wall.axis, wall.high, [&](const Point& p, double sigma, double width) {
+      return sigma * wall_weight(boundary, from, p, wall.axis, wall.high, width);
+    });
+  return assembly.take();
+}
+
 HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, Boundary boundary,
                      const Point& centre) {
   check(mesh, conductivity);
-  Assembly assembly(mesh, conductivity);
-  assembly.add_cells();
-  const double surface = mesh.up().back();
-  struct Wall {
-    std::size_t axis;  // up, north, east
-    bool high;
-  };
-  for (const Wall& wall : {Wall{0, false}, {1, false}, {1, true}, {2, false}, {2, true}}) {
-    const auto axis = wall.axis;
-    const bool high = wall.high;
-    const int direction = 2 - static_cast<int>(axis);
-    assembly.add_wall(axis, high, [&](const Point& p, double sigma, double width) {
-      if (boundary == Boundary::grounded) return sigma / (width / 2);
-      return sigma * std::max(0.0, mixed_boundary(centre, p, surface, direction, high ? 1 : -1));
-    });
-  }
-  return assembly.take();
+  return network_of(mesh, conductivity, boundary, {centre, mesh.up().back()});
 }
 
 double NodeWeights::at(const std::vector<double>& nodes) const {

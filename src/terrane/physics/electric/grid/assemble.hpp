@@ -20,6 +20,10 @@ namespace terrane::electric {
 /// the axis.
 struct Conductivity {
   std::array<const std::vector<double>*, 3> along;  ///< easting, northing, up
+  /// σ'' of σ = σ' + iσ'', of all axes: rock that stores charge. Null: none.
+  const std::vector<double>* quadrature = nullptr;
+  /// Which part of each cell is ground and not air, 0 to 1 (ground.hpp). Null: all of the mesh.
+  const std::vector<double>* ground = nullptr;
 };
 
 /// The network on the host, with what multigrid must know of its spacing. Arrays as Field::upload_with_layer
@@ -33,10 +37,34 @@ struct HostNetwork {
   solve::Network<double> on(Stream& stream, const IndexBox<3>& part) const;
 };
 
-/// centre: from where the mixed boundary is seen, the middle of the electrodes.  Throws ShapeError:
+/// From where the mixed boundary is seen: the middle of the electrodes, and the height of the surface in
+/// which it has its image.
+struct Viewpoint {
+  Point centre;
+  double surface = 0;
+};
+
+/// Of the values in `along`; they may be any numbers.
+HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity, Boundary boundary,
+                       const Viewpoint& from);
+
+/// The same for conductivities of rock and a surface at the top of the mesh.  Throws ShapeError:
 /// conductivities that are not one per cell. InputError: one that is not finite and positive.
 HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, Boundary boundary,
                      const Point& centre);
+/// What assemble() refuses.
+void check(const TensorMesh& mesh, const Conductivity& conductivity);
+
+/// Conductance per area and conductivity of a wall at one of its points, 1/m.  axis: 0 up, 1 north, 2 east;
+/// width: of the cells there.
+double wall_weight(Boundary boundary, const Viewpoint& from, const Point& p, std::size_t axis, bool high,
+                   double width);
+/// The walls that current may leave through: all but the top.
+struct Wall {
+  std::size_t axis;  ///< up, north, east
+  bool high;
+};
+inline constexpr std::array<Wall, 5> walls{{{0, false}, {1, false}, {1, true}, {2, false}, {2, true}}};
 
 /// The eight nodes around a point and their trilinear weights: how a point gives current to a grid, and how
 /// its potential is read there. The same weights both ways make reciprocity exact.

@@ -30,6 +30,8 @@ std::array<int, 4> pattern(ArrayKind kind, int n) {
       return {0, 3 * n, n, 2 * n};
     case ArrayKind::schlumberger:
       return {0, 2 * n + 1, n, n + 1};
+    case ArrayKind::gradient:
+      break;  // its current electrodes stay
   }
   return {far, far, far, far};
 }
@@ -61,6 +63,10 @@ Electrodes arrays_on_line(const ElectrodeLine& line, ArrayKind kind, std::size_t
   Electrodes electrodes{line.points(), {}};
   const int count = static_cast<int>(line.count);
   for (int n = 1; n <= static_cast<int>(std::min<std::size_t>(levels, line.count)); ++n) {
+    if (kind == ArrayKind::gradient) {
+      for (int m = 1; m + n + 1 < count; ++m) electrodes.arrays.push_back({0, count - 1, m, m + n});
+      continue;
+    }
     const auto places = pattern(kind, n);
     const int reach = *std::max_element(places.begin(), places.end());
     for (int first = 0; first + reach < count; ++first) {
@@ -78,6 +84,22 @@ Electrodes arrays_on_line(const ElectrodeLine& line, ArrayKind kind, std::size_t
   return electrodes;
 }
 
+Electrodes arrays_across(const HolePair& holes, std::size_t levels) {
+  Electrodes electrodes;
+  const int count = static_cast<int>(holes.count);
+  for (const auto& top : {holes.first, holes.second})
+    for (int n = 0; n < count; ++n) electrodes.place.push_back({top.e, top.n, top.u - n * holes.spacing});
+  for (int n = 1; n <= static_cast<int>(std::min<std::size_t>(levels, holes.count)); ++n)
+    for (int upper = 0; upper + n < count; ++upper) {
+      const int lower = upper + n;
+      electrodes.arrays.push_back({upper, count + upper, lower, count + lower});
+      electrodes.arrays.push_back({lower, count + lower, upper, count + upper});
+    }
+  if (electrodes.arrays.empty())
+    throw InputError("survey.electrodes", "holes need two electrodes each", "Give more of them.");
+  return electrodes;
+}
+
 Point plotting_point(const Electrodes& electrodes, const Array& array, double surface) {
   std::vector<Point> points;
   for (const int n : {array.a, array.b, array.m, array.n})
@@ -85,14 +107,15 @@ Point plotting_point(const Electrodes& electrodes, const Array& array, double su
   std::sort(points.begin(), points.end(),
             [](const Point& p, const Point& q) { return std::tie(p.e, p.n, p.u) < std::tie(q.e, q.n, q.u); });
   Point middle{0, 0, surface};
-  double widest = 0;
+  double widest = 0, height = 0;
   for (std::size_t n = 0; n < points.size(); ++n) {
+    height += points[n].u / static_cast<double>(points.size());
     middle.e += points[n].e / static_cast<double>(points.size());
     middle.n += points[n].n / static_cast<double>(points.size());
     if (n > 0)
       widest = std::max(widest, std::hypot(points[n].e - points[n - 1].e, points[n].n - points[n - 1].n));
   }
-  middle.u -= widest / 2;
+  middle.u = std::min(surface, height) - widest / 2;
   return middle;
 }
 
@@ -118,10 +141,10 @@ Electrodes read_arrays(const std::filesystem::path& file) {
     if (std::isnan(get(0)) || std::isnan(get(1)))
       throw InputError(table.where(row), fmt::format("electrode {} has one coordinate", letters[p]),
                        "Give both, or leave both empty when it is far away.");
-    const double height = std::isnan(get(2)) ? 0 : get(2);
+    const double up = get(2), height = std::isnan(up) ? INFINITY : up;  // on the ground
     const auto [entry, is_new] =
         known.try_emplace({get(0), get(1), height}, static_cast<int>(electrodes.place.size()));
-    if (is_new) electrodes.place.push_back({get(0), get(1), height});
+    if (is_new) electrodes.place.push_back({get(0), get(1), up});
     return entry->second;
   };
   for (std::size_t row = 0; row < table.rows(); ++row)

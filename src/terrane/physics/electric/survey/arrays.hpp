@@ -16,10 +16,10 @@
 
 namespace terrane::electric {
 
-enum class ArrayKind { dipole_dipole, pole_dipole, pole_pole, wenner, schlumberger };
+enum class ArrayKind { dipole_dipole, pole_dipole, pole_pole, wenner, schlumberger, gradient };
 
-inline constexpr std::string_view array_names[] = {"dipole-dipole", "pole-dipole", "pole-pole", "wenner",
-                                                   "schlumberger"};
+inline constexpr std::string_view array_names[] = {"dipole-dipole", "pole-dipole",  "pole-pole",
+                                                   "wenner",        "schlumberger", "gradient"};
 
 /// Electrodes along a straight line: `count` of them, `spacing` apart, from `start` on, at an azimuth
 /// (degrees east of north), all at one height.
@@ -34,12 +34,24 @@ struct ElectrodeLine {
 /// All arrays of a kind that fit the line with n up to `levels`. Throws InputError: none fits.
 Electrodes arrays_on_line(const ElectrodeLine& line, ArrayKind kind, std::size_t levels);
 
+/// Electrodes in two vertical holes, the deeper ones after the first.
+struct HolePair {
+  Point first, second;  ///< the highest electrode of each
+  double spacing = 1;   ///< m, downwards
+  std::size_t count = 0;
+};
+
+/// All cross-hole arrays with n up to `levels`. Throws InputError: none fits.
+Electrodes arrays_across(const HolePair& holes, std::size_t levels);
+
 /// Where an array's value is drawn in a pseudosection: the middle of its electrodes, and as deep as half of
-/// the largest distance between neighbours of them, below `surface`.
+/// the largest horizontal distance between neighbours of them, below `surface`, or below their mean height
+/// where that is lower.
 Point plotting_point(const Electrodes& electrodes, const Array& array, double surface);
 
 /// A table with columns a_easting, a_northing, a_up, b_…, m_…, n_… in metres; an electrode whose columns are
-/// missing or empty is far away. Equal places are one electrode. Throws FileError, InputError with the line.
+/// missing or empty is far away; one without a height has that of the ground, NaN. Equal places are one
+/// electrode. Throws FileError, InputError with the line.
 Electrodes read_arrays(const std::filesystem::path& file);
 
 }  // namespace terrane::electric

@@ -1,0 +1,106 @@
+#include "terrane/physics/electric/grid/ground.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::electric {
+
+namespace {
+
+constexpr double conductivity_of_air = 1e-8;  // of the rocks' mean: far less changes nothing but iterations
+
+/// The cell along an axis that holds a place.
+std::size_t cell_of(const std::vector<double>& faces, double place) {
+  const auto above = std::upper_bound(faces.begin(), faces.end() - 1, place);
+  const auto number = static_cast<std::size_t>(above - faces.begin());
+  return std::min(number == 0 ? 0 : number - 1, faces.size() - 2);
+}
+
+}  // namespace
+
+std::vector<double> ground_below(const TensorMesh& mesh,
+                                 const std::function<double(double, double)>& height) {
+  constexpr std::size_t samples = 8;
+  std::vector<double> share(mesh.size());
+  const auto at = [](const std::vector<double>& faces, std::size_t cell, std::size_t sample) {
+    const double part = (static_cast<double>(sample) + 0.5) / samples;
+    return faces[cell] + part * (faces[cell + 1] - faces[cell]);
+  };
+  for (std::size_t j = 0; j < mesh.n_north(); ++j)
+    for (std::size_t i = 0; i < mesh.n_east(); ++i)
+      for (std::size_t s = 0; s < samples * samples; ++s) {
+        const double ground = height(at(mesh.easting(), i, s % samples), at(mesh.northing(), j, s / samples));
+        for (std::size_t k = 0; k < mesh.n_up(); ++k) {
+          const double bottom = mesh.up()[k], top = mesh.up()[k + 1];
+          share[mesh.index(i, j, k)] +=
+              std::clamp((ground - bottom) / (top - bottom), 0.0, 1.0) / (samples * samples);
+        }
+      }
+  return share;
+}
+
+double ground_level(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p) {
+  const auto i = cell_of(mesh.easting(), p.e), j = cell_of(mesh.northing(), p.n);
+  double level = mesh.up().front();
+  for (std::size_t k = 0; k < mesh.n_up(); ++k)
+    level += ground[mesh.index(i, j, k)] * (mesh.up()[k + 1] - mesh.up()[k]);
+  return level;
+}
+
+CellsWithAir::CellsWithAir(const TensorMesh& mesh, const Conductivity& conductivity) {
+  const auto& ground = *conductivity.ground;
+  if (ground.size() != mesh.size())
+    throw ShapeError("ground", fmt::format("{} values for a mesh of {} cells", ground.size(), mesh.size()));
+  double logarithms = 0, rock = 0;
+  for (std::size_t cell = 0; cell < mesh.size(); ++cell) {
+    const double sigma = (*conductivity.along[0])[cell];
+    if (!(ground[cell] > 0) || !(sigma > 0)) continue;
+    logarithms += ground[cell] * std::log(sigma);
+    rock += ground[cell];
+  }
+  if (rock == 0)
+    throw InputError("simulation.topography", "no cell of the mesh lies below the ground",
+                     "Heights of the mesh and of the topography must be of one datum.");
+  const double air = conductivity_of_air * std::exp(logarithms / rock);
+  const auto mixed = [&](const std::vector<double>& sigma, double least) {
+    std::vector<double> values(mesh.size());
+    for (std::size_t cell = 0; cell < values.size(); ++cell)
+      if (!(ground[cell] > 0)) values[cell] = least;
+      else if (sigma[cell] > 0) values[cell] = std::max(ground[cell] * sigma[cell], least);
+      else values[cell] = sigma[cell];  // which check() refuses
+    return values;
+  };
+  for (std::size_t a = 0; a < 3; ++a)
+    if (a == 0 || conductivity.along[a] != conductivity.along[0])
+      along[a] = mixed(*conductivity.along[a], air);
+  if (conductivity.quadrature) quadrature = mixed(*conductivity.quadrature, 0);
+}
+
+Conductivity CellsWithAir::view() const {
+  const auto axis = [&](std::size_t a) { return along[a].empty() ? &along[0] : &along[a]; };
+  return {{axis(0), axis(1), axis(2)}, quadrature.empty() ? nullptr : &quadrature};
+}
+
+void refuse_air(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p,
+                const std::string& what) {
+  const auto around = [](const std::vector<double>& faces, double place) {
+    const std::size_t cell = cell_of(faces, place);
+    return std::array{place == faces[cell] && cell > 0 ? cell - 1 : cell, cell};
+  };
+  for (const std::size_t k : around(mesh.up(), p.u))
+    for (const std::size_t j : around(mesh.northing(), p.n))
+      for (const std::size_t i : around(mesh.easting(), p.e))
+        if (ground[mesh.index(i, j, k)] > 0) return;
+  const double level = ground_level(mesh, ground, p);
+  throw InputError(
+      what,
+      fmt::format("it hangs in the air: up {:g} m at ({:g}, {:g}), where the ground is at {:g} m", p.u, p.e,
+                  p.n, level),
+      "Lower it to the ground; heights of electrodes and topography must be of one datum.");
+}
+
+}  // namespace terrane::electric

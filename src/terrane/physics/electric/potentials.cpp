@@ -1,0 +1,322 @@
+// Outline: assemble the network (or two, of a complex conductivity) and its multigrid once; for each source
+// solve for the secondary potential or the total one; read it where it is asked for.
+#include "terrane/physics/electric/potentials.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "terrane/base/error.hpp"
+#include "terrane/solve/complex_network.hpp"
+#include "terrane/solve/conjugate_gradients.hpp"
+#include "terrane/solve/multigrid.hpp"
+
+namespace terrane::electric {
+
+namespace {
+
+using Number = std::complex<double>;
+
+/// The cells that a point lies in or on, as ranges along easting, northing, up: one cell, or two where it is
+/// on a face.
+std::array<std::pair<std::size_t, std::size_t>, 3> cells_around(const TensorMesh& mesh, const Point& p) {
+  const double place[3] = {p.e, p.n, p.u};
+  const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
+  std::array<std::pair<std::size_t, std::size_t>, 3> ranges;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto& f = *faces[a];
+    const std::size_t cells = f.size() - 1;
+    const auto above = static_cast<std::size_t>(std::upper_bound(f.begin(), f.end(), place[a]) - f.begin());
+    const std::size_t here = std::min(above == 0 ? 0 : above - 1, cells - 1);
+    const bool on_face = place[a] == f[here];
+    ranges[a] = {on_face && here > 0 ? here - 1 : here, here + 1};
+  }
+  return ranges;
+}
+
+/// The conductivity around an electrode when it is the same in all cells there, whatever the axis.
+std::optional<Number> conductivity_at(const TensorMesh& mesh, const Conductivity& conductivity,
+                                      const Point& p) {
+  std::optional<Number> value;
+  const auto ranges = cells_around(mesh, p);
+  for (std::size_t k = ranges[2].first; k < ranges[2].second; ++k)
+    for (std::size_t j = ranges[1].first; j < ranges[1].second; ++j)
+      for (std::size_t i = ranges[0].first; i < ranges[0].second; ++i)
+        for (const auto* sigma : conductivity.along) {
+          const auto cell = mesh.index(i, j, k);
+          const Number here{(*sigma)[cell], conductivity.quadrature ? (*conductivity.quadrature)[cell] : 0.0};
+          if (value && *value != here) return std::nullopt;
+          value = here;
+        }
+  return value;
+}
+
+Conductivity quadrature_alone(const Conductivity& conductivity) {
+  const auto* values = conductivity.quadrature;
+  return {{values, values, values}};
+}
+
+/// The magnitudes of complex conductances: what multigrid is made of.
+HostNetwork magnitudes(const HostNetwork& real, const HostNetwork& imaginary) {
+  HostNetwork all = real;
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t n = 0; n < all.link[a].size(); ++n)
+      all.link[a][n] = std::hypot(real.link[a][n], imaginary.link[a][n]);
+  return all;
+}
+
+HostNetwork less(HostNetwork network, double sigma, const HostNetwork& unit) {
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t n = 0; n < network.link[a].size(); ++n) network.link[a][n] -= sigma * unit.link[a][n];
+  return network;
+}
+
+}  // namespace
+
+Viewpoint viewpoint(const TensorMesh& mesh, const std::vector<double>* ground,
+                    const std::vector<Point>& electrodes) {
+  Point middle;
+  for (const auto& p : electrodes) {
+    middle.e += p.e / static_cast<double>(electrodes.size());
+    middle.n += p.n / static_cast<double>(electrodes.size());
+    middle.u += p.u / static_cast<double>(electrodes.size());
+  }
+  const double surface = ground ? std::max(middle.u, ground_level(mesh, *ground, middle)) : mesh.up().back();
+  middle.u = std::min(middle.u, surface);
+  return {middle, surface};
+}
+
+/// What is common to real and complex conductivities.
+struct Potentials::Solver {
+  Solver(const TensorMesh& cells, const Conductivity& conductivity, const std::vector<Point>& electrodes,
+         const Parameters& settings, Stream& on, Comm& comm)
+      : mesh(cells),
+        place(electrodes),
+        parameters(settings),
+        stream(on),
+        has_ground(conductivity.ground != nullptr),
+        filled(has_ground ? std::optional<CellsWithAir>(std::in_place, cells, conductivity) : std::nullopt),
+        sigma(filled ? filled->view() : conductivity),
+        from(viewpoint(cells, conductivity.ground, electrodes)),
+        host((check(cells, sigma), network_of(cells, sigma, settings.boundary, from))),
+        grid(on, host.nodes, comm),
+        network(host.on(on, grid.part())) {
+    for (std::size_t n = 0; n < electrodes.size(); ++n) {
+      const auto name = fmt::format("electrode {}", n + 1);
+      if (has_ground) refuse_air(cells, *conductivity.ground, electrodes[n], name);
+      weights.push_back(node_weights(cells, electrodes[n], name));
+    }
+  }
+  virtual ~Solver() = default;
+
+  /// x, as two parts one after the other where it is complex.  secondary: the conductivity there
+  virtual std::vector<double> solve(std::size_t source, const std::optional<Number>& secondary,
+                                    solve::SolveReport& report) = 0;
+  virtual double operator_complexity() const = 0;
+
+  std::optional<Number> secondary_at(std::size_t source) const {
+    // Under an uneven surface both potentials are numbers of the mesh, whose ratio is what counts.
+    if (parameters.potential == Potential::total || has_ground) return std::nullopt;
+    const auto found = conductivity_at(mesh, sigma, place[source]);
+    if (!found && parameters.potential == Potential::secondary)
+      throw InputError(fmt::format("electrode {}", source + 1),
+                       "the cells around it differ in conductivity, so there is no secondary potential",
+                       "Make them alike, or take potential = \"auto\" with 8 cells between electrodes.");
+    return found;
+  }
+
+  /// The current of an electrode, shared among the nodes around it.
+  std::vector<double> current(std::size_t source) const {
+    std::vector<double> b(static_cast<std::size_t>(host.nodes.count()), 0.0);
+    weights[source].add(1, b);
+    return b;
+  }
+
+  /// −φ_p on the nodes, in a half space of 1 S/m.
+  std::vector<double> less_primary(std::size_t source) const {
+    std::vector<double> primary(static_cast<std::size_t>(host.nodes.count()));
+    const View<double, 3> phi(primary.data(), host.nodes);
+    for (Index k = 0; k < host.nodes.last[0]; ++k)
+      for (Index j = 0; j < host.nodes.last[1]; ++j)
+        for (Index i = 0; i < host.nodes.last[2]; ++i) {
+          const Point p{mesh.easting()[static_cast<std::size_t>(i)],
+                        mesh.northing()[static_cast<std::size_t>(j)], mesh.up()[static_cast<std::size_t>(k)]};
+          const double value = half_space_potential(place[source], p, from.surface, 1);
+          phi(k, j, i) = std::isfinite(value) ? -value : 0;  // at the source: K − K₀ is zero there
+        }
+    return primary;
+  }
+
+  /// The network of 1 S/m.
+  const HostNetwork& unit() {
+    if (unit_.link[0].empty()) {
+      const std::vector<double> ones(mesh.size(), 1.0);
+      unit_ = network_of(mesh, {{&ones, &ones, &ones}}, parameters.boundary, from);
+    }
+    return unit_;
+  }
+
+  solve::Stopping stopping() const {
+    return {.relative = parameters.tolerance, .most_iterations = parameters.most_iterations};
+  }
+
+  const TensorMesh& mesh;
+  const std::vector<Point>& place;
+  const Parameters& parameters;
+  Stream& stream;
+  bool has_ground;
+  std::optional<CellsWithAir> filled;
+  Conductivity sigma;
+  Viewpoint from;
+  HostNetwork host;
+  solve::SharedGrid<double> grid;
+  solve::Network<double> network;
+  std::vector<NodeWeights> weights;
+
+ private:
+  HostNetwork unit_;
+};
+
+namespace {
+
+struct RealSolver final : Potentials::Solver {
+  template <class... Given>
+  explicit RealSolver(Given&&... given)
+      : Solver(given...),
+        multigrid(stream, network, host.spacing, grid),
+        b(stream, grid.part()),
+        x(stream, grid.part()) {}
+
+  std::vector<double> solve(std::size_t source, const std::optional<Number>& secondary,
+                            solve::SolveReport& report) override {
+    if (secondary) {  // b = −(K − K₀) φ_p, φ_p the half space of σ₀ and K₀ its network
+      auto primary = less_primary(source);
+      for (double& value : primary) value /= secondary->real();
+      x.upload(stream, primary, host.nodes);  // the layer, too
+      solve::apply(stream, difference(secondary->real()), x, b);
+    } else {
+      b.upload(stream, current(source), host.nodes);
+    }
+    x.fill_zero(stream);
+    report = solve::conjugate_gradients(
+        stream, network, b, x,
+        [&](Stream& s, const solve::Field<double>& r, solve::Field<double>& z, double scale) {
+          multigrid.apply(s, r, z, scale);
+        },
+        stopping(), &grid);
+    return grid.gather(stream, x);
+  }
+  double operator_complexity() const override { return multigrid.operator_complexity(); }
+
+  /// K − K₀, kept as long as electrodes lie in the same conductivity.
+  const solve::Network<double>& difference(double value) {
+    if (kept_for != value) kept = less(host, value, unit()).on(stream, grid.part());
+    kept_for = value;
+    return kept;
+  }
+
+  solve::Multigrid<float> multigrid;
+  solve::Field<double> b, x;
+  solve::Network<double> kept;
+  double kept_for = 0;
+};
+
+struct ComplexSolver final : Potentials::Solver {
+  template <class... Given>
+  explicit ComplexSolver(Given&&... given)
+      : Solver(given...),
+        turned_host(network_of(mesh, quadrature_alone(sigma), parameters.boundary, from)),
+        turned(turned_host.on(stream, grid.part())),
+        multigrid(stream, magnitudes(host, turned_host).on(stream, grid.part()), host.spacing, grid),
+        b(stream, grid.part()),
+        x(stream, grid.part()) {}
+
+  std::vector<double> solve(std::size_t source, const std::optional<Number>& secondary,
+                            solve::SolveReport& report) override {
+    std::vector<double> parts = secondary ? less_primary(source) : current(source);
+    const auto nodes = parts.size();
+    parts.resize(2 * nodes);
+    if (secondary) {
+      const Number over = 1.0 / *secondary;
+      for (std::size_t n = 0; n < nodes; ++n) {
+        parts[nodes + n] = parts[n] * over.imag();
+        parts[n] *= over.real();
+      }
+      x.upload(stream, parts, host.nodes);
+      difference(*secondary);
+      solve::apply(stream, kept, kept_turned, x, b);
+    } else {
+      b.upload(stream, parts, host.nodes);
+    }
+    x.fill_zero(stream);
+    report = solve::conjugate_gradients(
+        stream, network, turned, b, x,
+        [&](Stream& s, const solve::ComplexField& r, solve::ComplexField& z, double scale) {
+          multigrid.apply(s, r, z, scale);
+        },
+        stopping(), &grid);
+    return grid.gather(stream, x);
+  }
+  double operator_complexity() const override { return multigrid.operator_complexity(); }
+
+  void difference(const Number& value) {
+    if (kept_for == value) return;
+    kept = less(host, value.real(), unit()).on(stream, grid.part());
+    kept_turned = less(turned_host, value.imag(), unit()).on(stream, grid.part());
+    kept_for = value;
+  }
+
+  HostNetwork turned_host;
+  solve::Network<double> turned;
+  solve::Multigrid<solve::Complex<float>> multigrid;
+  solve::ComplexField b, x;
+  solve::Network<double> kept, kept_turned;
+  Number kept_for = 0;
+};
+
+}  // namespace
+
+Potentials::Potentials(const TensorMesh& mesh, const Conductivity& conductivity,
+                       const std::vector<Point>& electrodes, const Parameters& parameters, Stream& stream,
+                       Comm& comm) {
+  if (conductivity.quadrature)
+    solver_ = std::make_unique<ComplexSolver>(mesh, conductivity, electrodes, parameters, stream, comm);
+  else solver_ = std::make_unique<RealSolver>(mesh, conductivity, electrodes, parameters, stream, comm);
+}
+
+Potentials::~Potentials() = default;
+
+std::vector<Number> Potentials::at_electrodes(std::size_t source, Solved& solved) {
+  const auto& s = *solver_;
+  const auto secondary = s.secondary_at(source);
+  solved.secondary = secondary.has_value();
+  auto real = solver_->solve(source, secondary, solved.report);
+  std::vector<double> imaginary;
+  const auto nodes = static_cast<std::size_t>(s.host.nodes.count());
+  if (real.size() > nodes) imaginary.assign(real.begin() + static_cast<std::ptrdiff_t>(nodes), real.end());
+  real.resize(nodes);
+  std::vector<Number> at(s.place.size());
+  for (std::size_t n = 0; n < at.size(); ++n) {
+    at[n] = {s.weights[n].at(real), imaginary.empty() ? 0 : s.weights[n].at(imaginary)};
+    if (!secondary) continue;
+    const double primary = half_space_potential(s.place[source], s.place[n], s.from.surface, 1);
+    at[n] += imaginary.empty() ? Number(primary / secondary->real()) : primary / *secondary;
+  }
+  return at;
+}
+
+std::vector<double> Potentials::on_nodes(std::size_t source, Solved& solved) {
+  auto values = solver_->solve(source, std::nullopt, solved.report);
+  solved.secondary = false;
+  values.resize(static_cast<std::size_t>(solver_->host.nodes.count()));
+  return values;
+}
+
+const std::vector<NodeWeights>& Potentials::weights() const { return solver_->weights; }
+
+double Potentials::operator_complexity() const { return solver_->operator_complexity(); }
+
+}  // namespace terrane::electric

@@ -1,0 +1,52 @@
+// Potentials of unit currents on the nodes of a mesh: one network, one multigrid, a solve for each electrode.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/parallel/device/buffer.hpp"
+#include "terrane/physics/electric/grid/assemble.hpp"
+#include "terrane/physics/electric/grid/ground.hpp"
+#include "terrane/physics/electric/parameters.hpp"
+#include "terrane/solve/report.hpp"
+
+namespace terrane::electric {
+
+/// Where walls see the electrodes from: their middle, under the surface above it.  ground: or null
+Viewpoint viewpoint(const TensorMesh& mesh, const std::vector<double>* ground,
+                    const std::vector<Point>& electrodes);
+
+/// What one solve gave.
+struct Solved {
+  solve::SolveReport report;
+  bool secondary = false;
+};
+
+/// Collective over the ranks of comm, which share the nodes. Everything that it is given must outlive it.
+class Potentials {
+ public:
+  /// Throws ShapeError, InputError (a conductivity, an electrode outside of the mesh or in the air),
+  /// MemoryError.
+  Potentials(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& electrodes,
+             const Parameters& parameters, Stream& stream, Comm& comm);
+  ~Potentials();
+
+  /// Of 1 A from one electrode, at all electrodes; infinite at itself where it is the secondary potential
+  /// that was solved for. Imaginary parts are zero without quadrature conductivity. Throws InputError.
+  std::vector<std::complex<double>> at_electrodes(std::size_t source, Solved& solved);
+  /// The total potential of 1 A on the nodes [up, north, east]; of its real part.
+  std::vector<double> on_nodes(std::size_t source, Solved& solved);
+
+  const std::vector<NodeWeights>& weights() const;
+  double operator_complexity() const;
+
+  struct Solver;
+
+ private:
+  std::unique_ptr<Solver> solver_;
+};
+
+}  // namespace terrane::electric

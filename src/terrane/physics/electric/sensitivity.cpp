@@ -1,0 +1,369 @@
+#include "terrane/physics/electric/sensitivity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/memory.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+
+namespace terrane::electric {
+
+namespace {
+
+/// Calls use(electrode of current, electrode of potential, sign) for the pairs that an array is made of.
+template <class Use>
+void for_pairs(const Array& array, const Use& use) {
+  const auto one = [&](int from, int to, double sign) {
+    if (from != Array::far_away && to != Array::far_away)
+      use(static_cast<std::size_t>(from), static_cast<std::size_t>(to), sign);
+  };
+  one(array.a, array.m, 1);
+  one(array.b, array.m, -1);
+  one(array.a, array.n, -1);
+  one(array.b, array.n, 1);
+}
+
+/// φᵀ (∂K/∂σ_c) ψ: twelve edges, each with a quarter of the cell, and the corners on walls.
+class CellForms {
+ public:
+  CellForms(const TensorMesh& mesh, Boundary boundary, const Viewpoint& from)
+      : mesh_(mesh), row_(mesh.n_east() + 1), plane_(row_ * (mesh.n_north() + 1)) {
+    for (const auto& wall : walls) add_wall(boundary, from, wall);
+  }
+
+  /// Calls take(cell, φᵀ K_c ψ) for the cells of layer k.  phi, psi: node → value
+  template <class Phi, class Psi, class Take>
+  void layer(std::size_t k, const Phi& phi, const Psi& psi, const Take& take) const {
+    const double height = width(mesh_.up(), k);
+    for (std::size_t j = 0; j < mesh_.n_north(); ++j)
+      for (std::size_t i = 0; i < mesh_.n_east(); ++i) {
+        const std::size_t first = i + row_ * j + plane_ * k;
+        double a[8], b[8];
+        for (std::size_t n = 0; n < 8; ++n) {
+          const std::size_t node = first + (n & 1) + (n >> 1 & 1) * row_ + (n >> 2) * plane_;
+          a[n] = phi(node);
+          b[n] = psi(node);
+        }
+        const double h[3] = {width(mesh_.easting(), i), width(mesh_.northing(), j), height};
+        const double quarter = h[0] * h[1] * h[2] / 4;
+        double sum = 0;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          const std::size_t step = std::size_t{1} << axis;
+          double along = 0;
+          for (std::size_t n = 0; n < 8; ++n)
+            if (!(n & step)) along += (a[n + step] - a[n]) * (b[n + step] - b[n]);
+          sum += quarter / (h[axis] * h[axis]) * along;
+        }
+        const auto cell = mesh_.index(i, j, k);
+        const bool at_wall =
+            k == 0 || j == 0 || i == 0 || j + 1 == mesh_.n_north() || i + 1 == mesh_.n_east();
+        if (at_wall) {
+          const auto range = corners_.equal_range(cell);
+          for (auto corner = range.first; corner != range.second; ++corner)
+            sum += corner->second.weight * phi(corner->second.node) * psi(corner->second.node);
+        }
+        take(cell, sum);
+      }
+  }
+
+ private:
+  struct Corner {
+    std::size_t node;
+    double weight;  // m
+  };
+
+  static double width(const std::vector<double>& faces, std::size_t cell) {
+    return faces[cell + 1] - faces[cell];
+  }
+
+  void add_wall(Boundary boundary, const Viewpoint& from, const Wall& wall) {
+    const std::vector<double>* faces[3] = {&mesh_.up(), &mesh_.northing(), &mesh_.easting()};
+    const std::size_t a = wall.axis, b = (a + 1) % 3, c = (a + 2) % 3;
+    std::size_t cell[3];
+    cell[a] = wall.high ? faces[a]->size() - 2 : 0;
+    for (cell[b] = 0; cell[b] + 1 < faces[b]->size(); ++cell[b])
+      for (cell[c] = 0; cell[c] + 1 < faces[c]->size(); ++cell[c])
+        for (std::size_t corner = 0; corner < 4; ++corner) {
+          std::size_t node[3];
+          node[a] = wall.high ? faces[a]->size() - 1 : 0;
+          node[b] = cell[b] + (corner & 1);
+          node[c] = cell[c] + (corner >> 1);
+          const Point p{(*faces[2])[node[2]], (*faces[1])[node[1]], (*faces[0])[node[0]]};
+          const double area = width(*faces[b], cell[b]) * width(*faces[c], cell[c]);
+          corners_.insert(
+              {mesh_.index(cell[2], cell[1], cell[0]),
+               {node[2] + row_ * node[1] + plane_ * node[0],
+                wall_weight(boundary, from, p, a, wall.high, width(*faces[a], cell[a])) * area / 4}});
+        }
+  }
+
+  const TensorMesh& mesh_;
+  std::size_t row_, plane_;
+  std::multimap<std::size_t, Corner> corners_;
+};
+
+/// y = K φ on the host, for the links of a network.
+void multiply(const HostNetwork& network, const std::vector<double>& phi, std::vector<double>& y,
+              int threads) {
+  const auto nodes = network.nodes;
+  const View<const double, 3> u(phi.data(), nodes);
+  const View<double, 3> out(y.data(), nodes);
+  const auto links = nodes.grown(1);
+  for_each(static_cast<std::size_t>(nodes.size(0)), threads, [&](std::size_t plane) {
+    const auto k = static_cast<Index>(plane);
+    const auto beyond = [&](Index p, Index q, Index r) {
+      const bool inside =
+          p >= 0 && p < nodes.last[0] && q >= 0 && q < nodes.last[1] && r >= 0 && r < nodes.last[2];
+      return inside ? u(p, q, r) : 0.0;
+    };
+    for (Index j = 0; j < nodes.last[1]; ++j)
+      for (Index i = 0; i < nodes.last[2]; ++i) {
+        double sum = 0;
+        for (std::size_t a = 0; a < 3; ++a) {
+          const View<const double, 3> c(network.link[a].data(), links);
+          const Index dk = a == 0, dj = a == 1, di = a == 2;
+          sum += c(k, j, i) * (u(k, j, i) - beyond(k - dk, j - dj, i - di)) +
+                 c(k + dk, j + dj, i + di) * (u(k, j, i) - beyond(k + dk, j + dj, i + di));
+        }
+        out(k, j, i) = sum;
+      }
+  });
+}
+
+/// Of each electrode that an array names, on the nodes.
+using NodePotentials = std::map<std::size_t, std::vector<double>>;
+
+NodePotentials node_potentials(const TensorMesh& mesh, const Conductivity& conductivity,
+                               const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
+                               std::vector<double>& transfers, DirectCurrentReport& report,
+                               Progress& progress, bool all) {
+  Alone alone;
+  Potentials solver(mesh, conductivity, electrodes.place, parameters, stream, alone);
+  report.operator_complexity = solver.operator_complexity();
+  NodePotentials potentials;
+  for (const auto& array : electrodes.arrays)
+    for (const int n : {array.a, array.b, array.m, array.n})
+      if (n != Array::far_away && (all || n == array.a || n == array.b))
+        potentials[static_cast<std::size_t>(n)];
+  progress.start("solving for electrodes", potentials.size());
+  for (auto& [electrode, nodes] : potentials) {
+    if (progress.cancelled()) throw Cancelled();
+    Solved solved;
+    nodes = solver.on_nodes(electrode, solved);
+    report.sources.push_back(electrode);
+    report.solves.push_back(solved.report);
+    progress.advance(1);
+  }
+  progress.finish();
+  for (const auto& array : electrodes.arrays) {
+    double sum = 0;
+    for_pairs(array, [&](std::size_t from, std::size_t to, double sign) {
+      sum += sign * solver.weights()[to].at(potentials.at(from));
+    });
+    transfers.push_back(sum);
+  }
+  return potentials;
+}
+
+}  // namespace
+
+std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
+                                   const Electrodes& electrodes, const Parameters& parameters,
+                                   Stream& stream) {
+  electrodes.check();
+  const std::vector<double> ones(mesh.size(), 1.0);
+  std::vector<double> transfers;
+  DirectCurrentReport unread;
+  Progress silent;
+  node_potentials(mesh, {{&ones, &ones, &ones}, nullptr, ground.empty() ? nullptr : &ground}, electrodes,
+                  parameters, stream, transfers, unread, silent, false);
+  return transfers;
+}
+
+struct Sensitivity::Kept {
+  TensorMesh mesh;
+  std::vector<double> ground;
+  Electrodes electrodes;
+  Parameters parameters;
+  Viewpoint from;
+  int threads;
+  std::vector<double> unit, data;
+  std::vector<double> row, column;  ///< of datum and unknown: J = diag(row) ∂R/∂σ diag(column)
+  NodePotentials potentials;
+  std::unique_ptr<CellForms> forms;
+
+  Kept(TensorMesh cells, std::vector<double> share, Electrodes places, const Parameters& settings,
+       const Stream& stream)
+      : mesh(std::move(cells)),
+        ground(std::move(share)),
+        electrodes(std::move(places)),
+        parameters(settings),
+        from((electrodes.check(), viewpoint(mesh, ground.empty() ? nullptr : &ground, electrodes.place))),
+        threads(stream.threads()),
+        forms(std::make_unique<CellForms>(mesh, parameters.boundary, from)) {}
+
+  std::size_t nodes() const { return (mesh.n_east() + 1) * (mesh.n_north() + 1) * (mesh.n_up() + 1); }
+
+  /// transfers: ΔV/I of this conductivity, total potentials.
+  void scale(const std::vector<double>& transfers, const std::vector<double>& conductivity, Datum datum,
+             Unknown unknown) {
+    for (std::size_t n = 0; n < transfers.size(); ++n) {
+      const double factor =
+          ground.empty() ? geometric_factor(electrodes, electrodes.arrays[n], mesh.up().back()) : 1 / unit[n];
+      const bool null = !(std::abs(factor) <= 1e6) || !(std::abs(unit[n]) > 0);
+      if (null && datum != Datum::resistance)
+        throw InputError(fmt::format("array {}", n + 1), "it has no geometric factor below 1e6 m",
+                         "Leave it out, or invert resistances.");
+      const double resistivity = transfers[n] / unit[n];
+      switch (datum) {
+        case Datum::resistance:
+          row.push_back(null ? 1 : 1 / (unit[n] * factor));
+          data.push_back(null ? transfers[n] : resistivity / factor);
+          break;
+        case Datum::apparent_resistivity:
+          row.push_back(1 / unit[n]);
+          data.push_back(resistivity);
+          break;
+        case Datum::log_apparent_resistivity:
+          row.push_back(1 / transfers[n]);
+          data.push_back(std::log(std::abs(resistivity)));
+          break;
+      }
+    }
+    column.assign(mesh.size(), 1.0);
+    for (std::size_t cell = 0; cell < column.size(); ++cell) {
+      if (!ground.empty()) column[cell] = ground[cell];
+      if (unknown == Unknown::log_conductivity && column[cell] > 0) column[cell] *= conductivity[cell];
+    }
+  }
+
+  /// Calls take(layer of cells) on threads.
+  template <class Take>
+  void for_layers(const Take& take) const {
+    for_each(mesh.n_up(), threads, take);
+  }
+
+  /// φ_A − φ_B of an array at a node, or of m and n.
+  struct Difference {
+    const double *plus, *minus;
+    double operator()(std::size_t node) const {
+      return (plus ? plus[node] : 0.0) - (minus ? minus[node] : 0.0);
+    }
+  };
+  Difference difference(int plus, int minus) const {
+    const auto of = [&](int n) {
+      return n == Array::far_away ? nullptr : potentials.at(static_cast<std::size_t>(n)).data();
+    };
+    return {of(plus), of(minus)};
+  }
+};
+
+Sensitivity::Sensitivity(TensorMesh mesh, std::vector<double> conductivity, std::vector<double> ground,
+                         Electrodes electrodes, const Parameters& parameters, Datum datum, Unknown unknown,
+                         Stream& stream, std::vector<double> unit, DirectCurrentReport* report,
+                         Progress* progress)
+    : kept_(std::make_unique<Kept>(std::move(mesh), std::move(ground), std::move(electrodes), parameters,
+                                   stream)) {
+  auto& kept = *kept_;
+  Progress silent;
+  DirectCurrentReport unread;
+  const double nodes = static_cast<double>(kept.nodes());
+  MemoryBudget{}.require("sensitivity",
+                         fmt::format("{} electrodes on {} nodes", kept.electrodes.place.size(), kept.nodes()),
+                         8 * nodes * static_cast<double>(kept.electrodes.place.size()) + bytes_needed(nodes));
+  if (unit.empty()) unit = unit_transfers(kept.mesh, kept.ground, kept.electrodes, kept.parameters, stream);
+  if (unit.size() != kept.electrodes.arrays.size())
+    throw ShapeError("unit",
+                     fmt::format("{} values for {} arrays", unit.size(), kept.electrodes.arrays.size()));
+  kept.unit = std::move(unit);
+  std::vector<double> transfers;
+  const Conductivity sigma{
+      {&conductivity, &conductivity, &conductivity}, nullptr, kept.ground.empty() ? nullptr : &kept.ground};
+  kept.potentials = node_potentials(kept.mesh, sigma, kept.electrodes, kept.parameters, stream, transfers,
+                                    report ? *report : unread, progress ? *progress : silent, true);
+  kept.scale(transfers, conductivity, datum, unknown);
+}
+
+Sensitivity::~Sensitivity() = default;
+
+const std::vector<double>& Sensitivity::data() const { return kept_->data; }
+const std::vector<double>& Sensitivity::unit() const { return kept_->unit; }
+std::size_t Sensitivity::rows() const { return kept_->electrodes.arrays.size(); }
+std::size_t Sensitivity::columns() const { return kept_->mesh.size(); }
+
+/// K of δσ once, K φ_A for each current electrode, and its products with φ_M of each pair.
+void Sensitivity::apply(std::span<const double> model, std::span<double> data) const {
+  solve::expect_shapes(*this, model.size(), data.size());
+  const auto& kept = *kept_;
+  std::vector<double> change(columns());
+  for (std::size_t cell = 0; cell < change.size(); ++cell) change[cell] = kept.column[cell] * model[cell];
+  const auto network =
+      network_of(kept.mesh, {{&change, &change, &change}}, kept.parameters.boundary, kept.from);
+  std::map<std::size_t, std::map<std::size_t, double>> pairs;  // of current and potential electrodes
+  for (const auto& array : kept.electrodes.arrays)
+    for_pairs(array, [&](std::size_t from, std::size_t to, double) { pairs[from][to]; });
+  std::vector<double> y(kept.nodes());
+  for (auto& [from, others] : pairs) {
+    multiply(network, kept.potentials.at(from), y, kept.threads);
+    for (auto& [to, value] : others) value = solve::dot(y, kept.potentials.at(to), kept.threads);
+  }
+  for (std::size_t n = 0; n < data.size(); ++n) {
+    double sum = 0;
+    for_pairs(kept.electrodes.arrays[n],
+              [&](std::size_t from, std::size_t to, double sign) { sum += sign * pairs[from][to]; });
+    data[n] = -kept.row[n] * sum;
+  }
+}
+
+/// For each current electrode the sum ψ of what its arrays weigh φ_M − φ_N with; then φᵀ K_c ψ.
+void Sensitivity::apply_transpose(std::span<const double> data, std::span<double> model) const {
+  solve::expect_shapes(*this, model.size(), data.size());
+  const auto& kept = *kept_;
+  std::map<std::size_t, std::map<std::size_t, double>> pairs;
+  for (std::size_t n = 0; n < data.size(); ++n)
+    for_pairs(kept.electrodes.arrays[n], [&](std::size_t from, std::size_t to, double sign) {
+      pairs[from][to] -= sign * kept.row[n] * data[n];
+    });
+  std::fill(model.begin(), model.end(), 0.0);
+  std::vector<double> psi(kept.nodes());
+  const std::size_t pieces = kept.mesh.n_up() + 1, piece = psi.size() / pieces;
+  for (const auto& source : pairs) {
+    const auto& phi = kept.potentials.at(source.first);
+    const auto& others = source.second;
+    for_each(pieces, kept.threads, [&](std::size_t part) {
+      for (std::size_t node = part * piece; node < (part + 1) * piece; ++node) {
+        double sum = 0;
+        for (const auto& [to, weight] : others) sum += weight * kept.potentials.at(to)[node];
+        psi[node] = sum;
+      }
+    });
+    kept.for_layers([&](std::size_t k) {
+      kept.forms->layer(
+          k, [&](std::size_t node) { return phi[node]; }, [&](std::size_t node) { return psi[node]; },
+          [&](std::size_t cell, double value) { model[cell] += kept.column[cell] * value; });
+    });
+  }
+}
+
+void Sensitivity::weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const {
+  solve::expect_shapes(*this, diagonal.size(), weight.size());
+  const auto& kept = *kept_;
+  std::fill(diagonal.begin(), diagonal.end(), 0.0);
+  kept.for_layers([&](std::size_t k) {
+    for (std::size_t n = 0; n < weight.size(); ++n) {
+      const auto& array = kept.electrodes.arrays[n];
+      kept.forms->layer(k, kept.difference(array.a, array.b), kept.difference(array.m, array.n),
+                        [&](std::size_t cell, double value) {
+                          const double entry = kept.row[n] * kept.column[cell] * value;
+                          diagonal[cell] += weight[n] * entry * entry;
+                        });
+    }
+  });
+}
+
+}  // namespace terrane::electric

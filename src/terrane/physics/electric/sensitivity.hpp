@@ -1,0 +1,59 @@
+// How data of electrode arrays depend on the conductivity of each cell: J of d(σ), as an operator.
+//
+//   d(V_MN/I_AB)/dσ_c = −φ_ABᵀ (∂K/∂σ_c) φ_MN        φ_AB = φ_A − φ_B, potentials of unit currents
+//
+// by reciprocity (McGillivray & Oldenburg 1990, Geophysical Prospecting 38, 499-524): one solve for each
+// electrode gives all rows, and products with J and Jᵀ are sums over stored potentials, so they are each
+// other's transposes to rounding, whatever the solver's tolerance.
+//
+// Potentials are total ones, which depend smoothly on every cell. Their error near electrodes is that of a
+// homogeneous ground on the same mesh, too: ρ_a = ΔV[σ]/ΔV[1 S/m], both of the mesh, and R = ρ_a/k.
+//
+// For rock of small chargeability m_a = −J m with J = ∂ ln ρ_a/∂ ln σ (Seigel 1959): the same operator is
+// that of induced polarization. The entries of a row of that J add up to −1.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "terrane/physics/electric/forward.hpp"
+#include "terrane/solve/linear_operator.hpp"
+
+namespace terrane::electric {
+
+enum class Datum { resistance, apparent_resistivity, log_apparent_resistivity };
+enum class Unknown { conductivity, log_conductivity };
+
+/// ΔV/I of every array in a ground of 1 S/m, by the mesh: what Sensitivity holds data against. Of one mesh
+/// and survey, whatever the conductivity.
+std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
+                                   const Electrodes& electrodes, const Parameters& parameters,
+                                   Stream& stream);
+
+class Sensitivity final : public solve::LinearOperator {
+ public:
+  /// Solves for every electrode, and keeps potentials: 8 bytes per node and electrode.  conductivity [cells]
+  /// S/m, of all axes · ground: share that is not air, or empty · unit: unit_transfers(), or empty.  Throws
+  /// as direct_current(), and InputError: an array without a geometric factor, but for resistances.
+  Sensitivity(TensorMesh mesh, std::vector<double> conductivity, std::vector<double> ground,
+              Electrodes electrodes, const Parameters& parameters, Datum datum, Unknown unknown,
+              Stream& stream, std::vector<double> unit = {}, DirectCurrentReport* report = nullptr,
+              Progress* progress = nullptr);
+  ~Sensitivity() override;
+
+  const std::vector<double>& data() const;  ///< d(σ), [arrays]
+  const std::vector<double>& unit() const;
+
+  std::size_t rows() const override;     ///< arrays
+  std::size_t columns() const override;  ///< cells
+  void apply(std::span<const double> model, std::span<double> data) const override;
+  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
+  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+
+ private:
+  struct Kept;
+  std::unique_ptr<Kept> kept_;
+};
+
+}  // namespace terrane::electric

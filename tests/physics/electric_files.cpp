@@ -1,0 +1,120 @@
+// Files of arrays and their data: UBC DCIP and BERT.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "terrane/base/error.hpp"
+#include "terrane/physics/electric/survey/files.hpp"
+
+namespace terrane::electric::files {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string corpus = TERRANE_SOURCE_DIR "/tests/fuzz/corpus/";
+
+TEST(FilesOfArrays, ASectionOfUbcHasItsPairsAlongALineOnTheGround) {
+  const auto section = read_measured(corpus + "ubc_dcip/section.obs");
+  const auto& electrodes = section.electrodes;
+  ASSERT_EQ(electrodes.arrays.size(), 3U);
+  const auto& p = electrodes.place;
+  const auto at = [&](int n) { return n < 0 ? -1 : p[static_cast<std::size_t>(n)].e; };
+  EXPECT_EQ(at(electrodes.arrays[1].a), 26000);
+  EXPECT_EQ(at(electrodes.arrays[1].b), 26100);
+  EXPECT_EQ(at(electrodes.arrays[1].m), 26700);
+  EXPECT_EQ(electrodes.arrays[2].b, Array::far_away);
+  EXPECT_TRUE(std::isnan(p[0].u));
+  ASSERT_EQ(section.columns.size(), 1U);
+  EXPECT_EQ(section.columns[0].name, "resistance");
+  EXPECT_THAT(section.columns[0].values, ElementsAre(3.395308e-3, 1.727969e-3, 1.7e-3));
+  EXPECT_EQ(section.columns[0].uncertainty[2], 5.1e-5);
+}
+
+TEST(FilesOfArrays, UbcWithHeightsSaysThatItHoldsChargeabilities) {
+  const auto data = read_measured(corpus + "ubc_dcip/general.obs");
+  EXPECT_EQ(data.columns[0].name, "chargeability");
+  EXPECT_EQ(data.electrodes.place[1], (Point{10, 0, 1.25}));
+  EXPECT_EQ(data.electrodes.arrays[2].n, Array::far_away);
+}
+
+TEST(FilesOfArrays, BertDividesVoltagesByCurrentsAndLeavesOutWhatIsNotValid) {
+  const auto line = read_measured(corpus + "bert/line.ohm");
+  ASSERT_EQ(line.electrodes.arrays.size(), 2U);
+  EXPECT_EQ(line.electrodes.place[3], (Point{3, 0, -0.2}));
+  EXPECT_EQ(line.electrodes.arrays[1].n, Array::far_away);
+  const auto* r = line.find("resistance");
+  ASSERT_TRUE(r);
+  EXPECT_NEAR(r->values[0], -0.125, 1e-15);
+  EXPECT_NEAR(r->uncertainty[0], 0.0025, 1e-15);
+  const auto survey = read_measured(corpus + "bert/survey.dat");
+  EXPECT_EQ(survey.electrodes.place[1], (Point{5, 1, -2}));
+  EXPECT_EQ(survey.find("phase")->uncertainty[0], 0.5);
+  EXPECT_EQ(survey.find("apparent_resistivity")->values[0], 101.5);
+}
+
+TEST(FilesOfArrays, WhatIsWrittenIsReadAgain) {
+  Measured measured;
+  measured.electrodes = {{{0, 0, 3}, {5, 1, 2.5}, {10, 0, 2}, {15, 0.25, -1.125}},
+                         {{0, 1, 2, 3}, {0, 1, 3, 2}, {2, -1, 3, -1}}};
+  measured.columns = {{"resistance", "V/A", {0.125, -0.25, 3.5}, {0.0125, 0.025, 0.07}}};
+  const auto folder = std::filesystem::path(testing::TempDir());
+  for (const std::string name : {"electric_files.obs", "electric_files.ohm"}) {
+    const auto file = folder / name;
+    name.ends_with(".ohm") ? write_bert(file, measured) : write_ubc_dcip(file, measured);
+    const auto again = read_measured(file);
+    ASSERT_EQ(again.electrodes.arrays.size(), 3U) << name;
+    for (std::size_t n = 0; n < 3; ++n) {
+      const auto of = [&](const Electrodes& e, int which) {
+        return which < 0 ? Point{-99, 0, 0} : e.place[static_cast<std::size_t>(which)];
+      };
+      const auto &a = measured.electrodes.arrays[n], &b = again.electrodes.arrays[n];
+      EXPECT_EQ(of(measured.electrodes, a.a), of(again.electrodes, b.a));
+      EXPECT_EQ(of(measured.electrodes, a.b), of(again.electrodes, b.b));
+      EXPECT_EQ(of(measured.electrodes, a.m), of(again.electrodes, b.m));
+      EXPECT_EQ(of(measured.electrodes, a.n), of(again.electrodes, b.n));
+    }
+    EXPECT_EQ(again.find("resistance")->values, measured.columns[0].values);
+    for (std::size_t n = 0; n < 3; ++n)
+      EXPECT_NEAR(again.find("resistance")->uncertainty[n], measured.columns[0].uncertainty[n], 1e-9);
+    std::filesystem::remove(file);
+  }
+}
+
+std::string wrong(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(FilesOfArrays, WhatIsWrongIsNamedWithItsLine) {
+  const auto ubc = [](const char* content) {
+    return wrong([&] {
+      io::TextReader in("input", content);
+      read_ubc_dcip(in);
+    });
+  };
+  const auto bert = [](const char* content) {
+    return wrong([&] {
+      io::TextReader in("input", content);
+      read_bert(in);
+    });
+  };
+  EXPECT_THAT(ubc("0 0 10 0 2\n20 0 30 0 1 2\n"), HasSubstr("1 of 2 potential pairs"));
+  EXPECT_THAT(ubc("0 0 10 0 1\n20 0 30\n"), HasSubstr("input:2: 3 numbers"));
+  EXPECT_THAT(ubc("0 0 10 1\n"), HasSubstr("4 numbers on the line of a current pair"));
+  EXPECT_THAT(ubc("0 0 10 0 1.5\n"), HasSubstr("1.5 is not a number of potential pairs"));
+  EXPECT_THAT(bert("2\n0 0\n1 0\n1\n# a b m rhoa\n1 2 0 5\n"), HasSubstr("no column n"));
+  EXPECT_THAT(bert("2\n0 0\n1 0\n1\n# a b m n\n1 3 0 2\n"), HasSubstr("an array has electrode 3"));
+  EXPECT_THAT(bert("3\n0 0\n1 0\n"), HasSubstr("2 of 3 electrodes"));
+}
+
+}  // namespace
+}  // namespace terrane::electric::files
