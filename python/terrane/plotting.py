@@ -331,12 +331,16 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = ""):
 
 def _is_pseudosection(data: Data, fields) -> bool:
     """Arrays of electrodes along a line, drawn where they lie and as deep as they look."""
-    return fields[0].name == "apparent_resistivity" and any(f.name == "up" for f in data.fields)
+    return fields[0].name in ("apparent_resistivity", "chargeability", "phase") and \
+        any(f.name == "up" for f in data.fields)
 
 
 def _draw_pseudosection(pyplot, data: Data, shown, title: str):
-    """Apparent resistivity on a logarithmic scale, each array at its middle and half its widest gap deep."""
-    from matplotlib.colors import LogNorm
+    """Apparent resistivity on a logarithmic scale, or chargeability or phase on a linear one.
+
+    Each array stands at its middle and half its widest gap deep.
+    """
+    from matplotlib.colors import LogNorm, Normalize
 
     numpy = _need("numpy")
     east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
@@ -346,12 +350,15 @@ def _draw_pseudosection(pyplot, data: Data, shown, title: str):
     direction = numpy.linalg.svd(centred, full_matrices=False)[0][:, 0]
     direction = direction * (numpy.sign(direction[numpy.argmax(numpy.abs(direction))]) or 1)
     along = direction @ centred + direction @ numpy.array([east.mean(), north.mean()])
-    good = numpy.isfinite(shown.values) & (shown.values > 0)
+    logarithmic = shown.name == "apparent_resistivity"
+    good = numpy.isfinite(shown.values) & ((shown.values > 0) | (not logarithmic))
     figure, axes = pyplot.subplots(figsize=(6.4, 2.9), layout="constrained")
     low, high = (shown.values[good].min(), shown.values[good].max()) if good.any() else (1, 10)
-    if high < 1.02 * low:
+    if logarithmic and high < 1.02 * low:
         low, high = low / 1.02, high * 1.02
-    image = axes.scatter(along[good], up[good], c=shown.values[good], norm=LogNorm(low, high), cmap="turbo_r",
+    image = axes.scatter(along[good], up[good], c=shown.values[good],
+                         norm=LogNorm(low, high) if logarithmic else Normalize(low, high),
+                         cmap="turbo_r" if logarithmic else "viridis",
                          s=float(numpy.clip(16000 / max(east.size, 1), 6, 90)), marker="s", linewidths=0)
     axes.scatter(along[~good], up[~good], s=6, color="0.7", marker="x", linewidths=0.6)
     axes.set_xlabel("along the line (m)")

@@ -6,6 +6,7 @@
 ``harmonica.prism_layer``, ``layer.prism_layer.gravity``     :func:`prism_layer` and its accessor
 ``simpeg.potential_fields.gravity.Simulation3DIntegral``     :class:`Simulation3DIntegral`
 ``simpeg.potential_fields.magnetics.Simulation3DIntegral``   :class:`MagneticSimulation3DIntegral`
+``static.resistivity.Simulation3DNodal``, ``CellCentered``   :class:`Simulation3DNodal`, `Simulation3DCellCentered`
 ==========================================================  ========================================================
 """
 
@@ -13,5 +14,7 @@ from __future__ import annotations
 
 from .harmonica import prism_gravity, prism_layer, prism_magnetic
 from .simpeg import MagneticSimulation3DIntegral, Simulation3DIntegral
+from .simpeg_dc import Simulation3DCellCentered, Simulation3DNodal
 
-__all__ = ["MagneticSimulation3DIntegral", "Simulation3DIntegral", "prism_gravity", "prism_layer", "prism_magnetic"]
+__all__ = ["MagneticSimulation3DIntegral", "Simulation3DCellCentered", "Simulation3DIntegral", "Simulation3DNodal",
+           "prism_gravity", "prism_layer", "prism_magnetic"]

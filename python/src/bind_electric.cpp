@@ -1,0 +1,142 @@
+// Direct current for Python: data of electrode arrays, and their sensitivities.
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+
+#include "module.hpp"
+#include "terrane/base/error.hpp"
+#include "terrane/physics/electric/forward.hpp"
+#include "terrane/physics/electric/sensitivity.hpp"
+#include "terrane/physics/electric/survey/files.hpp"
+
+namespace terrane::python {
+
+namespace {
+
+/// places [electrodes, 3] east, north, up · arrays [arrays, 4] numbers of a, b, m, n, −1 far away
+electric::Electrodes electrodes_of(const Matrix& places, const Matrix& arrays) {
+  electric::Electrodes electrodes;
+  for (std::size_t n = 0; n < places.shape(0); ++n)
+    electrodes.place.push_back({places(n, 0), places(n, 1), places(n, 2)});
+  for (std::size_t n = 0; n < arrays.shape(0); ++n) {
+    const auto at = [&](std::size_t p) { return static_cast<int>(arrays(n, p)); };
+    electrodes.arrays.push_back({at(0), at(1), at(2), at(3)});
+  }
+  return electrodes;
+}
+
+electric::Parameters parameters_of(const std::string& boundary, const std::string& potential,
+                                   double tolerance) {
+  electric::Parameters parameters;
+  parameters.tolerance = tolerance;
+  if (boundary == "grounded") parameters.boundary = electric::Boundary::grounded;
+  if (potential == "secondary") parameters.potential = electric::Potential::secondary;
+  if (potential == "total") parameters.potential = electric::Potential::total;
+  return parameters;
+}
+
+/// Where nothing converged, the first reason.
+std::string trouble(const electric::DirectCurrentReport& report) {
+  for (std::size_t n = 0; n < report.solves.size(); ++n)
+    if (!report.solves[n].converged())
+      return "electrode " + std::to_string(report.sources[n] + 1) + ": " + report.solves[n].text();
+  return {};
+}
+
+/// conductivity, quadrature, chargeability, ground: [cells] or empty
+nb::dict electric_data(const Vector& easting, const Vector& northing, const Vector& up,
+                       const Vector& conductivity, const Vector& quadrature, const Vector& chargeability,
+                       const Vector& ground, const Matrix& places, const Matrix& arrays,
+                       const std::string& boundary, const std::string& potential, double tolerance,
+                       int threads) {
+  const TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
+  const electric::Rock rock{values_of(conductivity), values_of(quadrature), values_of(chargeability),
+                            values_of(ground)};
+  const auto electrodes = electrodes_of(places, arrays);
+  electric::DirectCurrentData data;
+  electric::DirectCurrentReport report;
+  {
+    const nb::gil_scoped_release free;
+    Stream stream(Device{Device::Kind::cpu, -1}, false, threads);
+    data = electric::direct_current(mesh, rock, electrodes, parameters_of(boundary, potential, tolerance),
+                                    stream, &report);
+  }
+  nb::dict all;
+  const auto put = [&](const char* name, std::vector<double> values) {
+    if (!values.empty()) all[name] = array_of(std::move(values));
+  };
+  put("resistance", std::move(data.resistance));
+  put("geometric_factor", std::move(data.geometric_factor));
+  put("apparent_resistivity", std::move(data.apparent_resistivity));
+  put("reactance", std::move(data.reactance));
+  put("phase", std::move(data.phase));
+  put("chargeability", std::move(data.chargeability));
+  all["trouble"] = trouble(report);
+  return all;
+}
+
+/// (operator, data, unit transfers, trouble).  datum: 0 resistance, 1 apparent resistivity, 2 its logarithm
+nb::tuple electric_sensitivity(const Vector& easting, const Vector& northing, const Vector& up,
+                               const Vector& conductivity, const Vector& ground, const Matrix& places,
+                               const Matrix& arrays, const std::string& boundary, double tolerance, int datum,
+                               bool logarithm, const Vector& unit, int threads) {
+  TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
+  auto sigma = values_of(conductivity), share = values_of(ground), known = values_of(unit);
+  auto electrodes = electrodes_of(places, arrays);
+  electric::DirectCurrentReport report;
+  std::shared_ptr<electric::Sensitivity> made;
+  {
+    const nb::gil_scoped_release free;
+    Stream stream(Device{Device::Kind::cpu, -1}, false, threads);
+    made = std::make_shared<electric::Sensitivity>(
+        std::move(mesh), std::move(sigma), std::move(share), std::move(electrodes),
+        parameters_of(boundary, "total", tolerance), static_cast<electric::Datum>(datum),
+        logarithm ? electric::Unknown::log_conductivity : electric::Unknown::conductivity, stream,
+        std::move(known), &report);
+  }
+  return nb::make_tuple(nb::cast(std::shared_ptr<solve::LinearOperator>(made)), array_of(made->data()),
+                        array_of(made->unit()), trouble(report));
+}
+
+/// (places, arrays, {name: (unit, values, uncertainty)})
+nb::tuple read_arrays(const std::string& path) {
+  const auto measured = electric::read_measured(path);
+  std::vector<double> places, arrays;
+  for (const auto& p : measured.electrodes.place) places.insert(places.end(), {p.e, p.n, p.u});
+  for (const auto& array : measured.electrodes.arrays)
+    for (const int n : {array.a, array.b, array.m, array.n}) arrays.push_back(n);
+  nb::dict columns;
+  for (const auto& column : measured.columns)
+    columns[column.name.c_str()] =
+        nb::make_tuple(column.unit, array_of(column.values), array_of(column.uncertainty));
+  const std::size_t electrodes = places.size() / 3, count = arrays.size() / 4;
+  return nb::make_tuple(array_of(std::move(places), {electrodes, 3}), array_of(std::move(arrays), {count, 4}),
+                        columns);
+}
+
+/// columns: {name: (unit, values, uncertainty)}; UBC DCIP unless the name ends with .ohm
+void write_arrays(const std::string& path, const Matrix& places, const Matrix& arrays,
+                  const nb::dict& columns) {
+  electric::Measured measured;
+  measured.electrodes = electrodes_of(places, arrays);
+  for (const auto [name, given] : columns) {
+    const auto parts = nb::cast<nb::tuple>(given);
+    measured.columns.push_back({nb::cast<std::string>(name), nb::cast<std::string>(parts[0]),
+                                values_of(nb::cast<Vector>(parts[1])),
+                                values_of(nb::cast<Vector>(parts[2]))});
+  }
+  if (path.ends_with(".ohm")) electric::write_bert(path, measured);
+  else electric::write_ubc_dcip(path, measured);
+}
+
+}  // namespace
+
+void bind_electric(nb::module_& m) {
+  m.def("electric_data", &electric_data);
+  m.def("electric_sensitivity", &electric_sensitivity);
+  m.def("read_arrays", &read_arrays);
+  m.def("write_arrays", &write_arrays);
+}
+
+}  // namespace terrane::python

@@ -1,0 +1,176 @@
+"""Direct current: what arrays of electrodes measure, how it depends on every cell, and files of such data."""
+
+from __future__ import annotations
+
+import os
+from os import PathLike
+from typing import Any, NamedTuple, Optional, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core
+from ._arrays import Floats, real, vector
+from .errors import InputError, ShapeError
+from .mesh import TensorMesh
+
+__all__ = ["Arrays", "Sensitivity", "forward", "read_arrays", "write_arrays"]
+
+_BOUNDARIES = ("mixed", "grounded")
+_POTENTIALS = ("auto", "secondary", "total")
+_DATA = ("resistance", "apparent_resistivity", "log_apparent_resistivity")
+_UNKNOWNS = ("conductivity", "log_conductivity")
+
+
+class Arrays(NamedTuple):
+    """Electrodes and which four measure together.
+
+    electrodes : [n, 3] easting, northing, up, m; a height of NaN is the ground's.
+    arrays : [m, 4] numbers of a, b, m, n from 0; −1 is far away.
+    columns : what was measured: {name: (unit, values, uncertainty)}.
+    """
+
+    electrodes: Floats
+    arrays: Any
+    columns: dict[str, tuple[str, Floats, Floats]]
+
+
+def _chosen(value: str, name: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise InputError(name, f"is {value!r}", f"Allowed: {', '.join(allowed)}.")
+    return value
+
+
+def _places(electrodes: ArrayLike, arrays: ArrayLike) -> tuple[Floats, Floats]:
+    at, four = real(electrodes, "electrodes", "m"), np.asarray(arrays)
+    if at.ndim != 2 or at.shape[1] != 3:
+        raise ShapeError("electrodes", f"has shape {at.shape}", "Expected [n, 3]: easting, northing, up.")
+    if four.ndim != 2 or four.shape[1] != 4 or four.dtype.kind not in "iu":
+        raise ShapeError("arrays", f"has shape {four.shape} and dtype {four.dtype}",
+                         "Expected whole numbers [m, 4]: a, b, m, n; -1 is far away.")
+    return at, four.astype(float)
+
+
+def _cells(mesh: TensorMesh, value: Optional[ArrayLike], name: str) -> Floats:
+    """[cells], or empty."""
+    if value is None:
+        return np.empty(0)
+    array = real(value, name)
+    size = int(np.prod(mesh.shape))
+    return np.full(size, float(array)) if array.ndim == 0 else vector(array.reshape(-1), name, size=size)
+
+
+def forward(mesh: TensorMesh, conductivity: ArrayLike, electrodes: ArrayLike, arrays: ArrayLike, *,
+            quadrature: Optional[ArrayLike] = None, chargeability: Optional[ArrayLike] = None,
+            ground: Optional[ArrayLike] = None, boundary: str = "mixed", potential: str = "auto",
+            tolerance: float = 1e-8, threads: Optional[int] = None) -> dict[str, Floats]:
+    """Data of arrays: resistance (V/A), geometric_factor (m), apparent_resistivity (ohm m), and more.
+
+    Parameters
+    ----------
+    mesh : TensorMesh
+        Its top is the ground, unless there is ``ground``.
+    conductivity : array_like [up, north, east] or one number
+        S/m; with a chargeability that of long currents.
+    electrodes, arrays
+        As of :class:`Arrays`.
+    quadrature : array_like, optional
+        Imaginary part of the conductivity, S/m: data have a ``phase`` (rad) and a ``reactance`` (V/A).
+    chargeability : array_like, optional
+        V/V, below 1: data have an apparent ``chargeability``.
+    ground : array_like, optional
+        Which part of each cell is ground and not air, 0 to 1; geometric factors are then those of a homogeneous ground.
+
+    Examples
+    --------
+    >>> import numpy as np, terrane
+    >>> faces = np.cumsum([0, 40, 20] + [5] * 12 + [20, 40]) - 90.0
+    >>> mesh = terrane.TensorMesh(faces, faces, np.r_[-90, -50, -30:1:5])
+    >>> data = forward(mesh, 0.01, [[-15, 0, 0], [-5, 0, 0], [5, 0, 0], [15, 0, 0]], [[0, 3, 1, 2]])
+    >>> print(np.round(data["apparent_resistivity"], 6))
+    [100.]
+    """
+    at, four = _places(electrodes, arrays)
+    got = _core.electric_data(mesh.easting, mesh.northing, mesh.up, _cells(mesh, conductivity, "conductivity"),
+                              _cells(mesh, quadrature, "quadrature"), _cells(mesh, chargeability, "chargeability"),
+                              _cells(mesh, ground, "ground"), at, four, _chosen(boundary, "boundary", _BOUNDARIES),
+                              _chosen(potential, "potential", _POTENTIALS), float(tolerance), threads or 0)
+    _warn(got.pop("trouble"))
+    return got
+
+
+def _warn(trouble: str) -> None:
+    if trouble:
+        import warnings
+
+        warnings.warn(trouble, RuntimeWarning, stacklevel=3)
+
+
+class Sensitivity:
+    """d(σ) and its derivative J as an operator: J v, Jᵀ w, rows, diagonal.
+
+    Parameters
+    ----------
+    mesh, conductivity, electrodes, arrays, ground, boundary, tolerance, threads
+        As of :func:`forward`. Potentials of every electrode are kept: 8 bytes for each of the nodes.
+    datum : {"log_apparent_resistivity", "apparent_resistivity", "resistance"}
+    unknown : {"log_conductivity", "conductivity"}
+    unit : array_like [arrays], optional
+        ``unit`` of another of the same mesh and arrays: saves its solves.
+
+    Notes
+    -----
+    Potentials are total ones, held against those of a homogeneous ground on the same mesh. J and Jᵀ are each other's
+    transposes to rounding. Data of induced polarization are −J m, of the logarithms, for small chargeabilities m.
+    """
+
+    def __init__(self, mesh: TensorMesh, conductivity: ArrayLike, electrodes: ArrayLike, arrays: ArrayLike, *,
+                 ground: Optional[ArrayLike] = None, datum: str = "log_apparent_resistivity",
+                 unknown: str = "log_conductivity", boundary: str = "mixed", tolerance: float = 1e-8,
+                 unit: Optional[ArrayLike] = None, threads: Optional[int] = None) -> None:
+        at, four = _places(electrodes, arrays)
+        self._engine, self.data, self.unit, trouble = _core.electric_sensitivity(
+            mesh.easting, mesh.northing, mesh.up, _cells(mesh, conductivity, "conductivity"),
+            _cells(mesh, ground, "ground"), at, four, _chosen(boundary, "boundary", _BOUNDARIES), float(tolerance),
+            _DATA.index(_chosen(datum, "datum", _DATA)),
+            _chosen(unknown, "unknown", _UNKNOWNS) == "log_conductivity",
+            np.empty(0) if unit is None else vector(unit, "unit", size=four.shape[0]), threads or 0)
+        _warn(trouble)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(arrays, cells)"""
+        return self._engine.rows, self._engine.columns
+
+    def apply(self, model: ArrayLike) -> Floats:
+        """J v.  model [cells] → [arrays]"""
+        return self._engine.apply(vector(model, "model", size=self.shape[1]))
+
+    def apply_transpose(self, data: ArrayLike) -> Floats:
+        """Jᵀ w.  data [arrays] → [cells]"""
+        return self._engine.apply_transpose(vector(data, "data", size=self.shape[0]))
+
+    def diagonal(self, weight: Optional[ArrayLike] = None) -> Floats:
+        """Σ w_i J_ij².  weight [arrays], by default 1 → [cells]"""
+        return self._engine.weighted_diagonal(vector(1.0 if weight is None else weight, "weight", size=self.shape[0]))
+
+    def matrix(self) -> Floats:
+        """J as an array [arrays, cells]."""
+        return np.stack([self._engine.row(i) for i in range(self.shape[0])])
+
+    def __repr__(self) -> str:
+        return f"Sensitivity: {self.shape[0]:,} data of {self.shape[1]:,} cells"
+
+
+def read_arrays(path: Union[str, "PathLike[str]"]) -> Arrays:
+    """Arrays and their data from UBC DCIP files, BERT's or pyGIMLi's (.ohm, .dat), or a table."""
+    places, four, columns = _core.read_arrays(os.fspath(path))
+    return Arrays(places, four.astype(int), columns)
+
+
+def write_arrays(path: Union[str, "PathLike[str]"], data: Arrays) -> None:
+    """UBC DCIP with heights, of the first column; or, where the name ends with .ohm, BERT's format."""
+    at, four = _places(data.electrodes, data.arrays)
+    columns = {name: (unit, np.asarray(values, float), np.asarray(spread, float))
+               for name, (unit, values, spread) in data.columns.items()}
+    _core.write_arrays(os.fspath(path), at, four, columns)

@@ -1,0 +1,153 @@
+"""Direct current from Python: data, sensitivities, files."""
+
+import numpy as np
+import pytest
+import terrane
+from terrane.electric import Arrays, Sensitivity, forward, read_arrays, write_arrays
+
+
+def mesh():
+    side = np.cumsum([0, 40, 20, 10] + [4] * 12 + [10, 20, 40]) - 94.0
+    return terrane.TensorMesh(side, side, np.r_[-94, -54, -34, -24:1:4])
+
+
+ELECTRODES = np.array([[-18, 0.5, 0], [-6, 0.5, 0], [6, 0.5, 0], [18, 0.5, 0], [2, -3, -6.0]])
+ARRAYS = [[0, 3, 1, 2], [0, -1, 2, 3], [4, -1, 1, -1]]
+
+
+def earth(seed=1):
+    return np.exp(np.random.default_rng(seed).normal(-4, 1, int(np.prod(mesh().shape))))
+
+
+def test_a_homogeneous_earth_has_its_own_resistivity():
+    data = forward(mesh(), 0.02, ELECTRODES, ARRAYS)
+    assert data["apparent_resistivity"] == pytest.approx([50.0] * 3, rel=1e-9)
+    assert "phase" not in data and "chargeability" not in data
+
+
+def test_uniform_chargeability_and_phase_are_measured_by_every_array():
+    sigma = earth()
+    assert forward(mesh(), sigma, ELECTRODES, ARRAYS, chargeability=0.1, tolerance=1e-12)["chargeability"] == \
+        pytest.approx([0.1] * 3, rel=1e-6)
+    phase = forward(mesh(), sigma, ELECTRODES, ARRAYS, quadrature=sigma * 0.05, tolerance=1e-12)["phase"]
+    assert phase == pytest.approx([np.arctan(0.05)] * 3, rel=1e-6)
+
+
+def test_sensitivities_are_slopes_and_each_others_transposes():
+    sigma, rng = earth(), np.random.default_rng(2)
+    j = Sensitivity(mesh(), sigma, ELECTRODES, ARRAYS, tolerance=1e-12)
+    v, w = rng.normal(size=j.shape[1]), rng.normal(size=3)
+    assert w @ j.apply(v) == pytest.approx(v @ j.apply_transpose(w), rel=1e-12)
+    t = 1e-4
+    ahead, back = (Sensitivity(mesh(), sigma * np.exp(s * v), ELECTRODES, ARRAYS, tolerance=1e-12, unit=j.unit).data
+                   for s in (t, -t))
+    assert j.apply(v) == pytest.approx((ahead - back) / (2 * t), rel=1e-5, abs=1e-7)
+    assert np.einsum("ij,ij->j", j.matrix(), j.matrix()) == pytest.approx(j.diagonal(), rel=1e-12)
+
+
+def test_gauss_newton_finds_the_resistivity_of_an_earth_of_two_layers():
+    cells = mesh()
+    truth = np.where(np.arange(int(np.prod(cells.shape))) < 0.8 * np.prod(cells.shape), 0.05, 0.01)
+    measured = Sensitivity(cells, truth, ELECTRODES, ARRAYS)
+    log_sigma = np.full(truth.size, np.log(0.02))
+    for _ in range(4):
+        j = Sensitivity(cells, np.exp(log_sigma), ELECTRODES, ARRAYS, unit=measured.unit)
+        matrix, misfit = j.matrix(), measured.data - j.data
+        log_sigma += matrix.T @ np.linalg.solve(matrix @ matrix.T + 1e-8 * np.eye(3), misfit)
+    found = Sensitivity(cells, np.exp(log_sigma), ELECTRODES, ARRAYS, unit=measured.unit)
+    assert found.data == pytest.approx(measured.data, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["line.obs", "line.ohm"])
+def test_what_is_written_is_read_again(tmp_path, name):
+    data = Arrays(ELECTRODES, np.array(ARRAYS),
+                  {"resistance": ("V/A", np.array([0.5, -0.25, 2.0]), np.array([0.01, 0.01, 0.04]))})
+    write_arrays(tmp_path / name, data)
+    again = read_arrays(tmp_path / name)
+    assert again.columns["resistance"][1] == pytest.approx(data.columns["resistance"][1])
+    for got, expected in zip(again.arrays, data.arrays):
+        for a, b in zip(got, expected):
+            assert (a < 0) == (b < 0)
+            assert a < 0 or again.electrodes[a] == pytest.approx(ELECTRODES[b])
+
+
+def test_what_is_wrong_is_named():
+    with pytest.raises(terrane.InputError, match="hangs in the air"):
+        ground = np.ones(mesh().shape)
+        ground[-2:] = 0
+        forward(mesh(), 0.01, ELECTRODES, ARRAYS, ground=ground)
+    with pytest.raises(terrane.InputError, match="datum"):
+        Sensitivity(mesh(), 0.01, ELECTRODES, ARRAYS, datum="voltage")
+    with pytest.raises(terrane.ShapeError, match="arrays"):
+        forward(mesh(), 0.01, ELECTRODES, [[0, 1, 2]])
+
+
+def simpeg_line(discretize, dc):
+    """A mesh of discretize under a Wenner line of SimPEG."""
+    core, pad = [(4.0, 14)], [(4.0, 5, 1.6)]
+    grow = [(4.0, 5, -1.6)]
+    mesh = discretize.TensorMesh([grow + core + pad, grow + core + pad, grow + [(4.0, 6)]], x0="CCN")
+    sources = []
+    for a, m in ((-24.0, -8.0), (-16.0, -8.0)):
+        receiver = dc.receivers.Dipole(np.array([[m, 0.0, 0.0]]), np.array([[-m, 0.0, 0.0]]))
+        sources.append(dc.sources.Dipole([receiver], np.array([a, 0.0, 0.0]), np.array([-a, 0.0, 0.0])))
+    pole = dc.receivers.Pole(np.array([[8.0, 0.0, 0.0], [20.0, 0.0, 0.0]]))
+    sources.append(dc.sources.Pole([pole], np.array([-8.0, 0.0, 0.0]), current=2.0))
+    return mesh, dc.survey.Survey(sources)
+
+
+def layered(survey, upper, lower, thickness):
+    """Voltages over two layers by images."""
+    k, n = (lower - upper) / (lower + upper), np.arange(1, 400)
+
+    def potential(p, q):
+        r = np.linalg.norm(np.ravel(p) - np.ravel(q))
+        return upper / (2 * np.pi) * (1 / r + 2 * np.sum(k**n / np.hypot(r, 2 * n * thickness)))
+
+    data = []
+    for source in survey.source_list:
+        ends = list(np.atleast_2d(source.location))
+        current = float(np.ravel(source.current)[0])
+        for receiver in source.receiver_list:
+            pairs = zip(receiver.locations_m, receiver.locations_n) if hasattr(receiver, "locations_m") else \
+                ((p,) for p in receiver.locations)
+            data += [current * sum(s * t * potential(e, p) for e, s in zip(ends, (1, -1))
+                                   for p, t in zip(pair, (1, -1))) for pair in pairs]
+    return np.array(data)
+
+
+@pytest.mark.parametrize("name", ["Simulation3DNodal", "Simulation3DCellCentered"])
+def test_simpegs_direct_current_with_one_changed_import(name):
+    discretize = pytest.importorskip("discretize")
+    pytest.importorskip("simpeg")
+    from simpeg import maps
+    from simpeg.electromagnetics.static import resistivity as dc
+
+    mesh, survey = simpeg_line(discretize, dc)
+    sigma = np.where(mesh.cell_centers[:, 2] > -8, 0.01, 0.05)
+    m = np.log(sigma)
+    theirs = getattr(dc, name)(mesh, survey=survey, sigmaMap=maps.ExpMap(mesh))
+    ours = getattr(terrane.compat, name)(mesh, survey=survey, sigmaMap=maps.ExpMap(mesh))
+    # SimPEG's voltages are off by what two cells leave between electrodes, and so are its of a homogeneous earth.
+    alike = np.full(m.size, np.log(0.01))
+    assert ours.dpred(m) == pytest.approx(layered(survey, 100, 20, 8), rel=0.06)
+    assert ours.dpred(m) / ours.dpred(alike) == pytest.approx(theirs.dpred(m) / theirs.dpred(alike),
+                                                          rel=0.06 if name == "Simulation3DNodal" else 0.15)
+    rng = np.random.default_rng(3)
+    v, w = rng.normal(size=m.size), rng.normal(size=4)
+    assert w @ ours.Jvec(m, v) == pytest.approx(v @ ours.Jtvec(m, w), rel=1e-10)
+    if name == "Simulation3DNodal":  # the other has its largest entries elsewhere, in the cells at electrodes
+        assert np.linalg.norm(ours.getJ(m) - theirs.getJ(m)) < 0.3 * np.linalg.norm(theirs.getJ(m))
+    t = 1e-4
+    slope = (ours.dpred(m + t * v) - ours.dpred(m - t * v)) / (2 * t)
+    assert ours.Jvec(m, v) == pytest.approx(slope, rel=1e-5, abs=1e-8)
+    resistive = getattr(terrane.compat, name)(mesh, survey=survey, rhoMap=maps.ExpMap(mesh))
+    assert resistive.dpred(-m) == pytest.approx(ours.dpred(m), rel=1e-9)
+    assert resistive.Jvec(-m, v) == pytest.approx(-ours.Jvec(m, v), rel=1e-6)
+
+
+def test_the_simpeg_simulation_says_what_it_lacks():
+    with pytest.raises(terrane.UnsupportedError, match="bc_type"):
+        terrane.compat.Simulation3DNodal(None, bc_type="Neumann")
+    with pytest.raises(terrane.InputError, match="nonsense"):
+        terrane.compat.Simulation3DNodal(None, nonsense=1)
