@@ -50,6 +50,10 @@ class Examples(CommandTest):
         self.run_example("07_dipole_dipole")
         self.compare("07_dipole_dipole", "dipole_dipole.csv", 1e-4)
 
+    def test_CenturyGivesTheExpectedPseudosections(self):
+        self.run_example("14_century", "--no-plots")
+        self.compare("14_century", "century.csv", 1e-4)
+
     def test_WithoutItsConductorTheDipoleExampleIsATwoLayerEarth(self):
         self.run_example("07_dipole_dipole", "--set", "survey.array=wenner", "--set",
                          'model.body=[{kind="layer", bottom=-886, top=0, resistivity=100},'
