@@ -47,6 +47,18 @@ TEST_P(AcousticOnDevice, TracesOfEveryRockAreThoseOfTheCpu) {
     }
 }
 
+TEST_P(AcousticOnDevice, GraphsHaveTheBitsOfSteps) {
+  auto p = test::rough_box({26, 19, 41}, 0.12);
+  p.settle();
+  Stream stream(GetParam());
+  Alone alone;
+  Engine<float> engine(p, stream, alone);
+  const auto in_graphs = engine.model(p.shots[0], p.source_series());
+  engine.use_graphs(false);
+  EXPECT_EQ(in_graphs, engine.model(p.shots[0], p.source_series()));
+  EXPECT_GT(test::norm(in_graphs), 0);
+}
+
 TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOne) {
   for (const int order : {4, 8, 12, 16}) {
     auto p = test::rough_box({43, 39, 77}, 0.2);

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../support/acoustic_box.hpp"
@@ -61,6 +62,47 @@ TEST(AcousticOnRanks, HasTheSameBitsAsOneProcess) {
           EXPECT_GT(sum, 0);
         }
     dismiss(*comm);
+  }
+}
+
+TEST(AcousticOnRanks, HasTheSameBitsWhenHalosGoFromDeviceToDevice) {
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  const auto comm = test::with_direct_messages(*below);
+  if (comm->rank() > 0) return serve(physics::all(), *comm);
+  const auto p = long_box();
+  Settings settings;
+  settings.keeping = Keeping::checkpoints;
+  test::Chance chance(5);
+  settings.change = chance.list(p.velocity.size());
+  for (double& m : settings.change) m *= 2e-9;
+  for (const auto device : test::devices_with_direct_messages(*comm))
+    for (const auto task : {Task::modelling, Task::born, Task::migration}) {
+      settings.task = task;
+      const auto here = run_shots(p, settings, on(device.kind, nullptr)),
+                 there = run_shots(p, settings, on(device.kind, comm.get()));
+      EXPECT_THAT(there.notes, testing::Contains(testing::StartsWith("halos go from device to device by")));
+      EXPECT_EQ(here.gathers, there.gathers);
+      EXPECT_EQ(here.images.kernel, there.images.kernel);
+      EXPECT_EQ(here.images.correlation, there.images.correlation);
+    }
+  dismiss(*comm);
+}
+
+TEST(AcousticOnRanks, GraphsWithHalosInThemHaveTheBitsOfSteps) {
+  const auto below = test::ranks();
+  const auto comm = test::with_direct_messages(*below);
+  const auto p = long_box();
+  for (const auto device : test::devices_with_direct_messages(*comm)) {
+    Stream stream(device);
+    std::vector<double> traces[2];
+    for (const bool graphs : {false, true}) {
+      Engine<float> engine(p, stream, *comm);
+      engine.use_graphs(graphs);
+      traces[graphs] = engine.model(p.shots[0], p.source_series());
+    }
+    EXPECT_EQ(traces[0], traces[1]) << to_string(device);
+    EXPECT_EQ(traces[0].empty(), comm->rank() > 0);
   }
 }
 

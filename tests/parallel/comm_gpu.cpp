@@ -10,6 +10,7 @@
 
 #include "parallel/ranks.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/device/buffer.hpp"
 #ifdef TERRANE_HAS_NCCL
 #include "terrane/parallel/comm/comm_nccl.hpp"
 #endif
@@ -192,6 +193,93 @@ TEST(GpuComm, IsToldWhetherToUseTheLink) {
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("TERRANE_NCCL: \"yes\" is not possible"));
     EXPECT_THAT(error.what(), testing::HasSubstr("Allowed: 0 (never), 1"));
+  }
+}
+
+/// A link that cannot be had on the last rank, in one way or another.
+class NoDirectLink final : public DirectLink {
+ public:
+  enum class Wrong { joining, same_gpu };
+  NoDirectLink(int rank, int ranks, Wrong wrong) : rank_(rank), ranks_(ranks), wrong_(wrong) {}
+  std::string name() const override { return "no link"; }
+  GpuId gpu() const override { return {static_cast<std::byte>(wrong_ == Wrong::same_gpu ? 7 : rank_)}; }
+  GroupId make_group() override { return {}; }
+  void join(const GroupId&, int, int) override {
+    if (rank_ == ranks_ - 1) throw Error("link", "the cable is out");
+  }
+  void exchange(Stream&, std::span<const Piece>, std::span<const Piece>) override { ADD_FAILURE(); }
+
+ private:
+  int rank_, ranks_;
+  Wrong wrong_;
+};
+
+TEST(DirectMessages, AreOnAllRanksOrOnNoneAndTheReasonIsKnownToAll) {
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  const int rank = below->rank(), ranks = below->size();
+  const Device gpu{Device::Kind::cuda, 0};
+  const auto why_not = [&](const GpuComm::MakeDirect& make, GpuLinkUse use = GpuLinkUse::when_worth_it) {
+    GpuComm comm(*below, {}, use, make);
+    for (int again = 0; again < 2; ++again) EXPECT_FALSE(comm.direct(gpu).link);
+    return comm.direct(gpu).why_not;
+  };
+  using Wrong = NoDirectLink::Wrong;
+  const auto wrong = [&](Wrong how) {
+    return [=](Device) { return std::make_unique<NoDirectLink>(rank, ranks, how); };
+  };
+  EXPECT_EQ(why_not({}), "this build has no NCCL");
+  EXPECT_EQ(why_not(wrong(Wrong::same_gpu)), "ranks: some share a GPU");
+  EXPECT_EQ(why_not(wrong(Wrong::joining)), fmt::format("rank {}: link: the cable is out", ranks - 1));
+  EXPECT_EQ(why_not([&](Device) -> std::unique_ptr<DirectLink> {
+              if (rank == 0) throw MemoryError("cuda:0", "there is too little");
+              return std::make_unique<NoDirectLink>(rank, ranks, Wrong::joining);
+            }),
+            "rank 0: cuda:0: there is too little");
+  // Rank 0 decides.
+  EXPECT_EQ(why_not(wrong(Wrong::joining), rank == 0 ? GpuLinkUse::never : GpuLinkUse::always),
+            "TERRANE_NCCL is 0");
+}
+
+TEST(DirectMessages, HaveOneLinkThatStays) {
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  const auto comm = test::with_direct_messages(*below);
+  EXPECT_FALSE(comm->direct({Device::Kind::cpu, -1}).link);
+  for (const auto device : test::devices_with_direct_messages(*comm)) {
+    const auto link = comm->direct(device).link;
+    ASSERT_TRUE(link) << comm->direct(device).why_not;
+    EXPECT_EQ(comm->direct(device).link, link);
+    EXPECT_NO_THROW(link->check());
+  }
+}
+
+TEST(DirectMessages, BetweenTwoRanksArriveInTheOrderOfTheLists) {
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  const auto comm = test::with_direct_messages(*below);
+  const int ranks = comm->size(), next = (comm->rank() + 1) % ranks,
+            before = (comm->rank() + ranks - 1) % ranks;
+  for (const auto device : test::devices_with_direct_messages(*comm)) {
+    const auto link = comm->direct(device).link;
+    ASSERT_TRUE(link);
+    Stream stream(device);
+    std::vector<int> sent(1000);
+    for (int n = 0; n < 1000; ++n) sent[static_cast<std::size_t>(n)] = 1000 * comm->rank() + n;
+    Buffer<int> out(stream, std::span<const int>(sent)), in(device, 1000);
+    const auto bytes = [](Buffer<int>& buffer, int first) {
+      return reinterpret_cast<std::byte*>(buffer.view().data + first);
+    };
+    constexpr std::size_t each = sizeof(int);
+    const DirectLink::Piece leaving[] = {{next, bytes(out, 0), 300 * each},
+                                         {next, bytes(out, 300), 700 * each}},
+                            arriving[] = {{before, bytes(in, 700), 300 * each},
+                                          {before, bytes(in, 0), 700 * each}};
+    link->exchange(stream, leaving, arriving);
+    std::vector<int> got(1000);
+    in.download(stream, got);
+    for (int n = 0; n < 1000; ++n)
+      EXPECT_EQ(got[static_cast<std::size_t>(n)], 1000 * before + (n + 300) % 1000) << to_string(device);
   }
 }
 

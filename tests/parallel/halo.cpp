@@ -6,6 +6,7 @@
 
 #include "parallel/ranks.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/device/graph.hpp"
 
 namespace terrane {
 namespace {
@@ -51,7 +52,8 @@ T wanted(std::array<Index, N> at, const IndexBox<N>& part, const Cartesian<N>& p
 }
 
 template <class T, int N>
-void expect_halo(const Cartesian<N>& partition, const HaloSettings<N>& settings, Device device, Comm& comm) {
+void expect_halo(const Cartesian<N>& partition, const HaloSettings<N>& settings, Device device, Comm& comm,
+                 bool in_graph = false) {
   constexpr int fields = 2;
   Stream stream(device);
   Halo<T, N> halo(stream, partition, settings, fields, comm);
@@ -72,7 +74,16 @@ void expect_halo(const Cartesian<N>& partition, const HaloSettings<N>& settings,
     buffers.emplace_back(stream, std::span<const T>(values));
     views.push_back(buffers.back().view(box));
   }
-  for (int again = 0; again < 2; ++again) halo.exchange(stream, views);
+  if (in_graph) {
+    ASSERT_TRUE(halo.direct());
+    Graph graph(stream, [&] { halo.exchange(stream, views); });
+    graph.launch(stream);
+    halo.exchange(stream, views);
+    graph.launch(stream);
+    halo.wait(stream);
+  } else {
+    for (int again = 0; again < 2; ++again) halo.exchange(stream, views);
+  }
   for (int f = 0; f < fields; ++f) {
     std::vector<T> values(static_cast<std::size_t>(box.count()));
     buffers[static_cast<std::size_t>(f)].download(stream, values);
@@ -103,6 +114,43 @@ TEST(Halo, BringsTheNeighboursPointsInOneTwoAndThreeDimensions) {
   expect_halos<float, 2>(index_box(23, 31), {{1, 1}, {}}, {{1, 2}, {2, 0}});
   expect_halos<double, 3>(index_box(17, 18, 40), {{1, 1, 8}, {}}, {{1, 1, 1}, {1, 1, 1}});
   expect_halos<float, 3>({{3, 4, 5}, {20, 23, 29}}, {{1, 1, 1}, {}}, {{4, 0, 2}, {3, 4, 0}});
+}
+
+TEST(Halo, GoesFromDeviceToDeviceAndIsRecordedInAGraph) {
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  const auto comm = test::with_direct_messages(*below);
+  for (const auto device : test::devices_with_direct_messages(*comm))
+    for (const bool in_graph : {false, true})
+      for (const bool periodic : {false, true}) {
+        HaloSettings<3> box{{1, 2, 1}, {2, 1, 0}, {periodic, periodic, periodic}};
+        expect_halo<double, 3>(cut(index_box(17, 18, 40), comm->size(), CartesianSettings<3>{{1, 1, 8}, {}}),
+                               box, device, *comm, in_graph);
+        expect_halo<float, 1>(cut(index_box(50), comm->size(), CartesianSettings<1>{{1}, {}}),
+                              {{2}, {1}, {periodic}}, device, *comm, in_graph);
+        // Some ranks have no points.
+        expect_halo<float, 3>(cut(index_box(8, 4, 32), comm->size(), CartesianSettings<3>{{4, 4, 32}, {}}),
+                              {{1, 1, 1}, {1, 1, 1}}, device, *comm, in_graph);
+      }
+}
+
+TEST(Halo, SaysWhichWayItGoes) {
+  const auto below = test::ranks();
+  if (below->size() == 1) GTEST_SKIP() << "needs two ranks";
+  const auto partition = cut(index_box(50), below->size(), CartesianSettings<1>{{1}, {}});
+  const auto way = [&](Comm& comm, Device::Kind kind) {
+    Stream stream({kind, -1});
+    const Halo<double, 1> halo(stream, partition, {{1}, {1}}, 1, comm);
+    EXPECT_EQ(halo.direct(), halo.way().starts_with("go from device to device"));
+    return halo.way();
+  };
+  EXPECT_EQ(way(*below, Device::Kind::cpu), "");
+  EXPECT_EQ(way(*below, Device::Kind::debug), "");
+  EXPECT_EQ(way(*test::with_direct_messages(*below), Device::Kind::cpu), "");
+  EXPECT_EQ(way(*test::with_direct_messages(*below), Device::Kind::debug),
+            "go from device to device by the debug device's stand-in");
+  GpuComm never(*below, {}, GpuLinkUse::never);
+  EXPECT_EQ(way(never, Device::Kind::debug), "go through the host: TERRANE_NCCL is 0");
 }
 
 TEST(Halo, ReachesBeyondNeighboursWhoHaveFewerPointsThanItIsWide) {

@@ -6,8 +6,12 @@
 #include <memory>
 #include <vector>
 
+#include "terrane/parallel/comm/comm_gpu.hpp"
 #include "terrane/parallel/comm/comm_mpi.hpp"
 #include "terrane/parallel/device/device.hpp"
+#ifdef TERRANE_HAS_NCCL
+#include "terrane/parallel/comm/comm_nccl.hpp"
+#endif
 
 namespace terrane::test {
 
@@ -27,6 +31,25 @@ inline std::unique_ptr<Comm> ranks(Order order = Order::as_started,
   auto comm = mpi_comm(renumbered, most_at_once);
   MPI_Comm_free(&renumbered);
   return comm;
+}
+
+/// The same ranks with direct messages between devices, where there can be any.
+inline std::unique_ptr<GpuComm> with_direct_messages(Comm& below) {
+#ifdef TERRANE_HAS_NCCL
+  return std::make_unique<GpuComm>(below, nccl_link, GpuLinkUse::always, nccl_direct_link);
+#else
+  return std::make_unique<GpuComm>(below, GpuComm::MakeLink{}, GpuLinkUse::always);
+#endif
+}
+
+/// The devices between which messages can be direct: the debug device, and a GPU of the rank's own.
+inline std::vector<Device> devices_with_direct_messages([[maybe_unused]] const Comm& comm) {
+  std::vector<Device> all{{Device::Kind::debug, -1}};
+#ifdef TERRANE_HAS_NCCL
+  if (comm.size() > 1 && gpu_count() >= comm.size())
+    all.push_back(resolve({Device::Kind::cuda, -1}, comm.on_node().index));
+#endif
+  return all;
 }
 
 /// The CPU and the debug device, and the first GPU where there is one.

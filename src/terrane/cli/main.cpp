@@ -9,12 +9,13 @@
 #include "terrane/cli/terminal.hpp"
 #ifdef TERRANE_HAS_MPI
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/comm/comm_gpu.hpp"
 #include "terrane/parallel/comm/comm_mpi.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/simulation/serve.hpp"
 #endif
 #ifdef TERRANE_HAS_NCCL
 #include "terrane/parallel/comm/comm_nccl.hpp"
-#include "terrane/simulation/serve.hpp"
 #endif
 
 namespace {
@@ -31,7 +32,6 @@ int launched_ranks() {
 #ifdef TERRANE_HAS_MPI
 /// The command on these ranks, with what else joins them.
 int command_on(terrane::Comm& ranks, int argc, char** argv, const std::string& libraries) {
-#ifdef TERRANE_HAS_NCCL
   auto use = terrane::GpuLinkUse::never;
   try {
     if (ranks.rank() == 0)  // whose choice counts
@@ -41,11 +41,12 @@ int command_on(terrane::Comm& ranks, int argc, char** argv, const std::string& l
     terrane::dismiss(ranks);
     return 2;
   }
-  terrane::GpuComm comm(ranks, terrane::nccl_link, use);
-  return terrane::cli::command(argc, argv, comm, libraries);
+#ifdef TERRANE_HAS_NCCL
+  terrane::GpuComm comm(ranks, terrane::nccl_link, use, terrane::nccl_direct_link);
 #else
-  return terrane::cli::command(argc, argv, ranks, libraries);
+  terrane::GpuComm comm(ranks, {}, use);
 #endif
+  return terrane::cli::command(argc, argv, comm, libraries);
 }
 #endif
 

@@ -20,6 +20,8 @@
 
 namespace terrane {
 
+class DirectLink;
+
 /// A message on its way. Do not touch its bytes until wait() has returned or done() has returned true. The
 /// destructor waits, too.
 class Message {
@@ -104,6 +106,13 @@ class Comm {
   /// rank with a negative colour gets nullptr. The new Comm must be destroyed before this one.
   virtual std::unique_ptr<Comm> split(int colour, int key);
 
+  /// Messages between the memory of the ranks' devices, as work of a stream (direct_link.hpp).
+  struct Direct {
+    std::shared_ptr<DirectLink> link;  ///< null: there are none, on any rank
+    std::string why_not;               ///< empty where there is nothing to say
+  };
+  /// Collective: for ranks that have these devices, of one kind.
+  virtual Direct direct(Device /*device*/) { return {}; }
   /// Whether send, isend, receive and irecv accept GPU memory.
   virtual bool takes_gpu_memory() const noexcept { return false; }
   /// Ends all ranks at once, after an OutOfStep.

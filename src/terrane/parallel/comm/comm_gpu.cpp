@@ -29,24 +29,32 @@ GpuLinkUse gpu_link_use_from_text(const char* text, const std::string& where) {
 
 std::string GpuComm::prepare(Device device, std::size_t bytes, int threads) {
   release();
-  if (size() == 1 || !device.has_own_memory()) return {};
-  auto use = use_;
-  below_.broadcast(std::as_writable_bytes(std::span(&use, 1)), 0);
+  if (size() == 1 || !make_ || !device.has_own_memory()) return {};
+  const auto use = agreed_use();
   if (use == GpuLinkUse::never || bytes < (use == GpuLinkUse::always ? least_message : worth_it)) return {};
   const auto begin = std::chrono::steady_clock::now();
-  if (failure_.empty()) start(device, threads);
+  if (failure_.empty()) link_ = start<GpuLink>([&] { return make_(device, threads); }, failure_);
   if (!failure_.empty()) return fmt::format("stations and prisms did not go through the GPUs: {}", failure_);
   return fmt::format("stations and prisms went through the GPUs by {}, which was ready in {:.2g} s",
                      link_->name(),
                      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
-void GpuComm::start(Device device, int threads) {
-  std::unique_ptr<GpuLink> link;
+GpuLinkUse GpuComm::agreed_use() {
+  auto use = use_;
+  below_.broadcast(std::as_writable_bytes(std::span(&use, 1)), 0);
+  return use;
+}
+
+/// Collective: makes the ranks' ends and joins them; null on all ranks, and `failure` says why, when any of
+/// them cannot.
+template <class Link, class Make>
+std::unique_ptr<Link> GpuComm::start(const Make& make, std::string& failure) {
+  std::unique_ptr<Link> link;
   try {
-    std::vector<GpuLink::GpuId> gpus(static_cast<std::size_t>(size()));
+    std::vector<GpuGroup::GpuId> gpus(static_cast<std::size_t>(size()));
     together(below_, [&] {
-      link = make_(device, threads);
+      link = make();
       gpus[static_cast<std::size_t>(rank())] = link->gpu();
     });
     for (int r = 0; r < size(); ++r)
@@ -54,20 +62,33 @@ void GpuComm::start(Device device, int threads) {
     std::sort(gpus.begin(), gpus.end());
     if (std::adjacent_find(gpus.begin(), gpus.end()) != gpus.end())
       throw UnsupportedError("ranks", "some share a GPU", "Start one for each.");
-    GpuLink::GroupId group{};
+    GpuGroup::GroupId group{};
     together(below_, [&] {
       if (rank() == 0) group = link->make_group();
     });
     below_.broadcast(group, 0);
     together(below_, [&] { link->join(group, rank(), size()); });
   } catch (const Error& error) {  // on all ranks alike
-    failure_ = fmt::format("{}: {}", error.where(), error.problem());
-    return;
+    failure = fmt::format("{}: {}", error.where(), error.problem());
+    return nullptr;
   } catch (const std::exception& error) {
-    failure_ = error.what();
-    return;
+    failure = error.what();
+    return nullptr;
   }
-  link_ = std::move(link);
+  return link;
+}
+
+Comm::Direct GpuComm::direct(Device device) {
+  if (size() == 1 || !device.has_own_memory()) return {};
+  if (below_.lowest(direct_device_ == device ? 1 : 0) == 1) return direct_;
+  direct_ = {};
+  direct_device_ = device;
+  const bool debug = device.kind == Device::Kind::debug;
+  if (agreed_use() == GpuLinkUse::never) direct_.why_not = "TERRANE_NCCL is 0";
+  else if (!debug && !make_direct_) direct_.why_not = "this build has no NCCL";
+  else if (debug) direct_.link = std::make_shared<DebugLink>(below_.split(0, rank()));
+  else direct_.link = start<DirectLink>([&] { return make_direct_(device); }, direct_.why_not);
+  return direct_;
 }
 
 void GpuComm::broadcast(std::span<std::byte> bytes, int root) {

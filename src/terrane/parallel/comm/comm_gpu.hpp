@@ -1,35 +1,22 @@
-// Broadcasts large arrays through the memory of the ranks' GPUs, whose links are much faster than messages
-// between processes. It takes long to start, so it is only for large arrays; and it needs one GPU per rank.
-// Everything else goes through the Comm below. comm_nccl.hpp has the link.
+// What goes through the memory of the ranks' GPUs, whose links are much faster than messages between
+// processes: broadcasts of large arrays, because it takes long to start, and direct messages. Both need one
+// GPU per rank. Everything else goes through the Comm below. comm_nccl.hpp has the links.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/parallel/comm/direct_link.hpp"
 
 namespace terrane {
 
-/// One rank's end of the link between GPUs. Arrays go in pieces, through slots that are used in turn, so
-/// that one is filled or emptied while another is on its way.
-class GpuLink {
+/// For broadcasts. Arrays go in pieces, through slots that are used in turn, so that one is filled or emptied
+/// while another is on its way.
+class GpuLink : public GpuGroup {
  public:
   static constexpr int slots = 2;
-  using GpuId = std::array<std::byte, 16>;
-  using GroupId = std::array<std::byte, 128>;
-
-  /// Collective, after join(); does not wait long for ranks that do not come.
-  virtual ~GpuLink() = default;
-  /// "NCCL 2.28.3"
-  virtual std::string name() const = 0;
-  /// A name that is different for every GPU of all nodes.
-  virtual GpuId gpu() const = 0;
-  /// On rank 0: the key that all ranks pass to join().
-  virtual GroupId make_group() = 0;
-  /// Collective.
-  virtual void join(const GroupId& group, int rank, int ranks) = 0;
 
   /// Bytes that a slot holds.
   virtual std::size_t piece() const = 0;
@@ -42,19 +29,23 @@ class GpuLink {
 
 enum class GpuLinkUse { never, when_worth_it, always };
 
+/// Of broadcasts and of direct messages, which are worth it where they can be.
 /// "0": never, "1": always, null or empty: when it is faster. Throws an InputError that names `where`.
 GpuLinkUse gpu_link_use_from_text(const char* text, const std::string& where);
 
 /// A Comm that broadcasts large arrays through a GpuLink where there can be one, and otherwise as `below`
-/// does.
+/// does; and has direct messages between GPUs, and between debug devices.
 class GpuComm final : public Comm {
  public:
   /// Makes this rank's end of the link, not yet joined, which copies on `threads` threads. Throws when it
   /// cannot.
   using MakeLink = std::function<std::unique_ptr<GpuLink>(Device device, int threads)>;
+  using MakeDirect = std::function<std::unique_ptr<DirectLink>(Device device)>;
 
-  /// use: the value of rank 0 is taken.
-  GpuComm(Comm& below, MakeLink make, GpuLinkUse use) : below_(below), make_(std::move(make)), use_(use) {}
+  /// use: the value of rank 0 is taken. Without `make` or `make_direct` this build has no such links between
+  /// GPUs.
+  GpuComm(Comm& below, MakeLink make, GpuLinkUse use, MakeDirect make_direct = {})
+      : below_(below), make_(std::move(make)), make_direct_(std::move(make_direct)), use_(use) {}
 
   int rank() const noexcept override { return below_.rank(); }
   int size() const noexcept override { return below_.size(); }
@@ -74,19 +65,26 @@ class GpuComm final : public Comm {
   void gather_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
     below_.gather_all(mine, all);
   }
-  /// Broadcasts of the split Comm go through the Comm below.
+  /// The link stays from the first call on.
+  Direct direct(Device device) override;
+  /// Of the split Comm all goes through the Comm below.
   std::unique_ptr<Comm> split(int colour, int key) override { return below_.split(colour, key); }
   bool takes_gpu_memory() const noexcept override { return below_.takes_gpu_memory(); }
   void abort(int status) override { below_.abort(status); }
 
  private:
-  void start(Device device, int threads);
+  GpuLinkUse agreed_use();
+  template <class Link, class Make>
+  std::unique_ptr<Link> start(const Make& make, std::string& failure);
 
   Comm& below_;
   MakeLink make_;
+  MakeDirect make_direct_;
   GpuLinkUse use_;
   std::unique_ptr<GpuLink> link_;  // from prepare() to release(), on all ranks or on none
   std::string failure_;            // of the last start; the same on all ranks
+  std::optional<Device> direct_device_;
+  Direct direct_;
 };
 
 }  // namespace terrane

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <future>
 #include <thread>
 
 #include "terrane/parallel/device/buffer.hpp"
@@ -43,6 +44,64 @@ void copy(std::span<const std::byte> from, std::byte* to, int threads) {
   });
 }
 
+constexpr const char* next_move = "Run with TERRANE_NCCL=0 to go without it; NCCL_DEBUG=INFO tells more.";
+
+/// Asks whether it is `done` until it is.
+template <class Done>
+void wait(const char* call, std::chrono::seconds longest, const Done& done) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (!done()) {
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (waited > longest)
+      throw Error(call, fmt::format("is not done after {} s", longest.count()), next_move);
+    if (waited < awake) std::this_thread::yield();
+    else std::this_thread::sleep_for(nap);
+  }
+}
+
+GpuGroup::GpuId id_of_gpu(int index) {
+  cudaDeviceProp properties;
+  cuda::check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+  GpuGroup::GpuId id;
+  static_assert(sizeof(properties.uuid) == sizeof(id));
+  std::memcpy(id.data(), &properties.uuid, sizeof(id));
+  return id;
+}
+
+/// One rank's end of a communicator of NCCL.
+class NcclEnd {
+ public:
+  NcclEnd() = default;
+  NcclEnd(const NcclEnd&) = delete;
+  NcclEnd& operator=(const NcclEnd&) = delete;
+
+  ncclComm_t comm = nullptr;
+  bool joined = false;
+
+  GpuGroup::GroupId make_group() const {
+    ncclUniqueId made;
+    check(ncclGetUniqueId(&made), "ncclGetUniqueId");
+    GpuGroup::GroupId id;
+    static_assert(sizeof(made) == sizeof(id));
+    std::memcpy(id.data(), &made, sizeof(id));
+    return id;
+  }
+  void check(ncclResult_t result, const char* call) const {
+    if (result == ncclSuccess || result == ncclInProgress) return;
+    const char* more = ncclGetLastError(comm);
+    throw Error(
+        call, fmt::format("{}{}{}", ncclGetErrorString(result), more && *more ? ": " : "", more ? more : ""),
+        next_move);
+  }
+  /// What NCCL knows of its calls so far: success or in progress. Throws what has gone wrong.
+  ncclResult_t state(const char* call) const {
+    ncclResult_t state = ncclSuccess;
+    check(ncclCommGetAsyncError(comm, &state), "ncclCommGetAsyncError");
+    check(state, call);
+    return state;
+  }
+};
+
 class NcclLink final : public GpuLink {
  public:
   NcclLink(Device device, int threads) : index_(device.index), threads_(threads), stream_(device) {
@@ -58,35 +117,21 @@ class NcclLink final : public GpuLink {
     }
   }
   ~NcclLink() override {
-    if (!comm_) return;
+    if (!end_.comm) return;
     try {
-      if (!joined_) throw Error("ncclCommInitRank", "was not done");
-      settle(ncclCommFinalize(comm_), "ncclCommFinalize", longest_end);
-      ncclCommDestroy(comm_);
+      if (!end_.joined) throw Error("ncclCommInitRank", "was not done");
+      settle(ncclCommFinalize(end_.comm), "ncclCommFinalize", longest_end);
+      ncclCommDestroy(end_.comm);
     } catch (const Error&) {  // nobody is left to tell
-      ncclCommAbort(comm_);
+      ncclCommAbort(end_.comm);
     }
   }
   NcclLink(const NcclLink&) = delete;
   NcclLink& operator=(const NcclLink&) = delete;
 
   std::string name() const override { return nccl_version(); }
-  GpuId gpu() const override {
-    cudaDeviceProp properties;
-    cuda::check(cudaGetDeviceProperties(&properties, index_), "cudaGetDeviceProperties");
-    GpuId id;
-    static_assert(sizeof(properties.uuid) == sizeof(id));
-    std::memcpy(id.data(), &properties.uuid, sizeof(id));
-    return id;
-  }
-  GroupId make_group() override {
-    ncclUniqueId made;
-    check(ncclGetUniqueId(&made), "ncclGetUniqueId");
-    GroupId id;
-    static_assert(sizeof(made) == sizeof(id));
-    std::memcpy(id.data(), &made, sizeof(id));
-    return id;
-  }
+  GpuId gpu() const override { return id_of_gpu(index_); }
+  GroupId make_group() override { return end_.make_group(); }
   void join(const GroupId& group, int rank, int ranks) override {
     ncclUniqueId id;
     std::memcpy(&id, group.data(), sizeof(id));
@@ -94,8 +139,8 @@ class NcclLink final : public GpuLink {
     config.blocking = 0;
     cuda::use(index_);
     rank_ = rank;
-    settle(ncclCommInitRankConfig(&comm_, ranks, id, rank, &config), "ncclCommInitRank", longest_start);
-    joined_ = true;
+    settle(ncclCommInitRankConfig(&end_.comm, ranks, id, rank, &config), "ncclCommInitRank", longest_start);
+    end_.joined = true;
   }
 
   std::size_t piece() const override { return piece_bytes; }
@@ -109,7 +154,7 @@ class NcclLink final : public GpuLink {
       cuda::check(cudaMemcpyAsync(there, slot.host.get(), bytes.size(), cudaMemcpyHostToDevice, stream),
                   "cudaMemcpyAsync to the device");
     }
-    settle(ncclBroadcast(there, there, bytes.size(), ncclUint8, root, comm_, stream), "ncclBroadcast",
+    settle(ncclBroadcast(there, there, bytes.size(), ncclUint8, root, end_.comm, stream), "ncclBroadcast",
            longest_piece);
     if (rank_ != root)
       cuda::check(cudaMemcpyAsync(slot.host.get(), there, bytes.size(), cudaMemcpyDeviceToHost, stream),
@@ -121,7 +166,7 @@ class NcclLink final : public GpuLink {
     cuda::use(index_);
     wait("ncclBroadcast", longest_piece, [&] {
       const auto status = cudaEventQuery(slot.done.get());
-      state("ncclBroadcast");  // a peer or a network that fails leaves the event waiting for ever
+      end_.state("ncclBroadcast");  // a peer or a network that fails leaves the event waiting for ever
       if (status == cudaErrorNotReady) {
         cudaGetLastError();  // or the next to ask for errors would find it
         return false;
@@ -139,45 +184,109 @@ class NcclLink final : public GpuLink {
     std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DropEvent> done;
   };
 
-  void check(ncclResult_t result, const char* call) const {
-    if (result == ncclSuccess || result == ncclInProgress) return;
-    const char* more = ncclGetLastError(comm_);
-    throw Error(
-        call, fmt::format("{}{}{}", ncclGetErrorString(result), more && *more ? ": " : "", more ? more : ""),
-        "Run with TERRANE_NCCL=0 to go without it; NCCL_DEBUG=INFO tells more.");
-  }
-  /// What NCCL knows of its calls so far: success or in progress. Throws what has gone wrong.
-  ncclResult_t state(const char* call) const {
-    ncclResult_t state = ncclSuccess;
-    check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
-    check(state, call);
-    return state;
-  }
-  /// Asks whether it is `done` until it is.
-  template <class Done>
-  static void wait(const char* call, std::chrono::seconds longest, const Done& done) {
-    const auto begin = std::chrono::steady_clock::now();
-    while (!done()) {
-      const auto waited = std::chrono::steady_clock::now() - begin;
-      if (waited > longest)
-        throw Error(call, fmt::format("is not done after {} s", longest.count()),
-                    "Run with TERRANE_NCCL=0 to go without it; NCCL_DEBUG=INFO tells more.");
-      if (waited < awake) std::this_thread::yield();
-      else std::this_thread::sleep_for(nap);
-    }
-  }
   /// Waits until a call of a communicator that does not wait is through.
   void settle(ncclResult_t result, const char* call, std::chrono::seconds longest) const {
-    check(result, call);
-    if (result == ncclInProgress) wait(call, longest, [&] { return state(call) != ncclInProgress; });
+    end_.check(result, call);
+    if (result == ncclInProgress) wait(call, longest, [&] { return end_.state(call) != ncclInProgress; });
   }
 
   int index_, threads_, rank_ = 0;
   Stream stream_;
   Slot slots_[slots];
-  ncclComm_t comm_ = nullptr;
-  bool joined_ = false;
+  NcclEnd end_;
 };
+
+/// Its communicator waits within its calls, because one that does not would launch from a thread of its own,
+/// which a stream that is being recorded does not want. So calls that wait for other ranks are made on
+/// threads that can be left behind.
+class NcclDirectLink final : public DirectLink {
+ public:
+  explicit NcclDirectLink(Device device) : index_(device.index) {}
+  ~NcclDirectLink() override {
+    if (!end_.comm) return;
+    try {
+      elsewhere("ncclCommFinalize", longest_end,
+                [comm = end_.comm](Answer& answer) { answer.result = ncclCommFinalize(comm); });
+      ncclCommDestroy(end_.comm);
+    } catch (const Error&) {  // nobody is left to tell
+      ncclCommAbort(end_.comm);
+    }
+  }
+  NcclDirectLink(const NcclDirectLink&) = delete;
+  NcclDirectLink& operator=(const NcclDirectLink&) = delete;
+
+  std::string name() const override { return nccl_version(); }
+  GpuId gpu() const override { return id_of_gpu(index_); }
+  GroupId make_group() override { return end_.make_group(); }
+  void join(const GroupId& group, int rank, int ranks) override {
+    ncclUniqueId id;
+    std::memcpy(&id, group.data(), sizeof(id));
+    end_.comm = elsewhere("ncclCommInitRank", longest_start, [=](Answer& answer) {
+      ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+      config.blocking = 1;
+      answer.result = ncclCommInitRankConfig(&answer.comm, ranks, id, rank, &config);
+    });
+    end_.joined = true;
+  }
+
+  void exchange(Stream& stream, std::span<const Piece> out, std::span<const Piece> in) override {
+    if (out.empty() && in.empty()) return;
+    if (!end_.comm) throw Error("NCCL", "messages were given up before", next_move);
+    cuda::use(index_);
+    const auto on = static_cast<cudaStream_t>(stream.handle());
+    end_.check(ncclGroupStart(), "ncclGroupStart");
+    auto result = ncclSuccess;  // of the first that fails: the group must be ended all the same
+    for (const auto& piece : out)
+      if (result == ncclSuccess)
+        result = ncclSend(piece.data, piece.bytes, ncclUint8, piece.rank, end_.comm, on);
+    for (const auto& piece : in)
+      if (result == ncclSuccess)
+        result = ncclRecv(piece.data, piece.bytes, ncclUint8, piece.rank, end_.comm, on);
+    const auto ended = ncclGroupEnd();
+    end_.check(result, "ncclSend and ncclRecv");
+    end_.check(ended, "ncclGroupEnd");
+  }
+  void check() override {
+    if (!end_.comm) return;
+    try {
+      end_.state("NCCL");
+    } catch (const Error&) {
+      ncclCommAbort(std::exchange(end_.comm, nullptr));  // or its kernels would wait for ever
+      throw;
+    }
+  }
+
+ private:
+  struct Answer {
+    ncclResult_t result = ncclSuccess;
+    ncclComm_t comm = nullptr;
+  };
+  /// Makes a call that may never return.
+  template <class Call>
+  ncclComm_t elsewhere(const char* name, std::chrono::seconds longest, const Call& call) const {
+    std::packaged_task<Answer()> task([call, index = index_] {
+      Answer answer;
+      cudaSetDevice(index);
+      call(answer);
+      return answer;
+    });
+    auto answer = task.get_future();
+    std::thread(std::move(task)).detach();
+    if (answer.wait_for(longest) != std::future_status::ready)
+      throw Error(name, fmt::format("is not done after {} s", longest.count()), next_move);
+    const Answer got = answer.get();
+    end_.check(got.result, name);
+    return got.comm;
+  }
+
+  int index_;
+  NcclEnd end_;
+};
+
+void check_is_gpu(Device device) {
+  if (device.kind != Device::Kind::cuda)
+    throw UnsupportedError("NCCL", fmt::format("{} is no GPU", to_string(device)), "");
+}
 
 }  // namespace
 
@@ -188,9 +297,13 @@ std::string nccl_version() {
 }
 
 std::unique_ptr<GpuLink> nccl_link(Device device, int threads) {
-  if (device.kind != Device::Kind::cuda)
-    throw UnsupportedError("NCCL", fmt::format("{} is no GPU", to_string(device)), "");
+  check_is_gpu(device);
   return std::make_unique<NcclLink>(device, threads);
+}
+
+std::unique_ptr<DirectLink> nccl_direct_link(Device device) {
+  check_is_gpu(device);
+  return std::make_unique<NcclDirectLink>(device);
 }
 
 }  // namespace terrane

@@ -14,5 +14,7 @@ std::string nccl_version();
 /// For GpuComm; threads: as for for_each(). Throws UnsupportedError (the device is not a GPU), MemoryError,
 /// or Error with CUDA's or NCCL's message.
 std::unique_ptr<GpuLink> nccl_link(Device device, int threads);
+/// Direct messages for GpuComm. Throws the same.
+std::unique_ptr<DirectLink> nccl_direct_link(Device device);
 
 }  // namespace terrane

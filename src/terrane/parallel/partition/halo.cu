@@ -80,27 +80,17 @@ void for_each_parcel(const Cartesian<N>& partition, const HaloSettings<N>& setti
 template <class T, int N>
 Halo<T, N>::Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettings<N>& settings, int fields,
                  Comm& comm)
-    : comm_(comm.split(0, comm.rank())),
-      stream_(stream.device(), true, stream.threads()),
-      through_host_(stream.device().has_own_memory() &&
-                    !(stream.device().kind == Device::Kind::cuda && comm.takes_gpu_memory())),
-      most_fields_(fields),
-      ready_(stream.device()),
-      packed_(stream.device()),
-      filled_(stream.device()) {
+    : most_fields_(fields) {
   if (partition.ranks() != comm.size())
     throw ShapeError(
         "halo", std::to_string(partition.ranks()) + " parts for " + std::to_string(comm.size()) + " ranks");
   plan(partition, settings, comm.rank());
-  const auto device = stream.device();
-  const auto out = static_cast<std::size_t>(out_points_ * fields),
-             in = static_cast<std::size_t>(in_points_ * fields);
-  packed_out_ = Buffer<T>(device, out);
-  packed_in_ = Buffer<T>(device, in);
-  if (through_host_) {
-    host_out_ = PinnedBuffer<T>(device, out);
-    host_in_ = PinnedBuffer<T>(device, in);
-  }
+  const auto parcels = [](const std::vector<Parcel>& of) {
+    std::vector<typename Exchange<T>::Parcel> all;
+    for (const Parcel& p : of) all.push_back({p.rank, p.tag, p.first, p.box.count()});
+    return all;
+  };
+  exchange_.emplace(stream, parcels(out_), parcels(in_), fields, comm);
 }
 
 template <class T, int N>
@@ -145,62 +135,27 @@ void Halo<T, N>::check(std::span<const View<T, N>> fields) const {
 }
 
 template <class T, int N>
-void Halo<T, N>::move(std::span<const View<T, N>> fields, bool pack) {
+template <bool pack>
+void Halo<T, N>::move(Stream& stream, std::span<const View<T, N>> fields, T* memory) const {
   const auto count = static_cast<Index>(fields.size());
-  T* const memory = pack ? packed_out_.view().data : packed_in_.view().data;
   for (const Parcel& parcel : pack ? out_ : in_)
     for (Index f = 0; f < count; ++f) {
-      const auto& field = fields[static_cast<std::size_t>(f)];
       const View<T, N> packed(memory + parcel.first * count + f * parcel.box.count(), parcel.box);
-      if (pack) for_each(stream_, parcel.box, Move<T, N, true>{field, packed});
-      else for_each(stream_, parcel.box, Move<T, N, false>{field, packed});
+      for_each(stream, parcel.box, Move<T, N, pack>{fields[static_cast<std::size_t>(f)], packed});
     }
 }
 
 template <class T, int N>
 void Halo<T, N>::begin(Stream& stream, std::span<const View<T, N>> fields) {
   check(fields);
-  const auto count = static_cast<Index>(fields.size());
-  filled_.wait();  // what the last exchange brought is out of the arrays that receive
-  T* const to = through_host_ ? host_in_.data() : packed_in_.view().data;
-  for (const Parcel& parcel : in_) {
-    const std::span bytes(to + parcel.first * count, static_cast<std::size_t>(parcel.box.count() * count));
-    messages_.push_back(comm_->irecv(std::as_writable_bytes(bytes), parcel.rank, parcel.tag));
-  }
-  ready_.record(stream);
-  stream_.wait_for(ready_);
-  move(fields, true);
-  if (through_host_)
-    packed_out_.download_async(stream_,
-                               host_out_.span().first(static_cast<std::size_t>(out_points_ * count)));
-  packed_.record(stream_);
-  if (packed_.done()) send(count);  // at once, where the CPU did it
-}
-
-template <class T, int N>
-void Halo<T, N>::send(Index fields) {
-  const T* const from = through_host_ ? host_out_.data() : packed_out_.view().data;
-  for (const Parcel& parcel : out_) {
-    const std::span bytes(from + parcel.first * fields,
-                          static_cast<std::size_t>(parcel.box.count() * fields));
-    messages_.push_back(comm_->isend(std::as_bytes(bytes), parcel.rank, parcel.tag));
-  }
+  exchange_->begin(stream, static_cast<Index>(fields.size()),
+                   [&](Stream& on, T* packed) { move<true>(on, fields, packed); });
 }
 
 template <class T, int N>
 void Halo<T, N>::end(Stream& stream, std::span<const View<T, N>> fields) {
-  const auto count = static_cast<Index>(fields.size());
-  if (messages_.size() == in_.size()) {
-    packed_.wait();
-    send(count);
-  }
-  wait_all(messages_);
-  messages_.clear();
-  if (through_host_)
-    packed_in_.upload_async(stream_, host_in_.span().first(static_cast<std::size_t>(in_points_ * count)));
-  move(fields, false);
-  filled_.record(stream_);
-  stream.wait_for(filled_);
+  exchange_->end(stream, static_cast<Index>(fields.size()),
+                 [&](Stream& on, T* packed) { move<false>(on, fields, packed); });
 }
 
 template class Halo<float, 1>;

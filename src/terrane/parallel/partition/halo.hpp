@@ -9,17 +9,15 @@
 //   ... kernels on the points that need no halo ...
 //   halo.end(stream, fields);        // before those that need it
 //
-// Packing and unpacking run on a stream of the halo's own, which has priority on a GPU. Messages from a GPU
-// go through pinned memory of the host, or directly where the Comm accepts GPU memory.
+// Kernels between the two may neither read nor write points of the halo: these may be filled meanwhile, on a
+// stream of the halo's own. exchange.hpp says how messages go.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <span>
 
-#include "terrane/parallel/comm/comm.hpp"
-#include "terrane/parallel/device/event.hpp"
-#include "terrane/parallel/device/pinned.hpp"
 #include "terrane/parallel/partition/cartesian.hpp"
+#include "terrane/parallel/partition/exchange.hpp"
 
 namespace terrane {
 
@@ -68,32 +66,31 @@ class Halo {
   /// Collective: begins to send what other ranks need of these fields, with the values that they have after
   /// the work begun on the stream.
   void begin(Stream& stream, std::span<const View<T, N>> fields);
-  /// Collective, with the same fields: work begun on the stream after this call finds the halo filled. On a
-  /// GPU the host waits here for the messages, while kernels that were begun before run.
+  /// Collective, with the same fields: work begun on the stream after this call finds the halo filled. Where
+  /// messages go through the host, it waits here for them, while kernels that were begun before run.
   void end(Stream& stream, std::span<const View<T, N>> fields);
   void exchange(Stream& stream, std::span<const View<T, N>> fields) {
     begin(stream, fields);
     end(stream, fields);
   }
 
+  /// As of an Exchange.
+  bool direct() const noexcept { return exchange_->direct(); }
+  std::string way() const { return exchange_->way(); }
+  void wait(Stream& stream) { exchange_->wait(stream); }
+
  private:
   using Parcel = detail::Parcel<N>;
   void plan(const Cartesian<N>& partition, const HaloSettings<N>& settings, int rank);
   void check(std::span<const View<T, N>> fields) const;
-  void move(std::span<const View<T, N>> fields, bool pack);
-  void send(Index fields);
+  template <bool pack>
+  void move(Stream& stream, std::span<const View<T, N>> fields, T* memory) const;
 
-  std::unique_ptr<Comm> comm_;
-  Stream stream_;  // urgent
-  bool through_host_;
   IndexBox<N> box_, inside_;
   int most_fields_;
   std::vector<Parcel> out_, in_;
   Index out_points_ = 0, in_points_ = 0;
-  Buffer<T> packed_out_, packed_in_;
-  PinnedBuffer<T> host_out_, host_in_;
-  Event ready_, packed_, filled_;
-  std::vector<Message> messages_;
+  std::optional<Exchange<T>> exchange_;
 };
 
 }  // namespace terrane

@@ -56,6 +56,7 @@ class Shots {
     true_engine_.emplace(true_, stream_, comm);
   }
 
+  std::string way() const { return engine_.way(); }
   /// Collective; the result is that of rank 0.
   ShotResult operator()(std::size_t n, Progress* progress) {
     const Shot& shot = problem_.shots[n];
@@ -310,6 +311,7 @@ void do_shots(const Problem& problem, const Settings& settings, Device device, i
     return;
   }
   Shots<T> shots(problem, settings, device, threads, comm);
+  if (const auto way = shots.way(); out && !way.empty()) out->notes.push_back("halos " + way);
   if (out) progress.start("acoustic", problem.shots.size());
   for (std::size_t n = first; n < problem.shots.size(); ++n) {
     auto result = shots(n, nullptr);

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/device/graph.hpp"
 #include "terrane/parallel/device/launch.hpp"
-#include "terrane/parallel/device/pinned.hpp"
+#include "terrane/parallel/partition/exchange.hpp"
 #include "terrane/physics/elastic/attenuation.hpp"
 #include "terrane/physics/elastic/field.hpp"
 #include "terrane/physics/elastic/kernels/device_kernels.hpp"
@@ -62,11 +64,13 @@ class FieldOf final : public Field {
 
   void load_courses(std::span<const double> courses) override;
   void step() override;
+  void steps(std::size_t count) override;
   std::vector<double> take_series() override;
   State state() override;
   void set_state(const State& state) override;
   std::vector<double> forces() override;
-  void wait() override { stream_.wait(); }
+  void wait() override { exchange_ ? exchange_->wait(stream_) : stream_.wait(); }
+  std::string way() const override { return exchange_ ? exchange_->way() : std::string(); }
   const Part& part() const noexcept override { return part_; }
 
  private:
@@ -79,13 +83,14 @@ class FieldOf final : public Field {
   std::uint32_t slot(std::size_t contribution) const;
   std::uint32_t fits(std::size_t number) const;
 
-  void compute(bool outer);
+  bool can_record() const { return stream_.device().has_own_memory() && (!exchange_ || exchange_->direct()); }
+  void make_exchange();
+  void compute();
+  void compute(Stream& on, bool outer);
   void compute_lanes(Batch<T>& batch);
   void compute_plain(const Batch<T>& batch);
   template <int N>
-  void compute_groups(Batch<T>& batch);
-  void begin_messages();
-  void end_messages();
+  void compute_groups(Stream& on, Batch<T>& batch);
   template <class Sum>
   void leap(const Sum& sum);
   template <class Use>
@@ -128,9 +133,12 @@ class FieldOf final : public Field {
   std::size_t receivers_ = 0, in_rock_ = 0, rows_ = 0;
 
   Buffer<std::uint32_t> send_at_, receive_at_;
-  Buffer<T> send_, receive_;
-  PinnedBuffer<T> sending_, receiving_;
-  std::vector<Message> messages_;
+  Stream outer_;  // urgent: of outer elements
+  Event ready_;
+  std::optional<Exchange<T>> exchange_;  // where there are other ranks
+  std::size_t most_rows_;
+  bool graphs_, all_rows_once_ = false;
+  std::optional<Graph> all_rows_;
 };
 
 template <class T>
@@ -143,7 +151,11 @@ FieldOf<T>::FieldOf(const Problem& problem, Part part, const FieldOptions& optio
       sources_(problem.sources.size()),
       fixed_(problem.sums == Sums::fixed || on_cpu()),
       plain_(options.plain),
-      lane_tables_(lane_tables<T>(basis_)) {
+      lane_tables_(lane_tables<T>(basis_)),
+      outer_(options.device, true, options.threads),
+      ready_(options.device),
+      most_rows_(options.most_rows),
+      graphs_(options.graphs) {
   if (!fixed_ && comm.size() > 1)
     throw InputError("elastic: sums", "fast sums are for one rank", "Take sums = \"fixed\".");
   const bool loses = std::any_of(part_.segments.begin(), part_.segments.end(),
@@ -155,6 +167,7 @@ FieldOf<T>::FieldOf(const Problem& problem, Part part, const FieldOptions& optio
   upload_points();
   upload_sources();
   upload_receivers();
+  if (comm.size() > 1) make_exchange();
   series_ = Buffer<T>(stream_.device(), 3 * receivers_ * options.most_rows);
   courses_ = Buffer<T>(stream_.device(), sources_ * options.most_rows);
 }
@@ -290,18 +303,25 @@ void FieldOf<T>::upload_points() {
   }
   places_ = Buffer<ContributionPlaces>(stream_, places);
   list_ = numbers(list);
-  if (part_.neighbours.empty()) return;
+}
+
+/// For contributions to shared points, as they are.
+template <class T>
+void FieldOf<T>::make_exchange() {
   std::vector<std::uint32_t> send, receive;
-  for (const auto& neighbour : part_.neighbours)
+  std::vector<typename Exchange<T>::Parcel> out, in;
+  for (const auto& neighbour : part_.neighbours) {
+    out.push_back({neighbour.rank, 0, static_cast<Index>(3 * send.size()),
+                   static_cast<Index>(3 * neighbour.send.size())});
+    in.push_back({neighbour.rank, 0, static_cast<Index>(3 * neighbour.first_received),
+                  static_cast<Index>(3 * neighbour.received)});
     for (const auto c : neighbour.send) send.push_back(on_cpu() ? slot(c) : fits(4 * c));
+  }
   for (std::size_t n = 0; n < part_.received; ++n)
     receive.push_back(on_cpu() ? slot(part_.own() + n) : fits(4 * (own_ + n)));
   send_at_ = numbers(send);
   receive_at_ = numbers(receive);
-  send_ = Buffer<T>(stream_.device(), 3 * send.size());
-  receive_ = Buffer<T>(stream_.device(), 3 * receive.size());
-  sending_ = PinnedBuffer<T>(stream_.device(), 3 * send.size());
-  receiving_ = PinnedBuffer<T>(stream_.device(), 3 * receive.size());
+  exchange_.emplace(stream_, std::move(out), std::move(in), 1, comm_);
 }
 
 template <class T>
@@ -369,9 +389,9 @@ void FieldOf<T>::compute_plain(const Batch<T>& batch) {
 
 template <class T>
 template <int N>
-void FieldOf<T>::compute_groups(Batch<T>& batch) {
+void FieldOf<T>::compute_groups(Stream& on, Batch<T>& batch) {
   const auto run = [&](auto trilinear, auto rheology) {
-    for_each_group(stream_, batch.kind.count,
+    for_each_group(on, batch.kind.count,
                    GroupForces<T, N, decltype(trilinear)::value, decltype(rheology)::value>{
                        device_tables_, spread_.view().data, batch.kind.first, point_.view().data,
                        batch.shape.view().data, batch.rock.view().data, u_.view().data,
@@ -389,47 +409,35 @@ void FieldOf<T>::compute_groups(Batch<T>& batch) {
 }
 
 template <class T>
-void FieldOf<T>::compute(bool outer) {
+void FieldOf<T>::compute(Stream& on, bool outer) {
   for (auto& batch : batches_) {
     if (batch.kind.outer != outer) continue;
     if (plain_) compute_plain(batch);
     else if (on_cpu()) compute_lanes(batch);
-    else if (basis_.degree == 4) compute_groups<5>(batch);
-    else compute_groups<0>(batch);
+    else if (basis_.degree == 4) compute_groups<5>(on, batch);
+    else compute_groups<0>(on, batch);
   }
 }
 
-/// Sends what outer elements contribute to shared points; it travels while inner elements are computed.
+/// Forces of all elements: outer ones first, and what these contribute to shared points travels while inner
+/// elements are computed.
 template <class T>
-void FieldOf<T>::begin_messages() {
-  if (part_.neighbours.empty()) return;
+void FieldOf<T>::compute() {
   const auto w = static_cast<std::size_t>(on_cpu() ? lanes_ : 1);
-  for_each(stream_, send_at_.size(),
-           PackRows<T>{force_.view().data, w, send_at_.view().data, send_.view().data});
-  send_.download_async(stream_, sending_.span());
-  messages_.clear();
-  for (const auto& neighbour : part_.neighbours)
-    messages_.push_back(comm_.irecv(std::as_writable_bytes(receiving_.span().subspan(
-                                        3 * neighbour.first_received, 3 * neighbour.received)),
-                                    neighbour.rank));
-  stream_.wait();
-  std::size_t at = 0;
-  for (const auto& neighbour : part_.neighbours) {
-    const std::size_t count = 3 * neighbour.send.size();
-    messages_.push_back(comm_.isend(std::as_bytes(sending_.span().subspan(at, count)), neighbour.rank));
-    at += count;
+  T* const force = force_.view().data;
+  if (exchange_) {
+    ready_.record(stream_);
+    outer_.wait_for(ready_);
+    compute(outer_, true);
+    exchange_->begin(outer_, 1, [&](Stream& on, T* packed) {
+      for_each(on, send_at_.size(), PackRows<T>{force, w, send_at_.view().data, packed});
+    });
   }
-}
-
-template <class T>
-void FieldOf<T>::end_messages() {
-  if (part_.neighbours.empty()) return;
-  wait_all(messages_);
-  messages_.clear();
-  receive_.upload_async(stream_, receiving_.span());
-  const auto w = static_cast<std::size_t>(on_cpu() ? lanes_ : 1);
-  for_each(stream_, receive_at_.size(),
-           UnpackRows<T>{receive_.view().data, receive_at_.view().data, force_.view().data, w});
+  compute(stream_, false);
+  if (exchange_)
+    exchange_->end(stream_, 1, [&](Stream& on, T* packed) {
+      for_each(on, receive_at_.size(), UnpackRows<T>{packed, receive_at_.view().data, force, w});
+    });
 }
 
 template <class T>
@@ -459,10 +467,7 @@ void FieldOf<T>::leap(const Sum& sum) {
 /// w += Δt²/m (F − K u), u += w.
 template <class T>
 void FieldOf<T>::step() {
-  compute(true);
-  begin_messages();
-  compute(false);
-  end_messages();
+  compute();
   with_sum([&](const auto& sum) { leap(sum); });
   for_each(stream_, pushed_.size(),
            Push<T>{pushed_.view().data, push_first_.view().data, push_source_.view().data,
@@ -478,6 +483,21 @@ void FieldOf<T>::step() {
   ++rows_;
 }
 
+/// As many steps as there are rows are recorded together when they come for the second time.
+template <class T>
+void FieldOf<T>::steps(std::size_t count) {
+  const auto one_by_one = [&] {
+    for (std::size_t n = 0; n < count; ++n) step();
+  };
+  if (!graphs_ || !can_record() || rows_ > 0 || count != most_rows_ || !all_rows_once_) {
+    all_rows_once_ = true;
+    return one_by_one();
+  }
+  if (!all_rows_) all_rows_.emplace(stream_, one_by_one);
+  all_rows_->launch(stream_);
+  rows_ = count;
+}
+
 template <class T>
 void FieldOf<T>::load_courses(std::span<const double> courses) {
   const std::vector<T> rounded(courses.begin(), courses.end());
@@ -488,6 +508,7 @@ void FieldOf<T>::load_courses(std::span<const double> courses) {
 template <class T>
 std::vector<double> FieldOf<T>::take_series() {
   std::vector<T> rows(3 * receivers_ * rows_);
+  wait();
   series_.download(stream_, rows);
   rows_ = 0;
   return {rows.begin(), rows.end()};
@@ -568,10 +589,7 @@ struct JustSum {
 
 template <class T>
 std::vector<double> FieldOf<T>::forces() {
-  compute(true);
-  begin_messages();
-  compute(false);
-  end_messages();
+  compute();
   Buffer<Vec4<T>> out(stream_.device(), part_.points);
   with_sum([&](const auto& sum) {
     for_each(stream_, part_.points, JustSum<std::decay_t<decltype(sum)>, T>{sum, out.view().data});

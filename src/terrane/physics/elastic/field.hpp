@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "terrane/parallel/comm/comm.hpp"
@@ -21,6 +22,9 @@ class Field {
   virtual void load_courses(std::span<const double> courses) = 0;
   /// From one instant to the next.
   virtual void step() = 0;
+  /// So many steps. Where as many as there are rows come again and again, a device has them in one Graph, if
+  /// messages between its ranks are direct.
+  virtual void steps(std::size_t count) = 0;
   /// Changes at this rank's receivers, one row [receivers of the part][3] for each step since load_courses().
   virtual std::vector<double> take_series() = 0;
 
@@ -35,6 +39,8 @@ class Field {
   /// −K u at the present displacement, summed. [points][3] The memory of attenuating rock goes on by a step.
   virtual std::vector<double> forces() = 0;
   virtual void wait() = 0;
+  /// What shared points are brought by (Exchange::way).
+  virtual std::string way() const = 0;
   virtual const Part& part() const noexcept = 0;
 };
 
@@ -44,6 +50,7 @@ struct FieldOptions {
   int threads = 0;
   std::size_t most_rows = 1;
   bool plain = false;
+  bool graphs = true;
 };
 std::unique_ptr<Field> make_field(const Problem& problem, Part part, const FieldOptions& options, Comm& comm);
 

@@ -50,7 +50,7 @@ class Rank {
         comm_(comm),
         courses_(courses_of(problem)),
         field_(make_field(problem, make_part(problem, comm.rank(), comm.size()),
-                          {device, threads, rows_at_once, false}, comm)) {
+                          {device, threads, rows_at_once}, comm)) {
     if (before.first_step == 0) return;
     const auto& part = field_->part();
     const std::size_t each = problem.points_of_element();
@@ -82,7 +82,7 @@ class Rank {
   void advance(std::size_t first, std::size_t last, Outcome& out) {
     const std::size_t sources = problem_.sources.size();
     field_->load_courses(std::span(courses_).subspan(first * sources, (last - first) * sources));
-    for (std::size_t n = first; n < last; ++n) field_->step();
+    field_->steps(last - first);
     const auto mine = field_->take_series();
     std::vector<std::uint32_t> receivers;
     for (const auto& r : field_->part().receivers) receivers.push_back(r.receiver);
@@ -101,6 +101,8 @@ class Rank {
             out.changes[n * all + 3 * which[r] + c] = values[((n - first) * which.size() + r) * 3 + c];
     }
   }
+
+  std::string way() const { return field_->way(); }
 
   /// The state of all elements, on rank 0.
   void gather(Outcome& out) {
@@ -198,6 +200,7 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
       packet.broadcast(comm);
     }
     Rank rank(problem, device, runtime.threads, comm, out);
+    if (const auto way = rank.way(); !way.empty()) out.notes.push_back("values at shared points " + way);
     out.changes.resize(problem.steps() * problem.receivers.size() * 3);
     using Clock = std::chrono::steady_clock;
     const auto seconds_since = [](Clock::time_point t) {

@@ -90,6 +90,7 @@ void Engine<T>::only_isotropic() const {
 
 template <class T>
 bool Engine<T>::goes_on(Progress* progress, std::uint64_t steps) {
+  wave_.wait(stream_);
   if (progress) progress->advance(steps);
   return comm_.lowest(progress && progress->cancelled() ? 0 : 1) != 0;
 }
@@ -109,7 +110,7 @@ std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>
   };
   // Two steps, after which the fields have their names again, recorded once.
   std::optional<Graph> pair;
-  if (comm_.size() == 1 && steps_ > 4) pair.emplace(stream_, [&] { step(), step(); });
+  if (graphs_ && wave_.can_record() && steps_ > 4) pair.emplace(stream_, [&] { step(), step(); });
   for (Index n = 0; n < steps_;) {
     if (pair && n + 2 <= steps_) {
       pair->launch(stream_);
@@ -119,7 +120,6 @@ std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>
       ++n;
     }
     if (n % between_looks < 2 || n == steps_) {
-      stream_.wait();
       if (!goes_on(progress, static_cast<std::uint64_t>(n % between_looks < 2 ? between_looks : 0)))
         throw Cancelled();
     }

@@ -31,6 +31,11 @@ class Engine {
   /// Collective. problem: settled, the same on all ranks; must outlive this, as the stream and the Comm.
   Engine(const Problem& problem, Stream& stream, Comm& comm);
 
+  /// What halos go by; empty where nothing is to be said.
+  std::string way() const { return wave_.way(); }
+  /// Steps of modelling are launched as graphs where they can be. Without, the same bits.
+  void use_graphs(bool yes) noexcept { graphs_ = yes; }
+
   /// Collective, as all that follow.
   std::vector<double> model(const Shot& shot, const std::vector<double>& series,
                             Progress* progress = nullptr);
@@ -55,6 +60,7 @@ class Engine {
   Wave<T> wave_;
   Clock clock_;
   Index steps_;
+  bool graphs_ = true;
 };
 
 }  // namespace terrane::acoustic

@@ -105,6 +105,12 @@ class Wave {
   /// Collective: from pⁿ⁺¹ ("before"), pⁿ to pⁿ, pⁿ⁻¹ on the mesh's nodes; those beyond it, which layers
   /// reach, are what `load` puts there first.
   void step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load);
+  /// Whether a Graph can record steps: where there are no other ranks, or direct messages between them.
+  bool can_record() const noexcept { return !halo_ || halo_->direct(); }
+  /// What halos go by (Exchange::way), and waiting with an eye on them.
+  std::string way() const { return halo_ ? halo_->way() : std::string(); }
+  void wait(Stream& stream) { halo_ ? halo_->wait(stream) : stream.wait(); }
+
   /// pⁿ and pⁿ⁻¹ change places: the way back begins and ends so.
   void turn() { std::swap(now_, before_); }
 

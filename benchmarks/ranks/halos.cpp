@@ -1,0 +1,272 @@
+// What neighbours cost: steps of acoustic and elastic waves on one device and on several, each with as many
+// points or elements as the one (weak scaling), with messages behind the inner part, blocking and left out,
+// and direct or through the host; and halos by themselves. Prints JSON; the slowest rank counts, the best
+// repeat.
+//
+//     mpirun -n 2 ranks_halos [device] [acoustic=NODES A SIDE]... [elastic=ELEMENTS A SIDE]...
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "support/elastic_meshes.hpp"
+#include "terrane/parallel/comm/comm_gpu.hpp"
+#include "terrane/parallel/comm/comm_mpi.hpp"
+#include "terrane/parallel/device/graph.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/acoustic/march/wave.hpp"
+#include "terrane/physics/elastic/field.hpp"
+#ifdef TERRANE_HAS_NCCL
+#include "terrane/parallel/comm/comm_nccl.hpp"
+#endif
+
+namespace terrane {
+namespace {
+
+using Time = std::chrono::steady_clock;
+
+/// The ranks of another Comm with this link between their devices; null: none.
+class WithLink final : public Comm {
+ public:
+  WithLink(Comm& below, std::shared_ptr<DirectLink> link) : below_(below), link_(std::move(link)) {}
+  int rank() const noexcept override { return below_.rank(); }
+  int size() const noexcept override { return below_.size(); }
+  Place on_node() const noexcept override { return below_.on_node(); }
+  void broadcast(std::span<std::byte> bytes, int root) override { below_.broadcast(bytes, root); }
+  int lowest(int value) override { return below_.lowest(value); }
+  void send(std::span<const std::byte> bytes, int to) override { below_.send(bytes, to); }
+  void receive(std::span<std::byte> bytes, int from) override { below_.receive(bytes, from); }
+  Message isend(std::span<const std::byte> bytes, int to, int tag) override {
+    return below_.isend(bytes, to, tag);
+  }
+  Message irecv(std::span<std::byte> bytes, int from, int tag) override {
+    return below_.irecv(bytes, from, tag);
+  }
+  void gather_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    below_.gather_all(mine, all);
+  }
+  std::unique_ptr<Comm> split(int colour, int key) override { return below_.split(colour, key); }
+  Direct direct(Device) override { return {link_, {}}; }
+  void abort(int status) override { below_.abort(status); }
+
+ private:
+  Comm& below_;
+  std::shared_ptr<DirectLink> link_;
+};
+
+/// Another link, whose messages are waited for at once, or never sent.
+class Hampered final : public DirectLink {
+ public:
+  Hampered(std::shared_ptr<DirectLink> link, bool sends) : link_(std::move(link)), sends_(sends) {}
+  std::string name() const override { return link_->name(); }
+  GpuId gpu() const override { return link_->gpu(); }
+  GroupId make_group() override { return link_->make_group(); }
+  void join(const GroupId&, int, int) override {}
+  void exchange(Stream& stream, std::span<const Piece> out, std::span<const Piece> in) override {
+    if (!sends_) return;
+    link_->exchange(stream, out, in);
+    stream.wait();
+  }
+
+ private:
+  std::shared_ptr<DirectLink> link_;
+  bool sends_;
+};
+
+/// A way for messages, and whether steps are recorded.
+struct Way {
+  std::string name;
+  Comm* comm;
+  bool graphs;
+};
+
+/// Seconds of one of `count` pieces of work, on the slowest rank; the best of five.
+template <class Work, class Wait>
+double seconds_of(Comm& all, int count, const Work& work, const Wait& wait) {
+  double best = 1e30;
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    work();
+    wait();
+    all.lowest(0);
+    const auto begin = Time::now();
+    for (int n = 0; n < count; ++n) work();
+    wait();
+    best = std::min(best, all.highest(std::chrono::duration<double>(Time::now() - begin).count() / count));
+  }
+  return best;
+}
+
+/// Rows of the record, printed as they come.
+class Rows {
+ public:
+  explicit Rows(Comm& all) : all_(all) {}
+  void add(const std::string& row) {
+    if (all_.rank() == 0) fmt::print("{}\n    {{{}}}", any_ ? "," : "", row);
+    std::fflush(stdout);
+    any_ = true;
+  }
+  /// Steps: those of one rank alone come first.
+  void step(const std::string& what, const Way& way, double each, double seconds) {
+    const int ranks = way.comm->size();
+    if (ranks == 1) alone_ = seconds;
+    add(
+        fmt::format("\"what\": \"{}\", \"each\": {}, \"ranks\": {}, \"messages\": \"{}\", \"graphs\": {}, "
+                    "\"microseconds\": {:.2f}, \"per_second\": {:.4g}, \"times_one\": {:.4f}",
+                    what, each, ranks, way.name, way.graphs, seconds * 1e6, each * ranks / seconds,
+                    ranks * alone_ / seconds));
+  }
+
+ private:
+  Comm& all_;
+  bool any_ = false;
+  double alone_ = 0;
+};
+
+acoustic::Problem box(Index side, int ranks) {
+  acoustic::Problem p;
+  p.grid = {{side * ranks, side, side}, {10, 10, 10}, {0, 0, 0}};
+  for (auto& axis : p.sides) axis = {acoustic::Boundary::wall, acoustic::Boundary::wall};
+  p.velocity.assign(static_cast<std::size_t>(p.grid.box().count()), 2000.0);
+  p.wavelet.frequency = 20;
+  p.end = 1;
+  const double middle = 10.0 * static_cast<double>(side / 2);
+  p.shots = {{{{middle + 3, middle + 4, middle + 2}}, {}}};
+  p.settle();
+  return p;
+}
+
+/// A halo by itself: packed, sent and unpacked.
+void acoustic_halo(Comm& all, const acoustic::Medium<float>& medium, Stream& stream, const Way& way,
+                   Rows& rows) {
+  const Index reach = medium.reach();
+  Halo<float, 3> halo(stream, medium.cut(), {{reach, reach, 0}, {reach, reach, 0}, {}, false}, 1, *way.comm);
+  Buffer<float> field(stream.device(), static_cast<std::size_t>(halo.box().count()));
+  field.fill_zero(stream);
+  const std::vector<View<float, 3>> views{field.view(halo.box())};
+  const double seconds = seconds_of(
+      all, 20, [&] { halo.exchange(stream, views); }, [&] { halo.wait(stream); });
+  rows.add(
+      fmt::format("\"what\": \"acoustic halo\", \"messages\": \"{}\", \"bytes\": {}, "
+                  "\"microseconds\": {:.2f}, \"bytes_per_second\": {:.4g}",
+                  way.name, halo.bytes(), seconds * 1e6, static_cast<double>(halo.bytes()) / seconds));
+}
+
+void acoustic_steps(Comm& all, Device device, Index side, const std::vector<Way>& ways, Rows& rows) {
+  Stream stream(device);
+  std::optional<acoustic::Problem> p;
+  std::optional<acoustic::Medium<float>> medium;
+  for (const auto& way : ways) {
+    const int ranks = way.comm->size();
+    if (!medium || medium->cut().ranks() != ranks) {
+      medium.reset();
+      p = box(side, ranks);
+      medium.emplace(*p, stream, cut_grid(*p, ranks), way.comm->rank());
+    }
+    acoustic::Wave<float> wave(stream, *medium, *way.comm);
+    acoustic::Sources<float> sources(stream, *medium, p->shots[0].sources, 1 / p->grid.volume());
+    sources.send(stream, p->steps(), p->source_series());
+    acoustic::Clock clock(stream, 0);
+    const auto pair = [&] {
+      for (int n = 0; n < 2; ++n) wave.step(stream, &sources, clock);
+    };
+    pair();
+    wave.wait(stream);
+    std::optional<Graph> graph;
+    if (way.graphs && wave.can_record()) graph.emplace(stream, pair);
+    const double each = static_cast<double>(side * side * side);
+    const int count =
+        device.kind == Device::Kind::cuda ? std::max(8, static_cast<int>(std::min(200.0, 5e9 / each))) : 2;
+    const double seconds = seconds_of(
+        all, count, [&] { graph ? graph->launch(stream) : pair(); }, [&] { wave.wait(stream); });
+    rows.step("acoustic", way, each, seconds / 2);
+    if (ranks > 1 && !way.graphs && (way.name == "behind" || way.name == "through the host"))
+      acoustic_halo(all, *medium, stream, way, rows);
+  }
+}
+
+void elastic_steps(Comm& all, Device device, std::size_t side, const std::vector<Way>& ways, Rows& rows) {
+  for (const auto& way : ways) {
+    const int ranks = way.comm->size();
+    elastic::Problem p;
+    p.mesh = test::cubes({side * static_cast<std::size_t>(ranks), side, side}, 100, test::granite());
+    p.precision = elastic::Precision::single_precision;
+    p.sums = elastic::Sums::fixed;
+    p.step = 1e-3;
+    p.end = 1;
+    constexpr std::size_t most = 20;
+    const auto field = make_field(p, elastic::make_part(p, way.comm->rank(), ranks),
+                                  {device, 0, most, false, way.graphs}, *way.comm);
+    const auto steps = [&] {
+      field->load_courses({});
+      field->steps(most);
+    };
+    steps();
+    const double each = static_cast<double>(side * side * side);
+    const int count =
+        device.kind == Device::Kind::cuda ? std::max(4, static_cast<int>(std::min(50.0, 1e6 / each))) : 1;
+    const double seconds = seconds_of(all, count, steps, [&] { field->wait(); });
+    rows.step("elastic", way, each, seconds / most);
+  }
+}
+
+std::shared_ptr<DirectLink> link_between(Comm& ranks, Device device, GpuComm& through_gpus) {
+  const auto direct = through_gpus.direct(device);
+  if (!direct.link && ranks.rank() == 0)
+    std::fprintf(stderr, "no direct messages: %s\n", direct.why_not.c_str());
+  return direct.link;
+}
+
+void run(Comm& ranks, Device device, const std::vector<std::string>& what) {
+#ifdef TERRANE_HAS_NCCL
+  GpuComm through_gpus(ranks, nccl_link, GpuLinkUse::always, nccl_direct_link);
+#else
+  GpuComm through_gpus(ranks, {}, GpuLinkUse::always);
+#endif
+  Alone alone;
+  WithLink host(ranks, nullptr);
+  std::vector<Way> ways{{"none", &alone, true}};
+  const auto link = ranks.size() > 1 ? link_between(ranks, device, through_gpus) : nullptr;
+  std::optional<WithLink> direct, blocking, off;
+  if (link) {
+    direct.emplace(ranks, link);
+    blocking.emplace(ranks, std::make_shared<Hampered>(link, true));
+    off.emplace(ranks, std::make_shared<Hampered>(link, false));
+    ways.push_back({"behind", &*direct, true});
+    ways.push_back({"behind", &*direct, false});
+    ways.push_back({"blocking", &*blocking, false});
+    ways.push_back({"left out", &*off, true});
+  }
+  if (ranks.size() > 1) ways.push_back({"through the host", &host, false});
+  if (ranks.rank() == 0)
+    fmt::print("{{\"what\": \"steps with neighbours\", \"device\": \"{}\", \"direct\": \"{}\", \"rows\": [",
+               device_name(device), link ? link->name() : "none");
+  Rows rows(ranks);
+  for (const auto& word : what) {
+    const auto size = std::atoi(word.substr(word.find('=') + 1).c_str());
+    if (word.starts_with("acoustic=")) acoustic_steps(ranks, device, size, ways, rows);
+    else elastic_steps(ranks, device, static_cast<std::size_t>(size), ways, rows);
+  }
+  if (ranks.rank() == 0) fmt::print("\n]}}\n");
+}
+
+}  // namespace
+}  // namespace terrane
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  {
+    using namespace terrane;
+    const auto comm = mpi_comm(MPI_COMM_WORLD);
+    share_processors(comm->on_node().count);
+    const auto device = resolve(device_from_text(argc > 1 ? argv[1] : "debug"), comm->on_node().index);
+    std::vector<std::string> what(argv + std::min(argc, 2), argv + argc);
+    if (what.empty()) what = {"acoustic=64", "elastic=6"};
+    run(*comm, device, what);
+  }
+  MPI_Finalize();
+}

@@ -1,0 +1,65 @@
+// Messages from the memory of one rank's device into that of another rank's, as work of a stream: the host
+// neither waits nor copies, and a Graph can record them. comm_nccl.hpp has the link between GPUs; the debug
+// device has a stand-in here.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "terrane/parallel/comm/comm.hpp"
+
+namespace terrane {
+
+class Stream;
+
+/// One rank's end of a group of GPUs.
+class GpuGroup {
+ public:
+  using GpuId = std::array<std::byte, 16>;
+  using GroupId = std::array<std::byte, 128>;
+
+  /// Collective, after join(); does not wait long for ranks that do not come.
+  virtual ~GpuGroup() = default;
+  /// "NCCL 2.28.3"
+  virtual std::string name() const = 0;
+  /// A name that is different for every GPU of all nodes.
+  virtual GpuId gpu() const = 0;
+  /// On rank 0: the key that all ranks pass to join().
+  virtual GroupId make_group() = 0;
+  /// Collective.
+  virtual void join(const GroupId& group, int rank, int ranks) = 0;
+};
+
+class DirectLink : public GpuGroup {
+ public:
+  /// Memory of the device.
+  struct Piece {
+    int rank;  ///< to or from which it goes
+    std::byte* data;
+    std::size_t bytes;
+  };
+  /// Collective among the ranks that have pieces for each other: begins to send and to receive on the stream,
+  /// after the work begun there before. What goes from one rank to another arrives in the order of the lists.
+  virtual void exchange(Stream& stream, std::span<const Piece> out, std::span<const Piece> in) = 0;
+  /// Throws an Error when messages cannot arrive any more, and gives up those that are on their way.
+  virtual void check() {}
+};
+
+/// The stand-in: messages of a Comm between the memories of debug devices.
+class DebugLink final : public DirectLink {
+ public:
+  explicit DebugLink(std::unique_ptr<Comm> comm) : comm_(std::move(comm)) {}
+  std::string name() const override { return "the debug device's stand-in"; }
+  GpuId gpu() const override;
+  GroupId make_group() override { return {}; }
+  void join(const GroupId&, int, int) override {}
+  void exchange(Stream& stream, std::span<const Piece> out, std::span<const Piece> in) override;
+
+ private:
+  std::shared_ptr<Comm> comm_;  // recorded work has it, too
+};
+
+}  // namespace terrane
