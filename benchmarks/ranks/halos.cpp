@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -189,17 +190,22 @@ void acoustic_steps(Comm& all, Device device, Index side, const std::vector<Way>
 }
 
 void elastic_steps(Comm& all, Device device, std::size_t side, const std::vector<Way>& ways, Rows& rows) {
+  elastic::Problem p;
+  std::optional<elastic::Part> part;
+  int parts = 0;
   for (const auto& way : ways) {
     const int ranks = way.comm->size();
-    elastic::Problem p;
-    p.mesh = test::cubes({side * static_cast<std::size_t>(ranks), side, side}, 100, test::granite());
-    p.precision = elastic::Precision::single_precision;
-    p.sums = elastic::Sums::fixed;
-    p.step = 1e-3;
-    p.end = 1;
+    if (!part || parts != ranks) {
+      p.mesh = test::cubes({side * static_cast<std::size_t>(ranks), side, side}, 100, test::granite());
+      p.precision = elastic::Precision::single_precision;
+      p.sums = elastic::Sums::fixed;
+      p.step = 1e-3;
+      p.end = 1;
+      part = elastic::make_part(p, way.comm->rank(), ranks);
+      parts = ranks;
+    }
     constexpr std::size_t most = 20;
-    const auto field = make_field(p, elastic::make_part(p, way.comm->rank(), ranks),
-                                  {device, 0, most, false, way.graphs}, *way.comm);
+    const auto field = make_field(p, *part, {device, 0, most, false, way.graphs}, *way.comm);
     const auto steps = [&] {
       field->load_courses({});
       field->steps(most);
@@ -229,6 +235,7 @@ void run(Comm& ranks, Device device, const std::vector<std::string>& what) {
   Alone alone;
   WithLink host(ranks, nullptr);
   std::vector<Way> ways{{"none", &alone, true}};
+  const auto free = device_memory(device).free;
   const auto link = ranks.size() > 1 ? link_between(ranks, device, through_gpus) : nullptr;
   std::optional<WithLink> direct, blocking, off;
   if (link) {
@@ -242,8 +249,9 @@ void run(Comm& ranks, Device device, const std::vector<std::string>& what) {
   }
   if (ranks.size() > 1) ways.push_back({"through the host", &host, false});
   if (ranks.rank() == 0)
-    fmt::print("{{\"what\": \"steps with neighbours\", \"device\": \"{}\", \"direct\": \"{}\", \"rows\": [",
-               device_name(device), link ? link->name() : "none");
+    fmt::print("{{\"what\": \"steps with neighbours\", \"device\": \"{}\", \"direct\": \"{}\", "
+               "\"bytes_of_link\": {}, \"rows\": [",
+               device_name(device), link ? link->name() : "none", free - device_memory(device).free);
   Rows rows(ranks);
   for (const auto& word : what) {
     const auto size = std::atoi(word.substr(word.find('=') + 1).c_str());
