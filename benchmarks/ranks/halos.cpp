@@ -249,9 +249,10 @@ void run(Comm& ranks, Device device, const std::vector<std::string>& what) {
   }
   if (ranks.size() > 1) ways.push_back({"through the host", &host, false});
   if (ranks.rank() == 0)
-    fmt::print("{{\"what\": \"steps with neighbours\", \"device\": \"{}\", \"direct\": \"{}\", "
-               "\"bytes_of_link\": {}, \"rows\": [",
-               device_name(device), link ? link->name() : "none", free - device_memory(device).free);
+    fmt::print(
+        "{{\"what\": \"steps with neighbours\", \"device\": \"{}\", \"direct\": \"{}\", "
+        "\"bytes_of_link\": {}, \"rows\": [",
+        device_name(device), link ? link->name() : "none", free - device_memory(device).free);
   Rows rows(ranks);
   for (const auto& word : what) {
     const auto size = std::atoi(word.substr(word.find('=') + 1).c_str());
