@@ -168,10 +168,14 @@ NodeWeights node_weights(const TensorMesh& mesh, const Point& p, const std::stri
   for (std::size_t a = 0; a < 3; ++a) {
     const auto& faces = *axes.faces[a];
     if (!(place[a] >= faces.front() && place[a] <= faces.back()))
-      throw InputError(what,
-                       fmt::format("{} m {} lies outside of the mesh, {} to {} m", place[a], names[a],
-                                   faces.front(), faces.back()),
-                       "Move the electrode, or make the mesh larger.");
+      throw InputError(
+          what,
+          fmt::format("{} m {} lies outside of the mesh, {} to {} m", place[a], names[a], faces.front(),
+                      faces.back()),
+          a == 0 && place[a] > faces.back()
+              ? "The top of the mesh is the ground: lower the electrode, or let the mesh reach above "
+                "the highest ground and give simulation.topography."
+              : "Move the electrode, or make the mesh larger.");
     const auto above = std::upper_bound(faces.begin(), faces.end() - 1, place[a]);
     cell[a] = static_cast<std::size_t>(above - faces.begin()) - 1;
     cell[a] = std::min(cell[a], faces.size() - 2);
