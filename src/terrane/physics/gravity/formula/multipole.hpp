@@ -15,32 +15,10 @@
 // Relative error of order N at distance R: below multipole_error(N) (Lmax/R)^(N+2), see switching.hpp.
 #pragma once
 
-#include "terrane/physics/gravity/channels.hpp"
 #include "terrane/physics/gravity/formula/multipole_tables.hpp"
-#include "terrane/physics/gravity/formula/prism.hpp"
+#include "terrane/physics/gravity/formula/sums.hpp"
 
 namespace terrane::gravity {
-
-/// Sums of all ten quantities that add_multipole() can add to.
-template <class T, bool by_laplace>
-struct QuantitySum {
-  static constexpr bool uu_by_laplace = by_laplace;
-  Quantities<T> of{T(0), T(0), T(0), T(0), T(0), T(0), T(0), T(0), T(0), T(0)};
-
-  template <Channel channel>
-  TERRANE_FN void add(const T& value) {
-    if constexpr (channel == Channel::potential) of.v += value;
-    if constexpr (channel == Channel::g_e) of.e += value;
-    if constexpr (channel == Channel::g_n) of.n += value;
-    if constexpr (channel == Channel::g_u) of.u += value;
-    if constexpr (channel == Channel::g_ee) of.ee += value;
-    if constexpr (channel == Channel::g_nn) of.nn += value;
-    if constexpr (channel == Channel::g_uu) of.uu += value;
-    if constexpr (channel == Channel::g_en) of.en += value;
-    if constexpr (channel == Channel::g_eu) of.eu += value;
-    if constexpr (channel == Channel::g_nu) of.nu += value;
-  }
-};
 
 /// Components of 2/(m−1)! T_n for n = 2, 4, 6, 8 in the order xx…x, xx…y, xx…z, xx…yy, …, zz…z.
 struct MultipoleCoefficients {

@@ -161,50 +161,9 @@ TERRANE_FN int far_order(const Switching& s, double least_gap, const DeviceTile&
   return order;
 }
 
-/// Sums of the channels in Bits, in registers.
+/// Sums in registers. Γuu follows from the sums of Γee and Γnn when they are stored.
 template <unsigned Bits, class Real>
-struct DeviceSums {
-  static constexpr ChannelSet channels = ChannelSet::from_bits(Bits);
-  static constexpr bool has(Channel c) { return channels.contains(c); }
-  static constexpr bool uu_by_laplace = has(Channel::g_ee) && has(Channel::g_nn);
-  static constexpr int count = static_cast<int>(channels.size());
-  Real sum[count];
-
-  TERRANE_FN void clear() {
-    unrolled<count>([&](auto c) { sum[c] = Real(0); });
-  }
-  TERRANE_FN void add(const Quantities<Real>& q) {
-    int c = 0;
-    if constexpr (has(Channel::potential)) sum[c++] += q.v;
-    if constexpr (has(Channel::g_e)) sum[c++] += q.e;
-    if constexpr (has(Channel::g_n)) sum[c++] += q.n;
-    if constexpr (has(Channel::g_u)) sum[c++] += q.u;
-    if constexpr (has(Channel::g_ee)) sum[c++] += q.ee;
-    if constexpr (has(Channel::g_nn)) sum[c++] += q.nn;
-    // Γuu follows from the sums of Γee and Γnn when they are stored.
-    if constexpr (has(Channel::g_uu)) {
-      if constexpr (uu_by_laplace) ++c;
-      else sum[c++] += q.uu;
-    }
-    if constexpr (has(Channel::g_en)) sum[c++] += q.en;
-    if constexpr (has(Channel::g_eu)) sum[c++] += q.eu;
-    if constexpr (has(Channel::g_nu)) sum[c++] += q.nu;
-  }
-  TERRANE_FN void add(const Real& weight, const Quantities<Real>& q) {
-    add(Quantities<Real>{weight * q.v, weight * q.e, weight * q.n, weight * q.u, weight * q.ee, weight * q.nn,
-                         weight * q.uu, weight * q.en, weight * q.eu, weight * q.nu});
-  }
-  template <Channel channel>
-  TERRANE_FN void add(const Real& value) {
-    if constexpr (has(channel)) sum[place(channel)] += value;
-  }
-  static constexpr int place(Channel wanted) {
-    int c = 0;
-    for (unsigned channel = 0; channel < static_cast<unsigned>(wanted); ++channel)
-      c += (Bits >> channel) & 1U;
-    return c;
-  }
-};
+using DeviceSums = ChannelSums<Bits, Real, true>;
 
 /// A tile as both kernels see it.
 template <class Real>

@@ -17,50 +17,17 @@
 
 namespace terrane::gravity::TERRANE_SIMD_TARGET {
 
-/// Running sums of the channels in Bits (a ChannelSet). Quantities that no sum needs are never computed:
-/// everything below is inlined, and the compiler drops what is not used.
+/// Sums of a pack of stations.
 template <unsigned Bits>
-struct Sums {
-  static constexpr ChannelSet channels = ChannelSet::from_bits(Bits);
-  static constexpr bool has(Channel c) { return channels.contains(c); }
-  static constexpr bool uu_by_laplace = has(Channel::g_ee) && has(Channel::g_nn);
-  static constexpr int count = static_cast<int>(channels.size());
-  Pack sum[count];
+struct Sums : ChannelSums<Bits, Pack, false> {
+  using Base = ChannelSums<Bits, Pack, false>;
+  using Base::add, Base::count, Base::has, Base::place, Base::sum, Base::uu_by_laplace;
 
-  TERRANE_FN Sums() {
-    for (auto& s : sum) s = Pack(0);
-  }
-  TERRANE_FN void add(const Quantities<Pack>& q) {
-    int c = 0;
-    if constexpr (has(Channel::potential)) sum[c++] += q.v;
-    if constexpr (has(Channel::g_e)) sum[c++] += q.e;
-    if constexpr (has(Channel::g_n)) sum[c++] += q.n;
-    if constexpr (has(Channel::g_u)) sum[c++] += q.u;
-    if constexpr (has(Channel::g_ee)) sum[c++] += q.ee;
-    if constexpr (has(Channel::g_nn)) sum[c++] += q.nn;
-    if constexpr (has(Channel::g_uu)) sum[c++] += q.uu;
-    if constexpr (has(Channel::g_en)) sum[c++] += q.en;
-    if constexpr (has(Channel::g_eu)) sum[c++] += q.eu;
-    if constexpr (has(Channel::g_nu)) sum[c++] += q.nu;
-  }
-  template <Channel channel>
-  TERRANE_FN void add(const Pack& value) {
-    if constexpr (has(channel)) sum[place(channel)] += value;
-  }
-  static constexpr int place(Channel wanted) {
-    int c = 0;
-    for (unsigned channel = 0; channel < static_cast<unsigned>(wanted); ++channel)
-      c += (Bits >> channel) & 1U;
-    return c;
-  }
+  TERRANE_FN Sums() { Base::clear(); }
   /// Γuu from the sums of Γee and Γnn, for sums of nothing but multipoles.
   TERRANE_FN void complete() {
     if constexpr (uu_by_laplace && has(Channel::g_uu))
       sum[place(Channel::g_uu)] = -(sum[place(Channel::g_ee)] + sum[place(Channel::g_nn)]);
-  }
-  TERRANE_FN void add(const Pack& weight, const Quantities<Pack>& q) {
-    add(Quantities<Pack>{weight * q.v, weight * q.e, weight * q.n, weight * q.u, weight * q.ee, weight * q.nn,
-                         weight * q.uu, weight * q.en, weight * q.eu, weight * q.nu});
   }
   TERRANE_FN void add_where(const PackMask& mask, const Pack& weight, const Quantities<Pack>& q) {
     Sums other;
