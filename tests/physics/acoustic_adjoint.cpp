@@ -1,7 +1,11 @@
 // Linearised modelling, its adjoint and images.
 #include <gtest/gtest.h>
 
+#include <iostream>
+
 #include "support/acoustic_box.hpp"
+#include "terrane/physics/acoustic/image/random_walls.hpp"
+#include "terrane/physics/acoustic/simulation.hpp"
 
 namespace terrane::acoustic {
 namespace {
@@ -89,20 +93,24 @@ TEST(AcousticAdjoint, OfModellingInEveryRockIsModellingWithTimeReversed) {
     }
 }
 
-TEST(AcousticAdjoint, OfBornModellingIsExactForEveryBoundaryWhereDensityVaries) {
-  for (const auto& sides : {every_kind[1], every_kind[2], every_kind[4]}) {
-    const bool flat = sides != every_kind[4];
-    const auto p = box_with(sides, flat, Rock::variable_density);
-    Chance chance(2);
-    auto change = chance.list(p.velocity.size());
-    for (double& m : change) m *= 1e-9;
-    const auto data = chance.list(p.steps() * p.shots[0].receivers.size());
-    Bench<double> bench(p);
-    const double forward = dot(bench.born(change), data);
-    for (const auto way : {Keeping::store, Keeping::checkpoints})
-      EXPECT_NEAR(dot(change, bench.back(data, way).kernel) / forward, 1, 1e-12) << to_string(way);
-    EXPECT_NEAR(dot(change, bench.back(data, Keeping::boundary).kernel) / forward, 1, 1e-8);
-  }
+TEST(AcousticAdjoint, OfBornModellingIsExactForEveryBoundaryInEveryRock) {
+  for (const auto rock : {Rock::variable_density, Rock::vti, Rock::tti})
+    for (const auto& sides : {every_kind[1], every_kind[2], every_kind[4]}) {
+      const bool flat = sides != every_kind[4];
+      const auto p = box_with(sides, flat, rock);
+      Chance chance(2);
+      auto change = chance.list(p.velocity.size());
+      for (double& m : change) m *= 1e-9;
+      const auto data = chance.list(p.steps() * p.shots[0].receivers.size());
+      Bench<double> bench(p);
+      const double forward = dot(bench.born(change), data);
+      for (const auto way : {Keeping::store, Keeping::checkpoints})
+        EXPECT_NEAR(dot(change, bench.back(data, way).kernel) / forward, 1, 1e-12)
+            << to_string(way) << static_cast<int>(rock);
+      if (rock == Rock::variable_density) {
+        EXPECT_NEAR(dot(change, bench.back(data, Keeping::boundary).kernel) / forward, 1, 1e-8);
+      }
+    }
 }
 
 TEST(AcousticAdjoint, OfBornModellingIsExactForEveryBoundary) {
@@ -158,7 +166,8 @@ void expect_derivative(Rock rock) {
 }
 
 TEST(AcousticAdjoint, BornModellingIsTheDerivativeOfModelling) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density}) expect_derivative(rock);
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
+    expect_derivative(rock);
 }
 
 TEST(AcousticAdjoint, CheckpointsGiveTheBitsOfAStoredField) {
@@ -173,6 +182,134 @@ TEST(AcousticAdjoint, CheckpointsGiveTheBitsOfAStoredField) {
   EXPECT_EQ(stored.illumination, again.illumination);
   EXPECT_LT(apart(back.correlation, stored.correlation), 2e-4);
   EXPECT_LT(apart(back.illumination, stored.illumination), 2e-4);
+}
+
+TEST(AcousticAdjoint, StepsBetweenRandomWallsRunBackBitByBit) {
+  for (const bool flat : {true, false}) {
+    auto p = flat ? rough_box({26, 1, 30}, 2.0) : rough_box({20, 18, 22}, 0.2);
+    p.settle();
+    const auto walled = with_random_walls(p, 42);
+    Stream stream({Device::Kind::cpu, -1});
+    Alone alone;
+    const Medium<float> medium(walled, stream, cut_grid(walled, 1), 0);
+    Wave<float> wave(stream, medium, alone);
+    wave.round_to(1.5F * 8192.0F);  // grains of 2⁻¹⁰
+    Sources<float> sources(stream, medium, p.shots[0].sources, 3e-2);
+    sources.send(stream, p.steps(), p.source_series());
+    Clock clock(stream, 0);
+    const auto steps = static_cast<int>(p.steps());
+    double most = 0;
+    for (int n = 0; n + 1 < steps; ++n) {
+      wave.step(stream, &sources, clock);
+      clock.tick(stream, 1);
+      if (n % 10 == 0)
+        for (const float value : wave.state(stream))
+          most = std::max(most, std::abs(static_cast<double>(value)));
+    }
+    EXPECT_GT(most, 1);
+    EXPECT_LT(most, 1024);  // 2²⁰ grains
+    wave.turn();
+    clock.tick(stream, -1);
+    for (int n = 0; n + 1 < steps; ++n) {
+      wave.step(stream, &sources, clock);
+      clock.tick(stream, -1);
+    }
+    for (const float value : wave.state(stream)) ASSERT_EQ(value, 0);
+  }
+}
+
+TEST(AcousticAdjoint, RandomWallsKeepNothingAndAddLittleNoise) {
+  // A reflector in even rock; shots along the line, whose walls differ.
+  auto p = test::even_box({60, 1, 120}, 10, 2000);
+  p.wavelet.frequency = 15;
+  all_sides(p, Boundary::cpml);
+  p.end = 0.8;
+  Shot shot{{{600, 0, 560}}, {}};
+  for (int n = 0; n < 60; ++n) shot.receivers.push_back({20.0 * n, 0, 560});
+  p.shots = {shot};
+  auto layered = p;
+  std::fill_n(layered.velocity.begin(), 25 * 120, 2400.0);
+  layered.settle();
+  p.step = layered.step;
+  p.settle();
+  std::vector<double> stored, walled;
+  for (int s = 0; s < 4; ++s) {
+    p.shots[0].sources[0][0] = layered.shots[0].sources[0][0] = 300 + 200.0 * s;
+    auto data = Bench<float>(layered).model(layered.source_series());
+    Bench<float> bench(p);
+    const auto direct = bench.model(p.source_series());
+    for (std::size_t n = 0; n < data.size(); ++n) data[n] -= direct[n];
+    for (auto [way, sum] : {std::pair{Keeping::store, &stored}, std::pair{Keeping::random_walls, &walled}}) {
+      const auto image = laplacian_of(p.grid, bench.back(data, way).correlation);
+      sum->resize(image.size());
+      for (std::size_t n = 0; n < image.size(); ++n) (*sum)[n] += image[n];
+    }
+  }
+  // Below the first 150 m, where shots shine. Measured: see the theory page.
+  for (auto* image : {&stored, &walled}) image->resize(45 * 120);
+  const double noise = apart(walled, stored);
+  std::cout << "noise of the image of four shots: " << noise << '\n';
+  EXPECT_LT(noise, 0.2);
+  EXPECT_GT(noise, 1e-3);
+}
+
+TEST(AcousticAdjoint, TheLaplacianOfTheImageIsTwiceTheInverseScatteringImage) {
+  // Σ (m a q + ∇p·∇q), summed over both waves step by step.
+  auto p = test::even_box({50, 1, 60}, 10, 2000);
+  for (std::size_t n = 0; n < p.velocity.size(); ++n)
+    p.velocity[n] = 2000 + 200 * std::sin(0.002 * static_cast<double>(n));
+  p.wavelet.frequency = 12;
+  all_sides(p, Boundary::cpml);
+  p.end = 0.45;
+  p.shots = {{{{300, 0, 470}}, {{80, 0, 30}, {250, 0, 20}, {480, 0, 40}}}};
+  p.settle();
+  const auto steps = p.steps(), places = p.shots[0].receivers.size();
+  Bench<double> bench(p);
+  const auto data = bench.model(p.source_series());
+  const auto twice = laplacian_of(p.grid, bench.back(data).correlation);
+  const Medium<double> medium(p, bench.stream, cut_grid(p, 1), 0);
+  const auto fields_of = [&](std::span<const Place> from, double scale, const std::vector<double>& series) {
+    Wave<double> wave(bench.stream, medium, bench.alone);
+    Sources<double> sources(bench.stream, medium, from, scale);
+    sources.send(bench.stream, steps, series);
+    Clock clock(bench.stream, 0);
+    std::vector<std::vector<double>> fields(steps);
+    for (auto& field : fields) {
+      for (Index k = 0; k < 50; ++k)
+        for (Index i = 0; i < 60; ++i) field.push_back(wave.now()(k, 0, i));
+      wave.step(bench.stream, &sources, clock);
+      clock.tick(bench.stream, 1);
+    }
+    return fields;
+  };
+  std::vector<double> reversed;
+  for (std::size_t n = steps; n-- > 0;)
+    for (std::size_t r = 0; r < places; ++r) reversed.push_back(data[n * places + r]);
+  const auto sent = fields_of(p.shots[0].sources, 1 / p.grid.volume(), p.source_series()),
+             back = fields_of(p.shots[0].receivers, 1, reversed);
+  double error = 0, size = 0;
+  for (std::size_t k = 14; k < 36; ++k)
+    for (std::size_t i = 12; i < 48; ++i) {
+      const std::size_t at = k * 60 + i;
+      double sum = 0;
+      for (std::size_t n = 1; n + 1 < steps; ++n) {
+        const auto &f = sent[n], &b = back[steps - 1 - n];
+        const double bend = (sent[n + 1][at] - 2 * f[at] + sent[n - 1][at]) / (p.step * p.step);
+        sum += bend * b[at] / (p.velocity[at] * p.velocity[at]);
+        for (const std::size_t apart_by : {std::size_t{1}, std::size_t{60}}) {
+          const auto slope = [&](const std::vector<double>& w) {
+            return (8 * (w[at + apart_by] - w[at - apart_by]) -
+                    (w[at + 2 * apart_by] - w[at - 2 * apart_by])) /
+                   120;
+          };
+          sum += slope(f) * slope(b);
+        }
+      }
+      error += std::pow(sum - twice[at] / 2, 2);
+      size += std::pow(twice[at] / 2, 2);
+    }
+  ASSERT_GT(size, 0);
+  EXPECT_LT(std::sqrt(error / size), 0.05);
 }
 
 }  // namespace

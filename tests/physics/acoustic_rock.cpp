@@ -311,8 +311,11 @@ TEST(AcousticRock, RefusesWhatCannotBe) {
   Stream stream({Device::Kind::cpu, -1});
   Alone alone;
   Engine<float> engine(p, stream, alone);
-  EXPECT_THAT(message([&] { engine.born(p.shots[0], p.source_series(), p.velocity); }),
-              HasSubstr("modelling alone"));
+  const std::vector<double> data(p.steps() * p.shots[0].receivers.size());
+  EXPECT_THAT(message([&] { engine.adjoint(p.shots[0], p.source_series(), data, Keeping::boundary); }),
+              HasSubstr("store"));
+  EXPECT_THAT(message([&] { engine.adjoint(p.shots[0], p.source_series(), data, Keeping::random_walls); }),
+              HasSubstr("constant density"));
 }
 
 }  // namespace

@@ -385,6 +385,7 @@ Keeping keeping_for(Keeping wanted, const Problem& problem, bool twofold, double
   settings.twofold = twofold;
   for (const auto way : {Keeping::store, Keeping::checkpoints, Keeping::boundary}) {
     settings.keeping = way;
+    if (way == Keeping::boundary && problem.fields() == 2) continue;
     const auto cost = twofold ? cost_of<double>(way, problem) : cost_of<float>(way, problem);
     if (bytes_of_shot(problem, settings) < 0.9 * device_bytes && cost.host_bytes < 0.9 * host_bytes)
       return way;

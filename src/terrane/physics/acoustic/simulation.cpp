@@ -26,7 +26,8 @@ constexpr std::array<std::string_view, 3> task_names{"modelling", "born", "migra
 constexpr std::array<std::string_view, 4> rock_names{"constant_density", "variable_density", "vti", "tti"};
 constexpr std::array<std::string_view, 4> wavelet_names{"ricker", "ormsby", "gabor", "file"};
 constexpr std::array<std::string_view, 3> coefficient_names{"taylor", "optimised", "optimised_fine"};
-constexpr std::array<std::string_view, 4> keeping_names{"auto", "store", "checkpoints", "boundary"};
+constexpr std::array<std::string_view, 5> keeping_names{"auto", "store", "checkpoints", "boundary",
+                                                        "random_walls"};
 
 constexpr Key source_keys[] = {
     {"at", "list of 3 lengths each", "none", "Easting, northing and up of each shot: [[1000, 0, -15]].",
@@ -77,7 +78,7 @@ constexpr Key simulation_keys[] = {
     {"wavefield", "text", "\"auto\"",
      "How a migration goes back through the source's waves: store, checkpoints (computes them twice), "
      "boundary "
-     "(keeps the sides, computes back), or auto."},
+     "(keeps the sides, computes back), random_walls (keeps nothing, adds noise), or auto."},
     {"observed", "path", "none",
      "Of migration: gathers to migrate, .npy [shot, time, receiver] at the steps of the run; else the "
      "model's own."},
@@ -341,9 +342,12 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.wavelet = read_wavelet(source);
   p.velocity = velocity_of(earth.model, job);
   read_rock(earth.model, job, p);
-  if (p.fields() == 2 && s.task != Task::modelling)
-    throw table.wrong("rock", "an axis of symmetry has modelling alone",
-                      "Take constant_density or variable_density, or kind = \"modelling\".");
+  for (const auto& [way, fits, fit] :
+       {std::tuple{Keeping::boundary, p.fields() == 1, "constant_density or variable_density"},
+        std::tuple{Keeping::random_walls, p.rock == Rock::constant_density, "constant_density"}})
+    if (s.keeping == way && !fits)
+      throw table.wrong("wavefield", fmt::format("this way back wants rock = \"{}\"", fit),
+                        "Take auto, store or checkpoints.");
   try {
     p.grid = grid_of(std::get<MeshCells>(earth.model.geometry).mesh);
   } catch (const InputError& error) {

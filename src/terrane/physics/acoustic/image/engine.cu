@@ -6,6 +6,8 @@
 #include "terrane/parallel/device/graph.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/physics/acoustic/image/engine.hpp"
+#include "terrane/physics/acoustic/image/random_walls.hpp"
+#include "terrane/physics/acoustic/march/nodes.hpp"
 
 namespace terrane::acoustic {
 
@@ -45,6 +47,43 @@ struct Correlate {
   }
 };
 
+/// The same of rock with an axis, where C has no inverse for ε = δ: the second difference in time is that of
+/// the adjoint wave, which its own equation says, v² (H p̃, V q̃) on the mesh, and no layer reaches it. Its
+/// sources are added by Sources::put_into_kernel().
+template <class T>
+struct CorrelateWithAxis {
+  View<const T, 3> p, q;  // of the source
+  StepArguments<T> g;     // of the adjoint wave
+  View<T, 3> kernel, correlation, illumination;
+  T per_square;
+  int points;
+  bool tilted;
+
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Index here = k * g.stride[0] + j * g.stride[1] + i;
+    T h_p, v_q;
+    if (points == 4) operators<4>(here, h_p, v_q);
+    else operators<8>(here, h_p, v_q);
+    const T p_here = p(k, j, i), q_here = q(k, j, i);
+    kernel(k, j, i) -= g.squared[here] * per_square * (h_p * p_here + v_q * q_here);
+    const T sent = fused(T(2) / 3, p_here, T(1) / 3 * q_here),
+            back = fused(T(2) / 3, g.now[here], T(1) / 3 * g.now_q[here]);
+    correlation(k, j, i) += sent * back;
+    illumination(k, j, i) += sent * sent;
+  }
+  template <int M>
+  TERRANE_FN void operators(Index here, T& h_p, T& v_q) const {
+    h_p = level_difference<M>(g.stencil, g.now + here, g.stride);
+    if (!tilted) {
+      v_q = second_difference<M>(g.stencil.second[0], g.stencil.centre_of[0], g.now_q + here, g.stride[0]);
+      return;
+    }
+    v_q = derivative_back<M>(g.stencil, g.normal, here, g.along_q + here, g.stride);
+    h_p += second_difference<M>(g.stencil.second[0], g.stencil.centre_of[0], g.now + here, g.stride[0]) -
+           derivative_back<M>(g.stencil, g.normal, here, g.along_p + here, g.stride);
+  }
+};
+
 }  // namespace
 
 template <class T>
@@ -79,13 +118,6 @@ template <class T>
 void Engine<T>::by_density(std::vector<double>& values) const {
   if (problem_.rock == Rock::variable_density)
     for (std::size_t n = 0; n < values.size(); ++n) values[n] /= problem_.density[n];
-}
-
-template <class T>
-void Engine<T>::only_isotropic() const {
-  if (problem_.fields() == 2)
-    throw InputError("acoustic: rock", "with an axis of symmetry has modelling alone",
-                     "Take rock of constant or variable density for Born modelling and images.");
 }
 
 template <class T>
@@ -146,13 +178,13 @@ Buffer<T> Engine<T>::of_mesh(const std::vector<double>& values) {
 template <class T>
 std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>& series,
                                     const std::vector<double>& change, Progress* progress) {
-  only_isotropic();
   auto scaled = shared(change);
   for (double& value : scaled) value /= problem_.step * problem_.step;
   by_density(scaled);
   const auto mesh = medium_.mesh();
   const Buffer<T> change_here = of_mesh(scaled);
-  Buffer<T> before(stream_.device(), change_here.size());
+  std::vector<Buffer<T>> before;
+  for (int n = 0; n < problem_.fields(); ++n) before.emplace_back(stream_.device(), change_here.size());
   Wave<T> scattered(stream_, medium_, comm_);
   Sources<T> sources(stream_, medium_, shot.sources, scales_of(shot.sources));
   sources.send(stream_, static_cast<std::size_t>(steps_), shared(series));
@@ -162,17 +194,22 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
   // The scattered wave's sources are added to all nodes before any is sent: this wave's edges wait for them.
   const auto box = medium_.box();
   const Index to_first = strides(box).to(box.first);
-  const auto scatter = [&](Stream& on, Nodes nodes, T* zero) {
-    const View<T, 3> next(zero + to_first, box);
-    for (const auto& region : nodes == Nodes::edges ? medium_.edges() : medium_.inner())
-      if (const auto box = overlap(region.box, mesh); !box.empty())
-        for_each(on, box,
-                 Scatter<T>{wave_.now(), wave_.before(), std::as_const(before).view(mesh), medium_.squared(),
-                            change_here.view(mesh), next});
+  const auto scatter = [&](Stream& on, Nodes nodes, const StepArguments<T>& g) {
+    for (int n = 0; n < problem_.fields(); ++n) {
+      const View<T, 3> next((n == 0 ? g.next : g.next_q) + to_first, box);
+      const auto& kept = std::as_const(before[static_cast<std::size_t>(n)]);
+      for (const auto& region : nodes == Nodes::edges ? medium_.edges() : medium_.inner())
+        if (const auto some = overlap(region.box, mesh); !some.empty())
+          for_each(on, some,
+                   Scatter<T>{wave_.now(n), wave_.before(n), kept.view(mesh), medium_.squared(),
+                              change_here.view(mesh), next});
+    }
   };
   for (Index n = 0; n < steps_; ++n) {
     receivers.read(stream_, scattered.zero_of_now(), clock_, scattered.zero_of_now_q());
-    if (!mesh.empty()) for_each(stream_, mesh, Keep<T>{wave_.before(), before.view(mesh)});
+    if (!mesh.empty())
+      for (int m = 0; m < problem_.fields(); ++m)
+        for_each(stream_, mesh, Keep<T>{wave_.before(m), before[static_cast<std::size_t>(m)].view(mesh)});
     wave_.step(stream_, &sources, clock_);
     scattered.step(stream_, nullptr, clock_, scatter);
     clock_.tick(stream_, 1);
@@ -207,7 +244,6 @@ std::vector<double> Engine<T>::gather_mesh(const Buffer<T>& field) {
 template <class T>
 Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
                           const std::vector<double>& data, Keeping way, Progress* progress) {
-  only_isotropic();
   const auto count = static_cast<std::size_t>(steps_), places = shot.receivers.size();
   auto reversed = shared(data);
   if (reversed.size() != count * places)
@@ -222,9 +258,14 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
   Sources<T> sources(stream_, medium_, shot.sources, scales_of(shot.sources));
   sources.send(stream_, count, shared(series));
   wave_.rest(stream_);
-  const auto history = make_history<T>(way, stream_, wave_, sources);
+  const bool walls = way == Keeping::random_walls;
+  if (walls && comm_.size() > 1)
+    throw InputError("acoustic: wavefield", "random walls want a shot on one rank",
+                     "Run as many shots as ranks, or more, or take wavefield = \"checkpoints\".");
+  const auto history = walls ? make_random_walls<T>(stream_, problem_, shot, shared(series))
+                             : make_history<T>(way, stream_, wave_, sources);
   clock_.set(stream_, 0);
-  for (Index n = 0; n < steps_; ++n) {
+  for (Index n = 0; n < steps_ && !walls; ++n) {
     history->keep(stream_, wave_, n);
     if (n + 1 < steps_) wave_.step(stream_, &sources, clock_);
     clock_.tick(stream_, 1);
@@ -241,7 +282,22 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
     if (image->size() > 0) image->fill_zero(stream_);
   clock_.set(stream_, 0);
   const auto per_square = static_cast<T>(1 / (problem_.step * problem_.step));
-  for (Index n = steps_ - 2; n >= 0; --n) {
+  const bool axis = problem_.fields() == 2;
+  for (Index n = steps_ - 1; axis && n >= 1; --n) {  // back has p̃ of the step N − 1 − n
+    history->prepare(stream_, std::min(n, steps_ - 2));
+    if (!mesh.empty()) {
+      const auto p = history->at(n, 0), q = history->at(n, 1);
+      for_each(stream_, mesh,
+               CorrelateWithAxis<T>{p, q, back.derived(stream_), kernel.view(mesh), correlation.view(mesh),
+                                    illumination.view(mesh), per_square,
+                                    static_cast<int>(medium_.kernel().points), problem_.rock == Rock::tti});
+      senders.put_into_kernel(stream_, p, q, kernel.view(mesh), per_square, clock_);
+    }
+    back.step(stream_, &senders, clock_);
+    clock_.tick(stream_, 1);
+    if (n % between_looks == 0 && !goes_on(progress, between_looks)) throw Cancelled();
+  }
+  for (Index n = steps_ - 2; !axis && n >= 0; --n) {
     back.step(stream_, &senders, clock_);
     clock_.tick(stream_, 1);
     history->prepare(stream_, n);

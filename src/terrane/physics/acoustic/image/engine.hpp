@@ -6,6 +6,9 @@
 //   Jᵀ r      −Σ_n p̃^{N−1−n} aⁿ,  p̃: the wave of the receivers that send their data from the last to the
 //   first
 //
+// In rock with an axis a is (p, q)'s, and the second difference in Jᵀ is that of the adjoint wave, from its
+// own equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
+//
 // Jᵀ is the exact adjoint for every boundary, because layers are symmetric up to a factor that is 1 on the
 // mesh (problem.hpp). m = 1/v², s²/m².
 #pragma once
@@ -49,7 +52,6 @@ class Engine {
   std::vector<double> gather_mesh(const Buffer<T>& field);
   std::vector<double> scales_of(const std::vector<Place>& sources) const;
   void by_density(std::vector<double>& values) const;
-  void only_isotropic() const;
   Buffer<T> of_mesh(const std::vector<double>& values);
   bool goes_on(Progress* progress, std::uint64_t steps);
 

@@ -1,8 +1,9 @@
 #include <cmath>
 
+#include "terrane/base/error.hpp"
 #include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/parallel/device/launch.hpp"
-#include "terrane/physics/acoustic/image/history.hpp"
+#include "terrane/physics/acoustic/image/random_walls.hpp"
 
 namespace terrane::acoustic {
 
@@ -20,22 +21,29 @@ Index spacing_of(Index steps) {
   return std::max<Index>(1, static_cast<Index>(std::ceil(std::sqrt(2.0 * static_cast<double>(steps)))));
 }
 
-/// Fields on the rank's part of the mesh, in slots.
+/// Waves on the rank's part of the mesh, in slots: p, and q of rock with an axis.
 template <class T>
 class Slots {
  public:
-  Slots(Stream& stream, const IndexBox<3>& box, Index slots)
-      : box_(box), memory_(stream.device(), static_cast<std::size_t>(slots * box.count())) {}
-  View<T, 3> at(Index slot) {
-    return box_.empty() ? View<T, 3>() : View<T, 3>(memory_.view().data + slot * box_.count(), box_);
+  Slots(Stream& stream, const Medium<T>& medium, Index slots)
+      : box_(medium.mesh()),
+        fields_(medium.fields()),
+        memory_(stream.device(), static_cast<std::size_t>(slots * fields_ * box_.count())) {}
+  View<T, 3> at(Index slot, int field = 0) {
+    return box_.empty() ? View<T, 3>()
+                        : View<T, 3>(memory_.view().data + (slot * fields_ + field) * box_.count(), box_);
   }
-  void take(Stream& stream, Index slot, View<const T, 3> field) {
-    for_each(stream, box_, Copy<T>{field, at(slot)});
+  void take(Stream& stream, Index slot, const Wave<T>& wave) {
+    for (int n = 0; n < fields_; ++n) for_each(stream, box_, Copy<T>{wave.now(n), at(slot, n)});
+  }
+  void take_before(Stream& stream, Index slot, const Wave<T>& wave) {
+    for (int n = 0; n < fields_; ++n) for_each(stream, box_, Copy<T>{wave.before(n), at(slot, n)});
   }
   void clear(Stream& stream) { memory_.fill_zero(stream); }
 
  private:
   IndexBox<3> box_;
+  int fields_;
   Buffer<T> memory_;
 };
 
@@ -43,12 +51,12 @@ template <class T>
 class Stored final : public History<T> {
  public:
   Stored(Stream& stream, const Wave<T>& wave)
-      : slots_(stream, wave.medium().mesh(), static_cast<Index>(wave.medium().problem().steps()) + 1) {
+      : slots_(stream, wave.medium(), static_cast<Index>(wave.medium().problem().steps()) + 1) {
     slots_.clear(stream);
   }
-  void keep(Stream& stream, const Wave<T>& wave, Index n) override { slots_.take(stream, n + 1, wave.now()); }
+  void keep(Stream& stream, const Wave<T>& wave, Index n) override { slots_.take(stream, n + 1, wave); }
   void prepare(Stream&, Index) override {}
-  View<const T, 3> at(Index n) const override { return slots_.at(n + 1); }
+  View<const T, 3> at(Index n, int field) const override { return slots_.at(n + 1, field); }
 
  private:
   mutable Slots<T> slots_;
@@ -62,7 +70,7 @@ class Checkpoints final : public History<T> {
         sources_(sources),
         steps_(static_cast<Index>(wave.medium().problem().steps())),
         spacing_(spacing_of(steps_)),
-        slots_(stream, wave.medium().mesh(), spacing_ + 2),
+        slots_(stream, wave.medium(), spacing_ + 2),
         clock_(stream, 0),
         first_(steps_) {}
   void keep(Stream& stream, const Wave<T>& wave, Index n) override {
@@ -73,15 +81,15 @@ class Checkpoints final : public History<T> {
     first_ = n / spacing_ * spacing_;
     wave_.restore(stream, states_[static_cast<std::size_t>(n / spacing_)]);
     clock_.set(stream, first_);
-    slots_.take(stream, 0, wave_.before());
-    slots_.take(stream, 1, wave_.now());
+    slots_.take_before(stream, 0, wave_);
+    slots_.take(stream, 1, wave_);
     for (Index m = 1; m <= spacing_ && first_ + m < steps_; ++m) {
       wave_.step(stream, &sources_, clock_);
       clock_.tick(stream, 1);
-      slots_.take(stream, m + 1, wave_.now());
+      slots_.take(stream, m + 1, wave_);
     }
   }
-  View<const T, 3> at(Index n) const override { return slots_.at(n - first_ + 1); }
+  View<const T, 3> at(Index n, int field) const override { return slots_.at(n - first_ + 1, field); }
 
  private:
   Wave<T>& wave_;
@@ -117,7 +125,7 @@ class Boundaries final : public History<T> {
       : wave_(wave),
         sources_(sources),
         steps_(static_cast<Index>(wave.medium().problem().steps())),
-        slots_(stream, wave.medium().mesh(), 3),
+        slots_(stream, wave.medium(), 3),
         clock_(stream, 0),
         strips_(strips_of(wave.medium())),
         next_(steps_) {
@@ -131,20 +139,21 @@ class Boundaries final : public History<T> {
   }
   void prepare(Stream& stream, Index n) override {
     if (next_ == steps_) {  // the wave has p at steps − 1 and steps − 2
-      slots_.take(stream, slot(steps_ - 1), wave_.now());
-      slots_.take(stream, slot(steps_ - 2), wave_.before());
+      slots_.take(stream, slot(steps_ - 1), wave_);
+      slots_.take_before(stream, slot(steps_ - 2), wave_);
       wave_.turn();
       clock_.set(stream, steps_ - 2);
       next_ = steps_ - 3;
     }
     while (next_ >= n - 1) {
-      wave_.step_back(stream, &sources_, clock_, [&](Stream& on, Nodes, T* next) { load(on, next); });
+      wave_.step_back(stream, &sources_, clock_,
+                      [&](Stream& on, Nodes, const StepArguments<T>& g) { load(on, g.next); });
       clock_.tick(stream, -1);
-      slots_.take(stream, slot(next_), wave_.now());
+      slots_.take(stream, slot(next_), wave_);
       --next_;
     }
   }
-  View<const T, 3> at(Index n) const override { return slots_.at(slot(n)); }
+  View<const T, 3> at(Index n, int field) const override { return slots_.at(slot(n), field); }
 
  private:
   static Index slot(Index n) { return (n + 3) % 3; }
@@ -179,7 +188,7 @@ class Boundaries final : public History<T> {
 }  // namespace
 
 std::string_view to_string(Keeping way) {
-  constexpr std::string_view names[] = {"auto", "store", "checkpoints", "boundary"};
+  constexpr std::string_view names[] = {"auto", "store", "checkpoints", "boundary", "random_walls"};
   return names[static_cast<std::size_t>(way)];
 }
 
@@ -187,11 +196,20 @@ template <class T>
 KeepingCost cost_of(Keeping way, const Problem& problem) {
   const auto steps = static_cast<double>(problem.steps());
   const auto mesh = problem.grid.box();
-  const double nodes = static_cast<double>(mesh.count()), e = sizeof(T);
+  const double nodes = static_cast<double>(mesh.count()) * problem.fields(), e = sizeof(T);
   if (way == Keeping::store) return {way, (steps + 1) * nodes * e, 0, 1};
   if (way == Keeping::checkpoints) {
     const auto k = static_cast<double>(spacing_of(static_cast<Index>(steps)));
     return {way, (k + 2) * nodes * e, std::ceil(steps / k) * Medium<T>::bytes_of_wave(problem), 2};
+  }
+  if (way == Keeping::random_walls) {
+    Problem walled;  // its grid alone
+    walled.grid = problem.grid;
+    walled.sides = problem.sides;
+    walled.order = problem.order;
+    walled.radius = problem.radius;
+    make_room_for_walls(walled);
+    return {way, Medium<T>::bytes_of_wave(walled) + Medium<T>::bytes_of_rock(walled) + 3 * nodes * e, 0, 2};
   }
   double strips = 0;
   for (int a = 0; a < 3; ++a)
@@ -206,6 +224,9 @@ std::unique_ptr<History<T>> make_history(Keeping way, Stream& stream, Wave<T>& w
                                          const Sources<T>& sources) {
   if (way == Keeping::store) return std::make_unique<Stored<T>>(stream, wave);
   if (way == Keeping::checkpoints) return std::make_unique<Checkpoints<T>>(stream, wave, sources);
+  if (wave.medium().fields() == 2)
+    throw InputError("acoustic: wavefield", "rock with an axis of symmetry has no way back from its boundary",
+                     "Take wavefield = \"store\" or \"checkpoints\".");
   return std::make_unique<Boundaries<T>>(stream, wave, sources);
 }
 

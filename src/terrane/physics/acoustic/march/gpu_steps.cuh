@@ -218,8 +218,8 @@ void steps(Stream& stream, const StepArguments<T>& g, const std::vector<Region>&
   for (const auto& region : regions) {
     const auto& box = region.box;
     // In two dimensions a tile of one row would be idle for seven of eight threads.
-    if (rock != Rock::constant_density || !region.plain() || sizeof(T) == 8 || g.stride[1] == 0 ||
-        box.count() < 4096) {
+    if (rock != Rock::constant_density || !region.plain() || g.rounding > 0 || sizeof(T) == 8 ||
+        g.stride[1] == 0 || box.count() < 4096) {
       add_to(batch, region);
       if (batch.count == Batch::most) launch();
       continue;

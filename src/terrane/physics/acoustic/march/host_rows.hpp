@@ -69,6 +69,12 @@ void step_plain(const StepArguments<T>& arguments, const IndexBox<3>& box) {
       const T* const now = arguments.now + row;
       const T* const squared = arguments.squared + row;
       T* const next = arguments.next + row;
+      if (const T c = arguments.rounding; c > 0) {
+#pragma omp simd
+        for (Index i = box.first[2]; i < box.last[2]; ++i)
+          next[i] = leap_and_back(now[i], next[i], squared[i], laplacian<M>(stencil, now + i, stride), c);
+        continue;
+      }
 #pragma omp simd
       for (Index i = box.first[2]; i < box.last[2]; ++i)
         next[i] = leap(now[i], next[i], squared[i], laplacian<M>(stencil, now + i, stride));

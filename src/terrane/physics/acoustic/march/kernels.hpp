@@ -44,6 +44,7 @@ struct StepArguments {
   const T *wide = nullptr, *mixed = nullptr;  ///< 1 + 2ε, √(1 + 2δ)
   const T* normal[3] = {};                    ///< n of a tilted axis
   T *along_p = nullptr, *along_q = nullptr;   ///< G p and G q
+  T rounding = 0;                             ///< c of steps that run backwards bit by bit, else 0
   IndexBox<3> part;                           ///< this rank's nodes
   Index stride[3] = {};                       ///< 0 on axes of one node, whose coefficients are 0
   LayerArrays<T> layers[3][2];
@@ -173,6 +174,18 @@ TERRANE_FN T leap(T now, T before, T squared, T a_p) {
   return fused(squared, a_p, fused(T(2), now, -before));
 }
 
+/// To the nearest multiple of c's last digit.
+template <class T>
+TERRANE_FN T rounded_to_grains(T value, T c) {
+  return (value + c) - c;
+}
+
+/// p⁺ of a step that can be taken back: p⁺ + p⁻ is rounded, p⁻ subtracted without error.
+template <class T>
+TERRANE_FN T leap_and_back(T now, T before, T squared, T a_p, T c) {
+  return rounded_to_grains(fused(squared, a_p, T(2) * now), c) - before;
+}
+
 /// p⁺ = (2p − (1 − s) p⁻ + v²Δt² A p) / (1 + s),  s = dΔt/2
 template <class T>
 TERRANE_FN T leap_through_sponge(T now, T before, T squared, T a_p, T s) {
@@ -187,6 +200,8 @@ TERRANE_FN void leap_at(const StepArguments<T>& g, const Region& region, Index k
   if (region.sponge)
     next[here] = leap_through_sponge(now[here], next[here], g.squared[here], a_p,
                                      g.damping[0][k] + g.damping[1][j] + g.damping[2][i]);
+  else if (g.rounding > 0)
+    next[here] = leap_and_back(now[here], next[here], g.squared[here], a_p, g.rounding);
   else next[here] = leap(now[here], next[here], g.squared[here], a_p);
 }
 

@@ -31,6 +31,10 @@ struct Inject {
     for (Index c = first[n]; c < first[n + 1]; ++c)
       sum = fused(weight[static_cast<std::size_t>(c)], now[source[static_cast<std::size_t>(c)]], sum);
     const Index here = offset[n];
+    if (g.rounding > 0) {
+      g.next[here] += rounded_to_grains(g.squared[here] * sum, g.rounding);
+      return;
+    }
     if (g.now_q == nullptr) {
       g.next[here] = fused(g.squared[here], sum, g.next[here]);
       return;
@@ -38,6 +42,34 @@ struct Inject {
     const T across = T(2) / 3 * sum, along = T(1) / 3 * sum, mixed = g.mixed[here];
     g.next[here] = fused(g.squared[here], fused(g.wide[here], across, mixed * along), g.next[here]);
     g.next_q[here] = fused(g.squared[here], fused(mixed, across, along), g.next_q[here]);
+  }
+};
+
+/// kernel −= v² (2p + q)/3 f at a node of the mesh.
+template <class T>
+struct InjectIntoKernel {
+  View<const Index> offset, first;
+  View<const int> source;
+  View<const T> weight, series;
+  Index columns;
+  const Index* clock;
+  const T* squared;
+  View<const T, 3> p, q;
+  View<T, 3> kernel;
+  Index stride[2], corner, lowest[3];  ///< of fields: strides, offset and indices of the first node
+  T per_square;
+  TERRANE_FN void operator()(std::size_t n) const {
+    Index rest = offset[n] - corner;
+    const Index k = lowest[0] + rest / stride[0];
+    rest %= stride[0];
+    const Index j = lowest[1] + rest / stride[1], i = lowest[2] + rest % stride[1];
+    if (!kernel.box().contains(k, j, i)) return;
+    const T* const now = series.data + *clock * columns;
+    T sum = 0;
+    for (Index c = first[n]; c < first[n + 1]; ++c)
+      sum = fused(weight[static_cast<std::size_t>(c)], now[source[static_cast<std::size_t>(c)]], sum);
+    const T pressure = fused(T(2) / 3, p(k, j, i), T(1) / 3 * q(k, j, i));
+    kernel(k, j, i) -= squared[offset[n]] * per_square * pressure * sum;
   }
 };
 
@@ -181,6 +213,30 @@ void Sources<T>::put(Stream& stream, Nodes nodes, const StepArguments<T>& argume
 }
 
 template <class T>
+void Sources<T>::put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
+                                 T per_square, const Clock& clock) const {
+  const auto box = medium_.box();
+  const auto apart = strides(box);
+  for (const auto& list : lists_)
+    for_each(stream, list.nodes,
+             InjectIntoKernel<T>{list.offset.view(),
+                                 list.first.view(),
+                                 list.source.view(),
+                                 list.weight.view(),
+                                 series_.view(),
+                                 columns_,
+                                 clock.value(),
+                                 medium_.arguments().squared,
+                                 p,
+                                 q,
+                                 kernel,
+                                 {box.size(1) * box.size(2), box.size(2)},
+                                 apart.to(box.first),
+                                 {box.first[0], box.first[1], box.first[2]},
+                                 per_square});
+}
+
+template <class T>
 Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places,
                         std::size_t steps)
     : medium_(medium), places_(places.size()), steps_(steps), owner_(places.size()), planes_(places.size()) {
@@ -320,6 +376,7 @@ T* Wave<T>::zero(const Buffer<T>& field) const {
 template <class T>
 StepArguments<T> Wave<T>::arguments() {
   auto g = medium_.arguments();
+  g.rounding = rounding_;
   g.now = zero(now_[0]);
   g.next = zero(before_[0]);
   if (medium_.fields() == 2) g.now_q = zero(now_[1]), g.next_q = zero(before_[1]);
@@ -369,7 +426,7 @@ void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, cons
     next.push_back(before_[static_cast<std::size_t>(n)].view(medium_.box()));
   const auto put = [&](Stream& on, Nodes nodes) {
     if (sources) sources->put(on, nodes, g, clock);
-    if (add) add(on, nodes, g.next);
+    if (add) add(on, nodes, g);
   };
   if (halo_) {
     ready_.record(stream);
@@ -405,7 +462,7 @@ void Wave<T>::step(Stream& stream, const Sources<T>* sources, const Clock& clock
 
 template <class T>
 void Wave<T>::step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load) {
-  if (load) load(stream, Nodes::inner, arguments().next);
+  if (load) load(stream, Nodes::inner, arguments());
   advance(stream, mesh_edges_, mesh_inner_, sources, clock, {});
 }
 

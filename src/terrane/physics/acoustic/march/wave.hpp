@@ -47,6 +47,10 @@ class Sources {
   void send(Stream& stream, std::size_t steps, const std::vector<double>& series);
   /// p⁺ gets v²Δt² f, and q⁺ its part.
   void put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments, const Clock& clock) const;
+  /// kernel −= v² (2p + q)/3 f on the mesh's nodes: what these sources, where they are those of an adjoint
+  /// wave, add to the image of m.
+  void put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
+                       T per_square, const Clock& clock) const;
 
  private:
   struct List {
@@ -98,8 +102,12 @@ class Wave {
   Wave(Stream& stream, const Medium<T>& medium, Comm& comm);
 
   void rest(Stream& stream);
-  /// Something added to p⁺ beside sources.
-  using Add = std::function<void(Stream&, Nodes, T* next)>;
+  /// Every step is rounded so that steps backwards have the bits of those forwards (image/random_walls.hpp);
+  /// 0: not.
+  void round_to(T c) { rounding_ = c; }
+  const Buffer<T>& buffer() const { return now_[0]; }  ///< of p
+  /// Something added to p⁺ (arguments.next, next_q) beside sources.
+  using Add = std::function<void(Stream&, Nodes, const StepArguments<T>& arguments)>;
   /// Collective: from pⁿ⁻¹, pⁿ to pⁿ, pⁿ⁺¹.
   void step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add = {});
   /// Collective: from pⁿ⁺¹ ("before"), pⁿ to pⁿ, pⁿ⁻¹ on the mesh's nodes; those beyond it, which layers
@@ -114,8 +122,14 @@ class Wave {
   /// pⁿ and pⁿ⁻¹ change places: the way back begins and ends so.
   void turn() { std::swap(now_, before_); }
 
-  View<const T, 3> now() const { return now_[0].view(medium_.box()); }
-  View<const T, 3> before() const { return before_[0].view(medium_.box()); }
+  /// field: 0 is p, 1 q of rock with an axis
+  View<const T, 3> now(int field = 0) const { return of(now_, field).view(medium_.box()); }
+  View<const T, 3> before(int field = 0) const { return of(before_, field).view(medium_.box()); }
+  /// What the next step is made of; with a tilted axis G p and G q, too.
+  StepArguments<T> derived(Stream& stream) {
+    derive_along(stream);
+    return arguments();
+  }
   const T* zero_of_now() const { return zero(now_[0]); }
   const T* zero_of_now_q() const { return medium_.fields() == 2 ? zero(now_[1]) : nullptr; }
   const Medium<T>& medium() const noexcept { return medium_; }
@@ -128,6 +142,9 @@ class Wave {
  private:
   using Fields = std::array<Buffer<T>, 2>;  ///< p, and q of rock with an axis
 
+  static const Buffer<T>& of(const Fields& fields, int field) {
+    return fields[static_cast<std::size_t>(field)];
+  }
   T* zero(const Buffer<T>& field) const;
   /// Calls use(buffer) for all that the next steps depend on, in one order.
   template <class Self, class Use>
@@ -142,6 +159,7 @@ class Wave {
   std::unique_ptr<Stream> urgent_;
   Event ready_;
   std::optional<Halo<T, 3>> halo_;
+  T rounding_ = 0;
   Fields now_, before_, along_;
   std::array<std::array<Buffer<T>, 2>, 3> psi_, zeta_, eta_;
   Work edges_, inner_, mesh_edges_, mesh_inner_;

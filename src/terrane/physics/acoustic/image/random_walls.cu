@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/physics/acoustic/image/random_walls.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+template <class T>
+struct CopyShifted {
+  View<const T, 3> from;
+  View<T, 3> to;
+  Index shift[3];
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    to(k, j, i) = from(k + shift[0], j + shift[1], i + shift[2]);
+  }
+};
+
+/// A number between 0 and 1 of a cube of the walls (the mixing of splitmix64).
+double chance_of(std::uint64_t seed, const std::array<Index, 3>& cube) {
+  std::uint64_t state = seed;
+  for (const Index n : cube) {
+    state += 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(n);
+    state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    state = (state ^ (state >> 27)) * 0x94d049bb133111ebULL;
+    state ^= state >> 31;
+  }
+  return static_cast<double>(state >> 11) / static_cast<double>(1ULL << 53);
+}
+
+/// Another one for each place of a source.
+std::uint64_t seed_of(const Shot& shot) {
+  std::uint64_t seed = 14695981039346656037ULL;
+  for (const double x : shot.sources.front()) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &x, sizeof bits);
+    seed = (seed ^ bits) * 1099511628211ULL;
+  }
+  return seed;
+}
+
+bool absorbs(Boundary side) { return side == Boundary::cpml || side == Boundary::sponge; }
+
+template <class T>
+class RandomWallHistory final : public History<T> {
+ public:
+  RandomWallHistory(Stream& stream, const Problem& problem, const Shot& shot,
+                    const std::vector<double>& series)
+      : problem_(with_random_walls(problem, seed_of(shot))),
+        medium_(problem_, stream, cut_grid(problem_, 1), 0),
+        wave_(stream, medium_, alone_),
+        sources_(stream, medium_, shot.sources, 1 / problem.grid.volume()),
+        clock_(stream, 0),
+        mesh_(problem.grid.box()),
+        slots_(stream.device(), static_cast<std::size_t>(3 * mesh_.count())),
+        steps_(static_cast<Index>(problem.steps())),
+        next_(steps_) {
+    for (std::size_t a = 0; a < 3; ++a)
+      shift_[a] = std::llround((problem.grid.first[a] - problem_.grid.first[a]) / problem.grid.spacing[a]);
+    sources_.send(stream, problem.steps(), series);
+    double largest = 0;
+    for (const double s : series) largest = std::max(largest, std::abs(s));
+    const double v = problem.fastest();
+    // What the source adds to its node in a step, sixteen times.
+    const double added = 16 * largest * v * v * problem.step * problem.step / problem.grid.volume();
+    double grain = std::exp2(std::ceil(std::log2(std::max(added, 1e-300))) - (bits - 3));
+    while (!ran(stream, grain)) grain *= 16;
+  }
+  void keep(Stream&, const Wave<T>&, Index) override {}
+  void prepare(Stream& stream, Index n) override {
+    if (next_ == steps_) {  // the wave has p at steps − 1 and steps − 2
+      take(stream, steps_ - 1, wave_.now());
+      take(stream, steps_ - 2, wave_.before());
+      wave_.turn();
+      clock_.set(stream, steps_ - 2);
+      next_ = steps_ - 3;
+    }
+    while (next_ >= n - 1) {
+      wave_.step(stream, &sources_, clock_);
+      clock_.tick(stream, -1);
+      take(stream, next_, wave_.now());
+      --next_;
+    }
+  }
+  View<const T, 3> at(Index n, int) const override { return slot(n); }
+
+ private:
+  static constexpr int bits = std::numeric_limits<T>::digits - 1;  // 23 or 52
+  static constexpr Index between_looks = 16;
+
+  View<T, 3> slot(Index n) const {
+    return View<T, 3>(const_cast<T*>(slots_.view().data) + (n + 3) % 3 * mesh_.count(), mesh_);
+  }
+  void take(Stream& stream, Index n, View<const T, 3> field) {
+    for_each(stream, mesh_, CopyShifted<T>{field, slot(n), {shift_[0], shift_[1], shift_[2]}});
+  }
+
+  /// All steps forwards; false where pressures grow too large for these grains.
+  bool ran(Stream& stream, double grain) {
+    wave_.rest(stream);
+    wave_.round_to(static_cast<T>(1.5 * std::ldexp(grain, bits)));
+    clock_.set(stream, 0);
+    std::vector<T> field(medium_.size());
+    for (Index n = 0; n + 1 < steps_; ++n) {
+      wave_.step(stream, &sources_, clock_);
+      clock_.tick(stream, 1);
+      // Looked at often until the wave has left the source, then rarely.
+      if (n % (n < 512 ? between_looks : 8 * between_looks) != 0 && n + 2 != steps_) continue;
+      wave_.buffer().download(stream, field);
+      T most = 0;
+      for (const T p : field) most = std::max(most, std::abs(p));
+      if (!(static_cast<double>(most) < std::ldexp(grain, bits - 3))) return false;
+    }
+    return true;
+  }
+
+  Alone alone_;
+  Problem problem_;
+  Medium<T> medium_;
+  Wave<T> wave_;
+  Sources<T> sources_;
+  Clock clock_;
+  IndexBox<3> mesh_;
+  Buffer<T> slots_;
+  std::array<Index, 3> shift_{};
+  Index steps_, next_;
+};
+
+}  // namespace
+
+std::array<Index, 3> make_room_for_walls(Problem& p, const RandomWalls& walls) {
+  std::array<Index, 3> below{};
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    if (!p.grid.there(axis)) continue;
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (!absorbs(p.sides[a][side])) continue;
+      p.sides[a][side] = Boundary::wall;
+      p.grid.nodes[a] += walls.points;
+      if (side == 0) {
+        below[a] = walls.points;
+        p.grid.first[a] -= static_cast<double>(walls.points) * p.grid.spacing[a];
+      }
+    }
+  }
+  return below;
+}
+
+Problem with_random_walls(const Problem& problem, std::uint64_t seed, const RandomWalls& walls) {
+  Problem p = problem;
+  const auto below = make_room_for_walls(p, walls);
+  const auto box = p.grid.box(), mesh = problem.grid.box();
+  p.velocity.resize(static_cast<std::size_t>(box.count()));
+  for (Index k = 0, n = 0; k < box.last[0]; ++k)
+    for (Index j = 0; j < box.last[1]; ++j)
+      for (Index i = 0; i < box.last[2]; ++i, ++n) {
+        const std::array<Index, 3> at{k - below[0], j - below[1], i - below[2]};
+        std::array<Index, 3> inside{}, cube{};
+        Index deep = 0;
+        for (std::size_t a = 0; a < 3; ++a) {
+          inside[a] = std::clamp<Index>(at[a], 0, mesh.last[a] - 1);
+          deep = std::max(deep, std::abs(at[a] - inside[a]));
+          // Where the cubes begin differs from shot to shot, too.
+          const auto offset = static_cast<Index>((seed >> (8 * a)) % static_cast<std::uint64_t>(walls.grain));
+          cube[a] = (at[a] + walls.points + offset) / walls.grain;
+        }
+        const double v = problem.velocity[static_cast<std::size_t>(
+            (inside[0] * mesh.size(1) + inside[1]) * mesh.size(2) + inside[2])];
+        const double t = static_cast<double>(deep) / static_cast<double>(walls.points);
+        p.velocity[static_cast<std::size_t>(n)] =
+            deep == 0 ? v : v * (1 - walls.slower * t * chance_of(seed, cube));
+      }
+  return p;
+}
+
+template <class T>
+std::unique_ptr<History<T>> make_random_walls(Stream& stream, const Problem& problem, const Shot& shot,
+                                              const std::vector<double>& series) {
+  if (problem.rock != Rock::constant_density)
+    throw InputError("acoustic: wavefield", "random walls are of rock of constant density",
+                     "Take wavefield = \"store\" or \"checkpoints\".");
+  return std::make_unique<RandomWallHistory<T>>(stream, problem, shot, series);
+}
+
+template std::unique_ptr<History<float>> make_random_walls(Stream&, const Problem&, const Shot&,
+                                                           const std::vector<double>&);
+template std::unique_ptr<History<double>> make_random_walls(Stream&, const Problem&, const Shot&,
+                                                            const std::vector<double>&);
+
+}  // namespace terrane::acoustic
