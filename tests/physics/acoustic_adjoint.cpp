@@ -1,8 +1,6 @@
 // Linearised modelling, its adjoint and images.
 #include <gtest/gtest.h>
 
-#include <iostream>
-
 #include "support/acoustic_box.hpp"
 #include "terrane/physics/acoustic/image/random_walls.hpp"
 #include "terrane/physics/acoustic/simulation.hpp"
@@ -51,9 +49,15 @@ struct Bench {
   }
 };
 
+/// In three dimensions two boxes that have all kinds of sides between them.
+bool is_tested(const std::array<std::array<Boundary, 2>, 3>& sides, bool flat) {
+  return flat || sides == every_kind[1] || sides == every_kind[4];
+}
+
 TEST(AcousticAdjoint, OfModellingIsModellingWithTimeReversed) {
   for (const bool flat : {false, true})
     for (const auto& sides : every_kind) {
+      if (!is_tested(sides, flat)) continue;
       const auto p = box_with(sides, flat);
       Chance chance(1);
       const std::size_t steps = p.steps(), receivers = p.shots[0].receivers.size();
@@ -116,6 +120,7 @@ TEST(AcousticAdjoint, OfBornModellingIsExactForEveryBoundaryInEveryRock) {
 TEST(AcousticAdjoint, OfBornModellingIsExactForEveryBoundary) {
   for (const bool flat : {false, true})
     for (const auto& sides : every_kind) {
+      if (!is_tested(sides, flat)) continue;
       const auto p = box_with(sides, flat);
       Chance chance(2);
       auto change = chance.list(p.velocity.size());
@@ -182,6 +187,13 @@ TEST(AcousticAdjoint, CheckpointsGiveTheBitsOfAStoredField) {
   EXPECT_EQ(stored.illumination, again.illumination);
   EXPECT_LT(apart(back.correlation, stored.correlation), 2e-4);
   EXPECT_LT(apart(back.illumination, stored.illumination), 2e-4);
+  // Sixteen bits: at most 1.6e-5 of the largest of 32 nodes, so that errors are of its size.
+  const auto squeezed = bench.back(data, Keeping::compressed);
+  EXPECT_LT(apart(squeezed.correlation, stored.correlation), 5e-5);
+  EXPECT_LT(apart(squeezed.illumination, stored.illumination), 5e-5);
+  EXPECT_NE(squeezed.correlation, stored.correlation);
+  EXPECT_LT(cost_of<float>(Keeping::compressed, p).device_bytes,
+            0.6 * cost_of<float>(Keeping::store, p).device_bytes);
 }
 
 TEST(AcousticAdjoint, StepsBetweenRandomWallsRunBackBitByBit) {
@@ -194,7 +206,7 @@ TEST(AcousticAdjoint, StepsBetweenRandomWallsRunBackBitByBit) {
     const Medium<float> medium(walled, stream, cut_grid(walled, 1), 0);
     Wave<float> wave(stream, medium, alone);
     wave.round_to(1.5F * 8192.0F);  // grains of 2⁻¹⁰
-    Sources<float> sources(stream, medium, p.shots[0].sources, 3e-2);
+    Sources<float> sources(stream, medium, p.shots[0].sources, 3.0);
     sources.send(stream, p.steps(), p.source_series());
     Clock clock(stream, 0);
     const auto steps = static_cast<int>(p.steps());
@@ -248,8 +260,8 @@ TEST(AcousticAdjoint, RandomWallsKeepNothingAndAddLittleNoise) {
   // Below the first 150 m, where shots shine. Measured: see the theory page.
   for (auto* image : {&stored, &walled}) image->resize(45 * 120);
   const double noise = apart(walled, stored);
-  std::cout << "noise of the image of four shots: " << noise << '\n';
-  EXPECT_LT(noise, 0.2);
+
+  EXPECT_LT(noise, 0.09);  // 0.045
   EXPECT_GT(noise, 1e-3);
 }
 

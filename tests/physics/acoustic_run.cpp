@@ -129,7 +129,37 @@ TEST(AcousticRun, AJobGivesGathersOfItsShots) {
   EXPECT_GT(most, 1e-3);
 }
 
+/// The largest pressure at each of the two receivers of the job in this rock.
+std::array<double, 2> peaks(const std::string& rock, const std::string& properties) {
+  auto text = with("velocity_p = 2000", "velocity_p = 2000\n" + properties);
+  text.replace(text.find("end = 0.4"), 9, "end = 0.4\nrock = \"" + rock + "\"");
+  const auto result = read(text)->run(on_cpu());
+  const auto& values = std::get<std::vector<float>>(result.data.find("pressure")->values);
+  std::array<double, 2> most{};
+  for (std::size_t n = 0; n < values.size(); ++n)
+    most[n % 2] = std::max(most[n % 2], std::abs(static_cast<double>(values[n])));
+  return most;
+}
+
+TEST(AcousticRun, AJobTakesTheRockOfItsModel) {
+  const auto plain = peaks("constant_density", "");
+  EXPECT_NEAR(peaks("variable_density", "density = 2300")[0] / plain[0], 1, 0.02);
+  EXPECT_NEAR(peaks("vti", "")[0] / plain[0], 1, 1e-4);
+  const auto upright = peaks("tti", "epsilon = 0.2\ndelta = 0.05"),
+             leaning = peaks("tti", "epsilon = 0.2\ndelta = 0.05\ntilt = 40\ntilt_azimuth = 90");
+  EXPECT_NEAR(upright[0] / upright[1], 1, 1e-3);
+  EXPECT_GT(std::abs(leaning[0] / upright[0] - 1), 0.02);
+}
+
 TEST(AcousticRun, JobsThatCannotBeSayWhereAndWhatNext) {
+  EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nrock = \"variable_density\"")); }),
+              AllOf(HasSubstr("has no density"), HasSubstr("constant_density")));
+  EXPECT_THAT(message([] { peaks("vti", "epsilon = 0.05\ndelta = 0.1"); }), HasSubstr("is less than delta"));
+  EXPECT_THAT(
+      message([] {
+        read(with("end = 0.4", "end = 0.4\nrock = \"vti\"\nkind = \"migration\"\nwavefield = \"boundary\""));
+      }),
+      AllOf(HasSubstr("simulation.wavefield"), HasSubstr("checkpoints")));
   EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nstep = 0.01")); }),
               AllOf(HasSubstr("simulation.step"), HasSubstr("is not stable"), HasSubstr("at most")));
   EXPECT_THAT(message([] { read(with("frequency = 12", "frequency = 60")); }),

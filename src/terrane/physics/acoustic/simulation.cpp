@@ -26,8 +26,8 @@ constexpr std::array<std::string_view, 3> task_names{"modelling", "born", "migra
 constexpr std::array<std::string_view, 4> rock_names{"constant_density", "variable_density", "vti", "tti"};
 constexpr std::array<std::string_view, 4> wavelet_names{"ricker", "ormsby", "gabor", "file"};
 constexpr std::array<std::string_view, 3> coefficient_names{"taylor", "optimised", "optimised_fine"};
-constexpr std::array<std::string_view, 5> keeping_names{"auto", "store", "checkpoints", "boundary",
-                                                        "random_walls"};
+constexpr std::array<std::string_view, 6> keeping_names{"auto",     "store",        "checkpoints",
+                                                        "boundary", "random_walls", "compressed"};
 
 constexpr Key source_keys[] = {
     {"at", "list of 3 lengths each", "none", "Easting, northing and up of each shot: [[1000, 0, -15]].",
@@ -78,7 +78,8 @@ constexpr Key simulation_keys[] = {
     {"wavefield", "text", "\"auto\"",
      "How a migration goes back through the source's waves: store, checkpoints (computes them twice), "
      "boundary "
-     "(keeps the sides, computes back), random_walls (keeps nothing, adds noise), or auto."},
+     "(keeps the sides, computes back), random_walls (keeps nothing, adds noise), "
+     "compressed (stores 16 bits a node), or auto."},
     {"observed", "path", "none",
      "Of migration: gathers to migrate, .npy [shot, time, receiver] at the steps of the run; else the "
      "model's own."},
@@ -422,7 +423,10 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
                         : settings.task == Task::born    ? 2
                         : !settings.data.empty()         ? 2
                                                          : 4;
-  const double again = settings.task == Task::migration && settings.keeping != Keeping::store ? 1 : 0;
+  const double again = settings.task == Task::migration && settings.keeping != Keeping::store &&
+                               settings.keeping != Keeping::compressed
+                           ? 1
+                           : 0;
   facts.problem = fmt::format("{} shots, {} nodes over {} steps", grouped(p.shots.size()), grouped(nodes),
                               grouped(p.steps()));
   facts.method = std::string(task_names[static_cast<std::size_t>(settings.task)]);

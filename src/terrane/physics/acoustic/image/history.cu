@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstdint>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/arrays/strides.hpp"
@@ -15,6 +16,14 @@ struct Copy {
   View<T, 3> to;
   TERRANE_FN void operator()(Index k, Index j, Index i) const { to(k, j, i) = from(k, j, i); }
 };
+
+template <class T>
+struct Silence {
+  View<T, 3> field;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { field(k, j, i) = 0; }
+};
+
+using T16 = std::int16_t;
 
 /// √(2n): the stretches and the states between them then take the same memory.
 Index spacing_of(Index steps) {
@@ -60,6 +69,94 @@ class Stored final : public History<T> {
 
  private:
   mutable Slots<T> slots_;
+};
+
+constexpr Index nodes_of_block = 32;  ///< of a row, with one factor
+constexpr T16 largest_number = 32767;
+
+/// A block of a row to 16 bits: x ≈ factor · number.
+template <class T>
+struct Squeeze {
+  View<const T, 3> from;
+  IndexBox<3> mesh;
+  View<T16, 3> numbers;  // as the mesh
+  View<T, 3> factors;    // [up, north, block]
+  TERRANE_FN void operator()(Index k, Index j, Index block) const {
+    const Index first = mesh.first[2] + block * nodes_of_block,
+                last = first + nodes_of_block < mesh.last[2] ? first + nodes_of_block : mesh.last[2];
+    T most = 0;
+    for (Index i = first; i < last; ++i) {
+      const T size = from(k, j, i) < 0 ? -from(k, j, i) : from(k, j, i);
+      most = size > most ? size : most;
+    }
+    factors(k, j, block) = most / largest_number;
+    const T by = most > 0 ? largest_number / most : T(0);
+    for (Index i = first; i < last; ++i) {
+      const T x = from(k, j, i) * by;
+      numbers(k, j, i) = static_cast<T16>(x < 0 ? x - T(0.5) : x + T(0.5));
+    }
+  }
+};
+
+template <class T>
+struct Unfold {
+  View<const T16, 3> numbers;
+  View<const T, 3> factors;
+  View<T, 3> to;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    to(k, j, i) =
+        factors(k, j, (i - numbers.box().first[2]) / nodes_of_block) * static_cast<T>(numbers(k, j, i));
+  }
+};
+
+/// Every step in 16 bits; three are unfolded at a time. Rows are never cut among ranks, nor are their blocks.
+template <class T>
+class Compressed final : public History<T> {
+ public:
+  Compressed(Stream& stream, const Wave<T>& wave)
+      : mesh_(wave.medium().mesh()),
+        blocks_(mesh_.with(2, 0, (mesh_.size(2) + nodes_of_block - 1) / nodes_of_block)),
+        fields_(wave.medium().fields()),
+        steps_(static_cast<Index>(wave.medium().problem().steps())),
+        slots_(stream, wave.medium(), 3),
+        numbers_(stream.device(), static_cast<std::size_t>(steps_ * fields_ * mesh_.count())),
+        factors_(stream.device(), static_cast<std::size_t>(steps_ * fields_ * blocks_.count())),
+        lowest_(steps_) {
+    slots_.clear(stream);  // p⁻¹ is zero
+  }
+  void keep(Stream& stream, const Wave<T>& wave, Index n) override {
+    for (int field = 0; field < fields_ && !mesh_.empty(); ++field)
+      for_each(stream, blocks_,
+               Squeeze<T>{wave.now(field), mesh_, numbers_of(n, field), factors_of(n, field)});
+  }
+  void prepare(Stream& stream, Index n) override {
+    for (; lowest_ > n - 1; --lowest_) {
+      const Index m = lowest_ - 1;
+      for (int field = 0; field < fields_ && !mesh_.empty(); ++field) {
+        const auto to = slots_.at(slot(m), field);
+        if (m >= 0) for_each(stream, mesh_, Unfold<T>{numbers_of(m, field), factors_of(m, field), to});
+        else for_each(stream, mesh_, Silence<T>{to});
+      }
+    }
+  }
+  View<const T, 3> at(Index n, int field) const override { return slots_.at(slot(n), field); }
+
+ private:
+  static Index slot(Index n) { return (n + 3) % 3; }
+  View<T16, 3> numbers_of(Index n, int field) const {
+    return {const_cast<T16*>(numbers_.view().data) + (n * fields_ + field) * mesh_.count(), mesh_};
+  }
+  View<T, 3> factors_of(Index n, int field) const {
+    return {const_cast<T*>(factors_.view().data) + (n * fields_ + field) * blocks_.count(), blocks_};
+  }
+
+  IndexBox<3> mesh_, blocks_;
+  int fields_;
+  Index steps_;
+  mutable Slots<T> slots_;
+  Buffer<T16> numbers_;
+  Buffer<T> factors_;
+  Index lowest_;  // of the steps that the slots have
 };
 
 template <class T>
@@ -188,7 +285,8 @@ class Boundaries final : public History<T> {
 }  // namespace
 
 std::string_view to_string(Keeping way) {
-  constexpr std::string_view names[] = {"auto", "store", "checkpoints", "boundary", "random_walls"};
+  constexpr std::string_view names[] = {"auto",     "store",        "checkpoints",
+                                        "boundary", "random_walls", "compressed"};
   return names[static_cast<std::size_t>(way)];
 }
 
@@ -197,6 +295,8 @@ KeepingCost cost_of(Keeping way, const Problem& problem) {
   const auto steps = static_cast<double>(problem.steps());
   const auto mesh = problem.grid.box();
   const double nodes = static_cast<double>(mesh.count()) * problem.fields(), e = sizeof(T);
+  if (way == Keeping::compressed)
+    return {way, steps * nodes * (2 + e / nodes_of_block) + 3 * nodes * e, 0, 1};
   if (way == Keeping::store) return {way, (steps + 1) * nodes * e, 0, 1};
   if (way == Keeping::checkpoints) {
     const auto k = static_cast<double>(spacing_of(static_cast<Index>(steps)));
@@ -223,6 +323,7 @@ template <class T>
 std::unique_ptr<History<T>> make_history(Keeping way, Stream& stream, Wave<T>& wave,
                                          const Sources<T>& sources) {
   if (way == Keeping::store) return std::make_unique<Stored<T>>(stream, wave);
+  if (way == Keeping::compressed) return std::make_unique<Compressed<T>>(stream, wave);
   if (way == Keeping::checkpoints) return std::make_unique<Checkpoints<T>>(stream, wave, sources);
   if (wave.medium().fields() == 2)
     throw InputError("acoustic: wavefield", "rock with an axis of symmetry has no way back from its boundary",
