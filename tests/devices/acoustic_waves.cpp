@@ -4,6 +4,7 @@
 #include "../support/acoustic_box.hpp"
 #include "device.hpp"
 #include "terrane/parallel/arrays/strides.hpp"
+#include "terrane/physics/acoustic/image/random_walls.hpp"
 
 namespace terrane::acoustic {
 namespace {
@@ -96,8 +97,9 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOne) {
   }
 }
 
-TEST_P(AcousticOnDevice, ImagesAreThoseOfTheCpu) {
-  auto p = test::rough_box({26, 18, 31}, 0.12);
+/// Images and Born gathers of a device against those of the CPU.
+void expect_images_of_the_cpu(Device device, Rock rock, std::initializer_list<Keeping> ways) {
+  auto p = test::rough_rock(rock, {26, 18, 31}, 0.12);
   p.layers.points = 6;
   p.settle();
   test::Chance chance(4);
@@ -112,13 +114,48 @@ TEST_P(AcousticOnDevice, ImagesAreThoseOfTheCpu) {
     return std::pair{std::move(images), engine.born(p.shots[0], p.source_series(), change)};
   };
   const auto [here, scattered_here] = compute({Device::Kind::cpu, -1}, Keeping::store);
-  for (const auto way : {Keeping::store, Keeping::checkpoints, Keeping::boundary}) {
-    const auto [there, scattered_there] = compute(GetParam(), way);
+  for (const auto way : ways) {
+    const auto [there, scattered_there] = compute(device, way);
     EXPECT_LT(test::apart(there.kernel, here.kernel), 2e-4) << to_string(way);
     EXPECT_LT(test::apart(there.correlation, here.correlation), 2e-4);
     EXPECT_LT(test::apart(there.illumination, here.illumination), 2e-4);
     EXPECT_LT(test::apart(scattered_there, scattered_here), 2e-4);
   }
+}
+
+TEST_P(AcousticOnDevice, ImagesAreThoseOfTheCpu) {
+  expect_images_of_the_cpu(GetParam(), Rock::constant_density,
+                           {Keeping::store, Keeping::checkpoints, Keeping::boundary, Keeping::compressed});
+}
+
+TEST_P(AcousticOnDevice, ImagesOfEveryRockAreThoseOfTheCpu) {
+  for (const auto rock : {Rock::variable_density, Rock::vti, Rock::tti})
+    expect_images_of_the_cpu(GetParam(), rock, {Keeping::store});
+}
+
+TEST_P(AcousticOnDevice, StepsBetweenRandomWallsRunBackBitByBit) {
+  auto p = test::rough_box({20, 18, 22}, 0.3);
+  p.settle();
+  const auto walled = with_random_walls(p, 42);
+  Stream stream(GetParam());
+  Alone alone;
+  const Medium<float> medium(walled, stream, cut_grid(walled, 1), 0);
+  Wave<float> wave(stream, medium, alone);
+  wave.round_to(1.5F * 8192.0F);  // grains of 2⁻¹⁰
+  Sources<float> sources(stream, medium, p.shots[0].sources, 3.0);
+  sources.send(stream, p.steps(), p.source_series());
+  Clock clock(stream, 0);
+  for (std::size_t n = 0; n + 1 < p.steps(); ++n) {
+    wave.step(stream, &sources, clock);
+    clock.tick(stream, 1);
+  }
+  wave.turn();
+  clock.tick(stream, -1);
+  for (std::size_t n = 0; n + 1 < p.steps(); ++n) {
+    wave.step(stream, &sources, clock);
+    clock.tick(stream, -1);
+  }
+  for (const float value : wave.state(stream)) ASSERT_EQ(value, 0);
 }
 
 }  // namespace
