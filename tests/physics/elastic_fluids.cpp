@@ -265,7 +265,8 @@ TEST(Fluids, AnExplosionSendsPressureAsOnPaper) {
   const double c = 1500, h = 100, moment = 1e12, tau = 0.05;
   p.mesh = bricks(TensorMesh::regular({0, 10 * h, 0, 10 * h, 0, 10 * h}, {10, 10, 10}), {water(c, 1000)},
                   std::vector<std::uint32_t>(1000, 0), {true, true, true, true, true, true});
-  p.sources = {{{480, 520, 510}, true, {moment, moment, moment, 0, 0, 0}, {Pulse::gaussian, tau, 0, {}}}};
+  p.sources.push_back(
+      {{480, 520, 510}, true, {moment, moment, moment, 0, 0, 0}, {Pulse::gaussian, tau, 0, {}}});
   p.receivers = {{710, 610, 420}, {300, 300, 300}};
   p.records_pressure = true;
   p.end = 0.45;
