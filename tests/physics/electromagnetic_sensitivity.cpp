@@ -274,6 +274,36 @@ TEST(Fields, OfAGroundedWireBecomeThoseOfDirectCurrentAsTheFrequencyFalls) {
   }
 }
 
+TEST(Fields, OfCellsAreThoseOfReceiversAtTheirCentres) {
+  for (const bool plane : {false, true}) {
+    auto problem = land_problem(plane);
+    problem.frequencies = {5};
+    problem.electric_volume = problem.magnetic_volume = true;
+    const auto& mesh = problem.mesh;
+    const std::size_t cells[2] = {mesh.index(7, 5, 4), mesh.index(4, 6, 7)};  // in the ground, and in air
+    problem.receivers.clear();
+    for (const auto cell : cells) {
+      const auto p = mesh.prism(cell);
+      problem.receivers.push_back({(p.west + p.east) / 2, (p.south + p.north) / 2, (p.bottom + p.top) / 2});
+    }
+    Stream stream({Device::Kind::cpu, -1});
+    const auto out = forward(problem, stream);
+    for (std::size_t s = 0; s < 2; ++s)
+      for (std::size_t n = 0; n < 2; ++n)
+        for (const bool magnetic : {false, true}) {
+          double difference = 0, size = 0;
+          for (std::size_t c = 0; c < 3; ++c) {
+            const std::size_t part = (magnetic ? 3 : 0) + c;
+            const Z here = out.volume[s * problem.volume_of_a_solve() + part * mesh.size() + cells[n]],
+                    there = out.data[s * problem.data_of_a_solve() + part * 2 + n];
+            difference += std::norm(here - there);
+            size += std::norm(there);
+          }
+          EXPECT_LT(difference, 0.2 * 0.2 * size) << plane << s << n << magnetic;  // means against cubes
+        }
+  }
+}
+
 TEST(Fields, OfAnElectricAndAMagneticSourceAreReciprocal) {
   const auto problem = land_problem(false);
   Stream stream({Device::Kind::cpu, -1});

@@ -54,7 +54,8 @@ template <class T>
 Solved solved(const Land& earth, double hertz, Device device = {Device::Kind::cpu, -1}, bool rough = false,
               int threads = 0, Method method = Method::cocg, double relative = 1e-8) {
   Stream stream(device, false, threads);
-  MaxwellSolver<T> solver(stream, earth.mesh, alike(earth), rough);
+  MaxwellSolver<T> solver(stream, earth.mesh, alike(earth));
+  solver.set_rough(rough);
   solver.set_frequency(hertz);
   auto b = solver.image();
   auto x = solver.vector();
@@ -159,7 +160,8 @@ TEST_P(MaxwellOn, OperatorAndPreconditionerAreSymmetric) {
   Stream stream(GetParam());
   const auto earth = land(12, 1.3);
   for (const bool rough : {false, true}) {
-    MaxwellSolver<double> solver(stream, earth.mesh, alike(earth), rough);
+    MaxwellSolver<double> solver(stream, earth.mesh, alike(earth));
+    solver.set_rough(rough);
     solver.set_frequency(3);
     auto x = solver.image(), y = solver.image(), ax = solver.image(), ay = solver.image();
     fill_randomly(stream, x, 1);

@@ -71,12 +71,12 @@ struct Course {
 
 }  // namespace detail
 
-/// Vectors of conjugate gradients, for several solves.
+/// Vectors of conjugate gradients, for several solves. z and q have one place: p takes z up before q is
+/// computed.
 template <class Space>
 struct RoomOfGradients {
-  typename Space::Vector r, z, p, q;
-  explicit RoomOfGradients(Space& space)
-      : r(space.image()), z(space.vector()), p(space.vector()), q(space.image()) {}
+  typename Space::Vector r, p, q;
+  explicit RoomOfGradients(Space& space) : r(space.image()), p(space.vector()), q(space.image()) {}
 };
 
 /// CG and COCG:
@@ -94,7 +94,7 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
                                 const typename Space::Vector& b, typename Space::Vector& x,
                                 const Stopping& stopping, RoomOfGradients<Space>& room) {
   using Number = typename Space::Number;
-  auto &r = room.r, &z = room.z, &p = room.p, &q = room.q;
+  auto &r = room.r, &p = room.p, &q = room.q, &z = room.q;
   detail::Course course(stopping);
   const double norm_b = space.norm(b);
   if (norm_b == 0) {

@@ -14,19 +14,73 @@ struct Found {
   Solve solve;
 };
 
-/// Rank 0 takes what all ranks found in a round, in any order.
+/// Rank 0 takes what all ranks found in a round, in any order: `each` values of a solve, into their places.
 void collect(Comm& comm, const std::vector<Found>& found, const std::vector<std::complex<double>>& data,
-             std::size_t each, Outcome& out) {
+             std::size_t each, std::vector<Solve>& solves, std::vector<std::complex<double>>& out) {
   const auto all_found = comm.gather(std::as_bytes(std::span(found)), 0);
   const auto all_data = comm.gather(std::as_bytes(std::span(data)), 0);
   for (std::size_t rank = 0; rank < all_found.size(); ++rank)
     for (std::size_t n = 0; n < all_found[rank].size() / sizeof(Found); ++n) {
       Found one;
       std::memcpy(&one, all_found[rank].data() + n * sizeof(Found), sizeof one);
-      out.solves[one.number] = one.solve;
-      std::memcpy(out.data.data() + one.number * each, all_data[rank].data() + n * each * sizeof(out.data[0]),
-                  each * sizeof(out.data[0]));
+      solves[one.number] = one.solve;
+      if (each > 0)
+        std::memcpy(out.data() + one.number * each, all_data[rank].data() + n * each * sizeof(out[0]),
+                    each * sizeof(out[0]));
     }
+}
+
+/// E and H at the centres of cells: means of their four edges, of their two faces.
+std::vector<std::complex<double>> at_centres(const Problem& problem, Solves& own) {
+  using Z = std::complex<double>;
+  const auto e = own.field();
+  const auto& metric = own.metric();
+  const Index size[3] = {metric.cells(0), metric.cells(1), metric.cells(2)};
+  // E of an edge by its cell along the axis and its nodes across, walls counted; on walls the known field.
+  const auto edge = [&](int axis, std::array<Index, 3> place) -> Z {
+    const auto box = metric.edges(axis);
+    bool inside = true;
+    for (int a = 0; a < 3; ++a) {
+      if (a != axis) place[static_cast<std::size_t>(a)] -= 1;
+      const Index q = place[static_cast<std::size_t>(a)];
+      inside = inside && q >= 0 && q < box.size(a);
+    }
+    if (!inside) return own.known(axis, place);
+    const auto n = (place[0] * box.size(1) + place[1]) * box.size(2) + place[2];
+    return e[static_cast<std::size_t>(axis)][static_cast<std::size_t>(n)];
+  };
+  const auto width = [&](int a, const std::array<Index, 3>& cell) {
+    const auto n = static_cast<std::size_t>(a);
+    return metric.width[n][static_cast<std::size_t>(cell[n])];
+  };
+  const auto moved = [](std::array<Index, 3> place, int axis) {
+    place[static_cast<std::size_t>(axis)] += 1;
+    return place;
+  };
+  // Up, north, east turn left: the curl along an axis is ∂_b E_e − ∂_e E_b with their places exchanged.
+  const auto magnetic = [&](int axis, const std::array<Index, 3>& face) -> Z {
+    const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+    const Z curl = (edge(b, moved(face, c)) - edge(b, face)) / width(c, face) -
+                   (edge(c, moved(face, b)) - edge(c, face)) / width(b, face);
+    return Z(0, 1 / own.omega_mu()) * curl;
+  };
+  std::vector<Z> all;
+  for (const bool h : {false, true}) {
+    if (!(h ? problem.magnetic_volume : problem.electric_volume)) continue;
+    for (const int axis : {2, 1, 0}) {
+      const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+      for (Index k = 0; k < size[0]; ++k)
+        for (Index j = 0; j < size[1]; ++j)
+          for (Index i = 0; i < size[2]; ++i) {
+            const std::array<Index, 3> cell{k, j, i};
+            all.push_back(h ? (magnetic(axis, cell) + magnetic(axis, moved(cell, axis))) / 2.0
+                            : (edge(axis, cell) + edge(axis, moved(cell, b)) + edge(axis, moved(cell, c)) +
+                               edge(axis, moved(moved(cell, b), c))) /
+                                  4.0);
+          }
+    }
+  }
+  return all;
 }
 
 }  // namespace
@@ -44,7 +98,7 @@ Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm
     if (rank < solves) own.emplace(problem, stream);
   });
   std::vector<Found> found;
-  std::vector<std::complex<double>> data, one;
+  std::vector<std::complex<double>> data, one, volume;
   told.start("solving for fields", solves);
   for (std::size_t first = 0; first < solves; first += size) {
     if (comm.lowest(told.cancelled() ? 0 : 1) == 0) throw Cancelled();
@@ -54,6 +108,9 @@ Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm
       const auto done = own->solve(mine, one);
       found.push_back({mine, done});
       data.insert(data.end(), one.begin(), one.end());
+      if (problem.volume_of_a_solve() == 0) return;
+      const auto cells = at_centres(problem, *own);
+      volume.insert(volume.end(), cells.begin(), cells.end());
     });
     told.advance(std::min(size, solves - first));
   }
@@ -62,8 +119,11 @@ Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm
   if (rank == 0) {
     out.data.resize(solves * each);
     out.solves.resize(solves);
+    out.volume.resize(solves * problem.volume_of_a_solve());
   }
-  collect(comm, found, data, each, out);
+  collect(comm, found, data, each, out.solves, out.data);
+  if (problem.volume_of_a_solve() > 0)
+    collect(comm, found, volume, problem.volume_of_a_solve(), out.solves, out.volume);
   return out;
 }
 

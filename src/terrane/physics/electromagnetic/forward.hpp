@@ -13,6 +13,8 @@ namespace terrane::electromagnetic {
 struct Outcome {
   std::vector<std::complex<double>> data;  ///< [source, frequency, component, receiver], V/m and A/m
   std::vector<Solve> solves;               ///< [source, frequency]
+  /// [source, frequency, E then H, e n u, up, north, east], where the problem asks for it.
+  std::vector<std::complex<double>> volume;
 };
 
 /// Collective: all ranks pass the same problem, and each does the solves that are its turn; rank 0 returns

@@ -45,7 +45,7 @@ double Problem::memory() const {
   // copies on their way.
   const double cells = static_cast<double>(mesh.size());
   return 3 * cells * (340 + (parameters.rough == Rough::never ? 0 : 40) + 30) +
-         16 * static_cast<double>(solves() * data_of_a_solve());
+         16 * static_cast<double>(solves() * (data_of_a_solve() + 2 * volume_of_a_solve()));
 }
 
 void Problem::check() const {

@@ -18,6 +18,8 @@ struct Problem {
   std::vector<double> frequencies;  ///< Hz
   std::vector<Vector3> receivers;
   std::vector<Component> components;
+  /// E, H: of all cells at their centres, beside what receivers record.
+  bool electric_volume = false, magnetic_volume = false;
   Parameters parameters;
 
   Conductivity along() const;
@@ -27,6 +29,10 @@ struct Problem {
   /// ωμ₀ of a solve, [source, frequency].
   double omega_mu(std::size_t solve) const;
   std::size_t data_of_a_solve() const { return receivers.size() * components.size(); }
+  /// Values of a solve on all cells, [field and component, up, north, east]: E, then H, along e, n, u.
+  std::size_t volume_of_a_solve() const {
+    return (3U * electric_volume + 3U * magnetic_volume) * mesh.size();
+  }
   /// Bytes on the host and on the device.
   double memory() const;
   /// Throws InputError: nothing to send, to record or to compute; a frequency that is not positive; a point

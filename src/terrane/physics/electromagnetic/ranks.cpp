@@ -24,6 +24,8 @@ void put(Packet& packet, const Problem& problem) {
   packet.put(problem.frequencies);
   packet.put(problem.receivers);
   packet.put(problem.components);
+  packet.put(problem.electric_volume);
+  packet.put(problem.magnetic_volume);
   packet.put(problem.parameters);
 }
 
@@ -43,6 +45,8 @@ Problem get_problem(Packet& packet) {
   problem.frequencies = packet.get_vector<double>();
   problem.receivers = packet.get_vector<Vector3>();
   problem.components = packet.get_vector<Component>();
+  problem.electric_volume = packet.get<bool>();
+  problem.magnetic_volume = packet.get<bool>();
   problem.parameters = packet.get<Parameters>();
   return problem;
 }

@@ -49,6 +49,8 @@ constexpr Key simulation_keys[] = {
      "What is recorded at every receiver: e (V/m) or h (A/m) along e (east), n (north), u (up)."},
     {"responses", "list of texts", "all",
      "Of plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, phase_tensor."},
+    {"volume", "list of texts", "[]",
+     "Fields of all cells, at their centres, beside those at receivers, in NetCDF: e, h.", "[\"e\"]"},
     {"tolerance", "number", "1e-8", "Of the residual, relative."},
     {"receiver_tolerance", "number", "1e-5",
      "Of what the last iteration changed at any receiver, relative: about the error that is left there."},
@@ -258,6 +260,49 @@ std::vector<Variable> field_variables(const Problem& problem, const Outcome& out
   return all;
 }
 
+/// Fields at the centres of cells, [source, frequency, cell_up, cell_northing, cell_easting].
+void add_volume(const Problem& problem, const Outcome& outcome, Dataset& data) {
+  if (problem.volume_of_a_solve() == 0) return;
+  const auto& mesh = problem.mesh;
+  std::vector<std::string> on{"source", "frequency"};
+  const std::pair<const char*, const std::vector<double>*> axes[3] = {
+      {"up", &mesh.up()}, {"northing", &mesh.northing()}, {"easting", &mesh.easting()}};
+  for (const auto& [name, faces] : axes) {
+    std::vector<double> centres;
+    for (std::size_t n = 0; n + 1 < faces->size(); ++n)
+      centres.push_back(((*faces)[n] + (*faces)[n + 1]) / 2);
+    const auto dimension = fmt::format("cell_{}", name);
+    on.push_back(dimension);
+    data.dimensions.push_back({dimension, centres.size()});
+    data.coordinates.push_back({dimension,
+                                "m",
+                                fmt::format("{} of the centre of a cell", name),
+                                {dimension},
+                                std::move(centres),
+                                {}});
+  }
+  std::size_t part = 0;
+  for (const bool magnetic : {false, true}) {
+    if (!(magnetic ? problem.magnetic_volume : problem.electric_volume)) continue;
+    for (const char axis : {'e', 'n', 'u'}) {
+      std::vector<std::complex<double>> values;
+      for (std::size_t n = 0; n < problem.solves() && !outcome.volume.empty(); ++n) {
+        const auto first = outcome.volume.begin() +
+                           static_cast<std::ptrdiff_t>(n * problem.volume_of_a_solve() + part * mesh.size());
+        values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(mesh.size()));
+      }
+      ++part;
+      data.variables.push_back(
+          {fmt::format("{}_{}_cells", magnetic ? 'h' : 'e', axis),
+           magnetic ? "A/m" : "V/m",
+           fmt::format("{} field of the cells, {}", magnetic ? "magnetic" : "electric", axis),
+           on,
+           std::move(values),
+           {}});
+    }
+  }
+}
+
 std::vector<std::int32_t> whole_numbers(std::size_t count) {
   std::vector<std::int32_t> all;
   for (std::size_t n = 1; n <= count; ++n) all.push_back(static_cast<std::int32_t>(n));
@@ -294,6 +339,11 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   else if (table.has("responses"))
     throw table.wrong("responses", "these are of plane waves", "Take simulation.components.");
   p.components = plane ? recorded_of_plane_waves() : read_components(table);
+  for (const auto& field : table.texts("volume")) {
+    if (field != "e" && field != "h")
+      throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: e, h.");
+    (field == "e" ? p.electric_volume : p.magnetic_volume) = true;
+  }
   p.parameters.tolerance = table.positive("tolerance");
   p.parameters.receiver_tolerance = table.positive("receiver_tolerance");
   p.parameters.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
@@ -406,6 +456,7 @@ Dataset Simulation::dataset(Outcome outcome) const {
         outcome.data.empty() ? std::vector<TransferFunction>{} : transfer_functions(problem_, outcome),
         responses_);
   else data.variables = field_variables(problem_, outcome);
+  add_volume(problem_, outcome, data);
   std::vector<std::int32_t> iterations, converged;
   std::vector<double> residual;
   for (const auto& solve : outcome.solves) {

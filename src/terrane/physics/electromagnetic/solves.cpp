@@ -121,7 +121,7 @@ DipoleField field_in_layers(const LayeredEarth& earth, const Source& source, dou
 Solves::Solves(const Problem& problem, Stream& stream)
     : problem_(problem),
       stream_(stream),
-      solver_(stream, problem.mesh, problem.along(), problem.parameters.rough != Rough::never),
+      solver_(stream, problem.mesh, problem.along()),
       receptions_(receivers(problem)),
       sampler_(stream, solver_.metric(), sums(receptions_)),
       b_(solver_.image()),
@@ -147,6 +147,9 @@ Solve Solves::solve_for(std::size_t number, const EdgeValues& b) {
   return finish();
 }
 std::vector<Z> Solves::recorded() { return fields(); }
+Z Solves::known(int axis, const std::array<Index, 3>& place) const {
+  return primary_ ? primary_(axis, place) : Z{};
+}
 EdgeValues Solves::found() { return on_host(stream_, x_); }
 
 EdgeValues Solves::field() {

@@ -27,7 +27,7 @@ class Solves {
 
   /// Solve number, [source, frequency]. data: [component, receiver].
   Solve solve(std::size_t number, std::vector<std::complex<double>>& data);
-  /// E of the last solve, the known part included; zero on the walls where a source sends.
+  /// E of the last solve on interior edges, the known part included.
   EdgeValues field();
   /// A x = b at the frequency of a solve, by the same steps; b is destroyed.
   Solve solve_for(std::size_t number, const EdgeValues& b);
@@ -35,6 +35,9 @@ class Solves {
   std::vector<std::complex<double>> recorded();
   /// x of the last solve, without what was known.
   EdgeValues found();
+
+  /// The known part of the last solve on an edge, also of the walls: interior nodes are counted from 0.
+  std::complex<double> known(int axis, const std::array<Index, 3>& place) const;
 
   const std::vector<Reception>& receptions() const { return receptions_; }
   const Metric& metric() const { return solver_.metric(); }

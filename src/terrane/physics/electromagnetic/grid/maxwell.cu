@@ -186,13 +186,13 @@ struct MaxwellSolver<T>::Parts {
   Stream& stream;
   Metric metric;
   EdgeSpace space;
-  bool rough;
+  bool rough = false;
   double w = 0;                           // ωμ₀
   std::array<solve::Field<double>, 3> s;  // s V
   std::unique_ptr<Cycle> potential;       // B_K
   std::array<std::unique_ptr<Cycle>, 3> component;
   solve::Field<Complex<T>> phi;
-  EdgeVector left, correction;  // of the rough form
+  EdgeVector left, correction;  // of the rough form, once it was asked for
   std::optional<solve::RoomOfGradients<EdgeSpace>> room;
   Buffer<double>
       scale_there;  // what r is multiplied by: read by kernels, so that a recorded block serves all
@@ -203,11 +203,10 @@ struct MaxwellSolver<T>::Parts {
   std::unique_ptr<Graph> graph;
   const void* recorded[2] = {};
 
-  Parts(Stream& on, const TensorMesh& mesh, const Conductivity& conductivity, bool wrapped)
+  Parts(Stream& on, const TensorMesh& mesh, const Conductivity& conductivity)
       : stream(on),
         metric(on, mesh),
         space(on, metric),
-        rough(wrapped),
         phi(on, metric.nodes()),
         scale_there(on.device(), 1) {
     for (int a = 0; a < 3; ++a) {
@@ -221,10 +220,6 @@ struct MaxwellSolver<T>::Parts {
     for (std::size_t a = 0; a < 3 && on.device().kind != Device::Kind::cpu; ++a) {
       reached[a] = std::make_unique<Event>(on.device());
       if (a > 0) beside[a] = std::make_unique<Stream>(on.device(), false, on.threads());
-    }
-    if (rough) {
-      left = space.image();
-      correction = space.vector();
     }
   }
 
@@ -383,14 +378,17 @@ struct MaxwellSolver<T>::Parts {
 };
 
 template <class T>
-MaxwellSolver<T>::MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity,
-                                bool may_be_rough) {
+MaxwellSolver<T>::MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity) {
   check_cells(mesh, conductivity);
-  parts_ = std::make_unique<Parts>(stream, mesh, conductivity, may_be_rough);
+  parts_ = std::make_unique<Parts>(stream, mesh, conductivity);
 }
 template <class T>
 void MaxwellSolver<T>::set_rough(bool rough) {
-  parts_->rough = rough && parts_->left.carries();
+  auto& own = *parts_;
+  own.rough = rough;
+  if (!own.rough || own.left.carries()) return;
+  own.left = own.space.image();
+  own.correction = own.space.vector();
 }
 template <class T>
 MaxwellSolver<T>::~MaxwellSolver() = default;

@@ -69,13 +69,12 @@ class MaxwellSolver {
  public:
   /// Throws ShapeError, InputError: fewer than two cells on an axis, or a conductivity that is not positive;
   /// MemoryError.
-  /// may_be_rough: keeps room for the rough form, and takes it until set_rough(false).
-  MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity,
-                bool may_be_rough = false);
+  MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity);
   ~MaxwellSolver();
   MaxwellSolver(const MaxwellSolver&) = delete;
   MaxwellSolver& operator=(const MaxwellSolver&) = delete;
 
+  /// The first time it takes room: 37 bytes per unknown. Throws MemoryError.
   void set_rough(bool rough);
   /// Before all else. Networks stay: they do not depend on it.
   void set_frequency(double hertz);

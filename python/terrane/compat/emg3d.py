@@ -1,0 +1,148 @@
+"""emg3d with one changed import: its meshes, models, surveys and fields, solved by Terrane.
+
+::
+
+    from terrane.compat import emg3d                     # was: import emg3d
+    efield = emg3d.solve(model, sfield)                  # an emg3d.Field, as before
+    simulation = emg3d.Simulation(survey, model, ...)    # computes, and finds gradients, by Terrane
+
+emg3d must be installed; every other name of this module is emg3d's own. What only steers its multigrid
+(``sslsolver``, ``semicoarsening``, ``linerelaxation``, ``cycle``, ``nu_*``, ``clevel``) has no effect, nor has
+``max_workers``: one solve uses all threads. Magnetic permeability, electric permittivity and the Laplace domain are
+refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..errors import UnsupportedError
+
+try:
+    import emg3d as _emg3d
+    import emg3d.solver as _solver_of_emg3d
+except ImportError as error:
+    raise ImportError("terrane.compat.emg3d stands on emg3d: pip install emg3d") from error
+
+#: Options of emg3d's own multigrid.
+_STEERING = {"cycle", "nu_init", "nu_pre", "nu_coarse", "nu_post", "clevel", "log", "plain"}
+_INTERIOR = {"fx": (slice(None), slice(1, -1), slice(1, -1)), "fy": (slice(1, -1), slice(None), slice(1, -1)),
+             "fz": (slice(1, -1), slice(1, -1), slice(None))}
+
+
+def _conductivities(model) -> list:
+    """[up, north, east] along up, north, east; the last two empty where they are as the first."""
+    for name in ("mu_r", "epsilon_r"):
+        if getattr(model, name, None) is not None:
+            raise UnsupportedError("emg3d", f"the model has {name}, which Terrane leaves out", "Use emg3d itself.")
+    along = [model.property_z, model.property_y, model.property_x]
+    if along[0] is None and along[1] is None:
+        return [_flat(model.map.backward(along[2])), np.empty(0), np.empty(0)]
+    return [_flat(model.map.backward(along[2] if p is None else p)) for p in along]
+
+
+def _flat(values) -> np.ndarray:
+    """emg3d's [x, y, z] are our [up, north, east] in Fortran order."""
+    return np.ascontiguousarray(np.asarray(values).ravel("F"), dtype=float)
+
+
+def _to_edges(field) -> np.ndarray:
+    parts = np.concatenate([getattr(field, name)[_INTERIOR[name]].ravel("F") for name in ("fz", "fy", "fx")])
+    return np.concatenate([parts.real, parts.imag])
+
+
+def _from_edges(values: np.ndarray, field) -> None:
+    count = values.size // 2
+    edges = values[:count] + 1j * values[count:]
+    at = 0
+    for name in ("fz", "fy", "fx"):
+        inside = getattr(field, name)[_INTERIOR[name]]
+        getattr(field, name)[_INTERIOR[name]] = edges[at:at + inside.size].reshape(inside.shape, order="F")
+        at += inside.size
+
+
+def solve(model, sfield, sslsolver: Any = True, semicoarsening: Any = True, linerelaxation: Any = True, verb: int = 1,
+          **kwargs):
+    """Electric field of a source field, as ``emg3d.solve``.
+
+    model : emg3d.Model, its properties in S/m or what its map makes of them
+    sfield : emg3d.Field of ``emg3d.get_source_field``, frequency above zero
+    efield : an emg3d.Field to write into; then nothing but the info, if asked for, is returned
+    tol : of the residual, relative; 1e-6 as in emg3d
+    maxit : iterations at most
+    return_info : also return emg3d's dictionary of what happened
+    device, threads : of Terrane: "cpu", "cuda"; 0 threads are all
+
+    Returns an emg3d.Field on ``model.grid``. One that did not converge is returned with exit 1, as emg3d does.
+    """
+    tolerance, most = kwargs.pop("tol", 1e-6), kwargs.pop("maxit", 300)
+    efield, return_info = kwargs.pop("efield", None), kwargs.pop("return_info", False)
+    returned = efield is None or kwargs.pop("always_return", False)
+    device, threads = kwargs.pop("device", "auto"), kwargs.pop("threads", 0)
+    for name in kwargs:
+        if name not in _STEERING | {"always_return"}:
+            raise TypeError(f"solve() got an unexpected keyword argument '{name}'")
+    if sfield.frequency is None or not sfield.frequency > 0 or sfield.field.dtype.kind != "c":
+        raise UnsupportedError("emg3d", "the source field is in the Laplace domain", "Use emg3d itself.")
+
+    begin = time.perf_counter()
+    grid = model.grid
+    engine = _core.EdgeSolver(grid.nodes_x, grid.nodes_y, grid.nodes_z, _conductivities(model), float(tolerance),
+                              int(most), device, int(threads))
+    edges, converged, reason, iterations, residual = engine.solve(float(sfield.frequency), _to_edges(sfield))
+    made = _emg3d.Field(grid, frequency=sfield.frequency) if efield is None else efield
+    _from_edges(edges, made)
+    size = float(np.linalg.norm(sfield.field))
+    seconds = time.perf_counter() - begin
+    message = "CONVERGED" if converged else f"NOT CONVERGED ({reason})"
+    if kwargs.get("log", 0) >= 0 and (verb > 1 or verb > 0 and not converged):
+        print(f":: terrane :: {residual:.1e}; {iterations} iterations; {seconds:.1f} s; {message}")
+    info = {"exit": 0 if converged else 1, "exit_message": message, "abs_error": residual * size, "rel_error": residual,
+            "ref_error": size, "tol": tolerance, "it_mg": 0, "it_ssl": iterations, "time": seconds,
+            "runtime_at_cycle": np.array([seconds]), "error_at_cycle": np.array([residual * size]), "log": message}
+    if returned:
+        return (made, info) if return_info else made
+    return info if return_info else None
+
+
+@contextlib.contextmanager
+def _in_place_of_emg3d():
+    """While this lasts, emg3d solves by Terrane: what its simulations call."""
+    own = _solver_of_emg3d.solve
+    _solver_of_emg3d.solve = solve
+    try:
+        yield
+    finally:
+        _solver_of_emg3d.solve = own
+
+
+def _by_terrane(method):
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        workers, self.max_workers = self.max_workers, 1  # other processes would not know of the exchange
+        try:
+            with _in_place_of_emg3d():
+                return method(self, *args, **kwargs)
+        finally:
+            self.max_workers = workers
+
+    return call
+
+
+class Simulation(_emg3d.Simulation):
+    """As ``emg3d.Simulation``; its forward and adjoint fields are Terrane's."""
+
+    compute = _by_terrane(_emg3d.Simulation.compute)
+    jvec = _by_terrane(_emg3d.Simulation.jvec)
+    jtvec = _by_terrane(_emg3d.Simulation.jtvec)
+    _bcompute = _by_terrane(_emg3d.Simulation._bcompute)
+
+
+def __getattr__(name: str):
+    return getattr(_emg3d, name)

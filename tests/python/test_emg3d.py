@@ -1,0 +1,91 @@
+"""terrane.compat.emg3d beside emg3d itself."""
+
+import numpy as np
+import pytest
+
+real = pytest.importorskip("emg3d")
+
+
+def model_and_source(frequency=1.0, triaxial=False, magnetic=False):
+    out = np.array([max(4 - n, n - 11, 0) for n in range(16)])
+    widths = 100 * 1.4**out
+    grid = real.TensorMesh([widths, widths, widths], origin=(-np.sum(widths) / 2,) * 3)
+    z = np.broadcast_to((grid.nodes_z[1:] + grid.nodes_z[:-1]) / 2, grid.shape_cells)
+    resistivity = np.where(z > 0, 1e8, 100.0)
+    resistivity[6:9, 5:8, 4:7] = 2.0
+    more = {"property_z": 2 * resistivity, "property_y": 1.5 * resistivity} if triaxial else {}
+    model = real.Model(grid, property_x=resistivity, mapping="Resistivity", **more)
+    source = real.TxMagneticDipole((20, 30, -250, 25, 10)) if magnetic else real.TxElectricDipole((20, 30, -250, 25, 10))
+    return model, real.get_source_field(grid, source, frequency)
+
+
+@pytest.mark.parametrize("frequency, triaxial, magnetic", [(1.0, False, False), (30.0, True, False), (5.0, False, True)])
+def test_solve_finds_the_field_that_emg3d_finds(frequency, triaxial, magnetic):
+    from terrane.compat import emg3d
+
+    model, sfield = model_and_source(frequency, triaxial, magnetic)
+    field, info = emg3d.solve(model, sfield, tol=1e-10, return_info=True)
+    expected = real.solve(model, sfield, tol=1e-10, verb=0)
+    assert isinstance(field, real.Field) and info["exit"] == 0 and info["rel_error"] <= 1e-10
+    below = field.grid.nodes_z[1:-1] < 0
+    for name in ("fx", "fy"):
+        ours, theirs = (getattr(f, name)[:, :, 1:-1][:, :, below] for f in (field, expected))
+        assert np.linalg.norm(ours - theirs) < 1e-6 * np.linalg.norm(theirs)
+    # And what follows from it: H, and responses.
+    receivers = (np.array([200.0, -150]), np.array([100.0, 250]), np.array([-60.0, -60]), 0, 0)
+    for one, other in ((field, expected), (emg3d.get_magnetic_field(model, field), real.get_magnetic_field(model, expected))):
+        np.testing.assert_allclose(one.get_receiver(receivers), other.get_receiver(receivers), rtol=1e-5)
+
+
+def test_a_field_that_is_given_is_written_into():
+    from terrane.compat import emg3d
+
+    model, sfield = model_and_source()
+    field = real.Field(model.grid, frequency=1.0)
+    info = emg3d.solve(model, sfield, efield=field, return_info=True)
+    assert info["exit"] == 0 and np.abs(field.field).max() > 0
+    assert emg3d.solve(model, sfield, efield=field) is None
+
+
+def test_what_terrane_does_not_compute_is_refused():
+    from terrane.compat import emg3d
+    from terrane.errors import UnsupportedError
+
+    model, _ = model_and_source()
+    laplace = real.get_source_field(model.grid, (0, 0, -250, 0, 0), -1.0)
+    with pytest.raises(UnsupportedError, match="Laplace"):
+        emg3d.solve(model, laplace)
+    magnetic = real.Model(model.grid, 1.0, mu_r=2.0)
+    with pytest.raises(UnsupportedError, match="mu_r"):
+        emg3d.solve(magnetic, real.get_source_field(model.grid, (0, 0, -250, 0, 0), 1.0))
+    with pytest.raises(TypeError, match="tolerance"):
+        emg3d.solve(model, model_and_source()[1], tolerance=1)
+
+
+def test_simulations_have_the_data_and_the_gradient_of_emg3d():
+    from terrane.compat import emg3d
+
+    pytest.importorskip("xarray")
+    model, _ = model_and_source()
+    survey = emg3d.surveys.Survey(
+        sources=emg3d.TxElectricDipole((20, 30, -250, 25, 10)), frequencies=1.0, noise_floor=1e-15, relative_error=0.05,
+        receivers=emg3d.surveys.txrx_coordinates_to_dict(
+            emg3d.RxElectricPoint, ([200, -150, 300], [100, 250, -50], -60, 0, 0)))
+    found = []
+    for kind in (emg3d.Simulation, real.Simulation):
+        simulation = kind(survey, model, gridding="same", max_workers=1, receiver_interpolation="linear",
+                          solver_opts={"tol": 1e-9, "tol_gradient": 1e-9}, verb=0, tqdm_opts=False)
+        simulation.data["observed"][...] = 1e-12
+        simulation.compute()
+        found.append((simulation.data.synthetic.values.copy(), simulation.gradient))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-5)
+    assert np.linalg.norm(found[0][1] - found[1][1]) < 1e-4 * np.linalg.norm(found[1][1])
+
+
+def test_other_names_are_emg3ds_own():
+    from terrane.compat import emg3d
+
+    assert emg3d.TensorMesh is real.TensorMesh and emg3d.Model is real.Model
+    assert issubclass(emg3d.Simulation, real.Simulation)
+    with pytest.raises(AttributeError):
+        emg3d.no_such_name
