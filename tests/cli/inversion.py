@@ -2,6 +2,9 @@
 
 import math
 import os
+import signal
+import subprocess
+import time
 
 import command
 from command import SOURCE, CommandTest
@@ -90,6 +93,9 @@ class Inversion(CommandTest):
                 ("inversion.alpha_s=0", "Keep one of the two"),
                 ("inversion.storage=disk", "storage_file"),
                 ("inversion.norms=[0, 3, 1, 1]", "not between 0 and 2"),
+                ("inversion.trend=cubic", "quadratic"),
+                ("inversion.huber=0.2", "0.2 is not 0.5 or more"),
+                ("inversion={lower=10, upper=-10}", "they cross: lower 10, upper -10"),
                 ("inversion.lowr=1", "lower"),
                 ("simulation.channels=[\"g_e\"]", "no observed \"g_e\""),
                 ("simulation.device=cuda", ""),
@@ -100,6 +106,99 @@ class Inversion(CommandTest):
         self.write("turned.csv", (EXAMPLE / "stations.csv").read_text(encoding="utf-8").replace(",-0.", ",0."))
         _, message = self.invert("inversion.lower=0", "inversion.upper=500", "survey.file=turned.csv", expect=2)
         self.assertIn("read as down", message)
+
+        lines = (EXAMPLE / "stations.csv").read_text(encoding="utf-8").splitlines()
+        self.write("short.csv", "\n".join([*lines[:7], ",".join(lines[7].split(",")[:3]), *lines[8:]]) + "\n")
+        _, message = self.invert("survey.file=short.csv", expect=2)
+        self.assertIn("short.csv:8", message)
+        self.write("sure.csv", "\n".join([*lines[:4], ",".join([*lines[4].split(",")[:4], "0"]), *lines[5:]]) + "\n")
+        _, message = self.invert("survey.file=sure.csv", expect=2)
+        self.assertIn("1 of 400 data have none above zero", message)
+
+    def test_ARegionalFieldAndOutliersAreToldApartFromTheModel(self):
+        self.invert("inversion.tolerance=1e-6", "inversion.trend=plane")
+        plain = self.rows(self.folder / "output/model.csv")["density"]
+        lines = (EXAMPLE / "stations.csv").read_text(encoding="utf-8").splitlines()
+        rows = [line.split(",") for line in lines[1:]]
+        for row in rows:
+            row[3] = repr(float(row[3]) + 5 + 0.002 * float(row[0]) - 0.001 * float(row[1]))
+        self.write("regional.csv", "\n".join([lines[0], *map(",".join, rows)]) + "\n")
+        self.invert("inversion.tolerance=1e-6", "inversion.trend=plane", "survey.file=regional.csv")
+        again = self.rows(self.folder / "output/model.csv")["density"]
+        self.assertLess(max(abs(a - b) for a, b in zip(plain, again)), 1e-3)
+        fit = self.rows(self.folder / "output/fit.csv")
+        self.assertAlmostEqual(sum(fit["g_u_trend"]) / 400, 5, delta=0.2)
+        rows[123][3] = "50"
+        self.write("wild.csv", "\n".join([lines[0], *map(",".join, rows)]) + "\n")
+        out, _ = self.invert("inversion.trend=plane", "inversion.huber=1.5", "survey.file=wild.csv")
+        self.assertIn("outliers", out)
+        fit = self.rows(self.folder / "output/fit.csv")
+        self.assertLess(fit["g_u_trust"][123], 0.01)
+        self.assertGreater(sorted(fit["g_u_trust"])[40], 0.6)
+
+    def test_AnInversionThatIsStoppedGoesOn(self):
+        slow = ["inversion.storage=none", "inversion.tolerance=1e-8", "mesh.shape=[30, 30, 12]",
+                "output.checkpoint=0 s"]
+        whole, _ = self.invert(*slow)
+        model = self.rows(self.folder / "output/model.csv")["density"]
+        words = [w for word in slow for w in ("--set", word)]
+        process = subprocess.Popen([command.TERRANE, "invert", "job.toml", *words], cwd=self.folder, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        kept = self.folder / "output/fit.csv.checkpoint"
+        until = time.monotonic() + 60
+        while not kept.exists() and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, message = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, message)
+        self.assertIn("`terrane invert job.toml --resume` goes on", message)
+        _, message = self.terrane("invert", "job.toml", "--resume", *words, "--set", "inversion.chi=1.1", expect=2)
+        self.assertIn("with chi 1, and not 1.1", message)
+        out, _ = self.terrane("invert", "job.toml", "--resume", *words)
+        self.assertIn("resumed from", out)
+        self.assertEqual(self.rows(self.folder / "output/model.csv")["density"], model)
+        self.assertFalse(kept.exists())
+
+    def test_TwoJobsFindModelsThatShareTheirStructure(self):
+        rows = self.rows(EXAMPLE / "stations.csv")
+        lines = ["easting [m],northing [m],up [m],tmi_observed [nT]"]
+        lines += [f"{e},{n},{u},{-90 * g}" for e, n, u, g in
+                  zip(rows["easting"], rows["northing"], rows["up"], rows["g_u_observed"])]
+        self.write("magnetic.csv", "\n".join(lines) + "\n")
+        coarse = JOB.replace("[20, 20, 10]", "[10, 10, 5]")
+        self.write("job.toml", coarse)
+        second = (coarse.replace('"gravity"', '"magnetic"').replace(f"{EXAMPLE}/stations.csv", "magnetic.csv")
+                  .replace("[inversion]", "[inversion]\nfloor = [2]"))
+        self.write("magnetic.toml", second.replace('"fit.csv"', '"magnetic_fit.csv"')
+                   .replace('"model.csv"', '"susceptibility.csv"'))
+        out, _ = self.terrane("invert", "job.toml", "--with", "magnetic.toml")
+        self.assertEqual(out.count("cross-gradient"), 2)
+        one = self.rows(self.folder / "output/model.csv")["density"]
+        two = self.rows(self.folder / "output/susceptibility.csv")["susceptibility"]
+        self.assertEqual(len(one), len(two))
+        self.write("clash.toml", second)
+        _, message = self.terrane("invert", "job.toml", "--with", "clash.toml", expect=2)
+        self.assertIn("both jobs write", message)
+        self.write("other.toml", second.replace("[10, 10, 5]", "[10, 10, 4]").replace("fit.csv", "f.csv")
+                   .replace("model.csv", "m.csv"))
+        _, message = self.terrane("invert", "job.toml", "--with", "other.toml", expect=2)
+        self.assertIn("different meshes", message)
+
+    def test_FilesOfMag3dBringTheirMainField(self):
+        lines = ["65 -12 50000", "65 -12 1", "16"]
+        lines += [f"{x} {y} 10 {20 * math.exp(-(x * x + y * y) / 4e4)} 1" for y in (-300, -100, 100, 300)
+                  for x in (-300, -100, 100, 300)]
+        self.write("survey.mag", "\n".join(lines) + "\n")
+        job = JOB.replace('"gravity"', '"magnetic"').replace(f"{EXAMPLE}/stations.csv", "survey.mag")
+        models = []
+        for field in ("", "inclination = 65\ndeclination = -12\nintensity = \"50000 nT\"\n"):
+            self.write("job.toml", job.replace("[inversion]", field + "[inversion]"))
+            self.terrane("invert", "job.toml")
+            models.append(self.rows(self.folder / "output/model.csv")["susceptibility"])
+        self.assertEqual(models[0], models[1])
+        self.write("job.toml", job.replace("[inversion]", "inclination = 66\n[inversion]"))
+        _, message = self.terrane("invert", "job.toml", expect=2)
+        self.assertIn("the file of the survey has 65, and the job 66", message)
 
     def test_UncertaintiesMayBeAFloorAndAPercentage(self):
         lines = (EXAMPLE / "stations.csv").read_text(encoding="utf-8").splitlines()

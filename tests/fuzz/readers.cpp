@@ -179,6 +179,11 @@ void ubc_gravity(std::string bytes) {
   (void)io::to_survey(io::read_ubc_gravity(in));
 }
 
+void ubc_magnetic(std::string bytes) {
+  auto in = text(std::move(bytes));
+  (void)io::to_survey(io::read_ubc_magnetic(in));
+}
+
 void ubc_mesh(std::string bytes) {
   auto in = text(std::move(bytes));
   (void)io::read_ubc_mesh(in);
@@ -215,7 +220,7 @@ void specfem(std::string bytes) {
   (void)elastic::mesh_of(mesh, mesh.sides);
 }
 
-constexpr std::array<Reader, 22> all{{{"csv", csv},
+constexpr std::array<Reader, 23> all{{{"csv", csv},
                                       {"gmsh", gmsh},
                                       {"specfem", specfem},
                                       {"bert", bert},
@@ -235,6 +240,7 @@ constexpr std::array<Reader, 22> all{{{"csv", csv},
                                       {"ubc_dcip", ubc_dcip},
                                       {"ubc_gradient", ubc_gradient},
                                       {"ubc_gravity", ubc_gravity},
+                                      {"ubc_magnetic", ubc_magnetic},
                                       {"ubc_mesh", ubc_mesh},
                                       {"ubc_model", ubc_model}}};
 

@@ -180,6 +180,41 @@ Table gradient_from(const std::string& text) {
   return read_ubc_gradient(in);
 }
 
+Table magnetic_from(std::string text) {
+  TextReader in("data.mag", std::move(text));
+  return read_ubc_magnetic(in);
+}
+
+TEST(UbcMagnetic, ReadsAnomaliesWithTheMainField) {
+  const auto all = magnetic_from("65 -12 50000 ! field\n65 348 1\n2 ! data\n1 2 3 10.5 0.5\n4 5 6 -7 0.5\n");
+  EXPECT_THAT(all.find("tmi")->values, ElementsAre(10.5, -7));
+  EXPECT_EQ(all.find("tmi")->unit, "nT");
+  EXPECT_THAT(all.find("tmi_uncertainty")->values, ElementsAre(0.5, 0.5));
+  EXPECT_THAT(all.find("main_field_inclination")->values, ElementsAre(65, 65));
+  EXPECT_THAT(all.find("main_field_declination")->values, ElementsAre(-12, -12));
+  EXPECT_THAT(all.find("main_field_intensity")->values, ElementsAre(50000, 50000));
+  const auto own = magnetic_from("90 0 55000\n0 0 0\n1\n1 2 3 90 17 4.5\n");
+  EXPECT_THAT(own.find("tmi")->values, ElementsAre(4.5));
+  EXPECT_EQ(magnetic_from("90 0 55000\n90 0 1\n1\n1 2 3\n").find("tmi"), nullptr) << "locations alone";
+}
+
+TEST(UbcMagnetic, SaysWhatIsWrong) {
+  EXPECT_THAT(message([] { magnetic_from("65 -12\n"); }),
+              AllOf(HasSubstr("data.mag:1"), HasSubstr("3 numbers")));
+  EXPECT_THAT(message([] { magnetic_from("95 -12 50000\n95 -12 1\n1\n1 2 3 4\n"); }),
+              HasSubstr("a main field of inclination 95"));
+  EXPECT_THAT(message([] { magnetic_from("65 -12 50000\n0 0 1\n1\n1 2 3 4\n"); }),
+              AllOf(HasSubstr("data.mag:2"), HasSubstr("Total-field anomalies alone")));
+  EXPECT_THAT(message([] { magnetic_from("65 -12 50000\n0 0 0\n1\n1 2 3 60 0 4\n"); }),
+              HasSubstr("data.mag:4"));
+  EXPECT_THAT(message([] { magnetic_from("65 -12 50000\n65 -12 2\n1\n1 2 3 4\n"); }), HasSubstr("0 or 1"));
+  EXPECT_THAT(message([] { magnetic_from("65 -12 50000\n65 -12 1\n2\n1 2 3 4\n"); }),
+              HasSubstr("ends after 1 of 2"));
+  EXPECT_THAT(message([] { magnetic_from("65 -12 50000\n65 -12 1\n1\n1 2 3 4 -1\n"); }),
+              HasSubstr("an uncertainty of -1"));
+  EXPECT_THAT(message([] { magnetic_from("65 -12 50000\n"); }), HasSubstr("truncated"));
+}
+
 TEST(UbcGradient, TurnsNorthEastDownIntoEastNorthUp) {
   const auto t = gradient_from("datacomp=xx,xy,xz,yy,yz,zz\n1 !! # of data\n10 20 30 1 2 3 4 5 6\n");
   EXPECT_THAT(t.find("g_nn")->values, ElementsAre(1));

@@ -96,6 +96,14 @@ void add_invert(CommandLine& line) {
   add_job_options(*verb, line.job);
   verb->add_option("-o,--output", line.job.output, "Folder for the files, in place of output.folder.")
       ->type_name("FOLDER");
+  verb->add_option("--with", line.job.with,
+                   "A second job, whose model is to share the structure of the first.")
+      ->type_name("JOB");
+  verb->add_option("--coupling", line.job.coupling, "How much: 0 not at all.")
+      ->type_name("NUMBER")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_flag("--resume", line.job.resume, "Go on from the checkpoint of an interrupted inversion.");
   verb->add_flag("-q,--quiet", line.job.quiet, "Print warnings and errors only.");
   verb->add_flag_callback(
       "--no-plots", [&line] { line.job.plots = false; }, "Leave out the pictures of output.plots.");
@@ -103,6 +111,8 @@ void add_invert(CommandLine& line) {
       "Examples:\n"
       "  terrane new inversion -o job.toml\n"
       "  terrane check job.toml\n"
+      "  mpirun -n 4 terrane invert job.toml\n"
+      "  terrane invert gravity.toml --with magnetics.toml\n"
       "  terrane invert job.toml --set inversion.lower=0 --set inversion.upper=400");
   verb->callback([&line] { line.status = run(inversion::inversions(), line.job, line.comm); });
 }

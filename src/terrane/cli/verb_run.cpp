@@ -15,6 +15,7 @@
 #include "terrane/cli/verbs.hpp"
 #include "terrane/cli/watch.hpp"
 #include "terrane/inversion/job.hpp"
+#include "terrane/inversion/joint_job.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/simulation/files.hpp"
@@ -191,12 +192,78 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
 }
 
 /// What an interrupted run says: where to go on, when there is something to go on from.
-std::string interrupted(const JobOptions& options, const std::filesystem::path& checkpoint) {
+std::string interrupted(const JobOptions& options, const std::filesystem::path& checkpoint,
+                        std::string_view verb) {
   std::error_code failed;
   if (!std::filesystem::exists(checkpoint, failed)) return Cancelled().what();
   return fmt::format(
-      "run: interrupted; {} keeps what is done\n         `terrane run {} --resume` goes on from it.",
-      shown(checkpoint), options.job);
+      "run: interrupted; {} keeps what is done\n         `terrane {} {} --resume` goes on from it.",
+      shown(checkpoint), verb, options.job);
+}
+
+struct ReadJob {
+  Config config;
+  Job job;
+};
+
+/// The job of --with, its simulation and that of the first joined to each other.
+ReadJob read_second(const Registry& registry, const JobOptions& options, Job& first) {
+  auto of_second = options;
+  of_second.job = options.with;
+  auto config = read_job(of_second);
+  auto second = registry.make(config);
+  for (const auto* mine : {&first.output.files, &first.output.model, &first.output.plots})
+    for (const auto* theirs : {&second.output.files, &second.output.model, &second.output.plots})
+      for (const auto& path : *mine)
+        if (std::find(theirs->begin(), theirs->end(), path) != theirs->end())
+          throw InputError("--with " + options.with, fmt::format("both jobs write {}", path.string()),
+                           "Give the files of [output] different names.");
+  inversion::JointSettings settings;
+  settings.coupling = options.coupling;
+  auto [one, other] =
+      inversion::jointly({std::move(first.simulation), std::move(second.simulation)}, settings);
+  first.simulation = std::move(one);
+  second.simulation = std::move(other);
+  first.runtime.checkpoint = second.runtime.checkpoint = {};
+  print_warnings(check_files(config, *second.simulation, second.output));
+  return {std::move(config), std::move(second)};
+}
+
+/// `terrane invert JOB --with JOB`: both are found when the first runs, and each writes its files.
+int run_pair(const Registry& registry, const JobOptions& options, Comm& comm) {
+  using namespace std::chrono_literals;
+  const auto progress = terminal_progress();
+  const auto last_words = [&] {
+    progress->finish();
+    complain(Cancelled().what());
+  };
+  std::optional<Watch> watch;
+  watch.emplace(*progress, "", 0ms, last_words);
+  std::vector<ReadJob> both;
+  InputPhase::within([&] {
+    auto config = read_job(options);
+    auto job = registry.make(config);
+    both.push_back({std::move(config), std::move(job)});
+    both.push_back(read_second(registry, options, both.front().job));
+    return 0;
+  });
+  watch.reset();
+  watch.emplace(*progress, "", 700ms, last_words);
+  try {
+    int status = 0;
+    for (const auto& [config, job] : both) {
+      auto runtime = job.runtime;
+      runtime.comm = &comm;
+      runtime.progress = progress.get();
+      const int own = compute_and_write({"", config}, job, options, runtime);
+      if (own != 0) status = own;
+    }
+    return status;
+  } catch (const Cancelled&) {
+    watch.reset();
+    last_words();
+    return 130;
+  }
 }
 
 }  // namespace
@@ -248,12 +315,14 @@ bool is_done(const Sound& simulation) {
 }  // namespace
 
 int run(const Registry& registry, const JobOptions& options, Comm& comm) {
+  if (!options.with.empty()) return run_pair(registry, options, comm);
   using namespace std::chrono_literals;
   const auto progress = terminal_progress();
   std::filesystem::path checkpoint;
+  const std::string_view verb = &registry == &inversion::inversions() ? "invert" : "run";
   const auto last_words = [&] {
     progress->finish();  // the bar goes first
-    complain(interrupted(options, checkpoint));
+    complain(interrupted(options, checkpoint, verb));
   };
   std::optional<Watch> watch;
   const auto begin_reading = [&] {

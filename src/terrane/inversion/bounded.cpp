@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "terrane/base/error.hpp"
-
 namespace terrane::inversion {
 
 void Bounds::clip(std::span<double> model) const {
@@ -86,7 +84,7 @@ class Place {
       }
       if (bent) {
         equations_.apply(change_, a_change_, w_change_);
-        if (progress_ && progress_->cancelled()) throw Cancelled();
+        go_on(progress_);
       } else {
         for (std::size_t c = 0; c < dir.size(); ++c) a_change_[c] = alpha * a_dir[c];
         for (std::size_t i = 0; i < w_dir.size(); ++i) w_change_[i] = alpha * w_dir[i];
@@ -158,7 +156,7 @@ void conjugate_on_face(NormalEquations& equations, const Place& place, double et
   }
   double rho = solve::dot(r, z, threads), best = 0;
   for (int step = 0; step < most && std::sqrt(rho) > floor; ++step) {
-    if (progress && progress->cancelled()) throw Cancelled();
+    go_on(progress);
     equations.apply(p, q, w);
     const double alpha = rho / solve::dot(p, q, threads);
     for (std::size_t c = 0; c < n; ++c) {
@@ -236,7 +234,7 @@ Descent minimise(NormalEquations& equations, std::span<double> model, double tol
   double rho = solve::dot(r, z, threads);
   const double aim = rho * tolerance * tolerance;
   while (rho > aim && equations.products() - before < most_products) {
-    if (progress && progress->cancelled()) throw Cancelled();
+    go_on(progress);
     equations.apply(p, q, w);
     const double alpha = rho / solve::dot(p, q, threads);
     for (std::size_t c = 0; c < n; ++c) {

@@ -31,6 +31,28 @@ void check_data(const Problem& p) {
                      "Give inversion.floor a value above zero, or a column of uncertainties.");
 }
 
+void check_outliers(const Problem& p, const Settings& s) {
+  if (s.huber != 0 && !(s.huber >= 0.5))
+    throw InputError("inversion.huber", fmt::format("{:g} is not 0.5 or more", s.huber),
+                     "1.5 lets data count less from 1.5 standard deviations on; 0 has squares throughout.");
+  if (s.huber > 0 && (s.solver == Solver::model_space || s.posterior || s.choice == Choice::gcv ||
+                      s.choice == Choice::l_curve))
+    throw InputError(
+        "inversion.huber", "outliers are weighed where all β are found at once",
+        "Take solver = \"data_space\", choice = \"discrepancy\" or \"fixed\", posterior = false.");
+  if (s.trend == Trend::none) return;
+  constexpr std::size_t terms[] = {0, 1, 3, 6};
+  for (const auto& set : p.sets) {
+    std::size_t used = 0;
+    for (std::size_t i = set.first; i < set.first + set.count; ++i) used += !std::isnan(p.data[i]);
+    const std::size_t unknown = terms[static_cast<std::size_t>(s.trend)];
+    if (used <= unknown)
+      throw InputError("inversion.trend",
+                       fmt::format("{} has {} data for the {} numbers of its trend", set.name, used, unknown),
+                       "Take a simpler trend, or none.");
+  }
+}
+
 void check_bounds(const Problem& p) {
   const auto& b = p.bounds;
   if (!b.any()) return;
@@ -50,7 +72,7 @@ void check_bounds(const Problem& p) {
 }
 
 /// Where all bounds allow one sign only, data of the wrong sign cannot be fitted: a uniform model tells.
-void check_sign(const Problem& p) {
+void check_sign(const Problem& p, Trend trend) {
   const auto& b = p.bounds;
   if (!b.any()) return;
   const bool positive = std::all_of(b.lower.begin(), b.lower.end(), [](double v) { return v >= 0; });
@@ -58,10 +80,21 @@ void check_sign(const Problem& p) {
   if (positive == negative) return;
   std::vector<double> ones(p.g->columns(), positive ? 1.0 : -1.0), field(p.g->rows());
   p.g->apply(ones, field);
+  auto observed = p.data;
+  if (trend != Trend::none) {  // which is neither the model's nor of a sign
+    std::vector<double> weight;
+    for (std::size_t i = 0; i < observed.size(); ++i) {
+      weight.push_back(std::isnan(observed[i]) ? 0 : 1 / p.sigma[i]);
+      if (std::isnan(observed[i])) observed[i] = 0;
+    }
+    const Trends trends(trend, p.sets, p.easting, p.northing, weight);
+    trends.remove(observed);
+    trends.remove(field);
+  }
   double with = 0, size = 0, data = 0;
   for (std::size_t i = 0; i < field.size(); ++i) {
     if (std::isnan(p.data[i])) continue;
-    const double f = field[i] / p.sigma[i], d = p.data[i] / p.sigma[i];
+    const double f = field[i] / p.sigma[i], d = observed[i] / p.sigma[i];
     with += f * d;
     size += f * f;
     data += d * d;
@@ -99,9 +132,12 @@ void check(const Problem& problem, const Settings& settings) {
     throw InputError("inversion.norms", "sparse norms are of differences from the reference model",
                      "Leave reference_in_gradients = true.");
   check_data(problem);
+  check_outliers(problem, settings);
   check_bounds(problem);
   const auto rows = static_cast<std::size_t>(
       std::count_if(problem.data.begin(), problem.data.end(), [](double d) { return !std::isnan(d); }));
+  if (problem.coupling && problem.coupling->size() != problem.g->columns())
+    throw ShapeError("inversion: coupling", "it is of other cells");
   const bool dense =
       settings.posterior || settings.choice == Choice::gcv || settings.choice == Choice::l_curve;
   if (dense && rows > settings.most_dense)
@@ -109,7 +145,7 @@ void check(const Problem& problem, const Settings& settings) {
                      fmt::format("it needs a matrix of all pairs of {} data; up to {} are allowed", rows,
                                  settings.most_dense),
                      "Take choice = \"discrepancy\", posterior = false, or fewer data (survey.every).");
-  check_sign(problem);
+  check_sign(problem, settings.trend);
 }
 
 }  // namespace terrane::inversion

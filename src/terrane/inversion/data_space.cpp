@@ -40,84 +40,99 @@ double bisect(double low, double high, const F& f) {
 
 // ---- Lanczos ----
 
-void Lanczos::multiply(std::span<const double> v, std::span<double> u) {
-  std::vector<double> half;
-  inner_steps_ += multiply_by_k(objective_, settings_.inner_tolerance, v, u, half);
+/// v₁; whether there is anything to do.
+bool Lanczos::begin(double target) {
+  auto r = objective_.weighted_residual(objective_.centre);
+  s_.length = solve::norm(r);
+  s_.last = {0, INFINITY, s_.length * s_.length, 0};
+  const double misfit = settings_.misfit ? settings_.misfit(r) : s_.length * s_.length;
+  if (misfit <= target && !(settings_.beta > 0)) {
+    reason_ = "the reference model fits the data already";
+    converged_ = true;
+    return false;
+  }
+  if (!std::isfinite(s_.length))
+    throw InputError("inversion", "the data or their uncertainties are not finite");
+  for (double& value : r) value /= s_.length;
+  s_.v.push_back(std::move(r));
+  return true;
+}
+
+void Lanczos::orthogonalise(std::span<double> u) const {
+  for (int twice = 0; twice < 2; ++twice)
+    for (const auto& v : s_.v) {
+      const double along = solve::dot(v, u);
+      for (std::size_t i = 0; i < u.size(); ++i) u[i] -= along * v[i];
+    }
 }
 
 Lanczos::Lanczos(const Objective& objective, double target, const LanczosSettings& settings,
-                 const std::function<void(const Step&)>& seen, Progress* progress)
-    : objective_(objective), settings_(settings) {
-  auto r = objective_.weighted_residual(objective_.centre);
-  length_ = solve::norm(r);
-  last_ = {0, INFINITY, length_ * length_, 0};
-  if (length_ * length_ <= target && !(settings_.beta > 0)) {
-    reason_ = "the reference model fits the data already";
-    converged_ = true;
-    return;
-  }
-  if (!std::isfinite(length_))
-    throw InputError("inversion", "the data or their uncertainties are not finite");
-  for (double& value : r) value /= length_;
-  v_.push_back(std::move(r));
-  std::vector<double> u(objective_.g->rows());
+                 const std::function<void(const Step&)>& seen, Progress* progress, LanczosState from,
+                 const std::function<void(const LanczosState&, bool)>& between)
+    : objective_(objective), settings_(settings), s_(std::move(from)) {
+  if (s_.v.empty() && !begin(target)) return;
+  std::vector<double> u(objective_.g->rows()), half;
   const auto most = std::min<std::size_t>(static_cast<std::size_t>(settings_.most_steps), objective_.used());
-  int still = 0;  // steps in a row in which β hardly moved
   while (true) {
-    if (progress && progress->cancelled()) throw Cancelled();
-    multiply(v_.back(), u);
-    a_.push_back(solve::dot(v_.back(), u));
-    for (int twice = 0; twice < 2; ++twice)
-      for (const auto& v : v_) {
-        const double along = solve::dot(v, u);
-        for (std::size_t i = 0; i < u.size(); ++i) u[i] -= along * v[i];
-      }
+    const bool stops = progress != nullptr && progress->cancelled();
+    if (between && !s_.a.empty()) between(s_, stops);
+    if (stops) throw Cancelled();
+    if (progress != nullptr) progress->advance(0);
+    s_.inner_steps += multiply_by_k(objective_, settings_.inner_tolerance, s_.v.back(), u, half);
+    s_.a.push_back(solve::dot(s_.v.back(), u));
+    orthogonalise(u);
     next_ = solve::norm(u);
-    const double before = last_.beta;
-    const double beta = settings_.beta > 0 ? settings_.beta : beta_for(target);
-    last_ = at(beta);
-    if (seen) seen(last_);
+    const double before = s_.last.beta;
+    const double beta = settings_.beta > 0 ? settings_.beta : beta_for(target, u);
+    s_.last = at(beta);
+    if (seen) seen(s_.last);
     const double rest = unsettled(beta);
-    still = std::fabs(beta / before - 1) < settings_.tolerance ? still + 1 : 0;
-    if (beta > 0 && still >= 2 && rest <= settings_.tolerance * (last_.phi_d - rest)) {
+    s_.still = std::fabs(beta / before - 1) < settings_.tolerance ? s_.still + 1 : 0;
+    if (beta > 0 && s_.still >= 2 && rest <= settings_.tolerance * (s_.last.phi_d - rest)) {
       reason_ = "converged";
       converged_ = true;
       break;
     }
-    if (next_ <= 1e-13 * a_.front() || a_.size() == objective_.used()) {
+    if (next_ <= 1e-13 * s_.a.front() || s_.a.size() == objective_.used()) {
       converged_ = beta > 0;
       reason_ = converged_ ? "converged"
                            : "no model fits the data to the target: their uncertainties are too small";
       break;
     }
-    if (a_.size() == most) {
+    if (s_.a.size() == most) {
       reason_ = "most steps";
       break;
     }
     for (double& value : u) value /= next_;
-    b_.push_back(next_);
-    v_.push_back(u);
+    s_.b.push_back(next_);
+    s_.v.push_back(u);
   }
 }
 
 /// (T + β) y = ‖r‖ e₁, by elimination from the last row up and back substitution.
 std::vector<double> Lanczos::coefficients(double beta) const {
-  const std::size_t k = a_.size();
+  const std::size_t k = s_.a.size();
   std::vector<double> pivot(k), y(k);
   for (std::size_t i = k; i-- > 0;)
-    pivot[i] = a_[i] + beta - (i + 1 < k ? b_[i] * b_[i] / pivot[i + 1] : 0.0);
-  y[0] = length_ / pivot[0];
-  for (std::size_t i = 1; i < k; ++i) y[i] = -b_[i - 1] * y[i - 1] / pivot[i];
+    pivot[i] = s_.a[i] + beta - (i + 1 < k ? s_.b[i] * s_.b[i] / pivot[i + 1] : 0.0);
+  y[0] = s_.length / pivot[0];
+  for (std::size_t i = 1; i < k; ++i) y[i] = -s_.b[i - 1] * y[i - 1] / pivot[i];
   return y;
 }
 
-/// β²‖y‖² grows with β. 0 when even the least has more than the target.
-double Lanczos::beta_for(double target) const {
+/// β²‖y‖² grows with β. 0 when even the least has more than the target.  beyond: b_{k+1} v_{k+1}, for a
+/// misfit of the residuals themselves, W (d − G m) = β V y − y_k b_{k+1} v_{k+1}
+double Lanczos::beta_for(double target, std::span<const double> beyond) const {
   const double top = std::log(largest_eigenvalue());
+  std::vector<double> r(settings_.misfit ? beyond.size() : 0);
   const auto excess = [&](double t) {
     const double beta = std::exp(t);
     const auto y = coefficients(beta);
-    return beta * beta * solve::dot(y, y) - target;
+    if (!settings_.misfit) return beta * beta * solve::dot(y, y) - target;
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] = -y.back() * beyond[i];
+    for (std::size_t k = 0; k < y.size(); ++k)
+      for (std::size_t i = 0; i < r.size(); ++i) r[i] += beta * y[k] * s_.v[k][i];
+    return settings_.misfit(r) - target;
   };
   if (excess(top - 30) > 0) return 0;
   return std::exp(bisect(top - 30, top + 30, excess));
@@ -125,20 +140,20 @@ double Lanczos::beta_for(double target) const {
 
 double Lanczos::largest_eigenvalue() const {
   double most = 0;  // of the disks of Gershgorin: not below it, and at most three times it
-  for (std::size_t i = 0; i < a_.size(); ++i)
-    most = std::max(most, a_[i] + (i > 0 ? b_[i - 1] : 0.0) + (i < b_.size() ? b_[i] : 0.0));
-  if (a_.size() > 200) return most;
-  const auto eigen = solve::eigen_tridiagonal(a_, std::span(b_).first(a_.size() - 1));
+  for (std::size_t i = 0; i < s_.a.size(); ++i)
+    most = std::max(most, s_.a[i] + (i > 0 ? s_.b[i - 1] : 0.0) + (i < s_.b.size() ? s_.b[i] : 0.0));
+  if (s_.a.size() > 200) return most;
+  const auto eigen = solve::eigen_tridiagonal(s_.a, std::span(s_.b).first(s_.a.size() - 1));
   return eigen.value.back();
 }
 
 Step Lanczos::at(double beta) const {
-  if (a_.empty() || !std::isfinite(beta)) return last_;
+  if (s_.a.empty() || !std::isfinite(beta)) return s_.last;
   const auto y = coefficients(beta);
   const double last = next_ * y.back();
   Step step{steps(), beta, beta * beta * solve::dot(y, y) + last * last, 0};
   for (std::size_t i = 0; i < y.size(); ++i)
-    step.phi_m += a_[i] * y[i] * y[i] + (i + 1 < y.size() ? 2 * b_[i] * y[i] * y[i + 1] : 0.0);
+    step.phi_m += s_.a[i] * y[i] * y[i] + (i + 1 < y.size() ? 2 * s_.b[i] * y[i] * y[i + 1] : 0.0);
   return step;
 }
 
@@ -149,11 +164,11 @@ double Lanczos::unsettled(double beta) const {
 
 std::vector<double> Lanczos::model(double beta) const {
   std::vector<double> m(objective_.centre.begin(), objective_.centre.end());
-  if (a_.empty() || !std::isfinite(beta)) return m;
+  if (s_.a.empty() || !std::isfinite(beta)) return m;
   const auto y = coefficients(beta);
   std::vector<double> sum(objective_.g->rows()), half;
   for (std::size_t k = 0; k < y.size(); ++k)
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += y[k] * v_[k][i];
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += y[k] * s_.v[k][i];
   multiply_by_k(objective_, settings_.inner_tolerance, sum, {}, half);
   for (std::size_t c = 0; c < m.size(); ++c) m[c] += half[c];
   return m;
@@ -166,7 +181,7 @@ DenseDataSpace::DenseDataSpace(const Objective& objective, double inner_toleranc
   const std::size_t n = objective_.g->rows();
   std::vector<double> k(n * n), one(n), half;
   for (std::size_t i = 0; i < n; ++i) {
-    if (progress && progress->cancelled()) throw Cancelled();
+    go_on(progress);
     if (!(objective_.weight[i] > 0)) continue;
     one[i] = 1;
     multiply_by_k(objective_, inner_tolerance_, one, std::span(k).subspan(i * n, n), half);

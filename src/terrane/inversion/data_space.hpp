@@ -28,6 +28,8 @@ struct LanczosSettings {
   double tolerance = 1e-3;        ///< of what φ_d may still move, relative to its target, and of β
   double inner_tolerance = 1e-6;  ///< of R⁻¹ where that is not exact
   double beta = 0;                ///< above 0: the β asked for, in place of that of the target
+  /// What is to be the target, of the residuals W (d − G m) [rows], in place of the sum of their squares.
+  std::function<double(std::span<const double>)> misfit;
 };
 
 /// One value of β of all that were considered: before any model is made.
@@ -38,20 +40,33 @@ struct Step {
   double phi_m = 0;
 };
 
+/// Where it stands between two steps.
+struct LanczosState {
+  double length = 0;                   ///< ‖r‖
+  std::vector<double> a, b;            ///< T: diagonal [k], beside [k]
+  std::vector<std::vector<double>> v;  ///< [k + 1][rows]
+  Step last;
+  int still = 0;  ///< steps in a row in which β hardly moved
+  int inner_steps = 0;
+};
+
 class Lanczos {
  public:
-  /// seen: called after every step with β for the target. Throws Cancelled.
+  /// seen: called after every step with β for the target · from: goes on from there, with the same bits as if
+  /// it had not been stopped · between: called before every step but the first; stops: whether it throws
+  /// Cancelled next.
   Lanczos(const Objective& objective, double target, const LanczosSettings& settings = {},
-          const std::function<void(const Step&)>& seen = {}, Progress* progress = nullptr);
+          const std::function<void(const Step&)>& seen = {}, Progress* progress = nullptr,
+          LanczosState from = {}, const std::function<void(const LanczosState&, bool stops)>& between = {});
 
   /// Why it stopped: "converged", "the reference model fits already", "most steps", "no more directions", and
   /// whether φ_d can come down to the target at all.
   const std::string& reason() const { return reason_; }
   bool converged() const { return converged_; }
-  double beta() const { return last_.beta; }
+  double beta() const { return s_.last.beta; }
   double largest_eigenvalue() const;  ///< of T, and so nearly of K
-  int steps() const { return static_cast<int>(a_.size()); }
-  int inner_steps() const { return inner_steps_; }
+  int steps() const { return static_cast<int>(s_.a.size()); }
+  int inner_steps() const { return s_.inner_steps; }
 
   /// φ_d and φ_m for any β, without a product.
   Step at(double beta) const;
@@ -63,18 +78,16 @@ class Lanczos {
 
  private:
   std::vector<double> coefficients(double beta) const;
-  double beta_for(double target) const;
-  void multiply(std::span<const double> v, std::span<double> u);
+  double beta_for(double target, std::span<const double> beyond) const;
+  bool begin(double target);
+  void orthogonalise(std::span<double> u) const;
 
   Objective objective_;
   LanczosSettings settings_;
-  double length_ = 0, next_ = 0;        ///< ‖r‖, b_{k+1}
-  std::vector<double> a_, b_;           ///< T: diagonal [k], beside [k − 1]
-  std::vector<std::vector<double>> v_;  ///< [k][rows]
-  Step last_;
+  LanczosState s_;
+  double next_ = 0;  ///< b_{k+1}
   std::string reason_;
   bool converged_ = false;
-  int inner_steps_ = 0;
 };
 
 class DenseDataSpace {

@@ -10,8 +10,10 @@
 #include "terrane/base/progress.hpp"
 #include "terrane/inversion/bounded.hpp"
 #include "terrane/inversion/data_space.hpp"
+#include "terrane/inversion/keep.hpp"
 #include "terrane/inversion/regulariser.hpp"
 #include "terrane/inversion/sparse.hpp"
+#include "terrane/inversion/trend.hpp"
 #include "terrane/inversion/weights.hpp"
 
 namespace terrane::inversion {
@@ -29,9 +31,10 @@ struct Problem {
   std::vector<double> data;   ///< [rows] in the units of G times the model; NaN: no datum
   std::vector<double> sigma;  ///< [rows] standard deviations
   std::vector<DataSet> sets;
-  std::vector<double> easting, northing, up;  ///< [stations] m; set by set, rows are stations
-  std::vector<double> reference;              ///< [active]; empty: 0
-  Bounds bounds;                              ///< [active] each, or none
+  std::vector<double> easting, northing, up;      ///< [stations] m; set by set, rows are stations
+  std::vector<double> reference;                  ///< [active]; empty: 0
+  Bounds bounds;                                  ///< [active] each, or none
+  std::shared_ptr<const CrossGradient> coupling;  ///< to another model: beside φ_m, with the same β; or null
 };
 
 enum class Weighting { none, depth, distance, sensitivity };
@@ -53,6 +56,8 @@ struct Settings {
   double chi = 1;                  ///< target of φ_d / N
   double misfit_tolerance = 0.02;  ///< of φ_d / (χ N), where β is found by trial
   double beta = 0;                 ///< of Choice::fixed
+  Trend trend = Trend::none;       ///< of the stations' places, found beside the model
+  double huber = 0;                ///< residuals in σ beyond which data count less; 0: squares throughout
   SparseNorms norms;
   double epsilon = 0.02;  ///< of sparse norms, in parts of the largest value of the smooth model
   Solver solver = Solver::data_space;
@@ -66,7 +71,7 @@ struct Settings {
 
 /// One line of the table.
 struct Iteration {
-  std::string what;  ///< "lanczos", "bounds", "sparse", "cooling"
+  std::string what;  ///< "lanczos", "dense", "robust", "bounds", "sparse", "cooling"
   int number = 0;
   double beta = 0, phi_d = 0, phi_m = 0;
   int products = 0;    ///< with each of G and Gᵀ, so far
@@ -75,7 +80,9 @@ struct Iteration {
 
 struct Outcome {
   std::vector<double> model;      ///< [active]
-  std::vector<double> predicted;  ///< [rows] G m
+  std::vector<double> predicted;  ///< [rows] G m, and the trend where one was asked for
+  std::vector<double> trend;      ///< [rows]; empty unless asked for
+  std::vector<double> trust;      ///< [rows] ω of Huber's norm, below 1 for outliers; empty unless asked for
   std::vector<double> weight;     ///< [active] w of the cells
   std::vector<double> deviation;  ///< [active] of the posterior; empty unless asked for
   double beta = 0, phi_d = 0, target = 0;
@@ -97,9 +104,11 @@ struct Outcome {
 /// anything else.
 void check(const Problem& problem, const Settings& settings);
 
-/// Throws also Cancelled. seen: every line of the table as it comes.
+/// Throws also Cancelled. seen: every line of the table as it comes · keeper: keeps where it stands, and goes
+/// on from there, with the bits of a run that was not stopped
 Outcome invert(const Problem& problem, const Settings& settings,
-               const std::function<void(const Iteration&)>& seen = {}, Progress* progress = nullptr);
+               const std::function<void(const Iteration&)>& seen = {}, Progress* progress = nullptr,
+               Keeper* keeper = nullptr);
 
 /// The weights of the cells, and z₀ where it was fitted.
 std::vector<double> cell_weights(const Problem& problem, const Settings& settings, double& z0);

@@ -210,34 +210,95 @@ void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice, c
   facts.warnings = warnings_;
 }
 
+double InversionJob::expected_seconds(const StorageChoice& choice) const {
+  const double descents =
+      (problem_.bounds.any() || !settings_.norms.square() ? 4 : 1) + (settings_.huber > 0 ? 6 : 0);
+  return choice.seconds_to_make + descents * 2 * expected_products * choice.seconds_a_product;
+}
+
+/// All that determines the bits of the model.
+Fingerprint InversionJob::fingerprint_of_all(const StorageChoice& choice) const {
+  const auto& p = problem_;
+  const auto& s = settings_;
+  const std::vector<double> active(p.active.begin(), p.active.end());
+  const auto& alpha = s.alphas;
+  const auto& norm = s.norms.p;
+  auto all = fingerprint(*source_, storage_.accuracy);
+  all.insert(all.begin(), this_program());
+  const auto setting = [&](const char* name, const auto& value) {
+    all.push_back({name, fmt::format("{}", value)});
+  };
+  setting("storage", storage_names[static_cast<std::size_t>(choice.storage)]);
+  all.push_back({"data or uncertainties", hash({p.data, p.sigma}), true});
+  all.push_back({"active cells", hash({active}), true});
+  all.push_back({"reference model or bounds", hash({p.reference, p.bounds.lower, p.bounds.upper}), true});
+  all.push_back({"alphas, lengths or norms",
+                 hash({std::vector{alpha.smallness}, alpha.flatness, norm, std::vector{s.epsilon}}), true});
+  setting("weighting", weighting_names[static_cast<std::size_t>(s.weighting)]);
+  setting("exponent", s.exponent);
+  setting("z0", s.z0);
+  setting("weights_in_gradients", s.weights_in_gradients);
+  setting("reference_in_gradients", s.reference_in_gradients);
+  setting("choice", static_cast<int>(s.choice));
+  setting("chi", s.chi);
+  setting("beta", s.beta);
+  setting("trend", static_cast<int>(s.trend));
+  setting("huber", s.huber);
+  setting("solver", static_cast<int>(s.solver));
+  setting("tolerance", s.tolerance);
+  setting("misfit_tolerance", s.misfit_tolerance);
+  setting("posterior", s.posterior);
+  return all;
+}
+
 Plan InversionJob::check(const Runtime& runtime) {
   Plan plan;
   const auto choice = choose(budget(runtime), runtime.threads);
   describe_into(plan, choice, runtime);
   plan.memory_available = budget(runtime).bytes;
   budget(runtime).require("invert", plan.problem, memory_needed(choice, runtime));
-  const double descents = problem_.bounds.any() || !settings_.norms.square() ? 4 : 1;
-  plan.seconds = choice.seconds_to_make + descents * 2 * expected_products * choice.seconds_a_product;
+  plan.seconds = expected_seconds(choice);
   // What is wrong with data and bounds is found here, with one product made on the fly.
   problem_.g = std::make_shared<solve::OnTheFlyOperator>(source_, runtime.threads);
   inversion::check(problem_, settings_);
   return plan;
 }
 
-Result InversionJob::run(const Runtime& runtime) {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+void InversionJob::begin(const Runtime& runtime) {
   date_text();
   const auto begin = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
   settings_.threads = runtime.threads;
   make_operator(runtime);
-  const double made = seconds();
-  outcome_ = invert(problem_, settings_, {}, runtime.progress);
+  seconds_to_make_ = seconds_since(begin);
+}
+
+Result InversionJob::run(const Runtime& runtime) {
+  const auto begun = std::chrono::steady_clock::now();
+  begin(runtime);
+  const auto choice = choose(budget(runtime), runtime.threads);
+  Keeper keeper(runtime.checkpoint, fingerprint_of_all(choice), expected_seconds(choice));
+  auto result = finish(invert(problem_, settings_, {}, runtime.progress, &keeper), runtime);
+  result.report.seconds = seconds_since(begun);
+  for (auto [from, to] :
+       {std::pair{&keeper.notes, &result.report.notes}, {&keeper.warnings, &result.report.warnings}})
+    to->insert(to->end(), from->begin(), from->end());
+  return result;
+}
+
+Result InversionJob::finish(Outcome outcome, const Runtime& runtime) {
+  outcome_ = std::move(outcome);
+  problem_.g.reset();  // other ranks go
   Result result;
   describe_into(result.report, choose(budget(runtime), runtime.threads), runtime);
   auto& report = result.report;
-  report.seconds = seconds();
   for (const auto& i : outcome_.iterations) {  // all of them stand in the files
     if (i.what == "lanczos" && i.number % 10 != 0 && &i != &outcome_.iterations.back()) continue;
     report.notes.push_back(
@@ -245,7 +306,8 @@ Result InversionJob::run(const Runtime& runtime) {
                     i.number, i.beta, i.phi_d / static_cast<double>(std::max<std::size_t>(1, outcome_.data)),
                     i.phi_m, i.products, i.seconds));
   }
-  report.add("seconds_sensitivities", made, "s", "matrix made", fmt::format("in {:.3g} s", made));
+  report.add("seconds_sensitivities", seconds_to_make_, "s", "matrix made",
+             fmt::format("in {:.3g} s", seconds_to_make_));
   report.add("converged", outcome_.converged);
   report.add("reason", outcome_.reason, "", "stopped", outcome_.reason);
   report.add("beta", outcome_.beta, "", "beta",
@@ -259,6 +321,13 @@ Result InversionJob::run(const Runtime& runtime) {
   report.add("phi_m", m.sum(), "", "phi_m",
              fmt::format("{:.6g}: smallness {:.4g}, flatness {:.4g} east, {:.4g} north, {:.4g} up", m.sum(),
                          m.smallness, m.flatness[0], m.flatness[1], m.flatness[2]));
+  if (settings_.huber > 0) {
+    const auto doubted = static_cast<std::uint64_t>(
+        std::count_if(outcome_.trust.begin(), outcome_.trust.end(), [](double w) { return w < 0.5; }));
+    report.add(
+        "outliers", doubted, "", "outliers",
+        fmt::format("{} of {} data count by less than half", grouped(doubted), grouped(outcome_.data)));
+  }
   report.add("products", std::uint64_t(outcome_.products), "", "products",
              fmt::format("{} with each of G and its transpose", outcome_.products));
   if (outcome_.z0 > 0)
@@ -300,6 +369,18 @@ void InversionJob::fill(Result& result) const {
       field.values.assign(outcome_.predicted.begin() + static_cast<std::ptrdiff_t>(set.first),
                           outcome_.predicted.begin() + static_cast<std::ptrdiff_t>(set.first + set.count));
     result.fields.push_back(std::move(field));
+    const auto of_data = [&](const char* name, const char* unit, const char* what,
+                             const std::vector<double>& all) {
+      Column more{kind.column.field + name, unit, what, {}};
+      if (!all.empty())
+        more.values.assign(all.begin() + static_cast<std::ptrdiff_t>(set.first),
+                           all.begin() + static_cast<std::ptrdiff_t>(set.first + set.count));
+      result.fields.push_back(std::move(more));
+    };
+    if (settings_.trend != Trend::none)
+      of_data("_trend", kind.column.observed.unit.c_str(), "regional field, part of the computed one",
+              outcome_.trend);
+    if (settings_.huber > 0) of_data("_trust", "1", "below 1 where an outlier counts less", outcome_.trust);
     columns.observed.push_back(kind.column);
   }
   compare(result, columns);

@@ -44,6 +44,12 @@ class InversionJob final : public Simulation {
   /// Of the last run.
   const Outcome& outcome() const { return outcome_; }
   const Problem& problem() const { return problem_; }
+  const Settings& settings() const { return settings_; }
+
+  /// run() in two halves, for what finds the model together with another: makes the operator; takes what was
+  /// found.
+  void begin(const Runtime& runtime);
+  Result finish(Outcome outcome, const Runtime& runtime);
 
  private:
   StorageChoice choose(const MemoryBudget& memory, int threads);
@@ -52,6 +58,8 @@ class InversionJob final : public Simulation {
   void fill(Result& result) const;
   std::vector<Column> cell_columns() const;
   MemoryBudget budget(const Runtime& runtime) const;
+  double expected_seconds(const StorageChoice& choice) const;
+  Fingerprint fingerprint_of_all(const StorageChoice& choice) const;
   double memory_needed(const StorageChoice& choice, const Runtime& runtime) const;
 
   Problem problem_;
@@ -62,6 +70,7 @@ class InversionJob final : public Simulation {
   MemoryBudget memory_;
   std::shared_ptr<const gravity::SensitivityColumns> source_;
   Outcome outcome_;
+  double seconds_to_make_ = 0;
   std::string job_;
   std::vector<std::string> notes_, warnings_;
 };

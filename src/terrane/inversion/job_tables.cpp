@@ -28,6 +28,11 @@ constexpr Key keys_of_inversion[] = {
      "[0.01]"},
     {"percent", "list of numbers", "[]",
      "What is added to it, in percent of each datum, one for each channel."},
+    {"trend", "text", "\"none\"",
+     "A regional field found beside the model, for each channel: none, constant, plane or quadratic."},
+    {"huber", "number", "0",
+     "Outliers: residuals in standard deviations beyond which data count less, such as 1.5; 0: squares "
+     "throughout."},
     {"chi", "number", "1", "How large φ_d is to be, in parts of the number of data."},
     {"choice", "text", "\"discrepancy\"",
      "How β is chosen: discrepancy (so that φ_d = chi N), gcv, l_curve, or fixed."},
@@ -76,6 +81,7 @@ constexpr Key keys_of_inversion[] = {
 constexpr Section table_of_inversion{"inversion", "", "How a model is found that explains the data.",
                                      keys_of_inversion};
 
+constexpr std::array<std::string_view, 4> trends{"none", "constant", "plane", "quadratic"};
 double median_width(const std::vector<double>& faces) {
   std::vector<double> widths;
   for (std::size_t i = 0; i + 1 < faces.size(); ++i) widths.push_back(faces[i + 1] - faces[i]);
@@ -129,6 +135,8 @@ Settings read_settings(const Config& table, const Observations& observations, co
   s.reference_in_gradients = table.flag("reference_in_gradients");
   s.choice = chosen<Choice>(table, "choice", choices);
   s.chi = table.positive("chi");
+  s.trend = chosen<Trend>(table, "trend", trends);
+  s.huber = table.number("huber");
   s.beta = table.number("beta");
   const auto norms = table.numbers("norms", Quantity::dimensionless, 4);
   std::copy(norms.begin(), norms.end(), s.norms.p.begin());

@@ -2,7 +2,15 @@
 
 #include <algorithm>
 
+#include "terrane/base/error.hpp"
+
 namespace terrane::inversion {
+
+void go_on(Progress* progress) {
+  if (progress == nullptr) return;
+  progress->advance(0);
+  if (progress->cancelled()) throw Cancelled();
+}
 
 std::size_t Objective::used() const {
   return static_cast<std::size_t>(

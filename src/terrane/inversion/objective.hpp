@@ -9,10 +9,14 @@
 #include <span>
 #include <vector>
 
+#include "terrane/base/progress.hpp"
 #include "terrane/inversion/regulariser.hpp"
 #include "terrane/solve/linear_operator.hpp"
 
 namespace terrane::inversion {
+
+/// Between products: shows that the work goes on. Throws Cancelled.
+void go_on(Progress* progress);
 
 struct Objective {
   const solve::LinearOperator* g = nullptr;

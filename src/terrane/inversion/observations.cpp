@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "terrane/base/constants.hpp"
@@ -50,8 +51,30 @@ Linear gravity_of(const Config& table) {
           }};
 }
 
-Linear magnetics_of(const Config& table) {
-  const auto field = magnetic::Settings::read_field(table);
+/// The main field of the job; where the survey names one (MAG3D's files do), that one.
+magnetic::MainField main_field(const Config& table, const Survey& survey) {
+  auto field = magnetic::Settings::read_field(table);
+  const auto take = [&](const char* key, double unit, double& value) {
+    const auto* column = survey.find(fmt::format("main_field_{}", key));
+    if (column == nullptr || column->values.empty()) return;
+    const double there = column->values.front() * unit;
+    if (std::any_of(column->values.begin(), column->values.end(),
+                    [&](double v) { return v != column->values.front(); }))
+      throw InputError("survey", fmt::format("{} is not the same for all stations", column->name));
+    if (table.has(key) && std::fabs(value - there) > 1e-6 * std::max(std::fabs(value), std::fabs(there)))
+      throw table.wrong(
+          key, fmt::format("the file of the survey has {:g}, and the job {:g}", there / unit, value / unit),
+          "Leave the key out to take the file's.");
+    value = there;
+  };
+  take("intensity", 1e-9, field.intensity);
+  take("inclination", 1, field.inclination);
+  take("declination", 1, field.declination);
+  return field;
+}
+
+Linear magnetics_of(const Config& table, const Survey& survey) {
+  const auto field = main_field(table, survey);
   return {magnetic::conventions(), "susceptibility", [field](std::string_view channel) {
             const auto& names = magnetic::channel_names;
             return magnetic::observable(static_cast<magnetic::Channel>(
@@ -68,7 +91,7 @@ std::span<const Key> keys_of_observations(std::string_view physics) {
 }
 
 Observations read_observations(std::string_view physics, const Config& table, const Survey& survey) {
-  const auto linear = physics == "magnetic" ? magnetics_of(table) : gravity_of(table);
+  const auto linear = physics == "magnetic" ? magnetics_of(table, survey) : gravity_of(table);
   std::vector<std::string_view> frames;
   for (const auto& one : linear.conventions.all) frames.push_back(one.name);
   const auto& frame =

@@ -417,6 +417,13 @@ const std::array all_formats{
             },
     },
     Format{
+        .name = "ubc-magnetic",
+        .title = "MAG3D total-field anomalies",
+        .extensions = ".mag",
+        .holds = "table",
+        .read = from_text<static_cast<Table (*)(TextReader&)>(read_ubc_magnetic)>,
+    },
+    Format{
         .name = "ubc-gradient",
         .title = "GG3D gradient observations",
         .extensions = ".gg .gra",

@@ -385,6 +385,87 @@ Table read_ubc_gravity(const std::string& path) {
   return read_ubc_gravity(in);
 }
 
+namespace {
+
+/// A line of numbers at the top of a file; blank lines and comments are passed over.
+std::vector<double> header_line(TextReader& in, std::size_t count, std::string_view what) {
+  std::string_view line;
+  std::vector<std::string_view> found;
+  do {
+    if (!in.line(line)) in.fail(fmt::format("the file ends where {} belong", what), "It may be truncated.");
+    found = words(line);
+  } while (found.empty());
+  std::vector<double> values(count);
+  bool numbers = found.size() == count;
+  for (std::size_t i = 0; numbers && i < count; ++i)
+    numbers = parse_number(found[i], values[i]) && std::isfinite(values[i]);
+  if (!numbers)
+    in.fail(fmt::format("\"{}\" stands where {} belong", shown(line), what),
+            fmt::format("Give {} numbers on a line.", count));
+  return values;
+}
+
+}  // namespace
+
+Table read_ubc_magnetic(TextReader& in) {
+  in.set_comment('!');
+  const auto field =
+      header_line(in, 3, "inclination, declination (degrees) and strength (nT) of the main field");
+  if (std::fabs(field[0]) > 90 || std::fabs(field[1]) > 360 || !(field[2] > 0))
+    in.fail(
+        fmt::format("a main field of inclination {}, declination {} and {} nT", field[0], field[1], field[2]),
+        "Inclinations are between -90 and 90 degrees, declinations between -360 and 360, strengths above 0.");
+  const auto data = header_line(in, 3, "inclination and declination of the data, and 0 or 1,");
+  const auto along_field = [&](double inclination, double declination) {
+    const double turn = std::remainder(declination - field[1], 360.0);
+    if (std::fabs(inclination - field[0]) > 1e-6 || (std::fabs(turn) > 1e-6 && std::fabs(field[0]) < 90))
+      in.fail(fmt::format("data along inclination {}, declination {}, in a main field along {}, {}",
+                          inclination, declination, field[0], field[1]),
+              "Total-field anomalies alone are read: data along the main field.");
+  };
+  if (data[2] != 0 && data[2] != 1)
+    in.fail(fmt::format("{} stands where 0 or 1 belongs", data[2]),
+            "1: all data have the direction that is named here; 0: each line names its own.");
+  const bool own = data[2] == 0;
+  if (!own) along_field(data[0], data[1]);
+  const auto count = station_count(in, "number of data");
+  Table table = coordinates();
+  table.source = in.name();
+  Rows rows(in, count);
+  std::vector<double> row;
+  while (rows.next(row)) {
+    if (own && row.size() >= 5) {
+      along_field(row[3], row[4]);
+      row.erase(row.begin() + 3, row.begin() + 5);
+    }
+    if (row.size() < 3 || row.size() > 5)
+      in.fail(fmt::format("{} numbers on a line", row.size()),
+              "Allowed: E N elevation, the datum's direction where the head says so, then nT, then its "
+              "uncertainty.");
+    if (table.lines.empty()) {
+      if (row.size() > 3) table.columns.push_back({"tmi", "nT", "total-field anomaly", {}});
+      if (row.size() > 4) table.columns.push_back({"tmi_uncertainty", "nT", "uncertainty of tmi", {}});
+    }
+    if (row.size() > 4 && row[4] < 0)
+      in.fail(fmt::format("an uncertainty of {}", row[4]), "It must be zero or more.");
+    for (std::size_t c = 0; c < row.size(); ++c) table.columns[c].values.push_back(row[c]);
+    table.lines.push_back(in.line_number());
+  }
+  in.expect_end(fmt::format("the {} data", count));
+  const auto everywhere = [&](const char* name, const char* unit, const char* what, double value) {
+    table.columns.push_back({name, unit, what, std::vector<double>(count, value)});
+  };
+  everywhere("main_field_intensity", "nT", "strength of the main field", field[2]);
+  everywhere("main_field_inclination", "degree", "inclination of the main field", field[0]);
+  everywhere("main_field_declination", "degree", "declination of the main field", field[1]);
+  return table;
+}
+
+Table read_ubc_magnetic(const std::string& path) {
+  auto in = TextReader::open(path);
+  return read_ubc_magnetic(in);
+}
+
 std::vector<std::string> left_out_of_ubc_gravity(const std::string& path, const Table& table,
                                                  std::string_view field, const Conventions& known) {
   const auto& frame = frame_of(table, known);

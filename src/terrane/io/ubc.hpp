@@ -1,4 +1,4 @@
-// UBC-GIF files: tensor meshes, cell models, GRAV3D and GG3D observations.
+// UBC-GIF files: tensor meshes, cell models, GRAV3D, GG3D and MAG3D observations.
 //
 // The mesh file names its TOP south-west corner and lists thicknesses from the top down; model values run
 // down first, then east, then north. Gravity is in mGal, positive down; gradients are in Eötvös with x north,
@@ -59,5 +59,11 @@ void write_ubc_gradient(const std::string& path, const Table& table, std::string
 std::vector<std::string> left_out_of_ubc_gradient(const std::string& path, const Table& table,
                                                   std::string_view field = {},
                                                   const Conventions& known = names_in_ubc_files());
+
+/// Columns easting, northing, up (m), tmi and, where there, tmi_uncertainty (nT), and the main field that the
+/// file names: main_field_intensity (nT), main_field_inclination, main_field_declination (degrees), the same
+/// in every row. Throws FileError where data are no total-field anomalies: projections on another direction.
+Table read_ubc_magnetic(TextReader& in);
+Table read_ubc_magnetic(const std::string& path);
 
 }  // namespace terrane::io
