@@ -45,6 +45,17 @@ class Inversion(CommandTest):
         chi = sum((r / s)**2 for r, s in zip(rows["g_u_residual"], rows["g_u_uncertainty"]))
         self.assertAlmostEqual(chi / 400, 1, delta=0.021)
 
+    def test_HamersleyIsExplainedWithARegionalField(self):
+        example = SOURCE / "examples/15_hamersley"
+        out, message = self.terrane("invert", example / "job.toml", "--output", self.folder / "output")
+        self.assertEqual(message, "")
+        self.assertIn("stopped    converged", out)
+        rows, expected = self.rows(self.folder / "output/hamersley.csv"), self.rows(example / "expected.csv")
+        at = {n: i for i, n in enumerate(rows["northing"])}
+        for n, g, trend in zip(expected["northing"], expected["g_z"], expected["g_z_trend"]):
+            self.assertAlmostEqual(rows["g_z"][at[n]], g, delta=0.05)
+            self.assertAlmostEqual(rows["g_z_trend"][at[n]], trend, delta=0.05)
+
     def test_EveryStorageFindsTheSameModel(self):
         models = []
         for storage in ("lattice", "single", "dense", "none", "disk"):
@@ -153,7 +164,7 @@ class Inversion(CommandTest):
         self.assertEqual(process.returncode, 130, message)
         self.assertIn("`terrane invert job.toml --resume` goes on", message)
         _, message = self.terrane("invert", "job.toml", "--resume", *words, "--set", "inversion.chi=1.1", expect=2)
-        self.assertIn("with chi 1, and not 1.1", message)
+        self.assertIn("was made with chi 1; this run has 1.1", message)
         out, _ = self.terrane("invert", "job.toml", "--resume", *words)
         self.assertIn("resumed from", out)
         self.assertEqual(self.rows(self.folder / "output/model.csv")["density"], model)
