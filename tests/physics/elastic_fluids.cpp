@@ -290,6 +290,27 @@ TEST(Fluids, AnExplosionSendsPressureAsOnPaper) {
   }
 }
 
+TEST(FluidOnDevices, AGpuDiffersFromTheProcessorsByRounding) {
+  Runtime cpu, gpu;
+  cpu.device.kind = Device::Kind::cpu, gpu.device = resolve({});
+  if (gpu.device.kind != Device::Kind::cuda) GTEST_SKIP() << "there is no GPU";
+  for (const auto sums : {Sums::fixed, Sums::fast})
+    for (const auto precision : {Precision::double_precision, Precision::single_precision}) {
+      auto p = test::rough_earth(precision);
+      p.sums = sums;
+      const auto a = march(p, cpu), b = march(p, gpu);
+      double most = 0, apart = 0;
+      for (std::size_t n = 0; n < a.changes.size(); ++n) {
+        most = std::max(most, std::fabs(a.changes[n]));
+        apart = std::max(apart, std::fabs(a.changes[n] - b.changes[n]));
+      }
+      EXPECT_LT(apart, (precision == Precision::double_precision ? 1e-11 : 1e-4) * most);
+      if (sums == Sums::fixed) {
+        EXPECT_EQ(march(p, gpu).changes, b.changes);
+      }
+    }
+}
+
 TEST(Fluids, RefuseForcesShearAndPressureInRock) {
   const auto problem = [] {
     Problem p;

@@ -169,6 +169,54 @@ stations = "STATIONS"
   EXPECT_THAT(message([&] { made("[source]\nat = [0, 0, 0]\n"); }), HasSubstr("source"));
 }
 
+TEST(ElasticJobs, TakeAFaultFromATableAndSayTheLargestMotionOfEachReceiver) {
+  const TemporaryFolder folder;
+  folder.put("fault.csv",
+             "easting [m],northing [m],up [m],ee,nn,uu,nu,eu,en,delay [s]\n"
+             "100,150,-150,0,0,0,0,0,1e12,0\n150,150,-150,0,0,0,0,0,2e12,0.1\n");
+  const auto made = [&](const std::string& table) {
+    return Simulation::from_job(Config::parse(R"([mesh]
+kind = "regular"
+box = [0, 300, 0, 300, -300, 0]
+shape = [3, 3, 3]
+[[model.body]]
+kind = "layer"
+bottom = -300
+top = 0
+density = 2400
+velocity_p = 3000
+velocity_s = 1500
+[survey]
+kind = "list"
+stations = [[150, 150, 0], [250, 150, 0]]
+[simulation]
+physics = "elastic"
+end = 0.5
+[[source]]
+pulse = "step"
+delay = 0.05
+)" + table + "[output]\nfiles = [\"a.nc\"]\n",
+                                              "job.toml", folder / "."),
+                                {});
+  };
+  const auto simulation = made("table = \"fault.csv\"\nduration = 0.1\n");
+  const auto& p = dynamic_cast<const Simulation&>(*simulation).problem();
+  ASSERT_EQ(p.sources.size(), 2u);
+  EXPECT_EQ(p.sources[1].strength[5], 2e12);
+  EXPECT_NEAR(p.sources[1].course.delay, 0.15, 1e-15);
+  EXPECT_EQ(p.sources[0].course.width, 0.1);
+  const auto result = simulation->run();
+  const auto& traces = std::get<std::vector<double>>(result.data.find("displacement")->values);
+  const auto& peaks = std::get<std::vector<double>>(result.data.find("peak_displacement")->values);
+  ASSERT_EQ(peaks.size(), 2u);
+  const std::size_t steps = p.steps();
+  double most = 0;
+  for (std::size_t n = 0; n < steps; ++n)
+    most = std::max(most, std::hypot(traces[3 * steps + n], traces[4 * steps + n], traces[5 * steps + n]));
+  EXPECT_NEAR(peaks[1] / most, 1, 1e-12);
+  EXPECT_THAT(message([&] { made("table = \"fault.csv\"\n"); }), HasSubstr("duration"));
+}
+
 TEST(ElasticJobs, TakeThomsensParametersWithATiltedAxisFromTheModel) {
   const auto made = [](const std::string& more) {
     return Simulation::from_job(Config::parse(R"([mesh]

@@ -24,7 +24,8 @@ struct SpeedCase {
 /// Element steps per second, of wall time on a GPU and of processor time on the CPU.
 double speed(const SpeedCase& what, std::size_t side, const FieldOptions& options, int steps) {
   Problem p;
-  auto rock = test::granite();
+  const bool fluid = what.rheology == Rheology::fluid;
+  auto rock = fluid ? Medium::from_speeds(1500, 0, 1000) : test::granite();
   rock.isotropic = what.rheology != Rheology::anisotropic;
   if (what.rheology == Rheology::attenuating) rock.quality_mu = 40, rock = unrelaxed(rock, 1, 1, "rock");
   p.relaxation_middle = 1;
@@ -81,6 +82,10 @@ TEST(LongElasticSpeed, OnAGpu) {
       {"eight corners, 21 constants, single, fixed", true, Rheology::anisotropic, in_float, Sums::fixed},
       {"eight corners, 21 constants, single, fast", true, Rheology::anisotropic, in_float, Sums::fast},
       {"linear map, 21 constants, single, fast", false, Rheology::anisotropic, in_float, Sums::fast},
+      {"linear map, attenuating, single, fixed", false, Rheology::attenuating, in_float, Sums::fixed},
+      {"linear map, fluid, single, fixed", false, Rheology::fluid, in_float, Sums::fixed},
+      {"eight corners, fluid, single, fixed", true, Rheology::fluid, in_float, Sums::fixed},
+      {"eight corners, fluid, single, fast", true, Rheology::fluid, in_float, Sums::fast},
       {"eight corners, isotropic, double, fixed", true, Rheology::isotropic, twice, Sums::fixed},
       {"eight corners, isotropic, double, fast", true, Rheology::isotropic, twice, Sums::fast}};
   FieldOptions options;

@@ -249,6 +249,36 @@ TEST(Attenuation, OfAForceInAFullSpaceIsAsOnPaper) {
   }
 }
 
+TEST(TimeDispersion, IsMovedByFourierTransformsAsByTheSumsThatTheyStandFor) {
+  for (const std::size_t size : {1u, 2u, 3u, 17u, 200u, 501u}) {
+    std::vector<double> x(size);
+    for (std::size_t n = 0; n < size; ++n) x[n] = std::sin(0.37 * static_cast<double>(n * n % 101)) + 0.2;
+    const double grid = pi / static_cast<double>(size);
+    const auto fading = [](double a) { return a <= 1.3 ? 1 : 0.5 * (1 + std::cos(pi * (a - 1.3) / 0.3)); };
+    for (const bool to : {true, false}) {
+      std::vector<double> sums(size, 0.0);
+      for (int k = 0; k * grid < pi; ++k) {
+        const double write = k * grid, angle = to ? 2 * std::sin(write / 2) : write;
+        if (angle >= 1.6) break;
+        const double read = to ? angle : 2 * std::asin(write / 2);
+        const double factor = k == 0 ? 0.5 : fading(angle) * std::sin(write / 2) / std::sin(read / 2);
+        double real = 0, imaginary = 0;
+        for (std::size_t n = 0; n < size; ++n) {
+          real += x[n] * std::cos(read * (static_cast<double>(n) + 0.5));
+          imaginary -= x[n] * std::sin(read * (static_cast<double>(n) + 0.5));
+        }
+        for (std::size_t n = 0; n < size; ++n) {
+          const double turn = write * (static_cast<double>(n) + 0.5);
+          sums[n] += grid / pi * factor * (real * std::cos(turn) - imaginary * std::sin(turn));
+        }
+      }
+      const auto found = to ? to_leapfrog(x) : from_leapfrog(x);
+      ASSERT_EQ(found.size(), size);
+      for (std::size_t n = 0; n < size; ++n) EXPECT_NEAR(found[n], sums[n], 1e-10) << size << " " << n;
+    }
+  }
+}
+
 TEST(TimeDispersion, IsTakenOutOfAnOscillatorToFourDigitsAtTwelveStepsAPeriod) {
   // ü = − Ω² u + s: what a mode of the earth does. Exact, by steps two hundred times as short; and by
   // leapfrog.

@@ -272,13 +272,14 @@ std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, 
     for (std::size_t n = 0; n < steps; ++n)
       changes[n] = outcome.changes[n * 3 * problem.receivers.size() + 3 / each * trace];
     const bool rate = quantity == Quantity::velocity;
-    if (problem.remove_dispersion)
-      changes = from_leapfrog(changes, pressure ? Wanted::second_rate : rate ? Wanted::rate : Wanted::change);
-    if (pressure) {  // − χ̈
-      for (std::size_t n = 0; n < steps; ++n)
-        all[trace * steps + n] = -(changes[n] - (n > 0 ? changes[n - 1] : 0)) / (problem.step * problem.step);
+    if (pressure) {  // − χ̈, of leapfrog steps exactly the second difference
+      for (std::size_t n = steps; n-- > 0;)
+        changes[n] = ((n > 0 ? changes[n - 1] : 0) - changes[n]) / (problem.step * problem.step);
+      if (problem.remove_dispersion) changes = from_leapfrog(changes, Wanted::value);
+      std::copy(changes.begin(), changes.end(), all.begin() + static_cast<std::ptrdiff_t>(trace * steps));
       return;
     }
+    if (problem.remove_dispersion) changes = from_leapfrog(changes, rate ? Wanted::rate : Wanted::change);
     double sum = 0;
     for (std::size_t n = 0; n < steps; ++n) {
       sum += changes[n];

@@ -414,7 +414,6 @@ class Specfem {
       auto in = open(file);
       const auto size = count(in, "number of faces");
       mesh_.sides.push_back(side);
-      std::string_view line;
       for (std::size_t n = 0; n < size; ++n) {
         MeshFile::Face face{{}, static_cast<std::uint32_t>(mesh_.sides.size() - 1)};
         if (element_.count(in.integer("element")) == 0) in.fail("an element that mesh_file does not have");

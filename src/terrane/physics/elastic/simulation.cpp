@@ -9,6 +9,7 @@
 #include <map>
 
 #include "terrane/base/memory.hpp"
+#include "terrane/io/csv.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
@@ -50,6 +51,12 @@ constexpr Key simulation_keys[] = {
      "\"velocity\""},
 };
 constexpr Key source_keys[] = {
+    {"table", "path", "none",
+     "CSV of many sources, as of a finite fault: easting, northing, up in m; ee, nn, uu, nu, eu, en in N m, "
+     "or "
+     "force_east, force_north, force_up in N; delay and duration or frequency where they differ. The pulse "
+     "is that of "
+     "this [[source]]."},
     {"file", "path", "none", "CMTSOLUTION or FORCESOLUTION of SPECFEM3D, in place of all other keys."},
     {"at", "list of 3 lengths", "none", "Easting, northing, up.", "[1000, 1000, -500]"},
     {"force", "list of 3 numbers", "none", "East, north, up, N.", "[0, 0, 1e9]"},
@@ -68,6 +75,23 @@ constexpr Section all_sections[] = {
     {"simulation", "", "For how long, and how.", simulation_keys},
 };
 
+/// The pulse of a [[source]]: its kind and width, and when.
+Course read_course(const Config& table, bool width_is_elsewhere) {
+  Course course;
+  course.pulse = chosen<Pulse>(table, "pulse", pulse_names);
+  const bool ricker = course.pulse == Pulse::ricker;
+  const char* const width = ricker ? "frequency" : "duration";
+  course.delay = table.number("delay", terrane::Quantity::time);
+  if (course.pulse == Pulse::samples) course.samples = table.numbers("samples");
+  if (width_is_elsewhere && !table.has(width)) return course;
+  if (!table.has(width))
+    throw table.wrong(
+        width, fmt::format("missing: a {} needs it", pulse_names[static_cast<std::size_t>(course.pulse)]),
+        ricker ? "Its peak frequency." : "A time.");
+  course.width = table.positive(width, ricker ? terrane::Quantity::frequency : terrane::Quantity::time);
+  return course;
+}
+
 Source read_source(const Config& table) {
   Source source;
   if (!table.has("at"))
@@ -80,17 +104,7 @@ Source read_source(const Config& table) {
   const auto strength = source.is_moment ? table.numbers("moment", terrane::Quantity::dimensionless, 6)
                                          : table.numbers("force", terrane::Quantity::dimensionless, 3);
   std::copy(strength.begin(), strength.end(), source.strength.begin());
-  source.course.pulse = chosen<Pulse>(table, "pulse", pulse_names);
-  const auto pulse = pulse_names[static_cast<std::size_t>(source.course.pulse)];
-  const bool ricker = source.course.pulse == Pulse::ricker;
-  const char* const width = ricker ? "frequency" : "duration";
-  if (!table.has(width))
-    throw table.wrong(width, fmt::format("missing: a {} needs it", pulse),
-                      ricker ? "Its peak frequency." : "A time.");
-  source.course.width =
-      table.positive(width, ricker ? terrane::Quantity::frequency : terrane::Quantity::time);
-  source.course.delay = table.number("delay", terrane::Quantity::time);
-  if (source.course.pulse == Pulse::samples) source.course.samples = table.numbers("samples");
+  source.course = read_course(table, false);
   return source;
 }
 
@@ -107,9 +121,51 @@ struct Ground {
   }
 };
 
+/// A finite fault: a source for each row of a table.
+void read_fault(const Config& table, std::vector<Source>& sources) {
+  const auto rows = io::read_csv(table.input_file("table").string());
+  const bool moment = rows.find("ee") != nullptr;
+  const auto pulse = chosen<Pulse>(table, "pulse", pulse_names);
+  const char* const width = pulse == Pulse::ricker ? "frequency" : "duration";
+  const bool own_width = rows.find(width) != nullptr, own_delay = rows.find("delay") != nullptr;
+  const auto course = read_course(table, own_width);
+  const auto metres = [&](const char* name) { return rows.si(name, terrane::Quantity::length, "m"); };
+  const auto numbers = [&](const char* name) { return rows.si(name, terrane::Quantity::dimensionless, "1"); };
+  const std::array<std::vector<double>, 3> at{metres("easting"), metres("northing"), metres("up")};
+  std::vector<std::vector<double>> strength;
+  constexpr std::array<const char*, 6> moments{"ee", "nn", "uu", "nu", "eu", "en"};
+  constexpr std::array<const char*, 3> forces{"force_east", "force_north", "force_up"};
+  for (const auto* name :
+       moment ? std::span<const char* const>(moments) : std::span<const char* const>(forces))
+    strength.push_back(numbers(name));
+  const auto widths =
+      own_width
+          ? rows.si(width, pulse == Pulse::ricker ? terrane::Quantity::frequency : terrane::Quantity::time,
+                    pulse == Pulse::ricker ? "Hz" : "s")
+          : std::vector<double>();
+  const auto delays = own_delay ? rows.si("delay", terrane::Quantity::time, "s") : std::vector<double>();
+  for (std::size_t n = 0; n < rows.rows(); ++n) {
+    Source source;
+    source.is_moment = moment;
+    for (std::size_t d = 0; d < 3; ++d) source.at[d] = at[d][n];
+    for (std::size_t k = 0; k < strength.size(); ++k) source.strength[k] = strength[k][n];
+    source.course = course;
+    if (own_width) source.course.width = widths[n];
+    if (own_delay) source.course.delay += delays[n];
+    if (!(source.course.width > 0))
+      throw InputError(rows.where(n), fmt::format("a {} of {}", width, source.course.width),
+                       "It is above zero.");
+    sources.push_back(std::move(source));
+  }
+}
+
 void read_sources(const Config& job, const Ground& ground, std::vector<Source>& sources) {
   for (const auto& given : job.tables("source")) {
     const auto table = given.describe({source_keys});
+    if (table.has("table")) {
+      read_fault(table, sources);
+      continue;
+    }
     if (!table.has("file")) {
       sources.push_back(read_source(table));
       continue;
@@ -334,7 +390,27 @@ Dataset Simulation::dataset(std::vector<double> traces) const {
                                                        {}});
   }
   const auto [name, unit, text] = text_of(quantity_);
-  data.variables = {{name, unit, text, std::move(dimensions), std::move(traces), {}}};
+  const std::size_t steps = problem_.steps(), each = pressure ? 1 : 3;
+  std::vector<double> peaks, across;
+  for (std::size_t r = 0; r < problem_.receivers.size() && !traces.empty(); ++r) {
+    double most = 0, most_across = 0;
+    for (std::size_t n = 0; n < steps; ++n) {
+      const double* const now = &traces[r * each * steps + n];
+      const double level = pressure ? 0 : std::hypot(now[0], now[steps]);
+      most_across = std::max(most_across, level);
+      most = std::max(most, pressure ? std::fabs(now[0]) : std::hypot(level, now[2 * steps]));
+    }
+    peaks.push_back(most), across.push_back(most_across);
+  }
+  data.variables = {{name, unit, text, std::move(dimensions), std::move(traces), {}},
+                    {fmt::format("peak_{}", name), unit, "largest at any time", {"receiver"}, peaks, {}}};
+  if (!pressure)
+    data.variables.push_back({fmt::format("peak_horizontal_{}", name),
+                              unit,
+                              "largest at any time of the horizontal components together",
+                              {"receiver"},
+                              across,
+                              {}});
   return data;
 }
 

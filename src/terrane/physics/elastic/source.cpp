@@ -1,8 +1,12 @@
 #include "terrane/physics/elastic/source.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
+
+#include "terrane/parallel/fft/host_fft.hpp"
 
 namespace terrane::elastic {
 
@@ -83,47 +87,100 @@ double fading(double angle) {
   return 0.5 * (1 + std::cos(pi * (angle - fades_from) / (highest_angle - fades_from)));
 }
 
-/// Σ_n x[n] e^{−i read_k (n + ½)}, then x'[n] = 2/M Re Σ_k factor_k · that · e^{i write_k (n + ½)}.
+/// e^{ix}
+struct Phase {
+  double real, imaginary;
+  explicit Phase(double x) : real(std::cos(x)), imaginary(std::sin(x)) {}
+};
+
+/// Numbers for FFTW, aligned to 64 bytes.
+struct Line64 {
+  alignas(64) double x[8];
+};
+class Aligned {
+ public:
+  explicit Aligned(std::size_t size) : lines_(size / 8 + 1) {}  // zeros
+  double* data() { return lines_.front().x; }
+
+ private:
+  std::vector<Line64> lines_;
+};
+
+/// Modified Bessel function of order 0: its series, all terms of which are positive.
+double bessel_i0(double x) {
+  const double quarter = x * x / 4;
+  double term = 1, sum = 1;
+  for (int k = 1; k < 200 && term > 1e-17 * sum; ++k) {
+    term *= quarter / (static_cast<double>(k) * k);
+    sum += term;
+  }
+  return sum;
+}
+
+/// Σ_n x[n] e^{−iϑn} at any ϑ, from a Fourier transform of twice the length and more: between its
+/// frequencies by Kaiser and Bessel's window, for which x is weighted beforehand. To 1e-11 of Σ |x|.
+class Spectrum {
+ public:
+  explicit Spectrum(std::span<const double> x)
+      : size_(x.size()), grid_(std::bit_ceil(2 * x.size() + 2 * width)), values_(2 * (grid_ / 2 + 1)) {
+    for (std::size_t n = 0; n < size_; ++n) {
+      const double at = (static_cast<double>(n) - middle()) / static_cast<double>(grid_);
+      const double root = std::sqrt(beta * beta - std::pow(pi * width * at, 2));
+      values_.data()[n] = x[n] * root / (width * std::sinh(root));
+    }
+    HostFft(grid_, 1).forward(values_.data());
+  }
+  /// Real and imaginary part; angle: 0 … π.
+  std::array<double, 2> at(double angle) {
+    // Σ x e^{−iϑ(n − middle)} is what the window interpolates; it is turned back in the end.
+    const double place = angle / (2 * pi) * static_cast<double>(grid_);
+    const auto first = static_cast<long>(std::ceil(place - 0.5 * width));
+    double real = 0, imaginary = 0;
+    for (long k = first; k < first + width; ++k) {
+      const double off = (place - static_cast<double>(k)) * 2 / width;
+      if (std::fabs(off) >= 1) continue;
+      const double weight = bessel_i0(beta * std::sqrt(1 - off * off));
+      const auto index = static_cast<std::size_t>(std::labs(k));
+      if (2 * index > grid_) continue;
+      const double sign = k < 0 ? -1 : 1, re = values_.data()[2 * index],
+                   im = sign * values_.data()[2 * index + 1];
+      const Phase back(2 * pi * static_cast<double>(k) / static_cast<double>(grid_) * middle());
+      real += weight * (re * back.real - im * back.imaginary);
+      imaginary += weight * (re * back.imaginary + im * back.real);
+    }
+    const Phase there(-angle * middle());
+    return {real * there.real - imaginary * there.imaginary, real * there.imaginary + imaginary * there.real};
+  }
+
+ private:
+  static constexpr int width = 14;
+  static constexpr double beta = pi * width * 0.75;
+  double middle() const { return std::floor(0.5 * static_cast<double>(size_)); }
+
+  std::size_t size_, grid_;
+  Aligned values_;
+};
+
+/// Σ_n x[n] e^{−i read_k (n + s)}, then x'[n] = scale Re Σ_k factor_k · that · e^{i write_k (n + s)}, with
+/// write_k = π k / size: two Fourier transforms.
 struct Line {
   double read, write, factor;
 };
-std::vector<double> moved(std::span<const double> x, const std::vector<Line>& lines, double scale) {
-  std::vector<double> out(x.size(), 0.0);
-  constexpr std::size_t width = 16;  // lines at once: their turns are independent of each other
-  for (std::size_t first = 0; first < lines.size(); first += width) {
-    double turn[2][width], at[2][width], sum[2][width] = {};
-    const auto begin = [&](double Line::*angle) {
-      for (std::size_t k = 0; k < width; ++k) {
-        const double a = first + k < lines.size() ? lines[first + k].*angle : 0;
-        turn[0][k] = std::cos(a), turn[1][k] = std::sin(a);
-        at[0][k] = std::cos(a / 2), at[1][k] = std::sin(a / 2);
-      }
-    };
-    const auto next = [&] {
-      for (std::size_t k = 0; k < width; ++k) {
-        const double real = at[0][k] * turn[0][k] - at[1][k] * turn[1][k];
-        at[1][k] = at[0][k] * turn[1][k] + at[1][k] * turn[0][k];
-        at[0][k] = real;
-      }
-    };
-    begin(&Line::read);
-    for (const double value : x) {
-      for (std::size_t k = 0; k < width; ++k) sum[0][k] += value * at[0][k], sum[1][k] -= value * at[1][k];
-      next();
-    }
-    for (std::size_t k = 0; k < width; ++k) {
-      const double factor = first + k < lines.size() ? scale * lines[first + k].factor : 0;
-      sum[0][k] *= factor, sum[1][k] *= factor;
-    }
-    begin(&Line::write);
-    for (double& value : out) {
-      double here = 0;
-      for (std::size_t k = 0; k < width; ++k) here += sum[0][k] * at[0][k] - sum[1][k] * at[1][k];
-      value += here;
-      next();
-    }
+std::vector<double> moved(std::span<const double> x, const std::vector<Line>& lines, double scale,
+                          double shift = 0.5) {
+  if (x.empty()) return {};
+  Spectrum spectrum(x);
+  const std::size_t size = 2 * x.size();
+  Aligned out(2 * (size / 2 + 1));
+  for (std::size_t k = 0; k < lines.size() && k <= size / 2; ++k) {
+    const auto [real, imaginary] = spectrum.at(lines[k].read);
+    const Phase half((lines[k].write - lines[k].read) * shift);
+    const double factor = scale * lines[k].factor * (k == 0 ? 1 : 0.5);
+    out.data()[2 * k] = factor * (real * half.real - imaginary * half.imaginary);
+    out.data()[2 * k + 1] = k == 0 ? 0 : factor * (real * half.imaginary + imaginary * half.real);
   }
-  return out;
+  HostFft(size, 1).inverse(out.data());
+  return {out.data(), out.data() + x.size()};
 }
 
 /// ω Δt of what leapfrog steps show at ϑ; a change over one step is 2 sin(ϑ/2) of the value, or 2 sin(ω Δt /
@@ -145,17 +202,17 @@ std::vector<double> to_leapfrog(std::span<const double> changes) {
 
 std::vector<double> from_leapfrog(std::span<const double> changes, Wanted wanted) {
   const double grid = pi / static_cast<double>(std::max<std::size_t>(changes.size(), 1));
-  const auto factor = [&](double half) {
-    return wanted == Wanted::change ? std::sin(half)
-           : wanted == Wanted::rate ? half
-                                    : half * half / std::sin(half);
+  const auto factor = [&](double write, double read) {
+    return wanted == Wanted::value
+               ? 1
+               : (wanted == Wanted::rate ? write / 2 : std::sin(write / 2)) / std::sin(read / 2);
   };
   std::vector<Line> lines{{0, 0, 0.5}};
   for (double write = grid; write < highest_angle; write += grid) {
     const double read = leapfrog_angle(write);
-    lines.push_back({read, write, fading(write) * factor(write / 2) / std::sin(read / 2)});
+    lines.push_back({read, write, fading(write) * factor(write, read)});
   }
-  return moved(changes, lines, grid / pi);
+  return moved(changes, lines, grid / pi, wanted == Wanted::value ? 0 : 0.5);
 }
 
 }  // namespace terrane::elastic

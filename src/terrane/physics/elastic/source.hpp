@@ -51,8 +51,8 @@ struct Source {
 /// Moves changes from one instant to the next, of even spacing, to the frequencies at which leapfrog steps
 /// show the right ones; and back. changes[n]: from instant n to n + 1; all before and after are zero. What is
 /// wanted: the changes; Δt times the derivative in the middle of each step, which is not quite the change
-/// over it; or what differs from step to step by Δt² times the second derivative.
-enum class Wanted { change, rate, second_rate };
+/// over it; or, of values at the beginning of each step in place of changes, the values.
+enum class Wanted { change, rate, value };
 std::vector<double> to_leapfrog(std::span<const double> changes);
 std::vector<double> from_leapfrog(std::span<const double> changes, Wanted wanted = Wanted::change);
 
