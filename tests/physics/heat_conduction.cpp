@@ -61,6 +61,37 @@ TEST(HeatConduction, ImplicitStepsAreOfFirstOrderInTime) {
   EXPECT_NEAR(coarse / fine, 2, 0.1);
 }
 
+TEST(HeatConduction, RadioactiveRockWarmsAnInsulatedBoxByWhatItProduces) {
+  for (const auto method : {Method::explicit_steps, Method::implicit_steps}) {
+    auto p = heat_box({0, 4, 0, 3, 0, 2}, {4, 3, 2}, k, c);
+    p.production.assign(24, 5e-6);  // each cell of a cubic metre
+    p.method = method;
+    p.end = 1e9;
+    const auto done = solve(p);
+    const double warmer = 5e-6 * p.end / c;
+    for (const double t : done.temperature) EXPECT_NEAR(t, warmer, 1e-9 * warmer);
+    EXPECT_NEAR(done.heat_put_in, 24 * 5e-6 * p.end, 1e-9 * done.heat_put_in);
+  }
+}
+
+TEST(HeatConduction, ProductionBetweenColdWallsMakesAParabola) {
+  constexpr std::size_t n = 20;
+  constexpr double length = 10, q = 3e-6;
+  auto p = heat_box({0, length, 0, 1e6, 0, 1e6}, {n, 1, 1}, k, c);  // the other walls are far away
+  p.boundary = Boundary::fixed;
+  const double cell = length / n * 1e12;
+  p.production.assign(n, q * cell);
+  p.method = Method::implicit_steps;
+  p.end = 50 * length * length / diffusivity;
+  const auto done = solve(p);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = (static_cast<double>(i) + 0.5) * length / n;
+    const double half_a_cell_at_the_wall = q * (length / n) * (length / n) / (8 * k);
+    const double exact = q * x * (length - x) / (2 * k);
+    EXPECT_NEAR(done.temperature[i], exact + half_a_cell_at_the_wall, 1e-6 * exact) << i;
+  }
+}
+
 TEST(HeatConduction, HeatReleasedAtAPointSpreadsAsGreensFunction) {
   constexpr int n = 41;
   for (const auto method : {Method::explicit_steps, Method::implicit_steps}) {

@@ -60,6 +60,23 @@ TEST(HeatFromJob, HeatFlowsThroughAWarmBodyAsThroughTheSameCells) {
   EXPECT_EQ(march(problem_of(body), {}).temperature, march(by_hand, {}).temperature);
 }
 
+TEST(HeatFromJob, RockProducesHeatAndHoldsWhatItsMassHolds) {
+  const auto p = problem_of(R"(
+    [model.background]
+    density = 2700
+    specific_heat = 800
+    [[model.body]]
+    kind = "box"
+    box = [1, 3, 0, 1, -1, 0]
+    heat_capacity = 2.5e6
+    heat_production = "3 uW/m3")");
+  EXPECT_THAT(p.capacity, ElementsAre(2.16e6, 2.5e6, 2.5e6, 2.16e6));
+  EXPECT_THAT(p.production, ElementsAre(0, 3e-6, 3e-6, 0)) << "cells of a cubic metre";
+  EXPECT_THAT(
+      message([] { problem_of("[model.background]\nspecific_heat = 800"); }),
+      AllOf(HasSubstr("model: specific_heat is per mass"), HasSubstr("heat_capacity, which is per volume")));
+}
+
 TEST(HeatFromJob, RefusesWhatIsNoMeshAndRockThatCannotBe) {
   EXPECT_THAT(message([] { problem_of("[model.background]\nthermal_conductivity = -1"); }),
               AllOf(HasSubstr("model.background.thermal_conductivity"), HasSubstr("0 W/(m.K) or more")));

@@ -13,7 +13,7 @@ Fingerprint fingerprint(const Problem& p) {
   return {
       this_program(),
       {"cells", hash({p.mesh.easting(), p.mesh.northing(), p.mesh.up(), p.conductivity, p.capacity}), true},
-      {"temperatures, sources or receivers", hash({p.initial, p.power, receivers}), true},
+      {"temperatures, sources or receivers", hash({p.initial, p.power, p.production, receivers}), true},
       {"step", fmt::format("{} s", p.step)},
       {"end", fmt::format("{} s", p.end)},
       {"end of the source", fmt::format("{} s", p.power_end)},

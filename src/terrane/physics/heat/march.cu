@@ -21,11 +21,11 @@ using Values = View<const double, 3>;
 /// T⁺ = T + Δt / (V C) (Σ F(T) + P)
 struct ExplicitStep {
   solve::NetworkView<double> network;   // its product with T is −Σ F(T)
-  Values temperature, capacity, power;  // capacity: V C, J/K
-  double step, heating;                 // heating: 1 while heat is put in, else 0
+  Values temperature, capacity, power;  // capacity: V C, J/K; power: what is put in and produced now, W
+  double step;
   View<double, 3> next;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const double flow = heating * power(k, j, i) - network.apply(temperature, k, j, i);
+    const double flow = power(k, j, i) - network.apply(temperature, k, j, i);
     next(k, j, i) = temperature(k, j, i) + step / capacity(k, j, i) * flow;
   }
 };
@@ -33,10 +33,10 @@ struct ExplicitStep {
 /// The right side of the implicit step: V C / Δt T + P.
 struct ImplicitSide {
   Values temperature, capacity, power;
-  double step, heating;
+  double step;
   View<double, 3> side;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    side(k, j, i) = capacity(k, j, i) / step * temperature(k, j, i) + heating * power(k, j, i);
+    side(k, j, i) = capacity(k, j, i) / step * temperature(k, j, i) + power(k, j, i);
   }
 };
 
@@ -116,9 +116,9 @@ class Rank {
   Reduction<3> sums_;
   std::size_t first_step_;
   solve::Network<double> network_;
-  std::optional<solve::Multigrid<float>> multigrid_;  // of implicit steps
-  Cells capacity_, power_, now_, next_;
-  std::vector<Index> receivers_;  // k, j, i of each
+  std::optional<solve::Multigrid<float>> multigrid_;   // of implicit steps
+  Cells capacity_, heated_, production_, now_, next_;  // heated_: with what is put in, W
+  std::vector<Index> receivers_;                       // k, j, i of each
   Buffer<Index> places_;
   Buffer<double> series_;
   std::size_t iterations_ = 0;
@@ -136,12 +136,15 @@ Rank::Rank(const Problem& problem, Device device, int threads, Comm& comm, std::
       sums_(stream_, grid_.whole(), grid_.part(), comm),
       first_step_(first_step),
       network_(network_of(problem, stream_, grid_.whole(), grid_.part())),
-      power_(of_part(problem.power)),
+      production_(of_part(problem.production)),
       now_(of_part(problem.initial)),
       next_(stream_, grid_.part()) {
   auto heat_per_kelvin = problem.capacity;
   for (std::size_t n = 0; n < heat_per_kelvin.size(); ++n) heat_per_kelvin[n] *= problem.volume(n);
   capacity_ = of_part(heat_per_kelvin);
+  auto heated = problem.power;
+  for (std::size_t n = 0; n < heated.size(); ++n) heated[n] += problem.production[n];
+  heated_ = of_part(heated);
   for (const auto receiver : problem.receivers) {
     const auto [i, j, k] = problem.mesh.cell(receiver);
     for (const auto at : {k, j, i}) receivers_.push_back(static_cast<Index>(at));
@@ -156,16 +159,16 @@ Rank::Rank(const Problem& problem, Device device, int threads, Comm& comm, std::
 }
 
 void Rank::step(std::size_t n) {
-  const double dt = problem_.step, heating = heats(problem_, n) ? 1 : 0;
+  const double dt = problem_.step;
+  const auto power = in(heats(problem_, n) ? heated_ : production_);
   if (problem_.method == Method::explicit_steps) {
     grid_.bring(stream_, now_);
-    for_each(stream_, grid_.part(),
-             ExplicitStep{solve::NetworkView<double>(network_), in(now_), in(capacity_), in(power_), dt,
-                          heating, next_.view()});
+    for_each(
+        stream_, grid_.part(),
+        ExplicitStep{solve::NetworkView<double>(network_), in(now_), in(capacity_), power, dt, next_.view()});
     std::swap(now_, next_);
   } else {
-    for_each(stream_, grid_.part(),
-             ImplicitSide{in(now_), in(capacity_), in(power_), dt, heating, next_.view()});
+    for_each(stream_, grid_.part(), ImplicitSide{in(now_), in(capacity_), power, dt, next_.view()});
     const auto cycle = [&](Stream& stream, const Cells& r, Cells& z, double scale) {
       multigrid_->apply(stream, r, z, scale);
     };
@@ -288,10 +291,11 @@ March march(const Problem& problem, const Runtime& runtime) {
     throw OutOfStep("rank 0", error.what());
   }
   progress.finish();
-  double power = 0;
+  double power = 0, production = 0;
   for (const double watt : problem.power) power += watt;
+  for (const double watt : problem.production) production += watt;
   for (std::size_t n = 0; n < problem.steps(); ++n)
-    out.heat_put_in += heats(problem, n) ? power * problem.step : 0;
+    out.heat_put_in += ((heats(problem, n) ? power : 0) + production) * problem.step;
   return out;
 }
 

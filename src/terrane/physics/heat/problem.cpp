@@ -81,6 +81,8 @@ void Problem::settle() {
   check("capacity", capacity, mesh.size(), std::numeric_limits<double>::min());
   check("initial", initial, mesh.size(), -std::numeric_limits<double>::max());
   check("power", power, mesh.size(), -std::numeric_limits<double>::max());
+  if (production.empty()) production.assign(mesh.size(), 0.0);
+  check("production", production, mesh.size(), -std::numeric_limits<double>::max());
   if (!(end > 0) || !std::isfinite(end) || !(step >= 0) || !(tolerance > 0 && tolerance < 1))
     throw InputError(
         "heat", fmt::format("end {} s, step {} s, tolerance {}", end, step, tolerance),
@@ -104,8 +106,8 @@ void Problem::settle() {
 }
 
 void Problem::put_into(Packet& packet) const {
-  for (const auto* values :
-       {&mesh.easting(), &mesh.northing(), &mesh.up(), &conductivity, &capacity, &initial, &power})
+  for (const auto* values : {&mesh.easting(), &mesh.northing(), &mesh.up(), &conductivity, &capacity,
+                             &initial, &power, &production})
     packet.put(*values);
   packet.put(receivers);
   packet.put(std::array{power_end, end, step, tolerance});
@@ -118,7 +120,7 @@ Problem Problem::from(Packet& packet) {
   auto east = packet.get_vector<double>(), north = packet.get_vector<double>(),
        up = packet.get_vector<double>();
   p.mesh = TensorMesh(std::move(east), std::move(north), std::move(up));
-  for (auto* values : {&p.conductivity, &p.capacity, &p.initial, &p.power})
+  for (auto* values : {&p.conductivity, &p.capacity, &p.initial, &p.power, &p.production})
     *values = packet.get_vector<double>();
   p.receivers = packet.get_vector<std::size_t>();
   const auto times = packet.get<std::array<double, 4>>();

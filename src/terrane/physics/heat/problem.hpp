@@ -3,8 +3,8 @@
 //   C ∂T/∂t = ∇·(k ∇T) + q        T(t = 0) = T₀
 //
 // T is the temperature above that of the surroundings, K; C the heat capacity per volume, J/(m³ K); k the
-// thermal conductivity, W/(m K); q the heat put in, W/m³. The faces of the box let no heat through
-// (insulated: n·∇T = 0) or are held at the temperature of the surroundings (fixed: T = 0).
+// thermal conductivity, W/(m K); q the heat put in or produced, W/m³. The faces of the box let no heat
+// through (insulated: n·∇T = 0) or are held at the temperature of the surroundings (fixed: T = 0).
 //
 // Scheme: finite volumes on a tensor mesh (Patankar 1980, Numerical Heat Transfer and Fluid Flow, chapter 4).
 // Between the centres of neighbouring cells two half cells conduct one after the other, so the flow through
@@ -39,7 +39,8 @@ struct Problem {
   std::vector<double> initial;                 ///< temperature at time 0 [cells], K
   std::vector<double> power;                   ///< heat put in from time 0 to power_end [cells], W
   double power_end = 0;                        ///< s
-  std::vector<std::size_t> receivers;          ///< cells whose temperature is kept at every step
+  std::vector<double> production;      ///< heat that rock produces all the time [cells], W; empty: none
+  std::vector<std::size_t> receivers;  ///< cells whose temperature is kept at every step
   Boundary boundary = Boundary::insulated;
   Method method = Method::automatic;
   double end = 0;  ///< s

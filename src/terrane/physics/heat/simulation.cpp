@@ -57,12 +57,33 @@ std::size_t cell_at(const TensorMesh& mesh, double east, double north, double up
                     along(mesh.up(), up, "up"));
 }
 
+/// C = ρ c where the model has the density and the heat capacity per mass, and not that per volume.
+void use_specific_heat(EarthModel& model, const std::string& where) {
+  if (!model.has("specific_heat")) return;
+  if (!model.has("density"))
+    throw InputError(where, "specific_heat is per mass, and the model has no density",
+                     "Give the density too, or heat_capacity, which is per volume.");
+  const auto specific = model.property("specific_heat"), density = model.property("density");
+  auto capacity =
+      model.has("heat_capacity") ? model.property("heat_capacity") : std::vector<double>(model.size(), NAN);
+  for (std::size_t n = 0; n < capacity.size(); ++n) {
+    if (!std::isnan(capacity[n]) || std::isnan(specific[n])) continue;
+    if (!(density[n] > 0))
+      throw InputError(where, fmt::format("a cell with a specific_heat has the density {} kg/m3", density[n]),
+                       "The density of the rock itself, not a contrast, is needed here.");
+    capacity[n] = density[n] * specific[n];
+  }
+  std::erase_if(model.properties, [](const Property& p) { return p.name == "heat_capacity"; });
+  model.properties.push_back({"heat_capacity", std::move(capacity)});
+}
+
 /// What the tables [mesh] and [model] say of the rock; the keys of [simulation] say the rest.
 Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory) {
   const std::vector<PropertyValue> usual{
       {"thermal_conductivity", table.positive("thermal_conductivity", Quantity::thermal_conductivity)},
       {"heat_capacity", table.positive("heat_capacity", Quantity::heat_capacity)},
-      {"temperature", table.number("temperature", Quantity::temperature)}};
+      {"temperature", table.number("temperature", Quantity::temperature)},
+      {"heat_production", 0}};
   Earth earth;
   if (job.has("model")) earth = build_earth(job, std::nullopt, memory);
   else earth.model.geometry = MeshCells{build_mesh(job), {}};
@@ -71,7 +92,8 @@ Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory
     throw job.table("mesh").wrong("kind", "heat is conducted through the cells of a mesh",
                                   "Take regular, tensor or file.");
   memory.require("run", fmt::format("{} cells", cells->mesh.size()),
-                 20.0 * 8 * static_cast<double>(cells->mesh.size()));
+                 22.0 * 8 * static_cast<double>(cells->mesh.size()));
+  use_specific_heat(earth.model, job.table("model").where());
   fill(earth.model, usual);
   return earth;
 }
@@ -112,6 +134,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.conductivity = earth.model.property("thermal_conductivity");
   p.capacity = earth.model.property("heat_capacity");
   p.initial = earth.model.property("temperature");
+  p.production = earth.model.property("heat_production");
+  for (std::size_t n = 0; n < p.production.size(); ++n) p.production[n] *= p.volume(n);
   p.power.assign(p.mesh.size(), 0.0);
   p.end = table.positive("end", Quantity::time);
   p.step = table.optional_number("step", Quantity::time).value_or(0);
@@ -148,7 +172,7 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
   facts.device = device_text(runtime);
   facts.work = static_cast<double>(cells) * static_cast<double>(steps);
   facts.work_unit = "cell steps";
-  facts.memory_bytes = 8 * ((is_explicit ? 15 : 28) * cells + 2 * (steps + 1) * problem_.receivers.size());
+  facts.memory_bytes = 8 * ((is_explicit ? 17 : 30) * cells + 2 * (steps + 1) * problem_.receivers.size());
   facts.notes = notes_;
   facts.warnings = warnings_;
   facts.add("cells", cells, "", "cells");
