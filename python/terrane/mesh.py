@@ -448,7 +448,7 @@ class PrismSet(_Properties):
 
 
 class PrismLayer(_Shown):
-    """One column a node of a grid, between a surface and a reference.
+    """One column per node of a grid, between a surface and a reference.
 
     Side faces lie half-way between nodes, so that columns tile without gap. Where the surface lies below the
     reference, the column reaches from the surface up to the reference; its density is taken as it is given.

@@ -172,7 +172,7 @@ class Result:
         self._written(path, ".nc")
 
     def to_csv(self, path: Union[str, PathLike[str]]) -> None:
-        """One row a station, units in the header, provenance in comment lines."""
+        """One row per station, units in the header, provenance in comment lines."""
         self._written(path, ".csv")
 
     def to_vtk(self, path: Union[str, PathLike[str]]) -> None:
@@ -185,7 +185,7 @@ class Result:
         self.write(path)
 
     def to_pandas(self) -> Any:
-        """A DataFrame with one row a station."""
+        """A DataFrame with one row per station."""
         if self._data is not None:
             return self.dataset.to_dataframe()
         frame = self.survey.to_pandas()

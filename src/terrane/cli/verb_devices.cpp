@@ -68,7 +68,8 @@ int devices(const std::string& mpi) {
     say("cuda:{}\n  {:<10} {}\n", gpu.index, "GPU", gpu.name);
     say("  {:<10} {} of {} free\n", "memory", bytes_text(static_cast<double>(gpu.memory.free)),
         bytes_text(static_cast<double>(gpu.memory.total)));
-    say("  {:<10} compute capability {}.{}, {} multiprocessors, {:.3g} multiply-adds in double a second\n",
+    say("  {:<10} compute capability {}.{}, {} multiprocessors, {:.3g} multiply-adds in double precision per "
+        "second\n",
         "processor", gpu.capability[0], gpu.capability[1], gpu.multiprocessors, gpu.fp64_per_second);
   }
   if (found.empty()) say("cuda\n  {}\n", why_no_gpu());

@@ -278,7 +278,7 @@ Content read_rows(const Source& from) {
   auto in = from.text();
   auto table = read_csv(in);
   if (holds_prisms(table)) {
-    // Seven bare numbers a line, as in lists of prisms without a header: metres and kg/m³ unless told
+    // Seven bare numbers per line, as in lists of prisms without a header: metres and kg/m³ unless told
     // otherwise.
     const bool bare = table.find("rho") != nullptr;
     return to_prisms(table, options.length_unit.empty() && bare ? "m" : options.length_unit,

@@ -66,7 +66,7 @@ struct Misfit {
 
 /// What a run did.
 struct Report : RunFacts {
-  std::vector<Misfit> misfits;  ///< one a field that was observed too
+  std::vector<Misfit> misfits;  ///< one per field that was observed too
 
   /// One item per line, for people; not the warnings. Memory is the most that this process has held.
   std::string text() const;

@@ -22,8 +22,8 @@ namespace terrane {
 struct Result {
   Dataset data;                   ///< without variables where the fields are at stations
   Survey survey;                  ///< its columns: what was observed (compare.hpp), and all else as given
-  std::vector<Column> fields;     ///< one a channel asked for, [stations]
-  std::vector<Column> residuals;  ///< observed - computed, one a field that was observed too
+  std::vector<Column> fields;     ///< one per channel asked for, [stations]
+  std::vector<Column> residuals;  ///< observed - computed, one per field that was observed too
   std::vector<unsigned char> singular;  ///< 1 where the tensor is singular at the station; empty if nowhere
   std::map<std::string, std::string> attributes;
   const Conventions* conventions = nullptr;  ///< what other programs call them; none: only Terrane's names

@@ -209,7 +209,7 @@ void check(const Survey& survey) {
     throw ShapeError(
         "survey",
         fmt::format("{} eastings, {} northings, {} ups", n, survey.northing.size(), survey.up.size()),
-        "Give one of each a station.");
+        "Give one of each per station.");
   for (const auto& column : survey.columns)
     if (column.values.size() != n)
       throw ShapeError(

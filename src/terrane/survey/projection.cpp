@@ -25,7 +25,7 @@ using Object = std::unique_ptr<PJ, Free>;
 void same_length(std::size_t a, std::size_t b, const std::string& where) {
   if (a != b)
     throw ShapeError(where, fmt::format("arrays of {} and {} values", a, b),
-                     "Give one value of each a point.");
+                     "Give one value of each per point.");
 }
 
 [[noreturn]] void refuse(const std::string& definition, const std::string& problem) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int tag = 1, first_tag = 16;  // of send() and receive(), and of isend() and irecv()
 
-/// Waits for a message of so many bytes. Most MPI libraries spin, and move a message only while they are
+/// Waits for a message of this many bytes. Most MPI libraries spin, and move a message only while they are
 /// asked about it: without the kernel's help in pieces of 32 kB, of which a second has time for 0.3 GB when
 /// 0.2 ms are slept in between. So it asks without pause for as long as the message would then take, giving
 /// way to others that want the core; and sleeps in between when the message is late or slow, for the other

@@ -1,4 +1,4 @@
-// Real Fourier transforms in two dimensions, in place, on the processors (FFTW).
+// Real Fourier transforms in two dimensions, in place, on the CPU (FFTW).
 #pragma once
 
 #include <cstddef>

@@ -95,7 +95,7 @@ std::vector<double> normal_gravity(std::span<const double> latitude, std::span<c
   if (latitude.size() != height.size())
     throw ShapeError("normal gravity",
                      fmt::format("{} latitudes but {} heights", latitude.size(), height.size()),
-                     "Give one of each a station.");
+                     "Give one of each per station.");
   const Constants constants(ellipsoid);
   std::vector<double> gamma(latitude.size());
   for (std::size_t n = 0; n < gamma.size(); ++n) {
@@ -113,7 +113,7 @@ std::vector<double> gravity_disturbance(std::span<const double> observed, std::s
   if (observed.size() != latitude.size())
     throw ShapeError("gravity disturbance",
                      fmt::format("{} observations but {} latitudes", observed.size(), latitude.size()),
-                     "Give one of each a station.");
+                     "Give one of each per station.");
   auto disturbance = normal_gravity(latitude, height, ellipsoid);
   for (std::size_t n = 0; n < observed.size(); ++n) disturbance[n] = observed[n] - disturbance[n];
   return disturbance;
