@@ -140,27 +140,6 @@ nb::dict content_to_dict(io::Content content) {
   return d;
 }
 
-io::Content content_of(const nb::dict& d) {
-  const auto kind = nb::cast<std::string>(d["kind"]);
-  const auto attributes = nb::cast<io::Attributes>(d["attributes"]);
-  const auto vector = [&](const char* name) { return values_of(nb::cast<Vector>(d[name])); };
-  if (kind == "mesh")
-    return io::MeshData{TensorMesh(vector("easting"), vector("northing"), vector("up")),
-                        columns_of(nb::cast<nb::list>(d["cells"])), attributes};
-  if (kind == "prisms") {
-    io::PrismData prisms;
-    const auto faces = nb::cast<nb::list>(d["faces"]);
-    auto& p = prisms.prisms;
-    std::size_t place = 0;
-    for (auto* face : {&p.west, &p.east, &p.south, &p.north, &p.bottom, &p.top})
-      *face = values_of(nb::cast<Vector>(faces[place++]));
-    prisms.properties = properties_of(nb::cast<nb::list>(d["properties"]));
-    prisms.attributes = attributes;
-    return prisms;
-  }
-  return io::to_table(survey_of(nb::cast<nb::tuple>(d["survey"])), attributes);
-}
-
 /// h5py may stand on the same HDF5 library. Once it is imported, its lock is held too while Terrane is in
 /// there.
 io::LibraryGate gate_of_h5py() {
@@ -188,6 +167,34 @@ io::LibraryGate gate_of_h5py() {
 }
 
 }  // namespace
+
+io::Content content_of(const nb::dict& d) {
+  const auto kind = nb::cast<std::string>(d["kind"]);
+  const auto attributes = nb::cast<io::Attributes>(d["attributes"]);
+  const auto vector = [&](const char* name) { return values_of(nb::cast<Vector>(d[name])); };
+  if (kind == "mesh")
+    return io::MeshData{TensorMesh(vector("easting"), vector("northing"), vector("up")),
+                        columns_of(nb::cast<nb::list>(d["cells"])), attributes};
+  if (kind == "prisms") {
+    io::PrismData prisms;
+    const auto faces = nb::cast<nb::list>(d["faces"]);
+    auto& p = prisms.prisms;
+    std::size_t place = 0;
+    for (auto* face : {&p.west, &p.east, &p.south, &p.north, &p.bottom, &p.top})
+      *face = values_of(nb::cast<Vector>(faces[place++]));
+    prisms.properties = properties_of(nb::cast<nb::list>(d["properties"]));
+    prisms.attributes = attributes;
+    return prisms;
+  }
+  if (kind == "array") {
+    io::Array array;
+    array.shape = nb::cast<std::vector<std::size_t>>(d["shape"]);
+    array.values = vector("values");
+    array.attributes = attributes;
+    return array;
+  }
+  return io::to_table(survey_of(nb::cast<nb::tuple>(d["survey"])), attributes);
+}
 
 void bind_files(nb::module_& m) {
   io::set_library_gate(gate_of_h5py());

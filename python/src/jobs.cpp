@@ -11,7 +11,7 @@
 #include "module.hpp"
 #include "progress.hpp"
 #include "terrane/inversion/job.hpp"
-#include "terrane/job/config.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/simulation/files.hpp"
@@ -133,6 +133,19 @@ struct ReadJob : Job {
   Config config;
 };
 
+/// The simulations of a job by name, ready to run.
+auto jobs_of(const Config& config, const std::vector<std::string>& only) {
+  const auto registry = inversion::asks_for_inversion(config) ? inversion::inversions() : physics::all();
+  std::vector<std::pair<std::string, std::unique_ptr<ReadJob>>> jobs;
+  std::vector<NamedOutput> outputs;
+  for (const auto& [name, job] : registry.parts(config, only)) {
+    jobs.emplace_back(name, std::make_unique<ReadJob>(ReadJob{registry.make(job), job}));
+    outputs.push_back({name, jobs.back().second->output});
+  }
+  check_shared_files(outputs);
+  return jobs;
+}
+
 /// What pickle keeps of a result: (survey, fields, which are single, singular, attributes, report, residuals)
 nb::tuple state_of(const Result& result) {
   nb::list single;
@@ -223,21 +236,22 @@ void bind_jobs(nb::module_& m) {
     for (const auto& one : registry.all()) names.emplace_back(one.name);
     return names;
   });
-  m.def("jobs", [](const std::string& path, const std::vector<std::string>& sets,
-                   const std::map<std::string, std::string>& arguments,
-                   const std::vector<std::string>& only) {
-    const nb::gil_scoped_release free;
-    const auto config = read_job(path, sets, arguments);
-    const auto registry = inversion::asks_for_inversion(config) ? inversion::inversions() : physics::all();
-    std::vector<std::pair<std::string, std::unique_ptr<ReadJob>>> jobs;
-    std::vector<NamedOutput> outputs;
-    for (const auto& [name, job] : registry.parts(config, only)) {
-      jobs.emplace_back(name, std::make_unique<ReadJob>(ReadJob{registry.make(job), job}));
-      outputs.push_back({name, jobs.back().second->output});
-    }
-    check_shared_files(outputs);
-    return jobs;
-  });
+  m.def("jobs",
+        [](const std::string& path, const std::vector<std::string>& sets,
+           const std::map<std::string, std::string>& arguments, const std::vector<std::string>& only) {
+          const nb::gil_scoped_release free;
+          return jobs_of(read_job(path, sets, arguments), only);
+        });
+  m.def("jobs_of",
+        [](const std::string& text, const std::string& folder, const std::vector<std::string>& sets,
+           const std::map<std::string, std::string>& arguments, const nb::dict& contents,
+           const std::vector<std::string>& only) {
+          auto given = std::make_shared<Contents>();
+          for (const auto& [name, content] : contents)
+            given->of[nb::cast<std::string>(name)] = content_of(nb::cast<nb::dict>(content));
+          const nb::gil_scoped_release free;
+          return jobs_of(Config::parse(text, "job", folder, {sets, arguments, given}), only);
+        });
 }
 
 }  // namespace terrane::python

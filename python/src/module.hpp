@@ -5,6 +5,7 @@
 
 #include "arrays.hpp"
 #include "terrane/data/dataset.hpp"
+#include "terrane/io/content.hpp"
 #include "terrane/model/properties.hpp"
 #include "terrane/simulation/simulation.hpp"
 
@@ -33,6 +34,8 @@ std::vector<Property> properties_of(const nb::list& properties);
 /// (easting, northing, up, columns, grid or None, projection)
 Survey survey_of(const nb::tuple& survey);
 nb::tuple to_tuple(Survey survey);
+/// As _core.write takes it: a dict with its kind.
+io::Content content_of(const nb::dict& content);
 nb::dict to_dict(const Dataset& data);
 Dataset dataset_of(const nb::dict& data);
 nb::dict to_dict(const std::map<std::string, std::string>& attributes);

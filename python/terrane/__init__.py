@@ -10,7 +10,8 @@
 
 Lengths are metres, densities kg/m³, axes easting, northing, up; fields come in J/kg, mGal and Eötvös unless asked otherwise.
 Nouns are those of the job file: :class:`TensorMesh`, :class:`PrismSet`, :class:`PrismLayer`, :class:`Survey`,
-:class:`gravity.Simulation`, :class:`Result`. What is imported is only what is used.
+:class:`Result`, and of every physics a ``Simulation``: :class:`gravity.Simulation`, :class:`heat.Simulation`, ...
+What is imported is only what is used.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import compat, errors, gravity, inversion, plotting
+    from . import acoustic, compat, elastic, electric, electromagnetic, errors, gravity, heat, inversion, magnetic
+    from . import plotting, simulation
     from ._core import commit as __commit__
     from ._core import version as __version__
     from .errors import Error, FileError, InputError, MemoryError, ShapeError, UnsupportedError
@@ -38,7 +40,7 @@ _HOMES = {
     "Error": "errors", "InputError": "errors", "ShapeError": "errors", "FileError": "errors",
     "MemoryError": "errors", "UnsupportedError": "errors",
 }
-_ROOMS = ("compat", "errors", "inversion", "plotting")
+_ROOMS = ("compat", "errors", "inversion", "plotting", "simulation")
 
 __all__ = [
     "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result", "ShapeError", "Survey",

@@ -92,6 +92,10 @@ def simulation(
 def jobs(
     path: str, sets: Sequence[str], arguments: dict[str, str], only: Sequence[str], /,
 ) -> list[tuple[str, Job]]: ...
+def jobs_of(
+    text: str, folder: str, sets: Sequence[str], arguments: dict[str, str], contents: dict[str, dict[str, Any]],
+    only: Sequence[str], /,
+) -> list[tuple[str, Job]]: ...
 def read(
     path: str, format: str = "", mesh: str = "", unit: str = "", length_unit: str = "", field: str = "",
     property: str = "",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _core
+from . import _core, simulation
 from ._arrays import Floats, real, vector
 from .errors import InputError, ShapeError
 from .mesh import TensorMesh
+from .simulation import runtime
 
-__all__ = ["Arrays", "Sensitivity", "forward", "read_arrays", "write_arrays"]
+__all__ = ["Arrays", "Line", "Sensitivity", "Simulation", "forward", "read_arrays", "write_arrays"]
 
 _BOUNDARIES = ("mixed", "grounded")
 _POTENTIALS = ("auto", "secondary", "total")
@@ -174,3 +176,79 @@ def write_arrays(path: Union[str, "PathLike[str]"], data: Arrays) -> None:
     columns = {name: (unit, np.asarray(values, float), np.asarray(spread, float))
                for name, (unit, values, spread) in data.columns.items()}
     _core.write_arrays(os.fspath(path), at, four, columns)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Electrodes at even distances along a straight line.
+
+    Parameters
+    ----------
+    start : two floats
+        Easting and northing of the first electrode, m.
+    electrodes : int
+    spacing : float
+        Distance between neighbours, m.
+    azimuth : float
+        Direction of the line, degrees east of north.
+    height : float
+        Of all electrodes, m.
+    array : {"dipole-dipole", "pole-dipole", "pole-pole", "wenner", "schlumberger"}
+    levels : int
+        Largest separation n.
+    """
+
+    start: Sequence[float]
+    electrodes: int
+    spacing: float
+    azimuth: float = 90.0
+    height: float = 0.0
+    array: str = "dipole-dipole"
+    levels: int = 6
+
+
+class Simulation(simulation.Simulation):
+    """Resistance and apparent resistivity of every array.
+
+    What is None is as the job file has it when the key is left out (`terrane new electric --reference`).
+
+    Parameters
+    ----------
+    model : TensorMesh
+        The top of the mesh is the ground, or air lies above it.
+    survey : Line, or path
+        A path names a CSV file with columns a_easting, a_northing, a_up and so for b, m, n.
+    boundary : {"mixed", "grounded"}, optional
+    potential : {"auto", "secondary", "total"}, optional
+    tolerance : float, optional
+    most_iterations : int, optional
+    settings : mapping, optional
+        Further keys of the table [simulation].
+    device, threads, memory
+        As in :class:`terrane.heat.Simulation`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import terrane
+    >>> far = 10 * 1.6 ** np.arange(1, 9)
+    >>> sides = np.concatenate([-40 - np.cumsum(far)[::-1], np.linspace(-40, 40, 33), 40 + np.cumsum(far)])
+    >>> down = np.concatenate([-30 - np.cumsum(far)[::-1], np.linspace(-30, 0, 13)])
+    >>> ground = terrane.TensorMesh(sides, sides, down, resistivity=100.0)
+    >>> line = terrane.electric.Line([-25, 0], electrodes=11, spacing=5, levels=3)
+    >>> result = terrane.electric.Simulation(ground, line).run()
+    >>> bool(abs(result["apparent_resistivity"] - 100).max() < 1)
+    True
+    """
+
+    physics = "electric"
+
+    def __init__(self, model: TensorMesh, survey: Union[Line, str, "PathLike[str]"], *,
+                 boundary: Optional[str] = None, potential: Optional[str] = None, tolerance: Optional[float] = None,
+                 most_iterations: Optional[int] = None, settings: Optional[Mapping[str, Any]] = None,
+                 device: str = "auto", threads: Optional[int] = None, memory: Optional[str] = None) -> None:
+        table: dict[str, Any] = {"kind": "line", **vars(survey)} if isinstance(survey, Line) \
+            else {"kind": "file", "file": survey}
+        super().__init__(model, table, {"simulation": {
+            "boundary": boundary, "potential": potential, "tolerance": tolerance, "most_iterations": most_iterations,
+            **(settings or {}), **runtime(device, threads, memory)}})

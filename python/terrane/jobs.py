@@ -1,4 +1,4 @@
-"""Job files from Python: the same as the terrane command."""
+"""Jobs from Python: files, as the terrane command runs them, and tables from memory."""
 
 from __future__ import annotations
 
@@ -13,36 +13,31 @@ from ._command import find_data
 from ._progress import Progress, reporting
 from .errors import UnsupportedError
 from .result import Result
+from .simulation import job_of, toml
 
 __all__ = ["check", "check_all", "devices", "run", "run_all"]
 
 Path = Union[str, "PathLike[str]"]
+Job = Union[str, "PathLike[str]", Mapping[str, Any]]
 
 
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_toml(v) for v in value) + "]"
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
-    return repr(float(value)) if isinstance(value, float) else str(value)
-
-
-def _jobs(job: Path, settings: Optional[Mapping[str, Any]], arguments: Optional[Mapping[str, Any]],
+def _jobs(job: Job, settings: Optional[Mapping[str, Any]], arguments: Optional[Mapping[str, Any]],
           data: Optional[Path], output: Optional[Path], threads: Optional[int],
           only: Sequence[str] = ()) -> list[tuple[str, _core.Job]]:
-    sets = [f"{key}={_toml(value)}" for key, value in (settings or {}).items()]
+    sets = [f"{key}={toml(value)}" for key, value in (settings or {}).items()]
     if threads is not None:
         sets.append(f"simulation.threads={threads}")
     if output is not None:
-        sets.append(f"output.folder={_toml(os.path.abspath(output))}")
+        sets.append(f"output.folder={toml(os.path.abspath(output))}")
     given = {name: str(value) for name, value in (arguments or {}).items()}
     if data is not None:
         given["data"] = os.path.abspath(data)
     find_data()
-    return _core.jobs(os.fspath(job), sets, given, [only] if isinstance(only, str) else list(only))
+    wanted = [only] if isinstance(only, str) else list(only)
+    if isinstance(job, Mapping):
+        text, contents = job_of(job)
+        return _core.jobs_of(text, "", sets, given, contents, wanted)
+    return _core.jobs(os.fspath(job), sets, given, wanted)
 
 
 def _only_one(jobs: list[tuple[str, _core.Job]], instead: str) -> _core.Job:
@@ -52,35 +47,44 @@ def _only_one(jobs: list[tuple[str, _core.Job]], instead: str) -> _core.Job:
     return jobs[0][1]
 
 
-def _plan(made: _core.Job) -> dict[str, Any]:
-    warnings = made.check_files(True)
+def _plan(made: _core.Job, files: bool) -> dict[str, Any]:
+    warnings = made.check_files(True) if files else []
     plan = made.check()
     plan["warnings"] = [*warnings, *plan["warnings"]]
     return plan
 
 
-def check(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
+def _has_files(job: Job, output: Optional[Path]) -> bool:
+    """Whether a job asks for files: one from memory does so by its table [output] alone."""
+    return not isinstance(job, Mapping) or "output" in job or output is not None
+
+
+def check(job: Job, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
           data: Optional[Path] = None, output: Optional[Path] = None, threads: Optional[int] = None) -> dict[str, Any]:
     """Do everything except compute, and say what a run would cost. Arguments as in :func:`run`."""
-    return _plan(_only_one(_jobs(job, settings, arguments, data, output, threads), "terrane.check_all"))
+    made = _only_one(_jobs(job, settings, arguments, data, output, threads), "terrane.check_all")
+    return _plan(made, _has_files(job, output))
 
 
-def check_all(job: Path, *, only: Sequence[str] = (), settings: Optional[Mapping[str, Any]] = None,
+def check_all(job: Job, *, only: Sequence[str] = (), settings: Optional[Mapping[str, Any]] = None,
               arguments: Optional[Mapping[str, Any]] = None, data: Optional[Path] = None,
               output: Optional[Path] = None, threads: Optional[int] = None) -> dict[str, dict[str, Any]]:
     """:func:`check` for each simulation of a job that has several, by name. Arguments as in :func:`run_all`."""
-    return {name: _plan(made) for name, made in _jobs(job, settings, arguments, data, output, threads, only)}
+    files = _has_files(job, output)
+    return {name: _plan(made, files) for name, made in _jobs(job, settings, arguments, data, output, threads, only)}
 
 
-def run(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
+def run(job: Job, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
         data: Optional[Path] = None, output: Optional[Path] = None, threads: Optional[int] = None,
         write: bool = True, plots: bool = True, progress: Progress = False) -> Result:
-    """Run a job file, write what its [output] asks for, and return the result: ``terrane run`` without its words.
+    """Run a job, write what its [output] asks for, and return the result: ``terrane run`` without its words.
 
     Parameters
     ----------
-    job : path
-        The job file (TOML).
+    job : path, or mapping of tables
+        The job file (TOML); or its tables as mappings, where ``mesh`` may be a :class:`TensorMesh` or a
+        :class:`PrismSet` with properties, ``survey`` a :class:`Survey`, and a table of which there are several a list
+        of mappings. Keys whose value is None are left out. Without a table ``output`` nothing is written.
     settings : mapping, optional
         Keys of the job to set, such as ``{"survey.height": 500, "simulation.channels": ["all"]}``.
     arguments : mapping, optional
@@ -100,12 +104,22 @@ def run(job: Path, *, settings: Optional[Mapping[str, Any]] = None, arguments: O
     InputError
         With file, line and key of what cannot be used.
     FileError, MemoryError
+
+    Examples
+    --------
+    >>> import terrane
+    >>> mesh = terrane.TensorMesh.regular([0, 1000, 0, 1000, -1000, 0], shape=(10, 10, 10))
+    >>> mesh.density[4:6, 4:6, 4:6] = 400
+    >>> survey = terrane.Survey([500.0], [500.0], [20.0])
+    >>> result = terrane.run({"mesh": mesh, "survey": survey, "simulation": {"physics": "gravity"}})
+    >>> print(result["g_u"].round(4).values)
+    [-0.0789]
     """
     made = _only_one(_jobs(job, settings, arguments, data, output, threads), "terrane.run_all")
-    return _run(made, write, plots, progress)
+    return _run(made, write and _has_files(job, output), plots, progress)
 
 
-def run_all(job: Path, *, only: Sequence[str] = (), settings: Optional[Mapping[str, Any]] = None,
+def run_all(job: Job, *, only: Sequence[str] = (), settings: Optional[Mapping[str, Any]] = None,
             arguments: Optional[Mapping[str, Any]] = None, data: Optional[Path] = None,
             output: Optional[Path] = None, threads: Optional[int] = None, write: bool = True, plots: bool = True,
             progress: Progress = False) -> dict[str, Result]:
@@ -126,6 +140,7 @@ def run_all(job: Path, *, only: Sequence[str] = (), settings: Optional[Mapping[s
     FileError, MemoryError
     """
     jobs = _jobs(job, settings, arguments, data, output, threads, only)
+    write = write and _has_files(job, output)
     return {name: _run(made, write, plots, progress) for name, made in jobs}
 
 

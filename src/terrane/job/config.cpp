@@ -314,6 +314,7 @@ Config Config::parse(std::string_view text, std::string name, std::filesystem::p
   auto document = std::make_shared<Document>();
   document->name = std::move(name);
   document->folder = std::move(folder);
+  document->contents = options.contents;
   document->source = std::string(text);
   document->root = converted<Node>(parsed(text, document->name), 1,
                                    [&](auto line) { return fmt::format("{}:{}", document->name, line); });
@@ -707,6 +708,8 @@ bool Config::is_list(std::string_view key) const {
   const auto* node = find(key);
   return node && node->list();
 }
+
+const Contents* Config::contents() const { return document_->contents.get(); }
 
 void Config::finish() const {
   const auto visit = [&](auto&& self, const Node& node, const std::string& path) -> void {

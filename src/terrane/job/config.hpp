@@ -18,6 +18,8 @@
 
 namespace terrane {
 
+struct Contents;  // contents.hpp
+
 /// One key that a table of the job file may hold. A list of these is at once the set of allowed keys, the
 /// defaults, the text of error messages, the template of `terrane new` and the reference.
 struct Key {
@@ -51,6 +53,7 @@ class Config {
   struct Options {
     std::vector<std::string> sets;                 ///< "survey.height=100"; the value is TOML or plain text
     std::map<std::string, std::string> arguments;  ///< what stands for ${name} in texts of the file
+    std::shared_ptr<const Contents> contents = nullptr;  ///< what a program gives in place of files
   };
 
   /// Throws FileError (cannot be read), InputError (not TOML; a bad --set; an argument that is missing).
@@ -133,6 +136,8 @@ class Config {
   /// Throws InputError for the first key of the whole document that nobody has read.
   void finish() const;
 
+  /// What was given in place of files; null: nothing.
+  const Contents* contents() const;
   /// What this job reads: its own file, when there is one, and every input_file() so far.
   const std::vector<std::filesystem::path>& inputs() const;
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -49,6 +50,7 @@ inline const Config::Node* Config::Node::entry(std::string_view key) const {
 struct Config::Document {
   std::string name, source;
   std::filesystem::path folder;
+  std::shared_ptr<const Contents> contents;
   Node root;
   /// Defaults, parsed when first asked for; a deque keeps their addresses.
   mutable std::deque<Node> defaults;

@@ -12,6 +12,7 @@
 
 #include "terrane/base/text.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/mesh/overlaps.hpp"
 #include "terrane/model/bodies.hpp"
 #include "terrane/model/maps.hpp"
@@ -196,7 +197,7 @@ std::span<const Section> all_sections() {
       Section{"mesh", "tensor", "Cells between faces that need not be even.", tensor_keys},
       Section{"mesh", "file", "A tensor mesh from a file.", mesh_file_keys},
       Section{"mesh", "prisms", "A list of prisms from a file.", prisms_keys},
-      Section{"mesh", "terrain", "One column a node of an elevation grid, from a reference to the surface.",
+      Section{"mesh", "terrain", "One column per node of an elevation grid, from a reference to the surface.",
               terrain_keys},
       Section{"mesh", "random", "Blocks of random size, to test with.", random_keys},
       Section{"model", "", "What the cells are made of: bodies painted into the mesh, or a file.",
@@ -569,12 +570,12 @@ void apply_maps(const Config& table, Earth& earth) {
 Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memory) {
   const auto table = mesh.describe({mesh_keys, prisms_keys});
   const auto model = job.table("model").describe({model_prisms_keys(), map_keys});
-  const auto path = table.input_file("file");
+  const auto path = table.path("file");
   io::ReadOptions options;
   options.memory = memory.bytes;
   options.length_unit = table.optional_text("length_unit").value_or("");
   options.unit = table.optional_text("density_unit").value_or("");
-  auto content = io::read(path.string(), options);
+  auto content = read_content(table, "file", options);
   Earth earth;
   if (auto* rows = std::get_if<io::Table>(&content))  // says which column is missing
     content = io::to_prisms(*rows, options.length_unit, options.unit);
@@ -760,12 +761,12 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
     cells = tensor_mesh(mesh.describe({mesh_keys, tensor_keys}));
   } else {
     const auto table = mesh.describe({mesh_keys, mesh_file_keys});
-    mesh_file = table.input_file("file").string();
+    mesh_file = table.path("file").string();
     mesh_format = table.optional_text("format").value_or("");
     io::ReadOptions options;
     options.format = mesh_format;
     options.memory = memory.bytes;
-    auto content = io::read(mesh_file, options);
+    auto content = read_content(table, "file", options);
     auto* data = std::get_if<io::MeshData>(&content);
     if (!data)
       throw table.wrong("file", fmt::format("\"{}\" holds no tensor mesh", mesh_file),

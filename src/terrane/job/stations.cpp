@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "terrane/io/registry.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/survey/builders.hpp"
 
@@ -219,11 +220,11 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
     rows.source = table.name();
     return rows;
   }
-  const auto path = table.input_file("file");
+  const auto path = table.path("file");
   io::ReadOptions options;
   options.format = table.optional_text("format").value_or("");
   options.memory = memory.bytes;
-  auto content = io::read(path.string(), options);
+  auto content = read_content(table, "file", options);
   if (auto* list = std::get_if<io::Table>(&content)) {
     rows = std::move(*list);
   } else if (auto* grid = std::get_if<io::GridData>(&content)) {

@@ -10,6 +10,7 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
@@ -91,7 +92,7 @@ constexpr Section all_sections[] = {
 };
 
 std::vector<double> numbers_of(const Config& table, std::string_view key) {
-  const auto content = io::read(table.input_file(key).string());
+  const auto content = read_content(table, key);
   if (const auto* array = std::get_if<io::Array>(&content)) return array->values;
   if (const auto* rows = std::get_if<io::Table>(&content))
     if (rows->columns.size() == 1) return rows->columns.front().values;
@@ -358,7 +359,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   for (const auto& at : read_shots(source)) p.shots.push_back({{at}, receivers});
 
   const auto smoothing = table.optional_number("smoothing", Quantity::length);
-  const auto observed = table.optional_input_file("observed");
+  const bool observed = table.optional_text("observed").has_value();
   if (observed && s.task != Task::migration)
     throw table.wrong("observed", "is of migration", "Take it away, or kind = \"migration\".");
   if (s.task != Task::modelling) {

@@ -1,0 +1,117 @@
+"""Acoustic waves: gathers, Born modelling and migration.
+
+Property of the model: ``velocity_p`` (m/s) of every cell; cells of an axis are equally wide. One cell across
+northing makes a model of two dimensions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import simulation
+from .errors import ShapeError
+from .mesh import TensorMesh
+from .simulation import Number, runtime
+from .survey import Survey
+
+__all__ = ["Simulation", "Wavelet"]
+
+
+@dataclass(frozen=True)
+class Wavelet:
+    """What every shot sends.
+
+    Parameters
+    ----------
+    frequency : number or text, optional
+        Of the peak of the spectrum, of a ricker or a gabor, Hz.
+    kind : {"ricker", "gabor", "ormsby"}
+    corners : four floats, optional
+        Of an ormsby: where its spectrum begins, is full, is full still, ends, Hz.
+    delay : number or text, optional
+        Of the middle; otherwise so late that it begins from nothing.
+    amplitude : float
+        Of the peak, Pa m; in two dimensions Pa.
+    """
+
+    frequency: Optional[Number] = None
+    kind: str = "ricker"
+    corners: Optional[Sequence[float]] = None
+    delay: Optional[Number] = None
+    amplitude: float = 1.0
+
+    def _table(self) -> dict[str, Any]:
+        return {"wavelet": self.kind, "frequency": self.frequency,
+                "corners": None if self.corners is None else list(self.corners), "delay": self.delay,
+                "amplitude": self.amplitude}
+
+
+class Simulation(simulation.Simulation):
+    """Pressure at receivers for every shot, or an image of the ground.
+
+    What is None is as the job file has it when the key is left out (`terrane new acoustic --reference`).
+
+    Parameters
+    ----------
+    model : TensorMesh
+    receivers : Survey
+        The same of every shot.
+    shots : array_like [n, 3]
+        Easting, northing, up of each, m.
+    wavelet : Wavelet
+    end : number or text
+        Length of the gathers: s, or ``"800 ms"``.
+    kind : {"modelling", "born", "migration"}, optional
+    smoothing : number or text, optional
+        Of born and migration: the length of the Gaussian that makes the smooth model.
+    observed : array_like [shot, time, receiver], optional
+        Of migration: the gathers to migrate, at the steps of the run.
+    boundary : mapping, optional
+        ``{"top": "cpml", "points": 20}``: keys of the table [boundary].
+    step : number or text, optional
+    order : int, optional
+        Of differences in space, 2 to 16.
+    precision : {"single", "double"}, optional
+    wavefield : {"auto", "store", "checkpoints", "boundary"}, optional
+    settings : mapping, optional
+        Further keys of the table [simulation].
+    device, threads, memory
+        As in :class:`terrane.heat.Simulation`.
+
+    Examples
+    --------
+    >>> import terrane
+    >>> mesh = terrane.TensorMesh.regular([0, 400, 0, 10, -400, 0], shape=(40, 1, 40))
+    >>> mesh.velocity_p = 2000.0
+    >>> receivers = terrane.Survey([100.0, 200.0, 300.0], 5.0, -20.0)
+    >>> shots = terrane.acoustic.Simulation(mesh, receivers, [[200, 5, -200]], terrane.acoustic.Wavelet(20), end=0.2)
+    >>> shots.run()["pressure"].dims
+    ('shot', 'time', 'receiver')
+    """
+
+    physics = "acoustic"
+
+    def __init__(self, model: TensorMesh, receivers: Survey, shots: ArrayLike, wavelet: Wavelet, *, end: Number,
+                 kind: Optional[str] = None, smoothing: Optional[Number] = None, observed: Optional[ArrayLike] = None,
+                 boundary: Optional[Mapping[str, Any]] = None, step: Optional[Number] = None,
+                 order: Optional[int] = None, precision: Optional[str] = None, wavefield: Optional[str] = None,
+                 settings: Optional[Mapping[str, Any]] = None, device: str = "auto", threads: Optional[int] = None,
+                 memory: Optional[str] = None) -> None:
+        at = np.atleast_2d(np.asarray(shots, np.float64))
+        if at.ndim != 2 or at.shape[1] != 3:
+            raise ShapeError("shots", f"has shape {at.shape}", "Expected [n, 3]: easting, northing, up.")
+        data: Union[None, Any] = None if observed is None else np.asarray(observed, np.float64)
+        if data is not None and data.ndim != 3:
+            raise ShapeError("observed", f"has shape {data.shape}", "Expected [shot, time, receiver].")
+        tables: dict[str, Any] = {
+            "source": {"at": at.tolist(), **wavelet._table()},
+            "simulation": {"end": end, "kind": kind, "smoothing": smoothing, "observed": data, "step": step,
+                           "order": order, "precision": precision, "wavefield": wavefield, **(settings or {}),
+                           **runtime(device, threads, memory)}}
+        if boundary:
+            tables["boundary"] = dict(boundary)
+        super().__init__(model, receivers, tables)

@@ -1,0 +1,22 @@
+// What a program gives beside a job, in place of files: a mesh from Python, stations, an array.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "terrane/io/registry.hpp"
+#include "terrane/job/config.hpp"
+
+namespace terrane {
+
+/// By the names that keys of the job have for them: file = "model".
+struct Contents {
+  std::map<std::string, io::Content> of;
+};
+
+/// What the key names: what was given under that name, or else what its file holds. Throws InputError,
+/// FileError.
+io::Content read_content(const Config& table, std::string_view key, const io::ReadOptions& options = {});
+
+}  // namespace terrane

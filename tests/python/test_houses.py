@@ -1,0 +1,199 @@
+"""Every physics from Python: a model, a survey and settings in memory give what a job file gives."""
+
+import pickle
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import terrane
+
+HOUSES = ("acoustic", "elastic", "electric", "electromagnetic", "heat", "magnetic")
+
+
+@pytest.fixture
+def rock():
+    """A box of 10 m with a warm, conducting block in it."""
+    mesh = terrane.TensorMesh.regular([0, 10, 0, 10, -10, 0], shape=(10, 10, 10))
+    mesh.thermal_conductivity = 2.5
+    mesh.thermal_conductivity[4:6, 4:6, 4:6] = 5.0
+    mesh.heat_capacity = 2e6
+    mesh.temperature = 0.0
+    mesh.temperature[4:6, 4:6, 4:6] = 40.0
+    return mesh
+
+
+def test_the_heater_of_the_example_is_the_same_from_memory():
+    mesh = terrane.TensorMesh.regular([-10, 10, -10, 10, -10, 10], shape=(40, 40, 40))
+    mesh.thermal_conductivity, mesh.heat_capacity = 2.8, 2.1e6
+    heater = terrane.heat.Source([0.25, 0.25, 0.25], power=500, until="30 day")
+    thermometers = terrane.Survey([2.25, 4.25, 6.25], 0.25, 0.25)
+    made = terrane.heat.Simulation(mesh, thermometers, end="60 day", source=heater).run()
+    job = terrane.run(ROOT / "examples" / "06_heater" / "job.toml", write=False)
+    assert np.array_equal(made["temperature"], job["temperature"])
+    assert np.array_equal(made["temperature_at_end"], job["temperature_at_end"])
+    assert made.report.steps == 332 and made.attributes["physics"] == "heat"
+    assert made.report.heat_after == pytest.approx(500 * 30 * 86400, rel=1e-9)
+
+
+def test_properties_of_the_mesh_reach_the_physics_cell_by_cell(rock):
+    result = terrane.heat.Simulation(rock, terrane.Survey([4.5, 0.5], [4.5, 0.5], [-5.5, -0.5]), end="1 day").run()
+    first = result["temperature"].isel(time=0).values
+    assert first.tolist() == [40.0, 0.0]
+    after = result["temperature_at_end"].values
+    assert after.shape == rock.shape and after[5, 5, 5] > 20 and after.min() >= 0
+    assert after.sum() == pytest.approx(8 * 40, rel=1e-12), "no heat is lost"
+
+
+def test_radioactive_rock_warms_by_what_it_produces(rock):
+    rock.temperature, rock.heat_production = 0.0, 4e-6
+    result = terrane.heat.Simulation(rock, terrane.Survey([4.5], [4.5], [-5.5]), end=1e9, method="implicit").run()
+    assert np.allclose(result["temperature_at_end"], 4e-6 * 1e9 / 2e6, rtol=1e-9)
+
+
+def test_density_and_specific_heat_make_the_heat_capacity(rock):
+    survey = terrane.Survey([4.5], [4.5], [-5.5])
+    by_volume = terrane.heat.Simulation(rock, survey, end="1 day").run()
+    by_mass = terrane.TensorMesh(rock.easting, rock.northing, rock.up, thermal_conductivity=rock.thermal_conductivity,
+                                 temperature=rock.temperature, density=2500.0, specific_heat=800.0)
+    assert np.array_equal(terrane.heat.Simulation(by_mass, survey, end="1 day").run()["temperature"],
+                          by_volume["temperature"])
+
+
+def test_a_job_is_tables_and_its_text_is_a_job_file(rock, tmp_path):
+    survey = terrane.Survey([4.5], [4.5], [-5.5])
+    simulation = terrane.heat.Simulation(rock, survey, end="1 day", source=terrane.heat.Source([5, 5, -5], power=10))
+    again = terrane.run(simulation.tables())
+    assert np.array_equal(again["temperature"], simulation.run()["temperature"])
+    rock.write(tmp_path / "mesh.h5")
+    survey.write(tmp_path / "stations.csv")
+    text = simulation.job().replace('"mesh"\n', '"mesh.h5"\n').replace('"stations"', '"stations.csv"')
+    (tmp_path / "job.toml").write_text(text)
+    assert np.array_equal(terrane.run(tmp_path / "job.toml", write=False)["temperature"], again["temperature"])
+
+
+def test_a_job_from_memory_writes_what_its_output_asks_for(rock, tmp_path):
+    tables = {"mesh": rock, "survey": terrane.Survey([4.5], [4.5], [-5.5]),
+              "simulation": {"physics": "heat", "end": "1 day"}, "output": {"files": ["t.nc"], "model": ["rock.h5"]}}
+    assert terrane.check(tables)["cells"] == 1000
+    result = terrane.run(tables, output=tmp_path)
+    assert np.array_equal(terrane.read_dataset(tmp_path / "t.nc")["temperature"], result["temperature"])
+    assert terrane.TensorMesh.read(tmp_path / "rock.h5").thermal_conductivity.max() == 5.0
+
+
+def test_gravity_of_tables_is_that_of_its_own_simulation(blocks, stations):
+    prisms, density = blocks
+    model, survey = terrane.PrismSet(prisms, density), terrane.Survey(*stations)
+    own = terrane.gravity.Simulation(model, survey, channels=["g_u", "g_ee"], accuracy=1e-10, method="direct").run()
+    job = terrane.run({"mesh": model, "survey": survey, "simulation": {
+        "physics": "gravity", "channels": ["g_u", "g_ee"], "accuracy": 1e-10, "method": "direct"}})
+    assert np.array_equal(own["g_u"], job["g_u"]) and np.array_equal(own["g_ee"], job["g_ee"])
+
+
+def test_magnetics_is_the_job_of_the_example():
+    sphere = terrane.PrismSet([[-50, 50, -50, 50, -250, -150]], susceptibility=0.02)
+    survey = terrane.Survey([0.0, 100.0], [0.0, 50.0], [1.0, 1.0])
+    result = terrane.magnetic.Simulation(sphere, survey, ["tmi", "b_u"], main_field=(50_000, 90, 0)).run()
+    assert result.units["tmi"] == "nT" and result["tmi"][0] > 0
+    assert np.allclose(result["tmi"], -result["b_u"]), "the main field points down"
+
+
+def test_a_half_space_has_its_resistivity():
+    far = 10 * 1.6 ** np.arange(1, 9)
+    sides = np.concatenate([-40 - np.cumsum(far)[::-1], np.linspace(-40, 40, 33), 40 + np.cumsum(far)])
+    down = np.concatenate([-30 - np.cumsum(far)[::-1], np.linspace(-30, 0, 13)])
+    ground = terrane.TensorMesh(sides, sides, down, resistivity=100.0)
+    line = terrane.electric.Line([-25, 0], electrodes=11, spacing=5, levels=3)
+    result = terrane.electric.Simulation(ground, line).run()
+    assert abs(result["apparent_resistivity"] - 100).max() < 1
+
+
+def test_electromagnetic_fields_are_reciprocal():
+    side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 11), [2000, 4000, 8000]])
+    mesh = terrane.TensorMesh(side, side, side, conductivity=0.1)
+    mesh.conductivity[:, :, 8:] = 0.3
+
+    def field(source, receiver):
+        dipole = terrane.electromagnetic.Dipole(source, azimuth=90)
+        return terrane.electromagnetic.Simulation(mesh, terrane.Survey(*[[x] for x in receiver]), dipole, 1.0,
+                                                  components=["e_e"]).run()["e_e"].values.item()
+
+    there, back = field([0, -600, 0], [100, 600, 50]), field([100, 600, 50], [0, -600, 0])
+    # To what interpolation in cells of 200 m leaves, 2.4 % here.
+    assert abs(there) > 0 and abs(there - back) < 0.04 * abs(there)
+
+
+def test_plane_waves_see_the_resistivity_of_a_half_space():
+    side = np.concatenate([-4000 - 1000 * 2.0 ** np.arange(4, 0, -1), np.linspace(-4000, 4000, 9),
+                           4000 + 1000 * 2.0 ** np.arange(1, 5)])
+    up = np.concatenate([-3000 - 1000 * 2.0 ** np.arange(4, 0, -1), np.linspace(-3000, 0, 16), 1000 * 2.0 ** np.arange(6)])
+    mesh = terrane.TensorMesh(side, side, up, conductivity=0.01)
+    mesh.conductivity[mesh.centres[2] > 0] = 1e-8
+    result = terrane.electromagnetic.Simulation(mesh, terrane.Survey([500.0], [500.0], [-1.0]),
+                                                terrane.electromagnetic.PlaneWaves(), [1.0],
+                                                responses=["apparent_resistivity"]).run()
+    assert result["rho_en"].values.item() == pytest.approx(100, rel=0.1)
+
+
+def test_gathers_from_memory_are_migrated():
+    mesh = terrane.TensorMesh.regular([0, 400, 0, 10, -400, 0], shape=(40, 1, 40))
+    mesh.velocity_p = 2000.0
+    mesh.velocity_p[:20] = 2500.0
+    receivers = terrane.Survey([100.0, 200.0, 300.0], 5.0, -20.0)
+    given = dict(shots=[[200, 5, -20]], wavelet=terrane.acoustic.Wavelet(20), end=0.3, step=1e-3,
+                 boundary={"top": "cpml"})
+    gathers = terrane.acoustic.Simulation(mesh, receivers, **given).run()["pressure"]
+    assert gathers.dims == ("shot", "time", "receiver") and np.isfinite(gathers).all()
+    image = terrane.acoustic.Simulation(mesh, receivers, kind="migration", smoothing=50, observed=gathers, **given).run()
+    assert image["image"].shape == (40, 1, 40) and float(abs(image["image"]).max()) > 0
+    with pytest.raises(terrane.InputError, match="observed.*holds 5 samples"):
+        terrane.acoustic.Simulation(mesh, receivers, kind="migration", observed=np.zeros((1, 5, 1)), **given).check()
+
+
+def test_an_elastic_push_arrives_when_it_should():
+    mesh = terrane.TensorMesh.regular([0, 600, 0, 600, -600, 0], shape=(6, 6, 6))
+    mesh.velocity_p, mesh.velocity_s, mesh.density = 3000.0, 1800.0, 2500.0
+    push = terrane.elastic.Source([300, 300, -300], force=[1e9, 0, 0], frequency=10, delay=0.12)
+    result = terrane.elastic.Simulation(mesh, terrane.Survey([550.0], [300.0], [-300.0]), push, end=0.35,
+                                        absorbing=["west", "east", "south", "north", "bottom", "top"]).run()
+    east = result["displacement"].sel(component="east").isel(receiver=0)
+    latest = float(east.time[int(abs(east).argmax())])
+    assert latest == pytest.approx(0.12 + 250 / 3000, abs=0.03)
+
+
+@pytest.mark.parametrize("house", HOUSES)
+def test_every_physics_has_a_module_with_a_simulation(house):
+    module = getattr(terrane, house)
+    assert house in dir(terrane) and module.__doc__ and module.Simulation.physics == house
+    assert "Parameters" in module.Simulation.__doc__ and "Examples" in module.Simulation.__doc__
+
+
+def test_errors_name_the_key_and_the_argument(rock):
+    survey = terrane.Survey([4.5], [4.5], [-5.5])
+    with pytest.raises(terrane.InputError, match=r"simulation.end"):
+        terrane.heat.Simulation(rock, survey, end="a while").check()
+    with pytest.raises(terrane.InputError, match="model: is a dict"):
+        terrane.heat.Simulation({}, survey, end=1)
+    with pytest.raises(terrane.InputError, match="no place"):
+        terrane.heat.Simulation(rock, survey, end={1, 2})
+    with pytest.raises(terrane.InputError, match="source.at: has shape"):
+        terrane.heat.Simulation(rock, survey, end=1, source=terrane.heat.Source([1, 2]))
+    with pytest.raises(terrane.InputError, match=r"job\['survey'\]: is a list"):
+        terrane.run({"mesh": rock, "survey": [1, 2], "simulation": {"physics": "heat", "end": 1}})
+
+
+def test_texts_and_keys_of_any_kind_come_through():
+    from terrane.simulation import toml
+
+    assert toml('a "b" \\ \n ü\x7f') == '"a \\"b\\" \\\\ \\n ü\\u007F"'
+    assert toml([True, np.float64(1e-30), np.int64(3), float("inf")]) == "[true, 1e-30, 3, inf]"
+    assert toml({"a b": 1, "c": None}) == '{"a b" = 1}'
+
+
+def test_a_simulation_shows_itself_and_can_be_pickled(rock):
+    simulation = terrane.heat.Simulation(rock, terrane.Survey([4.5], [4.5], [-5.5]), end="1 day",
+                                         source=terrane.heat.Source([5, 5, -5], heat=1e6))
+    assert "heat.Simulation" in repr(simulation) and "simulation.end" in repr(simulation)
+    assert "<" in simulation._repr_html_()
+    copy = pickle.loads(pickle.dumps(simulation))
+    assert np.array_equal(copy.run()["temperature"], simulation.run()["temperature"])
