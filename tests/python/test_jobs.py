@@ -201,7 +201,7 @@ def test_several_simulations_come_back_by_name(tmp_path):
     assert not (tmp_path / "gravity.nc").exists()
     results = terrane.run_all(job, output=tmp_path)
     assert list(results) == ["gravity", "magnetic"]
-    assert results["gravity"].channels == ["g_u"] and results["magnetic"].channels == ["tmi"]
+    assert list(results["gravity"].channels) == ["g_u"] and list(results["magnetic"].channels) == ["tmi"]
     assert (tmp_path / "gravity.nc").exists() and (tmp_path / "magnetic.nc").exists()
     alone = terrane.run_all(job, output=tmp_path, only=["magnetic"], write=False)
     np.testing.assert_array_equal(alone["magnetic"].values("tmi"), results["magnetic"].values("tmi"))

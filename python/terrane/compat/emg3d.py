@@ -17,9 +17,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from typing import Any
+from typing import Any, Callable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from ..errors import UnsupportedError
@@ -30,13 +31,15 @@ try:
 except ImportError as error:
     raise ImportError("terrane.compat.emg3d stands on emg3d: pip install emg3d") from error
 
+Array = NDArray[Any]
+
 #: Options of emg3d's own multigrid.
 _STEERING = {"cycle", "nu_init", "nu_pre", "nu_coarse", "nu_post", "clevel", "log", "plain"}
 _INTERIOR = {"fx": (slice(None), slice(1, -1), slice(1, -1)), "fy": (slice(1, -1), slice(None), slice(1, -1)),
              "fz": (slice(1, -1), slice(1, -1), slice(None))}
 
 
-def _conductivities(model) -> list:
+def _conductivities(model: Any) -> list[Array]:
     """[up, north, east] along up, north, east; the last two empty where they are as the first."""
     for name in ("mu_r", "epsilon_r"):
         if getattr(model, name, None) is not None:
@@ -47,17 +50,17 @@ def _conductivities(model) -> list:
     return [_flat(model.map.backward(along[2] if p is None else p)) for p in along]
 
 
-def _flat(values) -> np.ndarray:
+def _flat(values: Any) -> Array:
     """emg3d's [x, y, z] are our [up, north, east] in Fortran order."""
     return np.ascontiguousarray(np.asarray(values).ravel("F"), dtype=float)
 
 
-def _to_edges(field) -> np.ndarray:
+def _to_edges(field: Any) -> Array:
     parts = np.concatenate([getattr(field, name)[_INTERIOR[name]].ravel("F") for name in ("fz", "fy", "fx")])
     return np.concatenate([parts.real, parts.imag])
 
 
-def _from_edges(values: np.ndarray, field) -> None:
+def _from_edges(values: Array, field: Any) -> None:
     count = values.size // 2
     edges = values[:count] + 1j * values[count:]
     at = 0
@@ -67,8 +70,8 @@ def _from_edges(values: np.ndarray, field) -> None:
         at += inside.size
 
 
-def solve(model, sfield, sslsolver: Any = True, semicoarsening: Any = True, linerelaxation: Any = True, verb: int = 1,
-          **kwargs):
+def solve(model: Any, sfield: Any, sslsolver: Any = True, semicoarsening: Any = True, linerelaxation: Any = True,
+          verb: int = 1, **kwargs: Any) -> Any:
     """Electric field of a source field, as ``emg3d.solve``.
 
     model : emg3d.Model, its properties in S/m or what its map makes of them
@@ -112,7 +115,7 @@ def solve(model, sfield, sslsolver: Any = True, semicoarsening: Any = True, line
 
 
 @contextlib.contextmanager
-def _in_place_of_emg3d():
+def _in_place_of_emg3d() -> Iterator[None]:
     """While this lasts, emg3d solves by Terrane: what its simulations call."""
     own = _solver_of_emg3d.solve
     _solver_of_emg3d.solve = solve
@@ -122,9 +125,9 @@ def _in_place_of_emg3d():
         _solver_of_emg3d.solve = own
 
 
-def _by_terrane(method):
+def _by_terrane(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
-    def call(self, *args, **kwargs):
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         workers, self.max_workers = self.max_workers, 1  # other processes would not know of the exchange
         try:
             with _in_place_of_emg3d():
@@ -135,7 +138,7 @@ def _by_terrane(method):
     return call
 
 
-class Simulation(_emg3d.Simulation):
+class Simulation(_emg3d.Simulation):  # type: ignore[misc]
     """As ``emg3d.Simulation``; its forward and adjoint fields are Terrane's."""
 
     compute = _by_terrane(_emg3d.Simulation.compute)
@@ -144,5 +147,5 @@ class Simulation(_emg3d.Simulation):
     _bcompute = _by_terrane(_emg3d.Simulation._bcompute)
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     return getattr(_emg3d, name)
