@@ -84,8 +84,11 @@ nb::dict content_to_dict(io::Content content) {
   std::visit(
       [&](auto& held) {
         using Held = std::decay_t<decltype(held)>;
-        d["attributes"] = to_dict(held.attributes);
-        if constexpr (std::is_same_v<Held, io::GridData>) {
+        if constexpr (!std::is_same_v<Held, Dataset>) d["attributes"] = to_dict(held.attributes);
+        if constexpr (std::is_same_v<Held, Dataset>) {
+          d["kind"] = "dataset";
+          d["dataset"] = to_dict(std::move(held));
+        } else if constexpr (std::is_same_v<Held, io::GridData>) {
           d["kind"] = "grid";
           d["easting"] = array_of(std::move(held.easting));
           d["northing"] = array_of(std::move(held.northing));

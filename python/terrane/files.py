@@ -15,7 +15,7 @@ __all__ = ["info", "read"]
 
 
 def read(path: Union[str, PathLike[str]], **options: str) -> Any:
-    """What a file holds: a mesh, prisms, a survey, a grid or a bare array.
+    """What a file holds: a mesh, prisms, a survey, gathers, a grid or a bare array.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def read(path: Union[str, PathLike[str]], **options: str) -> Any:
 
     Returns
     -------
-    TensorMesh, PrismSet, Survey, xarray.Dataset (grids and tables that are no stations) or numpy.ndarray
+    TensorMesh, PrismSet, Survey, xarray.Dataset (gathers; grids and tables that are no stations) or numpy.ndarray
     """
     held = _core.read(str(path), **options)
     kind = held["kind"]
@@ -38,6 +38,10 @@ def read(path: Union[str, PathLike[str]], **options: str) -> Any:
         return mesh
     if kind == "prisms":
         return PrismSet(np.column_stack(held["faces"]), **{name: values for name, _, _, values in held["properties"]})
+    if kind == "dataset":
+        from .dataset import to_xarray
+
+        return to_xarray(held["dataset"])
     if kind == "array":
         return held["values"].reshape(held["shape"])
     names = {c[0] for c in held["fields" if kind == "grid" else "columns"]}

@@ -111,6 +111,18 @@ def grown(reader, size, r):
         return f"{count} {count} {count}\n0 0 0\n{widths}"
     if reader == "ubc_model":
         return "\n".join(rows(size, lambda n: numbers(r, 1)))
+    if reader in ("segy", "su"):
+        traces = max(1, size // 640)
+        header = bytearray(240)
+        struct.pack_into(">HH", header, 114, 100, 4000)
+        begin = bytearray(b"C 1".ljust(3600, b" "))
+        begin[3200:3600] = bytes(400)
+        struct.pack_into(">HHHH", begin, 3216, 4000, 0, 100, 0)
+        struct.pack_into(">H", begin, 3224, r.choice((1, 2, 5)))
+        return (bytes(begin) if reader == "segy" else b"") + b"".join(bytes(header) + r.randbytes(400) for _ in range(traces))
+    if reader == "rsf":
+        head = f'n1={side} n2={side} d1=0.004 label1="Time" in="stdin" data_format="native_float"\n'
+        return head.encode() + b"\f\f\x04" + r.randbytes(4 * side * side)
     if reader == "netcdf":
         return netcdf3(size)
     # What these hold is made by the program; what follows their end is looked at, too.

@@ -22,6 +22,8 @@
 #include "terrane/io/magnetotellurics.hpp"
 #include "terrane/io/netcdf.hpp"
 #include "terrane/io/npy.hpp"
+#include "terrane/io/rsf.hpp"
+#include "terrane/io/segy.hpp"
 #include "terrane/io/surfer.hpp"
 #include "terrane/io/tomofast.hpp"
 #include "terrane/io/ubc.hpp"
@@ -157,6 +159,16 @@ void ubc_dcip(std::string bytes) {
   electric::read_ubc_dcip(in).electrodes.check();
 }
 
+void segy(std::string bytes) { (void)io::to_dataset(io::read_segy("input", bytes, little_memory)); }
+
+void su(std::string bytes) { (void)io::to_dataset(io::read_su("input", bytes, little_memory)); }
+
+void rsf(std::string bytes) {
+  auto held = io::read_rsf(
+      "input", bytes, [](const std::string&) { return std::string("12345678"); }, {}, little_memory);
+  if (auto* gathers = std::get_if<io::Gathers>(&held)) (void)io::to_dataset(std::move(*gathers));
+}
+
 void surfer(std::string bytes) { (void)io::read_surfer("input", bytes); }
 
 void tomofast_data(std::string bytes) {
@@ -220,7 +232,7 @@ void specfem(std::string bytes) {
   (void)elastic::mesh_of(mesh, mesh.sides);
 }
 
-constexpr std::array<Reader, 23> all{{{"csv", csv},
+constexpr std::array<Reader, 26> all{{{"csv", csv},
                                       {"gmsh", gmsh},
                                       {"specfem", specfem},
                                       {"bert", bert},
@@ -234,6 +246,9 @@ constexpr std::array<Reader, 23> all{{{"csv", csv},
                                       {"modem_data", modem_data},
                                       {"modem_model", modem_model},
                                       {"npy", npy},
+                                      {"segy", segy},
+                                      {"su", su},
+                                      {"rsf", rsf},
                                       {"surfer", surfer},
                                       {"tomofast_data", tomofast_data},
                                       {"tomofast_grid", tomofast_grid},

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "support/files.hpp"
+#include "terrane/io/gathers.hpp"
 #include "terrane/io/registry.hpp"
 
 namespace terrane::io {
@@ -179,7 +180,7 @@ TEST(Registry, EveryRowIsComplete) {
     EXPECT_EQ(format.writes(), format.left_out != nullptr) << "what is written is checked before";
     EXPECT_FALSE(words(format.holds).empty());
     for (const auto& kind : words(format.holds))
-      EXPECT_THAT(kind, testing::AnyOf("grid", "table", "mesh", "prisms", "array"));
+      EXPECT_THAT(kind, testing::AnyOf("grid", "table", "mesh", "prisms", "array", "dataset"));
     for (const auto& extension : words(format.extensions)) {
       EXPECT_EQ(extension.front(), '.');
       EXPECT_TRUE(extensions.insert(extension).second) << extension << " is the extension of two formats";
@@ -187,10 +188,23 @@ TEST(Registry, EveryRowIsComplete) {
   }
 }
 
+/// Two traces of one shot.
+Dataset gather() {
+  Gathers g;
+  g.step = 0.004;
+  g.samples = 2;
+  g.source = {{5, 0, 0}, {5, 0, 0}};
+  g.receiver = {{0, 0, 0}, {10, 0, 0}};
+  g.shot = {1, 1};
+  g.values = {1, -2, 3, 0.5F};
+  return to_dataset(g);
+}
+
 /// What a format may hold, in one example of each kind.
 Content example(std::string_view kind) {
   if (kind == "grid") return grid();
   if (kind == "array") return Array{{2}, {1, 2}, {}};
+  if (kind == "dataset") return gather();
   const TensorMesh mesh({0, 1, 3}, {0, 5}, {-2, 0});
   MeshData data{mesh, {}, {}};
   for (const auto* property : {"density", "susceptibility"})
@@ -228,6 +242,10 @@ std::vector<double> numbers(const Content& content) {
     return t->find(t->find("g_uu") != nullptr ? "g_uu" : "g_u")->values;
   if (const auto* m = std::get_if<MeshData>(&content)) return m->mesh.easting();
   if (const auto* p = std::get_if<PrismData>(&content)) return p->prisms.east;
+  if (const auto* d = std::get_if<Dataset>(&content)) {
+    const auto values = to_gathers("example", *d).values;
+    return {values.begin(), values.end()};
+  }
   return std::get<Array>(content).values;
 }
 
@@ -238,11 +256,14 @@ TEST(Registry, EveryFormatKeepsTheNumbersOfWhatItHolds) {
     for (const auto& kind : words(format.holds)) {
       SCOPED_TRACE(std::string(format.name) + ": " + kind);
       const bool telluric = format.name == "edi" || format.name.starts_with("modem");
-      const auto held = telluric ? magnetotelluric_example(kind) : example(kind);
+      auto held = telluric ? magnetotelluric_example(kind) : example(kind);
+      if (auto* mesh = std::get_if<MeshData>(&held); mesh != nullptr && format.name == "rsf")
+        mesh->mesh = TensorMesh({0, 1.5, 3}, {0, 5}, {-2, 0});  // even cells
       const auto path = folder / (std::string(format.name) + "-" + kind);
       WriteOptions written;
       written.format = format.name;
-      if (format.name == "ubc-model") written.field = "susceptibility";
+      if (format.name == "ubc-model" || (format.name == "rsf" && kind == "mesh"))
+        written.field = "susceptibility";
       if (!format.writes()) {
         EXPECT_THROW(write(path, held, written), UnsupportedError);
         continue;

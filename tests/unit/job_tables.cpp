@@ -333,7 +333,7 @@ TEST(OutputOfJob, AFormatThatCannotHoldFieldsIsRefusedBeforeTheRun) {
   const auto refused = [](const std::string& table) {
     return message([&] { Output::read(Config::parse("[output]\n" + table)); });
   };
-  EXPECT_THAT(refused("files = [\"fields.msh\"]"), HasSubstr("holds fields at stations"));
+  EXPECT_THAT(refused("files = [\"fields.msh\"]"), HasSubstr("holds fields at stations or gathers"));
   EXPECT_THAT(refused("model = [\"model.vts\"]"), HasSubstr("holds a model"));
 }
 

@@ -1,5 +1,5 @@
 // What a file can hold, whatever its format: a horizontal grid, a table of points, cells of a tensor mesh,
-// prisms, or a bare array.
+// prisms, a bare array, or a data set, such as the traces of shots (gathers.hpp).
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 
 #include "terrane/base/column.hpp"
 #include "terrane/base/units.hpp"
+#include "terrane/data/dataset.hpp"
 #include "terrane/mesh/grid.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/model/earth_model.hpp"
@@ -90,7 +91,7 @@ struct Array {
   bool single = false;  ///< write in single precision
 };
 
-using Content = std::variant<GridData, Table, MeshData, PrismData, Array>;
+using Content = std::variant<GridData, Table, MeshData, PrismData, Array, Dataset>;
 
 // Between what files hold and what Terrane computes with.
 

@@ -78,6 +78,8 @@ bool same_dimensions(const Variable& a, const Variable& b) {
                              b.dimensions.end());
 }
 
+bool holds_datasets(const Format& format) { return format.holds.find("dataset") != std::string_view::npos; }
+
 Array to_array(const std::string& path, const Dataset& data) {
   const auto& first = data.variables.front();
   Array array{data.shape(first), {}, {}, false};
@@ -135,11 +137,22 @@ std::vector<std::string> left_out(const Dataset& data) {
   return names;
 }
 
+std::vector<std::string> left_out(const std::string& path, const Dataset& data) {
+  const auto& format = format_to_write(path);
+  if (format.name == "netcdf") return {};
+  if (format.name == "csv" || format.name == "npy") return left_out(data);
+  if (!holds_datasets(format))
+    throw UnsupportedError(path, "this format does not hold data sets",
+                           "Give the file an ending .nc, or .csv for a table.");
+  return left_out(path, Content(data));
+}
+
 void write(const std::string& path, const Dataset& data) {
   const auto& format = format_to_write(path);
   if (format.name == "netcdf") return write_netcdf(path, data);
   if (data.variables.empty()) throw InputError(path, "there is no variable to write");
   if (format.name == "npy") return write_npy(path, to_array(path, data));
+  if (holds_datasets(format)) return write(path, Content(data));
   write(path, Content(to_table(data)));
 }
 

@@ -18,6 +18,10 @@ Table to_table(const Dataset& data);
 /// Names of the variables that to_table() leaves out.
 std::vector<std::string> left_out(const Dataset& data);
 
+/// Throws UnsupportedError where a format holds no data sets, and what write() throws because of this one;
+/// values may be missing. Returns the names of the variables that the file would not hold.
+std::vector<std::string> left_out(const std::string& path, const Dataset& data);
+
 /// By the extension of `path`; .npy is the first variable, which must be real. Throws UnsupportedError,
 /// FileError.
 void write(const std::string& path, const Dataset& data);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <type_traits>
 
 #include "terrane/base/text.hpp"
 #include "terrane/io/registry.hpp"
@@ -68,6 +69,38 @@ void describe_axis(Lines& lines, std::string_view name, const std::vector<double
                                                 : ""));
 }
 
+/// The least and greatest value, and the unit; of words, how many there are.
+std::string range_of(const Variable& v) {
+  return std::visit(
+      [&](const auto& values) {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        if constexpr (std::is_arithmetic_v<T>)
+          return range_of(std::vector<double>(values.begin(), values.end()), v.unit);
+        else return fmt::format("{} values", values.size());
+      },
+      v.values);
+}
+
+void describe_dataset(Lines& lines, const Dataset& data) {
+  std::string shape;
+  for (const auto& d : data.dimensions)
+    shape += fmt::format("{}{} {}", shape.empty() ? "" : ", ", d.name, d.size);
+  lines.add("holds", fmt::format("data set, {}", shape));
+  for (const auto* all : {&data.coordinates, &data.variables}) {
+    std::size_t width = 0;
+    for (const auto& v : *all) width = std::max(width, v.name.size());
+    std::string_view label = all == &data.variables ? "variables" : "coordinates";
+    for (const auto& v : *all) {
+      lines.add(label, fmt::format("{:<{}}  {}", v.name, width, range_of(v)));
+      label = "";
+    }
+  }
+  Attributes words;
+  for (const auto& a : data.attributes)
+    if (const auto* text = std::get_if<std::string>(&a.value)) words[a.name] = *text;
+  lines.attributes(words);
+}
+
 }  // namespace
 
 std::string describe(const Content& content, const std::string& path) {
@@ -106,6 +139,8 @@ std::string describe(const Content& content, const std::string& path) {
     lines.add("holds", fmt::format("array [{}], no coordinates", shape));
     lines.add("values", range_of(array->values, ""));
     lines.attributes(array->attributes);
+  } else if (const auto* data = std::get_if<Dataset>(&content)) {
+    describe_dataset(lines, *data);
   }
   return printable(lines.text());
 }

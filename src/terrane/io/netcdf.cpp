@@ -82,6 +82,16 @@ class NetcdfReader {
     if (open_) nc_close(file_);
   }
 
+  bool has_gathers() const {
+    return std::any_of(variables_.begin(), variables_.end(), [&](const FileVariable& v) {
+      const auto on = [&](std::string_view name) {
+        return std::any_of(v.dimensions.begin(), v.dimensions.end(),
+                           [&](int d) { return dimensions_[static_cast<std::size_t>(d)].name == name; });
+      };
+      return on("time") && (on("receiver") || on("trace"));
+    });
+  }
+
   Content content(const std::string& field) {
     const FileVariable* wanted = nullptr;
     if (!field.empty()) {
@@ -612,6 +622,11 @@ auto guarded(const std::string& path, Function&& function) {
 Content read_netcdf(const std::string& path, const std::string& field, std::size_t memory) {
   const LibraryLock lock;
   return guarded(path, [&] { return NetcdfReader(path, memory).content(field); });
+}
+
+bool holds_gathers(const std::string& path) {
+  const LibraryLock lock;
+  return guarded(path, [&] { return NetcdfReader(path, 0).has_gathers(); });
 }
 
 void write_netcdf(const std::string& path, const GridData& grid) {

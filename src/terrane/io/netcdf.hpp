@@ -12,6 +12,9 @@ namespace terrane::io {
 
 /// GridData, Table or MeshData. field: read only this variable. Throws FileError, InputError.
 Content read_netcdf(const std::string& path, const std::string& field = {}, std::size_t memory = 0);
+/// Whether a variable is on time and on receiver or trace: then the file is read as a data set. Throws
+/// FileError.
+bool holds_gathers(const std::string& path);
 void write_netcdf(const std::string& path, const GridData& grid);
 void write_netcdf(const std::string& path, const Table& table);
 void write_netcdf(const std::string& path, const MeshData& mesh);

@@ -13,10 +13,14 @@
 #include "terrane/io/csv.hpp"
 #include "terrane/io/esri.hpp"
 #include "terrane/io/file.hpp"
+#include "terrane/io/gathers.hpp"
 #include "terrane/io/hdf5.hpp"
 #include "terrane/io/magnetotellurics.hpp"
 #include "terrane/io/netcdf.hpp"
+#include "terrane/io/netcdf_sink.hpp"
 #include "terrane/io/npy.hpp"
+#include "terrane/io/rsf.hpp"
+#include "terrane/io/segy.hpp"
 #include "terrane/io/surfer.hpp"
 #include "terrane/io/tomofast.hpp"
 #include "terrane/io/ubc.hpp"
@@ -89,6 +93,7 @@ struct Destination {
   Table table() const;
   const MeshData& mesh() const;
   Array array() const;
+  Gathers gathers() const;
   [[noreturn]] void refuse(std::string_view next) const;
 };
 
@@ -136,7 +141,7 @@ TensorMesh Source::mesh() const {
 }
 
 void Destination::refuse(std::string_view next) const {
-  constexpr std::array<std::string_view, 5> kinds{"grid", "table", "mesh", "prisms", "array"};
+  constexpr std::array<std::string_view, 6> kinds{"grid", "table", "mesh", "prisms", "array", "data set"};
   throw UnsupportedError(
       path, fmt::format("{} ({}) cannot hold a {}", format.title, format.name, kinds[content.index()]),
       std::string(next));
@@ -191,6 +196,11 @@ Array Destination::array() const {
   }
   for (const auto& c : rows.columns) out.values.insert(out.values.end(), c.values.begin(), c.values.end());
   return out;
+}
+
+Gathers Destination::gathers() const {
+  if (const auto* held = std::get_if<Dataset>(&content)) return to_gathers(path, *held, field());
+  refuse("It holds gathers: traces of shots.");
 }
 
 // --- the formats
@@ -305,6 +315,55 @@ Names check_cells(const Destination& to) {
 
 Content read_any_surfer(const Source& from) { return from.scaled(read_surfer(from.path, from.bytes())); }
 
+/// NetCDF with grids, stations or a mesh; gathers are a data set.
+Content read_any_netcdf(const Source& from) {
+  const auto& options = from.options;
+  if (options.field.empty() && holds_gathers(from.path)) return read_dataset(from.path);
+  return read_netcdf(from.path, options.field, options.memory);
+}
+
+Content read_any_rsf(const Source& from) {
+  const auto numbers = [&](const std::string& file) {
+    const auto folder = from.path.substr(0, from.path.find_last_of('/') + 1);
+    return read_bytes(file.starts_with('/') ? file : folder + file, from.options.memory);
+  };
+  auto held = read_rsf(from.path, from.bytes(), numbers, from.options.property, from.options.memory);
+  if (auto* mesh = std::get_if<MeshData>(&held)) return std::move(*mesh);
+  return to_dataset(std::move(std::get<Gathers>(held)));
+}
+
+void write_any_rsf(const Destination& to) {
+  if (const auto* mesh = std::get_if<MeshData>(&to.content)) return write_rsf(to.path, *mesh, to.field());
+  write_rsf(to.path, to.gathers());
+}
+
+Names check_any_rsf(const Destination& to) {
+  if (const auto* mesh = std::get_if<MeshData>(&to.content)) check_rsf(to.path, *mesh, to.field());
+  else check_rsf(to.path, to.gathers());
+  return {};
+}
+
+/// Beside the one variable of a file of gathers.
+Names other_series(const Destination& to, const Gathers& written) {
+  Names names;
+  if (const auto* data = std::get_if<Dataset>(&to.content))
+    for (const auto& v : data->variables)
+      if (v.name != written.name) names.push_back(v.name);
+  return names;
+}
+
+Names check_any_segy(const Destination& to) {
+  const auto gathers = to.gathers();
+  check_segy(to.path, gathers);
+  return other_series(to, gathers);
+}
+
+Names check_any_su(const Destination& to) {
+  const auto gathers = to.gathers();
+  check_su(to.path, gathers);
+  return other_series(to, gathers);
+}
+
 /// A format of text whose reader takes the text alone.
 template <auto reader>
 Content from_text(const Source& from) {
@@ -320,8 +379,9 @@ Names all_of_mesh(const Destination& to) {
 /// Formats of tables take prisms and the properties of meshes, too, and no arrays.
 Names all_of_table(const Destination& to) {
   const auto* mesh = std::get_if<MeshData>(&to.content);
-  if (mesh != nullptr ? !holds_property(*mesh) : std::holds_alternative<Array>(to.content))
-    to.refuse("It holds tables.");
+  const bool shapeless =
+      std::holds_alternative<Array>(to.content) || std::holds_alternative<Dataset>(to.content);
+  if (mesh != nullptr ? !holds_property(*mesh) : shapeless) to.refuse("It holds tables.");
   return {};
 }
 
@@ -331,23 +391,24 @@ const std::array all_formats{
         .name = "netcdf",
         .title = "CF NetCDF",
         .extensions = ".nc .nc4 .cdf",
-        .holds = "grid table mesh",
+        .holds = "grid table mesh dataset",
         .all_columns = true,
         .begins =
             [](std::string_view head) { return head.starts_with("CDF") || head.starts_with("\x89HDF"); },
-        .read =
-            [](const Source& from) {
-              return read_netcdf(from.path, from.options.field, from.options.memory);
-            },
+        .read = read_any_netcdf,
         .write =
             [](const Destination& to) {
               if (const auto* grid = std::get_if<GridData>(&to.content)) return write_netcdf(to.path, *grid);
               if (const auto* mesh = std::get_if<MeshData>(&to.content)) return write_netcdf(to.path, *mesh);
+              if (const auto* data = std::get_if<Dataset>(&to.content)) return write_netcdf(to.path, *data);
               return write_netcdf(to.path, to.table());
             },
         .left_out =
             [](const Destination& to) {
-              return std::holds_alternative<MeshData>(to.content) ? Names{} : all_of_table(to);
+              const auto& held = to.content;
+              if (std::holds_alternative<MeshData>(held) || std::holds_alternative<Dataset>(held))
+                return Names{};
+              return all_of_table(to);
             },
     },
     Format{
@@ -532,6 +593,60 @@ const std::array all_formats{
               to.array();
               return Names{};
             },
+    },
+    Format{
+        .name = "segy",
+        .title = "SEG-Y (reads revisions 0 to 2)",
+        .extensions = ".segy .sgy",
+        .holds = "dataset",
+        .begins = begins_segy,
+        .read = [](const Source& from) -> Content {
+          return to_dataset(read_segy(from.path, from.bytes(), from.options.memory));
+        },
+        .write = [](const Destination& to) { write_segy(to.path, to.gathers()); },
+        .left_out = check_any_segy,
+    },
+    Format{
+        .name = "segy-ibm",
+        .title = "SEG-Y with IBM floats",
+        .extensions = "",
+        .holds = "dataset",
+        .read = [](const Source& from) -> Content {
+          return to_dataset(read_segy(from.path, from.bytes(), from.options.memory));
+        },
+        .write = [](const Destination& to) { write_segy(to.path, to.gathers(), SegySamples::ibm); },
+        .left_out = check_any_segy,
+    },
+    Format{
+        .name = "su",
+        .title = "Seismic Unix (reads both byte orders)",
+        .extensions = ".su",
+        .holds = "dataset",
+        .read = [](const Source& from) -> Content {
+          return to_dataset(read_su(from.path, from.bytes(), from.options.memory));
+        },
+        .write = [](const Destination& to) { write_su(to.path, to.gathers()); },
+        .left_out = check_any_su,
+    },
+    Format{
+        .name = "su-xdr",
+        .title = "Seismic Unix, big-endian",
+        .extensions = "",
+        .holds = "dataset",
+        .read = [](const Source& from) -> Content {
+          return to_dataset(read_su(from.path, from.bytes(), from.options.memory));
+        },
+        .write = [](const Destination& to) { write_su(to.path, to.gathers(), std::endian::big); },
+        .left_out = check_any_su,
+    },
+    Format{
+        .name = "rsf",
+        .title = "Madagascar RSF",
+        .extensions = ".rsf",
+        .holds = "dataset mesh",
+        .read = read_any_rsf,
+        .write = write_any_rsf,
+        .left_out = check_any_rsf,
     },
     Format{
         .name = "vtr",

@@ -38,7 +38,7 @@ struct Format {
   std::string_view name;        ///< "ubc-mesh"
   std::string_view title;       ///< "UBC-GIF tensor mesh"
   std::string_view extensions;  ///< ".msh"; several parted by blanks
-  std::string_view holds;       ///< "mesh", "grid", "table", "prisms", "array"; several parted by blanks
+  std::string_view holds;       ///< "mesh", "grid", "table", "prisms", "array", "dataset"; several by blanks
   bool all_columns = false;  ///< holds every column of a table or grid by its name, not only values of some
   bool (*begins)(std::string_view head) = nullptr;     ///< whether first bytes leave no doubt
   bool (*resembles)(std::string_view head) = nullptr;  ///< whether they may be, where no name says more

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "terrane/base/text.hpp"
+#include "terrane/io/gathers.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/mesh/overlaps.hpp"
@@ -50,7 +51,8 @@ constexpr Key tensor_keys[] = {
     {"up_widths", "list of lengths", "none", "Thicknesses, from the bottom."},
 };
 constexpr Key mesh_file_keys[] = {
-    {"file", "path", "", "A tensor mesh: UBC .msh, or .h5 and .nc that hold cells and may hold properties."},
+    {"file", "path", "",
+     "A tensor mesh: UBC .msh, or .h5, .nc and .rsf that hold cells and may hold properties."},
     {"format", "text", "none",
      "Format of the file, where neither its name nor its beginning says it: \"ubc-mesh\"."},
 };
@@ -82,7 +84,9 @@ constexpr Key random_keys[] = {
 
 constexpr Key model_keys[] = {
     {"file", "path", "none",
-     "Properties of every cell: .h5 and .nc hold several; .npy, UBC .den, .sus, .con one."},
+     "Properties of every cell: .h5 and .nc hold several; .npy, .rsf, UBC .den, .sus, .con one; so does "
+     "SEG-Y, a "
+     "trace per column from the top."},
     {"format", "text", "none", "Format of the file, where its name does not say it: \"ubc-density\"."},
     {"property", "text", "none",
      "What values without a name are; without it what the extension says (.sus, .con, .chg), or density."},
@@ -486,6 +490,24 @@ std::optional<std::string> property_of(const Config& table) {
   return name;
 }
 
+/// Cells from traces that go down: one for each column, easting first, then northing, the sample at the top
+/// first.
+std::vector<double> columns_of_traces(const Config& table, const std::string& path, const io::Gathers& traces,
+                                      const TensorMesh& mesh) {
+  const std::size_t columns = mesh.n_east() * mesh.n_north(), cells = mesh.n_up();
+  if (traces.traces() != columns || traces.samples != cells)
+    throw table.wrong(
+        "file",
+        fmt::format("\"{}\" has {} traces of {} samples, the mesh {} × {} columns of {} cells", path,
+                    traces.traces(), traces.samples, mesh.n_east(), mesh.n_north(), cells),
+        "A trace is a column of the model, from the top; columns run easting first, then northing.");
+  std::vector<double> values(columns * cells);
+  for (std::size_t n = 0; n < columns; ++n)
+    for (std::size_t k = 0; k < cells; ++k)
+      values[(cells - 1 - k) * columns + n] = static_cast<double>(traces.values[n * cells + k]);
+  return values;
+}
+
 /// Properties of a mesh from model.file, in the order and unit the file has.
 EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& memory,
                      const std::string& mesh_file, const std::string& mesh_format) {
@@ -533,6 +555,8 @@ EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& m
     values = rows->si(column->name, kind.quantity, unit.value_or(std::string(si_unit(kind.quantity))),
                       std::isnan(kind.absent));
     factor = 1;
+  } else if (auto* data = std::get_if<Dataset>(&content)) {
+    values = columns_of_traces(table, path.string(), io::to_gathers(path.string(), *data, field), mesh);
   } else {
     throw table.wrong("file", fmt::format("\"{}\" holds no cells", path.filename().string()),
                       "`terrane info FILE` tells what a file holds.");

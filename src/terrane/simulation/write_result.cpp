@@ -151,22 +151,12 @@ io::WriteOptions options_of(const Result& result) {
   return options;
 }
 
-/// The format of a file for a data set. Throws UnsupportedError when it holds none.
-std::string_view dataset_format(const std::string& path) {
-  const auto name = io::format_to_write(path).name;
-  if (name != "netcdf" && name != "csv" && name != "npy")
-    throw UnsupportedError(path, "this format does not hold data sets",
-                           "Give the file an ending .nc, or .csv for a table.");
-  return name;
-}
-
 }  // namespace
 
 io::Content to_content(const Result& result) { return content_of(result, all_columns(result)); }
 
 std::vector<std::string> left_out(const std::string& path, const Result& result) {
-  if (!result.data.variables.empty())
-    return dataset_format(path) == "netcdf" ? std::vector<std::string>{} : io::left_out(result.data);
+  if (!result.data.variables.empty()) return io::left_out(path, result.data);
   // These hold whatever there is; surveys may be too large to be copied for nothing.
   const auto& format = io::format_to_write(path).name;
   if (format == "npy" || format == "netcdf" || format == "csv") return {};
@@ -181,7 +171,7 @@ Dataset to_dataset(const Result& result) {
 }
 
 void write_result(const std::string& path, const Result& result) {
-  if (!result.data.variables.empty()) return dataset_format(path), io::write(path, result.data);
+  if (!result.data.variables.empty()) return io::write(path, result.data);
   if (is_large(result) && io::format_to_write(path).name == "netcdf") {
     io::NetcdfSink sink(path);
     return write_stations(result, sink);

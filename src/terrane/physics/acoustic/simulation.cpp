@@ -15,6 +15,7 @@
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
 
@@ -82,8 +83,13 @@ constexpr Key simulation_keys[] = {
      "(keeps the sides, computes back), random_walls (keeps nothing, adds noise), "
      "compressed (stores 16 bits a node), or auto."},
     {"observed", "path", "none",
-     "Of migration: gathers to migrate, .npy [shot, time, receiver] at the steps of the run; else the "
-     "model's own."},
+     "Of migration: gathers to migrate: SEG-Y, SU, RSF or NetCDF, with traces of all shots and receivers, or "
+     ".npy "
+     "[shot, time, receiver] at the steps of the run; else the model's own."},
+    {"sample", "time", "none",
+     "Time between the samples of gathers that are written, such as \"4 ms\"; a step is a whole part of it. "
+     "Without "
+     "it every step is written."},
 };
 constexpr Section all_sections[] = {
     {"source", "", "Shots, and what they send.", source_keys},
@@ -198,6 +204,22 @@ void read_rock(const EarthModel& model, const Config& job, Problem& p) {
   p.azimuth = values_of("tilt_azimuth");
   for (auto* angles : {&p.tilt, &p.azimuth})
     for (double& angle : *angles) angle *= std::numbers::pi / 180;
+}
+
+/// How many steps there are from one written sample to the next; the step becomes a whole part of
+/// simulation.sample.
+std::size_t read_sample(const Config& table, Problem& p) {
+  const auto sample = table.has("sample") ? table.positive("sample", Quantity::time) : 0.0;
+  if (sample == 0) return 1;
+  const double highest = p.wavelet.highest_frequency();
+  if (2 * sample * highest > 1)
+    throw table.wrong("sample",
+                      fmt::format("{:.4g} s is too long for waves of up to {:.4g} Hz", sample, highest),
+                      fmt::format("Half a period of them is {:.4g} s.", 0.5 / highest));
+  const double step = p.step > 0 ? p.step : 0.9 * p.longest_step();
+  const double parts = std::ceil(sample / step - 1e-9);
+  p.step = sample / parts;
+  return static_cast<std::size_t>(parts);
 }
 
 /// Turns an error of the problem into one at the key that it is about.
@@ -377,24 +399,20 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   } else if (smoothing) {
     throw table.wrong("smoothing", "is of born and migration");
   }
+  const auto every = read_sample(table, p);
   try {
     auto made = std::make_unique<Simulation>(std::move(p), std::move(s), job.source());
     made->notes_ = std::move(earth.notes);
+    made->every_ = every;
     made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
     if (observed) {
-      const auto values = numbers_of(table, "observed");
-      const auto& problem = made->problem_;
-      const std::size_t each = problem.steps() * problem.shots.front().receivers.size();
-      if (values.size() != each * problem.shots.size())
-        throw table.wrong("observed",
-                          fmt::format("holds {} samples; {} shots of {} steps at {} receivers have {}",
-                                      values.size(), problem.shots.size(), problem.steps(),
-                                      problem.shots.front().receivers.size(), each * problem.shots.size()),
-                          fmt::format("The steps are of {:.9g} s; set simulation.step to those of the data.",
-                                      problem.step));
-      for (std::size_t n = 0; n < problem.shots.size(); ++n)
-        made->settings_.data.emplace_back(values.begin() + static_cast<std::ptrdiff_t>(n * each),
-                                          values.begin() + static_cast<std::ptrdiff_t>((n + 1) * each));
+      try {
+        made->settings_.data = observed_of(table.text("observed"), read_content(table, "observed"),
+                                           made->problem_, made->notes_);
+      } catch (const InputError& error) {
+        throw table.wrong("observed", fmt::format("\"{}\": {}", error.where(), error.problem()),
+                          error.next());
+      }
     }
     return made;
   } catch (const InputError& error) {
@@ -521,9 +539,10 @@ Dataset Simulation::gathers(const Outcome& done) const {
   const auto& shots = problem_.shots;
   const auto& receivers = shots.front().receivers;
   Dataset data;
-  data.dimensions = {{"shot", shots.size()}, {"time", problem_.steps()}, {"receiver", receivers.size()}};
+  const std::size_t samples = (problem_.steps() - 1) / every_ + 1;
+  data.dimensions = {{"shot", shots.size()}, {"time", samples}, {"receiver", receivers.size()}};
   std::vector<double> time;
-  for (std::size_t n = 0; n < problem_.steps(); ++n) time.push_back(static_cast<double>(n) * problem_.step);
+  for (std::size_t n = 0; n < samples; ++n) time.push_back(static_cast<double>(n * every_) * problem_.step);
   data.coordinates.push_back({"time", "s", "time", {"time"}, std::move(time), {}});
   const char* axes[3] = {"easting", "northing", "up"};
   for (std::size_t a = 0; a < 3; ++a) {
@@ -544,7 +563,11 @@ Dataset Simulation::gathers(const Outcome& done) const {
                                 {}});
   }
   std::vector<float> pressure;
-  for (const auto& gather : done.gathers) pressure.insert(pressure.end(), gather.begin(), gather.end());
+  for (const auto& gather : done.gathers)
+    for (std::size_t n = 0; n < samples; ++n) {
+      const auto row = gather.begin() + static_cast<std::ptrdiff_t>(n * every_ * receivers.size());
+      pressure.insert(pressure.end(), row, row + static_cast<std::ptrdiff_t>(receivers.size()));
+    }
   data.variables = {{"pressure",
                      "Pa",
                      settings_.task == Task::born ? "pressure that is scattered once" : "pressure",

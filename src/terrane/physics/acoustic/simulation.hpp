@@ -54,6 +54,7 @@ class Simulation final : public terrane::Simulation {
   Problem problem_;
   Settings settings_;
   std::string job_;
+  std::size_t every_ = 1;  ///< steps from one written sample to the next
   std::vector<std::string> notes_, warnings_;
 };
 

@@ -1,0 +1,221 @@
+#include "terrane/io/gathers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+
+namespace terrane::io {
+
+namespace {
+
+constexpr std::array<const char*, 3> axis_words{"easting", "northing", "up"};
+
+const Variable& wanted_variable(const std::string& path, const Dataset& data, const std::string& field) {
+  const Variable* found = nullptr;
+  for (const auto& v : data.variables) {
+    const bool of_time = std::find(v.dimensions.begin(), v.dimensions.end(), "time") != v.dimensions.end();
+    if (field.empty() ? !of_time : v.name != field) continue;
+    if (found != nullptr)
+      throw InputError(path, fmt::format("\"{}\" and \"{}\" are both series of time", found->name, v.name),
+                       "Say which one to take.");
+    found = &v;
+  }
+  if (found == nullptr)
+    throw InputError(path,
+                     field.empty() ? "there is no variable on the dimension \"time\""
+                                   : fmt::format("there is no variable \"{}\"", field),
+                     "Gathers are on time and on shot and receiver, or on trace.");
+  if (!std::holds_alternative<std::vector<float>>(found->values) &&
+      !std::holds_alternative<std::vector<double>>(found->values))
+    throw InputError(path, fmt::format("\"{}\" does not hold real numbers", found->name));
+  return *found;
+}
+
+/// The indices of an entry on some dimensions, counted up with the last fastest.
+class Indices {
+ public:
+  Indices(const Dataset& data, std::vector<std::string> names)
+      : names_(std::move(names)), at_(names_.size(), 0) {
+    for (const auto& name : names_) sizes_.push_back(data.dimension(name)->size);
+  }
+  std::size_t count() const {
+    std::size_t n = 1;
+    for (const auto size : sizes_) n *= size;
+    return n;
+  }
+  void advance() {
+    for (std::size_t d = at_.size(); d-- > 0;) {
+      if (++at_[d] < sizes_[d]) return;
+      at_[d] = 0;
+    }
+  }
+  /// Where this entry stands in a variable on some of these dimensions; others count as 0.
+  std::size_t place_in(const Dataset& data, const Variable& v) const {
+    std::size_t place = 0;
+    for (const auto& name : v.dimensions) {
+      const auto found = std::find(names_.begin(), names_.end(), name);
+      const auto index = found == names_.end() ? 0 : at_[static_cast<std::size_t>(found - names_.begin())];
+      place = place * data.dimension(name)->size + index;
+    }
+    return place;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<std::size_t> sizes_, at_;
+};
+
+double number_at(const std::string& path, const Variable& v, std::size_t n) {
+  if (const auto* list = std::get_if<std::vector<double>>(&v.values)) return list->at(n);
+  if (const auto* list = std::get_if<std::vector<float>>(&v.values)) return static_cast<double>(list->at(n));
+  if (const auto* list = std::get_if<std::vector<std::int32_t>>(&v.values)) return list->at(n);
+  throw InputError(path, fmt::format("\"{}\" does not hold real numbers", v.name));
+}
+
+void take_times(const std::string& path, const Dataset& data, Gathers& g) {
+  const auto* time = data.find("time");
+  if (time == nullptr || size(time->values) != g.samples || g.samples == 0)
+    throw InputError(path, "there are no times", "Gathers have a coordinate time, s.");
+  const auto at = [&](std::size_t n) { return number_at(path, *time, n); };
+  g.first = at(0);
+  g.step = g.samples > 1 ? (at(g.samples - 1) - g.first) / static_cast<double>(g.samples - 1) : 0;
+  for (std::size_t n = 0; n < g.samples; ++n)
+    if (!(std::abs(at(n) - g.first - static_cast<double>(n) * g.step) <= 1e-5 * g.step))
+      throw InputError(path, fmt::format("the times are not even: sample {} is at {:.9g} s", n + 1, at(n)));
+}
+
+}  // namespace
+
+Gathers to_gathers(const std::string& path, const Dataset& data, const std::string& field) {
+  check(data, true);
+  const auto& v = wanted_variable(path, data, field);
+  Gathers g;
+  g.name = v.name;
+  g.unit = v.unit;
+  for (const auto& a : data.attributes)
+    if (const auto* words = std::get_if<std::string>(&a.value)) g.attributes[a.name] = *words;
+  g.samples = data.dimension("time")->size;
+  take_times(path, data, g);
+
+  auto others = v.dimensions;
+  std::erase(others, "time");
+  for (const auto& name : others)
+    if (name != "shot" && name != "receiver" && name != "trace")
+      throw InputError(path, fmt::format("\"{}\" is on the dimension \"{}\" as well", v.name, name),
+                       "Gathers are on time and on shot and receiver, or on trace.");
+  const auto coordinate = [&](const std::string& name) -> const Variable& {
+    const auto* c = data.find(name);
+    if (c == nullptr)
+      throw InputError(path, fmt::format("there is no {}", name),
+                       "Gathers have coordinates source_ and receiver_ easting, northing and up, m.");
+    return *c;
+  };
+  Indices at(data, others);
+  const auto traces = at.count();
+  const auto* numbers = data.find("shot");
+  const auto first_dimension = others.empty() ? std::string() : others.front();
+  for (std::size_t n = 0; n < traces; ++n, at.advance()) {
+    Gathers::Place source{}, receiver{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      const auto& s = coordinate(fmt::format("source_{}", axis_words[a]));
+      const auto& r = coordinate(fmt::format("receiver_{}", axis_words[a]));
+      source[a] = number_at(path, s, at.place_in(data, s));
+      receiver[a] = number_at(path, r, at.place_in(data, r));
+    }
+    g.source.push_back(source);
+    g.receiver.push_back(receiver);
+    if (numbers != nullptr) {
+      g.shot.push_back(static_cast<std::int32_t>(
+          std::clamp(number_at(path, *numbers, at.place_in(data, *numbers)), -2e9, 2e9)));
+    } else {
+      const bool next = n > 0 && source != g.source[n - 1];
+      g.shot.push_back(n == 0 ? 1 : g.shot.back() + (next ? 1 : 0));
+    }
+  }
+  if (size(v.values) == 0) return g;
+  auto all = others;
+  all.push_back("time");
+  Indices each(data, all);
+  g.values.reserve(each.count());
+  for (std::size_t n = each.count(); n-- > 0; each.advance())
+    g.values.push_back(static_cast<float>(number_at(path, v, each.place_in(data, v))));
+  return g;
+}
+
+namespace {
+
+/// How many traces each shot has, in their order.
+std::vector<std::size_t> counts_of(const Gathers& g) {
+  std::vector<std::size_t> counts;
+  for (std::size_t n = 0; n < g.traces(); ++n) {
+    if (n == 0 || g.shot[n] != g.shot[n - 1] || g.source[n] != g.source[n - 1]) counts.push_back(0);
+    ++counts.back();
+  }
+  return counts;
+}
+
+}  // namespace
+
+Dataset to_dataset(Gathers g) {
+  const auto counts = counts_of(g);
+  const bool even = !counts.empty() &&
+                    std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+  const std::size_t shots = even ? counts.size() : 0, each = even ? counts.front() : 0;
+  bool fixed = even;  // the same receivers for every shot
+  for (std::size_t n = each; n < g.traces() && fixed; ++n) fixed = g.receiver[n] == g.receiver[n - each];
+
+  Dataset data;
+  if (even) data.dimensions = {{"shot", shots}, {"time", g.samples}, {"receiver", each}};
+  else data.dimensions = {{"trace", g.traces()}, {"time", g.samples}};
+  std::vector<double> time;
+  for (std::size_t n = 0; n < g.samples; ++n) time.push_back(g.first + static_cast<double>(n) * g.step);
+  data.coordinates.push_back({"time", "s", "time", {"time"}, std::move(time), {}});
+  const auto part = [&](const std::vector<Gathers::Place>& places, std::size_t a, std::size_t stride,
+                        std::size_t count) {
+    std::vector<double> out;
+    for (std::size_t n = 0; n < count; ++n) out.push_back(places[n * stride][a]);
+    return out;
+  };
+  const std::size_t stride = even ? each : 1;
+  const std::vector<std::string> of_shot{even ? "shot" : "trace"};
+  auto of_receiver = even ? std::vector<std::string>{"shot", "receiver"} : of_shot;
+  if (fixed) of_receiver = {"receiver"};
+  std::vector<std::int32_t> numbers;
+  for (std::size_t n = 0; n < g.traces(); n += stride) numbers.push_back(g.shot[n]);
+  data.coordinates.push_back({"shot", "", "number of the shot", of_shot, std::move(numbers), {}});
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto* axis = axis_words[a];
+    data.coordinates.push_back({fmt::format("source_{}", axis),
+                                "m",
+                                fmt::format("{} of the source", axis),
+                                of_shot,
+                                part(g.source, a, stride, g.traces() / stride),
+                                {}});
+    data.coordinates.push_back({fmt::format("receiver_{}", axis),
+                                "m",
+                                fmt::format("{} of the receiver", axis),
+                                of_receiver,
+                                part(g.receiver, a, 1, fixed ? each : g.traces()),
+                                {}});
+  }
+  std::vector<std::string> dimensions;
+  for (const auto& d : data.dimensions) dimensions.push_back(d.name);
+  if (even && !g.values.empty()) {  // [trace, time] → [shot, time, receiver]
+    std::vector<float> turned(g.values.size());
+    for (std::size_t s = 0; s < shots; ++s)
+      for (std::size_t r = 0; r < each; ++r)
+        for (std::size_t t = 0; t < g.samples; ++t)
+          turned[(s * g.samples + t) * each + r] = g.values[(s * each + r) * g.samples + t];
+    g.values = std::move(turned);
+  }
+  data.variables.push_back({g.name, g.unit, g.name, std::move(dimensions), std::move(g.values), {}});
+  for (const auto& [name, text] : g.attributes) data.attributes.push_back({name, text});
+  return data;
+}
+
+}  // namespace terrane::io

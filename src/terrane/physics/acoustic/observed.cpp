@@ -1,0 +1,177 @@
+#include "terrane/physics/acoustic/observed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
+
+double distance(const Place& a, const Place& b) { return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
+
+std::string text_of(const Place& at) { return fmt::format("{:.9g}, {:.9g}, {:.9g}", at[0], at[1], at[2]); }
+
+/// The place of a list that is this one, looked for from `hint` on; nowhere where none is nearer than `far`.
+std::size_t place_in(const std::vector<Place>& list, const Place& at, double far, std::size_t hint) {
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    const auto to = (hint + n) % list.size();
+    if (distance(list[to], at) < far) return to;
+  }
+  return nowhere;
+}
+
+/// For each shot and receiver of the problem its trace in the file.
+std::vector<std::vector<std::size_t>> traces_of(const std::string& path, const io::Gathers& g,
+                                                const Problem& p, std::vector<std::string>& notes) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int a = 0; a < 3; ++a)
+    if (p.grid.there(a)) least = std::min(least, p.grid.spacing[static_cast<std::size_t>(a)]);
+  const double far = 0.01 * least;
+  std::vector<Place> shots;
+  std::vector<std::vector<std::size_t>> found;
+  for (const auto& shot : p.shots) {
+    shots.push_back(shot.sources.front());
+    found.emplace_back(shot.receivers.size(), nowhere);
+  }
+  std::size_t s = 0, r = 0, passed = 0;
+  for (std::size_t n = 0; n < g.traces(); ++n) {
+    s = place_in(shots, g.source[n], far, s);
+    if (s == nowhere) {
+      s = 0, ++passed;
+      continue;
+    }
+    r = place_in(p.shots[s].receivers, g.receiver[n], far, r + 1);
+    if (r == nowhere) {
+      r = 0, ++passed;
+      continue;
+    }
+    if (found[s][r] != nowhere)
+      throw InputError(
+          path, fmt::format("traces {} and {} have the same source and receiver", found[s][r] + 1, n + 1),
+          "Stack them, or keep one.");
+    found[s][r] = n;
+  }
+  for (s = 0; s < found.size(); ++s)
+    for (r = 0; r < found[s].size(); ++r) {
+      if (found[s][r] != nowhere) continue;
+      const auto& receiver = p.shots[s].receivers[r];
+      std::size_t nearest = 0;
+      const auto off = [&](std::size_t n) {
+        return distance(g.source[n], shots[s]) + distance(g.receiver[n], receiver);
+      };
+      for (std::size_t n = 1; n < g.traces(); ++n)
+        if (off(n) < off(nearest)) nearest = n;
+      throw InputError(path,
+                       fmt::format("it has no trace of shot {} at {} m and receiver {} at {} m", s + 1,
+                                   text_of(shots[s]), r + 1, text_of(receiver)),
+                       fmt::format("The nearest is trace {}: source {}, receiver {} m.", nearest + 1,
+                                   text_of(g.source[nearest]), text_of(g.receiver[nearest])));
+    }
+  if (passed > 0)
+    notes.push_back(fmt::format("{}: {} traces of other shots or receivers are not used", path, passed));
+  return found;
+}
+
+double bessel_0(double x) {  // modified, of the first kind
+  double sum = 1, term = 1;
+  for (int n = 1; n < 60 && term > 1e-17 * sum; ++n) {
+    term *= x * x / (4.0 * n * n);
+    sum += term;
+  }
+  return sum;
+}
+
+/// What a step takes from samples `first` on.
+struct Between {
+  std::size_t first;
+  std::vector<double> weights;
+};
+
+std::vector<Between> between(const io::Gathers& g, const Problem& p) {
+  constexpr double radius = 20, shape = 9;
+  std::vector<Between> all;
+  for (std::size_t n = 0; n < p.steps(); ++n) {
+    const double at = (static_cast<double>(n) * p.step - g.first) / g.step,
+                 last = static_cast<double>(g.samples) - 1;
+    if (std::abs(at - std::round(at)) < 1e-6) {
+      const auto here = std::clamp(std::round(at), 0.0, last);
+      all.push_back({static_cast<std::size_t>(here), {std::round(at) <= last ? 1.0 : 0.0}});
+      continue;
+    }
+    const double low = std::clamp(std::ceil(at - radius), 0.0, last),
+                 high = std::clamp(std::floor(at + radius), low, last);
+    Between one{static_cast<std::size_t>(low), {}};
+    for (double m = low; m <= high; ++m) {
+      const double x = at - m, part = x / radius, pi = std::numbers::pi;
+      one.weights.push_back(std::abs(part) >= 1
+                                ? 0.0
+                                : std::sin(pi * x) / (pi * x) * bessel_0(shape * std::sqrt(1 - part * part)) /
+                                      bessel_0(shape));
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> fitted(const std::string& path, const io::Gathers& g, const Problem& p,
+                                        std::vector<std::string>& notes) {
+  for (std::size_t n = 0; n < g.values.size(); ++n)
+    if (!std::isfinite(g.values[n]))
+      throw InputError(path, fmt::format("sample {} of trace {} is {}", n % g.samples + 1, n / g.samples + 1,
+                                         g.values[n]));
+  const double last = g.first + static_cast<double>(g.samples - 1) * g.step,
+               end = static_cast<double>(p.steps() - 1) * p.step;
+  if (g.first > 0.5 * p.step)
+    throw InputError(path, fmt::format("its traces begin at {:.6g} s, the run at 0", g.first),
+                     "Pad them with zeros.");
+  if (last < end - g.step)
+    throw InputError(path, fmt::format("its traces end at {:.6g} s, the run at {:.6g} s", last, end),
+                     fmt::format("Take simulation.end = \"{:.6g} s\".", last));
+  const auto traces = traces_of(path, g, p, notes);
+  const auto steps = between(g, p);
+  std::vector<std::vector<double>> all;
+  for (const auto& of_shot : traces) {
+    auto& out = all.emplace_back(steps.size() * of_shot.size(), 0.0);
+    for (std::size_t r = 0; r < of_shot.size(); ++r) {
+      const float* const trace = &g.values[of_shot[r] * g.samples];
+      for (std::size_t n = 0; n < steps.size(); ++n)
+        for (std::size_t m = 0; m < steps[n].weights.size(); ++m)
+          out[n * of_shot.size() + r] += steps[n].weights[m] * static_cast<double>(trace[steps[n].first + m]);
+    }
+  }
+  return all;
+}
+
+std::vector<std::vector<double>> observed_of(const std::string& path, const io::Content& content,
+                                             const Problem& p, std::vector<std::string>& notes) {
+  if (const auto* data = std::get_if<Dataset>(&content))
+    return fitted(path, io::to_gathers(path, *data), p, notes);
+  const auto* array = std::get_if<io::Array>(&content);
+  if (array == nullptr)
+    throw InputError(path, "it holds no gathers",
+                     "Give SEG-Y, SU, RSF, NetCDF, or .npy [shot, time, receiver].");
+  const std::size_t each = p.steps() * p.shots.front().receivers.size();
+  if (array->values.size() != each * p.shots.size())
+    throw InputError(
+        path,
+        fmt::format("holds {} samples; {} shots of {} steps at {} receivers have {}", array->values.size(),
+                    p.shots.size(), p.steps(), p.shots.front().receivers.size(), each * p.shots.size()),
+        fmt::format("The steps are of {:.9g} s; set simulation.step to those of the data.", p.step));
+  std::vector<std::vector<double>> all;
+  for (std::size_t n = 0; n < p.shots.size(); ++n)
+    all.emplace_back(array->values.begin() + static_cast<std::ptrdiff_t>(n * each),
+                     array->values.begin() + static_cast<std::ptrdiff_t>((n + 1) * each));
+  return all;
+}
+
+}  // namespace terrane::acoustic

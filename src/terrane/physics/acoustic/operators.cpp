@@ -1,0 +1,107 @@
+#include "terrane/physics/acoustic/operators.hpp"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/memory.hpp"
+#include "terrane/physics/acoustic/formula/time_dispersion.hpp"
+#include "terrane/physics/acoustic/image/engine.hpp"
+#include "terrane/physics/acoustic/run.hpp"
+
+namespace terrane::acoustic {
+
+struct Operators::Held {
+  Held(Problem given, bool twofold, Device device, int threads, std::size_t memory)
+      : problem(std::move(given)), stream(resolve(device), false, threads), series(problem.source_series()) {
+    if (twofold) engine = std::make_unique<Engine<double>>(problem, stream, alone);
+    else engine = std::make_unique<Engine<float>>(problem, stream, alone);
+    const auto all = static_cast<double>(memory > 0 ? memory : MemoryBudget{}.bytes);
+    const auto resolved = resolve(device);
+    const double there = resolved.has_own_memory() ? static_cast<double>(device_memory(resolved).free) : all;
+    keeping = keeping_for(Keeping::automatic, problem, twofold, there, all);
+  }
+
+  std::size_t samples_of(const Shot& shot) const { return problem.steps() * shot.receivers.size(); }
+  /// Data without time dispersion, of those with it; or the transpose of that.
+  void correct(std::vector<double>& traces, bool transposed) const {
+    if (!problem.exact_time) return;
+    if (transposed) warp_transposed(traces, problem.steps(), Dispersion::take_out, stream.threads());
+    else warp(traces, problem.steps(), Dispersion::take_out, stream.threads());
+  }
+  /// What `of_shot` makes with the engine, of all shots.
+  template <class OfShot>
+  std::vector<double> gathers(const OfShot& of_shot) {
+    std::vector<double> all;
+    for (const auto& shot : problem.shots) {
+      auto one = std::visit([&](auto& e) { return of_shot(*e, shot); }, engine);
+      correct(one, false);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
+
+  Problem problem;
+  Alone alone;
+  Stream stream;
+  std::vector<double> series;
+  std::variant<std::unique_ptr<Engine<double>>, std::unique_ptr<Engine<float>>> engine;
+  Keeping keeping = Keeping::store;
+};
+
+Operators::Operators(Problem problem, bool twofold, Device device, int threads, std::size_t memory)
+    : held_(std::make_unique<Held>(std::move(problem), twofold, device, threads, memory)) {}
+
+Operators::~Operators() = default;
+
+const Problem& Operators::problem() const noexcept { return held_->problem; }
+
+std::size_t Operators::samples() const {
+  std::size_t n = 0;
+  for (const auto& shot : held_->problem.shots) n += held_->samples_of(shot);
+  return n;
+}
+
+std::vector<double> Operators::model(Progress* progress) {
+  return held_->gathers(
+      [&](auto& engine, const Shot& shot) { return engine.model(shot, held_->series, progress); });
+}
+
+std::vector<double> Operators::born(const std::vector<double>& change, Progress* progress) {
+  return held_->gathers(
+      [&](auto& engine, const Shot& shot) { return engine.born(shot, held_->series, change, progress); });
+}
+
+std::vector<double> Operators::adjoint(const std::vector<double>& gathers, Progress* progress) {
+  if (gathers.size() != samples())
+    throw ShapeError("acoustic: gathers", fmt::format("{} samples for {}", gathers.size(), samples()));
+  std::vector<double> sum(held_->problem.velocity.size(), 0.0);
+  auto next = gathers.begin();
+  for (const auto& shot : held_->problem.shots) {
+    const auto last = next + static_cast<std::ptrdiff_t>(held_->samples_of(shot));
+    std::vector<double> data(next, last);
+    next = last;
+    held_->correct(data, true);
+    const auto images = std::visit(
+        [&](auto& engine) { return engine->adjoint(shot, held_->series, data, held_->keeping, progress); },
+        held_->engine);
+    for (std::size_t n = 0; n < sum.size(); ++n) sum[n] += images.kernel[n];
+  }
+  return sum;
+}
+
+Misfit Operators::misfit(const std::vector<double>& observed, Progress* progress) {
+  if (observed.size() != samples())
+    throw ShapeError("acoustic: gathers", fmt::format("{} samples for {}", observed.size(), samples()));
+  auto residual = model(progress);
+  Misfit out;
+  for (std::size_t n = 0; n < residual.size(); ++n) {
+    residual[n] -= observed[n];
+    out.value += 0.5 * residual[n] * residual[n];
+  }
+  out.gradient = adjoint(residual, progress);
+  return out;
+}
+
+}  // namespace terrane::acoustic

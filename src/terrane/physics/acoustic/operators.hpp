@@ -1,0 +1,47 @@
+// Modelling as a function of the rock, for inversions of any kind: F(m), its derivative J, Jᵀ, and a misfit.
+//
+//   F(m)     gathers of all shots            J δm    Born modelling             Jᵀ r    its exact adjoint
+//   Φ(m) = ½ ‖F(m) − d‖²                     ∂Φ/∂m = Jᵀ (F(m) − d)              m = 1/v², s²/m²
+//
+// All three have the corrections of time dispersion in them that the problem asks for, so ⟨J δm, r⟩ = ⟨δm, Jᵀ
+// r⟩ to rounding. Gathers are [shots, steps, receivers], models [nodes]. Shots are computed one after the
+// other, by this process.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/parallel/device/device.hpp"
+#include "terrane/physics/acoustic/problem.hpp"
+
+namespace terrane::acoustic {
+
+struct Misfit {
+  double value = 0;              ///< Φ, Pa²
+  std::vector<double> gradient;  ///< ∂Φ/∂m of every node
+};
+
+class Operators {
+ public:
+  /// problem: settled.  threads: as for thread_count().  memory: bytes for the source's waves; 0: what is
+  /// left.
+  explicit Operators(Problem problem, bool twofold = true, Device device = {}, int threads = 0,
+                     std::size_t memory = 0);
+  ~Operators();
+
+  const Problem& problem() const noexcept;
+  std::size_t samples() const;  ///< of all gathers
+
+  std::vector<double> model(Progress* progress = nullptr);
+  /// Throws ShapeError, as the next two.
+  std::vector<double> born(const std::vector<double>& change, Progress* progress = nullptr);
+  std::vector<double> adjoint(const std::vector<double>& gathers, Progress* progress = nullptr);
+  Misfit misfit(const std::vector<double>& observed, Progress* progress = nullptr);
+
+ private:
+  struct Held;
+  std::unique_ptr<Held> held_;
+};
+
+}  // namespace terrane::acoustic

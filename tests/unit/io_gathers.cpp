@@ -1,0 +1,307 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "support/files.hpp"
+#include "terrane/io/file.hpp"
+#include "terrane/io/gathers.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/io/rsf.hpp"
+#include "terrane/io/segy.hpp"
+
+namespace terrane::io {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace testing_support;
+
+/// Two shots, three receivers, four samples of 2 ms, all of them numbers that every format holds.
+Gathers two_shots() {
+  Gathers g;
+  g.step = 0.002;
+  g.samples = 4;
+  g.unit = "Pa";
+  for (int s = 0; s < 2; ++s)
+    for (int r = 0; r < 3; ++r) {
+      g.source.push_back({100.0 + 50 * s, 20, -5.5});
+      g.receiver.push_back({12.5 * r, 20, -10});
+      g.shot.push_back(101 + s);
+      for (int t = 0; t < 4; ++t) g.values.push_back(static_cast<float>(100 * s + 10 * r + t) * -0.25F);
+    }
+  return g;
+}
+
+void expect_same(const Gathers& a, const Gathers& b) {
+  EXPECT_EQ(a.samples, b.samples);
+  EXPECT_DOUBLE_EQ(a.step, b.step);
+  EXPECT_EQ(a.source, b.source);
+  EXPECT_EQ(a.receiver, b.receiver);
+  EXPECT_EQ(a.shot, b.shot);
+  EXPECT_EQ(a.values, b.values);
+}
+
+TEST(Gathers, AreTheSameFromADataSetAsTheyWere) {
+  const auto data = to_dataset(two_shots());
+  EXPECT_EQ(data.shape(data.variables.at(0)), (std::vector<std::size_t>{2, 4, 3}));
+  EXPECT_EQ(data.find("receiver_easting")->dimensions, std::vector<std::string>{"receiver"});
+  expect_same(to_gathers("a", data), two_shots());
+}
+
+TEST(Gathers, OfASpreadThatMovesHaveReceiversPerShot) {
+  auto g = two_shots();
+  for (std::size_t n = 3; n < 6; ++n) g.receiver[n][0] += 50;
+  const auto data = to_dataset(g);
+  EXPECT_EQ(data.find("receiver_easting")->dimensions, (std::vector<std::string>{"shot", "receiver"}));
+  expect_same(to_gathers("a", data), g);
+}
+
+TEST(Gathers, OfShotsWithUnequallyManyReceiversAreTraces) {
+  auto g = two_shots();
+  g.source[3] = g.source[0];
+  g.shot[3] = g.shot[0];
+  const auto data = to_dataset(g);
+  EXPECT_EQ(data.shape(data.variables.at(0)), (std::vector<std::size_t>{6, 4}));
+  expect_same(to_gathers("a", data), g);
+}
+
+TEST(Gathers, SayWhatADataSetLacks) {
+  auto data = to_dataset(two_shots());
+  EXPECT_THAT(message([&] { to_gathers("a.nc", data, "pressur"); }), HasSubstr("no variable \"pressur\""));
+  auto late = data;
+  std::get<std::vector<double>>(late.find("time")->values)[2] += 1e-4;
+  EXPECT_THAT(message([&] { to_gathers("a.nc", late); }), HasSubstr("not even: sample 3"));
+  std::erase_if(data.coordinates, [](const Variable& v) { return v.name == "source_up"; });
+  EXPECT_THAT(message([&] { to_gathers("a.nc", data); }),
+              AllOf(HasSubstr("a.nc"), HasSubstr("no source_up")));
+}
+
+TEST(Segy, KeepsTracesTimesAndPlacesInIeeeFloats) {
+  const TemporaryFolder folder;
+  auto g = two_shots();
+  g.first = -0.004;
+  g.source[0][0] = 45'678.9123;  // to 10⁻⁴ m
+  write_segy(folder / "a.sgy", g);
+  expect_same(read_segy("a.sgy", bytes_of(folder / "a.sgy")), g);
+  EXPECT_DOUBLE_EQ(read_segy("a.sgy", bytes_of(folder / "a.sgy")).first, -0.004);
+}
+
+TEST(Segy, IbmFloatsAreRightToTwentyOneBits) {
+  const TemporaryFolder folder;
+  auto g = two_shots();
+  const float odd[] = {1.F / 3, -123456.78F, 3e-30F, 1e30F, 0.99999994F, -1e-38F, 16, 0.0625F};
+  for (std::size_t n = 0; n < std::size(odd); ++n) g.values[n] = odd[n];
+  write_segy(folder / "a.sgy", g, SegySamples::ibm);
+  const auto again = read_segy("a.sgy", bytes_of(folder / "a.sgy"));
+  for (std::size_t n = 0; n < g.values.size(); ++n)
+    EXPECT_NEAR(again.values[n], g.values[n], std::abs(g.values[n]) * std::exp2(-21)) << n;
+  g.values[5] = std::nanf("");
+  EXPECT_THAT(message([&] { write_segy(folder / "b.sgy", g, SegySamples::ibm); }),
+              AllOf(HasSubstr("sample 2 of trace 2"), HasSubstr("Write IEEE floats")));
+  EXPECT_EQ(folder.entries(), 1U);
+}
+
+/// Words of four bytes, big-endian, in the places of a header (from 1).
+void put(std::string& bytes, std::size_t place, std::initializer_list<int> values) {
+  for (const int v : values) bytes[place++ - 1] = static_cast<char>(v);
+}
+
+// -118.625 is the example in the description of IBM's floats: C2 76 A0 00. 1 is 41 10 00 00.
+TEST(Segy, ReadsAFileAsItsStandardDescribesIt) {
+  std::string bytes(3600 + 240 + 8, '\0');
+  put(bytes, 3217, {0x0F, 0xA0});  // 4000 µs
+  put(bytes, 3221, {0, 2});
+  put(bytes, 3225, {0, 1});
+  put(bytes, 3600 + 17, {0, 0, 0, 101});                  // shot point; no number of a shot
+  put(bytes, 3600 + 41, {0xFF, 0xFF, 0xFF, 0xF6});        // receiver: −10
+  put(bytes, 3600 + 49, {0, 0, 0, 6});                    // depth of the source
+  put(bytes, 3600 + 71, {0xFF, 0xF6});                    // −10: a tenth
+  put(bytes, 3600 + 73, {0, 0, 0x7E, 0x77, 0, 0, 0, 1});  // 32375, 1
+  put(bytes, 3600 + 81, {0xFF, 0xFF, 0xFF, 0xFF});        // −1
+  put(bytes, 3600 + 115, {0x05, 0xDC});                   // 1500 samples, which is wrong
+  put(bytes, 3600 + 241, {0xC2, 0x76, 0xA0, 0, 0x41, 0x10, 0, 0});
+  const auto g = read_segy("a.sgy", bytes);
+  EXPECT_DOUBLE_EQ(g.step, 0.004);
+  EXPECT_THAT(g.values, ElementsAre(-118.625F, 1.F));
+  EXPECT_EQ(g.source.at(0), (Gathers::Place{3237.5, 0.1, -6}));
+  EXPECT_EQ(g.receiver.at(0), (Gathers::Place{-0.1, 0, -10}));
+  EXPECT_THAT(g.shot, ElementsAre(101));
+  EXPECT_THAT(g.attributes.at("note"), HasSubstr("1 traces say another number of samples than the 2"));
+}
+
+TEST(Segy, TakesTheLengthOfTracesFromTheFirstWhereTheFileSaysNoneOrAWrongOne) {
+  const TemporaryFolder folder;
+  write_segy(folder / "a.sgy", two_shots());
+  for (const int wrong : {0, 5}) {
+    auto bytes = bytes_of(folder / "a.sgy");
+    put(bytes, 3221, {0, wrong});
+    expect_same(read_segy("a.sgy", bytes), two_shots());
+  }
+}
+
+TEST(Segy, LittleEndianFilesAndFeetAreRead) {
+  std::string bytes(3600 + 240 + 2, '\0');
+  put(bytes, 3217, {0xE8, 3});  // 1000 µs
+  put(bytes, 3221, {1, 0});
+  put(bytes, 3225, {3, 0});  // whole numbers of two bytes
+  put(bytes, 3255, {2, 0});  // feet
+  put(bytes, 3600 + 81, {100, 0, 0, 0});
+  put(bytes, 3600 + 241, {0xFE, 0xFF});
+  const auto g = read_segy("a.sgy", bytes);
+  EXPECT_THAT(g.values, ElementsAre(-2.F));
+  EXPECT_DOUBLE_EQ(g.receiver.at(0)[0], 30.48);
+}
+
+TEST(Segy, OffsetsStandInWhereThereAreNoPlaces) {
+  const TemporaryFolder folder;
+  auto g = two_shots();
+  for (auto& at : g.source) at = {};
+  for (std::size_t n = 0; n < g.traces(); ++n) g.receiver[n] = {-25.0 * static_cast<double>(n + 1), 0, 0};
+  write_segy(folder / "a.sgy", g);
+  auto bytes = bytes_of(folder / "a.sgy");
+  for (std::size_t n = 0; n < 6; ++n) put(bytes, 3600 + n * 256 + 81, {0, 0, 0, 0});
+  EXPECT_EQ(read_segy("a.sgy", bytes).receiver, g.receiver);
+}
+
+TEST(Segy, SaysWhatIsBrokenInAFile) {
+  const TemporaryFolder folder;
+  write_segy(folder / "a.sgy", two_shots());
+  const auto good = bytes_of(folder / "a.sgy");
+  EXPECT_THAT(message([&] { read_segy("a.sgy", good.substr(0, 3700)); }), HasSubstr("has no trace"));
+  EXPECT_THAT(message([&] { read_segy("a.sgy", good.substr(0, good.size() - 1)); }),
+              AllOf(HasSubstr("a.sgy"), HasSubstr("ends inside trace 6")));
+  auto bad = good;
+  put(bad, 3225, {0, 4});
+  EXPECT_THAT(message([&] { read_segy("a.sgy", bad); }), HasSubstr("of the kind 4"));
+  bad = good;
+  put(bad, 3600 + 256 + 109, {0, 5});
+  EXPECT_THAT(message([&] { read_segy("a.sgy", bad); }), HasSubstr("trace 2 begins at 0.005 s"));
+  bad = good;
+  put(bad, 3217, {0, 0});
+  for (std::size_t n = 0; n < 6; ++n) put(bad, 3600 + n * 256 + 117, {0, 0});
+  EXPECT_THAT(message([&] { read_segy("a.sgy", bad); }), HasSubstr("time between samples"));
+  EXPECT_THROW(read_segy("a.sgy", good, 100), MemoryError);
+}
+
+TEST(Segy, WhatDoesNotFitIsSaidWithoutValues) {
+  auto g = two_shots();
+  g.values.clear();
+  EXPECT_NO_THROW(check_segy("a.sgy", g));
+  g.samples = 40'000;
+  EXPECT_THAT(message([&] { check_segy("a.sgy", g); }), HasSubstr("up to 32767 samples"));
+  EXPECT_NO_THROW(check_su("a.su", g));
+  g = two_shots();
+  g.step = 0.0012345678;
+  EXPECT_THAT(message([&] { check_su("a.su", g); }),
+              AllOf(HasSubstr("whole microseconds"), HasSubstr("1234.5678"),
+                    HasSubstr("a step of whole microseconds")));
+  g.step = 0.04;
+  EXPECT_THAT(message([&] { check_segy("a.sgy", g); }), HasSubstr("1 to 32767 whole microseconds"));
+  g = two_shots();
+  g.receiver[2][1] = 1e10;
+  EXPECT_THAT(message([&] { check_segy("a.sgy", g); }), HasSubstr("does not fit"));
+}
+
+TEST(Su, KeepsTracesInBothByteOrders) {
+  const TemporaryFolder folder;
+  for (const auto order : {std::endian::little, std::endian::big}) {
+    write_su(folder / "a.su", two_shots(), order);
+    expect_same(read_su("a.su", bytes_of(folder / "a.su")), two_shots());
+  }
+  EXPECT_THAT(message([&] { read_su("a.su", bytes_of(folder / "a.su").substr(0, 1000)); }),
+              HasSubstr("ends inside trace 4"));
+}
+
+TEST(Rsf, KeepsGathersOfALine) {
+  const TemporaryFolder folder;
+  const auto g = two_shots();
+  write_rsf(folder / "a.rsf", g);
+  auto again = std::get<Dataset>(read(folder / "a.rsf"));
+  auto expected = g;
+  for (std::size_t n = 0; n < 6; ++n) expected.shot[n] = n < 3 ? 1 : 2;
+  expect_same(to_gathers("a.rsf", again), expected);
+  auto bent = g;
+  bent.receiver[1][1] += 1;
+  bent.receiver[4][1] += 1;
+  EXPECT_THAT(message([&] { write_rsf(folder / "b.rsf", bent); }),
+              AllOf(HasSubstr("receiver 2 stands at 12.5, 21, -10"), HasSubstr("Write SEG-Y")));
+}
+
+// As sfspike writes it: the text, and numbers in a file beside it, depth downward.
+TEST(Rsf, ReadsAModelWhoseNumbersStandBesideIt) {
+  const TemporaryFolder folder;
+  std::string numbers;
+  for (const float v : {1.5F, 2.F, 2.5F, 1.6F, 2.1F, 2.6F})
+    numbers.append(reinterpret_cast<const char*>(&v), 4);
+  folder.put("vel.rsf@", numbers);
+  const auto path =
+      folder.put("vel.rsf",
+                 "3.1\tsfspike\tmodels: me@here\tSat Nov 21\n\n\tn1=99 d1=0.01 o1=0\n"
+                 "\tdata_format=\"native_float\"\n\tesize=4 in=\"vel.rsf@\"\n\tn1=3 label1=\"Depth\" "
+                 "unit1=\"km\" n2=2 d2=0.02 o2=1 unit2=\"km\"\n\tlabel=\"Velocity\" unit=\"km/s\"\n");
+  const auto data = std::get<MeshData>(read(path));
+  EXPECT_THAT(data.mesh.easting(), ElementsAre(990, 1010, 1030));
+  EXPECT_THAT(data.mesh.up(), ElementsAre(testing::DoubleEq(-25), testing::DoubleEq(-15),
+                                          testing::DoubleEq(-5), testing::DoubleEq(5)));
+  EXPECT_EQ(data.cells.at(0).name, "velocity_p");
+  EXPECT_THAT(data.cells.at(0).values,
+              testing::Pointwise(testing::DoubleNear(1e-3), {2500., 2600., 2000., 2100., 1500., 1600.}));
+}
+
+TEST(Rsf, KeepsAMeshAndSaysWhatIsWrong) {
+  const TemporaryFolder folder;
+  const MeshData mesh{TensorMesh({0, 10, 20}, {-5, 5}, {-30, -20, -10, 0}),
+                      {{"velocity_p", "m/s", "", {1, 2, 3, 4, 5, 6}}},
+                      {}};
+  write(folder / "a.rsf", mesh);
+  const auto again = std::get<MeshData>(read(folder / "a.rsf"));
+  EXPECT_EQ(again.mesh.up(), mesh.mesh.up());
+  EXPECT_EQ(again.cells.at(0).values, mesh.cells[0].values);
+  auto uneven = mesh;
+  uneven.mesh = TensorMesh({0, 10, 25}, {-5, 5}, {-30, -20, -10, 0});
+  EXPECT_THAT(message([&] { left_out(folder / "b.rsf", uneven); }),
+              HasSubstr("even cells, and along easting cell 1"));
+  const auto refused = [&](const std::string& text) {
+    return message([&] { read(folder.put("c.rsf", text)); });
+  };
+  EXPECT_THAT(refused("n2=3"), HasSubstr("no n1 or no in"));
+  EXPECT_THAT(refused("n1=2 in=\"stdin\""), HasSubstr("no numbers follow"));
+  EXPECT_THAT(refused("n1=2 in=none.rsf@"), HasSubstr("none.rsf@"));
+  EXPECT_THAT(refused("n1=2 in=stdin\f\f\004abcdefg"),
+              HasSubstr("2 samples of 4 bytes, and there are 7 bytes"));
+  EXPECT_THAT(refused("n1=-2 in=stdin\f\f\004abcdefg"), HasSubstr("n1=-2 is no count"));
+  EXPECT_THAT(refused("n1=1 label1=Offset in=stdin\f\f\004abcd"), HasSubstr("first axis is \"offset\""));
+  EXPECT_THAT(refused("n1=1 data_format=native_complex in=stdin\f\f\004abcd"), HasSubstr("native_complex"));
+}
+
+TEST(Registry, KnowsSeismicFilesAndConvertsThem) {
+  const TemporaryFolder folder;
+  const Content held = to_dataset(two_shots());
+  write(folder / "a.sgy", held);
+  std::filesystem::copy_file(folder / "a.sgy", folder / "line.dat");
+  EXPECT_EQ(format_of(folder / "line.dat").name, "segy");
+  write(folder / "a.nc", read(folder / "line.dat"));
+  write(folder / "b.su", read(folder / "a.nc"));
+  expect_same(to_gathers("b.su", std::get<Dataset>(read(folder / "b.su"))), two_shots());
+  EXPECT_THAT(describe(read(folder / "a.sgy"), "a.sgy"),
+              AllOf(HasSubstr("shot 2, time 4, receiver 3"), HasSubstr("100 to 150 m"),
+                    HasSubstr("Written by Terrane")));
+  EXPECT_THAT(message([&] { write(folder / "a.grd", held); }), HasSubstr("cannot hold a data set"));
+}
+
+/// Numbers of the open data's README.
+TEST(OpenData, HoldsALineOfVikingGraben) {
+  const auto folder = data_folder();
+  if (folder.empty()) GTEST_SKIP() << "set TERRANE_DATA to the folder of the open data";
+  const auto line = std::get<Dataset>(read(folder + "/seismic/viking_small.segy"));
+  EXPECT_EQ(line.shape(line.variables.at(0)), (std::vector<std::size_t>{4, 600, 120}));
+  EXPECT_DOUBLE_EQ(line.real("time").at(1), 0.004);
+  EXPECT_DOUBLE_EQ(line.real("source_easting").at(1), 3262);
+}
+
+}  // namespace
+}  // namespace terrane::io
