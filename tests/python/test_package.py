@@ -47,7 +47,8 @@ def test_one_prism_at_one_station_takes_microseconds():
 
 
 @pytest.mark.parametrize("name", ["terrane", *MODULES])
-def test_docstrings_hold(name):
+def test_docstrings_hold(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     for needed in {"terrane.compat.harmonica": ["xarray"]}.get(name, []):
         pytest.importorskip(needed)
     failed, _ = doctest.testmod(importlib.import_module(name))
