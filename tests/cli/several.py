@@ -93,6 +93,11 @@ class SeveralSimulations(CommandTest):
         self.terrane("run", "tour.toml", expect=2)
         self.assertFalse((self.folder / "output").exists())
 
+    def test_NoneRunsWhereTheLastCannotWrite(self):
+        self.write("tour.toml", EARTH.replace("magnetic.csv", "magnetic.gg"))
+        self.terrane("run", "tour.toml", expect=2)
+        self.assertFalse((self.folder / "output").exists())
+
     def test_MayNotWriteOneFile(self):
         self.write("tour.toml", EARTH.replace("magnetic.csv", "gravity.csv"))
         _, message = self.terrane("run", "tour.toml", expect=2)

@@ -293,7 +293,7 @@ std::vector<Sound> read_all(const Registry& registry, const Config& job, const J
   std::vector<NamedOutput> outputs;
   auto parts = registry.parts(job, options.only);
   for (auto& part : parts) {
-    auto made = registry.make(part.job);
+    auto made = InputPhase::within([&] { return registry.make(part.job); });
     outputs.push_back({part.name, made.output});
     const auto checkpoint = made.output.checkpoint.file;
     auto done = checkpoint;
@@ -332,12 +332,12 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   };
   begin_reading();
   std::optional<Job> only;
-  const auto simulations = InputPhase::within([&] {
-    const auto read = read_job(options);
-    return read_all(wanted(read, registry, options), read, options, [&](const auto&, Job& job, bool alone) {
-      if (alone) only = std::move(job);
-    });
-  });
+  const auto read = InputPhase::within([&] { return read_job(options); });
+  const auto simulations =
+      read_all(wanted(read, registry, options), read, options, [&](const auto& part, Job& job, bool alone) {
+        if (alone) only = std::move(job);
+        else check_files(part.job, *job.simulation, job.output, options.plots && !job.output.plots.empty());
+      });
   const bool several = simulations.size() > 1;
   int status = 0;
   for (const auto& simulation : simulations) {
@@ -380,20 +380,18 @@ int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   const auto& wanted = inversion::asks_for_inversion(config) ? inversion::inversions() : registry;
   double seconds = 0;
   std::size_t memory = 0;
-  const auto simulations = InputPhase::within([&] {
-    return read_all(wanted, config, options, [&](const Config::Part& part, Job& job, bool) {
-      job.runtime.comm = &comm;
-      job.runtime.checkpoint = {};
-      print_warnings(check_files(part.job, *job.simulation, job.output));
-      if (!job.output.plots.empty()) check_drawing(plot_source(job.output).string());
-      const auto plan = job.simulation->check(job.runtime);
-      seconds += plan.seconds;
-      memory = std::max(memory, plan.memory_bytes);
-      say("{}: {} is sound\n{}", printable(part.job.name()), part.name.empty() ? "the job" : part.name,
-          printable(plan.text()));
-      for (const auto* files : {&job.output.files, &job.output.model, &job.output.plots})
-        for (const auto& path : *files) say("  {:<10} {}\n", "would write", path.string());
-    });
+  const auto simulations = read_all(wanted, config, options, [&](const Config::Part& part, Job& job, bool) {
+    job.runtime.comm = &comm;
+    job.runtime.checkpoint = {};
+    print_warnings(check_files(part.job, *job.simulation, job.output));
+    if (!job.output.plots.empty()) check_drawing(plot_source(job.output).string());
+    const auto plan = job.simulation->check(job.runtime);
+    seconds += plan.seconds;
+    memory = std::max(memory, plan.memory_bytes);
+    say("{}: {} is sound\n{}", printable(part.job.name()), part.name.empty() ? "the job" : part.name,
+        printable(plan.text()));
+    for (const auto* files : {&job.output.files, &job.output.model, &job.output.plots})
+      for (const auto& path : *files) say("  {:<10} {}\n", "would write", path.string());
   });
   if (simulations.size() > 1)
     say("\nin all: {} simulations, one after the other, about {:.2g} s of computing, {:.2g} GB at most\n",
