@@ -93,7 +93,7 @@ def test_the_stub_names_what_the_module_holds():
     assert set(written) == there
     for name, node in written.items():
         if isinstance(node, ast.ClassDef):
-            members = {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
+            members = {n.name for n in node.body if isinstance(n, ast.FunctionDef) and n.name != "__init__"}
             assert members == {m for m in dir(getattr(core, name)) if not m.startswith("_")}, name
 
 
