@@ -244,16 +244,16 @@ void write_edi(const std::string& path, const Table& table) {
   block("FREQ", "", [&](std::size_t row) { return rows.frequency->values[row]; });
   block("ZROT", "", [](std::size_t) { return 0.0; });
   for (std::size_t n = 0; n < std::size(elements); ++n) {
-    const auto& [real, imag, uncertainty] = rows.elements[n];
-    if (real == nullptr) continue;
+    const auto& parts = rows.elements[n];
+    if (parts.real == nullptr) continue;
     const auto names = blocks_of(elements[n]);
     const double scale = elements[n].sign / (elements[n].tipper ? 1 : practical);
     const std::string rotation = elements[n].tipper ? "" : " ROT=ZROT";
-    block(upper(names[0]), rotation, [&](std::size_t row) { return scale * real->values[row]; });
-    block(upper(names[1]), rotation, [&](std::size_t row) { return scale * imag->values[row]; });
-    if (uncertainty != nullptr)
+    block(upper(names[0]), rotation, [&](std::size_t row) { return scale * parts.real->values[row]; });
+    block(upper(names[1]), rotation, [&](std::size_t row) { return scale * parts.imag->values[row]; });
+    if (parts.uncertainty != nullptr)
       block(upper(names[2]), rotation,
-            [&](std::size_t row) { return std::pow(scale * uncertainty->values[row], 2); });
+            [&](std::size_t row) { return std::pow(scale * parts.uncertainty->values[row], 2); });
   }
   file.write(">END\n");
   file.commit();

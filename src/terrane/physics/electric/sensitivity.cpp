@@ -263,7 +263,7 @@ struct Sensitivity::Kept {
   }
 };
 
-Sensitivity::Sensitivity(TensorMesh mesh, std::vector<double> conductivity, std::vector<double> ground,
+Sensitivity::Sensitivity(TensorMesh mesh, const std::vector<double>& conductivity, std::vector<double> ground,
                          Electrodes electrodes, const Parameters& parameters, Datum datum, Unknown unknown,
                          Stream& stream, std::vector<double> unit, DirectCurrentReport* report,
                          Progress* progress)

@@ -36,7 +36,7 @@ class Sensitivity final : public solve::LinearOperator {
   /// Solves for every electrode, and keeps potentials: 8 bytes per node and electrode.  conductivity [cells]
   /// S/m, of all axes · ground: share that is not air, or empty · unit: unit_transfers(), or empty.  Throws
   /// as direct_current(), and InputError: an array without a geometric factor, but for resistances.
-  Sensitivity(TensorMesh mesh, std::vector<double> conductivity, std::vector<double> ground,
+  Sensitivity(TensorMesh mesh, const std::vector<double>& conductivity, std::vector<double> ground,
               Electrodes electrodes, const Parameters& parameters, Datum datum, Unknown unknown,
               Stream& stream, std::vector<double> unit = {}, DirectCurrentReport* report = nullptr,
               Progress* progress = nullptr);

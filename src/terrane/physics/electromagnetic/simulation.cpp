@@ -425,13 +425,13 @@ Result Simulation::run(const Runtime& runtime) {
              fmt::format("{:.1e} of the currents at most", divergence));
   report.add("rough", std::uint64_t{rough});
   result.attributes["time_dependence"] = "exp(+i omega t)";
-  conclude(result, "electromagnetic", job_, dataset(std::move(outcome)));
+  conclude(result, "electromagnetic", job_, dataset(outcome));
   return result;
 }
 
 Result Simulation::outline() const { return outline_of("electromagnetic", job_, dataset({})); }
 
-Dataset Simulation::dataset(Outcome outcome) const {
+Dataset Simulation::dataset(const Outcome& outcome) const {
   Dataset data;
   data.dimensions = {{"source", problem_.sources.size()},
                      {"frequency", problem_.frequencies.size()},

@@ -31,7 +31,7 @@ class Simulation final : public terrane::Simulation {
 
  private:
   void describe_into(RunFacts& facts, const Runtime& runtime) const;
-  Dataset dataset(Outcome outcome) const;
+  Dataset dataset(const Outcome& outcome) const;
 
   Problem problem_;
   std::vector<std::string> responses_;  // of plane waves
