@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import simulation
+from .acoustic_operators import Operators
 from .errors import ShapeError
 from .mesh import TensorMesh
 from .simulation import Number, runtime
 from .survey import Survey
 
-__all__ = ["Simulation", "Wavelet"]
+__all__ = ["Operators", "Simulation", "Wavelet"]
 
 
 @dataclass(frozen=True)

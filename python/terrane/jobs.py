@@ -21,9 +21,9 @@ Path = Union[str, "PathLike[str]"]
 Job = Union[str, "PathLike[str]", Mapping[str, Any]]
 
 
-def _jobs(job: Job, settings: Optional[Mapping[str, Any]], arguments: Optional[Mapping[str, Any]],
-          data: Optional[Path], output: Optional[Path], threads: Optional[int],
-          only: Sequence[str] = ()) -> list[tuple[str, _core.Job]]:
+def _arguments(settings: Optional[Mapping[str, Any]], arguments: Optional[Mapping[str, Any]], data: Optional[Path],
+               output: Optional[Path], threads: Optional[int]) -> tuple[list[str], dict[str, str]]:
+    """Keys to set and what stands for ${name}, as the engine takes them."""
     sets = [f"{key}={toml(value)}" for key, value in (settings or {}).items()]
     if threads is not None:
         sets.append(f"simulation.threads={threads}")
@@ -33,6 +33,13 @@ def _jobs(job: Job, settings: Optional[Mapping[str, Any]], arguments: Optional[M
     if data is not None:
         given["data"] = os.path.abspath(data)
     find_data()
+    return sets, given
+
+
+def _jobs(job: Job, settings: Optional[Mapping[str, Any]], arguments: Optional[Mapping[str, Any]],
+          data: Optional[Path], output: Optional[Path], threads: Optional[int],
+          only: Sequence[str] = ()) -> list[tuple[str, _core.Job]]:
+    sets, given = _arguments(settings, arguments, data, output, threads)
     wanted = [only] if isinstance(only, str) else list(only)
     if isinstance(job, Mapping):
         text, contents = job_of(job)

@@ -9,6 +9,7 @@ From Python::
 
     from terrane import plotting
     figure = plotting.draw(plotting.read("fields.nc"), ["g_u"])
+    figure = plotting.gather(terrane.read("line.segy"), shot=2, kind="wiggle")
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class Data:
     Lengths in metres, or degrees when ``geographic``.
     """
 
-    kind: str  # "grid", "stations", "mesh"; "curves" over frequency at sites: values [frequency, site]
+    kind: str  # "grid", "stations", "mesh"; "curves" over frequency at sites: values [frequency, site];
+    #            "gathers": values [shot, time, receiver], easting [shot, receiver]
     easting: object
     northing: object
     up: object = None
@@ -62,6 +64,7 @@ class Data:
     geographic: bool = False
     source: str = ""
     frequency: object = None  #: Hz, of curves
+    time: object = None  #: s, of gathers
 
 
 # -- reading ---------------------------------------------------------------------------------------------------
@@ -115,6 +118,12 @@ def _read_netcdf(path: Path) -> Data:
                         frequency=array(file["frequency"]))
             data.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in names
                            if file[n].dimensions == ("frequency", "receiver")]
+            return data
+        if traces := [n for n in names if file[n].dimensions == ("shot", "time", "receiver")]:
+            places = numpy.broadcast_to(array(file["receiver_easting"]), (file.dimensions["shot"].size,
+                                                                          file.dimensions["receiver"].size))
+            data = Data("gathers", places, None, time=array(file["time"]))
+            data.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in traces]
             return data
         lines = {n.lower(): n for n in names if file[n].ndim == 1}
         east, north = next(((lines[e], lines[n]) for e, n in _HORIZONTAL if e in lines and n in lines), (None, None))
@@ -321,6 +330,8 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = ""):
             raise PlotError(f"{data.source}: only models can be cut")
         if data.kind == "curves":
             return _draw_curves(pyplot, data, title)
+        if data.kind == "gathers":
+            return _draw_gathers(pyplot, data, choose(data, channels)[0], title)
         fields = choose(data, channels)
         if not fields:
             raise PlotError(f"{data.source}: there is nothing to draw")
@@ -399,6 +410,163 @@ def _draw_curves(pyplot, data: Data, title: str):
     if title:
         figure.suptitle(title, fontsize=10)
     return figure
+
+
+# -- waves -----------------------------------------------------------------------------------------------------
+
+
+def _draw_gathers(pyplot, data: Data, shown, title: str):
+    """The first, the last and two shots between them, side by side."""
+    numpy = _need("numpy")
+    shots = len(shown.values)
+    chosen = numpy.unique(numpy.linspace(0, shots - 1, min(shots, 4)).round().astype(int))
+    figure, grid = pyplot.subplots(1, chosen.size, squeeze=False, sharey=True, layout="constrained",
+                                   figsize=(2.1 * chosen.size + 0.7, 3.4))
+    for axes, shot in zip(grid[0], chosen):
+        _traces(axes, shown.values[shot], data.easting[shot], data.time, "image", 99.0)
+        axes.set_title(f"shot {shot + 1}", pad=4)
+    grid[0, 0].set_ylabel("time (s)")
+    if title:
+        figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def _traces(axes, values, along, time, kind: str, clip: float):
+    """Traces [time, receiver] into axes, time downward."""
+    numpy = _need("numpy")
+    values, along, time = (numpy.asarray(a, dtype=float) for a in (values, along, time))
+    order = numpy.argsort(along, kind="stable")
+    values, along = values[:, order], along[order]
+    most = float(numpy.percentile(numpy.abs(values), clip)) or float(numpy.abs(values).max()) or 1.0
+    apart = float(numpy.median(numpy.diff(along))) if along.size > 1 else 1.0
+    if kind == "image":
+        axes.imshow(values, cmap="gray", vmin=-most, vmax=most, aspect="auto", interpolation="bilinear",
+                    extent=(along[0] - apart / 2, along[-1] + apart / 2, time[-1], time[0]))
+    elif kind == "wiggle":
+        for trace, at in zip(values.T, along):
+            line = at + apart * numpy.clip(trace / most, -1.5, 1.5)
+            axes.plot(line, time, color="black", linewidth=0.4)
+            axes.fill_betweenx(time, at, line, where=line > at, color="black", linewidth=0, interpolate=True)
+        axes.set_xlim(along[0] - 1.5 * apart, along[-1] + 1.5 * apart)
+        axes.set_ylim(time[-1], time[0])
+    else:
+        raise PlotError(f'kind "{kind}" is not known; allowed: image, wiggle')
+    axes.set_xlabel("easting (m)")
+
+
+def gather(dataset, shot: int = 0, *, kind: str = "image", variable: str = "", clip: float = 99.0, title: str = ""):
+    """One shot's traces over the receivers' easting; returns a matplotlib figure.
+
+    Parameters
+    ----------
+    dataset : xarray.Dataset
+        On shot, time and receiver, or on trace and time: what ``terrane.read`` gives of SEG-Y, SU, RSF and NetCDF.
+    shot : int
+        Counted from 0; without effect where the data are on traces.
+    kind : {"image", "wiggle"}
+    variable : str
+        By default the first on time.
+    clip : float
+        Percentile of the amplitudes that is black or white, or a wiggle as wide as traces are apart.
+    """
+    matplotlib = _need("matplotlib")
+    import matplotlib.pyplot as pyplot
+
+    name = variable or next(n for n, v in dataset.data_vars.items() if "time" in v.dims)
+    part = dataset.isel(shot=shot) if "shot" in dataset.dims else dataset
+    traces = part[name].transpose("time", ...)
+    with matplotlib.rc_context(STYLE):
+        figure, axes = pyplot.subplots(figsize=(4.4, 3.8), layout="constrained")
+        _traces(axes, traces.values, part["receiver_easting"].values, part["time"].values, kind, clip)
+        axes.set_ylabel("time (s)")
+        axes.set_title(title or f"shot {shot + 1}", pad=4)
+    return figure
+
+
+def image(picture, velocity=None, *, clip: float = 99.0, top: float = 0.0, title: str = ""):
+    """A migrated image, grey, over the velocities it was migrated with; returns a matplotlib figure.
+
+    Parameters
+    ----------
+    picture : xarray.DataArray [up, northing, easting]
+        The first slice along northing is drawn.
+    velocity : array of the same shape, optional
+        m/s, in colours below the image.
+    clip : float
+        Percentile of the amplitudes that is black or white.
+    top : float
+        Metres below the highest cell that the percentile leaves out: where shots were, images are loudest.
+    """
+    matplotlib = _need("matplotlib")
+    numpy = _need("numpy")
+    import matplotlib.pyplot as pyplot
+
+    values = numpy.asarray(picture.isel(northing=0).transpose("up", "easting"))
+    up, easting = numpy.asarray(picture["up"]), numpy.asarray(picture["easting"])
+    if up[0] < up[-1]:
+        values, up = values[::-1], up[::-1]
+    extent = (easting[0], easting[-1], up[-1], up[0])
+    most = float(numpy.percentile(numpy.abs(values[up < up[0] - top]), clip)) or 1.0
+    with matplotlib.rc_context(STYLE):
+        figure, axes = pyplot.subplots(figsize=(6.6, 2.9), layout="constrained")
+        if velocity is not None:
+            rock = numpy.asarray(velocity, dtype=float).reshape(picture.shape)
+            rock = rock[:, 0, :] if float(picture["up"][0]) > float(picture["up"][-1]) else rock[::-1, 0, :]
+            shown = axes.imshow(rock, extent=extent, aspect="auto", cmap="viridis")
+            figure.colorbar(shown, ax=axes, pad=0.02, label="velocity (m/s)")
+        axes.imshow(values, extent=extent, aspect="auto", cmap="gray", vmin=-most, vmax=most,
+                    alpha=None if velocity is None else 0.6)
+        axes.set(xlabel="easting (m)", ylabel="up (m)", title=title)
+    return figure
+
+
+def movie(snapshots, path, velocity=None, *, frames_per_second: int = 12, clip: float = 99.5, dpi: int = 80) -> None:
+    """Write snapshots of waves as a GIF, or as an MP4 where ffmpeg is installed; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    snapshots : xarray.DataArray [time, up, northing, easting]
+        As ``terrane.acoustic.Simulation.snapshots`` makes them; the first slice along northing is drawn.
+    path : .gif or .mp4
+    velocity : array [up, easting], optional
+        Drawn below the waves.
+    """
+    matplotlib = _need("matplotlib")
+    numpy = _need("numpy")
+    import matplotlib.pyplot as pyplot
+    from matplotlib import animation
+
+    path = Path(path)
+    writers = {".gif": animation.PillowWriter, ".mp4": animation.FFMpegWriter}
+    if path.suffix not in writers:
+        raise PlotError(f"{path}: allowed: .gif, .mp4")
+    if not writers[path.suffix].isAvailable():
+        raise PlotError(f"{path}: needs {'pillow (pip install pillow)' if path.suffix == '.gif' else 'ffmpeg'}")
+    fields = numpy.asarray(snapshots.isel(northing=0))
+    up, easting, times = (numpy.asarray(snapshots[name]) for name in ("up", "easting", "time"))
+    extent = (easting[0], easting[-1], up[0], up[-1])
+    most = float(numpy.percentile(numpy.abs(fields), clip)) or 1.0
+    pending = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    with matplotlib.rc_context(STYLE):
+        figure, axes = pyplot.subplots(figsize=(5.6, 2.8), layout="constrained")
+        try:
+            if velocity is not None:
+                axes.imshow(velocity, extent=extent, origin="lower", aspect="auto", cmap="viridis")
+            shown = axes.imshow(fields[0], extent=extent, origin="lower", aspect="auto", cmap="gray", vmin=-most,
+                                vmax=most, alpha=None if velocity is None else 0.6)
+            axes.set(xlabel="easting (m)", ylabel="up (m)")
+
+            def frame(n):
+                shown.set_data(fields[n])
+                axes.set_title(f"{times[n]:.3f} s", pad=4)
+                return (shown,)
+
+            animation.FuncAnimation(figure, frame, frames=len(fields), blit=False).save(
+                pending, writer=writers[path.suffix](fps=frames_per_second), dpi=dpi)
+            os.replace(pending, path)
+        finally:
+            pyplot.close(figure)
+            pending.unlink(missing_ok=True)
 
 
 def _draw_maps(pyplot, data: Data, fields, title: str):

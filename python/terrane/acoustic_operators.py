@@ -1,0 +1,240 @@
+"""Sound waves as a function of the rock: gathers, Born modelling and its adjoint, misfits with gradients, snapshots.
+
+Job files need nothing of this: ``terrane.run("job.toml")``. Here is what an inversion, or a look at the waves, needs::
+
+    import terrane
+
+    waves = terrane.acoustic.Operators("job.toml")
+    gathers = waves.run()                        # xarray: pressure (shot, time, receiver)
+    J = waves.jacobian("velocity")               # scipy LinearOperator
+    scattered, gradient = J @ dv, J.T @ residual
+"""
+
+from __future__ import annotations
+
+import os
+from os import PathLike
+from typing import Any, Mapping, Optional, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core
+from ._arrays import Floats
+from ._progress import Progress, reporting
+from .dataset import _xarray
+from .errors import InputError, ShapeError, UnsupportedError
+from .jobs import _arguments
+
+__all__ = ["Operators"]
+
+#: ∂m/∂x of m = 1/v², by what x is called.
+_PARAMETERS = {"m": lambda v: np.ones_like(v), "velocity": lambda v: -2 / v**3, "slowness": lambda v: 2 / v}
+_SIDES = ("bottom", "top", "south", "north", "west", "east")
+_AXES = ("easting", "northing", "up")
+
+
+class Operators:
+    """Shots over rock, one after the other, on this machine.
+
+    Parameters
+    ----------
+    job : path
+        A job file with ``physics = "acoustic"``. Its rock is that of the job: with ``kind = "born"`` or
+        ``"migration"`` the smooth one.
+    settings, arguments, data, threads
+        As in :func:`terrane.run`.
+    precision : {"double", "single"}
+    """
+
+    def __init__(self, job: Union[str, "PathLike[str]"], *, settings: Optional[Mapping[str, Any]] = None,
+                 arguments: Optional[Mapping[str, Any]] = None, data: Optional[Union[str, "PathLike[str]"]] = None,
+                 threads: Optional[int] = None, precision: str = "double") -> None:
+        self._engine = _core.acoustic_job(os.fspath(job), *_arguments(settings, arguments, data, None, threads),
+                                          _twofold(precision))
+
+    @classmethod
+    def of(cls, velocity: ArrayLike, spacing: Union[float, Sequence[float]], *, sources: Sequence[ArrayLike],
+           receivers: Sequence[ArrayLike], wavelet: ArrayLike, sample_step: float, end: float, step: float = 0,
+           first: Sequence[float] = (0, 0, 0), sides: Union[str, Mapping[str, str]] = "cpml", order: int = 8,
+           layer_points: int = 10, layer_frequency: float = 0, exact_time: bool = True, precision: str = "double",
+           threads: Optional[int] = None) -> "Operators":
+        """From arrays.
+
+        Parameters
+        ----------
+        velocity : array [up, north, east]
+            Of the nodes, m/s. One node along an axis: two dimensions.
+        spacing : float or three
+            Between nodes along up, northing and easting, m.
+        sources, receivers : sequences of arrays [n, 3]
+            Of each shot: easting, northing, up, m. All sources of a shot send the wavelet.
+        wavelet : array
+            Samples, ``sample_step`` seconds apart, Pa m; in two dimensions Pa.
+        end, step : float
+            Seconds; step 0: 0.9 of the longest stable one.
+        first : three floats
+            Up, northing and easting of the first node, m.
+        sides : str or mapping
+            cpml, sponge, free_surface or wall: of all sides, or by bottom, top, south, north, west, east.
+        order, layer_points, layer_frequency, exact_time
+            As in a job file.
+        """
+        velocity = np.asarray(velocity, dtype=float)
+        if velocity.ndim != 3:
+            raise ShapeError("velocity", f"has {velocity.ndim} axes", "It is [up, north, east].")
+        widths = [float(h) for h in np.broadcast_to(spacing, 3)]
+        given = dict.fromkeys(_SIDES, sides if isinstance(sides, str) else "cpml")
+        given.update({} if isinstance(sides, str) else sides)
+        made = cls.__new__(cls)
+        made._engine = _core.acoustic_problem(
+            velocity.ravel(), list(velocity.shape), widths, [float(x) for x in first],
+            [_places(at, "sources") for at in sources], [_places(at, "receivers") for at in receivers],
+            np.asarray(wavelet, dtype=float), float(sample_step), float(step), float(end),
+            [given[side] for side in _SIDES],
+            {"order": int(order), "layer_points": int(layer_points), "layer_frequency": float(layer_frequency),
+             "exact_time": bool(exact_time), "threads": int(threads or 0), "twofold": _twofold(precision)})
+        return made
+
+    @classmethod
+    def _of_engine(cls, engine: _core.Acoustic) -> "Operators":
+        made = cls.__new__(cls)
+        made._engine = engine
+        return made
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(shots, steps, receivers) of gathers."""
+        return self._engine.shots, self._engine.steps, self._engine.receivers_per_shot
+
+    @property
+    def step(self) -> float:
+        """Of time, s."""
+        return self._engine.step
+
+    @property
+    def velocity(self) -> Floats:
+        """Of every node [up, north, east], m/s."""
+        return self._engine.velocity().reshape(self._engine.nodes)
+
+    def axis(self, name: str) -> Floats:
+        """Where the nodes are along easting, northing or up, m."""
+        a = 2 - _AXES.index(name)
+        return self._engine.first[a] + np.arange(self._engine.nodes[a]) * self._engine.spacing[a]
+
+    def with_velocity(self, velocity: ArrayLike) -> "Operators":
+        """The same shots over other rock, with the same step. Raises InputError where that is not stable."""
+        values = np.asarray(velocity, dtype=float)
+        if values.size != int(np.prod(self._engine.nodes)):
+            raise ShapeError("velocity", f"has shape {values.shape}", f"The nodes are {tuple(self._engine.nodes)}.")
+        return self._of_engine(self._engine.with_velocity(values.ravel()))
+
+    def run(self, progress: Progress = False) -> Any:
+        """Gathers as an ``xarray.Dataset``: pressure (shot, time, receiver), Pa, with the places of both."""
+        with reporting(progress) as report:
+            values = self._engine.model(report)
+        return self.to_xarray(values)
+
+    def to_xarray(self, gathers: ArrayLike) -> Any:
+        """Gathers [shot, time, receiver] with times and places; ``terrane.write_dataset`` writes them."""
+        shots, steps, receivers = self.shape
+        coordinates: dict[str, Any] = {"time": ("time", np.arange(steps) * self.step, {"units": "s"})}
+        sources = np.array([self._engine.sources(n)[:3] for n in range(shots)])
+        places = np.array([self._engine.receivers(n).reshape(-1, 3) for n in range(shots)])
+        fixed = bool((places == places[0]).all())
+        for a, name in enumerate(_AXES):
+            coordinates[f"source_{name}"] = ("shot", sources[:, a], {"units": "m"})
+            coordinates[f"receiver_{name}"] = (("receiver", places[0, :, a], {"units": "m"}) if fixed else
+                                               (("shot", "receiver"), places[:, :, a], {"units": "m"}))
+        values = np.asarray(gathers, dtype=float).reshape(self.shape)
+        return _xarray().Dataset({"pressure": (("shot", "time", "receiver"), values, {"units": "Pa"})}, coordinates)
+
+    def born(self, change: ArrayLike, progress: Progress = False) -> Floats:
+        """J δm of a change of m = 1/v² [up, north, east], s²/m² → [shots, steps, receivers]."""
+        with reporting(progress) as report:
+            return self._engine.born(np.asarray(change, dtype=float).ravel(), report).reshape(self.shape)
+
+    def adjoint(self, gathers: ArrayLike, progress: Progress = False) -> Floats:
+        """Jᵀ r of gathers [shots, steps, receivers] → [up, north, east]."""
+        with reporting(progress) as report:
+            return self._engine.adjoint(np.asarray(gathers, dtype=float).ravel(), report).reshape(self._engine.nodes)
+
+    def jacobian(self, parameter: str = "m") -> Any:
+        """∂F/∂x as a ``scipy.sparse.linalg.LinearOperator`` of shape (samples, nodes): ``J @ dx``, ``J.T @ residual``.
+
+        The transpose is exact for every boundary: ⟨J x, r⟩ = ⟨x, Jᵀ r⟩ to rounding.
+
+        Parameters
+        ----------
+        parameter : {"m", "velocity", "slowness"}
+            What x is: 1/v², v or 1/v.
+        """
+        try:
+            from scipy.sparse.linalg import LinearOperator
+        except ImportError as error:
+            raise UnsupportedError("jacobian", "there is no scipy",
+                                   "pip install scipy; or use born() and adjoint()") from error
+        scale = _scale(parameter, self.velocity).ravel()
+        return LinearOperator(
+            (int(np.prod(self.shape)), scale.size), dtype=np.float64,
+            matvec=lambda x: self.born(scale * np.asarray(x).ravel()).ravel(),
+            rmatvec=lambda r: scale * self.adjoint(np.asarray(r).ravel()).ravel())
+
+    def misfit(self, observed: ArrayLike, parameter: str = "m", progress: Progress = False) -> tuple[float, Floats]:
+        """Φ = ½ ‖F − d‖² and its gradient [up, north, east] by 1/v², v or 1/v.
+
+        Examples
+        --------
+        One step of steepest descent::
+
+            value, slope = waves.misfit(observed, "velocity")
+            waves = waves.with_velocity(waves.velocity - 30 * slope / abs(slope).max())
+        """
+        values = np.asarray(getattr(observed, "pressure", observed), dtype=float)
+        with reporting(progress) as report:
+            value, gradient = self._engine.misfit(values.ravel(), report)
+        return value, gradient.reshape(self._engine.nodes) * _scale(parameter, self.velocity)
+
+    def snapshots(self, shot: int = 0, *, every: float = 0.01, stride: int = 1, progress: Progress = False) -> Any:
+        """The wave of a shot at even times, as an ``xarray.DataArray`` pressure (time, up, northing, easting), Pa.
+
+        Parameters
+        ----------
+        every : float
+            Seconds between them, to the nearest step.
+        stride : int
+            Take every so manieth node along each axis.
+
+        Notes
+        -----
+        Every step at these nodes is in memory while they are made: 8 bytes each. Time dispersion is left in.
+        """
+        axes = {name: self.axis(name)[::stride] for name in ("up", "northing", "easting")}
+        up, north, east = np.meshgrid(*axes.values(), indexing="ij")
+        places = np.column_stack([east.ravel(), north.ravel(), up.ravel()])
+        engine = self._engine.with_receivers(shot, places, False)
+        with reporting(progress) as report:
+            values = engine.model(report).reshape(engine.steps, *up.shape)
+        apart = max(1, round(every / self.step))
+        times = np.arange(0, engine.steps, apart) * self.step
+        return _xarray().DataArray(values[::apart], {"time": times, **axes}, ("time", "up", "northing", "easting"),
+                                   "pressure", {"units": "Pa"})
+
+
+def _twofold(precision: str) -> bool:
+    if precision not in ("single", "double"):
+        raise InputError("precision", f"is {precision!r}", "Allowed: single, double.")
+    return precision == "double"
+
+
+def _scale(parameter: str, velocity: Floats) -> Floats:
+    if parameter not in _PARAMETERS:
+        raise InputError("parameter", f"is {parameter!r}", f"Allowed: {', '.join(_PARAMETERS)}.")
+    return _PARAMETERS[parameter](velocity)
+
+
+def _places(places: ArrayLike, name: str) -> Floats:
+    rows = np.atleast_2d(np.asarray(places, dtype=float))
+    if rows.ndim != 2 or rows.shape[1] != 3:
+        raise ShapeError(name, f"have shape {rows.shape}", "They are [n, 3]: easting, northing, up.")
+    return rows

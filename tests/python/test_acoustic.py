@@ -1,0 +1,219 @@
+"""Sound waves from Python: operators, gathers in files of other programs, deepwave's call."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import terrane
+
+pytest.importorskip("xarray")
+
+JOB = """
+[mesh]
+box = [0, 400, -5, 5, -300, 0]
+shape = [40, 1, 30]
+[[model.body]]
+kind = "layer"
+bottom = -300
+top = 0
+velocity_p = 2000
+[[model.body]]
+kind = "layer"
+bottom = -300
+top = -150
+velocity_p = 2600
+[survey]
+kind = "lines"
+start = [50, 0]
+end = [350, 0]
+spacing = 50
+height = -10
+[source]
+at = [[100, 0, -10], [300, 0, -10]]
+frequency = "18 Hz"
+[simulation]
+physics = "acoustic"
+end = "0.4 s"
+sample = "4 ms"
+[output]
+files = ["gathers.segy"]
+"""
+
+
+@pytest.fixture
+def job(tmp_path):
+    path = tmp_path / "job.toml"
+    path.write_text(JOB)
+    return path
+
+
+@pytest.fixture
+def waves(job):
+    return terrane.acoustic.Operators(job)
+
+
+def test_the_transpose_of_the_jacobian_is_exact(waves, random):
+    pytest.importorskip("scipy")
+    for parameter in ("m", "velocity", "slowness"):
+        jacobian = waves.jacobian(parameter)
+        x, r = random.standard_normal(jacobian.shape[1]), random.standard_normal(jacobian.shape[0])
+        assert (jacobian @ x) @ r == pytest.approx(x @ (jacobian.T @ r), rel=1e-11)
+
+
+def test_the_gradient_by_velocity_is_the_slope_of_the_misfit(waves, random):
+    observed = waves.with_velocity(waves.velocity * 1.02).run()
+    value, slope = waves.misfit(observed, "velocity")
+    change = random.standard_normal(waves.velocity.shape)
+    # Layers are made of the rock at the sides, which is no unknown.
+    change[[0, -1]], change[:, :, [0, -1]] = 0, 0
+    up, down = (waves.with_velocity(waves.velocity + h * change).misfit(observed)[0] for h in (0.5, -0.5))
+    assert up - down == pytest.approx((slope * change).sum(), rel=1e-3)
+    assert value > 0
+
+
+def test_gathers_of_a_run_are_those_of_the_job(waves, job):
+    gathers = waves.run()
+    assert gathers.pressure.dims == ("shot", "time", "receiver")
+    from_job = terrane.run(job, write=False)["pressure"]
+    every = round(0.004 / waves.step)
+    np.testing.assert_allclose(from_job, gathers.pressure[:, ::every], atol=2e-5 * float(abs(gathers.pressure).max()))
+
+
+def test_snapshots_hold_the_wave_and_make_a_movie(waves, tmp_path):
+    shots = waves.snapshots(1, every=0.05, stride=2)
+    assert shots.dims == ("time", "up", "northing", "easting")
+    assert np.diff(shots.time) == pytest.approx(0.05, abs=waves.step)
+    early = abs(shots.sel(time=0.1, method="nearest").isel(northing=0))
+    assert abs(float(early.easting[early.max("up").argmax()]) - 300) < 150
+    pytest.importorskip("matplotlib").use("Agg")
+    pytest.importorskip("PIL")
+    terrane.plotting.movie(shots, tmp_path / "waves.gif")
+    assert (tmp_path / "waves.gif").read_bytes()[:4] == b"GIF8"
+    with pytest.raises(terrane.plotting.PlotError, match="allowed: .gif, .mp4"):
+        terrane.plotting.movie(shots, tmp_path / "waves.avi")
+
+
+def test_gathers_are_drawn_as_image_and_as_wiggles(waves):
+    pytest.importorskip("matplotlib").use("Agg")
+    gathers = waves.run()
+    for kind in ("image", "wiggle"):
+        figure = terrane.plotting.gather(gathers, 1, kind=kind)
+        assert figure.axes[0].get_xlabel() == "easting (m)"
+        low, high = figure.axes[0].get_ylim()
+        assert low > high  # time runs downward
+
+
+def test_segyio_and_terrane_read_what_the_other_wrote(job, tmp_path):
+    segyio = pytest.importorskip("segyio")
+    terrane.run(job, output=tmp_path)
+    path = tmp_path / "gathers.segy"
+    ours = terrane.read(path)
+    with segyio.open(path, strict=False) as file:
+        assert int(file.format) == 5
+        assert segyio.dt(file) == 4000
+        np.testing.assert_array_equal(file.trace.raw[:], ours.pressure.transpose("shot", "receiver", "time").values
+                                      .reshape(14, -1))
+        assert list(file.attributes(segyio.TraceField.GroupX)[:7]) == [50, 100, 150, 200, 250, 300, 350]
+        assert file.header[3][segyio.TraceField.SourceDepth] == 10
+        assert file.text[0].decode("ascii", "replace").startswith("C 1 Written by Terrane")
+    for kind, tolerance in ((5, 0.0), (1, 2e-6)):
+        spec = segyio.spec()
+        spec.format, spec.samples, spec.tracecount = kind, np.arange(5) * 2.0, 3
+        theirs = tmp_path / f"theirs{kind}.sgy"
+        values = np.linspace(-3, 1e4, 15, dtype=np.float32).reshape(3, 5)
+        with segyio.create(theirs, spec) as file:
+            file.bin.update(hdt=2000)
+            for n in range(3):
+                file.trace[n] = values[n]
+                file.header[n] = {segyio.TraceField.SourceX: 1000, segyio.TraceField.GroupX: 12345 + 100 * n,
+                                  segyio.TraceField.SourceGroupScalar: -10, segyio.TraceField.FieldRecord: 7}
+        read = terrane.read(theirs)
+        assert read.time.values == pytest.approx(np.arange(5) * 0.002)
+        assert list(read.receiver_easting.values) == [1234.5, 1244.5, 1254.5]
+        assert list(read.shot.values) == [7]
+        variable = next(iter(read.data_vars.values()))
+        np.testing.assert_allclose(variable.values[0].T, values, rtol=tolerance)
+
+
+def test_a_data_set_is_written_as_su_and_read_again(waves, tmp_path):
+    gathers = waves.run().isel(time=slice(0, None, 4))
+    gathers["time"] = ("time", np.arange(gathers.sizes["time"]) * 0.002, {"units": "s"})
+    terrane.write_dataset(gathers, tmp_path / "a.su")
+    again = terrane.read(tmp_path / "a.su")
+    np.testing.assert_array_equal(again.pressure, gathers.pressure.astype(np.float32))
+    np.testing.assert_array_equal(again.receiver_easting, gathers.receiver_easting)
+
+
+def leapfrog(v, h, dt, f, source, receivers):
+    """The scheme of order 4 in space as deepwave states it, without layers: far from the sides."""
+    before, now = np.zeros_like(v), np.zeros_like(v)
+    heard = []
+    for amplitude in f:
+        heard.append([now[tuple(r)] for r in receivers])
+        bend = np.zeros_like(v)
+        for axis in (0, 1):
+            for shift, weight in ((0, -5 / 2), (1, 4 / 3), (-1, 4 / 3), (2, -1 / 12), (-2, -1 / 12)):
+                bend += weight / h**2 * np.roll(now, shift, axis)
+        bend[tuple(source)] -= amplitude
+        before, now = now, 2 * now - before + v**2 * dt**2 * bend
+    return np.array(heard).T
+
+
+def test_deepwaves_scalar_is_its_scheme(random):
+    from terrane.compat import deepwave
+
+    v = 2000 + 200 * random.random((60, 64))
+    h, dt, nt = 10.0, 0.001, 130
+    f = np.exp(-((np.arange(nt) * dt - 0.05) / 0.012) ** 2)
+    receivers = np.array([[30, 40], [25, 22]])
+    out = deepwave.scalar(v, h, dt, source_amplitudes=f[None, None], source_locations=[[[28, 30]]],
+                          receiver_locations=receivers[None], accuracy=4, pml_freq=25.0)
+    assert len(out) == 7 and out[-1].shape == (1, 2, nt)
+    expected = leapfrog(v, h, dt, f, (28, 30), receivers)
+    np.testing.assert_allclose(out[-1][0], expected, atol=1e-9 * abs(expected).max())
+
+
+def test_deepwaves_scalar_born_is_the_derivative_of_scalar(random):
+    from terrane.compat import deepwave
+
+    v, scatter = np.full((40, 44), 2000.0), random.standard_normal((40, 44))
+    f = np.exp(-((np.arange(120) * 0.001 - 0.05) / 0.012) ** 2)
+    call = {"source_amplitudes": f[None, None], "source_locations": [[[20, 10]]],
+            "receiver_locations": [[[20, 34], [8, 20]]], "pml_width": [10, 0, 10, 10]}
+    # Layers are made of the rock at the edges, which is no unknown here: it must not change.
+    scatter[[0, -1]], scatter[:, [0, -1]] = 0, 0
+    born = deepwave.scalar_born(v, scatter, 10.0, 0.001, **call)
+    assert len(born) == 14
+    up, down = (deepwave.scalar(v + s * scatter, 10.0, 0.001, **call)[-1] for s in (0.5, -0.5))
+    np.testing.assert_allclose(born[-1], up - down, atol=2e-4 * abs(born[-1]).max())
+    with pytest.raises(terrane.UnsupportedError, match="wavefield_0"):
+        deepwave.scalar(v, 10.0, 0.001, **call, wavefield_0=np.ones(3))
+
+
+def example(folder, script, tmp_path):
+    """What the script of an example prints, line by line."""
+    data = os.environ.get("TERRANE_DATA", "")
+    if not (Path(data) / "seismic").is_dir():
+        pytest.skip("needs TERRANE_DATA, the folder with the open data sets")
+    root = Path(__file__).resolve().parents[2] / "examples" / folder
+    done = subprocess.run([sys.executable, str(root / script), "--data", data, "--output", str(tmp_path)],
+                          capture_output=True, text=True, timeout=300)
+    if "No module named" in done.stderr:
+        pytest.skip(done.stderr.splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_the_marine_line_is_what_its_example_says(tmp_path):
+    shots, note, cable, first, su = example("16_viking_line", "line.py", tmp_path)
+    assert shots == "4 shots, 120 receivers, 600 samples of 4 ms"
+    assert note.startswith("480 traces say another number of samples than the 600")
+    assert cable == "offsets -3237 to -262 m, shots every 25 m"
+    assert 1700 < float(first.split()[-2]) < 2100
+    assert su == "as SU the same samples: True"
