@@ -120,7 +120,8 @@ class Operators:
     def axis(self, name: str) -> Floats:
         """Where the nodes are along easting, northing or up, m."""
         a = 2 - _AXES.index(name)
-        return self._engine.first[a] + np.arange(self._engine.nodes[a]) * self._engine.spacing[a]
+        places = self._engine.first[a] + np.arange(self._engine.nodes[a]) * self._engine.spacing[a]
+        return np.asarray(places, dtype=np.float64)
 
     def with_velocity(self, velocity: ArrayLike) -> "Operators":
         """The same shots over other rock, with the same step. Raises InputError where that is not stable."""
@@ -230,7 +231,7 @@ def _twofold(precision: str) -> bool:
 def _scale(parameter: str, velocity: Floats) -> Floats:
     if parameter not in _PARAMETERS:
         raise InputError("parameter", f"is {parameter!r}", f"Allowed: {', '.join(_PARAMETERS)}.")
-    return _PARAMETERS[parameter](velocity)
+    return np.asarray(_PARAMETERS[parameter](velocity), dtype=np.float64)
 
 
 def _places(places: ArrayLike, name: str) -> Floats:
