@@ -1,6 +1,8 @@
 """Several simulations in one job, over one earth."""
 
 
+import os
+
 import command
 from command import CommandTest
 
@@ -122,10 +124,15 @@ class SeveralSimulations(CommandTest):
         self.assertIn("gravity is done", out)
         self.assertEqual(source.read_text(), "kept\n")
         self.assertFalse(mark.exists())
-        # Of another job the mark does not count.
-        mark.write_text("another job\n")
-        self.terrane("run", "tour.toml", "--resume")
-        self.assertNotEqual(source.read_text(), "kept\n")
+        # Of another job the mark does not count, nor where the files are gone or the job is younger.
+        done = self.folder.joinpath("tour.toml").read_text() + "# simulation: gravity\n"
+        for spoil in (lambda: mark.write_text("another job\n"), source.unlink,
+                      lambda: os.utime(self.folder / "tour.toml", (4e9, 4e9))):
+            mark.write_text(done)
+            source.write_text("kept\n")
+            spoil()
+            self.terrane("run", "tour.toml", "--resume")
+            self.assertNotEqual(source.read_text(), "kept\n")
 
     def test_AUnitThatIsNotThereIsNamed(self):
         self.write("tour.toml", EARTH.replace('unit = "ore"', 'unit = "oar"'))

@@ -266,13 +266,10 @@ int run_pair(const Registry& registry, const JobOptions& options, Comm& comm) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// A simulation of a job that was read as a whole and found sound.
 struct Sound {
   Config::Part part;
+  std::vector<std::filesystem::path> files;
   std::filesystem::path checkpoint;
   std::filesystem::path done;  ///< stands while the simulation's files are whole and others are still to come
 };
@@ -298,18 +295,29 @@ std::vector<Sound> read_all(const Registry& registry, const Config& job, const J
     const auto checkpoint = made.output.checkpoint.file;
     auto done = checkpoint;
     if (!part.name.empty()) done.replace_filename("." + part.name + ".done");
+    auto files = made.output.files;
+    files.insert(files.end(), made.output.model.begin(), made.output.model.end());
     each(part, made, parts.size() == 1);
-    all.push_back({std::move(part), checkpoint, std::move(done)});
+    all.push_back({std::move(part), std::move(files), checkpoint, std::move(done)});
   }
   check_shared_files(outputs);
   return all;
 }
 
-/// Whether the files of an earlier run of this very job are whole.
+/// Whether an earlier run of this very job has written the simulation's files, which are still there, after
+/// all that it reads was last changed.
 bool is_done(const Sound& simulation) {
+  namespace fs = std::filesystem;
   std::ifstream mark(simulation.done, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(mark)), {});
-  return text == simulation.part.job.source();
+  if (text != simulation.part.job.source()) return false;
+  std::error_code failed;
+  const auto written = fs::last_write_time(simulation.done, failed);
+  const auto is_there = [&](const fs::path& file) { return fs::exists(file, failed); };
+  const auto is_older = [&](const fs::path& input) { return fs::last_write_time(input, failed) <= written; };
+  return std::all_of(simulation.files.begin(), simulation.files.end(), is_there) &&
+         std::all_of(simulation.part.job.inputs().begin(), simulation.part.job.inputs().end(), is_older) &&
+         !failed;
 }
 
 }  // namespace
