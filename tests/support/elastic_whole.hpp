@@ -65,9 +65,10 @@ struct Whole {
   std::vector<Vector> at;
 };
 
+/// Of what is not a number: infinite.
 inline double largest(const std::vector<double>& values) {
   double most = 0;
-  for (const double v : values) most = std::max(most, std::fabs(v));
+  for (const double v : values) most = std::max(most, std::isnan(v) ? HUGE_VAL : std::fabs(v));
   return most;
 }
 inline double product(const std::vector<double>& a, const std::vector<double>& b) {
