@@ -7,6 +7,7 @@
 #include <random>
 
 #include "inversion/problems.hpp"
+#include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/robust.hpp"
 
@@ -25,7 +26,7 @@ class Impatient final : public Progress {
 
 double largest_gap(const std::vector<double>& a, const std::vector<double>& b) {
   double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::fabs(a[i] - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) most = worse(most, std::fabs(a[i] - b[i]));
   return most;
 }
 

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "inversion/problems.hpp"
+#include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/data_space.hpp"
 
@@ -22,7 +23,7 @@ std::vector<double> random_values(std::size_t n, unsigned seed, double low = -1,
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::fabs(a[i] - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) most = worse(most, std::fabs(a[i] - b[i]));
   return most;
 }
 

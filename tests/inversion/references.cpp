@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "inversion/problems.hpp"
+#include "support/worse.hpp"
 #include "terrane/inversion/data_space.hpp"
 
 namespace terrane::inversion {
@@ -18,7 +19,7 @@ double model_error(const std::vector<double>& model, const std::string& file, co
   double worst = 0, most = 0;
   for (std::size_t i = 0; i < expected.at("cell").size(); ++i) {
     const double value = expected.at(column)[i];
-    worst = std::max(worst, std::fabs(model.at(static_cast<std::size_t>(expected.at("cell")[i])) - value));
+    worst = worse(worst, std::fabs(model.at(static_cast<std::size_t>(expected.at("cell")[i])) - value));
     most = std::max(most, std::fabs(value));
   }
   return worst / most;

@@ -6,6 +6,7 @@
 
 #include "support/acoustic_box.hpp"
 #include "support/files.hpp"
+#include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 
 namespace terrane::acoustic {
@@ -211,7 +212,7 @@ double reflection(Boundary kind, int points, double wanted, double angle) {
   const auto a = traces<double>(small, small.shots[0]), b = traces<double>(large, large.shots[0]);
   double most = 0, direct = 0;
   for (std::size_t n = 0; n < a.size(); ++n) {
-    most = std::max(most, std::abs(a[n] - b[n]));
+    most = worse(most, std::abs(a[n] - b[n]));
     direct = std::max(direct, std::abs(b[n]));
   }
   return 20 * std::log10(most / direct);

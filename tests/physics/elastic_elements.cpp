@@ -10,6 +10,7 @@
 #include "support/elastic_meshes.hpp"
 #include "support/elastic_whole.hpp"
 #include "support/files.hpp"
+#include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/elastic/field.hpp"
 #include "terrane/physics/elastic/kernels/lanes.hpp"
@@ -195,7 +196,7 @@ TEST(ElasticForces, OfKernelsAreThoseOfTheSlowTwinOnAllDevicesAndInAllDegrees) {
           const auto computed = earth.forces(u);
           double error = 0;
           for (std::size_t n = 0; n < computed.size(); ++n)
-            error = std::max(error, std::fabs(computed[n] - expected[n]));
+            error = worse(error, std::fabs(computed[n] - expected[n]));
           EXPECT_LT(error, bound) << "degree " << degree << ", device " << to_string(options.device);
         }
     }

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "support/land.hpp"
+#include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electromagnetic/formula/layered.hpp"
 #include "terrane/physics/electromagnetic/forward.hpp"
@@ -304,7 +305,7 @@ TEST(Sources, AWireHasItsChargesAtItsEndsAndALoopHasNone) {
   for (const double q : wire) {
     (q > 0 ? plus : minus) += q;
     if (std::abs(q) > 1e-12) ++charged;
-    else stray = std::max(stray, std::abs(q));
+    else stray = worse(stray, std::abs(q));
   }
   EXPECT_NEAR(plus, 2.5, 1e-13);
   EXPECT_NEAR(minus, -2.5, 1e-13);
@@ -456,7 +457,7 @@ MarineErrors marine_errors(double refine, double hertz, const std::vector<Vector
     for (std::size_t c = 0; c < 6; ++c) {
       const double error = std::abs(out.data[c * receivers.size() + n] - expected[c]) / std::abs(expected[c]);
       double& worst = c < 3 ? errors.e : errors.h;
-      worst = std::max(worst, error);
+      worst = worse(worst, error);
       if (std::getenv("SHOW"))
         printf("%g %g %g: %zu %.2f %%\n", receivers[n][0], receivers[n][1], receivers[n][2], c, 100 * error);
     }

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "support/quad_field.hpp"
+#include "support/worse.hpp"
 #include "terrane/base/constants.hpp"
 
 namespace terrane::gravity {
@@ -300,9 +301,9 @@ TEST(PrismGravity, ABallOfCellsConvergesToTheSphereInSecondOrder) {
       const double d = std::hypot(at[0], at[1], at[2]);
       const double pull = G * rho * 4 / 3 * pi * radius * radius * radius / (d * d);
       for (std::size_t i = 0; i < 3; ++i)
-        worst = std::max(worst, std::fabs(values[1 + i][n] + pull * at[i] / d) / pull);
+        worst = worse(worst, std::fabs(values[1 + i][n] + pull * at[i] / d) / pull);
       for (std::size_t i = 0; i < 3; ++i)
-        worst = std::max(
+        worst = worse(
             worst, std::fabs(values[4 + i][n] - pull / d * (3 * at[i] * at[i] / (d * d) - 1)) / (pull / d));
     }
     return worst;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "support/quad_field.hpp"
+#include "support/worse.hpp"
 #include "terrane/base/constants.hpp"
 #include "terrane/physics/gravity/run/magnitude.hpp"
 
@@ -51,7 +52,7 @@ std::array<double, 3> errors(const test::FieldTable& values, const test::FieldTa
       t[kind_of(c)] += weight_of(c) * truth[c][s] * truth[c][s];
     }
     for (std::size_t k = 0; k < 3; ++k) {
-      error[k] = std::max(error[k], std::sqrt(e[k]));
+      error[k] = worse(error[k], std::sqrt(e[k]));
       largest[k] = std::max(largest[k], std::sqrt(t[k]));
     }
   }

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "support/worse.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/sensitivity/columns.hpp"
@@ -51,7 +52,7 @@ double largest_of(std::span<const double> a) {
 
 double largest_difference(std::span<const double> a, std::span<const double> b) {
   double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::fabs(a[i] - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) most = worse(most, std::fabs(a[i] - b[i]));
   return most;
 }
 

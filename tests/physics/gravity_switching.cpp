@@ -8,6 +8,7 @@
 #include <random>
 
 #include "support/quad_field.hpp"
+#include "support/worse.hpp"
 #include "terrane/base/constants.hpp"
 #include "terrane/physics/gravity/formula/multipole.hpp"
 #include "terrane/physics/gravity/formula/switching.hpp"
@@ -60,7 +61,7 @@ void expect_within(const std::vector<Pair>& pairs, double accuracy, double slack
   std::size_t beyond = 0;
   for (const auto& pair : pairs) {
     const double error = error_of(pair, accuracy);
-    worst = std::max(worst, error);
+    worst = worse(worst, error);
     beyond += error > accuracy;
     EXPECT_LE(error, slack * accuracy)
         << "aspect " << pair.aspect << ", " << pair.distance << " sides from the surface";

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "support/prism_field.hpp"
+#include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/tree/tree.hpp"
 
@@ -161,7 +162,7 @@ TEST(Tree, KeepsItsToleranceForASubsetOfChannels) {
     double largest = 0, error = 0;
     for (std::size_t n = 0; n < stations.size(); ++n) {
       largest = std::max(largest, std::fabs(exact[n]));
-      error = std::max(error, std::fabs(values[0][n] - exact[n]));
+      error = worse(error, std::fabs(values[0][n] - exact[n]));
     }
     EXPECT_LE(error, 1e-8 * largest) << name(channel);
   }
@@ -303,7 +304,7 @@ TEST(Expansions, OfManyPrismsAreTheSumsOfThoseOfEach) {
     double largest = 0, difference = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
       largest = std::max(largest, std::fabs(b[i]));
-      difference = std::max(difference, std::fabs(a[i] - b[i]));
+      difference = worse(difference, std::fabs(a[i] - b[i]));
     }
     return difference / largest;
   };

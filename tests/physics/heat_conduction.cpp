@@ -8,6 +8,7 @@
 
 #include "support/files.hpp"
 #include "support/heat_box.hpp"
+#include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 
 namespace terrane::heat {
@@ -42,7 +43,7 @@ double cosine_error(Method method, std::size_t cells, double step) {
   const auto done = solve(p);
   double error = 0;
   for (std::size_t n = 0; n < cells; ++n)
-    error = std::max(error, std::abs(done.temperature[n] - p.initial[n] / 2));
+    error = worse(error, std::abs(done.temperature[n] - p.initial[n] / 2));
   return error;
 }
 
@@ -158,7 +159,7 @@ TEST(HeatConduction, ExplicitAndImplicitMeetAsStepsShrink) {
     highest = *std::max_element(by_explicit.begin(), by_explicit.end());
     double most = 0;
     for (std::size_t n = 0; n < by_explicit.size(); ++n)
-      most = std::max(most, std::abs(by_explicit[n] - by_implicit[n]));
+      most = worse(most, std::abs(by_explicit[n] - by_implicit[n]));
     apart.push_back(most);
   }
   EXPECT_NEAR(apart[0] / apart[1], 2, 0.2);

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/elastic/field.hpp"
 
@@ -68,7 +69,7 @@ struct Whole {
 /// Of what is not a number: infinite.
 inline double largest(const std::vector<double>& values) {
   double most = 0;
-  for (const double v : values) most = std::max(most, std::isnan(v) ? HUGE_VAL : std::fabs(v));
+  for (const double v : values) most = worse(most, std::fabs(v));
   return most;
 }
 inline double product(const std::vector<double>& a, const std::vector<double>& b) {

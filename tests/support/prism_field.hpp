@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "support/worse.hpp"
 #include "terrane/mesh/prism.hpp"
 #include "terrane/physics/gravity/direct/direct.hpp"
 #include "terrane/physics/gravity/forward.hpp"
@@ -117,10 +118,10 @@ inline double largest_error(const FieldTable& value, const FieldTable& truth) {
       }
       if (std::isnan(t2)) continue;
       if (!std::isfinite(e2)) return INFINITY;
-      error = std::max(error, std::sqrt(e2));
+      error = worse(error, std::sqrt(e2));
       largest = std::max(largest, std::sqrt(t2));
     }
-    if (largest > 0) worst = std::max(worst, error / largest);
+    if (largest > 0) worst = worse(worst, error / largest);
   }
   return worst;
 }

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "support/worse.hpp"
 #include "terrane/math/elementary.hpp"
 
 namespace terrane {
@@ -33,7 +34,7 @@ double worst_ulps(const std::vector<Arguments>& arguments, const std::function<d
   for (auto [a, b] : arguments) {
     const double error = ulps(f(a, b), truth(a, b));
     EXPECT_LT(error, 100) << a << ", " << b;
-    worst = std::max(worst, error);
+    worst = worse(worst, error);
   }
   return worst;
 }
