@@ -24,7 +24,7 @@ class Bar:
     def __call__(self, what: str, done: int, total: int) -> None:
         if self._bar is None or self._bar.total != total:
             self.close()
-            self._bar = self._make(total=total, desc=what, unit="pairs", unit_scale=True, leave=True)
+            self._bar = self._make(total=total, desc=what, unit="", unit_scale=True, leave=True)
         self._bar.update(min(done, total) - self._bar.n)
 
     def close(self) -> None:
