@@ -164,6 +164,21 @@ class Examples(CommandTest):
             self.assertAlmostEqual(float(words[2]), float(cells[1].split()[0]), delta=1.01e-4)
             self.assertAlmostEqual(float(words[5]), float(cells[2].split()[0]), delta=2e-3)
 
+    def test_WavesUnderASoftLayerDifferFromTheExactOnesByWhatIsPromised(self):
+        self.run_example("17_loh1")
+        done = subprocess.run([sys.executable, EXAMPLES / "17_loh1/compare.py", self.folder / "output/loh1.nc"],
+                              capture_output=True, text=True)
+        if "No module named" in done.stderr:
+            self.skipTest(done.stderr.splitlines()[-1])
+        readme = (EXAMPLES / "17_loh1/README.md").read_text(encoding="utf-8")
+        promised = [line.split("|")[1:4] for line in readme.splitlines() if " m/s |" in line]
+        self.assertEqual(len(promised), 10)
+        for line, cells in zip(done.stdout.splitlines(), promised, strict=True):
+            words = line.split()
+            self.assertEqual(words[0], cells[0].split()[0])
+            self.assertAlmostEqual(float(words[2]), float(cells[1].split()[0]), delta=1.1e-3)
+            self.assertAlmostEqual(float(words[6]), float(cells[2].split()[0]), delta=0.11)
+
     def test_HeaterWarmsTheRockAsAPointOnPaper(self):
         out, _ = self.run_example("06_heater")
         self.assertIn("1.296e+09 J put in, 1.296e+09 J at the end", out)
