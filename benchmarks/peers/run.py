@@ -194,9 +194,9 @@ def document(record):
     by = {(r["task"], r["contestant"]): r for r in record["times"]}
     lines = [
         "# Beside other programs", "",
-        f"{record['prisms']:,} prisms and {record['stations']:,} stations, {record['threads']} threads, "
+        f"Gravity of {record['prisms']:,} prisms at {record['stations']:,} stations, {record['threads']} threads, "
         f"{record['machine']['processor']}; times after compilation, best of {record['repeat']} "
-        "(peers on prisms: one run, with fewer stations where it would be long). " + ", ".join(f"{n} {v}" for n, v in record["versions"].items()) + ".", "",
+        "(other programs on prisms: one run, with fewer stations where it would be long). " + ", ".join(f"{n} {v}" for n, v in record["versions"].items()) + ".", "",
         "![nanoseconds per prism and station](img/peers.svg)", "",
         "| task | program | method | stations | seconds | ns per prism and station | speed of Terrane | memory | differs by |",
         "|---|---|---|--:|--:|--:|--:|--:|--:|"]
@@ -211,12 +211,12 @@ def document(record):
                 f"| {row['nanoseconds']:.3g} | {'' if ours else format(row['nanoseconds'] / base, '.1f') + ' ×'} "
                 f"| {size_text(row['memory_bytes'])} | {row.get('difference', 0):.0e} |")
     lines += [
-        "", "\"Differs by\" is the largest difference from Terrane's direct sum over the largest value, for potential, vector",
-        "and tensor each by itself. All compute in double precision with the same gravitational constant; Terrane at its",
-        "usual accuracy of 1e-12. \"choclo loop\" is one compiled loop that calls choclo's kernels one after the other.", "",
-        "## Who is right", "",
+        "", "\"Differs by\" is the largest difference from Terrane's direct sum, divided by the largest value, for potential, vector",
+        "and tensor separately. All compute in double precision with the same gravitational constant; Terrane at its",
+        "default accuracy of 1e-12. \"choclo loop\" is one compiled loop that calls choclo's kernels one after the other.", "",
+        "## Accuracy", "",
         "One prism, one station, against values in quadruple precision: the largest relative error (norm-wise: potential,",
-        "gravity vector and tensor each by itself). harmonica's kernels are choclo's; SimPEG's node-sharing engine uses them",
+        "gravity vector and tensor separately). harmonica's kernels are choclo's; SimPEG's node-sharing engine uses them",
         "too.", "", "| case | points | | Terrane | harmonica |", "|---|--:|---|--:|--:|"]
     for case, kinds in record["accuracy"]["errors"].items():
         for n, (kind, errors) in enumerate(kinds.items()):
