@@ -1,9 +1,10 @@
 // What neighbours cost: steps of acoustic and elastic waves on one device and on several, each with as many
-// points or elements as the one (weak scaling), with messages behind the inner part, blocking and left out,
-// and direct or through the host; and halos by themselves. Prints JSON; the slowest rank counts, the best
-// repeat.
+// points or elements as the one (weak scaling) or all together as many (strong scaling, words with
+// "strong_"), with messages behind the inner part, blocking and left out, and direct or through the host; and
+// halos by themselves. Prints JSON; the slowest rank counts, the best repeat.
 //
-//     mpirun -n 2 ranks_halos [device] [acoustic=NODES A SIDE]... [elastic=ELEMENTS A SIDE]...
+//     mpirun -n 2 ranks_halos [device] [[strong_]acoustic=NODES A SIDE]... [[strong_]elastic=ELEMENTS A
+//     SIDE]...
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -110,26 +111,26 @@ class Rows {
     std::fflush(stdout);
     any_ = true;
   }
-  /// Steps: those of one rank alone come first.
-  void step(const std::string& what, const Way& way, double each, double seconds) {
+  /// Steps of so many points or elements on all ranks: those of one rank alone come first.
+  void step(const std::string& what, const Way& way, double all, double seconds) {
     const int ranks = way.comm->size();
-    if (ranks == 1) alone_ = seconds;
+    if (ranks == 1) alone_ = all / seconds;
     add(
         fmt::format("\"what\": \"{}\", \"each\": {}, \"ranks\": {}, \"messages\": \"{}\", \"graphs\": {}, "
                     "\"microseconds\": {:.2f}, \"per_second\": {:.4g}, \"times_one\": {:.4f}",
-                    what, each, ranks, way.name, way.graphs, seconds * 1e6, each * ranks / seconds,
-                    ranks * alone_ / seconds));
+                    what, all / ranks, ranks, way.name, way.graphs, seconds * 1e6, all / seconds,
+                    all / seconds / alone_));
   }
 
  private:
   Comm& all_;
   bool any_ = false;
-  double alone_ = 0;
+  double alone_ = 0;  // per second
 };
 
-acoustic::Problem box(Index side, int ranks) {
+acoustic::Problem box(Index length, Index side) {
   acoustic::Problem p;
-  p.grid = {{side * ranks, side, side}, {10, 10, 10}, {0, 0, 0}};
+  p.grid = {{length, side, side}, {10, 10, 10}, {0, 0, 0}};
   for (auto& axis : p.sides) axis = {acoustic::Boundary::wall, acoustic::Boundary::wall};
   p.velocity.assign(static_cast<std::size_t>(p.grid.box().count()), 2000.0);
   p.wavelet.frequency = 20;
@@ -156,7 +157,9 @@ void acoustic_halo(Comm& all, const acoustic::Medium<float>& medium, Stream& str
                   way.name, halo.bytes(), seconds * 1e6, static_cast<double>(halo.bytes()) / seconds));
 }
 
-void acoustic_steps(Comm& all, Device device, Index side, const std::vector<Way>& ways, Rows& rows) {
+/// strong: the whole box has the side, else each rank's part.
+void acoustic_steps(Comm& all, Device device, Index side, bool strong, const std::vector<Way>& ways,
+                    Rows& rows) {
   Stream stream(device);
   std::optional<acoustic::Problem> p;
   std::optional<acoustic::Medium<float>> medium;
@@ -164,7 +167,7 @@ void acoustic_steps(Comm& all, Device device, Index side, const std::vector<Way>
     const int ranks = way.comm->size();
     if (!medium || medium->cut().ranks() != ranks) {
       medium.reset();
-      p = box(side, ranks);
+      p = box(strong ? side : side * ranks, side);
       medium.emplace(*p, stream, cut_grid(*p, ranks), way.comm->rank());
     }
     acoustic::Wave<float> wave(stream, *medium, *way.comm);
@@ -178,25 +181,28 @@ void acoustic_steps(Comm& all, Device device, Index side, const std::vector<Way>
     wave.wait(stream);
     std::optional<Graph> graph;
     if (way.graphs && wave.can_record()) graph.emplace(stream, pair);
-    const double each = static_cast<double>(side * side * side);
-    const int count =
-        device.kind == Device::Kind::cuda ? std::max(8, static_cast<int>(std::min(200.0, 5e9 / each))) : 2;
+    const auto points = static_cast<double>(p->grid.box().count());
+    const int count = device.kind == Device::Kind::cuda
+                          ? std::max(8, static_cast<int>(std::min(200.0, 5e9 * ranks / points)))
+                          : 2;
     const double seconds = seconds_of(
         all, count, [&] { graph ? graph->launch(stream) : pair(); }, [&] { wave.wait(stream); });
-    rows.step("acoustic", way, each, seconds / 2);
+    rows.step(strong ? "acoustic, strong" : "acoustic", way, points, seconds / 2);
     if (ranks > 1 && !way.graphs && (way.name == "behind" || way.name == "through the host"))
       acoustic_halo(all, *medium, stream, way, rows);
   }
 }
 
-void elastic_steps(Comm& all, Device device, std::size_t side, const std::vector<Way>& ways, Rows& rows) {
+void elastic_steps(Comm& all, Device device, std::size_t side, bool strong, const std::vector<Way>& ways,
+                   Rows& rows) {
   elastic::Problem p;
   std::optional<elastic::Part> part;
   int parts = 0;
   for (const auto& way : ways) {
     const int ranks = way.comm->size();
     if (!part || parts != ranks) {
-      p.mesh = test::cubes({side * static_cast<std::size_t>(ranks), side, side}, 100, test::granite());
+      const std::size_t length = strong ? side : side * static_cast<std::size_t>(ranks);
+      p.mesh = test::cubes({length, side, side}, 100, test::granite());
       p.precision = elastic::Precision::single_precision;
       p.sums = elastic::Sums::fixed;
       p.step = 1e-3;
@@ -211,11 +217,12 @@ void elastic_steps(Comm& all, Device device, std::size_t side, const std::vector
       field->steps(most);
     };
     steps();
-    const double each = static_cast<double>(side * side * side);
-    const int count =
-        device.kind == Device::Kind::cuda ? std::max(4, static_cast<int>(std::min(50.0, 1e6 / each))) : 1;
+    const auto elements = static_cast<double>(p.mesh.elements.size());
+    const int count = device.kind == Device::Kind::cuda
+                          ? std::max(4, static_cast<int>(std::min(50.0, 1e6 * ranks / elements)))
+                          : 1;
     const double seconds = seconds_of(all, count, steps, [&] { field->wait(); });
-    rows.step("elastic", way, each, seconds / most);
+    rows.step(strong ? "elastic, strong" : "elastic", way, elements, seconds / most);
   }
 }
 
@@ -256,8 +263,9 @@ void run(Comm& ranks, Device device, const std::vector<std::string>& what) {
   Rows rows(ranks);
   for (const auto& word : what) {
     const auto size = std::atoi(word.substr(word.find('=') + 1).c_str());
-    if (word.starts_with("acoustic=")) acoustic_steps(ranks, device, size, ways, rows);
-    else elastic_steps(ranks, device, static_cast<std::size_t>(size), ways, rows);
+    const bool strong = word.starts_with("strong_");
+    if (word.find("acoustic=") != word.npos) acoustic_steps(ranks, device, size, strong, ways, rows);
+    else elastic_steps(ranks, device, static_cast<std::size_t>(size), strong, ways, rows);
   }
   if (ranks.rank() == 0) fmt::print("\n]}}\n");
 }
