@@ -141,7 +141,7 @@ TEST(AccuracyReport, KeepsItsPromisesInEveryCategoryAndForRandomShapes) {
       "\\(x<0\\) "
       "and\n"
       "  nothing else done. This is what a program without further care gives.\n\n"
-      "How the program does it: [Gravity of prisms](gravity.md).\n\n",
+      "[Gravity of prisms](gravity.md) explains the formulas.\n\n",
       kernel_target().name);
   const auto heading = [&](const char* first) {
     std::fprintf(page,
