@@ -15,10 +15,10 @@ build:  ## the terrane command, in build/release
 demo:  ## compute the field of seven buried spheres and draw it
 	@tools/demo
 
-tour:  ## compute every field of one earth and draw them around it
+tour:  ## run seven simulations of one earth and draw a picture of all
 	@tools/tour
 
-test:  ## build and run all tests but the long ones
+test:  ## build and run all tests, except the long ones
 	@tools/test
 
 test-long:  ## build and run the tests that take minutes to hours
@@ -27,16 +27,16 @@ test-long:  ## build and run the tests that take minutes to hours
 bench:  ## run the benchmarks and record them in benchmarks/records
 	@tools/bench
 
-format:  ## put all C++ into the house's format
+format:  ## put all C++ into the project's format
 	@tools/format
 
-check-format:  ## see whether all C++ is in the house's format
+check-format:  ## see whether all C++ is in the project's format
 	@tools/format --check
 
 docs:  ## build the documentation into build/docs/site
 	@tools/docs
 
-install:  ## install below PREFIX (default /usr/local), for all processors of this kind
+install:  ## install below PREFIX (default /usr/local), for all CPUs of this kind
 	@TERRANE_CMAKE_FLAGS="-DTERRANE_KERNELS=ALL $$TERRANE_CMAKE_FLAGS" tools/build release terrane_command
 	@cmake --install build/release --prefix "$(or $(PREFIX),/usr/local)"
 
