@@ -36,7 +36,7 @@ class Wavelet:
     delay : number or text, optional
         Of the middle; otherwise so late that it begins from nothing.
     amplitude : float
-        Of the peak, Pa m; in two dimensions Pa.
+        Peak amplitude, Pa m; in two dimensions Pa.
     """
 
     frequency: Optional[Number] = None

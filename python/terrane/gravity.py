@@ -308,7 +308,7 @@ class Simulation:
         Adds normal gravity at the stations, for a survey with a column ``latitude``, and where gravity was
         ``observed``, the disturbance.
     subtract_terrain : bool
-        Takes the model for terrain: adds its downward pull and the disturbance without it.
+        The model is terrain: adds its downward attraction, and the disturbance without it.
 
     Examples
     --------

@@ -26,11 +26,11 @@ class Source:
     at : three floats
         Easting, northing, up, m.
     power : float
-        Put in from time 0 on, W.
+        Power from time 0 on, W.
     until : number or text, optional
         When the power is turned off: s, or ``"30 day"``. Otherwise at the end.
     heat : float
-        Released at time 0, J.
+        Heat released at time 0, J.
     """
 
     at: Sequence[float]

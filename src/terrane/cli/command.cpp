@@ -34,7 +34,7 @@ void add_job_options(CLI::App& verb, JobOptions& options) {
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
-  verb.add_option("--only", options.only, "Of several simulations those with these names; may be repeated.")
+  verb.add_option("--only", options.only, "Of several simulations, run only this one; may be repeated.")
       ->type_name("NAME")
       ->expected(1)
       ->take_all();
@@ -99,7 +99,7 @@ void add_invert(CommandLine& line) {
   verb->add_option("--with", line.job.with,
                    "A second job, whose model is to share the structure of the first.")
       ->type_name("JOB");
-  verb->add_option("--coupling", line.job.coupling, "How much: 0 not at all.")
+  verb->add_option("--coupling", line.job.coupling, "How strongly the two models are coupled; 0: not at all.")
       ->type_name("NUMBER")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -145,7 +145,7 @@ void add_new(CommandLine& line) {
 }
 
 void add_info(CommandLine& line) {
-  auto* verb = line.app.add_subcommand("info", "Tell what files hold: shape, units, range, frame.");
+  auto* verb = line.app.add_subcommand("info", "Say what files hold: shape, units, range, frame.");
   verb->add_option("files", line.files, "Files of any known format.")->required()->type_name("FILE");
   verb->add_option("--mesh", line.info_mesh, "Mesh of files of cell values (UBC .den, .npy).")
       ->type_name("FILE");
@@ -225,7 +225,7 @@ void add_plot(CommandLine& line) {
 }
 
 void add_devices(CommandLine& line) {
-  auto* verb = line.app.add_subcommand("devices", "Tell what this machine offers.");
+  auto* verb = line.app.add_subcommand("devices", "List the devices and features of this machine and build.");
   verb->callback([&line] { line.status = devices(line.mpi); });
 }
 

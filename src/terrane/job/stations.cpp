@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 3> kinds{"grid", "list", "lines"};
 constexpr Key survey_keys[] = {
     {"kind", "text", "\"grid\"", "grid, list (of stations, from a file or here) or lines (flights).",
      "\"grid\""},
-    {"height", "length", "none", "Up of all stations.", "\"100 m\""},
+    {"height", "length", "none", "Height of all stations, up.", "\"100 m\""},
     {"clearance", "length", "none", "Height above survey.elevation, in place of height."},
     {"elevation", "path", "none", "Elevation grid the clearance is counted from."},
 };
@@ -57,16 +57,16 @@ constexpr Key list_keys[] = {
 constexpr Key lines_keys[] = {
     {"start", "list of 2 lengths", "", "Easting and northing of the first station."},
     {"azimuth", "number", "none", "Direction of flight, degrees clockwise from north."},
-    {"length", "length", "none", "Of a line."},
+    {"length", "length", "none", "Length of a line."},
     {"end", "list of 2 lengths", "none", "Last station of the first line, in place of azimuth and length."},
-    {"spacing", "length", "", "Between stations along a line."},
-    {"lines", "count", "1", "How many."},
-    {"line_spacing", "length", "0", "Between lines; each further one lies to the right."},
+    {"spacing", "length", "", "Distance between stations along a line."},
+    {"lines", "count", "1", "Number of lines."},
+    {"line_spacing", "length", "0", "Distance between lines; each further one lies to the right."},
     {"there_and_back", "true or false", "false", "Fly every second line the other way."},
 };
 
 constexpr std::array sections{
-    Section{"survey", "", "Where the fields are wanted.", survey_keys},
+    Section{"survey", "", "Stations at which the fields are computed.", survey_keys},
     Section{"survey", "grid", "Stations on a grid.", grid_keys},
     Section{"survey", "list", "Stations one by one.", list_keys},
     Section{"survey", "lines", "Stations along parallel lines.", lines_keys},

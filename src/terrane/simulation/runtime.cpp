@@ -8,9 +8,9 @@ namespace {
 
 constexpr Key keys[] = {
     {"device", "text", "\"auto\"",
-     "auto takes a GPU where there is one and the run is worth it; cpu; cuda, or cuda:1 for the second GPU; "
-     "debug runs device code on the CPU, to find faults."},
-    {"threads", "count", "0", "How many; 0: all the machine has."},
+     "auto takes a GPU where there is one and the run is worth it; cpu; cuda, or cuda:1 for the second "
+     "GPU; debug runs GPU code on the CPU, to find faults."},
+    {"threads", "count", "0", "Number of threads; 0: all that the machine has."},
     {"memory", "text", "none",
      "Most memory the run may take, \"2 GB\"; otherwise what the machine has left."},
 };

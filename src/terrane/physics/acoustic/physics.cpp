@@ -11,7 +11,7 @@ namespace terrane::acoustic {
 Physics physics() {
   Physics acoustic;
   acoustic.name = "acoustic";
-  acoustic.summary = "Sound waves: gathers of shots, Born modelling, reverse-time migration.";
+  acoustic.summary = "Acoustic waves: shot gathers, Born modelling, reverse-time migration.";
   const auto add = [&](std::span<const Section> sections) {
     acoustic.sections.insert(acoustic.sections.end(), sections.begin(), sections.end());
   };

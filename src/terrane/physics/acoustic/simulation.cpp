@@ -34,66 +34,66 @@ constexpr std::array<std::string_view, 6> keeping_names{"auto",     "store",    
 constexpr Key source_keys[] = {
     {"at", "list of 3 lengths each", "none", "Easting, northing and up of each shot: [[1000, 0, -15]].",
      "[[1000, 0, -15]]"},
-    {"first", "list of 3 lengths", "none", "The first of shots at even distances on a line, in place of at."},
-    {"last", "list of 3 lengths", "none", "The last of them."},
-    {"count", "count", "none", "How many."},
+    {"first", "list of 3 lengths", "none", "First of several evenly spaced shots on a line, in place of at."},
+    {"last", "list of 3 lengths", "none", "Last shot of the line."},
+    {"count", "count", "none", "Number of shots on the line."},
     {"wavelet", "text", "\"ricker\"", "ricker, ormsby, gabor, or file."},
-    {"frequency", "frequency", "none", "Of the peak of the spectrum, of ricker and gabor.", "\"15 Hz\""},
-    {"corners", "list of 4 numbers", "none",
-     "Of ormsby: where its spectrum begins, is full, is full still, ends; Hz."},
-    {"delay", "time", "none", "Of the wavelet's middle; else so late that it begins from nothing."},
-    {"amplitude", "number", "1", "Of the peak, Pa m; in two dimensions Pa."},
+    {"frequency", "frequency", "none", "Peak frequency of ricker and gabor.", "\"15 Hz\""},
+    {"corners", "list of 4 numbers", "none", "Of ormsby: the four corners of its trapezoidal spectrum, Hz."},
+    {"delay", "time", "none",
+     "Time of the wavelet's middle; without it, late enough for the wavelet to begin at zero."},
+    {"amplitude", "number", "1", "Peak amplitude, Pa m; in two dimensions Pa."},
     {"file", "path", "none", "Samples of the wavelet: a table with one column, or .npy."},
     {"sample_step", "time", "none", "Time between the samples of the file."},
 };
 constexpr Key boundary_keys[] = {
     {"top", "text", "\"free_surface\"", "cpml (absorbs), sponge (absorbs less), free_surface, or wall."},
-    {"bottom", "text", "\"cpml\"", "The same of the bottom."},
-    {"west", "text", "\"cpml\"", "The same of the west side."},
-    {"east", "text", "\"cpml\"", "The same of the east side."},
-    {"south", "text", "\"cpml\"", "The same of the south side; without effect where one cell lies across."},
-    {"north", "text", "\"cpml\"", "The same of the north side."},
-    {"points", "count", "10", "Thickness of layers, in cells outside the mesh."},
-    {"reflection", "number", "1e-8", "That layers are made for; 1e-12 for twenty cells."},
-    {"power", "number", "3", "With which damping grows into a layer."},
-    {"frequency", "frequency", "none", "The lowest that matters; else that of the wavelet."},
+    {"bottom", "text", "\"cpml\"", "The same for the bottom."},
+    {"west", "text", "\"cpml\"", "The same for the west side."},
+    {"east", "text", "\"cpml\"", "The same for the east side."},
+    {"south", "text", "\"cpml\"",
+     "The same for the south side; without effect where the mesh is one cell wide."},
+    {"north", "text", "\"cpml\"", "The same for the north side."},
+    {"points", "count", "10", "Thickness of cpml and sponge, in cells outside the mesh."},
+    {"reflection", "number", "1e-8", "Reflection that a cpml is designed for; take 1e-12 for twenty cells."},
+    {"power", "number", "3", "Power with which the damping grows into a layer."},
+    {"frequency", "frequency", "none",
+     "Lowest frequency that matters, for a cpml; without it, that of the wavelet."},
 };
 constexpr Key simulation_keys[] = {
     {"physics", "text", "", "What is computed.", "\"acoustic\""},
     {"kind", "text", "\"modelling\"",
-     "modelling: gathers; born: what the difference of the model from a smooth one scatters once; migration: "
-     "an "
-     "image of it."},
+     "modelling: gathers; born: waves scattered once by the difference between the model and a smoothed "
+     "one; migration: an image of that difference."},
     {"rock", "text", "\"constant_density\"",
      "constant_density; variable_density (of the model's density); vti or tti: velocity_p along a vertical "
      "axis, "
      "or one with the model's tilt and tilt_azimuth, and epsilon and delta of the model."},
     {"end", "time", "", "Length of the gathers; they begin at time 0.", "\"1 s\""},
-    {"step", "time", "none", "One step; else 0.9 of the longest stable one."},
-    {"order", "count", "8", "Of differences in space: 2, 4 ... 16."},
+    {"step", "time", "none", "Time step; without it, 0.9 of the longest stable one."},
+    {"order", "count", "8", "Order of the differences in space: 2, 4 ... 16."},
     {"coefficients", "text", "\"taylor\"",
      "taylor, or optimised (velocities to 1e-3 up to shorter waves) or optimised_fine (1e-4)."},
     {"interpolation", "count", "4", "Cells on each side over which a source or receiver is spread, 2 to 8."},
-    {"exact_time", "flag", "true", "Take out what time steps do to waves, exactly."},
+    {"exact_time", "flag", "true", "Remove the error of the time steps from the gathers, exactly."},
     {"precision", "text", "\"single\"", "single or double."},
-    {"smoothing", "length", "none", "Of born and migration: the Gaussian that makes the smooth model.", ""},
+    {"smoothing", "length", "none",
+     "Of born and migration: standard deviation of the Gaussian that smooths the model.", ""},
     {"wavefield", "text", "\"auto\"",
-     "How a migration goes back through the source's waves: store, checkpoints (computes them twice), "
-     "boundary "
-     "(keeps the sides, computes back), random_walls (keeps nothing, adds noise), "
-     "compressed (stores 16 bits a node), or auto."},
+     "How a migration gets the source wavefield backwards in time: store, checkpoints (computes it "
+     "twice), boundary (keeps the sides, computes back), random_walls (keeps nothing, adds noise), "
+     "compressed (stores 16 bits per node), or auto."},
     {"observed", "path", "none",
-     "Of migration: gathers to migrate: SEG-Y, SU, RSF or NetCDF, with traces of all shots and receivers, or "
-     ".npy "
-     "[shot, time, receiver] at the steps of the run; else the model's own."},
+     "Of migration: gathers to migrate: SEG-Y, SU, RSF or NetCDF, with traces of all shots and receivers, "
+     "or .npy [shot, time, receiver] at the time steps of the run; without it, gathers computed from the "
+     "model."},
     {"sample", "time", "none",
-     "Time between the samples of gathers that are written, such as \"4 ms\"; a step is a whole part of it. "
-     "Without "
-     "it every step is written."},
+     "Time between the samples of gathers that are written, such as \"4 ms\"; it is a whole number of time "
+     "steps. Without it, every step is written."},
 };
 constexpr Section all_sections[] = {
-    {"source", "", "Shots, and what they send.", source_keys},
-    {"boundary", "", "What becomes of waves at the sides of the mesh.", boundary_keys},
+    {"source", "", "Shots and their wavelet.", source_keys},
+    {"boundary", "", "What happens to waves at the sides of the mesh.", boundary_keys},
     {"simulation", "", "What is computed, and how.", simulation_keys},
 };
 

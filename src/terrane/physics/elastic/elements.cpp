@@ -26,16 +26,19 @@ constexpr Key element_keys[] = {
     {"columns", "list of 2 counts", "none", "Of kind layers: elements at the surface, east and north.",
      "[40, 40]"},
     {"box", "list of 4 lengths", "none", "Of kind layers: west, east, south, north; else those of [mesh]."},
-    {"top", "length", "none", "Of kind layers, without simulation.surface; else the top of [mesh]."},
+    {"top", "length", "none",
+     "Of kind layers: height of a flat surface, where there is no simulation.surface; without it, the top "
+     "of [mesh]."},
     {"layer", "tables", "none", "[[elements.layer]]: of kind layers, from the surface down."},
     {"rock", "tables", "none",
-     "[[elements.rock]]: what layers and volumes are made of that name it; all others take the properties of "
-     "[model] at the centre of each element."},
+     "[[elements.rock]]: rocks that layers and volumes name; all others take the properties of [model] at "
+     "the centre of each element."},
 };
 constexpr Key layer_keys[] = {
     {"bottom", "length", "none", "Where the layer ends below.", "-1000"},
     {"interface", "path", "none", "Elevation grid in place of bottom."},
-    {"rows", "count", "1", "Elements from the top to the bottom of the layer; the two of a doubling count."},
+    {"rows", "count", "1",
+     "Elements from the top to the bottom of the layer, the two rows of a doubling included."},
     {"doubling", "true or false", "false",
      "The layer begins with two rows in which columns become twice as wide."},
     {"rock", "text", "none", "Name of its [[elements.rock]]; without it the properties of [model]."},
@@ -44,9 +47,9 @@ constexpr Key rock_keys[] = {
     {"name", "text", "", "Name of layers, of physical volumes of Gmsh, or number of a material of SPECFEM3D.",
      "\"granite\""},
     {"density", "density", "", "Density.", "2700"},
-    {"velocity_p", "velocity", "", "Speed of compressional waves, along the axis of anisotropic rock.",
+    {"velocity_p", "velocity", "", "Velocity of compressional waves, along the axis of anisotropic rock.",
      "6000"},
-    {"velocity_s", "velocity", "", "Speed of shear waves; 0: a fluid.", "3464"},
+    {"velocity_s", "velocity", "", "Velocity of shear waves; 0: a fluid.", "3464"},
     {"quality_p", "number", "none", "Quality factor Q of compressional waves."},
     {"quality_s", "number", "none", "Quality factor Q of shear waves."},
     {"epsilon", "number", "0", "Thomsen's ε."},

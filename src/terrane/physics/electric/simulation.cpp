@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 3> potentials{"auto", "secondary", "total
 constexpr Key simulation_keys[] = {
     {"physics", "text", "\"gravity\"", "What is computed.", "\"electric\""},
     {"boundary", "text", "\"mixed\"",
-     "At the sides and the bottom: mixed, as a half space goes on (Dey & Morrison 1979); or grounded."},
+     "Sides and bottom: mixed, as if a half space continued (Dey & Morrison 1979); or grounded."},
     {"potential", "text", "\"auto\"",
      "What is solved for: secondary, the difference from a half space, right to 0.5 %; total, where eight "
      "cells lie "
@@ -47,8 +47,8 @@ constexpr Key simulation_keys[] = {
      "Of the current, where rock has chargeability, cole_cole_time and cole_cole_exponent: data have a "
      "phase. 0: "
      "currents that flow for long, and data have a chargeability."},
-    {"tolerance", "number", "1e-8", "Of the residual of each solve, relative."},
-    {"most_iterations", "count", "200", "Of each solve; 7 to 25 are usual."},
+    {"tolerance", "number", "1e-8", "Relative residual at which a solve ends."},
+    {"most_iterations", "count", "200", "Most iterations of each solve; 7 to 25 are usual."},
 };
 constexpr Section simulation_section{"simulation", "", "How potentials are computed.", simulation_keys};
 
@@ -59,10 +59,10 @@ constexpr Key survey_keys[] = {
 constexpr Key line_keys[] = {
     {"start", "list of 2 lengths", "", "Easting and northing of the first electrode.", "[-100, 0]"},
     {"azimuth", "number", "90", "Direction of the line, degrees east of north."},
-    {"electrodes", "count", "", "How many.", "41"},
+    {"electrodes", "count", "", "Number of electrodes.", "41"},
     {"spacing", "length", "", "Distance between neighbours.", "5"},
     {"height", "length", "0",
-     "Height of all; above the ground where there is simulation.topography. Below 0: buried."},
+     "Height of all electrodes; above the ground where there is simulation.topography. Below 0: buried."},
     {"array", "text", "\"dipole-dipole\"",
      "dipole-dipole, pole-dipole, pole-pole, wenner, schlumberger, gradient.", "\"dipole-dipole\""},
     {"levels", "count", "6", "Largest separation n."},
@@ -80,8 +80,8 @@ constexpr Key file_keys[] = {
 constexpr Key hole_keys[] = {
     {"first", "list of 3 lengths", "", "Easting, northing and up of the highest electrode of one hole.",
      "[-10, 0, -2]"},
-    {"second", "list of 3 lengths", "", "And of the other hole.", "[10, 0, -2]"},
-    {"electrodes", "count", "", "How many in each.", "12"},
+    {"second", "list of 3 lengths", "", "The same for the other hole.", "[10, 0, -2]"},
+    {"electrodes", "count", "", "Number of electrodes in each hole.", "12"},
     {"spacing", "length", "", "Distance between neighbours, downwards.", "2"},
     {"levels", "count", "6", "Largest distance between A and M, in electrodes."},
 };

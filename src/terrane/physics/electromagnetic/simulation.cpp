@@ -33,37 +33,40 @@ constexpr Key dipole_keys[] = {
     {"at", "list of 3 lengths", "", "Easting, northing, up of the dipole.", "[0, 0, -10]"},
     {"azimuth", "number", "90", "Its direction, degrees east of north."},
     {"dip", "number", "0", "Degrees below the horizontal; 90 points down."},
-    {"moment", "number", "1", "A m of an electric, A m2 of a magnetic dipole."},
+    {"moment", "number", "1", "Dipole moment: A m of an electric, A m2 of a magnetic dipole."},
     {"length", "length", "none",
      "Of an electric dipole: a straight wire of this length around the place, with current moment/length."},
 };
 constexpr Key wire_keys[] = {
     {"points", "list of 3 lengths each", "", "Corners: easting, northing, up.",
      "[[0, 0, -10], [100, 0, -10]]"},
-    {"current", "number", "1", "A."},
+    {"current", "number", "1", "Current, A."},
 };
 constexpr Key simulation_keys[] = {
     {"physics", "text", "", "What is computed.", "\"electromagnetic\""},
-    {"frequencies", "list of numbers", "", "Hz.", "[10, 30]"},
+    {"frequencies", "list of numbers", "", "Frequencies, Hz.", "[10, 30]"},
     {"components", "list of texts", "[\"e_e\", \"e_n\", \"e_u\", \"h_e\", \"h_n\", \"h_u\"]",
      "What is recorded at every receiver: e (V/m) or h (A/m) along e (east), n (north), u (up)."},
     {"responses", "list of texts", "all",
      "Of plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, phase_tensor."},
     {"volume", "list of texts", "[]",
      "Fields of all cells, at their centres, beside those at receivers, in NetCDF: e, h.", "[\"e\"]"},
-    {"tolerance", "number", "1e-8", "Of the residual, relative."},
+    {"tolerance", "number", "1e-8", "Relative residual at which a solve ends."},
     {"receiver_tolerance", "number", "1e-5",
-     "Of what the last iteration changed at any receiver, relative: about the error that is left there."},
-    {"most_iterations", "count", "300", "Then a solve stops unconverged, and the report says so."},
+     "Largest relative change at a receiver in the last iteration of a solve: about the error that "
+     "remains there."},
+    {"most_iterations", "count", "300",
+     "Most iterations; then a solve stops unconverged, and the report says so."},
     {"field", "text", "\"total\"",
      "What is solved for: total; or secondary, the difference from the layers at the sides of the mesh, "
      "right "
      "near sources, for dipoles and wires that lie in those layers."},
     {"rough", "text", "\"auto\"",
-     "Steps for earths that differ from cell to cell: auto (after 30 iterations), never, always."},
+     "Extra smoothing for models that differ by decades from cell to cell: auto (after 30 iterations), "
+     "never, always."},
 };
 constexpr Section all_sections[] = {
-    {"source", "", "What sends; [[source]] for each of several.", source_keys},
+    {"source", "", "The source; [[source]] once for each of several.", source_keys},
     {"source", "dipole", "A dipole at any place and angle.", dipole_keys},
     {"source", "wire", "A wire through points; as a loop it returns to the first.", wire_keys},
     {"simulation", "", "What is computed, and how.", simulation_keys},

@@ -54,8 +54,8 @@ const Key keys[] = {
      "Storage of the results: double or single. On a GPU single also computes distant pairs in float, right "
      "to 2e-6. Sums are always double."},
     {"reference_density", "density", "0",
-     "What surrounds the model: its cells count with their density less this one; those without any, such as "
-     "air, do not count."},
+     "Density of the surrounding rock, subtracted from every cell that has a density; cells without one, "
+     "such as air, stay empty."},
     {"gravitational_constant", "number", "6.67430e-11",
      "G in m3/(kg s2). Other programs use 6.67384e-11 or 6.674e-11."},
     {"frame", "text", "\"enu\"",
@@ -66,7 +66,7 @@ const Key keys[] = {
      "WGS84 or GRS80: adds normal gravity at the stations and, with survey.observed_column, the "
      "disturbance."},
     {"subtract_terrain", "true or false", "false",
-     "Takes the model for terrain: adds its downward pull and the disturbance without it."},
+     "The model is terrain: adds its downward attraction, and the disturbance without it."},
 };
 
 const Section table_of_settings{"simulation", "", "Which fields, and how.", keys};
