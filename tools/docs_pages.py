@@ -35,7 +35,7 @@ def declarations(text):
     for line in lines:
         if not line.startswith("//"):
             break
-        top.append(line[2:].strip())
+        top.append(line[2:].rstrip())
     found, comment, taking = [], [], []
     for line in lines:
         stripped = line.strip()
@@ -64,10 +64,22 @@ def room_page(room):
                if not (room.startswith("physics/") and h.parent != SOURCE / room) and not INNER.search(h.stem)]
     for header in headers:
         top, found = declarations(header.read_text(encoding="utf-8"))
-        text += [f"## `{header.relative_to(SOURCE.parent).as_posix()}`", "", *top, ""]
+        text += [f"## `{header.relative_to(SOURCE.parent).as_posix()}`", "", *prose(top), ""]
         for comment, code in found:
             text += ["```cpp", code, "```", "", *[escape(line) for line in comment], ""]
     return "\n".join(text)
+
+
+def prose(lines):
+    """The comment on top of a file; what is indented there, a table or a formula, keeps its lines."""
+    out, inside = [], False
+    for line in lines:
+        indented = line.startswith("   ")
+        if indented != inside and (line or not inside):
+            out += ["", "```text"] if indented else ["```", ""]
+            inside = indented
+        out.append(line[3:] if indented else line.strip())
+    return [*out, "```"] if inside else out
 
 
 def escape(line):

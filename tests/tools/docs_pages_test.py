@@ -1,4 +1,4 @@
-"""The C++ reference is made from the headers: all that is installed for users has its place on a page."""
+"""The reference pages are made from headers and docstrings: all that users meet has its place on a page."""
 
 import sys
 import types
@@ -9,8 +9,11 @@ ROOT = Path(__file__).resolve().parents[2]
 for name in ("mkdocs", "mkdocs.structure", "mkdocs.structure.files"):  # the hook runs inside MkDocs; this test does not
     sys.modules.setdefault(name, types.ModuleType(name))
 sys.modules["mkdocs.structure.files"].File = object
+sys.modules.setdefault("griffe", types.ModuleType("griffe"))
+sys.modules["griffe"].Extension = object
 sys.path.insert(0, str(ROOT / "tools"))
 
+import docs_griffe  # noqa: E402
 import docs_pages  # noqa: E402
 
 
@@ -40,6 +43,18 @@ class CppReference(unittest.TestCase):
     def test_a_declaration_of_several_lines_is_kept_whole(self):
         _, found = docs_pages.declarations("/// Adds.\nint add(int a,\n        int b);\n")
         self.assertEqual(found, [(["Adds."], "int add(int a,\n        int b)")])
+
+    def test_a_table_in_the_comment_on_top_keeps_its_lines(self):
+        top, _ = docs_pages.declarations("// Two products:\n//   G m   by rows\n//   d G   by columns\n// and no more.\n")
+        self.assertEqual(docs_pages.prose(top), ["Two products:", "", "```text", "G m   by rows", "d G   by columns",
+                                                 "```", "", "and no more."])
+
+
+class PythonReference(unittest.TestCase):
+    def test_parameters_described_together_are_shown_one_by_one(self):
+        text = "Adds.\n\nParameters\n----------\na, b : int\n    A number.\nc\n    Else.\n\nReturns\n-------\nx, y\n    Two.\n"
+        self.assertEqual(docs_griffe.one_by_one(text), text.replace(
+            "a, b : int\n    A number.\n", "a : int\n    A number.\nb : int\n    A number.\n"))
 
 
 if __name__ == "__main__":
