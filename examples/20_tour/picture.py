@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+from matplotlib.colors import ListedColormap, LogNorm
 from netCDF4 import Dataset
 
 matplotlib.use("Agg")
@@ -29,38 +30,43 @@ def read(name):
     return values
 
 
-figure, axes = plt.subplots(3, 3, figsize=(13, 10.5), layout="constrained")
+figure, axes = plt.subplots(3, 3, figsize=(13, 10.2), layout="constrained")
+figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
 
 
 def field_map(ax, values, channel, title, colours):
+    most = np.abs(values[channel]).max() if colours == "RdBu_r" else None  # white is zero
     shown = ax.pcolormesh(values["easting"] / 1e3, values["northing"] / 1e3, values[channel], cmap=colours,
-                          rasterized=True)
+                          vmin=most and -most, vmax=most, rasterized=True)
     figure.colorbar(shown, ax=ax, shrink=0.85)
-    ax.axhline(4, color="black", lw=0.5, ls=":")
+    ax.axhline(4, color="black", lw=0.6, ls=":")  # the section below
     ax.set(title=title, xlabel="easting, km", ylabel="northing, km", aspect="equal")
 
 
 gravity, magnetic, earth = read("gravity.nc"), read("magnetic.nc"), read("earth.nc")
-field_map(axes[0, 0], gravity, "g_u", "gravity g_u, mGal", "viridis")
-field_map(axes[0, 1], gravity, "g_uu", "gradient g_uu, E", "RdBu_r")
-field_map(axes[0, 2], magnetic, "tmi", "total-field anomaly, nT", "RdBu_r")
+field_map(axes[0, 0], gravity, "g_u", "gravity, upward, mGal", "viridis")
+field_map(axes[0, 1], gravity, "g_uu", "vertical gradient of gravity, Eötvös", "RdBu_r")
+field_map(axes[0, 2], magnetic, "tmi", "magnetic total-field anomaly, nT", "RdBu_r")
 
 ax = axes[1, 1]
-middle = earth["density"].shape[1] // 2
-shown = ax.pcolormesh(earth["easting"] / 1e3, earth["up"] / 1e3, earth["velocity_p"][:, middle, :] / 1e3, cmap="terrain_r",
-                      rasterized=True)
-figure.colorbar(shown, ax=ax, shrink=0.85)
-ax.set(title="the earth along northing 4 km: velocity_p, km/s", xlabel="easting, km", ylabel="up, km")
-for text, x, z in (("salt", 3.3, -0.8), ("sediment", 3.3, -0.2), ("dike", 6.0, -1.6), ("ore", 7.0, -0.4), ("basement", 1.2, -2.4)):
-    ax.text(x, z, text, ha="center", va="center", fontsize=8)
+middle = earth["velocity_p"].shape[1] // 2
+rocks = {2800: ("sediment", "#f3e3b0", 3.3, -0.2), 4500: ("salt", "#f4b9c7", 3.3, -0.8), 5200: ("basement", "#b8c4c9", 1.2, -2.4),
+         5800: ("ore", "#c0392b", 7.3, -0.35), 6000: ("dike", "#5d6d75", 5.7, -1.6)}  # by velocity_p, m/s
+section = np.searchsorted(list(rocks), earth["velocity_p"][:, middle, :])
+ax.pcolormesh(earth["easting"] / 1e3, earth["up"] / 1e3, section, vmin=0, vmax=len(rocks) - 1,
+              cmap=ListedColormap([colour for _, colour, _, _ in rocks.values()]), rasterized=True)
+ax.set(title="the earth, a section along northing 4 km", xlabel="easting, km", ylabel="up, km")
+for text, _, x, z in rocks.values():
+    ax.text(x, z, text, ha="center", va="center")
 
 ax = axes[1, 0]
 dc = read("resistivity.nc")
 middle = (dc["a_easting"] + dc["b_easting"] + dc["m_easting"] + dc["n_easting"]) / 4e3
 apart = np.abs(dc["m_easting"] - dc["b_easting"]) / 2
-shown = ax.scatter(middle, -apart, c=np.log10(dc["apparent_resistivity"]), s=18, cmap="Spectral", marker="s")
+shown = ax.scatter(middle, -apart, c=dc["apparent_resistivity"], s=18, cmap="Spectral", marker="s",
+                   norm=LogNorm())
 figure.colorbar(shown, ax=ax, shrink=0.85)
-ax.set(title="direct current: log10 apparent resistivity, ohm m", xlabel="easting, km", ylabel="- half the distance, m")
+ax.set(title="direct current: apparent resistivity, Ω·m", xlabel="easting, km", ylabel="pseudodepth, m")
 
 ax = axes[1, 2]
 em = read("electromagnetic.nc")
@@ -75,7 +81,7 @@ mt = read("telluric.nc")
 for n, place in enumerate(("over the basin's west", "over the salt", "over the ore")):
     ax.loglog(mt["frequency"], mt["rho_en"][:, n], "o-", label=place)
 ax.legend(fontsize=8)
-ax.set(title="magnetotellurics: apparent resistivity, ohm m", xlabel="frequency, Hz")
+ax.set(title="magnetotellurics: apparent resistivity, Ω·m", xlabel="frequency, Hz")
 
 
 def gather(ax, values, data, title):
@@ -88,7 +94,6 @@ def gather(ax, values, data, title):
 
 
 sound, waves = read("acoustic.nc"), read("elastic.nc")
-gather(axes[2, 1], sound, sound["pressure"], "sound: pressure after a shot")
-gather(axes[2, 2], waves, waves["velocity"][:, 2, :].T, "elastic waves: velocity upward")
-figure.suptitle("One earth, every field")
+gather(axes[2, 1], sound, sound["pressure"], "acoustic waves: pressure after a shot")
+gather(axes[2, 2], waves, waves["velocity"][:, 2, :].T, "elastic waves: upward velocity")
 figure.savefig(picture, dpi=90)
