@@ -41,7 +41,7 @@ def main(file, picture=None):
             (line,) = axes.plot(time / 86400, temperature[:, n], label=f"{r:.0f} m")
             axes.plot(time / 86400, curves[n], ":", color=line.get_color())
         axes.set(xlabel="days", ylabel="temperature above the surroundings (K)",
-                 title="A heater of 500 W, turned off after 30 days (dotted: on paper)")
+                 title="A heater of 500 W, turned off after 30 days (dotted: exact)")
         axes.legend()
         figure.savefig(picture, dpi=120)
 

@@ -32,7 +32,7 @@ def main(file, picture=None):
         for axis, (name, part) in zip(axes, parts.items()):
             for place, computed, paper in zip(at, velocity, exact):
                 x, scale = np.hypot(*place) / 1e3, 0.7 / abs(paper).max()
-                axis.plot(x + scale * part(paper), times, "0.6", lw=2.5, label="on paper" if x < 1.5 else None)
+                axis.plot(x + scale * part(paper), times, "0.6", lw=2.5, label="exact" if x < 1.5 else None)
                 axis.plot(x + scale * part(computed), times, "C3", lw=0.7, label="computed" if x < 1.5 else None)
             axis.set(xlabel="distance (km)", title=name, ylim=(times[-1], 0))
         axes[0].set(ylabel="time (s)")

@@ -203,14 +203,14 @@ class Ranks(ClusterTest):
         program = [command.TERRANE, "run", "job.toml"]
         plain = subprocess.run(program, cwd=self.folder, capture_output=True, env={**os.environ, "TERRANE_SIMD": "plain"})
         if plain.returncode != 0:
-            self.skipTest("this build has kernels for this processor alone")
+            self.skipTest("this build has kernels for this CPU alone")
         shutil.rmtree(self.folder / "output")
         done = subprocess.run(["mpirun", "-n", "1", *program, ":", "-n", "2", "-x", "TERRANE_SIMD=plain", *program],
                               cwd=self.folder, capture_output=True, text=True, timeout=120,
                               env={**os.environ, **RANKS})
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-        self.assertIn("terrane: rank 1: run: the processor runs plain; that of rank 0", done.stderr)
-        self.assertEqual(done.stderr.count("the processor runs"), 1, done.stderr)
+        self.assertIn("terrane: rank 1: run: this CPU runs plain; that of rank 0", done.stderr)
+        self.assertEqual(done.stderr.count("this CPU runs"), 1, done.stderr)
         self.assertEqual(list((self.folder / "output").iterdir()), [])
 
     def test_ThatAreKilledEndTheRunAndLeaveNoFile(self):

@@ -140,7 +140,7 @@ class Verbs(CommandTest):
 
     def test_DevicesNamesProcessorAndMemory(self):
         out, _ = self.terrane("devices")
-        for piece in ("processor", "threads", "memory", "terrane 0."):
+        for piece in ("cpu", "threads", "memory", "terrane 0."):
             self.assertIn(piece, out)
 
     def test_HelpTeachesWithExamples(self):

@@ -57,10 +57,10 @@ int devices(const std::string& mpi) {
   CPU_ZERO(&allowed);
   const int usable =
       sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : omp_get_num_procs();
-  say("cpu\n  {:<10} {}\n", "processor", cpu.model);
+  say("cpu\n  {:<10} {}\n", "model", cpu.model);
   if (cpu.cores) say("  {:<10} {}\n", "cores", cpu.cores);
-  say("  {:<10} {} of {} processors usable, {} threads by default\n", "threads", usable, omp_get_num_procs(),
-      omp_get_max_threads());
+  say("  {:<10} {} of {} logical CPUs usable, {} threads by default\n", "threads", usable,
+      omp_get_num_procs(), omp_get_max_threads());
   say("  {:<10} {}\n", "vectors", vectors());
   say("  {:<10} {} available\n", "memory", bytes_text(static_cast<double>(available_memory())));
   const auto found = gpus();

@@ -34,13 +34,12 @@ std::string_view instruction_set(std::string_view wanted) {
     available += (available.empty() ? "" : ", ") + std::string(*name);
   }
   if (available.empty())
-    throw UnsupportedError(
-        "processor",
-        fmt::format("this build has kernels for {} alone, which this processor does not run",
-                    *std::rbegin(built_instruction_sets)),
-        "Build on this machine, or with -DTERRANE_KERNELS=ALL for every processor.");
+    throw UnsupportedError("CPU",
+                           fmt::format("this build has kernels for {} alone, which this CPU does not run",
+                                       *std::rbegin(built_instruction_sets)),
+                           "Build on this machine, or with -DTERRANE_KERNELS=ALL for every CPU.");
   throw UnsupportedError("TERRANE_SIMD",
-                         fmt::format("\"{}\" is not an instruction set of this build and processor", wanted),
+                         fmt::format("\"{}\" is not an instruction set of this build and CPU", wanted),
                          "Available: " + available + ". Leave TERRANE_SIMD unset for the best.");
 }
 

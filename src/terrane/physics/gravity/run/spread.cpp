@@ -64,7 +64,7 @@ void check_same_program(const Task& task) {
   if (task.instruction_set != instruction_set())
     throw UnsupportedError(
         "run",
-        fmt::format("the processor runs {}; that of rank 0 {}", instruction_set(), task.instruction_set),
+        fmt::format("this CPU runs {}; that of rank 0 runs {}", instruction_set(), task.instruction_set),
         "Choose what all have: mpirun -x TERRANE_SIMD=avx2 ...");
 }
 
