@@ -1,6 +1,6 @@
 """Acoustic waves: gathers, Born modelling and migration.
 
-Property of the model: ``velocity_p`` (m/s) of every cell; cells of an axis are equally wide. One cell across
+Property of the model: ``velocity_p`` (m/s) of every cell; all cells are equally wide along an axis. One cell along
 northing makes a model of two dimensions.
 """
 
@@ -24,17 +24,17 @@ __all__ = ["Operators", "Simulation", "Wavelet"]
 
 @dataclass(frozen=True)
 class Wavelet:
-    """What every shot sends.
+    """The wavelet that every shot sends.
 
     Parameters
     ----------
     frequency : number or text, optional
-        Of the peak of the spectrum, of a ricker or a gabor, Hz.
+        Peak frequency of a ricker or a gabor, Hz.
     kind : {"ricker", "gabor", "ormsby"}
     corners : four floats, optional
-        Of an ormsby: where its spectrum begins, is full, is full still, ends, Hz.
+        Of an ormsby: the four corners of its trapezoidal spectrum, Hz.
     delay : number or text, optional
-        Of the middle; otherwise so late that it begins from nothing.
+        Time of the middle; by default late enough for the wavelet to begin at zero.
     amplitude : float
         Peak amplitude, Pa m; in two dimensions Pa.
     """
@@ -54,13 +54,13 @@ class Wavelet:
 class Simulation(simulation.Simulation):
     """Pressure at receivers for every shot, or an image of the ground.
 
-    What is None is as the job file has it when the key is left out (`terrane new acoustic --reference`).
+    Arguments that are None take the defaults of the job file (`terrane new acoustic --reference`).
 
     Parameters
     ----------
     model : TensorMesh
     receivers : Survey
-        The same of every shot.
+        The same for every shot.
     shots : array_like [n, 3]
         Easting, northing, up of each, m.
     wavelet : Wavelet
@@ -68,14 +68,14 @@ class Simulation(simulation.Simulation):
         Length of the gathers: s, or ``"800 ms"``.
     kind : {"modelling", "born", "migration"}, optional
     smoothing : number or text, optional
-        Of born and migration: the length of the Gaussian that makes the smooth model.
+        Of born and migration: standard deviation of the Gaussian that smooths the model.
     observed : array_like [shot, time, receiver], optional
-        Of migration: the gathers to migrate, at the steps of the run.
+        Of migration: the gathers to migrate, at the time steps of the run.
     boundary : mapping, optional
         ``{"top": "cpml", "points": 20}``: keys of the table [boundary].
     step : number or text, optional
     order : int, optional
-        Of differences in space, 2 to 16.
+        Order of the differences in space, 2 to 16.
     precision : {"single", "double"}, optional
     wavefield : {"auto", "store", "checkpoints", "boundary"}, optional
     settings : mapping, optional

@@ -1,7 +1,7 @@
 """Elastic waves by spectral elements: each cell of the mesh is one element.
 
 Properties of the model: ``velocity_p``, ``velocity_s`` (m/s) and ``density`` (kg/m³) of every cell; ``quality_p`` and
-``quality_s``, or ``quality_kappa`` and ``quality_mu``, where rock loses energy.
+``quality_s``, or ``quality_kappa`` and ``quality_mu``, where rock attenuates waves.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Source:
     frequency : number or text, optional
         Peak frequency of a ricker, Hz.
     duration : number or text, optional
-        τ of a gaussian exp(−t²/τ²) or of a step, s; of samples the time between two.
+        τ of a gaussian exp(−t²/τ²) or of a step, s; for samples, the time between two.
     samples : sequence of float, optional
-        The course in time, from ``delay`` on.
+        The time function, from ``delay`` on.
     delay : number or text
-        Of the middle of the pulse, s.
+        Time of the middle of the pulse, s.
     """
 
     at: Sequence[float]
@@ -62,7 +62,7 @@ class Source:
 class Simulation(simulation.Simulation):
     """Seismograms at receivers.
 
-    What is None is as the job file has it when the key is left out (`terrane new elastic --reference`).
+    Arguments that are None take the defaults of the job file (`terrane new elastic --reference`).
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ class Simulation(simulation.Simulation):
     receivers : Survey
     sources : Source, or several
     end : number or text
-        How long to compute, s.
+        Last time, s.
     quantity : {"displacement", "velocity", "pressure"}, optional
     degree : int, optional
-        Of the polynomials in an element, 2 to 8.
+        Degree of the polynomials in an element, 2 to 8.
     absorbing : names, optional
-        Sides that waves leave through: west, east, south, north, bottom, top; () for none.
+        Absorbing sides: west, east, south, north, bottom, top; () for none.
     step : number or text, optional
     precision : {"single", "double"}, optional
     surface : path, optional

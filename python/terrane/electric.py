@@ -1,4 +1,4 @@
-"""Direct current: what arrays of electrodes measure, how it depends on every cell, and files of such data."""
+"""Direct current: what arrays of electrodes measure, its sensitivity to every cell, and files of such data."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _UNKNOWNS = ("conductivity", "log_conductivity")
 class Arrays(NamedTuple):
     """Electrodes and which four measure together.
 
-    electrodes : [n, 3] easting, northing, up, m; a height of NaN is the ground's.
-    arrays : [m, 4] numbers of a, b, m, n from 0; −1 is far away.
+    electrodes : [n, 3] easting, northing, up, m; a height of NaN means on the ground.
+    arrays : [m, 4] indices of a, b, m, n, from 0; −1 means far away.
     columns : what was measured: {name: (unit, values, uncertainty)}.
     """
 
@@ -114,7 +114,7 @@ class Sensitivity:
     Parameters
     ----------
     mesh, conductivity, electrodes, arrays, ground, boundary, tolerance, threads
-        As of :func:`forward`. Potentials of every electrode are kept: 8 bytes for each of the nodes.
+        As in :func:`forward`. The potential of every electrode is kept: 8 bytes per node and electrode.
     datum : {"log_apparent_resistivity", "apparent_resistivity", "resistance"}
     unknown : {"log_conductivity", "conductivity"}
     unit : array_like [arrays], optional
@@ -165,13 +165,13 @@ class Sensitivity:
 
 
 def read_arrays(path: Union[str, "PathLike[str]"]) -> Arrays:
-    """Arrays and their data from UBC DCIP files, BERT's or pyGIMLi's (.ohm, .dat), or a table."""
+    """Reads arrays and their data from files of UBC DCIP, BERT or pyGIMLi (.ohm, .dat), or from a table."""
     places, four, columns = _core.read_arrays(os.fspath(path))
     return Arrays(places, four.astype(int), columns)
 
 
 def write_arrays(path: Union[str, "PathLike[str]"], data: Arrays) -> None:
-    """UBC DCIP with heights, of the first column; or, where the name ends with .ohm, BERT's format."""
+    """Writes the first column in UBC's DCIP format with heights; where the name ends with .ohm, in BERT's format."""
     at, four = _places(data.electrodes, data.arrays)
     columns = {name: (unit, np.asarray(values, float), np.asarray(spread, float))
                for name, (unit, values, spread) in data.columns.items()}
@@ -180,7 +180,7 @@ def write_arrays(path: Union[str, "PathLike[str]"], data: Arrays) -> None:
 
 @dataclass(frozen=True)
 class Line:
-    """Electrodes at even distances along a straight line.
+    """Evenly spaced electrodes along a straight line.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class Line:
 class Simulation(simulation.Simulation):
     """Resistance and apparent resistivity of every array.
 
-    What is None is as the job file has it when the key is left out (`terrane new electric --reference`).
+    Arguments that are None take the defaults of the job file (`terrane new electric --reference`).
 
     Parameters
     ----------

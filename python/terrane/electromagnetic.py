@@ -31,7 +31,7 @@ class Dipole:
     azimuth, dip : float
         Degrees east of north, and below the horizontal: 90 points down.
     moment : float
-        A m of an electric, A m² of a magnetic dipole.
+        Dipole moment: A m of an electric, A m² of a magnetic dipole.
     length : float, optional
         Of an electric dipole, m: a straight wire with the current moment / length.
     magnetic : bool
@@ -58,7 +58,7 @@ class Wire:
     points : array_like [n, 3]
         Easting, northing, up of its corners, m.
     current : float
-        A.
+        Current, A.
     closed : bool
         Back to the first point: a loop.
     """
@@ -74,20 +74,20 @@ class Wire:
 
 @dataclass(frozen=True)
 class PlaneWaves:
-    """Magnetotellurics: plane waves from above, in both polarisations; there is no other source then."""
+    """Magnetotellurics: plane waves from above, in both polarizations; no other source is allowed beside them."""
 
     def _table(self) -> dict[str, Any]:
         return {"kind": "plane_wave"}
 
 
-#: What sends.
+#: The source of a simulation.
 Source = Union[Dipole, Wire, PlaneWaves]
 
 
 class Simulation(simulation.Simulation):
     """Complex fields at receivers, of every source at every frequency; of plane waves impedance, tipper and so on.
 
-    What is None is as the job file has it when the key is left out (`terrane new electromagnetic --reference`).
+    Arguments that are None take the defaults of the job file (`terrane new electromagnetic --reference`).
 
     Parameters
     ----------

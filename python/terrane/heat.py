@@ -1,4 +1,4 @@
-"""Conduction of heat in a box of rock.
+"""Heat conduction in a box of rock.
 
 Properties of the model: ``thermal_conductivity``; ``heat_capacity``, or ``density`` and ``specific_heat``;
 ``heat_production``; ``temperature`` at time 0.
@@ -42,24 +42,24 @@ class Source:
 class Simulation(simulation.Simulation):
     """Temperature of the rock at receivers over time, and everywhere at the end.
 
-    What is None is as the job file has it when the key is left out (`terrane new heat --reference`).
+    Arguments that are None take the defaults of the job file (`terrane new heat --reference`).
 
     Parameters
     ----------
     model : TensorMesh
-        With what it has of ``thermal_conductivity`` W/(m K), ``heat_capacity`` J/(m³ K), ``temperature`` K and
+        May have ``thermal_conductivity`` W/(m K), ``heat_capacity`` J/(m³ K), ``temperature`` K and
         ``heat_production`` W/m³.
     receivers : Survey
-        Points whose cells' temperature is kept at every step.
+        Points; the temperature of their cells is recorded at every step.
     end : number or text
-        How long to compute: s, or ``"60 day"``.
+        Last time: s, or ``"60 day"``.
     source : Source, optional
     step : number or text, optional
     method : {"auto", "explicit", "implicit"}, optional
     boundary : {"insulated", "fixed"}, optional
         Faces of the box: no heat passes, or they stay at the temperature of the surroundings.
     thermal_conductivity, heat_capacity, temperature : number or text, optional
-        Of rock of which the model does not say it.
+        Values for rock where the model has none.
     tolerance : float, optional
         Of the implicit solver.
     settings : mapping, optional
@@ -67,7 +67,7 @@ class Simulation(simulation.Simulation):
     device : str
     threads : int, optional
     memory : str, optional
-        Most that the run may take, such as ``"2 GB"``.
+        Most memory that the run may take, such as ``"2 GB"``.
 
     Examples
     --------

@@ -18,7 +18,7 @@ __all__ = ["Simulation"]
 class Simulation(simulation.Simulation):
     """Flux density and total-field anomaly at stations.
 
-    What is None is as the job file has it when the key is left out (`terrane new magnetic --reference`).
+    Arguments that are None take the defaults of the job file (`terrane new magnetic --reference`).
 
     Parameters
     ----------
