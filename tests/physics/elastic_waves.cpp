@@ -350,7 +350,7 @@ TEST(ElasticReciprocity, SourceAndReceiverMayChangePlaces) {
 
 TEST(ElasticRuns, HaveTheSameBitsOnAnyNumberOfThreads) {
   for (const auto precision : {Precision::single_precision, Precision::double_precision}) {
-    const auto p = test::rough_earth(precision);
+    const auto p = test::rough_earth(precision, 4, true, precision == Precision::single_precision);
     Runtime one, three;
     one.device.kind = three.device.kind = Device::Kind::cpu;
     one.threads = 1, three.threads = 3;
@@ -362,7 +362,7 @@ TEST(ElasticRuns, HaveTheSameBitsOnAnyNumberOfThreads) {
 
 TEST(ElasticRuns, OnADeviceDifferFromThoseOnTheCpuByRounding) {
   for (const auto sums : {Sums::fixed, Sums::fast}) {
-    auto p = test::rough_earth(Precision::double_precision);
+    auto p = test::rough_earth(Precision::double_precision, 4, true, sums == Sums::fast);
     p.sums = sums;
     Runtime cpu, debug;
     cpu.device.kind = Device::Kind::cpu, debug.device.kind = Device::Kind::debug;
@@ -405,7 +405,7 @@ class StopsAfter final : public Progress {
 TEST(ElasticRuns, GoOnFromACheckpointWithTheSameBits) {
   const TemporaryFolder folder;
   for (const auto kind : {Device::Kind::cpu, Device::Kind::debug}) {
-    const auto p = test::rough_earth(Precision::single_precision);
+    const auto p = test::rough_earth(Precision::single_precision, 4, true, true);
     Runtime runtime;
     runtime.device.kind = kind;
     const auto whole = march(p, runtime, Keep::state);

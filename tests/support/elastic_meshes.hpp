@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "terrane/physics/elastic/margin.hpp"
 #include "terrane/physics/elastic/problem.hpp"
 
 namespace terrane::test {
@@ -48,8 +49,10 @@ inline void shake(elastic::Mesh& mesh, double most) {
 
 /// Three rocks, one of them triclinic, one with a Q if `loses`, and a lake on top to the east; some elements
 /// are cubes and some are bent; a force and a moment tensor, one of them on a corner of elements; receivers
-/// inside, on faces and on the ground. Waves leave below and to the west.
-inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4, bool loses = true) {
+/// inside, on faces and on the ground. Waves leave below and to the west; into margins of two elements, if
+/// they `fade`.
+inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4, bool loses = true,
+                                    bool fade = false) {
   elastic::Problem p;
   auto mesh = cubes({6, 4, 3}, 100, elastic::Medium::from_speeds(3000, 1500, 2200));
   auto stiff = triclinic();
@@ -67,6 +70,11 @@ inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4
   for (std::uint32_t n = 0; n < mesh.size(); ++n) {
     if (n % 6 == 0) mesh.absorbing.push_back({n, 0});
     if (n < 24) mesh.absorbing.push_back({n, 4});
+  }
+  if (fade) {
+    for (auto& node : mesh.nodes)
+      if (node[2] < 50) node[2] = 0;
+    add_margins(mesh, 2);
   }
   p.mesh = std::move(mesh);
   p.degree = degree;

@@ -133,6 +133,20 @@ Medium unrelaxed(const Medium& rock, double middle, double reference, const std:
   return result;
 }
 
+Medium elastic_at(const Medium& rock, double frequency, double middle) {
+  if (!rock.loses_energy()) return rock;
+  const auto omegas = relaxation(middle);
+  const double omega = 2 * std::numbers::pi * frequency;
+  double mu = rock.mu(), kappa = rock.lambda() + 2.0 / 3 * mu;
+  for (std::size_t l = 0; l < mechanisms; ++l) {
+    const double relaxed = omegas[l] * omegas[l] / (omegas[l] * omegas[l] + omega * omega);
+    mu -= rock.taken_mu[l] * relaxed;
+    kappa -= rock.taken_kappa[l] * relaxed;
+  }
+  return Medium::from_speeds(std::sqrt((kappa + 4.0 / 3 * mu) / rock.density), std::sqrt(mu / rock.density),
+                             rock.density);
+}
+
 double quality_kappa(double quality_p, double quality_s, double velocity_p, double velocity_s) {
   // 1/Q_P = (1 − 4/3 b)/Q_κ + 4/3 b/Q_μ, b = (v_S/v_P)²
   const double b = 4.0 / 3 * velocity_s * velocity_s / (velocity_p * velocity_p);

@@ -35,6 +35,9 @@ Mechanisms strengths(double quality, double middle);
 /// be infinite. reference: Hz. Throws InputError at `where`: not isotropic, Q too low to fit.
 Medium unrelaxed(const Medium& rock, double middle, double reference, const std::string& where);
 
+/// Of an unrelaxed medium the elastic one that is as stiff at a frequency, Hz; any other as it is.
+Medium elastic_at(const Medium& rock, double frequency, double middle);
+
 /// Q_κ from Q_P and Q_S = Q_μ; not positive or infinite where there is none.
 double quality_kappa(double quality_p, double quality_s, double velocity_p, double velocity_s);
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "terrane/physics/elastic/kernels/numbers.hpp"
+#include "terrane/physics/elastic/part.hpp"
 #include "terrane/simulation/checkpoint.hpp"
 
 namespace terrane::elastic {
@@ -19,6 +19,8 @@ Fingerprint fingerprint(const Problem& p) {
   }
   for (const auto& face : p.mesh.absorbing)
     mesh.insert(mesh.end(), {double(face.element), double(face.side)});
+  mesh.insert(mesh.end(), p.mesh.fading.begin(), p.mesh.fading.end());
+  for (const auto& m : p.mesh.margins) mesh.insert(mesh.end(), {m.from, m.to, m.speed, m.reflection});
   for (const auto& rock : p.mesh.media) {
     rocks.push_back(rock.density);
     rocks.insert(rocks.end(), rock.taken_kappa.begin(), rock.taken_kappa.end());
@@ -42,6 +44,7 @@ Fingerprint fingerprint(const Problem& p) {
           {"recorded", p.records_pressure ? "pressure" : "displacement"},
           {"sums", p.sums == Sums::fixed ? "fixed" : "fast"},
           {"band of constant Q", fmt::format("{} Hz", p.relaxation_middle)},
+          {"frequency of margins", fmt::format("{} Hz", p.fading_frequency)},
           {"begin", fmt::format("{} s", p.begin)},
           {"end", fmt::format("{} s", p.end)},
           {"step", fmt::format("{} s", p.step)},
@@ -71,7 +74,7 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& pr
   const std::size_t values = problem.mesh.size() * problem.points_of_element() * 3;
   state.displacement = in->array<double>("displacement", {values});
   state.change = in->array<double>("change", {values});
-  if (in->holds("memory")) state.memory = in->array<double>("memory", {values / 3 * memory_of_point});
+  if (in->holds("memory")) state.memory = in->array<double>("memory", {memory_begins(problem).back()});
   state.changes = in->array<double>("series", {in->parts() * problem.receivers.size() * 3});
   state.notes.push_back(
       fmt::format("resumed from {}, with {} of {} steps done", file.string(), in->parts(), problem.steps()));

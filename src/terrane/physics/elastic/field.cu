@@ -12,6 +12,7 @@
 #include "terrane/physics/elastic/kernels/device_kernels.hpp"
 #include "terrane/physics/elastic/kernels/lanes.hpp"
 #include "terrane/physics/elastic/kernels/points.hpp"
+#include "terrane/physics/elastic/margin.hpp"
 #include "terrane/physics/elastic/plain.hpp"
 
 namespace terrane::elastic {
@@ -30,6 +31,26 @@ std::vector<double> shape_of_kernel(const Hexahedron& element, bool trilinear) {
   for (const auto& c : map.cofactor)
     for (const double x : c) all.push_back(x / map.det);
   all.push_back(map.det);
+  return all;
+}
+/// Rock of a margin, and how waves fade along each axis at the points of the basis.
+std::vector<double> margin_of_kernel(const Problem& problem, const Basis& basis, std::size_t element) {
+  const auto& mesh = problem.mesh;
+  const auto rock = elastic_at(mesh.rock(element), problem.fading_frequency, problem.relaxation_middle);
+  const auto constants = constants_of(rock);
+  std::vector<double> all(constants.begin(), constants.end());
+  all.push_back(rock.density);
+  const auto shape = mesh.element(element);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (std::size_t i = 0; i < static_cast<std::size_t>(basis.points()); ++i) {
+      Vector xi{};
+      xi[axis] = basis.x[i];
+      const bool fades = mesh.fading_axes(element) >> axis & 1;
+      const auto fading =
+          fades ? fading_at(mesh, axis, shape.at(xi)[axis], problem.fading_frequency) : Fading{};
+      const auto numbers = filters_of(fading, problem.step);
+      all.insert(all.end(), numbers.begin(), numbers.end());
+    }
   return all;
 }
 std::vector<double> rock_of_kernel(const Medium& rock, Rheology rheology) {
@@ -159,8 +180,9 @@ FieldOf<T>::FieldOf(const Problem& problem, Part part, const FieldOptions& optio
   if (!fixed_ && comm.size() > 1)
     throw InputError("elastic: sums", "fast sums are for one rank", "Take sums = \"fixed\".");
   const bool loses = std::any_of(part_.segments.begin(), part_.segments.end(),
-                                 [](const Segment& s) { return s.rheology == Rheology::attenuating; });
-  if (plain_ && loses) throw InputError("elastic: plain", "the slow twin knows no attenuation");
+                                 [](const Segment& s) { return memory_numbers_of(s.rheology, s.axes) > 0; });
+  if (plain_ && loses)
+    throw InputError("elastic: plain", "the slow twin knows no attenuation and no margins");
   if (plain_ && !on_cpu()) throw InputError("elastic: plain", "the slow twin runs on the CPU");
   if (on_cpu() && !plain_) lanes_ = lane_kernels<T>().lanes;
   upload_elements(problem);
@@ -207,14 +229,17 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
     Batch<T> batch{segment, blocks, (segment.count + w - 1) / w, {}, {}, {}};
     blocks += batch.blocks;
     const auto shapes = static_cast<std::size_t>(shape_numbers(segment.shape == Shape::trilinear)),
-               rocks = static_cast<std::size_t>(rock_numbers(segment.rheology));
+               rocks = static_cast<std::size_t>(rock_numbers(segment.rheology, basis_.points())),
+               kept = static_cast<std::size_t>(memory_numbers_of(segment.rheology, segment.axes));
     std::vector<T> shape(batch.blocks * shapes * w), rock(batch.blocks * rocks * w);
     points.resize(blocks * each_ * w);
     for (std::size_t n = 0; n < batch.blocks * w; ++n) {
       const std::size_t element = segment.first + std::min(n, segment.count - 1), block = n / w, lane = n % w;
       const auto number = part_.elements[element];
       const auto s = shape_of_kernel(problem.mesh.element(number), segment.shape == Shape::trilinear);
-      const auto r = rock_of_kernel(problem.mesh.rock(number), segment.rheology);
+      const auto r = segment.rheology == Rheology::matched
+                         ? margin_of_kernel(problem, basis_, number)
+                         : rock_of_kernel(problem.mesh.rock(number), segment.rheology);
       for (std::size_t k = 0; k < shapes; ++k) shape[(block * shapes + k) * w + lane] = static_cast<T>(s[k]);
       for (std::size_t k = 0; k < rocks; ++k) rock[(block * rocks + k) * w + lane] = static_cast<T>(r[k]);
       for (std::size_t k = 0; k < each_; ++k)
@@ -222,8 +247,8 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
     }
     batch.shape = Buffer<T>(stream_, shape);
     batch.rock = Buffer<T>(stream_, rock);
-    if (segment.rheology == Rheology::attenuating) {
-      batch.memory = Buffer<T>(stream_.device(), batch.blocks * w * each_ * memory_of_point);
+    if (kept > 0) {
+      batch.memory = Buffer<T>(stream_.device(), batch.blocks * w * each_ * kept);
       batch.memory.fill_zero(stream_);
     }
     batches_.push_back(std::move(batch));
@@ -364,7 +389,8 @@ void FieldOf<T>::compute_lanes(Batch<T>& batch) {
                                     [static_cast<int>(batch.kind.rheology)];
   const auto w = static_cast<std::size_t>(lanes_), before = batch.first_block * each_ * w;
   const LaneWork<T> work{u_.view().data,         point_.view().data + before,     batch.shape.view().data,
-                         batch.rock.view().data, force_.view().data + 3 * before, batch.memory.view().data};
+                         batch.rock.view().data, force_.view().data + 3 * before, batch.memory.view().data,
+                         batch.kind.axes};
   constexpr std::size_t chunk = 8;  // blocks: a tenth of a millisecond of work
   for_each((batch.blocks + chunk - 1) / chunk, stream_.threads(), [&](std::size_t c) {
     kernel(lane_tables_, work, c * chunk, std::min((c + 1) * chunk, batch.blocks));
@@ -395,13 +421,16 @@ void FieldOf<T>::compute_groups(Stream& on, Batch<T>& batch) {
                    GroupForces<T, N, decltype(trilinear)::value, decltype(rheology)::value>{
                        device_tables_, spread_.view().data, batch.kind.first, point_.view().data,
                        batch.shape.view().data, batch.rock.view().data, u_.view().data,
-                       reinterpret_cast<Vec4<T>*>(force_.view().data), fixed_, batch.memory.view().data});
+                       reinterpret_cast<Vec4<T>*>(force_.view().data), fixed_, batch.memory.view().data,
+                       batch.kind.axes});
   };
   const auto with_rheology = [&](auto trilinear) {
     if (batch.kind.rheology == Rheology::isotropic) run(trilinear, RheologyConstant<Rheology::isotropic>{});
     else if (batch.kind.rheology == Rheology::anisotropic)
       run(trilinear, RheologyConstant<Rheology::anisotropic>{});
     else if (batch.kind.rheology == Rheology::fluid) run(trilinear, RheologyConstant<Rheology::fluid>{});
+    else if (batch.kind.rheology == Rheology::matched)
+      run(std::true_type{}, RheologyConstant<Rheology::matched>{});
     else run(trilinear, RheologyConstant<Rheology::attenuating>{});
   };
   if (batch.kind.shape == Shape::trilinear) with_rheology(std::true_type{});
@@ -518,21 +547,23 @@ std::vector<double> FieldOf<T>::take_series() {
 template <class T>
 template <class Use>
 void FieldOf<T>::each_memory(const Use& use) {
-  const auto w = static_cast<std::size_t>(lanes_), m = static_cast<std::size_t>(memory_of_point);
+  const auto w = static_cast<std::size_t>(lanes_);
+  std::size_t before = 0;  // numbers of other batches
   for (auto& batch : batches_) {
-    if (batch.kind.rheology != Rheology::attenuating) continue;
+    const auto m = static_cast<std::size_t>(memory_numbers_of(batch.kind.rheology, batch.kind.axes));
+    if (m == 0) continue;
     std::vector<T> kept(batch.memory.size(), T(0));
     // n counts the elements of full blocks, then points, then numbers; what fills up the last block repeats
     // its last.
     const auto number = [&](std::size_t n) {
-      return (batch.kind.first + std::min(n / (each_ * m), batch.kind.count - 1)) * each_ * m +
-             n % (each_ * m);
+      return before + std::min(n / (each_ * m), batch.kind.count - 1) * each_ * m + n % (each_ * m);
     };
     const auto place = [&](std::size_t n) {
       const std::size_t e = n / (each_ * m), k = n / m % each_, at = n % m;
       return on_cpu() ? ((e / w * each_ + k) * m + at) * w + e % w : (e * m + at) * each_ + k;
     };
     use(batch, kept, number, place);
+    before += batch.kind.count * each_ * m;
   }
 }
 
@@ -547,7 +578,7 @@ Field::State FieldOf<T>::state() {
   take(u_, state.displacement);
   take(w_, state.change);
   each_memory([&](Batch<T>& batch, std::vector<T>& kept, const auto& number, const auto& place) {
-    state.memory.resize(part_.own() * memory_of_point, 0.0);
+    state.memory.resize(std::max(state.memory.size(), number(kept.size() - 1) + 1), 0.0);
     batch.memory.download(stream_, kept);
     for (std::size_t n = 0; n < kept.size(); ++n)
       state.memory[number(n)] = static_cast<double>(kept[place(n)]);

@@ -29,7 +29,7 @@ class Field {
   virtual std::vector<double> take_series() = 0;
 
   /// [points][3] of the part: u at the last instant, and w = Δt v half a step before it.
-  /// memory of attenuating rock: [elements of the part][points of an element][memory_of_point]; empty
+  /// memory of attenuating rock and margins: [elements of the part][points of an element][memory_of()]; empty
   /// without.
   struct State {
     std::vector<double> displacement{}, change{}, memory{};

@@ -55,12 +55,12 @@ class Rank {
     const auto& part = field_->part();
     const std::size_t each = problem.points_of_element();
     Field::State state{std::vector<double>(3 * part.points), std::vector<double>(3 * part.points)};
-    const std::size_t kept = each * memory_of_point;
+    const auto kept = memory_begins(problem);
     for (const auto element : part.elements)
       if (!before.memory.empty())
         state.memory.insert(state.memory.end(),
-                            before.memory.begin() + static_cast<std::ptrdiff_t>(element * kept),
-                            before.memory.begin() + static_cast<std::ptrdiff_t>((element + 1) * kept));
+                            before.memory.begin() + static_cast<std::ptrdiff_t>(kept[element]),
+                            before.memory.begin() + static_cast<std::ptrdiff_t>(kept[element + 1]));
     for (std::size_t e = 0; e < part.elements.size(); ++e)
       for (std::size_t k = 0; k < 3 * each; ++k) {
         const std::size_t from = part.elements[e] * 3 * each + k,
@@ -115,30 +115,32 @@ class Rank {
         at_points[0].push_back(state.displacement[3 * part.point[n] + c]);
         at_points[1].push_back(state.change[3 * part.point[n] + c]);
       }
-    collect(at_points[0], 3 * each, out.displacement);
-    collect(at_points[1], 3 * each, out.change);
-    const auto& rocks = problem_.mesh.media;
-    if (std::any_of(rocks.begin(), rocks.end(), [](const Medium& rock) { return rock.loses_energy(); })) {
-      auto memory = state.memory;
-      memory.resize(part.own() * memory_of_point);
-      collect(memory, each * memory_of_point, out.memory);
-    }
+    std::vector<std::size_t> begins;
+    for (std::size_t n = 0; n <= problem_.mesh.size(); ++n) begins.push_back(3 * each * n);
+    collect(at_points[0], begins, out.displacement);
+    collect(at_points[1], begins, out.change);
+    begins = memory_begins(problem_);
+    if (begins.back() > 0) collect(state.memory, begins, out.memory);
   }
 
  private:
-  /// `each` numbers of every element, from all ranks to rank 0.
-  void collect(const std::vector<double>& mine, std::size_t each, std::vector<double>& out) {
+  /// Numbers of every element, from all ranks to rank 0. begins: of each element in `out`, and their end.
+  void collect(const std::vector<double>& mine, const std::vector<std::size_t>& begins,
+               std::vector<double>& out) {
     const auto elements = comm_.gather(std::as_bytes(std::span(field_->part().elements)), 0);
     const auto all = comm_.gather(std::as_bytes(std::span(mine)), 0);
     if (comm_.rank() != 0) return;
-    out.resize(problem_.mesh.size() * each);
-    for (std::size_t rank = 0; rank < all.size(); ++rank)
+    out.resize(begins.back());
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      const std::byte* from = all[rank].data();
       for (std::size_t e = 0; e < elements[rank].size() / sizeof(std::uint32_t); ++e) {
         std::uint32_t element = 0;
         std::memcpy(&element, elements[rank].data() + e * sizeof element, sizeof element);
-        std::memcpy(out.data() + element * each, all[rank].data() + e * each * sizeof(double),
-                    each * sizeof(double));
+        const std::size_t bytes = (begins[element + 1] - begins[element]) * sizeof(double);
+        if (bytes > 0) std::memcpy(out.data() + begins[element], from, bytes);
+        from += bytes;
       }
+    }
   }
 
   const Problem& problem_;

@@ -20,6 +20,14 @@ struct AbsorbingFace {
   friend bool operator==(const AbsorbingFace&, const AbsorbingFace&) = default;
 };
 
+/// Beyond a side: elements in which waves fade, a perfectly matched layer (margin.hpp).
+struct Margin {
+  double from = 0, to = 0;  ///< m along the side's axis, outward; equal: there is none
+  double speed = 0;         ///< of the fastest wave at the side, m/s
+  double reflection = 0;    ///< of a wave that comes straight on, on paper
+  friend bool operator==(const Margin&, const Margin&) = default;
+};
+
 struct Mesh {
   std::vector<Vector> nodes;                           ///< m: east, north, up
   std::vector<std::array<std::uint32_t, 8>> elements;  ///< nodes, in the order of Hexahedron
@@ -29,7 +37,11 @@ struct Mesh {
   /// Nodes that are one though they lie apart, where the earth repeats itself: node n is node vertex[n].
   /// Empty: each is itself. A period needs three elements or more.
   std::vector<std::uint32_t> vertex;
+  std::array<Margin, 6> margins{};  ///< west, east, south, north, bottom, top
+  /// Of each element the axes along which waves fade: 1 east, 2 north, 4 up. Empty: nowhere.
+  std::vector<std::uint8_t> fading;
 
+  unsigned fading_axes(std::size_t n) const { return fading.empty() ? 0u : fading[n]; }
   std::size_t size() const noexcept { return elements.size(); }
   Hexahedron element(std::size_t n) const;
   /// The corners as neighbours know them.

@@ -14,7 +14,7 @@ struct Outcome {
   /// u and w = Δt v where the run stopped, if they were asked for [elements][points of an element][3] m
   std::vector<double> displacement, change;
   std::vector<double>
-      memory;  ///< of attenuating rock [elements][points of an element][memory_of_point]; or empty
+      memory;  ///< of attenuating rock and margins [elements][points of an element][memory_of()]; or empty
   std::size_t first_step = 0;  ///< where a resumed run went on
   double seconds = 0;          ///< of the steps
   std::vector<std::string> notes, warnings;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "terrane/mesh/order.hpp"
+#include "terrane/physics/elastic/margin.hpp"
 #include "terrane/physics/elastic/numbering.hpp"
 #include "terrane/physics/elastic/partition.hpp"
 
@@ -15,13 +16,6 @@ namespace terrane::elastic {
 namespace {
 
 constexpr std::uint32_t none = UINT32_MAX;
-
-Rheology rheology_of(const Medium& rock) {
-  return rock.is_fluid()       ? Rheology::fluid
-         : rock.loses_energy() ? Rheology::attenuating
-         : rock.isotropic      ? Rheology::isotropic
-                               : Rheology::anisotropic;
-}
 
 /// Builds a Part. `near` are the elements that share a corner with an own one, and these, ascending.
 class Builder {
@@ -38,6 +32,7 @@ class Builder {
     exchange_lists();
     add_mass();
     hold_free_surfaces();
+    hold_margins();
     add_absorbing();
     add_contacts();
     add_sources();
@@ -54,6 +49,7 @@ class Builder {
   void exchange_lists();
   void add_mass();
   void hold_free_surfaces();
+  void hold_margins();
   void add_absorbing();
   void add_contacts();
   void add_sources();
@@ -68,6 +64,10 @@ class Builder {
   Vector xi(std::size_t n) const {
     const auto p = static_cast<std::size_t>(basis_.points());
     return {basis_.x[n % p], basis_.x[n / p % p], basis_.x[n / p / p]};
+  }
+  double quadrature(std::size_t n) const {
+    const auto p = static_cast<std::size_t>(basis_.points());
+    return basis_.weight[n % p] * basis_.weight[n / p % p] * basis_.weight[n / p / p];
   }
   /// Place in near_, or near_.size().
   std::size_t near_of(std::uint32_t element) const {
@@ -153,11 +153,14 @@ void Builder::order_elements(std::size_t near_points) {
     const auto shape = problem_.mesh.element(near_[e]);
     for (std::size_t d = 0; d < 3; ++d) centre[d].push_back(shape.monomial[0][d]);
   }
-  using Kind = std::tuple<bool, Shape, Rheology>;
+  using Kind = std::tuple<bool, Shape, Rheology, unsigned>;
   const auto kind_of = [&](std::size_t e) {
     bool outer = false;
     for (std::size_t n = 0; n < each_ && !outer; ++n) outer = foreign[point_of(e, n)];
-    return Kind{!outer, shape_of(problem_.mesh.element(near_[e])), rheology_of(problem_.mesh.rock(near_[e]))};
+    const auto rheology = rheology_of(problem_.mesh, near_[e]);
+    return Kind{!outer,
+                rheology == Rheology::matched ? Shape::trilinear : shape_of(problem_.mesh.element(near_[e])),
+                rheology, problem_.mesh.fading_axes(near_[e])};
   };
   std::vector<std::pair<Kind, std::size_t>> order;
   for (const auto n : compact_order(centre[0], centre[1], centre[2], 64))
@@ -168,7 +171,8 @@ void Builder::order_elements(std::size_t near_points) {
   for (std::size_t n = 0; n < order.size(); ++n) {
     const auto& [kind, e] = order[n];
     if (n == 0 || kind != order[n - 1].first)
-      part.segments.push_back({std::get<1>(kind), std::get<2>(kind), !std::get<0>(kind), n, 0});
+      part.segments.push_back(
+          {std::get<1>(kind), std::get<2>(kind), std::get<3>(kind), !std::get<0>(kind), n, 0});
     ++part.segments.back().count;
     place_[e] = n;
     part.elements.push_back(near_[e]);
@@ -272,15 +276,13 @@ void Builder::exchange_lists() {
 
 void Builder::add_mass() {
   part.mass.assign(part.points, 0.0);
-  const auto p = static_cast<std::size_t>(basis_.points());
   for (std::size_t e = 0; e < near_.size(); ++e) {
     const auto shape = problem_.mesh.element(near_[e]);
     const auto& rock = problem_.mesh.rock(near_[e]);
     const double density = fluid(e) ? 1 / rock.lambda() : rock.density;
     for (std::size_t n = 0; n < each_; ++n)
       if (const auto point = point_of(e, n); point != none)
-        part.mass[point] += density * basis_.weight[n % p] * basis_.weight[n / p % p] *
-                            basis_.weight[n / p / p] * shape.map(xi(n)).det;
+        part.mass[point] += density * quadrature(n) * shape.map(xi(n)).det;
   }
   for (const double m : part.mass) part.factor.push_back(problem_.step * problem_.step / m);
 }
@@ -296,6 +298,24 @@ void Builder::hold_free_surfaces() {
           part.factor[point] = 0;
 }
 
+/// Nothing moves at the outer edge of a margin.
+void Builder::hold_margins() {
+  const int p = basis_.points();
+  const auto& mesh = problem_.mesh;
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::uint32_t side = 0; side < 6; ++side) {
+      const auto axis = side / 2;
+      const auto& margin = mesh.margins[side];
+      const auto& corner = mesh.nodes[mesh.elements[near_[e]][side % 2 ? 7 : 0]];
+      if (margin.from == margin.to || !(mesh.fading_axes(near_[e]) >> axis & 1) || corner[axis] != margin.to)
+        continue;
+      for (int i = 0; i < p * p; ++i)
+        if (const auto point = point_of(e, static_cast<std::size_t>(point_on_side(side, i % p, i / p, p)));
+            point != none)
+          part.factor[point] = 0;
+    }
+}
+
 /// Inverse of a symmetric 3 × 3 matrix: xx, yy, zz, yz, xz, xy.
 std::array<double, 6> inverse(const std::array<double, 6>& a) {
   const Vector x{a[0], a[5], a[4]}, y{a[5], a[1], a[3]}, z{a[4], a[3], a[2]};
@@ -308,6 +328,14 @@ void Builder::add_absorbing() {
   std::vector<std::uint32_t> at(part.points, none);
   std::vector<std::array<double, 6>> damping;
   const int p = basis_.points();
+  const auto damping_of = [&](std::uint32_t point) -> std::array<double, 6>& {
+    if (at[point] == none) {
+      at[point] = static_cast<std::uint32_t>(damping.size());
+      part.absorbing.push_back(point);
+      damping.push_back({});
+    }
+    return damping[at[point]];
+  };
   for (const auto& face : problem_.mesh.absorbing) {
     const auto e = near_of(face.element);
     if (e == near_.size()) continue;
@@ -317,11 +345,7 @@ void Builder::add_absorbing() {
       const auto n = static_cast<std::size_t>(point_on_side(face.side, i % p, i / p, p));
       const auto point = point_of(e, n);
       if (point == none || part.factor[point] == 0) continue;
-      if (at[point] == none) {
-        at[point] = static_cast<std::uint32_t>(damping.size());
-        part.absorbing.push_back(point);
-        damping.push_back({});
-      }
+      auto& here = damping_of(point);
       const auto c = shape.map(xi(n)).cofactor[face.side / 2];
       const double size = norm(c), area = size * basis_.weight[static_cast<std::size_t>(i % p)] *
                                           basis_.weight[static_cast<std::size_t>(i / p)];
@@ -333,7 +357,25 @@ void Builder::add_absorbing() {
                    more = fluid(e) ? 0 : rock.density * area * speeds[0] - s;
       constexpr std::size_t pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
       for (std::size_t k = 0; k < 6; ++k)
-        damping[at[point]][k] += (k < 3 ? s : 0) + more * normal[pair[k][0]] * normal[pair[k][1]];
+        here[k] += (k < 3 ? s : 0) + more * normal[pair[k][0]] * normal[pair[k][1]];
+    }
+  }
+  for (std::size_t e = 0; e < near_.size(); ++e) {
+    const unsigned axes = problem_.mesh.fading_axes(near_[e]);
+    if (axes == 0) continue;
+    const auto shape = problem_.mesh.element(near_[e]);
+    for (std::size_t n = 0; n < each_; ++n) {
+      const auto point = point_of(e, n);
+      if (point == none || part.factor[point] == 0) continue;
+      double rate = 0;  // β of kernels/matched.hpp and the damping of margin.hpp
+      for (std::size_t d = 0; d < 3; ++d)
+        if (axes >> d & 1) {
+          const auto fading = fading_at(problem_.mesh, d, shape.at(xi(n))[d], problem_.fading_frequency);
+          rate += fading.d + fading.damping;
+        }
+      if (rate == 0) continue;
+      const double mass = problem_.mesh.rock(near_[e]).density * quadrature(n) * shape.map(xi(n)).det;
+      for (std::size_t k = 0; k < 3; ++k) damping_of(point)[k] += rate * mass;
     }
   }
   for (std::size_t n = 0; n < damping.size(); ++n) {
@@ -466,6 +508,26 @@ void Builder::add_receivers() {
 }
 
 }  // namespace
+
+Rheology rheology_of(const Mesh& mesh, std::size_t element) {
+  const auto& rock = mesh.rock(element);
+  return mesh.fading_axes(element) ? Rheology::matched
+         : rock.is_fluid()         ? Rheology::fluid
+         : rock.loses_energy()     ? Rheology::attenuating
+         : rock.isotropic          ? Rheology::isotropic
+                                   : Rheology::anisotropic;
+}
+
+std::size_t memory_of(const Mesh& mesh, std::size_t element) {
+  return static_cast<std::size_t>(memory_numbers_of(rheology_of(mesh, element), mesh.fading_axes(element)));
+}
+
+std::vector<std::size_t> memory_begins(const Problem& problem) {
+  std::vector<std::size_t> all{0};
+  for (std::size_t n = 0; n < problem.mesh.size(); ++n)
+    all.push_back(all.back() + memory_of(problem.mesh, n) * problem.points_of_element());
+  return all;
+}
 
 Part make_part(const Problem& problem, int rank, int ranks) {
   return std::move(Builder(problem, rank, ranks).part);

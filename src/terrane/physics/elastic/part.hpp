@@ -18,7 +18,8 @@ namespace terrane::elastic {
 struct Segment {
   Shape shape;
   Rheology rheology;
-  bool outer;  ///< shares points with other ranks: computed first
+  unsigned axes;  ///< along which waves fade
+  bool outer;     ///< shares points with other ranks: computed first
   std::size_t first, count;
 };
 
@@ -70,8 +71,8 @@ struct Part {
   std::vector<double> mass;    ///< [points] kg; of fluids ∫ 1/κ
   std::vector<double> factor;  ///< [points] Δt² / m; 0 where a fluid's free surface holds the potential at 0
 
-  /// Points through which waves leave, and there R = (1 + ½ Δt C/m)⁻¹: xx, yy, zz, yz, xz, xy. Then
-  /// w⁺ = R (2 w + Δt² f / m) − w, centred in time.
+  /// Points through which waves leave or in which they fade, and there R = (1 + ½ Δt C/m)⁻¹: xx, yy, zz, yz,
+  /// xz, xy. Then w⁺ = R (2 w + Δt² f / m) − w, centred in time.
   std::vector<std::uint32_t> absorbing;
   std::vector<std::array<double, 6>> leaving;
 
@@ -81,6 +82,12 @@ struct Part {
   std::vector<PointSource> sources;  ///< by points, then by sources
   std::vector<PointReceiver> receivers;
 };
+
+/// How an element is computed, and how many numbers it keeps per point.
+Rheology rheology_of(const Mesh& mesh, std::size_t element);
+std::size_t memory_of(const Mesh& mesh, std::size_t element);
+/// Where in a list of what all elements keep an element's numbers begin; and their end.
+std::vector<std::size_t> memory_begins(const Problem& problem);
 
 /// What rank `rank` of `ranks` has of a settled problem.
 Part make_part(const Problem& problem, int rank, int ranks);

@@ -292,6 +292,7 @@ Place locate(const Mesh& mesh, const Vector& at, const std::string& what) {
   Place best;
   double nearest = INFINITY;
   for (std::uint32_t n = 0; n < mesh.size(); ++n) {
+    if (mesh.fading_axes(n)) continue;
     const auto& corners = mesh.elements[n];
     bool near = true;
     for (std::size_t d = 0; d < 3 && near; ++d) {
@@ -369,6 +370,8 @@ void Problem::settle() {
                     "slower source.",
                     resolved_frequency));
 
+  if (fading_frequency == 0)
+    fading_frequency = (highest_frequency > 0 ? highest_frequency : resolved_frequency) / 2.5;
   if (relaxation_middle == 0) relaxation_middle = middle_below(highest_frequency > 0 ? highest_frequency : 1);
   for (std::size_t n = 0; n < mesh.media.size(); ++n)
     if (auto& rock = mesh.media[n]; !rock.loses_energy())
@@ -393,7 +396,7 @@ void Problem::settle() {
 
 void Problem::put_into(Packet& packet) const {
   packet.put(mesh.nodes), packet.put(mesh.elements), packet.put(mesh.medium), packet.put(mesh.absorbing);
-  packet.put(mesh.vertex);
+  packet.put(mesh.vertex), packet.put(mesh.margins), packet.put(mesh.fading);
   packet.put(mesh.media.size());
   for (const auto& rock : mesh.media) {
     packet.put(rock.density), packet.put(rock.stiffness), packet.put(rock.isotropic);
@@ -401,7 +404,7 @@ void Problem::put_into(Packet& packet) const {
   }
   packet.put(degree), packet.put(precision), packet.put(sums), packet.put(remove_dispersion);
   packet.put(records_pressure);
-  packet.put(std::array{begin, end, step, relaxation_middle});
+  packet.put(std::array{begin, end, step, relaxation_middle, fading_frequency});
   packet.put(sources.size());
   for (const auto& s : sources) {
     packet.put(s.at), packet.put(s.is_moment), packet.put(s.strength);
@@ -418,6 +421,8 @@ Problem Problem::from(Packet& packet) {
   p.mesh.medium = packet.get_vector<std::uint32_t>();
   p.mesh.absorbing = packet.get_vector<AbsorbingFace>();
   p.mesh.vertex = packet.get_vector<std::uint32_t>();
+  p.mesh.margins = packet.get<std::array<Margin, 6>>();
+  p.mesh.fading = packet.get_vector<std::uint8_t>();
   p.mesh.media.resize(packet.get<std::size_t>());
   for (auto& rock : p.mesh.media) {
     rock.density = packet.get<double>();
@@ -431,8 +436,8 @@ Problem Problem::from(Packet& packet) {
   p.sums = packet.get<Sums>();
   p.remove_dispersion = packet.get<bool>();
   p.records_pressure = packet.get<bool>();
-  const auto times = packet.get<std::array<double, 4>>();
-  p.relaxation_middle = times[3];
+  const auto times = packet.get<std::array<double, 5>>();
+  p.relaxation_middle = times[3], p.fading_frequency = times[4];
   p.begin = times[0], p.end = times[1], p.step = times[2];
   p.sources.resize(packet.get<std::size_t>());
   for (auto& s : p.sources) {

@@ -60,6 +60,7 @@ struct Problem {
   double end = 0;            ///< s
   double step = 0;           ///< s; 0: 0.97 of the longest stable one
   double reference_frequency = 1;  ///< of the speeds of rock that has a Q, Hz
+  double fading_frequency = 0;     ///< of margins, Hz; 0: the middle of the sources
   double relaxation_middle = 0;    ///< of the band in which Q is constant, Hz; 0: it ends with the sources
   bool records_pressure = false;   ///< receivers, all in fluids, record potential and not displacement
   bool remove_dispersion = true;   ///< the error of time steps, from sources and seismograms

@@ -16,8 +16,9 @@
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/elastic/elements.hpp"
-#include "terrane/physics/elastic/kernels/numbers.hpp"
 #include "terrane/physics/elastic/layers.hpp"
+#include "terrane/physics/elastic/margin.hpp"
+#include "terrane/physics/elastic/part.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
@@ -38,6 +39,11 @@ constexpr Key simulation_keys[] = {
      "fixed: the same bits on any threads and ranks; fast: in any order, on a GPU by itself."},
     {"absorbing", "list of texts", "[\"west\", \"east\", \"south\", \"north\", \"bottom\"]",
      "Absorbing sides; the others are free surfaces."},
+    {"boundary", "text", "\"stacey\"",
+     "How sides absorb: stacey, a condition on the face, which reflects some 10 %; pml, perfectly matched "
+     "layers "
+     "of elements that are added beyond each side, which reflect some 0.3 % and take longer."},
+    {"boundary_elements", "count", "3", "Elements of each perfectly matched layer, 2 to 8."},
     {"surface", "path", "none",
      "Elevation grid of the ground: columns of cells are stretched from the bottom, which stays, up to it."},
     {"time_dispersion", "text", "\"removed\"",
@@ -268,6 +274,16 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   memory.require("run", fmt::format("{} elements", size),
                  static_cast<double>(size * p.points_of_element()) * (single ? 64 : 90));
   p.mesh = std::move(elements.mesh);
+  const std::size_t in_front = table.count("boundary_elements", 2, 8);
+  const bool matched = table.choice("boundary", {"stacey", "pml"}) == "pml";
+  try {
+    if (matched) add_margins(p.mesh, in_front);
+  } catch (const InputError& error) {
+    throw table.wrong("boundary", error.problem(), error.next());
+  }
+  if (p.mesh.size() > size)
+    elements.notes.push_back(fmt::format("{} of the elements are perfectly matched layers beyond the sides",
+                                         p.mesh.size() - size));
   const Ground ground{stations.projection, elements.surface, elements.top};
   read_sources(job, ground, p.sources);
   std::vector<std::string> names;
@@ -294,11 +310,9 @@ double Simulation::memory_needed() const {
   const double number = problem_.precision == Precision::single_precision ? 4 : 8;
   const double own = std::pow(problem_.degree, 3);  // points per element
   const double run = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
-  const bool loses = std::any_of(problem_.mesh.media.begin(), problem_.mesh.media.end(),
-                                 [](const Medium& rock) { return rock.loses_energy(); });
-  const double memory = loses ? each * memory_of_point * number : 0;
   const double set_up = each * (4 + 4 + 16 + 8 + 8) + own * 24 + 400;
-  return elements * (run + memory + set_up) +
+  const double memory = static_cast<double>(memory_begins(problem_).back()) * number;
+  return elements * (run + set_up) + memory +
          8.0 * static_cast<double>(problem_.steps() *
                                    (6 * problem_.receivers.size() + 2 * problem_.sources.size()));
 }
@@ -416,7 +430,7 @@ Dataset Simulation::dataset(std::vector<double> traces) const {
 
 void Simulation::write_model(const std::string& path) const {
   std::array<std::vector<double>, 3> values;
-  for (std::size_t n = 0; n < problem_.mesh.size(); ++n) {
+  for (std::size_t n = 0; n < cells_.size(); ++n) {
     const auto& rock = problem_.mesh.rock(n);
     values[0].push_back(rock.speeds({0, 0, 1})[0]);
     values[1].push_back(rock.speeds({0, 0, 1})[2]);

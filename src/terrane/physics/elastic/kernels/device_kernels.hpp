@@ -63,7 +63,9 @@ struct GroupForces {
   const Vec4<T>* displacement;
   Vec4<T>* force;  // fixed: [element][points of an element]; else [points]
   bool fixed;
-  T* memory;  // of attenuating rock: [element][memory_of_point][points of an element], from group 0 on
+  T* memory;      // of attenuating rock and margins: [element][numbers per point][points of an element], from
+                  // group 0
+  unsigned axes;  // of margins: along which waves fade
 
   struct Shared {
     Vec4<T> u[most * most * most], x[most * most], y[most * most];
@@ -147,7 +149,7 @@ struct GroupForces {
   /// the column.
   TERRANE_FN void load(Shared& shared, Thread& mine, std::size_t group, std::size_t step, int thread) const {
     const int p = size(), p2 = p * p, k = static_cast<int>(step);
-    const T* const r = rock + group * rock_numbers(rheology);
+    const T* const r = rock + group * static_cast<std::size_t>(rock_numbers(rheology, p));
     each_column(mine, thread, [&](Column& column, int q, int i, int j) {
       T du[3][3] = {};  // [component][ξ, η, ζ]
       TERRANE_UNROLL
@@ -164,7 +166,7 @@ struct GroupForces {
       }
       T a[9], factor;
       rows_at(column, group, tables.x[k], a, factor);
-      Vec4<T> fx{}, fy{}, fz{};
+      Vec4<T> fx{}, fy{}, fz{}, inertia{};
       if constexpr (rheology == Rheology::fluid) {  // the potential is the first component
         T g[3];
         TERRANE_UNROLL
@@ -173,6 +175,34 @@ struct GroupForces {
         fx.x = g[0] * a[0] + g[1] * a[1] + g[2] * a[2];
         fy.x = g[0] * a[3] + g[1] * a[4] + g[2] * a[5];
         fz.x = g[0] * a[6] + g[1] * a[7] + g[2] * a[8];
+      } else if constexpr (rheology == Rheology::matched) {
+        T gradient[3][3], of[3][3][3], t[3][3], push[3];
+        TERRANE_UNROLL
+        for (int c = 0; c < 3; ++c)
+          for (int d = 0; d < 3; ++d)
+            gradient[c][d] = factor * (du[c][0] * a[d] + du[c][1] * a[3 + d] + du[c][2] * a[6 + d]);
+        const auto each = static_cast<std::size_t>(p2 * p);
+        T* const mine_in_memory = memory + group * static_cast<std::size_t>(matched_memory(axes)) * each +
+                                  static_cast<std::size_t>(k * p2 + q);
+        const auto kept = [&](int m) -> T& { return mine_in_memory[static_cast<std::size_t>(m) * each]; };
+        const auto axis = [&](int d) {
+          return r + 22 + fading_numbers * (d * p + (d == 0 ? i : d == 1 ? j : k));
+        };
+        const int used = stretch(axes, gradient, axis, kept, of);
+        stretched_stress(
+            of, [&](int m) { return r[m]; }, t);
+        const auto through = [&](Vec4<T>& f, int row) {
+          f.x = t[0][0] * a[row] + t[0][1] * a[row + 1] + t[0][2] * a[row + 2];
+          f.y = t[1][0] * a[row] + t[1][1] * a[row + 1] + t[1][2] * a[row + 2];
+          f.z = t[2][0] * a[row] + t[2][1] * a[row + 1] + t[2][2] * a[row + 2];
+        };
+        through(fx, 0);
+        through(fy, 3);
+        through(fz, 6);
+        const Vec4<T> v = shared.u[k * p2 + q];
+        const T at[3] = {v.x, v.y, v.z}, mass = -column.across * tables.w[k] * r[21] / factor;
+        stretched_inertia(axes, at, axis, kept, used, push);
+        inertia = {mass * push[0], mass * push[1], mass * push[2], 0};
       } else {
         T gradient[3][3], stress[6];
         TERRANE_UNROLL
@@ -207,6 +237,12 @@ struct GroupForces {
         column.f[l].x += factor_l * fz.x;
         column.f[l].y += factor_l * fz.y;
         column.f[l].z += factor_l * fz.z;
+        if constexpr (rheology == Rheology::matched)
+          if (l == k) {
+            column.f[l].x -= inertia.x;
+            column.f[l].y -= inertia.y;
+            column.f[l].z -= inertia.z;
+          }
       }
     });
   }

@@ -129,13 +129,14 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
   // and then the flux along ζ.
   alignas(64) V u[components][most * most * most], z[components][most * most * most],
       x[components][most * most], y[components][most * most];
+  V inertia[rheology == Rheology::matched ? 3 : 1][most * most];  // of margins: what a layer's points add
   const Contraction<T, N> derivative{tables.derivative, p}, transposed{tables.transposed, p};
   const T* const w = tables.w;
   for (std::size_t block = first; block < last; ++block) {
     const std::uint32_t* const point = work.point + block * static_cast<std::size_t>(p3 * W);
     for (int n = 0; n < p3; ++n) gather<T, components>(work.displacement, point + n * W, u, n);
     const V* const rock =
-        reinterpret_cast<const V*>(work.rock) + block * static_cast<std::size_t>(rock_numbers(rheology));
+        reinterpret_cast<const V*>(work.rock) + block * static_cast<std::size_t>(rock_numbers(rheology, p));
     ShapeOfLanes<T, trilinear> shape(reinterpret_cast<const V*>(work.shape) +
                                      block * static_cast<std::size_t>(shape_numbers(trilinear)));
     for (int c = 0; c < components; ++c)
@@ -164,6 +165,29 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
             for (int r = 0; r < 3; ++r)
               *to[r] = lightness * (gradient[0][0] * a[3 * r] + gradient[0][1] * a[3 * r + 1] +
                                     gradient[0][2] * a[3 * r + 2]);
+          } else if constexpr (rheology == Rheology::matched) {
+            V* const memory = reinterpret_cast<V*>(work.memory) +
+                              (block * static_cast<std::size_t>(p3) + static_cast<std::size_t>(n)) *
+                                  static_cast<std::size_t>(matched_memory(work.axes));
+            const auto kept = [&](int m) -> V& { return memory[m]; };
+            const int index[3] = {i, j, k};
+            const auto axis = [&](int d) { return rock + 22 + fading_numbers * (d * p + index[d]); };
+            for (auto& row : gradient)
+              for (V& g : row) g *= shape.factor;
+            V of[3][3][3], t[3][3], push[3];
+            const int used = stretch(work.axes, gradient, axis, kept, of);
+            stretched_stress(
+                of, [&](int m) { return rock[m]; }, t);
+            V* const to[3][3] = {{&x[0][q], &y[0][q], &z[0][n]},
+                                 {&x[1][q], &y[1][q], &z[1][n]},
+                                 {&x[2][q], &y[2][q], &z[2][n]}};
+            for (int c = 0; c < 3; ++c)
+              for (int r = 0; r < 3; ++r)
+                *to[c][r] = t[c][0] * a[3 * r] + t[c][1] * a[3 * r + 1] + t[c][2] * a[3 * r + 2];
+            const V at[3] = {u[0][n], u[1][n], u[2][n]},
+                    mass = (w[i] * w[j] * w[k]) * rock[21] / shape.factor;
+            stretched_inertia(work.axes, at, axis, kept, used, push);
+            for (int c = 0; c < 3; ++c) inertia[c][q] = mass * push[c];
           } else {
             V stress[6];
             if constexpr (rheology == Rheology::anisotropic) {
@@ -199,6 +223,8 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
           transposed(&y[c][i], p, d, 1);
           for (int j = 0; j < p; ++j) sum[j * p + i] += (w[i] * w[k]) * d[j];
         }
+        if constexpr (rheology == Rheology::matched)
+          for (int q = 0; q < p2; ++q) sum[q] += inertia[c][q];
       }
     }
     V* const force = reinterpret_cast<V*>(work.force) + block * static_cast<std::size_t>(3 * p3);
@@ -215,12 +241,13 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
 }
 
 template <class T, int N, bool trilinear>
-inline constexpr LaneKernel<T> of_rheology[4]{
+inline constexpr LaneKernel<T> of_rheology[5]{
     lane_forces<T, N, trilinear, Rheology::isotropic>, lane_forces<T, N, trilinear, Rheology::anisotropic>,
-    lane_forces<T, N, trilinear, Rheology::attenuating>, lane_forces<T, N, trilinear, Rheology::fluid>};
+    lane_forces<T, N, trilinear, Rheology::attenuating>, lane_forces<T, N, trilinear, Rheology::fluid>,
+    lane_forces<T, N, true, Rheology::matched>};
 template <class T, int N, bool trilinear>
 void take(LaneKernels<T>& all, int degree_is_4) {
-  for (int r = 0; r < 4; ++r) all.kernel[degree_is_4][trilinear][r] = of_rheology<T, N, trilinear>[r];
+  for (int r = 0; r < 5; ++r) all.kernel[degree_is_4][trilinear][r] = of_rheology<T, N, trilinear>[r];
 }
 template <class T>
 inline const LaneKernels<T> lane_kernels = [] {

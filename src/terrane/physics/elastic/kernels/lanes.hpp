@@ -40,7 +40,8 @@ struct LaneWork {
   const T* shape;               ///< [block][numbers of the shape][lane]
   const T* rock;                ///< [block][numbers of the rock][lane]
   T* force;                     ///< [block][points of an element][3][lane]
-  T* memory;                    ///< of attenuating rock: [block][points of an element][memory_of_point][lane]
+  T* memory;      ///< of attenuating rock and margins: [block][points of an element][numbers per point][lane]
+  unsigned axes;  ///< of margins: along which waves fade
 };
 
 template <class T>
@@ -51,7 +52,7 @@ using LaneKernel = void (*)(const LaneTables<T>&, const LaneWork<T>&, std::size_
 template <class T>
 struct LaneKernels {
   int lanes;
-  LaneKernel<T> kernel[2][2][4];  ///< [degree is 4][shape is trilinear][rheology]
+  LaneKernel<T> kernel[2][2][5];  ///< [degree is 4][shape is trilinear][rheology]
 };
 template <class T>
 LaneTables<T> lane_tables(const Basis& basis);

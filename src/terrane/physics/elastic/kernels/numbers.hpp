@@ -1,6 +1,8 @@
 // How much is stored per element and point, and how.
 #pragma once
 
+#include "terrane/physics/elastic/kernels/matched.hpp"
+
 namespace terrane::elastic {
 
 /// Three components and a fourth number, so that one load takes all: u (unused), w (Δt² / m).
@@ -11,12 +13,21 @@ struct alignas(4 * sizeof(T)) Vec4 {
 
 /// ∂ξ_r/∂x_d, det; or m1 … m7 of the trilinear map (hexahedron.hpp).
 inline constexpr int shape_numbers(bool trilinear) { return trilinear ? 21 : 10; }
-/// Kinds of rock: isotropic, any 21 constants, isotropic with attenuation; and fluids.
-enum class Rheology : unsigned char { isotropic, anisotropic, attenuating, fluid };
+/// Kinds of rock: isotropic, any 21 constants, isotropic with attenuation; fluids; and rock of a margin,
+/// where waves fade (matched.hpp), with the trilinear map alone.
+enum class Rheology : unsigned char { isotropic, anisotropic, attenuating, fluid, matched };
 inline constexpr int relaxations = 3;
 inline constexpr int memory_of_point = 6 * relaxations;
-/// λ, μ; or C11 … C66 row by row; or λ, μ and what the mechanisms take from κ and from μ; or 1/ρ.
-inline constexpr int rock_numbers(Rheology rheology) {
+/// Of an element that is computed so, per point. axes: along which waves fade there.
+inline constexpr int memory_numbers_of(Rheology rheology, unsigned axes) {
+  return rheology == Rheology::attenuating ? memory_of_point
+         : rheology == Rheology::matched   ? matched_memory(axes)
+                                           : 0;
+}
+/// λ, μ; or C11 … C66 row by row; or λ, μ and what the mechanisms take from κ and from μ; or 1/ρ; or the 21
+/// constants, ρ, and fading_numbers for each axis and point along it. points: of an element, in each
+/// direction
+inline constexpr int rock_numbers(Rheology rheology, int points) {
   switch (rheology) {
     case Rheology::fluid:
       return 1;
@@ -24,6 +35,8 @@ inline constexpr int rock_numbers(Rheology rheology) {
       return 2;
     case Rheology::anisotropic:
       return 21;
+    case Rheology::matched:
+      return 22 + 3 * fading_numbers * points;
     default:
       return 2 + 2 * relaxations;
   }
