@@ -449,7 +449,7 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   facts.problem = fmt::format("{} shots, {} nodes over {} steps", grouped(p.shots.size()), grouped(nodes),
                               grouped(p.steps()));
   facts.method = std::string(task_names[static_cast<std::size_t>(settings.task)]);
-  facts.reason = fmt::format("{}, order {} in space; steps of {:.4g} s, and up to {:.4g} s are stable",
+  facts.reason = fmt::format("{}, order {} in space; steps of {:.4g} s, stable up to {:.4g} s",
                              rock_names[static_cast<std::size_t>(p.rock)], p.order, p.step, p.longest_step());
   facts.device = device_text(runtime);
   facts.work =
@@ -467,16 +467,16 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   facts.add("courant", p.step / p.longest_step());
   facts.add(
       "points_per_wavelength", p.points_per_wavelength(), "", "wavelength",
-      fmt::format("{:.3g} cells of the shortest ({:.4g} Hz at {:.4g} m/s); its velocity is right to {:.2g} %",
-                  p.points_per_wavelength(), p.wavelet.highest_frequency(), p.slowest(),
-                  100 * p.group_error()));
+      fmt::format(
+          "the shortest ({:.4g} Hz at {:.4g} m/s) has {:.3g} cells; its velocity is right to {:.2g} %",
+          p.wavelet.highest_frequency(), p.slowest(), p.points_per_wavelength(), 100 * p.group_error()));
   if (settings.task == Task::migration) {
     const auto cost =
         settings.twofold ? cost_of<double>(settings.keeping, p) : cost_of<float>(settings.keeping, p);
     facts.add("wavefield", std::string(to_string(settings.keeping)), "", "wavefield",
-              fmt::format("{}: {} on the device, {} on the host; the source's waves are computed {} times",
+              fmt::format("{}: {} on the device, {} on the host; the source wavefield is computed {}",
                           to_string(settings.keeping), bytes_text(cost.device_bytes),
-                          bytes_text(cost.host_bytes), cost.sweeps));
+                          bytes_text(cost.host_bytes), cost.sweeps == 1 ? "once" : "twice"));
   }
   facts.notes = notes_;
   facts.warnings = warnings_;

@@ -322,7 +322,7 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
   const auto& p = problem_;
   facts.problem = fmt::format("{} elements over {} steps", grouped(p.mesh.size()), grouped(p.steps()));
   facts.method = fmt::format("spectral elements of degree {}", p.degree);
-  facts.reason = fmt::format("steps of {:.4g} s, and up to {:.4g} s are stable, because of {}", p.step,
+  facts.reason = fmt::format("steps of {:.4g} s, stable up to {:.4g} s, which {} limits", p.step,
                              p.stable_step, place_of(p.mesh, p.stiffest));
   facts.device = device_text(runtime);
   facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.steps());
@@ -339,7 +339,7 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
             fmt::format("to {:.4g} Hz with five points per wavelength, in {}; sources reach {:.4g} Hz",
                         p.resolved_frequency, place_of(p.mesh, p.coarsest), p.highest_frequency));
   facts.add("quality", worst_shape_.quality, "", "worst shape",
-            fmt::format("{:.3g} of a right angle's in {}", worst_shape_.quality,
+            fmt::format("{:.3g}, where a brick has 1, in {}", worst_shape_.quality,
                         place_of(p.mesh, worst_shape_.element)));
   facts.add("points_per_wavelength", p.points_per_wavelength);
   facts.notes = notes_;

@@ -167,7 +167,7 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
   const bool is_explicit = problem_.method == Method::explicit_steps;
   facts.problem = fmt::format("{} cells over {} steps", grouped(cells), grouped(steps));
   facts.method = is_explicit ? "explicit" : "implicit";
-  facts.reason = fmt::format("steps of {:.4g} s, and up to {:.4g} s are stable explicitly", problem_.step,
+  facts.reason = fmt::format("steps of {:.4g} s; explicit ones are stable up to {:.4g} s", problem_.step,
                              problem_.stable_step());
   facts.device = device_text(runtime);
   facts.work = static_cast<double>(cells) * static_cast<double>(steps);
