@@ -57,6 +57,17 @@ def test_the_example_is_inverted_and_its_model_read(tmp_path):
     assert (tmp_path / "model.nc").is_file()
 
 
+def test_resistivities_of_the_example_are_found(tmp_path):
+    result = invert(ROOT / "examples/18_resistivities/job.toml", output=tmp_path)
+    assert result.report["converged"]
+    assert abs(result.report["chi_squared_apparent_resistivity"] - 1) < 0.021
+    assert result["apparent_resistivity"].size == 148
+    model = terrane.TensorMesh.read(tmp_path / "model.nc")["resistivity"]
+    middle = model[:, model.shape[1] // 2]
+    assert middle.min() < 20
+    assert middle.max() > 250
+
+
 def test_the_field_of_a_magnetized_prism_has_twenty_five_digits_behind_it():
     rows = list(csv.DictReader((DATA / "magnetic_prism.csv").open()))
     prism, m = [-120, 80, -60, 140, -210, -30], (1.1, -0.7, -2.3)

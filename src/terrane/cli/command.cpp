@@ -97,9 +97,11 @@ void add_invert(CommandLine& line) {
   verb->add_option("-o,--output", line.job.output, "Folder for the files, in place of output.folder.")
       ->type_name("FOLDER");
   verb->add_option("--with", line.job.with,
-                   "A second job, whose model is to share the structure of the first.")
-      ->type_name("JOB");
-  verb->add_option("--coupling", line.job.coupling, "How strongly the two models are coupled; 0: not at all.")
+                   "Another job, whose model is to share the structure of the first; may be repeated.")
+      ->type_name("JOB")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--coupling", line.job.coupling, "How strongly the models are coupled; 0: not at all.")
       ->type_name("NUMBER")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -112,7 +114,7 @@ void add_invert(CommandLine& line) {
       "  terrane new inversion -o job.toml\n"
       "  terrane check job.toml\n"
       "  mpirun -n 4 terrane invert job.toml\n"
-      "  terrane invert gravity.toml --with magnetics.toml\n"
+      "  terrane invert gravity.toml --with magnetics.toml --with resistivity.toml\n"
       "  terrane invert job.toml --set inversion.lower=0 --set inversion.upper=400");
   verb->callback([&line] { line.status = run(inversion::inversions(), line.job, line.comm); });
 }

@@ -206,31 +206,45 @@ struct ReadJob {
   Job job;
 };
 
-/// The job of --with, its simulation and that of the first joined to each other.
-ReadJob read_second(const Registry& registry, const JobOptions& options, Job& first) {
-  auto of_second = options;
-  of_second.job = options.with;
-  auto config = read_job(of_second);
-  auto second = registry.make(config);
-  for (const auto* mine : {&first.output.files, &first.output.model, &first.output.plots})
-    for (const auto* theirs : {&second.output.files, &second.output.model, &second.output.plots})
-      for (const auto& path : *mine)
-        if (std::find(theirs->begin(), theirs->end(), path) != theirs->end())
-          throw InputError("--with " + options.with, fmt::format("both jobs write {}", path.string()),
-                           "Give the files of [output] different names.");
-  inversion::JointSettings settings;
-  settings.coupling = options.coupling;
-  auto [one, other] =
-      inversion::jointly({std::move(first.simulation), std::move(second.simulation)}, settings);
-  first.simulation = std::move(one);
-  second.simulation = std::move(other);
-  first.runtime.checkpoint = second.runtime.checkpoint = {};
-  print_warnings(check_files(config, *second.simulation, second.output));
-  return {std::move(config), std::move(second)};
+/// Throws InputError: two of the jobs write one file.
+void expect_own_files(const std::vector<ReadJob>& jobs, const Job& next, const std::string& name) {
+  for (const auto& [config, other] : jobs)
+    for (const auto* mine : {&other.output.files, &other.output.model, &other.output.plots})
+      for (const auto* theirs : {&next.output.files, &next.output.model, &next.output.plots})
+        for (const auto& path : *mine)
+          if (std::find(theirs->begin(), theirs->end(), path) != theirs->end())
+            throw InputError("--with " + name, fmt::format("both jobs write {}", path.string()),
+                             "Give the files of [output] different names.");
 }
 
-/// `terrane invert JOB --with JOB`: both are found when the first runs, and each writes its files.
-int run_pair(const Registry& registry, const JobOptions& options, Comm& comm) {
+/// The job and those of --with, their simulations joined to each other.
+std::vector<ReadJob> read_joined(const Registry& registry, const JobOptions& options) {
+  std::vector<ReadJob> all;
+  std::vector<std::unique_ptr<Simulation>> simulations;
+  auto names = options.with;
+  names.insert(names.begin(), options.job);
+  for (const auto& name : names) {
+    auto of_one = options;
+    of_one.job = name;
+    auto config = read_job(of_one);
+    auto job = registry.make(config);
+    expect_own_files(all, job, name);
+    simulations.push_back(std::move(job.simulation));
+    job.runtime.checkpoint = {};
+    all.push_back({std::move(config), std::move(job)});
+  }
+  inversion::JointSettings settings;
+  settings.coupling = options.coupling;
+  simulations = inversion::jointly(std::move(simulations), settings);
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    all[n].job.simulation = std::move(simulations[n]);
+    if (n > 0) print_warnings(check_files(all[n].config, *all[n].job.simulation, all[n].job.output));
+  }
+  return all;
+}
+
+/// `terrane invert JOB --with JOB`: all are found when the first runs, and each writes its files.
+int run_joined(const Registry& registry, const JobOptions& options, Comm& comm) {
   using namespace std::chrono_literals;
   const auto progress = terminal_progress();
   const auto last_words = [&] {
@@ -239,19 +253,12 @@ int run_pair(const Registry& registry, const JobOptions& options, Comm& comm) {
   };
   std::optional<Watch> watch;
   watch.emplace(*progress, "", 0ms, last_words);
-  std::vector<ReadJob> both;
-  InputPhase::within([&] {
-    auto config = read_job(options);
-    auto job = registry.make(config);
-    both.push_back({std::move(config), std::move(job)});
-    both.push_back(read_second(registry, options, both.front().job));
-    return 0;
-  });
+  const auto all = InputPhase::within([&] { return read_joined(registry, options); });
   watch.reset();
   watch.emplace(*progress, "", 700ms, last_words);
   try {
     int status = 0;
-    for (const auto& [config, job] : both) {
+    for (const auto& [config, job] : all) {
       auto runtime = job.runtime;
       runtime.comm = &comm;
       runtime.progress = progress.get();
@@ -323,7 +330,7 @@ bool is_done(const Sound& simulation) {
 }  // namespace
 
 int run(const Registry& registry, const JobOptions& options, Comm& comm) {
-  if (!options.with.empty()) return run_pair(registry, options, comm);
+  if (!options.with.empty()) return run_joined(registry, options, comm);
   using namespace std::chrono_literals;
   const auto progress = terminal_progress();
   std::filesystem::path checkpoint;

@@ -21,8 +21,8 @@ struct JobOptions {
   std::string output;                  ///< --output FOLDER, from where the command runs
   int threads = 0;
   bool quiet = false, plots = true, resume = false;
-  std::string with;     ///< --with JOB: a second inversion, whose model shares the structure of the first
-  double coupling = 1;  ///< --coupling
+  std::vector<std::string> with;  ///< --with JOB: further inversions, whose models share their structure
+  double coupling = 1;            ///< --coupling
 };
 
 struct NewOptions {

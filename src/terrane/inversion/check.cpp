@@ -12,9 +12,9 @@ namespace terrane::inversion {
 namespace {
 
 void check_data(const Problem& p) {
-  if (p.data.size() != p.g->rows() || p.sigma.size() != p.g->rows())
+  if (p.data.size() != p.rows() || p.sigma.size() != p.rows())
     throw ShapeError("inversion: data", fmt::format("{} data and {} uncertainties for {} rows", p.data.size(),
-                                                    p.sigma.size(), p.g->rows()));
+                                                    p.sigma.size(), p.rows()));
   std::size_t used = 0, bad = 0, first = 0;
   for (std::size_t i = 0; i < p.data.size(); ++i) {
     if (std::isnan(p.data[i])) continue;
@@ -53,10 +53,25 @@ void check_outliers(const Problem& p, const Settings& s) {
   }
 }
 
+/// What Gauss-Newton steps do not do.
+void check_steps(const Problem& p, const Settings& s) {
+  if (!p.start.empty() && p.start.size() != p.columns())
+    throw ShapeError("inversion: start", "there must be one value for every active cell");
+  if (s.most_steps < 1) throw InputError("inversion.most_steps", "at least one step is needed");
+  if (!(s.cooling > 0 && s.cooling < 1))
+    throw InputError("inversion.cooling", fmt::format("{:g} is not between 0 and 1", s.cooling));
+  const bool only_linear = s.posterior || s.choice == Choice::gcv || s.choice == Choice::l_curve ||
+                           s.solver == Solver::model_space || s.trend != Trend::none || !s.norms.square();
+  if (only_linear)
+    throw InputError("inversion", "what was asked for is there for linear physics only",
+                     "Leave norms, trend, posterior and solver as they are; choice = \"discrepancy\" or "
+                     "\"fixed\".");
+}
+
 void check_bounds(const Problem& p) {
   const auto& b = p.bounds;
   if (!b.any()) return;
-  if (b.lower.size() != p.g->columns() || b.upper.size() != p.g->columns())
+  if (b.lower.size() != p.columns() || b.upper.size() != p.columns())
     throw ShapeError("inversion: bounds", "there must be one of each for every active cell");
   for (std::size_t c = 0; c < b.lower.size(); ++c) {
     if (!(b.lower[c] <= b.upper[c]))
@@ -78,7 +93,7 @@ void check_sign(const Problem& p, Trend trend) {
   const bool positive = std::all_of(b.lower.begin(), b.lower.end(), [](double v) { return v >= 0; });
   const bool negative = std::all_of(b.upper.begin(), b.upper.end(), [](double v) { return v <= 0; });
   if (positive == negative) return;
-  std::vector<double> ones(p.g->columns(), positive ? 1.0 : -1.0), field(p.g->rows());
+  std::vector<double> ones(p.columns(), positive ? 1.0 : -1.0), field(p.rows());
   p.g->apply(ones, field);
   auto observed = p.data;
   if (trend != Trend::none) {  // which is neither the model's nor of a sign
@@ -115,10 +130,10 @@ void check_sign(const Problem& p, Trend trend) {
 }  // namespace
 
 void check(const Problem& problem, const Settings& settings) {
-  if (problem.g == nullptr || problem.g->columns() == 0)
+  if (!problem.defined() || problem.columns() == 0)
     throw InputError("inversion: active cells", "no cell is active",
                      "The whole mesh lies above the topography.");
-  if (!problem.reference.empty() && problem.reference.size() != problem.g->columns())
+  if (!problem.reference.empty() && problem.reference.size() != problem.columns())
     throw ShapeError("inversion: reference", "there must be one value for every active cell");
   if (!(settings.chi > 0)) throw InputError("inversion.chi", "it must be above zero");
   if (settings.choice == Choice::fixed && !(settings.beta > 0))
@@ -136,8 +151,8 @@ void check(const Problem& problem, const Settings& settings) {
   check_bounds(problem);
   const auto rows = static_cast<std::size_t>(
       std::count_if(problem.data.begin(), problem.data.end(), [](double d) { return !std::isnan(d); }));
-  if (problem.coupling && problem.coupling->size() != problem.g->columns())
-    throw ShapeError("inversion: coupling", "it is of other cells");
+  for (const auto& one : problem.couplings)
+    if (one->size() != problem.columns()) throw ShapeError("inversion: coupling", "it is of other cells");
   const bool dense =
       settings.posterior || settings.choice == Choice::gcv || settings.choice == Choice::l_curve;
   if (dense && rows > settings.most_dense)
@@ -145,7 +160,8 @@ void check(const Problem& problem, const Settings& settings) {
                      fmt::format("it needs a matrix of all pairs of {} data; up to {} are allowed", rows,
                                  settings.most_dense),
                      "Take choice = \"discrepancy\", posterior = false, or fewer data (survey.every).");
-  check_sign(problem, settings.trend);
+  if (problem.forward) check_steps(problem, settings);
+  else check_sign(problem, settings.trend);
 }
 
 }  // namespace terrane::inversion

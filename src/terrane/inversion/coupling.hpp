@@ -50,4 +50,7 @@ class CrossGradient {
   std::vector<Vector> gradient_;                             ///< a = ∇other
 };
 
+/// To several other models.
+using Couplings = std::vector<std::shared_ptr<const CrossGradient>>;
+
 }  // namespace terrane::inversion

@@ -13,14 +13,15 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/data_space.hpp"
+#include "terrane/inversion/gauss_newton.hpp"
 #include "terrane/inversion/robust.hpp"
 
 namespace terrane::inversion {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kinds_of_lines{"lanczos", "dense",  "robust",
-                                                         "bounds",  "sparse", "cooling"};
+constexpr std::array<std::string_view, 7> kinds_of_lines{"lanczos", "dense",   "robust", "bounds",
+                                                         "sparse",  "cooling", "newton"};
 
 /// The search for β: a secant in (ln β, ln φ_d).
 struct Secant {
@@ -127,14 +128,8 @@ std::vector<double> Run::less_centre() const {
 void Run::line(std::string what, int number, double beta, double phi_d, double phi_m) {
   const double seconds =
       seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  if (progress_ != nullptr) {
-    const double n = static_cast<double>(std::max<std::size_t>(1, out_.data));
-    const double first = out_.iterations.empty() ? phi_d : out_.iterations.front().phi_d;
-    const double way = std::log(first / phi_d) / std::log(first / out_.target);
-    progress_->start(fmt::format("{} {}, φ_d/N {:.3g}", what, number, phi_d / n), 1000);
-    if (way > 0) progress_->advance(static_cast<std::uint64_t>(1000 * std::min(way, 1.0)));
-  }
   out_.iterations.push_back({std::move(what), number, beta, phi_d, phi_m, out_.products, seconds});
+  show_way(progress_, out_);
   if (seen_) seen_(out_.iterations.back());
 }
 
@@ -148,14 +143,7 @@ void Run::prepare() {
   out_.weight = cell_weights(p, settings_, out_.z0);
   regulariser_ = std::make_unique<Regulariser>(p.mesh, p.active, settings_.alphas, out_.weight,
                                                settings_.weights_in_gradients, settings_.threads);
-  centre_ = reference_;
-  if (!settings_.reference_in_gradients || p.coupling) {
-    // The same minimum, around m̃ = R⁻¹ R_s m_ref, or (R + C)⁻¹ R m_ref.
-    if (!settings_.reference_in_gradients) regulariser_->apply_smallness(reference_, centre_);
-    else regulariser_->apply(reference_, centre_);
-    regulariser_->couple(p.coupling);
-    regulariser_->solve(centre_, 1e-12);
-  }
+  centre_ = centre_of(p, settings_, reference_, *regulariser_);
   weigh();
   out_.data = objective_.used();
   const std::size_t taken = trends_ ? trends_->columns() : 0;
@@ -197,13 +185,7 @@ Standing Run::standing() const {
   s.lists["model"] = out_.model;
   s.lists["trust"] = trust_;
   s.lists["deviation"] = out_.deviation;
-  auto& lines = s.lists["lines"];
-  for (const auto& i : out_.iterations) {
-    const auto kind =
-        std::find(kinds_of_lines.begin(), kinds_of_lines.end(), i.what) - kinds_of_lines.begin();
-    lines.insert(lines.end(), {static_cast<double>(kind), static_cast<double>(i.number), i.beta, i.phi_d,
-                               i.phi_m, static_cast<double>(i.products), i.seconds});
-  }
+  keep_lines(out_.iterations, s);
   auto& curve = s.lists["curve"];
   for (const auto& c : out_.curve)
     curve.insert(curve.end(), {static_cast<double>(c.steps), c.beta, c.phi_d, c.phi_m});
@@ -230,13 +212,12 @@ std::vector<double> Run::numbers_of(const std::string& name) const {
 
 void Run::restore(const Standing& from) {
   const auto list = [&](const char* name) { return numbers_of(name); };
-  const auto n = list("numbers"), lines = list("lines"), curve = list("curve");
+  const auto n = list("numbers"), curve = list("curve");
   const auto trust = list("trust");
   out_.model = list("model");
-  if (n.size() != 8 || lines.size() % 7 != 0 || curve.size() % 4 != 0 || trust.size() != trust_.size() ||
-      from.words.empty() || (!out_.model.empty() && out_.model.size() != g_->columns()))
-    throw InputError("--resume", "the checkpoint does not hold what this inversion keeps",
-                     "Run without --resume to start afresh.");
+  if (n.size() != 8 || curve.size() % 4 != 0 || trust.size() != trust_.size() || from.words.empty() ||
+      (!out_.model.empty() && out_.model.size() != g_->columns()))
+    refuse_checkpoint();
   smooth_ = n[0] != 0;
   out_.beta = n[1];
   out_.beta_relative = n[2];
@@ -245,12 +226,7 @@ void Run::restore(const Standing& from) {
   out_.converged = n[6] != 0;
   round_ = static_cast<int>(n[7]);
   out_.deviation = list("deviation");
-  for (std::size_t i = 0; i < lines.size(); i += 7) {
-    const auto kind = std::min(static_cast<std::size_t>(lines[i]), kinds_of_lines.size() - 1);
-    out_.iterations.push_back({std::string(kinds_of_lines[kind]), static_cast<int>(lines[i + 1]),
-                               lines[i + 2], lines[i + 3], lines[i + 4], static_cast<int>(lines[i + 5]),
-                               lines[i + 6]});
-  }
+  out_.iterations = kept_lines(from);
   for (std::size_t i = 0; i < curve.size(); i += 4)
     out_.curve.push_back({static_cast<int>(curve[i]), curve[i + 1], curve[i + 2], curve[i + 3]});
   out_.reason = from.words.front();
@@ -293,8 +269,7 @@ LanczosState lanczos_of(const std::optional<Standing>& standing, std::size_t row
   state.b = list("lanczos b");
   if (n.size() != 7 || state.a.empty() || state.b.size() != state.a.size() ||
       v.size() != (state.a.size() + 1) * rows)
-    throw InputError("--resume", "the checkpoint does not hold what this inversion keeps",
-                     "Run without --resume to start afresh.");
+    refuse_checkpoint();
   state.length = n[0];
   state.last = {static_cast<int>(n[1]), n[2], n[3], n[4]};
   state.still = static_cast<int>(n[5]);
@@ -593,32 +568,7 @@ void Run::finish() {
     for (std::size_t i = 0; i < rest.size(); ++i) out_.predicted[i] += out_.trend[i];
   }
   if (settings_.huber > 0) out_.trust = trust_;
-  out_.phi_d = 0;
-  for (const auto& set : problem_.sets) {
-    std::vector<double> r;
-    for (std::size_t i = set.first; i < set.first + set.count; ++i)
-      if (deviation_[i] > 0) r.push_back(deviation_[i] * (problem_.data[i] - out_.predicted[i]));
-    double sum = settings_.huber > 0 ? huber_misfit(r, settings_.huber) : 0;
-    if (!(settings_.huber > 0))
-      for (const double one : r) sum += one * one;
-    out_.phi_d += sum;
-    out_.chi_squared.push_back(r.empty() ? 0 : sum / static_cast<double>(r.size()));
-  }
-  const auto u = [&](const std::vector<double>& from) {
-    std::vector<double> less(out_.model);
-    for (std::size_t c = 0; c < less.size(); ++c) less[c] -= from[c];
-    return less;
-  };
-  // By its definition: a reference outside the gradients counts in the smallness alone.
-  regulariser_->reweight(std::nullopt);
-  out_.phi_m = settings_.reference_in_gradients ? regulariser_->terms(u(reference_))
-                                                : regulariser_->terms(out_.model, u(reference_));
-  for (std::size_t c = 0; problem_.bounds.any() && c < out_.model.size(); ++c)
-    out_.on_bounds += out_.model[c] <= problem_.bounds.lower[c] || out_.model[c] >= problem_.bounds.upper[c];
-  const double chi = out_.phi_d / out_.target;
-  if (settings_.choice == Choice::discrepancy && out_.converged && std::isfinite(out_.beta) &&
-      std::fabs(chi - 1) > std::max(0.05, settings_.misfit_tolerance) && chi > 1)
-    out_.warnings.push_back(fmt::format("φ_d is {:.3f} times its target", chi));
+  judge(problem_, settings_, deviation_, reference_, *regulariser_, out_);
 }
 
 Outcome Run::all() {
@@ -680,9 +630,90 @@ std::vector<double> cell_weights(const Problem& p, const Settings& settings, dou
   return std::vector<double>(p.g->columns(), 1.0);
 }
 
+void show_way(Progress* progress, const Outcome& out) {
+  if (progress == nullptr) return;
+  const auto& last = out.iterations.back();
+  const double n = static_cast<double>(std::max<std::size_t>(1, out.data));
+  const double first = out.iterations.front().phi_d;
+  const double way = std::log(first / last.phi_d) / std::log(first / out.target);
+  progress->start(fmt::format("{} {}, φ_d/N {:.3g}", last.what, last.number, last.phi_d / n), 1000);
+  if (way > 0) progress->advance(static_cast<std::uint64_t>(1000 * std::min(way, 1.0)));
+}
+
+void keep_lines(const std::vector<Iteration>& table, Standing& standing) {
+  auto& lines = standing.lists["lines"];
+  for (const auto& i : table) {
+    const auto kind =
+        std::find(kinds_of_lines.begin(), kinds_of_lines.end(), i.what) - kinds_of_lines.begin();
+    lines.insert(lines.end(), {static_cast<double>(kind), static_cast<double>(i.number), i.beta, i.phi_d,
+                               i.phi_m, static_cast<double>(i.products), i.seconds});
+  }
+}
+
+std::vector<Iteration> kept_lines(const Standing& standing) {
+  std::vector<Iteration> table;
+  if (!standing.has("lines")) return table;
+  const auto& lines = standing.lists.at("lines");
+  if (lines.size() % 7 != 0) refuse_checkpoint();
+  for (std::size_t i = 0; i < lines.size(); i += 7) {
+    const auto kind = std::min(static_cast<std::size_t>(lines[i]), kinds_of_lines.size() - 1);
+    table.push_back({std::string(kinds_of_lines[kind]), static_cast<int>(lines[i + 1]), lines[i + 2],
+                     lines[i + 3], lines[i + 4], static_cast<int>(lines[i + 5]), lines[i + 6]});
+  }
+  return table;
+}
+
+void refuse_checkpoint() {
+  throw InputError("--resume", "the checkpoint does not hold what this inversion keeps",
+                   "Run without --resume to start afresh.");
+}
+
+std::vector<double> centre_of(const Problem& p, const Settings& settings,
+                              const std::vector<double>& reference, Regulariser& regulariser) {
+  auto centre = reference;
+  if (settings.reference_in_gradients && p.couplings.empty()) return centre;
+  // The same minimum, around m̃ = R⁻¹ R_s m_ref, or (R + C)⁻¹ R m_ref.
+  if (!settings.reference_in_gradients) regulariser.apply_smallness(reference, centre);
+  else regulariser.apply(reference, centre);
+  regulariser.couple(p.couplings);
+  regulariser.solve(centre, 1e-12);
+  return centre;
+}
+
+void judge(const Problem& problem, const Settings& settings, const std::vector<double>& deviation,
+           const std::vector<double>& reference, Regulariser& regulariser, Outcome& out) {
+  out.phi_d = 0;
+  for (const auto& set : problem.sets) {
+    std::vector<double> r;
+    for (std::size_t i = set.first; i < set.first + set.count; ++i)
+      if (deviation[i] > 0) r.push_back(deviation[i] * (problem.data[i] - out.predicted[i]));
+    double sum = settings.huber > 0 ? huber_misfit(r, settings.huber) : 0;
+    if (!(settings.huber > 0))
+      for (const double one : r) sum += one * one;
+    out.phi_d += sum;
+    out.chi_squared.push_back(r.empty() ? 0 : sum / static_cast<double>(r.size()));
+  }
+  const auto u = [&](const std::vector<double>& from) {
+    std::vector<double> less(out.model);
+    for (std::size_t c = 0; c < less.size(); ++c) less[c] -= from[c];
+    return less;
+  };
+  // By its definition: a reference outside the gradients counts in the smallness alone.
+  regulariser.reweight(std::nullopt);
+  out.phi_m = settings.reference_in_gradients ? regulariser.terms(u(reference))
+                                              : regulariser.terms(out.model, u(reference));
+  for (std::size_t c = 0; problem.bounds.any() && c < out.model.size(); ++c)
+    out.on_bounds += out.model[c] <= problem.bounds.lower[c] || out.model[c] >= problem.bounds.upper[c];
+  const double chi = out.phi_d / out.target;
+  if (settings.choice == Choice::discrepancy && out.converged && std::isfinite(out.beta) &&
+      std::fabs(chi - 1) > std::max(0.05, settings.misfit_tolerance) && chi > 1)
+    out.warnings.push_back(fmt::format("φ_d is {:.3f} times its target", chi));
+}
+
 Outcome invert(const Problem& problem, const Settings& settings,
                const std::function<void(const Iteration&)>& seen, Progress* progress, Keeper* keeper) {
   check(problem, settings);
+  if (problem.forward) return gauss_newton(problem, settings, seen, progress, keeper);
   return Run(problem, settings, seen, progress, keeper).all();
 }
 

@@ -1,5 +1,6 @@
 // An inversion from data to a model: weights, regulariser, the choice of β, bounds, sparse norms, and a
 // report of every iteration. It knows no physics: G is an operator, a model is a number for each active cell.
+// Where data are no linear function of the model there is F in place of G (gauss_newton.hpp).
 #pragma once
 
 #include <functional>
@@ -10,6 +11,7 @@
 #include "terrane/base/progress.hpp"
 #include "terrane/inversion/bounded.hpp"
 #include "terrane/inversion/data_space.hpp"
+#include "terrane/inversion/forward.hpp"
 #include "terrane/inversion/keep.hpp"
 #include "terrane/inversion/regulariser.hpp"
 #include "terrane/inversion/sparse.hpp"
@@ -28,13 +30,19 @@ struct Problem {
   TensorMesh mesh;
   std::vector<std::uint32_t> active;  ///< cells of the mesh, ascending; empty: all
   std::shared_ptr<const solve::LinearOperator> g;
+  std::shared_ptr<const Forward> forward;  ///< in place of g, where data are no linear function of the model
+  std::vector<double> start;  ///< [active], with `forward`: the first model; empty: the reference
   std::vector<double> data;   ///< [rows] in the units of G times the model; NaN: no datum
   std::vector<double> sigma;  ///< [rows] standard deviations
   std::vector<DataSet> sets;
-  std::vector<double> easting, northing, up;      ///< [stations] m; set by set, rows are stations
-  std::vector<double> reference;                  ///< [active]; empty: 0
-  Bounds bounds;                                  ///< [active] each, or none
-  std::shared_ptr<const CrossGradient> coupling;  ///< to another model: beside φ_m, with the same β; or null
+  std::vector<double> easting, northing, up;  ///< [stations] m; set by set, rows are stations
+  std::vector<double> reference;              ///< [active]; empty: 0
+  Bounds bounds;                              ///< [active] each, or none
+  Couplings couplings;                        ///< to other models: beside φ_m, with the same β
+
+  bool defined() const { return g != nullptr || forward != nullptr; }
+  std::size_t rows() const { return forward ? forward->rows() : g->rows(); }
+  std::size_t columns() const { return forward ? forward->columns() : g->columns(); }
 };
 
 enum class Weighting { none, depth, distance, sensitivity };
@@ -64,6 +72,9 @@ struct Settings {
   double tolerance = 1e-3;  ///< of Lanczos and of the last descent within bounds
   bool posterior = false;   ///< standard deviations of the cells, for up to `most_dense` data
   std::size_t most_dense = 2000;
+  int most_steps = 30;             ///< of Gauss and Newton
+  double cooling = 0.1;            ///< the part of the misfit that a step of theirs aims at
+  bool jacobian_in_memory = true;  ///< all entries of J; false: products as the physics makes them
   int threads = 0;
 
   friend bool operator==(const Settings&, const Settings&) = default;
@@ -71,7 +82,7 @@ struct Settings {
 
 /// One line of the table.
 struct Iteration {
-  std::string what;  ///< "lanczos", "dense", "robust", "bounds", "sparse", "cooling"
+  std::string what;  ///< "lanczos", "dense", "robust", "bounds", "sparse", "cooling", "newton"
   int number = 0;
   double beta = 0, phi_d = 0, phi_m = 0;
   int products = 0;    ///< with each of G and Gᵀ, so far
@@ -92,6 +103,7 @@ struct Outcome {
   std::vector<double> chi_squared;  ///< of each set, divided by its number of data
   std::size_t data = 0, on_bounds = 0;
   int products = 0;
+  int forwards = 0;  ///< how often F and J were computed
   bool converged = false;
   std::string reason;  ///< why it stopped
   std::vector<Iteration> iterations;
@@ -112,5 +124,25 @@ Outcome invert(const Problem& problem, const Settings& settings,
 
 /// The weights of the cells, and z₀ where it was fitted.
 std::vector<double> cell_weights(const Problem& problem, const Settings& settings, double& z0);
+
+/// m̃ of φ_m = (m − m̃)ᵀ R (m − m̃): the reference, or what stands for it where φ_m has it in the smallness
+/// alone, or is coupled to another model; couples the regulariser.
+std::vector<double> centre_of(const Problem& problem, const Settings& settings,
+                              const std::vector<double>& reference, Regulariser& regulariser);
+
+/// What the model and the data predicted by it are like: φ_d, χ² set by set, φ_m, cells on bounds.
+/// deviation: 1/σ, or 0
+void judge(const Problem& problem, const Settings& settings, const std::vector<double>& deviation,
+           const std::vector<double>& reference, Regulariser& regulariser, Outcome& outcome);
+
+// ---- what all inversions do alike ----
+
+/// Shows the last line of the table, and how much of the way to the target it is.
+void show_way(Progress* progress, const Outcome& outcome);
+/// The table in a checkpoint, and back. Throws InputError, as refuse_checkpoint() does.
+void keep_lines(const std::vector<Iteration>& table, Standing& standing);
+std::vector<Iteration> kept_lines(const Standing& standing);
+/// Throws InputError: the checkpoint was made by something else.
+[[noreturn]] void refuse_checkpoint();
 
 }  // namespace terrane::inversion

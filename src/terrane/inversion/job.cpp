@@ -8,6 +8,8 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/inversion/direct_current_job.hpp"
+#include "terrane/inversion/job_report.hpp"
 #include "terrane/inversion/job_tables.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
@@ -27,7 +29,6 @@ namespace terrane::inversion {
 namespace {
 
 constexpr std::array<std::string_view, 6> storage_names{"auto", "lattice", "dense", "single", "disk", "none"};
-constexpr std::array<std::string_view, 4> weighting_names{"none", "depth", "distance", "sensitivity"};
 
 // Measured on one core with AVX-512: an entry with one channel, and a product of one entry from memory.
 constexpr double seconds_an_entry = 6e-9, seconds_a_stored_entry = 0.5e-9, seconds_a_read_entry = 4e-9;
@@ -218,36 +219,10 @@ double InversionJob::expected_seconds(const StorageChoice& choice) const {
 
 /// All that determines the bits of the model.
 Fingerprint InversionJob::fingerprint_of_all(const StorageChoice& choice) const {
-  const auto& p = problem_;
-  const auto& s = settings_;
-  const std::vector<double> active(p.active.begin(), p.active.end());
-  const auto& alpha = s.alphas;
-  const auto& norm = s.norms.p;
   auto all = fingerprint(*source_, storage_.accuracy);
   all.insert(all.begin(), this_program());
-  const auto setting = [&](const char* name, const auto& value) {
-    all.push_back({name, fmt::format("{}", value)});
-  };
-  setting("storage", storage_names[static_cast<std::size_t>(choice.storage)]);
-  all.push_back({"data or uncertainties", hash({p.data, p.sigma}), true});
-  all.push_back({"active cells", hash({active}), true});
-  all.push_back({"reference model or bounds", hash({p.reference, p.bounds.lower, p.bounds.upper}), true});
-  all.push_back({"alphas, lengths or norms",
-                 hash({std::vector{alpha.smallness}, alpha.flatness, norm, std::vector{s.epsilon}}), true});
-  setting("weighting", weighting_names[static_cast<std::size_t>(s.weighting)]);
-  setting("exponent", s.exponent);
-  setting("z0", s.z0);
-  setting("weights_in_gradients", s.weights_in_gradients);
-  setting("reference_in_gradients", s.reference_in_gradients);
-  setting("choice", static_cast<int>(s.choice));
-  setting("chi", s.chi);
-  setting("beta", s.beta);
-  setting("trend", static_cast<int>(s.trend));
-  setting("huber", s.huber);
-  setting("solver", static_cast<int>(s.solver));
-  setting("tolerance", s.tolerance);
-  setting("misfit_tolerance", s.misfit_tolerance);
-  setting("posterior", s.posterior);
+  all.push_back({"storage", std::string(storage_names[static_cast<std::size_t>(choice.storage)])});
+  add_settings(all, problem_, settings_);
   return all;
 }
 
@@ -299,53 +274,9 @@ Result InversionJob::finish(Outcome outcome, const Runtime& runtime) {
   Result result;
   describe_into(result.report, choose(budget(runtime), runtime.threads), runtime);
   auto& report = result.report;
-  for (const auto& i : outcome_.iterations) {  // all of them stand in the files
-    if (i.what == "lanczos" && i.number % 10 != 0 && &i != &outcome_.iterations.back()) continue;
-    report.notes.push_back(
-        fmt::format("{:<8} {:>3}  β {:.6g}  φ_d/N {:.5g}  φ_m {:.5g}  {} products  {:.3g} s", i.what,
-                    i.number, i.beta, i.phi_d / static_cast<double>(std::max<std::size_t>(1, outcome_.data)),
-                    i.phi_m, i.products, i.seconds));
-  }
   report.add("seconds_sensitivities", seconds_to_make_, "s", "matrix made",
              fmt::format("in {:.3g} s", seconds_to_make_));
-  report.add("converged", outcome_.converged);
-  report.add("reason", outcome_.reason, "", "stopped", outcome_.reason);
-  report.add("beta", outcome_.beta, "", "beta",
-             fmt::format("{:.6g}, {:.3g} of the largest eigenvalue", outcome_.beta, outcome_.beta_relative));
-  report.add("phi_d", outcome_.phi_d, "", "phi_d",
-             fmt::format("{:.6g}, target {:.6g}", outcome_.phi_d, outcome_.target));
-  for (std::size_t s = 0; s < problem_.sets.size(); ++s)
-    report.add("chi_squared_" + problem_.sets[s].name, outcome_.chi_squared[s], "", "chi² / N",
-               fmt::format("{} {:.4g}", problem_.sets[s].name, outcome_.chi_squared[s]));
-  const auto& m = outcome_.phi_m;
-  report.add("phi_m", m.sum(), "", "phi_m",
-             fmt::format("{:.6g}: smallness {:.4g}, flatness {:.4g} east, {:.4g} north, {:.4g} up", m.sum(),
-                         m.smallness, m.flatness[0], m.flatness[1], m.flatness[2]));
-  if (settings_.huber > 0) {
-    const auto doubted = static_cast<std::uint64_t>(
-        std::count_if(outcome_.trust.begin(), outcome_.trust.end(), [](double w) { return w < 0.5; }));
-    report.add(
-        "outliers", doubted, "", "outliers",
-        fmt::format("{} of {} data count by less than half", grouped(doubted), grouped(outcome_.data)));
-  }
-  report.add("products", std::uint64_t(outcome_.products), "", "products",
-             fmt::format("{} with each of G and its transpose", outcome_.products));
-  if (outcome_.z0 > 0)
-    report.add("z0", outcome_.z0, "m", "weights",
-               fmt::format("depth, z0 = {:.4g} m, exponent {:g}", outcome_.z0, settings_.exponent));
-  else
-    report.add("weighting", std::string(weighting_names[static_cast<std::size_t>(settings_.weighting)]), "",
-               "weights");
-  const auto [least, most] = std::minmax_element(outcome_.model.begin(), outcome_.model.end());
-  report.add("model_least", *least);
-  report.add("model_most", *most, "", "model",
-             fmt::format("{} {:.5g} … {:.5g} {}", observations_.property, *least, *most,
-                         si_unit(property_kind(observations_.property).quantity)));
-  if (problem_.bounds.any())
-    report.add("on_bounds", std::uint64_t{outcome_.on_bounds}, "", "on bounds",
-               fmt::format("{} cells", grouped(outcome_.on_bounds)));
-  report.warnings.insert(report.warnings.end(), outcome_.warnings.begin(), outcome_.warnings.end());
-  if (!outcome_.converged) report.warnings.push_back("not converged: " + outcome_.reason);
+  report_outcome(report, problem_, settings_, outcome_, observations_.property, outcome_.model);
   fill(result);
   return result;
 }
@@ -388,45 +319,15 @@ void InversionJob::fill(Result& result) const {
       observations_.property == "density" ? "inversion of gravity" : "inversion of magnetic fields", job_);
   if (!survey_.projection.empty()) result.attributes["projection"] = survey_.projection;
   result.attributes["frame"] = observations_.frame;
-  if (outcome_.iterations.empty() && outcome_.model.empty()) return;
-  std::string table = "what,number,beta,phi_d,phi_m,products,seconds\n", curve = "beta,phi_d,phi_m\n";
-  for (const auto& i : outcome_.iterations)
-    table += fmt::format("{},{},{},{},{},{},{:.4g}\n", i.what, i.number, i.beta, i.phi_d, i.phi_m, i.products,
-                         i.seconds);
-  for (const auto& step : outcome_.curve)
-    curve += fmt::format("{},{},{}\n", step.beta, step.phi_d, step.phi_m);
-  result.attributes["iterations"] = table;
-  result.attributes["curve"] = curve;
-  result.attributes["beta"] = fmt::format("{}", outcome_.beta);
-  result.attributes["phi_d"] = fmt::format("{}", outcome_.phi_d);
-  result.attributes["target"] = fmt::format("{}", outcome_.target);
-  result.attributes["phi_m"] = fmt::format("{}", outcome_.phi_m.sum());
-  result.attributes["stopped"] = outcome_.reason;
+  add_attributes(result, outcome_);
 }
 
-std::vector<Column> InversionJob::cell_columns() const {
-  const auto& kind = property_kind(observations_.property);
-  const auto whole = [&](const std::vector<double>& values) {
-    if (values.empty() || problem_.active.empty()) return values;
-    std::vector<double> all(problem_.mesh.size());  // 0 in cells that take no part
-    for (std::size_t c = 0; c < values.size(); ++c) all[problem_.active[c]] = values[c];
-    return all;
-  };
-  const std::string unit(kind.quantity == Quantity::dimensionless ? "1" : si_unit(kind.quantity));
-  std::vector<Column> columns{
-      {observations_.property, unit, "found by inversion", whole(outcome_.model)},
-      {"weight", "1", "weight of the cell in the model's norm", whole(outcome_.weight)}};
-  if (!problem_.active.empty())
-    columns.push_back({"active", "1", "1 where the cell takes part",
-                       whole(std::vector<double>(problem_.active.size(), 1.0))});
-  if (settings_.posterior)
-    columns.push_back({observations_.property + "_deviation", unit, "standard deviation of the posterior",
-                       whole(outcome_.deviation)});
-  return columns;
+std::vector<Column> InversionJob::cells() const {
+  return cell_columns(problem_, settings_, outcome_, observations_.property, outcome_.model);
 }
 
 void InversionJob::write_model(const std::string& path) const {
-  io::MeshData model{problem_.mesh, cell_columns(), {}};
+  io::MeshData model{problem_.mesh, cells(), {}};
   model.attributes = provenance("inversion", job_);
   model.attributes["beta"] = fmt::format("{}", outcome_.beta);
   model.attributes["stopped"] = outcome_.reason;
@@ -434,7 +335,7 @@ void InversionJob::write_model(const std::string& path) const {
 }
 
 void InversionJob::check_model(const std::string& path) const {
-  auto columns = cell_columns();
+  auto columns = cells();
   for (auto& column : columns) column.values.clear();
   io::left_out(path, io::MeshData{problem_.mesh, std::move(columns), {}});
 }
@@ -460,11 +361,7 @@ std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runt
   };
   problem.reference = cells("reference");
   problem.bounds = {cells("lower"), cells("upper")};
-  const std::size_t n = problem.active.empty() ? problem.mesh.size() : problem.active.size();
-  if (problem.bounds.lower.empty() != problem.bounds.upper.empty()) {
-    auto& missing = problem.bounds.lower.empty() ? problem.bounds.lower : problem.bounds.upper;
-    missing.assign(n, problem.bounds.lower.empty() ? -1e30 : 1e30);
-  }
+  complete(problem.bounds, problem.active.empty() ? problem.mesh.size() : problem.active.size());
   const auto settings = read_settings(table, observations, problem.mesh);
   const auto storage = read_storage(table);
   auto prisms = prisms_of_cells(problem.mesh, problem.active);
@@ -511,6 +408,7 @@ const Registry& inversions() {
     registry.add(
         one("gravity", "Densities from gravity and its gradients.", keys_of_observations("gravity")));
     registry.add(one("magnetic", "Susceptibilities from magnetic fields.", keys_of_observations("magnetic")));
+    registry.add(inversion_of_direct_current());
     return registry;
   }();
   return all;
@@ -519,13 +417,16 @@ const Registry& inversions() {
 const Physics& job_of_inversions() {
   static const Physics job = [] {
     auto made = one("inversion",
-                    "A model of cells from data at stations: gravity and its gradients, magnetic fields.",
+                    "A model of cells from data: gravity and its gradients, magnetic fields, direct current.",
                     keys_of_observations("gravity"));
     const auto place = std::find_if(made.sections.begin(), made.sections.end(),
                                     [](const Section& section) { return section.path == "simulation"; });
     made.sections.insert(
         place + 1,
-        {"simulation", "", "With physics = \"magnetic\":", keys_of_observations("magnetic"), false});
+        {{"simulation", "", "With physics = \"magnetic\":", keys_of_observations("magnetic"), false},
+         {"simulation", "",
+          "With physics = \"electric\", whose table `[survey]` is that of [electric jobs](job_electric.md):",
+          electric::Settings::section().keys, false}});
     return made;
   }();
   return job;

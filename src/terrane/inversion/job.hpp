@@ -29,7 +29,18 @@ const Physics& job_of_inversions();
 /// Whether a job asks for an inversion.
 bool asks_for_inversion(const Config& job);
 
-class InversionJob final : public Simulation {
+/// An inversion whose model may be found together with that of another.
+class InversionSimulation : public Simulation {
+ public:
+  virtual const Problem& problem() const = 0;
+  virtual const Settings& settings() const = 0;
+  /// run() in two halves: makes what products need; takes what was found.
+  virtual void begin(const Runtime& runtime) = 0;
+  virtual Result finish(Outcome outcome, const Runtime& runtime) = 0;
+};
+
+/// Of linear physics: gravity and magnetics.
+class InversionJob final : public InversionSimulation {
  public:
   InversionJob(Problem problem, PrismSet cells, Settings settings, StorageSettings storage,
                Observations observations, Survey survey, MemoryBudget memory);
@@ -43,20 +54,18 @@ class InversionJob final : public Simulation {
 
   /// Of the last run.
   const Outcome& outcome() const { return outcome_; }
-  const Problem& problem() const { return problem_; }
-  const Settings& settings() const { return settings_; }
+  const Problem& problem() const override { return problem_; }
+  const Settings& settings() const override { return settings_; }
 
-  /// run() in two halves, for what finds the model together with another: makes the operator; takes what was
-  /// found.
-  void begin(const Runtime& runtime);
-  Result finish(Outcome outcome, const Runtime& runtime);
+  void begin(const Runtime& runtime) override;
+  Result finish(Outcome outcome, const Runtime& runtime) override;
 
  private:
   StorageChoice choose(const MemoryBudget& memory, int threads);
   void make_operator(const Runtime& runtime);
   void describe_into(RunFacts& facts, const StorageChoice& choice, const Runtime& runtime) const;
   void fill(Result& result) const;
-  std::vector<Column> cell_columns() const;
+  std::vector<Column> cells() const;
   MemoryBudget budget(const Runtime& runtime) const;
   double expected_seconds(const StorageChoice& choice) const;
   Fingerprint fingerprint_of_all(const StorageChoice& choice) const;

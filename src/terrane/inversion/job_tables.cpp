@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "terrane/base/error.hpp"
+#include "terrane/inversion/job_report.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
@@ -16,7 +17,6 @@ namespace terrane::inversion {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> weightings{"none", "depth", "distance", "sensitivity"};
 constexpr std::array<std::string_view, 4> choices{"discrepancy", "fixed", "gcv", "l_curve"};
 constexpr std::array<std::string_view, 2> solvers{"data_space", "model_space"};
 constexpr std::array<std::string_view, 6> storages{"auto", "lattice", "dense", "single", "disk", "none"};
@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 6> storages{"auto", "lattice", "dense", "
 constexpr Key keys_of_inversion[] = {
     {"floor", "list of numbers", "[]",
      "Least uncertainty of the data, in their unit, one for each channel: where the survey has no column of "
-     "them.",
+     "them; nothing: 0.",
      "[0.01]"},
     {"percent", "list of numbers", "[]",
      "What is added to it, in percent of each datum, one for each channel."},
@@ -47,13 +47,22 @@ constexpr Key keys_of_inversion[] = {
     {"alpha_y", "number", "none", "Weight of flatness along northing."},
     {"alpha_z", "number", "none", "Weight of flatness along up."},
     {"weighting", "text", "\"depth\"",
-     "What counteracts the decay with depth: depth, distance, sensitivity, none."},
+     "What counteracts the decay with depth: depth, distance, sensitivity, none; of direct current none, "
+     "unless "
+     "sensitivity is asked for."},
     {"exponent", "number", "none",
      "Of depth and distance weights; without it 2 for gravity, 3 for gradients and magnetic fields."},
     {"z0", "length", "0", "Of depth weights; 0 fits it to the decay below the middle station."},
     {"weights_in_gradients", "true or false", "true",
      "Differences of weighted cells, as UBC; false: weighted differences, as SimPEG."},
-    {"reference", "property or path", "0", "Reference model: a number, or a file of the property."},
+    {"reference", "property or path", "0",
+     "Reference model: a number, or a file of the property. Of direct current without it the median of the "
+     "apparent resistivities."},
+    {"start", "property or path", "none",
+     "Of direct current: the first model, where it is not the reference."},
+    {"datum", "text", "\"log_apparent_resistivity\"",
+     "Of direct current, what is fitted: log_apparent_resistivity, apparent_resistivity or resistance."},
+    {"most_steps", "count", "30", "Of direct current: most steps of Gauss and Newton; 5 to 10 are usual."},
     {"reference_in_gradients", "true or false", "true",
      "Flatness of the difference from the reference (SMOOTH_MOD_DIF); false: of the model (SMOOTH_MOD)."},
     {"lower", "property or path", "none", "Lower bound of every cell: a number, or a file of the property."},
@@ -124,28 +133,39 @@ Alphas read_alphas(const Config& table, const TensorMesh& mesh) {
 
 const Section& inversion_section() { return table_of_inversion; }
 
-Settings read_settings(const Config& table, const Observations& observations, const TensorMesh& mesh) {
+Settings read_common_settings(const Config& table, const TensorMesh& mesh) {
   Settings s;
   s.alphas = read_alphas(table, mesh);
   s.weights_in_gradients = table.flag("weights_in_gradients");
-  s.weighting = chosen<Weighting>(table, "weighting", weightings);
-  s.exponent = table.optional_number("exponent").value_or(observations.exponent);
-  s.z0 = table.number("z0", Quantity::length);
-  if (s.z0 < 0) throw table.wrong("z0", "it is below zero");
   s.reference_in_gradients = table.flag("reference_in_gradients");
   s.choice = chosen<Choice>(table, "choice", choices);
   s.chi = table.positive("chi");
-  s.trend = chosen<Trend>(table, "trend", trends);
   s.huber = table.number("huber");
   s.beta = table.number("beta");
+  s.tolerance = table.positive("tolerance");
+  s.misfit_tolerance = table.positive("misfit_tolerance");
+  return s;
+}
+
+Settings read_settings(const Config& table, const Observations& observations, const TensorMesh& mesh) {
+  Settings s = read_common_settings(table, mesh);
+  s.weighting = chosen<Weighting>(table, "weighting", weighting_names);
+  s.exponent = table.optional_number("exponent").value_or(observations.exponent);
+  s.z0 = table.number("z0", Quantity::length);
+  if (s.z0 < 0) throw table.wrong("z0", "it is below zero");
+  s.trend = chosen<Trend>(table, "trend", trends);
   const auto norms = table.numbers("norms", Quantity::dimensionless, 4);
   std::copy(norms.begin(), norms.end(), s.norms.p.begin());
   s.epsilon = table.positive("epsilon");
   s.solver = chosen<Solver>(table, "solver", solvers);
-  s.tolerance = table.positive("tolerance");
-  s.misfit_tolerance = table.positive("misfit_tolerance");
   s.posterior = table.flag("posterior");
   return s;
+}
+
+void complete(Bounds& bounds, std::size_t cells) {
+  if (bounds.lower.empty() == bounds.upper.empty()) return;
+  auto& missing = bounds.lower.empty() ? bounds.lower : bounds.upper;
+  missing.assign(cells, bounds.lower.empty() ? -1e30 : 1e30);
 }
 
 StorageSettings read_storage(const Config& table) {
@@ -265,17 +285,18 @@ void read_uncertainties(const Config& table, Observations& observations) {
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     auto& column = observations.kinds[k].column;
     if (column.uncertainty) continue;
-    if (floor.empty())
-      throw table.wrong(
-          "floor", "missing",
-          fmt::format("{} has no uncertainties: give inversion.floor, their least value in {}, or a column "
-                      "{}_uncertainty.",
-                      column.field, column.observed.unit, column.field));
-    if (!(floor[k] > 0)) throw table.wrong("floor", fmt::format("{} is not above zero", floor[k]));
+    if (floor.empty() && percent.empty())
+      throw table.wrong("floor", "missing",
+                        fmt::format("{} has no uncertainties: give inversion.floor, their least value in {}, "
+                                    "inversion.percent, or a column {}_uncertainty.",
+                                    column.field, column.observed.unit, column.field));
+    const double least = floor.empty() ? 0 : floor[k];
+    if (!floor.empty() && !(least > 0))
+      throw table.wrong("floor", fmt::format("{} is not above zero", least));
     const double part = percent.empty() ? 0 : percent[k] / 100;
     if (!(part >= 0)) throw table.wrong("percent", "it is below zero");
     Column sigma{column.field + "_uncertainty", column.observed.unit, "standard deviation", {}};
-    for (const double d : column.observed.values) sigma.values.push_back(floor[k] + part * std::fabs(d));
+    for (const double d : column.observed.values) sigma.values.push_back(least + part * std::fabs(d));
     column.uncertainty = std::move(sigma);
   }
 }

@@ -10,6 +10,8 @@ namespace terrane::inversion {
 
 const Section& inversion_section();
 
+/// What all physics have; for default lengths the widths of the cells.
+Settings read_common_settings(const Config& table, const TensorMesh& mesh);
 /// median: of the widths of the cells along each axis, for the default lengths.
 Settings read_settings(const Config& table, const Observations& observations, const TensorMesh& mesh);
 StorageSettings read_storage(const Config& table);
@@ -27,6 +29,9 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
 std::vector<double> read_cells(const Config& table, const char* key, const std::string& property,
                                const TensorMesh& mesh, const std::string& mesh_file,
                                std::span<const std::uint32_t> active);
+
+/// Bounds of which one side was given: the other is far away.
+void complete(Bounds& bounds, std::size_t cells);
 
 /// σ = floor + percent/100 |d| where the survey has no uncertainties; puts them into the observations.
 void read_uncertainties(const Config& table, Observations& observations);

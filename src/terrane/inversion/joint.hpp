@@ -1,13 +1,15 @@
-// Two inversions over one mesh - densities and susceptibilities - whose models are to share their structure:
+// Inversions over one mesh - densities, susceptibilities, resistivities - whose models are to share their
+// structure:
 //
-//   φ_m₁/n₁ + φ_m₂/n₂ + λ φ_c/n_c  as small as can be, with φ_d₁ = χ₁N₁ and φ_d₂ = χ₂N₂
+//   Σ_i φ_m,i/n_i + λ Σ_{i<j} φ_c,ij/n_ij  as small as can be, with φ_d,i = χ_i N_i for each
 //
-// φ_c: the cross-gradient (coupling.hpp). n₁, n₂, n_c: what the terms are of the two models found apart, so
-// that λ is a number without units. One model after the other is found anew, with the other in its place,
-// until they stay: with multipliers held none of these steps can raise the sum.
+// φ_c: the cross-gradient (coupling.hpp). n_i, n_ij: what the terms are of the models found apart, so that λ
+// is a number without units. One model after the other is found anew, with the others in their places, until
+// they stay: with multipliers held none of these steps can raise the sum. A model of data that are no linear
+// function of it starts from what it was.
 #pragma once
 
-#include <array>
+#include <vector>
 
 #include "terrane/inversion/invert.hpp"
 
@@ -21,12 +23,12 @@ struct JointSettings {
 
 /// One line for each round.
 struct JointRound {
-  double cross_gradient = 0;       ///< φ_c / n_c
-  std::array<double, 2> change{};  ///< of the models, relative to their largest value
+  double cross_gradient = 0;   ///< φ_c / n_c, mean of all pairs
+  std::vector<double> change;  ///< of the models, relative to their largest value
 };
 
 struct JointOutcome {
-  std::array<Outcome, 2> apart, together;
+  std::vector<Outcome> apart, together;
   std::vector<JointRound> rounds;
   double cross_gradient = 0;  ///< φ_c / n_c at the end
   bool converged = false;
@@ -37,8 +39,8 @@ struct JointOutcome {
 void expect_same_cells(const Problem& a, const Problem& b);
 
 /// Throws InputError, as expect_same_cells() does, and what invert() throws.
-JointOutcome invert_jointly(const std::array<const Problem*, 2>& problems,
-                            const std::array<const Settings*, 2>& settings, const JointSettings& joint,
+JointOutcome invert_jointly(const std::vector<const Problem*>& problems,
+                            const std::vector<const Settings*>& settings, const JointSettings& joint,
                             Progress* progress = nullptr);
 
 }  // namespace terrane::inversion

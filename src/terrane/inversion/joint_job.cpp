@@ -11,29 +11,33 @@ namespace terrane::inversion {
 
 namespace {
 
-/// What the two simulations share.
-struct Pair {
-  std::array<std::unique_ptr<InversionJob>, 2> job;
+/// What the simulations share.
+struct Shared {
+  std::vector<std::unique_ptr<InversionSimulation>> job;
   JointSettings settings;
-  std::array<Result, 2> result;
-  bool done = false;
+  std::vector<Result> result;  ///< empty until all have run
 
   void run(const Runtime& runtime);
 };
 
-void Pair::run(const Runtime& runtime) {
+void Shared::run(const Runtime& runtime) {
   if (runtime.comm != nullptr && runtime.comm->size() > 1)
-    throw UnsupportedError("terrane invert --with", "two models are found together in one process",
+    throw UnsupportedError("terrane invert --with", "models are found together in one process",
                            "Start it without mpirun, with more threads.");
   const auto begin = std::chrono::steady_clock::now();
-  for (auto& one : job) one->begin(runtime);
-  auto found = invert_jointly({&job[0]->problem(), &job[1]->problem()},
-                              {&job[0]->settings(), &job[1]->settings()}, settings, runtime.progress);
+  std::vector<const Problem*> problems;
+  std::vector<const Settings*> of_each;
+  for (auto& one : job) {
+    one->begin(runtime);
+    problems.push_back(&one->problem());
+    of_each.push_back(&one->settings());
+  }
+  auto found = invert_jointly(problems, of_each, settings, runtime.progress);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  for (std::size_t p = 0; p < 2; ++p) {
+  for (std::size_t p = 0; p < job.size(); ++p) {
     const double apart = found.apart[p].phi_m.sum(), together = found.together[p].phi_m.sum();
-    result[p] = job[p]->finish(std::move(found.together[p]), runtime);
-    auto& report = result[p].report;
+    result.push_back(job[p]->finish(std::move(found.together[p]), runtime));
+    auto& report = result.back().report;
     report.seconds = seconds;
     report.add(
         "cross_gradient", found.cross_gradient, "", "coupling",
@@ -42,40 +46,41 @@ void Pair::run(const Runtime& runtime) {
             found.cross_gradient, together / apart, found.rounds.size()));
     report.warnings.insert(report.warnings.end(), found.warnings.begin(), found.warnings.end());
   }
-  done = true;
 }
 
 class Side final : public Simulation {
  public:
-  Side(std::shared_ptr<Pair> pair, std::size_t index) : pair_(std::move(pair)), index_(index) {}
+  Side(std::shared_ptr<Shared> all, std::size_t index) : all_(std::move(all)), index_(index) {}
   Plan check(const Runtime& runtime) override { return mine().check(runtime); }
   Result run(const Runtime& runtime) override {
-    if (!pair_->done) pair_->run(runtime);
-    return pair_->result[index_];
+    if (all_->result.empty()) all_->run(runtime);
+    return all_->result[index_];
   }
   Result outline() const override { return mine().outline(); }
   void write_model(const std::string& path) const override { mine().write_model(path); }
   void check_model(const std::string& path) const override { mine().check_model(path); }
 
  private:
-  InversionJob& mine() const { return *pair_->job[index_]; }
-  std::shared_ptr<Pair> pair_;
+  InversionSimulation& mine() const { return *all_->job[index_]; }
+  std::shared_ptr<Shared> all_;
   std::size_t index_;
 };
 
 }  // namespace
 
-std::array<std::unique_ptr<Simulation>, 2> jointly(std::array<std::unique_ptr<Simulation>, 2> jobs,
-                                                   const JointSettings& settings) {
-  auto pair = std::make_shared<Pair>();
-  pair->settings = settings;
-  for (std::size_t p = 0; p < 2; ++p) {
-    if (dynamic_cast<InversionJob*>(jobs[p].get()) == nullptr)
+std::vector<std::unique_ptr<Simulation>> jointly(std::vector<std::unique_ptr<Simulation>> jobs,
+                                                 const JointSettings& settings) {
+  auto all = std::make_shared<Shared>();
+  all->settings = settings;
+  std::vector<std::unique_ptr<Simulation>> sides;
+  for (auto& job : jobs) {
+    if (dynamic_cast<InversionSimulation*>(job.get()) == nullptr)
       throw InputError("terrane invert --with", "a job has no table [inversion]");
-    pair->job[p].reset(static_cast<InversionJob*>(jobs[p].release()));
+    all->job.emplace_back(static_cast<InversionSimulation*>(job.release()));
+    expect_same_cells(all->job.front()->problem(), all->job.back()->problem());
+    sides.push_back(std::make_unique<Side>(all, sides.size()));
   }
-  expect_same_cells(pair->job[0]->problem(), pair->job[1]->problem());
-  return {std::make_unique<Side>(pair, 0), std::make_unique<Side>(pair, 1)};
+  return sides;
 }
 
 }  // namespace terrane::inversion

@@ -1,9 +1,8 @@
-// Two jobs whose models are found together (joint.hpp): two simulations, of which the first one that runs
-// runs both.
+// Jobs whose models are found together (joint.hpp): simulations of which the first one that runs runs all.
 #pragma once
 
-#include <array>
 #include <memory>
+#include <vector>
 
 #include "terrane/inversion/joint.hpp"
 #include "terrane/simulation/simulation.hpp"
@@ -11,8 +10,8 @@
 namespace terrane::inversion {
 
 /// jobs: as inversions() makes them. Throws InputError: one is none of these, or their cells differ.
-/// The two run in one process, without a checkpoint.
-std::array<std::unique_ptr<Simulation>, 2> jointly(std::array<std::unique_ptr<Simulation>, 2> jobs,
-                                                   const JointSettings& settings);
+/// They run in one process, without a checkpoint.
+std::vector<std::unique_ptr<Simulation>> jointly(std::vector<std::unique_ptr<Simulation>> jobs,
+                                                 const JointSettings& settings);
 
 }  // namespace terrane::inversion

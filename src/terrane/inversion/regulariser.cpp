@@ -112,7 +112,7 @@ void Regulariser::apply(std::span<const double> v, std::span<double> out) const 
     made[cell] = inside ? w * (small + flat) : w * w * small + flat;
   });
   to_active(made, out);
-  if (coupling_) coupling_->add_apply(v, out);
+  for (const auto& one : couplings_) one->add_apply(v, out);
 }
 
 void Regulariser::apply_smallness(std::span<const double> v, std::span<double> out) const {
@@ -162,7 +162,7 @@ void Regulariser::diagonal(std::span<double> out) const {
     made[cell] = w * w * small + (weights_in_gradients_ ? w * w : 1) * flat;
   });
   to_active(made, out);
-  if (coupling_) coupling_->add_diagonal(out);
+  for (const auto& one : couplings_) one->add_diagonal(out);
 }
 
 void Regulariser::precondition(std::span<double> v) const {

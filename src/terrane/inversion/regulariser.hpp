@@ -70,7 +70,7 @@ class Regulariser {
   void diagonal(std::span<double> out) const;
 
   /// Whether solve() is exact.
-  bool exact() const { return !mapped() && weights_in_gradients_ && !factors_ && !coupling_; }
+  bool exact() const { return !mapped() && weights_in_gradients_ && !factors_ && couplings_.empty(); }
   /// v ← R⁻¹ v, exactly, or until the preconditioned residual has fallen by `tolerance`. Returns the steps
   /// taken.
   int solve(std::span<double> v, double tolerance = 1e-6) const;
@@ -81,8 +81,8 @@ class Regulariser {
 
   /// Sparse norms: R with these factors from now on; none: without.
   void reweight(std::optional<Factors> factors) { factors_ = std::move(factors); }
-  /// R with the form that couples the model to another; terms() leaves it out.
-  void couple(std::shared_ptr<const CrossGradient> coupling) { coupling_ = std::move(coupling); }
+  /// R with the forms that couple the model to others; terms() leaves them out.
+  void couple(Couplings couplings) { couplings_ = std::move(couplings); }
   /// What sparse norms weigh: w u, and its differences over δ, in the places of Factors; NaN where there is
   /// no cell or face. And what each stands for: V, and A δ.
   Factors magnitudes(std::span<const double> u) const;
@@ -108,7 +108,7 @@ class Regulariser {
   int threads_;
   solve::KroneckerInverse inverse_;
   std::optional<Factors> factors_;
-  std::shared_ptr<const CrossGradient> coupling_;
+  Couplings couplings_;
 };
 
 }  // namespace terrane::inversion

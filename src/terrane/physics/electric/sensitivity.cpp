@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -36,39 +37,23 @@ class CellForms {
     for (const auto& wall : walls) add_wall(boundary, from, wall);
   }
 
-  /// Calls take(cell, φᵀ K_c ψ) for the cells of layer k.  phi, psi: node → value
-  template <class Phi, class Psi, class Take>
-  void layer(std::size_t k, const Phi& phi, const Psi& psi, const Take& take) const {
-    const double height = width(mesh_.up(), k);
-    for (std::size_t j = 0; j < mesh_.n_north(); ++j)
-      for (std::size_t i = 0; i < mesh_.n_east(); ++i) {
-        const std::size_t first = i + row_ * j + plane_ * k;
-        double a[8], b[8];
-        for (std::size_t n = 0; n < 8; ++n) {
-          const std::size_t node = first + (n & 1) + (n >> 1 & 1) * row_ + (n >> 2) * plane_;
-          a[n] = phi(node);
-          b[n] = psi(node);
-        }
-        const double h[3] = {width(mesh_.easting(), i), width(mesh_.northing(), j), height};
-        const double quarter = h[0] * h[1] * h[2] / 4;
-        double sum = 0;
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-          const std::size_t step = std::size_t{1} << axis;
-          double along = 0;
-          for (std::size_t n = 0; n < 8; ++n)
-            if (!(n & step)) along += (a[n + step] - a[n]) * (b[n + step] - b[n]);
-          sum += quarter / (h[axis] * h[axis]) * along;
-        }
+  /// Calls take(cell, φᵀ K_c ψ) for the cells of layer k.  phi, psi: [nodes]
+  template <class Take>
+  void layer(std::size_t k, const double* phi, const double* psi, const Take& take) const {
+    std::vector<double> sums(mesh_.n_east());
+    for (std::size_t j = 0; j < mesh_.n_north(); ++j) {
+      row(k, j, phi + row_ * j + plane_ * k, psi + row_ * j + plane_ * k, sums.data());
+      const bool outer = k == 0 || j == 0 || j + 1 == mesh_.n_north();
+      for (std::size_t i = 0; i < sums.size(); ++i) {
         const auto cell = mesh_.index(i, j, k);
-        const bool at_wall =
-            k == 0 || j == 0 || i == 0 || j + 1 == mesh_.n_north() || i + 1 == mesh_.n_east();
-        if (at_wall) {
+        if (outer || i == 0 || i + 1 == sums.size()) {
           const auto range = corners_.equal_range(cell);
           for (auto corner = range.first; corner != range.second; ++corner)
-            sum += corner->second.weight * phi(corner->second.node) * psi(corner->second.node);
+            sums[i] += corner->second.weight * phi[corner->second.node] * psi[corner->second.node];
         }
-        take(cell, sum);
+        take(cell, sums[i]);
       }
+    }
   }
 
  private:
@@ -76,6 +61,25 @@ class CellForms {
     std::size_t node;
     double weight;  // m
   };
+
+  /// Edges of the cells of a row, from four rows of nodes, which begin at a and b. Reads each number once.
+  void row(std::size_t k, std::size_t j, const double* a, const double* b, double* sums) const {
+    const double north = width(mesh_.northing(), j), up = width(mesh_.up(), k);
+    const std::size_t corner[4] = {0, row_, plane_, row_ + plane_};
+    const auto edge = [&](std::size_t from, std::size_t to) { return (a[to] - a[from]) * (b[to] - b[from]); };
+    for (std::size_t i = 0; i < mesh_.n_east(); ++i) {
+      const double east = mesh_.easting()[i + 1] - mesh_.easting()[i];
+      const double quarter = east * north * up / 4;
+      double along[3] = {0, 0, 0};
+      for (const std::size_t c : corner) along[0] += edge(c + i, c + i + 1);
+      for (std::size_t side = i; side < i + 2; ++side) {
+        along[1] += edge(side, row_ + side) + edge(plane_ + side, plane_ + row_ + side);
+        along[2] += edge(side, plane_ + side) + edge(row_ + side, row_ + plane_ + side);
+      }
+      sums[i] = quarter / (east * east) * along[0] + quarter / (north * north) * along[1] +
+                quarter / (up * up) * along[2];
+    }
+  }
 
   static double width(const std::vector<double>& faces, std::size_t cell) {
     return faces[cell + 1] - faces[cell];
@@ -248,18 +252,32 @@ struct Sensitivity::Kept {
     for_each(mesh.n_up(), threads, take);
   }
 
-  /// φ_A − φ_B of an array at a node, or of m and n.
-  struct Difference {
-    const double *plus, *minus;
-    double operator()(std::size_t node) const {
-      return (plus ? plus[node] : 0.0) - (minus ? minus[node] : 0.0);
-    }
-  };
-  Difference difference(int plus, int minus) const {
-    const auto of = [&](int n) {
-      return n == Array::far_away ? nullptr : potentials.at(static_cast<std::size_t>(n)).data();
-    };
-    return {of(plus), of(minus)};
+  /// Σ weight φ_electrode on the nodes.
+  void combine(std::span<const std::pair<int, double>> electrodes_of, std::vector<double>& nodes_of) const {
+    std::vector<std::pair<const double*, double>> terms;
+    for (const auto& [electrode, weight] : electrodes_of)
+      if (electrode != Array::far_away)
+        terms.emplace_back(potentials.at(static_cast<std::size_t>(electrode)).data(), weight);
+    const std::size_t pieces = mesh.n_up() + 1, piece = nodes() / pieces;
+    for_each(pieces, threads, [&](std::size_t part) {
+      for (std::size_t node = part * piece; node < (part + 1) * piece; ++node) {
+        double sum = 0;
+        for (const auto& [phi, weight] : terms) sum += weight * phi[node];
+        nodes_of[node] = sum;
+      }
+    });
+  }
+
+  /// Calls take(cell, entry) for the entries of row n of J.
+  template <class Take>
+  void for_row(std::size_t n, std::vector<double>& phi, std::vector<double>& psi, const Take& take) const {
+    const auto& array = electrodes.arrays[n];
+    combine(std::array{std::pair{array.a, 1.0}, std::pair{array.b, -1.0}}, phi);
+    combine(std::array{std::pair{array.m, 1.0}, std::pair{array.n, -1.0}}, psi);
+    for_layers([&](std::size_t k) {
+      forms->layer(k, phi.data(), psi.data(),
+                   [&](std::size_t cell, double value) { take(cell, -row[n] * column[cell] * value); });
+    });
   }
 };
 
@@ -331,39 +349,31 @@ void Sensitivity::apply_transpose(std::span<const double> data, std::span<double
     });
   std::fill(model.begin(), model.end(), 0.0);
   std::vector<double> psi(kept.nodes());
-  const std::size_t pieces = kept.mesh.n_up() + 1, piece = psi.size() / pieces;
-  for (const auto& source : pairs) {
-    const auto& phi = kept.potentials.at(source.first);
-    const auto& others = source.second;
-    for_each(pieces, kept.threads, [&](std::size_t part) {
-      for (std::size_t node = part * piece; node < (part + 1) * piece; ++node) {
-        double sum = 0;
-        for (const auto& [to, weight] : others) sum += weight * kept.potentials.at(to)[node];
-        psi[node] = sum;
-      }
-    });
+  for (const auto& [from, others] : pairs) {
+    std::vector<std::pair<int, double>> weights;
+    for (const auto& [to, weight] : others) weights.emplace_back(static_cast<int>(to), weight);
+    kept.combine(weights, psi);
+    const double* phi = kept.potentials.at(from).data();
     kept.for_layers([&](std::size_t k) {
-      kept.forms->layer(
-          k, [&](std::size_t node) { return phi[node]; }, [&](std::size_t node) { return psi[node]; },
-          [&](std::size_t cell, double value) { model[cell] += kept.column[cell] * value; });
+      kept.forms->layer(k, phi, psi.data(),
+                        [&](std::size_t cell, double value) { model[cell] += kept.column[cell] * value; });
     });
   }
 }
 
 void Sensitivity::weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const {
   solve::expect_shapes(*this, diagonal.size(), weight.size());
-  const auto& kept = *kept_;
   std::fill(diagonal.begin(), diagonal.end(), 0.0);
-  kept.for_layers([&](std::size_t k) {
-    for (std::size_t n = 0; n < weight.size(); ++n) {
-      const auto& array = kept.electrodes.arrays[n];
-      kept.forms->layer(k, kept.difference(array.a, array.b), kept.difference(array.m, array.n),
-                        [&](std::size_t cell, double value) {
-                          const double entry = kept.row[n] * kept.column[cell] * value;
-                          diagonal[cell] += weight[n] * entry * entry;
-                        });
-    }
-  });
+  std::vector<double> phi(kept_->nodes()), psi(kept_->nodes());
+  for (std::size_t n = 0; n < weight.size(); ++n)
+    kept_->for_row(n, phi, psi,
+                   [&](std::size_t cell, double entry) { diagonal[cell] += weight[n] * entry * entry; });
+}
+
+void Sensitivity::row(std::size_t i, std::span<double> out) const {
+  solve::expect_shapes(*this, out.size(), rows());
+  std::vector<double> phi(kept_->nodes()), psi(kept_->nodes());
+  kept_->for_row(i, phi, psi, [&](std::size_t cell, double entry) { out[cell] = entry; });
 }
 
 }  // namespace terrane::electric

@@ -50,6 +50,7 @@ class Sensitivity final : public solve::LinearOperator {
   void apply(std::span<const double> model, std::span<double> data) const override;
   void apply_transpose(std::span<const double> data, std::span<double> model) const override;
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+  void row(std::size_t i, std::span<double> out) const override;
 
  private:
   struct Kept;

@@ -237,10 +237,6 @@ Measured build_survey(const Config& job, const std::function<double(double, doub
   }
 }
 
-namespace {
-
-/// Height of the ground over easting and northing, where the job has a topography. Beyond the grid it is as
-/// at its edge.
 std::function<double(double, double)> topography_of(const Config& job, const MemoryBudget& memory) {
   const auto table = job.table("simulation");
   if (!table.has("topography") || table.text("topography") == "none") return {};
@@ -253,8 +249,6 @@ std::function<double(double, double)> topography_of(const Config& job, const Mem
                              std::clamp(northing, grid->northing.front(), grid->northing.back()));
   };
 }
-
-}  // namespace
 
 Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settings settings)
     : mesh_(std::move(mesh)),

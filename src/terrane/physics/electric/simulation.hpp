@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "terrane/base/memory.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/electric/forward.hpp"
@@ -31,6 +32,10 @@ std::span<const Section> survey_sections();
 /// height: of the ground where there is a topography; electrodes of lines then lie so much above it. Heights
 /// of NaN: on the ground. Throws InputError, FileError.
 Measured build_survey(const Config& job, const std::function<double(double, double)>& height = {});
+
+/// Height of the ground over easting and northing, where the job has simulation.topography; beyond the grid
+/// it is as at its edge. Throws InputError, FileError.
+std::function<double(double, double)> topography_of(const Config& job, const MemoryBudget& memory);
 
 class Simulation final : public terrane::Simulation {
  public:

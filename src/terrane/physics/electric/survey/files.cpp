@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "terrane/base/error.hpp"
+#include "terrane/io/csv.hpp"
 #include "terrane/physics/electric/survey/arrays.hpp"
 
 namespace terrane::electric {
@@ -316,6 +317,34 @@ Measured read_bert(io::TextReader& in) {
   return measured;
 }
 
+namespace {
+
+/// Columns NAME_observed and NAME_uncertainty, as results have them.
+Measured read_table(const std::filesystem::path& file) {
+  Measured measured{read_arrays(file), {}};
+  const auto table = io::read_csv(file.string());
+  const auto values = [&](const std::string& name, std::string_view unit, Quantity quantity) {
+    const auto* column = table.find(name);
+    if (column == nullptr) return std::vector<double>{};
+    const double factor =
+        column->unit.empty() || column->unit == unit ? 1 : si_factor(quantity, column->unit);
+    auto found = column->values;
+    for (double& value : found) value *= factor;
+    return found;
+  };
+  const auto add = [&](const std::string& name, const char* unit, Quantity quantity) {
+    auto observed = values(name + "_observed", unit, quantity);
+    if (observed.empty()) return;
+    measured.columns.push_back(
+        {name, unit, std::move(observed), values(name + "_uncertainty", unit, quantity)});
+  };
+  add("resistance", "V/A", Quantity::resistance);
+  add("apparent_resistivity", "ohm m", Quantity::resistivity);
+  return measured;
+}
+
+}  // namespace
+
 Measured read_measured(const std::filesystem::path& file, const UbcColumn& column) {
   auto in = io::TextReader::open(file.string());
   const auto begin = in.mark();
@@ -323,7 +352,7 @@ Measured read_measured(const std::filesystem::path& file, const UbcColumn& colum
   if (!next_words(in, "#!", words)) in.fail("the file is empty");
   const bool letters =
       std::any_of(words.begin(), words.end(), [](auto word) { return word.starts_with("a_easting"); });
-  if (letters) return {read_arrays(file), {}};
+  if (letters) return read_table(file);
   const auto numbers = numbers_of(words);
   in.rewind(begin);
   return numbers && numbers->size() == 1 ? read_bert(in) : read_ubc_dcip(in, column);

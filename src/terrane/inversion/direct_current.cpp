@@ -1,0 +1,100 @@
+#include "terrane/inversion/direct_current.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::inversion {
+
+using electric::Datum;
+
+DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
+                             electric::Electrodes electrodes, const electric::Parameters& parameters,
+                             Datum datum, int threads)
+    : mesh_(std::move(mesh)),
+      active_(std::move(active)),
+      ground_(std::move(ground)),
+      electrodes_(std::move(electrodes)),
+      parameters_(parameters),
+      datum_(datum),
+      threads_(threads) {}
+
+const std::vector<double>& DirectCurrent::unit() const {
+  if (unit_.empty()) {
+    Stream stream({Device::Kind::cpu}, false, threads_);
+    unit_ = electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, stream);
+  }
+  return unit_;
+}
+
+Linearised DirectCurrent::at(std::span<const double> resistivity, Progress* progress) const {
+  Stream stream({Device::Kind::cpu}, false, threads_);
+  std::vector<double> conductivity(mesh_.size(), 1.0), slope(columns());
+  for (std::size_t c = 0; c < resistivity.size(); ++c) {
+    conductivity[active_.empty() ? c : active_[c]] = 1 / resistivity[c];
+    slope[c] = -1 / resistivity[c];  // of ln σ
+  }
+  electric::DirectCurrentReport report;
+  auto made = std::make_shared<electric::Sensitivity>(mesh_, conductivity, ground_, electrodes_, parameters_,
+                                                      datum_, electric::Unknown::log_conductivity, stream,
+                                                      unit(), &report, progress);
+  Linearised here{made->data(), nullptr, {}};
+  here.jacobian = std::make_shared<Chained>(std::move(made), active_, std::move(slope));
+  for (std::size_t n = 0; n < report.solves.size(); ++n)
+    if (!report.solves[n].converged())
+      here.warnings.push_back(
+          fmt::format("electrode {}: {}", report.sources[n] + 1, report.solves[n].text()));
+  return here;
+}
+
+void MeasuredArrays::convert(const std::vector<double>& factor) {
+  auto &r = resistance, &rho = resistivity;
+  const bool has_resistance = name == "resistance";
+  (has_resistance ? r : rho) = values;
+  (has_resistance ? rho : r).resize(values.size());
+  for (std::size_t n = 0; n < values.size(); ++n)
+    (has_resistance ? rho[n] : r[n]) = has_resistance ? factor[n] * r[n] : rho[n] / factor[n];
+}
+
+double MeasuredArrays::median_resistivity() const {
+  std::vector<double> sorted;
+  for (const double value : resistivity)
+    if (!std::isnan(value)) sorted.push_back(std::fabs(value));
+  if (sorted.empty()) return 1;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
+}
+
+void MeasuredArrays::as(Datum datum, std::vector<double>& data, std::vector<double>& deviation) const {
+  data = datum == Datum::resistance ? resistance : resistivity;
+  deviation.resize(data.size());
+  std::size_t bad = 0, first = 0;
+  for (std::size_t n = 0; n < data.size(); ++n) {
+    const double relative = sigma[n] / std::fabs(values[n]);
+    deviation[n] = datum == Datum::log_apparent_resistivity ? relative : relative * std::fabs(data[n]);
+    if (values[n] == 0) deviation[n] = sigma[n];  // refused below, or of resistances
+    if (datum != Datum::log_apparent_resistivity || std::isnan(data[n])) continue;
+    if (!(data[n] > 0) && bad++ == 0) first = n;
+    data[n] = std::log(data[n]);
+  }
+  if (bad > 0)
+    throw InputError(
+        "survey",
+        fmt::format("{} of {} apparent resistivities are not above zero (first: array {})", bad, data.size(),
+                    first + 1),
+        "Leave them out (swapped electrodes?), or set inversion.datum = \"apparent_resistivity\".");
+}
+
+void MeasuredArrays::from(Datum datum, const std::vector<double>& factor, std::vector<double> predicted) {
+  if (datum == Datum::log_apparent_resistivity)
+    for (double& value : predicted) value = std::exp(value);
+  name = datum == Datum::resistance ? "resistance" : "apparent_resistivity";
+  values = std::move(predicted);
+  convert(factor);
+}
+
+}  // namespace terrane::inversion

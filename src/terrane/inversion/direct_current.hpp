@@ -1,0 +1,59 @@
+// Direct current as data of resistivities: F and J of arrays of electrodes, and what was measured with them.
+//
+//   data    ln ρ_a by default: in the logarithms of model and data it is nearly linear; or ρ_a, or ΔV/I
+//   model   the resistivity of each cell that has ground, Ω·m; the inversion takes its logarithm
+//
+// Sensitivities come from one solve for each electrode (physics/electric/sensitivity.hpp), at every model.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "terrane/inversion/forward.hpp"
+#include "terrane/physics/electric/sensitivity.hpp"
+
+namespace terrane::inversion {
+
+class DirectCurrent final : public Forward {
+ public:
+  /// active: cells that have ground, ascending; empty: all · ground: share of each cell that is not air, or
+  /// empty
+  DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
+                electric::Electrodes electrodes, const electric::Parameters& parameters,
+                electric::Datum datum, int threads = 0);
+  std::size_t rows() const override { return electrodes_.arrays.size(); }
+  std::size_t columns() const override { return active_.empty() ? mesh_.size() : active_.size(); }
+  /// model: Ω·m. A solve that does not converge is among the warnings.
+  Linearised at(std::span<const double> resistivity, Progress* progress = nullptr) const override;
+  /// ΔV/I of each array over ground of 1 Ω·m: from the mesh, with a solve for each current electrode.
+  const std::vector<double>& unit() const;
+
+ private:
+  TensorMesh mesh_;
+  std::vector<std::uint32_t> active_;
+  std::vector<double> ground_;
+  electric::Electrodes electrodes_;
+  electric::Parameters parameters_;
+  electric::Datum datum_;
+  int threads_;
+  mutable std::vector<double> unit_;
+};
+
+/// What arrays measured, one for each; NaN where there is none.
+struct MeasuredArrays {
+  std::string name;                   ///< "resistance" V/A or "apparent_resistivity" Ω·m
+  std::vector<double> values, sigma;  ///< in its unit
+  std::vector<double> resistance;     ///< V/A
+  std::vector<double> resistivity;    ///< Ω·m
+  /// One from the other. factor: k of each array, ρ_a = k ΔV/I
+  void convert(const std::vector<double>& factor);
+  double median_resistivity() const;
+  /// The data of an inversion and their standard deviations, to first order. Throws InputError: logarithms of
+  /// what is not above zero.
+  void as(electric::Datum datum, std::vector<double>& data, std::vector<double>& deviation) const;
+  /// Back from data to apparent resistivities and resistances.
+  void from(electric::Datum datum, const std::vector<double>& factor, std::vector<double> predicted);
+};
+
+}  // namespace terrane::inversion

@@ -1,0 +1,369 @@
+#include "terrane/inversion/direct_current_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+
+#include "terrane/base/error.hpp"
+#include "terrane/inversion/job_report.hpp"
+#include "terrane/inversion/job_tables.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/tables.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/simulation/compare.hpp"
+#include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/provenance.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> datum_names{"resistance", "apparent_resistivity",
+                                                      "log_apparent_resistivity"};
+constexpr const char* found_property = "resistivity";
+
+std::vector<double> logarithms_of(std::vector<double> values) {
+  for (double& value : values) value = std::log(value);
+  return values;
+}
+
+/// Cells of a job in Ω·m, above zero; empty when the key is not there.
+std::vector<double> read_resistivities(const Config& table, const char* key, const TensorMesh& mesh,
+                                       const std::string& mesh_file, std::span<const std::uint32_t> active) {
+  if (!table.has(key)) return {};
+  auto values = read_cells(table, key, found_property, mesh, mesh_file, active);
+  for (const double value : values)
+    if (!(value > 0) || !std::isfinite(value))
+      throw table.wrong(key, fmt::format("{:g} Ohm.m is not above zero", value),
+                        "The inversion finds logarithms of resistivities.");
+  return values;
+}
+
+/// What the survey has of the two that are resistivities.
+MeasuredArrays find_measured(const electric::Measured& survey, const Config& job) {
+  for (const char* name : {"resistance", "apparent_resistivity"})
+    if (const auto* column = survey.find(name)) return {name, column->values, column->uncertainty, {}, {}};
+  throw InputError(job.table("survey").where(), "it has no measured resistances",
+                   "Give kind = \"file\" and a file of UBC DCIP or BERT, or a table with a column "
+                   "resistance_observed (V/A) or apparent_resistivity_observed (ohm m).");
+}
+
+/// σ from the file, or floor + percent.
+void complete_uncertainties(const Config& table, MeasuredArrays& measured) {
+  Observations one;
+  const std::string unit = measured.name == "resistance" ? "V/A" : "ohm m";
+  one.kinds.resize(1);
+  auto& column = one.kinds[0].column;
+  column = {measured.name, {measured.name + "_observed", unit, "", measured.values}, std::nullopt};
+  if (!measured.sigma.empty())
+    column.uncertainty = Column{measured.name + "_uncertainty", unit, "", measured.sigma};
+  read_uncertainties(table, one);
+  measured.sigma = column.uncertainty->values;
+}
+
+Settings read_steps(const Config& table, const TensorMesh& mesh) {
+  Settings s = read_common_settings(table, mesh);
+  const auto weighting = table.has("weighting") ? table.text("weighting") : "none";
+  if (weighting != "none" && weighting != "sensitivity")
+    throw table.wrong("weighting", fmt::format("\"{}\" is of fields that decay from a body", weighting),
+                      "Take none or sensitivity.");
+  s.weighting = weighting == "none" ? Weighting::none : Weighting::sensitivity;
+  s.most_steps = static_cast<int>(table.count("most_steps", 1, 10'000));
+  return s;
+}
+
+}  // namespace
+
+Physics inversion_of_direct_current() {
+  Physics physics;
+  physics.name = "electric";
+  physics.summary = "Resistivities from arrays of electrodes.";
+  const auto add = [&](std::span<const Section> sections) {
+    physics.sections.insert(physics.sections.end(), sections.begin(), sections.end());
+  };
+  add(earth_sections().first(4));
+  add(electric::survey_sections());
+  add({&electric::Settings::section(), 1});
+  add({&Runtime::section(), 1});
+  add({&inversion_section(), 1});
+  add({&Output::section(), 1});
+  physics.make = DirectCurrentJob::from_job;
+  physics.serve = serve;
+  return physics;
+}
+
+// ---- from the job ----
+
+std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const Runtime& runtime) {
+  const auto memory = memory_budget(runtime);
+  const auto simulation = electric::Settings::read(job);
+  const auto table = job.table("inversion").describe({inversion_section().keys});
+  const auto of_simulation = job.table("simulation");
+  if (simulation.frequency > 0)
+    throw of_simulation.wrong("frequency", "data of direct current are inverted", "Leave the key out.");
+  if (simulation.parameters.potential == electric::Potential::secondary)
+    throw of_simulation.wrong("potential", "sensitivities are those of total potentials",
+                              "Leave the key out.");
+  if (runtime.device.kind == Device::Kind::cuda)
+    throw of_simulation.wrong("device", "inversions run on the processors of the CPU", "Leave the key out.");
+  std::unique_ptr<DirectCurrentJob> made(new DirectCurrentJob);
+  made->memory_ = memory;
+  auto& p = made->problem_;
+  std::string mesh_file;
+  p.mesh = read_mesh(job, mesh_file);
+  const auto height = electric::topography_of(job, memory);
+  if (height) made->ground_ = electric::ground_below(p.mesh, height);
+  auto& ground = made->ground_;
+  if (std::all_of(ground.begin(), ground.end(), [](double share) { return share == 1; })) ground.clear();
+  for (std::size_t c = 0; c < ground.size(); ++c)
+    if (ground[c] > 0) p.active.push_back(static_cast<std::uint32_t>(c));
+  if (!ground.empty() && p.active.empty())
+    throw of_simulation.wrong("topography", "the whole mesh lies above the ground");
+  auto survey = electric::build_survey(job, height);
+  for (auto& place : survey.electrodes.place)
+    if (std::isnan(place.u))
+      place.u = height ? std::min(height(place.e, place.n), p.mesh.up().back()) : p.mesh.up().back();
+  made->measured_ = find_measured(survey, job);
+  complete_uncertainties(table, made->measured_);
+  made->electrodes_ = std::move(survey.electrodes);
+  made->parameters_ = simulation.parameters;
+  made->datum_ = chosen<electric::Datum>(table, "datum", datum_names);
+  made->settings_ = read_steps(table, p.mesh);
+  const auto cells = [&](const char* key) {
+    return logarithms_of(read_resistivities(table, key, p.mesh, mesh_file, p.active));
+  };
+  p.reference = cells("reference");
+  p.start = cells("start");
+  p.bounds = {cells("lower"), cells("upper")};
+  complete(p.bounds, p.active.empty() ? p.mesh.size() : p.active.size());
+  made->reference_is_median_ = p.reference.empty();
+  made->take_data();
+  made->job_ = job.source();
+  return made;
+}
+
+/// Data and reference in what is inverted; factors that need a solve are those of a flat earth until then.
+void DirectCurrentJob::take_data() {
+  auto& p = problem_;
+  if (factor_.empty()) {
+    double surface = p.mesh.up().back();
+    if (!even()) {
+      surface = 0;
+      for (const auto& place : electrodes_.place)
+        surface += place.u / static_cast<double>(electrodes_.place.size());
+    }
+    electrodes_.check();
+    for (std::size_t n = 0; n < electrodes_.arrays.size(); ++n) {
+      factor_.push_back(electric::geometric_factor(electrodes_, electrodes_.arrays[n], surface));
+      if (std::isnan(factor_.back()) && datum_ != electric::Datum::resistance)
+        throw InputError(fmt::format("array {}", n + 1), "it has no geometric factor below 1e6 m",
+                         "Leave it out, or set inversion.datum = \"resistance\".");
+    }
+  }
+  measured_.convert(factor_);
+  measured_.as(datum_, p.data, p.sigma);
+  p.sets = {{measured_.name, datum_ == electric::Datum::resistance ? "V/A" : "ohm m", 0, p.data.size()}};
+  const std::size_t n = p.active.empty() ? p.mesh.size() : p.active.size();
+  if (reference_is_median_) p.reference.assign(n, std::log(measured_.median_resistivity()));
+  if (p.forward) return;
+  const double middle = std::exp(p.reference.front());
+  electric::Rock rock;
+  rock.conductivity.assign(p.mesh.size(), 1 / middle);
+  rock.ground = ground_;
+  electric::Settings settings;
+  settings.parameters = parameters_;
+  arrays_ = std::make_unique<electric::Simulation>(p.mesh, std::move(rock), electrodes_, settings);
+  p.forward = std::make_shared<OfLogarithms>(std::make_shared<DirectCurrent>(
+      p.mesh, p.active, ground_, electrodes_, parameters_, datum_, settings_.threads));
+}
+
+// ---- what it costs ----
+
+MemoryBudget DirectCurrentJob::budget(const Runtime& runtime) const {
+  return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
+}
+
+DirectCurrentJob::Cost DirectCurrentJob::cost(const Runtime& runtime) const {
+  const auto plan = arrays_->check(runtime);
+  const double electrodes = static_cast<double>(electrodes_.place.size());
+  return {plan.seconds / plan.number("solves"), 8 * plan.number("nodes") * electrodes,
+          8 * static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns())};
+}
+
+/// Entries of J in memory where they take a quarter of it at most: twice while a step is searched, and once
+/// more while they are made.
+void DirectCurrentJob::choose(const Runtime& runtime) {
+  settings_.threads = runtime.threads;
+  settings_.jacobian_in_memory =
+      3 * cost(runtime).entries_bytes < 0.25 * static_cast<double>(budget(runtime).bytes);
+}
+
+double DirectCurrentJob::memory_needed(const Runtime& runtime) const {
+  const auto c = cost(runtime);
+  return c.kept_bytes * (settings_.jacobian_in_memory ? 1 : 2) +
+         (settings_.jacobian_in_memory ? 3 * c.entries_bytes : 0) +
+         static_cast<double>(arrays_->check(runtime).memory_bytes) +
+         static_cast<double>(problem_.columns()) * 8 * 20 + static_cast<double>(problem_.rows()) * 8 * 86;
+}
+
+void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
+  facts.problem = fmt::format("{} of {} cells from {} arrays of {} electrodes: {}", found_property,
+                              grouped(problem_.columns()), grouped(problem_.rows()),
+                              grouped(electrodes_.place.size()), measured_.name);
+  facts.method = "gauss-newton";
+  facts.reason = fmt::format("{} as data, sensitivities {}", datum_names[static_cast<std::size_t>(datum_)],
+                             settings_.jacobian_in_memory ? "in memory" : "as sums over potentials");
+  facts.device = fmt::format("cpu ({} threads)", thread_count(runtime.threads));
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
+  facts.add("cells", std::uint64_t{problem_.columns()}, "", "cells");
+  facts.add("data", std::uint64_t{problem_.rows()}, "", "arrays");
+  facts.add("electrodes", std::uint64_t{electrodes_.place.size()}, "", "electrodes");
+  facts.add("reference", std::exp(problem_.reference.front()), "ohm m", "reference",
+            fmt::format("{:.4g} ohm m{}", std::exp(problem_.reference.front()),
+                        reference_is_median_ ? ", the median of the apparent resistivities" : ""));
+  const auto plan = arrays_->check(runtime);
+  facts.notes = plan.notes;
+  facts.warnings = plan.warnings;
+}
+
+Plan DirectCurrentJob::check(const Runtime& runtime) {
+  Plan plan;
+  choose(runtime);
+  describe_into(plan, runtime);
+  plan.memory_available = budget(runtime).bytes;
+  budget(runtime).require("invert", plan.problem, static_cast<double>(plan.memory_bytes));
+  // Seven models; of each a solve for every electrode, J row by row, and some 40 products.
+  const auto c = cost(runtime);
+  const double entries = c.entries_bytes / 8;
+  plan.seconds = 7 * (c.seconds * static_cast<double>(electrodes_.place.size()) +
+                      entries * (settings_.jacobian_in_memory ? 6e-8 : 4e-7) / thread_count(runtime.threads));
+  inversion::check(problem_, settings_);
+  return plan;
+}
+
+Fingerprint DirectCurrentJob::fingerprint() const {
+  Fingerprint all{this_program()};
+  std::vector<double> places;
+  for (const auto& p : electrodes_.place) places.insert(places.end(), {p.e, p.n, p.u});
+  for (const auto& a : electrodes_.arrays)
+    for (const int n : {a.a, a.b, a.m, a.n}) places.push_back(n);
+  const auto& mesh = problem_.mesh;
+  all.push_back({"mesh", hash({mesh.easting(), mesh.northing(), mesh.up()}), true});
+  all.push_back({"electrodes or arrays", hash({places}), true});
+  all.push_back({"ground", hash({ground_}), true});
+  all.push_back({"datum", std::string(datum_names[static_cast<std::size_t>(datum_)])});
+  all.push_back({"boundary", fmt::format("{}", static_cast<int>(parameters_.boundary))});
+  all.push_back(
+      {"tolerance of solves", fmt::format("{} {}", parameters_.tolerance, parameters_.most_iterations)});
+  add_settings(all, problem_, settings_);
+  return all;
+}
+
+// ---- the run ----
+
+void DirectCurrentJob::begin(const Runtime& runtime) {
+  if (runtime.comm != nullptr && runtime.comm->size() > 1)
+    throw UnsupportedError("terrane invert", "resistivities are found in one process",
+                           "Start it without mpirun, with more threads.");
+  date_text();
+  choose(runtime);
+  budget(runtime).require("invert", fmt::format("{} cells", grouped(problem_.columns())),
+                          memory_needed(runtime));
+  const auto physics = std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, ground_, electrodes_,
+                                                       parameters_, datum_, settings_.threads);
+  problem_.forward = std::make_shared<OfLogarithms>(physics);
+  if (even()) return;
+  factor_ = physics->unit();
+  for (double& k : factor_) k = 1 / k;
+  take_data();
+}
+
+Result DirectCurrentJob::run(const Runtime& runtime) {
+  const auto begun = std::chrono::steady_clock::now();
+  begin(runtime);
+  Keeper keeper(runtime.checkpoint, fingerprint(), check(runtime).seconds);
+  auto result = finish(invert(problem_, settings_, {}, runtime.progress, &keeper), runtime);
+  result.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  for (auto [from, to] :
+       {std::pair{&keeper.notes, &result.report.notes}, {&keeper.warnings, &result.report.warnings}})
+    to->insert(to->end(), from->begin(), from->end());
+  return result;
+}
+
+std::vector<double> DirectCurrentJob::resistivities() const {
+  auto values = outcome_.model;
+  for (double& value : values) value = std::exp(value);
+  return values;
+}
+
+Result DirectCurrentJob::finish(Outcome outcome, const Runtime& runtime) {
+  outcome_ = std::move(outcome);
+  Result result;
+  auto& report = result.report;
+  describe_into(report, runtime);
+  report.add("forwards", std::uint64_t(outcome_.forwards), "", "computed",
+             fmt::format("data and sensitivities of {} models", outcome_.forwards));
+  report_outcome(report, problem_, settings_, outcome_, found_property, resistivities());
+  fill(result);
+  return result;
+}
+
+Result DirectCurrentJob::outline() const {
+  Result result;
+  fill(result);
+  return result;
+}
+
+/// Places of the electrodes, what was computed in both quantities, and beside it what was observed.
+void DirectCurrentJob::fill(Result& result) const {
+  auto outline = arrays_->outline();
+  result.survey = std::move(outline.survey);
+  MeasuredArrays computed;
+  if (!outcome_.predicted.empty()) computed.from(datum_, factor_, outcome_.predicted);
+  std::vector<double> relative(measured_.values.size());
+  for (std::size_t n = 0; n < relative.size(); ++n)
+    relative[n] = measured_.sigma[n] / std::fabs(measured_.values[n]);
+  ObservedColumns columns;
+  columns.others = result.survey.columns;
+  const auto add = [&](const std::string& name, const std::string& unit, const std::string& what,
+                       const std::vector<double>& values, const std::vector<double>& observed) {
+    result.fields.push_back({name, unit, what, values});
+    ObservedColumn column{name, {name + "_observed", unit, "observed " + what, observed}, std::nullopt};
+    auto sigma = observed;
+    for (std::size_t n = 0; n < sigma.size(); ++n) sigma[n] = relative[n] * std::fabs(sigma[n]);
+    column.uncertainty = Column{name + "_uncertainty", unit, "uncertainty of " + what, std::move(sigma)};
+    columns.observed.push_back(std::move(column));
+  };
+  add("resistance", "V/A", "voltage per current", computed.resistance, measured_.resistance);
+  add("apparent_resistivity", "ohm m", "apparent resistivity", computed.resistivity, measured_.resistivity);
+  result.fields.push_back({"geometric_factor", "m", "geometric factor", factor_});
+  if (settings_.huber > 0)
+    result.fields.push_back({"trust", "1", "below 1 where an outlier counts less", outcome_.trust});
+  compare(result, columns);
+  result.attributes = provenance("inversion of direct current", job_);
+  add_attributes(result, outcome_);
+}
+
+std::vector<Column> DirectCurrentJob::cells() const {
+  return cell_columns(problem_, settings_, outcome_, found_property, resistivities());
+}
+
+void DirectCurrentJob::write_model(const std::string& path) const {
+  io::MeshData model{problem_.mesh, cells(), {}};
+  model.attributes = provenance("inversion", job_);
+  model.attributes["beta"] = fmt::format("{}", outcome_.beta);
+  model.attributes["stopped"] = outcome_.reason;
+  io::write(path, model);
+}
+
+void DirectCurrentJob::check_model(const std::string& path) const {
+  auto columns = cells();
+  for (auto& column : columns) column.values.clear();
+  io::left_out(path, io::MeshData{problem_.mesh, std::move(columns), {}});
+}
+
+}  // namespace terrane::inversion

@@ -1,0 +1,66 @@
+// An inversion of direct current from a job file: [mesh], [survey] with arrays and what they measured,
+// [simulation] of physics = "electric", [inversion], [output].
+#pragma once
+
+#include <memory>
+
+#include "terrane/base/memory.hpp"
+#include "terrane/inversion/direct_current.hpp"
+#include "terrane/inversion/job.hpp"
+#include "terrane/physics/electric/simulation.hpp"
+
+namespace terrane::inversion {
+
+class DirectCurrentJob final : public InversionSimulation {
+ public:
+  static std::unique_ptr<Simulation> from_job(const Config& job, const Runtime& runtime);
+
+  Plan check(const Runtime& runtime = {}) override;
+  Result run(const Runtime& runtime = {}) override;
+  Result outline() const override;
+  void write_model(const std::string& path) const override;
+  void check_model(const std::string& path) const override;
+
+  const Problem& problem() const override { return problem_; }
+  const Settings& settings() const override { return settings_; }
+  void begin(const Runtime& runtime) override;
+  Result finish(Outcome outcome, const Runtime& runtime) override;
+
+ private:
+  DirectCurrentJob() = default;
+  bool even() const { return ground_.empty(); }
+  void take_data();
+  /// What a solve costs, and how much is kept.
+  struct Cost {
+    double seconds = 0, kept_bytes = 0, entries_bytes = 0;
+  };
+  Cost cost(const Runtime& runtime) const;
+  MemoryBudget budget(const Runtime& runtime) const;
+  void choose(const Runtime& runtime);
+  double memory_needed(const Runtime& runtime) const;
+  void describe_into(RunFacts& facts, const Runtime& runtime) const;
+  Fingerprint fingerprint() const;
+  void fill(Result& result) const;
+  std::vector<double> resistivities() const;
+  std::vector<Column> cells() const;
+
+  Problem problem_;  ///< of logarithms of resistivities
+  Settings settings_;
+  std::vector<double> ground_;
+  electric::Electrodes electrodes_;
+  electric::Parameters parameters_;
+  electric::Datum datum_ = electric::Datum::log_apparent_resistivity;
+  MeasuredArrays measured_;
+  std::vector<double> factor_;  ///< k of each array
+  bool reference_is_median_ = false;
+  std::unique_ptr<electric::Simulation> arrays_;  ///< of the reference: places, checks, cost of a solve
+  MemoryBudget memory_;
+  Outcome outcome_;
+  std::string job_;
+  std::vector<std::string> warnings_;
+};
+
+/// As one of inversions().
+Physics inversion_of_direct_current();
+
+}  // namespace terrane::inversion

@@ -1,0 +1,73 @@
+// Data that are no linear function of a model: F(m), and its derivative J = ∂F/∂m as an operator.
+//
+// A model may be a function of what the physics knows, cell by cell: p = e^m keeps a resistivity above zero
+// and makes a factor of ten as large a change below 1 Ω·m as above 1000. Then ∂F/∂m = J_p diag(dp/dm).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/solve/linear_operator.hpp"
+
+namespace terrane::inversion {
+
+/// F near one model.
+struct Linearised {
+  std::vector<double> data;                               ///< F(m), [rows]
+  std::shared_ptr<const solve::LinearOperator> jacobian;  ///< J at m, [rows, columns]
+  std::vector<std::string> warnings;                      ///< such as solves that did not converge
+};
+
+class Forward {
+ public:
+  virtual ~Forward() = default;
+  virtual std::size_t rows() const = 0;
+  virtual std::size_t columns() const = 0;
+  /// The same bits for the same model, on any number of threads; without a jacobian where the model is out of
+  /// all bounds. Throws InputError, MemoryError, Cancelled.
+  virtual Linearised at(std::span<const double> model, Progress* progress = nullptr) const = 0;
+};
+
+/// J diag(slope), of some of J's columns.
+class Chained final : public solve::LinearOperator {
+ public:
+  /// columns: of J, ascending; empty: all · slope: [those]
+  Chained(std::shared_ptr<const solve::LinearOperator> jacobian, std::vector<std::uint32_t> columns,
+          std::vector<double> slope);
+  std::size_t rows() const override { return jacobian_->rows(); }
+  std::size_t columns() const override { return slope_.size(); }
+  void apply(std::span<const double> model, std::span<double> data) const override;
+  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
+  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+  void row(std::size_t i, std::span<double> out) const override;
+
+ private:
+  std::size_t place(std::size_t c) const { return columns_.empty() ? c : columns_[c]; }
+  void gather(std::span<const double> whole, std::span<double> out) const;
+
+  std::shared_ptr<const solve::LinearOperator> jacobian_;
+  std::vector<std::uint32_t> columns_;
+  std::vector<double> slope_;
+};
+
+/// A physics whose property is p = e^m of the model: F(e^m), J diag(p). Out of bounds beyond 1e±30.
+class OfLogarithms final : public Forward {
+ public:
+  explicit OfLogarithms(std::shared_ptr<const Forward> physics) : physics_(std::move(physics)) {}
+  std::size_t rows() const override { return physics_->rows(); }
+  std::size_t columns() const override { return physics_->columns(); }
+  Linearised at(std::span<const double> model, Progress* progress = nullptr) const override;
+
+ private:
+  std::shared_ptr<const Forward> physics_;
+};
+
+/// All entries of an operator in memory, made by a product with its transpose for each row: worth it for some
+/// hundred data, where products are many.
+std::shared_ptr<const solve::LinearOperator> in_memory(const solve::LinearOperator& g, int threads);
+
+}  // namespace terrane::inversion

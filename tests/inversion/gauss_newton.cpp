@@ -1,0 +1,286 @@
+// Data that are no linear function of the model.
+#include "terrane/inversion/gauss_newton.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <random>
+
+#include "inversion/problems.hpp"
+#include "inversion/resistive_ground.hpp"
+#include "support/worse.hpp"
+#include "terrane/base/error.hpp"
+
+namespace terrane::inversion {
+namespace {
+
+/// G m, as if it were no linear function.
+class Straight final : public Forward {
+ public:
+  explicit Straight(std::shared_ptr<const solve::LinearOperator> g) : g_(std::move(g)) {}
+  std::size_t rows() const override { return g_->rows(); }
+  std::size_t columns() const override { return g_->columns(); }
+  Linearised at(std::span<const double> model, Progress*) const override {
+    Linearised here{std::vector<double>(rows()), g_, {}};
+    g_->apply(model, here.data);
+    return here;
+  }
+
+ private:
+  std::shared_ptr<const solve::LinearOperator> g_;
+};
+
+Problem made_nonlinear(const Problem& linear) {
+  auto p = linear;
+  p.forward = std::make_shared<Straight>(p.g);
+  p.g.reset();
+  return p;
+}
+
+double distance_of(const std::vector<double>& a, const std::vector<double>& b) {
+  double most = 0, size = 0;
+  for (std::size_t c = 0; c < a.size(); ++c) {
+    most = worse(most, std::fabs(a[c] - b[c]));
+    size = std::max(size, std::fabs(b[c]));
+  }
+  return most / size;
+}
+
+Settings exact() {
+  auto s = reference_settings();
+  s.misfit_tolerance = 1e-9;
+  s.jacobian_in_memory = false;
+  return s;
+}
+
+TEST(GaussNewton, OfALinearProblemFindsTheModelThatLinearInversionFinds) {
+  const auto linear = problem(mesh_a(), read_columns("p1_data.csv"));
+  const auto p = made_nonlinear(linear);
+  auto s = exact();
+  const auto right = invert(linear, s), found = invert(p, s);
+  EXPECT_TRUE(found.converged) << found.reason;
+  EXPECT_NEAR(found.beta, right.beta, 1e-6 * right.beta);
+  EXPECT_NEAR(found.phi_d, found.target, 1e-8 * found.target);
+  EXPECT_LT(distance_of(found.model, right.model), 1e-6);
+  EXPECT_LE(found.iterations.size(), 6u);
+  s.choice = Choice::fixed;
+  s.beta = 3 * right.beta;
+  EXPECT_LT(distance_of(invert(p, s).model, invert(linear, s).model), 1e-8);
+}
+
+TEST(GaussNewton, OfALinearProblemKeepsToBoundsAndReferenceAsLinearInversionDoes) {
+  auto linear = problem(mesh_a(), read_columns("p1_data.csv"));
+  linear.bounds = {std::vector<double>(linear.mesh.size(), 0.0),
+                   std::vector<double>(linear.mesh.size(), 250.0)};
+  linear.reference.assign(linear.mesh.size(), 10.0);
+  auto s = exact();
+  s.misfit_tolerance = 0.02;
+  s.beta = invert(linear, s).beta;
+  s.choice = Choice::fixed;
+  s.reference_in_gradients = false;
+  s.tolerance = 1e-7;
+  const auto right = invert(linear, s), found = invert(made_nonlinear(linear), s);
+  EXPECT_GT(found.on_bounds, 100u);
+  EXPECT_LT(distance_of(found.model, right.model), 1e-3);
+  EXPECT_NEAR(found.phi_d, right.phi_d, 1e-3 * right.phi_d);
+  for (const double m : found.model) EXPECT_TRUE(m >= 0 && m <= 250);
+}
+
+TEST(GaussNewton, DoesNotDependOnTheFirstModelNorOnTheCooling) {
+  const ResistiveGround ground;
+  const auto p = ground.problem();
+  auto s = ground.settings();
+  s.misfit_tolerance = 1e-3;
+  s.tolerance = 1e-6;
+  const auto one = invert(p, s);
+  auto other = p;
+  other.start.assign(p.columns(), std::log(40.0));
+  s.cooling = 0.4;
+  const auto two = invert(other, s);
+  EXPECT_TRUE(one.converged && two.converged);
+  EXPECT_LT(distance_of(two.model, one.model), 0.01);
+}
+
+TEST(GaussNewton, TheGradientOfTheObjectiveIsThatOfDifferences) {
+  const ResistiveGround ground;
+  auto p = ground.problem();
+  auto m = p.reference, away = m;
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  for (std::size_t c = 0; c < m.size(); ++c) {
+    m[c] += 0.3 * std::sin(0.7 * static_cast<double>(c));
+    away[c] = normal(random);
+  }
+  const Regulariser regulariser(p.mesh, p.active, ground.settings().alphas);
+  std::vector<double> weight;
+  for (const double sigma : p.sigma) weight.push_back(1 / sigma);
+  const auto at = [&](const std::vector<double>& model) {
+    const auto here = p.forward->at(model);
+    const Objective objective{here.jacobian.get(), p.data, weight, &regulariser, p.reference};
+    return std::pair{value_at(here.data, model, objective), gradient_at(here.data, model, objective, 0.02)};
+  };
+  const auto [value, gradient] = at(m);
+  const double slope = solve::dot(gradient, away);
+  double before = 0;
+  for (const double h : {1e-2, 1e-3}) {
+    auto plus = m, minus = m;
+    for (std::size_t c = 0; c < m.size(); ++c) {
+      plus[c] += h * away[c];
+      minus[c] -= h * away[c];
+    }
+    const double off = std::fabs((at(plus).first.phi(0.02) - at(minus).first.phi(0.02)) / (2 * h) - slope) /
+                       std::fabs(slope);
+    if (before > 0) {
+      EXPECT_LT(off, 1e-4);
+      EXPECT_LT(off, 0.1 * before);
+    }
+    before = off;
+  }
+}
+
+TEST(GaussNewton, AConductiveBlockIsFoundWhereItIs) {
+  const ResistiveGround ground;
+  const auto found = invert(ground.problem(), ground.settings());
+  EXPECT_TRUE(found.converged) << found.reason;
+  EXPECT_NEAR(found.phi_d / found.target, 1, 0.021);
+  EXPECT_LE(found.forwards, 10);
+  const auto& mesh = ground.mesh;
+  double mass = 0, east = 0, up = 0, least = INFINITY;
+  for (std::size_t c = 0; c < mesh.size(); ++c) {
+    const auto b = mesh.prism(c);
+    const double low = std::max(0.0, ground.reference() - found.model[c]) * b.volume();
+    mass += low;
+    east += low * 0.5 * (b.west + b.east);
+    up += low * 0.5 * (b.bottom + b.top);
+    least = std::min(least, std::exp(found.model[c]));
+  }
+  EXPECT_NEAR(east / mass, ground.block_east(), 10);
+  EXPECT_NEAR(up / mass, ground.block_up(), 10);
+  EXPECT_LT(least, 40);
+  EXPECT_GT(least, 4);
+}
+
+TEST(GaussNewton, HasTheSameBitsOnOneTwoAndThreeThreads) {
+  const ResistiveGround ground;
+  auto s = ground.settings();
+  s.most_steps = 2;
+  s.threads = 1;
+  const auto one = invert(ground.problem(1), s);
+  for (const int threads : {2, 3}) {
+    s.threads = threads;
+    EXPECT_EQ(invert(ground.problem(threads), s).model, one.model) << threads;
+  }
+}
+
+TEST(GaussNewton, ProductsFromPotentialsAndEntriesInMemoryFindTheSameModel) {
+  const ResistiveGround ground;
+  auto s = ground.settings();
+  const auto entries = invert(ground.problem(), s);
+  s.jacobian_in_memory = false;
+  EXPECT_LT(distance_of(invert(ground.problem(), s).model, entries.model), 1e-6);
+}
+
+TEST(GaussNewton, OutliersCountLess) {
+  const ResistiveGround ground;
+  auto p = ground.problem();
+  auto s = ground.settings();
+  const auto clean = invert(p, s);
+  for (std::size_t n = 5; n < p.data.size(); n += 17) p.data[n] += 1.5;
+  const auto squares = invert(p, s);
+  s.huber = 1.5;
+  const auto robust = invert(p, s);
+  EXPECT_TRUE(robust.converged) << robust.reason;
+  EXPECT_LT(robust.trust[5], 0.2);
+  EXPECT_LT(distance_of(robust.model, clean.model), 0.08);
+  EXPECT_GT(distance_of(squares.model, clean.model), 2 * distance_of(robust.model, clean.model));
+}
+
+/// Stops when it has been asked so many times whether it should.
+class Patience final : public Progress {
+ public:
+  explicit Patience(int left) : left_(left) {}
+  bool cancelled() const override { return --left_ < 0; }
+
+ private:
+  mutable int left_;
+};
+
+TEST(GaussNewton, ThatIsStoppedGoesOnToTheSameBits) {
+  const ResistiveGround ground;
+  const auto p = ground.problem();
+  const auto s = ground.settings();
+  const auto whole = invert(p, s);
+  CheckpointSettings settings;
+  settings.file = std::filesystem::temp_directory_path() / "terrane_stopped_steps.checkpoint";
+  settings.interval = 1e9;
+  std::filesystem::remove(settings.file);
+  std::optional<Outcome> out;
+  int stops = 0;
+  for (int patience = 60; !out; patience += 8) {
+    settings.resume = stops > 0 && std::filesystem::exists(settings.file);
+    Keeper keeper(settings, {{"problem", "p"}}, 1e9);
+    Patience progress(patience);
+    try {
+      out = invert(p, s, {}, &progress, &keeper);
+    } catch (const Cancelled&) {
+      ASSERT_LT(++stops, 50);
+    }
+  }
+  std::filesystem::remove(settings.file);
+  EXPECT_GT(stops, 1);
+  EXPECT_EQ(out->model, whole.model);
+  EXPECT_EQ(out->beta, whole.beta);
+  EXPECT_EQ(out->iterations.size(), whole.iterations.size());
+  EXPECT_EQ(out->forwards, whole.forwards);
+}
+
+TEST(GaussNewton, AReferenceThatFitsIsTheAnswer) {
+  const ResistiveGround ground;
+  auto p = ground.problem();
+  p.data = p.forward->at(p.reference).data;
+  const auto found = invert(p, ground.settings());
+  EXPECT_TRUE(found.converged);
+  EXPECT_EQ(found.reason, "the reference model fits the data already");
+  EXPECT_EQ(found.model, p.reference);
+}
+
+TEST(GaussNewton, UncertaintiesThatAreTooSmallEndInAReason) {
+  const ResistiveGround ground;
+  auto p = ground.problem();
+  for (std::size_t n = 0; n < p.data.size(); ++n) p.data[n] += n % 2 == 0 ? 0.5 : -0.5;
+  for (double& sigma : p.sigma) sigma = 1e-5;
+  auto s = ground.settings();
+  s.most_steps = 3;
+  const auto found = invert(p, s);
+  EXPECT_FALSE(found.converged);
+  EXPECT_THAT(found.reason,
+              ::testing::AnyOf(::testing::HasSubstr("misfit falls no more"),
+                               ::testing::HasSubstr("most steps"), ::testing::HasSubstr("no step lowers")));
+}
+
+TEST(GaussNewton, WhatLinearPhysicsAloneHasIsRefused) {
+  const ResistiveGround ground;
+  const auto p = ground.problem();
+  const auto refused = [&](const std::function<void(Settings&)>& set) {
+    auto s = ground.settings();
+    set(s);
+    EXPECT_THROW(invert(p, s), InputError);
+  };
+  refused([](Settings& s) { s.posterior = true; });
+  refused([](Settings& s) { s.choice = Choice::gcv; });
+  refused([](Settings& s) { s.norms.p[0] = 1; });
+  refused([](Settings& s) { s.most_steps = 0; });
+  refused([](Settings& s) { s.cooling = 1; });
+  auto wrong = p;
+  wrong.sigma[3] = 0;
+  EXPECT_THROW(invert(wrong, ground.settings()), InputError);
+  wrong = p;
+  wrong.start = {1, 2, 3};
+  EXPECT_THROW(invert(wrong, ground.settings()), ShapeError);
+}
+
+}  // namespace
+}  // namespace terrane::inversion
