@@ -1,4 +1,4 @@
-// Named numbers: what a physics returns, and what is written to files.
+// Named arrays: what a physics returns, and what is written to files.
 //
 // A data set has dimensions, and variables on them, as NetCDF and xarray have:
 //
@@ -30,7 +30,7 @@ struct Attribute {
   std::variant<std::string, double> value;
 };
 
-/// The values of a variable, and with them the type that files keep.
+/// The values of a variable; their type is that of the variable in files.
 using Values = std::variant<std::vector<double>, std::vector<float>, std::vector<std::complex<double>>,
                             std::vector<std::complex<float>>, std::vector<std::int32_t>,
                             std::vector<unsigned char>, std::vector<std::string>>;

@@ -1,8 +1,8 @@
 // A sink takes a data set piece by piece, so that nothing large has to be in memory as a whole.
 //
-//   sink.define(header);                                       // names, dimensions, units; coordinates with
-//   values for (each shot) sink.put("pressure", {shot, 0, 0}, {1, receivers, times}, values); sink.finish();
-//   // checks that nothing is missing
+//   sink.define(header);                        names, dimensions, units; coordinates with their values
+//   for (each shot) sink.put("pressure", {shot, 0, 0}, {1, receivers, times}, values);
+//   sink.finish();                              checks that nothing is missing
 #pragma once
 
 #include <complex>

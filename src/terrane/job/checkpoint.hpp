@@ -1,4 +1,4 @@
-// Where a long run keeps what is done: the key output.checkpoint.
+// Where and how often a long run writes checkpoints: the key output.checkpoint.
 #pragma once
 
 #include <filesystem>
@@ -6,14 +6,14 @@
 
 namespace terrane {
 
-/// Where a long run keeps what is done, so that it can go on after a crash.
+/// Where and how often a long run writes checkpoints, so that it can continue after a crash.
 struct CheckpointSettings {
   static constexpr double never = std::numeric_limits<double>::infinity();
 
-  std::filesystem::path file;  ///< empty: none is kept
-  double interval = 300;       ///< seconds between two
-  double least_run = 0;        ///< seconds: shorter runs keep none
-  bool resume = false;         ///< go on from `file` when it is there
+  std::filesystem::path file;  ///< empty: no checkpoints
+  double interval = 300;       ///< seconds between two checkpoints
+  double least_run = 0;        ///< seconds; shorter runs write none
+  bool resume = false;         ///< continue from `file` where it exists
   double round = 10;           ///< seconds of work of which an interruption loses the result
 };
 

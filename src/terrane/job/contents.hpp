@@ -10,13 +10,13 @@
 
 namespace terrane {
 
-/// By the names that keys of the job have for them: file = "model".
+/// By the names with which keys of the job refer to them: file = "model".
 struct Contents {
   std::map<std::string, io::Content> of;
 };
 
-/// What the key names: what was given under that name, or else what its file holds. Throws InputError,
-/// FileError.
+/// What the key refers to: what was given under that name, or else the content of the file. Throws
+/// InputError, FileError.
 io::Content read_content(const Config& table, std::string_view key, const io::ReadOptions& options = {});
 
 }  // namespace terrane

@@ -1,4 +1,4 @@
-// What the tables of several physics hold alike: one of a list of words, places, and properties that every
+// Keys that the tables of several physics share: one of a list of words, places, and properties that every
 // cell of a mesh must have.
 #pragma once
 

@@ -15,8 +15,8 @@
 
 namespace terrane {
 
-/// The cells of a tensor mesh that are held: those where some property was set. So a large mesh with a few
-/// bodies in it stays small.
+/// The cells of a tensor mesh where some property was set; only these are stored. So a large mesh with a few
+/// bodies in it needs little memory.
 struct MeshCells {
   TensorMesh mesh;
   std::vector<std::uint64_t> cell;  ///< index of each cell held, ascending

@@ -1,4 +1,4 @@
-// What rock can be asked for: the one table of properties that bodies paint, files hold and physics take.
+// The table of all properties of rock that bodies paint, files hold and physics use.
 #pragma once
 
 #include <span>

@@ -1,9 +1,10 @@
-// What a long run has done so far, in a file, so that it can go on: of a problem that is cut into fixed
-// parts, how many of the first are done, and the arrays that a house needs to go on from there.
+// What a long run has done so far, in a file, so that it can be resumed. The problem is cut into fixed parts;
+// the file says how many of them are done, from the first on, and holds the arrays that a physics needs to
+// continue.
 //
-// With them stands the fingerprint: all that determines the bits of those arrays. A checkpoint of anything
-// else is refused, with a message that says what differs. So is one that is damaged: every byte of the file
-// is under a checksum (io/array_file.hpp), and what passes it is still compared with types, sizes and ranges,
+// It also holds the fingerprint: all that determines the bits of those arrays. A checkpoint of anything else
+// is refused, with a message that says what differs. So is one that is damaged: every byte of the file is
+// under a checksum (io/array_file.hpp), and what passes it is still compared with types, sizes and ranges,
 // because a checkpoint may come from anywhere. Its numbers are trusted: continue only from your own
 // checkpoints. NaN and infinities come back where the run that wrote the checkpoint had them, and are refused
 // elsewhere: the file names the arrays that hold some.
@@ -44,7 +45,7 @@ class CheckpointWriter {
   /// FileError, as do all members.
   CheckpointWriter(const std::filesystem::path& file, const Fingerprint& of, std::size_t parts);
 
-  /// A list, whole.  T: double, float, std::int64_t, unsigned char
+  /// A whole list.  T: double, float, std::int64_t, unsigned char
   template <class T>
   void list(std::string_view name, std::span<const T> values) {
     look_at(name, values);
@@ -82,7 +83,7 @@ class CheckpointReader {
   /// The bytes of the file `name`.
   static CheckpointReader from_bytes(std::string name, std::string bytes);
 
-  /// What the run that wrote it says of one thing that determined its bits; empty: nothing.
+  /// The value of one item of the fingerprint of the run that wrote it; empty: none.
   std::string_view told(const std::string& what) const;
   /// Throws InputError: it was made for another problem; the message says what differs first.
   void expect(const Fingerprint& of) const;
@@ -102,7 +103,7 @@ class CheckpointReader {
   void read(std::string_view name, std::initializer_list<std::size_t> shape, std::size_t first,
             std::span<T> values);
 
-  /// What a house throws when it finds nonsense in its arrays.
+  /// What a physics throws when its arrays make no sense.
   FileError damaged(const std::string& how) const;
 
  private:

@@ -1,4 +1,4 @@
-// What plans, reports and results of several physics say alike.
+// What plans, reports and results of several physics have in common.
 #pragma once
 
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace terrane {
 
-/// What a run may take: runtime.memory, or what the machine has left.
+/// The memory that a run may take: runtime.memory, or what the machine has left, bytes.
 MemoryBudget memory_budget(const Runtime& runtime);
 
-/// Where a physics computes that takes a device as it is named: "2 ranks, each cpu, 16 threads".
+/// Where a run computes, for a physics that does not choose the device itself: "2 ranks, each cpu, 16
+/// threads".
 std::string device_text(const Runtime& runtime);
 
 /// A result of which only the shape is known: its data set without values, and provenance.
 Result outline_of(std::string_view physics, const std::string& job, Dataset data);
 
-/// Gives a result its data set. Provenance, device and method, beside attributes that the result has, stand
-/// in both.
+/// Gives a result its data set. Both get provenance, device and method as attributes, beside those that the
+/// result has.
 void conclude(Result& result, std::string_view physics, const std::string& job, Dataset data);
 
 }  // namespace terrane

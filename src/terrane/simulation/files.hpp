@@ -1,4 +1,4 @@
-// The files of a job, looked at before anything is computed: what they cannot hold, and where they cannot go.
+// The files of a job, checked before anything is computed: what they cannot hold, and where they cannot go.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace terrane {
 
-/// All that would keep the files of a job from being written, as far as it can be known before the run, so
-/// that nothing is found after it. Nothing is made or written.
+/// Finds what would keep the files of a job from being written, as far as it can be known before the run.
+/// Creates and writes nothing.
 /// Returns what the formats leave out, for people: "a.obs: this format leaves out g_ee".
 /// Throws, with the line of the job: InputError (a file that the job reads would be overwritten, two names of
 /// one file, plots of what there is not), UnsupportedError (a format that cannot hold the result or the
@@ -29,7 +29,7 @@ struct NamedOutput {
 /// Throws InputError when two simulations of a job write one file.
 void check_shared_files(std::span<const NamedOutput> outputs);
 
-/// Makes the folders, and tries whether each file can be written there. Throws FileError.
+/// Creates the folders, and tests whether each file can be written there. Throws FileError.
 void make_folders(const Output& output, bool plots = true);
 
 }  // namespace terrane

@@ -1,4 +1,4 @@
-// Where a result comes from: what stands in every file beside its numbers.
+// Where a result comes from: attributes of every file.
 #pragma once
 
 #include <map>

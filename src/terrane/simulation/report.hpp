@@ -30,7 +30,7 @@ struct RunFacts {
   std::string device;   ///< "cpu (AVX-512, 16 threads)"
   double seconds = 0;   ///< wall time of the computation; of a plan: expected, 0 when it was not estimated
   std::size_t memory_bytes = 0;  ///< planned working memory
-  double work = 0;               ///< how many units of work the run has; 0: its speed is not told
+  double work = 0;               ///< units of work of the run; 0: the report has no speed
   std::string work_unit;         ///< "pairs"
   std::vector<NamedValue> values;
   std::vector<std::string> notes, warnings;
@@ -55,7 +55,7 @@ struct Plan : RunFacts {
   std::string text() const;
 };
 
-/// How far what was computed is from what was observed: residual = observed - computed.
+/// How far computed data are from observed ones: residual = observed - computed.
 struct Misfit {
   std::string field, unit;
   std::size_t count = 0;     ///< stations that have an observation
@@ -66,7 +66,7 @@ struct Misfit {
 
 /// What a run did.
 struct Report : RunFacts {
-  std::vector<Misfit> misfits;  ///< one per field that was observed too
+  std::vector<Misfit> misfits;  ///< one per observed field
 
   /// One item per line, for people; not the warnings. Memory is the most that this process has held.
   std::string text() const;

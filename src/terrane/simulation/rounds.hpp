@@ -1,9 +1,8 @@
-// A run that is cut into fixed parts - groups of stations, shots, frequencies - and done by all ranks in
-// rounds.
+// A run that is cut into fixed parts (groups of stations, shots, frequencies), which all ranks do in rounds.
 //
-// What a part is depends on the problem alone. A round is some consecutive parts: each rank does its share of
-// them, all agree whether any failed, and rank 0 takes what they found, one rank after the other; then it may
-// keep a checkpoint. So no bit depends on how many ranks there are, nor on how many rounds it took.
+// The parts depend on the problem alone. A round is some consecutive parts: each rank computes its share of
+// them, all agree whether any failed, and rank 0 collects the results, one rank after the other; then it may
+// write a checkpoint. So no bit depends on the number of ranks or rounds.
 #pragma once
 
 #include <cstddef>
@@ -40,12 +39,12 @@ class InStep {
   bool agreed_ = false;
 };
 
-/// Rank 0 deals with one rank after the other. For a large message the next would wait without pause, and
-/// sleep through the message once its turn has come; for this small one it sleeps.
+/// Rank 0 serves one rank after the other. Ranks that wait for their turn sleep until this small message
+/// comes; then both sides are ready for the large one at once.
 void give_turn(Comm& comm, int rank);
 void wait_for_turn(Comm& comm);
 
-/// What a house does in a round. Every rank has one.
+/// What a physics does in a round. Every rank has one.
 class RoundWork {
  public:
   virtual ~RoundWork() = default;
@@ -68,7 +67,7 @@ class RoundWork {
 struct RoundSettings {
   std::string_view what;        ///< for the user: "gravity"
   std::size_t done = 0;         ///< parts that a checkpoint has
-  std::size_t least = 1;        ///< parts of a round, unless fewer are left: enough for every rank
+  std::size_t least = 1;        ///< fewest parts of a round, enough for every rank, unless fewer are left
   double expected_seconds = 0;  ///< of all parts on all ranks
   double interval = 0;          ///< seconds between checkpoints, which stand between rounds
   double round = 10;  ///< seconds of a round, at most: errors and progress of other ranks are known that late

@@ -1,4 +1,4 @@
-// What a run is given beside its problem: where it computes, and where it keeps what is done.
+// What a run gets beside its problem: where it computes, and where it writes checkpoints.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace terrane {
 struct Runtime {
   Comm* comm = nullptr;  ///< null: this process alone. Rank 0 of it; the others serve() (serve.hpp)
   CheckpointSettings checkpoint;
-  Device device{};               ///< automatic: what the physics finds worth it
+  Device device{};               ///< automatic: the physics decides
   int threads = 0;               ///< of the CPU; 0: as many as OpenMP gives
   std::size_t memory = 0;        ///< most bytes the run may take; 0: what the machine has left
   Progress* progress = nullptr;  ///< null: silent, and never cancelled

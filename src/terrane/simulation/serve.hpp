@@ -8,13 +8,14 @@
 
 namespace terrane {
 
-/// Every rank but 0: does what rank 0 calls for, until it dismisses. Throws OutOfStep: the caller aborts.
+/// Every rank but 0: does what rank 0 asks for, until rank 0 dismisses it. Throws OutOfStep: the caller
+/// aborts.
 void serve(const Registry& registry, Comm& comm);
 
 /// Rank 0: the others start what `physics` does on every rank (Physics::serve).
 void call(Comm& comm, std::string_view physics);
 
-/// Rank 0: lets the others go.
+/// Rank 0: dismisses the others.
 void dismiss(Comm& comm);
 
 }  // namespace terrane

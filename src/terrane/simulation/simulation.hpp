@@ -27,18 +27,18 @@ class Simulation {
   /// The result's survey, columns and attributes, its fields without values: enough to tell which files can
   /// hold it (left_out in write_result.hpp).
   virtual Result outline() const = 0;
-  /// Files about the model that [output] asks for. Throws UnsupportedError, FileError.
+  /// Writes the files of the model that [output] asks for. Throws UnsupportedError, FileError.
   virtual void write_model(const std::string& path) const = 0;
   /// Throws what write_model would throw because of the format, or for want of memory.
   virtual void check_model(const std::string& path) const = 0;
 };
 
-/// One physics, as a house declares it: what its job files hold, and how a simulation is made of one.
+/// One physics, as its folder declares it: what its job files hold, and how a simulation is made of one.
 struct Physics {
   std::string_view name;
   std::string_view summary;
   /// All tables of a job, in order. The general ones are offered by job/ (earth_sections, survey_sections,
-  /// Output::section) and Runtime::section; a house lists those it reads, and its own.
+  /// Output::section) and Runtime::section; a physics lists those that it reads, and its own.
   std::vector<Section> sections;
   /// Which kind of each table `terrane new` shows: {"survey", "grid"}.
   std::map<std::string, std::string> kinds;

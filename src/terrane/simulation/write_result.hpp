@@ -1,4 +1,4 @@
-// Results into files that say everything about how they came about.
+// Writes results into files that also say how they were computed.
 #pragma once
 
 #include <string>

@@ -1,11 +1,11 @@
-// A dense matrix by chunks of columns: kept in memory in double or single precision, or made anew for every
-// product, or read from wherever a derived class keeps it.
+// A dense matrix by chunks of columns: kept in memory in double or single precision, computed anew for every
+// product, or read from where a derived class keeps it.
 //
 // A chunk holds all rows of some consecutive columns, row after row. Chunks depend on the shape of the matrix
 // alone. Products accumulate in double:
 //   G m   a part (parted.hpp), up to 64 of them, is the sum of some consecutive chunks
 //   Gᵀ d  each chunk by itself: Σ over 64 rows, then over the blocks of 64
-// so no bit depends on threads, nor on ranks. Memory traffic of a product: the matrix once, 4 or 8 bytes an
+// so no bit depends on threads or ranks. Memory traffic of a product: the matrix once, 4 or 8 bytes per
 // entry.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace terrane::solve {
 
-/// What makes the entries of a matrix.
+/// Computes the entries of a matrix.
 class ColumnSource {
  public:
   virtual ~ColumnSource() = default;
@@ -55,9 +55,9 @@ class ChunkedOperator : public PartedOperator {
   int threads() const { return threads_; }
 
  protected:
-  /// threads: 0 for all
+  /// threads: 0 means all.
   ChunkedOperator(std::size_t rows, std::size_t columns, int threads, ShareOfParts share = {});
-  /// One chunk, [rows, its columns]: in `scratch`, which the callee sizes, or where it lies anyway.
+  /// One chunk, [rows, its columns]: in `scratch`, which the callee sizes, or where it is kept.
   struct Seen {
     const double* wide = nullptr;  ///< one of the two
     const float* narrow = nullptr;
@@ -87,7 +87,7 @@ class ChunkedOperator : public PartedOperator {
 template <class T>
 class DenseOperator final : public ChunkedOperator {
  public:
-  /// Makes the entries. Throws Cancelled.
+  /// Computes the entries. Throws Cancelled.
   explicit DenseOperator(const ColumnSource& source, int threads = 0, Progress* progress = nullptr,
                          ShareOfParts share = {});
   /// Row i, without a product.
@@ -98,7 +98,7 @@ class DenseOperator final : public ChunkedOperator {
   std::vector<std::vector<T>> chunks_;
 };
 
-/// Nothing is stored: entries are made anew for each product.
+/// Stores nothing: entries are computed anew for each product.
 class OnTheFlyOperator final : public ChunkedOperator {
  public:
   explicit OnTheFlyOperator(std::shared_ptr<const ColumnSource> source, int threads = 0,

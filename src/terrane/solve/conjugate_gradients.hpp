@@ -1,6 +1,7 @@
-// Conjugate gradients for conductance networks, with a multigrid cycle, the diagonal, or nothing before them.
+// Conjugate gradients for conductance networks, preconditioned by a multigrid cycle, the diagonal, or
+// nothing.
 //
-// krylov.hpp has the loop. Memory traffic of an iteration in double, per point and without B: q = A p reads p
+// krylov.hpp has the loop. Memory traffic per iteration and point in double, without B: q = A p reads p
 // and 3 conductances and writes q (40 bytes), pᵀq reads 2 (16), x and r read 4 and write 2 (48), ‖r‖² reads 1
 // (8), rᵀz reads 2 (16), p reads 2 and writes 1 (24): 152 bytes.
 //
@@ -17,15 +18,15 @@ namespace terrane::solve {
 /// z = B r. scale: 1/‖b‖, for preconditioners of single precision.
 using Preconditioner = std::function<void(Stream&, const Field<double>& r, Field<double>& z, double scale)>;
 
-/// z = r/diag(A): the plain one, with which others are compared.
+/// z = r/diag(A): the simplest preconditioner, with which others are compared.
 Preconditioner jacobi(Stream& stream, const Network<double>& network);
 
-/// q = A p, on the points of the network; the layer of p is there.
+/// q = A p, on the points of the network; the layer of p around them must be filled.
 void apply(Stream& stream, const Network<double>& network, const Field<double>& p, Field<double>& q);
 
-/// Solves A x = b from the x that is there. Returns what happened; x is the best that was reached where it
-/// did not converge by breakdown or values that are not finite. grid: of which network, b and x are this
-/// rank's part; then the call is collective, as B is. Throws MemoryError.
+/// Solves A x = b, starting from the given x. Returns what happened; after a breakdown or values that are not
+/// finite, x is the best that was reached. With a `grid`, network, b and x are this rank's part of it, and
+/// the call is collective, as B is. Throws MemoryError.
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Preconditioner& precondition,
                                 const Stopping& stopping = {}, const SharedGrid<double>* grid = nullptr);

@@ -1,4 +1,4 @@
-// A linear operator that knows no physics: data d = G m, and what an inversion asks of G beside that.
+// A linear operator that knows no physics: data d = G m, and what else an inversion asks of G.
 //
 //   d = G m          m [columns], d [rows]
 //   m = Gᵀ d         exactly the transpose: ⟨G m, d⟩ = ⟨m, Gᵀ d⟩ to rounding

@@ -27,7 +27,7 @@ struct MatrixKernels {
 /// Those of the best instruction set that this build has and this CPU runs (parallel/simd).
 const MatrixKernels& matrix_kernels(std::string_view wanted = {});
 
-/// The parts added in a binary tree over their numbers; they are used up.
+/// Adds the parts in a binary tree over their numbers, and overwrites them.
 double tree_sum(std::span<double> parts);
 
 }  // namespace terrane::solve

@@ -1,11 +1,11 @@
-// An operator of fixed parts, each of which has some of the columns; and such an operator shared among ranks.
+// An operator made of fixed parts, each with some of the columns; and such an operator shared among ranks.
 //
 //   G m   every part gives its share of all data; the shares are added in a binary tree over the parts
 //   Gᵀ d  every part gives its own columns
 //
-// What a part is depends on the problem alone, so no bit depends on who has which: threads or ranks. Every
-// rank holds the sensitivities of its parts only. A product moves each model value once to or from the rank
-// that has its column, and as many data as there are parts.
+// The parts depend on the problem alone, so no bit depends on which thread or rank has which part. Every rank
+// holds the sensitivities of its parts only. A product sends each model value once to or from the rank that
+// has its column, and one set of data per part.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,12 @@ struct ShareOfParts {
 class PartedOperator : public LinearOperator {
  public:
   virtual std::size_t parts() const = 0;
-  /// The parts that this operator holds; the others it cannot compute.
+  /// The parts that this operator holds; it cannot compute the others.
   virtual Range held() const { return {0, parts()}; }
   /// Columns of these parts, in any order; no column is in two parts.
   virtual std::vector<std::uint32_t> columns_of(const Range& parts) const = 0;
-  /// What each part gives to the data.  model [columns], read in the parts' columns · sums [parts, rows]
+  /// What each part contributes to the data.  model [columns], read in the parts' columns · sums [parts,
+  /// rows]
   virtual void apply_parts(const Range& parts, std::span<const double> model,
                            std::span<double> sums) const = 0;
   /// Gᵀ d, and Σ_i w_i G_ij², in the parts' columns; other columns are not touched.
@@ -50,7 +51,7 @@ class SharedOperator final : public LinearOperator {
  public:
   /// own: with the share of rank 0 of comm.  comm: must outlive it
   SharedOperator(Comm& comm, std::shared_ptr<const PartedOperator> own);
-  ~SharedOperator() override;  ///< lets the other ranks go
+  ~SharedOperator() override;  ///< releases the other ranks
   SharedOperator(const SharedOperator&) = delete;
   SharedOperator& operator=(const SharedOperator&) = delete;
 
@@ -64,7 +65,7 @@ class SharedOperator final : public LinearOperator {
  private:
   enum class Wanted : int;
   friend void serve_products(Comm& comm, const PartedOperator& own);
-  /// Gᵀ d or the diagonal: what rank 0 has of it, then what the others send.
+  /// Gᵀ d or the diagonal: rank 0's part of it, then what the others send.
   void gather(Wanted wanted, std::span<const double> data, std::span<double> model) const;
   void begin(Wanted wanted) const;
 
@@ -74,7 +75,8 @@ class SharedOperator final : public LinearOperator {
   mutable bool parted_ = false;
 };
 
-/// The other ranks' side: products until rank 0's operator is gone, or a rank failed, which rank 0 tells.
+/// The other ranks' side: serves products until rank 0's operator is destroyed or a rank fails, which rank 0
+/// reports.
 void serve_products(Comm& comm, const PartedOperator& own);
 
 }  // namespace terrane::solve

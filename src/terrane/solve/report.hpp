@@ -1,5 +1,4 @@
-// When an iteration stops, and what it says then. Not converging is news, not an error: the reason is in the
-// report.
+// When an iteration stops, and what it reports. Not converging is not an error: the reason is in the report.
 #pragma once
 
 #include <functional>
@@ -10,10 +9,10 @@ namespace terrane::solve {
 
 struct Stopping {
   double relative = 1e-8;     ///< ‖r‖ ≤ relative · ‖b‖
-  int most_iterations = 500;  ///< then it stops unconverged
+  int most_iterations = 500;  ///< after these it stops unconverged
   int patience = 50;          ///< iterations in which the smallest ‖r‖ must be halved at least once
-  /// What the last iteration changed where the solution is looked at, relative; it stops when that is at most
-  /// most_change, too. None: the residual alone decides.
+  /// The relative change in the last iteration, where the solution is used; the iteration stops when this,
+  /// too, is at most most_change. None: the residual alone decides.
   std::function<double()> change = {};
   double most_change = 1e-5;
 };
@@ -33,7 +32,7 @@ struct SolveReport {
   Reason reason = Reason::converged;
   int iterations = 0;
   double residual = 0;          ///< ‖b − A x‖/‖b‖, computed anew from x at the end
-  std::vector<double> history;  ///< ‖r‖/‖b‖ as carried, before the first iteration and after each
+  std::vector<double> history;  ///< ‖r‖/‖b‖ of the recurrence, before the first iteration and after each
 
   bool converged() const noexcept { return reason == Reason::converged; }
   /// "converged in 9 iterations, residual 4.1e-09".

@@ -17,7 +17,7 @@ struct Eigen {
 /// diagonal [n] · beside [n − 1]. Throws Error when it does not converge (NaN in the matrix).
 Eigen eigen_tridiagonal(std::span<const double> diagonal, std::span<const double> beside);
 
-/// matrix [n, n], of which the lower triangle counts.
+/// matrix [n, n]; only the lower triangle is read.
 Eigen eigen_symmetric(std::span<const double> matrix, std::size_t n);
 
 }  // namespace terrane::solve

@@ -1,5 +1,4 @@
-// Who sends, who records, at which frequencies or times, and what was recorded: surveys of physics with
-// sources.
+// Sources, receivers, frequencies or times, and recorded data: surveys of physics with sources.
 //
 // The kinds of sources and receivers ("electric_dipole", "pressure", ...) are those of the physics, which
 // hands its list to check(). A survey of a field that needs no sources (gravity) is a Survey of stations.
@@ -58,7 +57,7 @@ struct Observations {
 struct Acquisition {
   Elements sources, receivers;
   SpectralAxis axis;
-  /// Which receivers record which source, [source] lists of receivers, each ascending; empty: all record all.
+  /// [source] lists of the receivers that record it, each ascending; empty: all receivers record all sources.
   std::vector<std::vector<std::uint32_t>> recorded;
   std::optional<Observations> observed;
 

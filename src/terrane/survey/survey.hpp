@@ -1,4 +1,4 @@
-// Where fields are observed.
+// Where fields are observed: stations.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // Prisms on an evenly spaced mesh, stations in step with it: the sum over prisms is a convolution
-// (lattice_plan.hpp), done by FFT. Here on the processors.
+// (lattice_plan.hpp), done by FFT. Here on the CPU.
 //
 // One value of K serves every pair with that lag. K comes from the kernels of the direct sum at full
 // accuracy, so the result is exact to rounding, about 1e-15 of the largest value (the FFT adds log₂ N

@@ -10,7 +10,7 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Enough for a GPU, or for every thread of the processors.
+/// Enough for a GPU, or for every thread of the CPU.
 std::size_t parts_at_once(const Parameters& parameters) {
   return parameters.device.has_own_memory() ? 16
                                             : 4 * static_cast<std::size_t>(thread_count(parameters.threads));
