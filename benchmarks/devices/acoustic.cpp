@@ -2,6 +2,7 @@
 // steps with 10,000 receivers.
 //
 //   devices_acoustic [device] [rock] [nodes a side ...]      prints JSON; without a device the CPU
+//   devices_acoustic DEVICE shot NODES STEPS                 a shot with 10,000 receivers modelled and migrated
 //
 // With "rock" after the device: of every kind of rock, walls all round. Bytes of a node, each array moved
 // once: 16 with constant density, 20 with variable, 36 with a vertical axis, 84 with a tilted one (28 before
@@ -17,7 +18,7 @@
 #include <vector>
 
 #include "terrane/parallel/device/graph.hpp"
-#include "terrane/physics/acoustic/march/wave.hpp"
+#include "terrane/physics/acoustic/image/engine.hpp"
 
 namespace terrane::acoustic {
 namespace {
@@ -68,25 +69,29 @@ std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers
   sources.send(stream, p.steps(), p.source_series());
   Receivers<float> readers(stream, medium, p.shots[0].receivers, p.steps());
   Clock clock(stream, 0);
-  const auto step = [&] {
-    if (receivers > 0) readers.read(stream, wave.zero_of_now(), clock, wave.zero_of_now_q());
-    wave.step(stream, &sources, clock);
-    clock.tick(stream, 1);
-  };
-  Graph pair(stream, [&] { step(), step(); });
+  // As Engine::model() records them.
+  constexpr int recorded = 8;
+  Graph steps(stream, [&] {
+    for (int n = 0; n < recorded; ++n) {
+      clock.look_ahead(n);
+      if (receivers > 0) readers.read(stream, wave.zero_of_now(), clock, wave.zero_of_now_q());
+      wave.step(stream, &sources, clock);
+    }
+    clock.tick(stream, recorded);
+  });
   const auto points = static_cast<double>(p.whole().count());
-  const int pairs =
-      device.kind == Device::Kind::cuda ? std::max(10, static_cast<int>(std::min(100.0, 2e10 / points))) : 5;
+  const int launches =
+      device.kind == Device::Kind::cuda ? std::max(5, static_cast<int>(std::min(50.0, 1e10 / points))) : 2;
   double best = 1e30;
   for (int repeat = 0; repeat < 5; ++repeat) {
     clock.set(stream, 0);
-    pair.launch(stream);
+    steps.launch(stream);
     clock.set(stream, 0);
     const auto begin = Time::now();
-    const int here = std::min(pairs, static_cast<int>(p.steps() / 2) - 1);
-    for (int n = 0; n < here; ++n) pair.launch(stream);
+    const int here = std::min(launches, static_cast<int>(p.steps()) / recorded - 1);
+    for (int n = 0; n < here; ++n) steps.launch(stream);
     stream.wait();
-    best = std::min(best, std::chrono::duration<double>(Time::now() - begin).count() / (2 * here));
+    best = std::min(best, std::chrono::duration<double>(Time::now() - begin).count() / (recorded * here));
   }
   return fmt::format(
       "    {{\"rock\": \"{}\", \"nodes\": {}, \"layers\": {}, \"receivers\": {}, \"microseconds\": {:.2f}, "
@@ -96,6 +101,34 @@ std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers
       bytes[which] * points / best);
 }
 
+/// Seconds of modelling a shot and of migrating its gather by each way to keep the source's waves, layers all
+/// round; transfers from and to the host are part of it.
+std::string shot(Device device, Index nodes, int steps) {
+  auto p = cube(nodes + 2 * 14, Boundary::cpml, 10000, Rock::constant_density);
+  p.end = (steps - 1) * p.step;
+  p.settle();
+  Stream stream(device);
+  Alone alone;
+  Engine<float> engine(p, stream, alone);
+  const auto series = p.source_series();
+  const auto seconds = [](const auto& work) {
+    const auto begin = Time::now();
+    work();
+    return std::chrono::duration<double>(Time::now() - begin).count();
+  };
+  std::vector<double> gather;
+  const double modelled = seconds([&] { gather = engine.model(p.shots[0], series); });
+  std::string rows;
+  for (const auto way : {Keeping::boundary, Keeping::random_walls}) {
+    const double migrated = seconds([&] { engine.adjoint(p.shots[0], series, gather, way); });
+    rows += fmt::format(
+        "{}    {{\"mesh\": {}, \"steps\": {}, \"receivers\": 10000, \"wavefield\": \"{}\", "
+        "\"model_seconds\": {:.3f}, \"migrate_seconds\": {:.3f}}}",
+        rows.empty() ? "" : ",\n", nodes, p.steps(), to_string(way), modelled, migrated);
+  }
+  return rows;
+}
+
 }  // namespace
 }  // namespace terrane::acoustic
 
@@ -103,6 +136,11 @@ int main(int count, char** words) {
   using namespace terrane;
   const auto device = resolve(device_from_text(count > 1 ? words[1] : "cpu"));
   std::vector<Index> sizes;
+  if (count == 5 && std::string(words[2]) == "shot") {
+    fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n{}\n  ]\n}}\n", device_name(device),
+               acoustic::shot(device, std::atoi(words[3]), std::atoi(words[4])));
+    return 0;
+  }
   const bool rocks = count > 2 && std::string(words[2]) == "rock";
   for (int n = rocks ? 3 : 2; n < count; ++n) sizes.push_back(std::atoi(words[n]));
   if (sizes.empty())

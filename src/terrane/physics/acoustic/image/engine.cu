@@ -14,6 +14,7 @@ namespace terrane::acoustic {
 namespace {
 
 constexpr Index between_looks = 32;  ///< steps after which the user is asked
+constexpr Index recorded = 8;        ///< steps of a Graph; even, for then fields have their names again
 
 /// p⁻ of the source's wave, kept while p⁺ takes its place.
 template <class T>
@@ -135,26 +136,28 @@ std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>
   Receivers<T> receivers(stream_, medium_, shot.receivers, static_cast<std::size_t>(steps_));
   wave_.rest(stream_);
   clock_.set(stream_, 0);
-  const auto step = [&] {
-    receivers.read(stream_, wave_.zero_of_now(), clock_, wave_.zero_of_now_q());
-    wave_.step(stream_, &sources, clock_);
-    clock_.tick(stream_, 1);
+  const auto begin_steps = [&](Index count) {
+    for (Index n = 0; n < count; ++n) {
+      clock_.look_ahead(n);
+      receivers.read(stream_, wave_.zero_of_now(), clock_, wave_.zero_of_now_q());
+      wave_.step(stream_, &sources, clock_);
+    }
+    clock_.tick(stream_, count);
   };
-  // Two steps, after which the fields have their names again, recorded once.
-  std::optional<Graph> pair;
-  if (graphs_ && wave_.can_record() && steps_ > 4) pair.emplace(stream_, [&] { step(), step(); });
-  for (Index n = 0; n < steps_;) {
-    if (pair && n + 2 <= steps_) {
-      pair->launch(stream_);
-      n += 2;
+  std::optional<Graph> graph;
+  if (graphs_ && wave_.can_record() && steps_ >= 2 * recorded)
+    graph.emplace(stream_, [&] { begin_steps(recorded); });
+  for (Index n = 0, looked = 0; n < steps_;) {
+    if (graph && n + recorded <= steps_) {
+      graph->launch(stream_);
+      n += recorded;
     } else {
-      step();
+      begin_steps(1);
       ++n;
     }
-    if (n % between_looks < 2 || n == steps_) {
-      if (!goes_on(progress, static_cast<std::uint64_t>(n % between_looks < 2 ? between_looks : 0)))
-        throw Cancelled();
-    }
+    if (n - looked < between_looks && n < steps_) continue;
+    if (!goes_on(progress, static_cast<std::uint64_t>(n - looked))) throw Cancelled();
+    looked = n;
   }
   return receivers.gather(stream_, comm_);
 }

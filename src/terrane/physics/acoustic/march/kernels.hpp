@@ -46,8 +46,10 @@ struct StepArguments {
   T *along_p = nullptr, *along_q = nullptr;   ///< G p and G q
   T rounding = 0;                             ///< c of steps that run backwards bit by bit, else 0
   IndexBox<3> part;                           ///< this rank's nodes
+  IndexBox<3> held;                           ///< those of a field: what stencils read, too, and whole lines
   Index stride[3] = {};                       ///< 0 on axes of one node, whose coefficients are 0
   LayerArrays<T> layers[3][2];
+  bool sponge = false;       ///< whether a side has one
   const T* damping[3] = {};  ///< dΔt/2 of sponges, by the index on each axis
 };
 

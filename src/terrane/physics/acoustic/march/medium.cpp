@@ -13,7 +13,9 @@ namespace terrane::acoustic {
 
 namespace {
 
-constexpr Index line = 16;  ///< elements of a cache line in single precision; rows begin and end at one
+/// Elements of a cache line of a GPU in single precision, two of a CPU: rows begin at one.
+constexpr Index line = 32;
+constexpr Index aside = 16;  ///< elements beyond a row's last node that may be read, or mirror others
 
 template <class T>
 T* zero_of(View<T, 3> view) {
@@ -70,8 +72,12 @@ double strength(const Problem& p, int axis, double fastest) {
          (p.layers.points * p.grid.spacing[static_cast<std::size_t>(axis)]);
 }
 
+/// Rows are whole sectors of memory, 8 elements.
 IndexBox<3> arrays_of(const Slab& slab, Index reach) {
-  return slab.layer.grown(slab.axis, slab.side == 0 ? reach : 2 * reach, slab.side == 0 ? 2 * reach : reach);
+  auto box =
+      slab.layer.grown(slab.axis, slab.side == 0 ? reach : 2 * reach, slab.side == 0 ? 2 * reach : reach);
+  box.last[2] = box.first[2] + (box.size(2) + 7) / 8 * 8;
+  return box;
 }
 
 /// Pieces of an axis: what stands there, from one index to another.
@@ -159,12 +165,13 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
       reach_(problem.reach()) {
   for (int a = 0; a < 2; ++a)
     if (problem.grid.there(a)) box_ = box_.grown(a, reach_, reach_);
-  Index row = line + (part_.size(2) + line - 1) / line * line + line;
+  Index row = line + (part_.size(2) + aside + line - 1) / line * line;
   if (row * static_cast<Index>(sizeof(T)) % 4096 == 0) row += line;  // neighbours in other sets of the cache
   box_ = box_.with(2, part_.first[2] - line, part_.first[2] - line + row);
 
   auto& g = arguments_;
   g.part = part_;
+  g.held = box_;
   const auto d = differences(problem.order, problem.coefficients, problem.rock);
   for (int a = 0; a < 3; ++a) {
     if (!problem.grid.there(a)) continue;
@@ -278,6 +285,7 @@ void Medium<T>::fill_layers(Stream& stream) {
         const Decay of_psi(problem_, damping_at(t_psi), t_psi);
         a_psi.push_back(half_way && last ? T(0) : static_cast<T>(of_psi.a));
         b_psi.push_back(static_cast<T>(of_psi.b));
+        if (kind == Boundary::sponge) arguments_.sponge = true;
         if (kind == Boundary::sponge)
           damping[static_cast<std::size_t>(at - whole.first[axis])] = static_cast<T>(d * dt / 2);
       }
@@ -350,7 +358,7 @@ namespace {
 
 /// Nodes of a field, with what stencils read around it and rows padded.
 double nodes_of_field(const Problem& problem) {
-  auto padded = problem.whole().grown(2, 2 * line, line);
+  auto padded = problem.whole().grown(2, line, line + aside);
   for (int a = 0; a < 2; ++a)
     if (problem.grid.there(a)) padded = padded.grown(a, problem.reach(), problem.reach());
   return static_cast<double>(padded.count());

@@ -15,6 +15,12 @@ struct StepNode {
   Region region;
   TERRANE_FN void operator()(Index k, Index j, Index i) const { step_node<rock, M>(g, region, k, j, i); }
 };
+template <Rock rock, int M, class T>
+struct PsiNode {
+  StepArguments<T> g;
+  int axis, side;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { update_psi<rock, M>(g, axis, side, k, j, i); }
+};
 template <int M, class T>
 struct AlongNode {
   StepArguments<T> g;
@@ -48,9 +54,25 @@ void with_kernel(const Kernel& kernel, const Use& use) {
 
 constexpr Index nodes_of_tile = 1 << 16, rows_of_tile = 32;
 
-}  // namespace
-
-namespace {
+/// Boxes that share a face become one, along easting first.
+std::vector<IndexBox<3>> united(const std::vector<Region>& regions) {
+  std::vector<IndexBox<3>> boxes;
+  for (const auto& region : regions) boxes.push_back(region.box);
+  for (int axis = 2; axis >= 0; --axis) {
+    std::sort(boxes.begin(), boxes.end(),
+              [&](const auto& a, const auto& b) { return a.first[axis] < b.first[axis]; });
+    std::vector<IndexBox<3>> merged;
+    for (const auto& box : boxes) {
+      const auto below = std::find_if(merged.begin(), merged.end(), [&](const auto& other) {
+        return other.last[axis] == box.first[axis] && other.with(axis, 0, 0) == box.with(axis, 0, 0);
+      });
+      if (below == merged.end()) merged.push_back(box);
+      else below->last[axis] = box.last[axis];
+    }
+    boxes = merged;
+  }
+  return boxes;
+}
 
 /// Regions beside each other along easting as one: rows of a layer's width are too short for the CPU.
 std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
@@ -79,7 +101,7 @@ std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
 
 /// Tiles have whole rows: to cut those costs the prefetch of the CPU more than half of its speed. Thirty-two
 /// rows, and as many planes as make a tile worth its first and last, which are read twice.
-Work::Work(const std::vector<Region>& regions) : regions_(regions) {
+Work::Work(const std::vector<Region>& regions) : regions_(regions), boxes_(united(regions)) {
   for (const auto& region : in_whole_rows(regions)) {
     const auto& box = region.box;
     const Index rows = std::min(rows_of_tile, box.size(1));
@@ -133,6 +155,16 @@ void begin_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arg
 }
 
 template <class T>
+void begin_plain_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
+                     const std::vector<Slab>& slabs) {
+  with_kernel(kernel, [&](auto known) {
+    using K = decltype(known);
+    for (const auto& slab : slabs)
+      for_each(stream, slab.layer, PsiNode<K::rock, K::M, T>{arguments, slab.axis, slab.side});
+  });
+}
+
+template <class T>
 void begin_plain_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                        const IndexBox<3>& box) {
   if (kernel.points == 4) for_each(stream, box, AlongNode<4, T>{arguments});
@@ -159,7 +191,7 @@ void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& a
   if (stream.device().kind == Device::Kind::cuda)
     return with_kernel(kernel, [&](auto known) {
       using K = decltype(known);
-      gpu::steps<K::rock, K::M>(stream, arguments, work.regions());
+      gpu::steps<K::rock, K::M>(stream, arguments, work);
     });
 #endif
   stream.do_on_host([arguments, kernel, &work, threads = stream.threads()] {
@@ -180,6 +212,8 @@ void begin_plain_steps(Stream& stream, const Kernel& kernel, const StepArguments
 
 template void begin_psi(Stream&, const Kernel&, const StepArguments<float>&, const std::vector<Slab>&);
 template void begin_psi(Stream&, const Kernel&, const StepArguments<double>&, const std::vector<Slab>&);
+template void begin_plain_psi(Stream&, const Kernel&, const StepArguments<float>&, const std::vector<Slab>&);
+template void begin_plain_psi(Stream&, const Kernel&, const StepArguments<double>&, const std::vector<Slab>&);
 template void begin_along(Stream&, const Kernel&, const StepArguments<float>&, const IndexBox<3>&);
 template void begin_along(Stream&, const Kernel&, const StepArguments<double>&, const IndexBox<3>&);
 template void begin_plain_along(Stream&, const Kernel&, const StepArguments<float>&, const IndexBox<3>&);

@@ -15,10 +15,12 @@ class Work {
   Work() = default;
   explicit Work(const std::vector<Region>& regions);
   const std::vector<Region>& regions() const noexcept { return regions_; }
-  const std::vector<Region>& tiles() const noexcept { return tiles_; }  ///< of the CPU
+  const std::vector<IndexBox<3>>& boxes() const noexcept { return boxes_; }  ///< the same nodes in few boxes
+  const std::vector<Region>& tiles() const noexcept { return tiles_; }       ///< of the CPU
 
  private:
   std::vector<Region> regions_, tiles_;
+  std::vector<IndexBox<3>> boxes_;
 };
 
 /// ψ ← bψ + aDp in these layers. The arguments are copied; `slabs` and `work` must outlive what a
@@ -36,7 +38,11 @@ void begin_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& a
 template <class T>
 void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments, const Work& work);
 
-/// The same by the functions of nodes.hpp alone, one node at a time: what the others are tested against.
+/// The same by the functions of nodes.hpp alone, one node at a time: what the others are tested against, ψ and
+/// steps together. Tiles of a GPU make ψ of the layers along easting with the steps.
+template <class T>
+void begin_plain_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
+                     const std::vector<Slab>& slabs);
 template <class T>
 void begin_plain_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                        const IndexBox<3>& box);

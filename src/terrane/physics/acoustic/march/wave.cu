@@ -23,10 +23,10 @@ struct Inject {
   View<const int> source;
   View<const T> weight, series;
   Index columns;
-  const Index* clock;
+  Moment moment;
   StepArguments<T> g;
   TERRANE_FN void operator()(std::size_t n) const {
-    const T* const now = series.data + *clock * columns;
+    const T* const now = series.data + moment.step() * columns;
     T sum = 0;
     for (Index c = first[n]; c < first[n + 1]; ++c)
       sum = fused(weight[static_cast<std::size_t>(c)], now[source[static_cast<std::size_t>(c)]], sum);
@@ -52,7 +52,7 @@ struct InjectIntoKernel {
   View<const int> source;
   View<const T> weight, series;
   Index columns;
-  const Index* clock;
+  Moment moment;
   const T* squared;
   View<const T, 3> p, q;
   View<T, 3> kernel;
@@ -64,7 +64,7 @@ struct InjectIntoKernel {
     rest %= stride[0];
     const Index j = lowest[1] + rest / stride[1], i = lowest[2] + rest % stride[1];
     if (!kernel.box().contains(k, j, i)) return;
-    const T* const now = series.data + *clock * columns;
+    const T* const now = series.data + moment.step() * columns;
     T sum = 0;
     for (Index c = first[n]; c < first[n + 1]; ++c)
       sum = fused(weight[static_cast<std::size_t>(c)], now[source[static_cast<std::size_t>(c)]], sum);
@@ -80,29 +80,69 @@ struct Read {
   View<const Index> first;
   View<const T> weights;
   const T *now, *now_q;
-  const Index* clock;
+  Moment moment;
   T* samples;
   Index taps;
   TERRANE_FN void operator()(std::size_t tap) const {
     T total = 0, plane = 0;
     for (Index r = first[tap]; r < first[tap + 1]; ++r) {
-      const ReceiverRow row = rows[static_cast<std::size_t>(r)];
-      T sum = 0;
-      for (Index i = 0; i < row.count; ++i)
-        sum = fused(weights[row.weights + static_cast<std::size_t>(i)], pressure(row.offset + i), sum);
-      plane += sum;
-      const bool ends = r + 1 == first[tap + 1] || rows[static_cast<std::size_t>(r + 1)].plane != row.plane;
-      if (ends) {
+      plane += sum_of_row(r);
+      if (ends_plane(r, first[tap + 1])) {
         total += plane;
         plane = 0;
       }
     }
-    samples[*clock * taps + static_cast<Index>(tap)] = total;
+    put(tap, total);
+  }
+  TERRANE_FN T sum_of_row(Index r) const {
+    const ReceiverRow row = rows[static_cast<std::size_t>(r)];
+    T sum = 0;
+    for (Index i = 0; i < row.count; ++i)
+      sum = fused(weights[row.weights + static_cast<std::size_t>(i)], pressure(row.offset + i), sum);
+    return sum;
+  }
+  /// last: of the tap's rows, one beyond
+  TERRANE_FN bool ends_plane(Index r, Index last) const {
+    return r + 1 == last ||
+           rows[static_cast<std::size_t>(r + 1)].plane != rows[static_cast<std::size_t>(r)].plane;
+  }
+  TERRANE_FN void put(std::size_t tap, T total) const {
+    samples[moment.step() * taps + static_cast<Index>(tap)] = total;
   }
   TERRANE_FN T pressure(Index n) const {
     return now_q == nullptr ? now[n] : fused(T(2) / 3, now[n], T(1) / 3 * now_q[n]);
   }
 };
+
+#if defined(__CUDACC__)
+/// The same by eight threads per tap, which take a row each and add in the same order. A row waits eight times
+/// for memory; a tap of 64 rows by one thread would wait 512 times.
+template <class T>
+__global__ void __launch_bounds__(128) read_rows(const __grid_constant__ Read<T> read) {
+  constexpr unsigned threads = 8;
+  const std::size_t tap = (blockIdx.x * std::size_t{blockDim.x} + threadIdx.x) / threads;
+  const unsigned lane = threadIdx.x % threads, group = 0xffU << (threadIdx.x % 32 - lane);
+  if (tap >= static_cast<std::size_t>(read.taps)) return;
+  const Index last = read.first[tap + 1];
+  T total = 0, plane = 0;
+  for (Index r = read.first[tap]; r < last; r += threads) {
+    const Index mine = r + lane;
+    const T sum = mine < last ? read.sum_of_row(mine) : 0;
+    const bool ends = mine < last && read.ends_plane(mine, last);
+    for (unsigned n = 0; n < threads; ++n) {
+      const T next = __shfl_sync(group, sum, n, threads);
+      const bool next_ends = __shfl_sync(group, ends, n, threads);
+      if (r + n >= last) continue;
+      plane += next;
+      if (next_ends) {
+        total += plane;
+        plane = 0;
+      }
+    }
+  }
+  if (lane == 0) read.put(tap, total);
+}
+#endif
 
 /// p(n + r) = −p(n − 1 − r): a node beyond the free surface.
 template <class T>
@@ -154,7 +194,10 @@ std::vector<WeightRow> rows_of(const std::vector<Weight>& weights) {
 
 }  // namespace
 
-void Clock::tick(Stream& stream, Index by) { for_each(stream, std::size_t{1}, Tick{value_.view().data, by}); }
+void Clock::tick(Stream& stream, Index by) {
+  ahead_ = 0;
+  for_each(stream, std::size_t{1}, Tick{value_.view().data, by});
+}
 
 template <class T>
 Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places,
@@ -209,7 +252,7 @@ void Sources<T>::put(Stream& stream, Nodes nodes, const StepArguments<T>& argume
   const auto& list = lists_[nodes == Nodes::edges ? 0 : 1];
   for_each(stream, list.nodes,
            Inject<T>{list.offset.view(), list.first.view(), list.source.view(), list.weight.view(),
-                     series_.view(), columns_, clock.value(), arguments});
+                     series_.view(), columns_, clock.now(), arguments});
 }
 
 template <class T>
@@ -225,7 +268,7 @@ void Sources<T>::put_into_kernel(Stream& stream, View<const T, 3> p, View<const 
                                  list.weight.view(),
                                  series_.view(),
                                  columns_,
-                                 clock.value(),
+                                 clock.now(),
                                  medium_.arguments().squared,
                                  p,
                                  q,
@@ -276,9 +319,20 @@ void Receivers<T>::read(Stream& stream, const T* now, const Clock& clock, const 
   const Buffer<ReceiverRow>& rows = rows_;
   const Buffer<Index>& first = first_;
   const Buffer<T>& weights = weights_;
-  for_each(stream, taps_,
-           Read<T>{rows.view(), first.view(), weights.view(), now, now_q, clock.value(), samples_.view().data,
-                   static_cast<Index>(taps_)});
+  const Read<T> read{rows.view(),   first.view(),         weights.view(),
+                     now,           now_q,                clock.now(),
+                     samples_.view().data, static_cast<Index>(taps_)};
+#if defined(__CUDACC__)
+  if (stream.device().kind == Device::Kind::cuda) {
+    if (taps_ == 0) return;
+    detail::cuda::use(stream.device().index);
+    constexpr unsigned block = 128;
+    read_rows<<<static_cast<unsigned>((taps_ * 8 + block - 1) / block), block, 0,
+                static_cast<cudaStream_t>(stream.handle())>>>(read);
+    return detail::cuda::check(cudaGetLastError(), "read_rows");
+  }
+#endif
+  for_each(stream, taps_, read);
 }
 
 template <class T>

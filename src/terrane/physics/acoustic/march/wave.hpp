@@ -18,16 +18,30 @@
 
 namespace terrane::acoustic {
 
+/// The number of a step, as kernels read it.
+struct Moment {
+  const Index* clock;
+  Index ahead;
+  TERRANE_FN Index step() const { return *clock + ahead; }
+};
+
 /// The number of a step, for kernels.
 class Clock {
  public:
   Clock(Stream& stream, Index at) : value_(stream, std::vector<Index>{at}) {}
-  void set(Stream& stream, Index at) { value_.upload(stream, std::span<const Index>(&at, 1)); }
+  void set(Stream& stream, Index at) {
+    ahead_ = 0;
+    value_.upload(stream, std::span<const Index>(&at, 1));
+  }
   void tick(Stream& stream, Index by);
-  const Index* value() const noexcept { return value_.view().data; }
+  /// What is begun from now to the next tick() is that many steps ahead: so several steps recorded together
+  /// tick once.
+  void look_ahead(Index by) noexcept { ahead_ = by; }
+  Moment now() const noexcept { return {value_.view().data, ahead_}; }
 
  private:
   Buffer<Index> value_;
+  Index ahead_ = 0;
 };
 
 /// The rank's nodes near a neighbour, whose values it waits for; and the others.

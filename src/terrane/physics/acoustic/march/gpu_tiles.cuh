@@ -1,0 +1,611 @@
+// A step by tiles that walk up through the planes: the tuned kernel of a GPU for constant density and for a
+// vertical axis, in single precision and three dimensions. nodes.hpp has what it computes, to the bit.
+//
+// Memory of a node in a step, in bytes: p⁻ read and p⁺ written, p and v²Δt² read, 16; with a vertical axis
+// the same of q and two parameters of the rock, 36. p is read once from memory, and from the cache once more
+// for the rows and columns beside a tile. What the differences on the axis up read waits in registers (a
+// queue of 2M + 1 planes), what the others read in shared memory. Planes come there by the copy engine of
+// the GPU, two ahead of the one that is computed: threads wait for no memory, and a plane costs one barrier.
+//
+// Layers: ψ of the axes up and north is brought to the step before it (psi_walks), 16 bytes a node of a
+// layer; here it is read, and ζ read and written, 12 bytes. Along easting a tile has all of a layer and of
+// what it reaches: there ψ is made here, from the row in registers, and handed to the neighbours in the warp.
+#pragma once
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/device/cuda.hpp"
+#include "terrane/physics/acoustic/march/nodes.hpp"
+
+namespace terrane::acoustic::gpu {
+
+/// Four nodes of a row, moved at once.
+struct alignas(16) Four {
+  float at[4];
+};
+
+__device__ __forceinline__ Four four_at(const float* from) { return *reinterpret_cast<const Four*>(from); }
+/// Of what no thread writes in this launch.
+__device__ __forceinline__ Four four_kept(const float* from) {
+  const float4 value = __ldg(reinterpret_cast<const float4*>(from));
+  return {value.x, value.y, value.z, value.w};
+}
+/// Of what is read once in a step: leaves the cache to what neighbours read, too.
+__device__ __forceinline__ Four four_once(const float* from) {
+  const float4 value = __ldcs(reinterpret_cast<const float4*>(from));
+  return {value.x, value.y, value.z, value.w};
+}
+
+/// Which of four nodes are in the box.
+struct Inside {
+  bool any, all;
+  Index first, last;  ///< first <= n < last
+  __device__ Inside(bool row, Index i, const IndexBox<3>& box)
+      : any(row && i < box.last[2] && i + 4 > box.first[2]),
+        all(row && i >= box.first[2] && i + 4 <= box.last[2]),
+        first(box.first[2] - i),
+        last(box.last[2] - i) {}
+  __device__ __forceinline__ bool has(int n) const { return any && n >= first && n < last; }
+};
+
+__device__ __forceinline__ void store(float* to, const Four& value, const Inside& inside) {
+  if (inside.all) {
+    __stcs(reinterpret_cast<float4*>(to), make_float4(value.at[0], value.at[1], value.at[2], value.at[3]));
+    return;
+  }
+#pragma unroll
+  for (int n = 0; n < 4; ++n)
+    if (inside.has(n)) to[n] = value.at[n];
+}
+
+/// A tile of 64 nodes along east and 16 rows, four nodes a thread, and what a block keeps of its planes.
+template <Rock rock, int M>
+struct Tile {
+  static constexpr bool with_axis = rock == Rock::vti;
+  static constexpr int threads_east = 16, rows = 16, threads = threads_east * rows,
+                       nodes_east = 4 * threads_east;
+  static constexpr int pad = (M + 3) / 4 * 4;  ///< nodes beside the tile, in whole fours
+  static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * M;
+  static constexpr int ahead = 2;               ///< planes on their way while one is computed
+  static constexpr int lead = with_axis ? 0 : M;  ///< planes by which p comes earlier: first into the queue
+  /// What is read at the tile's own nodes alone; q comes M planes early, for the queue.
+  enum Own { before, squared, q, before_q, wide, mixed };
+  static constexpr int own_arrays = with_axis ? 6 : 2, turns = ahead + 1, planes = turns + lead;
+
+  alignas(128) float p[planes][height][width];
+  alignas(128) float own[turns][own_arrays][rows][nodes_east];
+  alignas(8) std::uint64_t full[turns + 1];  ///< barriers: all of a plane is there; the first of p, too
+
+  __device__ __forceinline__ const float* own_p(int slot) const {
+    return &p[slot][threadIdx.y + M][pad + 4 * threadIdx.x];
+  }
+  __device__ __forceinline__ Four own_of(int turn, Own array) const {
+    return four_at(&own[turn][array][threadIdx.y][4 * threadIdx.x]);
+  }
+};
+
+/// The fields as the copy engine knows them: p with what is read beside a tile, and those of Tile::Own.
+struct Maps {
+  CUtensorMap of[7];
+};
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+inline constexpr bool by_engine = true;
+#else
+inline constexpr bool by_engine = false;  // the threads copy, a plane earlier than it is read
+#endif
+
+__device__ __forceinline__ unsigned in_shared(const void* at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+/// Begins to bring a box of one plane: [height][width] nodes from k, j, i; zeros where the field has none.
+/// With the copy engine one thread calls it, else all.
+template <int height, int width>
+__device__ __forceinline__ void bring(float* to, const CUtensorMap& map, const float* field,
+                                      const StepArguments<float>& g, Index k, Index j, Index i,
+                                      std::uint64_t* full) {
+  const auto& held = g.held.first;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+      "%5}], [%2];" ::"r"(in_shared(to)),
+      "l"(&map), "r"(in_shared(full)), "r"(static_cast<int>(i - held[2])), "r"(static_cast<int>(j - held[1])),
+      "r"(static_cast<int>(k - held[0]))
+      : "memory");
+#else
+  constexpr int fours = width / 4, threads = 256;
+  for (int n = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); n < height * fours; n += threads) {
+    const Index row = j + n / fours, at = i + n % fours * 4;
+    const bool there = k < g.held.last[0] && row >= held[1] && row < g.held.last[1] && at >= held[2] &&
+                       at < g.held.last[2];
+    Four value{};
+    if (there) value = four_at(field + k * g.stride[0] + row * g.stride[1] + at);
+    *reinterpret_cast<Four*>(to + 4 * n) = value;
+  }
+#endif
+}
+
+__device__ __forceinline__ void begin_barrier(std::uint64_t* full) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(in_shared(full)) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+/// How many bytes will come until the barrier opens.
+__device__ __forceinline__ void expect(std::uint64_t* full, unsigned bytes) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(in_shared(full)), "r"(bytes)
+               : "memory");
+#endif
+}
+__device__ __forceinline__ void wait_for(std::uint64_t* full, unsigned parity) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile(
+      "{\n .reg .pred open;\nwait%=:\n mbarrier.try_wait.parity.shared::cta.b64 open, [%0], %1;\n"
+      " @open bra done%=;\n bra wait%=;\ndone%=:\n}" ::"r"(in_shared(full)),
+      "r"(parity)
+      : "memory");
+#endif
+}
+
+/// A block's planes on their way: those of the box k0 … k0 + count − 1, by their number n from k0.
+template <Rock rock, int M>
+struct Planes {
+  using Shape = Tile<rock, M>;
+  Shape& tile;
+  const StepArguments<float>& g;
+  const Maps& maps;
+  Index k0, j0, i0;
+  int count;
+  bool brings;  ///< whether this thread does
+
+  /// Of p what stands before the first plane's stage.
+  __device__ __forceinline__ void begin() const {
+    if (threadIdx.x == 0 && threadIdx.y == 0)
+      for (auto& full : tile.full) begin_barrier(&full);
+    __syncthreads();
+    if (!brings) return;
+    if constexpr (Shape::lead > 0) {
+      expect(&tile.full[Shape::turns], Shape::lead * sizeof(tile.p[0]));
+      for (int n = 0; n < Shape::lead; ++n) bring_p(n, &tile.full[Shape::turns]);
+    }
+    for (int n = 0; n < Shape::ahead; ++n) stage(n);
+  }
+  __device__ __forceinline__ void bring_p(int n, std::uint64_t* full) const {
+    bring<Shape::height, Shape::width>(&tile.p[n % Shape::planes][0][0], maps.of[0], g.now, g, k0 + n, j0 - M,
+                                       i0 - Shape::pad, full);
+  }
+  /// All that plane n is computed from, and has not come before.
+  __device__ __forceinline__ void stage(int n) const {
+    if (!brings || n >= count) return;
+    const int turn = n % Shape::turns;
+    std::uint64_t* const full = &tile.full[turn];
+    expect(full, sizeof(tile.p[0]) + sizeof(tile.own[0]));
+    bring_p(n + Shape::lead, full);
+    const float* const fields[] = {g.next, g.squared, g.now_q, g.next_q, g.wide, g.mixed};
+#pragma unroll
+    for (int f = 0; f < Shape::own_arrays; ++f)
+      bring<Shape::rows, Shape::nodes_east>(&tile.own[turn][f][0][0], maps.of[f + 1], fields[f], g,
+                                            k0 + n + (f == Shape::q ? M : 0), j0, i0, full);
+  }
+};
+
+/// Which layer of the axis reaches this index: 0 below, 1 above, −1 none.
+template <int M>
+__device__ __forceinline__ int side_at(const LayerArrays<float> (&layers)[2], Index at) {
+  for (int side = 0; side < 2; ++side)
+    if (layers[side].first != layers[side].last && at >= layers[side].first - M && at < layers[side].last + M)
+      return side;
+  return -1;
+}
+
+/// Adds D ψ, and ζ in the layer, to A p of four nodes; of the axes up and north, as layer_term().
+/// p(r): the field r nodes away on the axis
+template <int M, class P>
+__device__ __forceinline__ void add_layer(const Stencil<float>& stencil, int axis,
+                                          const LayerArrays<float>& layer, Index at, Index here,
+                                          const Inside& inside, const P& p, Four& sum) {
+  const Index step = layer.stride[axis];
+  const bool in_layer = at >= layer.first && at < layer.last;
+  Four zeta{}, slope{}, second;
+  if (in_layer) zeta = four_once(layer.zeta + here);
+#pragma unroll
+  for (int r = 1; r <= M; ++r) {
+    const Four after = four_kept(layer.psi + here + r * step), before = four_kept(layer.psi + here - r * step);
+#pragma unroll
+    for (int n = 0; n < 4; ++n)
+      slope.at[n] = fused(stencil.first[axis][r - 1], after.at[n] - before.at[n], slope.at[n]);
+  }
+  if (in_layer) {
+    const float a = layer.a[at], b = layer.b[at];
+    const Four centre = p(0);
+#pragma unroll
+    for (int n = 0; n < 4; ++n) second.at[n] = stencil.centre_of[axis] * centre.at[n];
+#pragma unroll
+    for (int r = 1; r <= M; ++r) {
+      const Four after = p(r), before = p(-r);
+#pragma unroll
+      for (int n = 0; n < 4; ++n)
+        second.at[n] = fused(stencil.second[axis][r - 1], after.at[n] + before.at[n], second.at[n]);
+    }
+#pragma unroll
+    for (int n = 0; n < 4; ++n) {
+      zeta.at[n] = fused(b, zeta.at[n], a * (second.at[n] + slope.at[n]));
+      slope.at[n] += zeta.at[n];
+    }
+    store(layer.zeta + here, zeta, inside);
+  }
+#pragma unroll
+  for (int n = 0; n < 4; ++n) sum.at[n] += slope.at[n];
+}
+
+/// The layers along easting: new ψ of these nodes, D ψ with that of the threads beside, ζ. All threads of a
+/// warp call it.  east: threads of a row. row: p of the nodes i − M … i + 3 + M
+template <int M, int east>
+__device__ __forceinline__ void add_layer_east(const Stencil<float>& stencil, const LayerArrays<float>& layer,
+                                               Index i, Index here, const Inside& inside,
+                                               const float (&row)[4 + 2 * M], Four& sum) {
+  constexpr int fours = (M + 3) / 4;
+  float psi[4 * (2 * fours + 1)];  // of this thread's nodes and, on either side, of its neighbours'
+  float zeta[4];
+#pragma unroll
+  for (int n = 0; n < 4; ++n) {
+    const bool in_layer = inside.has(n) && i + n >= layer.first && i + n < layer.last;
+    psi[4 * fours + n] = in_layer ? layer.psi[here + n] : 0;
+    zeta[n] = in_layer ? layer.zeta[here + n] : 0;
+  }
+#pragma unroll
+  for (int n = 0; n < 4; ++n) {
+    if (!inside.has(n) || i + n < layer.first || i + n >= layer.last) continue;
+    float slope = 0;
+#pragma unroll
+    for (int r = 1; r <= M; ++r)
+      slope = fused(stencil.first[2][r - 1], row[n + M + r] - row[n + M - r], slope);
+    float& value = psi[4 * fours + n];
+    value = fused(__ldg(layer.b_psi + i + n), value, __ldg(layer.a_psi + i + n) * slope);
+    layer.psi[here + n] = value;
+  }
+#pragma unroll
+  for (int f = 1; f <= fours; ++f)
+#pragma unroll
+    for (int n = 0; n < 4; ++n) {
+      const float own = psi[4 * fours + n], before = __shfl_up_sync(0xffffffffU, own, f, east),
+                  after = __shfl_down_sync(0xffffffffU, own, f, east);
+      const int tx = static_cast<int>(threadIdx.x);
+      psi[4 * (fours - f) + n] = tx >= f ? before : 0;
+      psi[4 * (fours + f) + n] = tx + f < east ? after : 0;
+    }
+#pragma unroll
+  for (int n = 0; n < 4; ++n) {
+    if (!inside.has(n) || i + n < layer.first - M || i + n >= layer.last + M) continue;
+    float slope = 0;
+#pragma unroll
+    for (int r = 1; r <= M; ++r)
+      slope = fused(stencil.first[2][r - 1], psi[4 * fours + n + r] - psi[4 * fours + n - r], slope);
+    if (i + n >= layer.first && i + n < layer.last) {
+      float second = stencil.centre_of[2] * row[n + M];
+#pragma unroll
+      for (int r = 1; r <= M; ++r)
+        second = fused(stencil.second[2][r - 1], row[n + M + r] + row[n + M - r], second);
+      zeta[n] = fused(__ldg(layer.b + i + n), zeta[n], __ldg(layer.a + i + n) * (second + slope));
+      layer.zeta[here + n] = zeta[n];
+      slope += zeta[n];
+    }
+    sum.at[n] += slope;
+  }
+}
+
+/// p⁺ of four nodes. s: dΔt/2 of sponges; where that is zero their formula gives the bits of leap()
+template <bool sponge>
+__device__ __forceinline__ Four leap_of_four(const StepArguments<float>& g, const Four& now,
+                                             const Four& before, const Four& squared, const Four& a_p,
+                                             const Four& s) {
+  Four result;
+#pragma unroll
+  for (int n = 0; n < 4; ++n)
+    result.at[n] =
+        sponge           ? leap_through_sponge(now.at[n], before.at[n], squared.at[n], a_p.at[n], s.at[n])
+        : g.rounding > 0 ? leap_and_back(now.at[n], before.at[n], squared.at[n], a_p.at[n], g.rounding)
+                         : leap(now.at[n], before.at[n], squared.at[n], a_p.at[n]);
+  return result;
+}
+
+/// Which layers reach a block's planes, a thread's row, a block's columns.
+struct Reached {
+  Index below, above;           ///< a layer reaches planes k < below and k >= above
+  int north = -1, east = -1;  ///< which layer reaches the thread's row, the tile's columns first … last
+
+  template <int M>
+  __device__ __forceinline__ void find(const StepArguments<float>& g, Index j, Index first, Index last) {
+    const auto& on_up = g.layers[0];
+    below = on_up[0].first != on_up[0].last ? on_up[0].last + M : g.part.first[0];
+    above = on_up[1].first != on_up[1].last ? on_up[1].first - M : g.part.last[0];
+    north = side_at<M>(g.layers[1], j);
+    for (int side = 0; side < 2; ++side) {
+      const auto& layer = g.layers[2][side];
+      if (layer.first != layer.last && first < layer.last + M && last >= layer.first - M) east = side;
+    }
+  }
+};
+
+/// A thread's walk up through the planes of a block. layers: some reach it
+template <bool layers, bool sponge, Rock rock, int M>
+__device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside& inside,
+                                     const Reached& reached, Index j, Index i) {
+  using Shape = Tile<rock, M>;
+  constexpr bool with_axis = Shape::with_axis;
+  const StepArguments<float>& g = planes.g;
+  const Shape& tile = planes.tile;
+  const Index up = g.stride[0];
+  Index here = planes.k0 * up + j * g.stride[1] + i;
+
+  Four queue[2 * M + 1]{};  // planes k − M … k + M of the field whose differences on the axis up count
+  if (inside.any)
+#pragma unroll
+    for (int r = 0; r < 2 * M; ++r)
+      queue[r + 1] = four_at((with_axis ? g.now_q : g.now) + here + (r - M) * up);
+  if constexpr (Shape::lead > 0) wait_for(&planes.tile.full[Shape::turns], 0);
+
+  int slot = 0, slot_ahead = Shape::lead % Shape::planes, turn = 0;
+  unsigned parity = 0;
+  for (int n = 0; n < planes.count; ++n, here += up) {
+    __syncthreads();  // all have done the plane before: its place is free
+    planes.stage(n + Shape::ahead);
+    wait_for(&planes.tile.full[turn], parity);
+#pragma unroll
+    for (int r = 0; r < 2 * M; ++r) queue[r] = queue[r + 1];
+    queue[2 * M] = with_axis ? tile.own_of(turn, Shape::q) : four_at(tile.own_p(slot_ahead));
+    const float* const at = tile.own_p(slot);
+    const Four p = with_axis ? four_at(at) : queue[M];
+    float row[4 + 2 * M];  // nodes i − M … i + 3 + M
+#pragma unroll
+    for (int s = -Shape::pad; s < 4 + Shape::pad; s += 4) {
+      const Four value = s == 0 ? p : four_at(at + s);
+#pragma unroll
+      for (int m = 0; m < 4; ++m)
+        if (s + m >= -M && s + m < 4 + M) row[s + m + M] = value.at[m];
+    }
+    const auto north_of = [&](int r) { return r == 0 ? p : four_at(at + r * Shape::width); };
+
+    Four sum, v_q;  // A p; of rock with an axis H p and V q
+    const float centre = with_axis ? g.stencil.centre_of[1] + g.stencil.centre_of[2] : g.stencil.centre;
+#pragma unroll
+    for (int m = 0; m < 4; ++m) {
+      sum.at[m] = centre * p.at[m];
+      v_q.at[m] = g.stencil.centre_of[0] * queue[M].at[m];
+    }
+    Four& on_up = with_axis ? v_q : sum;
+#pragma unroll
+    for (int r = 1; r <= M; ++r) {
+      const Four south = north_of(-r), north = north_of(r);
+#pragma unroll
+      for (int m = 0; m < 4; ++m) {
+        // The order and the roundings of laplacian(), or of level_difference() and second_difference().
+        sum.at[m] = fused(g.stencil.second[2][r - 1], row[m + M + r] + row[m + M - r], sum.at[m]);
+        sum.at[m] = fused(g.stencil.second[1][r - 1], north.at[m] + south.at[m], sum.at[m]);
+        on_up.at[m] = fused(g.stencil.second[0][r - 1], queue[M + r].at[m] + queue[M - r].at[m], on_up.at[m]);
+      }
+    }
+    if constexpr (layers) {
+      const Index k = planes.k0 + n;
+      const auto place = [&](const LayerArrays<float>& layer) {
+        return k * layer.stride[0] + j * layer.stride[1] + i;
+      };
+      if (inside.any && (k < reached.below || k >= reached.above)) {
+        const auto& layer = g.layers[0][k < reached.below ? 0 : 1];
+        add_layer<M>(g.stencil, 0, layer, k, place(layer), inside, [&](int r) { return queue[M + r]; },
+                     on_up);
+      }
+      if (inside.any && reached.north >= 0) {
+        const auto& layer = g.layers[1][reached.north];
+        add_layer<M>(g.stencil, 1, layer, j, place(layer), inside, north_of, sum);
+      }
+      if (reached.east >= 0) {
+        const auto& layer = g.layers[2][reached.east];
+        add_layer_east<M, Shape::threads_east>(g.stencil, layer, i, place(layer), inside, row, sum);
+      }
+    }
+    Four s{};
+    if constexpr (sponge)
+#pragma unroll
+      for (int m = 0; m < 4; ++m)
+        if (inside.has(m)) s.at[m] = g.damping[0][planes.k0 + n] + g.damping[1][j] + g.damping[2][i + m];
+    const Four before = tile.own_of(turn, Shape::before), squared = tile.own_of(turn, Shape::squared);
+    if constexpr (with_axis) {
+      const Four wide = tile.own_of(turn, Shape::wide), mixed = tile.own_of(turn, Shape::mixed),
+                 before_q = tile.own_of(turn, Shape::before_q);
+      Four a_p, a_q;
+#pragma unroll
+      for (int m = 0; m < 4; ++m) {
+        a_p.at[m] = fused(wide.at[m], sum.at[m], mixed.at[m] * v_q.at[m]);
+        a_q.at[m] = fused(mixed.at[m], sum.at[m], v_q.at[m]);
+      }
+      store(g.next + here, leap_of_four<sponge>(g, p, before, squared, a_p, s), inside);
+      store(g.next_q + here, leap_of_four<sponge>(g, queue[M], before_q, squared, a_q, s), inside);
+    } else store(g.next + here, leap_of_four<sponge>(g, p, before, squared, sum, s), inside);
+
+    if (++slot == Shape::planes) slot = 0;
+    if (++slot_ahead == Shape::planes) slot_ahead = 0;
+    if (++turn == Shape::turns) turn = 0, parity ^= 1;
+  }
+}
+
+/// box: of nodes without sponge. first_east: where tiles begin. planes: of a block
+template <Rock rock, int M, bool sponge>
+__global__ void __launch_bounds__(Tile<rock, M>::threads, M <= 4 && !sponge ? 2 : 1)
+    step_tiles(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Maps maps,
+               const IndexBox<3> box, Index first_east, Index planes) {
+  using Shape = Tile<rock, M>;
+  extern __shared__ unsigned char memory[];
+  // Boxes come to multiples of 128 bytes.
+  Shape& tile = *reinterpret_cast<Shape*>(memory + (128 - in_shared(memory) % 128) % 128);
+  const Index k0 = box.first[0] + static_cast<Index>(blockIdx.z) * planes,
+              k1 = k0 + planes < box.last[0] ? k0 + planes : box.last[0];
+  const Index j0 = box.first[1] + static_cast<Index>(blockIdx.y) * Shape::rows,
+              i0 = first_east + static_cast<Index>(blockIdx.x) * Shape::nodes_east;
+  const bool one = threadIdx.x == 0 && threadIdx.y == 0;
+  const Planes<rock, M> on_their_way{tile, g, maps, k0, j0, i0, static_cast<int>(k1 - k0), !by_engine || one};
+  on_their_way.begin();
+  const Index j = j0 + threadIdx.y, i = i0 + 4 * threadIdx.x;
+  const Inside inside(j < box.last[1], i, box);
+  Reached reached;
+  reached.template find<M>(g, j, i0, i0 + Shape::nodes_east - 1);
+  // Most blocks have no node that a layer reaches, and so less to do.
+  if (sponge ||
+      __syncthreads_or(k0 < reached.below || k1 > reached.above || reached.north >= 0 || reached.east >= 0))
+    walk<true, sponge>(on_their_way, inside, reached, j, i);
+  else walk<false, false>(on_their_way, inside, reached, j, i);
+}
+
+/// Where tiles begin, so that each layer along easting lies in one of them with what it reaches, and rows
+/// begin at whole cache lines; none where layers are too thick for that or too close.
+template <Rock rock, int M>
+std::optional<Index> first_east(const StepArguments<float>& g) {
+  constexpr Index nodes = Tile<rock, M>::nodes_east;
+  const auto& [below, above] = g.layers[2];
+  const auto there = [](const LayerArrays<float>& layer) { return layer.first != layer.last; };
+  for (const Index first : {g.part.first[2], g.part.first[2] - nodes / 2}) {
+    const auto tile_of = [&](Index i) { return (i - first) / nodes; };
+    const bool fits = (!there(below) || tile_of(below.first) == tile_of(below.last + M - 1)) &&
+                      (!there(above) || tile_of(above.first - M) == tile_of(above.last - 1)) &&
+                      (!there(below) || !there(above) || tile_of(below.first) != tile_of(above.first));
+    if (fits) return first;
+  }
+  return std::nullopt;
+}
+
+/// A field as the copy engine knows it. zero: where its node 0, 0, 0 is. height, width: of the boxes it brings
+inline CUtensorMap map_of(const float* zero, const StepArguments<float>& g, int height, int width) {
+  const auto& held = g.held;
+  const float* const first =
+      zero + held.first[0] * g.stride[0] + held.first[1] * g.stride[1] + held.first[2];
+  const cuuint64_t size[] = {static_cast<cuuint64_t>(held.size(2)), static_cast<cuuint64_t>(held.size(1)),
+                             static_cast<cuuint64_t>(held.size(0))};
+  const cuuint64_t apart[] = {g.stride[1] * sizeof(float), g.stride[0] * sizeof(float)};  // bytes
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(width), static_cast<cuuint32_t>(height), 1},
+                   every[] = {1, 1, 1};
+  void* encode = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  detail::cuda::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000,
+                                                       cudaEnableDefault, &found),
+                      "cudaGetDriverEntryPointByVersion");
+  CUtensorMap map;
+  const auto status = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(encode)(
+      &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, const_cast<float*>(first), size, apart, box, every,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (status != CUDA_SUCCESS)
+    throw Error("acoustic: GPU", "cuTensorMapEncodeTiled refuses a field: " + std::to_string(status),
+                "Please report this; device = \"cpu\" computes the same.");
+  return map;
+}
+
+template <Rock rock, int M>
+Maps maps_of(const StepArguments<float>& g) {
+  using Shape = Tile<rock, M>;
+  const float* const fields[] = {g.next, g.squared, g.now_q, g.next_q, g.wide, g.mixed};
+  Maps maps{};
+  maps.of[0] = map_of(g.now, g, Shape::height, Shape::width);
+  for (int f = 0; f < Shape::own_arrays; ++f)
+    maps.of[f + 1] = map_of(fields[f], g, Shape::rows, Shape::nodes_east);
+  return maps;
+}
+
+/// Planes of a block: many, so that few are read twice, and few, so that all multiprocessors have blocks.
+inline Index planes_for(Index planes, Index tiles) {
+  constexpr Index blocks_wanted = 4096;
+  Index most = 64;
+  while (most > 8 && tiles * ((planes + most - 1) / most) < blocks_wanted) most /= 2;
+  return most;
+}
+
+/// p⁺ of a box, and q⁺.
+template <Rock rock, int M, bool sponge>
+void begin_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
+  using Shape = Tile<rock, M>;
+  constexpr int bytes = sizeof(Shape) + 128;
+  const auto kernel = step_tiles<rock, M, sponge>;
+  static const bool engine = [&] {  // whether the code that runs on this GPU uses it
+    cudaFuncAttributes found{};
+    detail::cuda::check(cudaFuncGetAttributes(&found, kernel), "cudaFuncGetAttributes");
+    return found.ptxVersion >= 90;
+  }();
+  detail::cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                      "cudaFuncSetAttribute");
+  const Index first = *first_east<rock, M>(g);
+  const Index tiles_east = (box.last[2] - first + Shape::nodes_east - 1) / Shape::nodes_east,
+              tiles_north = (box.size(1) + Shape::rows - 1) / Shape::rows;
+  const Index planes = planes_for(box.size(0), tiles_east * tiles_north);
+  const dim3 blocks(static_cast<unsigned>(tiles_east), static_cast<unsigned>(tiles_north),
+                    static_cast<unsigned>((box.size(0) + planes - 1) / planes));
+  kernel<<<blocks, dim3(Shape::threads_east, Shape::rows), bytes, stream>>>(
+      g, engine ? maps_of<rock, M>(g) : Maps{}, box, first, planes);
+  detail::cuda::check(cudaGetLastError(), "steps");
+}
+
+/// Layers of the axes up and north whose ψ one launch makes.
+struct Walks {
+  struct Walk {
+    int axis, side;
+    IndexBox<3> layer;
+  } of[4];
+  int count = 0;
+};
+
+/// New ψ. A thread walks through a layer with four nodes of a row, so p is read once; x: fours of a row,
+/// y: rows or planes, z: which layer.
+template <int M>
+__global__ void __launch_bounds__(128) psi_walks(const __grid_constant__ StepArguments<float> g,
+                                                 const __grid_constant__ Walks walks) {
+  const auto& [axis, side, box] = walks.of[blockIdx.z];
+  const LayerArrays<float>& layer = g.layers[axis][side];
+  const int other = 1 - axis;
+  const Index i = box.first[2] + 4 * (static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x),
+              o = box.first[other] + static_cast<Index>(blockIdx.y) * blockDim.y + threadIdx.y;
+  if (i >= box.last[2] || o >= box.last[other]) return;
+  const Inside inside(true, i, box);
+  const float* p = field_on(g, axis) + o * g.stride[other] + i;
+  float* psi = layer.psi + o * layer.stride[other] + i;
+  const Index step = g.stride[axis], psi_step = layer.stride[axis];
+  p += box.first[axis] * step, psi += box.first[axis] * psi_step;
+  Four queue[2 * M + 1];
+#pragma unroll
+  for (int r = 0; r < 2 * M; ++r) queue[r + 1] = four_kept(p + (r - M) * step);
+  constexpr int ahead = 5;  // nodes whose values are on their way
+  for (Index at = box.first[axis]; at < box.last[axis]; at += ahead) {
+    Four lead[ahead], value[ahead];
+#pragma unroll
+    for (int n = 0; n < ahead; ++n)
+      if (at + n < box.last[axis]) {
+        lead[n] = four_kept(p + (n + M) * step);
+        value[n] = four_once(psi + n * psi_step);
+      }
+#pragma unroll
+    for (int n = 0; n < ahead; ++n) {
+      if (at + n >= box.last[axis]) break;
+#pragma unroll
+      for (int r = 0; r < 2 * M; ++r) queue[r] = queue[r + 1];
+      queue[2 * M] = lead[n];
+      const float a = __ldg(layer.a_psi + at + n), b = __ldg(layer.b_psi + at + n);
+#pragma unroll
+      for (int m = 0; m < 4; ++m) {
+        float slope = 0;
+#pragma unroll
+        for (int r = 1; r <= M; ++r)
+          slope = fused(g.stencil.first[axis][r - 1], queue[M + r].at[m] - queue[M - r].at[m], slope);
+        value[n].at[m] = fused(b, value[n].at[m], a * slope);
+      }
+      store(psi + n * psi_step, value[n], inside);
+    }
+    p += ahead * step, psi += ahead * psi_step;
+  }
+}
+
+}  // namespace terrane::acoustic::gpu
