@@ -2,7 +2,8 @@
 // steps with 10,000 receivers.
 //
 //   devices_acoustic [device] [rock] [nodes a side ...]      prints JSON; without a device the CPU
-//   devices_acoustic DEVICE shot NODES STEPS                 a shot with 10,000 receivers modelled and migrated
+//   devices_acoustic DEVICE shot NODES STEPS                 a shot with 10,000 receivers modelled and
+//   migrated
 //
 // With "rock" after the device: of every kind of rock, walls all round. Bytes of a node, each array moved
 // once: 16 with constant density, 20 with variable, 36 with a vertical axis, 84 with a tilted one (28 before

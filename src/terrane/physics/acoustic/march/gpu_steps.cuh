@@ -75,13 +75,21 @@ __global__ void __launch_bounds__(batch_threads)
   step_node<rock, M>(g, batch.regions[n], at[0], at[1], at[2]);
 }
 
-/// Whether tiles take the steps: of rock and numbers that they know, in three dimensions, and where a layer
-/// along easting with what it reaches fits into a tile.
+/// Whether tiles take the steps: of rock and numbers that they know, in three dimensions, where a layer along
+/// easting with what it reaches fits into a tile, and a tile into a multiprocessor of the GPU in use.
 template <Rock rock, int M, class T>
 bool by_tiles(const StepArguments<T>& g) {
   constexpr bool known = (rock == Rock::constant_density || rock == Rock::vti) && sizeof(T) == 4;
-  if constexpr (!known) return false;
-  else return g.stride[0] != 0 && g.stride[1] != 0 && !(g.sponge && g.rounding > 0) && first_east<rock, M>(g);
+  if constexpr (!known) {
+    return false;
+  } else {
+    if (g.stride[0] == 0 || g.stride[1] == 0 || (g.sponge && g.rounding > 0)) return false;
+    int device = 0, most_bytes = 0;
+    detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+    detail::cuda::check(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+                        "cudaDeviceGetAttribute");
+    return block_bytes<rock, M>() <= most_bytes && first_east<rock, M>(g).has_value();
+  }
 }
 
 /// ψ of the axes up and north by threads that walk through the layers, where tiles make that along easting.
@@ -96,8 +104,9 @@ void begin_walks(cudaStream_t stream, const StepArguments<float>& g, const std::
     others = std::max(others, slab.layer.size(1 - slab.axis));
   }
   if (walks.count == 0) return;
-  const dim3 threads(32, 4), blocks(static_cast<unsigned>((fours + 31) / 32),
-                                    static_cast<unsigned>((others + 3) / 4), static_cast<unsigned>(walks.count));
+  const dim3 threads(32, 4),
+      blocks(static_cast<unsigned>((fours + 31) / 32), static_cast<unsigned>((others + 3) / 4),
+             static_cast<unsigned>(walks.count));
   psi_walks<M><<<blocks, threads, 0, stream>>>(g, walks);
   detail::cuda::check(cudaGetLastError(), "psi");
 }

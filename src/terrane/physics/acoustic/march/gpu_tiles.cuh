@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/cuda.hpp"
@@ -72,7 +73,7 @@ struct Tile {
                        nodes_east = 4 * threads_east;
   static constexpr int pad = (M + 3) / 4 * 4;  ///< nodes beside the tile, in whole fours
   static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * M;
-  static constexpr int ahead = 2;               ///< planes on their way while one is computed
+  static constexpr int ahead = 2;                 ///< planes on their way while one is computed
   static constexpr int lead = with_axis ? 0 : M;  ///< planes by which p comes earlier: first into the queue
   /// What is read at the tile's own nodes alone; q comes M planes early, for the queue.
   enum Own { before, squared, q, before_q, wide, mixed };
@@ -89,6 +90,13 @@ struct Tile {
     return four_at(&own[turn][array][threadIdx.y][4 * threadIdx.x]);
   }
 };
+
+/// Shared memory of a block, bytes. Boxes come to multiples of 128 bytes, where a block's memory may not
+/// begin.
+template <Rock rock, int M>
+constexpr int block_bytes() {
+  return static_cast<int>(sizeof(Tile<rock, M>)) + 128;
+}
 
 /// The fields as the copy engine knows them: p with what is read beside a tile, and those of Tile::Own.
 struct Maps {
@@ -123,8 +131,8 @@ __device__ __forceinline__ void bring(float* to, const CUtensorMap& map, const f
   constexpr int fours = width / 4, threads = 256;
   for (int n = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); n < height * fours; n += threads) {
     const Index row = j + n / fours, at = i + n % fours * 4;
-    const bool there = k < g.held.last[0] && row >= held[1] && row < g.held.last[1] && at >= held[2] &&
-                       at < g.held.last[2];
+    const bool there =
+        k < g.held.last[0] && row >= held[1] && row < g.held.last[1] && at >= held[2] && at < g.held.last[2];
     Four value{};
     if (there) value = four_at(field + k * g.stride[0] + row * g.stride[1] + at);
     *reinterpret_cast<Four*>(to + 4 * n) = value;
@@ -218,7 +226,8 @@ __device__ __forceinline__ void add_layer(const Stencil<float>& stencil, int axi
   if (in_layer) zeta = four_once(layer.zeta + here);
 #pragma unroll
   for (int r = 1; r <= M; ++r) {
-    const Four after = four_kept(layer.psi + here + r * step), before = four_kept(layer.psi + here - r * step);
+    const Four after = four_kept(layer.psi + here + r * step),
+               before = four_kept(layer.psi + here - r * step);
 #pragma unroll
     for (int n = 0; n < 4; ++n)
       slope.at[n] = fused(stencil.first[axis][r - 1], after.at[n] - before.at[n], slope.at[n]);
@@ -310,16 +319,16 @@ __device__ __forceinline__ Four leap_of_four(const StepArguments<float>& g, cons
   Four result;
 #pragma unroll
   for (int n = 0; n < 4; ++n)
-    result.at[n] =
-        sponge           ? leap_through_sponge(now.at[n], before.at[n], squared.at[n], a_p.at[n], s.at[n])
-        : g.rounding > 0 ? leap_and_back(now.at[n], before.at[n], squared.at[n], a_p.at[n], g.rounding)
-                         : leap(now.at[n], before.at[n], squared.at[n], a_p.at[n]);
+    result.at[n] = sponge ? leap_through_sponge(now.at[n], before.at[n], squared.at[n], a_p.at[n], s.at[n])
+                   : g.rounding > 0
+                       ? leap_and_back(now.at[n], before.at[n], squared.at[n], a_p.at[n], g.rounding)
+                       : leap(now.at[n], before.at[n], squared.at[n], a_p.at[n]);
   return result;
 }
 
 /// Which layers reach a block's planes, a thread's row, a block's columns.
 struct Reached {
-  Index below, above;           ///< a layer reaches planes k < below and k >= above
+  Index below, above;         ///< a layer reaches planes k < below and k >= above
   int north = -1, east = -1;  ///< which layer reaches the thread's row, the tile's columns first … last
 
   template <int M>
@@ -400,8 +409,8 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
       };
       if (inside.any && (k < reached.below || k >= reached.above)) {
         const auto& layer = g.layers[0][k < reached.below ? 0 : 1];
-        add_layer<M>(g.stencil, 0, layer, k, place(layer), inside, [&](int r) { return queue[M + r]; },
-                     on_up);
+        add_layer<M>(
+            g.stencil, 0, layer, k, place(layer), inside, [&](int r) { return queue[M + r]; }, on_up);
       }
       if (inside.any && reached.north >= 0) {
         const auto& layer = g.layers[1][reached.north];
@@ -437,14 +446,13 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
   }
 }
 
-/// box: of nodes without sponge. first_east: where tiles begin. planes: of a block
+/// box: the nodes that are computed. first_east: where tiles begin. planes: of a block
 template <Rock rock, int M, bool sponge>
 __global__ void __launch_bounds__(Tile<rock, M>::threads, M <= 4 && !sponge ? 2 : 1)
     step_tiles(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Maps maps,
                const IndexBox<3> box, Index first_east, Index planes) {
   using Shape = Tile<rock, M>;
   extern __shared__ unsigned char memory[];
-  // Boxes come to multiples of 128 bytes.
   Shape& tile = *reinterpret_cast<Shape*>(memory + (128 - in_shared(memory) % 128) % 128);
   const Index k0 = box.first[0] + static_cast<Index>(blockIdx.z) * planes,
               k1 = k0 + planes < box.last[0] ? k0 + planes : box.last[0];
@@ -481,11 +489,11 @@ std::optional<Index> first_east(const StepArguments<float>& g) {
   return std::nullopt;
 }
 
-/// A field as the copy engine knows it. zero: where its node 0, 0, 0 is. height, width: of the boxes it brings
+/// A field as the copy engine knows it. zero: where its node 0, 0, 0 is. height, width: of the boxes it
+/// brings
 inline CUtensorMap map_of(const float* zero, const StepArguments<float>& g, int height, int width) {
   const auto& held = g.held;
-  const float* const first =
-      zero + held.first[0] * g.stride[0] + held.first[1] * g.stride[1] + held.first[2];
+  const float* const first = zero + held.first[0] * g.stride[0] + held.first[1] * g.stride[1] + held.first[2];
   const cuuint64_t size[] = {static_cast<cuuint64_t>(held.size(2)), static_cast<cuuint64_t>(held.size(1)),
                              static_cast<cuuint64_t>(held.size(0))};
   const cuuint64_t apart[] = {g.stride[1] * sizeof(float), g.stride[0] * sizeof(float)};  // bytes
@@ -493,17 +501,23 @@ inline CUtensorMap map_of(const float* zero, const StepArguments<float>& g, int 
                    every[] = {1, 1, 1};
   void* encode = nullptr;
   cudaDriverEntryPointQueryResult found;
-  detail::cuda::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000,
-                                                       cudaEnableDefault, &found),
-                      "cudaGetDriverEntryPointByVersion");
+  constexpr auto name = "cuTensorMapEncodeTiled";
+#if CUDART_VERSION >= 12050
+  const auto asked = cudaGetDriverEntryPointByVersion(name, &encode, 12000, cudaEnableDefault, &found);
+#else
+  const auto asked = cudaGetDriverEntryPoint(name, &encode, cudaEnableDefault, &found);
+#endif
+  detail::cuda::check(asked, "cudaGetDriverEntryPoint");
   CUtensorMap map;
-  const auto status = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(encode)(
-      &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, const_cast<float*>(first), size, apart, box, every,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  auto status = CUDA_ERROR_NOT_FOUND;
+  if (found == cudaDriverEntryPointSuccess)
+    status = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(encode)(
+        &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, const_cast<float*>(first), size, apart, box, every,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS)
     throw Error("acoustic: GPU", "cuTensorMapEncodeTiled refuses a field: " + std::to_string(status),
-                "Please report this; device = \"cpu\" computes the same.");
+                "Please report this; device = \"cpu\" computes the same waves.");
   return map;
 }
 
@@ -530,7 +544,7 @@ inline Index planes_for(Index planes, Index tiles) {
 template <Rock rock, int M, bool sponge>
 void begin_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = Tile<rock, M>;
-  constexpr int bytes = sizeof(Shape) + 128;
+  constexpr int bytes = block_bytes<rock, M>();
   const auto kernel = step_tiles<rock, M, sponge>;
   static const bool engine = [&] {  // whether the code that runs on this GPU uses it
     cudaFuncAttributes found{};
@@ -562,8 +576,8 @@ struct Walks {
 /// New ψ. A thread walks through a layer with four nodes of a row, so p is read once; x: fours of a row,
 /// y: rows or planes, z: which layer.
 template <int M>
-__global__ void __launch_bounds__(128) psi_walks(const __grid_constant__ StepArguments<float> g,
-                                                 const __grid_constant__ Walks walks) {
+__global__ void __launch_bounds__(128)
+    psi_walks(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Walks walks) {
   const auto& [axis, side, box] = walks.of[blockIdx.z];
   const LayerArrays<float>& layer = g.layers[axis][side];
   const int other = 1 - axis;

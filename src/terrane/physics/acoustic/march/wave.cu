@@ -115,8 +115,8 @@ struct Read {
 };
 
 #if defined(__CUDACC__)
-/// The same by eight threads per tap, which take a row each and add in the same order. A row waits eight times
-/// for memory; a tap of 64 rows by one thread would wait 512 times.
+/// The same by eight threads per tap, which take a row each and add in the same order. A row waits eight
+/// times for memory; a tap of 64 rows by one thread would wait 512 times.
 template <class T>
 __global__ void __launch_bounds__(128) read_rows(const __grid_constant__ Read<T> read) {
   constexpr unsigned threads = 8;
@@ -319,9 +319,8 @@ void Receivers<T>::read(Stream& stream, const T* now, const Clock& clock, const 
   const Buffer<ReceiverRow>& rows = rows_;
   const Buffer<Index>& first = first_;
   const Buffer<T>& weights = weights_;
-  const Read<T> read{rows.view(),   first.view(),         weights.view(),
-                     now,           now_q,                clock.now(),
-                     samples_.view().data, static_cast<Index>(taps_)};
+  const Read<T> read{rows.view(), first.view(), weights.view(),       now,
+                     now_q,       clock.now(),  samples_.view().data, static_cast<Index>(taps_)};
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
     if (taps_ == 0) return;
