@@ -179,6 +179,21 @@ class Examples(CommandTest):
             self.assertAlmostEqual(float(words[2]), float(cells[1].split()[0]), delta=1.1e-3)
             self.assertAlmostEqual(float(words[6]), float(cells[2].split()[0]), delta=0.11)
 
+    def test_ADeepEarthquakeLeavesTheGroundWhereItIsPromised(self):
+        self.run_example("19_chunk")
+        done = subprocess.run([sys.executable, EXAMPLES / "19_chunk/record_section.py",
+                               self.folder / "output/chunk.nc"], capture_output=True, text=True)
+        if "No module named" in done.stderr:
+            self.skipTest(done.stderr.splitlines()[-1])
+        readme = (EXAMPLES / "19_chunk/README.md").read_text(encoding="utf-8")
+        promised = [line.split("|")[1:6] for line in readme.splitlines() if line.startswith("| XX.")]
+        self.assertEqual(len(promised), 6)
+        for line, cells in zip(done.stdout.splitlines(), promised, strict=True):
+            words = line.split()
+            self.assertEqual(words[0], cells[0].strip())
+            for number, cell in zip(words[1:], cells[1:], strict=True):
+                self.assertAlmostEqual(float(number), float(cell), delta=0.02)
+
     def test_HeaterWarmsTheRockAsAPointOnPaper(self):
         out, _ = self.run_example("06_heater")
         self.assertIn("1.296e+09 J put in, 1.296e+09 J at the end", out)

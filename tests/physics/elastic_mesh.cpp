@@ -209,7 +209,10 @@ TEST(GmshMeshes, OfTextAndBinaryFilesAreTheSameAndMirroredElementsAreTurned) {
     mesh.check();
     EXPECT_EQ(mesh.absorbing, (std::vector<AbsorbingFace>{{0, 4}}));
     EXPECT_EQ(mesh.medium, (std::vector<std::uint32_t>{0, 1}));
-    EXPECT_NEAR(mesh.element(1).monomial[0][0], 2, 1e-12);
+    EXPECT_EQ(mesh.curve, (std::vector<std::uint32_t>{Mesh::straight, 0}));  // its centre is moved
+    EXPECT_NEAR(mesh.element(1).at({0, 0, 0})[0], 2.1, 1e-12);
+    EXPECT_NEAR(mesh.element(1).at({1, 0, 0})[0], 3, 1e-12);
+    EXPECT_NEAR(mesh_of(file, {"below"}, false).element(1).at({0, 0, 0})[0], 2, 1e-12);
     int shared = 0;
     for (const auto& [face, count] : faces_of(mesh)) shared += count == 2;
     EXPECT_EQ(shared, 1);

@@ -19,6 +19,9 @@ Fingerprint fingerprint(const Problem& p) {
   }
   for (const auto& face : p.mesh.absorbing)
     mesh.insert(mesh.end(), {double(face.element), double(face.side)});
+  mesh.insert(mesh.end(), p.mesh.curve.begin(), p.mesh.curve.end());
+  for (const auto& nodes : p.mesh.curves)
+    for (const auto& x : nodes) mesh.insert(mesh.end(), x.begin(), x.end());
   mesh.insert(mesh.end(), p.mesh.fading.begin(), p.mesh.fading.end());
   for (const auto& m : p.mesh.margins) mesh.insert(mesh.end(), {m.from, m.to, m.speed, m.reflection});
   for (const auto& rock : p.mesh.media) {

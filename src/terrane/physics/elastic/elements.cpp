@@ -7,6 +7,7 @@
 #include <map>
 
 #include "terrane/base/error.hpp"
+#include "terrane/io/csv.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/physics/elastic/layers.hpp"
@@ -19,17 +20,32 @@ namespace {
 
 constexpr Key element_keys[] = {
     {"kind", "text", "",
-     "layers: columns between interfaces; gmsh: a .msh 4.1 file; specfem: a folder with an external mesh of "
-     "SPECFEM3D. Without this table each cell of [mesh] is an element.",
+     "layers: columns between interfaces; chunk: a piece of the sphere; gmsh: a .msh 4.1 file; specfem: a "
+     "folder with "
+     "an external mesh of SPECFEM3D. Without this table each cell of [mesh] is an element.",
      "\"layers\""},
     {"file", "path", "none", "Of kind gmsh the file, of kind specfem the folder."},
-    {"columns", "list of 2 counts", "none", "Of kind layers: elements at the surface, east and north.",
-     "[40, 40]"},
+    {"curved", "true or false", "true",
+     "Of kinds gmsh and specfem: elements of 20 and 27 nodes have curved sides, from degree 4 on; false: "
+     "their corners "
+     "alone count."},
+    {"columns", "list of 2 counts", "none",
+     "Of kinds layers and chunk: elements at the surface, east and north.", "[40, 40]"},
     {"box", "list of 4 lengths", "none", "Of kind layers: west, east, south, north; else those of [mesh]."},
     {"top", "length", "none",
      "Of kind layers: height of a flat surface, where there is no simulation.surface; without it, the top "
      "of [mesh]."},
-    {"layer", "tables", "none", "[[elements.layer]]: of kind layers, from the surface down."},
+    {"width", "list of 2 angles", "none",
+     "Of kind chunk: how wide it is, seen from the centre, up to 90 degrees.", "[20, 20]"},
+    {"centre", "list of 2 angles", "[0, 0]",
+     "Of kind chunk: longitude and latitude of its middle, as on maps."},
+    {"azimuth", "angle", "0", "Of kind chunk: where its north axis points, clockwise from north."},
+    {"earth", "path", "none",
+     "Of kind chunk: prem, or a CSV with depth, density, velocity_p and velocity_s from the surface down, a "
+     "depth "
+     "twice where they change at once; for layers that name no rock.",
+     "\"prem\""},
+    {"layer", "tables", "none", "[[elements.layer]]: of kinds layers and chunk, from the surface down."},
     {"rock", "tables", "none",
      "[[elements.rock]]: rocks that layers and volumes name; all others take the properties of [model] at "
      "the centre of each element."},
@@ -213,6 +229,81 @@ Mesh build_layers(const Config& elements, const Config& simulation, const std::o
   return mesh;
 }
 
+RadialEarth read_earth(const Config& elements) {
+  if (!elements.has("earth"))
+    throw elements.wrong("earth", "missing", "earth = \"prem\", or a CSV; or give each layer a rock.");
+  if (elements.text("earth") == "prem") return {};
+  const auto table = io::read_csv(elements.input_file("earth").string());
+  const auto depth = table.si("depth", Quantity::length, "m"),
+             density = table.si("density", Quantity::density, "kg/m3"),
+             p = table.si("velocity_p", Quantity::velocity, "m/s"),
+             s = table.si("velocity_s", Quantity::velocity, "m/s");
+  std::vector<RadialEarth::Row> rows;
+  for (std::size_t n = 0; n < table.rows(); ++n) rows.push_back({depth[n], density[n], p[n], s[n]});
+  return {std::move(rows), elements.where("earth")};
+}
+
+Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out,
+                 const MemoryBudget& memory) {
+  if (!elements.has("width")) throw elements.wrong("width", "missing", "East and north, in degrees.");
+  if (!elements.has("columns"))
+    throw elements.wrong("columns", "missing", "Elements at the surface, east and north.");
+  if (out.surface) throw simulation.wrong("surface", "a chunk of the sphere has none", "Leave it out.");
+  constexpr double degree = 3.14159265358979323846 / 180;
+  Chunk chunk;
+  const auto width = elements.numbers("width", Quantity::angle, 2),
+             centre = elements.numbers("centre", Quantity::angle, 2);
+  const auto columns = elements.counts("columns", 2);
+  chunk.width_east = width[0] * degree, chunk.width_north = width[1] * degree;
+  chunk.columns_east = columns[0], chunk.columns_north = columns[1];
+  std::vector<std::string> rocks;
+  double rows = 0;
+  for (const auto& given : elements.tables("layer")) {
+    const auto table = given.describe({layer_keys});
+    if (!table.has("bottom") || table.has("interface") || table.flag("doubling"))
+      throw table.wrong("bottom", "layers of a chunk have a bottom, and no interface and no doubling");
+    chunk.layers.push_back({table.number("bottom", Quantity::length), table.count("rows", 1, 100'000)});
+    rocks.push_back(table.optional_text("rock").value_or(""));
+    rows += static_cast<double>(chunk.layers.back().rows);
+  }
+  memory.require("elements", "elements of the chunk",
+                 static_cast<double>(columns[0]) * static_cast<double>(columns[1]) * rows * 1200);
+  std::vector<std::uint32_t> layer_of;
+  Mesh mesh;
+  try {
+    mesh = chunk_of_sphere(chunk, read_sides(simulation), layer_of);
+  } catch (const InputError& error) {
+    throw InputError(elements.where(), error.problem(), error.next());
+  }
+  out.sphere = Placement{chunk.radius, centre[0], centre[1], elements.number("azimuth", Quantity::angle)};
+  // Rock that no name gives: of the radius of each element's middle, one medium for each row.
+  const bool all_named =
+      std::none_of(rocks.begin(), rocks.end(), [](const std::string& name) { return name.empty(); });
+  const auto earth = all_named ? RadialEarth() : read_earth(elements);
+  const auto named = read_rocks(elements);
+  std::map<std::string, std::uint32_t> used;
+  const std::size_t each_row = columns[0] * columns[1];
+  for (std::size_t n = 0; n < mesh.size(); ++n) {
+    const auto& name = rocks[layer_of[n]];
+    if (name.empty()) {
+      if (n % each_row == 0) {
+        const auto x = mesh.element(n).monomial[0];
+        mesh.media.push_back(earth.at(norm({x[0], x[1], x[2] + chunk.radius})));
+      }
+      mesh.medium[n] = static_cast<std::uint32_t>(mesh.media.size() - 1);
+      continue;
+    }
+    const auto rock = named.find(name);
+    if (rock == named.end())
+      throw elements.wrong("rock", fmt::format("there is no rock \"{}\"", name),
+                           "Give an [[elements.rock]] of this name.");
+    const auto [at, is_new] = used.emplace(name, static_cast<std::uint32_t>(mesh.media.size()));
+    if (is_new) mesh.media.push_back(rock->second);
+    mesh.medium[n] = at->second;
+  }
+  return mesh;
+}
+
 Mesh build_from_file(const Config& elements, const Config& simulation, const std::optional<Sampled>& model,
                      bool specfem, Elements& out) {
   if (!elements.has("file"))
@@ -227,7 +318,7 @@ Mesh build_from_file(const Config& elements, const Config& simulation, const std
       absorbing.push_back(name);
   Mesh mesh;
   try {
-    mesh = mesh_of(file, absorbing);
+    mesh = mesh_of(file, absorbing, elements.flag("curved"));
   } catch (const InputError& error) {
     if (error.where() == "elastic: absorbing")
       throw simulation.wrong("absorbing", error.problem(), error.next());
@@ -274,8 +365,9 @@ Elements build_elements(const Config& job, const Config& simulation,
     return out;
   }
   const auto elements = job.table("elements").describe({element_keys});
-  const auto kind = elements.choice("kind", {"layers", "gmsh", "specfem"});
+  const auto kind = elements.choice("kind", {"layers", "chunk", "gmsh", "specfem"});
   if (kind == "layers") out.mesh = build_layers(elements, simulation, model, cells, out, memory);
+  else if (kind == "chunk") out.mesh = build_chunk(elements, simulation, out, memory);
   else out.mesh = build_from_file(elements, simulation, model, kind == "specfem", out);
   out.top = -INFINITY;
   for (const auto& node : out.mesh.nodes) out.top = std::max(out.top, node[2]);

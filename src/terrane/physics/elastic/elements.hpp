@@ -10,6 +10,7 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/physics/elastic/chunk.hpp"
 #include "terrane/physics/elastic/mesh.hpp"
 #include "terrane/survey/projection.hpp"
 
@@ -23,6 +24,7 @@ struct Elements {
   TensorMesh cells;  ///< of which they were made, one each; or empty
   std::function<double(double easting, double northing)> surface;  ///< m up; empty: flat
   double top = 0;                                                  ///< of the highest node, m
+  std::optional<Placement> sphere;                                 ///< where a chunk of the sphere lies
   std::vector<std::string> notes, warnings;
 };
 

@@ -20,9 +20,20 @@ namespace terrane::elastic {
 namespace {
 
 /// Numbers of one element's shape and rock as the kernels read them.
-std::vector<double> shape_of_kernel(const Hexahedron& element, bool trilinear) {
+std::vector<double> shape_of_kernel(const Hexahedron& element, Shape shape, const Basis& basis,
+                                    bool by_points) {
   std::vector<double> all;
-  if (trilinear) {
+  if (shape == Shape::curved) {  // by_points: the ten numbers of a point together
+    const auto p = static_cast<std::size_t>(basis.points()), each = p * p * p;
+    all.resize(10 * each);
+    for (std::size_t n = 0; n < each; ++n) {
+      const auto map = element.map({basis.x[n % p], basis.x[n / p % p], basis.x[n / p / p]});
+      for (std::size_t m = 0; m < 10; ++m)
+        all[by_points ? 10 * n + m : m * each + n] = m < 9 ? map.cofactor[m / 3][m % 3] : 1 / map.det;
+    }
+    return all;
+  }
+  if (shape == Shape::trilinear) {
     for (std::size_t m = 1; m < 8; ++m)
       all.insert(all.end(), element.monomial[m].begin(), element.monomial[m].end());
     return all;
@@ -68,6 +79,8 @@ std::vector<double> rock_of_kernel(const Medium& rock, Rheology rheology) {
 
 template <Rheology rheology>
 using RheologyConstant = std::integral_constant<Rheology, rheology>;
+template <Shape shape>
+using ShapeConstant = std::integral_constant<Shape, shape>;
 
 /// Elements of one kind with their numbers, `lanes` of them side by side; the last block is filled up with
 /// its last element.
@@ -228,7 +241,7 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
   for (const auto& segment : part_.segments) {
     Batch<T> batch{segment, blocks, (segment.count + w - 1) / w, {}, {}, {}};
     blocks += batch.blocks;
-    const auto shapes = static_cast<std::size_t>(shape_numbers(segment.shape == Shape::trilinear)),
+    const auto shapes = static_cast<std::size_t>(shape_numbers(segment.shape, basis_.points_of_element())),
                rocks = static_cast<std::size_t>(rock_numbers(segment.rheology, basis_.points())),
                kept = static_cast<std::size_t>(memory_numbers_of(segment.rheology, segment.axes));
     std::vector<T> shape(batch.blocks * shapes * w), rock(batch.blocks * rocks * w);
@@ -236,7 +249,7 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
     for (std::size_t n = 0; n < batch.blocks * w; ++n) {
       const std::size_t element = segment.first + std::min(n, segment.count - 1), block = n / w, lane = n % w;
       const auto number = part_.elements[element];
-      const auto s = shape_of_kernel(problem.mesh.element(number), segment.shape == Shape::trilinear);
+      const auto s = shape_of_kernel(problem.mesh.element(number), segment.shape, basis_, on_cpu());
       const auto r = segment.rheology == Rheology::matched
                          ? margin_of_kernel(problem, basis_, number)
                          : rock_of_kernel(problem.mesh.rock(number), segment.rheology);
@@ -385,7 +398,7 @@ void FieldOf<T>::upload_receivers() {
 template <class T>
 void FieldOf<T>::compute_lanes(Batch<T>& batch) {
   const auto& kernels = lane_kernels<T>();
-  const auto kernel = kernels.kernel[basis_.degree == 4][batch.kind.shape == Shape::trilinear]
+  const auto kernel = kernels.kernel[basis_.degree == 4][static_cast<int>(batch.kind.shape)]
                                     [static_cast<int>(batch.kind.rheology)];
   const auto w = static_cast<std::size_t>(lanes_), before = batch.first_block * each_ * w;
   const LaneWork<T> work{u_.view().data,         point_.view().data + before,     batch.shape.view().data,
@@ -416,25 +429,26 @@ void FieldOf<T>::compute_plain(const Batch<T>& batch) {
 template <class T>
 template <int N>
 void FieldOf<T>::compute_groups(Stream& on, Batch<T>& batch) {
-  const auto run = [&](auto trilinear, auto rheology) {
+  const auto run = [&](auto shape, auto rheology) {
     for_each_group(on, batch.kind.count,
-                   GroupForces<T, N, decltype(trilinear)::value, decltype(rheology)::value>{
+                   GroupForces<T, N, decltype(shape)::value, decltype(rheology)::value>{
                        device_tables_, spread_.view().data, batch.kind.first, point_.view().data,
                        batch.shape.view().data, batch.rock.view().data, u_.view().data,
                        reinterpret_cast<Vec4<T>*>(force_.view().data), fixed_, batch.memory.view().data,
                        batch.kind.axes});
   };
-  const auto with_rheology = [&](auto trilinear) {
-    if (batch.kind.rheology == Rheology::isotropic) run(trilinear, RheologyConstant<Rheology::isotropic>{});
+  const auto with_rheology = [&](auto shape) {
+    if (batch.kind.rheology == Rheology::isotropic) run(shape, RheologyConstant<Rheology::isotropic>{});
     else if (batch.kind.rheology == Rheology::anisotropic)
-      run(trilinear, RheologyConstant<Rheology::anisotropic>{});
-    else if (batch.kind.rheology == Rheology::fluid) run(trilinear, RheologyConstant<Rheology::fluid>{});
+      run(shape, RheologyConstant<Rheology::anisotropic>{});
+    else if (batch.kind.rheology == Rheology::fluid) run(shape, RheologyConstant<Rheology::fluid>{});
     else if (batch.kind.rheology == Rheology::matched)
-      run(std::true_type{}, RheologyConstant<Rheology::matched>{});
-    else run(trilinear, RheologyConstant<Rheology::attenuating>{});
+      run(ShapeConstant<Shape::trilinear>{}, RheologyConstant<Rheology::matched>{});
+    else run(shape, RheologyConstant<Rheology::attenuating>{});
   };
-  if (batch.kind.shape == Shape::trilinear) with_rheology(std::true_type{});
-  else with_rheology(std::false_type{});
+  if (batch.kind.shape == Shape::trilinear) with_rheology(ShapeConstant<Shape::trilinear>{});
+  else if (batch.kind.shape == Shape::curved) with_rheology(ShapeConstant<Shape::curved>{});
+  else with_rheology(ShapeConstant<Shape::parallel>{});
 }
 
 template <class T>

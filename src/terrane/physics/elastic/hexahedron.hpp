@@ -1,4 +1,5 @@
-// The shape of an element: a brick with eight corners, and the trilinear map from the cube [−1, 1]³ to it.
+// The shape of an element: a brick with eight corners, and the trilinear map from the cube [−1, 1]³ to it; or
+// one with curved sides through 27 nodes, x(ξ) = Σ q_a(ξ) q_b(η) q_c(ζ) x_abc with quadratic q.
 //
 //   x(ξ) = m0 + m1 ξ + m2 η + m3 ζ + m4 ξη + m5 ηζ + m6 ξζ + m7 ξηζ
 //   J_r = ∂x/∂ξ_r,   c_r = J_{r+1} × J_{r+2} (cofactors),   det = J_0 · c_0,   ∂ξ_r/∂x_d = c_rd / det
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace terrane::elastic {
 
@@ -29,8 +31,14 @@ inline Vector of_27_points(int n) {
 
 struct Hexahedron {
   std::array<Vector, 8> corner;
-  std::array<Vector, 8> monomial;  ///< m0 … m7
+  std::array<Vector, 8> monomial;                 ///< m0 … m7; of curved elements those of their corners
+  const std::array<Vector, 27>* nodes = nullptr;  ///< of curved elements, kept elsewhere (Mesh::curves)
 
+  /// all: as of_27_points()
+  explicit Hexahedron(const std::array<Vector, 27>* all) : Hexahedron(corners_of_27(*all)) {
+    nodes = all;
+    monomial[0] = (*all)[13];
+  }
   explicit Hexahedron(const std::array<Vector, 8>& corners) : corner(corners) {
     // ⅛ Σ of the corners with the signs of the monomial there
     constexpr int bits[8] = {0, 1, 2, 4, 3, 6, 5, 7};
@@ -46,6 +54,7 @@ struct Hexahedron {
   }
 
   Vector at(const Vector& xi) const {
+    if (nodes) return curved(xi).first;
     const double m[8] = {
         1, xi[0], xi[1], xi[2], xi[0] * xi[1], xi[1] * xi[2], xi[0] * xi[2], xi[0] * xi[1] * xi[2]};
     Vector x{};
@@ -60,7 +69,8 @@ struct Hexahedron {
   };
   Map map(const Vector& xi) const {
     Map map;
-    for (std::size_t d = 0; d < 3; ++d) {
+    if (nodes) map.tangent = curved(xi).second;
+    for (std::size_t d = 0; d < 3 && !nodes; ++d) {
       const auto m = [&](std::size_t k) { return monomial[k][d]; };
       map.tangent[0][d] = m(1) + m(4) * xi[1] + m(6) * xi[2] + m(7) * xi[1] * xi[2];
       map.tangent[1][d] = m(2) + m(4) * xi[0] + m(5) * xi[2] + m(7) * xi[0] * xi[2];
@@ -70,6 +80,45 @@ struct Hexahedron {
       map.cofactor[r] = cross(map.tangent[(r + 1) % 3], map.tangent[(r + 2) % 3]);
     map.det = dot(map.tangent[0], map.cofactor[0]);
     return map;
+  }
+
+  /// The corners of 27 nodes, by bits.
+  static std::array<Vector, 8> corners_of_27(const std::array<Vector, 27>& all) {
+    std::array<Vector, 8> eight;
+    for (std::size_t a = 0; a < 8; ++a) eight[a] = all[2 * (a & 1) + 6 * (a >> 1 & 1) + 18 * (a >> 2)];
+    return eight;
+  }
+  /// Of 27 nodes the place and the tangents.
+  std::pair<Vector, std::array<Vector, 3>> curved(const Vector& xi) const {
+    double q[3][3], slope[3][3];
+    for (std::size_t r = 0; r < 3; ++r) {
+      const double x = xi[r];
+      q[r][0] = 0.5 * x * (x - 1), q[r][1] = 1 - x * x, q[r][2] = 0.5 * x * (x + 1);
+      slope[r][0] = x - 0.5, slope[r][1] = -2 * x, slope[r][2] = x + 0.5;
+    }
+    std::pair<Vector, std::array<Vector, 3>> out{};
+    for (std::size_t n = 0; n < 27; ++n) {
+      const std::size_t a = n % 3, b = n / 3 % 3, c = n / 9;
+      const double here = q[0][a] * q[1][b] * q[2][c];
+      const double along[3] = {slope[0][a] * q[1][b] * q[2][c], q[0][a] * slope[1][b] * q[2][c],
+                               q[0][a] * q[1][b] * slope[2][c]};
+      for (std::size_t d = 0; d < 3; ++d) {
+        out.first[d] += here * (*nodes)[n][d];
+        for (std::size_t r = 0; r < 3; ++r) out.second[r][d] += along[r] * (*nodes)[n][d];
+      }
+    }
+    return out;
+  }
+  /// How far its 27 nodes are from where straight edges put them, m.
+  double bend() const {
+    double most = 0;
+    const Hexahedron straight(corner);
+    for (int n = 0; n < 27 && nodes; ++n) {
+      const auto at = straight.at(of_27_points(n));
+      const auto& x = (*nodes)[static_cast<std::size_t>(n)];
+      most = std::fmax(most, norm({x[0] - at[0], x[1] - at[1], x[2] - at[2]}));
+    }
+    return most;
   }
 
   /// The shortest edge.

@@ -112,6 +112,7 @@ class Growth {
       corners = next;
       mesh_.elements.push_back(next);
       mesh_.medium.push_back(mesh_.medium[face.element]);
+      if (!mesh_.curve.empty()) mesh_.curve.push_back(Mesh::straight);
       mesh_.fading.push_back(static_cast<std::uint8_t>(axes));
     }
     for (std::size_t n = mesh_.size() - elements_; n < mesh_.size(); ++n) align(mesh_, n, axes);
@@ -156,6 +157,9 @@ void add_margins(Mesh& mesh, std::size_t elements) {
       throw InputError("elastic: boundary",
                        fmt::format("element {} at a side that waves leave through is a fluid", face.element),
                        "Layers that waves fade in are of rock; boundary = \"stacey\" takes fluids, too.");
+    if (!mesh.curve.empty() && mesh.curve[face.element] != Mesh::straight)
+      throw InputError("elastic: boundary", fmt::format("element {} has curved sides", face.element),
+                       "Layers that waves fade in need straight ones; boundary = \"stacey\" takes any.");
     if (side == 6)
       throw InputError("elastic: boundary",
                        fmt::format("side {} of element {} is not across an axis", face.side, face.element),

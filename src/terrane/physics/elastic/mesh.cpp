@@ -10,6 +10,7 @@
 namespace terrane::elastic {
 
 Hexahedron Mesh::element(std::size_t n) const {
+  if (!curve.empty() && curve[n] != straight) return Hexahedron(&curves[curve[n]]);
   std::array<Vector, 8> corners;
   for (std::size_t a = 0; a < 8; ++a) corners[a] = nodes[elements[n][a]];
   return Hexahedron(corners);
@@ -52,6 +53,12 @@ void Mesh::check() const {
   for (const auto& node : nodes)
     for (const double x : node)
       if (!std::isfinite(x)) throw InputError("elastic: mesh", "a node is nowhere: NaN or infinite");
+  if (!curve.empty() && curve.size() != elements.size())
+    throw ShapeError("elastic: mesh",
+                     fmt::format("{} curves for {} elements", curve.size(), elements.size()));
+  for (const auto at : curve)
+    if (at != straight && at >= curves.size())
+      throw InputError("elastic: mesh", fmt::format("there is no curve {} of {}", at, curves.size()));
   for (std::size_t n = 0; n < elements.size(); ++n) {
     if (medium[n] >= media.size())
       throw InputError("elastic: mesh",
@@ -108,6 +115,7 @@ Mesh bricks(const TensorMesh& cells, std::vector<Medium> media, std::vector<std:
 }
 
 Shape shape_of(const Hexahedron& element) {
+  if (element.nodes) return Shape::curved;
   double size = 0, bent = 0;
   for (std::size_t d = 0; d < 3; ++d) {
     for (std::size_t m = 1; m < 4; ++m) size = std::max(size, std::fabs(element.monomial[m][d]));

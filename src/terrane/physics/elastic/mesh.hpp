@@ -8,6 +8,7 @@
 
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/elastic/hexahedron.hpp"
+#include "terrane/physics/elastic/kernels/numbers.hpp"
 #include "terrane/physics/elastic/medium.hpp"
 
 namespace terrane::elastic {
@@ -33,6 +34,10 @@ struct Mesh {
   std::vector<std::array<std::uint32_t, 8>> elements;  ///< nodes, in the order of Hexahedron
   std::vector<std::uint32_t> medium;                   ///< of each element
   std::vector<Medium> media;
+  /// Nodes of elements with curved sides, as of_27_points(), and which of them an element has, or `straight`.
+  std::vector<std::array<Vector, 27>> curves;
+  std::vector<std::uint32_t> curve;  ///< of each element; empty: all are straight
+  static constexpr std::uint32_t straight = UINT32_MAX;
   std::vector<AbsorbingFace> absorbing;  ///< ascending by element and side
   /// Nodes that are one though they lie apart, where the earth repeats itself: node n is node vertex[n].
   /// Empty: each is itself. A period needs three elements or more.
@@ -69,8 +74,7 @@ struct OpenSides {
 Mesh bricks(const TensorMesh& cells, std::vector<Medium> media, std::vector<std::uint32_t> medium,
             const OpenSides& open, const std::function<double(double, double)>& surface = {});
 
-/// Whether the edges of a brick are parallel to the axes, or at least its map linear, to 1e-6 of its size.
-enum class Shape : std::uint8_t { parallel, trilinear };
+/// Whether the map of an element is linear, to 1e-6 of its size, trilinear, or goes through 27 nodes.
 Shape shape_of(const Hexahedron& element);
 
 }  // namespace terrane::elastic

@@ -26,6 +26,30 @@ constexpr int gmsh_nodes[27] = {0,  2,  8,  6,  18, 20, 26, 24, 1,  3,  9,  5,  
 constexpr int specfem_nodes[27] = {0,  2,  8,  6,  18, 20, 26, 24, 1,  5,  7,  3,  9, 11,
                                    17, 15, 19, 23, 25, 21, 4,  10, 14, 16, 12, 22, 13};
 
+/// 27 nodes of an element that has 20 or 27. Of 20 the middles of faces and of the whole are where the others
+/// put them: ½ Σ edges − ¼ Σ corners of a face, ¼ Σ edges − ¼ Σ corners of all.
+std::array<Vector, 27> all_27(const MeshFile& mesh, const std::vector<std::uint32_t>& nodes,
+                              const int (&order)[27]) {
+  std::array<Vector, 27> all{};
+  for (std::size_t k = 0; k < nodes.size(); ++k)
+    all[static_cast<std::size_t>(order[k])] = mesh.nodes[nodes[k]];
+  for (int n = 0; n < 27 && nodes.size() == 20; ++n) {
+    const auto at = of_27_points(n);
+    const int middles = (at[0] == 0) + (at[1] == 0) + (at[2] == 0);
+    if (middles < 2) continue;
+    for (int m = 0; m < 27; ++m) {
+      const auto other = of_27_points(m);
+      const int own = (other[0] == 0) + (other[1] == 0) + (other[2] == 0);
+      bool on = own < 2;
+      for (std::size_t d = 0; d < 3; ++d) on = on && (at[d] == 0 || at[d] == other[d]);
+      const double share = own == 0 ? -0.25 : middles == 2 ? 0.5 : 0.25;
+      for (std::size_t d = 0; d < 3 && on; ++d)
+        all[static_cast<std::size_t>(n)][d] += share * all[static_cast<std::size_t>(m)][d];
+    }
+  }
+  return all;
+}
+
 /// Takes an element as a file has it: turns it where it is mirrored.
 void add_element(MeshFile& mesh, const std::vector<std::uint32_t>& nodes, const int (&order)[27],
                  std::uint32_t group) {
@@ -36,12 +60,19 @@ void add_element(MeshFile& mesh, const std::vector<std::uint32_t>& nodes, const 
     at[corner_of[n]] = mesh.nodes[nodes[n]];
   }
   const Hexahedron shape(at);
-  for (std::size_t n = 8; n < nodes.size(); ++n) {
-    const auto there = shape.at(of_27_points(order[n]));
-    const auto& here = mesh.nodes[nodes[n]];
-    mesh.bent = std::max(mesh.bent, norm({here[0] - there[0], here[1] - there[1], here[2] - there[2]}));
+  const bool turned = shape.map({0, 0, 0}).det < 0;
+  mesh.curve.push_back(Mesh::straight);
+  if (nodes.size() > 8) {
+    auto all = all_27(mesh, nodes, order);
+    for (std::size_t n = 0; n < 9 && turned; ++n) std::swap(all[n], all[n + 18]);
+    const double bend = Hexahedron(&all).bend();
+    mesh.bent = std::max(mesh.bent, bend);
+    if (bend > 1e-6 * shape.shortest()) {
+      mesh.curve.back() = static_cast<std::uint32_t>(mesh.curves.size());
+      mesh.curves.push_back(all);
+    }
   }
-  if (shape.map({0, 0, 0}).det < 0) {  // bottom and top change places
+  if (turned) {  // bottom and top change places
     for (std::size_t a = 0; a < 4; ++a) std::swap(corners[a], corners[a + 4]);
     ++mesh.turned;
   }
@@ -265,9 +296,10 @@ class Gmsh {
 void say_what_was_changed(MeshFile& mesh) {
   if (mesh.turned > 0)
     mesh.notes.push_back(fmt::format("{} elements went around the other way and were turned", mesh.turned));
-  if (mesh.bent > 0)
-    mesh.notes.push_back(fmt::format(
-        "nodes beside corners are left out: they lie up to {:.3g} m from straight edges", mesh.bent));
+  if (!mesh.curves.empty())
+    mesh.notes.push_back(
+        fmt::format("{} elements have curved sides: nodes lie up to {:.3g} m from straight edges",
+                    mesh.curves.size(), mesh.bent));
 }
 
 using Files = std::vector<std::pair<std::string, std::string>>;
@@ -500,13 +532,14 @@ MeshFile read_specfem_mesh(const std::filesystem::path& folder) {
   return read_specfem_mesh(folder.string(), files);
 }
 
-Mesh mesh_of(const MeshFile& file, const std::vector<std::string>& absorbing) {
+Mesh mesh_of(const MeshFile& file, const std::vector<std::string>& absorbing, bool curved) {
   check_that_parts_meet(file);
   Mesh mesh;
   mesh.nodes = file.nodes;
   mesh.elements = file.elements;
   mesh.medium = file.group;
   mesh.media = file.rocks;
+  if (curved && !file.curves.empty()) mesh.curves = file.curves, mesh.curve = file.curve;
   std::vector<bool> leaves(file.sides.size(), false);
   for (const auto& name : absorbing) {
     bool found = false;

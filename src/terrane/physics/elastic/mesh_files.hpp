@@ -6,8 +6,8 @@
 //   SPECFEM3D   a folder with nodes_coords_file, mesh_file, materials_file, nummaterial_velocity_file and the
 //               surface files that there are (SPECFEM3D Cartesian, user manual 4.0, "external mesh")
 //
-// Only corners count: elements have straight edges here, and how far the other nodes are from them is said.
-// Elements whose corners go around the other way are turned.
+// Elements of 20 and 27 nodes have curved sides where these nodes do not lie on straight edges; the seven
+// nodes that 20 lack are where the 20 put them. Elements that go around the other way are turned.
 #pragma once
 
 #include <filesystem>
@@ -21,6 +21,8 @@ namespace terrane::elastic {
 struct MeshFile {
   std::vector<Vector> nodes;                           ///< m
   std::vector<std::array<std::uint32_t, 8>> elements;  ///< nodes in the order of Hexahedron
+  std::vector<std::array<Vector, 27>> curves;          ///< of elements that are not straight; Mesh::curves
+  std::vector<std::uint32_t> curve;                    ///< of each element, or Mesh::straight
   std::vector<std::uint32_t> group;                    ///< of each element, in `groups`
   std::vector<std::string> groups;                     ///< names; SPECFEM3D's materials by their numbers
   std::vector<Medium> rocks;                           ///< of the groups, where the file has them; or empty
@@ -33,7 +35,7 @@ struct MeshFile {
   std::vector<std::string> sides;  ///< names: of SPECFEM3D west, east, south, north, bottom, top
 
   std::size_t turned = 0;  ///< elements
-  double bent = 0;         ///< largest distance of another node from where straight edges put it, m
+  double bent = 0;         ///< largest distance of a node from where straight edges put it, m
   std::vector<std::string> notes;
 };
 
@@ -46,8 +48,9 @@ MeshFile read_specfem_mesh(const std::string& name,
                            const std::vector<std::pair<std::string, std::string>>& files);
 
 /// Elements, with waves leaving through the sides named in `absorbing`. Medium of an element: its group.
+/// curved: with the sides that the file has; else corners alone count.
 /// Throws InputError: a side that the file does not have; a face that is no outer face of any element; nodes
 /// that lie apart by less than 1e-6 of the shortest edge, where parts of the mesh do not meet (where).
-Mesh mesh_of(const MeshFile& file, const std::vector<std::string>& absorbing);
+Mesh mesh_of(const MeshFile& file, const std::vector<std::string>& absorbing, bool curved = true);
 
 }  // namespace terrane::elastic

@@ -136,6 +136,9 @@ std::vector<double> shape_key(const Hexahedron& element, std::uint32_t medium) {
   const double size = element.shortest();
   for (std::size_t m = 1; m < 8; ++m)
     for (const double x : element.monomial[m]) key.push_back(std::round(x / size * 1e6) + 0.0);
+  for (std::size_t n = 0; n < 27 && element.nodes; ++n)
+    for (std::size_t d = 0; d < 3; ++d)
+      key.push_back(std::round(((*element.nodes)[n][d] - element.monomial[0][d]) / size * 1e6) + 0.0);
   key.push_back(std::round(std::log(size) * 1e9));
   return key;
 }
@@ -297,10 +300,10 @@ Place locate(const Mesh& mesh, const Vector& at, const std::string& what) {
     bool near = true;
     for (std::size_t d = 0; d < 3 && near; ++d) {
       double low = INFINITY, high = -INFINITY;
-      for (const auto node : corners) {
-        low = std::min(low, mesh.nodes[node][d]);
-        high = std::max(high, mesh.nodes[node][d]);
-      }
+      const auto reach = [&](const Vector& x) { low = std::min(low, x[d]), high = std::max(high, x[d]); };
+      for (const auto node : corners) reach(mesh.nodes[node]);
+      if (!mesh.curve.empty() && mesh.curve[n] != Mesh::straight)
+        for (const auto& x : mesh.curves[mesh.curve[n]]) reach(x);
       const double room = 0.1 * (high - low);
       near = at[d] >= low - room && at[d] <= high + room;
     }
@@ -334,6 +337,9 @@ void Problem::settle() {
   const Basis basis(degree);
   check_numbers(*this);
   mesh.check();
+  if (!mesh.curves.empty() && degree < 4)
+    throw InputError("elastic: mesh", fmt::format("elements with curved sides at degree {}", degree),
+                     "Strain that is even is not so in them below degree 4.");
   std::sort(mesh.absorbing.begin(), mesh.absorbing.end(), [](const AbsorbingFace& a, const AbsorbingFace& b) {
     return a.element != b.element ? a.element < b.element : a.side < b.side;
   });
@@ -396,6 +402,7 @@ void Problem::settle() {
 
 void Problem::put_into(Packet& packet) const {
   packet.put(mesh.nodes), packet.put(mesh.elements), packet.put(mesh.medium), packet.put(mesh.absorbing);
+  packet.put(mesh.curves), packet.put(mesh.curve);
   packet.put(mesh.vertex), packet.put(mesh.margins), packet.put(mesh.fading);
   packet.put(mesh.media.size());
   for (const auto& rock : mesh.media) {
@@ -420,6 +427,8 @@ Problem Problem::from(Packet& packet) {
   p.mesh.elements = packet.get_vector<std::array<std::uint32_t, 8>>();
   p.mesh.medium = packet.get_vector<std::uint32_t>();
   p.mesh.absorbing = packet.get_vector<AbsorbingFace>();
+  p.mesh.curves = packet.get_vector<std::array<Vector, 27>>();
+  p.mesh.curve = packet.get_vector<std::uint32_t>();
   p.mesh.vertex = packet.get_vector<std::uint32_t>();
   p.mesh.margins = packet.get<std::array<Margin, 6>>();
   p.mesh.fading = packet.get_vector<std::uint8_t>();

@@ -114,13 +114,16 @@ Source read_source(const Config& table) {
   return source;
 }
 
-/// Places of SPECFEM3D's files: by the projection of the mesh where there is one, and down from the surface.
+/// Places of SPECFEM3D's files: on the sphere where the mesh is a chunk of it, else by the projection of the
+/// mesh where there is one; and down from the surface.
 struct Ground {
   std::optional<Projection> projection;
   std::function<double(double, double)> surface;
   double top;
+  std::optional<Placement> sphere;
 
   Vector below(double longitude, double latitude, double depth) const {
+    if (sphere) return sphere->at(longitude, latitude, depth);
     double easting = longitude, northing = latitude;
     if (projection) projection->forward({&longitude, 1}, {&latitude, 1}, {&easting, 1}, {&northing, 1});
     return {easting, northing, (surface ? surface(easting, northing) : top) - depth};
@@ -165,6 +168,33 @@ void read_fault(const Config& table, std::vector<Source>& sources) {
   }
 }
 
+/// From east, north and up of a place into the axes in which `frame` has them.
+void turn(Source& source, const Placement::Frame& frame) {
+  const auto m = source.strength;
+  source.strength = {};
+  if (!source.is_moment) {
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t d = 0; d < 3; ++d) source.strength[d] += m[a] * frame[a][d];
+    return;
+  }
+  const Vector row[3] = {{m[0], m[5], m[4]}, {m[5], m[1], m[3]}, {m[4], m[3], m[2]}};
+  constexpr std::size_t pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
+  for (std::size_t k = 0; k < 6; ++k)
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b)
+        source.strength[k] += frame[a][pair[k][0]] * row[a][b] * frame[b][pair[k][1]];
+}
+
+/// Seismograms [receivers][3][steps] into east, north and up of each receiver.
+void turn(std::vector<double>& traces, const std::vector<Placement::Frame>& frames, std::size_t steps) {
+  for (std::size_t r = 0; r < frames.size(); ++r)
+    for (std::size_t n = 0; n < steps; ++n) {
+      double* const at = &traces[3 * r * steps + n];
+      const Vector v{at[0], at[steps], at[2 * steps]};
+      for (std::size_t a = 0; a < 3; ++a) at[a * steps] = dot(frames[r][a], v);
+    }
+}
+
 void read_sources(const Config& job, const Ground& ground, std::vector<Source>& sources) {
   for (const auto& given : job.tables("source")) {
     const auto table = given.describe({source_keys});
@@ -178,6 +208,7 @@ void read_sources(const Config& job, const Ground& ground, std::vector<Source>& 
     }
     for (auto& s : read_solution(table.input_file("file"))) {
       s.source.at = ground.below(s.longitude, s.latitude, s.depth);
+      if (ground.sphere) turn(s.source, ground.sphere->frame(s.longitude, s.latitude));
       sources.push_back(std::move(s.source));
     }
   }
@@ -284,13 +315,15 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   if (p.mesh.size() > size)
     elements.notes.push_back(fmt::format("{} of the elements are perfectly matched layers beyond the sides",
                                          p.mesh.size() - size));
-  const Ground ground{stations.projection, elements.surface, elements.top};
+  const Ground ground{stations.projection, elements.surface, elements.top, elements.sphere};
   read_sources(job, ground, p.sources);
   std::vector<std::string> names;
   add_receivers(table, stations.survey, ground, p.receivers, names);
   try {
     auto made = std::make_unique<Simulation>(std::move(p), std::move(elements.cells), quantity, job.source());
     made->names_ = std::move(names);
+    if (elements.sphere && quantity != Quantity::pressure)
+      for (const auto& x : made->problem_.receivers) made->frames_.push_back(elements.sphere->frame(x));
     made->notes_ = std::move(elements.notes);
     made->warnings_.insert(made->warnings_.end(), elements.warnings.begin(), elements.warnings.end());
     return made;
@@ -311,7 +344,9 @@ double Simulation::memory_needed() const {
   const double own = std::pow(problem_.degree, 3);  // points per element
   const double run = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
   const double set_up = each * (4 + 4 + 16 + 8 + 8) + own * 24 + 400;
-  const double memory = static_cast<double>(memory_begins(problem_).back()) * number;
+  const double memory =
+      static_cast<double>(memory_begins(problem_).back()) * number +
+      static_cast<double>(problem_.mesh.curves.size()) * (10 * each * number + sizeof(Vector) * 27);
   return elements * (run + set_up) + memory +
          8.0 * static_cast<double>(problem_.steps() *
                                    (6 * problem_.receivers.size() + 2 * problem_.sources.size()));
@@ -355,7 +390,11 @@ Plan Simulation::check(const Runtime& runtime) {
   // Elements of degree 4 per second: 500,000 on a core, 2e8 on a GPU; the work grows with the fourth power.
   const auto device = resolve(runtime.device);
   const double rate = device.kind == Device::Kind::cuda ? 2e8 : 5e5 * thread_count(runtime.threads);
-  plan.seconds = plan.work * std::pow((problem_.degree + 1) / 5.0, 4) / rate;
+  // An element of a perfectly matched layer takes as long as three.
+  const auto& fading = problem_.mesh.fading;
+  const auto matched = std::count_if(fading.begin(), fading.end(), [](auto axes) { return axes != 0; });
+  const double dearer = 1 + 2 * static_cast<double>(matched) / static_cast<double>(problem_.mesh.size());
+  plan.seconds = dearer * plan.work * std::pow((problem_.degree + 1) / 5.0, 4) / rate;
   return plan;
 }
 
@@ -365,6 +404,7 @@ Result Simulation::run(const Runtime& runtime) {
   describe(result.report, runtime);
   auto done = march(problem_, runtime);
   auto traces = seismograms(problem_, done, quantity_, runtime.threads);
+  turn(traces, frames_, problem_.steps());
   auto& report = result.report;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.add("seconds_of_steps", done.seconds, "s");

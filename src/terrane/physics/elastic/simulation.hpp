@@ -6,6 +6,7 @@
 
 #include "terrane/job/config.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/physics/elastic/chunk.hpp"
 #include "terrane/physics/elastic/march.hpp"
 #include "terrane/simulation/simulation.hpp"
 
@@ -43,7 +44,8 @@ class Simulation final : public terrane::Simulation {
     double quality = 2;
   } worst_shape_;
   std::string job_;
-  std::vector<std::string> names_;  // of receivers
+  std::vector<std::string> names_;        // of receivers
+  std::vector<Placement::Frame> frames_;  // in which receivers record; empty: the axes of the mesh
   std::vector<std::string> notes_, warnings_;
 };
 

@@ -49,7 +49,7 @@ struct DeviceTables {
 };
 
 /// N: points in each direction, 0 where only the tables know.
-template <class T, int N, bool trilinear, Rheology rheology>
+template <class T, int N, Shape kind, Rheology rheology>
 struct GroupForces {
   static constexpr int most = N ? N : most_points,
                        columns = (most * most + group_threads - 1) / group_threads;
@@ -107,8 +107,8 @@ struct GroupForces {
           column.tj[k] = spread->w[i] * spread->w[k] * spread->d[k][j];
         }
       column.across = -spread->w[i] * spread->w[j];
-      if constexpr (trilinear) {
-        const T* const m = shape + group * shape_numbers(true);
+      if constexpr (kind == Shape::trilinear) {
+        const T* const m = shape + group * static_cast<std::size_t>(shape_numbers(kind, 0));
         const T xi = spread->x[i], eta = spread->x[j];
         for (int d = 0; d < 3; ++d) {
           column.j0[0][d] = m[d] + m[9 + d] * eta;
@@ -121,8 +121,15 @@ struct GroupForces {
     });
   }
 
-  TERRANE_FN void rows_at(const Column& column, std::size_t group, T zeta, T (&a)[9], T& factor) const {
-    if constexpr (trilinear) {
+  TERRANE_FN void rows_at(const Column& column, std::size_t group, int n, T zeta, T (&a)[9],
+                          T& factor) const {
+    if constexpr (kind == Shape::curved) {  // [element][10][points]
+      const int p3 = size() * size() * size();
+      const T* const s = shape + group * static_cast<std::size_t>(shape_numbers(kind, p3)) + n;
+      TERRANE_UNROLL
+      for (int m = 0; m < 9; ++m) a[m] = s[m * p3];
+      factor = s[9 * p3];
+    } else if constexpr (kind == Shape::trilinear) {
       T j0[3], j1[3];
       for (int d = 0; d < 3; ++d) {
         j0[d] = column.j0[0][d] + zeta * column.j0[1][d];
@@ -138,7 +145,7 @@ struct GroupForces {
       }
       factor = T(1) / (j0[0] * a[0] + j0[1] * a[1] + j0[2] * a[2]);
     } else {
-      const T* const s = shape + group * shape_numbers(false);
+      const T* const s = shape + group * static_cast<std::size_t>(shape_numbers(kind, 0));
       TERRANE_UNROLL
       for (int n = 0; n < 9; ++n) a[n] = s[n];
       factor = s[9];
@@ -165,7 +172,7 @@ struct GroupForces {
         }
       }
       T a[9], factor;
-      rows_at(column, group, tables.x[k], a, factor);
+      rows_at(column, group, k * p2 + q, tables.x[k], a, factor);
       Vec4<T> fx{}, fy{}, fz{}, inertia{};
       if constexpr (rheology == Rheology::fluid) {  // the potential is the first component
         T g[3];

@@ -69,12 +69,12 @@ struct Contraction {
   }
 };
 
-/// What the shape says at one point: the rows a_r that gradients and fluxes are made with, and the factor of
-/// the stress, so that F_r = factor σ·a_r.
-template <class T, bool trilinear>
+/// What the shape says at one point, or for all: the rows a_r that gradients and fluxes are made with, and
+/// the factor of the stress, so that F_r = factor σ·a_r.
+template <class T, Shape shape>
 struct ShapeOfLanes;
 template <class T>
-struct ShapeOfLanes<T, false> {
+struct ShapeOfLanes<T, Shape::parallel> {
   using V = Lanes<T>;
   V a[9], factor;
   TERRANE_FN explicit ShapeOfLanes(const V* s) : factor(s[9]) {
@@ -82,10 +82,24 @@ struct ShapeOfLanes<T, false> {
   }
   TERRANE_FN void layer(T) {}
   TERRANE_FN void row(T) {}
-  TERRANE_FN void point(T) {}
+  TERRANE_FN void point(T, int) {}
+};
+/// Read for each point.
+template <class T>
+struct ShapeOfLanes<T, Shape::curved> {
+  using V = Lanes<T>;
+  const V* all;
+  V a[9], factor;
+  TERRANE_FN explicit ShapeOfLanes(const V* s) : all(s) {}
+  TERRANE_FN void layer(T) {}
+  TERRANE_FN void row(T) {}
+  TERRANE_FN void point(T, int n) {
+    for (int m = 0; m < 9; ++m) a[m] = all[10 * n + m];
+    factor = all[10 * n + 9];
+  }
 };
 template <class T>
-struct ShapeOfLanes<T, true> {
+struct ShapeOfLanes<T, Shape::trilinear> {
   using V = Lanes<T>;
   const V* m;  // m1 … m7, three components each
   V p1[3], p2[3], p4[3], q3[3], q6[3], j0[3], a[9], factor;
@@ -104,7 +118,7 @@ struct ShapeOfLanes<T, true> {
       q6[d] = m[15 + d] + m[18 + d] * eta;
     }
   }
-  TERRANE_FN void point(T xi) {
+  TERRANE_FN void point(T xi, int) {
     V j1[3], j2[3];
     for (int d = 0; d < 3; ++d) {
       j1[d] = p2[d] + p4[d] * xi;
@@ -120,7 +134,7 @@ struct ShapeOfLanes<T, true> {
   }
 };
 
-template <class T, int N, bool trilinear, Rheology rheology>
+template <class T, int N, Shape kind, Rheology rheology>
 void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size_t first, std::size_t last) {
   using V = Lanes<T>;
   constexpr int W = lanes_of<T>, most = N ? N : most_points, components = rheology == Rheology::fluid ? 1 : 3;
@@ -137,8 +151,8 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
     for (int n = 0; n < p3; ++n) gather<T, components>(work.displacement, point + n * W, u, n);
     const V* const rock =
         reinterpret_cast<const V*>(work.rock) + block * static_cast<std::size_t>(rock_numbers(rheology, p));
-    ShapeOfLanes<T, trilinear> shape(reinterpret_cast<const V*>(work.shape) +
-                                     block * static_cast<std::size_t>(shape_numbers(trilinear)));
+    ShapeOfLanes<T, kind> shape(reinterpret_cast<const V*>(work.shape) +
+                                block * static_cast<std::size_t>(shape_numbers(kind, p3)));
     for (int c = 0; c < components; ++c)
       for (int n = 0; n < p2; ++n) derivative(&u[c][n], p2, &z[c][n], p2);
 
@@ -152,8 +166,8 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
       for (int j = 0; j < p; ++j) {
         shape.row(tables.x[j]);
         for (int i = 0; i < p; ++i) {
-          shape.point(tables.x[i]);
           const int q = j * p + i, n = k * p2 + q;
+          shape.point(tables.x[i], n);
           const V* const a = shape.a;
           V gradient[components][3];
           for (int c = 0; c < components; ++c)
@@ -240,20 +254,22 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
   }
 }
 
-template <class T, int N, bool trilinear>
+template <class T, int N, Shape kind>
 inline constexpr LaneKernel<T> of_rheology[5]{
-    lane_forces<T, N, trilinear, Rheology::isotropic>, lane_forces<T, N, trilinear, Rheology::anisotropic>,
-    lane_forces<T, N, trilinear, Rheology::attenuating>, lane_forces<T, N, trilinear, Rheology::fluid>,
-    lane_forces<T, N, true, Rheology::matched>};
-template <class T, int N, bool trilinear>
+    lane_forces<T, N, kind, Rheology::isotropic>, lane_forces<T, N, kind, Rheology::anisotropic>,
+    lane_forces<T, N, kind, Rheology::attenuating>, lane_forces<T, N, kind, Rheology::fluid>,
+    lane_forces<T, N, Shape::trilinear, Rheology::matched>};
+template <class T, int N, Shape kind>
 void take(LaneKernels<T>& all, int degree_is_4) {
-  for (int r = 0; r < 5; ++r) all.kernel[degree_is_4][trilinear][r] = of_rheology<T, N, trilinear>[r];
+  for (int r = 0; r < 5; ++r) all.kernel[degree_is_4][static_cast<int>(kind)][r] = of_rheology<T, N, kind>[r];
 }
 template <class T>
 inline const LaneKernels<T> lane_kernels = [] {
   LaneKernels<T> all{lanes_of<T>, {}};
-  take<T, 0, false>(all, 0), take<T, 0, true>(all, 0);
-  take<T, 5, false>(all, 1), take<T, 5, true>(all, 1);
+  take<T, 0, Shape::parallel>(all, 0), take<T, 0, Shape::trilinear>(all, 0),
+      take<T, 0, Shape::curved>(all, 0);
+  take<T, 5, Shape::parallel>(all, 1), take<T, 5, Shape::trilinear>(all, 1),
+      take<T, 5, Shape::curved>(all, 1);
   return all;
 }();
 

@@ -11,8 +11,13 @@ struct alignas(4 * sizeof(T)) Vec4 {
   T x, y, z, w;
 };
 
-/// ∂ξ_r/∂x_d, det; or m1 … m7 of the trilinear map (hexahedron.hpp).
-inline constexpr int shape_numbers(bool trilinear) { return trilinear ? 21 : 10; }
+/// What an element's map is: linear, trilinear, or through 27 nodes (hexahedron.hpp).
+enum class Shape : unsigned char { parallel, trilinear, curved };
+/// ∂ξ_r/∂x_d, det; or m1 … m7 of the trilinear map; or for each point the cofactors and 1/det. points: of an
+/// element.
+inline constexpr int shape_numbers(Shape shape, int points) {
+  return shape == Shape::parallel ? 10 : shape == Shape::trilinear ? 21 : 10 * points;
+}
 /// Kinds of rock: isotropic, any 21 constants, isotropic with attenuation; fluids; and rock of a margin,
 /// where waves fade (matched.hpp), with the trilinear map alone.
 enum class Rheology : unsigned char { isotropic, anisotropic, attenuating, fluid, matched };
