@@ -6,7 +6,7 @@
 
 #include "module.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/gravity/sensitivity/columns.hpp"
+#include "terrane/inversion/operators.hpp"
 #include "terrane/physics/magnetic/main_field.hpp"
 
 namespace terrane::python {
@@ -24,11 +24,22 @@ PrismSet prisms_of_faces(const Matrix& faces) {
   return p;
 }
 
-/// storage: "single", "double" or "none" · weights [observables, 10], as of gravity::Observable
+inversion::Storage storage_named(const std::string& name) {
+  using inversion::Storage;
+  if (name == "none") return Storage::none;
+  if (name == "double") return Storage::dense;
+  if (name == "lattice") return Storage::lattice;
+  if (name == "tree") return Storage::tree;
+  return Storage::single;
+}
+
+/// storage: "single", "double", "none", "lattice", "tree" · weights [observables, 10], as of
+/// gravity::Observable
 std::shared_ptr<solve::LinearOperator> sensitivity(const Matrix& faces, const Vector& easting,
                                                    const Vector& northing, const Vector& up,
                                                    const Matrix& weights, double accuracy,
-                                                   const std::string& storage, int threads) {
+                                                   const std::string& storage, double tree_accuracy,
+                                                   const std::string& device, int threads) {
   std::vector<gravity::Observable> observables(weights.shape(0));
   for (std::size_t c = 0; c < gravity::channel_count; ++c) {
     std::vector<double> kept;
@@ -40,9 +51,21 @@ std::shared_ptr<solve::LinearOperator> sensitivity(const Matrix& faces, const Ve
   const nb::gil_scoped_release free;
   const auto source = std::make_shared<gravity::SensitivityColumns>(std::move(cells), std::move(stations),
                                                                     std::move(observables), accuracy);
-  if (storage == "none") return std::make_shared<solve::OnTheFlyOperator>(source, threads);
-  if (storage == "double") return std::make_shared<solve::DenseOperator<double>>(*source, threads);
-  return std::make_shared<solve::DenseOperator<float>>(*source, threads);
+  inversion::StorageSettings settings;
+  settings.storage = storage_named(storage);
+  settings.accuracy = accuracy;
+  settings.tree_accuracy = tree_accuracy;
+  const Device wanted = resolve(device_from_text(device));
+  if (wanted.has_own_memory() && inversion::runs_on_devices(settings.storage)) settings.device = wanted;
+  std::string reason;
+  if (settings.storage == inversion::Storage::lattice && !inversion::lattice_of(*source, threads, reason))
+    throw InputError("storage", "there is no lattice: " + reason, "Take storage=\"tree\" or \"single\".");
+  Runtime runtime;
+  runtime.threads = threads;
+  std::vector<std::string> notes;
+  // Python has no const; all that is bound below is.
+  return std::const_pointer_cast<solve::LinearOperator>(
+      inversion::make_operator(source, settings, runtime, notes));
 }
 
 /// result [n] = product of `given`, without holding Python up.

@@ -17,7 +17,7 @@ from .result import Result
 __all__ = ["Sensitivity", "invert"]
 
 _UNITS = {"geo": {"potential": 1.0, "g": 1e5, "tensor": 1e9}, "si": {"potential": 1.0, "g": 1.0, "tensor": 1.0}}
-_STORAGES = ("single", "double", "none")
+_STORAGES = ("single", "double", "none", "lattice", "tree")
 
 
 def _gravity_weights(channel: str, units: str, constant: float) -> Floats:
@@ -42,10 +42,15 @@ class Sensitivity:
         Of gravity: mGal or Eötvös per kg/m³. With ``main_field``, of magnetics: ``tmi b_e b_n b_u``, nT per unit of
         susceptibility (SI).
     main_field : (intensity nT, inclination, declination), optional
-    storage : {"single", "double", "none"}
-        All entries in memory in float32 or float64, or none: made anew for each product.
+    storage : {"single", "double", "none", "lattice", "tree"}
+        All entries in memory in float32 or float64, or none: made anew for each product. By FFT, exact to rounding,
+        where prisms and stations form a lattice. By a tree, near G to ``tree_accuracy`` and with an exact transpose.
     accuracy : float
         Relative, of every entry.
+    tree_accuracy : float
+        Of products by the tree, relative to the largest value that prisms all alike give.
+    device : {"cpu", "cuda", "cuda:1", "debug", "auto"}
+        Where products are done; a tree stays on the processors.
     units : {"geo", "si"}
     gravitational_constant : float
     threads : int, optional
@@ -65,8 +70,9 @@ class Sensitivity:
 
     def __init__(self, prisms: ArrayLike, easting: ArrayLike, northing: ArrayLike, up: ArrayLike, *,
                  channels: Union[str, Sequence[str]] = ("g_u",), main_field: Optional[Sequence[float]] = None,
-                 storage: str = "single", accuracy: float = 1e-9, units: str = "geo",
-                 gravitational_constant: float = GRAVITATIONAL_CONSTANT, threads: Optional[int] = None) -> None:
+                 storage: str = "single", accuracy: float = 1e-9, tree_accuracy: float = 1e-6, device: str = "cpu",
+                 units: str = "geo", gravitational_constant: float = GRAVITATIONAL_CONSTANT,
+                 threads: Optional[int] = None) -> None:
         if storage not in _STORAGES:
             raise InputError("storage", f"is {storage!r}", f"Allowed: {', '.join(_STORAGES)}.")
         if units not in _UNITS:
@@ -80,14 +86,15 @@ class Sensitivity:
             weights = [scale * np.asarray(_core.magnetic_weights(c, intensity * 1e-9, inclination, declination))
                        for c in self.channels]
         stations = [vector(a, n, "m") for a, n in ((easting, "easting"), (northing, "northing"), (up, "up"))]
-        self._build(faces(prisms), stations, np.array(weights), accuracy, storage, threads)
+        self._build(faces(prisms), stations, np.array(weights), accuracy, storage, threads, tree_accuracy, device)
 
     def _build(self, box: Floats, stations: Sequence[Floats], weights: Floats, accuracy: float, storage: str,
-               threads: Optional[int]) -> None:
+               threads: Optional[int], tree_accuracy: float = 1e-6, device: str = "cpu") -> None:
         if len({s.shape[0] for s in stations}) != 1:
             raise InputError("stations", "easting, northing and up differ in length")
         easting, northing, up = stations
-        self._engine = _core.sensitivity(box, easting, northing, up, weights, float(accuracy), storage, threads or 0)
+        self._engine = _core.sensitivity(box, easting, northing, up, weights, float(accuracy), storage,
+                                         float(tree_accuracy), device, threads or 0)
 
     @classmethod
     def _of_weights(cls, box: Floats, stations: Sequence[Floats], weights: Floats, accuracy: float, storage: str,

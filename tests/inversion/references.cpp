@@ -133,12 +133,23 @@ TEST(ReferenceInversion, TheDenseDataSpaceKnowsEveryBeta) {
   const double beta = dense.discrepancy(400);
   EXPECT_LT(relative(beta, 7.54705799492e-09), 1e-8);
   EXPECT_NEAR(dense.degrees_of_freedom(beta), 59.6357, 1e-4);
-  const auto deviation = dense.posterior_deviation(beta);
+  const auto [deviation, resolution] = dense.posterior(beta);
   const auto expected = read_columns("p1_a_posterior_sd.csv");
   for (std::size_t i = 0; i < expected.at("cell").size(); ++i)
     EXPECT_LT(
         relative(deviation[static_cast<std::size_t>(expected.at("cell")[i])], expected.at("posterior_sd")[i]),
         1e-6);
+  double sum = 0;
+  for (const double r : resolution) sum += r;
+  EXPECT_NEAR(sum, 59.6357, 1e-3);
+  // What it is: the model that the data of one cell alone give, in that cell.
+  for (const std::size_t cell : {2190U, 17U}) {
+    std::vector<double> one(p.mesh.size()), data_of_one(p.g->rows());
+    one[cell] = 1;
+    p.g->apply(one, data_of_one);
+    EXPECT_NEAR(DenseDataSpace({p.g.get(), data_of_one, weight, &regulariser, centre}).model(beta)[cell],
+                resolution[cell], 1e-9);
+  }
 }
 
 TEST(ReferenceInversion, GravityAndItsGradientTogetherAndEachAlone) {

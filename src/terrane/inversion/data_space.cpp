@@ -297,21 +297,28 @@ double DenseDataSpace::l_curve_corner() const {
   });
 }
 
-/// var = (1/β) [ (R⁻¹)_jj − Σ_n (R⁻¹GᵀW u_n)_j² / (λ_n + β) ]
-std::vector<double> DenseDataSpace::posterior_deviation(double beta) const {
+/// var        = (1/β) [ (R⁻¹)_jj − Σ_n (R⁻¹GᵀW u_n)_j² / (λ_n + β) ]
+/// resolution = (R⁻¹GᵀW (K + β)⁻¹ W G)_jj = Σ_n (R⁻¹GᵀW u_n)_j (GᵀW u_n)_j / (λ_n + β)
+DenseDataSpace::Posterior DenseDataSpace::posterior(double beta) const {
   if (!objective_.regulariser->exact())
     throw InputError("inversion.posterior",
                      "exact variances need the whole mesh and the weights in the gradients");
   const std::size_t n = c_.size();
-  std::vector<double> variance(objective_.g->columns()), half;
+  Posterior made{std::vector<double>(objective_.g->columns()), std::vector<double>(objective_.g->columns())};
+  auto& [variance, resolution] = made;
+  std::vector<double> half, whole(variance.size());
   objective_.regulariser->diagonal_of_inverse(variance);
   for (std::size_t i = 0; i < n; ++i) {
     if (lambda_[i] <= 1e-14 * lambda_.front()) break;
     multiply_by_k(objective_, inner_tolerance_, std::span(u_).subspan(i * n, n), {}, half);
-    for (std::size_t c = 0; c < variance.size(); ++c) variance[c] -= half[c] * half[c] / (lambda_[i] + beta);
+    objective_.regulariser->apply(half, whole);
+    for (std::size_t c = 0; c < variance.size(); ++c) {
+      variance[c] -= half[c] * half[c] / (lambda_[i] + beta);
+      resolution[c] += half[c] * whole[c] / (lambda_[i] + beta);
+    }
   }
   for (double& v : variance) v = std::sqrt(std::max(v, 0.0) / beta);
-  return variance;
+  return made;
 }
 
 }  // namespace terrane::inversion

@@ -107,8 +107,13 @@ class DenseDataSpace {
   double discrepancy(double target) const;
   double gcv_minimum() const;
   double l_curve_corner() const;
-  /// Of the posterior, φ read as −2 ln of its density, β as known: [columns]. Precondition: R⁻¹ is exact.
-  std::vector<double> posterior_deviation(double beta) const;
+  /// [columns] each.
+  struct Posterior {
+    std::vector<double> deviation;   ///< standard deviation of each cell: φ read as −2 ln of the density
+    std::vector<double> resolution;  ///< what part of a change of each cell alone the model would show
+  };
+  /// β as known. Precondition: R⁻¹ is exact.
+  Posterior posterior(double beta) const;
 
  private:
   template <class Function>

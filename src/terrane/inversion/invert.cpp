@@ -143,6 +143,7 @@ void Run::prepare() {
   out_.weight = cell_weights(p, settings_, out_.z0);
   regulariser_ = std::make_unique<Regulariser>(p.mesh, p.active, settings_.alphas, out_.weight,
                                                settings_.weights_in_gradients, settings_.threads);
+  if (settings_.device.has_own_memory()) regulariser_->move_to(settings_.device);
   centre_ = centre_of(p, settings_, reference_, *regulariser_);
   weigh();
   out_.data = objective_.used();
@@ -185,6 +186,7 @@ Standing Run::standing() const {
   s.lists["model"] = out_.model;
   s.lists["trust"] = trust_;
   s.lists["deviation"] = out_.deviation;
+  s.lists["resolution"] = out_.resolution;
   keep_lines(out_.iterations, s);
   auto& curve = s.lists["curve"];
   for (const auto& c : out_.curve)
@@ -226,6 +228,7 @@ void Run::restore(const Standing& from) {
   out_.converged = n[6] != 0;
   round_ = static_cast<int>(n[7]);
   out_.deviation = list("deviation");
+  out_.resolution = list("resolution");
   out_.iterations = kept_lines(from);
   for (std::size_t i = 0; i < curve.size(); i += 4)
     out_.curve.push_back({static_cast<int>(curve[i]), curve[i + 1], curve[i + 2], curve[i + 3]});
@@ -400,7 +403,11 @@ void Run::smooth_dense() {
   out_.model = dense.model(out_.beta);
   out_.beta_relative = out_.beta / dense.eigenvalues().front();
   out_.curve = curve_of(out_.beta, step);
-  if (settings_.posterior) out_.deviation = dense.posterior_deviation(out_.beta);
+  if (settings_.posterior) {
+    auto posterior = dense.posterior(out_.beta);
+    out_.deviation = std::move(posterior.deviation);
+    out_.resolution = std::move(posterior.resolution);
+  }
 }
 
 /// The slope of the secant is taken between 0.2 and 1.5.

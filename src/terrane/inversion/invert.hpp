@@ -70,12 +70,13 @@ struct Settings {
   double epsilon = 0.02;  ///< of sparse norms, in parts of the largest value of the smooth model
   Solver solver = Solver::data_space;
   double tolerance = 1e-3;  ///< of Lanczos and of the last descent within bounds
-  bool posterior = false;   ///< standard deviations of the cells, for up to `most_dense` data
+  bool posterior = false;   ///< deviations and resolution of the cells, for up to `most_dense` data
   std::size_t most_dense = 2000;
   int most_steps = 30;             ///< of Gauss and Newton
   double cooling = 0.1;            ///< the part of the misfit that a step of theirs aims at
   bool jacobian_in_memory = true;  ///< all entries of J; false: products as the physics makes them
   int threads = 0;
+  Device device{Device::Kind::cpu, -1};  ///< with memory of its own: applies the regulariser's exact inverse
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
@@ -96,6 +97,8 @@ struct Outcome {
   std::vector<double> trust;      ///< [rows] ω of Huber's norm, below 1 for outliers; empty unless asked for
   std::vector<double> weight;     ///< [active] w of the cells
   std::vector<double> deviation;  ///< [active] of the posterior; empty unless asked for
+  std::vector<double>
+      resolution;  ///< [active] 1 where the data alone tell the cell, 0 where they tell nothing
   double beta = 0, phi_d = 0, target = 0;
   Terms phi_m;
   double z0 = 0;

@@ -19,19 +19,25 @@
 #include "terrane/parallel/simd/instruction_set.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
+#include "terrane/physics/gravity/sensitivity/tree_operator.hpp"
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/write_result.hpp"
+#include "terrane/solve/device_matrix.hpp"
 
 namespace terrane::inversion {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> storage_names{"auto", "lattice", "dense", "single", "disk", "none"};
+constexpr std::array<std::string_view, 7> storage_names{"auto",   "lattice", "tree", "dense",
+                                                        "single", "disk",    "none"};
 
 // Measured on one core with AVX-512: an entry with one channel, and a product of one entry from memory.
 constexpr double seconds_an_entry = 6e-9, seconds_a_stored_entry = 0.5e-9, seconds_a_read_entry = 4e-9;
+// Measured on an H200: a pair computed, bytes of its memory, and of vectors across the bus, a second.
+constexpr double seconds_a_device_pair = 1e-11, device_bytes = 3e12, bus_bytes = 5e9;
+constexpr double least_for_a_tree = 1e8;  // entries; below, all others are fast
 constexpr double expected_products = 60;  // with each of G and Gᵀ, without bounds
 
 PrismSet prisms_of_cells(const TensorMesh& mesh, std::span<const std::uint32_t> active) {
@@ -108,70 +114,159 @@ MemoryBudget InversionJob::budget(const Runtime& runtime) const {
   return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
 }
 
-StorageChoice InversionJob::choose(const MemoryBudget& memory, int threads) {
+namespace {
+
+/// Where products could be done besides on the processors; automatic: a GPU where there is one.
+Device device_for(const Runtime& runtime) {
+  if (runtime.device.kind == Device::Kind::automatic) return resolve(runtime.device);
+  return runtime.device;
+}
+
+/// With all entries alike in number, what a storage takes. team: threads.
+StorageChoice on_processors(Storage storage, double entries, double team) {
   StorageChoice choice;
-  const double entries = static_cast<double>(source_->rows()) * static_cast<double>(source_->columns());
-  const double team = static_cast<double>(std::max(1, std::min(thread_count(threads), thread_count(0))));
-  const auto estimate = [&](Storage storage, const gravity::Lattice* lattice) {
-    choice.storage = storage;
-    choice.seconds_to_make = storage == Storage::none ? 0 : entries * seconds_an_entry / team;
-    choice.bytes = entries * (storage == Storage::dense ? 8 : storage == Storage::single ? 4 : 0);
-    choice.seconds_a_product = entries / team *
-                               (storage == Storage::none   ? seconds_an_entry
-                                : storage == Storage::disk ? seconds_a_read_entry * team
-                                                           : seconds_a_stored_entry);
-    if (lattice == nullptr) return;
-    choice.bytes = gravity::LatticeSensitivity::bytes(*lattice, source_->observables().size());
-    choice.seconds_to_make = choice.bytes * 3e-9 / team;
-    choice.seconds_a_product = choice.bytes * 0.6e-9 / team;
+  choice.storage = storage;
+  choice.seconds_to_make = storage == Storage::none ? 0 : entries * seconds_an_entry / team;
+  choice.bytes = entries * (storage == Storage::dense ? 8 : storage == Storage::single ? 4 : 0);
+  choice.seconds_a_product = entries / team *
+                             (storage == Storage::none   ? seconds_an_entry
+                              : storage == Storage::disk ? seconds_a_read_entry * team
+                                                         : seconds_a_stored_entry);
+  return choice;
+}
+
+/// And on a device, where vectors cross the bus.
+StorageChoice on_device(Device device, Storage storage, double entries, double vectors) {
+  StorageChoice choice;
+  choice.storage = storage;
+  choice.device = device;
+  const double pairs = entries * seconds_a_device_pair;
+  const bool kept = storage != Storage::none;
+  choice.seconds_to_make = kept ? pairs : 0;
+  choice.bytes = entries * (storage == Storage::dense ? 8 : kept ? 4 : 0);
+  choice.seconds_a_product = vectors * 8 / bus_bytes + (kept ? choice.bytes / device_bytes : pairs);
+  return choice;
+}
+
+bool fits(const StorageChoice& choice, const MemoryBudget& memory) {
+  if (choice.on_device())
+    return choice.bytes < 0.8 * static_cast<double>(device_memory(resolve(choice.device)).free);
+  return choice.bytes < 0.6 * static_cast<double>(memory.bytes);
+}
+
+double seconds_in_all(const StorageChoice& choice) {
+  return choice.seconds_to_make + 2 * expected_products * choice.seconds_a_product;
+}
+
+}  // namespace
+
+/// What could be chosen: by name, what is asked for, and otherwise all that serve.
+std::vector<StorageChoice> InversionJob::candidates(const Runtime& runtime) const {
+  const double entries = static_cast<double>(source_->rows()) * static_cast<double>(source_->columns()),
+               vectors =
+                   static_cast<double>(source_->rows() * solve::most_parts_on_device + source_->columns()),
+               team =
+                   static_cast<double>(std::max(1, std::min(thread_count(runtime.threads), thread_count(0))));
+  const auto device = device_for(runtime);
+  const bool only_device = runtime.device.has_own_memory(),
+             automatic = storage_.storage == Storage::automatic;
+  const auto asked = [&](Storage storage) { return automatic || storage_.storage == storage; };
+  std::vector<StorageChoice> all;
+  const auto add = [&](StorageChoice choice, std::string reason) {
+    choice.reason = automatic ? std::move(reason) : "as asked for";
+    all.push_back(std::move(choice));
   };
   std::string reason;
-  std::optional<gravity::Lattice> lattice;
-  if (storage_.storage == Storage::automatic || storage_.storage == Storage::lattice) {
-    lattice = lattice_of(*source_, threads, reason);
+  if (asked(Storage::lattice)) {
+    auto lattice = lattice_of(*source_, runtime.threads, reason);
     if (lattice && lattice->groups.size() > most_groups) {
       reason = fmt::format("stations have {} heights and places within the cells", lattice->groups.size());
       lattice.reset();
     }
-  }
-  if (storage_.storage == Storage::lattice && !lattice)
-    throw InputError("inversion.storage", "there is no lattice: " + reason, "Take storage = \"auto\".");
-  if (storage_.storage != Storage::automatic) {
-    estimate(storage_.storage, lattice ? &*lattice : nullptr);
-    choice.reason = "as asked for";
-    return choice;
-  }
-  estimate(Storage::single, nullptr);
-  const auto in_memory = choice;
-  if (lattice) {
-    estimate(Storage::lattice, &*lattice);
-    const double dense_time = in_memory.seconds_to_make + 2 * expected_products * in_memory.seconds_a_product;
-    const double time = choice.seconds_to_make + 2 * expected_products * choice.seconds_a_product;
-    const bool fits = in_memory.bytes < 0.6 * static_cast<double>(memory.bytes);
-    if (!fits || time < dense_time) {
-      choice.reason = "cells and stations form a lattice: G and its transpose by FFT, exact to rounding";
-      return choice;
+    if (!lattice && !automatic)
+      throw InputError("inversion.storage", "there is no lattice: " + reason, "Take storage = \"auto\".");
+    StorageChoice choice;
+    choice.storage = Storage::lattice;
+    choice.bytes = lattice ? gravity::LatticeSensitivity::bytes(*lattice, source_->observables().size()) : 0;
+    choice.seconds_to_make = choice.bytes * 3e-9 / team;
+    const std::string why =
+        "cells and stations form a lattice: G and its transpose by FFT, exact to rounding";
+    if (lattice && device.has_own_memory()) {
+      choice.device = device;
+      choice.seconds_a_product = choice.bytes * 5 / device_bytes + vectors * 8 / bus_bytes;
+      add(choice, why);
+    }
+    if (lattice && !only_device) {
+      choice.device = {Device::Kind::cpu, -1};
+      choice.seconds_a_product = choice.bytes * 0.6e-9 / team;
+      add(choice, why);
     }
   }
-  choice = in_memory;
-  if (choice.bytes < 0.6 * static_cast<double>(memory.bytes)) {
-    choice.reason = "in memory in single precision, right to 3e-8 of a row";
-    return choice;
+  for (const auto storage : {Storage::single, Storage::dense, Storage::disk, Storage::none}) {
+    if (!asked(storage) || (automatic && (storage == Storage::dense || storage == Storage::disk))) continue;
+    const std::string why = storage == Storage::none
+                                ? "they do not fit into memory: made anew for each product"
+                                : "in memory in single precision, right to 3e-8 of a row";
+    if (device.has_own_memory() && runs_on_devices(storage))
+      add(on_device(device, storage, entries, vectors), why);
+    if (!only_device) add(on_processors(storage, entries, team), why);
   }
-  estimate(Storage::none, nullptr);
-  choice.reason =
-      fmt::format("{} do not fit into memory: made anew for each product; storage = \"disk\" keeps them",
-                  bytes_text(in_memory.bytes));
-  return choice;
+  const bool alone = runtime.comm == nullptr || runtime.comm->size() == 1;
+  if (storage_.storage == Storage::tree ||
+      (automatic && alone && !only_device && entries > least_for_a_tree &&
+       (all.empty() || all.front().storage != Storage::lattice))) {
+    const auto cost = gravity::TreeSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
+    StorageChoice choice;
+    choice.storage = Storage::tree;
+    choice.bytes = cost.bytes;
+    choice.seconds_to_make = cost.seconds_to_make / team;
+    choice.seconds_a_product = cost.seconds_a_product / team;
+    add(choice, fmt::format("clusters of cells by a tree, right to {:g} of the largest value; storage = "
+                            "\"disk\" keeps entries exactly",
+                            storage_.tree_accuracy));
+  }
+  if (all.empty())
+    throw InputError("simulation.device",
+                     fmt::format("storage = \"{}\" is of the processors alone",
+                                 storage_names[static_cast<std::size_t>(storage_.storage)]),
+                     "Leave simulation.device out, or take lattice, single, dense or none.");
+  return all;
+}
+
+const StorageChoice& InversionJob::choose(const Runtime& runtime) {
+  const auto memory = budget(runtime);
+  const auto where = fmt::format("{} {} {}", runtime.memory, runtime.threads, to_string(runtime.device));
+  if (chosen_ && chosen_->first == where) return chosen_->second;
+  auto all = candidates(runtime);
+  // What is not exact must be much faster.
+  const auto score = [&](const StorageChoice& c) {
+    return (fits(c, memory) ? 0 : 1e9) + seconds_in_all(c) * (c.storage == Storage::tree ? 2 : 1);
+  };
+  auto best = *std::min_element(all.begin(), all.end(),
+                                [&](const auto& a, const auto& b) { return score(a) < score(b); });
+  if (best.on_device()) {
+    best.device = resolve(best.device);
+    const double free = static_cast<double>(device_memory(best.device).free);
+    if (best.bytes > 0.95 * free)
+      throw MemoryError("inversion.storage",
+                        fmt::format("{} of sensitivities, and {} are free on {}", bytes_text(best.bytes),
+                                    bytes_text(free), to_string(best.device)),
+                        "Take storage = \"auto\", or device = \"cpu\".");
+  }
+  chosen_.emplace(where, std::move(best));
+  return chosen_->second;
 }
 
 void InversionJob::make_operator(const Runtime& runtime) {
-  const auto choice = choose(budget(runtime), runtime.threads);
+  const auto& choice = choose(runtime);
   budget(runtime).require(
       "invert", fmt::format("{} data and {} cells", grouped(source_->rows()), grouped(source_->columns())),
       memory_needed(choice, runtime));
   auto settings = storage_;
   settings.storage = choice.storage;
+  // Each rank finds its own GPU, unless the job names one.
+  settings.device = choice.on_device() ? Device{choice.device.kind, runtime.device.index} : choice.device;
+  settings_.device = choice.device;
   problem_.g = terrane::inversion::make_operator(source_, settings, runtime, notes_);
 }
 
@@ -184,7 +279,8 @@ double InversionJob::memory_needed(const StorageChoice& choice, const Runtime& r
   double dense = 0;
   if (settings_.posterior || settings_.choice == Choice::gcv || settings_.choice == Choice::l_curve)
     dense = 4 * rows * rows * 8;
-  return choice.bytes * here / ranks + cells * 8 * (14 + 8 * here) + rows * 8 * (86 + 64 * here) + dense;
+  return (choice.on_device() ? 0 : choice.bytes * here / ranks) + cells * 8 * (14 + 8 * here) +
+         rows * 8 * (86 + 64 * here) + dense;
 }
 
 void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice, const Runtime& runtime) const {
@@ -196,7 +292,8 @@ void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice, c
                               grouped(cells), grouped(rows), sets);
   facts.method = fmt::format("storage {}", storage_names[static_cast<std::size_t>(choice.storage)]);
   facts.reason = choice.reason;
-  facts.device = fmt::format("cpu ({})", instruction_set_title(instruction_set()));
+  facts.device = choice.on_device() ? device_name(choice.device)
+                                    : fmt::format("cpu ({})", instruction_set_title(instruction_set()));
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   if (ranks > 1)
     facts.add("ranks", std::uint64_t(ranks), "", "ranks",
@@ -206,7 +303,9 @@ void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice, c
   facts.add("cells", cells);
   facts.add("data", rows);
   facts.add("sensitivity_bytes", choice.bytes, "B", "matrix",
-            choice.bytes > 0 ? bytes_text(choice.bytes) : "nothing is stored");
+            choice.bytes == 0    ? "nothing is stored"
+            : choice.on_device() ? bytes_text(choice.bytes) + " on the device"
+                                 : bytes_text(choice.bytes));
   facts.notes = notes_;
   facts.warnings = warnings_;
 }
@@ -222,13 +321,15 @@ Fingerprint InversionJob::fingerprint_of_all(const StorageChoice& choice) const 
   auto all = fingerprint(*source_, storage_.accuracy);
   all.insert(all.begin(), this_program());
   all.push_back({"storage", std::string(storage_names[static_cast<std::size_t>(choice.storage)])});
+  all.push_back({"kind of device", fmt::format("{}", static_cast<int>(choice.device.kind))});  // its sums
+  all.push_back({"tree_accuracy", fmt::format("{}", storage_.tree_accuracy)});
   add_settings(all, problem_, settings_);
   return all;
 }
 
 Plan InversionJob::check(const Runtime& runtime) {
   Plan plan;
-  const auto choice = choose(budget(runtime), runtime.threads);
+  const auto& choice = choose(runtime);
   describe_into(plan, choice, runtime);
   plan.memory_available = budget(runtime).bytes;
   budget(runtime).require("invert", plan.problem, memory_needed(choice, runtime));
@@ -258,7 +359,7 @@ void InversionJob::begin(const Runtime& runtime) {
 Result InversionJob::run(const Runtime& runtime) {
   const auto begun = std::chrono::steady_clock::now();
   begin(runtime);
-  const auto choice = choose(budget(runtime), runtime.threads);
+  const auto& choice = choose(runtime);
   Keeper keeper(runtime.checkpoint, fingerprint_of_all(choice), expected_seconds(choice));
   auto result = finish(invert(problem_, settings_, {}, runtime.progress, &keeper), runtime);
   result.report.seconds = seconds_since(begun);
@@ -272,7 +373,7 @@ Result InversionJob::finish(Outcome outcome, const Runtime& runtime) {
   outcome_ = std::move(outcome);
   problem_.g.reset();  // other ranks go
   Result result;
-  describe_into(result.report, choose(budget(runtime), runtime.threads), runtime);
+  describe_into(result.report, choose(runtime), runtime);
   auto& report = result.report;
   report.add("seconds_sensitivities", seconds_to_make_, "s", "matrix made",
              fmt::format("in {:.3g} s", seconds_to_make_));
@@ -347,8 +448,6 @@ std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runt
   const auto simulation = outer.describe({keys_of_observations(physics), Runtime::section().keys});
   const auto table = job.table("inversion").describe({inversion_section().keys});
   simulation.text("physics");
-  if (runtime.device.kind == Device::Kind::cuda)
-    throw simulation.wrong("device", "inversions run on the processors of the CPU", "Leave the key out.");
   auto stations = build_survey(job, memory);
   auto observations = read_observations(physics, simulation, stations.survey);
   read_uncertainties(table, observations);

@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "terrane/base/memory.hpp"
@@ -17,8 +19,10 @@ namespace terrane::inversion {
 /// What was chosen and why, for people.
 struct StorageChoice {
   Storage storage = Storage::none;
+  Device device{Device::Kind::cpu, -1};
   std::string reason;
-  double bytes = 0, seconds_to_make = 0, seconds_a_product = 0;
+  double bytes = 0, seconds_to_make = 0, seconds_a_product = 0;  ///< bytes: where the products are done
+  bool on_device() const { return device.has_own_memory(); }
 };
 
 /// The physics that can be inverted, each as a Physics whose simulations are inversions: what `terrane
@@ -61,7 +65,9 @@ class InversionJob final : public InversionSimulation {
   Result finish(Outcome outcome, const Runtime& runtime) override;
 
  private:
-  StorageChoice choose(const MemoryBudget& memory, int threads);
+  /// Once for each budget, number of threads and device.
+  const StorageChoice& choose(const Runtime& runtime);
+  std::vector<StorageChoice> candidates(const Runtime& runtime) const;
   void make_operator(const Runtime& runtime);
   void describe_into(RunFacts& facts, const StorageChoice& choice, const Runtime& runtime) const;
   void fill(Result& result) const;
@@ -78,6 +84,7 @@ class InversionJob final : public InversionSimulation {
   Survey survey_;
   MemoryBudget memory_;
   std::shared_ptr<const gravity::SensitivityColumns> source_;
+  std::optional<std::pair<std::string, StorageChoice>> chosen_;  ///< for what, and what
   Outcome outcome_;
   double seconds_to_make_ = 0;
   std::string job_;

@@ -91,9 +91,12 @@ std::vector<Column> cell_columns(const Problem& problem, const Settings& setting
   if (!problem.active.empty())
     columns.push_back({"active", "1", "1 where the cell takes part",
                        whole(std::vector<double>(problem.active.size(), 1.0))});
-  if (settings.posterior)
+  if (settings.posterior) {
     columns.push_back(
         {property + "_deviation", unit, "standard deviation of the posterior", whole(outcome.deviation)});
+    columns.push_back({"resolution", "1", "part of a change of the cell alone that the model would show",
+                       whole(outcome.resolution)});
+  }
   return columns;
 }
 

@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> choices{"discrepancy", "fixed", "gcv", "l_curve"};
 constexpr std::array<std::string_view, 2> solvers{"data_space", "model_space"};
-constexpr std::array<std::string_view, 6> storages{"auto", "lattice", "dense", "single", "disk", "none"};
+constexpr std::array<std::string_view, 7> storages{"auto",   "lattice", "tree", "dense",
+                                                   "single", "disk",    "none"};
 
 constexpr Key keys_of_inversion[] = {
     {"floor", "list of numbers", "[]",
@@ -75,17 +76,19 @@ constexpr Key keys_of_inversion[] = {
     {"topography", "path", "none", "Elevation grid; cells whose centres lie above it are left out."},
     {"active_file", "path", "none", "A model file: cells with 0, or none, are left out."},
     {"storage", "text", "\"auto\"",
-     "How sensitivities are held: lattice (by FFT), single (memory, single precision), dense (double), disk, "
-     "none "
-     "(made anew for each product)."},
+     "How sensitivities are held: lattice (by FFT), tree (clusters of cells), single (memory, single "
+     "precision), dense (double), disk, none (made anew for each product)."},
     {"storage_file", "path", "none", "File of storage = \"disk\"; used again by runs of the same problem."},
     {"accuracy", "number", "1e-9", "Relative error allowed in every sensitivity."},
+    {"tree_accuracy", "number", "1e-6",
+     "Of products by storage = \"tree\", relative to the largest value that cells all alike give; 1e-7 at "
+     "best."},
     {"solver", "text", "\"data_space\"",
      "data_space: all β at once by Lanczos; model_space: β cooled step by step, for comparison."},
     {"tolerance", "number", "1e-3", "Of the solver: what φ_d and β may still move, relatively."},
     {"misfit_tolerance", "number", "0.02", "Of φ_d where β is found by trial: within bounds."},
     {"posterior", "true or false", "false",
-     "Adds the standard deviation of every cell; for up to 2000 data."},
+     "Adds the standard deviation and the resolution of every cell; for up to 2000 data."},
 };
 constexpr Section table_of_inversion{"inversion", "", "How a model is found that explains the data.",
                                      keys_of_inversion};
@@ -174,6 +177,9 @@ StorageSettings read_storage(const Config& table) {
   s.accuracy = table.positive("accuracy");
   if (s.accuracy < 2e-15 || s.accuracy > 1e-3)
     throw table.wrong("accuracy", "it is not between 2e-15 and 1e-3");
+  s.tree_accuracy = table.positive("tree_accuracy");
+  if (s.tree_accuracy < 1e-7 || s.tree_accuracy > 1e-2)
+    throw table.wrong("tree_accuracy", "it is not between 1e-7 and 1e-2");
   if (table.has("storage_file")) s.file = table.path("storage_file");
   if (s.storage == Storage::disk && s.file.empty())
     throw table.wrong("storage_file", "missing", "storage = \"disk\" keeps the sensitivities in this file.");

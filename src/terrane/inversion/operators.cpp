@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "terrane/base/error.hpp"
 #include "terrane/inversion/stored.hpp"
+#include "terrane/physics/gravity/sensitivity/device_operators.hpp"
 #include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
+#include "terrane/physics/gravity/sensitivity/tree_operator.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::inversion {
@@ -26,6 +29,11 @@ std::vector<double> weights_of(const std::vector<gravity::Observable>& observabl
 
 }  // namespace
 
+bool runs_on_devices(Storage storage) {
+  return storage == Storage::lattice || storage == Storage::dense || storage == Storage::single ||
+         storage == Storage::none;
+}
+
 Fingerprint fingerprint(const gravity::SensitivityColumns& source, double accuracy) {
   const auto& c = source.cells();
   const auto& s = source.stations();
@@ -37,9 +45,33 @@ Fingerprint fingerprint(const gravity::SensitivityColumns& source, double accura
 
 namespace {
 
+/// device: resolved, with memory of its own.
+std::shared_ptr<const solve::PartedOperator> make_share_on_device(
+    Device device, const std::shared_ptr<const gravity::SensitivityColumns>& source, Storage storage,
+    int threads, Progress* progress, const solve::ShareOfParts& share) {
+  using gravity::KeptEntries;
+  if (storage == Storage::lattice) {
+    std::string reason;
+    return gravity::lattice_sensitivity_on_device(device, *lattice_of(*source, threads, reason),
+                                                  source->stations().size(), source->observables(), threads,
+                                                  progress, share);
+  }
+  const auto kept = storage == Storage::none    ? KeptEntries::none
+                    : storage == Storage::dense ? KeptEntries::double_precision
+                                                : KeptEntries::single_precision;
+  return gravity::sensitivity_on_device(device, source, kept, threads, progress, share);
+}
+
 std::shared_ptr<const solve::PartedOperator> make_share(
     const std::shared_ptr<const gravity::SensitivityColumns>& source, const StorageSettings& settings,
-    int threads, Progress* progress, const solve::ShareOfParts& share, std::vector<std::string>& notes) {
+    Comm* comm, int threads, Progress* progress, const solve::ShareOfParts& share,
+    std::vector<std::string>& notes) {
+  if (settings.device.has_own_memory() && runs_on_devices(settings.storage)) {
+    const auto device = comm != nullptr
+                            ? resolve(shared_device(settings.device, *comm), comm->on_node().index)
+                            : resolve(settings.device);
+    return make_share_on_device(device, source, settings.storage, threads, progress, share);
+  }
   switch (settings.storage) {
     case Storage::lattice: {
       std::string reason;
@@ -73,6 +105,8 @@ Packet packed(const gravity::SensitivityColumns& source, const StorageSettings& 
   packet.put(weights_of(source.observables()));
   packet.put(settings.accuracy);
   packet.put(settings.storage);
+  packet.put(settings.device.kind);
+  packet.put(settings.device.index);
   packet.put(settings.file.string());
   packet.put(threads);
   return packet;
@@ -98,6 +132,8 @@ Asked unpacked(Packet& packet) {
                 gravity::channel_count, observables[o].weight.begin());
   asked.settings.accuracy = packet.get<double>();
   asked.settings.storage = packet.get<Storage>();
+  asked.settings.device.kind = packet.get<Device::Kind>();
+  asked.settings.device.index = packet.get<int>();
   asked.settings.file = packet.get<std::string>();
   asked.threads = packet.get<int>();
   asked.source = std::make_shared<gravity::SensitivityColumns>(
@@ -112,9 +148,16 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
     const Runtime& runtime, std::vector<std::string>& notes) {
   std::shared_ptr<const solve::PartedOperator> own;
   const bool shared = runtime.comm != nullptr && runtime.comm->size() > 1;
+  if (settings.storage == Storage::tree) {
+    if (shared)
+      throw UnsupportedError("inversion.storage", "a tree is not shared among ranks",
+                             "Take storage = \"auto\", or run it without mpirun.");
+    return std::make_shared<gravity::TreeSensitivity>(source, settings.tree_accuracy, runtime.threads,
+                                                      runtime.progress);
+  }
   const solve::ShareOfParts share{0, shared ? static_cast<std::size_t>(runtime.comm->size()) : 1};
   const auto make = [&] {
-    own = make_share(source, settings, runtime.threads, runtime.progress, share, notes);
+    own = make_share(source, settings, runtime.comm, runtime.threads, runtime.progress, share, notes);
   };
   if (!shared) {
     make();
@@ -139,7 +182,7 @@ void serve(Comm& comm) {
       const auto asked = unpacked(packet);
       packet = {};
       std::vector<std::string> notes;
-      own = make_share(asked.source, asked.settings, asked.threads, nullptr,
+      own = make_share(asked.source, asked.settings, &comm, asked.threads, nullptr,
                        {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())}, notes);
     });
   } catch (const std::exception&) {

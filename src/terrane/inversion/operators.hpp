@@ -14,15 +14,20 @@
 
 namespace terrane::inversion {
 
-/// How G is held. automatic: by FFT where cells and stations form a lattice; else in memory, in single
-/// precision, where that fits; else nothing is held.
-enum class Storage { automatic, lattice, dense, single, disk, none };
+/// How G is held. automatic: whichever takes the least time of those that fit: by FFT where cells and
+/// stations form a lattice, all entries in single precision, none, or clusters of cells by a tree.
+enum class Storage { automatic, lattice, tree, dense, single, disk, none };
 
 struct StorageSettings {
   Storage storage = Storage::automatic;
-  std::filesystem::path file;  ///< of Storage::disk
-  double accuracy = 1e-9;      ///< of every entry
+  std::filesystem::path file;            ///< of Storage::disk
+  double accuracy = 1e-9;                ///< of every entry
+  double tree_accuracy = 1e-6;           ///< of products by Storage::tree, relative to the largest value
+  Device device{Device::Kind::cpu, -1};  ///< with memory of its own: of Storage::lattice, dense, single, none
 };
+
+/// Whether products are done on a device; the others are the processors' alone.
+bool runs_on_devices(Storage storage);
 
 /// Nothing where cells and stations form no lattice: why, in `reason`.
 std::optional<gravity::Lattice> lattice_of(const gravity::SensitivityColumns& source, int threads,
@@ -31,9 +36,9 @@ std::optional<gravity::Lattice> lattice_of(const gravity::SensitivityColumns& so
 /// All that determines the entries of G.
 Fingerprint fingerprint(const gravity::SensitivityColumns& source, double accuracy);
 
-/// settings.storage: not automatic. The ranks of runtime.comm but 0 are in serve(), and stay with the
-/// operator until it is gone. Adds a note about a file of sensitivities. Throws Cancelled, and what any rank
-/// throws.
+/// settings.storage: not automatic. tree: on one rank only. The ranks of runtime.comm but 0 are in serve(),
+/// and stay with the operator until it is gone. Adds a note about a file of sensitivities. Throws Cancelled,
+/// and what any rank throws.
 std::shared_ptr<const solve::LinearOperator> make_operator(
     const std::shared_ptr<const gravity::SensitivityColumns>& source, const StorageSettings& settings,
     const Runtime& runtime, std::vector<std::string>& notes);

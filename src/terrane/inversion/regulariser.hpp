@@ -54,6 +54,10 @@ class Regulariser {
   Regulariser(const TensorMesh& mesh, std::vector<std::uint32_t> active, const Alphas& alphas,
               std::vector<double> weight = {}, bool weights_in_gradients = true, int threads = 0);
 
+  /// The exact inverse is applied on a device from now on: resolved, with memory of its own. Throws
+  /// MemoryError.
+  void move_to(Device device) { inverse_.move_to(device); }
+
   std::size_t size() const { return weight_.size(); }
   int threads() const { return threads_; }
   const Alphas& alphas() const { return alphas_; }

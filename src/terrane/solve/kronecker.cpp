@@ -6,6 +6,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/solve/kronecker_device.hpp"
 #include "terrane/solve/matrix_kernels.hpp"
 #include "terrane/solve/symmetric.hpp"
 
@@ -56,6 +57,13 @@ KroneckerInverse::KroneckerInverse(const std::array<std::vector<double>, 3>& wid
   }
 }
 
+KroneckerInverse::~KroneckerInverse() = default;
+KroneckerInverse::KroneckerInverse(KroneckerInverse&&) noexcept = default;
+
+void KroneckerInverse::move_to(Device device) {
+  on_device_ = std::make_unique<KroneckerOnDevice>(device, q_, q_transposed_, lambda_, alpha_, threads_);
+}
+
 /// to = (left_z ⊗ left_y ⊗ right_xᵀ) from: along x by the matrix on the right, along y and z from the left.
 /// `from` is used up.
 void KroneckerInverse::contract(const std::array<std::vector<double>, 3>& right,
@@ -80,6 +88,7 @@ void KroneckerInverse::contract(const std::array<std::vector<double>, 3>& right,
 
 void KroneckerInverse::apply(std::span<double> v) const {
   if (v.size() != size()) throw ShapeError("regulariser", "the vector has not one value for each cell");
+  if (on_device_) return on_device_->apply(v);
   std::vector<double> a(v.begin(), v.end()), b(size());
   // Qᵀ along every axis: on the right by Q, from the left by Qᵀ.
   contract(q_, q_transposed_, a, b);

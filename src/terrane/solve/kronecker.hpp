@@ -11,10 +11,15 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "terrane/parallel/device/device.hpp"
+
 namespace terrane::solve {
+
+class KroneckerOnDevice;
 
 class KroneckerInverse {
  public:
@@ -22,6 +27,10 @@ class KroneckerInverse {
   /// InputError.
   KroneckerInverse(const std::array<std::vector<double>, 3>& widths, const std::array<double, 4>& alpha,
                    int threads = 0);
+  ~KroneckerInverse();
+  KroneckerInverse(KroneckerInverse&&) noexcept;
+  /// From now on apply() works on a device. Throws MemoryError.
+  void move_to(Device device);
 
   std::size_t size() const { return n_[0] * n_[1] * n_[2]; }
   /// v ← R₀⁻¹ v.  v [z, y, x]
@@ -38,6 +47,7 @@ class KroneckerInverse {
   std::array<std::vector<double>, 3> q_, q_transposed_, lambda_;  // q [cell, mode]
   std::array<double, 4> alpha_{};
   int threads_;
+  std::unique_ptr<KroneckerOnDevice> on_device_;
 };
 
 }  // namespace terrane::solve

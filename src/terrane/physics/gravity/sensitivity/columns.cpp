@@ -78,6 +78,7 @@ SensitivityColumns::SensitivityColumns(PrismSet cells, KeptStations stations,
     : cells_(std::move(cells)),
       stations_(std::move(stations)),
       observables_(std::move(observables)),
+      accuracy_(accuracy),
       kernels_(std::make_shared<const Kernels>(cells_.size(), stations_.view(), observables_, accuracy)) {}
 
 void SensitivityColumns::make(std::size_t first, std::size_t last, std::span<double> out) const {

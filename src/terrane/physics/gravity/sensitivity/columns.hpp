@@ -51,11 +51,13 @@ class SensitivityColumns final : public solve::ColumnSource {
   const PrismSet& cells() const { return cells_; }
   const KeptStations& stations() const { return stations_; }
   const std::vector<Observable>& observables() const { return observables_; }
+  double accuracy() const { return accuracy_; }
 
  private:
   PrismSet cells_;
   KeptStations stations_;
   std::vector<Observable> observables_;
+  double accuracy_;
   struct Kernels;  ///< the tiles of stations, and which kernel takes them
   std::shared_ptr<const Kernels> kernels_;
 };

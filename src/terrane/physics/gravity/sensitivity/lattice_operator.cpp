@@ -32,18 +32,50 @@ constexpr std::size_t most_parts = 8;
 
 }  // namespace
 
-LatticeSensitivity::LatticeSensitivity(Lattice lattice, std::size_t stations,
-                                       std::vector<Observable> observables, int threads, Progress* progress,
-                                       solve::ShareOfParts share)
+LatticeParts::LatticeParts(Lattice lattice, std::size_t stations, std::vector<Observable> observables,
+                           int threads, solve::ShareOfParts share)
     : plan_(std::move(lattice), channels_of(observables)),
       stations_(stations),
       threads_(threads),
       share_(share) {
   observables_ = as_computed(std::move(observables), plan_);
-  const auto& found = plan_.lattice();
-  LatticeLayers layers(found, threads);
+  LatticeLayers layers(plan_.lattice(), threads);
   start_ = std::move(layers.start);
   member_ = std::move(layers.member);
+}
+
+std::size_t LatticeParts::parts() const { return std::min(plan_.lattice().layers.size(), most_parts); }
+
+Range LatticeParts::layers_of(const Range& parts) const {
+  const std::size_t layers = plan_.lattice().layers.size(), all = this->parts();
+  const auto first = [&](std::size_t part) {
+    return part < all ? balanced_range(layers, all, part).first : layers;
+  };
+  return {first(parts.first), first(parts.last)};
+}
+
+std::vector<std::uint32_t> LatticeParts::columns_of(const Range& parts) const {
+  const auto cells = cells_of(layers_of(parts));
+  return {cells.begin(), cells.end()};
+}
+
+std::size_t LatticeParts::place_of_station(std::size_t g, std::size_t s) const {
+  const auto& group = plan_.lattice().groups[g];
+  return static_cast<std::size_t>(group.cell[1][s] - group.low[1]) * plan_.convolution(g).width() +
+         static_cast<std::size_t>(group.cell[0][s] - group.low[0]);
+}
+
+std::size_t LatticeParts::place_of_cell(std::size_t g, std::uint32_t cell) const {
+  const auto& lattice = plan_.lattice();
+  const std::size_t place = lattice.place[cell] % lattice.plane();
+  return place / lattice.cells[0] * plan_.convolution(g).width() + place % lattice.cells[0];
+}
+
+LatticeSensitivity::LatticeSensitivity(Lattice lattice, std::size_t stations,
+                                       std::vector<Observable> observables, int threads, Progress* progress,
+                                       solve::ShareOfParts share)
+    : LatticeParts(std::move(lattice), stations, std::move(observables), threads, share) {
+  const auto& found = plan_.lattice();
   for (std::size_t g = 0; g < found.groups.size(); ++g) {
     const auto& sizes = plan_.convolution(g);
     transform_.push_back(std::make_unique<HostFft>(sizes.lags[0].size, sizes.lags[1].size));
@@ -67,36 +99,18 @@ LatticeSensitivity::LatticeSensitivity(Lattice lattice, std::size_t stations,
 
 LatticeSensitivity::~LatticeSensitivity() = default;
 
-std::size_t LatticeSensitivity::parts() const { return std::min(plan_.lattice().layers.size(), most_parts); }
-
-Range LatticeSensitivity::layers_of(const Range& parts) const {
-  const std::size_t layers = plan_.lattice().layers.size(), all = this->parts();
-  const auto first = [&](std::size_t part) {
-    return part < all ? balanced_range(layers, all, part).first : layers;
-  };
-  return {first(parts.first), first(parts.last)};
-}
-
-std::vector<std::uint32_t> LatticeSensitivity::columns_of(const Range& parts) const {
-  const auto layers = layers_of(parts);
-  const auto at = [&](std::size_t layer) {
-    return member_.begin() + static_cast<std::ptrdiff_t>(start_[layer]);
-  };
-  return {at(layers.first), at(layers.last)};
-}
-
 void LatticeSensitivity::clear(const Range& layers, std::span<double> model) const {
-  for (std::size_t m = start_[layers.first]; m < start_[layers.last]; ++m) model[member_[m]] = 0;
+  for (const auto cell : cells_of(layers)) model[cell] = 0;
 }
 
-double LatticeSensitivity::bytes(const Lattice& lattice, std::size_t observables) {
+double LatticeParts::bytes(const Lattice& lattice, std::size_t observables) {
   double sum = 0;
   for (const auto& group : lattice.groups)
     sum += static_cast<double>(Convolution(group, lattice).reals) * sizeof(double);
   return sum * static_cast<double>(lattice.layers.size() * observables);
 }
 
-std::vector<LatticeArray> LatticeSensitivity::tables(std::size_t g, std::size_t layer) const {
+std::vector<LatticeArray> LatticeParts::tables(std::size_t g, std::size_t layer) const {
   const auto& group = plan_.lattice().groups[g];
   const auto& sizes = plan_.convolution(g);
   const auto channels = plan_.computed().list();
@@ -125,23 +139,16 @@ LatticeArray LatticeSensitivity::spread_stations(std::size_t g, std::size_t obse
   LatticeArray array(sizes.reals);
   std::fill_n(array.real(), sizes.reals, 0.0);
   for (std::size_t s = 0; s < group.station.size(); ++s)  // two stations may stand at one place
-    array.real()[static_cast<std::size_t>(group.cell[1][s] - group.low[1]) * sizes.width() +
-                 static_cast<std::size_t>(group.cell[0][s] - group.low[0])] +=
-        values[observable * stations_ + group.station[s]];
+    array.real()[place_of_station(g, s)] += values[observable * stations_ + group.station[s]];
   transform_[g]->forward(array.real());
   return array;
 }
 
 void LatticeSensitivity::gather_layer(const LatticeArray& array, std::size_t g, std::size_t layer,
                                       std::span<double> model) const {
-  const auto& lattice = plan_.lattice();
-  const auto& sizes = plan_.convolution(g);
-  const double scale = 1 / static_cast<double>(sizes.size());
-  for (std::size_t m = start_[layer]; m < start_[layer + 1]; ++m) {
-    const std::size_t place = lattice.place[member_[m]] % lattice.plane();
-    model[member_[m]] +=
-        scale * array.real()[place / lattice.cells[0] * sizes.width() + place % lattice.cells[0]];
-  }
+  const double scale = 1 / static_cast<double>(plan_.convolution(g).size());
+  for (const auto cell : cells_of({layer, layer + 1}))
+    model[cell] += scale * array.real()[place_of_cell(g, cell)];
 }
 
 void LatticeSensitivity::apply_parts(const Range& parts, std::span<const double> model,
@@ -174,10 +181,7 @@ void LatticeSensitivity::convolve(std::size_t g, const Range& parts, std::span<c
     for_each(count, threads_, [&](std::size_t l) {
       double* const to = masses[l].real();
       std::fill_n(to, sizes.reals, 0.0);
-      for (std::size_t m = start_[first + l]; m < start_[first + l + 1]; ++m) {
-        const std::size_t place = lattice.place[member_[m]] % lattice.plane();
-        to[place / lattice.cells[0] * sizes.width() + place % lattice.cells[0]] = model[member_[m]];
-      }
+      for (const auto cell : cells_of({first + l, first + l + 1})) to[place_of_cell(g, cell)] = model[cell];
       transform_[g]->forward(to);
     });
     // Layer after layer in each place: one order for all threads.
@@ -199,9 +203,7 @@ void LatticeSensitivity::convolve(std::size_t g, const Range& parts, std::span<c
     transform_[g]->inverse(total[t].real());
     double* const to = sums.data() + t * stations_;
     for (std::size_t s = 0; s < group.station.size(); ++s)
-      to[group.station[s]] =
-          scale * total[t].real()[static_cast<std::size_t>(group.cell[1][s] - group.low[1]) * sizes.width() +
-                                  static_cast<std::size_t>(group.cell[0][s] - group.low[0])];
+      to[group.station[s]] = scale * total[t].real()[place_of_station(g, s)];
   });
 }
 
@@ -264,8 +266,7 @@ void LatticeSensitivity::diagonal_parts(const Range& parts, std::span<const doub
     });
   }
   // Where sensitivities are least, rounding of the transforms may leave less than nothing.
-  for (std::size_t m = start_[mine.first]; m < start_[mine.last]; ++m)
-    diagonal[member_[m]] = std::max(diagonal[member_[m]], 0.0);
+  for (const auto cell : cells_of(mine)) diagonal[cell] = std::max(diagonal[cell], 0.0);
 }
 
 }  // namespace terrane::gravity

@@ -24,36 +24,61 @@ namespace terrane::gravity {
 
 class LatticeArray;
 
-class LatticeSensitivity final : public solve::PartedOperator {
+/// What is the same wherever the transforms are done: layers dealt out to parts, and tables of K.
+class LatticeParts : public solve::PartedOperator {
+ public:
+  std::size_t rows() const override { return stations_ * observables_.size(); }
+  std::size_t columns() const override { return plan_.lattice().place.size(); }
+  std::size_t parts() const override;
+  Range held() const override { return share_.of(parts()); }
+  std::vector<std::uint32_t> columns_of(const Range& parts) const override;
+
+  /// Bytes of the spectra.
+  static double bytes(const Lattice& lattice, std::size_t observables);
+
+ protected:
+  LatticeParts(Lattice lattice, std::size_t stations, std::vector<Observable> observables, int threads,
+               solve::ShareOfParts share);
+  Range layers_of(const Range& parts) const;
+  /// Its cells, by number.
+  std::span<const std::uint32_t> cells_of(const Range& layers) const {
+    return std::span(member_).subspan(start_[layers.first], start_[layers.last] - start_[layers.first]);
+  }
+  /// K of all observables of a group and layer, before the transform.
+  std::vector<LatticeArray> tables(std::size_t group, std::size_t layer) const;
+  /// Where a station of a group, and a cell of any layer, lie in an array.
+  std::size_t place_of_station(std::size_t group, std::size_t station) const;
+  std::size_t place_of_cell(std::size_t group, std::uint32_t cell) const;
+
+  std::vector<Observable> observables_;  ///< in terms of the channels that the plan computes
+  LatticePlan plan_;
+  std::size_t stations_;
+  int threads_;
+  solve::ShareOfParts share_;
+  std::vector<std::size_t> start_;     ///< [layers + 1] in member_
+  std::vector<std::uint32_t> member_;  ///< cells, layer by layer
+};
+
+/// On the processors.
+class LatticeSensitivity final : public LatticeParts {
  public:
   /// Makes the spectra of its share. Rows and columns as of SensitivityColumns. Throws Cancelled.
   LatticeSensitivity(Lattice lattice, std::size_t stations, std::vector<Observable> observables,
                      int threads = 0, Progress* progress = nullptr, solve::ShareOfParts share = {});
   ~LatticeSensitivity() override;
 
-  std::size_t rows() const override { return stations_ * observables_.size(); }
-  std::size_t columns() const override { return plan_.lattice().place.size(); }
-  std::size_t parts() const override;
-  Range held() const override { return share_.of(parts()); }
-  std::vector<std::uint32_t> columns_of(const Range& parts) const override;
   void apply_parts(const Range& parts, std::span<const double> model, std::span<double> sums) const override;
   void transpose_parts(const Range& parts, std::span<const double> data,
                        std::span<double> model) const override;
   void diagonal_parts(const Range& parts, std::span<const double> weight,
                       std::span<double> diagonal) const override;
 
-  /// Bytes of the spectra.
-  static double bytes(const Lattice& lattice, std::size_t observables);
-
  private:
-  Range layers_of(const Range& parts) const;
   /// What the layers of some parts, few enough to be held at once, give to the stations of a group.
   void convolve(std::size_t group, const Range& parts, std::span<const double> model,
                 std::span<double> sums) const;
   /// Zeros in the columns of these layers.
   void clear(const Range& layers, std::span<double> model) const;
-  /// K of all observables of a group and layer, before the transform.
-  std::vector<LatticeArray> tables(std::size_t group, std::size_t layer) const;
   /// What the stations of a group hold, transformed.  values [rows]
   LatticeArray spread_stations(std::size_t group, std::size_t observable,
                                std::span<const double> values) const;
@@ -61,13 +86,6 @@ class LatticeSensitivity final : public solve::PartedOperator {
   void gather_layer(const LatticeArray& array, std::size_t group, std::size_t layer,
                     std::span<double> model) const;
 
-  std::vector<Observable> observables_;  ///< in terms of the channels that the plan computes
-  LatticePlan plan_;
-  std::size_t stations_;
-  int threads_;
-  solve::ShareOfParts share_;
-  std::vector<std::size_t> start_;                   ///< [layers + 1] in member_
-  std::vector<std::uint32_t> member_;                ///< cells, layer by layer
   std::vector<std::unique_ptr<HostFft>> transform_;  ///< [groups]
   std::vector<std::vector<LatticeArray>> spectrum_;  ///< [groups · layers][observables]
 };

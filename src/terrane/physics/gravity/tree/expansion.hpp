@@ -47,6 +47,16 @@ struct ExpansionKernels {
   /// Adds an expansion, translated to another centre and scale.
   void (*move)(const Expansion& from, const double (&centre)[3], double scale, int order,
                double* coefficients);
+  /// The transpose of `evaluate`: adds to coefficients [coefficient_count(order)] what each is multiplied by
+  /// in Σ weight[c · stride + s] · (channel c at station s). Weights of the first `count` stations, filled up
+  /// with zeros to a whole number of packs.
+  void (*collect)(const Expansion& at, int order, bool tensor, const StationTile&, const double* weights,
+                  std::size_t stride, double* coefficients);
+  /// The transpose of `gather`: adds Σ_k coefficients_k C_k of each prism, of unit density, to values[its
+  /// index].
+  void (*scatter)(const PrismColumns&, const std::uint32_t* index, std::size_t count,
+                  const double (&centre)[3], double scale, int order, const double* coefficients,
+                  double* values);
 };
 
 /// For the instruction set of kernel_target(wanted).

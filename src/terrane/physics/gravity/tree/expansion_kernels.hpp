@@ -145,6 +145,49 @@ struct Folded {
   }
 };
 
+/// Faces of a pack of prisms about a centre, in units of the scale, and their masses; lanes beyond the last
+/// prism hold a copy of it without mass.
+struct FacesOfPack {
+  alignas(64) double low[3][pack_lanes], high[3][pack_lanes], mass[pack_lanes];
+
+  FacesOfPack(const PrismColumns& prisms, const std::uint32_t* index, std::size_t first, std::size_t count,
+              const double (&centre)[3], double inverse_scale) {
+    for (int lane = 0; lane < pack_lanes; ++lane) {
+      const std::size_t i = first + static_cast<std::size_t>(lane);
+      const std::size_t n = index[std::min(i, count - 1)];
+      double volume = 1;
+      for (int axis = 0; axis < 3; ++axis) {
+        volume *= prisms.high[axis][n] - prisms.low[axis][n];
+        low[axis][lane] = (prisms.low[axis][n] - centre[axis]) * inverse_scale;
+        high[axis][lane] = (prisms.high[axis][n] - centre[axis]) * inverse_scale;
+      }
+      mass[lane] = i < count ? (prisms.density ? prisms.density[n] : 1) * volume : 0.0;
+    }
+  }
+  /// Of t^k over [low, high]: Σ_i high^i low^(k−i) / (k + 1), without any difference of powers.
+  void means(int order, const double* inverse_number, Pack (*mean)[most_order + 1]) const {
+    for (int axis = 0; axis < 3; ++axis) {
+      const Pack top = load(high[axis]), bottom = load(low[axis]);
+      Pack sum(1), power(1);
+      mean[axis][0] = sum;
+      for (int k = 1; k <= order; ++k) {
+        power *= bottom;
+        sum = sum * top + power;
+        mean[axis][k] = sum * Pack(inverse_number[k + 1]);
+      }
+    }
+  }
+};
+
+/// (−1)^k / k!
+struct Factorials {
+  double inverse[most_order + 1];
+  explicit Factorials(int order) {
+    inverse[0] = 1;
+    for (int k = 1; k <= order; ++k) inverse[k] = -inverse[k - 1] / k;
+  }
+};
+
 /// A pack of prisms: mass, and the means of t^k over their sides along each axis.
 struct PackOfPrisms {
   Pack mass, mean[3][most_order + 1];
@@ -182,34 +225,12 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
   PackOfPrisms waiting[together];
   int packs = 0;
   for (std::size_t first = 0; first < count; first += pack_lanes) {
-    // Faces about the centre and mass; lanes beyond the last prism hold a copy of it without mass.
-    alignas(64) double u[3][pack_lanes], v[3][pack_lanes], mass[pack_lanes];
-    for (int lane = 0; lane < pack_lanes; ++lane) {
-      const std::size_t i = first + static_cast<std::size_t>(lane);
-      const std::size_t n = index[std::min(i, count - 1)];
-      double volume = 1;
-      for (int axis = 0; axis < 3; ++axis) {
-        volume *= prisms.high[axis][n] - prisms.low[axis][n];
-        v[axis][lane] = (prisms.low[axis][n] - centre[axis]) * inverse;
-        u[axis][lane] = (prisms.high[axis][n] - centre[axis]) * inverse;
-      }
-      mass[lane] = i < count ? prisms.density[n] * volume : 0.0;
-    }
-    const Pack m = load(mass);
+    const FacesOfPack faces(prisms, index, first, count, centre, inverse);
+    const Pack m = load(faces.mass);
     if (coefficients) {
-      // Mean of t^k over [v, u]: Σ_i u^i v^(k−i) / (k + 1), without any difference of powers.
       auto& pack = waiting[packs++];
       pack.mass = m;
-      for (int axis = 0; axis < 3; ++axis) {
-        const Pack high = load(u[axis]), low = load(v[axis]);
-        Pack sum(1), power(1);
-        pack.mean[axis][0] = sum;
-        for (int k = 1; k <= order; ++k) {
-          power *= low;
-          sum = sum * high + power;
-          pack.mean[axis][k] = sum * Pack(inverse_number[k + 1]);
-        }
-      }
+      faces.means(order, inverse_number, pack.mean);
       if (packs == together) {
         add_moments<together>(waiting, order, sums);
         packs = 0;
@@ -218,8 +239,8 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
     if (!radial) continue;
     Pack corner[3][2];
     for (int axis = 0; axis < 3; ++axis) {
-      corner[axis][0] = load(v[axis]) * load(v[axis]);
-      corner[axis][1] = load(u[axis]) * load(u[axis]);
+      corner[axis][0] = load(faces.low[axis]) * load(faces.low[axis]);
+      corner[axis][1] = load(faces.high[axis]) * load(faces.high[axis]);
     }
     const Pack eighth = absolute(m) * Pack(0.125);
     for (int i = 0; i < 8; ++i) {
@@ -239,9 +260,8 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
   if (!coefficients) return;
 
   // (−1)^|k| / k!, then ∂z² = −∂x² − ∂y² from the highest c down.
-  double inverse_factorial[most_order + 1];
-  inverse_factorial[0] = 1;
-  for (int k = 1; k <= order; ++k) inverse_factorial[k] = -inverse_factorial[k - 1] / k;
+  const Factorials factorials(order);
+  const auto& inverse_factorial = factorials.inverse;
   double by_c[most_order + 1][rows][rows];  // [c][m = a + b][a]
   const Pack* at = sums;
   for (int a = 0; a <= order; ++a)
@@ -318,7 +338,109 @@ void move(const Expansion& from, const double (&centre)[3], double scale, int or
   next.add_to(coefficients, order);
 }
 
-constexpr ExpansionKernels kernels{evaluate, gather, move};
+// ---- transposes ----
+// --------------------------------------------------------------------------------------------
+
+/// As evaluate_pack(), with the sums over channels in place of those over coefficients.
+template <bool tensor>
+void collect_pack(const Expansion& e, int order, const StationTile& stations, int s, const double* weights,
+                  std::size_t stride, Pack* sums) {
+  const Pack inverse(1 / e.scale);
+  const Pack x = (load(stations.x + s) - Pack(e.centre[0])) * inverse,
+             y = (load(stations.y + s) - Pack(e.centre[1])) * inverse,
+             z = (load(stations.z + s) - Pack(e.centre[2])) * inverse;
+  Derivatives d;
+  d.fill(order + (tensor ? 2 : 1), x, y, z);
+  const Pack inverse2 = inverse * inverse, inverse3 = inverse2 * inverse;
+  const auto weight = [&](std::size_t channel) { return load(weights + channel * stride + s); };
+  const Pack v = inverse * weight(0), gx = inverse2 * weight(1), gy = inverse2 * weight(2),
+             gz = inverse2 * weight(3);
+  Pack xx(0), yy(0), xy(0), xz(0), yz(0);
+  if constexpr (tensor) {
+    xx = inverse3 * (weight(4) - weight(6));
+    yy = inverse3 * (weight(5) - weight(6));
+    xy = inverse3 * weight(7);
+    xz = inverse3 * weight(8);
+    yz = inverse3 * weight(9);
+  }
+  for (int n = 0; n <= order; ++n) {
+    Pack* to = sums + n * n;
+    for (int a = 0; a <= n; ++a) {
+      Pack sum = v * d.t0[n][a] + gx * d.t0[n + 1][a + 1] + (gy * d.t0[n + 1][a] + gz * d.t1[n][a]);
+      if constexpr (tensor)
+        sum += xx * d.t0[n + 2][a + 2] + xy * d.t0[n + 2][a + 1] + yy * d.t0[n + 2][a] +
+               (xz * d.t1[n + 1][a + 1] + yz * d.t1[n + 1][a]);
+      to[a] += sum;
+    }
+    to += n + 1;
+    for (int a = 0; a < n; ++a) {
+      Pack sum = v * d.t1[n - 1][a] + gx * d.t1[n][a + 1] + (gy * d.t1[n][a] + gz * d.t2[n - 1][a]);
+      if constexpr (tensor)
+        sum += xx * d.t1[n + 1][a + 2] + xy * d.t1[n + 1][a + 1] + yy * d.t1[n + 1][a] +
+               (xz * d.t2[n][a + 1] + yz * d.t2[n][a]);
+      to[a] += sum;
+    }
+  }
+}
+
+void collect(const Expansion& e, int order, bool tensor, const StationTile& stations, const double* weights,
+             std::size_t stride, double* coefficients) {
+  Pack sums[(most_order + 1) * (most_order + 1)];
+  const int count = (order + 1) * (order + 1);
+  std::fill_n(sums, count, Pack(0));
+  for (int s = 0; s < stations.count; s += pack_lanes) {
+    if (tensor) collect_pack<true>(e, order, stations, s, weights, stride, sums);
+    else collect_pack<false>(e, order, stations, s, weights, stride, sums);
+  }
+  for (int k = 0; k < count; ++k) coefficients[k] += std::experimental::reduce(sums[k]);
+}
+
+void scatter(const PrismColumns& prisms, const std::uint32_t* index, std::size_t count,
+             const double (&centre)[3], double scale, int order, const double* coefficients, double* values) {
+  // Unfolded: what C_abc of c ≥ 2 is multiplied by, from −∂x² − ∂y² = ∂z².
+  double by_c[most_order + 1][rows][rows];  // [c][m = a + b][a]
+  for (int n = 0; n <= order; ++n) {
+    for (int a = 0; a <= n; ++a) by_c[0][n][a] = coefficients[n * n + a];
+    for (int a = 0; a < n; ++a) by_c[1][n - 1][a] = coefficients[n * n + n + 1 + a];
+  }
+  for (int c = 2; c <= order; ++c)
+    for (int m = 0; m + c <= order; ++m)
+      for (int a = 0; a <= m; ++a) by_c[c][m][a] = -(by_c[c - 2][m + 2][a + 2] + by_c[c - 2][m + 2][a]);
+  double factor[(most_order + 1) * (most_order + 2) * (most_order + 3) / 6];  // of the mean of x^a y^b z^c
+  const Factorials factorials(order);
+  double* to = factor;
+  for (int a = 0; a <= order; ++a)
+    for (int b = 0; a + b <= order; ++b)
+      for (int c = 0; a + b + c <= order; ++c)
+        *to++ = by_c[c][a + b][a] * factorials.inverse[a] * factorials.inverse[b] * factorials.inverse[c];
+  double inverse_number[most_order + 2];
+  for (int k = 1; k <= order + 1; ++k) inverse_number[k] = 1.0 / k;
+  const PrismColumns unit{{prisms.low[0], prisms.low[1], prisms.low[2]},
+                          {prisms.high[0], prisms.high[1], prisms.high[2]},
+                          nullptr};
+  for (std::size_t first = 0; first < count; first += pack_lanes) {
+    const FacesOfPack faces(unit, index, first, count, centre, 1 / scale);
+    Pack mean[3][most_order + 1];
+    faces.means(order, inverse_number, mean);
+    const double* from = factor;
+    Pack sum(0);
+    for (int a = 0; a <= order; ++a) {
+      Pack of_a(0);
+      for (int b = 0; a + b <= order; ++b) {
+        Pack of_b(0);
+        for (int c = 0; a + b + c <= order; ++c) of_b += Pack(*from++) * mean[2][c];
+        of_a += mean[1][b] * of_b;
+      }
+      sum += mean[0][a] * of_a;
+    }
+    alignas(64) double found[pack_lanes];
+    (load(faces.mass) * sum).copy_to(found, std::experimental::element_aligned);
+    for (std::size_t i = first; i < std::min(first + pack_lanes, count); ++i)
+      values[index[i]] += found[i - first];
+  }
+}
+
+constexpr ExpansionKernels kernels{evaluate, gather, move, collect, scatter};
 
 }  // namespace
 }  // namespace terrane::gravity::TERRANE_SIMD_TARGET

@@ -72,6 +72,8 @@ class Tree final : public Summation {
   /// Its prisms, first and how many in prism_order().
   std::pair<std::uint32_t, std::uint32_t> prisms_of(std::size_t cluster) const;
   bool is_leaf(std::size_t cluster) const;
+  /// The stations, in tiles.
+  const Receivers& receivers() const noexcept { return *receivers_; }
   /// Without coefficients, when the cluster has no expansion. They are there once it is made.
   Expansion expansion(std::size_t cluster) const;
   /// Clusters that have one.
