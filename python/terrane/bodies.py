@@ -6,6 +6,7 @@ least squares. All trials of a generation are one call of Terrane's kernels.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, fields
 from typing import Any, Iterator, Optional, Sequence, Union
 
@@ -242,10 +243,10 @@ def find_bodies(easting: ArrayLike, northing: ArrayLike, up: ArrayLike, observed
     >>> import numpy as np
     >>> x, y = (a.ravel() for a in np.meshgrid(np.linspace(-400, 400, 9), np.linspace(-400, 400, 9)))
     >>> truth = Sensitivity([[-60, 40, -30, 70, -200, -120]], x, y, np.full(81, 5.0)).apply([500.0])
-    >>> found = find_bodies(x, y, np.full(81, 5.0), truth, 0.001, Sphere((-300, 300), (-300, 300), (-500, -50),
-    ...                     radius=50.0), generations=60)
-    >>> print([round(found.bodies[0][name] / 5) * 5 for name in ("easting", "northing", "up")])
-    [-10, 20, -160]
+    >>> sphere = Sphere((-300, 300), (-300, 300), (-500, -50), radius=50.0)
+    >>> found = find_bodies(x, y, np.full(81, 5.0), truth, 0.001, sphere, generations=60)
+    >>> print([round(found.bodies[0][name], -1) for name in ("easting", "northing", "up")])
+    [-10.0, 20.0, -160.0]
     """
     try:
         from scipy.optimize import differential_evolution
@@ -264,8 +265,9 @@ def find_bodies(easting: ArrayLike, northing: ArrayLike, up: ArrayLike, observed
                "device": device}
     search = _Search(stations, data, 1 / sigma, some, _trend_columns(trend, stations[0], stations[1], len(names)),
                      options)
+    named = "rng" if "rng" in inspect.signature(differential_evolution).parameters else "seed"  # before scipy 1.15
     done = differential_evolution(search, search.limits, vectorized=True, updating="deferred", polish=False,
-                                  maxiter=generations, popsize=population, tol=tolerance, rng=seed)
+                                  maxiter=generations, popsize=population, tol=tolerance, **{named: seed})
     best = done.x.reshape(-1, 1)
     fields_of_best = search.fields(best)
     (found,), (left,) = search.solve(fields_of_best)

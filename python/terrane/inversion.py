@@ -1,4 +1,4 @@
-"""Sensitivities of gravity and magnetics, and inversions from job files."""
+"""Sensitivities of gravity and magnetics, inversions from job files, and few-parameter bodies by global search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .errors import InputError
 from .gravity import CHANNELS, GRAVITATIONAL_CONSTANT
 from .result import Result
 
-__all__ = ["Sensitivity", "invert"]
+__all__ = ["Box", "Dike", "FoundBodies", "Sensitivity", "Sphere", "find_bodies", "invert"]
 
 _UNITS = {"geo": {"potential": 1.0, "g": 1e5, "tensor": 1e9}, "si": {"potential": 1.0, "g": 1.0, "tensor": 1.0}}
 _STORAGES = ("single", "double", "none", "lattice", "tree")
@@ -142,3 +142,6 @@ def invert(job: Union[str, "PathLike[str]"], **options: Any) -> Result:
     the model is in the files of output.model.
     """
     return jobs.run(job, **options)
+
+
+from .bodies import Box, Dike, FoundBodies, Sphere, find_bodies  # noqa: E402  (they stand on Sensitivity)
