@@ -13,7 +13,6 @@ from typing import Any, Iterator, Optional, Sequence, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import inversion
 from ._arrays import Floats, vector
 from .errors import InputError, UnsupportedError
 
@@ -80,8 +79,9 @@ class Box(Body):
 
 @dataclass(frozen=True)
 class Dike(Body):
-    """A sheet of rock: the middle of its upper edge, ``strike`` and ``dip`` in degrees (strike clockwise from north, dip
-    to the right of it, down from the horizontal), ``length`` along strike, ``depth_extent`` down the dip, ``thickness``.
+    """A sheet of rock: the middle of its upper edge, ``strike`` and ``dip`` in degrees (strike clockwise from north,
+    dip to the right of it, down from the horizontal), ``length`` along strike, ``depth_extent`` down the dip,
+    ``thickness``.
 
     12 × 12 cubes of its volume stand for it, which is right to a per cent where it is deeper than they are apart.
     """
@@ -127,7 +127,7 @@ class FoundBodies:
 
 
 def _bounds(name: str, value: Range) -> tuple[float, float]:
-    low, high = (float(v) for v in (value if np.ndim(value) else (value, value)))  # type: ignore[union-attr]
+    low, high = (float(v) for v in np.broadcast_to(np.asarray(value, dtype=float), (2,)))
     if not low <= high:
         raise InputError(name, f"({low:g}, {high:g}) is no range", "Give (least, most), or one number.")
     return low, high
@@ -173,15 +173,18 @@ class _Search:
 
     def fields(self, trials: Floats) -> Floats:
         """Of each body with a unit of its property: [trials, rows, bodies].  trials [parameters, trials]"""
+        from .inversion import Sensitivity  # which has these bodies among its names
+
         faces = [body.faces(values) for body, values in zip(self.bodies, self.values(trials))]
         prisms = np.concatenate(faces, axis=1)
         count = prisms.shape[1]
-        matrix = inversion.Sensitivity(prisms.reshape(-1, 6), *self.stations, **self.options).matrix()
+        matrix = Sensitivity(prisms.reshape(-1, 6), *self.stations, **self.options).matrix()
         matrix = matrix.reshape(matrix.shape[0], -1, count)
         starts = np.cumsum([0] + [f.shape[1] for f in faces[:-1]])
         self.trials += trials.shape[1]
         unit = np.array([body.density_of_prisms() for body in self.bodies])
-        return np.add.reduceat(matrix, starts, axis=2).transpose(1, 0, 2) * unit
+        summed: Floats = np.add.reduceat(matrix, starts, axis=2).transpose(1, 0, 2) * unit
+        return summed
 
     def solve(self, fields: Floats) -> tuple[Floats, Floats]:
         """Properties and trends that fit each trial best, and what is left: [trials, columns], [trials]."""
@@ -219,14 +222,16 @@ def find_bodies(easting: ArrayLike, northing: ArrayLike, up: ArrayLike, observed
                 main_field: Optional[Sequence[float]] = None, trend: str = "none", generations: int = 300,
                 population: int = 15, tolerance: float = 1e-6, seed: int = 0, units: str = "geo", device: str = "cpu",
                 threads: Optional[int] = None) -> FoundBodies:
-    """Bodies whose field explains the data best: places and sizes by differential evolution, densities by least squares.
+    """Bodies whose field explains the data best.
+
+    Places and sizes are found by differential evolution, densities by least squares.
 
     Parameters
     ----------
     easting, northing, up : array_like [n]
         Stations, m.
     observed, uncertainty : array_like [channels · n]
-        Data and their standard deviations, channel by channel, in mGal, Eötvös or nT; ``uncertainty`` may be a number.
+        Data and their standard deviations, channel by channel, in mGal, Eötvös or nT; one uncertainty serves all.
     bodies : Body or list of them
         :class:`Sphere`, :class:`Box`, :class:`Dike` with the ranges of their parameters.
     channels, main_field, units
@@ -241,6 +246,7 @@ def find_bodies(easting: ArrayLike, northing: ArrayLike, up: ArrayLike, observed
     Examples
     --------
     >>> import numpy as np
+    >>> from terrane.inversion import Sensitivity, Sphere, find_bodies
     >>> x, y = (a.ravel() for a in np.meshgrid(np.linspace(-400, 400, 9), np.linspace(-400, 400, 9)))
     >>> truth = Sensitivity([[-60, 40, -30, 70, -200, -120]], x, y, np.full(81, 5.0)).apply([500.0])
     >>> sphere = Sphere((-300, 300), (-300, 300), (-500, -50), radius=50.0)
@@ -272,7 +278,8 @@ def find_bodies(easting: ArrayLike, northing: ArrayLike, up: ArrayLike, observed
     fields_of_best = search.fields(best)
     (found,), (left,) = search.solve(fields_of_best)
     regional = search.trend @ found[len(some):]
-    described = [{"kind": type(body).__name__.lower(), **{k: float(v[0]) for k, v in values.items()}, "property": float(p)}
+    described = [{"kind": type(body).__name__.lower(), **{k: float(v[0]) for k, v in values.items()},
+                  "property": float(p)}
                  for body, values, p in zip(some, search.values(best), found)]
     return FoundBodies(described, fields_of_best[0] @ found[:len(some)] + regional, regional, float(left) / rows,
                        search.trials, bool(done.success), str(done.message))

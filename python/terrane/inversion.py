@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from . import _core, jobs
 from ._arrays import Floats, faces, vector
+from .bodies import Box, Dike, FoundBodies, Sphere, find_bodies
 from .errors import InputError
 from .gravity import CHANNELS, GRAVITATIONAL_CONSTANT
 from .result import Result
@@ -142,6 +143,3 @@ def invert(job: Union[str, "PathLike[str]"], **options: Any) -> Result:
     the model is in the files of output.model.
     """
     return jobs.run(job, **options)
-
-
-from .bodies import Box, Dike, FoundBodies, Sphere, find_bodies  # noqa: E402  (they stand on Sensitivity)

@@ -56,13 +56,28 @@ class Inversion(CommandTest):
             self.assertAlmostEqual(rows["g_z"][at[n]], g, delta=0.05)
             self.assertAlmostEqual(rows["g_z_trend"][at[n]], trend, delta=0.05)
 
+    def test_ClearLakeIsExplainedInThreeDimensionsByEveryWayToHoldTheMatrix(self):
+        example = SOURCE / "examples/21_clear_lake"
+        for way in ((), ("--set", "inversion.storage=tree")):
+            out, message = self.terrane("invert", example / "job.toml", "--output", self.folder / "output", *way)
+            self.assertEqual(message, "")
+            self.assertIn("stopped    converged", out)
+            rows, expected = self.rows(self.folder / "output/clear_lake.csv"), self.rows(example / "expected.csv")
+            at = {place: i for i, place in enumerate(zip(rows["easting"], rows["northing"]))}
+            for e, n, g, trend in zip(*(expected[k] for k in ("easting", "northing", "g_z", "g_z_trend"))):
+                self.assertAlmostEqual(rows["g_z"][at[e, n]], g, delta=0.02)
+                self.assertAlmostEqual(rows["g_z_trend"][at[e, n]], trend, delta=0.02)
+
     def test_EveryStorageFindsTheSameModel(self):
         models = []
-        for storage in ("lattice", "single", "dense", "none", "disk"):
+        for storage in ("lattice", "tree", "single", "dense", "none", "disk"):
             self.invert(f"inversion.storage={storage}", "inversion.storage_file=g.sens", "inversion.tolerance=1e-6")
             models.append(self.rows(self.folder / "output/model.csv")["density"])
         largest = max(map(abs, models[0]))
         self.assertAlmostEqual(largest, 172.295746, delta=1e-3)
+        for storage in ("lattice", "single", "dense", "none"):  # and by device code
+            self.invert(f"inversion.storage={storage}", "simulation.device=debug", "inversion.tolerance=1e-6")
+            models.append(self.rows(self.folder / "output/model.csv")["density"])
         for model in models[1:]:
             self.assertLess(max(abs(a - b) for a, b in zip(model, models[0])), 1e-5 * largest)
 
@@ -109,11 +124,12 @@ class Inversion(CommandTest):
                 ("inversion={lower=10, upper=-10}", "they cross: lower 10, upper -10"),
                 ("inversion.lowr=1", "lower"),
                 ("simulation.channels=[\"g_e\"]", "no observed \"g_e\""),
-                ("simulation.device=cuda", ""),
                 ("mesh.box=[-500, 500, -500, 500, -480, 20]", "inside active cells"),
                 ("mesh.kind=prisms", "prisms")):
             _, message = self.invert(change, expect=2)
             self.assertIn(what, message)
+        _, message = self.invert("simulation.device=debug", "inversion.storage=tree", expect=2)
+        self.assertIn("\"tree\" is of the processors alone", message)
         self.write("turned.csv", (EXAMPLE / "stations.csv").read_text(encoding="utf-8").replace(",-0.", ",0."))
         _, message = self.invert("inversion.lower=0", "inversion.upper=500", "survey.file=turned.csv", expect=2)
         self.assertIn("read as down", message)

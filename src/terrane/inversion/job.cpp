@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 7> storage_names{"auto",   "lattice", "tr
 // Measured on one core with AVX-512: an entry with one channel, and a product of one entry from memory.
 constexpr double seconds_an_entry = 6e-9, seconds_a_stored_entry = 0.5e-9, seconds_a_read_entry = 4e-9;
 // Measured on an H200: a pair computed, bytes of its memory, and of vectors across the bus, a second.
-constexpr double seconds_a_device_pair = 1e-11, device_bytes = 3e12, bus_bytes = 5e9;
+constexpr double seconds_a_device_pair = 7e-12, device_bytes = 3e12, bus_bytes = 1e10;
 constexpr double least_for_a_tree = 1e8;  // entries; below, all others are fast
 constexpr double expected_products = 60;  // with each of G and Gᵀ, without bounds
 
@@ -212,9 +212,9 @@ std::vector<StorageChoice> InversionJob::candidates(const Runtime& runtime) cons
     if (!only_device) add(on_processors(storage, entries, team), why);
   }
   const bool alone = runtime.comm == nullptr || runtime.comm->size() == 1;
-  if (storage_.storage == Storage::tree ||
-      (automatic && alone && !only_device && entries > least_for_a_tree &&
-       (all.empty() || all.front().storage != Storage::lattice))) {
+  const bool lattice = !all.empty() && all.front().storage == Storage::lattice;
+  if (!only_device && asked(Storage::tree) &&
+      (!automatic || (alone && !lattice && entries > least_for_a_tree))) {
     const auto cost = gravity::TreeSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
     StorageChoice choice;
     choice.storage = Storage::tree;
