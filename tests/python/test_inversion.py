@@ -31,6 +31,33 @@ def test_products_are_the_forward_calculation_and_its_transpose(blocks, stations
     assert_array_equal(g.row(7), matrix[7])
 
 
+@pytest.mark.parametrize("keywords", [{"storage": "tree"}, {"storage": "single", "device": "debug"},
+                                      {"storage": "none", "device": "debug"}], ids=str)
+def test_other_ways_to_hold_the_matrix_are_near_it_with_an_exact_transpose(blocks, stations, keywords):
+    prisms, density = blocks
+    right, g = Sensitivity(prisms, *stations, storage="double"), Sensitivity(prisms, *stations, **keywords)
+    data = right.apply(density)
+    assert_allclose(g.apply(density), data, rtol=0, atol=2e-6 * np.abs(right.apply(np.abs(density))).max())
+    back = right.apply_transpose(data)
+    assert_allclose(g.apply_transpose(data), back, rtol=0, atol=1e-5 * np.abs(back).max())
+    assert_allclose(g.apply(density) @ data, density @ g.apply_transpose(data), rtol=1e-11)
+
+
+def test_a_lattice_is_found_or_refused(blocks, stations):
+    mesh = terrane.TensorMesh.regular([0, 400, 0, 300, -200, 0], shape=(8, 6, 4))
+    x, y = (a.ravel() for a in np.meshgrid(25.0 + 50 * np.arange(8), 25.0 + 50 * np.arange(6)))
+    east, north, up = (np.asarray(faces) for faces in (mesh.easting, mesh.northing, mesh.up))
+    prisms = np.array([[east[i], east[i + 1], north[j], north[j + 1], up[k], up[k + 1]]
+                       for k in range(4) for j in range(6) for i in range(8)])
+    model = np.linspace(-1, 1, 192)
+    for device in ("cpu", "debug"):
+        fft = Sensitivity(prisms, x, y, np.full(48, 10.0), storage="lattice", device=device)
+        right = Sensitivity(prisms, x, y, np.full(48, 10.0), storage="double", accuracy=1e-12).apply(model)
+        assert_allclose(fft.apply(model), right, rtol=0, atol=1e-11 * np.abs(right).max())
+    with pytest.raises(terrane.InputError, match="no lattice"):
+        Sensitivity(blocks[0], *stations, storage="lattice")
+
+
 def test_magnetic_sensitivities_are_quadratic_in_the_direction_of_the_field(stations):
     box = [[-100, 100, -100, 100, -300, -50]]
     g = Sensitivity(box, *stations, channels=["tmi"], main_field=(50000, 65, -12), storage="double")
