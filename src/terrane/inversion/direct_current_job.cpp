@@ -109,7 +109,8 @@ std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const 
     throw of_simulation.wrong("potential", "sensitivities are those of total potentials",
                               "Leave the key out.");
   if (runtime.device.kind == Device::Kind::cuda)
-    throw of_simulation.wrong("device", "inversions run on the processors of the CPU", "Leave the key out.");
+    throw of_simulation.wrong("device", "resistivities are inverted on the processors of the CPU",
+                              "Leave the key out.");
   std::unique_ptr<DirectCurrentJob> made(new DirectCurrentJob);
   made->memory_ = memory;
   auto& p = made->problem_;
