@@ -28,20 +28,20 @@ constexpr Key keys_of_inversion[] = {
      "them; nothing: 0.",
      "[0.01]"},
     {"percent", "list of numbers", "[]",
-     "What is added to it, in percent of each datum, one for each channel."},
+     "Percentage of each datum that is added to the floor, one for each channel."},
     {"trend", "text", "\"none\"",
-     "A regional field found beside the model, for each channel: none, constant, plane or quadratic."},
+     "A regional field found together with the model, for each channel: none, constant, plane or "
+     "quadratic."},
     {"huber", "number", "0",
      "Outliers: residuals in standard deviations beyond which data count less, such as 1.5; 0: squares "
      "throughout."},
-    {"chi", "number", "1", "How large φ_d is to be, in parts of the number of data."},
+    {"chi", "number", "1", "Target of φ_d, as a multiple of the number of data."},
     {"choice", "text", "\"discrepancy\"",
      "How β is chosen: discrepancy (so that φ_d = chi N), gcv, l_curve, or fixed."},
     {"beta", "number", "0", "β of choice = \"fixed\"."},
     {"length_scale", "list of 3 lengths", "none",
-     "Over which a model is smooth along easting, northing and up; without it three times the median width "
-     "of the "
-     "cells."},
+     "Lengths over which a model is smooth along easting, northing and up; without it, three times the "
+     "median width of the cells."},
     {"alpha_s", "number", "none",
      "Weight of smallness, with alpha_x, alpha_y, alpha_z in place of length_scale."},
     {"alpha_x", "number", "none", "Weight of flatness along easting."},
@@ -52,8 +52,9 @@ constexpr Key keys_of_inversion[] = {
      "unless "
      "sensitivity is asked for."},
     {"exponent", "number", "none",
-     "Of depth and distance weights; without it 2 for gravity, 3 for gradients and magnetic fields."},
-    {"z0", "length", "0", "Of depth weights; 0 fits it to the decay below the middle station."},
+     "Exponent of depth and distance weights; without it, 2 for gravity, 3 for gradients and magnetic "
+     "fields."},
+    {"z0", "length", "0", "z0 of depth weights; 0 fits it to the decay below the middle station."},
     {"weights_in_gradients", "true or false", "true",
      "Differences of weighted cells, as UBC; false: weighted differences, as SimPEG."},
     {"reference", "property or path", "0",
@@ -69,24 +70,26 @@ constexpr Key keys_of_inversion[] = {
     {"lower", "property or path", "none", "Lower bound of every cell: a number, or a file of the property."},
     {"upper", "property or path", "none", "Upper bound."},
     {"norms", "list of 4 numbers", "[2, 2, 2, 2]",
-     "p of smallness and of flatness along easting, northing and up, from 0 to 2; below 2 bodies get "
+     "p of smallness and of flatness along easting, northing and up, from 0 to 2; below 2 bodies become "
      "compact."},
     {"epsilon", "number", "0.02",
-     "Where sparse norms begin, in parts of the largest value of the smooth model."},
+     "ε of compact norms, as a fraction of the largest value of the smooth model."},
     {"topography", "path", "none", "Elevation grid; cells whose centres lie above it are left out."},
     {"active_file", "path", "none", "A model file: cells with 0, or none, are left out."},
     {"storage", "text", "\"auto\"",
      "How sensitivities are held: lattice (by FFT), tree (clusters of cells), single (memory, single "
      "precision), dense (double), disk, none (made anew for each product)."},
-    {"storage_file", "path", "none", "File of storage = \"disk\"; used again by runs of the same problem."},
+    {"storage_file", "path", "none", "File of storage = \"disk\"; reused by later runs of the same problem."},
     {"accuracy", "number", "1e-9", "Relative error allowed in every sensitivity."},
     {"tree_accuracy", "number", "1e-6",
      "Of products by storage = \"tree\", relative to the largest value that cells all alike give; 1e-7 at "
      "best."},
     {"solver", "text", "\"data_space\"",
-     "data_space: all β at once by Lanczos; model_space: β cooled step by step, for comparison."},
-    {"tolerance", "number", "1e-3", "Of the solver: what φ_d and β may still move, relatively."},
-    {"misfit_tolerance", "number", "0.02", "Of φ_d where β is found by trial: within bounds."},
+     "data_space: all β at once by Lanczos; model_space: β lowered step by step, for comparison."},
+    {"tolerance", "number", "1e-3",
+     "Of the solver: relative change of φ_d and β that counts as converged."},
+    {"misfit_tolerance", "number", "0.02",
+     "Relative error of φ_d where β is found by trial, within bounds."},
     {"posterior", "true or false", "false",
      "Adds the standard deviation and the resolution of every cell; for up to 2000 data."},
 };
