@@ -3,11 +3,62 @@
 #include "../support/land.hpp"
 #include "ranks.hpp"
 #include "terrane/physics/all.hpp"
+#include "terrane/physics/electromagnetic/grid/maxwell.hpp"
 #include "terrane/physics/electromagnetic/ranks.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::electromagnetic {
 namespace {
+
+struct Shared {
+  solve::SolveReport report;
+  double divergence;
+  std::array<std::vector<double>, 3> field;
+};
+
+/// A dipole in the middle, one edge long, whose field the ranks of comm share; a few iterations.
+Shared shared_field(Comm& comm, Device::Kind kind, const test::Land& earth, bool rough, Index together) {
+  Stream stream({kind, -1}, false, 2);
+  MaxwellSolver<float> solver(stream, earth.mesh, {&earth.sigma, &earth.sigma, &earth.sigma}, &comm,
+                              together);
+  solver.set_rough(rough);
+  solver.set_frequency(3);
+  auto b = solver.image();
+  auto x = solver.vector();
+  const auto whole = solver.metric().edges(2);
+  const auto count = static_cast<std::size_t>(whole.count());
+  std::vector<double> values(2 * count);
+  const Index m = earth.cells / 2;
+  View<double, 3>(values.data() + count, whole)(m - 2, m - 1, m) = -2e-3;
+  b.e[2].upload(stream, values, whole);
+  solver.complete(b);
+  Shared found{solver.solve(b, x, {.relative = 1e-3}), solver.divergence(b, x), {}};
+  for (int a = 0; a < 3; ++a) found.field[static_cast<std::size_t>(a)] = solver.gather(x, a);
+  return found;
+}
+
+TEST(ElectromagneticOnRanks, OneFieldThatTheyShareTakesTheSameIterationsAndHasTheSameBits) {
+  const auto comm = test::ranks(test::Order::reversed);
+  struct Case {
+    test::Land earth;
+    Device::Kind kind;
+    bool rough;
+    Index together;
+  };
+  for (const auto& [earth, kind, rough, together] :
+       {Case{test::land(24, 1.3), Device::Kind::cpu, false, 6000},
+        Case{test::land(24, 1.3), Device::Kind::debug, false, 6000},
+        Case{test::land(16, 1.3, test::Earth::random), Device::Kind::debug, true, 1500}}) {
+    Alone alone;
+    const auto here = shared_field(alone, Device::Kind::cpu, earth, rough, 0),
+               there = shared_field(*comm, kind, earth, rough, together);
+    EXPECT_TRUE(here.report.converged()) << here.report.text();
+    EXPECT_EQ(there.report.iterations, here.report.iterations);
+    EXPECT_EQ(there.report.history, here.report.history);
+    EXPECT_EQ(there.divergence, here.divergence);
+    EXPECT_EQ(there.field, here.field);
+  }
+}
 
 TEST(ElectromagneticOnRanks, HasTheSameBitsAsOneProcess) {
   const auto comm = test::ranks(test::Order::reversed);

@@ -156,6 +156,92 @@ TEST_P(SolveOn, BitsAreThoseOfTheProcessorsOnAnyNumberOfThreads) {
   else EXPECT_EQ(there.report.iterations, one.report.iterations);
 }
 
+TEST_P(SolveOn, OneKernelAlongAllAxesBetweenLevelsGivesTheBitsOfOnePerAxis) {
+  if (GetParam().kind == Device::Kind::cuda) GTEST_SKIP() << "nvcc fuses products with sums as it likes";
+  Stream stream(GetParam());
+  for (const auto& problem : {land(18, 1.3), random_earth({13, 6, 40}, 1.1, 3)}) {
+    auto network = problem.on(stream);
+    const auto count = static_cast<std::size_t>(problem.points().count());
+    network.storage = Field<double>(stream, problem.points());
+    network.storage.upload(stream, std::vector<double>(count, 20.0));
+    network.shift = 3;
+    const auto values = random_values(2 * count, 1);
+    const auto cycle = [&](Transfers transfers) {
+      Multigrid<Complex<float>> multigrid(stream, network, problem.spacing, transfers);
+      Field<Complex<double>> r(stream, problem.points()), z(stream, problem.points());
+      r.upload(stream, values);
+      multigrid.apply(stream, r, z);
+      return z.download(stream);
+    };
+    const auto plain = cycle(Transfers::axis_by_axis);
+    EXPECT_EQ(cycle(Transfers::together), plain);
+    EXPECT_NE(plain, std::vector<double>(2 * count, 0.0));
+  }
+}
+
+TEST_P(SolveOn, NetworksOfProductsCycleAsTheirConductancesDo) {
+  Stream stream(GetParam());
+  const std::vector<double> h[3] = {stretched(18, 1.4), stretched(9, 1.0), stretched(26, 1.2)};
+  ProductNetwork products;
+  std::array<AxisSpacing, 3> spacing;
+  for (std::size_t a = 0; a < 3; ++a) {
+    spacing[a].spacing = h[a];
+    for (const double width : h[a]) products.along[a].push_back(1 / width);
+    for (std::size_t n = 0; n + 1 < h[a].size(); ++n)
+      products.across[a].push_back((h[a][n] + h[a][n + 1]) / 2);
+  }
+  // Natural ends of the axis north.
+  spacing[1].natural_low = spacing[1].natural_high = true;
+  products.along[1].front() = products.along[1].back() = 0;
+  const auto size = [&](std::size_t a) { return static_cast<Index>(h[a].size()) - 1; };
+  const auto points = index_box(size(0), size(1), size(2));
+  const auto count = static_cast<std::size_t>(points.count());
+  Network<double> network;
+  for (std::size_t a = 0; a < 3; ++a) {
+    network.link[a] = link_field<double>(stream, points);
+    const auto box = points.grown(static_cast<int>(a), 0, 1);
+    std::vector<double> values;
+    for (Index k = 0; k < box.last[0]; ++k)
+      for (Index j = 0; j < box.last[1]; ++j)
+        for (Index i = 0; i < box.last[2]; ++i) {
+          const Index q[3] = {k, j, i};
+          double link = 1;
+          for (std::size_t x = 0; x < 3; ++x)
+            link *= (x == a ? products.along : products.across)[x][static_cast<std::size_t>(q[x])];
+          values.push_back(link);
+        }
+    network.link[a].upload(stream, values, box);
+  }
+  std::vector<double> stored;
+  for (const double value : random_values(count, 2)) stored.push_back(1e3 * value * value);
+  Field<double> storage(stream, points);
+  storage.upload(stream, stored);
+  network.storage = Field<double>(stream, points);
+  network.storage.upload(stream, stored);
+  network.shift = products.shift = 0.7;
+  products.part = points;
+  products.storage = &storage;
+
+  Field<Complex<double>> r(stream, points), z(stream, points);
+  r.upload(stream, random_values(2 * count, 1));
+  const auto cycle = [&](auto&& multigrid) {
+    multigrid.apply(stream, r, z);
+    return z.download(stream);
+  };
+  const auto plain = cycle(Multigrid<Complex<double>>(stream, network, spacing, Transfers::axis_by_axis));
+  double most = 0;
+  for (const double value : plain) most = std::max(most, std::abs(value));
+  EXPECT_GT(most, 0);
+  for (const auto transfers : {Transfers::axis_by_axis, Transfers::together}) {
+    const auto twice = cycle(Multigrid<Complex<double>>(stream, products, spacing, nullptr, 0, transfers));
+    const auto single = cycle(Multigrid<Complex<float>>(stream, products, spacing, nullptr, 0, transfers));
+    for (std::size_t n = 0; n < plain.size(); ++n) {
+      ASSERT_NEAR(twice[n], plain[n], 1e-13 * most);
+      ASSERT_NEAR(single[n], plain[n], 1e-5 * most);
+    }
+  }
+}
+
 // electromagnetic/reference/iterations.csv: DC with grounded walls to 1e-8, and Jacobi beside it.
 TEST(ConjugateGradients, TakeAsManyIterationsAsMeasuredOnAnyStretching) {
   struct Row {

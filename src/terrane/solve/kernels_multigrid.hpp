@@ -3,6 +3,7 @@
 
 #include "terrane/solve/network.hpp"
 #include "terrane/solve/place.hpp"
+#include "terrane/solve/product_network.hpp"
 
 namespace terrane::solve {
 
@@ -24,19 +25,38 @@ struct Weights {
   T below, above;
 
   template <int Axis>
-  static TERRANE_FN Weights of(const View<const T, 3>& link, const Place& removed) {
+  static TERRANE_FN Weights of(const GridView<const T>& link, const Place& removed) {
     const T low = at(link, removed), high = at(link, removed.moved<Axis>(1)), sum = low + high;
     if (!(sum > T(0))) return {T(0.5), T(0.5)};  // no conductance along the axis: nothing depends on it
     return {low / sum, high / sum};
   }
 };
 
+/// Weights from the links along the axis, or from lists where they are the same across it.
+template <class T>
+struct LinkWeights {
+  GridView<const T> link;
+  template <int Axis>
+  TERRANE_FN Weights<T> of(const Place& removed) const {
+    return Weights<T>::template of<Axis>(link, removed);
+  }
+};
+template <class T>
+struct ListWeights {
+  View<const T> below, above;  // [fine points of the axis]
+  template <int Axis>
+  TERRANE_FN Weights<T> of(const Place& removed) const {
+    const auto n = static_cast<std::size_t>(removed.get<Axis>());
+    return {below[n], above[n]};
+  }
+};
+
 /// Along the axis: the link as it is, or two in series where a point between them was removed.
 template <class T, int Axis>
 struct CoarseLinkAlong {
-  View<const T, 3> fine;
+  GridView<const T> fine;
   Thinning thinning;
-  View<T, 3> coarse;
+  GridView<T> coarse;
 
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
@@ -55,10 +75,10 @@ struct CoarseLinkAlong {
 /// their ends.
 template <class T, int Axis, int Across>
 struct CoarseLinkAcross {
-  View<const T, 3> along, fine;  // c of Axis, c of Across
+  GridView<const T> along, fine;  // c of Axis, c of Across
   Thinning thinning;
   Index points;  // of the axis Across
-  View<T, 3> coarse;
+  GridView<T> coarse;
 
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
@@ -95,10 +115,9 @@ struct CoarseLinkAcross {
 };
 
 /// coarse = Pᵀ fine: a point's own value and the share of its removed neighbours. For residuals, and for S.
-template <class V, int Axis>
+template <class V, int Axis, class W>
 struct Restrict {
-  using T = RealOf<V>;
-  View<const T, 3> along;
+  W weights;
   typename Values<V>::In fine;
   Thinning thinning;
   typename Values<V>::Out coarse;
@@ -110,21 +129,20 @@ struct Restrict {
     V sum = at(fine, p);
     if (thinning.removed_below(n)) {
       const Place f = p.moved<Axis>(-1);
-      sum += Weights<T>::template of<Axis>(along, f).above * at(fine, f);
+      sum += weights.template of<Axis>(f).above * at(fine, f);
     }
     if (thinning.removed_above(n)) {
       const Place f = p.moved<Axis>(1);
-      sum += Weights<T>::template of<Axis>(along, f).below * at(fine, f);
+      sum += weights.template of<Axis>(f).below * at(fine, f);
     }
     put(coarse, k, j, i, sum);
   }
 };
 
 /// fine = P coarse, or fine += P coarse.
-template <class V, int Axis, bool Add>
+template <class V, int Axis, bool Add, class W>
 struct Interpolate {
-  using T = RealOf<V>;
-  View<const T, 3> along;
+  W weights;
   typename Values<V>::In coarse;
   Thinning thinning;
   typename Values<V>::Out fine;
@@ -137,18 +155,98 @@ struct Interpolate {
     if (n >= 0 && thinning.kept(n) == p.get<Axis>()) {
       value = at(coarse, q);
     } else {
-      const auto weights = Weights<T>::template of<Axis>(along, p);
-      value = weights.below * at(coarse, q) + weights.above * at(coarse, q.moved<Axis>(1));
+      const auto shares = weights.template of<Axis>(p);
+      value = shares.below * at(coarse, q) + shares.above * at(coarse, q.moved<Axis>(1));
     }
     if constexpr (Add) value = fine(k, j, i) + value;
     put(fine, k, j, i, value);
   }
 };
 
+/// What one kernel that goes along all axes knows of each: nothing where all points stay.
+template <class W>
+struct AxisStep {
+  bool thins = false;
+  Thinning thinning;
+  W weights;  // of the level that has become coarser along the axes after this one
+};
+
+/// coarse = Pᵀ fine along east, then north, then up: the sums of Restrict, one inside the other, in its
+/// order. Begins: v = the first step of the smoother on the coarse level.
+template <class V, class W, class A, bool Begins>
+struct RestrictTogether {
+  AxisStep<W> axis[3];
+  typename Values<V>::In fine;
+  typename Values<V>::Out coarse;
+  A a;
+  RealOf<V> weight;
+  typename Values<V>::Out v;
+
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const V value = sum<up>({k, j, i});
+    put(coarse, k, j, i, value);
+    if constexpr (Begins) put(v, k, j, i, weight * a.template over_diagonal<V>(value, k, j, i));
+  }
+
+ private:
+  template <int Axis>
+  TERRANE_FN V sum(const Place& q) const {
+    const auto& step = axis[Axis];
+    if (!step.thins) return along_next<Axis>(q);
+    const Index n = q.get<Axis>(), kept = step.thinning.kept(n);
+    V value = along_next<Axis>(q.with<Axis>(kept));
+    if (step.thinning.removed_below(n)) {
+      const Place f = q.with<Axis>(kept - 1);
+      value += step.weights.template of<Axis>(f).above * along_next<Axis>(f);
+    }
+    if (step.thinning.removed_above(n)) {
+      const Place f = q.with<Axis>(kept + 1);
+      value += step.weights.template of<Axis>(f).below * along_next<Axis>(f);
+    }
+    return value;
+  }
+  template <int Axis>
+  TERRANE_FN V along_next(const Place& q) const {
+    if constexpr (Axis == east) return at(fine, q);
+    else return sum<Axis + 1>(q);
+  }
+};
+
+/// fine = P coarse, or fine += P coarse, along up, then north, then east, as Interpolate does.
+template <class V, class W, bool Add>
+struct InterpolateTogether {
+  AxisStep<W> axis[3];
+  typename Values<V>::In coarse;
+  typename Values<V>::Out fine;
+
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    V value = between<east>({k, j, i});
+    if constexpr (Add) value = fine(k, j, i) + value;
+    put(fine, k, j, i, value);
+  }
+
+ private:
+  template <int Axis>
+  TERRANE_FN V between(const Place& p) const {
+    const auto& step = axis[Axis];
+    if (!step.thins) return along_next<Axis>(p);
+    const Index n = step.thinning.below[static_cast<std::size_t>(p.get<Axis>())];
+    const Place q = p.with<Axis>(n);
+    if (n >= 0 && step.thinning.kept(n) == p.get<Axis>()) return along_next<Axis>(q);
+    const auto shares = step.weights.template of<Axis>(p);
+    return shares.below * along_next<Axis>(q) + shares.above * along_next<Axis>(q.moved<Axis>(1));
+  }
+  template <int Axis>
+  TERRANE_FN V along_next(const Place& q) const {
+    if constexpr (Axis == up) return at(coarse, q);
+    else return between<Axis - 1>(q);
+  }
+};
+
 /// r = b − A u
-template <class V>
+template <class V, class A>
 struct Residual {
-  NetworkView<RealOf<V>> a;
+  A a;
   typename Values<V>::In b, u;
   typename Values<V>::Out r;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
@@ -157,9 +255,9 @@ struct Residual {
 };
 
 /// u = weight D⁻¹ b: the first step from zero.
-template <class V>
+template <class V, class A>
 struct FirstStep {
-  NetworkView<RealOf<V>> a;
+  A a;
   typename Values<V>::In b;
   RealOf<V> weight;
   typename Values<V>::Out u;
@@ -169,9 +267,9 @@ struct FirstStep {
 };
 
 /// next = u + momentum (u − before) + weight D⁻¹ (b − A u). `next` may be the array of `before`.
-template <class V>
+template <class V, class A>
 struct ChebyshevStep {
-  NetworkView<RealOf<V>> a;
+  A a;
   typename Values<V>::In b, u, before;
   RealOf<V> momentum, weight;
   typename Values<V>::Out next;
@@ -182,9 +280,9 @@ struct ChebyshevStep {
   }
 };
 /// The same where `before` is zero, or has no weight.
-template <class V>
+template <class V, class A>
 struct ChebyshevStepFromZero {
-  NetworkView<RealOf<V>> a;
+  A a;
   typename Values<V>::In b, u;
   RealOf<V> momentum, weight;
   typename Values<V>::Out next;

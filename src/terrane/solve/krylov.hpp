@@ -10,8 +10,9 @@
 //     subtract(b, q, r)         r = b − q
 //     blend(α, u, β, v)         v = α u + β v; α u where β is 0, whatever v was
 //     advance(α, p, q, x, r)    x += α p,  r −= α q
+//     double advance_and_norm(α, p, q, x, r)    the same, and ‖r‖; a Space may leave it out
 //   apply(p, q)       q = A p
-//   precondition(r, z, scale)   z = B r; scale = 1/‖b‖, for those of single precision
+//   precondition(r, z, scale)   z = B r; scale = 1/‖b‖, for those of single precision; may return rᵀz
 //
 // Where A = Aᵀ and B = Bᵀ are complex, conjugate gradients without conjugation are COCG (van der Vorst &
 // Melissen 1990), and one loop serves both. Sums are those of the Space: the same bits for any threads and
@@ -21,6 +22,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "terrane/solve/report.hpp"
 #include "terrane/solve/values.hpp"
@@ -68,6 +70,29 @@ struct Course {
     return true;
   }
 };
+
+/// z = B r and rᵀz, which the preconditioner may have computed on its way.
+template <class Space, class Precondition, class Vector>
+typename Space::Number precondition_and_product(Space& space, const Precondition& precondition,
+                                                const Vector& r, Vector& z, double scale) {
+  using Answer = decltype(precondition(r, z, scale));
+  if constexpr (std::is_same_v<Answer, typename Space::Number>) {
+    return precondition(r, z, scale);
+  } else {
+    precondition(r, z, scale);
+    return space.dot(r, z);
+  }
+}
+template <class Space, class Vector>
+double advance_and_norm(Space& space, typename Space::Number alpha, const Vector& p, const Vector& q,
+                        Vector& x, Vector& r) {
+  if constexpr (requires { space.advance_and_norm(alpha, p, q, x, r); }) {
+    return space.advance_and_norm(alpha, p, q, x, r);
+  } else {
+    space.advance(alpha, p, q, x, r);
+    return space.norm(r);
+  }
+}
 
 }  // namespace detail
 
@@ -121,8 +146,7 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
     }
     if (course.ends(error, !fresh, change)) break;
 
-    precondition(r, z, scale);
-    const Number next = space.dot(r, z);
+    const Number next = detail::precondition_and_product(space, precondition, r, z, scale);
     space.blend(Number{1}, z, fresh ? Number{} : next / rho, p);
     rho = next;
     fresh = false;
@@ -132,8 +156,7 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
       course.report.reason = *wrong;
       break;
     }
-    space.advance(rho / curvature, p, q, x, r);
-    error = space.norm(r) * scale;
+    error = detail::advance_and_norm(space, rho / curvature, p, q, x, r) * scale;
     if (stopping.change) change = stopping.change();
     course.reached(n + 1, error);
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/device/sweep.hpp"
 #include "terrane/solve/kernels_multigrid.hpp"
 #include "terrane/solve/multigrid.hpp"
 
@@ -112,19 +112,111 @@ bool can_be_shared(const Cartesian<3>& cut, Index together) {
   return true;
 }
 
-template <class V>
+/// The lists of one axis of a level of products, on the host and on the device in this order; and what its
+/// removed points take from their neighbours.
+template <class T>
+struct AxisLists {
+  std::vector<double> along, across, below, above;
+  Buffer<T> there;
+
+  AxisLists(Stream& stream, std::vector<double> g, std::vector<double> m)
+      : along(std::move(g)), across(std::move(m)) {
+    for (std::size_t p = 0; p < across.size(); ++p) {
+      const double sum = along[p] + along[p + 1];
+      below.push_back(sum > 0 ? along[p] / sum : 0.5);
+      above.push_back(sum > 0 ? along[p + 1] / sum : 0.5);
+    }
+    std::vector<T> all;
+    for (const auto* list : {&along, &across, &below, &above})
+      for (const double value : *list) all.push_back(static_cast<T>(value));
+    there = Buffer<T>(stream, std::span<const T>(all.data(), all.size()));
+  }
+  View<const T> part(std::size_t first, std::size_t count) const {
+    return {there.view().data + first, count};
+  }
+  View<const T> along_there() const { return part(0, along.size()); }
+  View<const T> across_there() const { return part(along.size(), across.size()); }
+  ListWeights<T> weights() const {
+    const std::size_t n = across.size();
+    return {part(2 * n + 1, n), part(3 * n + 1, n)};
+  }
+  /// Of the points that stay: conductances in series, and what removed points share out.
+  AxisLists thinned(Stream& stream, const std::vector<Index>& kept) const {
+    std::vector<double> g, m;
+    const std::size_t n = across.size();
+    for (std::size_t c = 0; c <= kept.size(); ++c) {
+      const std::size_t p = c < kept.size() ? static_cast<std::size_t>(kept[c]) : n;
+      const std::size_t before = c == 0 ? 0 : static_cast<std::size_t>(kept[c - 1]) + 1;
+      const bool removed_below = p == before + 1;
+      const double sum = removed_below ? along[p] + along[p - 1] : 0;
+      g.push_back(!removed_below ? along[p] : sum > 0 ? along[p] * (along[p - 1] / sum) : 0);
+      if (c == kept.size()) break;
+      const std::size_t next = c + 1 < kept.size() ? static_cast<std::size_t>(kept[c + 1]) : n;
+      m.push_back(across[p] + (removed_below ? above[p - 1] * across[p - 1] : 0) +
+                  (next == p + 2 ? below[p + 1] * across[p + 1] : 0));
+    }
+    return AxisLists(stream, std::move(g), std::move(m));
+  }
+};
+
+/// A level's network of products.
+template <class T>
+struct ListProducts {
+  std::array<std::shared_ptr<const AxisLists<T>>, 3> axis;
+  Field<T> storage;
+  double shift = 0;
+};
+
+// What the cycle asks of both kinds of networks.
+template <class T>
+NetworkView<T> seen(const Network<T>& network) {
+  return NetworkView<T>(network);
+}
+template <class T>
+ProductView<T> seen(const ListProducts<T>& network) {
+  ProductView<T> view;
+  for (std::size_t a = 0; a < 3; ++a) {
+    view.along[a] = network.axis[a]->along_there();
+    view.across[a] = network.axis[a]->across_there();
+  }
+  view.shift = static_cast<T>(network.shift);
+  if (network.shift != 0) view.storage = network.storage.view();
+  return view;
+}
+template <class T>
+LinkWeights<T> weights_along(const Network<T>& network, int axis) {
+  return {network.link[static_cast<std::size_t>(axis)].view()};
+}
+template <class T>
+ListWeights<T> weights_along(const ListProducts<T>& network, int axis) {
+  return network.axis[static_cast<std::size_t>(axis)]->weights();
+}
+/// Gives memory back that only the set-up needed, of a level without a smoother.
+template <class T>
+void keep_weights(Network<T>& network, int axis) {
+  for (int a = 0; a < 3; ++a)
+    if (a != axis) network.link[static_cast<std::size_t>(a)] = {};
+  network.storage = {};
+}
+template <class T>
+void keep_weights(ListProducts<T>& network, int) {
+  network.storage = {};
+}
+
+template <class V, class Net>
 struct Level {
   using T = RealOf<V>;
   Cartesian<3> cut;
+  IndexBox<3> part;                     // of this rank, or all where it has all
   bool shared = false;                  // or whole on every rank
   std::unique_ptr<SharedGrid<T>> grid;  // where shared, and where parts are gathered to the whole
-  Network<T> a;
+  Net a;
   std::array<AxisSpacing, 3> spacing;
   bool smooth = true;  // or only on the way to a level that is coarser along another axis, too
   Step step;           // to the next level
   Field<V> b, u, v, part_of_b;
 
-  const IndexBox<3>& points() const { return a.points(); }
+  const IndexBox<3>& points() const { return part; }
   bool gathers() const { return grid && !shared; }
   /// Where this rank writes its part of b.
   Field<V>& right() { return gathers() ? part_of_b : b; }
@@ -150,14 +242,31 @@ struct Smoother {
 
 template <class V>
 struct Multigrid<V>::Hierarchy {
-  using T = Real;
-  std::vector<Level<V>> levels;
+  virtual ~Hierarchy() = default;
+  virtual Field<V>& right() = 0;
+  virtual const Field<V>& solution() const = 0;
+  virtual void cycle(Stream& stream) = 0;
+  virtual void set_shift(double shift) = 0;
+  virtual std::vector<IndexBox<3>> smoothed() const = 0;
+};
 
-  /// grid: null where this rank has everything.
-  Hierarchy(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
-            const SharedGrid<double>* grid, Index together) {
+/// Net: Network<Real> or ListProducts<Real>.
+template <class V>
+template <class Net>
+struct Multigrid<V>::Levels final : Hierarchy {
+  using T = Real;
+  using L = Level<V, Net>;
+  std::vector<L> levels;
+  bool axis_by_axis;  // transfers: else one kernel goes along all axes
+
+  /// make_finest(): level 0 with its network. grid: null where this rank has everything.
+  template <class Finest>
+  Levels(Stream& stream, const std::array<AxisSpacing, 3>& spacing, Index together, Transfers transfers,
+         const Finest& make_finest)
+      : axis_by_axis(transfers == Transfers::axis_by_axis ||
+                     (transfers == Transfers::quickest && stream.device().kind == Device::Kind::cpu)) {
     levels.reserve(400);
-    levels.push_back(finest(stream, fine, spacing, grid, together));
+    levels.push_back(make_finest(*this));
     for (double target = 1.5 * smallest_spacing(spacing); levels.back().cut.whole.count() > 1; target *= 2) {
       bool first_of_target = true;
       for (const int axis : {east, north, up}) {
@@ -169,42 +278,217 @@ struct Multigrid<V>::Hierarchy {
         levels.push_back(coarser(stream, level, axis, kept, together));
       }
     }
-    for (auto& level : levels) make_room(stream, level);
+    for (std::size_t l = 0; l < levels.size(); ++l) make_room(stream, l);
   }
 
-  /// levels[l].u = B levels[l].b, its layer brought.  Traffic per point of a level, in numbers: 3
-  /// conductances are read five times (four steps and a residual), 17 fields are read or written.
-  void cycle(Stream& stream, std::size_t l) {
-    auto& level = levels[l];
-    const auto points = level.points();
-    const NetworkView<T> a(level.a);
-    const typename Values<V>::In b = level.b.view();
-    const auto u = level.u.view(), v = level.v.view();
-    if (l + 1 == levels.size())  // one point
-      return for_each(stream, points, FirstStep<V>{a, b, T(1), u});
-    constexpr T first = T(Smoother::first_weight), momentum = T(Smoother::momentum),
-                weight = T(Smoother::weight);
-
-    for_each(stream, points, FirstStep<V>{a, b, first, v});
-    level.bring(stream, level.v);
-    for_each(stream, points, ChebyshevStepFromZero<V>{a, b, v, momentum, weight, u});
-    level.bring(stream, level.u);
-
-    for_each(stream, points, Residual<V>{a, b, u, v});
-    level.bring(stream, level.v);
-    const std::size_t coarse = restrict_to_next(stream, l);
-    cycle(stream, coarse);
-    interpolate_from(stream, coarse, l);
-
-    for_each(stream, points, ChebyshevStepFromZero<V>{a, b, u, T(0), first, v});
-    level.bring(stream, level.v);
-    for_each(stream, points, ChebyshevStep<V>{a, b, v, u, momentum, weight, u});
-    level.bring(stream, level.u);
+  Field<V>& right() override { return levels.front().right(); }
+  const Field<V>& solution() const override { return levels.front().u; }
+  void cycle(Stream& stream) override {
+    levels.front().right_is_written(stream);
+    cycle(stream, 0, false);
+  }
+  void set_shift(double shift) override {
+    for (auto& level : levels) level.a.shift = shift;
+  }
+  std::vector<IndexBox<3>> smoothed() const override {
+    std::vector<IndexBox<3>> boxes;
+    for (const auto& level : levels)
+      if (level.smooth) boxes.push_back(level.cut.whole);
+    return boxes;
   }
 
  private:
+  using A = decltype(seen(std::declval<const Net&>()));
+  using W = decltype(weights_along(std::declval<const Net&>(), 0));
+  static constexpr T first = T(Smoother::first_weight), momentum = T(Smoother::momentum),
+                     weight = T(Smoother::weight);
+
+  /// levels[l].u = B levels[l].b, its layer brought.  begun: v has the first step.  Traffic per point of a
+  /// level, in numbers: 3 conductances, or none of products, are read five times (four steps and a residual),
+  /// 17 fields are read or written.
+  void cycle(Stream& stream, std::size_t l, bool begun) {
+    auto& level = levels[l];
+    const auto points = level.points();
+    const A a = seen(level.a);
+    const typename Values<V>::In b = level.b.view();
+    const auto u = level.u.view(), v = level.v.view();
+    if (l + 1 == levels.size())  // one point
+      return sweep(stream, points, FirstStep<V, A>{a, b, T(1), u});
+
+    if (!begun) sweep(stream, points, FirstStep<V, A>{a, b, first, v});
+    level.bring(stream, level.v);
+    sweep(stream, points, ChebyshevStepFromZero<V, A>{a, b, v, momentum, weight, u});
+    level.bring(stream, level.u);
+
+    sweep(stream, points, Residual<V, A>{a, b, u, v});
+    level.bring(stream, level.v);
+    const auto [coarse, coarse_begun] = restrict_to_next(stream, l);
+    cycle(stream, coarse, coarse_begun);
+    interpolate_from(stream, coarse, l);
+
+    sweep(stream, points, ChebyshevStepFromZero<V, A>{a, b, u, T(0), first, v});
+    level.bring(stream, level.v);
+    sweep(stream, points, ChebyshevStep<V, A>{a, b, v, u, momentum, weight, u});
+    level.bring(stream, level.u);
+  }
+
+  /// The next level that has fields: where a kernel that goes along several axes ends.
+  std::size_t stop_after(std::size_t l) const {
+    do ++l;
+    while (!axis_by_axis && !levels[l].smooth && !levels[l].gathers());
+    return l;
+  }
+  bool has_fields(std::size_t l) const { return axis_by_axis || levels[l].smooth || levels[l].gathers(); }
+
+  void make_room(Stream& stream, std::size_t l) {
+    auto& level = levels[l];
+    if (!level.smooth) keep_weights(level.a, level.step.axis);
+    if (!has_fields(l)) return;
+    level.b = Field<V>(stream, level.points());
+    level.u = Field<V>(stream, level.points());
+    if (level.smooth) level.v = Field<V>(stream, level.points());
+    if (level.gathers()) level.part_of_b = Field<V>(stream, level.grid->part());
+  }
+
+  template <class Steps>
+  void fill_steps(Steps& steps, std::size_t from, std::size_t to) const {
+    for (std::size_t l = from; l < to; ++l) {
+      const auto& level = levels[l];
+      steps.axis[level.step.axis] = {true, level.step.view(), weights_along(level.a, level.step.axis)};
+    }
+  }
+
+  /// The residual in v of level l becomes b of the next level with a smoother, which is returned; and whether
+  /// that one's v has the first step.
+  std::pair<std::size_t, bool> restrict_to_next(Stream& stream, std::size_t l) {
+    typename Values<V>::In from = std::as_const(levels[l].v).view();
+    for (;;) {
+      const std::size_t next = stop_after(l);
+      const bool begins = restrict_to(stream, l, next, from);
+      auto& coarse = levels[next];
+      coarse.right_is_written(stream);
+      if (coarse.smooth) return {next, begins};
+      coarse.bring(stream, coarse.b);
+      from = std::as_const(coarse.b).view();
+      l = next;
+    }
+  }
+  bool restrict_to(Stream& stream, std::size_t l, std::size_t next, const typename Values<V>::In& from) {
+    auto& to = levels[next].right();
+    if (axis_by_axis) {
+      with_axis(levels[l].step.axis, [&](auto along) {
+        sweep(
+            stream, to.points(),
+            Restrict<V, along, W>{weights_along(levels[l].a, along), from, levels[l].step.view(), to.view()});
+      });
+      return false;
+    }
+    const bool begins = levels[next].smooth && !levels[next].gathers() && next + 1 < levels.size();
+    if (begins) {
+      RestrictTogether<V, W, A, true> kernel{
+          {}, from, to.view(), seen(levels[next].a), first, levels[next].v.view()};
+      fill_steps(kernel, l, next);
+      sweep(stream, to.points(), kernel);
+    } else {
+      RestrictTogether<V, W, A, false> kernel{{}, from, to.view(), {}, {}, {}};
+      fill_steps(kernel, l, next);
+      sweep(stream, to.points(), kernel);
+    }
+    return begins;
+  }
+
+  /// u of level `fine` += u of level `coarse`, interpolated.
+  void interpolate_from(Stream& stream, std::size_t coarse, std::size_t fine) {
+    while (coarse > fine) {
+      std::size_t l = coarse - 1;
+      while (!has_fields(l)) --l;
+      interpolate(stream, coarse, l, l == fine);
+      levels[l].bring(stream, levels[l].u);
+      coarse = l;
+    }
+  }
+  void interpolate(Stream& stream, std::size_t coarse, std::size_t l, bool add) {
+    const typename Values<V>::In from = std::as_const(levels[coarse].u).view();
+    auto& level = levels[l];
+    const auto run = [&](const auto& kernel) { sweep(stream, level.points(), kernel); };
+    const auto together = [&](auto kernel) {
+      fill_steps(kernel, l, coarse);
+      run(kernel);
+    };
+    if (!axis_by_axis) {
+      if (add) together(InterpolateTogether<V, W, true>{{}, from, level.u.view()});
+      else together(InterpolateTogether<V, W, false>{{}, from, level.u.view()});
+      return;
+    }
+    with_axis(level.step.axis, [&](auto along) {
+      const auto weights = weights_along(level.a, along);
+      if (add) run(Interpolate<V, along, true, W>{weights, from, level.step.view(), level.u.view()});
+      else run(Interpolate<V, along, false, W>{weights, from, level.step.view(), level.u.view()});
+    });
+  }
+
+ public:
+  /// Level 0 without its network.
+  L begin_finest(Stream& stream, const std::array<AxisSpacing, 3>& spacing, const IndexBox<3>& part,
+                 const SharedGrid<double>* grid, Index together) {
+    L level;
+    level.spacing = spacing;
+    const bool several = grid && grid->comm().size() > 1;
+    level.cut = several ? grid->partition() : Cartesian<3>{part, {1, 1, 1}, {part}};
+    if (several) level.grid = make_grid(stream, level.cut, grid->comm());
+    level.shared = several && can_be_shared(level.cut, together);
+    level.part = level.gathers() ? level.cut.whole : part;
+    for (int axis = 0; axis < 3; ++axis)
+      if (spacing[static_cast<std::size_t>(axis)].points() != level.cut.whole.size(axis) ||
+          level.cut.whole.first[axis] != 0)
+        throw ShapeError("multigrid", "the spacings of an axis are not one more than its points");
+    return level;
+  }
+  L finest(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
+           const SharedGrid<double>* grid, Index together) {
+    const auto part = fine.points();
+    auto level = begin_finest(stream, spacing, part, grid, together);
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto n = static_cast<std::size_t>(axis);
+      auto link = link_field<T>(stream, part);
+      const auto box = with_walls(part, level.cut.whole);
+      for_each(stream, overlap(box, part.grown(axis, 0, 1)),
+               Convert<double, T>{fine.link[n].view(), 1, link.view()});
+      level.a.link[n] = complete(stream, level, with_walls(level.cut), std::move(link));
+    }
+    take_storage(stream, level, fine.storage.box().empty() ? nullptr : &fine.storage, fine.shift, part);
+    return level;
+  }
+  L finest(Stream& stream, const ProductNetwork& fine, const std::array<AxisSpacing, 3>& spacing,
+           const SharedGrid<double>* grid, Index together) {
+    auto level = begin_finest(stream, spacing, fine.part, grid, together);
+    for (std::size_t n = 0; n < 3; ++n) {
+      if (fine.across[n].size() + 1 != fine.along[n].size() ||
+          static_cast<Index>(fine.across[n].size()) != level.cut.whole.size(static_cast<int>(n)))
+        throw ShapeError("multigrid", "the lists of an axis are not as long as its points");
+      level.a.axis[n] = std::make_shared<AxisLists<T>>(stream, fine.along[n], fine.across[n]);
+    }
+    take_storage(stream, level, fine.storage, fine.shift, fine.part);
+    return level;
+  }
+
+ private:
+  /// Kernels that go along several axes read what is beside a part on two or three axes at once.
+  std::unique_ptr<SharedGrid<T>> make_grid(Stream& stream, const Cartesian<3>& cut, Comm& comm) const {
+    return std::make_unique<SharedGrid<T>>(stream, cut, comm, !axis_by_axis);
+  }
+
+  static void take_storage(Stream& stream, L& level, const Field<double>* storage, double shift,
+                           const IndexBox<3>& part) {
+    level.a.shift = shift;
+    if (!storage) return;
+    auto own = link_field<T>(stream, part);
+    for_each(stream, part, Convert<double, T>{storage->view(), 1, own.view()});
+    level.a.storage = complete(stream, level, level.cut, std::move(own));
+  }
+
   /// An array of a level, from this rank's part of it: with its layers, or all of it.
-  static Field<T> complete(Stream& stream, const Level<V>& level, const Cartesian<3>& cut, Field<T> part) {
+  static Field<T> complete(Stream& stream, const L& level, const Cartesian<3>& cut, Field<T> part) {
     if (level.gathers()) {
       auto whole = link_field<T>(stream, level.cut.whole);
       whole.upload(stream, SharedGrid<T>(stream, cut, level.grid->comm()).gather(stream, part), cut.whole);
@@ -218,128 +502,85 @@ struct Multigrid<V>::Hierarchy {
     return part;
   }
 
-  static Level<V> finest(Stream& stream, const Network<double>& fine,
-                         const std::array<AxisSpacing, 3>& spacing, const SharedGrid<double>* grid,
-                         Index together) {
-    Level<V> level;
-    level.spacing = spacing;
-    const auto part = fine.points();
-    const bool several = grid && grid->comm().size() > 1;
-    level.cut = several ? grid->partition() : Cartesian<3>{part, {1, 1, 1}, {part}};
-    if (several) level.grid = std::make_unique<SharedGrid<T>>(stream, level.cut, grid->comm());
-    level.shared = several && can_be_shared(level.cut, together);
-    for (int axis = 0; axis < 3; ++axis) {
-      const auto n = static_cast<std::size_t>(axis);
-      if (spacing[n].points() != level.cut.whole.size(axis) || level.cut.whole.first[axis] != 0)
-        throw ShapeError("multigrid", "the spacings of an axis are not one more than its points");
-      auto link = link_field<T>(stream, part);
-      const auto box = with_walls(part, level.cut.whole);
-      for_each(stream, overlap(box, part.grown(axis, 0, 1)),
-               Convert<double, T>{fine.link[n].view(), 1, link.view()});
-      level.a.link[n] = complete(stream, level, with_walls(level.cut), std::move(link));
-    }
-    level.a.shift = fine.shift;
-    if (!fine.storage.box().empty()) {
-      auto storage = link_field<T>(stream, part);
-      for_each(stream, part, Convert<double, T>{fine.storage.view(), 1, storage.view()});
-      level.a.storage = complete(stream, level, level.cut, std::move(storage));
-    }
-    return level;
-  }
-
-  static Level<V> coarser(Stream& stream, Level<V>& fine, int axis, const std::vector<Index>& kept,
-                          Index together) {
+  L coarser(Stream& stream, L& fine, int axis, const std::vector<Index>& kept, Index together) {
     const auto n = static_cast<std::size_t>(axis);
     fine.step = make_step(stream, axis, kept, fine.cut.whole.size(axis));
-    Level<V> coarse;
+    L coarse;
     coarse.spacing = fine.spacing;
     coarse.spacing[n] = thinned(fine.spacing[n], kept);
     coarse.cut = thinned(fine.cut, axis, kept);
-    const auto part = thinned(fine.points(), axis, kept), whole = coarse.cut.whole;
+    const auto part = thinned(fine.points(), axis, kept);
     if (fine.shared) {
-      coarse.grid = std::make_unique<SharedGrid<T>>(stream, coarse.cut, fine.grid->comm());
+      coarse.grid = make_grid(stream, coarse.cut, fine.grid->comm());
       coarse.shared = can_be_shared(coarse.cut, together);
     }
-    std::array<Field<T>, 3> links;
-    for (auto& link : links) link = link_field<T>(stream, part);
-    Field<T> storage;
-    with_axis(axis, [&](auto along) {
-      constexpr int a = along, b = (a + 1) % 3, c = (a + 2) % 3;
-      const View<const T, 3> link = fine.a.link[a].view();
-      const auto thinning = fine.step.view();
-      const auto of = [&](int x) { return overlap(part.grown(x, 0, 1), with_walls(part, whole)); };
-      for_each(stream, of(a), CoarseLinkAlong<T, a>{link, thinning, links[a].view()});
-      for_each(
-          stream, of(b),
-          CoarseLinkAcross<T, a, b>{link, fine.a.link[b].view(), thinning, whole.size(b), links[b].view()});
-      for_each(
-          stream, of(c),
-          CoarseLinkAcross<T, a, c>{link, fine.a.link[c].view(), thinning, whole.size(c), links[c].view()});
-      if (fine.a.storage.box().empty()) return;
-      storage = link_field<T>(stream, part);
-      for_each(stream, part,
-               Restrict<T, a>{link, std::as_const(fine.a.storage).view(), thinning, storage.view()});
-    });
-    for (std::size_t x = 0; x < 3; ++x)
-      coarse.a.link[x] = complete(stream, coarse, with_walls(coarse.cut), std::move(links[x]));
+    coarse.part = coarse.gathers() ? coarse.cut.whole : part;
+    thin_links(stream, fine, coarse, part, kept);
     coarse.a.shift = fine.a.shift;
-    if (!storage.box().empty()) coarse.a.storage = complete(stream, coarse, coarse.cut, std::move(storage));
+    if (fine.a.storage.box().empty()) return coarse;
+    auto storage = link_field<T>(stream, part);
+    with_axis(axis, [&](auto along) {
+      for_each(stream, part,
+               Restrict<T, along, W>{weights_along(fine.a, along), std::as_const(fine.a.storage).view(),
+                                     fine.step.view(), storage.view()});
+    });
+    coarse.a.storage = complete(stream, coarse, coarse.cut, std::move(storage));
     return coarse;
   }
 
-  static void make_room(Stream& stream, Level<V>& level) {
-    level.b = Field<V>(stream, level.points());
-    level.u = Field<V>(stream, level.points());
-    if (level.smooth) level.v = Field<V>(stream, level.points());
-    if (level.gathers()) level.part_of_b = Field<V>(stream, level.grid->part());
-  }
-
-  /// The residual in v of level l becomes b of the next level with a smoother, which is returned.
-  std::size_t restrict_to_next(Stream& stream, std::size_t l) {
-    typename Values<V>::In from = std::as_const(levels[l].v).view();
-    for (;; ++l) {
-      const auto& fine = levels[l];
-      auto& coarse = levels[l + 1];
-      auto& to = coarse.right();
+  static void thin_links(Stream& stream, const L& fine, L& coarse, const IndexBox<3>& part,
+                         const std::vector<Index>& kept) {
+    if constexpr (std::is_same_v<Net, ListProducts<T>>) {
+      const auto n = static_cast<std::size_t>(fine.step.axis);
+      coarse.a.axis = fine.a.axis;
+      coarse.a.axis[n] = std::make_shared<AxisLists<T>>(fine.a.axis[n]->thinned(stream, kept));
+    } else {
+      const auto whole = coarse.cut.whole;
+      std::array<Field<T>, 3> links;
+      for (auto& link : links) link = link_field<T>(stream, part);
       with_axis(fine.step.axis, [&](auto along) {
-        for_each(stream, to.points(),
-                 Restrict<V, along>{fine.a.link[along].view(), from, fine.step.view(), to.view()});
+        constexpr int a = along, b = (a + 1) % 3, c = (a + 2) % 3;
+        const View<const T, 3> link = fine.a.link[a].view();
+        const auto thinning = fine.step.view();
+        const auto of = [&](int x) { return overlap(part.grown(x, 0, 1), with_walls(part, whole)); };
+        for_each(stream, of(a), CoarseLinkAlong<T, a>{link, thinning, links[a].view()});
+        for_each(
+            stream, of(b),
+            CoarseLinkAcross<T, a, b>{link, fine.a.link[b].view(), thinning, whole.size(b), links[b].view()});
+        for_each(
+            stream, of(c),
+            CoarseLinkAcross<T, a, c>{link, fine.a.link[c].view(), thinning, whole.size(c), links[c].view()});
       });
-      coarse.right_is_written(stream);
-      if (coarse.smooth) return l + 1;
-      coarse.bring(stream, coarse.b);
-      from = std::as_const(coarse.b).view();
-    }
-  }
-
-  /// u of level `fine` += u of level `coarse`, interpolated.
-  void interpolate_from(Stream& stream, std::size_t coarse, std::size_t fine) {
-    for (std::size_t l = coarse; l-- > fine;) {
-      const typename Values<V>::In from = std::as_const(levels[l + 1].u).view();
-      auto& level = levels[l];
-      with_axis(level.step.axis, [&](auto along) {
-        const View<const T, 3> link = level.a.link[along].view();
-        if (l == fine)
-          for_each(stream, level.points(),
-                   Interpolate<V, along, true>{link, from, level.step.view(), level.u.view()});
-        else
-          for_each(stream, level.points(),
-                   Interpolate<V, along, false>{link, from, level.step.view(), level.u.view()});
-      });
-      level.bring(stream, level.u);
+      for (std::size_t x = 0; x < 3; ++x)
+        coarse.a.link[x] = complete(stream, coarse, with_walls(coarse.cut), std::move(links[x]));
     }
   }
 };
 
 template <class V>
+template <class Net, class Fine>
+std::unique_ptr<typename Multigrid<V>::Hierarchy> Multigrid<V>::make(
+    Stream& stream, const Fine& fine, const std::array<AxisSpacing, 3>& spacing,
+    const SharedGrid<double>* grid, Index together, Transfers transfers) {
+  using Made = Levels<Net>;
+  return std::make_unique<Made>(stream, spacing, together, transfers, [&](Made& levels) {
+    return levels.finest(stream, fine, spacing, grid, together);
+  });
+}
+
+template <class V>
 Multigrid<V>::Multigrid(Stream& stream, const Network<double>& fine,
-                        const std::array<AxisSpacing, 3>& spacing)
-    : hierarchy_(std::make_unique<Hierarchy>(stream, fine, spacing, nullptr, 0)) {}
+                        const std::array<AxisSpacing, 3>& spacing, Transfers transfers)
+    : hierarchy_(make<Network<Real>>(stream, fine, spacing, nullptr, 0, transfers)) {}
 template <class V>
 Multigrid<V>::Multigrid(Stream& stream, const Network<double>& fine,
                         const std::array<AxisSpacing, 3>& spacing, const SharedGrid<double>& grid,
-                        Index together)
-    : hierarchy_(std::make_unique<Hierarchy>(stream, fine, spacing, &grid, together)) {}
+                        Index together, Transfers transfers)
+    : hierarchy_(make<Network<Real>>(stream, fine, spacing, &grid, together, transfers)) {}
+template <class V>
+Multigrid<V>::Multigrid(Stream& stream, const ProductNetwork& fine, const std::array<AxisSpacing, 3>& spacing,
+                        const SharedGrid<double>* grid, Index together, Transfers transfers)
+    : hierarchy_(make<ListProducts<Real>>(stream, fine, spacing, grid, together, transfers)) {}
 template <class V>
 Multigrid<V>::~Multigrid() = default;
 template <class V>
@@ -354,29 +595,25 @@ void Multigrid<V>::apply(Stream& stream, const Field<Wide>& r, Field<Wide>& z, d
 
 template <class V>
 Field<V>& Multigrid<V>::right() {
-  return hierarchy_->levels.front().right();
+  return hierarchy_->right();
 }
 template <class V>
 void Multigrid<V>::cycle(Stream& stream) {
-  hierarchy_->levels.front().right_is_written(stream);
-  hierarchy_->cycle(stream, 0);
+  hierarchy_->cycle(stream);
 }
 template <class V>
 const Field<V>& Multigrid<V>::solution() const {
-  return hierarchy_->levels.front().u;
+  return hierarchy_->solution();
 }
 
 template <class V>
 void Multigrid<V>::set_shift(double shift) {
-  for (auto& level : hierarchy_->levels) level.a.shift = shift;
+  hierarchy_->set_shift(shift);
 }
 
 template <class V>
 std::vector<IndexBox<3>> Multigrid<V>::levels() const {
-  std::vector<IndexBox<3>> boxes;
-  for (const auto& level : hierarchy_->levels)
-    if (level.smooth) boxes.push_back(level.cut.whole);
-  return boxes;
+  return hierarchy_->smoothed();
 }
 
 template <class V>

@@ -23,9 +23,14 @@
 #include <array>
 #include <memory>
 
+#include "terrane/solve/product_network.hpp"
 #include "terrane/solve/shared_grid.hpp"
 
 namespace terrane::solve {
+
+/// Between levels: one kernel goes along all axes, as devices like it, or one per axis. The bits are the
+/// same.
+enum class Transfers { quickest, axis_by_axis, together };
 
 /// V: float or double, or Complex of these, in which the cycle computes; the conductances are real. Same bits
 /// for any number of threads and ranks.
@@ -38,11 +43,17 @@ class Multigrid {
   /// spacing: of the axes up, north, east, of the whole grid. Where conductivity depends on the axis, divide
   /// each axis' spacing by the square root of its mean conductivity. Throws ShapeError, InputError (a spacing
   /// that is not positive), MemoryError.
-  Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing);
+  Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
+            Transfers transfers = Transfers::quickest);
   /// Collective: of a grid whose parts the ranks have; `fine` holds this rank's part, its links with their
   /// layers. together: levels with fewer points are on every rank.
   Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
-            const SharedGrid<double>& grid, Index together = 32768);
+            const SharedGrid<double>& grid, Index together = 32768,
+            Transfers transfers = Transfers::quickest);
+  /// Of a network of products. grid: null where this rank has everything; otherwise collective.
+  Multigrid(Stream& stream, const ProductNetwork& fine, const std::array<AxisSpacing, 3>& spacing,
+            const SharedGrid<double>* grid = nullptr, Index together = 32768,
+            Transfers transfers = Transfers::quickest);
   ~Multigrid();
   Multigrid(Multigrid&&) noexcept;
 
@@ -65,6 +76,12 @@ class Multigrid {
 
  private:
   struct Hierarchy;
+  template <class Net>
+  struct Levels;
+  template <class Net, class Fine>
+  static std::unique_ptr<Hierarchy> make(Stream& stream, const Fine& fine,
+                                         const std::array<AxisSpacing, 3>& spacing,
+                                         const SharedGrid<double>* grid, Index together, Transfers transfers);
   std::unique_ptr<Hierarchy> hierarchy_;
 };
 

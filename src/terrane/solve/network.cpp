@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "terrane/base/error.hpp"
@@ -21,6 +22,13 @@ double smallest_spacing(const std::array<AxisSpacing, 3>& axes) {
       least = std::min(least, axis.spacing[p]);
     }
   return least;
+}
+
+void detail::check_numbers(Device device, Index points) {
+  constexpr Index most = std::numeric_limits<std::int32_t>::max();
+  if (device.kind == Device::Kind::cuda && points > most)
+    throw ShapeError("grid", fmt::format("{} points are more than the {} that a GPU takes", points, most),
+                     "Share the grid among several GPUs, or compute on the CPU.");
 }
 
 }  // namespace terrane::solve

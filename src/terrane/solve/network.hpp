@@ -33,6 +33,13 @@ struct AxisSpacing {
 /// Of all axes, but for what natural ends have. Throws InputError: one is not a length.
 double smallest_spacing(const std::array<AxisSpacing, 3>& axes);
 
+namespace detail {
+
+/// Of the points of a field, which GridViews on a GPU count by 32 bits. Throws ShapeError.
+void check_numbers(Device device, Index points);
+
+}  // namespace detail
+
 /// A field on points of a grid, with a layer of points around them, which are zero where they lie beyond the
 /// grid, and belong to other ranks where they do (shared_grid.hpp). V: a real or Complex type.
 template <class V>
@@ -42,23 +49,26 @@ class Field {
   static constexpr int arrays = Values<V>::arrays;
 
   Field() = default;
-  /// Zero everywhere. above: points of the layer at the upper end of each axis.  Throws MemoryError.
+  /// Zero everywhere. above: points of the layer at the upper end of each axis.  Throws MemoryError;
+  /// ShapeError when a GPU could not number the points by 32 bits.
   Field(Stream& stream, const IndexBox<3>& points, Index above = 1)
       : points_(points), box_(points.grown(1)), values_(stream.device(), 0) {
     for (int a = 0; a < 3; ++a) box_ = box_.grown(a, 0, above - 1);
+    detail::check_numbers(stream.device(), box_.count());
     values_ = Buffer<Real>(stream.device(), arrays * size());
     values_.fill_zero(stream);
   }
 
   const IndexBox<3>& points() const { return points_; }
   const IndexBox<3>& box() const { return box_; }  ///< with the layer
-  typename Values<V>::Out view() {
+  /// A View, or a ComplexView.
+  auto view() {
     if constexpr (arrays == 1) return array(0);
-    else return {array(0), array(1)};
+    else return ComplexView<Real>(array(0), array(1));
   }
-  typename Values<V>::In view() const {
+  auto view() const {
     if constexpr (arrays == 1) return array(0);
-    else return {array(0), array(1)};
+    else return ComplexView<const Real>(array(0), array(1));
   }
   /// The real array, or the parts of a complex one.
   View<Real, 3> array(int part) {
@@ -106,8 +116,8 @@ Field<T> link_field(Stream& stream, const IndexBox<3>& points) {
 /// What kernels see of a network.
 template <class T>
 struct NetworkView {
-  View<const T, 3> c[3];
-  View<const T, 3> storage;
+  GridView<const T> c[3];
+  GridView<const T> storage;
   T shift = 0;  // 0: there is no storage
 
   NetworkView() = default;

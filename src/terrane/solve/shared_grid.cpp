@@ -47,11 +47,11 @@ auto Field<V>::download(Stream& stream, const IndexBox<3>& there) const -> std::
 }
 
 template <class T>
-SharedGrid<T>::SharedGrid(Stream& stream, Cartesian<3> partition, Comm& comm)
+SharedGrid<T>::SharedGrid(Stream& stream, Cartesian<3> partition, Comm& comm, bool corners)
     : partition_(std::move(partition)), comm_(&comm) {
   if (comm.size() > 1)
-    halo_ = std::make_unique<Halo<T, 3>>(stream, partition_, HaloSettings<3>{{1, 1, 1}, {1, 1, 1}, {}, false},
-                                         2, comm);
+    halo_ = std::make_unique<Halo<T, 3>>(stream, partition_,
+                                         HaloSettings<3>{{1, 1, 1}, {1, 1, 1}, {}, corners}, 2, comm);
 }
 
 template <class T>

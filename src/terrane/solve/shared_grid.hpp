@@ -18,7 +18,8 @@ class SharedGrid {
   /// Cut at blocks of sums, into as many parts as there are ranks.  Throws MemoryError.
   SharedGrid(Stream& stream, const IndexBox<3>& whole, Comm& comm)
       : SharedGrid(stream, cut(whole, comm.size()), comm) {}
-  SharedGrid(Stream& stream, Cartesian<3> partition, Comm& comm);
+  /// corners: bring() also brings points that are beside the part on two or three axes at once.
+  SharedGrid(Stream& stream, Cartesian<3> partition, Comm& comm, bool corners = false);
 
   const Cartesian<3>& partition() const { return partition_; }
   const IndexBox<3>& whole() const { return partition_.whole; }

@@ -28,19 +28,58 @@ struct Complex {
   friend bool operator==(const Complex&, const Complex&) = default;
 };
 
+/// A View without its box, for kernels that read many arrays: where an element is costs them as much as the
+/// element. On GPUs such numbers have 32 bits (Field refuses more elements).
+template <class T>
+struct GridView {
+  GridView() = default;
+  TERRANE_FN GridView(const View<T, 3>& view) : stride_{view.stride(0), view.stride(1)} {
+    const auto& first = view.box().first;
+    zero_ = view.first();
+    if (zero_ != nullptr) zero_ -= first[0] * stride_[0] + first[1] * stride_[1] + first[2];
+  }
+  /// Whoever may write may also just look.
+  template <class Other>
+  requires std::is_same_v<const Other, T> TERRANE_FN GridView(const GridView<Other>& other)
+      : zero_(other.zero_), stride_{other.stride_[0], other.stride_[1]} {}
+  template <class Other>
+  requires std::is_same_v<const Other, T> TERRANE_FN GridView(const View<Other, 3>& view)
+      : GridView(View<T, 3>(view)) {}
+
+  TERRANE_FN T* place(Index k, Index j, Index i) const {
+#if defined(__CUDA_ARCH__)
+    return zero_ + (static_cast<int>(k) * static_cast<int>(stride_[0]) +
+                    static_cast<int>(j) * static_cast<int>(stride_[1]) + static_cast<int>(i));
+#else
+    return zero_ + (k * stride_[0] + j * stride_[1] + i);
+#endif
+  }
+  TERRANE_FN T& operator()(Index k, Index j, Index i) const { return *place(k, j, i); }
+
+ private:
+  template <class>
+  friend struct GridView;
+  T* zero_ = nullptr;
+  Index stride_[2] = {};
+};
+
+/// Two arrays of the same box.
 template <class T>
 struct ComplexView {
-  View<T, 3> re, im;
+  GridView<T> re;
+  std::ptrdiff_t to_im = 0;  ///< elements from a real part to its imaginary one
+
   ComplexView() = default;
-  TERRANE_FN ComplexView(const View<T, 3>& real, const View<T, 3>& imaginary) : re(real), im(imaginary) {}
+  TERRANE_FN ComplexView(const View<T, 3>& real, const View<T, 3>& imaginary)
+      : re(real), to_im(imaginary.first() - real.first()) {}
   /// Whoever may write may also just look.
   template <class Other>
   requires std::is_same_v<const Other, T> TERRANE_FN ComplexView(const ComplexView<Other>& other)
-      : re(other.re), im(other.im) {}
+      : re(other.re), to_im(other.to_im) {}
   TERRANE_FN Complex<std::remove_const_t<T>> operator()(Index k, Index j, Index i) const {
-    return {re(k, j, i), im(k, j, i)};
+    const T* const place = re.place(k, j, i);
+    return {place[0], place[to_im]};
   }
-  TERRANE_FN const IndexBox<3>& box() const { return re.box(); }
 };
 
 /// Of a kind of value V: the real type T, the arrays that it takes, how kernels see them, and what s S u is
@@ -51,8 +90,8 @@ struct Values {
   template <class T>
   using With = T;  ///< in another precision
   static constexpr int arrays = 1;
-  using In = View<const V, 3>;
-  using Out = View<V, 3>;
+  using In = GridView<const V>;
+  using Out = GridView<V>;
   TERRANE_FN static V stored(V amount, V u) { return amount * u; }
   /// u/(diagonal + amount); 0 for a point that nothing holds.
   TERRANE_FN static V divided(V u, V diagonal, V amount) {
@@ -82,13 +121,14 @@ template <class V>
 using RealOf = typename Values<V>::Real;
 
 template <class T>
-TERRANE_FN void put(const View<T, 3>& to, Index k, Index j, Index i, T value) {
+TERRANE_FN void put(const GridView<T>& to, Index k, Index j, Index i, T value) {
   to(k, j, i) = value;
 }
 template <class T>
 TERRANE_FN void put(const ComplexView<T>& to, Index k, Index j, Index i, Complex<T> value) {
-  to.re(k, j, i) = value.re;
-  to.im(k, j, i) = value.im;
+  T* const place = to.re.place(k, j, i);
+  place[0] = value.re;
+  place[to.to_im] = value.im;
 }
 
 /// Another precision.

@@ -15,7 +15,7 @@ using solve::put;
 using Number = Complex<double>;
 using In = ComplexView<const double>;
 using Out = ComplexView<double>;
-using Real = View<const double, 3>;
+using Real = solve::GridView<const double>;
 
 /// Cells' widths h, 1/h, and distances d of the centres beside interior nodes, along each axis.
 struct MetricView {
@@ -40,14 +40,56 @@ struct MetricView {
   }
 };
 
+/// σV/4 of the four cells around an edge, added.
+template <int A>
+struct EdgeVolume {
+  static constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
+  MetricView m;
+  Real sigma;  // of cells
+  View<double, 3> out;
+
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place q{k, j, i}, b = q.moved<B>(1);
+    const auto area = [&](const Place& cell) { return at(sigma, cell) * m.h<B>(cell) * m.h<E>(cell); };
+    out(k, j, i) = (area(q) + area(q.moved<E>(1)) + area(b) + area(b.template moved<E>(1))) * m.h<A>(q) / 4;
+  }
+};
+
+/// Conductance of K along an edge.
+template <int A>
+struct EdgeConductance {
+  MetricView m;
+  Real s;
+  View<double, 3> out;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place q{k, j, i};
+    out(k, j, i) = at(s, q) / (m.h<A>(q) * m.h<A>(q));
+  }
+};
+
 /// i w u
 TERRANE_FN Number turned(double w, const Number& u) { return {-w * u.im, w * u.re}; }
 
 /// (A E)_a = d_b (F_below − F_above) − d_e (H_below − H_above) + iωμ₀ sV E_a, F the circulation around the
-/// faces beside the edge along e, H along b.
+/// faces beside the edge along e, H along b; w = ωμ₀.
+template <int A>
+TERRANE_FN Number curl_curl(const MetricView& m, double w, const In& a, const In& b, const In& e,
+                            const Real& s, const Place& q) {
+  constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
+  const Place lower = q.moved<A>(-1);
+  const double h = m.h<A>(q);
+  const Number here = at(a, q), b_low = at(b, q) - at(b, lower),
+               b_high = at(b, q.moved<B>(1)) - at(b, lower.template moved<B>(1)),
+               e_low = at(e, q) - at(e, lower),
+               e_high = at(e, q.moved<E>(1)) - at(e, lower.template moved<E>(1));
+  const Number f_low = h * m.below<E>(q) * (here - at(a, q.moved<E>(-1))) - e_low,
+               f_high = h * m.above<E>(q) * (at(a, q.moved<E>(1)) - here) - e_high,
+               h_low = b_low - h * m.below<B>(q) * (here - at(a, q.moved<B>(-1))),
+               h_high = b_high - h * m.above<B>(q) * (at(a, q.moved<B>(1)) - here);
+  return m.d<B>(q) * (f_low - f_high) - m.d<E>(q) * (h_low - h_high) + turned(w * at(s, q), here);
+}
 template <int A>
 struct CurlCurl {
-  static constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
   MetricView m;
   double w;  // ωμ₀
   In a, b, e;
@@ -55,18 +97,7 @@ struct CurlCurl {
   Out out;
 
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const Place q{k, j, i}, lower = q.moved<A>(-1);
-    const double h = m.h<A>(q);
-    const Number here = at(a, q), b_low = at(b, q) - at(b, lower),
-                 b_high = at(b, q.moved<B>(1)) - at(b, lower.template moved<B>(1)),
-                 e_low = at(e, q) - at(e, lower),
-                 e_high = at(e, q.moved<E>(1)) - at(e, lower.template moved<E>(1));
-    const Number f_low = h * m.below<E>(q) * (here - at(a, q.moved<E>(-1))) - e_low,
-                 f_high = h * m.above<E>(q) * (at(a, q.moved<E>(1)) - here) - e_high,
-                 h_low = b_low - h * m.below<B>(q) * (here - at(a, q.moved<B>(-1))),
-                 h_high = b_high - h * m.above<B>(q) * (at(a, q.moved<B>(1)) - here);
-    put(out, k, j, i,
-        m.d<B>(q) * (f_low - f_high) - m.d<E>(q) * (h_low - h_high) + turned(w * at(s, q), here));
+    put(out, k, j, i, curl_curl<A>(m, w, a, b, e, s, {k, j, i}));
   }
 };
 
@@ -157,6 +188,74 @@ struct Three {
 };
 struct ThreeOut {
   Out of[3];
+};
+
+/// Which edges, and whether a node, have the indices of a point of the box of all edges.
+struct Inside {
+  Index nodes[3];
+
+  template <int A>
+  TERRANE_FN bool edge(const Place& q) const {
+    constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
+    return q.get<B>() < nodes[B] && q.get<E>() < nodes[E];
+  }
+  TERRANE_FN bool node(const Place& q) const { return q.k < nodes[0] && q.j < nodes[1] && q.i < nodes[2]; }
+};
+
+/// q = A p with its divergence: CurlCurl and CurrentDivergence at once.
+struct WholeOperator {
+  Inside inside;
+  Currents currents;  // of p
+  double w;
+  ThreeOut q;
+  Out divergence;
+
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place here{k, j, i};
+    along<0>(here);
+    along<1>(here);
+    along<2>(here);
+    if (inside.node(here)) put(divergence, k, j, i, turned(w, divergence_of(here, currents)));
+  }
+
+ private:
+  template <int A>
+  TERRANE_FN void along(const Place& here) const {
+    if (!inside.edge<A>(here)) return;
+    const auto& p = currents.edges.e;
+    put(q.of[A], here.k, here.j, here.i,
+        curl_curl<A>(currents.edges.m, w, p[A], p[(A + 1) % 3], p[(A + 2) % 3], currents.s[A], here));
+  }
+};
+
+/// Advance of all edges and of the divergence at once; |r|².
+struct AdvanceAll {
+  Inside inside;
+  Number alpha;
+  Three p, q;
+  ThreeOut x, r;
+  In divergence;
+  Out left;  // of r
+
+  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+    const Place here{k, j, i};
+    double sum = 0;
+    along<0>(here, sum);
+    along<1>(here, sum);
+    along<2>(here, sum);
+    if (inside.node(here)) put(left, k, j, i, -alpha * at(divergence, here) + Number{1} * at(left, here));
+    return {{sum, 0}};
+  }
+
+ private:
+  template <int A>
+  TERRANE_FN void along(const Place& here, double& sum) const {
+    if (!inside.edge<A>(here)) return;
+    put(x.of[A], here.k, here.j, here.i, at(x.of[A], here) + alpha * at(p.of[A], here));
+    const Number value = at(r.of[A], here) - alpha * at(q.of[A], here);
+    put(r.of[A], here.k, here.j, here.i, value);
+    sum += value.re * value.re + value.im * value.im;
+  }
 };
 
 template <bool Conjugated>
@@ -276,21 +375,55 @@ struct Keep {
 };
 
 /// z = y + G(φ₁ + φ₂)/(iωμ₀), scaled back.
-template <int A, class T>
+template <class T>
 struct BlockSum {
   MetricView m;
   double w;
   View<const double> scale;
-  ComplexView<const T> first, second, y;
-  Out z;
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const Place q{k, j, i};
+  ComplexView<const T> first, second, y[3];
+
+  template <int A>
+  TERRANE_FN Number along(const Place& q) const {
     const Number g = gradient<A>(m, first, q) + gradient<A>(m, second, q);
-    const Complex<T> own = at(y, q);
+    const Complex<T> own = at(y[A], q);
     const double inverse = 1 / w;
     const Number value{static_cast<double>(own.re) + g.im * inverse,
                        static_cast<double>(own.im) - g.re * inverse};
-    put(z, k, j, i, (1 / scale[0]) * value);
+    return (1 / scale[0]) * value;
+  }
+};
+template <int A, class T>
+struct WriteBlockSum {
+  BlockSum<T> sum;
+  Out z;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    put(z, k, j, i, sum.template along<A>({k, j, i}));
+  }
+};
+/// Of all edges at once; rᵀz.
+template <class T>
+struct WriteBlockSums {
+  Inside inside;
+  BlockSum<T> sum;
+  Three r;
+  ThreeOut z;
+
+  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+    const Place here{k, j, i};
+    Number product{};
+    along<0>(here, product);
+    along<1>(here, product);
+    along<2>(here, product);
+    return {{product.re, product.im}};
+  }
+
+ private:
+  template <int A>
+  TERRANE_FN void along(const Place& here, Number& product) const {
+    if (!inside.edge<A>(here)) return;
+    const Number value = sum.template along<A>(here);
+    put(z.of[A], here.k, here.j, here.i, value);
+    product += at(r.of[A], here) * value;
   }
 };
 

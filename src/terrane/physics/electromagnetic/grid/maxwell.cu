@@ -6,7 +6,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/event.hpp"
-#include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/device/sweep.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/physics/electromagnetic/grid/kernels_maxwell.hpp"
 #include "terrane/physics/electromagnetic/grid/maxwell.hpp"
@@ -17,6 +17,7 @@ namespace {
 
 constexpr double mu0 = 4e-7 * std::numbers::pi;
 
+ThreeOut three(EdgeVector& x) { return {{x.e[0].view(), x.e[1].view(), x.e[2].view()}}; }
 Three three(const EdgeVector& x) { return {{x.e[0].view(), x.e[1].view(), x.e[2].view()}}; }
 
 /// call(0), call(1), call(2) with the axis known to the compiler.
@@ -33,24 +34,64 @@ Buffer<double> on_device(Stream& stream, const std::vector<double>& values) {
 
 }  // namespace
 
+/// What a rank has of a mesh: the cells of a part, and the edges and interior nodes of their indices.
+struct EdgeShare {
+  IndexBox<3> whole, cells, nodes;
+  std::array<IndexBox<3>, 3> edges;
+  // Where there are several ranks; null otherwise.
+  Comm* comm = nullptr;
+  std::unique_ptr<solve::SharedGrid<double>> of_nodes;
+  std::array<std::unique_ptr<solve::SharedGrid<double>>, 3> of_edges;
+
+  EdgeShare(Stream& stream, const Metric& metric, Comm* ranks) : whole(metric.all()), cells(whole) {
+    comm = ranks && ranks->size() > 1 ? ranks : nullptr;
+    if (!comm) {
+      nodes = metric.nodes();
+      for (int a = 0; a < 3; ++a) edges[static_cast<std::size_t>(a)] = metric.edges(a);
+      return;
+    }
+    const auto all = cut(whole, comm->size());
+    cells = all.part(comm->rank());
+    const auto grid = [&](const IndexBox<3>& points, bool corners) {
+      auto parts = all;
+      parts.whole = points;
+      for (auto& part : parts.parts) part = overlap(part, points);
+      return std::make_unique<solve::SharedGrid<double>>(stream, parts, *comm, corners);
+    };
+    of_nodes = grid(metric.nodes(), false);
+    nodes = of_nodes->part();
+    for (int a = 0; a < 3; ++a) {
+      const auto n = static_cast<std::size_t>(a);
+      of_edges[n] = grid(metric.edges(a), true);
+      edges[n] = of_edges[n]->part();
+    }
+  }
+
+  /// The layer of edges around a part: curls read what is beside it on two axes at once.
+  void bring(Stream& stream, EdgeVector& x) const {
+    for (std::size_t a = 0; a < 3 && comm; ++a) of_edges[a]->bring(stream, x.e[a]);
+  }
+};
+
 /// What krylov.hpp needs of edge vectors.
 class EdgeSpace {
  public:
   using Vector = EdgeVector;
   using Number = electromagnetic::Number;
 
-  EdgeSpace(Stream& stream, const Metric& metric)
-      : stream_(stream), metric_(metric), sums_(stream, metric.all(), metric.all(), alone_, 2) {}
+  EdgeSpace(Stream& stream, const Metric& metric, const EdgeShare& share)
+      : stream_(stream), metric_(metric), share_(share), sums_(stream, share.whole, share.cells, comm(), 2) {}
 
   Vector vector() {
     Vector made;
     for (int a = 0; a < 3; ++a)
-      made.e[static_cast<std::size_t>(a)] = solve::Field<Number>(stream_, metric_.edges(a));
+      made.e[static_cast<std::size_t>(a)] =
+          solve::Field<Number>(stream_, share_.edges[static_cast<std::size_t>(a)]);
     return made;
   }
   Vector image() {
     Vector made = vector();
-    made.divergence = solve::Field<Number>(stream_, metric_.nodes());
+    made.divergence = solve::Field<Number>(stream_, share_.nodes);
     return made;
   }
   Number dot(const Vector& u, const Vector& v) { return sum(EdgeProduct<false>{three(u), three(v)}); }
@@ -60,7 +101,7 @@ class EdgeSpace {
     for (std::size_t a = 0; a < 3; ++a)
       for_each(stream_, b.e[a].points(), Difference{b.e[a].view(), q.e[a].view(), r.e[a].view()});
     if (r.carries())
-      for_each(stream_, metric_.nodes(),
+      for_each(stream_, share_.nodes,
                Difference{b.divergence.view(), q.divergence.view(), r.divergence.view()});
   }
   void blend(Number alpha, const Vector& u, Number beta, Vector& v) {
@@ -68,22 +109,45 @@ class EdgeSpace {
     for (std::size_t a = 0; a < 3; ++a)
       for_each(stream_, u.e[a].points(), Blend{alpha, beta, add, u.e[a].view(), v.e[a].view()});
     if (u.carries() && v.carries())
-      for_each(stream_, metric_.nodes(), Blend{alpha, beta, add, u.divergence.view(), v.divergence.view()});
+      for_each(stream_, share_.nodes, Blend{alpha, beta, add, u.divergence.view(), v.divergence.view()});
   }
   void advance(Number alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
     for (std::size_t a = 0; a < 3; ++a)
       for_each(stream_, p.e[a].points(),
                Advance{alpha, p.e[a].view(), q.e[a].view(), x.e[a].view(), r.e[a].view()});
-    for_each(stream_, metric_.nodes(),
-             Blend{-alpha, Number{1}, true, q.divergence.view(), r.divergence.view()});
+    for_each(stream_, share_.nodes, Blend{-alpha, Number{1}, true, q.divergence.view(), r.divergence.view()});
+  }
+  /// The same, and ‖r‖: on devices by one kernel.
+  double advance_and_norm(Number alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
+    if (stream_.device().kind == Device::Kind::cpu) {
+      advance(alpha, p, q, x, r);
+      return norm(r);
+    }
+    const AdvanceAll kernel{
+        inside(), alpha, three(p), three(q), three(x), three(r), q.divergence.view(), r.divergence.view()};
+    return std::sqrt(sum(kernel).re);
+  }
+  Inside inside() const {
+    const auto nodes = metric_.nodes();
+    return {{nodes.last[0], nodes.last[1], nodes.last[2]}};
+  }
+  /// The halves of a sum over all edges; the first may be recorded.
+  template <class Kernel>
+  void begin_sum(const Kernel& kernel) {
+    sums_.template begin_sums<2>(kernel);
+  }
+  Number end_sum() {
+    const auto both = sums_.template end_sums<2>();
+    return {both[0], both[1]};
   }
   template <class Kernel>
   std::array<double, 2> nodes(const Kernel& kernel) {
-    Reduction<3> sums(stream_, metric_.nodes(), metric_.nodes(), alone_, 2);
+    Reduction<3> sums(stream_, metric_.nodes(), share_.nodes, comm(), 2);
     return sums.template sums<2>(kernel);
   }
 
  private:
+  Comm& comm() { return share_.comm ? *share_.comm : alone_; }
   template <class Kernel>
   Number sum(const Kernel& kernel) {
     const auto both = sums_.template sums<2>(kernel);
@@ -92,62 +156,32 @@ class EdgeSpace {
 
   Stream& stream_;
   const Metric& metric_;
+  const EdgeShare& share_;
   Alone alone_;
   Reduction<3> sums_;
 };
 
 namespace {
 
-/// σV/4 of the cells around each edge along an axis, added; [edges].
-std::vector<double> edge_volumes(const Metric& metric, const std::vector<double>& sigma, int axis) {
-  const auto box = metric.edges(axis);
-  std::vector<double> values(static_cast<std::size_t>(box.count()));
-  const View<double, 3> out(values.data(), box);
-  const int b = (axis + 1) % 3, e = (axis + 2) % 3;
-  const auto width = [&](int a, Index n) {
-    return metric.width[static_cast<std::size_t>(a)][static_cast<std::size_t>(n)];
-  };
-  for_each(box, 0, [&](Index k, Index j, Index i) {
-    const Index q[3] = {k, j, i};
-    double sum = 0;
-    for (Index high_b = 0; high_b < 2; ++high_b)
-      for (Index high_e = 0; high_e < 2; ++high_e) {
-        Index cell[3] = {k, j, i};
-        cell[b] += high_b;
-        cell[e] += high_e;
-        const auto n =
-            static_cast<std::size_t>((cell[0] * metric.cells(1) + cell[1]) * metric.cells(2) + cell[2]);
-        sum += sigma[n] * width(b, cell[b]) * width(e, cell[e]);
-      }
-    out(k, j, i) = sum * width(axis, q[axis]) / 4;
+/// Σ log σ, by planes: the same sum for any number of threads.
+double sum_of_logarithms(const std::vector<double>& sigma, std::size_t planes, int threads) {
+  const std::size_t each = sigma.size() / planes;
+  std::vector<double> sums(planes);
+  for_each(planes, threads, [&](std::size_t k) {
+    for (std::size_t n = k * each; n < (k + 1) * each; ++n) sums[k] += std::log(sigma[n]);
   });
-  return values;
-}
-
-/// Arrays of links as Field::upload_with_layer takes them; value(a, place) for places 0 … points of the axis
-/// a.
-template <class Value>
-void fill_links(Stream& stream, solve::Network<double>& network, const IndexBox<3>& points,
-                const Value& value) {
-  for (int a = 0; a < 3; ++a) {
-    auto& link = network.link[static_cast<std::size_t>(a)];
-    link = solve::link_field<double>(stream, points);
-    const auto box = points.grown(a, 0, 1);
-    std::vector<double> values(static_cast<std::size_t>(box.count()));
-    const View<double, 3> out(values.data(), box);
-    for_each(box, stream.threads(), [&](Index k, Index j, Index i) {
-      const Index q[3] = {k, j, i};
-      out(k, j, i) = value(a, q);
-    });
-    link.upload(stream, values, box);
-  }
+  double sum = 0;
+  for (const double one : sums) sum += one;
+  return sum;
 }
 
 void check_cells(const TensorMesh& mesh, const Conductivity& conductivity) {
   if (mesh.n_east() < 2 || mesh.n_north() < 2 || mesh.n_up() < 2)
     throw InputError("electromagnetic", "the mesh has fewer than two cells along an axis",
                      "Fields need walls on all sides, far from where they are looked at.");
-  for (const auto* sigma : conductivity) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto* sigma = conductivity[a];
+    if (a > 0 && sigma == conductivity[a - 1]) continue;
     if (sigma->size() != mesh.size())
       throw ShapeError("electromagnetic", std::to_string(sigma->size()) + " conductivities for " +
                                               std::to_string(mesh.size()) + " cells");
@@ -185,6 +219,8 @@ struct MaxwellSolver<T>::Parts {
   using Cycle = solve::Multigrid<Complex<T>>;
   Stream& stream;
   Metric metric;
+  EdgeShare share;
+  Index together;  // levels with fewer points are on every rank
   EdgeSpace space;
   bool rough = false;
   double w = 0;                           // ωμ₀
@@ -203,21 +239,18 @@ struct MaxwellSolver<T>::Parts {
   std::unique_ptr<Graph> graph;
   const void* recorded[2] = {};
 
-  Parts(Stream& on, const TensorMesh& mesh, const Conductivity& conductivity)
+  Parts(Stream& on, const TensorMesh& mesh, const Conductivity& conductivity, Comm* comm, Index least)
       : stream(on),
         metric(on, mesh),
-        space(on, metric),
-        phi(on, metric.nodes()),
+        share(on, metric, comm),
+        together(least),
+        space(on, metric, share),
+        phi(on, share.nodes),
         scale_there(on.device(), 1) {
-    for (int a = 0; a < 3; ++a) {
-      const auto n = static_cast<std::size_t>(a);
-      const auto values = edge_volumes(metric, *conductivity[n], a);
-      s[n] = solve::Field<double>(on, metric.edges(a));
-      s[n].upload(on, values);
-      component[n] = component_cycle(a);
-    }
+    fill_volumes(conductivity);
+    for (int a = 0; a < 3; ++a) component[static_cast<std::size_t>(a)] = component_cycle(a);
     potential = potential_cycle(conductivity);
-    for (std::size_t a = 0; a < 3 && on.device().kind != Device::Kind::cpu; ++a) {
+    for (std::size_t a = 0; a < 3 && on.device().kind != Device::Kind::cpu && !share.comm; ++a) {
       reached[a] = std::make_unique<Event>(on.device());
       if (a > 0) beside[a] = std::make_unique<Stream>(on.device(), false, on.threads());
     }
@@ -235,77 +268,95 @@ struct MaxwellSolver<T>::Parts {
   Edges edges(const EdgeVector& x) const { return {view(), {x.e[0].view(), x.e[1].view(), x.e[2].view()}}; }
   Currents currents(const EdgeVector& x) const { return {edges(x), {s[0].view(), s[1].view(), s[2].view()}}; }
 
-  /// c_a = d_b d_e/d_a between natural ends, c_b = h_a d_e/h_b between grounded ones.
-  std::unique_ptr<Cycle> component_cycle(int a) {
-    const auto h = [&](int x, Index n) {
-      return metric.width[static_cast<std::size_t>(x)][static_cast<std::size_t>(n)];
-    };
-    const auto d = [&](int x, Index n) {
-      return metric.distance[static_cast<std::size_t>(x)][static_cast<std::size_t>(n)];
-    };
-    const auto points = metric.edges(a);
-    solve::Network<double> network;
-    fill_links(stream, network, points, [&](int x, const Index(&q)[3]) {
-      const int y = x == a ? (a + 1) % 3 : 3 - x - a, z = x == a ? (a + 2) % 3 : a;  // the other two axes
-      if (x != a) return h(a, q[a]) * d(y, q[y]) / h(x, q[x]);
-      return q[a] == 0 || q[a] == points.last[a] ? 0.0 : d(y, q[y]) * d(z, q[z]) / d(a, q[a] - 1);
+  /// s V of the edges and of the layer around them: every rank has the whole earth.
+  void fill_volumes(const Conductivity& conductivity) {
+    Buffer<double> sigma;
+    for_axes([&](auto axis) {
+      constexpr int a = axis;
+      if (a == 0 || conductivity[a] != conductivity[(a + 2) % 3]) sigma = on_device(stream, *conductivity[a]);
+      const View<const double, 3> cells(std::as_const(sigma).view().data, metric.all());
+      s[a] = solve::Field<double>(stream, share.edges[a]);
+      for_each(stream, overlap(s[a].box(), metric.edges(a)), EdgeVolume<a>{view(), cells, s[a].view()});
     });
-    network.storage = solve::Field<double>(stream, points);
-    network.storage.upload(stream, s[static_cast<std::size_t>(a)].download(stream));
+    stream.wait();  // for the conductivity, which goes
+  }
+
+  /// c_a = d_b d_e/d_a between natural ends, c_b = h_a d_e/h_b between grounded ones: products of h or d
+  /// across and of 1/d or 1/h along.
+  std::unique_ptr<Cycle> component_cycle(int a) {
+    solve::ProductNetwork network;
+    network.part = share.edges[static_cast<std::size_t>(a)];
+    network.storage = &s[static_cast<std::size_t>(a)];
     std::array<solve::AxisSpacing, 3> spacing;
-    for (int x = 0; x < 3; ++x) {
-      auto& axis = spacing[static_cast<std::size_t>(x)];
-      axis.spacing = metric.width[static_cast<std::size_t>(x)];
-      if (x != a) continue;
+    for (std::size_t x = 0; x < 3; ++x) {
+      const bool own = static_cast<int>(x) == a;
+      const auto &h = metric.width[x], &d = metric.distance[x];
+      auto& axis = spacing[x];
+      auto& along = network.along[x];
+      network.across[x] = own ? h : d;
+      axis.spacing = own ? d : h;
+      for (const double length : axis.spacing) along.push_back(1 / length);
+      if (!own) continue;
       axis.natural_low = axis.natural_high = true;
-      axis.spacing = metric.distance[static_cast<std::size_t>(x)];
       axis.spacing.insert(axis.spacing.begin(), axis.spacing.front());
       axis.spacing.push_back(axis.spacing.back());
+      along.insert(along.begin(), 0);
+      along.push_back(0);
     }
-    return std::make_unique<Cycle>(stream, network, spacing);
+    return std::make_unique<Cycle>(stream, network, spacing,
+                                   share.of_edges[static_cast<std::size_t>(a)].get(), together);
   }
 
   /// K = Gᵀ sV G. Directions that conduct better are shorter to it.
   std::unique_ptr<Cycle> potential_cycle(const Conductivity& conductivity) {
-    std::array<std::vector<double>, 3> host;
-    for (std::size_t a = 0; a < 3; ++a) host[a] = s[a].download(stream);
     solve::Network<double> network;
-    fill_links(stream, network, metric.nodes(), [&](int a, const Index(&q)[3]) {
-      const auto n = static_cast<std::size_t>(a);
-      const View<const double, 3> sv(host[n].data(), metric.edges(a));
-      const double h = metric.width[n][static_cast<std::size_t>(q[a])];
-      return sv(q[0], q[1], q[2]) / (h * h);
+    for_axes([&](auto axis) {
+      constexpr int a = axis;
+      network.link[a] = solve::link_field<double>(stream, share.nodes);
+      for_each(stream, overlap(share.nodes.grown(a, 0, 1), metric.edges(a)),
+               EdgeConductance<a>{view(), std::as_const(s[a]).view(), network.link[a].view()});
     });
     std::array<solve::AxisSpacing, 3> spacing;
-    std::array<double, 3> mean{};
-    for (std::size_t a = 0; a < 3; ++a)
-      for (const double sigma : *conductivity[a])
-        mean[a] += std::log(sigma) / static_cast<double>(conductivity[a]->size());
-    for (std::size_t a = 0; a < 3; ++a) {
-      spacing[a].spacing = metric.width[a];
-      for (double& h : spacing[a].spacing) h *= std::exp((mean[0] + mean[1] + mean[2]) / 6 - mean[a] / 2);
+    for (std::size_t a = 0; a < 3; ++a) spacing[a].spacing = metric.width[a];
+    if (conductivity[0] != conductivity[1] || conductivity[0] != conductivity[2]) {
+      std::array<double, 3> mean{};
+      for (std::size_t a = 0; a < 3; ++a)
+        mean[a] = sum_of_logarithms(*conductivity[a], metric.width[0].size(), stream.threads()) /
+                  static_cast<double>(conductivity[a]->size());
+      for (std::size_t a = 0; a < 3; ++a)
+        for (double& h : spacing[a].spacing) h *= std::exp((mean[0] + mean[1] + mean[2]) / 6 - mean[a] / 2);
     }
+    if (share.comm) return std::make_unique<Cycle>(stream, network, spacing, *share.of_nodes, together);
     return std::make_unique<Cycle>(stream, network, spacing);
   }
 
-  void apply(const EdgeVector& p, EdgeVector& q) {
+  bool on_cpu() const { return stream.device().kind == Device::Kind::cpu; }
+
+  /// The layer of p is brought.
+  void apply(EdgeVector& p, EdgeVector& q) {
+    share.bring(stream, p);
+    if (!on_cpu()) {
+      const WholeOperator kernel{space.inside(), currents(p), w, three(q), q.divergence.view()};
+      return sweep(stream, share.cells, kernel, After::events);
+    }
     for_axes([&](auto axis) {
       constexpr int a = axis, b = (a + 1) % 3, e = (a + 2) % 3;
-      for_each(stream, metric.edges(a),
+      for_each(stream, share.edges[a],
                CurlCurl<a>{view(), w, p.e[a].view(), p.e[b].view(), p.e[e].view(), std::as_const(s[a]).view(),
                            q.e[a].view()});
     });
-    for_each(stream, metric.nodes(), CurrentDivergence{currents(p), w, q.divergence.view()});
+    for_each(stream, share.nodes, CurrentDivergence{currents(p), w, q.divergence.view()});
   }
 
   /// z = gradient, components, gradient.
   void block(const EdgeVector& r, EdgeVector& z) {
     const auto m = view();
     const auto scale = std::as_const(scale_there).view();
-    const auto nodes = metric.nodes();
+    const auto nodes = share.nodes;
     for_each(stream, nodes, FirstCharge<T>{r.divergence.view(), scale, potential->right().view()});
     potential->cycle(stream);
-    for_each(stream, nodes, Keep<T>{std::as_const(*potential).solution().view(), phi.view()});
+    for_each(stream, overlap(phi.box(), metric.nodes()),
+             Keep<T>{std::as_const(*potential).solution().view(), phi.view()});
     const ComplexView<const T> first = std::as_const(phi).view();
     if (reached[0]) reached[0]->record(stream);
     for_axes([&](auto axis) {
@@ -313,9 +364,10 @@ struct MaxwellSolver<T>::Parts {
       auto& cycle = *component[a];
       Stream& own = beside[a] ? *beside[a] : stream;
       if (beside[a]) own.wait_for(*reached[0]);
-      for_each(own, metric.edges(a),
-               WithoutGradient<a, T>{m, r.e[a].view(), scale, std::as_const(s[a]).view(), first,
-                                     cycle.right().view()});
+      sweep(own, share.edges[a],
+            WithoutGradient<a, T>{m, r.e[a].view(), scale, std::as_const(s[a]).view(), first,
+                                  cycle.right().view()},
+            After::events);
       cycle.cycle(own);
       if (beside[a]) reached[a]->record(own);
     });
@@ -327,12 +379,15 @@ struct MaxwellSolver<T>::Parts {
         {std::as_const(s[0]).view(), std::as_const(s[1]).view(), std::as_const(s[2]).view()},
         first,
         {y(0), y(1), y(2)}};
-    for_each(stream, nodes, SecondCharge<T>{r.divergence.view(), scale, currents, potential->right().view()});
+    sweep(stream, nodes, SecondCharge<T>{r.divergence.view(), scale, currents, potential->right().view()},
+          After::events);
     potential->cycle(stream);
-    const ComplexView<const T> second = std::as_const(*potential).solution().view();
+    const BlockSum<T> sum{
+        m, w, scale, first, std::as_const(*potential).solution().view(), {y(0), y(1), y(2)}};
+    if (!on_cpu()) return space.begin_sum(WriteBlockSums<T>{space.inside(), sum, three(r), three(z)});
     for_axes([&](auto axis) {
       constexpr int a = axis;
-      for_each(stream, metric.edges(a), BlockSum<a, T>{m, w, scale, first, second, y(a), z.e[a].view()});
+      for_each(stream, share.edges[a], WriteBlockSum<a, T>{sum, z.e[a].view()});
     });
   }
 
@@ -342,8 +397,8 @@ struct MaxwellSolver<T>::Parts {
       scale_there.upload(stream, std::span<const double>(&scale, 1));
       scale_here = scale;
     }
-    if (stream.device().kind == Device::Kind::cpu) return block(r, z);
-    const void* now[2] = {r.e[0].view().re.first(), z.e[0].view().re.first()};
+    if (on_cpu() || share.comm) return block(r, z);  // messages cannot be recorded
+    const void* now[2] = {r.e[0].array(0).first(), z.e[0].array(0).first()};
     if (!graph || now[0] != recorded[0] || now[1] != recorded[1]) {
       graph = nullptr;
       graph = std::make_unique<Graph>(stream, [&] { block(r, z); });
@@ -356,14 +411,19 @@ struct MaxwellSolver<T>::Parts {
   void jacobi(const EdgeVector& r, EdgeVector& z) {
     for_axes([&](auto axis) {
       constexpr int a = axis;
-      for_each(stream, metric.edges(a),
+      for_each(stream, share.edges[a],
                Jacobi<a>{view(), w, 0.65, std::as_const(s[a]).view(), r.e[a].view(), z.e[a].view()});
     });
   }
   /// left = r − A z
-  void what_is_left(const EdgeVector& r, const EdgeVector& z) {
+  void what_is_left(const EdgeVector& r, EdgeVector& z) {
     apply(z, left);
     space.subtract(r, left, left);
+  }
+  /// z = B r; rᵀz, which devices have begun to sum.
+  Number precondition_and_product(const EdgeVector& r, EdgeVector& z, double scale) {
+    precondition(r, z, scale);
+    return rough || on_cpu() ? space.dot(r, z) : space.end_sum();
   }
   void precondition(const EdgeVector& r, EdgeVector& z, double scale) {
     if (!rough) return quick_block(r, scale, z);
@@ -378,9 +438,10 @@ struct MaxwellSolver<T>::Parts {
 };
 
 template <class T>
-MaxwellSolver<T>::MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity) {
+MaxwellSolver<T>::MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity,
+                                Comm* comm, Index together) {
   check_cells(mesh, conductivity);
-  parts_ = std::make_unique<Parts>(stream, mesh, conductivity);
+  parts_ = std::make_unique<Parts>(stream, mesh, conductivity, comm, together);
 }
 template <class T>
 void MaxwellSolver<T>::set_rough(bool rough) {
@@ -410,10 +471,11 @@ EdgeVector MaxwellSolver<T>::image() {
 }
 template <class T>
 void MaxwellSolver<T>::complete(EdgeVector& b) {
-  for_each(parts_->stream, parts_->metric.nodes(), Divergence{parts_->edges(b), b.divergence.view()});
+  parts_->share.bring(parts_->stream, b);
+  for_each(parts_->stream, parts_->share.nodes, Divergence{parts_->edges(b), b.divergence.view()});
 }
 template <class T>
-void MaxwellSolver<T>::apply(const EdgeVector& p, EdgeVector& q) {
+void MaxwellSolver<T>::apply(EdgeVector& p, EdgeVector& q) {
   parts_->apply(p, q);
 }
 template <class T>
@@ -426,22 +488,24 @@ solve::SolveReport MaxwellSolver<T>::solve(const EdgeVector& b, EdgeVector& x,
                                            const solve::Stopping& stopping) {
   if (!parts_->room) parts_->room.emplace(parts_->space);
   return solve::conjugate_gradients(
-      parts_->space, [&](const EdgeVector& p, EdgeVector& q) { apply(p, q); },
-      [&](const EdgeVector& r, EdgeVector& z, double scale) { precondition(r, z, scale); }, b, x, stopping,
-      *parts_->room);
+      parts_->space, [&](EdgeVector& p, EdgeVector& q) { apply(p, q); },
+      [&](const EdgeVector& r, EdgeVector& z, double scale) {
+        return parts_->precondition_and_product(r, z, scale);
+      },
+      b, x, stopping, *parts_->room);
 }
 template <class T>
 solve::SolveReport MaxwellSolver<T>::solve_by_qmr(const EdgeVector& b, EdgeVector& x,
                                                   const solve::Stopping& stopping) {
   return solve::quasi_minimal_residuals(
-      parts_->space, [&](const EdgeVector& p, EdgeVector& q) { apply(p, q); },
+      parts_->space, [&](EdgeVector& p, EdgeVector& q) { apply(p, q); },
       [&](const EdgeVector& r, EdgeVector& z, double scale) { precondition(r, z, scale); }, b, x, stopping);
 }
 template <class T>
 solve::SolveReport MaxwellSolver<T>::solve_by_bicgstab(const EdgeVector& b, EdgeVector& x,
                                                        const solve::Stopping& stopping) {
   return solve::stabilised_bi_conjugate_gradients(
-      parts_->space, [&](const EdgeVector& p, EdgeVector& q) { apply(p, q); },
+      parts_->space, [&](EdgeVector& p, EdgeVector& q) { apply(p, q); },
       [&](const EdgeVector& r, EdgeVector& z, double scale) { precondition(r, z, scale); }, b, x, stopping);
 }
 
@@ -454,10 +518,17 @@ double MaxwellSolver<T>::norm(const EdgeVector& u) {
   return parts_->space.norm(u);
 }
 template <class T>
-double MaxwellSolver<T>::divergence(const EdgeVector& b, const EdgeVector& x) {
+double MaxwellSolver<T>::divergence(const EdgeVector& b, EdgeVector& x) {
+  parts_->share.bring(parts_->stream, x);
   const auto sums =
       parts_->space.nodes(ChargeError{parts_->currents(x), parts_->w, std::as_const(b.divergence).view()});
   return sums[1] > 0 ? std::sqrt(sums[0] / sums[1]) : 0;
+}
+template <class T>
+std::vector<double> MaxwellSolver<T>::gather(const EdgeVector& x, int axis) const {
+  const auto a = static_cast<std::size_t>(axis);
+  const auto& grid = parts_->share.of_edges[a];
+  return grid ? grid->gather(parts_->stream, x.e[a]) : x.e[a].download(parts_->stream);
 }
 template <class T>
 const Metric& MaxwellSolver<T>::metric() const {

@@ -63,13 +63,21 @@ struct Metric {
   IndexBox<3> all() const;  ///< of all edges
 };
 
-/// T: of the cycles. Same bits for any number of threads.
+/// T: of the cycles. Same bits for any number of threads and ranks.
+///
+/// Over several ranks each has a part of the box of cells, cut at the blocks of sums, and the edges and nodes
+/// of these indices; the whole conductivity is on every rank. Vectors hold a rank's edges, their layer comes
+/// when an operator needs it, and coarse levels are on every rank (solve/multigrid.hpp). All members are
+/// collective then but metric() and unknowns().
 template <class T>
 class MaxwellSolver {
  public:
   /// Throws ShapeError, InputError: fewer than two cells on an axis, or a conductivity that is not positive;
   /// MemoryError.
-  MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity);
+  /// comm: null, or all of these ranks have the same mesh and conductivity. together: levels with fewer
+  /// points are on every rank.
+  MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity,
+                Comm* comm = nullptr, Index together = 32768);
   ~MaxwellSolver();
   MaxwellSolver(const MaxwellSolver&) = delete;
   MaxwellSolver& operator=(const MaxwellSolver&) = delete;
@@ -84,8 +92,8 @@ class MaxwellSolver {
   /// b.divergence = Gᵀ b, after its edges were written.
   void complete(EdgeVector& b);
 
-  /// q = A p, with its divergence.
-  void apply(const EdgeVector& p, EdgeVector& q);
+  /// q = A p, with its divergence. p gets its layer.
+  void apply(EdgeVector& p, EdgeVector& q);
   /// z = B r. scale: r times it is about one.
   void precondition(const EdgeVector& r, EdgeVector& z, double scale);
   /// COCG from the x that is there.
@@ -96,7 +104,9 @@ class MaxwellSolver {
   Number dot(const EdgeVector& u, const EdgeVector& v);
   double norm(const EdgeVector& u);
   /// ‖Gᵀ(b − iωμ₀ sV x)‖ over the root of the sum of squares of its terms: charge that should not be there.
-  double divergence(const EdgeVector& b, const EdgeVector& x);
+  double divergence(const EdgeVector& b, EdgeVector& x);
+  /// The values on all edges along an axis, of all ranks: real parts, then imaginary ones.
+  std::vector<double> gather(const EdgeVector& x, int axis) const;
 
   const Metric& metric() const;
   double unknowns() const;

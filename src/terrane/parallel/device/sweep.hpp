@@ -1,0 +1,104 @@
+// for_each over a box (launch.hpp) for kernels that read their neighbours and follow each other closely, such
+// as the steps of a multigrid cycle.
+//
+// On a GPU a thread goes through several planes, one after the other, so that it finds those beside its own
+// in the cache of its multiprocessor; and a kernel is brought to the GPU while the one before it still runs
+// (programmatic dependent launch), which is worth more than a microsecond to each.
+//
+// For files of device code (*.cu), as device/launch.hpp.
+#pragma once
+
+#include "terrane/parallel/device/launch.hpp"
+
+namespace terrane {
+
+namespace detail {
+
+/// Blocks of 256 threads, 32 points of a row and 8 rows where there are as many, and the planes of a thread.
+struct SweepShape {
+  unsigned threads[3], blocks[3];
+  Index planes;
+};
+constexpr SweepShape sweep_shape(const Extents& box) {
+  constexpr Index threads_that_fill_a_gpu = Index{1} << 18, most_planes = 4;
+  SweepShape shape{};
+  const Index points = box.size[0] * box.size[1] * box.size[2];
+  shape.planes = std::clamp<Index>(points / threads_that_fill_a_gpu, 1, most_planes);
+  const Index wanted[3] = {shape.planes > 1 ? 1 : 64, 256, 32};
+  unsigned left = box_threads;
+  for (int axis = 2; axis >= 0; --axis) {
+    unsigned threads = 1;
+    while (threads < left && threads < wanted[axis] && static_cast<Index>(threads) < box.size[axis])
+      threads *= 2;
+    left /= threads;
+    const Index each = threads * (axis == 0 ? shape.planes : 1);
+    shape.threads[axis] = threads;
+    shape.blocks[axis] = static_cast<unsigned>((box.size[axis] + each - 1) / each);
+  }
+  return shape;
+}
+
+#if defined(__CUDACC__)
+
+template <class Kernel>
+__global__ void __launch_bounds__(box_threads)
+    run_sweep(const IndexBox<3> box, const int planes, const __grid_constant__ Kernel kernel) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();  // for all that earlier kernels have written
+#endif
+  // As int, so that the compiler sees that the indices of a GridView need no more.
+  const int i = static_cast<int>(box.first[2]) + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x),
+            j = static_cast<int>(box.first[1]) + static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y),
+            k = static_cast<int>(box.first[0]) +
+                static_cast<int>((blockIdx.z * blockDim.z + threadIdx.z)) * planes,
+            end = static_cast<int>(box.last[0]);
+  if (i >= static_cast<int>(box.last[2]) || j >= static_cast<int>(box.last[1])) return;
+  const int last = k + planes < end ? k + planes : end;
+  for (int n = k; n < last; ++n) kernel(Index{n}, Index{j}, Index{i});
+}
+
+/// Whether the code that runs waits for the kernel before it: that for compute capability 9.0 does.
+template <class Kernel>
+bool waits_itself() {
+  cudaFuncAttributes attributes{};
+  cuda::check(cudaFuncGetAttributes(&attributes, run_sweep<Kernel>), "cudaFuncGetAttributes");
+  return attributes.ptxVersion >= 90;
+}
+
+#endif
+
+}  // namespace detail
+
+enum class After { kernel, events };
+
+/// kernel(k, j, i) for every point of the box, in any order. after: what comes before on the stream; a kernel
+/// after events of other streams is not brought early.
+template <class Kernel>
+void sweep(Stream& stream, const IndexBox<3>& box, const Kernel& kernel,
+           [[maybe_unused]] After after = After::kernel) {
+  if (box.empty()) return;
+#if defined(__CUDACC__)
+  if (stream.device().kind == Device::Kind::cuda) {
+    detail::cuda::use(stream.device().index);
+    static const bool early = detail::waits_itself<Kernel>();
+    const auto shape = detail::sweep_shape(detail::extents(box));
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(shape.blocks[2], shape.blocks[1], shape.blocks[0]);
+    config.blockDim = dim3(shape.threads[2], shape.threads[1], shape.threads[0]);
+    config.stream = static_cast<cudaStream_t>(stream.handle());
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &attribute;
+    config.numAttrs = early && after == After::kernel ? 1 : 0;
+    detail::cuda::check(
+        cudaLaunchKernelEx(&config, detail::run_sweep<Kernel>, box, static_cast<int>(shape.planes), kernel),
+        "sweep");
+    return;
+  }
+#endif
+  for_each(stream, box, kernel);
+}
+
+}  // namespace terrane
