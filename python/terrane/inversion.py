@@ -44,7 +44,7 @@ class Sensitivity:
         susceptibility (SI).
     main_field : (intensity nT, inclination, declination), optional
     storage : {"single", "double", "none", "lattice", "tree"}
-        All entries in memory in float32 or float64, or none: made anew for each product. By FFT, exact to rounding,
+        All entries in memory in float32 or float64, or none: computed anew for each product. By FFT, exact to rounding,
         where prisms and stations form a lattice. By a tree, near G to ``tree_accuracy`` and with an exact transpose.
     accuracy : float
         Relative, of every entry.
