@@ -30,6 +30,9 @@ def read(name):
     return values
 
 
+hills = np.loadtxt(Path(__file__).parent / "hills.asc", skiprows=6)[::-1]
+nodes = np.arange(hills.shape[1]) * 0.2  # km
+
 figure, axes = plt.subplots(3, 3, figsize=(13, 10.2), layout="constrained")
 figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
 
@@ -39,6 +42,7 @@ def field_map(ax, values, channel, title, colours):
     shown = ax.pcolormesh(values["easting"] / 1e3, values["northing"] / 1e3, values[channel], cmap=colours,
                           vmin=most and -most, vmax=most, rasterized=True)
     figure.colorbar(shown, ax=ax, shrink=0.85)
+    ax.contour(nodes, nodes, hills, levels=[50, 100, 150, 200], colors="black", linewidths=0.4, alpha=0.6)
     ax.axhline(4, color="black", lw=0.6, ls=":")  # the section below
     ax.set(title=title, xlabel="easting, km", ylabel="northing, km", aspect="equal")
 
@@ -52,10 +56,17 @@ ax = axes[1, 1]
 middle = earth["velocity_p"].shape[1] // 2
 rocks = {2800: ("sediment", "#f3e3b0", 3.3, -0.2), 4500: ("salt", "#f4b9c7", 3.3, -0.8), 5200: ("basement", "#b8c4c9", 1.2, -2.4),
          5800: ("ore", "#c0392b", 7.3, -0.35), 6000: ("dike", "#5d6d75", 5.7, -1.6)}  # by velocity_p, m/s
-section = np.searchsorted(list(rocks), earth["velocity_p"][:, middle, :])
+velocity = earth["velocity_p"][:, middle, :]
+apart = np.abs(velocity[..., None] - list(rocks))
+section = np.where(apart.min(-1) < 1, apart.argmin(-1), -1)
+for place in 3 * ((1, 0), (-1, 0), (1, 1), (-1, 1)):  # cells of more than one rock: as one beside them
+    beside = np.roll(section, *place)
+    section = np.where((section < 0) & (beside >= 0), beside, section)
+section = np.ma.masked_where(np.isnan(velocity), section)
 ax.pcolormesh(earth["easting"] / 1e3, earth["up"] / 1e3, section, vmin=0, vmax=len(rocks) - 1,
               cmap=ListedColormap([colour for _, colour, _, _ in rocks.values()]), rasterized=True)
 ax.set(title="the earth, a section along northing 4 km", xlabel="easting, km", ylabel="up, km")
+ax.plot(nodes, hills[hills.shape[0] // 2] / 1e3, color="black", lw=0.8)
 for text, _, x, z in rocks.values():
     ax.text(x, z, text, ha="center", va="center")
 

@@ -189,6 +189,9 @@ io::Content content_of(const nb::dict& d) {
     prisms.attributes = attributes;
     return prisms;
   }
+  if (kind == "grid")
+    return io::to_grid_data({vector("easting"), vector("northing"), vector("values"), false}, "elevation",
+                            "m");
   if (kind == "array") {
     io::Array array;
     array.shape = nb::cast<std::vector<std::size_t>>(d["shape"]);

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from . import plotting, simulation
     from ._core import commit as __commit__
     from ._core import version as __version__
+    from .earth import Earth, Results, Surface
     from .errors import Error, FileError, InputError, MemoryError, ShapeError, UnsupportedError
     from .files import info, read
     from .jobs import check, check_all, devices, run, run_all
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "TensorMesh": "mesh", "PrismSet": "mesh", "PrismLayer": "mesh", "Survey": "survey", "Result": "result",
+    "Earth": "earth", "Results": "earth", "Surface": "earth",
     "run": "jobs", "run_all": "jobs", "check": "jobs", "check_all": "jobs", "devices": "jobs",
     "read": "files", "info": "files",
     "read_dataset": "dataset", "write_dataset": "dataset",
@@ -43,7 +45,8 @@ _HOMES = {
 _ROOMS = ("compat", "errors", "inversion", "plotting", "simulation")
 
 __all__ = [
-    "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result", "ShapeError", "Survey",
+    "Earth", "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result", "Results", "ShapeError",
+    "Surface", "Survey",
     "TensorMesh", "UnsupportedError", "check", "check_all", "compat", "devices", "errors", "gravity", "info",
     "inversion", "plotting", "read", "read_dataset", "run", "run_all", "write_dataset",
 ]

@@ -6,12 +6,15 @@ import importlib.util
 import os
 import sys
 from os import PathLike
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union, overload
 
 from . import _core
 from ._command import find_data
 from ._progress import Progress, reporting
-from .errors import UnsupportedError
+from .earth import Earth, Results
+from .earth import has_files as earth_has_files
+from .earth import job as earth_job
+from .errors import InputError, UnsupportedError
 from .result import Result
 from .simulation import job_of, toml
 
@@ -61,9 +64,18 @@ def _plan(made: _core.Job, files: bool) -> dict[str, Any]:
     return plan
 
 
-def _has_files(job: Job, output: Optional[Path]) -> bool:
+def _has_files(job: Union[Job, Earth], output: Optional[Path]) -> bool:
     """Whether a job asks for files: one from memory does so by its table [output] alone."""
     return not isinstance(job, Mapping) or "output" in job or output is not None
+
+
+Simulations = Union[Mapping[str, Any], Sequence[Mapping[str, Any]]]
+
+
+def _with(earth: Earth, simulations: Optional[Simulations]) -> dict[str, Any]:
+    if simulations is None:
+        raise InputError("simulations", "an earth without any", 'Give a list: [{"physics": "gravity", "survey": ...}].')
+    return earth_job(earth, simulations)
 
 
 def check(job: Job, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
@@ -73,18 +85,37 @@ def check(job: Job, *, settings: Optional[Mapping[str, Any]] = None, arguments: 
     return _plan(made, _has_files(job, output))
 
 
-def check_all(job: Job, *, only: Sequence[str] = (), settings: Optional[Mapping[str, Any]] = None,
-              arguments: Optional[Mapping[str, Any]] = None, data: Optional[Path] = None,
+def check_all(job: Union[Job, Earth], simulations: Optional[Simulations] = None, *, only: Sequence[str] = (),
+              settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
+              data: Optional[Path] = None,
               output: Optional[Path] = None, threads: Optional[int] = None) -> dict[str, dict[str, Any]]:
-    """:func:`check` for each simulation of a job that has several, by name. Arguments as in :func:`run_all`."""
+    """:func:`check` for each simulation of a job that has several, or of an earth, by name. Arguments as in
+    :func:`run_all`."""
     files = _has_files(job, output)
+    if isinstance(job, Earth):
+        files = output is not None or earth_has_files(simulations or [])
+        job = _with(job, simulations)
     return {name: _plan(made, files) for name, made in _jobs(job, settings, arguments, data, output, threads, only)}
 
 
-def run(job: Job, *, settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
+@overload
+def run(job: Job, simulations: None = None, *, settings: Optional[Mapping[str, Any]] = None,
+        arguments: Optional[Mapping[str, Any]] = None, data: Optional[Path] = None, output: Optional[Path] = None,
+        threads: Optional[int] = None, write: bool = True, plots: bool = True,
+        progress: Progress = False) -> Result: ...
+@overload
+def run(job: Earth, simulations: Simulations, *, settings: Optional[Mapping[str, Any]] = None,
+        arguments: Optional[Mapping[str, Any]] = None, data: Optional[Path] = None, output: Optional[Path] = None,
+        threads: Optional[int] = None, write: bool = True, plots: bool = True,
+        progress: Progress = False) -> Results: ...
+def run(job: Union[Job, Earth], simulations: Optional[Simulations] = None, *,
+        settings: Optional[Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
         data: Optional[Path] = None, output: Optional[Path] = None, threads: Optional[int] = None,
-        write: bool = True, plots: bool = True, progress: Progress = False) -> Result:
+        write: bool = True, plots: bool = True, progress: Progress = False) -> Union[Result, Results]:
     """Run a job, write what its [output] asks for, and return the result: ``terrane run`` without its words.
+
+    ``terrane.run(earth, [simulation, ...])`` computes several fields of an :class:`terrane.Earth` and returns them by
+    name, as :class:`terrane.Results`.
 
     Parameters
     ----------
@@ -92,6 +123,8 @@ def run(job: Job, *, settings: Optional[Mapping[str, Any]] = None, arguments: Op
         The job file (TOML); or its tables as mappings, where ``mesh`` may be a :class:`TensorMesh` or a
         :class:`PrismSet` with properties, ``survey`` a :class:`Survey`, and a table of which there are several a list
         of mappings. Keys whose value is None are left out. Without a table ``output`` nothing is written.
+    simulations : list of mappings, with an earth
+        Each has the keys of a table [simulation], and its ``survey``, ``source``, ``mesh`` and ``output`` beside them.
     settings : mapping, optional
         Keys of the job to set, such as ``{"survey.height": 500, "simulation.channels": ["all"]}``.
     arguments : mapping, optional
@@ -122,6 +155,10 @@ def run(job: Job, *, settings: Optional[Mapping[str, Any]] = None, arguments: Op
     >>> print(result["g_u"].round(4).values)
     [-0.0789]
     """
+    if isinstance(job, Earth):
+        write = write and (output is not None or earth_has_files(simulations or []))
+        return run_all(_with(job, simulations), settings=settings, arguments=arguments, data=data, output=output,
+                       threads=threads, write=write, plots=plots, progress=progress)
     made = _only_one(_jobs(job, settings, arguments, data, output, threads), "terrane.run_all")
     return _run(made, write and _has_files(job, output), plots, progress)
 
@@ -129,7 +166,7 @@ def run(job: Job, *, settings: Optional[Mapping[str, Any]] = None, arguments: Op
 def run_all(job: Job, *, only: Sequence[str] = (), settings: Optional[Mapping[str, Any]] = None,
             arguments: Optional[Mapping[str, Any]] = None, data: Optional[Path] = None,
             output: Optional[Path] = None, threads: Optional[int] = None, write: bool = True, plots: bool = True,
-            progress: Progress = False) -> dict[str, Result]:
+            progress: Progress = False) -> Results:
     """Run every simulation of a job that has several, and return the results by name. All are read, and what they
     write is checked, before the first runs.
 
@@ -148,7 +185,7 @@ def run_all(job: Job, *, only: Sequence[str] = (), settings: Optional[Mapping[st
     """
     jobs = _jobs(job, settings, arguments, data, output, threads, only)
     write = write and _has_files(job, output)
-    return {name: _run(made, write, plots, progress) for name, made in jobs}
+    return Results({name: _run(made, write, plots, progress) for name, made in jobs})
 
 
 def _run(made: _core.Job, write: bool, plots: bool, progress: Progress) -> Result:

@@ -58,6 +58,32 @@ def _key(name: Any) -> str:
     return str(name) if re.fullmatch(r"[A-Za-z0-9_-]+", str(name)) else json.dumps(str(name))
 
 
+class Surface:
+    """A surface over a map, such as the floor of a basin: ``values`` [northing, easting], m."""
+
+    def __init__(self, easting: Any, northing: Any, values: Any) -> None:
+        self.easting = np.ascontiguousarray(easting, np.float64).reshape(-1)
+        self.northing = np.ascontiguousarray(northing, np.float64).reshape(-1)
+        shape = (self.northing.size, self.easting.size)
+        values = np.ascontiguousarray(values, np.float64)
+        if values.shape != shape:
+            raise InputError("surface", f"has shape {values.shape}", f"Expected [northing, easting]: {shape}.")
+        self.values = values.reshape(-1)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.northing.size, self.easting.size
+
+    def __repr__(self) -> str:
+        return f"Surface of {self.shape[0]} x {self.shape[1]} nodes, {np.nanmin(self.values):g} to " \
+               f"{np.nanmax(self.values):g} m"
+
+
+def _name(path: str, name: str) -> str:
+    """What a job calls a content in place of a file: "stations", and of [survey.map] "survey.map.stations"."""
+    return f"{path}.{name}" if "." in path else name
+
+
 class _Writer:
     """The text of a job, and what its keys name instead of files."""
 
@@ -69,34 +95,37 @@ class _Writer:
         self.contents[name] = {"attributes": {}, **content}
         return name
 
-    def mesh(self, model: Model, projection: str) -> None:
+    def mesh(self, model: Model, projection: str, path: str = "mesh") -> None:
         table: dict[str, Any] = {"projection": projection or None}
         if isinstance(model, PrismLayer):
             model = model.to_prisms()
         if isinstance(model, PrismSet):
             faces = [np.ascontiguousarray(column) for column in model.prisms.T]
-            table |= {"kind": "prisms", "file": self.give("prisms", kind="prisms", faces=faces,
+            table |= {"kind": "prisms", "file": self.give(_name(path, "prisms"), kind="prisms", faces=faces,
                                                           properties=model._columns())}
         elif model.properties:
-            table |= {"kind": "file", "file": self.give("mesh", kind="mesh", easting=model.easting,
+            table |= {"kind": "file", "file": self.give(_name(path, "mesh"), kind="mesh", easting=model.easting,
                                                         northing=model.northing, up=model.up, cells=model._columns())}
         else:
             table |= {"kind": "tensor", "easting": model.easting, "northing": model.northing, "up": model.up}
-        self.table("mesh", table)
+        self.table(path, table)
 
-    def survey(self, survey: Survey) -> None:
+    def survey(self, survey: Survey, path: str = "survey") -> None:
         frame = {"frame": survey.frame} if survey.frame else {}
-        self.table("survey", {"kind": "list", "file": self.give("stations", kind="table", survey=survey._engine(),
-                                                                attributes=frame)})
+        self.table(path, {"kind": "list", "file": self.give(_name(path, "stations"), kind="table",
+                                                            survey=survey._engine(), attributes=frame)})
 
     def table(self, path: str, table: Tables, head: str = "[{}]") -> None:
         self.lines += ["", head.format(path)]
         inner = []
         for key, value in table.items():
+            if isinstance(value, Surface):
+                value = self.give(f"{path}.{key}.{len(self.contents)}", kind="grid", easting=value.easting,
+                                  northing=value.northing, values=value.values)
             if isinstance(value, np.ndarray) and value.ndim > 2:
                 value = self.give(f"{path}.{key}", kind="array", shape=list(value.shape),
                                   values=np.ascontiguousarray(value, np.float64).reshape(-1))
-            if isinstance(value, Mapping) or _are_tables(value):
+            if isinstance(value, (Mapping, TensorMesh, PrismSet, PrismLayer, Survey)) or _are_tables(value):
                 inner.append((f"{path}.{_key(key)}", value))
             elif value is not None:
                 self.lines.append(f"{_key(key)} = {toml(value)}")
@@ -104,11 +133,15 @@ class _Writer:
             self.any(name, value)
 
     def any(self, path: str, value: Any) -> None:
-        if isinstance(value, Mapping):
+        if isinstance(value, Survey):
+            self.survey(value, path)
+        elif isinstance(value, (TensorMesh, PrismSet, PrismLayer)):
+            self.mesh(value, "", path)
+        elif isinstance(value, Mapping):
             self.table(path, value)
-            return
-        for entry in value:
-            self.table(path, entry, "[[{}]]")
+        else:
+            for entry in value:
+                self.table(path, entry, "[[{}]]")
 
 
 def _are_tables(value: Any) -> bool:

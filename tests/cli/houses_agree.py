@@ -106,7 +106,104 @@ files = ["electric.nc"]
 """
 
 
+#: A shot at the top of a hole through two layers; the earth has no mesh, and the interface lies in no plane of those
+#: that the houses make.
+HOLE = """\
+[[model.unit]]
+name = "shale"
+density = 2300
+velocity_p = 2500
+velocity_s = 1400
+
+[[model.unit]]
+name = "limestone"
+density = 2600
+velocity_p = 4000
+velocity_s = 2300
+
+[model.background]
+unit = "limestone"
+
+[[model.body]]
+kind = "layer"
+bottom = -643
+top = 100
+unit = "shale"
+
+[[survey]]
+name = "hole"
+kind = "list"
+stations = [[0, 0, -400], [0, 0, -900]]
+
+[source.acoustic]
+at = [[30, 0, -20]]
+frequency = 12
+delay = 0.15
+
+[source.elastic]
+at = [30, 0, -20]
+moment = [1e12, 1e12, 1e12, 0, 0, 0]
+frequency = 12
+delay = 0.15
+
+[boundary.acoustic]
+top = "cpml"
+
+[mesh.elastic]
+kind = "planned"
+cell = 60
+box = [-270, 330, -300, 300, -1140, 0]
+
+[[simulation]]
+physics = "acoustic"
+survey = "hole"
+rock = "variable_density"
+end = 0.6
+
+[[simulation]]
+physics = "elastic"
+survey = "hole"
+absorbing = ["west", "east", "south", "north", "bottom", "top"]
+end = 0.6
+
+[output.acoustic]
+files = ["acoustic.nc"]
+[output.elastic]
+files = ["elastic.nc"]
+"""
+
+
+def later(np, early, late, step):
+    """By how much a trace is later than another, where they correlate best, to a part of a step."""
+    both = np.correlate(late, early, "full")
+    at = int(np.argmax(np.abs(both)))
+    a, b, c = np.abs(both[at - 1:at + 2])
+    return (at - (len(early) - 1) + 0.5 * (a - c) / (a - 2 * b + c)) * step
+
+
 class HousesAgree(CommandTest):
+    def test_SoundAndElasticWavesTravelThroughRockInTheSameTime(self):
+        try:
+            import numpy as np
+            from netCDF4 import Dataset
+        except ImportError:
+            self.skipTest("needs netCDF4")
+        self.write("job.toml", HOLE)
+        self.terrane("run", "job.toml")
+        times = {}
+        with Dataset(self.folder / "output/acoustic.nc") as file:
+            traces = file["pressure"][...].filled(np.nan).squeeze()
+            step = float(file["time"][1] - file["time"][0])
+            times["acoustic"] = later(np, traces[:, 0], traces[:, 1], step)
+        with Dataset(self.folder / "output/elastic.nc") as file:
+            up = file["displacement"][...].filled(np.nan)[:, 2, :]
+            step = float(file["time"][1] - file["time"][0])
+            times["elastic"] = later(np, up[0], up[1], step)
+        expected = (643 - 400) / 2500 + (900 - 643) / 4000
+        for house, found in times.items():
+            self.assertAlmostEqual(found, expected, delta=2.5e-3, msg=house)
+        self.assertAlmostEqual(times["acoustic"], times["elastic"], delta=2.5e-3)
+
     def test_MagneticFieldsAreGradientsOfGravityByPoissonsRelation(self):
         self.write("job.toml", ORE_BODY)
         self.terrane("run", "job.toml")

@@ -93,13 +93,44 @@ TEST(Parts, SayWhatIsNotThere) {
   EXPECT_THAT(message([] { parts(with("mesh = \"fine\"", "mesh = \"fien\"")); }),
               HasSubstr("tour.toml:23: simulation[1].mesh: there is no [mesh.fien]. Did you mean"));
   EXPECT_THAT(message([] { parts(with("mesh = \"fine\"\n", "")); }),
-              HasSubstr("does not say which of [mesh.coarse]"));
+              HasSubstr("no simulation takes this table"));
   EXPECT_THAT(message([] { parts(with("name = \"waves\"", "name = \"pull\"")); }),
               HasSubstr("two simulations \"pull\""));
   EXPECT_THAT(message([] { parts(with("name = \"waves\"", "name = \"../x\"")); }),
               HasSubstr("is no name for files"));
   EXPECT_THAT(message([] { parts(with("[source]", "[sauce]")); }),
               HasSubstr("no simulation of this job reads"));
+}
+
+TEST(Parts, TakeSurveysByName) {
+  constexpr std::string_view surveys = R"([[survey]]
+name = "map"
+height = 100
+[[survey]]
+name = "line"
+height = 1
+[[simulation]]
+name = "one"
+physics = "pull"
+survey = "map"
+[[simulation]]
+name = "line"
+physics = "pull"
+)";
+  const auto all = parts(surveys);
+  EXPECT_EQ(all[0].job.table("survey").number("height"), 100);
+  EXPECT_EQ(all[1].job.table("survey").number("height"), 1) << "of its own name";
+  EXPECT_FALSE(all[0].job.has("mesh")) << "its physics plans one";
+  const auto refusal = [&](std::string_view old_text, std::string_view new_text) {
+    std::string text(surveys);
+    text.replace(text.find(old_text), old_text.size(), new_text);
+    return message([&] { parts(text); });
+  };
+  EXPECT_THAT(refusal("survey = \"map\"", "survey = \"mop\""), HasSubstr("Did you mean \"map\"?"));
+  EXPECT_THAT(refusal("name = \"line\"\nheight", "height"),
+              HasSubstr("tour.toml:4: survey: several of them"));
+  EXPECT_THAT(refusal("name = \"line\"\nheight", "name = \"map\"\nheight"), HasSubstr("two named \"map\""));
+  EXPECT_THAT(refusal("survey = \"map\"", ""), HasSubstr("does not say which of [survey.line]"));
 }
 
 TEST(Parts, AreSetOnTheCommandLineByNameOrAllAtOnce) {

@@ -75,7 +75,7 @@ TEST(EarthModel, HoldsTheCellsInWhichSomethingIsSet) {
 TEST(Laws, DerivativesAreThoseOfTheirFormulas) {
   for (const auto& law : laws())
     for (const double part : {0.1, 0.5, 0.9}) {
-      const double least = law.from == "velocity_p" ? law.least : 0.01,
+      const double least = law.from == "velocity_p" || law.from == "porosity" ? law.least : 0.01,
                    most = std::isinf(law.most) ? 100 : law.most;
       const double x = least + part * (most - least), h = 1e-5 * x;
       const double slope = (law.value(x + h) - law.value(x - h)) / (2 * h);
@@ -91,6 +91,25 @@ TEST(Laws, GiveWhatTheirSourcesGive) {
   EXPECT_NEAR(value("density from velocity_p by gardner", 3000), 2294, 1);
   EXPECT_NEAR(value("velocity_s from velocity_p by castagna", 1360 + 1160), 1000, 1e-9);
   EXPECT_EQ(value("resistivity from conductivity by reciprocal", 0.01), 100);
+  // A sandstone of 20 % in sea water of 0.2 ohm m: formation factor 25.
+  EXPECT_NEAR(value("resistivity from porosity by archie with water = 0.2", 0.2), 5, 1e-12);
+  EXPECT_NEAR(value("resistivity from porosity by archie with cementation = 1.5, water = 1", 0.25), 8, 1e-12);
+  EXPECT_EQ(value("density from porosity by mixture", 0), 2650);
+  EXPECT_NEAR(value("density from porosity by mixture with grains = 2700, water = 1000", 0.1), 2530, 1e-9);
+  // Times add: half of it water of 1500 m/s, half grains of 6000 m/s.
+  EXPECT_NEAR(value("velocity_p from porosity by wyllie with grains = 6000", 0.5), 2400, 1e-9);
+}
+
+TEST(Laws, SayWhichParametersTheyHave) {
+  const auto refusal = [](const char* text) { return message([&] { law_from_text(text); }); };
+  EXPECT_THAT(refusal("resistivity from porosity by archie with watr = 1"),
+              HasSubstr("Did you mean \"water\"?"));
+  EXPECT_THAT(refusal("resistivity from porosity by archie with water = salty"),
+              HasSubstr("above zero, in Ohm.m"));
+  EXPECT_THAT(refusal("resistivity from porosity by archie with water"), HasSubstr("above zero"));
+  EXPECT_THAT(refusal("density from velocity_p by gardner with water = 1"), HasSubstr("This law has none"));
+  EXPECT_EQ(text_of(law_from_text("resistivity from porosity by archie with water = 2")),
+            "resistivity from porosity by archie with water = 2, cementation = 2");
 }
 
 TEST(Laws, KeepWhatIsGivenAndCountWhatLiesOutside) {

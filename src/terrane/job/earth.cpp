@@ -14,8 +14,10 @@
 #include "terrane/io/gathers.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/contents.hpp"
+#include "terrane/job/described.hpp"
 #include "terrane/mesh/overlaps.hpp"
 #include "terrane/model/bodies.hpp"
+#include "terrane/model/description.hpp"
 #include "terrane/model/maps.hpp"
 #include "terrane/model/terrain.hpp"
 
@@ -23,12 +25,13 @@ namespace terrane {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> mesh_kinds{"regular", "tensor",  "file",
-                                                     "prisms",  "terrain", "random"};
+constexpr std::array<std::string_view, 7> mesh_kinds{"regular", "tensor", "file",   "prisms",
+                                                     "terrain", "random", "planned"};
 
 constexpr Key mesh_keys[] = {
     {"kind", "text", "\"regular\"",
-     "regular, tensor, file (a mesh), prisms (a list), terrain (columns below an elevation grid) or random.",
+     "regular, tensor, file (a mesh), prisms (a list), terrain (columns below an elevation grid), random, or "
+     "planned (made by the physics; also where there is no [mesh]).",
      "\"regular\""},
     {"projection", "text", "none",
      "Map projection of the job's coordinates, for longitudes and latitudes in its files: an EPSG code, a "
@@ -74,6 +77,12 @@ constexpr Key terrain_keys[] = {
     {"spacing", "list of 2 lengths", "[0, 0]",
      "Width of the columns along easting and northing after projection; 0: as the grid has it."},
 };
+constexpr Key planned_keys[] = {
+    {"cell", "length", "none", "Width of the smallest cells; else what the survey and the rock ask for."},
+    {"depth", "length", "none", "How far the mesh goes below the ground."},
+    {"box", "list of 6 lengths", "none",
+     "West, east, south, north, bottom, top, in place of what is planned."},
+};
 constexpr Key random_keys[] = {
     {"shape", "list of 3 counts", "[2, 2, 2]", "Cells along easting, northing and up."},
     {"widths", "list of 2 lengths", "[1, 11, \"km\"]",
@@ -94,18 +103,18 @@ constexpr Key model_keys[] = {
     {"unit", "text", "none", "Unit of values whose file does not say it."},
     {"overlap", "text", "\"replace\"",
      "Where bodies overlap: the last one rules (replace), or they add (add)."},
+    {"transfer", "text", "\"auto\"",
+     "What a cell takes: centre (what its centre is made of), or average (its mean, as is right for each "
+     "property). auto: average on planned meshes, else centre."},
+    {"topography", "length or path", "none",
+     "The ground, above which is air: an elevation grid, a level, or the name of a [[model.surface]]."},
+    {"air", "table", "none", "[model.air]: properties of what is above the topography."},
+    {"surface", "tables", "none", "[[model.surface]]: surfaces by name, for layers and the topography."},
     {"background", "table", "none",
      "[model.background]: properties of all cells, before bodies are painted; with a file, of the cells to "
      "which it gives none."},
     {"unit", "tables", "none", "[[model.unit]]: kinds of rock by name, for bodies and the background."},
     {"body", "tables", "none", "[[model.body]]: bodies painted into the mesh, in order."},
-};
-constexpr Key unit_keys[] = {
-    {"name", "text", "", "What bodies call it: unit = \"salt\"."},
-};
-constexpr Key of_unit_keys[] = {
-    {"unit", "text", "none",
-     "The rock it is made of, by the name of a [[model.unit]]; properties given here rule."},
 };
 constexpr Key model_terrain_keys[] = {
     {"rock", "density", "2670", "Density of the columns above the reference."},
@@ -116,50 +125,6 @@ constexpr Key model_random_keys[] = {
     {"densities", "list of 2 densities", "[0.1, 3.0, \"g/cm3\"]", "Smallest and largest density."},
 };
 
-constexpr std::array<std::string_view, 5> body_kinds{"sphere", "ellipsoid", "box", "polygon", "layer"};
-constexpr Key body_keys[] = {
-    {"kind", "text", "", "sphere, ellipsoid, box, polygon or layer.", "\"sphere\""},
-    {"density", "density", "none",
-     "Of the body, or its contrast to what surrounds it; 0 carves a hole. A body has one property or "
-     "several.",
-     "\"0.4 g/cm3\""},
-    {"name", "text", "\"\"", "For messages."},
-};
-constexpr Key map_keys[] = {
-    {"maps", "list of texts", "none",
-     "What one property says about another: [\"density from velocity_p by gardner\"], in order."},
-};
-
-/// Keys are views of texts: those that are made of the table of properties live here.
-std::string_view kept(std::string text) {
-  static std::deque<std::string> all;
-  return all.emplace_back(std::move(text));
-}
-
-/// One key per property; the density has words of its own in body_keys.
-std::vector<Key> keys_of_properties(bool with_density,
-                                    const std::function<std::string(const PropertyKind&)>& help) {
-  std::vector<Key> keys;
-  for (const auto& kind : known_properties()) {
-    if (kind.name == "density" && !with_density) continue;
-    const auto unit = si_unit(kind.quantity);
-    keys.push_back({kind.name, unit == "1" ? "number" : unit, "none", kept(help(kind))});
-  }
-  return keys;
-}
-
-std::span<const Key> body_property_keys() {
-  static const auto keys =
-      keys_of_properties(false, [](const PropertyKind& kind) { return fmt::format("{}.", kind.meaning); });
-  return keys;
-}
-
-std::span<const Key> background_keys() {
-  static const auto keys =
-      keys_of_properties(true, [](const PropertyKind& kind) { return fmt::format("{}.", kind.meaning); });
-  return keys;
-}
-
 std::span<const Key> model_prisms_keys() {
   static const auto keys = keys_of_properties(true, [](const PropertyKind& kind) {
     return kind.name == "density" ? std::string("One density for all prisms, in place of the file's.")
@@ -168,75 +133,37 @@ std::span<const Key> model_prisms_keys() {
   return keys;
 }
 
-constexpr Key sphere_keys[] = {
-    {"centre", "list of 3 lengths", "", "Easting, northing, up of the centre.", "[11, 11, -4, \"km\"]"},
-    {"radius", "length", "", "Radius.", "\"2.5 km\""},
-};
-constexpr Key ellipsoid_keys[] = {
-    {"centre", "list of 3 lengths", "", "Easting, northing, up of the centre."},
-    {"semi_axes", "list of 3 lengths", "", "Half lengths a, b, c: east, north, up before turning."},
-    {"trend", "number", "90", "Azimuth of axis a, degrees clockwise from north."},
-    {"plunge", "number", "0", "Dip of axis a below the horizontal, degrees."},
-    {"roll", "number", "0", "Turn about axis a, degrees, clockwise when looking along it."},
-};
-constexpr Key box_keys[] = {
-    {"box", "list of 6 lengths", "", "West, east, south, north, bottom, top."},
-};
-constexpr Key polygon_keys[] = {
-    {"vertices", "list of pairs of lengths", "", "Outline: [[easting, northing], ...], at least three."},
-    {"bottom", "length", "", "Lower end."},
-    {"top", "length", "", "Upper end."},
-};
-constexpr Key layer_keys[] = {
-    {"bottom", "length or path", "",
-     "Lower surface: a level, or a grid of elevations in the job's coordinates."},
-    {"top", "length or path", "", "Upper surface."},
-};
-
 std::span<const Section> all_sections() {
-  static const std::array sections{
-      Section{"mesh", "", "Where the model's cells or prisms are. Lengths in metres, or with a unit.",
-              mesh_keys},
-      Section{"mesh", "regular", "A box cut into equal cells.", regular_keys},
-      Section{"mesh", "tensor", "Cells between faces that need not be even.", tensor_keys},
-      Section{"mesh", "file", "A tensor mesh from a file.", mesh_file_keys},
-      Section{"mesh", "prisms", "A list of prisms from a file.", prisms_keys},
-      Section{"mesh", "terrain", "One column per node of an elevation grid, from a reference to the surface.",
-              terrain_keys},
-      Section{"mesh", "random", "Blocks of random size, to test with.", random_keys},
-      Section{"model", "", "What the cells are made of: bodies painted into the mesh, or a file.",
-              model_keys},
-      Section{"model", "", "Between properties:", map_keys, false},
-      Section{"model.background", "", "What every cell is made of where no body and no file says otherwise.",
-              background_keys(), false},
-      Section{"model.background", "", "Or:", of_unit_keys, false},
-      Section{"model.unit", "", "A kind of rock: its properties stand once, and bodies name it.", unit_keys,
-              false},
-      Section{"model.unit", "", "Properties:", background_keys(), false},
-      Section{"model.body", "", "A body; a cell belongs to it when its centre does.", body_keys},
-      Section{"model.body", "", "Or:", of_unit_keys, false},
-      Section{"model.body", "", "Other properties that a body may have:", body_property_keys(), false},
-      Section{"model.body", "sphere", "A sphere.", sphere_keys},
-      Section{"model.body", "ellipsoid", "An ellipsoid, turned any way.", ellipsoid_keys},
-      Section{"model.body", "box", "A box.", box_keys},
-      Section{"model.body", "polygon", "An outline between two levels.", polygon_keys},
-      Section{"model.body", "layer", "What lies between two surfaces.", layer_keys},
-      Section{"model", "prisms", "For mesh.kind = \"prisms\".", model_prisms_keys().first(1)},
-      Section{"model", "prisms", "Other properties:", model_prisms_keys().subspan(1), false},
-      Section{"model", "prisms", "Between properties:", map_keys, false},
-      Section{"model", "terrain", "For mesh.kind = \"terrain\".", model_terrain_keys},
-      Section{"model", "random", "For mesh.kind = \"random\".", model_random_keys},
-  };
+  static const auto sections = [] {
+    std::vector<Section> all{
+        Section{"mesh", "", "Where the model's cells or prisms are. Lengths in metres, or with a unit.",
+                mesh_keys},
+        Section{"mesh", "regular", "A box cut into equal cells.", regular_keys},
+        Section{"mesh", "tensor", "Cells between faces that need not be even.", tensor_keys},
+        Section{"mesh", "file", "A tensor mesh from a file.", mesh_file_keys},
+        Section{"mesh", "prisms", "A list of prisms from a file.", prisms_keys},
+        Section{"mesh", "terrain",
+                "One column per node of an elevation grid, from a reference to the surface.", terrain_keys},
+        Section{"mesh", "random", "Blocks of random size, to test with.", random_keys},
+        Section{"mesh", "planned",
+                "Made by the physics from its survey and the earth; `terrane check` says why so.",
+                planned_keys, false},
+        Section{"model", "", "What the cells are made of: bodies painted into the mesh, or a file.",
+                model_keys},
+    };
+    const auto described = description_sections();
+    all.insert(all.end(), described.begin(), described.end());
+    const Section others[] = {
+        Section{"model", "prisms", "For mesh.kind = \"prisms\".", model_prisms_keys().first(1)},
+        Section{"model", "prisms", "Other properties:", model_prisms_keys().subspan(1), false},
+        Section{"model", "prisms", "Between properties:", law_keys(), false},
+        Section{"model", "terrain", "For mesh.kind = \"terrain\".", model_terrain_keys},
+        Section{"model", "random", "For mesh.kind = \"random\".", model_random_keys},
+    };
+    all.insert(all.end(), std::begin(others), std::end(others));
+    return all;
+  }();
   return sections;
-}
-
-Prism box_of(const Config& table, std::string_view key) {
-  const auto faces = table.numbers(key, Quantity::length, 6);
-  const Prism box{faces[0], faces[1], faces[2], faces[3], faces[4], faces[5]};
-  if (!(box.west < box.east) || !(box.south < box.north) || !(box.bottom < box.top))
-    throw table.wrong(key, "the box has no volume",
-                      "It reads west, east, south, north, bottom, top, in metres or with a unit at the end.");
-  return box;
 }
 
 /// Faces of a mesh cost memory only along its axes, but no axis is longer than this.
@@ -286,129 +213,6 @@ TensorMesh tensor_mesh(const Config& table) {
   return TensorMesh(std::move(easting), std::move(northing), std::move(up));
 }
 
-Surface surface_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
-                   const MemoryBudget& memory) {
-  if (!table.is_text(key)) return table.number(key, Quantity::length);
-  const auto text = table.text(key);
-  const bool starts_as_number =
-      !text.empty() && std::string_view("0123456789+-.").find(text.front()) != std::string_view::npos &&
-      !std::filesystem::exists(table.path(key));
-  if (starts_as_number) return table.number(key, Quantity::length);
-  return read_elevation(table, key, projection, memory);
-}
-
-/// The properties that a table names, SI.
-std::vector<PropertyValue> values_of(const Config& table) {
-  std::vector<PropertyValue> values;
-  for (const auto& kind : known_properties())
-    if (const auto value = table.optional_number(kind.name, kind.quantity)) {
-      check_value(kind, *value, table.where(kind.name));
-      values.push_back({std::string(kind.name), *value});
-    }
-  return values;
-}
-
-/// What each [[model.unit]] is made of, by its name.
-using Units = std::map<std::string, std::vector<PropertyValue>, std::less<>>;
-
-Units units_of(const Config& model) {
-  Units units;
-  for (const auto& raw : model.tables("unit")) {
-    const auto table = raw.describe({unit_keys, background_keys()});
-    auto values = values_of(table);
-    if (values.empty())
-      throw InputError(table.where(), "it names no property", "Give it a density, a conductivity, ...");
-    if (!units.emplace(table.text("name"), std::move(values)).second)
-      throw table.wrong("name", fmt::format("there are two units \"{}\"", table.text("name")),
-                        "Give one of them another name.");
-  }
-  return units;
-}
-
-/// What a table says of rock: the properties of its unit, and those that it gives itself.
-std::vector<PropertyValue> values_of(const Config& table, const Units& units) {
-  auto own = values_of(table);
-  const auto name = table.optional_text("unit");
-  if (!name) return own;
-  const auto unit = units.find(*name);
-  if (unit == units.end()) {
-    std::vector<std::string_view> names;
-    for (const auto& [known, values] : units) names.push_back(known);
-    throw table.wrong("unit", fmt::format("there is no unit \"{}\".{}", *name, did_you_mean(*name, names)),
-                      names.empty() ? "Describe it: [[model.unit]], name = \"...\" and its properties."
-                                    : fmt::format("Units: {}.", joined(names)));
-  }
-  for (const auto& value : unit->second)
-    if (std::none_of(own.begin(), own.end(), [&](const auto& v) { return v.property == value.property; }))
-      own.push_back(value);
-  return own;
-}
-
-/// What [model.background] says of every cell.
-std::vector<PropertyValue> background_of(const Config& model) {
-  if (!model.has("background")) return {};
-  const auto table = model.table("background").describe({background_keys(), of_unit_keys});
-  auto values = values_of(table, units_of(model));
-  if (values.empty())
-    throw InputError(table.where(), "it names no property",
-                     "Give it a density, a conductivity, ... or a unit.");
-  return values;
-}
-
-Body body_of(const Config& raw, const Units& units, const std::optional<Projection>& projection,
-             const MemoryBudget& memory) {
-  if (!raw.has("kind")) throw raw.wrong("kind", "missing", fmt::format("Allowed: {}.", joined(body_kinds)));
-  const auto kind = raw.choice("kind", body_kinds);
-  Body body;
-  const auto common = [&](std::span<const Key> own) {
-    const auto table = raw.describe({body_keys, of_unit_keys, body_property_keys(), own});
-    body.values = values_of(table, units);
-    if (body.values.empty())
-      throw table.wrong("density", "missing",
-                        "Give the body a density, or another property: conductivity, ...; or a unit.");
-    body.name = table.text("name");
-    return table;
-  };
-  if (kind == "sphere") {
-    const auto table = common(sphere_keys);
-    const auto centre = table.numbers("centre", Quantity::length, 3);
-    body.shape = Sphere{centre[0], centre[1], centre[2], table.positive("radius", Quantity::length)};
-  } else if (kind == "ellipsoid") {
-    const auto table = common(ellipsoid_keys);
-    const auto centre = table.numbers("centre", Quantity::length, 3);
-    const auto axes = table.numbers("semi_axes", Quantity::length, 3);
-    body.shape = Ellipsoid{centre[0],
-                           centre[1],
-                           centre[2],
-                           {axes[0], axes[1], axes[2]},
-                           table.number("trend"),
-                           table.number("plunge"),
-                           table.number("roll")};
-  } else if (kind == "box") {
-    body.shape = box_of(common(box_keys), "box");
-  } else if (kind == "polygon") {
-    const auto table = common(polygon_keys);
-    Polygon polygon;
-    for (const auto& vertex : table.rows("vertices", Quantity::length, 2)) {
-      polygon.easting.push_back(vertex[0]);
-      polygon.northing.push_back(vertex[1]);
-    }
-    polygon.bottom = table.number("bottom", Quantity::length);
-    polygon.top = table.number("top", Quantity::length);
-    body.shape = std::move(polygon);
-  } else {
-    const auto table = common(layer_keys);
-    body.shape =
-        Layer{surface_of(table, "bottom", projection, memory), surface_of(table, "top", projection, memory)};
-  }
-  try {
-    check(body);
-  } catch (const InputError& error) {
-    throw InputError(raw.where(), error.problem(), error.next());
-  }
-  return body;
-}
-
 /// How many cells have their centre in the box, about.
 double cells_within(const TensorMesh& mesh, const Prism& box) {
   const auto along = [](const std::vector<double>& faces, double low, double high) {
@@ -420,59 +224,41 @@ double cells_within(const TensorMesh& mesh, const Prism& box) {
          along(mesh.up(), box.bottom, box.top);
 }
 
-Prism bounds_of(const Body& body, const TensorMesh& mesh) {
-  const Prism all = mesh.bounds();
-  return std::visit(
-      [&](const auto& shape) -> Prism {
-        using Shape = std::decay_t<decltype(shape)>;
-        if constexpr (std::is_same_v<Shape, Sphere>) {
-          return {shape.easting - shape.radius,  shape.easting + shape.radius, shape.northing - shape.radius,
-                  shape.northing + shape.radius, shape.up - shape.radius,      shape.up + shape.radius};
-        } else if constexpr (std::is_same_v<Shape, Ellipsoid>) {
-          const double r = *std::max_element(shape.semi_axes.begin(), shape.semi_axes.end());
-          return {shape.easting - r,  shape.easting + r, shape.northing - r,
-                  shape.northing + r, shape.up - r,      shape.up + r};
-        } else if constexpr (std::is_same_v<Shape, Box>) {
-          return shape;
-        } else if constexpr (std::is_same_v<Shape, Polygon>) {
-          const auto [west, east] = std::minmax_element(shape.easting.begin(), shape.easting.end());
-          const auto [south, north] = std::minmax_element(shape.northing.begin(), shape.northing.end());
-          return {*west, *east, *south, *north, shape.bottom, shape.top};
-        } else {
-          return all;
-        }
-      },
-      body.shape);
-}
-
-EarthModel painted(const Config& table, const TensorMesh& mesh, const std::optional<Projection>& projection,
-                   const MemoryBudget& memory, Earth& earth) {
-  std::vector<Body> bodies;
-  double cells = 0, bytes = 0;
+/// What cells take of an earth. Throws MemoryError before anything large is made.
+EarthModel transferred(const Config& table, const TensorMesh& mesh, Description earth, bool averages,
+                       const EarthRequest& request, const MemoryBudget& memory, Earth& out) {
   const auto tables = table.tables("body");
-  const auto add = [&](Body body) {
-    const double own = cells_within(mesh, bounds_of(body, mesh));
-    cells += own;
-    bytes += own * (8.0 + 8.0 * static_cast<double>(body.values.size()));
-    bodies.push_back(std::move(body));
-  };
-  const auto units = units_of(table);
-  auto background = background_of(table);
-  const std::size_t first = background.empty() ? 0 : 1;
-  if (first == 0 && tables.empty())
+  if (earth.bodies.empty() && earth.background.empty() && !earth.cells)
     throw table.wrong("body", "the model is empty",
                       "Add [[model.body]] tables or a [model.background], or model.file with the properties "
                       "of every cell.");
-  if (first == 1) add({mesh.bounds(), std::move(background), "background"});
-  for (const auto& body : tables) add(body_of(body, units, projection, memory));
-  const auto rule =
-      table.choice("overlap", {"replace", "add"}) == "add" ? OverlapRule::add : OverlapRule::replace;
-  memory.require(table.where(), fmt::format("about {:.2g} painted cells", cells), bytes);
   PaintReport report;
-  auto model = paint(mesh, bodies, rule, &report);
+  EarthModel model;
+  if (averages) {
+    const auto columns = static_cast<double>(earth.properties().size() + (request.along_axes ? 3 : 0));
+    memory.require(table.where(), fmt::format("averages of {} cells", mesh.size()),
+                   static_cast<double>(mesh.size()) * 8 * (2 * columns + 1));
+    model = average(mesh, earth, {4, request.along_axes, request.cuts_ground, 0}, &report);
+    out.notes.push_back(
+        "cells have the mean of what is in them: density by volume, velocities by compliance, conductivity "
+        "in series "
+        "and parallel");
+  } else {
+    double cells = 0, bytes = 0;
+    const auto add = [&](const Prism& box, std::size_t values) {
+      const double own = cells_within(mesh, box);
+      cells += own;
+      bytes += own * (8.0 + 8.0 * static_cast<double>(values));
+    };
+    if (!earth.background.empty()) add(mesh.bounds(), earth.background.size());
+    for (const auto& body : earth.bodies) add(bounds(body.shape), body.values.size());
+    memory.require(table.where(), fmt::format("about {:.2g} painted cells", cells), bytes);
+    if (request.cuts_ground) earth.topography.reset();
+    model = paint(mesh, earth, &report);
+  }
   for (std::size_t i = 0; i < tables.size(); ++i)
-    if (report.cells[first + i] == 0)
-      earth.warnings.push_back(fmt::format(
+    if (report.cells[i] == 0)
+      out.warnings.push_back(fmt::format(
           "{}: the body holds no cell: it is finer than the mesh, or outside it", tables[i].where()));
   return model;
 }
@@ -574,26 +360,9 @@ void warn_of_overlaps(const PrismSet& prisms, Earth& earth) {
     earth.warnings.push_back(message + "; their densities add");
 }
 
-/// What model.maps asks for, in its order.
-void apply_maps(const Config& table, Earth& earth) {
-  if (!table.has("maps")) return;
-  for (const auto& text : table.texts("maps")) {
-    try {
-      const auto& law = law_from_text(text);
-      if (const auto outside = apply(law, earth.model); outside > 0)
-        earth.warnings.push_back(
-            fmt::format("{}: {} values of {} lie outside {} to {} {}, for which the law was made", text,
-                        outside, law.from, law.least, law.most, si_unit(property_kind(law.from).quantity)));
-      earth.notes.push_back(fmt::format("{}: {} ({})", text, law.formula, law.source));
-    } catch (const InputError& error) {
-      throw table.wrong("maps", error.problem(), error.next());
-    }
-  }
-}
-
 Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memory) {
   const auto table = mesh.describe({mesh_keys, prisms_keys});
-  const auto model = job.table("model").describe({model_prisms_keys(), map_keys});
+  const auto model = job.table("model").describe({model_prisms_keys(), law_keys()});
   const auto path = table.path("file");
   io::ReadOptions options;
   options.memory = memory.bytes;
@@ -665,6 +434,54 @@ Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<P
   return earth;
 }
 
+/// Densities to contrasts, where there is a density.
+void take_contrasts(Earth& earth, double reference) {
+  if (reference == 0) return;
+  for (auto& property : earth.model.properties)
+    if (property.name == "density")
+      for (double& value : property.values)
+        if (value != 0) value -= reference;
+}
+
+/// A model on a mesh of its own, from which another mesh takes averages. Cells without a value have the
+/// background's.
+EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
+  const auto path = table.input_file("file");
+  io::ReadOptions options;
+  options.format = table.optional_text("format").value_or("");
+  options.memory = memory.bytes;
+  options.unit = table.optional_text("unit").value_or("");
+  auto content = io::read(path.string(), options);
+  auto* data = std::get_if<io::MeshData>(&content);
+  if (data == nullptr || data->mesh.size() == 0)
+    throw table.wrong(
+        "file", fmt::format("\"{}\" has no mesh that averages could be taken of", path.filename().string()),
+        "Take a file of a mesh with properties (.nc, .h5, .rsf), or transfer = \"centre\" on its mesh.");
+  auto model = io::to_earth_model(*data, property_of(table).value_or("density"),
+                                  table.optional_text("field").value_or(""));
+  fill(model, background_of(table));
+  return model;
+}
+
+/// The mesh that the physics makes.
+TensorMesh planned(const Config& mesh, const Description& description, const EarthRequest& request,
+                   const MemoryBudget& memory, Earth& earth) {
+  const auto table = mesh.describe({mesh_keys, planned_keys});
+  MeshWish wish;
+  if (table.has("cell")) wish.cell = table.positive("cell", Quantity::length);
+  if (table.has("depth")) wish.depth = table.positive("depth", Quantity::length);
+  if (table.has("box")) wish.box = box_of(table, "box");
+  try {
+    auto plan = request.plan(description, wish);
+    memory.require(table.where(), fmt::format("{} cells", plan.mesh.size()),
+                   static_cast<double>(plan.mesh.size()) * 16);
+    for (const auto& reason : plan.reasons) earth.notes.push_back("mesh: " + reason);
+    return std::move(plan.mesh);
+  } catch (const InputError& error) {
+    throw InputError(table.where(), error.problem(), error.next());
+  }
+}
+
 }  // namespace
 
 std::span<const Section> earth_sections() { return all_sections(); }
@@ -677,11 +494,11 @@ std::optional<std::string> projection_definition(const Config& job) {
 Grid read_elevation(const Config& table, std::string_view key, const std::optional<Projection>& projection,
                     const MemoryBudget& memory, const std::string& field, const Region* window,
                     const Region* region, std::array<double, 2> spacing) {
-  const auto path = table.input_file(key);
+  const std::filesystem::path path = table.text(key);
   io::ReadOptions options;
   options.field = field;
   options.memory = memory.bytes;
-  auto content = io::read(path.string(), options);
+  auto content = read_content(table, key, options);
   if (auto* rows = std::get_if<io::Table>(&content))
     if (auto gridded = io::to_grid(*rows)) content = std::move(*gridded);
   const auto* data = std::get_if<io::GridData>(&content);
@@ -739,14 +556,23 @@ Grid read_elevation(const Config& table, std::string_view key, const std::option
   return project_grid(grid, *projection, spacing, region);
 }
 
-Earth build_earth(const Config& job, const std::optional<Projection>& projection,
-                  const MemoryBudget& memory) {
+Earth build_earth(const Config& job, const std::optional<Projection>& projection, const MemoryBudget& memory,
+                  const EarthRequest& request) {
   const auto mesh = job.table("mesh");
-  if (mesh.keys().empty())
+  const bool without = mesh.keys().empty();
+  if (without && (!request.plan || !job.has("model")))
     throw InputError(mesh.where(), "missing", "A job needs a table [mesh]; `terrane new gravity` shows one.");
-  const std::string kind = mesh.has("kind") ? mesh.choice("kind", mesh_kinds) : "regular";
-  if (kind == "prisms") return prism_list(mesh, job, memory);
-  if (kind == "terrain") return terrain_layer(mesh, job, projection, memory);
+  const std::string kind = without            ? "planned"
+                           : mesh.has("kind") ? mesh.choice("kind", mesh_kinds)
+                                              : "regular";
+  if (kind == "planned" && !request.plan)
+    throw mesh.wrong("kind", "this physics plans no mesh", "Take mesh.kind = \"regular\" or \"tensor\".");
+  if (kind == "prisms" || kind == "terrain") {
+    auto made =
+        kind == "prisms" ? prism_list(mesh, job, memory) : terrain_layer(mesh, job, projection, memory);
+    take_contrasts(made, request.reference_density);
+    return made;
+  }
   Earth earth;
   if (kind == "random") {
     const auto table = mesh.describe({mesh_keys, random_keys});
@@ -772,14 +598,25 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
                                  origin[1],
                                  origin[2],
                                  table.count("seed")});
+    take_contrasts(earth, request.reference_density);
     return earth;
   }
 
-  const auto model = job.table("model").describe({model_keys, map_keys});
+  const auto model = job.table("model").describe({model_keys, law_keys()});
+  auto description = described(model, projection, memory, earth);
+  const auto transfer = model.choice("transfer", {"auto", "centre", "average"});
+  const bool averages = transfer == "average" || (transfer == "auto" && kind == "planned");
   TensorMesh cells;
   std::string mesh_file, mesh_format;
   std::optional<io::MeshData> with_density;
-  if (kind == "regular") {
+  if (averages) {
+    description.laws = laws_of(model);
+    description.reference_density = request.reference_density;
+  }
+  if (averages && model.has("file")) description.cells = cells_of_file(model, memory);
+  if (kind == "planned") {
+    cells = planned(mesh, description, request, memory, earth);
+  } else if (kind == "regular") {
     cells = regular_mesh(mesh.describe({mesh_keys, regular_keys}));
   } else if (kind == "tensor") {
     cells = tensor_mesh(mesh.describe({mesh_keys, tensor_keys}));
@@ -798,22 +635,29 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
     cells = data->mesh;
     with_density = std::move(*data);
   }
-  earth.notes.push_back(fmt::format("mesh: {} × {} × {} = {} cells", cells.n_east(), cells.n_north(),
-                                    cells.n_up(), cells.size()));
-  if (model.has("file")) {
+  if (kind != "planned")
+    earth.notes.push_back(fmt::format("mesh: {} × {} × {} = {} cells", cells.n_east(), cells.n_north(),
+                                      cells.n_up(), cells.size()));
+  if (averages) {
+    earth.model = transferred(model, cells, std::move(description), true, request, memory, earth);
+  } else if (model.has("file")) {
     if (model.has("body"))
       throw model.wrong("body", "model.file gives the properties of every cell already",
                         "Keep one of the two.");
     earth.model = from_file(model, std::move(cells), memory, mesh_file, mesh_format);
+    if (model.has("topography"))
+      throw model.wrong("topography", "model.file says where rock ends",
+                        "Take transfer = \"average\", which cuts the file's cells at the ground.");
     fill(earth.model, background_of(model));
   } else if (with_density && !model.has("body") && !with_density->cells.empty()) {
     earth.model = io::to_earth_model(*with_density, property_of(model).value_or("density"),
                                      model.optional_text("field").value_or(""));
     fill(earth.model, background_of(model));
   } else {
-    earth.model = painted(model, cells, projection, memory, earth);
+    earth.model = transferred(model, cells, std::move(description), false, request, memory, earth);
   }
   apply_maps(model, earth);
+  if (!averages) take_contrasts(earth, request.reference_density);
   return earth;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,7 +10,7 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/job/config.hpp"
-#include "terrane/model/earth_model.hpp"
+#include "terrane/model/description.hpp"
 #include "terrane/survey/projection.hpp"
 
 namespace terrane {
@@ -17,6 +18,27 @@ namespace terrane {
 struct Earth {
   EarthModel model;
   std::vector<std::string> notes, warnings;  ///< lines for the user
+  /// Up of the ground that [model] describes; empty where it describes none.
+  std::function<double(double easting, double northing)> ground;
+};
+
+/// What a job says of a mesh that its physics makes (mesh.kind = "planned", or no [mesh]).
+struct MeshWish {
+  std::optional<double> cell, depth;  ///< m
+  std::optional<Prism> box;
+};
+struct MeshPlan {
+  TensorMesh mesh;
+  std::vector<std::string> reasons;  ///< lines for the user: what was chosen, and why
+};
+
+/// What a physics says of the earth that it wants.
+struct EarthRequest {
+  /// Makes a mesh from the survey, which the house knows, and the earth; empty: the job has to have [mesh].
+  std::function<MeshPlan(const Description& earth, const MeshWish& wish)> plan = {};
+  double reference_density = 0;  ///< kg/m³; rock that has a density has what it differs from this
+  bool along_axes = false;       ///< of mixed cells conductivity_east, _north, _up
+  bool cuts_ground = false;      ///< it puts the ground into its mesh itself: rock goes on above
 };
 
 /// Tables [mesh] and [model] and all their kinds, in the order of the reference.
@@ -32,7 +54,7 @@ TensorMesh build_mesh(const Config& job);
 
 /// Throws InputError, FileError, MemoryError (before anything large is made).
 Earth build_earth(const Config& job, const std::optional<Projection>& projection,
-                  const MemoryBudget& memory = {});
+                  const MemoryBudget& memory = {}, const EarthRequest& request = {});
 
 /// An elevation grid in the job's coordinates. A geographic one is projected onto even nodes.
 /// window: longitudes and latitudes to keep (west, east, south, north); region: the rectangle to cover, m.

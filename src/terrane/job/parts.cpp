@@ -10,7 +10,8 @@
 //
 // Each simulation becomes a job of its own. It has of every table that its physics reads the keys that stand
 // there by themselves (survey.height), and with them those of one variant, a table inside: the one that the
-// simulation names (mesh = "coarse"), or the one that has its name (survey.gravity).
+// simulation names (mesh = "coarse"), or the one that has its name (survey.gravity). [[survey]] with a name
+// is another way to write such a table. A simulation that takes no mesh gets the one that its physics plans.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,11 +106,35 @@ std::optional<Node> taken_from(const Node& table, const std::string& key,
   if (chosen) taken.insert(key + "." + wanted);
   auto its = merged(table, variants, chosen);
   if (variants.empty() || !its.table() || !its.table()->empty()) return its;
-  if (key != "mesh" && key != "survey") return std::nullopt;
+  if (key != "survey") return std::nullopt;
   throw InputError(simulation.where(),
                    fmt::format("it does not say which of [{}.{}] it takes", key,
                                fmt::join(variants, fmt::format("], [{}.", key))),
                    fmt::format("Write {} = \"{}\".", key, *variants.begin()));
+}
+
+/// [[survey]] with names, as the tables inside [survey] that they stand for. Throws InputError.
+template <class Node>
+Node by_name(const Node& node, const std::string& key) {
+  if ((key != "survey" && key != "mesh") || !node.list()) return node;
+  Node all = node;
+  typename Node::Table tables;
+  for (const auto& given : *node.list()) {
+    const auto* name = given.entry("name");
+    const auto* text = name != nullptr ? name->text() : nullptr;
+    if (text == nullptr || text->empty())
+      throw InputError(fmt::format("{}: {}", given.place, key), "several of them, and this one has no name",
+                       fmt::format("Write name = \"...\", by which simulations take it: {} = \"...\".", key));
+    if (std::any_of(tables.begin(), tables.end(), [&](const auto& known) { return known.first == *text; }))
+      throw InputError(fmt::format("{}: {}", name->place, key),
+                       fmt::format("there are two named \"{}\"", *text), "Give one of them another name.");
+    Node table = given;
+    std::erase_if(std::get<typename Node::Table>(table.value),
+                  [](const auto& entry) { return entry.first == "name"; });
+    tables.push_back({*text, std::move(table)});
+  }
+  all.value = std::move(tables);
+  return all;
 }
 
 template <class Node>
@@ -147,7 +172,7 @@ std::vector<Config::Part> Config::parts(const TablesOf& tables_of) const {
       if (simulations[i].is_text(key)) leave_out(key);  // the name of a variant
       if (const auto* table = node_->entry(key)) {
         taken.insert(key);
-        if (auto its = taken_from(*table, key, simulations, names, i, taken))
+        if (auto its = taken_from(by_name(*table, key), key, simulations, names, i, taken))
           root.push_back({key, std::move(*its)});
       } else if (simulations[i].is_text(key)) {
         throw simulations[i].wrong(key, fmt::format("there is no [{}.{}]", key, simulations[i].text(key)));
@@ -169,9 +194,10 @@ std::vector<Config::Part> Config::parts(const TablesOf& tables_of) const {
       throw InputError(fmt::format("{}: {}", child.place, key), "no simulation of this job reads this table",
                        "Remove it, or add the simulation that it was meant for.");
     if (key == "simulation") continue;
-    for (const auto& variant : variants_of(child, key, simulations, names))
+    const auto named = by_name(child, key);
+    for (const auto& variant : variants_of(named, key, simulations, names))
       if (!taken.contains(key + "." + variant))
-        throw InputError(fmt::format("{}: {}.{}", child.entry(variant)->place, key, variant),
+        throw InputError(fmt::format("{}: {}.{}", named.entry(variant)->place, key, variant),
                          "no simulation takes this table",
                          fmt::format("Name it in a simulation, {} = \"{}\", or remove it.", key, variant));
   }

@@ -195,16 +195,8 @@ class Painter {
 
   template <class Add>
   void rows(const Ellipsoid& e, const Add& add) const {
-    const double t = e.trend * (pi / 180), p = e.plunge * (pi / 180), r = e.roll * (pi / 180);
     using Vector = std::array<double, 3>;
-    const Vector a{std::sin(t) * std::cos(p), std::cos(t) * std::cos(p), -std::sin(p)};
-    const Vector b0{-std::cos(t), std::sin(t), 0};
-    const Vector c0{a[1] * b0[2] - a[2] * b0[1], a[2] * b0[0] - a[0] * b0[2], a[0] * b0[1] - a[1] * b0[0]};
-    Vector b, c;
-    for (std::size_t q = 0; q < 3; ++q) {
-      b[q] = std::cos(r) * b0[q] + std::sin(r) * c0[q];
-      c[q] = std::cos(r) * c0[q] - std::sin(r) * b0[q];
-    }
+    const auto [a, b, c] = axes_of(e);
     // In the body's own axes, each divided by its semi-axis, the ellipsoid is the unit sphere.
     std::array<Vector, 3> column;  // images of the unit vectors east, north, up
     Vector reach;                  // half-widths of the box around the body
@@ -413,7 +405,116 @@ class SplitMix64 {
   std::uint64_t state_;
 };
 
+Prism bounds_of(const Sphere& s) {
+  return {s.easting - s.radius,  s.easting + s.radius, s.northing - s.radius,
+          s.northing + s.radius, s.up - s.radius,      s.up + s.radius};
+}
+
+Prism bounds_of(const Ellipsoid& e) {
+  const auto axes = axes_of(e);
+  std::array<double, 3> reach{};
+  for (std::size_t q = 0; q < 3; ++q)
+    reach[q] =
+        std::hypot(axes[0][q] * e.semi_axes[0], axes[1][q] * e.semi_axes[1], axes[2][q] * e.semi_axes[2]);
+  return {e.easting - reach[0],  e.easting + reach[0], e.northing - reach[1],
+          e.northing + reach[1], e.up - reach[2],      e.up + reach[2]};
+}
+
+Prism bounds_of(const Box& b) { return b; }
+
+Prism bounds_of(const Polygon& p) {
+  const auto [west, east] = std::minmax_element(p.easting.begin(), p.easting.end());
+  const auto [south, north] = std::minmax_element(p.northing.begin(), p.northing.end());
+  return {*west, *east, *south, *north, p.bottom, p.top};
+}
+
+Prism bounds_of(const Layer& l) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  Prism box{-infinite, infinite, -infinite, infinite, infinite, -infinite};
+  for (const auto* surface : {&l.bottom, &l.top}) {
+    if (const auto* level = std::get_if<double>(surface)) {
+      box.bottom = std::fmin(box.bottom, *level);
+      box.top = std::fmax(box.top, *level);
+      continue;
+    }
+    const auto& grid = std::get<Grid>(*surface);
+    box.west = std::max(box.west, grid.easting.front());
+    box.east = std::min(box.east, grid.easting.back());
+    box.south = std::max(box.south, grid.northing.front());
+    box.north = std::min(box.north, grid.northing.back());
+    for (const double z : grid.values) {  // NaN: a gap
+      box.bottom = std::fmin(box.bottom, z);
+      box.top = std::fmax(box.top, z);
+    }
+  }
+  return box;
+}
+
+Interval vertical(const Sphere& s, double x, double y) {
+  const double dx = x - s.easting, dy = y - s.northing;
+  const double half = std::sqrt(std::max(0.0, s.radius * s.radius - dx * dx - dy * dy));
+  return {s.up - half, s.up + half};
+}
+
+Interval vertical(const Ellipsoid& e, double x, double y) {
+  // In its own axes, each divided by its semi-axis, it is the unit sphere: |w + z c| < 1.
+  const auto axes = axes_of(e);
+  double cc = 0, cw = 0, ww = 0;
+  for (std::size_t m = 0; m < 3; ++m) {
+    const double w = (axes[m][0] * (x - e.easting) + axes[m][1] * (y - e.northing)) / e.semi_axes[m];
+    const double c = axes[m][2] / e.semi_axes[m];
+    cc += c * c, cw += c * w, ww += w * w;
+  }
+  const double half = std::sqrt(std::max(0.0, cw * cw - cc * (ww - 1))) / cc, middle = e.up - cw / cc;
+  return {middle - half, middle + half};
+}
+
+Interval vertical(const Box& b, double x, double y) {
+  const bool inside = b.west <= x && x < b.east && b.south <= y && y < b.north;
+  return inside ? Interval{b.bottom, b.top} : Interval{};
+}
+
+Interval vertical(const Polygon& p, double x, double y) {
+  bool inside = false;
+  for (std::size_t n = 0, m = p.easting.size() - 1; n < p.easting.size(); m = n++)
+    if ((p.northing[n] > y) != (p.northing[m] > y)) {
+      const double t = (y - p.northing[n]) / (p.northing[m] - p.northing[n]);
+      inside ^= x >= p.easting[n] + t * (p.easting[m] - p.easting[n]);
+    }
+  return inside ? Interval{p.bottom, p.top} : Interval{};
+}
+
+Interval vertical(const Layer& l, double x, double y) {
+  const auto elevation = [&](const Surface& surface) {
+    const auto* level = std::get_if<double>(&surface);
+    return level ? *level : std::get<Grid>(surface).interpolate(x, y);
+  };
+  return {elevation(l.bottom), elevation(l.top)};  // empty where one is NaN
+}
+
 }  // namespace
+
+std::array<std::array<double, 3>, 3> axes_of(const Ellipsoid& e) {
+  const double t = e.trend * (pi / 180), p = e.plunge * (pi / 180), r = e.roll * (pi / 180);
+  using Vector = std::array<double, 3>;
+  const Vector a{std::sin(t) * std::cos(p), std::cos(t) * std::cos(p), -std::sin(p)};
+  const Vector b0{-std::cos(t), std::sin(t), 0};
+  const Vector c0{a[1] * b0[2] - a[2] * b0[1], a[2] * b0[0] - a[0] * b0[2], a[0] * b0[1] - a[1] * b0[0]};
+  Vector b, c;
+  for (std::size_t q = 0; q < 3; ++q) {
+    b[q] = std::cos(r) * b0[q] + std::sin(r) * c0[q];
+    c[q] = std::cos(r) * c0[q] - std::sin(r) * b0[q];
+  }
+  return {a, b, c};
+}
+
+Interval along_vertical(const Shape& shape, double easting, double northing) {
+  return std::visit([&](const auto& solid) { return vertical(solid, easting, northing); }, shape);
+}
+
+Prism bounds(const Shape& shape) {
+  return std::visit([](const auto& solid) { return bounds_of(solid); }, shape);
+}
 
 void check(const Body& body) { check_body(body, body.name.empty() ? "body" : "body \"" + body.name + "\""); }
 

@@ -51,6 +51,20 @@ struct Layer {
 
 using Shape = std::variant<Sphere, Ellipsoid, Box, Polygon, Layer>;
 
+/// Directions of the axes a, b, c of an ellipsoid: unit vectors easting, northing, up.
+std::array<std::array<double, 3>, 3> axes_of(const Ellipsoid& ellipsoid);
+
+/// What a shape holds of a vertical line: all of it from bottom to top; nothing where top is not above
+/// bottom.
+struct Interval {
+  double bottom = 0, top = 0;
+  bool empty() const noexcept { return !(bottom < top); }
+};
+Interval along_vertical(const Shape& shape, double easting, double northing);
+
+/// The box around a shape; infinite where it has no end, as a layer between levels has none.
+Prism bounds(const Shape& shape);
+
 struct Body {
   Shape shape;
   std::vector<PropertyValue>

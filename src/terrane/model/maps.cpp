@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "terrane/base/error.hpp"
@@ -16,9 +17,11 @@ namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 
+using P = LawParameters;
+
 // Gardner, Gardner & Gregory (1974), Geophysics 39, 770-780: ρ = 0.31 V^(1/4), g/cm³ and m/s.
-double gardner(double v) { return 310 * std::pow(v, 0.25); }
-double gardner_slope(double v) { return 77.5 * std::pow(v, -0.75); }
+double gardner(double v, const P&) { return 310 * std::pow(v, 0.25); }
+double gardner_slope(double v, const P&) { return 77.5 * std::pow(v, -0.75); }
 
 /// Coefficients of x⁰, x¹, ...; Horner's scheme.
 template <std::size_t N>
@@ -37,17 +40,43 @@ constexpr double slope(const std::array<double, N>& c, double x) {
 // Brocher (2005), Bulletin of the Seismological Society of America 95, 2081-2092: g/cm³ and km/s.
 constexpr std::array nafe_drake{0.0, 1.6612, -0.4721, 0.0671, -0.0043, 0.000106};  // eq. 1
 constexpr std::array shear_of_pressure{0.7858, -1.2344, 0.7949, -0.1238, 0.0064};  // eq. 6
-double brocher(double v) { return 1e3 * polynomial(nafe_drake, v / 1e3); }
-double brocher_slope(double v) { return slope(nafe_drake, v / 1e3); }
-double brocher_shear(double v) { return 1e3 * polynomial(shear_of_pressure, v / 1e3); }
-double brocher_shear_slope(double v) { return slope(shear_of_pressure, v / 1e3); }
+double brocher(double v, const P&) { return 1e3 * polynomial(nafe_drake, v / 1e3); }
+double brocher_slope(double v, const P&) { return slope(nafe_drake, v / 1e3); }
+double brocher_shear(double v, const P&) { return 1e3 * polynomial(shear_of_pressure, v / 1e3); }
+double brocher_shear_slope(double v, const P&) { return slope(shear_of_pressure, v / 1e3); }
 
 // Castagna, Batzle & Eastwood (1985), Geophysics 50, 571-581: the mudrock line Vp = 1.16 Vs + 1.36, km/s.
-double mudrock(double v) { return (v - 1360) / 1.16; }
-double mudrock_slope(double) { return 1 / 1.16; }
+double mudrock(double v, const P&) { return (v - 1360) / 1.16; }
+double mudrock_slope(double, const P&) { return 1 / 1.16; }
 
-double reciprocal(double x) { return 1 / x; }
-double reciprocal_slope(double x) { return -1 / (x * x); }
+// Archie (1942), Transactions of the AIME 146, 54-62: clean rock full of water, ρ = ρ_w φ^-m.
+constexpr P of_archie{{{"water", 0.3, "Ohm.m", "resistivity of the water"},
+                       {"cementation", 2, "1", "exponent m: 1.3 of loose sand to 2.5 of carbonates"},
+                       {}}};
+double archie(double porosity, const P& p) { return p[0].value * std::pow(porosity, -p[1].value); }
+double archie_slope(double porosity, const P& p) {
+  return -p[1].value * p[0].value * std::pow(porosity, -p[1].value - 1);
+}
+
+// Mass: grains and what fills the pores.
+constexpr P of_mixture{
+    {{"grains", 2650, "kg/m3", "density of the grains"}, {"water", 1030, "kg/m3", "of the water"}, {}}};
+double mixture(double porosity, const P& p) { return porosity * p[1].value + (1 - porosity) * p[0].value; }
+double mixture_slope(double, const P& p) { return p[1].value - p[0].value; }
+
+// Wyllie, Gregory & Gardner (1956), Geophysics 21, 41-70: times add, 1/V = φ/V_w + (1 - φ)/V_g.
+constexpr P of_wyllie{
+    {{"grains", 5500, "m/s", "velocity of the grains"}, {"water", 1500, "m/s", "of the water"}, {}}};
+double wyllie(double porosity, const P& p) {
+  return 1 / (porosity / p[1].value + (1 - porosity) / p[0].value);
+}
+double wyllie_slope(double porosity, const P& p) {
+  const double v = wyllie(porosity, p);
+  return -v * v * (1 / p[1].value - 1 / p[0].value);
+}
+
+double reciprocal(double x, const P&) { return 1 / x; }
+double reciprocal_slope(double x, const P&) { return -1 / (x * x); }
 
 constexpr std::array all_laws{
     Law{"gardner", "density", "velocity_p", gardner, gardner_slope, 1500, 6500,
@@ -60,26 +89,82 @@ constexpr std::array all_laws{
         "Brocher (2005), BSSA 95, 2081-2092, eq. 6"},
     Law{"castagna", "velocity_s", "velocity_p", mudrock, mudrock_slope, 1500, 4500,
         "Vp = 1.16 Vs + 1.36, km/s", "Castagna, Batzle & Eastwood (1985), Geophysics 50, 571-581"},
+    Law{"archie", "resistivity", "porosity", archie, archie_slope, 0.02, 1, "ρ = ρ_w φ^-m",
+        "Archie (1942), Transactions of the AIME 146, 54-62", of_archie},
+    Law{"mixture", "density", "porosity", mixture, mixture_slope, 0, 1, "ρ = φ ρ_w + (1 - φ) ρ_g",
+        "definition", of_mixture},
+    Law{"wyllie", "velocity_p", "porosity", wyllie, wyllie_slope, 0, 0.35, "1/V = φ/V_w + (1 - φ)/V_g",
+        "Wyllie, Gregory & Gardner (1956), Geophysics 21, 41-70", of_wyllie},
     Law{"reciprocal", "conductivity", "resistivity", reciprocal, reciprocal_slope,
         std::numeric_limits<double>::min(), unbounded, "σ = 1/ρ", "definition"},
     Law{"reciprocal", "resistivity", "conductivity", reciprocal, reciprocal_slope,
         std::numeric_limits<double>::min(), unbounded, "ρ = 1/σ", "definition"},
 };
 
-std::string text_of(const Law& law) { return fmt::format("{} from {} by {}", law.to, law.from, law.name); }
+std::string name_of(const Law& law) { return fmt::format("{} from {} by {}", law.to, law.from, law.name); }
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(' ');
+  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+/// "water = 0.5" of a law's text. Throws InputError.
+void set_parameter(Law& law, std::string_view text, const std::string& where) {
+  const auto equals = text.find('=');
+  const auto name = trimmed(text.substr(0, equals));
+  std::vector<std::string_view> names;
+  LawParameter* given = nullptr;
+  for (auto& parameter : law.parameters) {
+    if (!parameter.name.empty()) names.push_back(parameter.name);
+    if (!name.empty() && parameter.name == name) given = &parameter;
+  }
+  const auto allowed =
+      names.empty() ? std::string("This law has none.") : "Parameters: " + joined(names) + ".";
+  if (given == nullptr)
+    throw InputError(
+        where,
+        fmt::format("\"{}\" is no parameter of \"{}\".{}", name, name_of(law), did_you_mean(name, names)),
+        allowed);
+  const auto number = equals == text.npos ? std::string() : std::string(trimmed(text.substr(equals + 1)));
+  char* end = nullptr;
+  given->value = std::strtod(number.c_str(), &end);
+  if (number.empty() || *end != '\0' || !(given->value > 0) || !std::isfinite(given->value))
+    throw InputError(where, fmt::format("{} is \"{}\"", name, number),
+                     fmt::format("Give a number above zero, in {}: {} = 1.", given->unit, name));
+}
 
 }  // namespace
 
 std::span<const Law> laws() { return all_laws; }
 
-const Law& law_from_text(std::string_view text, const std::string& where) {
+std::string text_of(const Law& law) {
+  auto text = name_of(law);
+  const char* before = " with ";
+  for (const auto& parameter : law.parameters) {
+    if (parameter.name.empty()) continue;
+    text += fmt::format("{}{} = {}", before, parameter.name, parameter.value);
+    before = ", ";
+  }
+  return text;
+}
+
+Law law_from_text(std::string_view text, const std::string& where) {
+  constexpr std::string_view with = " with ";
+  const auto cut = text.find(with);
+  const auto name = text.substr(0, cut);
   std::vector<std::string> texts;
-  for (const auto& law : all_laws) {
-    texts.push_back(text_of(law));
-    if (texts.back() == text) return law;
+  for (auto law : all_laws) {
+    texts.push_back(name_of(law));
+    if (texts.back() != name) continue;
+    for (auto rest = cut == text.npos ? std::string_view() : text.substr(cut + with.size()); !rest.empty();) {
+      const auto comma = rest.find(',');
+      set_parameter(law, rest.substr(0, comma), where);
+      rest = comma == rest.npos ? std::string_view() : rest.substr(comma + 1);
+    }
+    return law;
   }
   const std::vector<std::string_view> views(texts.begin(), texts.end());
-  throw InputError(where, fmt::format("\"{}\" is not a map known here.{}", text, did_you_mean(text, views)),
+  throw InputError(where, fmt::format("\"{}\" is not a map known here.{}", name, did_you_mean(name, views)),
                    "Allowed: " + joined(views) + ".");
 }
 
@@ -97,7 +182,7 @@ std::size_t apply(const Law& law, EarthModel& model) {
     if (!free || std::isnan(from[n])) continue;
     outside += from[n] < law.least || from[n] > law.most;
     const double value = law.value(from[n]);
-    check_value(kind, value, fmt::format("model.maps: {}: {} {}", text_of(law), law.from, from[n]));
+    check_value(kind, value, fmt::format("model.maps: {}: {} {}", name_of(law), law.from, from[n]));
     to[n] = value;
   }
   return outside;

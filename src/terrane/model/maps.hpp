@@ -1,8 +1,9 @@
 // Laws between properties: what one says about another, with its derivative and where it was published.
 //
-//   maps = ["density from velocity_p by gardner"]
+//   maps = ["density from velocity_p by gardner", "resistivity from porosity by archie with water = 0.5"]
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,22 +13,42 @@
 
 namespace terrane {
 
+/// What a law needs beside the property: of the water in the pores, of the grains.
+struct LawParameter {
+  std::string_view name;  ///< "water"
+  double value = 0;       ///< SI; of a law of the table the usual one
+  std::string_view unit;
+  std::string_view meaning;
+};
+using LawParameters = std::array<LawParameter, 3>;  ///< those without a name do not count
+
 /// y = value(x), SI on both sides.
 struct Law {
   std::string_view name;      ///< "gardner"
   std::string_view to, from;  ///< properties: "density", "velocity_p"
-  double (*value)(double);
-  double (*derivative)(double);  ///< dy/dx: sensitivities to x from those to y
-  double least, most;            ///< of x, where the law was fitted or makes sense
-  std::string_view formula;      ///< in the units of the source
+  double (*formula_of)(double, const LawParameters&);
+  double (*derivative_of)(double, const LawParameters&);
+  double least, most;        ///< of x, where the law was fitted or makes sense
+  std::string_view formula;  ///< in the units of the source
   std::string_view source;
+  LawParameters parameters = {};
+
+  double value(double x) const { return formula_of(x, parameters); }
+  double derivative(double x) const {
+    return derivative_of(x, parameters);
+  }  ///< sensitivities to x from those to y
 };
 
 /// All laws. A new law is one row.
 std::span<const Law> laws();
 
-/// The law that "density from velocity_p by gardner" names. Throws InputError at `where`.
-const Law& law_from_text(std::string_view text, const std::string& where = "model.maps");
+/// "density from velocity_p by gardner", and the parameters with their usual values:
+/// "resistivity from porosity by archie with water = 0.3, cementation = 2".
+std::string text_of(const Law& law);
+
+/// The law that such a text names; parameters that it does not give have the usual values. Throws InputError
+/// at `where`.
+Law law_from_text(std::string_view text, const std::string& where = "model.maps");
 
 /// Adds the property that the law gives, or puts it where the model has no value of it yet. Cells without a
 /// value of law.from stay without. Returns how many values lay outside what the law was made for. Throws

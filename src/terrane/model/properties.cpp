@@ -22,6 +22,9 @@ constexpr std::array kinds{
     PropertyKind{"density", Quantity::density, -infinite, infinite, 0,
                  "Density, or its contrast to what surrounds it"},
 
+    PropertyKind{"porosity", Quantity::fraction, 0, 1, none,
+                 "Part of the volume that is pores; others come from it by laws (model.maps)"},
+
     PropertyKind{"susceptibility", Quantity::susceptibility, -1, infinite, 0, "Magnetic susceptibility (SI)"},
     PropertyKind{"permeability", Quantity::dimensionless, 0, infinite, 1, "Relative magnetic permeability"},
     PropertyKind{"magnetization_east", Quantity::magnetic_field, -infinite, infinite, 0,

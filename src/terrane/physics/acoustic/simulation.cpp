@@ -15,6 +15,7 @@
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/acoustic/mesh_plan.hpp"
 #include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
@@ -358,12 +359,20 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
   const auto source = job.table("source").describe({source_keys});
   auto stations = build_survey(job, memory);
-  auto earth = build_earth(job, std::nullopt, memory);
   Problem p;
   Settings s;
   read_simulation(table, p, s);
   read_boundary(job.table("boundary").describe({boundary_keys}), p);
   p.wavelet = read_wavelet(source);
+  EarthRequest request;
+  request.plan = [&](const Description& described, const MeshWish& wish) {
+    GridWish waves{read_shots(source), positions_of(stations.survey)};
+    waves.highest_frequency = read_wavelet(source).highest_frequency();
+    waves.cells_per_wavelength = differences(p.order, p.coefficients, p.rock).points_per_wavelength(0.005);
+    waves.end = p.end;
+    return plan_grid(described, wish, waves);
+  };
+  auto earth = build_earth(job, std::nullopt, memory, request);
   p.velocity = velocity_of(earth.model, job);
   read_rock(earth.model, job, p);
   for (const auto& [way, fits, fit] :

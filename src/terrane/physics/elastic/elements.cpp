@@ -339,14 +339,16 @@ Mesh build_from_file(const Config& elements, const Config& simulation, const std
 std::span<const Section> element_sections() { return element_tables; }
 
 Elements build_elements(const Config& job, const Config& simulation,
-                        const std::optional<Projection>& projection, const MemoryBudget& memory) {
+                        const std::optional<Projection>& projection, const MemoryBudget& memory,
+                        const EarthRequest& request) {
   Elements out;
   const bool own = job.has("elements");
   out.surface = read_surface(simulation, "surface", memory);
   std::optional<Sampled> model;
   TensorMesh cells;
   if (!own || job.has("mesh")) {
-    auto earth = build_earth(job, projection, memory);
+    auto earth = build_earth(job, projection, memory, request);
+    if (!out.surface) out.surface = earth.ground;
     cells = mesh_of_cells(earth.model, job, "elastic waves need");
     model.emplace(cells, rocks_of(earth.model, job.table("model").where()));
     out.notes = std::move(earth.notes);
@@ -354,10 +356,14 @@ Elements build_elements(const Config& job, const Config& simulation,
   }
   if (!own) {
     std::vector<std::uint32_t> medium;
+    const double bottom = cells.up().front(), top = cells.up().back();
     for (std::size_t n = 0; n < cells.size(); ++n) {
       const auto box = cells.prism(n);
-      medium.push_back(
-          model->at({(box.west + box.east) / 2, (box.south + box.north) / 2, (box.bottom + box.top) / 2}));
+      const double east = (box.west + box.east) / 2, north = (box.south + box.north) / 2;
+      double up = (box.bottom + box.top) / 2;
+      if (out.surface && request.cuts_ground)  // where the stretched element will be
+        up = bottom + (up - bottom) * (out.surface(east, north) - bottom) / (top - bottom);
+      medium.push_back(model->at({east, north, up}));
     }
     out.mesh = bricks(cells, model->media(), std::move(medium), read_sides(simulation), out.surface);
     out.top = cells.up().back();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "terrane/base/memory.hpp"
-#include "terrane/job/config.hpp"
+#include "terrane/job/earth.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/elastic/chunk.hpp"
 #include "terrane/physics/elastic/mesh.hpp"
@@ -28,9 +28,10 @@ struct Elements {
   std::vector<std::string> notes, warnings;
 };
 
-/// simulation: the described table, with `absorbing` and `surface`. Throws InputError, FileError,
-/// MemoryError.
+/// simulation: the described table, with `absorbing` and `surface`. request: how a mesh is made where the job
+/// has none. Throws InputError, FileError, MemoryError.
 Elements build_elements(const Config& job, const Config& simulation,
-                        const std::optional<Projection>& projection, const MemoryBudget& memory);
+                        const std::optional<Projection>& projection, const MemoryBudget& memory,
+                        const EarthRequest& request = {});
 
 }  // namespace terrane::elastic

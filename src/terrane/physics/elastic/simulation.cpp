@@ -18,6 +18,7 @@
 #include "terrane/physics/elastic/elements.hpp"
 #include "terrane/physics/elastic/layers.hpp"
 #include "terrane/physics/elastic/margin.hpp"
+#include "terrane/physics/elastic/mesh_plan.hpp"
 #include "terrane/physics/elastic/part.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
 #include "terrane/simulation/describe.hpp"
@@ -284,7 +285,22 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   if (job.has("survey") || !table.has("stations")) stations = build_survey(job, memory);
   else if (const auto definition = projection_definition(job); definition && *definition != "utm")
     stations.projection = Projection(*definition);
-  auto elements = build_elements(job, table, stations.projection, memory);
+  EarthRequest request;
+  request.cuts_ground = job.has("model") && job.table("model").has("topography");
+  request.plan = [&](const Description& described, const MeshWish& wish) {
+    std::vector<Source> sources;
+    const auto top = described.topography ? described.ground(0, 0) : 0;
+    read_sources(job, {stations.projection, {}, top, {}}, sources);
+    ElementWish waves{positions_of(stations.survey)};
+    for (const auto& source : sources) {
+      waves.places.push_back(source.at);
+      waves.highest_frequency = std::max(waves.highest_frequency, source.course.highest_frequency());
+    }
+    waves.degree = static_cast<int>(table.count("degree", least_degree, most_degree));
+    waves.end = table.number("end", terrane::Quantity::time);
+    return plan_elements(described, wish, waves);
+  };
+  auto elements = build_elements(job, table, stations.projection, memory, request);
   Problem p;
   p.degree = static_cast<int>(table.count("degree", least_degree, most_degree));
   const bool single = table.choice("precision", {"single", "double"}) == "single";

@@ -18,6 +18,7 @@
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electric/formula/polarization.hpp"
 #include "terrane/physics/electric/grid/ground.hpp"
+#include "terrane/physics/electric/mesh_plan.hpp"
 #include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electric/survey/arrays.hpp"
 #include "terrane/simulation/compare.hpp"
@@ -279,9 +280,19 @@ Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settin
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto settings = Settings::read(job);
   const auto memory = memory_budget(runtime);
-  auto earth = build_earth(job, std::nullopt, memory);
+  EarthRequest request;
+  request.cuts_ground = true;
+  request.plan = [&](const Description& described, const MeshWish& wish) {
+    std::function<double(double, double)> ground;
+    if (described.topography) ground = [&](double e, double n) { return described.ground(e, n); };
+    std::vector<Position> places;
+    for (const auto& p : build_survey(job, ground).electrodes.place) places.push_back({p.e, p.n, p.u});
+    return plan_mesh(described, wish, places);
+  };
+  auto earth = build_earth(job, std::nullopt, memory, request);
   const auto mesh = mesh_of_cells(earth.model, job, "direct current needs");
-  const auto height = topography_of(job, memory);
+  auto height = topography_of(job, memory);
+  if (!height) height = earth.ground;
   std::vector<double> ground;
   if (height) {
     ground = ground_below(mesh, height);

@@ -15,6 +15,7 @@
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/electromagnetic/mesh_plan.hpp"
 #include "terrane/physics/electromagnetic/survey/gridding.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
@@ -356,7 +357,17 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.parameters.rough = rough == "auto" ? Rough::automatic : rough == "never" ? Rough::never : Rough::always;
   auto stations = build_survey(job, memory);
   p.receivers = places_of(stations.survey, plane);
-  auto earth = build_earth(job, stations.projection, memory);
+  EarthRequest request;
+  request.along_axes = true;
+  request.plan = [&](const Description& described, const MeshWish& wish) {
+    GridRequest wanted;
+    wanted.frequencies = p.frequencies;
+    wanted.receivers = p.receivers;
+    for (const auto& s : p.sources)
+      wanted.sources.insert(wanted.sources.end(), s.points.begin(), s.points.end());
+    return plan_mesh(described, wish, std::move(wanted));
+  };
+  auto earth = build_earth(job, stations.projection, memory, request);
   p.conductivity = read_conductivity(earth.model, job);
   p.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
   auto made = std::make_unique<Simulation>(std::move(p), job.source());

@@ -16,6 +16,7 @@
 #include "terrane/job/stations.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/forward.hpp"
+#include "terrane/physics/gravity/mesh_plan.hpp"
 #include "terrane/physics/gravity/normal_gravity.hpp"
 #include "terrane/physics/gravity/run/distribute.hpp"
 #include "terrane/physics/gravity/run/magnitude.hpp"
@@ -128,15 +129,6 @@ Stations views(const Survey& survey) { return {survey.easting, survey.northing, 
 /// The property of the earth model that gravity takes.
 constexpr std::string_view density = "density";
 
-/// Densities to contrasts, where there is a density.
-void take_contrasts(Earth& earth, double reference) {
-  for (auto& property : earth.model.properties)
-    if (property.name == density)
-      for (double& value : property.values)
-        if (value != 0) value -= reference;
-  earth.notes.push_back(fmt::format("densities count with what they differ from {} kg/m3", reference));
-}
-
 Prisms views(const PrismValues& sources) {
   const auto& p = sources.prisms;
   return {p.west, p.east, p.south, p.north, p.bottom, p.top, sources.values};
@@ -237,7 +229,12 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto table = simulation_table(job);
   const MemoryBudget memory = runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
   auto stations = build_survey(job, memory);
-  auto earth = build_earth(job, stations.projection, memory);
+  EarthRequest request;
+  request.reference_density = table.number("reference_density", Quantity::density);
+  request.plan = [&](const Description& described, const MeshWish& wish) {
+    return plan_prisms(described, wish, positions_of(stations.survey));
+  };
+  auto earth = build_earth(job, stations.projection, memory, request);
   if (!earth.model.has(density)) {
     try {
       earth.model.property(density);
@@ -245,8 +242,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
       throw InputError(job.table("model").where(), error.problem(), error.next());
     }
   }
-  const double reference = table.number("reference_density", Quantity::density);
-  if (reference != 0) take_contrasts(earth, reference);
+  if (request.reference_density != 0)
+    earth.notes.push_back(
+        fmt::format("densities count with what they differ from {} kg/m3", request.reference_density));
   std::unique_ptr<Simulation> made;
   try {
     made = std::make_unique<Simulation>(std::move(earth.model), std::move(stations.survey),

@@ -11,6 +11,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/physics/gravity/mesh_plan.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
@@ -143,7 +144,11 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   auto settings = Settings::read(job);
   const auto memory = memory_budget(runtime);
   auto stations = build_survey(job, memory);
-  auto earth = build_earth(job, stations.projection, memory);
+  EarthRequest request;
+  request.plan = [&](const Description& described, const MeshWish& wish) {
+    return gravity::plan_prisms(described, wish, positions_of(stations.survey));
+  };
+  auto earth = build_earth(job, stations.projection, memory, request);
   std::unique_ptr<Simulation> made;
   try {
     made = std::make_unique<Simulation>(std::move(earth.model), std::move(stations.survey),

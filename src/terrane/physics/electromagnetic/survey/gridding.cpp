@@ -7,53 +7,13 @@
 #include <numbers>
 
 #include "terrane/base/error.hpp"
+#include "terrane/mesh/graded.hpp"
 
 namespace terrane::electromagnetic {
 
 namespace {
 
 double skin_depth(double sigma, double hertz) { return 503.292 / std::sqrt(sigma * hertz); }
-
-/// Cells of h in the core [low, high], and of h + c d at a distance d from it. count(x): cells from the
-/// core's lower end to x; place(n): where that many end.
-struct Density {
-  double low, high, h, c;
-
-  double count(double x) const {
-    const double inside = (high - low) / h;
-    if (x < low) return -std::log1p(c * (low - x) / h) / c;
-    if (x > high) return inside + std::log1p(c * (x - high) / h) / c;
-    return (x - low) / h;
-  }
-  double place(double n) const {
-    const double inside = (high - low) / h;
-    if (n < 0) return low - h * std::expm1(-c * n) / c;
-    if (n > inside) return high + h * std::expm1(c * (n - inside)) / c;
-    return low + n * h;
-  }
-};
-
-/// Faces from `from` to `to`, with some at the places wanted.
-std::vector<double> faces(const Density& density, double from, double to, std::vector<double> wanted) {
-  wanted.push_back(from);
-  wanted.push_back(to);
-  std::sort(wanted.begin(), wanted.end());
-  std::vector<double> all;
-  for (const double next : wanted) {
-    if (next < from || next > to) continue;
-    if (all.empty()) {
-      all.push_back(next);
-      continue;
-    }
-    const double last = all.back();
-    if (next - last < density.h * 1e-6) continue;
-    const double first = density.count(last), cells = density.count(next) - first;
-    const int pieces = std::max(1, static_cast<int>(std::ceil(cells - 0.2)));
-    for (int n = 1; n < pieces; ++n) all.push_back(density.place(first + cells * n / pieces));
-    all.push_back(next);
-  }
-  return all;
-}
 
 void check_request(const GridRequest& r) {
   if (r.frequencies.empty() || r.sources.empty() || r.receivers.empty())
@@ -78,11 +38,13 @@ GridPlan plan_mesh(const GridRequest& r) {
   for (const auto& s : r.sources)
     for (const auto& p : r.receivers)
       nearest = std::min(nearest, std::hypot(s[0] - p[0], s[1] - p[1], s[2] - p[2]));
-  double h = depth / r.cells_per_skin_depth;
-  plan.reasons.push_back(
-      fmt::format("cells of {:.3g} m: {} in the skin depth of {:.3g} m at {:.4g} Hz beside the sources", h,
-                  r.cells_per_skin_depth, depth, *fastest));
-  if (nearest > 0 && nearest / 8 < h) {
+  double h = r.cell > 0 ? r.cell : depth / r.cells_per_skin_depth;
+  if (r.cell > 0) plan.reasons.push_back(fmt::format("cells of {:.3g} m, as asked for", h));
+  else
+    plan.reasons.push_back(
+        fmt::format("cells of {:.3g} m: {} in the skin depth of {:.3g} m at {:.4g} Hz beside the sources", h,
+                    r.cells_per_skin_depth, depth, *fastest));
+  if (r.cell == 0 && nearest > 0 && nearest / 8 < h) {
     h = nearest / 8;
     plan.reasons.push_back(
         fmt::format("made {:.3g} m, an eighth of the {:.4g} m from a source to a receiver", h, nearest));
@@ -102,8 +64,8 @@ GridPlan plan_mesh(const GridRequest& r) {
       }
     const double cells = std::ceil((high - low) / cell);
     high = low + cells * cell;
-    const Density density{low, high, cell, std::log(r.growth)};
-    axes[a] = faces(density, low - wave, high + wave, a == 2 ? r.heights : std::vector<double>{});
+    axes[a] = graded_faces({low, high, cell, r.growth, r.growth, low - wave, high + wave,
+                            a == 2 ? r.heights : std::vector<double>{}});
   }
   plan.mesh = TensorMesh(axes[0], axes[1], axes[2]);
   plan.reasons.push_back(fmt::format("{} x {} x {} cells, growing by {} beyond the core", axes[0].size() - 1,

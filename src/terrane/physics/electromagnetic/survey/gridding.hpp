@@ -25,6 +25,7 @@ struct GridRequest {
   std::vector<Vector3> sources, receivers;
   std::vector<double> heights;  ///< of contrasts
   double cells_per_skin_depth = 4;
+  double cell = 0;  ///< m; 0: of the skin depth
   double growth = 1.3;
 };
 

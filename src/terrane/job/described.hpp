@@ -1,0 +1,51 @@
+// The table [model] of a job as a description of an earth: kinds of rock, surfaces, bodies and the ground,
+// before any mesh. For earth.cpp, which puts them into cells.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "terrane/base/memory.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/model/description.hpp"
+
+namespace terrane {
+
+/// [model.background], [[model.unit]], [[model.surface]], [model.air], [[model.body]] and their kinds.
+std::span<const Section> description_sections();
+/// maps = [...].
+std::span<const Key> law_keys();
+/// One key per property, with what help() says of it.
+std::vector<Key> keys_of_properties(bool with_density,
+                                    const std::function<std::string(const PropertyKind&)>& help);
+
+/// West, east, south, north, bottom, top. Throws InputError.
+Prism box_of(const Config& table, std::string_view key);
+
+/// Each [[model.surface]], by its name.
+using Surfaces = std::map<std::string, Surface, std::less<>>;
+/// A level, a grid, or one of the surfaces with names. Throws InputError, FileError.
+Surface surface_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
+                   const MemoryBudget& memory, const Surfaces& named = {});
+
+/// The properties that a table names, SI.
+std::vector<PropertyValue> values_of(const Config& table);
+/// What [model.background] says of every cell.
+std::vector<PropertyValue> background_of(const Config& model);
+
+/// All that [model] says, but for its file. Notes, warnings and the ground go to `earth`. Throws InputError,
+/// FileError.
+Description described(const Config& model, const std::optional<Projection>& projection,
+                      const MemoryBudget& memory, Earth& earth);
+
+/// Those of model.maps, in their order. Throws InputError.
+std::vector<Law> laws_of(const Config& model);
+/// What they ask for, in cells that have no value yet.
+void apply_maps(const Config& model, Earth& earth);
+
+}  // namespace terrane

@@ -1,0 +1,21 @@
+// Faces of cells that are even in a core and grow beyond it: a cell at the distance d from the core is h + d
+// ln g wide, which is g times its neighbour.
+#pragma once
+
+#include <vector>
+
+namespace terrane {
+
+struct GradedAxis {
+  double low = 0, high = 1;         ///< the core, m
+  double cell = 1;                  ///< h, of the core, m
+  double growth_low = 1.3;          ///< g below the core, above 1
+  double growth_high = 1.3;         ///< g above it
+  double from = 0, to = 1;          ///< where the axis ends, m
+  std::vector<double> wanted = {};  ///< where faces shall be
+};
+
+/// Ascending, from axis.from to axis.to.
+std::vector<double> graded_faces(const GradedAxis& axis);
+
+}  // namespace terrane

@@ -1,0 +1,710 @@
+#include "terrane/model/description.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+
+namespace terrane {
+
+namespace {
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+constexpr double endless = std::numeric_limits<double>::infinity();
+
+// --- rock along a vertical line
+// ------------------------------------------------------------------------------
+
+/// Kinds of rock that lines meet: the values of all properties, and what covers what.
+class Kinds {
+ public:
+  Kinds(const Description& earth, std::vector<std::string> names) : earth_(earth), names_(std::move(names)) {
+    for (const auto& name : names_) absent_.push_back(property_kind(name).absent);
+    for (const auto& body : earth.bodies) bodies_.push_back(columns_of(body.values));
+    air_ = columns_of(earth.air);
+    background_ = columns_of(earth.background);
+    for (const auto& law : earth.laws) laws_.emplace_back(place(law.from), place(law.to));
+    if (!earth.cells) return;
+    for (const auto& property : earth.cells->properties) cells_.push_back(place(property.name));
+  }
+
+  static constexpr std::uint64_t no_cell = ~std::uint64_t{0}, is_air = ~std::uint64_t{1};
+
+  /// cover: the held cell below (or no_cell), then the bodies that hold the point, in order, or is_air.
+  std::uint32_t of(const std::vector<std::uint64_t>& cover) {
+    if (const auto known = known_.find(cover); known != known_.end()) return known->second;
+    auto rock = values_of(cover);
+    std::vector<std::uint64_t> bits;
+    for (const double value : rock) bits.push_back(std::bit_cast<std::uint64_t>(value));
+    const bool air = cover.back() == is_air;
+    bits.push_back(air ? 1 : 0);
+    const auto [at, is_new] = by_values_.emplace(bits, static_cast<std::uint32_t>(rocks_.size()));
+    if (is_new) rocks_.push_back({std::move(rock), cover.size() > 1 ? cover.back() + 1 : 0, air});
+    known_.emplace(cover, at->second);
+    return at->second;
+  }
+
+  struct Rock {
+    std::vector<double> values;  ///< [properties]
+    std::uint64_t layer;         ///< what lies in what: a higher number was painted later
+    bool air;
+  };
+  const Rock& operator[](std::uint32_t rock) const { return rocks_[rock]; }
+
+ private:
+  using Columns = std::vector<std::pair<std::size_t, double>>;
+
+  std::size_t place(std::string_view name) const {
+    return static_cast<std::size_t>(std::find(names_.begin(), names_.end(), name) - names_.begin());
+  }
+  Columns columns_of(const std::vector<PropertyValue>& values) const {
+    Columns columns;
+    for (const auto& [name, value] : values) columns.emplace_back(place(name), value);
+    return columns;
+  }
+
+  std::vector<double> values_of(const std::vector<std::uint64_t>& cover) const {
+    std::vector<double> rock = absent_;
+    if (cover.back() == is_air) {
+      for (const auto& [p, value] : air_) rock[p] = value;
+      return rock;
+    }
+    std::vector<bool> painted(rock.size());
+    for (const auto& [p, value] : background_) {
+      rock[p] = value;
+      painted[p] = true;
+    }
+    if (cover.front() != no_cell)
+      for (std::size_t n = 0; n < cells_.size(); ++n)
+        if (const double value = earth_.cells->properties[n].values[cover.front()]; !std::isnan(value))
+          rock[cells_[n]] = value;
+    for (std::size_t n = 1; n < cover.size(); ++n)
+      for (const auto& [p, value] : bodies_[cover[n]]) {
+        rock[p] = earth_.rule == OverlapRule::add && painted[p] ? rock[p] + value : value;
+        painted[p] = true;
+      }
+    for (std::size_t n = 0; n < laws_.size(); ++n) {
+      const auto [from, to] = laws_[n];
+      const bool free = std::isnan(rock[to]) || rock[to] == absent_[to];
+      if (free && !std::isnan(rock[from])) rock[to] = earth_.laws[n].value(rock[from]);
+    }
+    if (const auto p = place("density"); p < rock.size() && rock[p] != 0) rock[p] -= earth_.reference_density;
+    return rock;
+  }
+
+  const Description& earth_;
+  std::vector<std::string> names_;
+  std::vector<double> absent_;
+  std::vector<Columns> bodies_;
+  Columns air_, background_;
+  std::vector<std::pair<std::size_t, std::size_t>> laws_;  // from, to
+  std::vector<std::size_t> cells_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> known_, by_values_;
+  std::vector<Rock> rocks_;
+};
+
+/// One rock from bottom to top of a line; (a, b): the line's place in its column of cells.
+struct Piece {
+  std::uint32_t a, b, rock;
+  double bottom, top;
+};
+
+class Lines {
+ public:
+  Lines(const Description& earth, bool above_ground) : earth_(earth), above_ground_(above_ground) {
+    for (const auto& body : earth.bodies) bounds_.push_back(bounds(body.shape));
+    if (!earth.cells) return;
+    const auto& cells = std::get<MeshCells>(earth.cells->geometry);
+    held_.assign(cells.mesh.size(), Kinds::no_cell);
+    for (std::size_t n = 0; n < cells.cell.size(); ++n) held_[cells.cell[n]] = n;
+  }
+
+  /// Bodies that reach into a column.
+  std::vector<std::uint32_t> near(double west, double east, double south, double north) const {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t n = 0; n < bounds_.size(); ++n)
+      if (const auto& b = bounds_[n]; b.west < east && b.east > west && b.south < north && b.north > south)
+        found.push_back(n);
+    return found;
+  }
+
+  /// Calls piece(bottom, top, rock) from `bottom` to `top`, upwards.
+  template <class Take>
+  void walk(double x, double y, double bottom, double top, const std::vector<std::uint32_t>& bodies,
+            Kinds& kinds, const Take& take) const {
+    std::vector<std::pair<std::uint32_t, Interval>> held;
+    std::vector<double> ends{bottom, top};
+    const auto end = [&](double z) {
+      if (z > bottom && z < top) ends.push_back(z);
+    };
+    for (const auto n : bodies)
+      if (const auto part = along_vertical(earth_.bodies[n].shape, x, y); !part.empty()) {
+        held.emplace_back(n, part);
+        end(part.bottom);
+        end(part.top);
+      }
+    const double ground = earth_.ground(x, y);
+    const double just_below = ground - 1e-6 * std::max(1.0, std::fabs(ground));
+    end(ground);
+    const TensorMesh* mesh = nullptr;
+    std::size_t i = 0, j = 0;
+    if (earth_.cells) {
+      const auto& all = std::get<MeshCells>(earth_.cells->geometry).mesh;
+      if (cell_of(all.easting(), x, i) && cell_of(all.northing(), y, j)) mesh = &all;
+      if (mesh != nullptr) std::for_each(mesh->up().begin(), mesh->up().end(), end);
+    }
+    std::sort(ends.begin(), ends.end());
+    std::vector<std::uint64_t> cover;
+    for (std::size_t n = 0; n + 1 < ends.size(); ++n) {
+      if (!(ends[n] < ends[n + 1])) continue;
+      const double middle = ends[n] + 0.5 * (ends[n + 1] - ends[n]);
+      const bool air = middle > ground && !above_ground_;
+      const double z = middle > ground ? just_below : middle;  // rock goes on as it is at the ground
+      std::size_t k = 0;
+      cover.assign(
+          1, mesh != nullptr && cell_of(mesh->up(), z, k) ? held_[mesh->index(i, j, k)] : Kinds::no_cell);
+      if (air) cover.push_back(Kinds::is_air);
+      else
+        for (const auto& [body, part] : held)
+          if (part.bottom <= z && z < part.top) cover.push_back(body);
+      take(ends[n], ends[n + 1], kinds.of(cover), cover);
+    }
+  }
+
+ private:
+  static bool cell_of(const std::vector<double>& faces, double x, std::size_t& cell) {
+    if (!(x >= faces.front()) || !(x < faces.back())) return false;
+    cell = static_cast<std::size_t>(std::upper_bound(faces.begin(), faces.end(), x) - faces.begin() - 1);
+    return true;
+  }
+
+  const Description& earth_;
+  bool above_ground_;
+  std::vector<Prism> bounds_;
+  std::vector<std::uint64_t> held_;  // of each cell of the mesh: its place among those held
+};
+
+// --- parts of cells
+// ------------------------------------------------------------------------------------------
+
+/// Where lines have to end a part, so that each part's middle has its mean.
+std::array<std::vector<double>, 2> edges_of(const Description& earth) {
+  std::array<std::vector<double>, 2> edges;
+  const auto add = [&](const std::vector<double>& easting, const std::vector<double>& northing) {
+    edges[0].insert(edges[0].end(), easting.begin(), easting.end());
+    edges[1].insert(edges[1].end(), northing.begin(), northing.end());
+  };
+  const auto add_surface = [&](const Surface& surface) {
+    if (const auto* grid = std::get_if<Grid>(&surface)) add(grid->easting, grid->northing);
+  };
+  for (const auto& body : earth.bodies) {
+    if (const auto* box = std::get_if<Box>(&body.shape))
+      add({box->west, box->east}, {box->south, box->north});
+    if (const auto* layer = std::get_if<Layer>(&body.shape)) {
+      add_surface(layer->bottom);
+      add_surface(layer->top);
+    }
+  }
+  if (earth.topography) add_surface(*earth.topography);
+  if (earth.cells) {
+    const auto& mesh = std::get<MeshCells>(earth.cells->geometry).mesh;
+    add(mesh.easting(), mesh.northing());
+  }
+  for (auto& axis : edges) {
+    std::sort(axis.begin(), axis.end());
+    axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
+  }
+  return edges;
+}
+
+struct Part {
+  double middle, share;  ///< of the cell's width
+};
+
+std::vector<Part> parts_between(double low, double high, std::size_t count,
+                                const std::vector<double>& edges) {
+  std::vector<double> ends;
+  for (std::size_t n = 0; n <= count; ++n)
+    ends.push_back(n == count ? high
+                              : low + (high - low) * static_cast<double>(n) / static_cast<double>(count));
+  for (auto edge = std::upper_bound(edges.begin(), edges.end(), low); edge != edges.end() && *edge < high;
+       ++edge)
+    ends.push_back(*edge);
+  std::sort(ends.begin(), ends.end());
+  std::vector<Part> parts;
+  for (std::size_t n = 0; n + 1 < ends.size(); ++n)
+    if (ends[n] < ends[n + 1])
+      parts.push_back({ends[n] + 0.5 * (ends[n + 1] - ends[n]), (ends[n + 1] - ends[n]) / (high - low)});
+  return parts;
+}
+
+// --- means
+// ---------------------------------------------------------------------------------------------------
+
+enum class Mean { volume, reciprocal, compliance, currents, largest };
+
+Mean mean_of(const PropertyKind& kind) {
+  switch (kind.quantity) {
+    case Quantity::conductivity:
+    case Quantity::resistivity:
+    case Quantity::thermal_conductivity:
+      return Mean::currents;
+    case Quantity::velocity:
+      return Mean::compliance;
+    case Quantity::angle:
+      return Mean::largest;
+    default:
+      break;
+  }
+  if (kind.name.starts_with("quality_")) return Mean::reciprocal;
+  if (kind.name.starts_with("cole_cole_")) return Mean::largest;
+  return Mean::volume;
+}
+
+/// A cell that has more than one rock.
+struct Mixed {
+  const std::vector<Part>&east, &north;
+  double bottom, top;
+  std::span<const Piece> pieces;
+  const Kinds& kinds;
+  std::vector<std::pair<std::uint32_t, double>>
+      shares;  ///< of the volume, by rock; painted first comes first
+
+  Mixed(const std::vector<Part>& east_parts, const std::vector<Part>& north_parts, double from, double to,
+        std::span<const Piece> all, const Kinds& rocks)
+      : east(east_parts), north(north_parts), bottom(from), top(to), pieces(all), kinds(rocks) {
+    for (const auto& piece : pieces) {
+      const double share =
+          east[piece.a].share * north[piece.b].share * (piece.top - piece.bottom) / (top - bottom);
+      const auto known =
+          std::find_if(shares.begin(), shares.end(), [&](const auto& s) { return s.first == piece.rock; });
+      if (known == shares.end()) shares.emplace_back(piece.rock, share);
+      else known->second += share;
+    }
+    std::sort(shares.begin(), shares.end(), [&](const auto& a, const auto& b) {
+      return std::pair(kinds[a.first].layer, a.first) < std::pair(kinds[b.first].layer, b.first);
+    });
+  }
+
+  double value(std::uint32_t rock, std::size_t p) const { return kinds[rock].values[p]; }
+
+  /// Σ share f(value) over what has a value, per its share; NaN where that is less than half of the cell.
+  template <class F>
+  double sum(std::size_t p, const F& f) const {
+    double total = 0, valued = 0, all = 0;
+    for (const auto& [rock, share] : shares) {
+      all += share;
+      if (std::isnan(value(rock, p))) continue;
+      valued += share;
+      total += share * f(rock);
+    }
+    return 2 * valued < all ? nothing : total / (valued < all ? valued : 1);
+  }
+
+  double volume(std::size_t p) const {
+    return sum(p, [&](std::uint32_t rock) { return value(rock, p); });
+  }
+  double reciprocal(std::size_t p) const {
+    return 1 / sum(p, [&](std::uint32_t rock) { return 1 / value(rock, p); });
+  }
+  double largest(std::size_t p) const {
+    return value(std::max_element(shares.begin(), shares.end(),
+                                  [](const auto& a, const auto& b) { return a.second < b.second; })
+                     ->first,
+                 p);
+  }
+
+  double compliance(std::size_t p, std::size_t density) const {
+    const double still = sum(p, [&](std::uint32_t rock) { return value(rock, p) == 0 ? 1.0 : 0.0; });
+    if (still >= 0.5) return 0;  // a fluid
+    if (still > 0) {
+      double total = 0, moving = 0;
+      for (const auto& [rock, share] : shares)
+        if (const double v = value(rock, p); v > 0) total += share / (v * v), moving += share;
+      return std::sqrt(moving / total);
+    }
+    const bool dense = density < kinds[shares.front().first].values.size() &&
+                       std::all_of(shares.begin(), shares.end(), [&](const auto& s) {
+                         return std::isnan(value(s.first, p)) || value(s.first, density) > 0;
+                       });
+    const auto rho = [&](std::uint32_t rock) { return dense ? value(rock, density) : 1.0; };
+    const double soft = sum(p, [&](std::uint32_t rock) {
+      const double v = value(rock, p);
+      return 1 / (rho(rock) * v * v);
+    });
+    return std::sqrt(1 / (soft * sum(p, rho)));
+  }
+
+  /// For currents in any direction. conducts(value): σ of it.
+  template <class F>
+  double conductance(std::size_t p, const F& conducts) const {
+    double sigma = nothing, filled = 0, all = 0;
+    for (const auto& [rock, share] : shares) {
+      all += share;
+      if (std::isnan(value(rock, p))) continue;
+      const double own = conducts(value(rock, p));
+      filled += share;
+      const double part = share / filled;
+      if (part == 1) sigma = own;
+      else if (own <= sigma) sigma += part * (own - sigma);
+      else sigma = 1 / ((1 - part) / sigma + part / own);
+    }
+    return 2 * filled < all ? nothing : sigma;
+  }
+
+  /// Along up: pieces of a line in series, lines in parallel.
+  template <class F>
+  double upwards(const F& conducts) const {
+    std::vector<double> resistance(east.size() * north.size());
+    for (const auto& piece : pieces)
+      resistance[piece.a + east.size() * piece.b] += (piece.top - piece.bottom) / conducts(piece.rock);
+    double sigma = 0;
+    for (std::size_t b = 0; b < north.size(); ++b)
+      for (std::size_t a = 0; a < east.size(); ++a)
+        sigma += east[a].share * north[b].share * (top - bottom) / resistance[a + east.size() * b];
+    return sigma;
+  }
+
+  /// Along easting (or northing): slabs of the cell, in each the parts of a row in series, rows in parallel.
+  template <class F>
+  double sideways(bool to_north, std::size_t slabs, const F& conducts) const {
+    double sigma = 0;
+    const auto& along = to_north ? north : east;
+    const auto& across = to_north ? east : north;
+    const double high = (top - bottom) / static_cast<double>(slabs);
+    std::vector<double> mean(along.size() * across.size());
+    for (std::size_t c = 0; c < slabs; ++c) {
+      const double from = bottom + static_cast<double>(c) * high, to = c + 1 == slabs ? top : from + high;
+      std::fill(mean.begin(), mean.end(), 0.0);
+      for (const auto& piece : pieces)
+        if (const double part = std::min(piece.top, to) - std::max(piece.bottom, from); part > 0)
+          mean[(to_north ? piece.b : piece.a) + along.size() * (to_north ? piece.a : piece.b)] +=
+              part / (to - from) * conducts(piece.rock);
+      for (std::size_t s = 0; s < across.size(); ++s) {
+        double resistance = 0;
+        for (std::size_t r = 0; r < along.size(); ++r)
+          resistance += along[r].share / mean[r + along.size() * s];
+        sigma += across[s].share / static_cast<double>(slabs) / resistance;
+      }
+    }
+    return sigma;
+  }
+
+  bool has_air() const {
+    return std::any_of(shares.begin(), shares.end(), [&](const auto& s) { return kinds[s.first].air; });
+  }
+};
+
+constexpr std::array<std::string_view, 3> axis_names{"east", "north", "up"};
+
+/// What a table of averages holds: the properties, and conductivities along axes that are added to them.
+struct Columns {
+  std::vector<std::string> names;
+  std::vector<Mean> means;
+  std::size_t density, isotropic;  ///< places; names.size(): there is none
+  std::size_t added;               ///< columns from here on are added ones
+  bool resistive;                  ///< whether `isotropic` is a resistivity
+
+  Columns(const std::vector<std::string>& of_earth, bool along_axes) : names(of_earth) {
+    const auto place = [&](std::string_view name) {
+      return static_cast<std::size_t>(std::find(of_earth.begin(), of_earth.end(), name) - of_earth.begin());
+    };
+    for (const auto& name : names) means.push_back(mean_of(property_kind(name)));
+    density = place("density");
+    resistive = place("conductivity") == names.size();
+    isotropic = place(resistive ? "resistivity" : "conductivity");
+    added = names.size();
+    const bool own = std::any_of(names.begin(), names.end(), [](const std::string& name) {
+      return name.starts_with("conductivity_") || name.starts_with("resistivity_");
+    });
+    if (along_axes && !own && isotropic < added)
+      for (const auto axis : axis_names) names.push_back(fmt::format("conductivity_{}", axis));
+  }
+};
+
+bool resists(std::string_view name) { return name.starts_with("resistivity"); }
+
+/// One property of a mixed cell.
+double mean(const Mixed& cell, const Columns& columns, std::size_t p, std::size_t slabs) {
+  const auto& name = columns.names[p];
+  switch (columns.means[p]) {
+    case Mean::volume:
+      return cell.volume(p);
+    case Mean::reciprocal:
+      return cell.reciprocal(p);
+    case Mean::largest:
+      return cell.largest(p);
+    case Mean::compliance:
+      return cell.compliance(p, columns.density);
+    case Mean::currents:
+      break;
+  }
+  const bool inverse = resists(name);
+  const auto conducts = [&](double value) { return inverse ? 1 / value : value; };
+  double sigma = nothing;
+  const auto of_rock = [&](std::uint32_t rock) { return conducts(cell.value(rock, p)); };
+  const bool whole = std::none_of(cell.shares.begin(), cell.shares.end(),
+                                  [&](const auto& s) { return std::isnan(cell.value(s.first, p)); });
+  if (!whole || cell.has_air() || name.find('_') == name.npos || name.starts_with("thermal"))
+    sigma = cell.conductance(p, conducts);
+  else if (name.ends_with("_up")) sigma = cell.upwards(of_rock);
+  else sigma = cell.sideways(name.ends_with("_north"), slabs, of_rock);
+  return conducts(sigma);
+}
+
+}  // namespace
+
+// --- the description
+// -----------------------------------------------------------------------------------------
+
+double Description::ground(double easting, double northing) const {
+  if (!topography) return endless;
+  if (const auto* level = std::get_if<double>(&*topography)) return *level;
+  const auto& grid = std::get<Grid>(*topography);
+  return grid.interpolate(std::clamp(easting, grid.easting.front(), grid.easting.back()),
+                          std::clamp(northing, grid.northing.front(), grid.northing.back()));
+}
+
+std::vector<std::string> Description::properties() const {
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  };
+  for (const auto& value : background) add(value.property);
+  if (cells)
+    for (const auto& property : cells->properties) add(property.name);
+  for (const auto& body : bodies)
+    for (const auto& value : body.values) add(value.property);
+  for (const auto& law : laws)
+    if (std::find(names.begin(), names.end(), law.from) != names.end()) add(law.to);
+  for (const auto& value : air) add(value.property);
+  return names;
+}
+
+double Description::at(std::string_view property, double easting, double northing, double up) const {
+  const auto names = properties();
+  const auto p = static_cast<std::size_t>(std::find(names.begin(), names.end(), property) - names.begin());
+  if (p == names.size()) return nothing;
+  Description plain = *this;
+  std::erase_if(plain.laws, [&](const Law& law) {
+    return std::find(names.begin(), names.end(), law.from) == names.end();
+  });
+  Kinds kinds(plain, names);
+  const Lines lines(plain, false);
+  double found = nothing;
+  const double reach = 1e-6 * std::max(1.0, std::fabs(up));
+  lines.walk(easting, northing, up, up + reach, lines.near(-endless, endless, -endless, endless), kinds,
+             [&](double bottom, double, std::uint32_t rock, const auto&) {
+               if (bottom == up) found = kinds[rock].values[p];
+             });
+  return found;
+}
+
+std::vector<double> Description::values(std::string_view property) const {
+  std::vector<double> found;
+  const auto add_all = [&](std::vector<PropertyValue> all) {
+    const auto of = [&](std::string_view name) {
+      return std::find_if(all.begin(), all.end(), [&](const PropertyValue& v) { return v.property == name; });
+    };
+    for (const auto& law : laws)
+      if (of(law.to) == all.end() && of(law.from) != all.end())
+        all.push_back({std::string(law.to), law.value(of(law.from)->value)});
+    if (const auto value = of(property); value != all.end()) found.push_back(value->value);
+  };
+  add_all(background);
+  for (const auto& body : bodies) add_all(body.values);
+  if (cells)
+    for (std::size_t n = 0; n < cells->size(); ++n) {
+      std::vector<PropertyValue> held;
+      for (const auto& p : cells->properties)
+        if (!std::isnan(p.values[n])) held.push_back({p.name, p.values[n]});
+      add_all(std::move(held));
+    }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+Prism Description::bounds() const {
+  Prism box{endless, -endless, endless, -endless, endless, -endless};
+  const auto add = [&](const Prism& b) {
+    const auto widen = [](double low, double high, double& least, double& most) {
+      if (std::isfinite(low)) least = std::min(least, low);
+      if (std::isfinite(high)) most = std::max(most, high);
+    };
+    widen(b.west, b.east, box.west, box.east);
+    widen(b.south, b.north, box.south, box.north);
+    widen(b.bottom, b.top, box.bottom, box.top);
+  };
+  for (const auto& body : bodies) {
+    const auto* layer = std::get_if<Layer>(&body.shape);
+    if (layer == nullptr) {
+      add(terrane::bounds(body.shape));
+      continue;
+    }
+    for (const auto* surface : {&layer->bottom, &layer->top})  // levels go on for ever
+      if (surface->index() == 1) add(terrane::bounds(Layer{*surface, *surface}));
+  }
+  if (cells) add(std::get<MeshCells>(cells->geometry).mesh.bounds());
+  return box;
+}
+
+void check(const Description& earth) {
+  if (earth.cells && std::holds_alternative<PrismSet>(earth.cells->geometry))
+    throw InputError("model", "a list of prisms is no description of all of the earth",
+                     "Take a mesh of cells.");
+  for (const auto& body : earth.bodies) check(body);
+  if (earth.topography)
+    if (const auto* grid = std::get_if<Grid>(&*earth.topography)) {
+      check(*grid, "model.topography");
+      if (grid->geographic)
+        throw InputError("model.topography", "the grid is in degrees of longitude and latitude");
+      if (std::any_of(grid->values.begin(), grid->values.end(), [](double z) { return std::isnan(z); }))
+        throw InputError("model.topography", "the grid has gaps",
+                         "Fill them: the ground is somewhere everywhere.");
+    }
+}
+
+namespace {
+
+/// A grid that goes on to the sides of a mesh as it is at its edge.
+Surface continued(const Surface& surface, const Prism& box) {
+  const auto* given = std::get_if<Grid>(&surface);
+  if (given == nullptr) return surface;
+  Grid wide = *given;
+  const auto widen = [](std::vector<double>& axis, double low, double high) {
+    axis.insert(axis.begin(), std::min(low, axis.front()) - 1);
+    axis.push_back(std::max(high, axis.back()) + 1);
+  };
+  widen(wide.easting, box.west, box.east);
+  widen(wide.northing, box.south, box.north);
+  wide.values.clear();
+  for (std::size_t j = 0; j < wide.n_north(); ++j)
+    for (std::size_t i = 0; i < wide.n_east(); ++i)
+      wide.values.push_back(given->at(std::clamp<std::size_t>(i, 1, given->n_east()) - 1,
+                                      std::clamp<std::size_t>(j, 1, given->n_north()) - 1));
+  return wide;
+}
+
+}  // namespace
+
+EarthModel paint(const TensorMesh& mesh, const Description& earth, PaintReport* report) {
+  check(earth);
+  auto bodies = earth.bodies;
+  const bool first = !earth.background.empty();
+  if (first) bodies.insert(bodies.begin(), {mesh.bounds(), earth.background, "background"});
+  if (earth.topography && !earth.air.empty())  // so that cells of air are held
+    bodies.push_back(
+        {Layer{continued(*earth.topography, mesh.bounds()), mesh.up().back() + 1}, earth.air, "air"});
+  auto model = paint(mesh, bodies, earth.rule, report);
+  if (report) {
+    report->cells.resize(earth.bodies.size() + (first ? 1 : 0));
+    if (first) report->cells.erase(report->cells.begin());
+  }
+  if (!earth.topography) return model;
+  const auto& cells = std::get<MeshCells>(model.geometry);
+  for (auto& property : model.properties) {
+    double air = property_kind(property.name).absent;
+    for (const auto& value : earth.air)
+      if (value.property == property.name) air = value.value;
+    for (std::size_t n = 0; n < cells.cell.size(); ++n) {
+      const auto box = mesh.prism(cells.cell[n]);
+      if ((box.bottom + box.top) / 2 >= earth.ground((box.west + box.east) / 2, (box.south + box.north) / 2))
+        property.values[n] = air;
+    }
+  }
+  return model;
+}
+
+EarthModel average(const TensorMesh& mesh, const Description& described, const AverageOptions& options,
+                   PaintReport* report) {
+  check(described);
+  Description earth = described;
+  const auto known = earth.properties();
+  std::erase_if(earth.laws, [&](const Law& law) {
+    return std::find(known.begin(), known.end(), law.from) == known.end();
+  });
+  const Columns columns(known, options.along_axes);
+  const Lines lines(earth, options.above_ground);
+  const auto edges = edges_of(earth);
+  std::vector<std::vector<Part>> north_parts, east_parts;
+  for (std::size_t i = 0; i < mesh.n_east(); ++i)
+    east_parts.push_back(parts_between(mesh.easting()[i], mesh.easting()[i + 1], options.parts, edges[0]));
+  for (std::size_t j = 0; j < mesh.n_north(); ++j)
+    north_parts.push_back(parts_between(mesh.northing()[j], mesh.northing()[j + 1], options.parts, edges[1]));
+
+  std::vector<Property> averages;
+  for (const auto& name : columns.names)
+    averages.push_back({name, std::vector<double>(mesh.size(), property_kind(name).absent)});
+  std::vector<std::size_t> held(earth.bodies.size());
+  std::mutex counting;
+  const auto& up = mesh.up();
+
+  for_each(mesh.n_north(), options.threads, [&](std::size_t j) {
+    Kinds kinds(earth, known);
+    std::vector<std::vector<Piece>> pieces(mesh.n_up());
+    std::vector<std::size_t> own(earth.bodies.size()), last(earth.bodies.size(), mesh.size());
+    for (std::size_t i = 0; i < mesh.n_east(); ++i) {
+      const auto &east = east_parts[i], &north = north_parts[j];
+      const auto bodies =
+          lines.near(mesh.easting()[i], mesh.easting()[i + 1], mesh.northing()[j], mesh.northing()[j + 1]);
+      for (auto& of_cell : pieces) of_cell.clear();
+      std::vector<std::pair<std::size_t, std::size_t>> touched;  // body, cell
+      for (std::uint32_t b = 0; b < north.size(); ++b)
+        for (std::uint32_t a = 0; a < east.size(); ++a) {
+          std::size_t k = 0;
+          lines.walk(
+              east[a].middle, north[b].middle, up.front(), up.back(), bodies, kinds,
+              [&](double from, double to, std::uint32_t rock, const std::vector<std::uint64_t>& cover) {
+                while (k + 1 < mesh.n_up() && up[k + 1] <= from) ++k;
+                for (auto n = k; n < mesh.n_up() && up[n] < to; ++n) {
+                  pieces[n].push_back({a, b, rock, std::max(from, up[n]), std::min(to, up[n + 1])});
+                  for (std::size_t c = 1; c < cover.size(); ++c)
+                    if (cover[c] != Kinds::is_air) touched.emplace_back(cover[c], n);
+                }
+              });
+        }
+      std::sort(touched.begin(), touched.end());
+      touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+      for (const auto& body_and_cell : touched) ++own[body_and_cell.first];
+      for (std::size_t k = 0; k < mesh.n_up(); ++k) {
+        const auto cell = mesh.index(i, j, k);
+        const auto first = pieces[k].front().rock;
+        const bool one =
+            std::all_of(pieces[k].begin(), pieces[k].end(), [&](const Piece& p) { return p.rock == first; });
+        std::optional<Mixed> mixed;
+        if (!one) mixed.emplace(east, north, up[k], up[k + 1], pieces[k], kinds);
+        for (std::size_t p = 0; p < columns.added; ++p)
+          averages[p].values[cell] = one ? kinds[first].values[p] : mean(*mixed, columns, p, options.parts);
+        if (columns.names.size() == columns.added) continue;
+        const auto sigma = columns.isotropic;
+        const auto conducts = [&](double value) { return columns.resistive ? 1 / value : value; };
+        const auto of_rock = [&](std::uint32_t rock) { return conducts(kinds[rock].values[sigma]); };
+        const double isotropic = conducts(averages[sigma].values[cell]);
+        const bool by_axes = !one && !mixed->has_air() &&
+                             std::none_of(pieces[k].begin(), pieces[k].end(), [&](const Piece& p) {
+                               return std::isnan(kinds[p.rock].values[sigma]);
+                             });
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          averages[columns.added + axis].values[cell] =
+              !by_axes    ? isotropic
+              : axis == 2 ? mixed->upwards(of_rock)
+                          : mixed->sideways(axis == 1, options.parts, of_rock);
+      }
+    }
+    const std::lock_guard lock(counting);
+    for (std::size_t n = 0; n < own.size(); ++n) held[n] += own[n];
+  });
+  if (report) report->cells = std::move(held);
+  return from_dense(mesh, averages);
+}
+
+}  // namespace terrane

@@ -1,0 +1,69 @@
+// An earth before any mesh, and its cells' averages: how one description serves every physics.
+//
+// Along a vertical line every body is one interval, so the line is known exactly: a few pieces of constant
+// rock. A cell takes the pieces of lines through its middle parts; parts end at the faces of boxes, at the
+// nodes of grids and at the cells of another mesh, between which surfaces are bilinear and the line in the
+// middle has their mean. What a cell makes of its pieces depends on the property:
+//
+//   density, susceptibility, heat    by volume: no mass is lost
+//   velocities                       1/(ρ v²), the compliance, by volume, and ρ (Backus 1962); 1/v² without a
+//   density conductivity along an axis       pieces in series along it, the tubes of them in parallel
+//   conductivity in all directions   by volume where a body resists more than what it lies in, 1/σ by volume
+//                                    where less: networks of nodes then see bodies of their size
+//   Q                                1/Q by volume
+//   angles, what has no sum          as the largest part has it
+//
+// A cell of one rock has its values, bit for bit.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "terrane/model/bodies.hpp"
+#include "terrane/model/maps.hpp"
+
+namespace terrane {
+
+struct Description {
+  std::vector<PropertyValue> background;  ///< of all that nothing else is said of
+  std::optional<EarthModel> cells;        ///< a mesh made elsewhere, below all bodies
+  std::vector<Body> bodies;               ///< in the order in which they are painted
+  OverlapRule rule = OverlapRule::replace;
+  std::vector<Law> laws;              ///< give rock what it does not have yet
+  std::optional<Surface> topography;  ///< rock ends here; beyond a grid the ground is as at its edge
+  std::vector<PropertyValue> air;     ///< what is above; nothing: it has no properties
+  double reference_density = 0;  ///< kg/m³; rock that has a density counts with what it differs from this
+
+  /// Up of the ground; infinite where there is no topography.
+  double ground(double easting, double northing) const;
+  /// The properties that it knows, in the order in which they are first named.
+  std::vector<std::string> properties() const;
+  /// Of one property at a point; NaN where it has none. Slow: for a few points.
+  double at(std::string_view property, double easting, double northing, double up) const;
+  /// Of one property in rock, laws included: each value once, ascending.
+  std::vector<double> values(std::string_view property) const;
+  /// The box around all that has an end: bodies, grids of layers, and the cells; levels have none. Empty
+  /// (west above east) when there is none.
+  Prism bounds() const;
+};
+
+/// Throws InputError (see check of a body; a topography with gaps, or geographic).
+void check(const Description& earth);
+
+/// A cell has the properties at its centre, but for `cells` and laws, which are left out. Throws InputError.
+EarthModel paint(const TensorMesh& mesh, const Description& earth, PaintReport* report = nullptr);
+
+struct AverageOptions {
+  std::size_t parts = 4;    ///< of a cell along easting and northing, at least
+  bool along_axes = false;  ///< conductivity_east, _north and _up beside conductivity, where cells are mixed
+  bool above_ground = false;  ///< rock goes on above the topography, for a physics that cuts cells itself
+  int threads = 0;
+};
+
+/// Cell averages. report->cells: cells that have a part of the body. Throws InputError.
+EarthModel average(const TensorMesh& mesh, const Description& earth, const AverageOptions& options = {},
+                   PaintReport* report = nullptr);
+
+}  // namespace terrane

@@ -1,0 +1,19 @@
+// An even grid for shots and receivers in an earth that is described without one: cells for the shortest
+// wave, one cell across where all lie on a line, and as deep as anything that comes back in time.
+#pragma once
+
+#include "terrane/job/mesh_plan.hpp"
+
+namespace terrane::acoustic {
+
+struct GridWish {
+  std::vector<Position> shots, receivers;
+  double highest_frequency = 0;     ///< Hz
+  double cells_per_wavelength = 4;  ///< of the shortest wave
+  double end = 0;                   ///< of the gathers, s
+};
+
+/// Throws InputError (no velocities, or endless depth).
+MeshPlan plan_grid(const Description& earth, const MeshWish& wish, const GridWish& waves);
+
+}  // namespace terrane::acoustic

@@ -1,0 +1,57 @@
+#include "terrane/physics/electromagnetic/mesh_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::electromagnetic {
+
+namespace {
+
+constexpr double air = 1e-6;  // S/m and less
+
+double conductivity_at(const Description& earth, double easting, double northing, double up) {
+  const double sigma = earth.at("conductivity", easting, northing, up);
+  return std::isnan(sigma) ? 1 / earth.at("resistivity", easting, northing, up) : sigma;
+}
+
+}  // namespace
+
+MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest wanted) {
+  if (wish.box || wish.depth)
+    throw InputError("mesh", "electromagnetic meshes end a wavelength away",
+                     "Give mesh.cell alone, or a mesh.");
+  if (wanted.sources.empty()) wanted.sources = wanted.receivers;  // plane waves
+  // What the slowest wave meets: the mean of what conducts from 1 to 100 km below the middle of the survey.
+  double mean = 0, count = 0, east = 0, north = 0;
+  for (const auto& p : wanted.receivers) {
+    east += p[0] / static_cast<double>(wanted.receivers.size());
+    north += p[1] / static_cast<double>(wanted.receivers.size());
+  }
+  wanted.at_sources = 0;
+  for (double depth = 1e3; depth < 1e5; depth *= 1.2) {
+    const double ground = earth.topography ? earth.ground(east, north) : 0;
+    if (const double sigma = conductivity_at(earth, east, north, ground - depth); sigma > air)
+      mean += std::log(sigma), count += 1;
+  }
+  if (count == 0)
+    throw InputError("mesh", "there is no rock with a conductivity below the middle of the receivers",
+                     "Give [model] one, or a mesh.");
+  wanted.mean = std::exp(mean / count);
+  for (const auto& p : wanted.sources)
+    for (const double below : {0.0, 1.0, 10.0})
+      if (const double sigma = conductivity_at(earth, p[0], p[1], p[2] - below); sigma > air) {
+        wanted.at_sources = std::max(wanted.at_sources, sigma);
+        break;
+      }
+  if (wanted.at_sources == 0) wanted.at_sources = wanted.mean;
+  if (wish.cell) wanted.cell = *wish.cell;
+  wanted.heights = levels_of(earth);
+  auto made = plan_mesh(wanted);
+  return {std::move(made.mesh), std::move(made.reasons)};
+}
+
+}  // namespace terrane::electromagnetic
