@@ -3,10 +3,19 @@
 # A room may use the rooms it names and what those use; nothing else.
 # KERNELS: the room computes, and is compiled with all of -O3. The others are compiled with -O2, in two thirds of the time.
 
-# Headers of the standard library and {fmt} that nearly every file includes, parsed once per target. Every file still
-# includes what it uses: CMAKE_DISABLE_PRECOMPILE_HEADERS=ON makes the same programs. (They are named here and not in a
-# header of ours, whose path would keep compiler caches from serving two checkouts.)
-function(terrane_precompiled target)
+# terrane_precompiled(<target> <kind> [<header>...])
+# Headers of the standard library and {fmt} that nearly every file includes, and those named, parsed once for all targets
+# of a kind. Every file still includes what it uses: CMAKE_DISABLE_PRECOMPILE_HEADERS=ON makes the same programs. (They are
+# named here and not in a header of ours, whose path would keep compiler caches from serving two checkouts.)
+function(terrane_precompiled target kind)
+  # What the compiler defines must be the same for all of a kind; some have OpenMP from the room parallel.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${OpenMP_CXX_FLAGS}>)
+  get_property(first GLOBAL PROPERTY TERRANE_PRECOMPILED_${kind})
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+    return()
+  endif()
+  set_property(GLOBAL PROPERTY TERRANE_PRECOMPILED_${kind} ${target})
   set(headers fmt/format.h algorithm array cmath cstddef cstdint filesystem functional limits map memory optional span
     string string_view utility variant vector ${ARGN})
   list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
@@ -36,7 +45,7 @@ function(terrane_room folder)
     if(NOT ROOM_KERNELS)
       target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
     endif()
-    terrane_precompiled(${target})
+    terrane_precompiled(${target} room)
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)

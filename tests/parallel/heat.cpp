@@ -17,7 +17,8 @@ TEST(HeatOnRanks, HasTheSameBitsAsOneProcess) {
     }
     for (const auto method : {Method::explicit_steps, Method::implicit_steps})
       for (const auto kind : {Device::Kind::cpu, Device::Kind::debug}) {
-        const auto problem = test::rough_heat_box(method, 0.2);
+        if (kind == Device::Kind::debug && order == test::Order::reversed) continue;
+        const auto problem = test::rough_heat_box(method, 0.1);
         Runtime alone, shared;
         alone.device.kind = shared.device.kind = kind;
         shared.comm = comm.get();
