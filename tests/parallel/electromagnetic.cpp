@@ -46,8 +46,7 @@ TEST(ElectromagneticOnRanks, OneFieldThatTheyShareTakesTheSameIterationsAndHasTh
     Index together;
   };
   for (const auto& [earth, kind, rough, together] :
-       {Case{test::land(24, 1.3), Device::Kind::cpu, false, 6000},
-        Case{test::land(24, 1.3), Device::Kind::debug, false, 6000},
+       {Case{test::land(16, 1.3), Device::Kind::cpu, false, 1500},
         Case{test::land(16, 1.3, test::Earth::random), Device::Kind::debug, true, 1500}}) {
     Alone alone;
     const auto here = shared_field(alone, Device::Kind::cpu, earth, rough, 0),
