@@ -64,9 +64,8 @@ TEST(EarthOfAJob, HasRockByLawsBetweenSurfacesUnderAGround) {
   const double gardner = 310 * std::pow(4000, 0.25);
   EXPECT_NEAR(earth.model.dense("density")[0], gardner, 1e-9);
   EXPECT_NEAR(earth.model.dense("velocity_s")[0], 2640 / 1.16, 1e-9);
-  // The upper cell: 15 m of rock below the floor at -25 m, 45 m of sand, 80 m of air; sand says nothing of its density, so that
-  // it keeps the background's; of sand 0.4 / 0.2² = 10
-  // ohm m.
+  // The upper cell: 15 m of rock below the floor at -25 m, 45 m of sand, 80 m of air; sand says nothing of
+  // its density, so that it keeps the background's; of sand 0.4 / 0.2² = 10 ohm m.
   EXPECT_NEAR(earth.model.dense("density")[1], gardner * 60 / 140, 1e-9);
   ASSERT_TRUE(earth.ground);
   EXPECT_EQ(earth.ground(3, 4), 20);

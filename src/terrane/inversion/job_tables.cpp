@@ -86,10 +86,8 @@ constexpr Key keys_of_inversion[] = {
      "best."},
     {"solver", "text", "\"data_space\"",
      "data_space: all β at once by Lanczos; model_space: β lowered step by step, for comparison."},
-    {"tolerance", "number", "1e-3",
-     "Of the solver: relative change of φ_d and β that counts as converged."},
-    {"misfit_tolerance", "number", "0.02",
-     "Relative error of φ_d where β is found by trial, within bounds."},
+    {"tolerance", "number", "1e-3", "Of the solver: relative change of φ_d and β that counts as converged."},
+    {"misfit_tolerance", "number", "0.02", "Relative error of φ_d where β is found by trial, within bounds."},
     {"posterior", "true or false", "false",
      "Adds the standard deviation and the resolution of every cell; for up to 2000 data."},
 };
