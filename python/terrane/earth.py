@@ -8,7 +8,7 @@
     line = {"start": [500, 1000], "electrodes": 31, "spacing": 30}
     fields = terrane.run(earth, [{"physics": "gravity", "survey": survey, "reference_density": 2700},
                                  {"physics": "electric", "survey": line}])
-    fields["gravity"]["g_u"]          # each a terrane.Result
+    fields["gravity"]                 # each a terrane.Result
     fields.tree                       # all of them as one xarray.DataTree
 """
 
