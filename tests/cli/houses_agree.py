@@ -1,5 +1,7 @@
 """Houses check one another: where two physics obey one equation they give one answer, over one earth in one job."""
 
+import math
+
 import command
 from command import CommandTest
 
@@ -251,6 +253,8 @@ class HousesAgree(CommandTest):
             with netCDF4.Dataset(self.folder / "output/heat.nc") as file:
                 kelvins = [float(value) for value in file["temperature"][-1, :]]
             # sigma = k / 200, and half of the 400 W goes down: ohms are kelvins.
+            self.assertEqual((len(ohms), len(kelvins)), (len(receivers), len(receivers)))
+            self.assertTrue(all(math.isfinite(value) for value in ohms + kelvins), (ohms, kelvins))
             differences.append(max(abs(a / b - 1) for a, b in zip(ohms, kelvins)))
         self.assertLess(differences[0], 0.03)
         self.assertLess(differences[1], 0.6 * differences[0])  # as the cells become smaller the two become one

@@ -67,6 +67,9 @@ TEST(EarthOfAJob, HasRockByLawsBetweenSurfacesUnderAGround) {
   // The upper cell: 15 m of rock below the floor at -25 m, 45 m of sand, 80 m of air; sand says nothing of
   // its density, so that it keeps the background's; of sand 0.4 / 0.2² = 10 ohm m.
   EXPECT_NEAR(earth.model.dense("density")[1], gardner * 60 / 140, 1e-9);
+  const auto sand_alone =
+      earth_of("[mesh]\nbox = [0, 10, 0, 10, -20, 15]\nshape = [1, 1, 1]\n" + std::string(of_a_basin));
+  EXPECT_NEAR(sand_alone.model.dense("resistivity")[0], 10, 1e-9);
   ASSERT_TRUE(earth.ground);
   EXPECT_EQ(earth.ground(3, 4), 20);
   EXPECT_FALSE(earth_of(basin_with("topography = \"ground\"\n[model.air]\nresistivity = 1e8\n", "")).ground);
@@ -81,6 +84,34 @@ TEST(EarthOfAJob, IsAveragedOnAMeshWhereThatIsAskedFor) {
   // One density: the mean of 1/v², 75 m of rock and 45 m of sand.
   const double slowness = (75 / (4000. * 4000) + 45 / (sand * sand)) / 120;
   EXPECT_NEAR(earth_of(averages).model.dense("velocity_p")[0], 1 / std::sqrt(slowness), 1e-9);
+}
+
+/// What differs by nothing from the reference differs by nothing, and air stays air: laws are for rock, once.
+TEST(EarthOfAJob, GivesByLawsWhatRockLacksAndNeitherAirNorContrasts) {
+  const std::string earth = R"([mesh]
+box = [0, 10, 0, 10, -100, 100]
+shape = [1, 1, 2]
+[model]
+topography = 0
+maps = ["density from velocity_p by gardner"]
+[model.air]
+velocity_p = 340
+[model.background]
+velocity_p = 4000
+density = 2670
+)";
+  for (const std::string transfer : {"centre", "average"}) {
+    auto text = earth;
+    text.insert(text.find("topography"), "transfer = \"" + transfer + "\"\n");
+    const auto density = earth_of(text, {two_cells, 2670}).model.dense("density");
+    EXPECT_EQ(density[0], 0) << transfer;
+    EXPECT_EQ(density[1], 0) << transfer;
+    text.insert(text.find("velocity_p = 340"), "density = 1.2\n");
+    EXPECT_EQ(earth_of(text, {two_cells, 2670}).model.dense("density")[1], 1.2) << transfer;
+  }
+  auto high = earth;
+  high.replace(high.find("topography = 0"), 14, "topography = 500");
+  EXPECT_EQ(earth_of(high).model.dense("density")[1], 2670) << "a mesh that lies below the ground";
 }
 
 TEST(EarthOfAJob, SaysWhatCannotBe) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <functional>
 
 #include "terrane/base/text.hpp"
 
@@ -373,12 +374,15 @@ std::vector<Law> laws_of(const Config& table) {
   return all;
 }
 
-void apply_maps(const Config& table, Earth& earth) {
+namespace {
+
+/// use(law): how many values lie outside what it was made for.
+void tell_of_each(const Config& table, Earth& earth, const std::function<std::size_t(const Law&)>& use) {
   if (!table.has("maps")) return;
   for (const auto& text : table.texts("maps")) {
     try {
       const auto law = law_from_text(text);
-      if (const auto outside = apply(law, earth.model); outside > 0)
+      if (const auto outside = use(law); outside > 0)
         earth.warnings.push_back(
             fmt::format("{}: {} values of {} lie outside {} to {} {}, for which the law was made", text,
                         outside, law.from, law.least, law.most, si_unit(property_kind(law.from).quantity)));
@@ -387,6 +391,28 @@ void apply_maps(const Config& table, Earth& earth) {
       throw table.wrong("maps", error.problem(), error.next());
     }
   }
+}
+
+}  // namespace
+
+void apply_maps(const Config& table, Earth& earth, const std::vector<bool>& above) {
+  tell_of_each(table, earth, [&](const Law& law) { return apply(law, earth.model, above); });
+}
+
+void tell_of_maps(const Config& table, const Description& description, Earth& earth) {
+  tell_of_each(table, earth, [&](const Law& law) {
+    const auto from = description.values(law.from);
+    if (from.empty())
+      throw InputError("model.maps", fmt::format("the model has no {}", law.from),
+                       "Name the property in [model], or take the law away.");
+    std::size_t outside = 0;
+    for (const double value : from) {
+      outside += value < law.least || value > law.most;
+      check_value(property_kind(law.to), law.value(value),
+                  fmt::format("model.maps: {}: {} {}", text_of(law), law.from, value));
+    }
+    return outside;
+  });
 }
 
 }  // namespace terrane

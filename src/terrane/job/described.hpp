@@ -45,7 +45,9 @@ Description described(const Config& model, const std::optional<Projection>& proj
 
 /// Those of model.maps, in their order. Throws InputError.
 std::vector<Law> laws_of(const Config& model);
-/// What they ask for, in cells that have no value yet.
-void apply_maps(const Config& model, Earth& earth);
+/// What they ask for, in cells that have no value yet, but for those above the ground (empty: none).
+void apply_maps(const Config& model, Earth& earth, const std::vector<bool>& above = {});
+/// Notes and warnings of those that the description applies itself, rock by rock. Throws InputError.
+void tell_of_maps(const Config& model, const Description& description, Earth& earth);
 
 }  // namespace terrane

@@ -435,12 +435,12 @@ Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<P
 }
 
 /// Densities to contrasts, where there is a density.
-void take_contrasts(Earth& earth, double reference) {
+void take_contrasts(Earth& earth, double reference, const std::vector<bool>& above = {}) {
   if (reference == 0) return;
   for (auto& property : earth.model.properties)
     if (property.name == "density")
-      for (double& value : property.values)
-        if (value != 0) value -= reference;
+      for (std::size_t n = 0; n < property.values.size(); ++n)
+        if (property.values[n] != 0 && (above.empty() || !above[n])) property.values[n] -= reference;
 }
 
 /// A model on a mesh of its own, from which another mesh takes averages. Cells without a value have the
@@ -639,8 +639,11 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
     earth.notes.push_back(fmt::format("mesh: {} × {} × {} = {} cells", cells.n_east(), cells.n_north(),
                                       cells.n_up(), cells.size()));
   if (averages) {
+    tell_of_maps(model, description, earth);
     earth.model = transferred(model, cells, std::move(description), true, request, memory, earth);
-  } else if (model.has("file")) {
+    return earth;
+  }
+  if (model.has("file")) {
     if (model.has("body"))
       throw model.wrong("body", "model.file gives the properties of every cell already",
                         "Keep one of the two.");
@@ -656,8 +659,10 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
   } else {
     earth.model = transferred(model, cells, std::move(description), false, request, memory, earth);
   }
-  apply_maps(model, earth);
-  if (!averages) take_contrasts(earth, request.reference_density);
+  std::vector<bool> above;
+  if (earth.ground && !request.cuts_ground) above = above_ground(earth.model, earth.ground);
+  apply_maps(model, earth, above);
+  take_contrasts(earth, request.reference_density, above);
   return earth;
 }
 

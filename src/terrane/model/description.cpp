@@ -31,7 +31,9 @@ class Kinds {
     for (const auto& body : earth.bodies) bodies_.push_back(columns_of(body.values));
     air_ = columns_of(earth.air);
     background_ = columns_of(earth.background);
-    for (const auto& law : earth.laws) laws_.emplace_back(place(law.from), place(law.to));
+    for (const auto& law : earth.laws)
+      if (const auto from = place(law.from), to = place(law.to); from < names_.size() && to < names_.size())
+        laws_.push_back({from, to, &law});
     if (!earth.cells) return;
     for (const auto& property : earth.cells->properties) cells_.push_back(place(property.name));
   }
@@ -91,10 +93,9 @@ class Kinds {
         rock[p] = earth_.rule == OverlapRule::add && painted[p] ? rock[p] + value : value;
         painted[p] = true;
       }
-    for (std::size_t n = 0; n < laws_.size(); ++n) {
-      const auto [from, to] = laws_[n];
+    for (const auto& [from, to, law] : laws_) {
       const bool free = std::isnan(rock[to]) || rock[to] == absent_[to];
-      if (free && !std::isnan(rock[from])) rock[to] = earth_.laws[n].value(rock[from]);
+      if (free && !std::isnan(rock[from])) rock[to] = law->value(rock[from]);
     }
     if (const auto p = place("density"); p < rock.size() && rock[p] != 0) rock[p] -= earth_.reference_density;
     return rock;
@@ -105,7 +106,11 @@ class Kinds {
   std::vector<double> absent_;
   std::vector<Columns> bodies_;
   Columns air_, background_;
-  std::vector<std::pair<std::size_t, std::size_t>> laws_;  // from, to
+  struct Applied {
+    std::size_t from, to;
+    const Law* law;
+  };
+  std::vector<Applied> laws_;
   std::vector<std::size_t> cells_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> known_, by_values_;
   std::vector<Rock> rocks_;
@@ -493,12 +498,8 @@ double Description::at(std::string_view property, double easting, double northin
   const auto names = properties();
   const auto p = static_cast<std::size_t>(std::find(names.begin(), names.end(), property) - names.begin());
   if (p == names.size()) return nothing;
-  Description plain = *this;
-  std::erase_if(plain.laws, [&](const Law& law) {
-    return std::find(names.begin(), names.end(), law.from) == names.end();
-  });
-  Kinds kinds(plain, names);
-  const Lines lines(plain, false);
+  Kinds kinds(*this, names);
+  const Lines lines(*this, false);
   double found = nothing;
   const double reach = 1e-6 * std::max(1.0, std::fabs(up));
   lines.walk(easting, northing, up, up + reach, lines.near(-endless, endless, -endless, endless), kinds,
@@ -601,27 +602,37 @@ EarthModel paint(const TensorMesh& mesh, const Description& earth, PaintReport* 
   auto bodies = earth.bodies;
   const bool first = !earth.background.empty();
   if (first) bodies.insert(bodies.begin(), {mesh.bounds(), earth.background, "background"});
-  if (earth.topography && !earth.air.empty())  // so that cells of air are held
-    bodies.push_back(
-        {Layer{continued(*earth.topography, mesh.bounds()), mesh.up().back() + 1}, earth.air, "air"});
+  if (earth.topography && !earth.air.empty()) {  // so that cells of air are held
+    const auto* level = std::get_if<double>(&*earth.topography);
+    const double top = std::max(mesh.up().back(), level ? *level : -endless) + 1;
+    bodies.push_back({Layer{continued(*earth.topography, mesh.bounds()), top}, earth.air, "air"});
+  }
   auto model = paint(mesh, bodies, earth.rule, report);
   if (report) {
     report->cells.resize(earth.bodies.size() + (first ? 1 : 0));
     if (first) report->cells.erase(report->cells.begin());
   }
   if (!earth.topography) return model;
-  const auto& cells = std::get<MeshCells>(model.geometry);
+  const auto above =
+      above_ground(model, [&](double easting, double northing) { return earth.ground(easting, northing); });
   for (auto& property : model.properties) {
     double air = property_kind(property.name).absent;
     for (const auto& value : earth.air)
       if (value.property == property.name) air = value.value;
-    for (std::size_t n = 0; n < cells.cell.size(); ++n) {
-      const auto box = mesh.prism(cells.cell[n]);
-      if ((box.bottom + box.top) / 2 >= earth.ground((box.west + box.east) / 2, (box.south + box.north) / 2))
-        property.values[n] = air;
-    }
+    for (std::size_t n = 0; n < above.size(); ++n)
+      if (above[n]) property.values[n] = air;
   }
   return model;
+}
+
+std::vector<bool> above_ground(const EarthModel& model, const Ground& ground) {
+  const auto& [mesh, cell] = std::get<MeshCells>(model.geometry);
+  std::vector<bool> above(cell.size());
+  for (std::size_t n = 0; n < cell.size(); ++n) {
+    const auto box = mesh.prism(cell[n]);
+    above[n] = (box.bottom + box.top) / 2 >= ground((box.west + box.east) / 2, (box.south + box.north) / 2);
+  }
+  return above;
 }
 
 EarthModel average(const TensorMesh& mesh, const Description& described, const AverageOptions& options,

@@ -16,6 +16,7 @@
 // A cell of one rock has its values, bit for bit.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,6 +55,11 @@ void check(const Description& earth);
 
 /// A cell has the properties at its centre, but for `cells` and laws, which are left out. Throws InputError.
 EarthModel paint(const TensorMesh& mesh, const Description& earth, PaintReport* report = nullptr);
+
+/// Up of the ground at a place.
+using Ground = std::function<double(double easting, double northing)>;
+/// Which cells of a model on a mesh have their centre above the ground.
+std::vector<bool> above_ground(const EarthModel& model, const Ground& ground);
 
 struct AverageOptions {
   std::size_t parts = 4;    ///< of a cell along easting and northing, at least

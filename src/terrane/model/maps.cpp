@@ -168,7 +168,7 @@ Law law_from_text(std::string_view text, const std::string& where) {
                    "Allowed: " + joined(views) + ".");
 }
 
-std::size_t apply(const Law& law, EarthModel& model) {
+std::size_t apply(const Law& law, EarthModel& model, const std::vector<bool>& except) {
   const auto from = model.property(law.from);
   const auto& kind = property_kind(law.to);
   if (!model.has(law.to))
@@ -178,6 +178,7 @@ std::size_t apply(const Law& law, EarthModel& model) {
              })->values;
   std::size_t outside = 0;
   for (std::size_t n = 0; n < from.size(); ++n) {
+    if (!except.empty() && except[n]) continue;
     const bool free = to[n] == kind.absent || std::isnan(to[n]);
     if (!free || std::isnan(from[n])) continue;
     outside += from[n] < law.least || from[n] > law.most;

@@ -51,8 +51,8 @@ std::string text_of(const Law& law);
 Law law_from_text(std::string_view text, const std::string& where = "model.maps");
 
 /// Adds the property that the law gives, or puts it where the model has no value of it yet. Cells without a
-/// value of law.from stay without. Returns how many values lay outside what the law was made for. Throws
-/// InputError when the model has no law.from.
-std::size_t apply(const Law& law, EarthModel& model);
+/// value of law.from stay without, and so do those of `except` (empty: none). Returns how many values lay
+/// outside what the law was made for. Throws InputError when the model has no law.from.
+std::size_t apply(const Law& law, EarthModel& model, const std::vector<bool>& except = {});
 
 }  // namespace terrane

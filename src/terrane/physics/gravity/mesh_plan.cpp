@@ -8,13 +8,17 @@
 namespace terrane::gravity {
 
 namespace {
-constexpr double most_cells = 4e6;
+constexpr double most_cells = 4e6, deepest = 1e6;  // m
 }
 
 MeshPlan plan_prisms(const Description& earth, const MeshWish& wish, const std::vector<Position>& stations) {
   MeshPlan plan;
   const auto survey = box_around(stations);
-  const auto rock = earth.bounds();
+  auto rock = earth.bounds();
+  for (const double level : levels_of(earth)) {  // of layers, which end there
+    rock.bottom = std::min(rock.bottom, level);
+    rock.top = std::max(rock.top, level);
+  }
   Prism box = survey;
   if (wish.box) {
     box = *wish.box;
@@ -24,6 +28,9 @@ MeshPlan plan_prisms(const Description& earth, const MeshWish& wish, const std::
     box.top = relief(earth, survey, std::isfinite(rock.top) ? rock.top : 0).highest;
     box.bottom = wish.depth ? box.top - *wish.depth : rock.bottom;
     const double beyond = box.top - box.bottom;
+    if (beyond > deepest)
+      throw InputError("mesh", fmt::format("the earth goes down to {:.4g} m", box.bottom),
+                       "Give mesh.depth: how far down masses count.");
     const auto widen = [&](double& low, double& high, double rock_low, double rock_high) {
       low = std::isfinite(rock_low) ? std::max(std::min(low, rock_low), low - 2 * beyond) : low - beyond;
       high =
