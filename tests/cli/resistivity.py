@@ -132,6 +132,15 @@ class Resistivity(CommandTest):
         out, _ = self.invert("simulation.topography=ground.asc")
         self.assertIn("resistivity of 2,160 cells", out)
         self.assertIn("the ground is uneven", out)
+        rows = self.rows(self.folder / "output/fit.csv")
+        above_flat = []
+        for n, four in enumerate(arrays()):
+            k = rows["geometric_factor"][n]
+            above_flat.append(k / factor(*four))
+            self.assertAlmostEqual(rows["resistance"][n] * k, rows["apparent_resistivity"][n],
+                                   delta=1e-6 * rows["apparent_resistivity"][n])
+        self.assertTrue(all(0.3 < ratio < 3 for ratio in above_flat), above_flat)
+        self.assertGreater(max(abs(ratio - 1) for ratio in above_flat), 0.05)
 
     def test_ASecondJobSharesItsStructure(self):
         self.write_table()

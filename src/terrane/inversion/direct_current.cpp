@@ -51,6 +51,7 @@ Linearised DirectCurrent::at(std::span<const double> resistivity, Progress* prog
 }
 
 void MeasuredArrays::convert(const std::vector<double>& factor) {
+  factors = factor;
   auto &r = resistance, &rho = resistivity;
   const bool has_resistance = name == "resistance";
   (has_resistance ? r : rho) = values;
@@ -69,14 +70,18 @@ double MeasuredArrays::median_resistivity() const {
   return *middle;
 }
 
+double MeasuredArrays::deviation_of(Datum datum, std::size_t n) const {
+  if ((datum == Datum::resistance) == (name == "resistance")) return sigma[n];
+  return datum == Datum::resistance ? sigma[n] / std::fabs(factors[n]) : sigma[n] * std::fabs(factors[n]);
+}
+
 void MeasuredArrays::as(Datum datum, std::vector<double>& data, std::vector<double>& deviation) const {
   data = datum == Datum::resistance ? resistance : resistivity;
   deviation.resize(data.size());
   std::size_t bad = 0, first = 0;
   for (std::size_t n = 0; n < data.size(); ++n) {
-    const double relative = sigma[n] / std::fabs(values[n]);
-    deviation[n] = datum == Datum::log_apparent_resistivity ? relative : relative * std::fabs(data[n]);
-    if (values[n] == 0) deviation[n] = sigma[n];  // refused below, or of resistances
+    deviation[n] =
+        datum == Datum::log_apparent_resistivity ? sigma[n] / std::fabs(values[n]) : deviation_of(datum, n);
     if (datum != Datum::log_apparent_resistivity || std::isnan(data[n])) continue;
     if (!(data[n] > 0) && bad++ == 0) first = n;
     data[n] = std::log(data[n]);

@@ -46,8 +46,11 @@ struct MeasuredArrays {
   std::vector<double> values, sigma;  ///< in its unit
   std::vector<double> resistance;     ///< V/A
   std::vector<double> resistivity;    ///< Ω·m
-  /// One from the other. factor: k of each array, ρ_a = k ΔV/I
+  std::vector<double> factors;        ///< m: k of each array, ρ_a = k ΔV/I
+  /// One from the other.
   void convert(const std::vector<double>& factor);
+  /// Standard deviation of an array's resistance or apparent resistivity.
+  double deviation_of(electric::Datum datum, std::size_t n) const;
   double median_resistivity() const;
   /// The data of an inversion and their standard deviations, to first order. Throws InputError: logarithms of
   /// what is not above zero.

@@ -46,7 +46,8 @@ std::vector<double> read_resistivities(const Config& table, const char* key, con
 /// What the survey has of the two that are resistivities.
 MeasuredArrays find_measured(const electric::Measured& survey, const Config& job) {
   for (const char* name : {"resistance", "apparent_resistivity"})
-    if (const auto* column = survey.find(name)) return {name, column->values, column->uncertainty, {}, {}};
+    if (const auto* column = survey.find(name))
+      return {name, column->values, column->uncertainty, {}, {}, {}};
   throw InputError(job.table("survey").where(), "it has no measured resistances",
                    "Give kind = \"file\" and a file of UBC DCIP or BERT, or a table with a column "
                    "resistance_observed (V/A) or apparent_resistivity_observed (ohm m).");
@@ -325,22 +326,21 @@ void DirectCurrentJob::fill(Result& result) const {
   result.survey = std::move(outline.survey);
   MeasuredArrays computed;
   if (!outcome_.predicted.empty()) computed.from(datum_, factor_, outcome_.predicted);
-  std::vector<double> relative(measured_.values.size());
-  for (std::size_t n = 0; n < relative.size(); ++n)
-    relative[n] = measured_.sigma[n] / std::fabs(measured_.values[n]);
   ObservedColumns columns;
   columns.others = result.survey.columns;
   const auto add = [&](const std::string& name, const std::string& unit, const std::string& what,
-                       const std::vector<double>& values, const std::vector<double>& observed) {
+                       const std::vector<double>& values, const std::vector<double>& observed, Datum datum) {
     result.fields.push_back({name, unit, what, values});
     ObservedColumn column{name, {name + "_observed", unit, "observed " + what, observed}, std::nullopt};
-    auto sigma = observed;
-    for (std::size_t n = 0; n < sigma.size(); ++n) sigma[n] = relative[n] * std::fabs(sigma[n]);
+    std::vector<double> sigma(observed.size());
+    for (std::size_t n = 0; n < sigma.size(); ++n) sigma[n] = measured_.deviation_of(datum, n);
     column.uncertainty = Column{name + "_uncertainty", unit, "uncertainty of " + what, std::move(sigma)};
     columns.observed.push_back(std::move(column));
   };
-  add("resistance", "V/A", "voltage per current", computed.resistance, measured_.resistance);
-  add("apparent_resistivity", "ohm m", "apparent resistivity", computed.resistivity, measured_.resistivity);
+  add("resistance", "V/A", "voltage per current", computed.resistance, measured_.resistance,
+      Datum::resistance);
+  add("apparent_resistivity", "ohm m", "apparent resistivity", computed.resistivity, measured_.resistivity,
+      Datum::apparent_resistivity);
   result.fields.push_back({"geometric_factor", "m", "geometric factor", factor_});
   if (settings_.huber > 0)
     result.fields.push_back({"trust", "1", "below 1 where an outlier counts less", outcome_.trust});

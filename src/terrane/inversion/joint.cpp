@@ -82,7 +82,8 @@ double Group::renew(std::size_t p) {
   auto found = invert(coupled, *settings_[p], {}, progress_);
   double change = 0;
   for (std::size_t c = 0; c < found.model.size(); ++c)
-    change = std::max(change, std::fabs(found.model[c] - model(p)[c]));
+    if (const double d = std::fabs(found.model[c] - model(p)[c]); !(d <= change))
+      change = std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
   change /= std::max(largest_size(found.model), 1e-300);
   out_.together[p] = std::move(found);
   return change;
