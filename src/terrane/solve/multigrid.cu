@@ -257,7 +257,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
   using T = Real;
   using L = Level<V, Net>;
   std::vector<L> levels;
-  bool axis_by_axis;  // transfers: else one kernel goes along all axes
+  bool axis_by_axis;            // transfers: else one kernel goes along all axes
+  After after = After::kernel;  // events where neighbours bring layers on streams of their own
 
   /// make_finest(): level 0 with its network. grid: null where this rank has everything.
   template <class Finest>
@@ -279,6 +280,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
       }
     }
     for (std::size_t l = 0; l < levels.size(); ++l) make_room(stream, l);
+    if (std::any_of(levels.begin(), levels.end(), [](const L& level) { return level.grid != nullptr; }))
+      after = After::events;
   }
 
   Field<V>& right() override { return levels.front().right(); }
@@ -313,22 +316,22 @@ struct Multigrid<V>::Levels final : Hierarchy {
     const typename Values<V>::In b = level.b.view();
     const auto u = level.u.view(), v = level.v.view();
     if (l + 1 == levels.size())  // one point
-      return sweep(stream, points, FirstStep<V, A>{a, b, T(1), u});
+      return sweep(stream, points, FirstStep<V, A>{a, b, T(1), u}, after);
 
-    if (!begun) sweep(stream, points, FirstStep<V, A>{a, b, first, v});
+    if (!begun) sweep(stream, points, FirstStep<V, A>{a, b, first, v}, after);
     level.bring(stream, level.v);
-    sweep(stream, points, ChebyshevStepFromZero<V, A>{a, b, v, momentum, weight, u});
+    sweep(stream, points, ChebyshevStepFromZero<V, A>{a, b, v, momentum, weight, u}, after);
     level.bring(stream, level.u);
 
-    sweep(stream, points, Residual<V, A>{a, b, u, v});
+    sweep(stream, points, Residual<V, A>{a, b, u, v}, after);
     level.bring(stream, level.v);
     const auto [coarse, coarse_begun] = restrict_to_next(stream, l);
     cycle(stream, coarse, coarse_begun);
     interpolate_from(stream, coarse, l);
 
-    sweep(stream, points, ChebyshevStepFromZero<V, A>{a, b, u, T(0), first, v});
+    sweep(stream, points, ChebyshevStepFromZero<V, A>{a, b, u, T(0), first, v}, after);
     level.bring(stream, level.v);
-    sweep(stream, points, ChebyshevStep<V, A>{a, b, v, u, momentum, weight, u});
+    sweep(stream, points, ChebyshevStep<V, A>{a, b, v, u, momentum, weight, u}, after);
     level.bring(stream, level.u);
   }
 
@@ -379,7 +382,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
       with_axis(levels[l].step.axis, [&](auto along) {
         sweep(
             stream, to.points(),
-            Restrict<V, along, W>{weights_along(levels[l].a, along), from, levels[l].step.view(), to.view()});
+            Restrict<V, along, W>{weights_along(levels[l].a, along), from, levels[l].step.view(), to.view()},
+            after);
       });
       return false;
     }
@@ -388,11 +392,11 @@ struct Multigrid<V>::Levels final : Hierarchy {
       RestrictTogether<V, W, A, true> kernel{
           {}, from, to.view(), seen(levels[next].a), first, levels[next].v.view()};
       fill_steps(kernel, l, next);
-      sweep(stream, to.points(), kernel);
+      sweep(stream, to.points(), kernel, after);
     } else {
       RestrictTogether<V, W, A, false> kernel{{}, from, to.view(), {}, {}, {}};
       fill_steps(kernel, l, next);
-      sweep(stream, to.points(), kernel);
+      sweep(stream, to.points(), kernel, after);
     }
     return begins;
   }
@@ -410,7 +414,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   void interpolate(Stream& stream, std::size_t coarse, std::size_t l, bool add) {
     const typename Values<V>::In from = std::as_const(levels[coarse].u).view();
     auto& level = levels[l];
-    const auto run = [&](const auto& kernel) { sweep(stream, level.points(), kernel); };
+    const auto run = [&](const auto& kernel) { sweep(stream, level.points(), kernel, after); };
     const auto together = [&](auto kernel) {
       fill_steps(kernel, l, coarse);
       run(kernel);

@@ -24,11 +24,18 @@ double smallest_spacing(const std::array<AxisSpacing, 3>& axes) {
   return least;
 }
 
-void detail::check_numbers(Device device, Index points) {
+void detail::check_numbers(Device device, const IndexBox<3>& box) {
+  // A GridView counts from point 0, 0, 0 of the whole grid in rows and planes of this box, which need not
+  // hold that point.
   constexpr Index most = std::numeric_limits<std::int32_t>::max();
-  if (device.kind == Device::Kind::cuda && points > most)
-    throw ShapeError("grid", fmt::format("{} points are more than the {} that a GPU takes", points, most),
-                     "Share the grid among several GPUs, or compute on the CPU.");
+  const auto number = [&](const Index(&at)[3]) {
+    return std::abs(at[0] * box.size(1) * box.size(2) + at[1] * box.size(2) + at[2]);
+  };
+  if (const Index largest = std::max(number(box.first), number(box.last));
+      device.kind == Device::Kind::cuda && largest > most)
+    throw ShapeError(
+        "grid", fmt::format("its points have numbers up to {} on this GPU, which takes {}", largest, most),
+        "Share the grid among more GPUs, or compute on the CPU.");
 }
 
 }  // namespace terrane::solve

@@ -36,7 +36,7 @@ double smallest_spacing(const std::array<AxisSpacing, 3>& axes);
 namespace detail {
 
 /// Of the points of a field, which GridViews on a GPU count by 32 bits. Throws ShapeError.
-void check_numbers(Device device, Index points);
+void check_numbers(Device device, const IndexBox<3>& box);
 
 }  // namespace detail
 
@@ -54,7 +54,7 @@ class Field {
   Field(Stream& stream, const IndexBox<3>& points, Index above = 1)
       : points_(points), box_(points.grown(1)), values_(stream.device(), 0) {
     for (int a = 0; a < 3; ++a) box_ = box_.grown(a, 0, above - 1);
-    detail::check_numbers(stream.device(), box_.count());
+    detail::check_numbers(stream.device(), box_);
     values_ = Buffer<Real>(stream.device(), arrays * size());
     values_.fill_zero(stream);
   }

@@ -8,6 +8,9 @@
 // For files of device code (*.cu), as device/launch.hpp.
 #pragma once
 
+#include <array>
+#include <atomic>
+
 #include "terrane/parallel/device/launch.hpp"
 
 namespace terrane {
@@ -58,12 +61,19 @@ __global__ void __launch_bounds__(box_threads)
   for (int n = k; n < last; ++n) kernel(Index{n}, Index{j}, Index{i});
 }
 
-/// Whether the code that runs waits for the kernel before it: that for compute capability 9.0 does.
+/// Whether the code that runs on this device, the one in use, waits for the kernel before it: that for
+/// compute capability 9.0 does. Devices of a machine may differ; each is asked once.
 template <class Kernel>
-bool waits_itself() {
-  cudaFuncAttributes attributes{};
-  cuda::check(cudaFuncGetAttributes(&attributes, run_sweep<Kernel>), "cudaFuncGetAttributes");
-  return attributes.ptxVersion >= 90;
+bool waits_itself(int device) {
+  enum : signed char { unknown, no, yes };
+  static std::array<std::atomic<signed char>, 64> known{};
+  auto& here = known[static_cast<std::size_t>(device) % known.size()];
+  if (here == unknown) {
+    cudaFuncAttributes attributes{};
+    cuda::check(cudaFuncGetAttributes(&attributes, run_sweep<Kernel>), "cudaFuncGetAttributes");
+    here = attributes.ptxVersion >= 90 ? yes : no;
+  }
+  return here == yes;
 }
 
 #endif
@@ -81,7 +91,7 @@ void sweep(Stream& stream, const IndexBox<3>& box, const Kernel& kernel,
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
     detail::cuda::use(stream.device().index);
-    static const bool early = detail::waits_itself<Kernel>();
+    const bool early = detail::waits_itself<Kernel>(stream.device().index);
     const auto shape = detail::sweep_shape(detail::extents(box));
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(shape.blocks[2], shape.blocks[1], shape.blocks[0]);

@@ -508,13 +508,14 @@ inline CUtensorMap map_of(const float* zero, const StepArguments<float>& g, int 
   const auto asked = cudaGetDriverEntryPoint(name, &encode, cudaEnableDefault, &found);
 #endif
   detail::cuda::check(asked, "cudaGetDriverEntryPoint");
+  if (found != cudaDriverEntryPointSuccess)
+    throw Error("acoustic: GPU", std::string("the driver has no ") + name,
+                "Take a driver for CUDA 12 or later, or device = \"cpu\".");
   CUtensorMap map;
-  auto status = CUDA_ERROR_NOT_FOUND;
-  if (found == cudaDriverEntryPointSuccess)
-    status = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(encode)(
-        &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, const_cast<float*>(first), size, apart, box, every,
-        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const auto status = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(encode)(
+      &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, const_cast<float*>(first), size, apart, box, every,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS)
     throw Error("acoustic: GPU", "cuTensorMapEncodeTiled refuses a field: " + std::to_string(status),
                 "Please report this; device = \"cpu\" computes the same waves.");
@@ -546,11 +547,9 @@ void begin_tiles(cudaStream_t stream, const StepArguments<float>& g, const Index
   using Shape = Tile<rock, M>;
   constexpr int bytes = block_bytes<rock, M>();
   const auto kernel = step_tiles<rock, M, sponge>;
-  static const bool engine = [&] {  // whether the code that runs on this GPU uses it
-    cudaFuncAttributes found{};
-    detail::cuda::check(cudaFuncGetAttributes(&found, kernel), "cudaFuncGetAttributes");
-    return found.ptxVersion >= 90;
-  }();
+  cudaFuncAttributes found{};  // whether the code that runs on this GPU, of perhaps several kinds, uses it
+  detail::cuda::check(cudaFuncGetAttributes(&found, kernel), "cudaFuncGetAttributes");
+  const bool engine = found.ptxVersion >= 90;
   detail::cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                       "cudaFuncSetAttribute");
   const Index first = *first_east<rock, M>(g);

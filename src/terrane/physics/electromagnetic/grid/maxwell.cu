@@ -270,6 +270,7 @@ struct MaxwellSolver<T>::Parts {
 
   /// s V of the edges and of the layer around them: every rank has the whole earth.
   void fill_volumes(const Conductivity& conductivity) {
+    solve::detail::check_numbers(stream.device(), metric.all());
     Buffer<double> sigma;
     for_axes([&](auto axis) {
       constexpr int a = axis;

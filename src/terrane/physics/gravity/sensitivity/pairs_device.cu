@@ -43,6 +43,12 @@ struct PairsView {
   View<const MultipoleTables> tables;
 
   TERRANE_FN void load(std::size_t cell, PairCell& to) const {
+    place(cell, to);
+    set_multipole_coefficients(tables[0], to.high[0] - to.low[0], to.high[1] - to.low[1],
+                               to.high[2] - to.low[2], 8, to.coefficients);
+  }
+  /// All but the coefficients.
+  TERRANE_FN void place(std::size_t cell, PairCell& to) const {
     double side[3];
     to.volume = 1;
     for (int a = 0; a < 3; ++a) {
@@ -59,19 +65,40 @@ struct PairsView {
     to.three_sides2 = BeyondThreeSides::from2 * longest2;
     to.stable_h2 = limits.stable_h2;
     to.stretched = limits.stretched;
-    set_multipole_coefficients(tables[0], side[0], side[1], side[2], 8, to.coefficients);
   }
 };
 
 /// Distance along one axis from the station to the cell, 0 between its faces.
 TERRANE_FN double gap(const double (&faces)[2]) { return maximum(maximum(faces[0], -faces[1]), 0.0); }
 
+TERRANE_FN double squared_distance(const PairCell& cell, double x, double y, double z) {
+  const double dx = x - cell.centre[0], dy = y - cell.centre[1], dz = z - cell.centre[2];
+  return dx * dx + (dy * dy + dz * dz);
+}
+TERRANE_FN double squared_gap(const RelativePrism<double>& p) {
+  const double hx = gap(p.x), hy = gap(p.y), hz = gap(p.z);
+  return hx * hx + (hy * hy + hz * hz);
+}
+TERRANE_FN RelativePrism<double> seen_from(const PairCell& cell, double x, double y, double z) {
+  return {{cell.low[0] - x, cell.high[0] - x}, {cell.low[1] - y, cell.high[1] - y},
+          {cell.low[2] - z, cell.high[2] - z}, cell.high[0] - cell.low[0],
+          cell.high[1] - cell.low[1],          cell.high[2] - cell.low[2]};
+}
+
+/// Whether add_pair() leaves the pair: the same decisions from the same numbers.
+TERRANE_FN bool is_of_host(const PairCell& cell, double x, double y, double z) {
+  const double r2 = squared_distance(cell, x, y, z);
+  if (r2 >= cell.multipole2[3] || r2 >= cell.three_sides2) return false;
+  const double h2 = squared_gap(seen_from(cell, x, y, z));
+  return !(h2 >= cell.stable_h2) && (h2 == 0 || cell.stretched);
+}
+
 /// Adds `mass` times the field of the cell with unit density; false: the pair is the host's.
 template <unsigned Bits>
 TERRANE_FN bool add_pair(const PairCell& cell, double x, double y, double z, double mass,
                          DeviceSums<Bits, double>& sum) {
   const double dx = x - cell.centre[0], dy = y - cell.centre[1], dz = z - cell.centre[2];
-  const double r2 = dx * dx + (dy * dy + dz * dz);
+  const double r2 = squared_distance(cell, x, y, z);
   if (r2 >= cell.multipole2[3]) {
     const double q = inverse_square_root(r2), weight = mass * cell.volume;
     if (r2 >= cell.multipole2[0]) add_multipole<2>(cell.coefficients, dx, dy, dz, q, weight, sum);
@@ -80,14 +107,12 @@ TERRANE_FN bool add_pair(const PairCell& cell, double x, double y, double z, dou
     else add_multipole<8>(cell.coefficients, dx, dy, dz, q, weight, sum);
     return true;
   }
-  const RelativePrism<double> p{{cell.low[0] - x, cell.high[0] - x}, {cell.low[1] - y, cell.high[1] - y},
-                                {cell.low[2] - z, cell.high[2] - z}, cell.high[0] - cell.low[0],
-                                cell.high[1] - cell.low[1],          cell.high[2] - cell.low[2]};
+  const auto p = seen_from(cell, x, y, z);
   if (r2 >= cell.three_sides2) {
     sum.add(mass, stable<BeyondThreeSides, true>(p));
     return true;
   }
-  const double hx = gap(p.x), hy = gap(p.y), hz = gap(p.z), h2 = hx * hx + (hy * hy + hz * hz);
+  const double h2 = squared_gap(p);
   if (h2 >= cell.stable_h2) sum.add(mass, stable<AnyDistance, true>(p));
   else if (h2 == 0 || cell.stretched) return false;
   else sum.add(mass, edge_face<false>(p));
@@ -246,20 +271,9 @@ struct FindHostPairs {
   View<std::uint64_t> found;
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t cell = first_cell + i / pairs.stations, s = i % pairs.stations;
-    double h2 = 0, side[3];
-    for (int a = 0; a < 3; ++a) {
-      const double faces[2] = {pairs.low[a][cell] - pairs.at[a][s], pairs.high[a][cell] - pairs.at[a][s]};
-      side[a] = pairs.high[a][cell] - pairs.low[a][cell];
-      h2 += gap(faces) * gap(faces);
-    }
-    const PrismSwitching limits(pairs.switching, side[0], side[1], side[2]);
-    if (h2 != 0 && (!limits.stretched || h2 >= limits.stable_h2)) return;
-    double r2 = 0;
-    for (int a = 0; a < 3; ++a) {
-      const double d = pairs.at[a][s] - (pairs.low[a][cell] + 0.5 * side[a]);
-      r2 += d * d;
-    }
-    if (r2 >= limits.multipole2_8 || r2 >= BeyondThreeSides::from2 * limits.longest * limits.longest) return;
+    PairCell placed;
+    pairs.place(cell, placed);
+    if (!is_of_host(placed, pairs.at[0][s], pairs.at[1][s], pairs.at[2][s])) return;
     const std::uint64_t at = fetch_add(found[0], 1);
     if (at < list.size) list[at] = {static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(cell)};
   }
