@@ -320,6 +320,15 @@ TEST(LongMargins, NothingGrowsInSixtyPeriods) {
   }
 }
 
+TEST(Margins, GrowOnceInFrontOfAFaceThatAFileListsTwice) {
+  auto once = test::cubes({2, 2, 1}, 1, rock), twice = once;
+  once.absorbing = {{0, 0}, {2, 0}};
+  twice.absorbing = {{2, 0}, {0, 0}, {0, 0}, {2, 0}};
+  add_margins(once, 3);
+  add_margins(twice, 3);
+  EXPECT_EQ(twice.elements, once.elements);
+}
+
 TEST(Margins, RefuseWhatTheyCannotFade) {
   auto wet = test::cubes({2, 1, 1}, 1, Medium::from_speeds(1.5, 0, 1));
   wet.absorbing = {{0, 0}};

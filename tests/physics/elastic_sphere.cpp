@@ -191,6 +191,30 @@ TEST(SphereChunk, KnowsWhereItLiesOnTheEarth) {
   EXPECT_NEAR(std::asin((equator.at(0, 45, 0)[1]) / 6'371'000) * 180 / pi, 45 - 0.1924, 1e-3);
 }
 
+/// Polynomials do not follow a sphere: what lies on the ground lies a little above wide elements.
+TEST(SphereChunk, HasStationsOnTheGroundBetweenNodesOfWideElements) {
+  Chunk chunk;
+  chunk.width_east = chunk.width_north = 10 * pi / 180;
+  chunk.columns_east = chunk.columns_north = 2;
+  chunk.layers = {{-1e5, 1}};
+  std::vector<std::uint32_t> layer;
+  Problem p;
+  p.mesh = chunk_of_sphere(chunk, {}, layer);
+  p.mesh.media = {test::granite()};
+  p.end = 1;
+  const Placement placed{chunk.radius, 10, 0, 0};
+  for (const double degrees : {0.0, 0.7, 1.3, 3.1, 4.4})
+    p.receivers.push_back(placed.at(10 + degrees, 1.9, 0));
+  p.settle();
+  ASSERT_EQ(p.receiver_places.size(), 5u);
+  for (std::size_t n = 0; n < 5; ++n) {
+    const auto found = p.mesh.element(p.receiver_places[n].element).at(p.receiver_places[n].xi);
+    for (std::size_t d = 0; d < 3; ++d) EXPECT_NEAR(found[d], p.receivers[n][d], 10);
+  }
+  p.receivers = {placed.at(11.3, 1.9, -1000)};
+  EXPECT_THAT(message([&] { p.settle(); }), HasSubstr("outside the mesh"));
+}
+
 TEST(SphereChunk, RefusesWhatIsNoPieceOfASphere) {
   std::vector<std::uint32_t> layer;
   Chunk chunk;

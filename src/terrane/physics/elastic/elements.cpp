@@ -48,16 +48,18 @@ constexpr Key element_keys[] = {
     {"layer", "tables", "none", "[[elements.layer]]: of kinds layers and chunk, from the surface down."},
     {"rock", "tables", "none",
      "[[elements.rock]]: rocks that layers and volumes name; all others take the properties of [model] at "
-     "the centre of each element."},
+     "the centre of each element, in a chunk those of elements.earth."},
 };
 constexpr Key layer_keys[] = {
     {"bottom", "length", "none", "Where the layer ends below.", "-1000"},
-    {"interface", "path", "none", "Elevation grid in place of bottom."},
+    {"interface", "path", "none", "Of kind layers: elevation grid in place of bottom."},
     {"rows", "count", "1",
      "Elements from the top to the bottom of the layer, the two rows of a doubling included."},
     {"doubling", "true or false", "false",
-     "The layer begins with two rows in which columns become twice as wide."},
-    {"rock", "text", "none", "Name of its [[elements.rock]]; without it the properties of [model]."},
+     "Of kind layers: it begins with two rows in which columns become twice as wide."},
+    {"rock", "text", "none",
+     "Name of its [[elements.rock]]; without it the properties of [model], in a chunk those of "
+     "elements.earth."},
 };
 constexpr Key rock_keys[] = {
     {"name", "text", "", "Name of layers, of physical volumes of Gmsh, or number of a material of SPECFEM3D.",
@@ -253,6 +255,9 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
   Chunk chunk;
   const auto width = elements.numbers("width", Quantity::angle, 2),
              centre = elements.numbers("centre", Quantity::angle, 2);
+  if (!(std::fabs(centre[1]) <= 90))
+    throw elements.wrong("centre", fmt::format("a latitude of {:g} degrees", centre[1]),
+                         "The longitude comes first: [longitude, latitude].");
   const auto columns = elements.counts("columns", 2);
   chunk.width_east = width[0] * degree, chunk.width_north = width[1] * degree;
   chunk.columns_east = columns[0], chunk.columns_north = columns[1];

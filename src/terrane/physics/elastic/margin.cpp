@@ -150,6 +150,7 @@ class Growth {
 
 void add_margins(Mesh& mesh, std::size_t elements) {
   if (mesh.absorbing.empty()) return;
+  sort_each_once(mesh.absorbing);
   std::array<std::vector<AbsorbingFace>, 6> faces;
   for (const auto& face : mesh.absorbing) {
     const auto side = looks_to(mesh, face);

@@ -41,6 +41,13 @@ void check_shape(const Mesh& mesh, std::size_t n) {
 
 }  // namespace
 
+void sort_each_once(std::vector<AbsorbingFace>& faces) {
+  std::sort(faces.begin(), faces.end(), [](const AbsorbingFace& a, const AbsorbingFace& b) {
+    return a.element != b.element ? a.element < b.element : a.side < b.side;
+  });
+  faces.erase(std::unique(faces.begin(), faces.end()), faces.end());
+}
+
 void Mesh::check() const {
   if (elements.empty()) throw InputError("elastic: mesh", "it has no elements");
   if (medium.size() != elements.size())

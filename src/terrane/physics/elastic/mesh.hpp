@@ -29,6 +29,9 @@ struct Margin {
   friend bool operator==(const Margin&, const Margin&) = default;
 };
 
+/// Ascending, each face once: files may list one twice.
+void sort_each_once(std::vector<AbsorbingFace>& faces);
+
 struct Mesh {
   std::vector<Vector> nodes;                           ///< m: east, north, up
   std::vector<std::array<std::uint32_t, 8>> elements;  ///< nodes, in the order of Hexahedron

@@ -292,17 +292,20 @@ void check_fluids(const Problem& p) {
 }  // namespace
 
 Place locate(const Mesh& mesh, const Vector& at, const std::string& what) {
+  // Of the shortest edge: rounding; and where sides are curved, what the sphere rises above polynomials.
+  constexpr double of_straight = 1e-6, of_curved = 1e-3;
   Place best;
-  double nearest = INFINITY;
+  double nearest = INFINITY, allowed = 0;
   for (std::uint32_t n = 0; n < mesh.size(); ++n) {
     if (mesh.fading_axes(n)) continue;
     const auto& corners = mesh.elements[n];
+    const bool curved = !mesh.curve.empty() && mesh.curve[n] != Mesh::straight;
     bool near = true;
     for (std::size_t d = 0; d < 3 && near; ++d) {
       double low = INFINITY, high = -INFINITY;
       const auto reach = [&](const Vector& x) { low = std::min(low, x[d]), high = std::max(high, x[d]); };
       for (const auto node : corners) reach(mesh.nodes[node]);
-      if (!mesh.curve.empty() && mesh.curve[n] != Mesh::straight)
+      if (curved)
         for (const auto& x : mesh.curves[mesh.curve[n]]) reach(x);
       const double room = 0.1 * (high - low);
       near = at[d] >= low - room && at[d] <= high + room;
@@ -313,10 +316,11 @@ Place locate(const Mesh& mesh, const Vector& at, const std::string& what) {
     const double miss = place.distance / element.shortest();
     if (miss < nearest && !(nearest < 1e-9)) {  // of equals the first
       nearest = miss;
+      allowed = curved ? of_curved : of_straight;
       best = {n, place.xi};
     }
   }
-  if (!(nearest <= 1e-6))
+  if (!(nearest <= allowed))
     throw InputError(what,
                      fmt::format("easting {:.6g}, northing {:.6g}, up {:.6g} m lies outside the mesh", at[0],
                                  at[1], at[2]),
@@ -338,11 +342,10 @@ void Problem::settle() {
   check_numbers(*this);
   mesh.check();
   if (!mesh.curves.empty() && degree < 4)
-    throw InputError("elastic: mesh", fmt::format("elements with curved sides at degree {}", degree),
-                     "Strain that is even is not so in them below degree 4.");
-  std::sort(mesh.absorbing.begin(), mesh.absorbing.end(), [](const AbsorbingFace& a, const AbsorbingFace& b) {
-    return a.element != b.element ? a.element < b.element : a.side < b.side;
-  });
+    throw InputError(
+        "elastic: mesh", fmt::format("elements with curved sides at degree {}", degree),
+        "Take degree 4 or more, below which they strain of themselves, or elements.curved = false.");
+  sort_each_once(mesh.absorbing);
   source_places.clear(), receiver_places.clear();
   for (std::size_t n = 0; n < sources.size(); ++n)
     source_places.push_back(locate(mesh, sources[n].at, fmt::format("elastic: source {}", n + 1)));

@@ -290,8 +290,11 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   request.plan = [&](const Description& described, const MeshWish& wish) {
     std::vector<Source> sources;
     const auto top = described.topography ? described.ground(0, 0) : 0;
-    read_sources(job, {stations.projection, {}, top, {}}, sources);
-    ElementWish waves{positions_of(stations.survey)};
+    const Ground level{stations.projection, {}, top, {}};
+    read_sources(job, level, sources);
+    ElementWish waves;
+    std::vector<std::string> names;
+    add_receivers(table, stations.survey, level, waves.places, names);
     for (const auto& source : sources) {
       waves.places.push_back(source.at);
       waves.highest_frequency = std::max(waves.highest_frequency, source.course.highest_frequency());
@@ -363,7 +366,11 @@ double Simulation::memory_needed() const {
   const double memory =
       static_cast<double>(memory_begins(problem_).back()) * number +
       static_cast<double>(problem_.mesh.curves.size()) * (10 * each * number + sizeof(Vector) * 27);
-  return elements * (run + set_up) + memory +
+  // Elements of layers that waves fade in keep filters of each axis, damping and where each point leaves.
+  const auto fading = static_cast<double>(std::count_if(
+      problem_.mesh.fading.begin(), problem_.mesh.fading.end(), [](auto axes) { return axes; }));
+  const double rock_of_fading = (22 + 24 * (problem_.degree + 1)) * number + 200 * own;
+  return elements * (run + set_up) + fading * rock_of_fading + memory +
          8.0 * static_cast<double>(problem_.steps() *
                                    (6 * problem_.receivers.size() + 2 * problem_.sources.size()));
 }
