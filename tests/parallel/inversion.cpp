@@ -91,7 +91,7 @@ TEST(InversionOnRanks, HasTheSameBitsAsOneProcessHoweverTheMatrixIsHeld) {
   shared.comm = comm.get();
   std::vector<std::string> notes;
   for (const auto storage :
-       {Storage::none, Storage::single, Storage::dense, Storage::disk, Storage::lattice}) {
+       {Storage::none, Storage::single, Storage::dense, Storage::disk, Storage::lattice, Storage::tree}) {
     const StorageSettings settings{storage, file, 1e-9};
     const auto here = make_operator(source, settings, alone, notes),
                there = make_operator(source, settings, shared, notes);

@@ -60,7 +60,7 @@ const std::vector<std::vector<Channel>> tree_kinds{
 TEST(TreeSensitivity, HasTheDotProductOfItsTranspose) {
   for (const auto& channels : tree_kinds) {
     const auto source = tree_problem(channels, 700);
-    const TreeSensitivity tree(source, 1e-6);
+    const TreeSensitivity tree(*source, 1e-6);
     EXPECT_LT(solve::dot_product_test(tree, random_between(-1, 1, tree.columns(), 4),
                                       random_between(-1, 1, tree.rows(), 5)),
               1e-12);
@@ -71,7 +71,7 @@ TEST(TreeSensitivity, AgreesWithTheMatrixToItsAccuracy) {
   for (const auto& channels : tree_kinds)
     for (const double accuracy : {1e-3, 1e-5, 1e-7}) {
       const auto source = tree_problem(channels, 300);
-      const TreeSensitivity tree(source, accuracy);
+      const TreeSensitivity tree(*source, accuracy);
       const solve::DenseOperator<double> dense(*source);
       const auto m = random_between(0, 1, tree.columns(), 6);
       const auto d = random_between(-1, 1, tree.rows(), 7);
@@ -92,7 +92,7 @@ TEST(TreeSensitivity, AgreesWithTheMatrixToItsAccuracy) {
 
 TEST(TreeSensitivity, ItsDiagonalServesToPrecondition) {
   const auto source = tree_problem({Channel::g_u, Channel::g_uu}, 300);
-  const TreeSensitivity tree(source, 1e-5);
+  const TreeSensitivity tree(*source, 1e-5);
   const solve::DenseOperator<double> dense(*source);
   const auto w = random_between(0.5, 1, tree.rows(), 8);
   std::vector<double> a(tree.columns()), b(tree.columns());
@@ -108,7 +108,7 @@ TEST(TreeSensitivity, HasTheSameBitsForAnyNumberOfThreads) {
   const auto m = random_between(-1, 1, source->columns(), 9), d = random_between(-1, 1, source->rows(), 10);
   std::vector<std::vector<double>> forth, back, squares;
   for (const int threads : {1, 2, 3}) {
-    const TreeSensitivity tree(source, 1e-5, threads);
+    const TreeSensitivity tree(*source, 1e-5, threads);
     tree.apply(m, forth.emplace_back(tree.rows()));
     tree.apply_transpose(d, back.emplace_back(tree.columns()));
     tree.weighted_diagonal(std::vector<double>(tree.rows(), 1.0), squares.emplace_back(tree.columns()));
@@ -120,13 +120,36 @@ TEST(TreeSensitivity, HasTheSameBitsForAnyNumberOfThreads) {
   }
 }
 
+TEST(TreeSensitivity, BlocksOfTwoAndThreeRanksHaveTheBitsOfOne) {
+  const auto source = tree_problem({Channel::g_u, Channel::g_uu}, 300);
+  const TreeSensitivity whole(*source, 1e-5);
+  ASSERT_EQ(whole.parts(), 8U);
+  const auto m = random_between(-1, 1, source->columns(), 9), d = random_between(-1, 1, source->rows(), 10);
+  std::vector<double> sums(whole.parts() * whole.rows()), back(whole.columns());
+  whole.apply_parts({0, whole.parts()}, m, sums);
+  whole.apply_transpose(d, back);
+  for (const std::size_t ranks : {2U, 3U}) {
+    std::vector<double> shared_sums(sums.size()), shared_back(back.size());
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const TreeSensitivity share(*source, 1e-5, 1, nullptr, {rank, ranks});
+      const auto held = share.held();
+      EXPECT_LT(share.bytes(), whole.bytes());
+      share.apply_parts(
+          held, m, std::span(shared_sums).subspan(held.first * share.rows(), held.size() * share.rows()));
+      share.transpose_parts(held, d, shared_back);
+    }
+    EXPECT_EQ(shared_sums, sums);
+    EXPECT_EQ(shared_back, back);
+  }
+}
+
 TEST(TreeSensitivity, AStationOfItsOwnAndACellOfItsOwnAreServed) {
   PrismSet cells;
   cells.push_back({-5, 5, -5, 5, -20, -10});
   const auto source = std::make_shared<SensitivityColumns>(
       cells, KeptStations{{0.0}, {0.0}, {10.0}},
       std::vector<Observable>{Observable::of(Channel::g_u, default_gravitational_constant)}, 1e-9);
-  const TreeSensitivity tree(source, 1e-6);
+  const TreeSensitivity tree(*source, 1e-6);
   std::vector<double> a(1), b(1), row(1);
   tree.apply(std::vector<double>{2.0}, a);
   tree.apply_transpose(std::vector<double>{2.0}, b);
@@ -136,7 +159,7 @@ TEST(TreeSensitivity, AStationOfItsOwnAndACellOfItsOwnAreServed) {
 }
 
 TEST(TreeSensitivity, FinerThanSinglePrecisionIsRefused) {
-  EXPECT_THROW(TreeSensitivity(tree_problem({Channel::g_u}, 10), 1e-9), InputError);
+  EXPECT_THROW(TreeSensitivity(*tree_problem({Channel::g_u}, 10), 1e-9), InputError);
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -63,6 +66,18 @@ def test_two_spheres_of_either_sign_are_told_apart(grid):
     assert_allclose([found.bodies[0][k] for k in ("easting", "northing", "up")], [-180, 10, -120], atol=10)
     assert_allclose([found.bodies[1][k] for k in ("easting", "northing", "up")], [150, 150, -250], atol=10)
     assert found.bodies[0]["property"] > 0 > found.bodies[1]["property"]
+
+
+def test_the_ore_and_the_cavity_of_the_example_are_where_it_promises():
+    folder = Path(__file__).resolve().parents[2] / "examples/22_few_bodies"
+    table = np.array([[float(v) for v in row] for row in list(csv.reader((folder / "stations.csv").open()))[1:]])
+    anywhere = ((-450, 450), (-450, 450), (-350, -40))
+    bodies = [Box(*anywhere, (600, 600), (20, 300), (20, 300), (20, 300)), Sphere(*anywhere, (-2700, 0), radius=60.0)]
+    found = find_bodies(*table.T, bodies, trend="plane", generations=80, population=8, seed=2)
+    assert found.chi_squared < 1.05
+    for row in csv.DictReader((folder / "expected.csv").open()):
+        one = found.bodies[["box", "sphere"].index(row["body"])]
+        assert abs(one[row["parameter"]] - float(row["value"])) < float(row["tolerance"]), row
 
 
 def test_what_cannot_be_searched_is_refused(grid):

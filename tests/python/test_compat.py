@@ -1,5 +1,6 @@
 """The faces of harmonica and SimPEG; the numbers of harmonica are those of its documentation."""
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -130,6 +131,31 @@ def test_the_simpeg_simulation_takes_active_cells_and_maps(random):
     assert_allclose(twice.fields(rho[active]), 2 * full, rtol=1e-12)
     given = Simulation3DIntegral(mesh, rho=rho, survey=survey)
     assert_allclose(given.fields(), Simulation3DIntegral(mesh, survey=survey).fields(rho), rtol=1e-15)
+
+
+def test_simpegs_misfits_take_the_simulations_as_their_own(random, monkeypatch):
+    class Checked(type):
+        """As SimPEG's, a class with a metaclass and with attributes that check what they are given."""
+
+    class BaseSimulation(metaclass=Checked):
+        @property
+        def survey(self):
+            raise AssertionError("ours keeps its own")
+
+        model = survey
+
+        def Jvec_approx(self, m, v, f=None):
+            return self.Jvec(m, v, f)
+
+    monkeypatch.setitem(sys.modules, "simpeg.simulation", SimpleNamespace(BaseSimulation=BaseSimulation))
+    survey = survey_of((random.uniform([-200, -200, 1], [200, 200, 50], (5, 3)), ["gz"]))
+    simulation = Simulation3DIntegral(discretized(), survey=survey)
+    assert isinstance(simulation, BaseSimulation) and isinstance(simulation, Simulation3DIntegral)
+    assert type(simulation).__name__ == "Simulation3DIntegral" and simulation.survey is survey
+    assert_array_equal(simulation.Jvec_approx(None, np.ones(24)), simulation.Jvec(None, np.ones(24)))
+    assert type(simulation) is type(Simulation3DIntegral(discretized(), survey=survey))
+    monkeypatch.delitem(sys.modules, "simpeg.simulation")
+    assert type(Simulation3DIntegral(discretized(), survey=survey)) is Simulation3DIntegral
 
 
 def test_the_simpeg_simulation_says_what_it_lacks():

@@ -12,6 +12,7 @@ from .._arrays import Floats, real
 from ..errors import InputError, ShapeError, UnsupportedError
 from ..gravity import CHANNELS, GRAVITATIONAL_CONSTANT, forward
 from ..inversion import Sensitivity
+from ._of_simpeg import OfSimpeg
 
 __all__ = ["MagneticSimulation3DIntegral", "Simulation3DIntegral"]
 
@@ -25,7 +26,7 @@ class ArgumentError(InputError, TypeError):
     """An argument of the wrong type, or one that is not known: also a TypeError, as in SimPEG."""
 
 
-class Simulation3DIntegral:
+class Simulation3DIntegral(OfSimpeg):
     """As ``simpeg.potential_fields.gravity.Simulation3DIntegral``: its data, and its sensitivities.
 
     Parameters

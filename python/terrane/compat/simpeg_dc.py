@@ -11,6 +11,7 @@ from .._arrays import Floats, real
 from ..electric import Sensitivity
 from ..errors import InputError, ShapeError, UnsupportedError
 from ..mesh import TensorMesh
+from ._of_simpeg import OfSimpeg
 
 __all__ = ["Simulation3DCellCentered", "Simulation3DNodal"]
 
@@ -18,7 +19,7 @@ _IGNORED = ("solver", "solver_opts", "verbose", "storeJ", "n_cpu", "surface_face
             "do_singular_correction")
 
 
-class Simulation3DNodal:
+class Simulation3DNodal(OfSimpeg):
     """As ``simpeg.electromagnetics.static.resistivity.Simulation3DNodal``: dpred, getJ, Jvec, Jtvec.
 
     Parameters

@@ -209,12 +209,10 @@ std::vector<StorageChoice> InversionJob::candidates(const Runtime& runtime) cons
                                 : "in memory in single precision, right to 3e-8 of a row";
     if (device.has_own_memory() && runs_on_devices(storage))
       add(on_device(device, storage, entries, vectors), why);
-    if (!only_device) add(on_processors(storage, entries, team), why);
+    if (!only_device || !runs_on_devices(storage)) add(on_processors(storage, entries, team), why);
   }
-  const bool alone = runtime.comm == nullptr || runtime.comm->size() == 1;
   const bool lattice = !all.empty() && all.front().storage == Storage::lattice;
-  if (!only_device && asked(Storage::tree) &&
-      (!automatic || (alone && !lattice && entries > least_for_a_tree))) {
+  if (asked(Storage::tree) && (!automatic || (!only_device && !lattice && entries > least_for_a_tree))) {
     const auto cost = gravity::TreeSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
     StorageChoice choice;
     choice.storage = Storage::tree;
@@ -225,11 +223,6 @@ std::vector<StorageChoice> InversionJob::candidates(const Runtime& runtime) cons
                             "\"disk\" keeps entries exactly",
                             storage_.tree_accuracy));
   }
-  if (all.empty())
-    throw InputError("simulation.device",
-                     fmt::format("storage = \"{}\" is of the processors alone",
-                                 storage_names[static_cast<std::size_t>(storage_.storage)]),
-                     "Leave simulation.device out, or take lattice, single, dense or none.");
   return all;
 }
 
@@ -266,7 +259,9 @@ void InversionJob::make_operator(const Runtime& runtime) {
   settings.storage = choice.storage;
   // Each rank finds its own GPU, unless the job names one.
   settings.device = choice.on_device() ? Device{choice.device.kind, runtime.device.index} : choice.device;
-  settings_.device = choice.device;
+  // The regulariser's exact inverse is applied there, whatever holds G.
+  const auto device = device_for(runtime);
+  settings_.device = !choice.on_device() && device.has_own_memory() ? resolve(device) : choice.device;
   problem_.g = terrane::inversion::make_operator(source_, settings, runtime, notes_);
 }
 
@@ -294,6 +289,10 @@ void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice, c
   facts.reason = choice.reason;
   facts.device = choice.on_device() ? device_name(choice.device)
                                     : fmt::format("cpu ({})", instruction_set_title(instruction_set()));
+  if (const auto device = device_for(runtime); !choice.on_device() && device.has_own_memory())
+    facts.add(
+        "inverse_device", to_string(device), "", "inverse",
+        fmt::format("of the regulariser on {}; this storage of G is the processors'", to_string(device)));
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   if (ranks > 1)
     facts.add("ranks", std::uint64_t(ranks), "", "ranks",
@@ -321,7 +320,7 @@ Fingerprint InversionJob::fingerprint_of_all(const StorageChoice& choice) const 
   auto all = fingerprint(*source_, storage_.accuracy);
   all.insert(all.begin(), this_program());
   all.push_back({"storage", std::string(storage_names[static_cast<std::size_t>(choice.storage)])});
-  all.push_back({"kind of device", fmt::format("{}", static_cast<int>(choice.device.kind))});  // its sums
+  all.push_back({"kind of device", fmt::format("{}", static_cast<int>(settings_.device.kind))});  // its sums
   all.push_back({"tree_accuracy", fmt::format("{}", storage_.tree_accuracy)});
   add_settings(all, problem_, settings_);
   return all;

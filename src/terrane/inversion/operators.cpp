@@ -90,6 +90,9 @@ std::shared_ptr<const solve::PartedOperator> make_share(
     }
     case Storage::none:
       return std::make_shared<solve::OnTheFlyOperator>(source, threads, share);
+    case Storage::tree:
+      return std::make_shared<gravity::TreeSensitivity>(*source, settings.tree_accuracy, threads, progress,
+                                                        share);
     default:
       return std::make_shared<solve::DenseOperator<float>>(*source, threads, progress, share);
   }
@@ -104,6 +107,7 @@ Packet packed(const gravity::SensitivityColumns& source, const StorageSettings& 
   for (const auto* axis : {&s.easting, &s.northing, &s.up}) packet.put(*axis);
   packet.put(weights_of(source.observables()));
   packet.put(settings.accuracy);
+  packet.put(settings.tree_accuracy);
   packet.put(settings.storage);
   packet.put(settings.device.kind);
   packet.put(settings.device.index);
@@ -131,6 +135,7 @@ Asked unpacked(Packet& packet) {
     std::copy_n(weights.begin() + static_cast<std::ptrdiff_t>(o * gravity::channel_count),
                 gravity::channel_count, observables[o].weight.begin());
   asked.settings.accuracy = packet.get<double>();
+  asked.settings.tree_accuracy = packet.get<double>();
   asked.settings.storage = packet.get<Storage>();
   asked.settings.device.kind = packet.get<Device::Kind>();
   asked.settings.device.index = packet.get<int>();
@@ -148,13 +153,6 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
     const Runtime& runtime, std::vector<std::string>& notes) {
   std::shared_ptr<const solve::PartedOperator> own;
   const bool shared = runtime.comm != nullptr && runtime.comm->size() > 1;
-  if (settings.storage == Storage::tree) {
-    if (shared)
-      throw UnsupportedError("inversion.storage", "a tree is not shared among ranks",
-                             "Take storage = \"auto\", or run it without mpirun.");
-    return std::make_shared<gravity::TreeSensitivity>(source, settings.tree_accuracy, runtime.threads,
-                                                      runtime.progress);
-  }
   const solve::ShareOfParts share{0, shared ? static_cast<std::size_t>(runtime.comm->size()) : 1};
   const auto make = [&] {
     own = make_share(source, settings, runtime.comm, runtime.threads, runtime.progress, share, notes);

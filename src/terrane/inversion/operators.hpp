@@ -36,7 +36,7 @@ std::optional<gravity::Lattice> lattice_of(const gravity::SensitivityColumns& so
 /// All that determines the entries of G.
 Fingerprint fingerprint(const gravity::SensitivityColumns& source, double accuracy);
 
-/// settings.storage: not automatic. tree: on one rank only. The ranks of runtime.comm but 0 are in serve(),
+/// settings.storage: not automatic. The ranks of runtime.comm but 0 are in serve(),
 /// and stay with the operator until it is gone. Adds a note about a file of sensitivities. Throws Cancelled,
 /// and what any rank throws.
 std::shared_ptr<const solve::LinearOperator> make_operator(

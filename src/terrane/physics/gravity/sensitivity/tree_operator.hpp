@@ -1,45 +1,43 @@
-// G and Gᵀ by a tree, for stations that form no lattice: clusters of cells as multipole expansions, near
-// cells one by one.
+// G and Gᵀ by trees, for stations that form no lattice: the cells are cut into at most 16 upright blocks,
+// each with a tree of its own (cell_tree.hpp) for all stations. A block is a part (solve/parted.hpp), so
+// several ranks may share them, each with the lists and near entries of its own blocks only.
 //
-//   d = Σ_clusters T M + S m      M = P m:  the expansions of the clusters, each from its cells
-//   m = Pᵀ Σ_tiles Tᵀ d + Sᵀ d    the same lists read backwards: every cluster gathers from the stations that
-//                                 meet it, and every cell from the clusters that it lies in
-//
-// Which clusters serve a tile of stations, and with which order, is found once, for cells of unit density: so
-// G is one matrix, near the exact one, and Gᵀ its transpose to rounding. Near entries S are kept in single
-// precision, which is right to 6e-8 of each.
-//
-// The bits of a product depend on the cells and the stations alone, never on the number of threads.
+// Blocks depend on the cells alone, so a product has the same bits on any number of threads and ranks. They
+// are upright because near cells, which take most of the memory and of the time, lie below the stations: each
+// block has its share of them.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "terrane/base/progress.hpp"
-#include "terrane/physics/gravity/sensitivity/columns.hpp"
-#include "terrane/physics/gravity/tree/tree.hpp"
+#include "terrane/physics/gravity/sensitivity/cell_tree.hpp"
+#include "terrane/solve/parted.hpp"
 
 namespace terrane::gravity {
 
-class TreeSensitivity final : public solve::LinearOperator {
+class TreeSensitivity final : public solve::PartedOperator {
  public:
-  /// Rows and columns as of the source, which it keeps. accuracy: of a product, relative to the largest value
-  /// that cells of unit density give, from `most_accurate` up. Makes the lists and the near entries. Throws
-  /// Cancelled.
-  TreeSensitivity(std::shared_ptr<const SensitivityColumns> source, double accuracy, int threads = 0,
-                  Progress* progress = nullptr);
-  ~TreeSensitivity() override;
+  /// Rows and columns as of the source. accuracy: of a product, relative to the largest value that cells of
+  /// unit density give, from `most_accurate` up. Throws InputError, Cancelled.
+  TreeSensitivity(const SensitivityColumns& source, double accuracy, int threads = 0,
+                  Progress* progress = nullptr, solve::ShareOfParts share = {});
 
   static constexpr double most_accurate = 1e-7;  ///< what near entries in single precision allow
+  static constexpr std::size_t most_parts = 16;
 
-  std::size_t rows() const override { return source_->rows(); }
-  std::size_t columns() const override { return source_->columns(); }
-  void apply(std::span<const double> model, std::span<double> data) const override;
-  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
+  std::size_t rows() const override { return rows_; }
+  std::size_t columns() const override { return columns_; }
+  std::size_t parts() const override { return blocks_.size(); }
+  Range held() const override { return held_; }
+  std::vector<std::uint32_t> columns_of(const Range& parts) const override;
+  void apply_parts(const Range& parts, std::span<const double> model, std::span<double> sums) const override;
+  void transpose_parts(const Range& parts, std::span<const double> data,
+                       std::span<double> model) const override;
   /// Far clusters as points, which is right to some ten per cent: enough for weights and to precondition.
-  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+  void diagonal_parts(const Range& parts, std::span<const double> weight,
+                      std::span<double> diagonal) const override;
 
-  /// Of near entries and lists.
+  /// Of near entries and lists of all parts that are held.
   double bytes() const;
 
   /// What one will take, from a sample of the stations; bytes and seconds of one core.
@@ -49,53 +47,14 @@ class TreeSensitivity final : public solve::LinearOperator {
   static Cost cost(const SensitivityColumns& source, double accuracy, int threads);
 
  private:
-  /// A cluster that serves some stations from afar.
-  struct Cluster {
-    Expansion at;                ///< without coefficients
-    std::uint32_t first, count;  ///< of its cells, in the order of the tree
-    int order;                   ///< the highest that is asked for
-    std::size_t coefficients;    ///< where its numbers lie among those of all
-  };
-  struct Far {
-    std::uint32_t cluster, tile;
-    int order;
-  };
-  /// Entries of the cells of a leaf at a tile of stations: [observable][station][cell] from `entries` on.
-  struct Near {
-    std::uint32_t first, count, tile;
-    std::size_t entries;
-  };
-  /// Cells of a cluster whose moments one task gathers.
-  struct Piece {
-    std::uint32_t cluster, first, count;
-    std::size_t coefficients;
-  };
+  const CellTree& tree(std::size_t part) const { return *trees_[part - held_.first]; }
+  template <class Fill>
+  void scatter(const Range& parts, std::span<double> model, const Fill& fill) const;
 
-  void find_lists(Progress& progress);
-  void list_clusters(const std::vector<std::vector<Tree::Meetings::Far>>& met);
-  void make_near(Progress& progress);
-  std::vector<double> expansions(std::span<const double> model) const;
-  std::vector<double> weights_at_tiles(std::span<const double> data) const;
-  std::size_t station_of(std::size_t tile, std::size_t s) const;
-  template <class Begin, class Pass>
-  void pass_down(const Begin& begin, const Pass& pass) const;
-  template <class Add>
-  void add_near(std::span<const double> data, std::span<double> model, const Add& add) const;
-
-  std::shared_ptr<const SensitivityColumns> source_;
-  int threads_;
-  std::vector<double> unit_density_;
-  std::unique_ptr<Tree> tree_;
-  bool tensor_ = false;
-  std::vector<Cluster> clusters_;
-  std::vector<Piece> pieces_;
-  std::size_t coefficients_ = 0, all_coefficients_ = 0;  ///< of clusters, and of their further pieces
-  std::vector<Far> far_by_tile_, far_by_cluster_;
-  std::vector<std::size_t> far_tile_start_, far_cluster_start_;
-  std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] the clusters that they lie in
-  std::vector<Near> near_by_tile_, near_by_leaf_;
-  std::vector<std::size_t> near_tile_start_, near_leaf_start_;
-  std::vector<float> near_;
+  std::size_t rows_, columns_;
+  std::vector<std::vector<std::uint32_t>> blocks_;  ///< columns of each part
+  Range held_;
+  std::vector<std::unique_ptr<CellTree>> trees_;  ///< of the parts that are held
 };
 
 }  // namespace terrane::gravity
