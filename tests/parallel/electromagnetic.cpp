@@ -32,7 +32,7 @@ Shared shared_field(Comm& comm, Device::Kind kind, const test::Land& earth, bool
   View<double, 3>(values.data() + count, whole)(m - 2, m - 1, m) = -2e-3;
   b.e[2].upload(stream, values, whole);
   solver.complete(b);
-  Shared found{solver.solve(b, x, {.relative = 1e-3}), solver.divergence(b, x), {}};
+  Shared found{solver.solve(b, x, {.relative = 0.02}), solver.divergence(b, x), {}};
   for (int a = 0; a < 3; ++a) found.field[static_cast<std::size_t>(a)] = solver.gather(x, a);
   return found;
 }
@@ -47,10 +47,12 @@ TEST(ElectromagneticOnRanks, OneFieldThatTheyShareTakesTheSameIterationsAndHasTh
   };
   for (const auto& [earth, kind, rough, together] :
        {Case{test::land(16, 1.3), Device::Kind::cpu, false, 1500},
-        Case{test::land(16, 1.3, test::Earth::random), Device::Kind::debug, true, 1500}}) {
+        Case{test::land(12, 1.3, test::Earth::random), Device::Kind::debug, true, 600}}) {
+    const auto there = shared_field(*comm, kind, earth, rough, together);
+    if (comm->rank() > 0) continue;
     Alone alone;
-    const auto here = shared_field(alone, Device::Kind::cpu, earth, rough, 0),
-               there = shared_field(*comm, kind, earth, rough, together);
+    const auto here = shared_field(alone, Device::Kind::cpu, earth, rough, 0);
+    EXPECT_GE(here.report.iterations, 2);
     EXPECT_TRUE(here.report.converged()) << here.report.text();
     EXPECT_EQ(there.report.iterations, here.report.iterations);
     EXPECT_EQ(there.report.history, here.report.history);
