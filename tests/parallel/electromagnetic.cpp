@@ -61,12 +61,7 @@ TEST(ElectromagneticOnRanks, OneFieldThatTheyShareTakesTheSameIterationsAndHasTh
   }
 }
 
-TEST(ElectromagneticOnRanks, HasTheSameBitsAsOneProcess) {
-  const auto comm = test::ranks(test::Order::reversed);
-  if (comm->rank() > 0) {
-    serve(physics::all(), *comm);
-    return;
-  }
+Problem three_sources(std::vector<double> frequencies) {
   const auto earth = test::land(10, 1.3);
   Problem problem;
   problem.mesh = earth.mesh;
@@ -74,15 +69,28 @@ TEST(ElectromagneticOnRanks, HasTheSameBitsAsOneProcess) {
   problem.sources = {{Source::Kind::electric_dipole, {{3, 40, -20}}, {1, 2, 0}},
                      {Source::Kind::magnetic_dipole, {{30, 0, 20}}, {0, 0, 100}},
                      {Source::Kind::plane_wave, {}, {1, 0.5, 0}}};
-  problem.frequencies = {0.3, 8};
+  problem.frequencies = std::move(frequencies);
   problem.receivers = {{310, 20, -5}, {-210, 130, 5}};
   problem.components = {{false, 2}, {true, 0}};
+  return problem;
+}
+
+/// Of one process and of all ranks; rank 0 returns them.
+std::array<Outcome, 2> outcomes(const Problem& problem, Comm& comm) {
   Runtime alone, shared;
   alone.device.kind = shared.device.kind = Device::Kind::cpu;
-  shared.comm = comm.get();
+  shared.comm = &comm;
   Device device;
-  const auto here = forward_on_ranks(problem, alone, device),
-             there = forward_on_ranks(problem, shared, device);
+  return {forward_on_ranks(problem, alone, device), forward_on_ranks(problem, shared, device)};
+}
+
+TEST(ElectromagneticOnRanks, HasTheSameBitsAsOneProcess) {
+  const auto comm = test::ranks(test::Order::reversed);
+  if (comm->rank() > 0) {
+    serve(physics::all(), *comm);
+    return;
+  }
+  const auto [here, there] = outcomes(three_sources({0.3, 8}), *comm);
   EXPECT_EQ(here.data, there.data);
   ASSERT_EQ(there.solves.size(), 6U);
   for (std::size_t n = 0; n < 6; ++n) {
@@ -90,6 +98,42 @@ TEST(ElectromagneticOnRanks, HasTheSameBitsAsOneProcess) {
     EXPECT_TRUE(there.solves[n].converged());
   }
   dismiss(*comm);
+}
+
+TEST(ElectromagneticOnRanks, FieldsThatRanksShareHaveTheSameBitsAtReceiversAndInAllCells) {
+  const auto comm = test::ranks();
+  if (comm->rank() > 0) {
+    serve(physics::all(), *comm);
+    return;
+  }
+  auto problem = three_sources({3});
+  problem.electric_volume = true;
+  problem.parameters.ranks_per_field = 2;  // on five ranks three of them share one
+  problem.parameters.tolerance = 1e-4;
+  const auto [here, there] = outcomes(problem, *comm);
+  EXPECT_EQ(here.data, there.data);
+  EXPECT_EQ(here.volume, there.volume);
+  ASSERT_EQ(there.solves.size(), 3U);
+  for (std::size_t n = 0; n < 3; ++n) {
+    EXPECT_EQ(here.solves[n].iterations, there.solves[n].iterations);
+    EXPECT_EQ(here.solves[n].residual, there.solves[n].residual);
+    EXPECT_EQ(here.solves[n].divergence, there.solves[n].divergence);
+    EXPECT_TRUE(there.solves[n].converged());
+  }
+  dismiss(*comm);
+}
+
+TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesFewer) {
+  auto problem = three_sources({0.3, 8});
+  const double one = problem.memory(1, 0), model = problem.memory(0, 1);
+  EXPECT_EQ(share_ranks(problem, 4, 4, 1e12).fields_at_once, 4);
+  EXPECT_EQ(share_ranks(problem, 8, 8, 1e12).fields_at_once, 6);
+  EXPECT_EQ(share_ranks(problem, 4, 4, 2.5 * one + 4 * model).fields_at_once, 2);
+  EXPECT_EQ(share_ranks(problem, 4, 2, 1.1 * one + 2 * model).fields_at_once, 2);  // two machines
+  EXPECT_EQ(share_ranks(problem, 4, 4, 1).fields_at_once, 1);  // and is refused for its memory
+  problem.parameters.ranks_per_field = 3;
+  EXPECT_EQ(share_ranks(problem, 8, 8, 1e12).fields_at_once, 2);
+  EXPECT_EQ(share_ranks(problem, 2, 2, 1e12).fields_at_once, 1);
 }
 
 }  // namespace

@@ -284,7 +284,7 @@ std::vector<double> charges(const TensorMesh& mesh, const EdgeSum& sum) {
   const std::vector<double> sigma(mesh.size(), 1);
   MaxwellSolver<double> solver(stream, mesh, {&sigma, &sigma, &sigma});
   auto b = solver.image();
-  add(stream, sum, {1, 0}, b);
+  add(stream, solver.metric(), sum, {1, 0}, b);
   // b has J V of edges, which is their moment: over the length, the current that arrives at a node.
   solver.complete(b);
   auto all = b.divergence.download(stream);
@@ -351,10 +351,10 @@ TEST(Fields, OfTwoWiresAreReciprocal) {
   for (std::size_t n = 0; n < 2; ++n) {
     auto b = solver.image();
     auto x = solver.vector();
-    add(stream, wires[n], {0, -1}, b);
+    add(stream, solver.metric(), wires[n], {0, -1}, b);
     solver.complete(b);
     EXPECT_TRUE(solver.solve(b, x, {.relative = 1e-12}).converged());
-    voltage[n] = Sampler(stream, solver.metric(), std::span(&wires[1 - n], 1)).of(stream, x)[0];
+    voltage[n] = Sampler(stream, solver.metric(), x, std::span(&wires[1 - n], 1)).of(stream, x)[0];
   }
   EXPECT_LT(std::abs(voltage[0] - voltage[1]), 1e-10 * std::abs(voltage[0]));
 }

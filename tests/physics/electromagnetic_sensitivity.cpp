@@ -116,6 +116,19 @@ TEST(Sensitivity, AndItsTransposeGiveTheSameProduct) {
     }
     for (std::size_t n = 0; n < v.size(); ++n) other += v[n] * jtw[n];
     EXPECT_LT(std::abs(one - other), 1e-9 * size) << plane;
+    // Rows of two sources at one receiver, and of another frequency, in any order.
+    const std::size_t each = problem.data_of_a_solve();
+    const std::vector<std::size_t> places{2 * each + 3, each + 17, 3};
+    const auto solves = j.rows(places, [&](std::size_t n, std::span<const Z> row) {
+      Z product = 0;
+      double largest = 0;
+      for (std::size_t c = 0; c < v.size(); ++c) {
+        product += row[c] * v[c];
+        largest += std::abs(row[c] * v[c]);
+      }
+      EXPECT_LT(std::abs(product - jv[places[n]]), 1e-8 * largest) << plane << " " << n;
+    });
+    EXPECT_EQ(solves.size(), 2U);
     EXPECT_THROW(j.times(std::vector<double>(3)), ShapeError);
     EXPECT_THROW(j.transposed_times(Values(3)), ShapeError);
   }
@@ -316,10 +329,10 @@ TEST(Fields, OfAnElectricAndAMagneticSourceAreReciprocal) {
   for (std::size_t n = 0; n < 2; ++n) {
     auto b = solver.image();
     auto x = solver.vector();
-    add(stream, both[n], {0, -1}, b);
+    add(stream, solver.metric(), both[n], {0, -1}, b);
     solver.complete(b);
     EXPECT_TRUE(solver.solve(b, x, {.relative = 1e-12}).converged());
-    taken[n] = Sampler(stream, solver.metric(), std::span(&both[1 - n], 1)).of(stream, x)[0];
+    taken[n] = Sampler(stream, solver.metric(), x, std::span(&both[1 - n], 1)).of(stream, x)[0];
   }
   EXPECT_LT(std::abs(taken[0] - taken[1]), 1e-10 * std::abs(taken[0]));
 }

@@ -1,5 +1,7 @@
 #include "terrane/physics/electromagnetic/forward.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -31,9 +33,11 @@ void collect(Comm& comm, const std::vector<Found>& found, const std::vector<std:
 }
 
 /// E and H at the centres of cells: means of their four edges, of their two faces.
-std::vector<std::complex<double>> at_centres(const Problem& problem, Solves& own) {
+/// wanted: false on ranks that only help to gather.
+std::vector<std::complex<double>> at_centres(const Problem& problem, Solves& own, bool wanted) {
   using Z = std::complex<double>;
   const auto e = own.field();
+  if (!wanted) return {};
   const auto& metric = own.metric();
   const Index size[3] = {metric.cells(0), metric.cells(1), metric.cells(2)};
   // E of an edge by its cell along the axis and its nodes across, walls counted; on walls the known field.
@@ -83,36 +87,55 @@ std::vector<std::complex<double>> at_centres(const Problem& problem, Solves& own
   return all;
 }
 
+/// Does a rank's part of some work, and agrees with all ranks. Where ranks share a field, `work` sends
+/// messages, so that an error on one of them leaves others waiting.
+template <class Work>
+void in_groups(Comm& comm, Comm* sharing, const Work& work) {
+  if (sharing == nullptr || sharing->size() == 1) return together(comm, work);
+  try {
+    work();
+  } catch (const std::exception& error) {
+    throw OutOfStep(fmt::format("rank {}", comm.rank()), error.what());
+  }
+  agree(comm, nullptr);
+}
+
 }  // namespace
 
-Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm* ranks) {
+Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm* ranks, int at_once) {
   Alone alone;
   Progress silent;
   Comm& comm = ranks ? *ranks : alone;
   Progress& told = progress ? *progress : silent;
   problem.check();
   const std::size_t solves = problem.solves(), each = problem.data_of_a_solve();
-  const auto size = static_cast<std::size_t>(comm.size()), rank = static_cast<std::size_t>(comm.rank());
+  const auto size = static_cast<std::size_t>(comm.size()), rank = static_cast<std::size_t>(comm.rank()),
+             groups =
+                 at_once > 0 ? std::min(static_cast<std::size_t>(at_once), size) : std::min(solves, size),
+             group = rank * groups / size;
+  const auto sharing = groups < size ? comm.split(static_cast<int>(group), 0) : nullptr;
+  const bool first_of_group = sharing == nullptr || sharing->rank() == 0;
   std::optional<Solves> own;
-  together(comm, [&] {
-    if (rank < solves) own.emplace(problem, stream);
+  in_groups(comm, sharing.get(), [&] {
+    if (group < solves) own.emplace(problem, stream, sharing.get());
   });
   std::vector<Found> found;
   std::vector<std::complex<double>> data, one, volume;
   told.start("solving for fields", solves);
-  for (std::size_t first = 0; first < solves; first += size) {
+  for (std::size_t first = 0; first < solves; first += groups) {
     if (comm.lowest(told.cancelled() ? 0 : 1) == 0) throw Cancelled();
-    const std::size_t mine = first + rank;
-    together(comm, [&] {
+    const std::size_t mine = first + group;
+    in_groups(comm, sharing.get(), [&] {
       if (mine >= solves) return;
       const auto done = own->solve(mine, one);
+      std::vector<std::complex<double>> cells;
+      if (problem.volume_of_a_solve() > 0) cells = at_centres(problem, *own, first_of_group);
+      if (!first_of_group) return;
       found.push_back({mine, done});
       data.insert(data.end(), one.begin(), one.end());
-      if (problem.volume_of_a_solve() == 0) return;
-      const auto cells = at_centres(problem, *own);
       volume.insert(volume.end(), cells.begin(), cells.end());
     });
-    told.advance(std::min(size, solves - first));
+    told.advance(std::min(groups, solves - first));
   }
   told.finish();
   Outcome out;

@@ -17,9 +17,13 @@ struct Outcome {
   std::vector<std::complex<double>> volume;
 };
 
-/// Collective: all ranks pass the same problem, and each does the solves that are its turn; rank 0 returns
-/// all of them. The same bits for any number of threads and ranks. A solve that does not converge is in the
-/// outcome, its data as they are.  Throws InputError, MemoryError, Cancelled: on all ranks.
-Outcome forward(const Problem& problem, Stream& stream, Progress* progress = nullptr, Comm* comm = nullptr);
+/// Collective: all ranks pass the same problem and `at_once`, into how many groups they are divided; each
+/// group does the solves that are its turn, and its ranks share their fields. Rank 0 returns all of them. The
+/// same bits for any number of threads, ranks and groups. A solve that does not converge is in the outcome,
+/// its data as they are.
+/// at_once: 1 … ranks; 0: one group for each rank, or each solve where these are fewer.  Throws InputError,
+/// MemoryError, Cancelled: on all ranks; OutOfStep: one of several that share a field failed.
+Outcome forward(const Problem& problem, Stream& stream, Progress* progress = nullptr, Comm* comm = nullptr,
+                int at_once = 0);
 
 }  // namespace terrane::electromagnetic

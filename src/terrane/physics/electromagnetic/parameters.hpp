@@ -18,6 +18,7 @@ struct Parameters {
   int most_iterations = 300;         ///< of COCG; 7 to 20 are usual
   Rough rough = Rough::automatic;
   Field field = Field::total;
+  int ranks_per_field = 0;  ///< least number of ranks that share one field; 0: as share_ranks() finds best
 
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };

@@ -39,12 +39,12 @@ double Problem::omega_mu(std::size_t solve) const {
   return 2 * std::numbers::pi * frequencies[solve % frequencies.size()] * 4e-7 * std::numbers::pi;
 }
 
-double Problem::memory() const {
+double Problem::memory(double fields, double ranks) const {
   // Of an unknown on the device: 5 vectors and their divergence, b, conductances and the networks of all
-  // levels in single precision (250 bytes), 3 more vectors of the rough form; on the host the model, and
-  // copies on their way.
+  // levels in single precision (250 bytes), 3 more vectors of the rough form; on the host of every rank the
+  // model, and copies on their way.
   const double cells = static_cast<double>(mesh.size());
-  return 3 * cells * (340 + (parameters.rough == Rough::never ? 0 : 40) + 30) +
+  return 3 * cells * (fields * (340 + (parameters.rough == Rough::never ? 0 : 40)) + ranks * 30) +
          16 * static_cast<double>(solves() * (data_of_a_solve() + 2 * volume_of_a_solve()));
 }
 
@@ -52,6 +52,9 @@ void Problem::check() const {
   if (sources.empty()) throw InputError("electromagnetic", "there is no source", "Give [[source]] tables.");
   if (receivers.empty() || components.empty())
     throw InputError("electromagnetic", "nothing is recorded", "Give receivers and components.");
+  if (!contrasts.empty() && contrasts.size() != mesh.size())
+    throw ShapeError("electromagnetic",
+                     fmt::format("contrasts of {} cells, not {}", contrasts.size(), mesh.size()));
   if (frequencies.empty()) throw InputError("electromagnetic", "there is no frequency");
   for (const double hertz : frequencies)
     if (!(hertz > 0) || !std::isfinite(hertz))

@@ -14,6 +14,9 @@ struct Problem {
   TensorMesh mesh;
   std::array<std::vector<double>, 3> conductivity;  ///< S/m, [up, north, east], along up, north, east;
                                                     ///< the last two may be empty: as the first
+  /// S/m, of the cells: whose contrasts receivers are interpolated by (sampling.hpp); empty: conductivity's
+  /// own. Inversions keep those of their first model: otherwise data would jump as a model changes.
+  std::vector<double> contrasts;
   std::vector<Source> sources;
   std::vector<double> frequencies;  ///< Hz
   std::vector<Vector3> receivers;
@@ -33,8 +36,8 @@ struct Problem {
   std::size_t volume_of_a_solve() const {
     return (3U * electric_volume + 3U * magnetic_volume) * mesh.size();
   }
-  /// Bytes on the host and on the device.
-  double memory() const;
+  /// Bytes on the host and on the device, of `ranks` ranks that compute `fields` fields at once.
+  double memory(double fields = 1, double ranks = 1) const;
   /// Throws InputError: nothing to send, to record or to compute; a frequency that is not positive; a point
   /// outside of the mesh.
   void check() const;

@@ -1,5 +1,8 @@
 #include "terrane/physics/electromagnetic/ranks.hpp"
 
+#include <algorithm>
+
+#include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::electromagnetic {
@@ -14,6 +17,7 @@ void put(Packet& packet, const Problem& problem) {
   for (const auto* faces : {&problem.mesh.easting(), &problem.mesh.northing(), &problem.mesh.up()})
     packet.put(*faces);
   for (const auto& sigma : problem.conductivity) packet.put(sigma);
+  packet.put(problem.contrasts);
   packet.put(problem.sources.size());
   for (const auto& source : problem.sources) {
     packet.put(source.kind);
@@ -35,6 +39,7 @@ Problem get_problem(Packet& packet) {
              up = packet.get_vector<double>();
   problem.mesh = TensorMesh(easting, northing, up);
   for (auto& sigma : problem.conductivity) sigma = packet.get_vector<double>();
+  problem.contrasts = packet.get_vector<double>();
   problem.sources.resize(packet.get<std::size_t>());
   for (auto& source : problem.sources) {
     source.kind = packet.get<Source::Kind>();
@@ -53,11 +58,39 @@ Problem get_problem(Packet& packet) {
 
 }  // namespace
 
+Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes) {
+  const auto solves =
+      static_cast<int>(std::min<std::size_t>(problem.solves(), static_cast<std::size_t>(ranks)));
+  if (const int asked = problem.parameters.ranks_per_field; asked > 0)
+    return {std::clamp(ranks / asked, 1, solves), "as asked for"};
+  const auto fits = [&](int fields) {
+    return problem.memory(static_cast<double>(fields) * on_node / ranks, on_node) <= bytes;
+  };
+  int fields = solves;
+  while (fields > 1 && !fits(fields)) --fields;
+  if (fields < solves) return {fields, "memory takes no more of them"};
+  if (fields < ranks) return {fields, "there are fewer solves than ranks"};
+  return {fields, "no messages are needed"};
+}
+
+Sharing share_ranks(const Problem& problem, const Runtime& runtime) {
+  const int ranks = runtime.comm ? runtime.comm->size() : 1,
+            here = runtime.comm ? runtime.comm->on_node().count : 1;
+  return share_ranks(problem, ranks, here, static_cast<double>(memory_budget(runtime).bytes));
+}
+
+double memory_needed(const Problem& problem, const Runtime& runtime) {
+  const double ranks = runtime.comm ? runtime.comm->size() : 1,
+               here = runtime.comm ? runtime.comm->on_node().count : 1;
+  return problem.memory(share_ranks(problem, runtime).fields_at_once * here / ranks, here);
+}
+
 Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device& device) {
   Alone alone;
   Comm& comm = runtime.comm ? *runtime.comm : alone;
   device = device_of(runtime.device, comm);
   problem.check();
+  const int at_once = share_ranks(problem, runtime).fields_at_once;
   try {
     if (comm.size() > 1) {
       call(comm, "electromagnetic");
@@ -65,10 +98,11 @@ Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device&
       put(packet, problem);
       packet.put(device.kind);
       packet.put(runtime.threads);
+      packet.put(at_once);
       packet.broadcast(comm);
     }
     Stream stream(device, false, runtime.threads);
-    return forward(problem, stream, runtime.progress, &comm);
+    return forward(problem, stream, runtime.progress, &comm, at_once);
   } catch (const Cancelled&) {
     throw;
   } catch (const MemoryError&) {  // all ranks have agreed on it
@@ -85,8 +119,9 @@ void serve(Comm& comm) {
   const auto problem = get_problem(packet);
   const auto kind = packet.get<Device::Kind>();
   Stream stream(device_of({kind, -1}, comm), false, packet.get<int>());
+  const int at_once = packet.get<int>();
   try {
-    forward(problem, stream, nullptr, &comm);
+    forward(problem, stream, nullptr, &comm, at_once);
   } catch (const Cancelled&) {
   } catch (const MemoryError&) {  // rank 0 tells the user
   } catch (const std::exception& error) {

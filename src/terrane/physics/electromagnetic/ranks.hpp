@@ -1,13 +1,24 @@
 // Electromagnetic fields over the ranks of a run: each has the whole model and does some of the solves.
 //
 // A solve takes a second or minutes, and a survey has many, so sources and frequencies are what ranks share:
-// they need no messages.
+// they need no messages. Where there are fewer of them than ranks, or the memory does not take as many fields
+// as ranks, several ranks share each field, a part of the mesh each (grid/maxwell.hpp).
 #pragma once
 
 #include "terrane/physics/electromagnetic/forward.hpp"
 #include "terrane/simulation/runtime.hpp"
 
 namespace terrane::electromagnetic {
+
+struct Sharing {
+  int fields_at_once = 1;  ///< groups of ranks, each with a field of its own
+  std::string reason;      ///< for people
+};
+/// on_node: how many of the ranks share a machine with rank 0 · bytes: of memory, for these
+Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes);
+/// The same of a run, and the bytes that its ranks need on this machine.
+Sharing share_ranks(const Problem& problem, const Runtime& runtime);
+double memory_needed(const Problem& problem, const Runtime& runtime);
 
 /// Rank 0 of runtime's ranks, while the others serve().  device: what this rank computed on.  Throws as
 /// forward(); OutOfStep where others wait.

@@ -9,6 +9,7 @@
 // at the sides of the mesh change nothing of them.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "terrane/physics/electromagnetic/forward.hpp"
@@ -19,7 +20,7 @@ class Sensitivity {
  public:
   /// Solves for the fields of all sources and frequencies, and keeps them on the host: 48 bytes a cell and
   /// solve.  Throws as forward().
-  Sensitivity(const Problem& problem, Stream& stream);
+  Sensitivity(const Problem& problem, Stream& stream, Progress* progress = nullptr);
 
   const Outcome& outcome() const { return outcome_; }
   std::size_t data() const { return outcome_.data.size(); }
@@ -30,10 +31,23 @@ class Sensitivity {
   /// Jᵀ w, [cells], of w as outcome().data. Throws ShapeError.
   std::vector<std::complex<double>> transposed_times(std::span<const std::complex<double>> w);
 
+  /// Gets row n, [cells], of the data asked for.
+  using TakeRow = std::function<void(std::size_t n, std::span<const std::complex<double>> row)>;
+  /// Rows of J of some data, places in outcome().data. A row needs the field that its receiver would send,
+  /// λ, and that of its source: so there is one solve for each frequency and component at a receiver, for all
+  /// sources together. Returns those solves.  Throws ShapeError, Cancelled.
+  std::vector<Solve> rows(std::span<const std::size_t> places, const TakeRow& take,
+                          Progress* progress = nullptr);
+
  private:
   std::complex<double> taken(const EdgeSum& sum, const EdgeValues& field) const;
+  void add_sent(const Reception& reception, std::complex<double> amount, double omega_mu,
+                EdgeValues& b) const;
+  void add_products(double omega_mu, const EdgeValues& sent, const EdgeValues& field,
+                    std::span<std::complex<double>> row) const;
 
   const Problem problem_;
+  Stream& stream_;
   Solves solves_;
   Outcome outcome_;
   std::vector<EdgeValues> fields_;  // of each solve

@@ -65,6 +65,9 @@ constexpr Key simulation_keys[] = {
     {"rough", "text", "\"auto\"",
      "Extra smoothing for models that differ by decades from cell to cell: auto (after 30 iterations), "
      "never, always."},
+    {"ranks_per_field", "count", "0",
+     "Under mpirun: how many ranks share one field, at least. 0: one, where there are as many sources times "
+     "frequencies as ranks and the memory takes as many fields; else all ranks, evenly."},
 };
 constexpr Section all_sections[] = {
     {"source", "", "The source; [[source]] once for each of several.", source_keys},
@@ -355,6 +358,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
       table.choice("field", {"total", "secondary"}) == "secondary" ? Field::secondary : Field::total;
   const auto rough = table.choice("rough", {"auto", "never", "always"});
   p.parameters.rough = rough == "auto" ? Rough::automatic : rough == "never" ? Rough::never : Rough::always;
+  p.parameters.ranks_per_field = static_cast<int>(table.count("ranks_per_field", 0, 1'000'000));
   auto stations = build_survey(job, memory);
   p.receivers = places_of(stations.survey, plane);
   EarthRequest request;
@@ -389,7 +393,14 @@ void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
   facts.add("frequencies", std::uint64_t{problem_.frequencies.size()}, "", "frequencies");
   facts.add("receivers", std::uint64_t{problem_.receivers.size()}, "", "receivers");
   facts.add("cells", std::uint64_t{cells}, "", "cells");
-  facts.memory_bytes = static_cast<std::size_t>(problem_.memory());
+  if (const int ranks = runtime.comm ? runtime.comm->size() : 1; ranks > 1) {
+    const auto [at_once, reason] = share_ranks(problem_, runtime);
+    const auto each = ranks % at_once == 0 ? fmt::format("{}", ranks / at_once)
+                                           : fmt::format("{} or {}", ranks / at_once, ranks / at_once + 1);
+    facts.add("fields_at_once", std::uint64_t(at_once), "", "ranks",
+              fmt::format("{} of {} for one field: {}", each, ranks, reason));
+  }
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(problem_, runtime));
   facts.notes = notes_;
   facts.warnings = warnings_;
 }
@@ -399,7 +410,7 @@ Plan Simulation::check(const Runtime& runtime) {
   describe_into(plan, runtime);
   const auto memory = memory_budget(runtime);
   plan.memory_available = memory.bytes;
-  memory.require("run", plan.problem, problem_.memory());
+  memory.require("run", plan.problem, memory_needed(problem_, runtime));
   // 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU has a hundred times that.
   const bool gpu = resolve(runtime.device).kind == Device::Kind::cuda;
   plan.seconds = static_cast<double>(problem_.solves()) * 15 * 3 * static_cast<double>(problem_.mesh.size()) *
@@ -409,7 +420,7 @@ Plan Simulation::check(const Runtime& runtime) {
 
 Result Simulation::run(const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
-  memory.require("run", fmt::format("{} cells", problem_.mesh.size()), problem_.memory());
+  memory.require("run", fmt::format("{} cells", problem_.mesh.size()), memory_needed(problem_, runtime));
   Result result;
   auto& report = result.report;
   describe_into(report, runtime);

@@ -23,6 +23,7 @@ class Simulation final : public terrane::Simulation {
   /// From the tables [mesh], [model], [[source]], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
+  const Problem& problem() const { return problem_; }
   Plan check(const Runtime& runtime = {}) override;
   Result run(const Runtime& runtime = {}) override;
   Result outline() const override;

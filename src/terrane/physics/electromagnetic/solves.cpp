@@ -19,10 +19,11 @@ constexpr double vacuum = 4e-7 * std::numbers::pi;
 
 std::vector<Reception> receivers(const Problem& problem) {
   std::vector<Reception> all;
+  const Conductivity kept{&problem.contrasts, &problem.contrasts, &problem.contrasts};
   for (const auto& component : problem.components)
     for (std::size_t n = 0; n < problem.receivers.size(); ++n)
       all.push_back(receiver(problem.mesh, problem.along(), problem.receivers[n], component,
-                             fmt::format("receiver {}", n + 1)));
+                             fmt::format("receiver {}", n + 1), problem.contrasts.empty() ? nullptr : &kept));
   return all;
 }
 /// What is taken of E at all receivers, then what is taken of its curl.
@@ -39,10 +40,11 @@ bool knows_a_part(const Problem& problem) {
                      [](const Source& source) { return source.kind == Source::Kind::plane_wave; });
 }
 
-EdgeValues on_host(Stream& stream, const EdgeVector& x) {
+/// Of all ranks.
+EdgeValues on_host(const MaxwellSolver<float>& solver, const EdgeVector& x) {
   EdgeValues all;
   for (std::size_t a = 0; a < 3; ++a) {
-    const auto parts = x.e[a].download(stream);
+    const auto parts = solver.gather(x, static_cast<int>(a));
     const std::size_t count = parts.size() / 2;
     all[a].resize(count);
     for (std::size_t n = 0; n < count; ++n) all[a][n] = {parts[n], parts[count + n]};
@@ -50,7 +52,7 @@ EdgeValues on_host(Stream& stream, const EdgeVector& x) {
   return all;
 }
 
-void put_on_device(Stream& stream, const EdgeValues& values, EdgeVector& b) {
+void put_on_device(Stream& stream, const Metric& metric, const EdgeValues& values, EdgeVector& b) {
   for (std::size_t a = 0; a < 3; ++a) {
     const std::size_t count = values[a].size();
     std::vector<double> parts(2 * count);
@@ -58,7 +60,7 @@ void put_on_device(Stream& stream, const EdgeValues& values, EdgeVector& b) {
       parts[n] = values[a][n].real();
       parts[count + n] = values[a][n].imag();
     }
-    b.e[a].upload(stream, parts);
+    b.e[a].upload(stream, parts, metric.edges(static_cast<int>(a)));
   }
 }
 
@@ -118,14 +120,14 @@ DipoleField field_in_layers(const LayeredEarth& earth, const Source& source, dou
 
 }  // namespace
 
-Solves::Solves(const Problem& problem, Stream& stream)
+Solves::Solves(const Problem& problem, Stream& stream, Comm* comm)
     : problem_(problem),
       stream_(stream),
-      solver_(stream, problem.mesh, problem.along()),
+      solver_(stream, problem.mesh, problem.along(), comm),
       receptions_(receivers(problem)),
-      sampler_(stream, solver_.metric(), sums(receptions_)),
       b_(solver_.image()),
       x_(solver_.vector()),
+      sampler_(stream, solver_.metric(), x_, sums(receptions_), comm),
       layers_(knows_a_part(problem) ? layers_of_sides(problem.mesh, problem.along()) : Layers{}) {}
 
 Solve Solves::solve(std::size_t number, std::vector<Z>& data) {
@@ -135,7 +137,9 @@ Solve Solves::solve(std::size_t number, std::vector<Z>& data) {
   const auto& sent = problem_.sources[source];
   if (sent.kind == Source::Kind::plane_wave) send_plane_wave(sent, hertz);
   else if (problem_.parameters.field == Field::secondary) send_dipoles(sent, hertz);
-  else add(stream_, moments(problem_.mesh, sent, fmt::format("source {}", source + 1)), {0, -omega_mu_}, b_);
+  else
+    add(stream_, metric(), moments(problem_.mesh, sent, fmt::format("source {}", source + 1)),
+        {0, -omega_mu_}, b_);
   const auto done = finish();
   data = fields();
   return done;
@@ -143,14 +147,14 @@ Solve Solves::solve(std::size_t number, std::vector<Z>& data) {
 
 Solve Solves::solve_for(std::size_t number, const EdgeValues& b) {
   begin(number);
-  put_on_device(stream_, b, b_);
+  put_on_device(stream_, metric(), b, b_);
   return finish();
 }
 std::vector<Z> Solves::recorded() { return fields(); }
 Z Solves::known(int axis, const std::array<Index, 3>& place) const {
   return primary_ ? primary_(axis, place) : Z{};
 }
-EdgeValues Solves::found() { return on_host(stream_, x_); }
+EdgeValues Solves::found() { return on_host(solver_, x_); }
 
 EdgeValues Solves::field() {
   auto all = found();

@@ -23,7 +23,9 @@ using EdgeValues = std::array<std::vector<std::complex<double>>, 3>;
 class Solves {
  public:
   /// The problem must outlive it.  Throws as MaxwellSolver and receiver().
-  Solves(const Problem& problem, Stream& stream);
+  /// comm: null, or the ranks that share every field; then all members are collective but receptions(),
+  /// metric(), known() and omega_mu(), and return the same on each rank
+  Solves(const Problem& problem, Stream& stream, Comm* comm = nullptr);
 
   /// Solve number, [source, frequency]. data: [component, receiver].
   Solve solve(std::size_t number, std::vector<std::complex<double>>& data);
@@ -57,8 +59,8 @@ class Solves {
   Stream& stream_;
   MaxwellSolver<float> solver_;
   std::vector<Reception> receptions_;  // [component, receiver]
-  Sampler sampler_;
   EdgeVector b_, x_;
+  Sampler sampler_;
   Layers layers_;  // where a part of the field is known
   double omega_mu_ = 0;
   EdgeField primary_;                        // none: nothing is known

@@ -90,8 +90,9 @@ void fill_contrast(Stream& stream, const Metric& metric, const Conductivity& con
   };
   for (int axis = 0; axis < 3; ++axis) {
     const auto n = static_cast<std::size_t>(axis);
-    const auto box = metric.edges(axis);
+    const auto box = b.e[n].points();
     const auto count = static_cast<std::size_t>(box.count());
+    if (count == 0) continue;
     std::vector<double> values(2 * count, 0.0);
     const View<double, 3> re(values.data(), box), im(values.data() + count, box);
     const int b_axis = (axis + 1) % 3, e_axis = (axis + 2) % 3;

@@ -33,7 +33,7 @@ std::vector<std::complex<double>> plane_wave(const TensorMesh& mesh, const Layer
 /// The value on an edge; place: number of its cell along the axis, and of interior nodes across.
 using EdgeField = std::function<std::complex<double>(int axis, const std::array<Index, 3>& place)>;
 
-/// b = −i omega_mu (s − s_p)V E_p. E_p is asked for where the conductivities differ.
+/// b = −i omega_mu (s − s_p)V E_p on the edges that b has. E_p is asked for where the conductivities differ.
 void fill_contrast(Stream& stream, const Metric& metric, const Conductivity& conductivity,
                    const Layers& layers, const EdgeField& primary, double omega_mu, EdgeVector& b);
 

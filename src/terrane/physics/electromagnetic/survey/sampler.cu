@@ -1,3 +1,4 @@
+#include <map>
 #include <span>
 
 #include "terrane/parallel/device/launch.hpp"
@@ -7,9 +8,25 @@ namespace terrane::electromagnetic {
 
 namespace {
 
+/// Arrays of the components, with their layers.
+struct Components {
+  View<const double> re[3], im[3];
+};
+
+Components arrays_of(const EdgeVector& x) {
+  Components all;
+  for (int a = 0; a < 3; ++a) {
+    const auto& field = x.e[static_cast<std::size_t>(a)];
+    const auto size = static_cast<std::size_t>(field.box().count());
+    all.re[a] = {field.array(0).first(), size};
+    all.im[a] = {field.array(1).first(), size};
+  }
+  return all;
+}
+
 /// One sum over edges.
 struct Sample {
-  View<const double> re[3], im[3];  // arrays of the components, with their layers
+  Components from;
   View<const Index> first, axis, offset;
   View<const double> weight;
   View<double> values;
@@ -18,13 +35,34 @@ struct Sample {
     for (auto t = static_cast<std::size_t>(first[n]); t < static_cast<std::size_t>(first[n + 1]); ++t) {
       const auto a = axis[t];
       const auto at = static_cast<std::size_t>(offset[t]);
-      sum_re += weight[t] * re[a][at];
-      sum_im += weight[t] * im[a][at];
+      sum_re += weight[t] * from.re[a][at];
+      sum_im += weight[t] * from.im[a][at];
     }
     values[2 * n] = sum_re;
     values[2 * n + 1] = sum_im;
   }
 };
+
+/// The value of one edge.
+struct Take {
+  Components from;
+  View<const Index> axis, offset;
+  View<double> values;
+  TERRANE_FN void operator()(std::size_t n) const {
+    const auto a = axis[n];
+    const auto at = static_cast<std::size_t>(offset[n]);
+    values[2 * n] = from.re[a][at];
+    values[2 * n + 1] = from.im[a][at];
+  }
+};
+
+std::array<Index, 3> place_of(const IndexBox<3>& points, std::size_t edge) {
+  const auto n = static_cast<Index>(edge);
+  return {n / (points.size(2) * points.size(1)), n / points.size(2) % points.size(1), n % points.size(2)};
+}
+Index offset_of(const IndexBox<3>& box, const std::array<Index, 3>& at) {
+  return ((at[0] - box.first[0]) * box.size(1) + at[1] - box.first[1]) * box.size(2) + at[2] - box.first[2];
+}
 
 template <class T>
 Buffer<T> list_on_device(Stream& stream, const std::vector<T>& list) {
@@ -33,19 +71,32 @@ Buffer<T> list_on_device(Stream& stream, const std::vector<T>& list) {
 
 }  // namespace
 
-Sampler::Sampler(Stream& stream, const Metric& metric, std::span<const EdgeSum> sums)
-    : count_(sums.size()), values_(stream.device(), 2 * sums.size()) {
-  std::vector<Index> first{0}, axis, offset;
+Sampler::Sampler(Stream& stream, const Metric& metric, const EdgeVector& x, std::span<const EdgeSum> sums,
+                 Comm* comm)
+    : count_(sums.size()),
+      values_(stream.device(), 2 * sums.size()),
+      comm_(comm != nullptr && comm->size() > 1 ? comm : nullptr) {
+  std::vector<Index> first{0}, axis, offset, own_axis, own_offset;
   std::vector<double> weight;
+  std::map<std::pair<int, std::size_t>, Index> taken;
   for (const auto& sum : sums) {
     for (const auto& term : sum) {
-      const auto points = metric.edges(term.axis), box = points.grown(1);
-      const auto n = static_cast<Index>(term.edge);
-      const Index i = n % points.size(2), j = n / points.size(2) % points.size(1),
-                  k = n / (points.size(2) * points.size(1));
-      axis.push_back(term.axis);
-      offset.push_back(((k + 1) * box.size(1) + j + 1) * box.size(2) + i + 1);
+      const auto& field = x.e[static_cast<std::size_t>(term.axis)];
+      const auto at = place_of(metric.edges(term.axis), term.edge);
       weight.push_back(term.weight);
+      if (comm_ == nullptr) {
+        axis.push_back(term.axis);
+        offset.push_back(offset_of(field.box(), at));
+        continue;
+      }
+      const auto number = static_cast<Index>(taken.size());
+      const auto found = taken.try_emplace({term.axis, term.edge}, number);
+      axis.push_back(0);
+      offset.push_back(found.first->second);
+      if (!found.second || !field.points().contains(at[0], at[1], at[2])) continue;
+      own_place_.push_back(static_cast<std::size_t>(number));
+      own_axis.push_back(term.axis);
+      own_offset.push_back(offset_of(field.box(), at));
     }
     first.push_back(static_cast<Index>(weight.size()));
   }
@@ -53,15 +104,44 @@ Sampler::Sampler(Stream& stream, const Metric& metric, std::span<const EdgeSum> 
   axis_ = list_on_device(stream, axis);
   offset_ = list_on_device(stream, offset);
   weight_ = list_on_device(stream, weight);
+  if (comm_ == nullptr) return;
+  taken_ = taken.size();
+  taken_values_ = Buffer<double>(stream.device(), 2 * taken_);
+  if (own_place_.empty()) return;
+  own_axis_ = list_on_device(stream, own_axis);
+  own_offset_ = list_on_device(stream, own_offset);
+  own_values_ = Buffer<double>(stream.device(), 2 * own_place_.size());
+}
+
+/// Every rank passes what it has and zero for the others: their sum is exact.
+void Sampler::bring(Stream& stream, const EdgeVector& x) {
+  std::vector<double> own(2 * own_place_.size()), all(2 * taken_);
+  if (!own.empty()) {
+    Take kernel;
+    kernel.from = arrays_of(x);
+    kernel.axis = std::as_const(own_axis_).view();
+    kernel.offset = std::as_const(own_offset_).view();
+    kernel.values = own_values_.view();
+    for_each(stream, own_place_.size(), kernel);
+    own_values_.download(stream, std::span<double>(own.data(), own.size()));
+  }
+  for (std::size_t n = 0; n < own_place_.size(); ++n) {
+    all[own_place_[n]] = own[2 * n];
+    all[taken_ + own_place_[n]] = own[2 * n + 1];
+  }
+  comm_->sum(all);
+  taken_values_.upload(stream, std::span<const double>(all.data(), all.size()));
 }
 
 std::vector<std::complex<double>> Sampler::of(Stream& stream, const EdgeVector& x) {
   Sample kernel;
-  for (int a = 0; a < 3; ++a) {
-    const auto& field = x.e[static_cast<std::size_t>(a)];
-    const auto size = static_cast<std::size_t>(field.box().count());
-    kernel.re[a] = {field.array(0).first(), size};
-    kernel.im[a] = {field.array(1).first(), size};
+  if (comm_ == nullptr) {
+    kernel.from = arrays_of(x);
+  } else {
+    bring(stream, x);
+    const double* first = std::as_const(taken_values_).view().data;
+    kernel.from.re[0] = {first, taken_};
+    kernel.from.im[0] = {first + taken_, taken_};
   }
   kernel.first = std::as_const(first_).view();
   kernel.axis = std::as_const(axis_).view();

@@ -272,44 +272,47 @@ EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string&
 }
 
 Reception receiver(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place,
-                   const Component& component, const std::string& what) {
+                   const Component& component, const std::string& what, const Conductivity* contrasts) {
   const Axes axes(mesh);
+  const auto& sides = contrasts != nullptr ? *contrasts : conductivity;
   auto x = inside(axes, place, what);
   const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
   Reception made;
   if (!component.magnetic) {
-    made.electric = interpolated(axes, conductivity, cell, x, component);
+    made.electric = interpolated(axes, sides, cell, x, component);
     return made;
   }
   const double height = x[0] - axes.centre(0, cell[0]);
-  if (component.axis == up || !beyond_its_side(axes, conductivity, cell, x[0])) {
-    made.curl = interpolated(axes, conductivity, cell, x, component);
+  if (component.axis == up || !beyond_its_side(axes, sides, cell, x[0])) {
+    made.curl = interpolated(axes, sides, cell, x, component);
     return made;
   }
   // H(z) = H(z_c) + (z − z_c) ∂_u H: the slope of H_u along the component, and the current across it.
   const bool east = component.axis == 2;
-  made.electric = interpolated(axes, conductivity, cell, x, {false, east ? 1 : 2});
+  made.electric = interpolated(axes, sides, cell, x, {false, east ? 1 : 2});
   made.proportional_to = static_cast<std::size_t>(axes.cell_number(cell));
   const double sigma = (*conductivity[east ? 1 : 2])[made.proportional_to];
   for (auto& term : made.electric) term.weight *= (east ? height : -height) * sigma;
-  const auto slope = interpolated(axes, conductivity, cell, x, {true, up}, component.axis);
+  const auto slope = interpolated(axes, sides, cell, x, {true, up}, component.axis);
   x[0] -= height;
-  made.curl = interpolated(axes, conductivity, cell, x, component);
+  made.curl = interpolated(axes, sides, cell, x, component);
   for (const auto& term : slope) made.curl.push_back({term.axis, term.edge, height * term.weight});
   return made;
 }
 
-void add(Stream& stream, const EdgeSum& sum, std::complex<double> amount, EdgeVector& b) {
+void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<double> amount,
+         EdgeVector& b) {
   for (int a = 0; a < 3; ++a) {
     auto& field = b.e[static_cast<std::size_t>(a)];
-    auto values = field.download(stream);
-    const auto count = static_cast<std::size_t>(field.points().count());
+    const auto whole = metric.edges(a);
+    auto values = field.download(stream, whole);
+    const auto count = static_cast<std::size_t>(whole.count());
     for (const auto& term : sum) {
       if (term.axis != a) continue;
       values[term.edge] += amount.real() * term.weight;
       values[count + term.edge] += amount.imag() * term.weight;
     }
-    field.upload(stream, values);
+    field.upload(stream, values, whole);
   }
 }
 

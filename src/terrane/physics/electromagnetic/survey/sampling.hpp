@@ -61,23 +61,39 @@ struct Reception {
   std::size_t proportional_to = nothing;  ///< the cell whose conductivity `electric` has as a factor
 };
 
-/// Of E or H.  Throws InputError at `what`: a point outside of the mesh.
+/// Of E or H. contrasts: conductivities whose contrasts count; null: conductivity's own.  Throws InputError
+/// at `what`: a point outside of the mesh.
 Reception receiver(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place,
-                   const Component& component, const std::string& what);
+                   const Component& component, const std::string& what,
+                   const Conductivity* contrasts = nullptr);
 
-/// Adds weight · amount to the edges: b of a source, with amount = −iωμ₀.
-void add(Stream& stream, const EdgeSum& sum, std::complex<double> amount, EdgeVector& b);
+/// Adds weight · amount to the edges that b has: b of a source, with amount = −iωμ₀.
+void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<double> amount,
+         EdgeVector& b);
 
-/// Values of all sums over edges, on a device.
+/// Values of all sums over edges, on a device. Where ranks share a field, each edge that a sum takes comes
+/// from the rank that has it, and every rank adds them in the same order: the same bits for any number of
+/// ranks.
 class Sampler {
  public:
-  Sampler(Stream& stream, const Metric& metric, std::span<const EdgeSum> sums);
+  /// x: shaped as the fields to come · comm: null, or the ranks that share them, which outlive it
+  Sampler(Stream& stream, const Metric& metric, const EdgeVector& x, std::span<const EdgeSum> sums,
+          Comm* comm = nullptr);
+  /// On all ranks; collective where they share x.
   std::vector<std::complex<double>> of(Stream& stream, const EdgeVector& x);
 
  private:
+  void bring(Stream& stream, const EdgeVector& x);
+
   std::size_t count_;
   Buffer<Index> first_, axis_, offset_;
   Buffer<double> weight_, values_;
+  // Where ranks share fields: values of all edges that are taken; of those that this rank has, their places.
+  Comm* comm_;
+  std::size_t taken_ = 0;
+  std::vector<std::size_t> own_place_;
+  Buffer<Index> own_axis_, own_offset_;
+  Buffer<double> own_values_, taken_values_;
 };
 
 }  // namespace terrane::electromagnetic
