@@ -72,10 +72,10 @@ class CommandTest(unittest.TestCase):
         return message
 
     def rows(self, path):
-        """A CSV result as {column: [numbers]}."""
+        """A CSV result as {column: [numbers]}; an empty entry is NaN."""
         lines = [line for line in Path(path).read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
         names = [name.split(" [")[0] for name in lines[0].split(",")]
-        columns = zip(*(map(float, line.split(",")) for line in lines[1:]))
+        columns = zip(*([float(entry or "nan") for entry in line.split(",")] for line in lines[1:]))
         return dict(zip(names, map(list, columns)))
 
 

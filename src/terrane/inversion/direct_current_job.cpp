@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <set>
 
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/inversion/job_tables.hpp"
-#include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
@@ -25,23 +23,6 @@ namespace {
 constexpr std::array<std::string_view, 3> datum_names{"resistance", "apparent_resistivity",
                                                       "log_apparent_resistivity"};
 constexpr const char* found_property = "resistivity";
-
-std::vector<double> logarithms_of(std::vector<double> values) {
-  for (double& value : values) value = std::log(value);
-  return values;
-}
-
-/// Cells of a job in Ω·m, above zero; empty when the key is not there.
-std::vector<double> read_resistivities(const Config& table, const char* key, const TensorMesh& mesh,
-                                       const std::string& mesh_file, std::span<const std::uint32_t> active) {
-  if (!table.has(key)) return {};
-  auto values = read_cells(table, key, found_property, mesh, mesh_file, active);
-  for (const double value : values)
-    if (!(value > 0) || !std::isfinite(value))
-      throw table.wrong(key, fmt::format("{:g} Ohm.m is not above zero", value),
-                        "The inversion finds logarithms of resistivities.");
-  return values;
-}
 
 /// What the survey has of the two that are resistivities.
 MeasuredArrays find_measured(const electric::Measured& survey, const Config& job) {
@@ -64,17 +45,6 @@ void complete_uncertainties(const Config& table, MeasuredArrays& measured) {
     column.uncertainty = Column{measured.name + "_uncertainty", unit, "", measured.sigma};
   read_uncertainties(table, one);
   measured.sigma = column.uncertainty->values;
-}
-
-Settings read_steps(const Config& table, const TensorMesh& mesh) {
-  Settings s = read_common_settings(table, mesh);
-  const auto weighting = table.has("weighting") ? table.text("weighting") : "none";
-  if (weighting != "none" && weighting != "sensitivity")
-    throw table.wrong("weighting", fmt::format("\"{}\" is of fields that decay from a body", weighting),
-                      "Take none or sensitivity.");
-  s.weighting = weighting == "none" ? Weighting::none : Weighting::sensitivity;
-  s.most_steps = static_cast<int>(table.count("most_steps", 1, 10'000));
-  return s;
 }
 
 }  // namespace
@@ -136,7 +106,7 @@ std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const 
   made->datum_ = chosen<electric::Datum>(table, "datum", datum_names);
   made->settings_ = read_steps(table, p.mesh);
   const auto cells = [&](const char* key) {
-    return logarithms_of(read_resistivities(table, key, p.mesh, mesh_file, p.active));
+    return read_logarithms(table, key, found_property, p.mesh, mesh_file, p.active);
   };
   p.reference = cells("reference");
   p.start = cells("start");
@@ -184,10 +154,6 @@ void DirectCurrentJob::take_data() {
 }
 
 // ---- what it costs ----
-
-MemoryBudget DirectCurrentJob::budget(const Runtime& runtime) const {
-  return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
-}
 
 DirectCurrentJob::Cost DirectCurrentJob::cost(const Runtime& runtime) const {
   const auto plan = arrays_->check(runtime);
@@ -247,7 +213,7 @@ Plan DirectCurrentJob::check(const Runtime& runtime) {
   return plan;
 }
 
-Fingerprint DirectCurrentJob::fingerprint() const {
+Fingerprint DirectCurrentJob::fingerprint_of_all(const Runtime&) {
   Fingerprint all{this_program()};
   std::vector<double> places;
   for (const auto& p : electrodes_.place) places.insert(places.end(), {p.e, p.n, p.u});
@@ -284,24 +250,6 @@ void DirectCurrentJob::begin(const Runtime& runtime) {
   take_data();
 }
 
-Result DirectCurrentJob::run(const Runtime& runtime) {
-  const auto begun = std::chrono::steady_clock::now();
-  begin(runtime);
-  Keeper keeper(runtime.checkpoint, fingerprint(), check(runtime).seconds);
-  auto result = finish(invert(problem_, settings_, {}, runtime.progress, &keeper), runtime);
-  result.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  for (auto [from, to] :
-       {std::pair{&keeper.notes, &result.report.notes}, {&keeper.warnings, &result.report.warnings}})
-    to->insert(to->end(), from->begin(), from->end());
-  return result;
-}
-
-std::vector<double> DirectCurrentJob::resistivities() const {
-  auto values = outcome_.model;
-  for (double& value : values) value = std::exp(value);
-  return values;
-}
-
 Result DirectCurrentJob::finish(Outcome outcome, const Runtime& runtime) {
   outcome_ = std::move(outcome);
   Result result;
@@ -309,7 +257,7 @@ Result DirectCurrentJob::finish(Outcome outcome, const Runtime& runtime) {
   describe_into(report, runtime);
   report.add("forwards", std::uint64_t(outcome_.forwards), "", "computed",
              fmt::format("data and sensitivities of {} models", outcome_.forwards));
-  report_outcome(report, problem_, settings_, outcome_, found_property, resistivities());
+  report_outcome(report, problem_, settings_, outcome_, found_property, exponentials_of(outcome_.model));
   fill(result);
   return result;
 }
@@ -329,7 +277,8 @@ void DirectCurrentJob::fill(Result& result) const {
   ObservedColumns columns;
   columns.others = result.survey.columns;
   const auto add = [&](const std::string& name, const std::string& unit, const std::string& what,
-                       const std::vector<double>& values, const std::vector<double>& observed, Datum datum) {
+                       const std::vector<double>& values, const std::vector<double>& observed,
+                       electric::Datum datum) {
     result.fields.push_back({name, unit, what, values});
     ObservedColumn column{name, {name + "_observed", unit, "observed " + what, observed}, std::nullopt};
     std::vector<double> sigma(observed.size());
@@ -338,9 +287,9 @@ void DirectCurrentJob::fill(Result& result) const {
     columns.observed.push_back(std::move(column));
   };
   add("resistance", "V/A", "voltage per current", computed.resistance, measured_.resistance,
-      Datum::resistance);
+      electric::Datum::resistance);
   add("apparent_resistivity", "ohm m", "apparent resistivity", computed.resistivity, measured_.resistivity,
-      Datum::apparent_resistivity);
+      electric::Datum::apparent_resistivity);
   result.fields.push_back({"geometric_factor", "m", "geometric factor", factor_});
   if (settings_.huber > 0)
     result.fields.push_back({"trust", "1", "below 1 where an outlier counts less", outcome_.trust});
@@ -350,21 +299,7 @@ void DirectCurrentJob::fill(Result& result) const {
 }
 
 std::vector<Column> DirectCurrentJob::cells() const {
-  return cell_columns(problem_, settings_, outcome_, found_property, resistivities());
-}
-
-void DirectCurrentJob::write_model(const std::string& path) const {
-  io::MeshData model{problem_.mesh, cells(), {}};
-  model.attributes = provenance("inversion", job_);
-  model.attributes["beta"] = fmt::format("{}", outcome_.beta);
-  model.attributes["stopped"] = outcome_.reason;
-  io::write(path, model);
-}
-
-void DirectCurrentJob::check_model(const std::string& path) const {
-  auto columns = cells();
-  for (auto& column : columns) column.values.clear();
-  io::left_out(path, io::MeshData{problem_.mesh, std::move(columns), {}});
+  return cell_columns(problem_, settings_, outcome_, found_property, exponentials_of(outcome_.model));
 }
 
 }  // namespace terrane::inversion

@@ -16,13 +16,7 @@ class DirectCurrentJob final : public InversionSimulation {
   static std::unique_ptr<Simulation> from_job(const Config& job, const Runtime& runtime);
 
   Plan check(const Runtime& runtime = {}) override;
-  Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
-  void write_model(const std::string& path) const override;
-  void check_model(const std::string& path) const override;
-
-  const Problem& problem() const override { return problem_; }
-  const Settings& settings() const override { return settings_; }
   void begin(const Runtime& runtime) override;
   Result finish(Outcome outcome, const Runtime& runtime) override;
 
@@ -35,17 +29,14 @@ class DirectCurrentJob final : public InversionSimulation {
     double seconds = 0, kept_bytes = 0, entries_bytes = 0;
   };
   Cost cost(const Runtime& runtime) const;
-  MemoryBudget budget(const Runtime& runtime) const;
   void choose(const Runtime& runtime);
   double memory_needed(const Runtime& runtime) const;
   void describe_into(RunFacts& facts, const Runtime& runtime) const;
-  Fingerprint fingerprint() const;
+  Fingerprint fingerprint_of_all(const Runtime& runtime) override;
+  double expected_seconds(const Runtime& runtime) override { return check(runtime).seconds; }
   void fill(Result& result) const;
-  std::vector<double> resistivities() const;
-  std::vector<Column> cells() const;
+  std::vector<Column> cells() const override;
 
-  Problem problem_;  ///< of logarithms of resistivities
-  Settings settings_;
   std::vector<double> ground_;
   electric::Electrodes electrodes_;
   electric::Parameters parameters_;
@@ -54,10 +45,6 @@ class DirectCurrentJob final : public InversionSimulation {
   std::vector<double> factor_;  ///< k of each array
   bool reference_is_median_ = false;
   std::unique_ptr<electric::Simulation> arrays_;  ///< of the reference: places, checks, cost of a solve
-  MemoryBudget memory_;
-  Outcome outcome_;
-  std::string job_;
-  std::vector<std::string> warnings_;
 };
 
 /// As one of inversions().

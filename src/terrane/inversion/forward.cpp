@@ -62,11 +62,8 @@ namespace {
 /// Rows of an operator, one after the other, for whoever asks for columns.
 class KeptRows final : public solve::ColumnSource {
  public:
-  explicit KeptRows(const solve::LinearOperator& g)
-      : rows_(g.rows()), columns_(g.columns()), entries_(rows_ * columns_) {
-    for (std::size_t i = 0; i < rows_; ++i)
-      g.row(i, std::span<double>(entries_).subspan(i * columns_, columns_));
-  }
+  KeptRows(std::size_t rows, std::size_t columns, std::vector<double> entries)
+      : rows_(rows), columns_(columns), entries_(std::move(entries)) {}
   std::size_t rows() const override { return rows_; }
   std::size_t columns() const override { return columns_; }
   void make(std::size_t first, std::size_t last, std::span<double> out) const override {
@@ -83,7 +80,16 @@ class KeptRows final : public solve::ColumnSource {
 }  // namespace
 
 std::shared_ptr<const solve::LinearOperator> in_memory(const solve::LinearOperator& g, int threads) {
-  return std::make_shared<solve::DenseOperator<double>>(KeptRows(g), threads);
+  const std::size_t columns = g.columns();
+  std::vector<double> entries(g.rows() * columns);
+  for (std::size_t i = 0; i < g.rows(); ++i)
+    g.row(i, std::span<double>(entries).subspan(i * columns, columns));
+  return in_memory(g.rows(), columns, std::move(entries), threads);
+}
+
+std::shared_ptr<const solve::LinearOperator> in_memory(std::size_t rows, std::size_t columns,
+                                                       std::vector<double> entries, int threads) {
+  return std::make_shared<solve::DenseOperator<double>>(KeptRows(rows, columns, std::move(entries)), threads);
 }
 
 }  // namespace terrane::inversion

@@ -69,5 +69,8 @@ class OfLogarithms final : public Forward {
 /// All entries of an operator in memory, made by a product with its transpose for each row: worth it for some
 /// hundred data, where products are many.
 std::shared_ptr<const solve::LinearOperator> in_memory(const solve::LinearOperator& g, int threads);
+/// The operator that has these entries, [rows, columns].
+std::shared_ptr<const solve::LinearOperator> in_memory(std::size_t rows, std::size_t columns,
+                                                       std::vector<double> entries, int threads);
 
 }  // namespace terrane::inversion

@@ -9,6 +9,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/inversion/direct_current_job.hpp"
+#include "terrane/inversion/electromagnetic_job.hpp"
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/inversion/job_tables.hpp"
 #include "terrane/io/registry.hpp"
@@ -77,16 +78,52 @@ void check_stations(const Problem& p) {
 
 constexpr std::size_t most_groups = 8;  // of stations at one height and place within the cells
 
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 }  // namespace
+
+// ---- what all inversions do alike ----
+
+MemoryBudget InversionSimulation::budget(const Runtime& runtime) const {
+  return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
+}
+
+Result InversionSimulation::run(const Runtime& runtime) {
+  const auto begun = std::chrono::steady_clock::now();
+  begin(runtime);
+  Keeper keeper(runtime.checkpoint, fingerprint_of_all(runtime), expected_seconds(runtime));
+  auto result = finish(invert(problem_, settings_, {}, runtime.progress, &keeper), runtime);
+  result.report.seconds = seconds_since(begun);
+  for (auto [from, to] :
+       {std::pair{&keeper.notes, &result.report.notes}, {&keeper.warnings, &result.report.warnings}})
+    to->insert(to->end(), from->begin(), from->end());
+  return result;
+}
+
+void InversionSimulation::write_model(const std::string& path) const {
+  io::MeshData model{problem_.mesh, cells(), {}};
+  model.attributes = provenance("inversion", job_);
+  model.attributes["beta"] = fmt::format("{}", outcome_.beta);
+  model.attributes["stopped"] = outcome_.reason;
+  io::write(path, model);
+}
+
+void InversionSimulation::check_model(const std::string& path) const {
+  auto columns = cells();
+  for (auto& column : columns) column.values.clear();
+  io::left_out(path, io::MeshData{problem_.mesh, std::move(columns), {}});
+}
+
+// ---- of linear physics ----
 
 InversionJob::InversionJob(Problem problem, PrismSet cells, Settings settings, StorageSettings storage,
                            Observations observations, Survey survey, MemoryBudget memory)
-    : problem_(std::move(problem)),
-      settings_(settings),
+    : InversionSimulation(std::move(problem), settings, memory),
       storage_(std::move(storage)),
       observations_(std::move(observations)),
-      survey_(std::move(survey)),
-      memory_(memory) {
+      survey_(std::move(survey)) {
   if (observations_.kinds.empty())
     throw InputError(
         "survey", "it has no observed data",
@@ -108,10 +145,6 @@ InversionJob::InversionJob(Problem problem, PrismSet cells, Settings settings, S
       std::move(cells), gravity::KeptStations{survey_.easting, survey_.northing, survey_.up},
       std::move(observables), storage_.accuracy);
   warnings_ = observations_.warnings;
-}
-
-MemoryBudget InversionJob::budget(const Runtime& runtime) const {
-  return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
 }
 
 namespace {
@@ -316,7 +349,8 @@ double InversionJob::expected_seconds(const StorageChoice& choice) const {
 }
 
 /// All that determines the bits of the model.
-Fingerprint InversionJob::fingerprint_of_all(const StorageChoice& choice) const {
+Fingerprint InversionJob::fingerprint_of_all(const Runtime& runtime) {
+  const auto& choice = choose(runtime);
   auto all = fingerprint(*source_, storage_.accuracy);
   all.insert(all.begin(), this_program());
   all.push_back({"storage", std::string(storage_names[static_cast<std::size_t>(choice.storage)])});
@@ -339,33 +373,12 @@ Plan InversionJob::check(const Runtime& runtime) {
   return plan;
 }
 
-namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-}  // namespace
-
 void InversionJob::begin(const Runtime& runtime) {
   date_text();
   const auto begin = std::chrono::steady_clock::now();
   settings_.threads = runtime.threads;
   make_operator(runtime);
   seconds_to_make_ = seconds_since(begin);
-}
-
-Result InversionJob::run(const Runtime& runtime) {
-  const auto begun = std::chrono::steady_clock::now();
-  begin(runtime);
-  const auto& choice = choose(runtime);
-  Keeper keeper(runtime.checkpoint, fingerprint_of_all(choice), expected_seconds(choice));
-  auto result = finish(invert(problem_, settings_, {}, runtime.progress, &keeper), runtime);
-  result.report.seconds = seconds_since(begun);
-  for (auto [from, to] :
-       {std::pair{&keeper.notes, &result.report.notes}, {&keeper.warnings, &result.report.warnings}})
-    to->insert(to->end(), from->begin(), from->end());
-  return result;
 }
 
 Result InversionJob::finish(Outcome outcome, const Runtime& runtime) {
@@ -424,20 +437,6 @@ void InversionJob::fill(Result& result) const {
 
 std::vector<Column> InversionJob::cells() const {
   return cell_columns(problem_, settings_, outcome_, observations_.property, outcome_.model);
-}
-
-void InversionJob::write_model(const std::string& path) const {
-  io::MeshData model{problem_.mesh, cells(), {}};
-  model.attributes = provenance("inversion", job_);
-  model.attributes["beta"] = fmt::format("{}", outcome_.beta);
-  model.attributes["stopped"] = outcome_.reason;
-  io::write(path, model);
-}
-
-void InversionJob::check_model(const std::string& path) const {
-  auto columns = cells();
-  for (auto& column : columns) column.values.clear();
-  io::left_out(path, io::MeshData{problem_.mesh, std::move(columns), {}});
 }
 
 std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runtime& runtime) {
@@ -507,6 +506,7 @@ const Registry& inversions() {
         one("gravity", "Densities from gravity and its gradients.", keys_of_observations("gravity")));
     registry.add(one("magnetic", "Susceptibilities from magnetic fields.", keys_of_observations("magnetic")));
     registry.add(inversion_of_direct_current());
+    registry.add(inversion_of_electromagnetic_fields());
     return registry;
   }();
   return all;
@@ -515,7 +515,8 @@ const Registry& inversions() {
 const Physics& job_of_inversions() {
   static const Physics job = [] {
     auto made = one("inversion",
-                    "A model of cells from data: gravity and its gradients, magnetic fields, direct current.",
+                    "A model of cells from data: gravity and its gradients, magnetic fields, direct current, "
+                    "electromagnetic fields.",
                     keys_of_observations("gravity"));
     const auto place = std::find_if(made.sections.begin(), made.sections.end(),
                                     [](const Section& section) { return section.path == "simulation"; });
@@ -524,7 +525,12 @@ const Physics& job_of_inversions() {
         {{"simulation", "", "With physics = \"magnetic\":", keys_of_observations("magnetic"), false},
          {"simulation", "",
           "With physics = \"electric\", whose table `[survey]` is that of [electric jobs](job_electric.md):",
-          electric::Settings::section().keys, false}});
+          electric::Settings::section().keys, false},
+         {"simulation", "",
+          "With physics = \"electromagnetic\", whose tables `[model]`, `[[source]]` and `[survey]` are those "
+          "of "
+          "[electromagnetic jobs](job_electromagnetic.md):",
+          electromagnetic::sections().back().keys, false}});
     return made;
   }();
   return job;

@@ -33,14 +33,37 @@ const Physics& job_of_inversions();
 /// Whether a job asks for an inversion.
 bool asks_for_inversion(const Config& job);
 
-/// An inversion whose model may be found together with that of another.
+/// An inversion from a job; its model may be found together with that of another.
 class InversionSimulation : public Simulation {
  public:
-  virtual const Problem& problem() const = 0;
-  virtual const Settings& settings() const = 0;
+  const Problem& problem() const { return problem_; }
+  const Settings& settings() const { return settings_; }
+  /// Of the last run.
+  const Outcome& outcome() const { return outcome_; }
   /// run() in two halves: makes what products need; takes what was found.
   virtual void begin(const Runtime& runtime) = 0;
   virtual Result finish(Outcome outcome, const Runtime& runtime) = 0;
+
+  Result run(const Runtime& runtime = {}) override;
+  void write_model(const std::string& path) const override;
+  void check_model(const std::string& path) const override;
+
+ protected:
+  InversionSimulation() = default;
+  InversionSimulation(Problem problem, const Settings& settings, MemoryBudget memory)
+      : problem_(std::move(problem)), settings_(settings), memory_(memory) {}
+  /// After begin(): all that determines the bits of the model, and how long finding it may take.
+  virtual Fingerprint fingerprint_of_all(const Runtime& runtime) = 0;
+  virtual double expected_seconds(const Runtime& runtime) = 0;
+  /// The model on the cells of the mesh, and what is written beside it.
+  virtual std::vector<Column> cells() const = 0;
+  MemoryBudget budget(const Runtime& runtime) const;
+
+  Problem problem_;
+  Settings settings_;
+  MemoryBudget memory_;
+  Outcome outcome_;
+  std::string job_;
 };
 
 /// Of linear physics: gravity and magnetics.
@@ -51,16 +74,7 @@ class InversionJob final : public InversionSimulation {
   static std::unique_ptr<Simulation> from_job(const Config& job, const Runtime& runtime);
 
   Plan check(const Runtime& runtime = {}) override;
-  Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
-  void write_model(const std::string& path) const override;
-  void check_model(const std::string& path) const override;
-
-  /// Of the last run.
-  const Outcome& outcome() const { return outcome_; }
-  const Problem& problem() const override { return problem_; }
-  const Settings& settings() const override { return settings_; }
-
   void begin(const Runtime& runtime) override;
   Result finish(Outcome outcome, const Runtime& runtime) override;
 
@@ -71,23 +85,18 @@ class InversionJob final : public InversionSimulation {
   void make_operator(const Runtime& runtime);
   void describe_into(RunFacts& facts, const StorageChoice& choice, const Runtime& runtime) const;
   void fill(Result& result) const;
-  std::vector<Column> cells() const;
-  MemoryBudget budget(const Runtime& runtime) const;
+  std::vector<Column> cells() const override;
   double expected_seconds(const StorageChoice& choice) const;
-  Fingerprint fingerprint_of_all(const StorageChoice& choice) const;
+  double expected_seconds(const Runtime& runtime) override { return expected_seconds(choose(runtime)); }
+  Fingerprint fingerprint_of_all(const Runtime& runtime) override;
   double memory_needed(const StorageChoice& choice, const Runtime& runtime) const;
 
-  Problem problem_;
-  Settings settings_;
   StorageSettings storage_;
   Observations observations_;
   Survey survey_;
-  MemoryBudget memory_;
   std::shared_ptr<const gravity::SensitivityColumns> source_;
   std::optional<std::pair<std::string, StorageChoice>> chosen_;  ///< for what, and what
-  Outcome outcome_;
   double seconds_to_make_ = 0;
-  std::string job_;
   std::vector<std::string> notes_, warnings_;
 };
 

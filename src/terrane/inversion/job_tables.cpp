@@ -48,9 +48,8 @@ constexpr Key keys_of_inversion[] = {
     {"alpha_y", "number", "none", "Weight of flatness along northing."},
     {"alpha_z", "number", "none", "Weight of flatness along up."},
     {"weighting", "text", "\"depth\"",
-     "What counteracts the decay with depth: depth, distance, sensitivity, none; of direct current none, "
-     "unless "
-     "sensitivity is asked for."},
+     "What counteracts the decay with depth: depth, distance, sensitivity, none; of resistivities none, "
+     "unless sensitivity is asked for."},
     {"exponent", "number", "none",
      "Exponent of depth and distance weights; without it, 2 for gravity, 3 for gradients and magnetic "
      "fields."},
@@ -59,12 +58,18 @@ constexpr Key keys_of_inversion[] = {
      "Differences of weighted cells, as UBC; false: weighted differences, as SimPEG."},
     {"reference", "property or path", "0",
      "Reference model: a number, or a file of the property. Of direct current without it the median of the "
-     "apparent resistivities."},
+     "apparent resistivities, of electromagnetic fields [model]."},
     {"start", "property or path", "none",
-     "Of direct current: the first model, where it is not the reference."},
+     "Of resistivities: the first model, where it is not the reference."},
+    {"observed", "path", "none",
+     "Of electromagnetic fields: what was measured, a table as a run writes it, with the columns source, "
+     "frequency, receiver and of each component e_e_real, e_e_imag and, where they are known, "
+     "e_e_uncertainty (of each part).",
+     "\"data.csv\""},
     {"datum", "text", "\"log_apparent_resistivity\"",
-     "Of direct current, what is fitted: log_apparent_resistivity, apparent_resistivity or resistance."},
-    {"most_steps", "count", "30", "Of direct current: most steps of Gauss and Newton; 5 to 10 are usual."},
+     "What is fitted. Of direct current: log_apparent_resistivity, apparent_resistivity or resistance; of "
+     "electromagnetic fields: amplitude_phase (the default there) or real_imaginary."},
+    {"most_steps", "count", "30", "Of resistivities: most steps of Gauss and Newton; 5 to 10 are usual."},
     {"reference_in_gradients", "true or false", "true",
      "Flatness of the difference from the reference (SMOOTH_MOD_DIF); false: of the model (SMOOTH_MOD)."},
     {"lower", "property or path", "none", "Lower bound of every cell: a number, or a file of the property."},
@@ -74,7 +79,8 @@ constexpr Key keys_of_inversion[] = {
      "compact."},
     {"epsilon", "number", "0.02",
      "ε of compact norms, as a fraction of the largest value of the smooth model."},
-    {"topography", "path", "none", "Elevation grid; cells whose centres lie above it are left out."},
+    {"topography", "path or length", "none",
+     "Elevation grid, or one height; cells whose centres lie above it are left out."},
     {"active_file", "path", "none", "A model file: cells with 0, or none, are left out."},
     {"storage", "text", "\"auto\"",
      "How sensitivities are held: lattice (by FFT), tree (clusters of cells), single (memory, single "
@@ -148,6 +154,17 @@ Settings read_common_settings(const Config& table, const TensorMesh& mesh) {
   s.beta = table.number("beta");
   s.tolerance = table.positive("tolerance");
   s.misfit_tolerance = table.positive("misfit_tolerance");
+  return s;
+}
+
+Settings read_steps(const Config& table, const TensorMesh& mesh) {
+  Settings s = read_common_settings(table, mesh);
+  const auto weighting = table.has("weighting") ? table.text("weighting") : "none";
+  if (weighting != "none" && weighting != "sensitivity")
+    throw table.wrong("weighting", fmt::format("\"{}\" is of fields that decay from a body", weighting),
+                      "Take none or sensitivity.");
+  s.weighting = weighting == "none" ? Weighting::none : Weighting::sensitivity;
+  s.most_steps = static_cast<int>(table.count("most_steps", 1, 10'000));
   return s;
 }
 
@@ -239,10 +256,12 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
     for (std::size_t c = 0; c < mesh.size(); ++c)
       if (values[c] != 0 && !std::isnan(values[c])) active.push_back(static_cast<std::uint32_t>(c));
   } else if (table.has("topography")) {
-    const auto ground = read_elevation(table, "topography", projection, memory);
     const std::size_t columns = mesh.n_east() * mesh.n_north();
     std::vector<double> height(columns);
-    for (std::size_t c = 0; c < columns; ++c) {
+    const bool even = !table.is_text("topography");
+    if (even) std::fill(height.begin(), height.end(), table.number("topography", Quantity::length));
+    const auto ground = even ? Grid{} : read_elevation(table, "topography", projection, memory);
+    for (std::size_t c = 0; c < columns && !even; ++c) {
       const auto p = mesh.prism(c);
       height[c] = ground.interpolate(0.5 * (p.west + p.east), 0.5 * (p.south + p.north));
       if (std::isnan(height[c]))
@@ -281,6 +300,26 @@ std::vector<double> read_cells(const Config& table, const char* key, const std::
   }
   const auto number = table.optional_number(key, property_kind(property).quantity);
   return number ? std::vector<double>(cells, *number) : std::vector<double>{};
+}
+
+std::vector<double> read_logarithms(const Config& table, const char* key, const std::string& property,
+                                    const TensorMesh& mesh, const std::string& mesh_file,
+                                    std::span<const std::uint32_t> active) {
+  if (!table.has(key)) return {};
+  auto values = read_cells(table, key, property, mesh, mesh_file, active);
+  for (double& value : values) {
+    if (!(value > 0) || !std::isfinite(value))
+      throw table.wrong(
+          key, fmt::format("{:g} {} is not above zero", value, si_unit(property_kind(property).quantity)),
+          "The inversion finds logarithms.");
+    value = std::log(value);
+  }
+  return values;
+}
+
+std::vector<double> exponentials_of(std::vector<double> logarithms) {
+  for (double& value : logarithms) value = std::exp(value);
+  return logarithms;
 }
 
 void read_uncertainties(const Config& table, Observations& observations) {

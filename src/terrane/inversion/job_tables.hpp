@@ -12,6 +12,8 @@ const Section& inversion_section();
 
 /// What all physics have; for default lengths the widths of the cells.
 Settings read_common_settings(const Config& table, const TensorMesh& mesh);
+/// The same of Gauss and Newton's steps, whose weights are none unless by sensitivity.
+Settings read_steps(const Config& table, const TensorMesh& mesh);
 /// median: of the widths of the cells along each axis, for the default lengths.
 Settings read_settings(const Config& table, const Observations& observations, const TensorMesh& mesh);
 StorageSettings read_storage(const Config& table);
@@ -29,6 +31,12 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
 std::vector<double> read_cells(const Config& table, const char* key, const std::string& property,
                                const TensorMesh& mesh, const std::string& mesh_file,
                                std::span<const std::uint32_t> active);
+
+/// Logarithms of a property that must be above zero, as read_cells; and back.
+std::vector<double> read_logarithms(const Config& table, const char* key, const std::string& property,
+                                    const TensorMesh& mesh, const std::string& mesh_file,
+                                    std::span<const std::uint32_t> active);
+std::vector<double> exponentials_of(std::vector<double> logarithms);
 
 /// Bounds of which one side was given: the other is far away.
 void complete(Bounds& bounds, std::size_t cells);

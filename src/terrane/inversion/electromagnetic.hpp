@@ -1,0 +1,56 @@
+// Electromagnetic fields as data of resistivities: complex values at receivers, each of them two numbers.
+//
+//   parts   amplitude_phase: ln|d| and arg d, on the branch nearest to the observed phase: in the logarithms
+//           of data and model they are nearly linear, and an uncertainty of some percent is one for all;
+//           real_imaginary: of d, V/m or A/m
+//   J       Re and Im of c ∂d/∂m, c = 1/d or 1
+//   Jᵀ w    Re Σ c (w₁ − i w₂) ∂d/∂m
+//   model   the resistivity of each cell that takes part, Ω·m; the inversion takes its logarithm
+//
+// Sensitivities are products of the fields that sources and receivers send (physics/electromagnetic/
+// sensitivity.hpp), at every model: in memory from one solve for each receiver; or every product solves for
+// each source anew.
+#pragma once
+
+#include <complex>
+
+#include "terrane/inversion/forward.hpp"
+#include "terrane/physics/electromagnetic/sensitivity.hpp"
+
+namespace terrane::inversion {
+
+enum class Parts { amplitude_phase, real_imaginary };
+
+/// Data that were measured.
+struct MeasuredFields {
+  std::vector<std::size_t> place;           ///< of each in electromagnetic::Outcome::data
+  std::vector<std::complex<double>> value;  ///< V/m, A/m; not zero
+  std::vector<double> sigma;                ///< standard deviation of the real and of the imaginary part
+
+  std::size_t size() const { return place.size(); }
+  /// Both numbers of every datum and their standard deviations, to first order.
+  void as(Parts parts, std::vector<double>& data, std::vector<double>& deviation) const;
+};
+
+class ElectromagneticFields final : public Forward {
+ public:
+  /// problem: its conductivity is kept in cells that take no part, and its contrasts by receivers · active:
+  /// cells that do, ascending; empty: all · device: where fields are computed
+  ElectromagneticFields(electromagnetic::Problem problem, std::vector<std::uint32_t> active,
+                        MeasuredFields measured, Parts parts, bool in_memory, Device device, int threads = 0);
+  std::size_t rows() const override { return 2 * measured_.size(); }
+  std::size_t columns() const override { return active_.empty() ? problem_.mesh.size() : active_.size(); }
+  /// model: Ω·m. A solve that does not converge is among the warnings.
+  Linearised at(std::span<const double> resistivity, Progress* progress = nullptr) const override;
+
+ private:
+  electromagnetic::Problem problem_;
+  std::vector<std::uint32_t> active_;
+  MeasuredFields measured_;
+  Parts parts_;
+  bool in_memory_;
+  Device device_;
+  int threads_;
+};
+
+}  // namespace terrane::inversion

@@ -1,0 +1,376 @@
+#include "terrane/inversion/electromagnetic_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+#include "terrane/inversion/job_report.hpp"
+#include "terrane/inversion/job_tables.hpp"
+#include "terrane/io/csv.hpp"
+#include "terrane/job/tables.hpp"
+#include "terrane/physics/electromagnetic/physics.hpp"
+#include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/provenance.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+using Z = std::complex<double>;
+constexpr std::array<std::string_view, 2> parts_names{"amplitude_phase", "real_imaginary"};
+constexpr double most_conductive_air = 1e-6;  // S/m
+
+const char* unit_of(const electromagnetic::Component& component) {
+  return component.magnetic ? "A/m" : "V/m";
+}
+
+/// A table of measured fields, and which solve and receiver each row is of.
+class FieldTable {
+ public:
+  FieldTable(const Config& table, const electromagnetic::Problem& problem)
+      : problem_(problem), data_(io::read_csv(table.input_file("observed").string())) {
+    const auto source = numbers("source", 1, problem.sources.size()),
+               receiver = numbers("receiver", 0, problem.receivers.size());
+    const auto hertz = data_.si("frequency", Quantity::frequency, "Hz");
+    for (std::size_t row = 0; row < data_.rows(); ++row)
+      place_.push_back((source[row] * problem.frequencies.size() + frequency(hertz[row], row)) *
+                           problem.data_of_a_solve() +
+                       receiver[row]);
+    std::set<std::size_t> seen;
+    for (std::size_t row = 0; row < place_.size(); ++row)
+      if (!seen.insert(place_[row]).second)
+        throw InputError(data_.where(row), "this source, frequency and receiver were there before");
+  }
+
+  const std::vector<std::size_t>& place() const { return place_; }
+  std::string where(std::size_t row) const { return data_.where(row); }
+  bool has(const std::string& name) const { return data_.find(name) != nullptr; }
+  std::vector<double> values(const std::string& name, const electromagnetic::Component& component) const {
+    return data_.si(name, component.magnetic ? Quantity::magnetic_field : Quantity::electric_field,
+                    unit_of(component), true);
+  }
+
+ private:
+  /// Of a source or receiver, counted from `first` in the file and from 0 here; all 0 where there is one.
+  std::vector<std::size_t> numbers(const char* name, double first, std::size_t count) const {
+    std::vector<std::size_t> all(data_.rows());
+    if (count == 1 && data_.find(name) == nullptr) return all;
+    const auto given = data_.si(name, Quantity::dimensionless, "1");
+    for (std::size_t row = 0; row < given.size(); ++row) {
+      const double number = given[row] - first;
+      if (!(number >= 0 && number < static_cast<double>(count)) || number != std::floor(number))
+        throw InputError(data_.where(row),
+                         fmt::format("{} {:g} is none of the {} of the job", name, given[row], count),
+                         fmt::format("They are counted from {:g}.", first));
+      all[row] = static_cast<std::size_t>(number);
+    }
+    return all;
+  }
+  std::size_t frequency(double hertz, std::size_t row) const {
+    for (std::size_t f = 0; f < problem_.frequencies.size(); ++f)
+      if (std::fabs(hertz - problem_.frequencies[f]) <= 1e-6 * problem_.frequencies[f]) return f;
+    throw InputError(data_.where(row), fmt::format("{:g} Hz is none of simulation.frequencies", hertz));
+  }
+
+  const electromagnetic::Problem& problem_;
+  io::Table data_;
+  std::vector<std::size_t> place_;
+};
+
+/// Real and imaginary parts of one component as an observation of its amplitude; NaN where there is none.
+std::vector<Z> read_component(const FieldTable& data, const electromagnetic::Component& component,
+                              Observation& amplitude) {
+  const auto name = electromagnetic::name(component);
+  const auto re = data.values(name + "_real", component), im = data.values(name + "_imag", component);
+  std::vector<Z> values;
+  auto& column = amplitude.column;
+  column.field = name;
+  column.observed = {name + "_observed", unit_of(component), "", {}};
+  for (std::size_t row = 0; row < re.size(); ++row) {
+    values.emplace_back(re[row], im[row]);
+    column.observed.values.push_back(std::hypot(re[row], im[row]));
+    if (values.back() == 0.0)
+      throw InputError(data.where(row), name + " is zero: it has no phase", "Leave the entry empty.");
+  }
+  if (data.has(name + "_uncertainty"))
+    column.uncertainty =
+        Column{name + "_uncertainty", unit_of(component), "", data.values(name + "_uncertainty", component)};
+  return values;
+}
+
+/// What was measured, component by component, and the sets of the problem.
+MeasuredFields read_measured(const Config& table, const electromagnetic::Problem& problem,
+                             std::vector<DataSet>& sets) {
+  const FieldTable data(table, problem);
+  Observations amplitudes;
+  std::vector<std::vector<Z>> values;
+  std::vector<std::size_t> which;
+  for (std::size_t c = 0; c < problem.components.size(); ++c) {
+    const auto name = electromagnetic::name(problem.components[c]);
+    if (!data.has(name + "_real") && !data.has(name + "_imag")) continue;
+    values.push_back(read_component(data, problem.components[c], amplitudes.kinds.emplace_back()));
+    which.push_back(c);
+  }
+  if (which.empty())
+    throw table.wrong("observed", "it has no measured component of simulation.components",
+                      "Name its columns e_e_real and e_e_imag, h_n_real and h_n_imag, …");
+  read_uncertainties(table, amplitudes);
+  MeasuredFields measured;
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    const auto& column = amplitudes.kinds[k].column;
+    const std::size_t first = 2 * measured.size();
+    for (std::size_t row = 0; row < values[k].size(); ++row) {
+      if (std::isnan(column.observed.values[row])) continue;
+      const double sigma = column.uncertainty->values[row];
+      if (!(sigma > 0) || !std::isfinite(sigma))
+        throw InputError(data.where(row), fmt::format("the uncertainty of {} is {:g}", column.field, sigma),
+                         "It must be above zero.");
+      measured.place.push_back(data.place()[row] + which[k] * problem.receivers.size());
+      measured.value.push_back(values[k][row]);
+      measured.sigma.push_back(sigma);
+    }
+    sets.push_back({column.field, column.observed.unit, first, 2 * measured.size() - first});
+  }
+  return measured;
+}
+
+/// Cells below inversion.topography, or of inversion.active_file, that are no air.
+std::vector<std::uint32_t> active_cells(const Config& table, const electromagnetic::Problem& problem,
+                                        const MemoryBudget& memory) {
+  auto given = read_active(table, problem.mesh, {}, std::nullopt, memory);
+  if (given.empty())
+    for (std::size_t c = 0; c < problem.mesh.size(); ++c) given.push_back(static_cast<std::uint32_t>(c));
+  std::erase_if(given, [&](std::uint32_t c) { return problem.conductivity[0][c] <= most_conductive_air; });
+  if (given.empty()) throw InputError(table.where(), "no cell is active", "All of them are air.");
+  return given.size() == problem.mesh.size() ? std::vector<std::uint32_t>{} : given;
+}
+
+/// What fields can be computed for and models cannot be found from.
+void refuse(const Config& job, const electromagnetic::Problem& problem) {
+  const auto table = job.table("simulation");
+  if (electromagnetic::is_magnetotelluric(problem))
+    throw InputError(job.where("source"), "responses of plane waves are not inverted",
+                     "Take dipoles, wires or loops; electromagnetic::Sensitivity has J of impedances.");
+  if (!problem.conductivity[1].empty())
+    throw InputError(job.where("model"), "the conductivity differs by axis, and one resistivity is found",
+                     "Give conductivity or resistivity.");
+  if (problem.volume_of_a_solve() > 0)
+    throw table.wrong("volume", "an inversion writes fields at receivers", "Leave the key out.");
+}
+
+}  // namespace
+
+Physics inversion_of_electromagnetic_fields() {
+  auto physics = electromagnetic::physics();
+  physics.summary = "Resistivities from electromagnetic fields.";
+  physics.sections.insert(physics.sections.end() - 1, inversion_section());
+  physics.make = ElectromagneticJob::from_job;
+  physics.serve = serve;
+  return physics;
+}
+
+// ---- from the job ----
+
+std::unique_ptr<Simulation> ElectromagneticJob::from_job(const Config& job, const Runtime& runtime) {
+  const auto table = job.table("inversion").describe({inversion_section().keys});
+  auto fields = electromagnetic::Simulation::from_job(job, runtime);
+  std::unique_ptr<ElectromagneticJob> made(new ElectromagneticJob);
+  made->fields_.reset(static_cast<electromagnetic::Simulation*>(fields.release()));
+  made->memory_ = memory_budget(runtime);
+  const auto& earth = made->earth();
+  refuse(job, earth);
+  auto& p = made->problem_;
+  p.mesh = earth.mesh;
+  p.active = active_cells(table, earth, made->memory_);
+  made->measured_ = read_measured(table, earth, p.sets);
+  made->parts_ = table.has("datum") ? chosen<Parts>(table, "datum", parts_names) : Parts::amplitude_phase;
+  made->measured_.as(made->parts_, p.data, p.sigma);
+  made->settings_ = read_steps(table, p.mesh);
+  made->settings_.jacobian_in_memory = false;  // ElectromagneticFields decides
+  const auto cells = [&](const char* key) {
+    return read_logarithms(table, key, "resistivity", p.mesh, {}, p.active);
+  };
+  const std::size_t count = p.active.empty() ? p.mesh.size() : p.active.size();
+  p.reference = cells("reference");
+  for (std::size_t c = 0; p.reference.size() < count; ++c)
+    p.reference.push_back(-std::log(earth.conductivity[0][p.active.empty() ? c : p.active[c]]));
+  p.start = cells("start");
+  p.bounds = {cells("lower"), cells("upper")};
+  complete(p.bounds, count);
+  made->make_forward(runtime);
+  made->job_ = job.source();
+  return made;
+}
+
+// ---- what it costs ----
+
+/// Entries of J in memory where they take a quarter of it at most: twice while a step is searched.
+void ElectromagneticJob::make_forward(const Runtime& runtime) {
+  settings_.threads = runtime.threads;
+  const double cells =
+      static_cast<double>(problem_.active.empty() ? problem_.mesh.size() : problem_.active.size());
+  in_memory_ = 2 * 16 * static_cast<double>(measured_.size()) * cells <
+               0.25 * static_cast<double>(budget(runtime).bytes);
+  problem_.forward = std::make_shared<OfLogarithms>(std::make_shared<ElectromagneticFields>(
+      earth(), problem_.active, measured_, parts_, in_memory_, resolve(runtime.device), runtime.threads));
+}
+
+/// One solver; the fields of all sources, and of the model before while a step is searched.
+double ElectromagneticJob::memory_needed(const Runtime&) const {
+  const double cells = static_cast<double>(earth().mesh.size()),
+               solves = static_cast<double>(earth().solves()),
+               entries = static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns());
+  return earth().memory() + 48 * cells * solves * (in_memory_ ? 1 : 2) + (in_memory_ ? 16 * entries : 0) +
+         static_cast<double>(problem_.columns()) * 8 * 20 + static_cast<double>(problem_.rows()) * 8 * 86;
+}
+
+/// Of seven models: sources, and receivers; or products by solves.
+double ElectromagneticJob::expected_seconds(const Runtime& runtime) {
+  std::set<std::pair<std::size_t, std::size_t>> sent;
+  const std::size_t each = earth().data_of_a_solve();
+  for (const auto place : measured_.place)
+    sent.insert({place / each % earth().frequencies.size(), place % each});
+  const double solves = static_cast<double>(earth().solves()),
+               more = in_memory_ ? static_cast<double>(sent.size()) : 60 * solves;
+  return 7 * fields_->check(runtime).seconds / solves * (solves + more);
+}
+
+void ElectromagneticJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
+  std::string names;
+  for (const auto& set : problem_.sets) names += (names.empty() ? "" : ", ") + set.name;
+  facts.problem =
+      fmt::format("resistivity of {} of {} cells from {} complex data: {}", grouped(problem_.columns()),
+                  grouped(problem_.mesh.size()), grouped(measured_.size()), names);
+  facts.method = "gauss-newton";
+  facts.reason =
+      fmt::format("{} as data, sensitivities {}",
+                  parts_ == Parts::amplitude_phase ? "amplitudes and phases" : "real and imaginary parts",
+                  in_memory_ ? "in memory" : "by solves for every product");
+  facts.device = device_text(runtime);
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
+  facts.add("cells", std::uint64_t{problem_.columns()}, "", "cells");
+  facts.add("data", std::uint64_t{problem_.rows()}, "", "data");
+  facts.add("sources", std::uint64_t{earth().sources.size()}, "", "sources");
+  facts.add("frequencies", std::uint64_t{earth().frequencies.size()}, "", "frequencies");
+  facts.add("receivers", std::uint64_t{earth().receivers.size()}, "", "receivers");
+  facts.warnings = earth().warnings();
+}
+
+Plan ElectromagneticJob::check(const Runtime& runtime) {
+  Plan plan;
+  make_forward(runtime);
+  describe_into(plan, runtime);
+  plan.memory_available = budget(runtime).bytes;
+  budget(runtime).require("invert", plan.problem, memory_needed(runtime));
+  plan.seconds = expected_seconds(runtime);
+  inversion::check(problem_, settings_);
+  return plan;
+}
+
+Fingerprint ElectromagneticJob::fingerprint_of_all(const Runtime& runtime) {
+  Fingerprint all{this_program()};
+  const auto& e = earth();
+  std::vector<double> sent, recorded;
+  for (const auto& s : e.sources) {
+    sent.push_back(static_cast<double>(s.kind));
+    for (const auto& point : s.points) sent.insert(sent.end(), point.begin(), point.end());
+    sent.insert(sent.end(), s.moment.begin(), s.moment.end());
+    sent.push_back(s.current);
+  }
+  for (const auto& r : e.receivers) recorded.insert(recorded.end(), r.begin(), r.end());
+  for (const auto place : measured_.place) recorded.push_back(static_cast<double>(place));
+  all.push_back({"mesh", hash({e.mesh.easting(), e.mesh.northing(), e.mesh.up()}), true});
+  all.push_back({"model", hash({e.conductivity[0]}), true});
+  all.push_back({"sources or frequencies", hash({sent, e.frequencies}), true});
+  all.push_back({"receivers or which of them measured", hash({recorded}), true});
+  all.push_back({"datum", std::string(parts_names[static_cast<std::size_t>(parts_)])});
+  all.push_back(
+      {"solves", fmt::format("{} {} {} {} {}", e.parameters.tolerance, e.parameters.receiver_tolerance,
+                             e.parameters.most_iterations, static_cast<int>(e.parameters.rough),
+                             static_cast<int>(e.parameters.field))});
+  all.push_back({"sensitivities in memory", fmt::format("{}", in_memory_)});
+  all.push_back({"kind of device", fmt::format("{}", static_cast<int>(resolve(runtime.device).kind))});
+  add_settings(all, problem_, settings_);
+  return all;
+}
+
+// ---- the run ----
+
+void ElectromagneticJob::begin(const Runtime& runtime) {
+  if (runtime.comm != nullptr && runtime.comm->size() > 1)
+    throw UnsupportedError("terrane invert", "resistivities are found in one process",
+                           "Start it without mpirun, with more threads.");
+  date_text();
+  make_forward(runtime);
+  budget(runtime).require("invert", fmt::format("{} cells", grouped(problem_.columns())),
+                          memory_needed(runtime));
+}
+
+Result ElectromagneticJob::finish(Outcome outcome, const Runtime& runtime) {
+  outcome_ = std::move(outcome);
+  Result result;
+  auto& report = result.report;
+  describe_into(report, runtime);
+  report.add("forwards", std::uint64_t(outcome_.forwards), "", "computed",
+             fmt::format("fields and sensitivities of {} models", outcome_.forwards));
+  report_outcome(report, problem_, settings_, outcome_, "resistivity", exponentials_of(outcome_.model));
+  result.attributes["time_dependence"] = "exp(+i omega t)";
+  add_attributes(result, outcome_);
+  conclude(result, "inversion of electromagnetic fields", job_, dataset());
+  return result;
+}
+
+Result ElectromagneticJob::outline() const {
+  return outline_of("inversion of electromagnetic fields", job_, dataset());
+}
+
+/// Of each measured component: computed, observed, their difference and its uncertainty, [source, frequency,
+/// receiver].
+Dataset ElectromagneticJob::dataset() const {
+  auto data = fields_->outline().data;
+  data.variables.clear();
+  const auto& e = earth();
+  const std::size_t each = e.data_of_a_solve(), receivers = e.receivers.size(),
+                    count = e.solves() * receivers;
+  const Z none(NAN, NAN);
+  for (const auto& set : problem_.sets) {
+    std::vector<Z> observed(count, none), computed(count, none), residual(count, none);
+    std::vector<double> uncertainty(count, NAN), trust(count, NAN);
+    for (std::size_t n = set.first / 2; n < (set.first + set.count) / 2; ++n) {
+      const std::size_t place = measured_.place[n], at = place / each * receivers + place % receivers;
+      observed[at] = measured_.value[n];
+      uncertainty[at] = measured_.sigma[n];
+      if (outcome_.predicted.empty()) continue;
+      const double* two = outcome_.predicted.data() + 2 * n;
+      computed[at] =
+          parts_ == Parts::real_imaginary ? Z(two[0], two[1]) : std::polar(std::exp(two[0]), two[1]);
+      residual[at] = observed[at] - computed[at];
+      if (!outcome_.trust.empty()) trust[at] = std::min(outcome_.trust[2 * n], outcome_.trust[2 * n + 1]);
+    }
+    const std::vector<std::string> on{"source", "frequency", "receiver"};
+    const auto add = [&](const char* role, const std::string& unit, const char* what, Values values) {
+      data.variables.push_back({set.name + role, unit, set.name + ", " + what, on, std::move(values), {}});
+    };
+    add("", set.unit, "computed", std::move(computed));
+    add("_observed", set.unit, "observed", std::move(observed));
+    add("_residual", set.unit, "observed - computed", std::move(residual));
+    add("_uncertainty", set.unit, "standard deviation of each part", std::move(uncertainty));
+    if (settings_.huber > 0) add("_trust", "1", "below 1 where an outlier counts less", std::move(trust));
+  }
+  return data;
+}
+
+std::vector<Column> ElectromagneticJob::cells() const {
+  auto columns = cell_columns(problem_, settings_, outcome_, "resistivity", exponentials_of(outcome_.model));
+  auto& found = columns.front().values;  // what took no part is as it was
+  for (std::size_t c = 0, n = 0; c < found.size() && !problem_.active.empty(); ++c)
+    if (n < problem_.active.size() && problem_.active[n] == c) ++n;
+    else found[c] = 1 / earth().conductivity[0][c];
+  return columns;
+}
+
+}  // namespace terrane::inversion

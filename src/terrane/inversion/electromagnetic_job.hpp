@@ -1,0 +1,42 @@
+// An inversion of electromagnetic fields from a job file: the tables of a job that computes them, [mesh],
+// [model], [[source]], [survey], [simulation], and [inversion] with what was measured.
+#pragma once
+
+#include <memory>
+
+#include "terrane/inversion/electromagnetic.hpp"
+#include "terrane/inversion/job.hpp"
+#include "terrane/physics/electromagnetic/simulation.hpp"
+
+namespace terrane::inversion {
+
+class ElectromagneticJob final : public InversionSimulation {
+ public:
+  static std::unique_ptr<Simulation> from_job(const Config& job, const Runtime& runtime);
+
+  Plan check(const Runtime& runtime = {}) override;
+  Result outline() const override;
+  void begin(const Runtime& runtime) override;
+  Result finish(Outcome outcome, const Runtime& runtime) override;
+
+ private:
+  ElectromagneticJob() = default;
+  const electromagnetic::Problem& earth() const { return fields_->problem(); }
+  void make_forward(const Runtime& runtime);
+  double memory_needed(const Runtime& runtime) const;
+  double expected_seconds(const Runtime& runtime) override;
+  void describe_into(RunFacts& facts, const Runtime& runtime) const;
+  Fingerprint fingerprint_of_all(const Runtime& runtime) override;
+  Dataset dataset() const;
+  std::vector<Column> cells() const override;
+
+  std::unique_ptr<electromagnetic::Simulation> fields_;  ///< of the model of the job: the reference
+  MeasuredFields measured_;
+  Parts parts_ = Parts::amplitude_phase;
+  bool in_memory_ = true;  ///< entries of J
+};
+
+/// As one of inversions().
+Physics inversion_of_electromagnetic_fields();
+
+}  // namespace terrane::inversion

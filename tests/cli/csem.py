@@ -1,0 +1,141 @@
+"""terrane invert of electromagnetic fields: an example whose truth is known, what is refused, and runs that go on."""
+
+import math
+import signal
+import subprocess
+import time
+
+import command
+from command import SOURCE, CommandTest
+
+EXAMPLE = SOURCE / "examples/23_grounded_wires"
+
+JOB = """
+[mesh]
+kind = "tensor"
+easting_widths = [1500, 700, 350, "8*200", 350, 700, 1500]
+northing_widths = [1500, 700, 350, "4*250", 350, 700, 1500]
+up_widths = [1500, 700, 350, "4*150", 250, 500, 1000, 2000]
+origin = [-3350, -3050, -3150]
+[model.background]
+resistivity = 20
+[[model.body]]
+kind = "layer"
+bottom = 0
+top = 3750
+resistivity = 1e8
+[source]
+kind = "wire"
+points = [[-700, 0, 0], [-300, 0, 0]]
+[survey]
+kind = "list"
+stations = [[100, 0, 0], [400, 0, 0], [700, 0, 0]]
+[simulation]
+physics = "electromagnetic"
+frequencies = [10]
+components = ["e_e", "h_n"]
+tolerance = 1e-5
+[output]
+files = ["fields.csv"]
+"""
+INVERSION = JOB.replace("fields.csv", "fit.csv") + """model = ["model.csv"]
+[inversion]
+observed = "data.csv"
+percent = [2, 2]
+"""
+
+
+class GroundedWires(CommandTest):
+    def measure(self):
+        """data.csv: fields over a better conductor under the receivers."""
+        self.write("truth.toml", JOB + '[[model.body]]\nkind = "box"\nbox = [0, 800, -500, 500, -450, -150]\n'
+                   'resistivity = 5\n')
+        self.terrane("run", "truth.toml", "--output", "truth")
+        self.data = (self.folder / "truth/fields.csv").read_text(encoding="utf-8")
+        self.write("data.csv", self.data)
+        self.write("job.toml", INVERSION)
+
+    def invert(self, *words, expect=0, verb="invert"):
+        return self.terrane(verb, "job.toml", *(w for word in words for w in ("--set", word)), expect=expect)
+
+    def test_TheExampleFindsItsConductor(self):
+        out, message = self.terrane("invert", EXAMPLE / "job.toml", "--output", self.folder / "output",
+                                    "--set", 'output.model=["model.csv"]')
+        self.assertEqual(message, "")
+        self.assertIn("stopped    converged", out)
+        rows, expected = self.rows(self.folder / "output/fit.csv"), self.rows(EXAMPLE / "expected.csv")
+        at = {place: n for n, place in enumerate(zip(rows["source"], rows["receiver"]))}
+        for source, receiver, re, im in zip(expected["source"], expected["receiver"], expected["e_e_real"],
+                                            expected["e_e_imag"]):
+            n = at[source, receiver]
+            self.assertLess(abs(complex(rows["e_e_real"][n] - re, rows["e_e_imag"][n] - im)), 3e-3 * math.hypot(re, im))
+        model = self.rows(self.folder / "output/model.csv")
+        least = min(range(len(model["resistivity"])), key=model["resistivity"].__getitem__)
+        self.assertLess(model["resistivity"][least], 12)
+        self.assertLess(abs(model["west"][least]), 626)
+        self.assertLess(abs(model["top"][least] + 500), 251)
+        self.assertEqual(max(model["resistivity"]), 1e8)  # air is as it was
+
+    def test_BothKindsOfDataFindTheConductorAndTheSeaStaysAsItIs(self):
+        self.measure()
+        out, _ = self.invert(verb="check")
+        for words in ("cells      980\n", "data       12\n", "amplitudes and phases as data, sensitivities in memory"):
+            self.assertIn(words, out)
+        least = []
+        for datum in ("amplitude_phase", "real_imaginary"):
+            out, _ = self.invert(f"inversion.datum={datum}", "inversion.topography=-150")
+            self.assertIn("of 840 of 1,540 cells from 6 complex data: e_e, h_n", out)
+            self.assertIn("stopped    converged", out)
+            model = self.rows(self.folder / "output/model.csv")
+            layer = [rho for rho, up in zip(model["resistivity"], model["top"]) if -150 < up <= 0]
+            self.assertEqual(set(layer), {20.0})
+            least.append(min(model["resistivity"]))
+        self.assertLess(max(least), 17)
+        self.assertLess(abs(least[0] / least[1] - 1), 0.2)
+
+    def test_AStoppedInversionGoesOnWithTheSameBits(self):
+        self.measure()
+        self.invert("output.checkpoint=never")
+        whole = self.rows(self.folder / "output/model.csv")["resistivity"]
+        checkpoint = self.folder / "output/fit.csv.checkpoint"
+        process = subprocess.Popen([command.TERRANE, "invert", "job.toml", "--set", 'output.checkpoint="0.001 s"'],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 60
+        while not checkpoint.exists() and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.005)
+        process.kill()
+        self.assertEqual(process.wait(), -signal.SIGKILL)
+        _, message = self.terrane("invert", "job.toml", "--resume", "--set", "inversion.datum=real_imaginary", expect=2)
+        self.assertIn("datum", message)
+        out, _ = self.terrane("invert", "job.toml", "--resume")
+        self.assertIn("resumed", out)
+        self.assertEqual(self.rows(self.folder / "output/model.csv")["resistivity"], whole)
+
+    def test_WhatIsWrongIsSaidWithItsPlace(self):
+        self.measure()
+        for words, complaint in ((["inversion.percent=[2]"], "1 numbers for 2 observed channels"),
+                                 (["inversion.datum=resistance"], "amplitude_phase"),
+                                 (['simulation.components=["e_u"]'], "no measured component"),
+                                 (['source={kind="plane_wave"}', 'simulation={physics="electromagnetic", frequencies=[10]}'],
+                                  "plane waves"),
+                                 (['simulation.volume=["e"]'], "Leave the key out"),
+                                 (["inversion.topography=-4000"], "no cell is active"),
+                                 (["inversion.lower=-1"], "is not above zero")):
+            _, message = self.invert(*words, expect=2)
+            self.assertIn(complaint, message, words)
+        lines = self.data.splitlines()
+        head = next(n for n, line in enumerate(lines) if not line.startswith("#"))
+        names = [name.split(" [")[0] for name in lines[head].split(",")]
+        for column, value, complaint in (("receiver", "3", "receiver 3 is none of the 3"),
+                                         ("frequency", "11", "11 Hz is none of simulation.frequencies"),
+                                         ("receiver", "0", "were there before")):
+            row = lines[head + 2].split(",")
+            row[names.index(column)] = value
+            self.write("data.csv", "\n".join([*lines[:head + 2], ",".join(row), *lines[head + 3:]]) + "\n")
+            _, message = self.invert(expect=2)
+            self.assertIn(f"data.csv:{head + 3}: ", message)
+            self.assertIn(complaint, message)
+
+
+if __name__ == "__main__":
+    command.main()
