@@ -257,7 +257,9 @@ void ElectromagneticJob::describe_into(RunFacts& facts, const Runtime& runtime) 
   facts.add("sources", std::uint64_t{earth().sources.size()}, "", "sources");
   facts.add("frequencies", std::uint64_t{earth().frequencies.size()}, "", "frequencies");
   facts.add("receivers", std::uint64_t{earth().receivers.size()}, "", "receivers");
-  facts.warnings = earth().warnings();
+  const auto plan = fields_->check(runtime);
+  facts.notes = plan.notes;
+  facts.warnings = plan.warnings;
 }
 
 Plan ElectromagneticJob::check(const Runtime& runtime) {

@@ -527,9 +527,8 @@ const Physics& job_of_inversions() {
           "With physics = \"electric\", whose table `[survey]` is that of [electric jobs](job_electric.md):",
           electric::Settings::section().keys, false},
          {"simulation", "",
-          "With physics = \"electromagnetic\", whose tables `[model]`, `[[source]]` and `[survey]` are those "
-          "of "
-          "[electromagnetic jobs](job_electromagnetic.md):",
+          "With physics = \"electromagnetic\", beside `[model]`, `[[source]]` and `[survey]` of [such "
+          "jobs](job_electromagnetic.md):",
           electromagnetic::sections().back().keys, false}});
     return made;
   }();
