@@ -1,12 +1,13 @@
-// The kernels of a GPU: tiles that walk up through the planes (gpu_tiles.cuh) for constant density and for a
-// vertical axis, and for other rock ψ of all layers in one launch and all nodes in another, one per thread.
+// The kernels of a GPU: tiles that walk up through the planes for constant density and for a vertical axis
+// (gpu_tiles.cuh), and for variable density where no layer reaches (gpu_density.cuh); for all others ψ of all
+// layers in one launch and all nodes in another, one per thread.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "terrane/parallel/device/cuda.hpp"
-#include "terrane/physics/acoustic/march/gpu_tiles.cuh"
+#include "terrane/physics/acoustic/march/gpu_density.cuh"
 #include "terrane/physics/acoustic/march/medium.hpp"
 #include "terrane/physics/acoustic/march/steps.hpp"
 
@@ -75,30 +76,37 @@ __global__ void __launch_bounds__(batch_threads)
   step_node<rock, M>(g, batch.regions[n], at[0], at[1], at[2]);
 }
 
-/// Whether tiles take the steps: of rock and numbers that they know, in three dimensions, where a layer along
-/// easting with what it reaches fits into a tile, and a tile into a multiprocessor of the GPU in use.
+/// Rock and numbers whose steps tiles take: all nodes, or those that no layer and no sponge reaches.
+template <Rock rock, class T>
+inline constexpr bool tiled = (rock == Rock::constant_density || rock == Rock::vti) && sizeof(T) == 4;
+template <Rock rock, int M, class T>
+inline constexpr bool partly_tiled = rock == Rock::variable_density&& M == 4 && sizeof(T) == 4;
+
+/// Whether tiles take the steps: in three dimensions, where a layer along easting with what it reaches fits
+/// into a tile, and a tile into a multiprocessor of the GPU in use.
 template <Rock rock, int M, class T>
 bool by_tiles(const StepArguments<T>& g) {
-  constexpr bool known = (rock == Rock::constant_density || rock == Rock::vti) && sizeof(T) == 4;
-  if constexpr (!known) {
-    return false;
-  } else {
+  if constexpr (tiled<rock, T> || partly_tiled<rock, M, T>) {
     if (g.stride[0] == 0 || g.stride[1] == 0 || (g.sponge && g.rounding > 0)) return false;
     int device = 0, most_bytes = 0;
     detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
     detail::cuda::check(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
                         "cudaDeviceGetAttribute");
-    return block_bytes<rock, M>() <= most_bytes && first_east<rock, M>(g).has_value();
+    if constexpr (tiled<rock, T>)
+      return block_bytes<rock, M>() <= most_bytes && first_east<rock, M>(g).has_value();
+    else return density_block_bytes<M>() <= most_bytes;
+  } else {
+    return false;
   }
 }
 
-/// ψ of the axes up and north by threads that walk through the layers, where tiles make that along easting.
-template <int M>
+/// ψ of the axes up and north by threads that walk through the layers, where tiles do not make it.
+template <Rock rock, int M>
 void begin_walks(cudaStream_t stream, const StepArguments<float>& g, const std::vector<Slab>& slabs) {
   Walks walks;
   Index fours = 0, others = 0;
   for (const auto& slab : slabs) {
-    if (slab.axis == 2) continue;
+    if (slab.axis == 2 || makes_psi<rock, M>(g, slab.axis)) continue;
     walks.of[walks.count++] = {slab.axis, slab.side, slab.layer};
     fours = std::max(fours, (slab.layer.size(2) + 3) / 4);
     others = std::max(others, slab.layer.size(1 - slab.axis));
@@ -116,8 +124,8 @@ void psi(Stream& stream, const StepArguments<T>& g, const std::vector<Slab>& sla
   if (slabs.empty()) return;
   detail::cuda::use(stream.device().index);
   const auto handle = static_cast<cudaStream_t>(stream.handle());
-  if constexpr (sizeof(T) == 4)
-    if (by_tiles<rock, M>(g)) return begin_walks<M>(handle, g, slabs);
+  if constexpr (tiled<rock, T>)
+    if (by_tiles<rock, M>(g)) return begin_walks<rock, M>(handle, g, slabs);
   Batch batch;
   for (const auto& slab : slabs) {
     Region region;
@@ -130,17 +138,18 @@ void psi(Stream& stream, const StepArguments<T>& g, const std::vector<Slab>& sla
   detail::cuda::check(cudaGetLastError(), "psi");
 }
 
-/// Other rock, double precision, two dimensions: a thread per node, which reads through the caches.
+/// Where no tiles are: a thread per node, which reads through the caches.
 template <Rock rock, int M, class T>
 void steps(Stream& stream, const StepArguments<T>& g, const Work& work) {
   detail::cuda::use(stream.device().index);
   const auto handle = static_cast<cudaStream_t>(stream.handle());
-  if constexpr (sizeof(T) == 4 && (rock == Rock::constant_density || rock == Rock::vti))
+  if constexpr (tiled<rock, T>)
     if (by_tiles<rock, M>(g)) {
       for (const auto& box : work.boxes())
         g.sponge ? begin_tiles<rock, M, true>(handle, g, box) : begin_tiles<rock, M, false>(handle, g, box);
       return;
     }
+  const bool plain_by_tiles = partly_tiled<rock, M, T> && by_tiles<rock, M>(g);
   Batch batch;
   const auto launch = [&] {
     if (batch.count == 0) return;
@@ -149,6 +158,11 @@ void steps(Stream& stream, const StepArguments<T>& g, const Work& work) {
     batch.count = 0;
   };
   for (const auto& region : work.regions()) {
+    if constexpr (partly_tiled<rock, M, T>)
+      if (plain_by_tiles && region.plain()) {
+        begin_density_tiles<M>(handle, g, region.box);
+        continue;
+      }
     add_to(batch, region);
     if (batch.count == Batch::most) launch();
   }

@@ -7,9 +7,12 @@
 // queue of 2M + 1 planes), what the others read in shared memory. Planes come there by the copy engine of
 // the GPU, two ahead of the one that is computed: threads wait for no memory, and a plane costs one barrier.
 //
-// Layers: ψ of the axes up and north is brought to the step before it (psi_walks), 16 bytes a node of a
-// layer; here it is read, and ζ read and written, 12 bytes. Along easting a tile has all of a layer and of
-// what it reaches: there ψ is made here, from the row in registers, and handed to the neighbours in the warp.
+// Layers: ψ and ζ are read and written once, 16 bytes a node of a layer and axis, and read before the plane
+// that needs them has come. A block has all of a layer and of what it reaches, so it makes ψ itself: on the
+// axis up before its walk, of all planes; along northing for each plane, handed on in shared memory; along
+// easting from the row in registers, handed on within the warp. Layers up and north that do not fit into
+// blocks (more points than a tile has rows, parts of ranks that are hardly thicker than a layer) get their ψ
+// before the step (psi_walks), 11 bytes more.
 #pragma once
 
 #include <cuda.h>
@@ -19,6 +22,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/cuda.hpp"
@@ -43,21 +47,32 @@ __device__ __forceinline__ Four four_once(const float* from) {
   return {value.x, value.y, value.z, value.w};
 }
 
+/// Begins to bring what will be read from memory into the cache.
+__device__ __forceinline__ void look_ahead(const float* at) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+#endif
+}
+
 /// Which of four nodes are in the box.
 struct Inside {
   bool any, all;
-  Index first, last;  ///< first <= n < last
+  int first, last;  ///< first <= n < last
   __device__ Inside(bool row, Index i, const IndexBox<3>& box)
       : any(row && i < box.last[2] && i + 4 > box.first[2]),
         all(row && i >= box.first[2] && i + 4 <= box.last[2]),
-        first(box.first[2] - i),
-        last(box.last[2] - i) {}
+        first(static_cast<int>(box.first[2] - i)),
+        last(static_cast<int>(box.last[2] - i)) {}
   __device__ __forceinline__ bool has(int n) const { return any && n >= first && n < last; }
 };
 
+/// again: this launch reads it again
+template <bool again = false>
 __device__ __forceinline__ void store(float* to, const Four& value, const Inside& inside) {
   if (inside.all) {
-    __stcs(reinterpret_cast<float4*>(to), make_float4(value.at[0], value.at[1], value.at[2], value.at[3]));
+    const float4 all = make_float4(value.at[0], value.at[1], value.at[2], value.at[3]);
+    if constexpr (again) *reinterpret_cast<float4*>(to) = all;
+    else __stcs(reinterpret_cast<float4*>(to), all);
     return;
   }
 #pragma unroll
@@ -81,6 +96,8 @@ struct Tile {
 
   alignas(128) float p[planes][height][width];
   alignas(128) float own[turns][own_arrays][rows][nodes_east];
+  alignas(16) float psi[rows + 2 * M][nodes_east];  ///< new ψ of a layer along northing, and zeros beyond
+  alignas(16) float decay[4][nodes_east];    ///< a, b of ψ, a, b of a layer along easting, and zeros beyond
   alignas(8) std::uint64_t full[turns + 1];  ///< barriers: all of a plane is there; the first of p, too
 
   __device__ __forceinline__ const float* own_p(int slot) const {
@@ -214,27 +231,66 @@ __device__ __forceinline__ int side_at(const LayerArrays<float> (&layers)[2], In
   return -1;
 }
 
-/// Adds D ψ, and ζ in the layer, to A p of four nodes; of the axes up and north, as layer_term().
-/// p(r): the field r nodes away on the axis
-template <int M, class P>
-__device__ __forceinline__ void add_layer(const Stencil<float>& stencil, int axis,
-                                          const LayerArrays<float>& layer, Index at, Index here,
-                                          const Inside& inside, const P& p, Four& sum) {
-  const Index step = layer.stride[axis];
-  const bool in_layer = at >= layer.first && at < layer.last;
-  Four zeta{}, slope{}, second;
-  if (in_layer) zeta = four_once(layer.zeta + here);
+/// D of four nodes, as first_difference().  of(r): r nodes away on the axis
+template <int M, class Of>
+__device__ __forceinline__ Four slope_of_four(const float (&d)[widest], const Of& of) {
+  Four sum{};
 #pragma unroll
   for (int r = 1; r <= M; ++r) {
-    const Four after = four_kept(layer.psi + here + r * step),
-               before = four_kept(layer.psi + here - r * step);
+    const Four after = of(r), before = of(-r);
 #pragma unroll
-    for (int n = 0; n < 4; ++n)
-      slope.at[n] = fused(stencil.first[axis][r - 1], after.at[n] - before.at[n], slope.at[n]);
+    for (int n = 0; n < 4; ++n) sum.at[n] = fused(d[r - 1], after.at[n] - before.at[n], sum.at[n]);
   }
-  if (in_layer) {
-    const float a = layer.a[at], b = layer.b[at];
+  return sum;
+}
+
+/// New ψ of four nodes of each row of a layer, up or north: p is read once.
+/// p, psi: at the first of them
+template <bool again, int M>
+__device__ __forceinline__ void walk_psi(const StepArguments<float>& g, int axis,
+                                         const LayerArrays<float>& layer, Index first, Index last,
+                                         const float* p, float* psi, const Inside& inside) {
+  const Index step = g.stride[axis], psi_step = layer.stride[axis];
+  Four queue[2 * M + 1];
+#pragma unroll
+  for (int r = 0; r < 2 * M; ++r) queue[r + 1] = four_kept(p + (r - M) * step);
+  constexpr int ahead = 5;  // nodes whose values are on their way
+  for (Index at = first; at < last; at += ahead) {
+    Four lead[ahead], value[ahead];
+#pragma unroll
+    for (int n = 0; n < ahead; ++n)
+      if (at + n < last) {
+        lead[n] = four_kept(p + (n + M) * step);
+        value[n] = four_once(psi + n * psi_step);
+      }
+#pragma unroll
+    for (int n = 0; n < ahead; ++n) {
+      if (at + n >= last) break;
+#pragma unroll
+      for (int r = 0; r < 2 * M; ++r) queue[r] = queue[r + 1];
+      queue[2 * M] = lead[n];
+      const float a = __ldg(layer.a_psi + at + n), b = __ldg(layer.b_psi + at + n);
+      const Four slope =
+          slope_of_four<M>(g.stencil.first[axis], [&](int r) -> const Four& { return queue[M + r]; });
+#pragma unroll
+      for (int m = 0; m < 4; ++m) value[n].at[m] = fused(b, value[n].at[m], a * slope.at[m]);
+      store<again>(psi + n * psi_step, value[n], inside);
+    }
+    p += ahead * step, psi += ahead * psi_step;
+  }
+}
+
+/// Adds D ψ, and ζ in the layer, to A p of four nodes; of the axes up and north, as layer_term().
+/// to: where ζ stands. slope: D ψ. zeta: of the step before. p(r): the field r nodes away on the axis
+template <int M, class P>
+__device__ __forceinline__ void add_layer(const Stencil<float>& stencil, int axis,
+                                          const LayerArrays<float>& layer, Index at, float* to,
+                                          const Inside& inside, const P& p, Four slope, Four zeta,
+                                          Four& sum) {
+  if (at >= layer.first && at < layer.last) {
+    const float a = __ldg(layer.a + at), b = __ldg(layer.b + at);
     const Four centre = p(0);
+    Four second;
 #pragma unroll
     for (int n = 0; n < 4; ++n) second.at[n] = stencil.centre_of[axis] * centre.at[n];
 #pragma unroll
@@ -249,67 +305,69 @@ __device__ __forceinline__ void add_layer(const Stencil<float>& stencil, int axi
       zeta.at[n] = fused(b, zeta.at[n], a * (second.at[n] + slope.at[n]));
       slope.at[n] += zeta.at[n];
     }
-    store(layer.zeta + here, zeta, inside);
+    store(to, zeta, inside);
   }
 #pragma unroll
   for (int n = 0; n < 4; ++n) sum.at[n] += slope.at[n];
 }
 
 /// The layers along easting: new ψ of these nodes, D ψ with that of the threads beside, ζ. All threads of a
-/// warp call it.  east: threads of a row. row: p of the nodes i − M … i + 3 + M
-template <int M, int east>
-__device__ __forceinline__ void add_layer_east(const Stencil<float>& stencil, const LayerArrays<float>& layer,
-                                               Index i, Index here, const Inside& inside,
-                                               const float (&row)[4 + 2 * M], Four& sum) {
+/// warp call it, and do the same: coefficients beyond the layer are zero, and so are ψ and ζ.
+/// east: threads of a row. decay: a and b of ψ, a and b. psi, zeta: of the step before, then new ones. row: p
+/// of the nodes i − M … i + 3 + M
+template <int M, int east, class Decay>
+__device__ __forceinline__ void add_layer_east(const Stencil<float>& stencil, const Decay& decay, Four& psi,
+                                               Four& zeta, const float (&row)[4 + 2 * M], Four& sum) {
   constexpr int fours = (M + 3) / 4;
-  float psi[4 * (2 * fours + 1)];  // of this thread's nodes and, on either side, of its neighbours'
-  float zeta[4];
+  const Four a_psi = decay(0), b_psi = decay(1);
+  float wide[4 * (2 * fours + 1)];  // ψ of this thread's nodes and, on either side, of its neighbours'
 #pragma unroll
   for (int n = 0; n < 4; ++n) {
-    const bool in_layer = inside.has(n) && i + n >= layer.first && i + n < layer.last;
-    psi[4 * fours + n] = in_layer ? layer.psi[here + n] : 0;
-    zeta[n] = in_layer ? layer.zeta[here + n] : 0;
-  }
-#pragma unroll
-  for (int n = 0; n < 4; ++n) {
-    if (!inside.has(n) || i + n < layer.first || i + n >= layer.last) continue;
     float slope = 0;
 #pragma unroll
     for (int r = 1; r <= M; ++r)
       slope = fused(stencil.first[2][r - 1], row[n + M + r] - row[n + M - r], slope);
-    float& value = psi[4 * fours + n];
-    value = fused(__ldg(layer.b_psi + i + n), value, __ldg(layer.a_psi + i + n) * slope);
-    layer.psi[here + n] = value;
+    psi.at[n] = fused(b_psi.at[n], psi.at[n], a_psi.at[n] * slope);
+    wide[4 * fours + n] = psi.at[n];
   }
 #pragma unroll
   for (int f = 1; f <= fours; ++f)
 #pragma unroll
     for (int n = 0; n < 4; ++n) {
-      const float own = psi[4 * fours + n], before = __shfl_up_sync(0xffffffffU, own, f, east),
-                  after = __shfl_down_sync(0xffffffffU, own, f, east);
+      const float before = __shfl_up_sync(0xffffffffU, psi.at[n], f, east),
+                  after = __shfl_down_sync(0xffffffffU, psi.at[n], f, east);
       const int tx = static_cast<int>(threadIdx.x);
-      psi[4 * (fours - f) + n] = tx >= f ? before : 0;
-      psi[4 * (fours + f) + n] = tx + f < east ? after : 0;
+      wide[4 * (fours - f) + n] = tx >= f ? before : 0;
+      wide[4 * (fours + f) + n] = tx + f < east ? after : 0;
     }
+  const Four a = decay(2), b = decay(3);
 #pragma unroll
   for (int n = 0; n < 4; ++n) {
-    if (!inside.has(n) || i + n < layer.first - M || i + n >= layer.last + M) continue;
-    float slope = 0;
+    float slope = 0, second = stencil.centre_of[2] * row[n + M];
 #pragma unroll
-    for (int r = 1; r <= M; ++r)
-      slope = fused(stencil.first[2][r - 1], psi[4 * fours + n + r] - psi[4 * fours + n - r], slope);
-    if (i + n >= layer.first && i + n < layer.last) {
-      float second = stencil.centre_of[2] * row[n + M];
-#pragma unroll
-      for (int r = 1; r <= M; ++r)
-        second = fused(stencil.second[2][r - 1], row[n + M + r] + row[n + M - r], second);
-      zeta[n] = fused(__ldg(layer.b + i + n), zeta[n], __ldg(layer.a + i + n) * (second + slope));
-      layer.zeta[here + n] = zeta[n];
-      slope += zeta[n];
+    for (int r = 1; r <= M; ++r) {
+      slope = fused(stencil.first[2][r - 1], wide[4 * fours + n + r] - wide[4 * fours + n - r], slope);
+      second = fused(stencil.second[2][r - 1], row[n + M + r] + row[n + M - r], second);
     }
-    sum.at[n] += slope;
+    zeta.at[n] = fused(b.at[n], zeta.at[n], a.at[n] * (second + slope));
+    sum.at[n] += slope + zeta.at[n];
   }
 }
+
+/// A layer's arrays at four nodes, and those of the planes above.
+struct Place {
+  float *psi = nullptr, *zeta = nullptr;
+  Index up = 0;
+  __device__ __forceinline__ void begin(const LayerArrays<float>& layer, Index k, Index j, Index i) {
+    const Index here = k * layer.stride[0] + j * layer.stride[1] + i;
+    psi = layer.psi + here, zeta = layer.zeta + here, up = layer.stride[0];
+  }
+  __device__ __forceinline__ void next() { psi += up, zeta += up; }
+  __device__ __forceinline__ void look_up(int planes) const {
+    look_ahead(psi + planes * up);
+    look_ahead(zeta + planes * up);
+  }
+};
 
 /// p⁺ of four nodes. s: dΔt/2 of sponges; where that is zero their formula gives the bits of leap()
 template <bool sponge>
@@ -326,10 +384,20 @@ __device__ __forceinline__ Four leap_of_four(const StepArguments<float>& g, cons
   return result;
 }
 
+/// How a box is cut into blocks: of 64 nodes along east from first_east, of 16 rows but the last, which
+/// begins at last_north, and of some planes: the first block ends at `head`, the last begins at `tail`.
+/// Where up or north is set, one block has all nodes that a layer of that axis reaches, and makes its ψ.
+struct Cut {
+  Index first_east, last_north, head, tail, planes;
+  bool up, north;
+};
+
 /// Which layers reach a block's planes, a thread's row, a block's columns.
 struct Reached {
   Index below, above;         ///< a layer reaches planes k < below and k >= above
   int north = -1, east = -1;  ///< which layer reaches the thread's row, the tile's columns first … last
+  bool some_north = false;    ///< whether a layer reaches a row of the block
+  bool walked_north = false;  ///< whether ψ of that axis was made before
 
   template <int M>
   __device__ __forceinline__ void find(const StepArguments<float>& g, Index j, Index first, Index last) {
@@ -344,12 +412,16 @@ struct Reached {
   }
 };
 
-/// A thread's walk up through the planes of a block. layers: some reach it
-template <bool layers, bool sponge, Rock rock, int M>
+/// Axes whose layers reach a block, as a sum.
+enum Along { nothing = 0, along_up = 1, along_north = 2, along_east = 4, all_axes = 7 };
+
+/// A thread's walk up through the planes of a block. known: the axes whose layers it knows
+template <int known, bool sponge, Rock rock, int M>
 __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside& inside,
                                      const Reached& reached, Index j, Index i) {
   using Shape = Tile<rock, M>;
-  constexpr bool with_axis = Shape::with_axis;
+  constexpr bool with_axis = Shape::with_axis, knows_up = (known & along_up) != 0,
+                 knows_north = (known & along_north) != 0, knows_east = (known & along_east) != 0;
   const StepArguments<float>& g = planes.g;
   const Shape& tile = planes.tile;
   const Index up = g.stride[0];
@@ -361,10 +433,36 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
     for (int r = 0; r < 2 * M; ++r)
       queue[r + 1] = four_at((with_axis ? g.now_q : g.now) + here + (r - M) * up);
   if constexpr (Shape::lead > 0) wait_for(&planes.tile.full[Shape::turns], 0);
-
+  Place on_north, on_east;
+  bool in_north = false, in_east = false;  // whether these nodes are in the layer
+  if (knows_north && reached.north >= 0) {
+    const auto& layer = g.layers[1][reached.north];
+    on_north.begin(layer, planes.k0, j, i);
+    in_north = inside.any && j >= layer.first && j < layer.last;
+  }
+  if (knows_east && reached.east >= 0) {
+    const auto& layer = g.layers[2][reached.east];
+    on_east.begin(layer, planes.k0, j, i);
+    for (int n = 0; n < 4; ++n) in_east |= inside.has(n) && i + n >= layer.first && i + n < layer.last;
+  }
+  const bool makes_north = knows_north && reached.some_north && !reached.walked_north;
   int slot = 0, slot_ahead = Shape::lead % Shape::planes, turn = 0;
   unsigned parity = 0;
   for (int n = 0; n < planes.count; ++n, here += up) {
+    // What layers have of these nodes, read while the plane is still on its way.
+    Four psi_north{}, zeta_north{}, psi_east{}, zeta_east{};
+    if constexpr (knows_north)
+      if (in_north) {
+        if (makes_north) psi_north = four_once(on_north.psi);
+        zeta_north = four_once(on_north.zeta);
+        if (n + Shape::ahead < planes.count) on_north.look_up(Shape::ahead);
+      }
+    const auto read_east = [&] { psi_east = four_once(on_east.psi), zeta_east = four_once(on_east.zeta); };
+    if constexpr (knows_east)
+      if (in_east) {
+        if (known == along_east) read_east();  // where there is more, registers are short
+        if (n + Shape::ahead < planes.count) on_east.look_up(Shape::ahead);
+      }
     __syncthreads();  // all have done the plane before: its place is free
     planes.stage(n + Shape::ahead);
     wait_for(&planes.tile.full[turn], parity);
@@ -382,6 +480,16 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
         if (s + m >= -M && s + m < 4 + M) row[s + m + M] = value.at[m];
     }
     const auto north_of = [&](int r) { return r == 0 ? p : four_at(at + r * Shape::width); };
+
+    if (makes_north && in_north) {
+      const auto& layer = g.layers[1][reached.north];
+      const Four slope = slope_of_four<M>(g.stencil.first[1], north_of);
+      const float a = __ldg(layer.a_psi + j), b = __ldg(layer.b_psi + j);
+#pragma unroll
+      for (int m = 0; m < 4; ++m) psi_north.at[m] = fused(b, psi_north.at[m], a * slope.at[m]);
+      store(on_north.psi, psi_north, inside);
+      *reinterpret_cast<Four*>(&planes.tile.psi[threadIdx.y + M][4 * threadIdx.x]) = psi_north;
+    }
 
     Four sum, v_q;  // A p; of rock with an axis H p and V q
     const float centre = with_axis ? g.stencil.centre_of[1] + g.stencil.centre_of[2] : g.stencil.centre;
@@ -402,25 +510,41 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
         on_up.at[m] = fused(g.stencil.second[0][r - 1], queue[M + r].at[m] + queue[M - r].at[m], on_up.at[m]);
       }
     }
-    if constexpr (layers) {
-      const Index k = planes.k0 + n;
-      const auto place = [&](const LayerArrays<float>& layer) {
-        return k * layer.stride[0] + j * layer.stride[1] + i;
-      };
-      if (inside.any && (k < reached.below || k >= reached.above)) {
+    if constexpr (knows_up)
+      if (const Index k = planes.k0 + n; inside.any && (k < reached.below || k >= reached.above)) {
         const auto& layer = g.layers[0][k < reached.below ? 0 : 1];
+        Place on_up;
+        on_up.begin(layer, k, j, i);
+        const Four zeta = k >= layer.first && k < layer.last ? four_once(on_up.zeta) : Four{};
+        const Four slope =
+            slope_of_four<M>(g.stencil.first[0], [&](int r) { return four_at(on_up.psi + r * on_up.up); });
         add_layer<M>(
-            g.stencil, 0, layer, k, place(layer), inside, [&](int r) { return queue[M + r]; }, on_up);
+            g.stencil, 0, layer, k, on_up.zeta, inside, [&](int r) { return queue[M + r]; }, slope, zeta,
+            with_axis ? v_q : sum);
       }
-      if (inside.any && reached.north >= 0) {
+    if constexpr (knows_north) {
+      if (makes_north) __syncthreads();  // new ψ of all rows is there
+      if (reached.north >= 0 && inside.any) {
         const auto& layer = g.layers[1][reached.north];
-        add_layer<M>(g.stencil, 1, layer, j, place(layer), inside, north_of, sum);
+        const float* const rows = &tile.psi[threadIdx.y + M][4 * threadIdx.x];
+        const Four slope = slope_of_four<M>(g.stencil.first[1], [&](int r) {
+          return four_at(makes_north ? rows + r * Shape::nodes_east : on_north.psi + r * layer.stride[1]);
+        });
+        add_layer<M>(g.stencil, 1, layer, j, on_north.zeta, inside, north_of, slope, zeta_north, sum);
       }
-      if (reached.east >= 0) {
-        const auto& layer = g.layers[2][reached.east];
-        add_layer_east<M, Shape::threads_east>(g.stencil, layer, i, place(layer), inside, row, sum);
-      }
+      on_north.next();
     }
+    if constexpr (knows_east)
+      if (reached.east >= 0) {
+        if (known != along_east && in_east) read_east();
+        const auto decay = [&](int d) { return four_at(&tile.decay[d][4 * threadIdx.x]); };
+        add_layer_east<M, Shape::threads_east>(g.stencil, decay, psi_east, zeta_east, row, sum);
+        if (in_east) {
+          *reinterpret_cast<Four*>(on_east.psi) = psi_east;
+          *reinterpret_cast<Four*>(on_east.zeta) = zeta_east;
+        }
+        on_east.next();
+      }
     Four s{};
     if constexpr (sponge)
 #pragma unroll
@@ -446,30 +570,65 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
   }
 }
 
-/// box: the nodes that are computed. first_east: where tiles begin. planes: of a block
+/// box: the nodes that are computed
 template <Rock rock, int M, bool sponge>
 __global__ void __launch_bounds__(Tile<rock, M>::threads, M <= 4 && !sponge ? 2 : 1)
     step_tiles(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Maps maps,
-               const IndexBox<3> box, Index first_east, Index planes) {
+               const IndexBox<3> box, const Cut cut) {
   using Shape = Tile<rock, M>;
   extern __shared__ unsigned char memory[];
   Shape& tile = *reinterpret_cast<Shape*>(memory + (128 - in_shared(memory) % 128) % 128);
-  const Index k0 = box.first[0] + static_cast<Index>(blockIdx.z) * planes,
-              k1 = k0 + planes < box.last[0] ? k0 + planes : box.last[0];
-  const Index j0 = box.first[1] + static_cast<Index>(blockIdx.y) * Shape::rows,
-              i0 = first_east + static_cast<Index>(blockIdx.x) * Shape::nodes_east;
+  // The planes of layers first, for their blocks take longest.
+  const Index before = cut.head + (static_cast<Index>(blockIdx.z) - 2) * cut.planes;
+  const Index k0 = blockIdx.z == 0   ? box.first[0]
+                   : blockIdx.z == 1 ? cut.tail
+                                     : before,
+              k1 = blockIdx.z == 0   ? cut.head
+                   : blockIdx.z == 1 ? box.last[0]
+                                     : (before + cut.planes < cut.tail ? before + cut.planes : cut.tail);
+  const bool last_rows = blockIdx.y + 1 == gridDim.y;
+  const Index j0 = last_rows ? cut.last_north : box.first[1] + static_cast<Index>(blockIdx.y) * Shape::rows,
+              j1 = last_rows                           ? box.last[1]
+                   : j0 + Shape::rows < cut.last_north ? j0 + Shape::rows
+                                                       : cut.last_north;
+  const Index i0 = cut.first_east + static_cast<Index>(blockIdx.x) * Shape::nodes_east;
   const bool one = threadIdx.x == 0 && threadIdx.y == 0;
   const Planes<rock, M> on_their_way{tile, g, maps, k0, j0, i0, static_cast<int>(k1 - k0), !by_engine || one};
   on_their_way.begin();
   const Index j = j0 + threadIdx.y, i = i0 + 4 * threadIdx.x;
-  const Inside inside(j < box.last[1], i, box);
+  const Inside inside(j < j1, i, box);
   Reached reached;
   reached.template find<M>(g, j, i0, i0 + Shape::nodes_east - 1);
-  // Most blocks have no node that a layer reaches, and so less to do.
-  if (sponge ||
-      __syncthreads_or(k0 < reached.below || k1 > reached.above || reached.north >= 0 || reached.east >= 0))
-    walk<true, sponge>(on_their_way, inside, reached, j, i);
-  else walk<false, false>(on_their_way, inside, reached, j, i);
+  reached.some_north = __syncthreads_or(reached.north >= 0 && j < j1);
+  reached.walked_north = !cut.north;
+  if (cut.up && inside.any)
+    for (int side = 0; side < 2; ++side) {
+      const LayerArrays<float>& layer = g.layers[0][side];
+      if (layer.first == layer.last || (side == 0 ? k0 >= reached.below : k1 <= reached.above)) continue;
+      walk_psi<true, M>(g, 0, layer, layer.first, layer.last,
+                        field_on(g, 0) + layer.first * g.stride[0] + j * g.stride[1] + i,
+                        layer.psi + layer.first * layer.stride[0] + j * layer.stride[1] + i, inside);
+    }
+  // The barrier of the first plane stands before these are read.
+  const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+  if (reached.some_north)
+    for (int n = thread; n < (Shape::rows + 2 * M) * Shape::nodes_east; n += Shape::threads)
+      (&tile.psi[0][0])[n] = 0;
+  if (reached.east >= 0 && thread < Shape::nodes_east) {
+    const LayerArrays<float>& layer = g.layers[2][reached.east];
+    const Index at = i0 + thread;
+    const bool has = at >= layer.first && at < layer.last && at >= box.first[2] && at < box.last[2];
+    const float* const decay[] = {layer.a_psi, layer.b_psi, layer.a, layer.b};
+#pragma unroll
+    for (int d = 0; d < 4; ++d) tile.decay[d][thread] = has ? __ldg(decay[d] + at) : 0.0F;
+  }
+  // Most blocks have no node that a layer reaches, and so less to do; few have nodes of several layers.
+  const bool up = k0 < reached.below || k1 > reached.above, north = reached.some_north;
+  if (sponge || (up && north)) walk<all_axes, sponge>(on_their_way, inside, reached, j, i);
+  else if (up) walk<along_up | along_east, false>(on_their_way, inside, reached, j, i);
+  else if (north) walk<along_north | along_east, false>(on_their_way, inside, reached, j, i);
+  else if (reached.east >= 0) walk<along_east, false>(on_their_way, inside, reached, j, i);
+  else walk<nothing, false>(on_their_way, inside, reached, j, i);
 }
 
 /// Where tiles begin, so that each layer along easting lies in one of them with what it reaches, and rows
@@ -489,16 +648,8 @@ std::optional<Index> first_east(const StepArguments<float>& g) {
   return std::nullopt;
 }
 
-/// A field as the copy engine knows it. zero: where its node 0, 0, 0 is. height, width: of the boxes it
-/// brings
-inline CUtensorMap map_of(const float* zero, const StepArguments<float>& g, int height, int width) {
-  const auto& held = g.held;
-  const float* const first = zero + held.first[0] * g.stride[0] + held.first[1] * g.stride[1] + held.first[2];
-  const cuuint64_t size[] = {static_cast<cuuint64_t>(held.size(2)), static_cast<cuuint64_t>(held.size(1)),
-                             static_cast<cuuint64_t>(held.size(0))};
-  const cuuint64_t apart[] = {g.stride[1] * sizeof(float), g.stride[0] * sizeof(float)};  // bytes
-  const cuuint32_t box[] = {static_cast<cuuint32_t>(width), static_cast<cuuint32_t>(height), 1},
-                   every[] = {1, 1, 1};
+/// cuTensorMapEncodeTiled of the driver, with which this library is not linked.
+inline PFN_cuTensorMapEncodeTiled_v12000 find_encoder() {
   void* encode = nullptr;
   cudaDriverEntryPointQueryResult found;
   constexpr auto name = "cuTensorMapEncodeTiled";
@@ -511,11 +662,24 @@ inline CUtensorMap map_of(const float* zero, const StepArguments<float>& g, int 
   if (found != cudaDriverEntryPointSuccess)
     throw Error("acoustic: GPU", std::string("the driver has no ") + name,
                 "Take a driver for CUDA 12 or later, or device = \"cpu\".");
+  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(encode);
+}
+
+/// A field as the copy engine knows it. zero: where its node 0, 0, 0 is. height, width: of the boxes it
+/// brings
+inline CUtensorMap map_of(const float* zero, const StepArguments<float>& g, int height, int width) {
+  const auto& held = g.held;
+  const float* const first = zero + held.first[0] * g.stride[0] + held.first[1] * g.stride[1] + held.first[2];
+  const cuuint64_t size[] = {static_cast<cuuint64_t>(held.size(2)), static_cast<cuuint64_t>(held.size(1)),
+                             static_cast<cuuint64_t>(held.size(0))};
+  const cuuint64_t apart[] = {g.stride[1] * sizeof(float), g.stride[0] * sizeof(float)};  // bytes
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(width), static_cast<cuuint32_t>(height), 1},
+                   every[] = {1, 1, 1};
+  static const auto encode = find_encoder();
   CUtensorMap map;
-  const auto status = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(encode)(
-      &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, const_cast<float*>(first), size, apart, box, every,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const auto status = encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, const_cast<float*>(first), size, apart,
+                             box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS)
     throw Error("acoustic: GPU", "cuTensorMapEncodeTiled refuses a field: " + std::to_string(status),
                 "Please report this; device = \"cpu\" computes the same waves.");
@@ -541,25 +705,94 @@ inline Index planes_for(Index planes, Index tiles) {
   return most;
 }
 
+/// Whether one block has all nodes that a layer of this axis, up or north, reaches, and makes its ψ: where
+/// the part of the rank is so thick that its nodes beside neighbours, which are boxes of their own, are none
+/// of these; up, where there are so many tiles that the others do not wait for those of a layer.
+template <Rock rock, int M>
+bool makes_psi(const StepArguments<float>& g, int axis) {
+  using Shape = Tile<rock, M>;
+  const auto& part = g.part;
+  constexpr Index many = 256;
+  Index needed = 0;
+  bool fits = axis == 1 || part.size(1) / Shape::rows * (part.size(2) / Shape::nodes_east) >= many;
+  for (const auto& layer : g.layers[axis]) {
+    if (layer.first == layer.last) continue;
+    const Index reached = layer.last - layer.first + M;
+    needed += reached;
+    fits = fits && (axis == 0 || reached <= Shape::rows);
+  }
+  return fits && part.size(axis) >= needed + M;
+}
+
+/// How a box is cut into blocks, and how many along east, north and up.
+struct Blocks {
+  Cut cut;
+  Index east, north, up;
+};
+
+template <Rock rock, int M>
+Blocks blocks_of(const StepArguments<float>& g, const IndexBox<3>& box) {
+  constexpr Index wide = Tile<rock, M>::nodes_east, rows = Tile<rock, M>::rows;
+  const auto parts = [](Index nodes, Index most) { return (nodes + most - 1) / most; };
+  // Nodes below the first and from the second on are reached by layers, where blocks must have all of them.
+  const auto reached = [&](int axis) {
+    const auto& [below, above] = g.layers[axis];
+    const bool whole = makes_psi<rock, M>(g, axis);
+    return std::pair{
+        whole && below.first != below.last ? std::max(below.last + M, box.first[axis]) : box.first[axis],
+        whole && above.first != above.last ? std::min(above.first - M, box.last[axis]) : box.last[axis]};
+  };
+  Blocks blocks;
+  auto& cut = blocks.cut;
+  cut.first_east = *first_east<rock, M>(g);
+  cut.up = makes_psi<rock, M>(g, 0), cut.north = makes_psi<rock, M>(g, 1);
+  blocks.east = parts(box.last[2] - cut.first_east, wide);
+
+  const auto [south_end, north_begin] = reached(1);
+  blocks.north = parts(box.size(1), rows);
+  cut.last_north = box.first[1] + (blocks.north - 1) * rows;
+  if (north_begin < box.last[1] && cut.last_north > north_begin) {
+    cut.last_north = std::max(box.last[1] - rows, south_end);
+    blocks.north = 1 + parts(cut.last_north - box.first[1], rows);
+  }
+
+  // Where layers are, the first and the last block have what they reach and no other planes, which are faster
+  // elsewhere.
+  const auto [low_end, high_begin] = reached(0);
+  cut.planes = planes_for(box.size(0), blocks.east * blocks.north);
+  cut.head = std::min(low_end > box.first[0] ? low_end : box.first[0] + cut.planes, box.last[0]);
+  if (cut.head > high_begin) cut.head = box.last[0];
+  const Index rest = box.last[0] - cut.head;
+  cut.tail = high_begin < box.last[0]
+                 ? high_begin
+                 : cut.head + (std::max<Index>(parts(rest, cut.planes), 1) - 1) * cut.planes;
+  blocks.up = rest == 0 ? 1 : 2 + parts(cut.tail - cut.head, cut.planes);
+  return blocks;
+}
+
+/// Lets blocks of a kernel have so much shared memory. Whether its code for this GPU, of perhaps several
+/// kinds, uses the copy engine.
+template <class Kernel>
+bool allow_memory(Kernel kernel, int bytes) {
+  cudaFuncAttributes found{};
+  detail::cuda::check(cudaFuncGetAttributes(&found, kernel), "cudaFuncGetAttributes");
+  detail::cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                      "cudaFuncSetAttribute");
+  return found.ptxVersion >= 90;
+}
+
 /// p⁺ of a box, and q⁺.
 template <Rock rock, int M, bool sponge>
 void begin_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = Tile<rock, M>;
   constexpr int bytes = block_bytes<rock, M>();
   const auto kernel = step_tiles<rock, M, sponge>;
-  cudaFuncAttributes found{};  // whether the code that runs on this GPU, of perhaps several kinds, uses it
-  detail::cuda::check(cudaFuncGetAttributes(&found, kernel), "cudaFuncGetAttributes");
-  const bool engine = found.ptxVersion >= 90;
-  detail::cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-                      "cudaFuncSetAttribute");
-  const Index first = *first_east<rock, M>(g);
-  const Index tiles_east = (box.last[2] - first + Shape::nodes_east - 1) / Shape::nodes_east,
-              tiles_north = (box.size(1) + Shape::rows - 1) / Shape::rows;
-  const Index planes = planes_for(box.size(0), tiles_east * tiles_north);
-  const dim3 blocks(static_cast<unsigned>(tiles_east), static_cast<unsigned>(tiles_north),
-                    static_cast<unsigned>((box.size(0) + planes - 1) / planes));
+  const bool engine = allow_memory(kernel, bytes);
+  const auto [cut, blocks_east, blocks_north, blocks_up] = blocks_of<rock, M>(g, box);
+  const dim3 blocks(static_cast<unsigned>(blocks_east), static_cast<unsigned>(blocks_north),
+                    static_cast<unsigned>(blocks_up));
   kernel<<<blocks, dim3(Shape::threads_east, Shape::rows), bytes, stream>>>(
-      g, engine ? maps_of<rock, M>(g) : Maps{}, box, first, planes);
+      g, engine ? maps_of<rock, M>(g) : Maps{}, box, cut);
   detail::cuda::check(cudaGetLastError(), "steps");
 }
 
@@ -572,8 +805,7 @@ struct Walks {
   int count = 0;
 };
 
-/// New ψ. A thread walks through a layer with four nodes of a row, so p is read once; x: fours of a row,
-/// y: rows or planes, z: which layer.
+/// New ψ. x: fours of a row, y: rows or planes, z: which layer.
 template <int M>
 __global__ void __launch_bounds__(128)
     psi_walks(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Walks walks) {
@@ -584,41 +816,9 @@ __global__ void __launch_bounds__(128)
               o = box.first[other] + static_cast<Index>(blockIdx.y) * blockDim.y + threadIdx.y;
   if (i >= box.last[2] || o >= box.last[other]) return;
   const Inside inside(true, i, box);
-  const float* p = field_on(g, axis) + o * g.stride[other] + i;
-  float* psi = layer.psi + o * layer.stride[other] + i;
-  const Index step = g.stride[axis], psi_step = layer.stride[axis];
-  p += box.first[axis] * step, psi += box.first[axis] * psi_step;
-  Four queue[2 * M + 1];
-#pragma unroll
-  for (int r = 0; r < 2 * M; ++r) queue[r + 1] = four_kept(p + (r - M) * step);
-  constexpr int ahead = 5;  // nodes whose values are on their way
-  for (Index at = box.first[axis]; at < box.last[axis]; at += ahead) {
-    Four lead[ahead], value[ahead];
-#pragma unroll
-    for (int n = 0; n < ahead; ++n)
-      if (at + n < box.last[axis]) {
-        lead[n] = four_kept(p + (n + M) * step);
-        value[n] = four_once(psi + n * psi_step);
-      }
-#pragma unroll
-    for (int n = 0; n < ahead; ++n) {
-      if (at + n >= box.last[axis]) break;
-#pragma unroll
-      for (int r = 0; r < 2 * M; ++r) queue[r] = queue[r + 1];
-      queue[2 * M] = lead[n];
-      const float a = __ldg(layer.a_psi + at + n), b = __ldg(layer.b_psi + at + n);
-#pragma unroll
-      for (int m = 0; m < 4; ++m) {
-        float slope = 0;
-#pragma unroll
-        for (int r = 1; r <= M; ++r)
-          slope = fused(g.stencil.first[axis][r - 1], queue[M + r].at[m] - queue[M - r].at[m], slope);
-        value[n].at[m] = fused(b, value[n].at[m], a * slope);
-      }
-      store(psi + n * psi_step, value[n], inside);
-    }
-    p += ahead * step, psi += ahead * psi_step;
-  }
+  walk_psi<false, M>(g, axis, layer, box.first[axis], box.last[axis],
+                     field_on(g, axis) + box.first[axis] * g.stride[axis] + o * g.stride[other] + i,
+                     layer.psi + box.first[axis] * layer.stride[axis] + o * layer.stride[other] + i, inside);
 }
 
 }  // namespace terrane::acoustic::gpu

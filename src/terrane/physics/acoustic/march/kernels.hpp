@@ -75,6 +75,21 @@ TERRANE_FN T fused(T a, T b, T c) {
 #endif
 }
 
+/// a / b of a divisor that is neither huge nor tiny, as densities are. In single precision on a GPU Newton's
+/// steps alone: the operator has branches for all others, too, and they cost as much again.
+template <class T>
+TERRANE_FN T ratio(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == 4) {
+    T rough;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(rough) : "f"(b));
+    const T inverse = fused(rough, fused(-b, rough, T(1)), rough), first = a * inverse;
+    return fused(fused(-b, first, a), inverse, first);
+  }
+#endif
+  return a / b;
+}
+
 /// (L_up + L_north + L_east) p.  p: at the node
 template <int M, class T>
 TERRANE_FN T laplacian(const Stencil<T>& s, const T* p, const Index (&stride)[3]) {

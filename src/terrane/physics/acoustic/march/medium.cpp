@@ -72,10 +72,13 @@ double strength(const Problem& p, int axis, double fastest) {
          (p.layers.points * p.grid.spacing[static_cast<std::size_t>(axis)]);
 }
 
-/// Rows are whole sectors of memory, 8 elements.
-IndexBox<3> arrays_of(const Slab& slab, Index reach) {
+/// Rows are whole sectors of memory, 8 elements, and begin as many elements from a row of a field's first
+/// node as a GPU moves at once, or a multiple of that.  first: that node's index
+IndexBox<3> arrays_of(const Slab& slab, Index reach, Index first) {
   auto box =
       slab.layer.grown(slab.axis, slab.side == 0 ? reach : 2 * reach, slab.side == 0 ? 2 * reach : reach);
+  constexpr Index at_once = 4;
+  box.first[2] -= ((box.first[2] - first) % at_once + at_once) % at_once;
   box.last[2] = box.first[2] + (box.size(2) + 7) / 8 * 8;
   return box;
 }
@@ -304,7 +307,7 @@ void Medium<T>::fill_layers(Stream& stream) {
       arrays.last = layer.last[axis];
       Slab slab{axis, side, overlap(layer, part_), {}};
       if (slab.layer.empty()) continue;
-      slab.arrays = arrays_of(slab, points_);
+      slab.arrays = arrays_of(slab, points_, part_.first[2]);
       arrays.stride[2] = 1;
       for (int other = 1; other >= 0; --other)
         arrays.stride[other] = arrays.stride[other + 1] * slab.arrays.size(other + 1);
@@ -374,8 +377,9 @@ double Medium<T>::bytes_of_wave(const Problem& problem) {
     for (int side = 0; side < 2; ++side)
       if (side_of(problem, axis, side) == Boundary::cpml)
         elements += (tilted && axis == 0 ? 3 : 2) *
-                    static_cast<double>(
-                        arrays_of({axis, side, layer_of(problem, axis, side), {}}, problem.points()).count());
+                    static_cast<double>(arrays_of({axis, side, layer_of(problem, axis, side), {}},
+                                                  problem.points(), problem.whole().first[2])
+                                            .count());
   return elements * sizeof(T);
 }
 

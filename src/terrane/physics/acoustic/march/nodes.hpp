@@ -19,7 +19,7 @@ TERRANE_FN void step_constant_density(const StepArguments<T>& g, const Region& r
 /// b (D⁺p + ψ) between a node and the next on an axis.
 template <int M, class T>
 TERRANE_FN T flux(const T (&a)[widest], const T* half_density, const T* p, T psi, Index step) {
-  return (half_difference<M>(a, p, step) + psi) / (half_density[0] + half_density[step]);
+  return ratio(half_difference<M>(a, p, step) + psi, half_density[0] + half_density[step]);
 }
 
 /// Variable density. Bytes: those of constant density and ρ: 20, but every flux is computed by all 2M nodes

@@ -201,6 +201,21 @@ void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& a
 }
 
 template <class T>
+bool by_tiles([[maybe_unused]] const Device& device, [[maybe_unused]] const Kernel& kernel,
+              [[maybe_unused]] const StepArguments<T>& arguments) {
+  bool found = false;
+#if defined(__CUDACC__)
+  if (device.kind != Device::Kind::cuda) return false;
+  detail::cuda::use(device.index);
+  with_kernel(kernel, [&](auto known) {
+    using K = decltype(known);
+    found = gpu::by_tiles<K::rock, K::M>(arguments);
+  });
+#endif
+  return found;
+}
+
+template <class T>
 void begin_plain_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                        const Work& work) {
   with_kernel(kernel, [&](auto known) {
@@ -220,6 +235,8 @@ template void begin_plain_along(Stream&, const Kernel&, const StepArguments<floa
 template void begin_plain_along(Stream&, const Kernel&, const StepArguments<double>&, const IndexBox<3>&);
 template void begin_steps(Stream&, const Kernel&, const StepArguments<float>&, const Work&);
 template void begin_steps(Stream&, const Kernel&, const StepArguments<double>&, const Work&);
+template bool by_tiles(const Device&, const Kernel&, const StepArguments<float>&);
+template bool by_tiles(const Device&, const Kernel&, const StepArguments<double>&);
 template void begin_plain_steps(Stream&, const Kernel&, const StepArguments<float>&, const Work&);
 template void begin_plain_steps(Stream&, const Kernel&, const StepArguments<double>&, const Work&);
 

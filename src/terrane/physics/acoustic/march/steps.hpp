@@ -38,8 +38,12 @@ void begin_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& a
 template <class T>
 void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments, const Work& work);
 
+/// Whether the tiles of a GPU take these steps; of variable density those of the nodes that no layer reaches.
+template <class T>
+bool by_tiles(const Device& device, const Kernel& kernel, const StepArguments<T>& arguments);
+
 /// The same by the functions of nodes.hpp alone, one node at a time: what the others are tested against, ψ
-/// and steps together. Tiles of a GPU make ψ of the layers along easting with the steps.
+/// and steps together. Tiles of a GPU make ψ with the steps.
 template <class T>
 void begin_plain_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                      const std::vector<Slab>& slabs);
