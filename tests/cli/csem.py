@@ -114,6 +114,10 @@ class GroundedWires(CommandTest):
 
     def test_WhatIsWrongIsSaidWithItsPlace(self):
         self.measure()
+        self.write("job.toml", INVERSION.replace('observed = "data.csv"\n', ""))
+        _, message = self.invert(expect=2)
+        self.assertIn("Name the table of what was measured", message)
+        self.write("job.toml", INVERSION)
         for words, complaint in ((["inversion.percent=[2]"], "1 numbers for 2 observed channels"),
                                  (["inversion.datum=resistance"], "amplitude_phase"),
                                  (['simulation.components=["e_u"]'], "no measured component"),

@@ -105,6 +105,10 @@ std::vector<Z> read_component(const FieldTable& data, const electromagnetic::Com
 /// What was measured, component by component, and the sets of the problem.
 MeasuredFields read_measured(const Config& table, const electromagnetic::Problem& problem,
                              std::vector<DataSet>& sets) {
+  if (!table.has("observed"))
+    throw table.wrong(
+        "observed", "missing",
+        "Name the table of what was measured: source, frequency, receiver, e_e_real, e_e_imag, …");
   const FieldTable data(table, problem);
   Observations amplitudes;
   std::vector<std::vector<Z>> values;

@@ -64,8 +64,7 @@ constexpr Key keys_of_inversion[] = {
     {"observed", "path", "none",
      "Of electromagnetic fields: what was measured, a table as a run writes it, with the columns source, "
      "frequency, receiver and of each component e_e_real, e_e_imag and, where they are known, "
-     "e_e_uncertainty (of each part).",
-     "\"data.csv\""},
+     "e_e_uncertainty (of each part)."},
     {"datum", "text", "\"log_apparent_resistivity\"",
      "What is fitted. Of direct current: log_apparent_resistivity, apparent_resistivity or resistance; of "
      "electromagnetic fields: amplitude_phase (the default there) or real_imaginary."},
