@@ -124,10 +124,34 @@ TEST(Numbering, GivesPointsThatElementsShareOneNumberWhateverTheirOrientation) {
 TEST(Partition, IsEvenAndCoversTheMesh) {
   const auto mesh = test::cubes({7, 5, 3}, 1, test::granite());
   for (const int ranks : {1, 2, 3, 5, 8}) {
-    const auto rank = bisect(mesh, ranks);
+    const auto rank = partition(mesh, ranks);
     for (int r = 0; r < ranks; ++r)
       EXPECT_NEAR(static_cast<double>(std::count(rank.begin(), rank.end(), r)), 105.0 / ranks, 2);
   }
+}
+
+TEST(Partition, LeavesFlatCutsAndSmoothsRoughOnes) {
+  const auto mesh = test::cubes({12, 8, 8}, 1, test::granite());
+  const auto cut = [&](const std::vector<int>& rank) {
+    int faces = 0;
+    for (std::size_t n = 0; n < mesh.size(); ++n) {
+      faces += n % 12 != 11 && rank[n] != rank[n + 1];
+      faces += n / 12 % 8 != 7 && rank[n] != rank[n + 12];
+      faces += n / 96 != 7 && rank[n] != rank[n + 96];
+    }
+    return faces;
+  };
+  const auto flat = bisect(mesh, 2);
+  EXPECT_EQ(cut(flat), 64);
+  EXPECT_EQ(partition(mesh, 2), flat);
+  auto rough = flat;  // some elements of the two middle layers change sides
+  std::mt19937 random(3);
+  for (std::size_t n = 0; n < mesh.size(); ++n)
+    if ((n % 12 == 5 || n % 12 == 6) && random() % 3 == 0) rough[n] = 1 - rough[n];
+  auto better = rough;
+  smooth(mesh, 2, better);
+  EXPECT_LT(cut(better), 0.6 * cut(rough));
+  EXPECT_NEAR(static_cast<double>(std::count(better.begin(), better.end(), 0)), 384, 10);
 }
 
 /// 3 × 3 × 3 bent elements of side about 1, the outer nodes where they were.

@@ -93,7 +93,7 @@ class Builder {
 
 void Builder::find_near(int ranks) {
   const auto& mesh = problem_.mesh;
-  owner_ = bisect(mesh, ranks);
+  owner_ = partition(mesh, ranks);
   std::vector<bool> touched(mesh.nodes.size(), false);
   for (std::size_t n = 0; n < mesh.size(); ++n)
     if (owner_[n] == rank_)

@@ -12,4 +12,11 @@ namespace terrane::elastic {
 /// first, so the parts depend on the mesh alone.
 std::vector<int> bisect(const Mesh& mesh, int ranks);
 
+/// Gives elements to the rank that they share most faces with, where it is not their own, as long as no rank
+/// has one percent more or less than its part: rough cuts through meshes without rows become smooth.
+void smooth(const Mesh& mesh, int ranks, std::vector<int>& rank);
+
+/// Bisected, and then smooth. docs/decisions/0017-partition.md compares this with METIS.
+std::vector<int> partition(const Mesh& mesh, int ranks);
+
 }  // namespace terrane::elastic
