@@ -80,6 +80,9 @@ class Simulation(simulation.Simulation):
     precision : {"single", "double"}, optional
     surface : path, optional
         Elevation grid of the ground, up to which columns of cells are stretched.
+    snapshots : mapping, optional
+        Keys of the table [snapshots], as {"every": 0.1}: the result then has ``snapshot_velocity`` at points of the
+        surface or of a volume, and ``write("film.vtkhdf")`` makes a film of them for ParaView.
     settings : mapping, optional
         Further keys of the table [simulation].
     device, threads, memory
@@ -102,11 +105,12 @@ class Simulation(simulation.Simulation):
                  quantity: Optional[str] = None, degree: Optional[int] = None,
                  absorbing: Optional[Sequence[str]] = None, step: Optional[Number] = None,
                  precision: Optional[str] = None, surface: Union[str, "PathLike[str]", None] = None,
-                 settings: Optional[Mapping[str, Any]] = None, device: str = "auto", threads: Optional[int] = None,
-                 memory: Optional[str] = None) -> None:
+                 snapshots: Optional[Mapping[str, Any]] = None, settings: Optional[Mapping[str, Any]] = None,
+                 device: str = "auto", threads: Optional[int] = None, memory: Optional[str] = None) -> None:
         given = [sources] if isinstance(sources, Source) else list(sources)
         super().__init__(model, receivers, {
             "source": [source._table() for source in given],
+            **({} if snapshots is None else {"snapshots": dict(snapshots)}),
             "simulation": {
                 "end": end, "quantity": quantity, "degree": degree,
                 "absorbing": None if absorbing is None else list(absorbing), "step": step, "precision": precision,

@@ -26,6 +26,8 @@ TEST(ElasticOnRanks, HasTheSameBitsAsOneProcess) {
         const bool fade = kind == Device::Kind::debug || reversed;
         auto problem = test::rough_earth(precision, 4, true, fade);
         problem.end = 0.5;
+        problem.snapshots.of = Snapshots::Of::volume;
+        problem.snapshots.interval = 0.1;
         problem.settle();
         Runtime alone, shared;
         alone.device.kind = shared.device.kind = kind;
@@ -35,6 +37,8 @@ TEST(ElasticOnRanks, HasTheSameBitsAsOneProcess) {
         EXPECT_EQ(here.changes, there.changes);
         EXPECT_EQ(here.displacement, there.displacement);
         EXPECT_EQ(here.change, there.change);
+        EXPECT_GT(here.pictures.size(), 0u);
+        EXPECT_EQ(here.pictures, there.pictures);
       }
     dismiss(*comm);
   }

@@ -1,4 +1,5 @@
 // Meshes that are made from layers or read from files of other programs.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 #include "terrane/physics/elastic/layers.hpp"
 #include "terrane/physics/elastic/mesh_files.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
+#include "terrane/physics/elastic/tomography.hpp"
 
 namespace terrane::elastic {
 namespace {
@@ -276,10 +278,52 @@ TEST(SpecfemMeshes, ThatAreBrokenAreRefusedWithTheirFileAndLine) {
   EXPECT_THAT(with(1, "1\n5 1 2 3 4 5 6 7 99\n"), HasSubstr("nodes_coords_file does not have"));
   EXPECT_THAT(with(2, "6 2\n5 3\n"), HasSubstr("material"));
   EXPECT_THAT(with(3, "2 1 2300 2800 0\n1 2 1000 1480 0\n"), HasSubstr("v_S"));
-  EXPECT_THAT(with(3, "2 -1 tomography elastic file.xyz 1\n"), HasSubstr("Tomography"));
+  EXPECT_THAT(with(3, "2 -1 interface x.xyz 1\n"), HasSubstr("materials of interface"));
+  EXPECT_THAT(with(3, "2 1 tomography elastic file.xyz 1\n"), HasSubstr("\"tomography\" is no number"));
   auto files = specfem_files();
   files.erase(files.begin());
   EXPECT_THAT(message([&] { read_specfem_mesh("MESH", files); }), HasSubstr("nodes_coords_file"));
+}
+
+/// Speeds and density linear in x, y and z, on 3 × 2 × 2 points 100 m apart.
+std::string tomography(bool losing) {
+  std::string text = "0 0 -100 200 100 0\n100 100 100\n3 2 2\n1000 9000 100 5000 1000 4000\n";
+  for (int n = 0; n < 12; ++n) {
+    const int x = n % 3 * 100, y = n / 3 % 2 * 100, z = n / 6 * 100 - 100;
+    text += fmt::format("{} {} {} {} {} {}{}\n", x, y, z, 3000 + x + 2 * y - z, 1500 + x - z, 2000 + y,
+                        losing ? " 200 80" : "");
+  }
+  return text;
+}
+
+TEST(TomographyFiles, AreTrilinearBetweenPointsAndGoOnBeyondThem) {
+  const auto grid = Tomography::read("grid.xyz", tomography(true));
+  const auto rock = grid.at({130, 40, -70});
+  EXPECT_NEAR(rock.speeds({0, 0, 1})[0], 3000 + 130 + 80 + 70, 1e-6);
+  EXPECT_NEAR(rock.speeds({0, 0, 1})[2], 1500 + 130 + 70, 1e-6);
+  EXPECT_NEAR(rock.density, 2040, 1e-9);
+  EXPECT_EQ(rock.quality_mu, 80);
+  EXPECT_LT(rock.quality_kappa, INFINITY);
+  EXPECT_EQ(Tomography::read("grid.xyz", tomography(false)).at({0, 0, 0}).quality_mu, INFINITY);
+  EXPECT_EQ(grid.at({-500, 500, 900}), grid.at({0, 100, 0}));
+  EXPECT_NEAR(grid.at({200, 100, -100}).density, 2100, 1e-9);
+}
+
+TEST(TomographyFiles, ThatAreBrokenAreRefusedWithTheirLine) {
+  const auto broken = [](const std::string& from, const std::string& to) {
+    auto text = tomography(false);
+    text.replace(text.find(from), from.size(), to);
+    return message([&] { Tomography::read("grid.xyz", text); });
+  };
+  EXPECT_THAT(broken("0 0 -100 200", "0 0 -100 250"), AllOf(HasSubstr("grid.xyz:4"), HasSubstr("along x")));
+  EXPECT_THAT(broken("3 2 2", "3 2 0.5"), HasSubstr("0.5 points along z"));
+  EXPECT_THAT(broken("100 0 -100", "0 100 -100"), AllOf(HasSubstr("grid.xyz:6"), HasSubstr("x fastest")));
+  EXPECT_THAT(broken("2100\n", "2100 7\n"), HasSubstr("7 numbers"));
+  EXPECT_THAT(broken("1600 2000", "3600 2000"), HasSubstr("no rock has v_P"));
+  EXPECT_THAT(broken("200 100 0 ", "200 100 nan "), HasSubstr("grid.xyz:16"));
+  EXPECT_THAT(message([] { Tomography::read("a.xyz", tomography(false).substr(0, 200)); }),
+              HasSubstr("a.xyz"));
+  EXPECT_THAT(message([] { Tomography::read("a.xyz", tomography(false) + "1\n"); }), HasSubstr("a.xyz:17"));
 }
 
 const char* const rest = R"([survey]
@@ -341,6 +385,55 @@ velocity_s = 1500
   EXPECT_THAT(message([&] { made(layers + model); }), HasSubstr("no rock \"soil\""));
   EXPECT_THAT(message([&] { made(layers + soil); }), HasSubstr("elements.box"));
   EXPECT_THAT(message([&] { simulation->check_model("model.nc"); }), HasSubstr("no cells"));
+}
+
+TEST(ElasticJobs, TakeTheRockOfEachElementFromATomography) {
+  const TemporaryFolder folder;
+  folder.put("t.xyz", tomography(false));
+  const auto layers = fmt::format(R"([elements]
+kind = "layers"
+columns = [2, 1]
+box = [0, 200, 0, 100]
+top = 0
+[[elements.layer]]
+bottom = -200
+rows = 2
+rock = "imaged"
+[[elements.rock]]
+name = "imaged"
+tomography = "{}"
+)",
+                                  folder / "t.xyz");
+  auto text = layers + rest;
+  text.replace(text.find("150, 150, -10"), 13, "50, 50, -10  ");
+  text.replace(text.find("150, 150, -150"), 14, "50, 50, -150  ");
+  const auto simulation = Simulation::from_job(Config::parse(text), {});
+  const auto& mesh = dynamic_cast<const Simulation&>(*simulation).problem().mesh;
+  ASSERT_EQ(mesh.size(), 4u);
+  const double expected[4] = {3000 + 50 + 100 + 50, 3200 + 100, 3000 + 50 + 100 + 100, 3200 + 150};
+  for (std::size_t n = 0; n < 4; ++n) EXPECT_NEAR(mesh.rock(n).speeds({0, 0, 1})[0], expected[n], 1e-6);
+  auto wrong = layers;
+  wrong.replace(wrong.find("tomography"), 10, "velocity_p = 3000 #");
+  EXPECT_THAT(message([&] { Simulation::from_job(Config::parse(wrong + rest), {}); }),
+              AllOf(HasSubstr("velocity_s"), HasSubstr("or a tomography")));
+}
+
+TEST(ElasticJobs, TakeTheTomographyThatAMeshOfSpecfemNames) {
+  const TemporaryFolder folder;
+  for (auto [name, text] : specfem_files()) {
+    if (name == "nummaterial_velocity_file")
+      text = "2 1 2300 2800 1500 9999 40 0\n2 -2 tomography elastic t.xyz 1\n";
+    if (name == "materials_file") text = "6 -2\n5 1\n";
+    folder.put(name, text);
+  }
+  folder.put("t.xyz", tomography(false));
+  auto text = fmt::format("[elements]\nkind = \"specfem\"\nfile = \"{}\"\n", folder / ".") + rest;
+  text.replace(text.find("150, 150, -10"), 13, "0.5, 0.5, 1.5");
+  text.replace(text.find("150, 150, -150"), 14, "0.5, 0.5, 0.5 ");
+  const auto simulation = Simulation::from_job(Config::parse(text), {});
+  const auto& mesh = dynamic_cast<const Simulation&>(*simulation).problem().mesh;
+  EXPECT_EQ(mesh.rock(0).density, 2300);
+  EXPECT_NEAR(mesh.rock(1).density, 2000.5, 1e-6);
 }
 
 TEST(ElasticJobs, TakeAMeshOfGmshWithItsVolumesAsRocks) {

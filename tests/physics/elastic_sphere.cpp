@@ -3,14 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <numbers>
+#include <numeric>
 
 #include "support/elastic_meshes.hpp"
 #include "support/elastic_whole.hpp"
 #include "support/files.hpp"
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/job/config.hpp"
 #include "terrane/physics/elastic/chunk.hpp"
 #include "terrane/physics/elastic/march.hpp"
+#include "terrane/physics/elastic/numbering.hpp"
+#include "terrane/physics/elastic/simulation.hpp"
 
 namespace terrane::elastic {
 namespace {
@@ -135,7 +139,7 @@ TEST(SphereChunk, HasTheVolumeAndTheMassOfASixthOfPremsMantle) {
   const double outer = 6'371'000, inner = 3'480'000;
   const double volume = 4 * pi / 3 * (std::pow(outer, 3) - std::pow(inner, 3)) / 6;
   // ∫ ρ 4π r² dr of PREM by radius, by small steps that end at its discontinuities
-  const RadialEarth prem;
+  const auto prem = RadialEarth::prem();
   double mass = 0, below = inner;
   for (const double top : {3630e3, 5600e3, 5701e3, 5771e3, 5971e3, 6151e3, 6346.6e3, 6356e3, 6371e3}) {
     constexpr int steps = 2000;
@@ -165,6 +169,108 @@ TEST(SphereChunk, HasTheVolumeAndTheMassOfASixthOfPremsMantle) {
   }
   EXPECT_LT(errors[0], 3e-4);
   EXPECT_LT(errors[1], errors[0] / 12);  // of fourth order
+}
+
+TEST(SphereChunk, WithDoublingsHasItsVolumeAndItsElementsMeet) {
+  auto chunk = face(8);
+  chunk.layers = {{-24.4e3, 1}, {-400e3, 4, true}, {-1500e3, 4, true}};
+  std::vector<std::uint32_t> layer;
+  const auto mesh = chunk_of_sphere(chunk, {}, layer);
+  ASSERT_EQ(mesh.size(), 64u + 4 * 36 + 2 * 16 + 36 + 2 * 4);
+  const double outer = chunk.radius, inner = outer - 1500e3,
+               volume = 4 * pi / 3 * (std::pow(outer, 3) - std::pow(inner, 3)) / 6;
+  EXPECT_NEAR(quadrature(mesh, Basis(4), [](std::size_t) { return 1.0; }) / volume, 1, 3e-3);
+  std::vector<std::uint32_t> all(mesh.size());
+  std::iota(all.begin(), all.end(), 0u);
+  const auto numbering = number_points(mesh, 5, all);
+  std::vector<Vector> place(numbering.count);
+  std::vector<bool> known(numbering.count, false);
+  const Basis basis(4);
+  double apart = 0;
+  for (std::size_t n = 0; n < numbering.point.size(); ++n) {
+    const std::size_t k = n % 125;
+    const auto x = mesh.element(n / 125).at({basis.x[k % 5], basis.x[k / 5 % 5], basis.x[k / 25]});
+    auto& there = place[numbering.point[n]];
+    if (known[numbering.point[n]])
+      apart = worse(apart, norm({x[0] - there[0], x[1] - there[1], x[2] - there[2]}));
+    known[numbering.point[n]] = true, there = x;
+  }
+  EXPECT_LT(apart, 1e-6);
+  EXPECT_LT(numbering.count, 100 * mesh.size());  // so most of them are shared
+}
+
+TEST(RadialEarths, EchoesOfTheCoreComeBackThroughAk135WhenItsTablesSay) {
+  const auto earth = RadialEarth::ak135();
+  double p = 0, s = 0;
+  constexpr double step = 500;  // m; the core begins at 2891.5 km
+  for (double depth = step / 2; depth < 2'891'500; depth += step) {
+    const auto v = earth.at(earth_radius - depth).speeds({0, 0, 1});
+    p += 2 * step / v[0], s += 2 * step / v[2];
+  }
+  EXPECT_NEAR(p, 8 * 60 + 31.69, 0.05);   // PcP at no distance
+  EXPECT_NEAR(s, 15 * 60 + 35.78, 0.05);  // ScS
+  EXPECT_TRUE(earth.at(earth_radius - 4e6).is_fluid());
+  EXPECT_FALSE(earth.at(1e6).is_fluid());
+}
+
+TEST(RadialEarths, LoseEnergyAsPremAndTablesSayAndFluidsLoseNone) {
+  const auto at = [](const RadialEarth& earth, double depth) { return earth.at(earth_radius - depth); };
+  const auto prem = RadialEarth::prem(true);
+  for (const auto& [depth, quality] : {std::pair{10e3, 600.0},
+                                       {60e3, 600.0},
+                                       {150e3, 80.0},
+                                       {500e3, 143.0},
+                                       {2000e3, 312.0},
+                                       {6000e3, 84.6}})
+    EXPECT_EQ(at(prem, depth).quality_mu, quality) << depth;
+  EXPECT_EQ(at(prem, 500e3).quality_kappa, 57823);
+  EXPECT_EQ(at(prem, 6000e3).quality_kappa, 1327.7);
+  EXPECT_EQ(at(prem, 4000e3).quality_mu, INFINITY);
+  EXPECT_EQ(at(prem, 4000e3).quality_kappa, INFINITY);
+  EXPECT_EQ(at(RadialEarth::prem(), 150e3).quality_mu, INFINITY);
+  const RadialEarth table({{0, 3000, 6000, 3500, 1000, 100}, {2e5, 3000, 6000, 3500, 1000, 300}}, "");
+  EXPECT_NEAR(at(table, 1e5).quality_mu, 150, 1e-9);
+  EXPECT_NEAR(at(table, 1e5).quality_kappa, 1000, 1e-9);
+}
+
+TEST(SphereChunk, OfAJobHasDoublingsAndTheQOfItsEarth) {
+  const std::string job = R"([elements]
+kind = "chunk"
+width = [8, 8]
+columns = [4, 4]
+[[elements.layer]]
+bottom = -120e3
+[[elements.layer]]
+bottom = -600e3
+rows = 3
+doubling = true
+[survey]
+kind = "list"
+stations = [[1000, 1000, -1000]]
+[source]
+at = [0, 0, -2e5]
+force = [0, 0, 1e15]
+pulse = "gaussian"
+duration = 200
+[simulation]
+physics = "elastic"
+end = 10
+)";
+  const auto made = [&](const std::string& earth) {
+    auto text = job;
+    text.insert(text.find("width"), earth);
+    return elastic::Simulation::from_job(Config::parse(text), {});
+  };
+  const auto problem = [](const auto& simulation) -> const Problem& {
+    return dynamic_cast<const elastic::Simulation&>(*simulation).problem();
+  };
+  const auto plain = made("earth = \"ak135\"\n"), losing = made("earth = \"prem\"\nattenuation = true\n");
+  EXPECT_EQ(problem(plain).mesh.size(), 16u + 36 + 4);
+  EXPECT_NEAR(problem(plain).mesh.rock(0).density, 3319.8 + (60 - 35) / 42.5 * 25.7, 20);
+  EXPECT_EQ(problem(losing).mesh.rock(0).quality_mu, 600);
+  EXPECT_TRUE(problem(losing).mesh.rock(20).loses_energy());
+  EXPECT_FALSE(problem(plain).mesh.rock(20).loses_energy());
+  EXPECT_THAT(message([&] { made("earth = \"ak135\"\nattenuation = true\n"); }), HasSubstr("ak135 has no"));
 }
 
 TEST(SphereChunk, KnowsWhereItLiesOnTheEarth) {

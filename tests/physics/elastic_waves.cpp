@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <complex>
 #include <filesystem>
 #include <fstream>
 #include <numbers>
@@ -250,6 +251,38 @@ TEST(Attenuation, OfAForceInAFullSpaceIsAsOnPaper) {
   }
 }
 
+TEST(Attenuation, IsTheQThatTheSpectraOfTwoSeismogramsMeasure) {
+  // S waves up a column of which the sides repeat: between two receivers e^{−π f d / (Q v)} is lost.
+  constexpr double h = 100, v = 1000, quality = 30;
+  constexpr std::uint32_t nz = 36;
+  auto rock = Medium::from_speeds(1732, v, 2000);
+  rock.quality_mu = quality, rock.quality_kappa = 90;
+  Problem p;
+  p.mesh = test::cubes({3, 3, nz}, h, rock);
+  for (std::uint32_t n = 0; n < p.mesh.nodes.size(); ++n)
+    p.mesh.vertex.push_back(n % 4 % 3 + 4 * (n / 4 % 4 % 3 + 4 * (n / 16)));
+  for (std::uint32_t n = 0; n < 9; ++n) p.mesh.absorbing.push_back({n, 4});
+  for (std::uint32_t n = 0; n < 9; ++n) p.mesh.absorbing.push_back({9 * (nz - 1) + n, 5});
+  for (std::uint32_t n = 0; n < 9; ++n)
+    p.sources.push_back(
+        {{h * (n % 3), h * (n / 3), 4 * h}, false, {1e9, 0, 0, 0, 0, 0}, {Pulse::ricker, 4, 0, {}}});
+  p.receivers = {{150, 150, 10 * h}, {150, 150, 30 * h}};
+  p.reference_frequency = 4;
+  p.end = 3.6;
+  p.settle();
+  const auto traces = seismograms(p, march(p, {}), Quantity::displacement);
+  const auto amplitude = [&](std::size_t receiver, double f) {
+    std::complex<double> sum = 0;
+    for (std::size_t n = 0; n < p.steps(); ++n)
+      sum += traces[3 * receiver * p.steps() + n] *
+             std::polar(1.0, -2 * pi * f * static_cast<double>(n) * p.step);
+    return std::abs(sum);
+  };
+  for (const double f : {3.0, 4.0, 5.0, 6.0})
+    EXPECT_NEAR(pi * f * 20 * h / (v * std::log(amplitude(0, f) / amplitude(1, f))), quality, 0.05 * quality)
+        << f;
+}
+
 TEST(TimeDispersion, IsMovedByFourierTransformsAsByTheSumsThatTheyStandFor) {
   for (const std::size_t size : {1u, 2u, 3u, 17u, 200u, 501u}) {
     std::vector<double> x(size);
@@ -405,7 +438,9 @@ class StopsAfter final : public Progress {
 TEST(ElasticRuns, GoOnFromACheckpointWithTheSameBits) {
   const TemporaryFolder folder;
   for (const auto kind : {Device::Kind::cpu, Device::Kind::debug}) {
-    const auto p = test::rough_earth(Precision::single_precision, 4, true, true);
+    auto p = test::rough_earth(Precision::single_precision, 4, true, true);
+    p.snapshots.of = Snapshots::Of::surface;
+    p.snapshots.every = 25;
     Runtime runtime;
     runtime.device.kind = kind;
     const auto whole = march(p, runtime, Keep::state);
@@ -421,6 +456,8 @@ TEST(ElasticRuns, GoOnFromACheckpointWithTheSameBits) {
     EXPECT_EQ(resumed.changes, whole.changes);
     EXPECT_EQ(resumed.displacement, whole.displacement);
     EXPECT_EQ(resumed.change, whole.change);
+    EXPECT_GT(p.pictures(), 2u);
+    EXPECT_EQ(resumed.pictures, whole.pictures);
     auto other = p;
     other.mesh.medium[5] ^= 1;
     EXPECT_THAT(message([&] { march(other, runtime); }), HasSubstr("elements"));

@@ -11,6 +11,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/io/file.hpp"
+#include "terrane/io/hdf5_handle.hpp"
 #include "terrane/io/hdf5_image.hpp"
 #include "terrane/io/library_lock.hpp"
 #include "terrane/io/memory.hpp"
@@ -24,28 +25,7 @@ constexpr std::array<const char*, 3> axis_names{"easting", "northing", "up"};
 constexpr std::size_t least_cells_to_compress = 4096;
 constexpr unsigned mesh_deflate_level = 4;
 
-/// An HDF5 identifier that closes itself.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  operator hid_t() const { return id_; }  // NOLINT: the C library takes it everywhere
-  bool valid() const { return id_ >= 0; }
-  /// Closes now and says whether that went well.
-  bool close() {
-    const bool good = close_(id_) >= 0;
-    id_ = -1;
-    return good;
-  }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
+using Handle = Hdf5Handle;
 
 class MeshReader {
  public:

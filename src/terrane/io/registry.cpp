@@ -25,6 +25,7 @@
 #include "terrane/io/tomofast.hpp"
 #include "terrane/io/ubc.hpp"
 #include "terrane/io/vtk.hpp"
+#include "terrane/io/vtkhdf.hpp"
 
 namespace terrane::io {
 
@@ -94,6 +95,7 @@ struct Destination {
   const MeshData& mesh() const;
   Array array() const;
   Gathers gathers() const;
+  const Dataset& dataset() const;
   [[noreturn]] void refuse(std::string_view next) const;
 };
 
@@ -201,6 +203,11 @@ Array Destination::array() const {
 Gathers Destination::gathers() const {
   if (const auto* held = std::get_if<Dataset>(&content)) return to_gathers(path, *held, field());
   refuse("It holds gathers: traces of shots.");
+}
+
+const Dataset& Destination::dataset() const {
+  if (const auto* held = std::get_if<Dataset>(&content)) return *held;
+  refuse("It holds fields at points that cells join, as snapshots are.");
 }
 
 // --- the formats
@@ -655,6 +662,14 @@ const std::array all_formats{
         .holds = "mesh",
         .write = [](const Destination& to) { write_vtr(to.path, to.mesh()); },
         .left_out = all_of_mesh,
+    },
+    Format{
+        .name = "vtkhdf",
+        .title = "VTKHDF films of points and cells",
+        .extensions = ".vtkhdf",
+        .holds = "dataset",
+        .write = [](const Destination& to) { write_vtkhdf(to.path, to.dataset()); },
+        .left_out = [](const Destination& to) { return left_out_of_vtkhdf(to.path, to.dataset()); },
     },
     Format{
         .name = "vts",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "terrane/physics/elastic/part.hpp"
+#include "terrane/physics/elastic/snapshots.hpp"
 #include "terrane/simulation/checkpoint.hpp"
 
 namespace terrane::elastic {
@@ -37,11 +38,15 @@ Fingerprint fingerprint(const Problem& p) {
                        {double(s.is_moment), double(s.course.pulse), s.course.width, s.course.delay});
     acquisition.insert(acquisition.end(), s.course.samples.begin(), s.course.samples.end());
   }
+  const auto& shown = p.snapshots;
+  std::vector<double> pictures(shown.box.begin(), shown.box.end());
+  pictures.insert(pictures.end(), {double(shown.of), double(shown.velocity), double(shown.every)});
   for (const auto& r : p.receivers) acquisition.insert(acquisition.end(), r.begin(), r.end());
   return {this_program(),
           {"elements", hash({mesh}), true},
           {"rocks", hash({rocks}), true},
           {"sources or receivers", hash({acquisition}), true},
+          {"snapshots", hash({pictures}), true},
           {"degree", fmt::format("{}", p.degree)},
           {"precision", p.precision == Precision::single_precision ? "single" : "double"},
           {"recorded", p.records_pressure ? "pressure" : "displacement"},
@@ -54,6 +59,12 @@ Fingerprint fingerprint(const Problem& p) {
           {"time_dispersion", p.remove_dispersion ? "removed" : "kept"}};
 }
 
+/// Numbers of all snapshots that were taken until `done` steps were done.
+std::size_t pictures_by(const Problem& problem, std::size_t done) {
+  if (problem.pictures() == 0) return 0;
+  return done / problem.snapshots.every * picture_of(problem).size() * 3;
+}
+
 }  // namespace
 
 void write_checkpoint(const std::filesystem::path& file, const Problem& problem, std::size_t done,
@@ -63,6 +74,8 @@ void write_checkpoint(const std::filesystem::path& file, const Problem& problem,
   out.list("change", std::span<const double>(state.change));
   if (!state.memory.empty()) out.list("memory", std::span<const double>(state.memory));
   out.list("series", std::span<const double>(state.changes).first(done * problem.receivers.size() * 3));
+  if (const auto shown = pictures_by(problem, done); shown > 0)
+    out.list("pictures", std::span<const float>(state.pictures).first(shown));
   out.finish();
 }
 
@@ -79,6 +92,8 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& pr
   state.change = in->array<double>("change", {values});
   if (in->holds("memory")) state.memory = in->array<double>("memory", {memory_begins(problem).back()});
   state.changes = in->array<double>("series", {in->parts() * problem.receivers.size() * 3});
+  if (const auto shown = pictures_by(problem, in->parts()); shown > 0)
+    state.pictures = in->array<float>("pictures", {shown});
   state.notes.push_back(
       fmt::format("resumed from {}, with {} of {} steps done", file.string(), in->parts(), problem.steps()));
   return in->parts();

@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <utility>
 
 #include "terrane/base/error.hpp"
+#include "terrane/physics/elastic/ak135.hpp"
+#include "terrane/physics/elastic/layers.hpp"
 
 namespace terrane::elastic {
 
@@ -50,53 +54,33 @@ void check(const Chunk& chunk) {
 
 Mesh chunk_of_sphere(const Chunk& chunk, const OpenSides& open, std::vector<std::uint32_t>& layer) {
   check(chunk);
-  std::vector<double> height{0};  // of the faces between rows and of their middles, from the surface down
-  std::vector<std::uint32_t> layer_of_row;
-  for (std::uint32_t l = 0; l < chunk.layers.size(); ++l) {
-    const double top = height.back(), thick = top - chunk.layers[l].bottom;
-    const std::size_t halves = 2 * chunk.layers[l].rows;
-    for (std::size_t h = 1; h <= halves; ++h)
-      height.push_back(h == halves ? chunk.layers[l].bottom
-                                   : top - thick * static_cast<double>(h) / static_cast<double>(halves));
-    layer_of_row.insert(layer_of_row.end(), chunk.layers[l].rows, l);
-  }
-  const std::size_t nx = chunk.columns_east, ny = chunk.columns_north, nz = layer_of_row.size();
-  if (static_cast<double>(nx + 1) * static_cast<double>(ny + 1) * static_cast<double>(nz + 1) > UINT32_MAX)
-    throw InputError("elastic: chunk", fmt::format("{} x {} x {} elements are too many", nx, ny, nz));
-  // Half steps: i of 2 nx, j of 2 ny, k of 2 nz from the surface down.
-  const auto at = [&](std::size_t i, std::size_t j, std::size_t k) -> Vector {
-    const auto tangent = [](double width, std::size_t n, std::size_t columns) {
-      return std::tan(width * (static_cast<double>(n) / static_cast<double>(2 * columns) - 0.5));
-    };
-    const double x = tangent(chunk.width_east, i, nx), y = tangent(chunk.width_north, j, ny);
-    const double r = chunk.radius + height[k], delta = std::sqrt(1 + x * x + y * y);
+  // A box of ξ, η and r − R, and then each point where the formula puts it.
+  LayeredBox box{-chunk.width_east / 2,
+                 chunk.width_east / 2,
+                 -chunk.width_north / 2,
+                 chunk.width_north / 2,
+                 chunk.columns_east,
+                 chunk.columns_north,
+                 [](double, double) { return 0.0; },
+                 {}};
+  for (const auto& one : chunk.layers)
+    box.layers.push_back(
+        {[bottom = one.bottom](double, double) { return bottom; }, one.rows, one.doubling, {}});
+  layer.clear();
+  auto mesh = layered(box, open, layer);
+  const auto bent = [&](const Vector& at) -> Vector {
+    const double x = std::tan(at[0]), y = std::tan(at[1]), r = chunk.radius + at[2],
+                 delta = std::sqrt(1 + x * x + y * y);
     return {r * x / delta, r * y / delta, r / delta - chunk.radius};
   };
-  Mesh mesh;
-  for (std::size_t k = 0; k <= nz; ++k)
-    for (std::size_t j = 0; j <= ny; ++j)
-      for (std::size_t i = 0; i <= nx; ++i) mesh.nodes.push_back(at(2 * i, 2 * j, 2 * k));
-  layer.clear();
-  for (std::size_t k = 0; k < nz; ++k)
-    for (std::size_t j = 0; j < ny; ++j)
-      for (std::size_t i = 0; i < nx; ++i) {
-        const auto element = static_cast<std::uint32_t>(mesh.elements.size());
-        std::array<std::uint32_t, 8> corners;
-        for (std::size_t a = 0; a < 8; ++a)
-          corners[a] = static_cast<std::uint32_t>(
-              i + (a & 1) + (nx + 1) * (j + (a >> 1 & 1) + (ny + 1) * (k + 1 - (a >> 2))));
-        std::array<Vector, 27> all;
-        for (std::size_t n = 0; n < 27; ++n) all[n] = at(2 * i + n % 3, 2 * j + n / 3 % 3, 2 * k + 2 - n / 9);
-        mesh.elements.push_back(corners);
-        mesh.curve.push_back(element);
-        mesh.curves.push_back(all);
-        mesh.medium.push_back(0);
-        layer.push_back(layer_of_row[k]);
-        const bool out[6] = {open.west && i == 0,       open.east && i + 1 == nx,   open.south && j == 0,
-                             open.north && j + 1 == ny, open.bottom && k + 1 == nz, open.top && k == 0};
-        for (std::uint32_t side = 0; side < 6; ++side)
-          if (out[side]) mesh.absorbing.push_back({element, side});
-      }
+  std::vector<std::array<Vector, 27>> curves(mesh.size());
+  for (std::size_t n = 0; n < mesh.size(); ++n)
+    for (int k = 0; k < 27; ++k)
+      curves[n][static_cast<std::size_t>(k)] = bent(mesh.element(n).at(of_27_points(k)));
+  mesh.curves = std::move(curves);
+  mesh.curve.resize(mesh.size());
+  std::iota(mesh.curve.begin(), mesh.curve.end(), 0u);
+  for (auto& node : mesh.nodes) node = bent(node);
   return mesh;
 }
 
@@ -142,43 +126,71 @@ Placement::Frame Placement::frame(const Vector& place) const {
 
 namespace {
 
-/// A polynomial of x = r / 6371 km below a radius, km: density in g/cm³, speeds in km/s.
+/// A polynomial of x = r / 6371 km below a radius, km: density in g/cm³, speeds in km/s. Q of the shear
+/// modulus.
 struct PremLayer {
   double top;
-  double density[4], velocity_p[4], velocity_s[4];
+  double density[4], velocity_p[4], velocity_s[4], quality_mu;
 };
-constexpr PremLayer prem[] = {
-    {1221.5, {13.0885, 0, -8.8381, 0}, {11.2622, 0, -6.3640, 0}, {3.6678, 0, -4.4475, 0}},
-    {3480, {12.5815, -1.2638, -3.6426, -5.5281}, {11.0487, -4.0362, 4.8023, -13.5732}, {0, 0, 0, 0}},
+constexpr PremLayer prem_layers[] = {
+    {1221.5, {13.0885, 0, -8.8381, 0}, {11.2622, 0, -6.3640, 0}, {3.6678, 0, -4.4475, 0}, 84.6},
+    {3480,
+     {12.5815, -1.2638, -3.6426, -5.5281},
+     {11.0487, -4.0362, 4.8023, -13.5732},
+     {0, 0, 0, 0},
+     INFINITY},
     {3630,
      {7.9565, -6.4761, 5.5283, -3.0807},
      {15.3891, -5.3181, 5.5242, -2.5514},
-     {6.9254, 1.4672, -2.0834, 0.9783}},
+     {6.9254, 1.4672, -2.0834, 0.9783},
+     312},
     {5600,
      {7.9565, -6.4761, 5.5283, -3.0807},
      {24.9520, -40.4673, 51.4832, -26.6419},
-     {11.1671, -13.7818, 17.4575, -9.2777}},
+     {11.1671, -13.7818, 17.4575, -9.2777},
+     312},
     {5701,
      {7.9565, -6.4761, 5.5283, -3.0807},
      {29.2766, -23.6027, 5.5242, -2.5514},
-     {22.3459, -17.2473, -2.0834, 0.9783}},
-    {5771, {5.3197, -1.4836, 0, 0}, {19.0957, -9.8672, 0, 0}, {9.9839, -4.9324, 0, 0}},
-    {5971, {11.2494, -8.0298, 0, 0}, {39.7027, -32.6166, 0, 0}, {22.3512, -18.5856, 0, 0}},
-    {6151, {7.1089, -3.8045, 0, 0}, {20.3926, -12.2569, 0, 0}, {8.9496, -4.4597, 0, 0}},
-    {6346.6, {2.6910, 0.6924, 0, 0}, {4.1875, 3.9382, 0, 0}, {2.1519, 2.3481, 0, 0}},
-    {6356, {2.9, 0, 0, 0}, {6.8, 0, 0, 0}, {3.9, 0, 0, 0}},
-    {6371, {2.6, 0, 0, 0}, {5.8, 0, 0, 0}, {3.2, 0, 0, 0}},
+     {22.3459, -17.2473, -2.0834, 0.9783},
+     312},
+    {5771, {5.3197, -1.4836, 0, 0}, {19.0957, -9.8672, 0, 0}, {9.9839, -4.9324, 0, 0}, 143},
+    {5971, {11.2494, -8.0298, 0, 0}, {39.7027, -32.6166, 0, 0}, {22.3512, -18.5856, 0, 0}, 143},
+    {6151, {7.1089, -3.8045, 0, 0}, {20.3926, -12.2569, 0, 0}, {8.9496, -4.4597, 0, 0}, 143},
+    {6291, {2.6910, 0.6924, 0, 0}, {4.1875, 3.9382, 0, 0}, {2.1519, 2.3481, 0, 0}, 80},
+    {6346.6, {2.6910, 0.6924, 0, 0}, {4.1875, 3.9382, 0, 0}, {2.1519, 2.3481, 0, 0}, 600},
+    {6356, {2.9, 0, 0, 0}, {6.8, 0, 0, 0}, {3.9, 0, 0, 0}, 600},
+    {6371, {2.6, 0, 0, 0}, {5.8, 0, 0, 0}, {3.2, 0, 0, 0}, 600},
 };
 
-Medium of_prem(double radius) {
+Medium of_prem(double radius, bool attenuating) {
+  constexpr double core = 1221.5, quality_kappa_of_core = 1327.7, quality_kappa = 57823;
   const double km = radius / 1000, x = km / 6371;
-  const auto* layer = std::begin(prem);
-  while (layer + 1 != std::end(prem) && km > layer->top) ++layer;
+  const auto* layer = std::begin(prem_layers);
+  while (layer + 1 != std::end(prem_layers) && km > layer->top) ++layer;
   const auto value = [x](const double(&c)[4]) { return 1000 * (c[0] + x * (c[1] + x * (c[2] + x * c[3]))); };
-  return Medium::from_speeds(value(layer->velocity_p), value(layer->velocity_s), value(layer->density));
+  auto rock = Medium::from_speeds(value(layer->velocity_p), value(layer->velocity_s), value(layer->density));
+  if (attenuating && !rock.is_fluid()) {
+    rock.quality_kappa = layer->top == core ? quality_kappa_of_core : quality_kappa;
+    rock.quality_mu = layer->quality_mu;
+  }
+  return rock;
 }
 
 }  // namespace
+
+RadialEarth RadialEarth::prem(bool attenuating) {
+  RadialEarth earth;
+  earth.attenuating_ = attenuating;
+  return earth;
+}
+
+RadialEarth RadialEarth::ak135() {
+  std::vector<Row> rows;
+  for (const auto& r : ak135_rows)
+    rows.push_back({1000 * r.depth, 1000 * r.density, 1000 * r.velocity_p, 1000 * r.velocity_s});
+  return {std::move(rows), "ak135"};
+}
 
 RadialEarth::RadialEarth(std::vector<Row> rows, const std::string& where) : rows_(std::move(rows)) {
   if (rows_.size() < 2) throw InputError(where, "an earth by depth has two rows at least");
@@ -188,15 +200,22 @@ RadialEarth::RadialEarth(std::vector<Row> rows, const std::string& where) : rows
 }
 
 Medium RadialEarth::at(double radius) const {
-  if (rows_.empty()) return of_prem(radius);
-  const double depth = 6'371'000 - radius;
+  if (rows_.empty()) return of_prem(radius, attenuating_);
+  const double depth = earth_radius - radius;
   std::size_t n = 1;
   while (n + 1 < rows_.size() && depth > rows_[n].depth) ++n;
   const auto &a = rows_[n - 1], &b = rows_[n];
   const double t = b.depth > a.depth ? std::clamp((depth - a.depth) / (b.depth - a.depth), 0.0, 1.0) : 0;
   const auto between = [t](double from, double to) { return from + t * (to - from); };
-  return Medium::from_speeds(between(a.velocity_p, b.velocity_p), between(a.velocity_s, b.velocity_s),
-                             between(a.density, b.density));
+  // 1/Q, the loss per cycle, is what lies on a line: also where Q is infinite.
+  const auto quality = [&](double from, double to) { return 1 / between(1 / from, 1 / to); };
+  auto rock = Medium::from_speeds(between(a.velocity_p, b.velocity_p), between(a.velocity_s, b.velocity_s),
+                                  between(a.density, b.density));
+  if (!rock.is_fluid()) {
+    rock.quality_kappa = quality(a.quality_kappa, b.quality_kappa);
+    rock.quality_mu = quality(a.quality_mu, b.quality_mu);
+  }
+  return rock;
 }
 
 }  // namespace terrane::elastic

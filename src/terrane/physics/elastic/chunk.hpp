@@ -4,23 +4,27 @@
 //   X = tan ξ, Y = tan η, δ = √(1 + X² + Y²),   x = r/δ (X, Y, 1) − (0, 0, R)
 //
 // ξ and η are even between the sides, which are planes through the centre of the earth. Axes: east, north and
-// up at the middle of the surface, where the origin is. All 27 nodes of an element lie where the formula puts
-// them.
+// up at the middle of the surface, where the origin is. The mesh is that of layers.hpp, doublings too, in ξ,
+// η and r; all 27 nodes of an element lie where the formula puts them.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "terrane/physics/elastic/mesh.hpp"
 
 namespace terrane::elastic {
 
+constexpr double earth_radius = 6'371'000;  ///< m
+
 struct ChunkLayer {
-  double bottom;     ///< m, below zero
-  std::size_t rows;  ///< of elements
+  double bottom;          ///< m, below zero
+  std::size_t rows;       ///< of elements; the two of a doubling among them
+  bool doubling = false;  ///< columns are twice as wide from here on
 };
 
 struct Chunk {
-  double radius = 6'371'000;               ///< R, m
+  double radius = earth_radius;            ///< R, m
   double width_east = 0, width_north = 0;  ///< of ξ and η, radians, up to π/2
   std::size_t columns_east = 1, columns_north = 1;
   std::vector<ChunkLayer> layers;  ///< from the surface down
@@ -33,7 +37,7 @@ Mesh chunk_of_sphere(const Chunk& chunk, const OpenSides& open, std::vector<std:
 /// Where on the earth a chunk lies. The earth is a sphere here; latitudes of maps are taken to those seen
 /// from its centre, tan φ' = (1 − f)² tan φ, f = 1/298.257.
 struct Placement {
-  double radius = 6'371'000;
+  double radius = earth_radius;
   double longitude = 0, latitude = 0;  ///< of the middle, degrees, as on maps
   double azimuth = 0;                  ///< of its north axis, degrees, clockwise from north
 
@@ -46,20 +50,26 @@ struct Placement {
   Frame middle() const;
 };
 
-/// Rock by radius: PREM, isotropic at 1 s, with its upper crust in place of the ocean (Dziewonski & Anderson
-/// 1981, Physics of the Earth and Planetary Interiors 25, 297); or lines between the rows of a table.
+/// Rock by radius, without attenuation or with Q as in the tables:
+///   PREM, isotropic at 1 s, with its upper crust in place of the ocean (Dziewonski & Anderson 1981, Physics
+///   of the Earth and Planetary Interiors 25, 297); ak135, which has no Q (Kennett, Engdahl & Buland 1995,
+///   Geophysical Journal International 122, 108); or lines between the rows of a table.
 class RadialEarth {
  public:
   struct Row {
-    double depth, density, velocity_p, velocity_s;  ///< m, kg/m³, m/s
+    double depth, density, velocity_p, velocity_s;           ///< m, kg/m³, m/s
+    double quality_kappa = INFINITY, quality_mu = INFINITY;  ///< of its moduli
   };
-  RadialEarth() = default;
+  static RadialEarth prem(bool attenuating = false);
+  static RadialEarth ak135();
   /// Rows from the surface down; a depth twice where rock changes at once. Throws InputError at `where`.
   RadialEarth(std::vector<Row> rows, const std::string& where);
-  /// radius: m
+  /// radius: m. Fluids have no Q.
   Medium at(double radius) const;
 
  private:
+  RadialEarth() = default;
+  bool attenuating_ = false;
   std::vector<Row> rows_;  // empty: PREM
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/io/csv.hpp"
 #include "terrane/job/earth.hpp"
@@ -13,6 +14,7 @@
 #include "terrane/physics/elastic/layers.hpp"
 #include "terrane/physics/elastic/mesh_files.hpp"
 #include "terrane/physics/elastic/rocks.hpp"
+#include "terrane/physics/elastic/tomography.hpp"
 
 namespace terrane::elastic {
 
@@ -41,10 +43,12 @@ constexpr Key element_keys[] = {
      "Of kind chunk: longitude and latitude of its middle, as on maps."},
     {"azimuth", "angle", "0", "Of kind chunk: where its north axis points, clockwise from north."},
     {"earth", "path", "none",
-     "Of kind chunk: prem, or a CSV with depth, density, velocity_p and velocity_s from the surface down, a "
-     "depth "
-     "twice where they change at once; for layers that name no rock.",
+     "Of kind chunk, for layers that name no rock: prem, ak135, or a CSV with depth, density, velocity_p and "
+     "velocity_s from the surface down, a depth twice where they change at once; and quality_kappa and "
+     "quality_mu, where it has them.",
      "\"prem\""},
+    {"attenuation", "true or false", "false",
+     "Of kind chunk: rock has the Q of prem, or of the CSV; ak135 has none."},
     {"layer", "tables", "none", "[[elements.layer]]: of kinds layers and chunk, from the surface down."},
     {"rock", "tables", "none",
      "[[elements.rock]]: rocks that layers and volumes name; all others take the properties of [model] at "
@@ -55,8 +59,7 @@ constexpr Key layer_keys[] = {
     {"interface", "path", "none", "Of kind layers: elevation grid in place of bottom."},
     {"rows", "count", "1",
      "Elements from the top to the bottom of the layer, the two rows of a doubling included."},
-    {"doubling", "true or false", "false",
-     "Of kind layers: it begins with two rows in which columns become twice as wide."},
+    {"doubling", "true or false", "false", "It begins with two rows in which columns become twice as wide."},
     {"rock", "text", "none",
      "Name of its [[elements.rock]]; without it the properties of [model], in a chunk those of "
      "elements.earth."},
@@ -64,10 +67,14 @@ constexpr Key layer_keys[] = {
 constexpr Key rock_keys[] = {
     {"name", "text", "", "Name of layers, of physical volumes of Gmsh, or number of a material of SPECFEM3D.",
      "\"granite\""},
-    {"density", "density", "", "Density.", "2700"},
-    {"velocity_p", "velocity", "", "Velocity of compressional waves, along the axis of anisotropic rock.",
+    {"density", "density", "none",
+     "Density; must be given, as both velocities, where there is no tomography.", "2700"},
+    {"velocity_p", "velocity", "none", "Velocity of compressional waves, along the axis of anisotropic rock.",
      "6000"},
-    {"velocity_s", "velocity", "", "Velocity of shear waves; 0: a fluid.", "3464"},
+    {"velocity_s", "velocity", "none", "Velocity of shear waves; 0: a fluid.", "3464"},
+    {"tomography", "path", "none",
+     "Instead of all numbers: a file tomography_model.xyz of SPECFEM3D, of which each element takes the rock "
+     "at its centre."},
     {"quality_p", "number", "none", "Quality factor Q of compressional waves."},
     {"quality_s", "number", "none", "Quality factor Q of shear waves."},
     {"epsilon", "number", "0", "Thomsen's ε."},
@@ -126,14 +133,54 @@ class Sampled {
   Rocks rocks_;
 };
 
-std::map<std::string, Medium> read_rocks(const Config& elements) {
-  std::map<std::string, Medium> rocks;
-  for (const auto& given : elements.tables("rock")) {
-    const auto table = given.describe({rock_keys});
+/// [[elements.rock]]: gives elements the rocks that have a name.
+class NamedRocks {
+ public:
+  explicit NamedRocks(const Config& elements) {
+    for (const auto& given : elements.tables("rock")) {
+      const auto table = given.describe({rock_keys});
+      auto name = table.text("name");
+      if (rocks_.count(name) > 0) throw table.wrong("name", "there is a rock of this name already");
+      if (table.has("tomography")) add(std::move(name), Tomography::read(table.input_file("tomography")));
+      else rocks_.emplace(std::move(name), One{of_numbers(table), {}, {}});
+    }
+  }
+  /// Where the job has no rock of this name.
+  void add(std::string name, Tomography tomography) {
+    rocks_.emplace(std::move(name), One{{}, std::move(tomography), {}});
+  }
+  bool has(const std::string& name) const { return rocks_.count(name) > 0; }
+  /// False: there is no rock of this name.
+  bool give(Mesh& mesh, std::uint32_t n, const std::string& name) {
+    const auto found = rocks_.find(name);
+    if (found == rocks_.end()) return false;
+    auto& rock = found->second;
+    if (rock.tomography || !rock.number) {
+      rock.number = static_cast<std::uint32_t>(mesh.media.size());
+      mesh.media.push_back(rock.tomography ? rock.tomography->at(mesh.element(n).monomial[0]) : rock.medium);
+    }
+    mesh.medium[n] = *rock.number;
+    return true;
+  }
+
+ private:
+  struct One {
+    Medium medium;
+    std::optional<Tomography> tomography;
+    std::optional<std::uint32_t> number;  // among the media of the mesh
+  };
+
+  static Medium of_numbers(const Config& table) {
+    const auto needed = [&](const char* key, Quantity quantity) {
+      const auto value = table.optional_number(key, quantity);
+      if (!value)
+        throw table.wrong(key, "missing", "A rock has density, velocity_p and velocity_s, or a tomography.");
+      return *value;
+    };
     const auto optional = [&](const char* key) { return table.optional_number(key).value_or(NAN); };
-    const RockValues values{table.number("velocity_p", Quantity::velocity),
-                            table.number("velocity_s", Quantity::velocity),
-                            table.positive("density", Quantity::density),
+    const RockValues values{needed("velocity_p", Quantity::velocity),
+                            needed("velocity_s", Quantity::velocity),
+                            needed("density", Quantity::density),
                             optional("quality_p"),
                             optional("quality_s"),
                             NAN,
@@ -143,36 +190,28 @@ std::map<std::string, Medium> read_rocks(const Config& elements) {
                             table.number("gamma"),
                             table.number("tilt", Quantity::angle),
                             table.number("tilt_azimuth", Quantity::angle)};
-    if (!rocks.emplace(table.text("name"), rock_of(values, table.where())).second)
-      throw table.wrong("name", "there is a rock of this name already");
+    if (!(values.density > 0)) throw table.wrong("density", "it is not above zero");
+    return rock_of(values, table.where());
   }
-  return rocks;
-}
+  std::map<std::string, One> rocks_;
+};
 
 /// Gives elements the rocks that are named; the others keep what they have, or take the model's.
 /// name(n): of element n; may be empty.
 template <class Name>
-void give_rocks(Mesh& mesh, const Config& elements, const std::optional<Sampled>& model, const Name& name) {
-  const auto named = read_rocks(elements);
-  std::map<std::string, std::uint32_t> used;
+void give_rocks(Mesh& mesh, const Config& elements, NamedRocks named, const std::optional<Sampled>& model,
+                const Name& name) {
   const bool has_own = !mesh.media.empty();
   const auto of_model = static_cast<std::uint32_t>(mesh.media.size());
   if (!has_own && model) mesh.media = model->media();
   for (std::uint32_t n = 0; n < mesh.size(); ++n) {
     const std::string& here = name(n);
-    if (const auto rock = named.find(here); rock != named.end()) {
-      const auto [at, is_new] = used.emplace(here, static_cast<std::uint32_t>(mesh.media.size()));
-      if (is_new) mesh.media.push_back(rock->second);
-      mesh.medium[n] = at->second;
-    } else if (has_own) {
-      continue;
-    } else if (model && (here.empty() || !elements.has("columns"))) {
-      mesh.medium[n] = of_model + model->at(mesh.element(n).monomial[0]);
-    } else {
+    if (named.give(mesh, n, here) || has_own) continue;
+    if (!model || !(here.empty() || !elements.has("columns")))
       throw elements.wrong("rock", fmt::format("there is no rock \"{}\"", here),
                            model ? "Give an [[elements.rock]] of this name."
                                  : "Give an [[elements.rock]] of this name, or tables [mesh] and [model].");
-    }
+    mesh.medium[n] = of_model + model->at(mesh.element(n).monomial[0]);
   }
 }
 
@@ -226,15 +265,24 @@ Mesh build_layers(const Config& elements, const Config& simulation, const std::o
   } catch (const InputError& error) {
     throw InputError(elements.where(), error.problem(), error.next());
   }
-  give_rocks(mesh, elements, model,
+  give_rocks(mesh, elements, NamedRocks(elements), model,
              [&](std::uint32_t n) -> const std::string& { return rocks[layer_of[n]]; });
   return mesh;
 }
 
 RadialEarth read_earth(const Config& elements) {
   if (!elements.has("earth"))
-    throw elements.wrong("earth", "missing", "earth = \"prem\", or a CSV; or give each layer a rock.");
-  if (elements.text("earth") == "prem") return {};
+    throw elements.wrong("earth", "missing",
+                         "earth = \"prem\", \"ak135\", or a CSV; or give each layer a rock.");
+  const bool attenuating = elements.flag("attenuation");
+  const auto no_quality = [&](const char* problem) {
+    return elements.wrong("attenuation", problem, "Take earth = \"prem\", or a CSV with both.");
+  };
+  if (elements.text("earth") == "prem") return RadialEarth::prem(attenuating);
+  if (elements.text("earth") == "ak135") {
+    if (attenuating) throw no_quality("ak135 has no quality_kappa and quality_mu");
+    return RadialEarth::ak135();
+  }
   const auto table = io::read_csv(elements.input_file("earth").string());
   const auto depth = table.si("depth", Quantity::length, "m"),
              density = table.si("density", Quantity::density, "kg/m3"),
@@ -242,6 +290,19 @@ RadialEarth read_earth(const Config& elements) {
              s = table.si("velocity_s", Quantity::velocity, "m/s");
   std::vector<RadialEarth::Row> rows;
   for (std::size_t n = 0; n < table.rows(); ++n) rows.push_back({depth[n], density[n], p[n], s[n]});
+  if (attenuating) {
+    if (table.find("quality_kappa") == nullptr || table.find("quality_mu") == nullptr)
+      throw no_quality("the table has no quality_kappa and quality_mu");
+    const auto kappa = table.si("quality_kappa", Quantity::dimensionless, "1"),
+               mu = table.si("quality_mu", Quantity::dimensionless, "1");
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      if (s[n] == 0) continue;  // fluids have none
+      if (!(kappa[n] > 0 && mu[n] > 0))
+        throw InputError(table.where(n), fmt::format("a Q of {:g} and {:g}", kappa[n], mu[n]),
+                         "Q of rock is above zero.");
+      rows[n].quality_kappa = kappa[n], rows[n].quality_mu = mu[n];
+    }
+  }
   return {std::move(rows), elements.where("earth")};
 }
 
@@ -251,7 +312,7 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
   if (!elements.has("columns"))
     throw elements.wrong("columns", "missing", "Elements at the surface, east and north.");
   if (out.surface) throw simulation.wrong("surface", "a chunk of the sphere has none", "Leave it out.");
-  constexpr double degree = 3.14159265358979323846 / 180;
+  constexpr double degree = pi / 180;
   Chunk chunk;
   const auto width = elements.numbers("width", Quantity::angle, 2),
              centre = elements.numbers("centre", Quantity::angle, 2);
@@ -265,9 +326,10 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
   double rows = 0;
   for (const auto& given : elements.tables("layer")) {
     const auto table = given.describe({layer_keys});
-    if (!table.has("bottom") || table.has("interface") || table.flag("doubling"))
-      throw table.wrong("bottom", "layers of a chunk have a bottom, and no interface and no doubling");
-    chunk.layers.push_back({table.number("bottom", Quantity::length), table.count("rows", 1, 100'000)});
+    if (!table.has("bottom") || table.has("interface"))
+      throw table.wrong("bottom", "layers of a chunk have a bottom, and no interface");
+    chunk.layers.push_back(
+        {table.number("bottom", Quantity::length), table.count("rows", 1, 100'000), table.flag("doubling")});
     rocks.push_back(table.optional_text("rock").value_or(""));
     rows += static_cast<double>(chunk.layers.back().rows);
   }
@@ -281,29 +343,24 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
     throw InputError(elements.where(), error.problem(), error.next());
   }
   out.sphere = Placement{chunk.radius, centre[0], centre[1], elements.number("azimuth", Quantity::angle)};
-  // Rock that no name gives: of the radius of each element's middle, one medium for each row.
+  // Rock that no name gives: of the radius of each element's middle, to a millimetre.
   const bool all_named =
       std::none_of(rocks.begin(), rocks.end(), [](const std::string& name) { return name.empty(); });
-  const auto earth = all_named ? RadialEarth() : read_earth(elements);
-  const auto named = read_rocks(elements);
-  std::map<std::string, std::uint32_t> used;
-  const std::size_t each_row = columns[0] * columns[1];
-  for (std::size_t n = 0; n < mesh.size(); ++n) {
+  const auto earth = all_named ? RadialEarth::prem() : read_earth(elements);
+  NamedRocks named(elements);
+  std::map<long long, std::uint32_t> at_radius;
+  for (std::uint32_t n = 0; n < mesh.size(); ++n) {
     const auto& name = rocks[layer_of[n]];
-    if (name.empty()) {
-      if (n % each_row == 0) {
-        const auto x = mesh.element(n).monomial[0];
-        mesh.media.push_back(earth.at(norm({x[0], x[1], x[2] + chunk.radius})));
-      }
-      mesh.medium[n] = static_cast<std::uint32_t>(mesh.media.size() - 1);
-      continue;
-    }
-    const auto rock = named.find(name);
-    if (rock == named.end())
+    if (!name.empty()) {
+      if (named.give(mesh, n, name)) continue;
       throw elements.wrong("rock", fmt::format("there is no rock \"{}\"", name),
                            "Give an [[elements.rock]] of this name.");
-    const auto [at, is_new] = used.emplace(name, static_cast<std::uint32_t>(mesh.media.size()));
-    if (is_new) mesh.media.push_back(rock->second);
+    }
+    const auto x = mesh.element(n).monomial[0];
+    const double radius = norm({x[0], x[1], x[2] + chunk.radius});
+    const auto [at, is_new] =
+        at_radius.emplace(std::llround(1000 * radius), static_cast<std::uint32_t>(mesh.media.size()));
+    if (is_new) mesh.media.push_back(earth.at(radius));
     mesh.medium[n] = at->second;
   }
   return mesh;
@@ -330,7 +387,11 @@ Mesh build_from_file(const Config& elements, const Config& simulation, const std
     throw InputError(path.string(), error.problem(), error.next());
   }
   const auto groups = mesh.medium;
-  give_rocks(mesh, elements, model,
+  NamedRocks named(elements);
+  for (std::size_t n = 0; n < file.tomography.size(); ++n)
+    if (!file.tomography[n].empty() && !named.has(file.groups[n]))
+      named.add(file.groups[n], Tomography::read(path / file.tomography[n]));
+  give_rocks(mesh, elements, std::move(named), model,
              [&](std::uint32_t n) -> const std::string& { return file.groups[groups[n]]; });
   out.notes.push_back(
       fmt::format("{}: {} elements, volumes {}; sides {}", path.filename().string(), mesh.size(),

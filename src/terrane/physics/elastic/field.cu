@@ -100,6 +100,11 @@ class FieldOf final : public Field {
   void step() override;
   void steps(std::size_t count) override;
   std::vector<double> take_series() override;
+  void watch(const std::vector<std::uint32_t>& points) override {
+    watched_ = numbers(points);
+    seen_ = Buffer<Vec4<T>>(stream_.device(), points.size());
+  }
+  std::vector<double> watched(Of what) override;
   State state() override;
   void set_state(const State& state) override;
   std::vector<double> forces() override;
@@ -165,6 +170,9 @@ class FieldOf final : public Field {
   Buffer<std::uint32_t> receiver_points_;
   Buffer<T> receiver_weight_, series_;
   std::size_t receivers_ = 0, in_rock_ = 0, rows_ = 0;
+
+  Buffer<std::uint32_t> watched_;
+  Buffer<Vec4<T>> seen_;
 
   Buffer<std::uint32_t> send_at_, receive_at_;
   Stream outer_;  // urgent: of outer elements
@@ -555,6 +563,19 @@ std::vector<double> FieldOf<T>::take_series() {
   series_.download(stream_, rows);
   rows_ = 0;
   return {rows.begin(), rows.end()};
+}
+
+template <class T>
+std::vector<double> FieldOf<T>::watched(Of what) {
+  const auto& from = what == Of::displacement ? u_ : w_;
+  for_each(stream_, watched_.size(), Pick<T>{watched_.view().data, from.view().data, seen_.view().data});
+  std::vector<Vec4<T>> values(watched_.size());
+  wait();
+  seen_.download(stream_, values);
+  std::vector<double> all;
+  all.reserve(3 * values.size());
+  for (const auto& v : values) all.insert(all.end(), {v.x, v.y, v.z});
+  return all;
 }
 
 /// use(batch, its memory's numbers, of which the n-th is number(n) in Field::State and lies at place(n)).

@@ -28,6 +28,12 @@ class Field {
   /// Changes at this rank's receivers, one row [receivers of the part][3] for each step since load_courses().
   virtual std::vector<double> take_series() = 0;
 
+  /// The points of the part that watched() is about, from now on.
+  virtual void watch(const std::vector<std::uint32_t>& points) = 0;
+  /// There: u at the last instant, or w = Δt v half a step before it. [points watched][3]
+  enum class Of { displacement, change };
+  virtual std::vector<double> watched(Of what) = 0;
+
   /// [points][3] of the part: u at the last instant, and w = Δt v half a step before it.
   /// memory of attenuating rock and margins: [elements of the part][points of an element][memory_of()]; empty
   /// without.

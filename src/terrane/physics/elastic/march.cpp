@@ -7,11 +7,13 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/elastic/checkpoint.hpp"
 #include "terrane/physics/elastic/field.hpp"
+#include "terrane/physics/elastic/snapshots.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::elastic {
@@ -51,6 +53,11 @@ class Rank {
         courses_(courses_of(problem)),
         field_(make_field(problem, make_part(problem, comm.rank(), comm.size()),
                           {device, threads, rows_at_once}, comm)) {
+    if (problem.pictures() > 0) {
+      const auto picture = picture_of(problem);
+      shown_ = 3 * picture.size();
+      sight_.emplace(problem, picture, *field_);
+    }
     if (before.first_step == 0) return;
     const auto& part = field_->part();
     const std::size_t each = problem.points_of_element();
@@ -83,22 +90,19 @@ class Rank {
     const std::size_t sources = problem_.sources.size();
     field_->load_courses(std::span(courses_).subspan(first * sources, (last - first) * sources));
     field_->steps(last - first);
-    const auto mine = field_->take_series();
     std::vector<std::uint32_t> receivers;
     for (const auto& r : field_->part().receivers) receivers.push_back(r.receiver);
-    const auto numbers = comm_.gather(std::as_bytes(std::span(receivers)), 0);
-    const auto rows = comm_.gather(std::as_bytes(std::span(mine)), 0);
-    if (comm_.rank() != 0) return;
     const std::size_t all = 3 * problem_.receivers.size();
-    for (std::size_t rank = 0; rank < rows.size(); ++rank) {
-      std::vector<std::uint32_t> which(numbers[rank].size() / sizeof(std::uint32_t));
-      std::vector<double> values(rows[rank].size() / sizeof(double));
-      if (!which.empty()) std::memcpy(which.data(), numbers[rank].data(), numbers[rank].size());
-      if (!values.empty()) std::memcpy(values.data(), rows[rank].data(), rows[rank].size());
-      for (std::size_t n = first; n < last; ++n)
-        for (std::size_t r = 0; r < which.size(); ++r)
-          for (std::size_t c = 0; c < 3; ++c)
-            out.changes[n * all + 3 * which[r] + c] = values[((n - first) * which.size() + r) * 3 + c];
+    bring(receivers, field_->take_series(),
+          [&](std::uint32_t receiver, std::size_t row, const double* value) {
+            std::copy(value, value + 3, &out.changes[(first + row) * all + 3 * receiver]);
+          });
+    if (sight_ && last % problem_.snapshots.every == 0) {
+      float* const picture =
+          comm_.rank() == 0 ? &out.pictures[(last / problem_.snapshots.every - 1) * shown_] : nullptr;
+      bring(sight_->points(), sight_->values(), [&](std::uint32_t point, std::size_t, const float* value) {
+        std::copy(value, value + 3, picture + 3 * std::size_t{point});
+      });
     }
   }
 
@@ -124,6 +128,23 @@ class Rank {
   }
 
  private:
+  /// Rows of vectors from all ranks to rank 0. which: to what each vector of a row belongs.
+  /// put(which, row, the vector).
+  template <class T, class Put>
+  void bring(const std::vector<std::uint32_t>& which, const std::vector<T>& rows, const Put& put) {
+    const auto all_which = comm_.gather(std::as_bytes(std::span(which)), 0);
+    const auto all_rows = comm_.gather(std::as_bytes(std::span(rows)), 0);
+    if (comm_.rank() != 0) return;
+    for (std::size_t rank = 0; rank < all_rows.size(); ++rank) {
+      std::vector<std::uint32_t> its(all_which[rank].size() / sizeof(std::uint32_t));
+      std::vector<T> values(all_rows[rank].size() / sizeof(T));
+      if (!its.empty()) std::memcpy(its.data(), all_which[rank].data(), all_which[rank].size());
+      if (!values.empty()) std::memcpy(values.data(), all_rows[rank].data(), all_rows[rank].size());
+      for (std::size_t n = 0; 3 * n < values.size(); ++n)
+        put(its[n % its.size()], n / its.size(), &values[3 * n]);
+    }
+  }
+
   /// Numbers of every element, from all ranks to rank 0. begins: of each element in `out`, and their end.
   void collect(const std::vector<double>& mine, const std::vector<std::size_t>& begins,
                std::vector<double>& out) {
@@ -147,6 +168,8 @@ class Rank {
   Comm& comm_;
   std::vector<double> courses_;
   std::unique_ptr<Field> field_;
+  std::optional<Sight> sight_;
+  std::size_t shown_ = 0;  // numbers of a picture
 };
 
 enum class After { stop, keep, go_on };  // in the order in which they prevail
@@ -157,7 +180,8 @@ bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, 
              const Keep& keep) {
   const std::size_t steps = problem.steps();
   for (std::size_t n = first; n < steps;) {
-    const std::size_t next = std::min(n + rows_at_once, steps);
+    std::size_t next = std::min(n + rows_at_once, steps);
+    if (const auto every = problem.snapshots.every; every > 0) next = std::min(next, (n / every + 1) * every);
     rank.advance(n, next, out);
     const auto wish = static_cast<After>(comm.lowest(static_cast<int>(ask(n, next))));
     n = next;
@@ -204,6 +228,7 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
     Rank rank(problem, device, runtime.threads, comm, out);
     if (const auto way = rank.way(); !way.empty()) out.notes.push_back("values at shared points " + way);
     out.changes.resize(problem.steps() * problem.receivers.size() * 3);
+    if (problem.pictures() > 0) out.pictures.resize(problem.pictures() * picture_of(problem).size() * 3);
     using Clock = std::chrono::steady_clock;
     const auto seconds_since = [](Clock::time_point t) {
       return std::chrono::duration<double>(Clock::now() - t).count();

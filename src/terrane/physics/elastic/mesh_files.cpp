@@ -370,13 +370,22 @@ class Specfem {
       std::string_view word;
       if (!words.token(word)) continue;
       std::vector<double> v;
+      std::vector<std::string> names;  // 2 -1 tomography elastic file.xyz 1
       do {
         double value = 0;
-        if (!io::parse_number(word, value) || !std::isfinite(value))
-          in.fail(fmt::format("\"{}\" is no number", io::shown(word)),
-                  "Tomography files and interfaces are not offered; give the materials by speeds.");
-        v.push_back(value);
+        const bool number = io::parse_number(word, value) && std::isfinite(value);
+        if (number && names.empty()) v.push_back(value);
+        else if (v.size() == 2 && v[1] < 0) names.emplace_back(word);
+        else in.fail(fmt::format("\"{}\" is no number", io::shown(word)));
       } while (words.token(word));
+      if (!names.empty()) {
+        if (names.size() < 3 || names[0] != "tomography")
+          in.fail(fmt::format("materials of {} are not offered", io::shown(names[0])),
+                  "Negative numbers stand for: tomography elastic FILE.");
+        // Its numbers stand in until the file is read (elements.cpp).
+        add_material(in, v[1], Medium::from_speeds(2, 1, 1), names[2]);
+        continue;
+      }
       if (v.size() < 5) in.fail("domain, number, density, v_P and v_S are five numbers");
       if (v[0] != 1 && v[0] != 2)
         in.fail(fmt::format("domain {} is not offered", v[0]), "1 acoustic, 2 elastic.");
@@ -389,13 +398,18 @@ class Specfem {
       };
       rock.name = in.where();
       if (v[0] == 2) rock.quality_kappa = quality(5), rock.quality_mu = quality(6);
-      if (!std::isfinite(v[1]) || std::fabs(v[1]) > 1e9) in.fail("a material has no number");
-      if (!material_.emplace(static_cast<std::int64_t>(v[1]), static_cast<std::uint32_t>(mesh_.rocks.size()))
-               .second)
-        in.fail(fmt::format("material {} is there twice", v[1]));
-      mesh_.rocks.push_back(rock);
-      mesh_.groups.push_back(fmt::format("{}", v[1]));
+      add_material(in, v[1], rock, {});
     }
+  }
+  void add_material(const io::TextReader& in, double number, const Medium& rock,
+                    const std::string& tomography) {
+    if (!std::isfinite(number) || std::fabs(number) > 1e9) in.fail("a material has no number");
+    if (!material_.emplace(static_cast<std::int64_t>(number), static_cast<std::uint32_t>(mesh_.rocks.size()))
+             .second)
+      in.fail(fmt::format("material {} is there twice", number));
+    mesh_.rocks.push_back(rock);
+    mesh_.groups.push_back(fmt::format("{}", number));
+    mesh_.tomography.push_back(tomography);
   }
 
   void elements() {

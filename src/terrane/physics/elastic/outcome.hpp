@@ -15,8 +15,9 @@ struct Outcome {
   std::vector<double> displacement, change;
   std::vector<double>
       memory;  ///< of attenuating rock and margins [elements][points of an element][memory_of()]; or empty
-  std::size_t first_step = 0;  ///< where a resumed run went on
-  double seconds = 0;          ///< of the steps
+  std::vector<float> pictures;  ///< snapshots [pictures][their points][3] m or m/s
+  std::size_t first_step = 0;   ///< where a resumed run went on
+  double seconds = 0;           ///< of the steps
   std::vector<std::string> notes, warnings;
 };
 

@@ -401,6 +401,13 @@ void Problem::settle() {
                     stable_step, stiffest));
   if ((end - begin) / step > 1e9)
     throw InputError("elastic: step", fmt::format("{:.3g} steps are too many", (end - begin) / step));
+  if (snapshots.of != Snapshots::Of::nothing) {
+    if (!(snapshots.interval > 0 && snapshots.interval <= (end - begin) * (1 + 1e-12)))
+      throw InputError("elastic: snapshots", fmt::format("one every {:.6g} s", snapshots.interval),
+                       fmt::format("The run takes {:.6g} s.", end - begin));
+    snapshots.every = std::max<std::size_t>(1, static_cast<std::size_t>(snapshots.interval / step + 0.5));
+    snapshots.every = std::min(snapshots.every, steps());
+  }
 }
 
 void Problem::put_into(Packet& packet) const {
@@ -422,6 +429,7 @@ void Problem::put_into(Packet& packet) const {
         packet.put(s.course.samples);
   }
   packet.put(receivers), packet.put(source_places), packet.put(receiver_places);
+  packet.put(snapshots);
 }
 
 Problem Problem::from(Packet& packet) {
@@ -464,6 +472,7 @@ Problem Problem::from(Packet& packet) {
   p.receivers = packet.get_vector<Vector>();
   p.source_places = packet.get_vector<Place>();
   p.receiver_places = packet.get_vector<Place>();
+  p.snapshots = packet.get<Snapshots>();
   return p;
 }
 

@@ -27,6 +27,8 @@
 // element by itself (Fried 1972), which does not depend on how the mesh is cut among ranks.
 #pragma once
 
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -50,6 +52,16 @@ struct Place {
   Vector xi{};
 };
 
+/// Pictures of the whole field at even times: of the points under the free surface, or in a volume.
+struct Snapshots {
+  enum class Of { nothing, surface, volume } of = Of::nothing;
+  bool velocity = true;  ///< or displacement
+  double interval = 0;   ///< s; settle() takes whole steps
+  /// West, east, south, north, bottom, top: elements whose middles lie within.
+  std::array<double, 6> box{-INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY};
+  std::size_t every = 0;  ///< steps from one to the next, as settle() finds
+};
+
 struct Problem {
   Mesh mesh;
   int degree = 4;
@@ -66,6 +78,7 @@ struct Problem {
   bool remove_dispersion = true;   ///< the error of time steps, from sources and seismograms
   std::vector<Source> sources;
   std::vector<Vector> receivers;
+  Snapshots snapshots;
 
   /// What settle() finds.
   std::vector<Place> source_places, receiver_places;
@@ -80,6 +93,7 @@ struct Problem {
   /// fewer than 2.5 points per wavelength, times that cannot be.
   void settle();
   std::size_t steps() const;
+  std::size_t pictures() const { return snapshots.every == 0 ? 0 : steps() / snapshots.every; }
   std::size_t points_of_element() const;
 
   /// Of a settled problem.

@@ -66,7 +66,8 @@ constexpr Key source_keys[] = {
      "this [[source]]."},
     {"file", "path", "none", "CMTSOLUTION or FORCESOLUTION of SPECFEM3D, in place of all other keys."},
     {"at", "list of 3 lengths", "none", "Easting, northing, up.", "[1000, 1000, -500]"},
-    {"force", "list of 3 numbers", "none", "East, north, up, N.", "[0, 0, 1e9]"},
+    {"force", "list of 3 numbers", "none",
+     "East, north, up, N; in a chunk of the sphere those of its middle, as of moment.", "[0, 0, 1e9]"},
     {"moment", "list of 6 numbers", "none",
      "Moment tensor in place of a force: ee, nn, uu, nu, eu, en in N m."},
     {"pulse", "text", "\"ricker\"",
@@ -77,8 +78,20 @@ constexpr Key source_keys[] = {
     {"samples", "list of numbers", "none", "The time function, from `delay` on; linear in between."},
     {"delay", "time", "0", "Time of the middle of the pulse."},
 };
+constexpr Key snapshot_keys[] = {
+    {"of", "text", "\"surface\"",
+     "surface: the points under the free surface; volume: all points of elements, 1 kB per element and "
+     "snapshot."},
+    {"every", "time", "", "From one to the next, rounded to whole time steps.", "0.1"},
+    {"quantity", "text", "\"velocity\"", "What they show: velocity or displacement."},
+    {"box", "list of 6 lengths", "none",
+     "West, east, south, north, bottom, top: only elements with their middles in it. A flat box is a slice."},
+};
 constexpr Section all_sections[] = {
     {"source", "", "What moves the earth; several as [[source]].", source_keys},
+    {"snapshots", "",
+     "Snapshots of the whole field, for films: in files .vtkhdf (ParaView) and .nc of output.files.",
+     snapshot_keys, false},
     {"simulation", "", "For how long, and how.", simulation_keys},
 };
 
@@ -227,11 +240,28 @@ void add_receivers(const Config& table, const Survey& survey, const Ground& grou
   }
 }
 
+Snapshots read_snapshots(const Config& job) {
+  Snapshots snapshots;
+  if (!job.has("snapshots")) return snapshots;
+  const auto table = job.table("snapshots").describe({snapshot_keys});
+  snapshots.of =
+      table.choice("of", {"surface", "volume"}) == "volume" ? Snapshots::Of::volume : Snapshots::Of::surface;
+  snapshots.velocity = table.choice("quantity", {"velocity", "displacement"}) == "velocity";
+  snapshots.interval = table.positive("every", terrane::Quantity::time);
+  if (table.has("box")) {
+    const auto box = table.numbers("box", terrane::Quantity::length, 6);
+    std::copy(box.begin(), box.end(), snapshots.box.begin());
+  }
+  return snapshots;
+}
+
 /// "element 17 at easting …" for people.
 std::string place_of(const Mesh& mesh, std::uint32_t element) {
   const auto x = mesh.element(element).monomial[0];
   return fmt::format("element {} ({:.6g}, {:.6g}, {:.6g} m)", element, x[0], x[1], x[2]);
 }
+
+std::vector<std::string> directions() { return {"east", "north", "up"}; }
 
 struct QuantityText {
   const char *name, *unit, *text;
@@ -270,6 +300,7 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, std
                     "up to {:.4g} Hz",
                     problem_.highest_frequency, problem_.coarsest, problem_.points_per_wavelength,
                     problem_.resolved_frequency));
+  if (problem_.pictures() > 0) shown_ = picture_of(problem_);
   if (problem_.precision == Precision::single_precision && problem_.steps() > 50'000)
     warnings_.push_back(
         fmt::format("after {} steps in single precision expect a drift of {:.1g} of the amplitude; "
@@ -321,8 +352,6 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
                                                       : Quantity::displacement;
   p.records_pressure = quantity == Quantity::pressure;
   const std::size_t size = elements.mesh.size();
-  memory.require("run", fmt::format("{} elements", size),
-                 static_cast<double>(size * p.points_of_element()) * (single ? 64 : 90));
   p.mesh = std::move(elements.mesh);
   const std::size_t in_front = table.count("boundary_elements", 2, 8);
   const bool matched = table.choice("boundary", {"stacey", "pml"}) == "pml";
@@ -334,10 +363,13 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   if (p.mesh.size() > size)
     elements.notes.push_back(fmt::format("{} of the elements are perfectly matched layers beyond the sides",
                                          p.mesh.size() - size));
+  memory.require("run", fmt::format("{} elements", p.mesh.size()),
+                 static_cast<double>(p.mesh.size() * p.points_of_element()) * (single ? 64 : 90));
   const Ground ground{stations.projection, elements.surface, elements.top, elements.sphere};
   read_sources(job, ground, p.sources);
   std::vector<std::string> names;
   add_receivers(table, stations.survey, ground, p.receivers, names);
+  p.snapshots = read_snapshots(job);
   try {
     auto made = std::make_unique<Simulation>(std::move(p), std::move(elements.cells), quantity, job.source());
     made->names_ = std::move(names);
@@ -348,6 +380,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     return made;
   } catch (const InputError& error) {
     if (error.where() == "elastic: step") throw table.wrong("step", error.problem(), error.next());
+    if (error.where() == "elastic: snapshots")
+      throw InputError(job.where("snapshots"), error.problem(), error.next());
     if (error.where() == "elastic: end") throw table.wrong("end", error.problem(), error.next());
     if (error.where() == "elastic: mesh")
       throw InputError(job.where(job.has("elements") ? "elements" : "mesh"), error.problem(), error.next());
@@ -370,7 +404,9 @@ double Simulation::memory_needed() const {
   const auto fading = static_cast<double>(std::count_if(
       problem_.mesh.fading.begin(), problem_.mesh.fading.end(), [](auto axes) { return axes; }));
   const double rock_of_fading = (22 + 24 * (problem_.degree + 1)) * number + 200 * own;
-  return elements * (run + set_up) + fading * rock_of_fading + memory +
+  // Snapshots, and a copy where they become a data set.
+  const double pictures = static_cast<double>(shown_.size()) * 24 * static_cast<double>(problem_.pictures());
+  return elements * (run + set_up) + fading * rock_of_fading + memory + pictures +
          8.0 * static_cast<double>(problem_.steps() *
                                    (6 * problem_.receivers.size() + 2 * problem_.sources.size()));
 }
@@ -400,6 +436,10 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
             fmt::format("{:.3g}, where a brick has 1, in {}", worst_shape_.quality,
                         place_of(p.mesh, worst_shape_.element)));
   facts.add("points_per_wavelength", p.points_per_wavelength);
+  if (p.pictures() > 0)
+    facts.add("snapshots", std::uint64_t{p.pictures()}, "", "snapshots",
+              fmt::format("{} of {} points, {:.3g} GB in a file", p.pictures(), grouped(shown_.size()),
+                          12e-9 * static_cast<double>(shown_.size() * p.pictures())));
   facts.notes = notes_;
   facts.warnings = warnings_;
 }
@@ -437,13 +477,13 @@ Result Simulation::run(const Runtime& runtime) {
   report.add("largest", largest, unit, "largest", fmt::format("{:.4g} {} at any receiver", largest, unit));
   report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
-  conclude(result, "elastic", job_, dataset(std::move(traces)));
+  conclude(result, "elastic", job_, dataset(std::move(traces), std::move(done.pictures)));
   return result;
 }
 
-Result Simulation::outline() const { return outline_of("elastic", job_, dataset({})); }
+Result Simulation::outline() const { return outline_of("elastic", job_, dataset({}, {})); }
 
-Dataset Simulation::dataset(std::vector<double> traces) const {
+Dataset Simulation::dataset(std::vector<double> traces, std::vector<float> pictures) const {
   const bool pressure = quantity_ == Quantity::pressure;
   Dataset data;
   data.dimensions = {{"receiver", problem_.receivers.size()}, {"time", problem_.steps()}};
@@ -459,12 +499,8 @@ Dataset Simulation::dataset(std::vector<double> traces) const {
   std::vector<std::string> dimensions{"receiver", "time"};
   if (!pressure) {
     dimensions.insert(dimensions.begin() + 1, "component");
-    data.coordinates.insert(data.coordinates.begin(), {"component",
-                                                       "",
-                                                       "east, north or up",
-                                                       {"component"},
-                                                       std::vector<std::string>{"east", "north", "up"},
-                                                       {}});
+    data.coordinates.insert(data.coordinates.begin(),
+                            {"component", "", "east, north or up", {"component"}, directions(), {}});
   }
   const auto [name, unit, text] = text_of(quantity_);
   const std::size_t steps = problem_.steps(), each = pressure ? 1 : 3;
@@ -488,7 +524,41 @@ Dataset Simulation::dataset(std::vector<double> traces) const {
                               {"receiver"},
                               across,
                               {}});
+  if (problem_.pictures() > 0) add_pictures(data, std::move(pictures));
   return data;
+}
+
+/// Snapshots, as io/vtkhdf.hpp takes them.
+void Simulation::add_pictures(Dataset& data, std::vector<float> pictures) const {
+  if (data.dimension("component") == nullptr) {
+    data.dimensions.push_back({"component", 3});
+    data.coordinates.push_back({"component", "", "east, north or up", {"component"}, directions(), {}});
+  }
+  data.dimensions.insert(data.dimensions.end(), {{"snapshot", problem_.pictures()},
+                                                 {"point", shown_.size()},
+                                                 {"cell", shown_.cells.size() / shown_.corners},
+                                                 {"corner", shown_.corners}});
+  data.coordinates.push_back(
+      {"snapshot", "s", "time of the snapshot", {"snapshot"}, times_of_pictures(problem_), {}});
+  std::array<std::vector<double>, 3> at;
+  for (const auto& x : places_of(problem_, shown_))
+    for (std::size_t d = 0; d < 3; ++d) at[d].push_back(x[d]);
+  data.coordinates.push_back({"point_easting", "m", "easting of the point", {"point"}, at[0], {}});
+  data.coordinates.push_back({"point_northing", "m", "northing of the point", {"point"}, at[1], {}});
+  data.coordinates.push_back({"point_up", "m", "height of the point", {"point"}, at[2], {}});
+  data.variables.push_back({"cell_points",
+                            "",
+                            "points that bound a cell, counted from 0 in the order of VTK",
+                            {"cell", "corner"},
+                            shown_.cells,
+                            {}});
+  const bool velocity = problem_.snapshots.velocity;
+  data.variables.push_back({velocity ? "snapshot_velocity" : "snapshot_displacement",
+                            velocity ? "m/s" : "m",
+                            velocity ? "velocity everywhere" : "displacement everywhere",
+                            {"snapshot", "point", "component"},
+                            std::move(pictures),
+                            {}});
 }
 
 void Simulation::write_model(const std::string& path) const {

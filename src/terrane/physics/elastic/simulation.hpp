@@ -8,6 +8,7 @@
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/elastic/chunk.hpp"
 #include "terrane/physics/elastic/march.hpp"
+#include "terrane/physics/elastic/snapshots.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::elastic {
@@ -33,7 +34,8 @@ class Simulation final : public terrane::Simulation {
 
  private:
   void describe(RunFacts& facts, const Runtime& runtime) const;
-  Dataset dataset(std::vector<double> traces) const;
+  Dataset dataset(std::vector<double> traces, std::vector<float> pictures) const;
+  void add_pictures(Dataset& data, std::vector<float> pictures) const;
   double memory_needed() const;
 
   Problem problem_;
@@ -43,6 +45,7 @@ class Simulation final : public terrane::Simulation {
     std::uint32_t element = 0;
     double quality = 2;
   } worst_shape_;
+  Picture shown_;  // in snapshots
   std::string job_;
   std::vector<std::string> names_;        // of receivers
   std::vector<Placement::Frame> frames_;  // in which receivers record; empty: the axes of the mesh

@@ -229,6 +229,15 @@ struct RecordPotential {
   }
 };
 
+/// What some points have, one after the other.
+template <class T>
+struct Pick {
+  const std::uint32_t* points;
+  const Vec4<T>* from;
+  Vec4<T>* to;
+  TERRANE_FN void operator()(std::size_t n) const { to[n] = from[points[n]]; }
+};
+
 /// Contributions that another rank needs, as they are.
 template <class T>
 struct PackRows {

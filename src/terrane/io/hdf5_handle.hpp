@@ -1,0 +1,30 @@
+// An HDF5 identifier that closes itself.
+#pragma once
+
+#include <hdf5.h>
+
+namespace terrane::io {
+
+class Hdf5Handle {
+ public:
+  Hdf5Handle(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
+  Hdf5Handle(const Hdf5Handle&) = delete;
+  Hdf5Handle& operator=(const Hdf5Handle&) = delete;
+  ~Hdf5Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  operator hid_t() const { return id_; }  // NOLINT: the C library takes it everywhere
+  bool valid() const { return id_ >= 0; }
+  /// Closes now and says whether that went well.
+  bool close() {
+    const bool good = close_(id_) >= 0;
+    id_ = -1;
+    return good;
+  }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+}  // namespace terrane::io
