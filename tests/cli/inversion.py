@@ -289,6 +289,68 @@ class Inversion(CommandTest):
         self.assertEqual(len(values), 4000)
         self.assertAlmostEqual(1e3 * max(values), max(smooth), delta=1e-3)
 
+    def test_ControlFilesOfGrav3dAreTheJobOfTheExample(self):
+        example = SOURCE / "examples/24_grav3d"
+        for name in ("mesh.msh", "gravity.grv", "topography.topo", "gzsen3d.inp", "gzinv3d.inp"):
+            (self.folder / name).write_bytes((example / name).read_bytes())
+        controls = ("new", "inversion", "--from", "gzsen3d.inp", "gzinv3d.inp")
+        self.terrane(*controls, "-o", "job.toml")
+        self.assertEqual((self.folder / "job.toml").read_text(encoding="utf-8"),
+                         (example / "job.toml").read_text(encoding="utf-8"))
+        out, message = self.terrane("invert", "job.toml")
+        self.assertEqual(message, "")
+        self.assertIn("stopped    converged", out)
+        rows, expected = self.rows(self.folder / "output/fit.csv"), self.rows(example / "expected.csv")
+        at = {place: i for i, place in enumerate(zip(rows["easting"], rows["northing"]))}
+        for e, n, g in zip(expected["easting"], expected["northing"], expected["g_u"]):
+            self.assertAlmostEqual(rows["g_u"][at[e, n]], g, delta=2e-4)
+        text = (example / "gzinv3d.inp").read_text(encoding="utf-8")
+        for change, what in (("SMOOTH_MOD_DIF", "SMOOTHER"), ("VALUE -1 ", "VALUE x "),
+                             ("1                ! mode", "4")):
+            self.write("gzinv3d.inp", text.replace(change, what))
+            _, message = self.terrane(*controls, expect=2)
+            self.assertIn("gzinv3d.inp:", message)
+        self.write("gzinv3d.inp", text.split("SMOOTH")[0])
+        _, message = self.terrane(*controls, expect=2)
+        self.assertIn("the file ends before SMOOTH_MOD", message)
+
+    def test_WeightsOfCellsAndFacesKeepTheModelWhereItShallNotBe(self):
+        coarse = ["mesh.shape=[10, 10, 5]"]
+        ones = 500 + 9 * 10 * 5 + 10 * 9 * 5 + 10 * 10 * 4
+        self.write("ones.txt", "1 " * ones + "\n")
+        self.invert(*coarse)
+        plain = self.rows(self.folder / "output/model.csv")["density"]
+        self.invert(*coarse, "inversion.weights_file=ones.txt", "inversion.tolerance=1e-6")
+        same = self.rows(self.folder / "output/model.csv")["density"]
+        self.assertLess(max(abs(a - b) for a, b in zip(plain, same)), 0.01 * max(plain))
+        # Down first, then east, then north: the lowest layer costs a thousand times as much.
+        self.write("deep.txt", "1 1 1 1 1000 " * 100 + "1 " * (ones - 500) + "\n")
+        self.invert(*coarse, "inversion.weights_file=deep.txt")
+        rows = self.rows(self.folder / "output/model.csv")
+        deep = max(abs(d) for d, b in zip(rows["density"], rows["bottom"]) if b < -450)
+        before = max(abs(d) for d, b in zip(plain, rows["bottom"]) if b < -450)
+        self.assertLess(deep, 0.1 * before)
+        # Faces across northing, below the uppermost layer alone, cost nearly everything.
+        self.write("north.txt", "1 " * 950 + "1 1e6 1e6 1e6 1e6 " * 90 + "1 " * 400 + "\n")
+        self.invert(*coarse, "inversion.weights_file=north.txt")
+        rows = self.rows(self.folder / "output/model.csv")
+
+        def spread(layer, axis):
+            lines = {}
+            for d, b, at in zip(rows["density"], rows["bottom"], rows[axis]):
+                if (b > -150) == (layer == "top"):
+                    lines.setdefault((b, at), []).append(d)
+            return max(max(line) - min(line) for line in lines.values())
+
+        self.assertLess(spread("below", "west"), 0.01 * spread("below", "south"))
+        self.assertGreater(spread("top", "west"), 0.2 * spread("top", "south"))
+        self.write("short.txt", "1 " * (ones - 1) + "\n")
+        _, message = self.invert(*coarse, "inversion.weights_file=short.txt", expect=2)
+        self.assertIn("W.Z", message)
+        self.write("zero.txt", "0 " + "1 " * (ones - 1) + "\n")
+        _, message = self.invert(*coarse, "inversion.weights_file=zero.txt", expect=2)
+        self.assertIn("0 is not above zero", message)
+
     def test_AJobOfAnInversionIsNotRunAsAForwardCalculation(self):
         self.write("job.toml", JOB)
         _, message = self.terrane("run", "job.toml", expect=2)

@@ -158,6 +158,30 @@ def test_simpegs_misfits_take_the_simulations_as_their_own(random, monkeypatch):
     assert type(Simulation3DIntegral(discretized(), survey=survey)) is Simulation3DIntegral
 
 
+def test_an_inversion_in_simpeg_finds_the_same_model_with_either_simulation(random):
+    pytest.importorskip("simpeg")
+    import discretize
+    from simpeg import (data, data_misfit, directives, inverse_problem, inversion, maps, optimization, regularization)
+    from simpeg.potential_fields import gravity
+
+    mesh = discretize.TensorMesh([[(50.0, 8)], [(50.0, 8)], [(50.0, 4)]], origin="CCN")
+    places = random.uniform([-150, -150, 5], [150, 150, 20], (25, 3))
+    survey = gravity.survey.Survey(gravity.sources.SourceField([gravity.receivers.Point(places, components="gz")]))
+    truth = 0.4 * (np.abs(mesh.cell_centers - [25, 0, -100]).max(axis=1) < 80)
+    models = []
+    for kind in (Simulation3DIntegral, gravity.Simulation3DIntegral):
+        simulation = kind(survey=survey, mesh=mesh, rhoMap=maps.IdentityMap(nP=mesh.nC))
+        observed = data.Data(survey, dobs=simulation.dpred(truth), standard_deviation=0.01)
+        misfit = data_misfit.L2DataMisfit(data=observed, simulation=simulation)
+        problem = inverse_problem.BaseInvProblem(misfit, regularization.WeightedLeastSquares(mesh),
+                                                 optimization.ProjectedGNCG(maxIter=3, cg_maxiter=60, cg_rtol=1e-8))
+        steps = [directives.UpdateSensitivityWeights(every_iteration=False),
+                 directives.BetaEstimate_ByEig(beta0_ratio=10, random_seed=0), directives.UpdatePreconditioner(),
+                 directives.BetaSchedule(coolingFactor=5, coolingRate=1)]
+        models.append(inversion.BaseInversion(problem, steps).run(np.full(mesh.nC, 1e-4)))
+    assert_allclose(models[0], models[1], rtol=0, atol=1e-3 * np.abs(models[1]).max())
+
+
 def test_the_simpeg_simulation_says_what_it_lacks():
     mesh = discretized()
     with pytest.raises(terrane.InputError, match="survey: is missing"):

@@ -140,9 +140,14 @@ void add_new(CommandLine& line) {
   verb->add_option("--survey", line.fresh.survey, "Kind of survey to show.")
       ->type_name("KIND")
       ->capture_default_str();
+  verb->add_option("--from", line.fresh.from,
+                   "Control files of UBC's inversions: of the sensitivities, then of the inversion.")
+      ->type_name("FILE")
+      ->expected(2);
   verb->add_flag("--reference", line.fresh.reference, "Write the reference of all keys, in Markdown.");
   verb->footer(
-      "Examples:\n  terrane new gravity -o job.toml\n  terrane new gravity --mesh terrain --survey list");
+      "Examples:\n  terrane new gravity -o job.toml\n  terrane new gravity --mesh terrain --survey list\n"
+      "  terrane new inversion --from gzsen3d.inp gzinv3d.inp -o job.toml");
   verb->callback([&line] { line.status = new_job(line.registry, line.fresh); });
 }
 

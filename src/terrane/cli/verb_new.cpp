@@ -9,6 +9,7 @@
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/inversion/job.hpp"
+#include "terrane/inversion/ubc_control.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/job/document.hpp"
 
@@ -56,13 +57,20 @@ std::string commented_job(const Physics& physics, const NewOptions& options) {
                       kinds_are_own ? physics.examples : std::map<std::string, std::string>{});
 }
 
+std::string text_of_job(const Physics& physics, const NewOptions& options) {
+  if (options.reference) return job_reference(physics.name, physics.summary, physics.sections);
+  if (options.from.empty()) return commented_job(physics, options);
+  if (physics.name != "inversion")
+    throw InputError("--from", "control files are of inversions", "terrane new inversion --from FILE FILE");
+  return inversion::job_of_ubc_control(options.from, std::filesystem::path(options.file).parent_path());
+}
+
 }  // namespace
 
 int new_job(const Registry& registry, const NewOptions& options) {
   const auto& physics =
       options.physics == "inversion" ? inversion::job_of_inversions() : registry.find(options.physics);
-  const auto text = options.reference ? job_reference(physics.name, physics.summary, physics.sections)
-                                      : commented_job(physics, options);
+  const auto text = text_of_job(physics, options);
   if (options.file.empty()) {
     say("{}", text);
     return 0;

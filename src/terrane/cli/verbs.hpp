@@ -27,7 +27,8 @@ struct JobOptions {
 
 struct NewOptions {
   std::string physics = "gravity", file;
-  std::string mesh, survey;  ///< kinds to show; empty: the physics' own choice
+  std::string mesh, survey;       ///< kinds to show; empty: the physics' own choice
+  std::vector<std::string> from;  ///< control files of UBC's inversions
   bool reference = false;
 };
 

@@ -111,6 +111,7 @@ std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const 
   p.reference = cells("reference");
   p.start = cells("start");
   p.bounds = {cells("lower"), cells("upper")};
+  p.weights = read_weights(table, p.mesh);
   complete(p.bounds, p.active.empty() ? p.mesh.size() : p.active.size());
   made->reference_is_median_ = p.reference.empty();
   made->take_data();

@@ -204,6 +204,7 @@ std::unique_ptr<Simulation> ElectromagneticJob::from_job(const Config& job, cons
     p.reference.push_back(-std::log(earth.conductivity[0][p.active.empty() ? c : p.active[c]]));
   p.start = cells("start");
   p.bounds = {cells("lower"), cells("upper")};
+  p.weights = read_weights(table, p.mesh);
   complete(p.bounds, count);
   made->make_forward(runtime);
   made->job_ = job.source();

@@ -136,6 +136,7 @@ void Steps::prepare() {
   }
   regulariser_ = std::make_unique<Regulariser>(p.mesh, p.active, settings_.alphas, out_.weight,
                                                settings_.weights_in_gradients, settings_.threads);
+  if (p.weights) regulariser_->weigh(*p.weights);
   centre_ = centre_of(p, settings_, reference_, *regulariser_);
   out_.phi_d = misfit();
   if (!from) line();

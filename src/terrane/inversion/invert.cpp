@@ -143,6 +143,7 @@ void Run::prepare() {
   out_.weight = cell_weights(p, settings_, out_.z0);
   regulariser_ = std::make_unique<Regulariser>(p.mesh, p.active, settings_.alphas, out_.weight,
                                                settings_.weights_in_gradients, settings_.threads);
+  if (p.weights) regulariser_->weigh(*p.weights);
   if (settings_.device.has_own_memory()) regulariser_->move_to(settings_.device);
   centre_ = centre_of(p, settings_, reference_, *regulariser_);
   weigh();

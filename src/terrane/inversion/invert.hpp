@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Problem {
   std::vector<double> reference;              ///< [active]; empty: 0
   Bounds bounds;                              ///< [active] each, or none
   Couplings couplings;                        ///< to other models: beside φ_m, with the same β
+  std::optional<Factors> weights;  ///< of the summands of φ_m: cells and faces [cells of the mesh]
 
   bool defined() const { return g != nullptr || forward != nullptr; }
   std::size_t rows() const { return forward ? forward->rows() : g->rows(); }

@@ -458,6 +458,7 @@ std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runt
   };
   problem.reference = cells("reference");
   problem.bounds = {cells("lower"), cells("upper")};
+  problem.weights = read_weights(table, problem.mesh);
   complete(problem.bounds, problem.active.empty() ? problem.mesh.size() : problem.active.size());
   const auto settings = read_settings(table, observations, problem.mesh);
   const auto storage = read_storage(table);

@@ -114,6 +114,10 @@ void add_settings(Fingerprint& fingerprint, const Problem& p, const Settings& s)
   fingerprint.push_back({"alphas, lengths or norms",
                          hash({std::vector{alpha.smallness}, alpha.flatness, norm, std::vector{s.epsilon}}),
                          true});
+  if (p.weights) {
+    const auto& w = *p.weights;
+    fingerprint.push_back({"weights of cells and faces", hash({w[0], w[1], w[2], w[3]}), true});
+  }
   setting("weighting", weighting_names[static_cast<std::size_t>(s.weighting)]);
   setting("exponent", s.exponent);
   setting("z0", s.z0);

@@ -9,6 +9,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/io/ubc.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/model/properties.hpp"
@@ -56,6 +57,9 @@ constexpr Key keys_of_inversion[] = {
     {"z0", "length", "0", "z0 of depth weights; 0 fits it to the decay below the middle station."},
     {"weights_in_gradients", "true or false", "true",
      "Differences of weighted cells, as UBC; false: weighted differences, as SimPEG."},
+    {"weights_file", "path", "none",
+     "Factors of the summands of the model norm, in the format of UBC's weights: cells (W.S), faces across "
+     "easting, northing and up (W.E, W.N, W.Z)."},
     {"reference", "property or path", "0",
      "Reference model: a number, or a file of the property. Of direct current without it the median of the "
      "apparent resistivities, of electromagnetic fields [model]."},
@@ -182,6 +186,11 @@ Settings read_settings(const Config& table, const Observations& observations, co
   return s;
 }
 
+std::optional<Factors> read_weights(const Config& table, const TensorMesh& mesh) {
+  if (!table.has("weights_file")) return {};
+  return io::read_ubc_weights(table.input_file("weights_file").string(), mesh);
+}
+
 void complete(Bounds& bounds, std::size_t cells) {
   if (bounds.lower.empty() == bounds.upper.empty()) return;
   auto& missing = bounds.lower.empty() ? bounds.lower : bounds.upper;
@@ -252,6 +261,9 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
   std::vector<std::uint32_t> active;
   if (table.has("active_file")) {
     const auto values = column_of_file(table, "active_file", "active", mesh, mesh_file);
+    if (std::any_of(values.begin(), values.end(), [](double v) { return v < 0; }))
+      throw table.wrong("active_file", "it marks cells -1: fixed, but part of the model norm",
+                        "Mark them 1, and set both of their bounds to the reference.");
     for (std::size_t c = 0; c < mesh.size(); ++c)
       if (values[c] != 0 && !std::isnan(values[c])) active.push_back(static_cast<std::uint32_t>(c));
   } else if (table.has("topography")) {

@@ -38,6 +38,9 @@ std::vector<double> read_logarithms(const Config& table, const char* key, const 
                                     std::span<const std::uint32_t> active);
 std::vector<double> exponentials_of(std::vector<double> logarithms);
 
+/// inversion.weights_file; nothing where there is none.
+std::optional<Factors> read_weights(const Config& table, const TensorMesh& mesh);
+
 /// Bounds of which one side was given: the other is far away.
 void complete(Bounds& bounds, std::size_t cells);
 

@@ -1,5 +1,7 @@
 #include "terrane/inversion/regulariser.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -49,6 +51,32 @@ Regulariser::Regulariser(const TensorMesh& mesh, std::vector<std::uint32_t> acti
     volume_[c] = h_[0][i] * h_[1][j] * h_[2][k];
   }
   whole_weight_ = on_mesh(weight_);
+}
+
+void Regulariser::weigh(Factors own) {
+  for (const auto& factors : own) {
+    if (factors.size() != whole_weight_.size())
+      throw ShapeError("inversion: weights of cells and faces",
+                       "there must be one for each cell of the mesh");
+    for (const double factor : factors)
+      if (!(factor > 0) || !std::isfinite(factor))
+        throw InputError("inversion: weights of cells and faces",
+                         fmt::format("{:g} is not above zero", factor),
+                         "A small number lets the model change there almost freely.");
+  }
+  own_ = std::move(own);
+  reweight(std::nullopt);
+}
+
+void Regulariser::reweight(std::optional<Factors> factors) {
+  factors_ = std::move(factors);
+  if (!own_) return;
+  if (!factors_) {
+    factors_ = own_;
+    return;
+  }
+  for (std::size_t t = 0; t < factors_->size(); ++t)
+    for (std::size_t c = 0; c < (*factors_)[t].size(); ++c) (*factors_)[t][c] *= (*own_)[t][c];
 }
 
 std::vector<double> Regulariser::on_mesh(std::span<const double> v) const {
@@ -239,6 +267,9 @@ Factors Regulariser::measures() const {
       made[a + 1][cell] = h_[b][place[b]] * h_[c][place[c]] * 0.5 * (h_[a][place[a]] + h_[a][place[a] + 1]);
     }
   });
+  if (own_)
+    for (std::size_t t = 0; t < made.size(); ++t)
+      for (std::size_t c = 0; c < made[t].size(); ++c) made[t][c] *= (*own_)[t][c];
   return made;
 }
 

@@ -83,12 +83,15 @@ class Regulariser {
   /// The diagonal of R⁻¹. Precondition: exact().
   void diagonal_of_inverse(std::span<double> out) const;
 
-  /// Sparse norms: R with these factors from now on; none: without.
-  void reweight(std::optional<Factors> factors) { factors_ = std::move(factors); }
+  /// Factors of its own for every cell and face, above zero: R and its terms with them from now on. Throws
+  /// ShapeError, InputError.
+  void weigh(Factors own);
+  /// Sparse norms: R with these factors, beside its own, from now on; none: without.
+  void reweight(std::optional<Factors> factors);
   /// R with the forms that couple the model to others; terms() leaves them out.
   void couple(Couplings couplings) { couplings_ = std::move(couplings); }
   /// What sparse norms weigh: w u, and its differences over δ, in the places of Factors; NaN where there is
-  /// no cell or face. And what each stands for: V, and A δ.
+  /// no cell or face. And what each stands for: V, and A δ, times own factors.
   Factors magnitudes(std::span<const double> u) const;
   Factors measures() const;
 
@@ -111,7 +114,8 @@ class Regulariser {
   bool weights_in_gradients_;
   int threads_;
   solve::KroneckerInverse inverse_;
-  std::optional<Factors> factors_;
+  std::optional<Factors> own_;      ///< weights of cells and faces
+  std::optional<Factors> factors_;  ///< these, times those of sparse norms
   Couplings couplings_;
 };
 

@@ -472,7 +472,7 @@ const std::array all_formats{
     Format{
         .name = "ubc-gravity",
         .title = "GRAV3D observations or locations",
-        .extensions = ".grv .obs .loc .pre",
+        .extensions = ".grv .obs .loc .pre .topo",
         .holds = "table",
         .read = from_text<static_cast<Table (*)(TextReader&)>(read_ubc_gravity)>,
         .write =

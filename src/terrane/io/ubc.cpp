@@ -305,6 +305,25 @@ std::vector<double> read_ubc_model(TextReader& in, const TensorMesh& mesh) {
   return values;
 }
 
+std::array<std::vector<double>, 4> read_ubc_weights(const std::string& path, const TensorMesh& mesh) {
+  auto in = TextReader::open(path);
+  in.set_comment('!');
+  std::array<std::vector<double>, 4> made;
+  made.fill(std::vector<double>(mesh.size(), 1.0));
+  constexpr std::string_view names[] = {"W.S", "W.E", "W.N", "W.Z"};
+  for (std::size_t t = 0; t < 4; ++t) {
+    const std::size_t east = mesh.n_east() - (t == 1), north = mesh.n_north() - (t == 2),
+                      up = mesh.n_up() - (t == 3);
+    const auto read = in.numbers(east * north * up, fmt::format("weights {}", names[t]));
+    auto from = read.begin();
+    for (std::size_t j = 0; j < north; ++j)
+      for (std::size_t i = 0; i < east; ++i)
+        for (std::size_t k = up; k-- > 0;) made[t][mesh.index(i, j, k)] = *from++;
+  }
+  in.expect_end("the weights of cells and faces");
+  return made;
+}
+
 namespace {
 
 /// In what the files of UBC-GIF hold a property.

@@ -48,10 +48,13 @@ class TreeSensitivity final : public solve::PartedOperator {
 
  private:
   const CellTree& tree(std::size_t part) const { return *trees_[part - held_.first]; }
+  template <class Body>
+  void for_each_part(const Range& parts, const Body& body) const;
   template <class Fill>
   void scatter(const Range& parts, std::span<double> model, const Fill& fill) const;
 
   std::size_t rows_, columns_;
+  int threads_;
   std::vector<std::vector<std::uint32_t>> blocks_;  ///< columns of each part
   Range held_;
   std::vector<std::unique_ptr<CellTree>> trees_;  ///< of the parts that are held
