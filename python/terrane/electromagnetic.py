@@ -102,6 +102,9 @@ class Simulation(simulation.Simulation):
     responses : names, optional
         Of plane waves, in place of components: ``impedance``, ``apparent_resistivity``, ``phase``, ``tipper``,
         ``phase_tensor``.
+    volume : names, optional
+        ``e``, ``h``: fields of all cells beside those at receivers, as ``e_e_cells`` and so on; the result then also
+        writes files ``.vtr`` (VTK) and ``.h5`` (HDF5) of the cells.
     tolerance, receiver_tolerance : float, optional
     most_iterations : int, optional
     settings : mapping, optional
@@ -126,7 +129,7 @@ class Simulation(simulation.Simulation):
 
     def __init__(self, model: TensorMesh, receivers: Survey, sources: Union[Source, Sequence[Source]],
                  frequencies: ArrayLike, *, components: Optional[Sequence[str]] = None,
-                 responses: Optional[Sequence[str]] = None, tolerance: Optional[float] = None,
+                 responses: Optional[Sequence[str]] = None, volume: Optional[Sequence[str]] = None, tolerance: Optional[float] = None,
                  receiver_tolerance: Optional[float] = None, most_iterations: Optional[int] = None,
                  settings: Optional[Mapping[str, Any]] = None, device: str = "auto", threads: Optional[int] = None,
                  memory: Optional[str] = None) -> None:
@@ -136,6 +139,7 @@ class Simulation(simulation.Simulation):
             "simulation": {
                 "frequencies": np.atleast_1d(np.asarray(frequencies, np.float64)).tolist(),
                 "components": None if components is None else list(components),
-                "responses": None if responses is None else list(responses), "tolerance": tolerance,
+                "responses": None if responses is None else list(responses),
+                "volume": None if volume is None else list(volume), "tolerance": tolerance,
                 "receiver_tolerance": receiver_tolerance, "most_iterations": most_iterations, **(settings or {}),
                 **runtime(device, threads, memory)}})

@@ -108,6 +108,29 @@ def test_a_half_space_has_its_resistivity():
     assert abs(result["apparent_resistivity"] - 100).max() < 1
 
 
+def test_electromagnetic_fields_of_cells_are_the_same_in_all_files(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 6), [2000, 4000, 8000]])
+    mesh = terrane.TensorMesh(side, side, side, conductivity=0.1)
+    source = terrane.electromagnetic.Dipole([0, -600, 0], azimuth=90)
+    result = terrane.electromagnetic.Simulation(mesh, terrane.Survey([0.0], [600.0], [0.0]), source, [1.0, 4.0],
+                                                components=["e_e"], volume=["e", "h"]).run()
+    field = result["h_u_cells"].values
+    assert field.shape == (1, 2, 11, 11, 11) and np.abs(field).min() > 0
+    result.write(tmp_path / "fields.nc")
+    for name in ("fields.h5", "fields.vtr"):
+        with pytest.warns(UserWarning, match="e_e"):
+            result.write(tmp_path / name)
+    assert np.array_equal(terrane.read_dataset(tmp_path / "fields.nc")["h_u_cells"].values, field)
+    with h5py.File(tmp_path / "fields.h5") as file:
+        assert np.array_equal(file["easting"][:], side)
+        for n, hertz in enumerate((1, 4)):
+            name = f"h_u_cells_source_1_frequency_{hertz}"
+            assert np.array_equal(file[name + "_real"][:] + 1j * file[name + "_imag"][:], field[0, n])
+        assert file[name + "_real"].attrs["units"] == "A/m"
+    assert (tmp_path / "fields.vtr").stat().st_size > 6 * field.size * 16
+
+
 def test_electromagnetic_fields_are_reciprocal():
     side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 11), [2000, 4000, 8000]])
     mesh = terrane.TensorMesh(side, side, side, conductivity=0.1)

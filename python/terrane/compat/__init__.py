@@ -8,6 +8,7 @@
 ``simpeg.potential_fields.magnetics.Simulation3DIntegral``   :class:`MagneticSimulation3DIntegral`
 ``static.resistivity.Simulation3DNodal``, ``CellCentered``   :class:`Simulation3DNodal`, `Simulation3DCellCentered`
 ``emg3d.solve``, ``emg3d.Simulation``                        ``from terrane.compat import emg3d`` (needs emg3d)
+``emg3d.load``, ``emg3d.save``                               module :mod:`terrane.compat.emg3d_files` (without emg3d)
 ``deepwave.scalar``, ``deepwave.scalar_born``                 module :mod:`terrane.compat.deepwave`
 ==========================================================  ========================================================
 """

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <type_traits>
 
@@ -104,7 +105,80 @@ Attributes text_attributes(const Dataset& data) {
   return out;
 }
 
+constexpr std::array<const char*, 3> cell_axes{"cell_up", "cell_northing", "cell_easting"},
+    face_axes{"face_up", "face_northing", "face_easting"};
+
+bool is_of_cells(const Variable& v) {
+  return v.dimensions.size() >= 3 && std::equal(cell_axes.begin(), cell_axes.end(), v.dimensions.end() - 3) &&
+         !std::holds_alternative<std::vector<std::string>>(v.values);
+}
+
+/// "1", "0.5": the entry of a dimension, by its coordinate if that has numbers; else counted from 0.
+std::string entry_text(const Dataset& data, const std::string& dimension, std::size_t entry) {
+  const auto* at = data.find(dimension);
+  if (at != nullptr && at->dimensions == std::vector<std::string>{dimension}) {
+    if (const auto* real = std::get_if<std::vector<double>>(&at->values))
+      return fmt::format("{}", (*real)[entry]);
+    if (const auto* whole = std::get_if<std::vector<std::int32_t>>(&at->values))
+      return fmt::format("{}", (*whole)[entry]);
+  }
+  return fmt::format("{}", entry);
+}
+
+/// A variable of cells as columns of the mesh: one, or two of complex values, for each entry of the
+/// dimensions before the cells.
+void add_cells(MeshData& mesh, const Dataset& data, const Variable& v) {
+  const auto shape = data.shape(v);
+  const std::size_t cells = mesh.mesh.size(), outer = shape.size() - 3;
+  const std::size_t blocks = count_of({shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(outer)});
+  for (std::size_t block = 0; block < blocks; ++block) {
+    std::string name, phrase;
+    for (std::size_t d = outer, rest = block; d-- > 0; rest /= shape[d]) {
+      const auto entry = entry_text(data, v.dimensions[d], rest % shape[d]);
+      name = fmt::format("_{}_{}{}", v.dimensions[d], entry, name);
+      phrase = fmt::format(", {} {}{}", v.dimensions[d], entry, phrase);
+    }
+    const auto column = [&](const char* end, const char* part, auto&& value) {
+      Column c{v.name + name + end, v.unit, v.long_name + phrase + part, std::vector<double>(cells)};
+      for (std::size_t n = 0; n < cells; ++n) c.values[n] = value(block * cells + n);
+      mesh.cells.push_back(std::move(c));
+    };
+    std::visit(
+        [&](const auto& values) {
+          using T = typename std::decay_t<decltype(values)>::value_type;
+          if constexpr (std::is_same_v<T, std::complex<double>> || std::is_same_v<T, std::complex<float>>) {
+            column("_real", ", real part", [&](std::size_t n) { return double(values[n].real()); });
+            column("_imag", ", imaginary part", [&](std::size_t n) { return double(values[n].imag()); });
+          } else if constexpr (!std::is_same_v<T, std::string>) {
+            column("", "", [&](std::size_t n) { return static_cast<double>(values[n]); });
+          }
+        },
+        v.values);
+  }
+}
+
+/// Formats that take the fields of cells with their mesh.
+bool holds_cells(const Format& format) { return format.name == "hdf5" || format.name == "vtr"; }
+
+bool has_cells(const Dataset& data) {
+  return std::any_of(data.variables.begin(), data.variables.end(), is_of_cells);
+}
+
 }  // namespace
+
+MeshData to_mesh(const Dataset& data) {
+  check(data);
+  if (!has_cells(data))
+    throw InputError("data set", "no variable has values in cells",
+                     "Their last axes are cell_up, cell_northing, cell_easting.");
+  std::array<std::vector<double>, 3> faces;
+  for (std::size_t a = 0; a < 3; ++a) faces[a] = data.real(face_axes[a]);
+  MeshData out{
+      TensorMesh(std::move(faces[2]), std::move(faces[1]), std::move(faces[0])), {}, text_attributes(data)};
+  for (const auto& v : data.variables)
+    if (is_of_cells(v)) add_cells(out, data, v);
+  return out;
+}
 
 Table to_table(const Dataset& data) {
   check(data);
@@ -141,9 +215,18 @@ std::vector<std::string> left_out(const std::string& path, const Dataset& data) 
   const auto& format = format_to_write(path);
   if (format.name == "netcdf") return {};
   if (format.name == "csv" || format.name == "npy") return left_out(data);
+  if (holds_cells(format) && has_cells(data)) {
+    std::vector<std::string> names;
+    for (const auto& v : data.variables)
+      if (!is_of_cells(v)) names.push_back(v.name);
+    return names;
+  }
   if (!holds_datasets(format))
     throw UnsupportedError(path, "this format does not hold data sets",
-                           "Give the file an ending .nc, or .csv for a table.");
+                           holds_cells(format)
+                               ? "It holds fields of cells, of which there are none: give the "
+                                 "file an ending .nc, or .csv for a table."
+                               : "Give the file an ending .nc, or .csv for a table.");
   return left_out(path, Content(data));
 }
 
@@ -153,6 +236,7 @@ void write(const std::string& path, const Dataset& data) {
   if (data.variables.empty()) throw InputError(path, "there is no variable to write");
   if (format.name == "npy") return write_npy(path, to_array(path, data));
   if (holds_datasets(format)) return write(path, Content(data));
+  if (holds_cells(format) && has_cells(data)) return write(path, Content(to_mesh(data)));
   write(path, Content(to_table(data)));
 }
 

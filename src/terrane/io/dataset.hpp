@@ -1,4 +1,5 @@
-// Data sets into files of any format: NetCDF as they are, all else as a table.
+// Data sets into files of any format: NetCDF as they are, HDF5 and VTK the fields of cells, all else as a
+// table.
 #pragma once
 
 #include <string>
@@ -15,6 +16,12 @@ namespace terrane::io {
 /// InputError (no variable; one of words).
 Table to_table(const Dataset& data);
 
+/// The variables whose last dimensions are cell_up, cell_northing, cell_easting as properties of the cells of
+/// a mesh, whose faces are the coordinates face_up, face_northing, face_easting. Each entry of the dimensions
+/// before the cells is a column of its own, such as e_u_cells_source_1_frequency_0.5_real: complex values are
+/// two. Throws InputError (no such variable or coordinate).
+MeshData to_mesh(const Dataset& data);
+
 /// Names of the variables that to_table() leaves out.
 std::vector<std::string> left_out(const Dataset& data);
 
@@ -22,8 +29,8 @@ std::vector<std::string> left_out(const Dataset& data);
 /// values may be missing. Returns the names of the variables that the file would not hold.
 std::vector<std::string> left_out(const std::string& path, const Dataset& data);
 
-/// By the extension of `path`; .npy is the first variable, which must be real. Throws UnsupportedError,
-/// FileError.
+/// By the extension of `path`; .npy is the first variable, which must be real; .h5 and .vtr are to_mesh().
+/// Throws UnsupportedError, FileError.
 void write(const std::string& path, const Dataset& data);
 
 }  // namespace terrane::io

@@ -51,7 +51,10 @@ constexpr Key simulation_keys[] = {
     {"responses", "list of texts", "all",
      "Of plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, phase_tensor."},
     {"volume", "list of texts", "[]",
-     "Fields of all cells, at their centres, beside those at receivers, in NetCDF: e, h.", "[\"e\"]"},
+     "Fields of all cells, at their centres, beside those at receivers: e, h. NetCDF holds both, .vtr (VTK) "
+     "and "
+     ".h5 (HDF5) those of cells.",
+     "[\"e\"]"},
     {"tolerance", "number", "1e-8", "Relative residual at which a solve ends."},
     {"receiver_tolerance", "number", "1e-5",
      "Largest relative change at a receiver in the last iteration of a solve: about the error that "
@@ -287,6 +290,10 @@ void add_volume(const Problem& problem, const Outcome& outcome, Dataset& data) {
                                 {dimension},
                                 std::move(centres),
                                 {}});
+    const auto face = fmt::format("face_{}", name);
+    data.dimensions.push_back({face, faces->size()});
+    data.coordinates.push_back(
+        {face, "m", fmt::format("{} of the faces of cells", name), {face}, *faces, {}});
   }
   std::size_t part = 0;
   for (const bool magnetic : {false, true}) {
