@@ -137,9 +137,7 @@ Solve Solves::solve(std::size_t number, std::vector<Z>& data) {
   const auto& sent = problem_.sources[source];
   if (sent.kind == Source::Kind::plane_wave) send_plane_wave(sent, hertz);
   else if (problem_.parameters.field == Field::secondary) send_dipoles(sent, hertz);
-  else
-    add(stream_, metric(), moments(problem_.mesh, sent, fmt::format("source {}", source + 1)),
-        {0, -omega_mu_}, b_);
+  else send_moments(sent, fmt::format("source {}", source + 1));
   const auto done = finish();
   data = fields();
   return done;
@@ -193,6 +191,11 @@ Solve Solves::finish() {
 void Solves::send_over_layers(const EdgeField& primary) {
   primary_ = primary;
   fill_contrast(stream_, metric(), problem_.along(), layers_, primary, omega_mu_, b_);
+}
+
+void Solves::send_moments(const Source& sent, const std::string& what) {
+  const auto conductivity = problem_.along();
+  add(stream_, metric(), moments(problem_.mesh, sent, what, &conductivity), {0, -omega_mu_}, b_);
 }
 
 void Solves::send_plane_wave(const Source& sent, double hertz) {

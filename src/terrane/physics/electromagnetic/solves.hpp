@@ -48,6 +48,7 @@ class Solves {
  private:
   void begin(std::size_t number);
   void send_over_layers(const EdgeField& primary);
+  void send_moments(const Source& sent, const std::string& what);
   void send_plane_wave(const Source& sent, double hertz);
   void send_dipoles(const Source& sent, double hertz);
   Solve finish();

@@ -66,25 +66,6 @@ void add_term(const Axes& axes, EdgeSum& sum, int axis, const std::array<Index, 
   if (edge >= 0 && weight != 0) sum.push_back({axis, static_cast<std::size_t>(edge), weight});
 }
 
-/// amount[a] · w of the edges along each axis at a point of this cell.
-void add_point(const Axes& axes, const std::array<Index, 3>& cell, const std::array<double, 3>& x,
-               const std::array<double, 3>& amount, EdgeSum& sum) {
-  for (int a = 0; a < 3; ++a)
-    for (Index side = 0; side < 4; ++side) {
-      auto place = cell;
-      double weight = amount[static_cast<std::size_t>(a)];
-      for (int n = 0; n < 2; ++n) {
-        const int across = (a + 1 + n) % 3;
-        const auto c = static_cast<std::size_t>(across);
-        const double part = (x[c] - axes.face(across, cell[c])) / axes.width(across, cell[c]);
-        const bool high = (side >> n & 1) != 0;
-        weight *= high ? part : 1 - part;
-        place[c] += high ? 1 : 0;
-      }
-      add_term(axes, sum, a, place, weight);
-    }
-}
-
 /// Current around a face normal to an axis, counter-clockwise seen from its positive side: amount/area times
 /// the lengths. The other way round, the same weights give the curl on the face.
 void add_face(const Axes& axes, int axis, const std::array<Index, 3>& face, double amount, EdgeSum& sum) {
@@ -99,37 +80,6 @@ void add_face(const Axes& axes, int axis, const std::array<Index, 3>& face, doub
   place = face;
   place[ne] += 1;
   add_term(axes, sum, b, place, per_area * hb);
-}
-
-void add_segment(const Axes& axes, const std::array<double, 3>& from, const std::array<double, 3>& to,
-                 double current, EdgeSum& sum) {
-  // Inside a cell the weights are quadratic along the wire: two Gauss points are exact.
-  std::vector<double> cuts{0, 1};
-  for (int a = 0; a < 3; ++a) {
-    const auto n = static_cast<std::size_t>(a);
-    if (from[n] == to[n]) continue;
-    for (const double face : *axes.faces[n]) {
-      const double t = (face - from[n]) / (to[n] - from[n]);
-      if (t > 0 && t < 1) cuts.push_back(t);
-    }
-  }
-  std::sort(cuts.begin(), cuts.end());
-  const auto at = [&](double t) {
-    std::array<double, 3> x;
-    for (std::size_t a = 0; a < 3; ++a) x[a] = from[a] + t * (to[a] - from[a]);
-    return x;
-  };
-  for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
-    const double middle = (cuts[c] + cuts[c + 1]) / 2, half = (cuts[c + 1] - cuts[c]) / 2;
-    if (half <= 0) continue;
-    const auto x = at(middle);
-    const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
-    for (const double side : {-1.0, 1.0}) {
-      std::array<double, 3> amount;
-      for (std::size_t a = 0; a < 3; ++a) amount[a] = current * half * (to[a] - from[a]);
-      add_point(axes, cell, at(middle + side * half / std::sqrt(3.0)), amount, sum);
-    }
-  }
 }
 
 /// Weights of places first … last − 1 at x.
@@ -162,20 +112,131 @@ Stencil stencil(Index first, Index last, double x, const Place& place, bool slop
   return made;
 }
 
+/// What the nodes and the edges of one axis take at a place of one of its cells. Nodes: N_i(x), one at its
+/// own node and zero at the others. Edges: M_j = −h_j Σ_{i≤j} N_i', which is 1 where N is linear, so that
+/// current that moves on gives each node just what N_i has changed.
+struct Shape {
+  Stencil nodes, edges;
+};
+Shape shape(const Axes& axes, int a, Index cell, double x, bool cubic) {
+  const Index first = cubic ? cell - 1 : cell, last = cubic ? cell + 3 : cell + 2;
+  const auto place = [&](Index p) { return axes.face(a, p); };
+  Shape made{stencil(first, last, x, place), {first, {}}};
+  const auto slopes = stencil(first, last, x, place, true);
+  double sum = 0;
+  for (std::size_t n = 0; n + 1 < slopes.weight.size(); ++n) {
+    sum -= slopes.weight[n];
+    made.edges.weight.push_back(sum * axes.width(a, first + static_cast<Index>(n)));
+  }
+  return made;
+}
+
+std::array<Shape, 3> shapes_at(const Axes& axes, const std::array<Index, 3>& cell,
+                               const std::array<double, 3>& x, bool cubic) {
+  return {shape(axes, 0, cell[0], x[0], cubic), shape(axes, 1, cell[1], x[1], cubic),
+          shape(axes, 2, cell[2], x[2], cubic)};
+}
+
+/// amount[a] · w of the edges along each axis.
+void add_point(const Axes& axes, const std::array<Shape, 3>& shapes, const std::array<double, 3>& amount,
+               EdgeSum& sum) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto of = [&](std::size_t axis) -> const Stencil& {
+      return axis == a ? shapes[axis].edges : shapes[axis].nodes;
+    };
+    for (std::size_t k = 0; k < of(0).weight.size(); ++k)
+      for (std::size_t j = 0; j < of(1).weight.size(); ++j)
+        for (std::size_t i = 0; i < of(2).weight.size(); ++i)
+          add_term(axes, sum, static_cast<int>(a),
+                   {of(0).first + static_cast<Index>(k), of(1).first + static_cast<Index>(j),
+                    of(2).first + static_cast<Index>(i)},
+                   amount[a] * of(0).weight[k] * of(1).weight[j] * of(2).weight[i]);
+  }
+}
+
+/// A piece of a wire that lies in one cell.
+struct Piece {
+  std::array<Index, 3> cell;
+  std::array<double, 3> from, to;
+};
+std::vector<Piece> pieces(const Axes& axes, const std::array<double, 3>& from,
+                          const std::array<double, 3>& to) {
+  std::vector<double> cuts{0, 1};
+  for (int a = 0; a < 3; ++a) {
+    const auto n = static_cast<std::size_t>(a);
+    if (from[n] == to[n]) continue;
+    for (const double face : *axes.faces[n]) {
+      const double t = (face - from[n]) / (to[n] - from[n]);
+      if (t > 0 && t < 1) cuts.push_back(t);
+    }
+  }
+  std::sort(cuts.begin(), cuts.end());
+  const auto at = [&](double t) {
+    std::array<double, 3> x;
+    for (std::size_t a = 0; a < 3; ++a) x[a] = from[a] + t * (to[a] - from[a]);
+    return x;
+  };
+  std::vector<Piece> all;
+  for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+    if (!(cuts[c + 1] > cuts[c])) continue;
+    const auto middle = at((cuts[c] + cuts[c + 1]) / 2);
+    all.push_back({{axes.cell(0, middle[0]), axes.cell(1, middle[1]), axes.cell(2, middle[2])},
+                   at(cuts[c]),
+                   at(cuts[c + 1])});
+  }
+  return all;
+}
+
+/// ∫ w along a piece: with functions of degree 8 along it five Gauss points are exact, of degree 2 two.
+void add_piece(const Axes& axes, const Piece& piece, double current, bool cubic, EdgeSum& sum) {
+  static constexpr double x5[5] = {-0.906179845938664, -0.5384693101056831, 0, 0.5384693101056831,
+                                   0.906179845938664},
+                          w5[5] = {0.23692688505618908, 0.47862867049936647, 0.5688888888888889,
+                                   0.47862867049936647, 0.23692688505618908};
+  static constexpr double x2[2] = {-0.5773502691896258, 0.5773502691896258}, w2[2] = {1, 1};
+  const auto x = cubic ? std::span<const double>(x5) : std::span<const double>(x2),
+             w = cubic ? std::span<const double>(w5) : std::span<const double>(w2);
+  for (std::size_t g = 0; g < x.size(); ++g) {
+    std::array<double, 3> at, amount;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double length = piece.to[a] - piece.from[a];
+      at[a] = piece.from[a] + (1 + x[g]) / 2 * length;
+      amount[a] = current * w[g] / 2 * length;
+    }
+    add_point(axes, shapes_at(axes, piece.cell, at, cubic), amount, sum);
+  }
+}
+
+/// Within 20 % along all axes.
+bool conduct_alike(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& one,
+                   const std::array<Index, 3>& other) {
+  const auto m = static_cast<std::size_t>(axes.cell_number(one)),
+             n = static_cast<std::size_t>(axes.cell_number(other));
+  return std::all_of(conductivity.begin(), conductivity.end(), [&](const std::vector<double>* sigma) {
+    return std::max((*sigma)[m], (*sigma)[n]) <= 1.2 * std::min((*sigma)[m], (*sigma)[n]);
+  });
+}
+
+/// Whether a cell has neighbours on all sides and corners, and these conduct like it.
+bool uniform_around(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& cell) {
+  for (int a = 0; a < 3; ++a)
+    if (cell[static_cast<std::size_t>(a)] < 1 || cell[static_cast<std::size_t>(a)] + 1 >= axes.cells(a))
+      return false;
+  for (Index n = 0; n < 27; ++n)
+    if (!conduct_alike(axes, conductivity, cell,
+                       {cell[0] + n / 9 - 1, cell[1] + n / 3 % 3 - 1, cell[2] + n % 3 - 1}))
+      return false;
+  return true;
+}
+
 /// Cells along an axis, through the receiver's own, that conduct like it: first … last − 1.
 std::pair<Index, Index> like(const Axes& axes, const Conductivity& conductivity,
                              const std::array<Index, 3>& own, int axis) {
-  const auto sigma = [&](int along, Index n) {
-    auto c = own;
-    c[static_cast<std::size_t>(axis)] = n;
-    return (*conductivity[static_cast<std::size_t>(along)])[static_cast<std::size_t>(axes.cell_number(c))];
-  };
   const auto alike = [&](Index n, Index m) {
-    for (int a = 0; a < 3; ++a) {
-      const double p = sigma(a, n), q = sigma(a, m);
-      if (std::max(p, q) > 1.2 * std::min(p, q)) return false;
-    }
-    return true;
+    auto one = own, other = own;
+    one[static_cast<std::size_t>(axis)] = n;
+    other[static_cast<std::size_t>(axis)] = m;
+    return conduct_alike(axes, conductivity, one, other);
   };
   Index low = own[static_cast<std::size_t>(axis)], high = low + 1;
   while (low > 0 && alike(low, low - 1)) --low;
@@ -232,21 +293,42 @@ EdgeSum interpolated(const Axes& axes, const Conductivity& conductivity, const s
 
 }  // namespace
 
-EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string& what) {
+EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string& what,
+                const Conductivity* conductivity) {
   const Axes axes(mesh);
   EdgeSum sum;
   if (source.kind == Source::Kind::wire) {
     if (source.points.size() < 2) throw InputError(what, "a wire has two points or more");
-    for (std::size_t n = 0; n + 1 < source.points.size(); ++n)
-      add_segment(axes, inside(axes, source.points[n], what), inside(axes, source.points[n + 1], what),
-                  source.current, sum);
+    std::vector<Piece> all;
+    for (std::size_t n = 0; n + 1 < source.points.size(); ++n) {
+      const auto more =
+          pieces(axes, inside(axes, source.points[n], what), inside(axes, source.points[n + 1], what));
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    // For the whole wire: where cubic and linear functions met, charge would stay behind.
+    const bool cubic = conductivity && std::all_of(all.begin(), all.end(), [&](const Piece& piece) {
+                         return uniform_around(axes, *conductivity, piece.cell);
+                       });
+    for (const auto& piece : all) add_piece(axes, piece, source.current, cubic, sum);
     return sum;
   }
   if (source.points.size() != 1) throw InputError(what, "a dipole has one place");
   const auto x = inside(axes, source.points.front(), what), m = turned_over(source.moment);
   const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
   if (source.kind == Source::Kind::electric_dipole) {
-    add_point(axes, cell, x, m, sum);
+    const bool cubic = conductivity && uniform_around(axes, *conductivity, cell);
+    auto shapes = shapes_at(axes, cell, x, cubic);
+    // Linear ones do not know where in its cell a dipole is: it goes to the two nearest edges.
+    for (std::size_t a = 0; a < 3 && conductivity && !cubic; ++a) {
+      const int axis = static_cast<int>(a);
+      auto next = cell;
+      next[a] += x[a] < axes.centre(axis, cell[a]) ? -1 : 1;
+      if (next[a] < 0 || next[a] >= axes.cells(axis) || !conduct_alike(axes, *conductivity, cell, next))
+        continue;
+      const Index low = std::min(cell[a], next[a]);
+      shapes[a].edges = stencil(low, low + 2, x[a], [&](Index p) { return axes.centre(axis, p); });
+    }
+    add_point(axes, shapes, m, sum);
     return sum;
   }
   for (int a = 0; a < 3; ++a) {  // trilinear among faces: nodes along the axis, centres across
