@@ -5,10 +5,14 @@
 #include <cmath>
 #include <numbers>
 #include <random>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include "devices/device.hpp"
 #include "support/land.hpp"
 #include "terrane/physics/electromagnetic/grid/maxwell.hpp"
+#include "terrane/physics/electromagnetic/problem.hpp"
 
 namespace terrane::electromagnetic {
 namespace {
@@ -229,6 +233,34 @@ TEST_P(MaxwellOn, BitsAreThoseOfTheProcessorsOnAnyNumberOfThreads) {
   if (GetParam().kind == Device::Kind::debug) EXPECT_EQ(there.east, one.east);
   else EXPECT_EQ(there.report.iterations, one.report.iterations);
 }
+
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+double bytes_on_the_heap() {
+  const auto all = mallinfo2();
+  return static_cast<double>(all.uordblks + all.hblkhd);
+}
+
+TEST(Maxwell, TakesTheMemoryThatACheckSays) {
+  const auto earth = land(40, 1.3);
+  const double before = bytes_on_the_heap();
+  Stream stream({Device::Kind::cpu, -1});
+  MaxwellSolver<float> solver(stream, earth.mesh, alike(earth));
+  solver.set_frequency(1);
+  auto b = solver.image();
+  auto x = solver.vector();
+  dipole(stream, earth, 1, b);
+  solver.complete(b);
+  solver.solve(b, x, {.most_iterations = 1});
+  const double held = bytes_on_the_heap() - before;
+  if (held <= 0) GTEST_SKIP() << "this build has another heap";
+  Problem problem;
+  problem.mesh = earth.mesh;
+  problem.parameters.rough = Rough::never;
+  RecordProperty("bytes_per_unknown", static_cast<int>(held / solver.unknowns()));
+  EXPECT_LT(held, problem.memory());
+  EXPECT_GT(held, 0.6 * problem.memory());
+}
+#endif
 
 }  // namespace
 }  // namespace terrane::electromagnetic

@@ -183,32 +183,45 @@ struct RestrictTogether {
   typename Values<V>::Out v;
 
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const V value = sum<up>({k, j, i});
+    const Place q{k, j, i};
+    // Before all else, so that what is read for the axes is on its way together.
+    const Taken taken[3] = {take<up>(q), take<north>(q), take<east>(q)};
+    const V value = sum<up>(taken, q);
     put(coarse, k, j, i, value);
     if constexpr (Begins) put(v, k, j, i, weight * a.template over_diagonal<V>(value, k, j, i));
   }
 
  private:
+  /// Along an axis: the fine index of a point, and which of its neighbours were removed.
+  struct Taken {
+    Index kept;
+    bool below, above;
+  };
   template <int Axis>
-  TERRANE_FN V sum(const Place& q) const {
+  TERRANE_FN Taken take(const Place& q) const {
+    const Index n = q.get<Axis>();
     const auto& step = axis[Axis];
-    if (!step.thins) return along_next<Axis>(q);
-    const Index n = q.get<Axis>(), kept = step.thinning.kept(n);
-    V value = along_next<Axis>(q.with<Axis>(kept));
-    if (step.thinning.removed_below(n)) {
+    if (!step.thins) return {n, false, false};
+    return {step.thinning.kept(n), step.thinning.removed_below(n), step.thinning.removed_above(n)};
+  }
+  template <int Axis>
+  TERRANE_FN V sum(const Taken (&taken)[3], const Place& q) const {
+    const auto& [kept, below, above] = taken[Axis];
+    V value = along_next<Axis>(taken, q.with<Axis>(kept));
+    if (below) {
       const Place f = q.with<Axis>(kept - 1);
-      value += step.weights.template of<Axis>(f).above * along_next<Axis>(f);
+      value += axis[Axis].weights.template of<Axis>(f).above * along_next<Axis>(taken, f);
     }
-    if (step.thinning.removed_above(n)) {
+    if (above) {
       const Place f = q.with<Axis>(kept + 1);
-      value += step.weights.template of<Axis>(f).below * along_next<Axis>(f);
+      value += axis[Axis].weights.template of<Axis>(f).below * along_next<Axis>(taken, f);
     }
     return value;
   }
   template <int Axis>
-  TERRANE_FN V along_next(const Place& q) const {
+  TERRANE_FN V along_next(const Taken (&taken)[3], const Place& q) const {
     if constexpr (Axis == east) return at(fine, q);
-    else return sum<Axis + 1>(q);
+    else return sum<Axis + 1>(taken, q);
   }
 };
 
@@ -220,26 +233,37 @@ struct InterpolateTogether {
   typename Values<V>::Out fine;
 
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    V value = between<east>({k, j, i});
+    const Place p{k, j, i};
+    const Lies lies[3] = {find<up>(p), find<north>(p), find<east>(p)};
+    V value = between<east>(lies, p);
     if constexpr (Add) value = fine(k, j, i) + value;
     put(fine, k, j, i, value);
   }
 
  private:
+  /// Along an axis: the coarse point at or below a fine one, and whether it is that one.
+  struct Lies {
+    Index below;
+    bool on;
+  };
   template <int Axis>
-  TERRANE_FN V between(const Place& p) const {
+  TERRANE_FN Lies find(const Place& p) const {
     const auto& step = axis[Axis];
-    if (!step.thins) return along_next<Axis>(p);
+    if (!step.thins) return {p.get<Axis>(), true};
     const Index n = step.thinning.below[static_cast<std::size_t>(p.get<Axis>())];
-    const Place q = p.with<Axis>(n);
-    if (n >= 0 && step.thinning.kept(n) == p.get<Axis>()) return along_next<Axis>(q);
-    const auto shares = step.weights.template of<Axis>(p);
-    return shares.below * along_next<Axis>(q) + shares.above * along_next<Axis>(q.moved<Axis>(1));
+    return {n, n >= 0 && step.thinning.kept(n) == p.get<Axis>()};
   }
   template <int Axis>
-  TERRANE_FN V along_next(const Place& q) const {
+  TERRANE_FN V between(const Lies (&lies)[3], const Place& p) const {
+    const Place q = p.with<Axis>(lies[Axis].below);
+    if (lies[Axis].on) return along_next<Axis>(lies, q);
+    const auto shares = axis[Axis].weights.template of<Axis>(p);
+    return shares.below * along_next<Axis>(lies, q) + shares.above * along_next<Axis>(lies, q.moved<Axis>(1));
+  }
+  template <int Axis>
+  TERRANE_FN V along_next(const Lies (&lies)[3], const Place& q) const {
     if constexpr (Axis == up) return at(coarse, q);
-    else return between<Axis - 1>(q);
+    else return between<Axis - 1>(lies, q);
   }
 };
 

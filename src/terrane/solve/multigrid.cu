@@ -218,10 +218,12 @@ struct Level {
 
   const IndexBox<3>& points() const { return part; }
   bool gathers() const { return grid && !shared; }
+  /// b, which a level without a smoother hands on before it has a u: they share their memory.
+  Field<V>& taken() { return smooth ? b : u; }
   /// Where this rank writes its part of b.
-  Field<V>& right() { return gathers() ? part_of_b : b; }
+  Field<V>& right() { return gathers() ? part_of_b : taken(); }
   void right_is_written(Stream& stream) {
-    if (gathers()) b.upload(stream, grid->gather(stream, part_of_b));
+    if (gathers()) taken().upload(stream, grid->gather(stream, part_of_b));
   }
   void bring(Stream& stream, Field<V>& field) const {
     if (shared) grid->bring(stream, field);
@@ -347,8 +349,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     auto& level = levels[l];
     if (!level.smooth) keep_weights(level.a, level.step.axis);
     if (!has_fields(l)) return;
-    level.b = Field<V>(stream, level.points());
     level.u = Field<V>(stream, level.points());
+    if (level.smooth) level.b = Field<V>(stream, level.points());
     if (level.smooth) level.v = Field<V>(stream, level.points());
     if (level.gathers()) level.part_of_b = Field<V>(stream, level.grid->part());
   }
@@ -371,8 +373,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
       auto& coarse = levels[next];
       coarse.right_is_written(stream);
       if (coarse.smooth) return {next, begins};
-      coarse.bring(stream, coarse.b);
-      from = std::as_const(coarse.b).view();
+      coarse.bring(stream, coarse.taken());
+      from = std::as_const(coarse.taken()).view();
       l = next;
     }
   }

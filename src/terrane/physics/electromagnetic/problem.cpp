@@ -40,11 +40,12 @@ double Problem::omega_mu(std::size_t solve) const {
 }
 
 double Problem::memory(double fields, double ranks) const {
-  // Of an unknown on the device: 5 vectors and their divergence, b, conductances and the networks of all
-  // levels in single precision (250 bytes), 3 more vectors of the rough form; on the host of every rank the
-  // model, and copies on their way.
+  // Of an unknown on the device: 5 vectors and the divergence of 3 (96 bytes), conductances (8), networks and
+  // fields of all levels in single precision (130 on the CPU, 100 on GPUs), layers around them; 3 more
+  // vectors of the rough form; on the host of every rank the model, and copies on their way. A test holds it
+  // against the heap.
   const double cells = static_cast<double>(mesh.size());
-  return 3 * cells * (fields * (340 + (parameters.rough == Rough::never ? 0 : 40)) + ranks * 30) +
+  return 3 * cells * (fields * (270 + (parameters.rough == Rough::never ? 0 : 40)) + ranks * 30) +
          16 * static_cast<double>(solves() * (data_of_a_solve() + 2 * volume_of_a_solve()));
 }
 

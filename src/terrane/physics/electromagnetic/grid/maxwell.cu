@@ -222,7 +222,7 @@ struct MaxwellSolver<T>::Parts {
   EdgeShare share;
   Index together;  // levels with fewer points are on every rank
   EdgeSpace space;
-  bool rough = false;
+  bool rough = false, diagonal = false;
   double w = 0;                           // ωμ₀
   std::array<solve::Field<double>, 3> s;  // s V
   std::unique_ptr<Cycle> potential;       // B_K
@@ -409,11 +409,11 @@ struct MaxwellSolver<T>::Parts {
     graph->launch(stream);
   }
 
-  void jacobi(const EdgeVector& r, EdgeVector& z) {
+  void jacobi(const EdgeVector& r, EdgeVector& z, double damping = 0.65) {
     for_axes([&](auto axis) {
       constexpr int a = axis;
       for_each(stream, share.edges[a],
-               Jacobi<a>{view(), w, 0.65, std::as_const(s[a]).view(), r.e[a].view(), z.e[a].view()});
+               Jacobi<a>{view(), w, damping, std::as_const(s[a]).view(), r.e[a].view(), z.e[a].view()});
     });
   }
   /// left = r − A z
@@ -424,9 +424,10 @@ struct MaxwellSolver<T>::Parts {
   /// z = B r; rᵀz, which devices have begun to sum.
   Number precondition_and_product(const EdgeVector& r, EdgeVector& z, double scale) {
     precondition(r, z, scale);
-    return rough || on_cpu() ? space.dot(r, z) : space.end_sum();
+    return rough || diagonal || on_cpu() ? space.dot(r, z) : space.end_sum();
   }
   void precondition(const EdgeVector& r, EdgeVector& z, double scale) {
+    if (diagonal) return jacobi(r, z, 1);
     if (!rough) return quick_block(r, scale, z);
     jacobi(r, z);
     what_is_left(r, z);
@@ -451,6 +452,10 @@ void MaxwellSolver<T>::set_rough(bool rough) {
   if (!own.rough || own.left.carries()) return;
   own.left = own.space.image();
   own.correction = own.space.vector();
+}
+template <class T>
+void MaxwellSolver<T>::set_diagonal(bool diagonal) {
+  parts_->diagonal = diagonal;
 }
 template <class T>
 MaxwellSolver<T>::~MaxwellSolver() = default;

@@ -84,6 +84,8 @@ class MaxwellSolver {
 
   /// The first time it takes room: 37 bytes per unknown. Throws MemoryError.
   void set_rough(bool rough);
+  /// The diagonal of A in place of the block: what Commer, Maia & Newman (2010) have, to compare with.
+  void set_diagonal(bool diagonal);
   /// Before all else. Networks stay: they do not depend on it.
   void set_frequency(double hertz);
 
