@@ -11,6 +11,7 @@
 #include "module.hpp"
 #include "progress.hpp"
 #include "terrane/inversion/job.hpp"
+#include "terrane/inversion/joint_job.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/physics/all.hpp"
@@ -143,6 +144,12 @@ auto jobs_of(const Config& config, const std::vector<std::string>& only) {
     outputs.push_back({name, jobs.back().second->output});
   }
   check_shared_files(outputs);
+  if (jobs.size() > 1 && inversion::asks_for_inversion(config) && inversion::asks_for_joint(config)) {
+    std::vector<inversion::Member> members;
+    for (auto& [name, job] : jobs)
+      members.push_back({name, job->config.table("simulation").where(), job.get()});
+    inversion::join(members);
+  }
   return jobs;
 }
 

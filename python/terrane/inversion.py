@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from . import _core, jobs
 from ._arrays import Floats, faces, vector
 from .bodies import Box, Dike, FoundBodies, Sphere, find_bodies
+from .earth import Results
 from .errors import InputError
 from .gravity import CHANNELS, GRAVITATIONAL_CONSTANT
 from .result import Result
@@ -136,10 +137,12 @@ class Sensitivity:
         return f"Sensitivity: {self.shape[0]:,} data of {self.shape[1]:,} prisms"
 
 
-def invert(job: Union[str, "PathLike[str]"], **options: Any) -> Result:
+def invert(job: Union[str, "PathLike[str]"], **options: Any) -> Union[Result, Results]:
     """The model that explains the data of a job with a table [inversion]: ``terrane invert`` without its words.
 
-    Options as in :func:`terrane.run`. The result has what the model gives at the stations, residuals and the report;
-    the model is in the files of output.model.
+    Options as in :func:`terrane.run_all`. The result has what the model gives at the stations, residuals and the
+    report; the model is in the files of output.model. A job of several simulations, found together where it has a table
+    [joint], returns :class:`terrane.Results`, by name.
     """
-    return jobs.run(job, **options)
+    results = jobs.run_all(job, **options)
+    return results[""] if list(results) == [""] else results

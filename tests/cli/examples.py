@@ -78,6 +78,35 @@ class Examples(CommandTest):
         for found, promised in zip(rows, expected):
             self.assertAlmostEqual(found, promised, delta=1e-4 * promised)
 
+    def test_ModelsFoundTogetherAreNearerToTheOreThanEachAlone(self):
+        """After one round, which is most of it."""
+        errors = []
+        for words in ((), ("--set", "joint.coupling=0")):
+            models = [word for name, file in (("gravity", "density"), ("magnetic", "susceptibility"), ("resistivity",) * 2)
+                      for word in ("--set", f"output.{name}.model=['{file}_model.csv']")]
+            self.terrane("invert", EXAMPLES / "24_joint/job.toml", "--output", self.folder / "output", "--set",
+                         "joint.most_rounds=1", *models, *words)
+            errors.append({})
+            for name, (host, ore) in {"density": (0, 500), "susceptibility": (0, 0.05), "resistivity": (100, 10)}.items():
+                rows = self.rows(self.folder / f"output/{name}_model.csv")
+                scale = math.log if name == "resistivity" else float
+                off = cells = 0
+                for *box, value in zip(*(rows[c] for c in ("west", "east", "south", "north", "bottom", "top", name))):
+                    e, n, u = ((box[axis] + box[axis + 1]) / 2 for axis in (0, 2, 4))
+                    if u <= -100 or abs(n) > 130 or abs(e) > 180:
+                        continue
+                    truth = -20 < e < 60 and -30 < n < 60 and -50 < u < -15
+                    off += ((scale(value) - scale(host)) / (scale(ore) - scale(host)) - truth)**2
+                    cells += truth
+                errors[-1][name] = math.sqrt(off / cells)
+        table = list(csv.DictReader(open(EXAMPLES / "24_joint/expected.csv", encoding="utf-8")))
+        for row in table:
+            together, alone = (found[row["model"]] for found in errors)
+            self.assertAlmostEqual(alone, float(row["alone"]), delta=0.005)
+            self.assertAlmostEqual(together, float(row["together"]), delta=0.015)
+            self.assertLess(together, 0.99 * alone)
+        self.assertEqual(len(table), 3)
+
     def test_AMarineLineSeesTheResistorFarFromTheSource(self):
         self.run_example("09_marine_line")
         rows = self.rows(self.folder / "output" / "marine_line.csv")

@@ -206,6 +206,25 @@ class HousesAgree(CommandTest):
             self.assertAlmostEqual(found, expected, delta=2.5e-3, msg=house)
         self.assertAlmostEqual(times["acoustic"], times["elastic"], delta=2.5e-3)
 
+    def test_AWaveHouseReadsTheReceiversOfTheOther(self):
+        try:
+            from netCDF4 import Dataset
+        except ImportError:
+            self.skipTest("needs netCDF4")
+        short = HOLE.replace("end = 0.6", "end = 0.02")
+        self.write("job.toml", short)
+        self.terrane("run", "job.toml")
+
+        def read(folder, house, name):
+            with Dataset(self.folder / folder / f"{house}.nc") as file:
+                return file[name][...].filled(math.nan).tolist()
+
+        for writer, reader, field in (("acoustic", "elastic", "displacement"), ("elastic", "acoustic", "pressure")):
+            self.write("again.toml", short.replace("stations = [[0, 0, -400], [0, 0, -900]]", f'file = "output/{writer}.nc"'))
+            self.terrane("run", "again.toml", "--only", reader, "-o", "again")
+            for name in ("receiver_easting", "receiver_northing", "receiver_up", field):
+                self.assertEqual(read("again", reader, name), read("output", reader, name), f"{name}, receivers of {writer}")
+
     def test_MagneticFieldsAreGradientsOfGravityByPoissonsRelation(self):
         self.write("job.toml", ORE_BODY)
         self.terrane("run", "job.toml")

@@ -197,17 +197,81 @@ class Inversion(CommandTest):
         self.write("magnetic.toml", second.replace('"fit.csv"', '"magnetic_fit.csv"')
                    .replace('"model.csv"', '"susceptibility.csv"'))
         out, _ = self.terrane("invert", "job.toml", "--with", "magnetic.toml")
-        self.assertEqual(out.count("cross-gradient"), 2)
+        self.assertEqual(out.count("coupling   cross-gradient"), 2)
         one = self.rows(self.folder / "output/model.csv")["density"]
         two = self.rows(self.folder / "output/susceptibility.csv")["susceptibility"]
         self.assertEqual(len(one), len(two))
         self.write("clash.toml", second)
         _, message = self.terrane("invert", "job.toml", "--with", "clash.toml", expect=2)
-        self.assertIn("both jobs write", message)
+        self.assertIn("both write", message)
         self.write("other.toml", second.replace("[10, 10, 5]", "[10, 10, 4]").replace("fit.csv", "f.csv")
                    .replace("model.csv", "m.csv"))
         _, message = self.terrane("invert", "job.toml", "--with", "other.toml", expect=2)
         self.assertIn("different meshes", message)
+
+    def test_OneJobFindsAllItsModelsTogetherAsTwoJobsDo(self):
+        rows = self.rows(EXAMPLE / "stations.csv")
+        lines = ["easting [m],northing [m],up [m],tmi_observed [nT]"]
+        lines += [f"{e},{n},{u},{-90 * g}" for e, n, u, g in
+                  zip(rows["easting"], rows["northing"], rows["up"], rows["g_u_observed"])]
+        self.write("magnetic.csv", "\n".join(lines) + "\n")
+        coarse = JOB.replace("[20, 20, 10]", "[10, 10, 5]")
+        self.write("one.toml", coarse)
+        second = (coarse.replace('"gravity"', '"magnetic"').replace(f"{EXAMPLE}/stations.csv", "magnetic.csv")
+                  .replace("[inversion]", "[inversion]\nfloor = [2]"))
+        self.write("two.toml", second.replace('"fit.csv"', '"magnetic_fit.csv"')
+                   .replace('"model.csv"', '"susceptibility.csv"'))
+        self.terrane("invert", "one.toml", "--with", "two.toml", "-o", "apart")
+        joint = f"""\
+[mesh]
+box = [-500, 500, -500, 500, -500, 0]
+shape = [10, 10, 5]
+[[simulation]]
+physics = "gravity"
+[[simulation]]
+physics = "magnetic"
+[survey.gravity]
+kind = "list"
+file = "{EXAMPLE}/stations.csv"
+[survey.magnetic]
+kind = "list"
+file = "magnetic.csv"
+[inversion]
+length_scale = [150, 150, 150]
+z0 = 25
+[inversion.magnetic]
+floor = [2]
+[joint]
+[output.gravity]
+files = ["fit.csv"]
+model = ["model.csv"]
+[output.magnetic]
+files = ["magnetic_fit.csv"]
+model = ["susceptibility.csv"]
+"""
+        self.write("job.toml", joint)
+        out, _ = self.terrane("check", "job.toml")
+        for words in ("gravity is sound", "found together with magnetic", "in all: 2 models found together"):
+            self.assertIn(words, out)
+        out, _ = self.terrane("invert", "job.toml")
+        self.assertEqual(out.count("coupling   cross-gradient"), 2)
+        for file, column in (("model.csv", "density"), ("susceptibility.csv", "susceptibility")):
+            found, other = (self.rows(self.folder / folder / file) for folder in ("output", "apart"))
+            self.assertEqual(found[column], other[column])
+        out, _ = self.terrane("invert", "job.toml", "--only", "gravity", "-o", "only")
+        self.assertNotEqual(self.rows(self.folder / "only/model.csv"), self.rows(self.folder / "output/model.csv"))
+        for text, complaint in (("[joint]\ncoupling = -1", "joint.coupling: it is below zero"),
+                                ("[joint]\nrocks = 1", "inversion.rocks"),
+                                ("[mesh.magnetic]\nshape = [10, 10, 4]\n[joint]", "different meshes"),
+                                ("[inversion.gravity]\nposterior = true\n[joint]", "of one model alone")):
+            self.write("bad.toml", joint.replace("[joint]", text))
+            for verb in ("check", "invert"):
+                _, message = self.terrane(verb, "bad.toml", expect=2)
+                self.assertRegex(message, r"bad\.toml:\d+: ")
+                self.assertIn(complaint, message)
+        self.write("bad.toml", coarse + "[joint]\n")
+        _, message = self.terrane("invert", "bad.toml", expect=2)
+        self.assertIn("the job has one simulation", message)
 
     def test_FilesOfMag3dBringTheirMainField(self):
         lines = ["65 -12 50000", "65 -12 1", "16"]

@@ -152,7 +152,7 @@ class Resistivity(CommandTest):
                    '[inversion]\nfloor = [0.005]\nlength_scale = [20, 60, 10]\n[output]\nfiles = ["gravity.csv"]\n'
                    'model = ["density.csv"]\n')
         out, _ = self.terrane("invert", "job.toml", "--with", "gravity.toml")
-        self.assertEqual(out.count("cross-gradient"), 2)
+        self.assertEqual(out.count("coupling   cross-gradient"), 2)
         self.assertTrue((self.folder / "output/density.csv").exists())
 
     def test_WhatCannotBeInvertedIsRefusedWithTheNextMove(self):

@@ -12,6 +12,7 @@
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/elastic/march.hpp"
+#include "terrane/physics/elastic/mesh_plan.hpp"
 #include "terrane/physics/elastic/plain.hpp"
 
 namespace terrane::elastic {
@@ -376,6 +377,33 @@ TEST(Margins, DoNotDependOnWhichWayElementsAreNumbered) {
     p->settle();
   }
   for (const double error : differences(turned, box)) EXPECT_LT(error, 1e-10);
+}
+
+TEST(PlannedElements, HaveSidesThatNoWaveGrazesBeforeTheEnd) {
+  Description earth;
+  earth.background = {{"density", 2500}, {"velocity_p", 4000}, {"velocity_s", 2000}};
+  ElementWish line;  // along east
+  line.sources = {{0, 50, -10}};
+  for (int n = -5; n <= 10; ++n) line.receivers.push_back({200.0 * n, 50, -10});
+  line.highest_frequency = 20;
+  line.end = 2;
+  const auto box = [&](const ElementWish& waves) {
+    const auto mesh = plan_elements(earth, {}, waves).mesh;
+    return Prism{mesh.easting().front(), mesh.easting().back(), mesh.northing().front(),
+                 mesh.northing().back(), mesh.up().front(),     mesh.up().back()};
+  };
+  const double least = 200;  // two shortest waves, of 100 m
+  auto wide = box(line);
+  EXPECT_NEAR(wide.west, -1000 - least, 1e-9);
+  EXPECT_NEAR(wide.east, 2000 + least, 1e-9);
+  EXPECT_NEAR(wide.south, 50 - 1000, 1e-9);  // 45 degrees on the way from the source to the last receiver
+  EXPECT_NEAR(wide.north, 50 + 1000, 1e-9);
+  line.end = 0.25;  // beyond √2 · 500 m what comes back is not there yet
+  wide = box(line);
+  EXPECT_NEAR(wide.north, 50 + 250 * std::sqrt(2.0), 1e-9);
+  line.matched = true;
+  wide = box(line);
+  EXPECT_NEAR(wide.south, 50 - least, 1e-9);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // superposition, translation, the derivatives of V, and the limits every textbook has.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -353,6 +354,49 @@ TEST(PrismGravity, FluxThroughAClosedSurfaceIsMinusFourPiGTimesTheMassWithin) {
     }
   }
   EXPECT_NEAR(flux, -4 * pi * G * mass, 1e-9 * 4 * pi * G * mass);
+}
+
+TEST(PrismGravity, TwoBodiesPullEachOtherAlike) {
+  const std::array<double, 6> box[2] = {{-30, 20, -10, 30, -60, -25}, {45, 60, -40, 55, -30, 10}};
+  const double density[2] = {2670, -400};
+  // The pull of one on the other, by Gauss-Legendre with 8 points on each of 2 panels along each axis.
+  constexpr double node[4] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
+  constexpr double weight[4] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745,
+                                0.1012285362903763};
+  double pull[2][3] = {}, energy[2] = {};
+  for (int body : {0, 1}) {
+    PrismList one;
+    one.add({box[body][0], box[body][1], box[body][2], box[body][3], box[body][4], box[body][5]},
+            density[body]);
+    const auto& other = box[1 - body];
+    std::vector<double> at[3], share[3];
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      for (int panel = 0; panel < 2; ++panel)
+        for (int q = -4; q < 4; ++q) {
+          const int i = q < 0 ? -q - 1 : q;
+          const double half = (other[2 * axis + 1] - other[2 * axis]) / 4;
+          at[axis].push_back(other[2 * axis] + half * (2 * panel + 1 + (q < 0 ? -node[i] : node[i])));
+          share[axis].push_back(half * weight[i]);
+        }
+    StationList inside;
+    std::vector<double> mass;
+    for (std::size_t i = 0; i < at[0].size(); ++i)
+      for (std::size_t j = 0; j < at[1].size(); ++j)
+        for (std::size_t k = 0; k < at[2].size(); ++k) {
+          inside.add(at[0][i], at[1][j], at[2][k]);
+          mass.push_back(density[1 - body] * share[0][i] * share[1][j] * share[2][k]);
+        }
+    const auto f = field(one, inside);
+    for (std::size_t n = 0; n < mass.size(); ++n) {
+      energy[body] += mass[n] * f[0][n];
+      for (int axis = 0; axis < 3; ++axis)
+        pull[body][axis] += mass[n] * f[static_cast<std::size_t>(1 + axis)][n];
+    }
+  }
+  const double size = std::hypot(pull[0][0], pull[0][1], pull[0][2]);
+  ASSERT_GT(size, 0);
+  EXPECT_NEAR(energy[0], energy[1], 1e-9 * std::abs(energy[0]));
+  for (int axis = 0; axis < 3; ++axis) EXPECT_NEAR(pull[0][axis], -pull[1][axis], 1e-9 * size);
 }
 
 TEST(PrismGravity, FarAwayABodyIsAPointOfItsMass) {

@@ -166,6 +166,23 @@ TEST(HeatConduction, ExplicitAndImplicitMeetAsStepsShrink) {
   EXPECT_LT(apart[0], 0.1 * highest);
 }
 
+TEST(HeatConduction, SourceAndReceiverMayChangePlaces) {
+  for (const auto method : {Method::explicit_steps, Method::implicit_steps}) {
+    auto p = rough_heat_box(method, 0.25);
+    std::fill(p.initial.begin(), p.initial.end(), 0.0);
+    p.tolerance = 1e-13;
+    const std::size_t a = p.mesh.index(18, 4, 10), b = p.mesh.index(21, 6, 8);
+    auto back = p;
+    std::swap(back.power[a], back.power[b]);
+    p.receivers = {b};
+    back.receivers = {a};
+    const auto there = solve(p).series, here = solve(back).series;
+    ASSERT_EQ(there.size(), here.size());
+    ASSERT_GT(there.back(), 0);
+    for (std::size_t n = 0; n < there.size(); ++n) EXPECT_NEAR(there[n], here[n], 1e-9 * there.back()) << n;
+  }
+}
+
 TEST(HeatConduction, ReceiversSeeTheirCellsAtEveryStep) {
   const auto p = rough_heat_box(Method::explicit_steps);
   const auto done = solve(p);

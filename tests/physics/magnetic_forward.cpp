@@ -139,6 +139,44 @@ TEST(MagneticPrism, FarAwayIsADipole) {
   }
 }
 
+TEST(MagneticPrism, TwoMagnetsHoldTheSameEnergyInEachOthersField) {
+  // ∫ M₂·B₁ over the one = ∫ M₁·B₂ over the other, by Gauss-Legendre with 4 points on each of 3 panels.
+  const Prism box[2] = {{-30, 20, -10, 30, -60, -25}, {55, 70, -40, 55, -30, 10}};
+  const double m[2][3] = {{1.1, -0.7, -2.3}, {-0.4, 1.9, 0.6}};
+  constexpr double node[2] = {0.3399810435848563, 0.8611363115940526},
+                   weight[2] = {0.6521451548625461, 0.3478548451374538};
+  double energy[2] = {};
+  for (int body : {0, 1}) {
+    const Block one(box[body]);
+    const auto& other = box[1 - body];
+    const double low[3] = {other.west, other.south, other.bottom},
+                 high[3] = {other.east, other.north, other.top};
+    std::vector<double> at[3], share[3];
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      for (int panel = 0; panel < 3; ++panel)
+        for (int q = -2; q < 2; ++q) {
+          const int i = q < 0 ? -q - 1 : q;
+          const double half = (high[axis] - low[axis]) / 6;
+          at[axis].push_back(low[axis] + half * (2 * panel + 1 + (q < 0 ? -node[i] : node[i])));
+          share[axis].push_back(half * weight[i]);
+        }
+    Points inside;
+    std::vector<double> volume;
+    for (std::size_t i = 0; i < at[0].size(); ++i)
+      for (std::size_t j = 0; j < at[1].size(); ++j)
+        for (std::size_t k = 0; k < at[2].size(); ++k) {
+          inside.add(at[0][i], at[1][j], at[2][k]);
+          volume.push_back(share[0][i] * share[1][j] * share[2][k]);
+        }
+    const Magnetization of_it{{{m[body][0]}, {m[body][1]}, {m[body][2]}}};
+    const auto field = forward(one.view(), of_it, inside.view(), best());
+    for (std::size_t n = 0; n < volume.size(); ++n)
+      for (std::size_t a = 0; a < 3; ++a) energy[body] += volume[n] * m[1 - body][a] * field.b[a][n];
+  }
+  ASSERT_NE(energy[0], 0);
+  EXPECT_NEAR(energy[0], energy[1], 1e-6 * std::abs(energy[0]));  // 1.7e-7: the quadrature
+}
+
 TEST(MagneticPrism, AFieldOfManyPrismsIsTheSumWhateverTheMethod) {
   std::vector<double> w, e, s, n, bo, t, zero, chi;
   Magnetization extra;

@@ -108,6 +108,8 @@ def test_example_scripts_give_the_expected_numbers(script, tmp_path):
     given = {"output": tmp_path / "by_the_job", "plots": False, **({"data": data} if "--data" in script.read_text() else {})}
     if several:
         job = terrane.run_all(script.parent / "job.toml", only=["gravity"], **given)["gravity"]
+    elif "[joint]" in (script.parent / "job.toml").read_text():
+        job = terrane.run_all(script.parent / "job.toml", **given)["gravity"]
     else:
         job = terrane.run(script.parent / "job.toml", **given)
     for path in made:

@@ -101,10 +101,11 @@ void add_invert(CommandLine& line) {
       ->type_name("JOB")
       ->expected(1)
       ->take_all();
-  verb->add_option("--coupling", line.job.coupling, "How strongly the models are coupled; 0: not at all.")
+  verb->add_option(
+          "--coupling", line.job.coupling,
+          "How strongly the models' structures are coupled, in place of joint.coupling; 0: not at all.")
       ->type_name("NUMBER")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+      ->check(CLI::NonNegativeNumber);
   verb->add_flag("--resume", line.job.resume, "Go on from the checkpoint of an interrupted inversion.");
   verb->add_flag("-q,--quiet", line.job.quiet, "Print warnings and errors only.");
   verb->add_flag_callback(

@@ -104,15 +104,10 @@ class Writing {
   std::vector<std::string> failures_;
 };
 
-/// All files of a finished run; its checkpoint goes when they are whole.
-void write_files(Writing& writing, const Result& result, const Simulation& simulation, const Output& output,
-                 const std::filesystem::path& checkpoint) {
+/// All files of a finished run.
+void write_files(Writing& writing, const Result& result, const Simulation& simulation, const Output& output) {
   for (const auto& path : output.files) writing.file(path, [&] { write_result(path.string(), result); });
   for (const auto& path : output.model) writing.file(path, [&] { simulation.write_model(path.string()); });
-  if (!writing.failures().empty()) return;
-  std::error_code not_there;
-  std::filesystem::remove(checkpoint, not_there);
-  io::remove_leftovers(checkpoint.string());
 }
 
 }  // namespace
@@ -143,31 +138,45 @@ Config read_job(const JobOptions& options) {
 
 namespace {
 
-/// Everything after reading; the exit status. Throws Cancelled.
+/// Everything that can be found out about a job's files before hours of work. Makes their folders.
+void prepare_files(const Config::Part& part, const Job& job, const JobOptions& options) {
+  const bool plots = options.plots && !job.output.plots.empty();
+  print_warnings(check_files(part.job, *job.simulation, job.output, plots));
+  if (plots) check_drawing(plot_source(job.output).string());
+  make_folders(job.output, plots);
+}
+
+void warn_of_leftover(const JobOptions& options, const std::filesystem::path& checkpoint) {
+  std::error_code failed;
+  if (options.resume || !std::filesystem::exists(checkpoint, failed)) return;
+  print_warnings(
+      {fmt::format("{} is left from an interrupted run: --resume goes on from it", checkpoint.string())});
+}
+
+void remove_checkpoint(const std::filesystem::path& checkpoint) {
+  std::error_code not_there;
+  std::filesystem::remove(checkpoint, not_there);
+  io::remove_leftovers(checkpoint.string());
+}
+
+/// Everything after prepare_files(); the exit status. finished: the checkpoint that goes when the files are
+/// whole; empty: none. Throws Cancelled.
 int compute_and_write(const Config::Part& part, const Job& job, const JobOptions& options,
-                      const Runtime& runtime) {
+                      const Runtime& runtime, const std::filesystem::path& finished) {
   const auto& config = part.job;
   const auto& output = job.output;
   auto& simulation = *job.simulation;
   auto& progress = *runtime.progress;
   const bool plots = options.plots && !output.plots.empty();
 
-  // Whatever would keep a file from being written is found before hours of work, not after.
-  print_warnings(check_files(config, simulation, output, plots));
-  if (plots) check_drawing(plot_source(output).string());
-  make_folders(output, plots);
-
   if (!options.quiet)
     say("{}{}\n", printable(config.name()), part.name.empty() ? "" : fmt::format(": {}", part.name));
-  std::error_code failed;
-  if (!options.resume && std::filesystem::exists(runtime.checkpoint.file, failed))
-    print_warnings({fmt::format("{} is left from an interrupted run: --resume goes on from it",
-                                runtime.checkpoint.file.string())});
   const auto result = simulation.run(runtime);
 
   // Files first: whoever reads what is said may be slow, or gone.
   Writing writing(progress);
-  write_files(writing, result, simulation, output, runtime.checkpoint.file);
+  write_files(writing, result, simulation, output);
+  if (writing.failures().empty() && !finished.empty()) remove_checkpoint(finished);
   if (!options.quiet) {
     print_report(result);
     for (const auto& path : writing.written()) say("  {:<10} {}\n", "wrote", shown(path));
@@ -201,70 +210,83 @@ std::string interrupted(const JobOptions& options, const std::filesystem::path& 
       shown(checkpoint), verb, options.job);
 }
 
+/// One of the jobs whose models are found together.
 struct ReadJob {
-  Config config;
+  Config::Part part;
   Job job;
 };
 
-/// Throws InputError: two of the jobs write one file.
-void expect_own_files(const std::vector<ReadJob>& jobs, const Job& next, const std::string& name) {
-  for (const auto& [config, other] : jobs)
-    for (const auto* mine : {&other.output.files, &other.output.model, &other.output.plots})
-      for (const auto* theirs : {&next.output.files, &next.output.model, &next.output.plots})
-        for (const auto& path : *mine)
-          if (std::find(theirs->begin(), theirs->end(), path) != theirs->end())
-            throw InputError("--with " + name, fmt::format("both jobs write {}", path.string()),
-                             "Give the files of [output] different names.");
+/// The registry that the job asks for. Throws InputError where it is not the verb's.
+const Registry& wanted(const Config& job, const Registry& registry, const JobOptions& options) {
+  if (!inversion::asks_for_inversion(job) || &registry == &inversion::inversions()) return registry;
+  throw InputError(job.table("inversion").where(), "this job asks for an inversion",
+                   fmt::format("`terrane invert {}` runs it.", options.job));
 }
 
-/// The job and those of --with, their simulations joined to each other.
-std::vector<ReadJob> read_joined(const Registry& registry, const JobOptions& options) {
-  std::vector<ReadJob> all;
-  std::vector<std::unique_ptr<Simulation>> simulations;
-  auto names = options.with;
-  names.insert(names.begin(), options.job);
-  for (const auto& name : names) {
-    auto of_one = options;
-    of_one.job = name;
-    auto config = read_job(of_one);
-    auto job = registry.make(config);
-    expect_own_files(all, job, name);
-    simulations.push_back(std::move(job.simulation));
-    job.runtime.checkpoint = {};
-    all.push_back({std::move(config), std::move(job)});
+/// The jobs whose models are found together: this one and those of --with, or its simulations where it has
+/// [joint]. None: each model is found by itself.
+std::vector<Config::Part> joined_parts(const Registry& registry, const Config& read,
+                                       const JobOptions& options) {
+  std::vector<Config::Part> all;
+  for (const auto& name : options.with) {
+    if (all.empty()) all.push_back({"", read});
+    auto another = options;
+    another.job = name;
+    all.push_back({"", read_job(another)});
   }
-  inversion::JointSettings settings;
-  settings.coupling = options.coupling;
-  simulations = inversion::jointly(std::move(simulations), settings);
-  for (std::size_t n = 0; n < all.size(); ++n) {
-    all[n].job.simulation = std::move(simulations[n]);
-    if (n > 0) print_warnings(check_files(all[n].config, *all[n].job.simulation, all[n].job.output));
-  }
+  if (!all.empty() || &registry != &inversion::inversions() || !inversion::asks_for_joint(read)) return all;
+  all = registry.parts(read, options.only);
+  if (all.size() == 1) all.clear();
   return all;
 }
 
-/// `terrane invert JOB --with JOB`: all are found when the first runs, and each writes its files.
-int run_joined(const Registry& registry, const JobOptions& options, Comm& comm) {
+/// The jobs, joined and found sound. Throws also InputError: two of them write one file.
+std::vector<ReadJob> read_joined(const Registry& registry, const std::vector<Config::Part>& parts,
+                                 const JobOptions& options) {
+  std::vector<ReadJob> all;
+  std::vector<inversion::Member> members;
+  std::vector<NamedOutput> outputs;
+  for (const auto& part : parts) {
+    all.push_back({part, registry.make(part.job)});
+    outputs.push_back({part.name.empty() ? part.job.name() : part.name, all.back().job.output});
+  }
+  check_shared_files(outputs);
+  for (std::size_t n = 0; n < all.size(); ++n)
+    members.push_back({outputs[n].name, all[n].part.job.table("simulation").where(), &all[n].job});
+  inversion::join(members, options.coupling);
+  return all;
+}
+
+/// All are found when the first runs, and each writes its files. The checkpoint goes when all are whole.
+int run_joined(const Registry& registry, const std::vector<Config::Part>& parts, const JobOptions& options,
+               Comm& comm, Progress& progress) {
   using namespace std::chrono_literals;
-  const auto progress = terminal_progress();
+  std::filesystem::path checkpoint;
   const auto last_words = [&] {
-    progress->finish();
-    complain(Cancelled().what());
+    progress.finish();
+    complain(interrupted(options, checkpoint, "invert"));
   };
   std::optional<Watch> watch;
-  watch.emplace(*progress, "", 0ms, last_words);
-  const auto all = InputPhase::within([&] { return read_joined(registry, options); });
+  watch.emplace(progress, "", 0ms, last_words);
+  const auto all = InputPhase::within([&] { return read_joined(registry, parts, options); });
+  auto keeping = all.front().job.output.checkpoint;
+  keeping.resume = options.resume;
+  checkpoint = keeping.file;
   watch.reset();
-  watch.emplace(*progress, "", 700ms, last_words);
+  watch.emplace(progress, checkpoint, 700ms, last_words);
   try {
+    for (const auto& [part, job] : all) prepare_files(part, job, options);
+    warn_of_leftover(options, checkpoint);
     int status = 0;
-    for (const auto& [config, job] : all) {
+    for (const auto& [part, job] : all) {
       auto runtime = job.runtime;
       runtime.comm = &comm;
-      runtime.progress = progress.get();
-      const int own = compute_and_write({"", config}, job, options, runtime);
+      runtime.progress = &progress;
+      runtime.checkpoint = keeping;
+      const int own = compute_and_write(part, job, options, runtime, {});
       if (own != 0) status = own;
     }
+    if (status == 0) remove_checkpoint(checkpoint);
     return status;
   } catch (const Cancelled&) {
     watch.reset();
@@ -280,13 +302,6 @@ struct Sound {
   std::filesystem::path checkpoint;
   std::filesystem::path done;  ///< stands while the simulation's files are whole and others are still to come
 };
-
-/// The registry that the job asks for. Throws InputError where it is not the verb's.
-const Registry& wanted(const Config& job, const Registry& registry, const JobOptions& options) {
-  if (!inversion::asks_for_inversion(job) || &registry == &inversion::inversions()) return registry;
-  throw InputError(job.table("inversion").where(), "this job asks for an inversion",
-                   fmt::format("`terrane invert {}` runs it.", options.job));
-}
 
 /// Reads every simulation as far as `check` does, so that the last one is known to be sound before the first
 /// runs. One simulation is held at a time. each(part, job, alone): what to do with it.
@@ -330,7 +345,6 @@ bool is_done(const Sound& simulation) {
 }  // namespace
 
 int run(const Registry& registry, const JobOptions& options, Comm& comm) {
-  if (!options.with.empty()) return run_joined(registry, options, comm);
   using namespace std::chrono_literals;
   const auto progress = terminal_progress();
   std::filesystem::path checkpoint;
@@ -348,11 +362,16 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   begin_reading();
   std::optional<Job> only;
   const auto read = InputPhase::within([&] { return read_job(options); });
-  const auto simulations =
-      read_all(wanted(read, registry, options), read, options, [&](const auto& part, Job& job, bool alone) {
-        if (alone) only = std::move(job);
-        else check_files(part.job, *job.simulation, job.output, options.plots && !job.output.plots.empty());
-      });
+  const auto& offered = wanted(read, registry, options);
+  if (const auto joined = InputPhase::within([&] { return joined_parts(offered, read, options); });
+      !joined.empty()) {
+    watch.reset();
+    return run_joined(offered, joined, options, comm, *progress);
+  }
+  const auto simulations = read_all(offered, read, options, [&](const auto& part, Job& job, bool alone) {
+    if (alone) only = std::move(job);
+    else check_files(part.job, *job.simulation, job.output, options.plots && !job.output.plots.empty());
+  });
   const bool several = simulations.size() > 1;
   int status = 0;
   for (const auto& simulation : simulations) {
@@ -375,7 +394,9 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
     // kill what is still there after a second.
     watch.emplace(*progress, checkpoint, comm.size() == 1 ? 700ms : 400ms, last_words);
     try {
-      const int own = compute_and_write(simulation.part, job, options, runtime);
+      prepare_files(simulation.part, job, options);
+      warn_of_leftover(options, checkpoint);
+      const int own = compute_and_write(simulation.part, job, options, runtime, checkpoint);
       if (own != 0) status = own;
       else if (several) std::ofstream(simulation.done, std::ios::binary) << simulation.part.job.source();
     } catch (const Cancelled&) {
@@ -390,23 +411,49 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   return status;
 }
 
+namespace {
+
+/// What one job would do, and the files that it would write.
+void say_plan(const Config::Part& part, const Job& job, const Plan& plan) {
+  print_warnings(check_files(part.job, *job.simulation, job.output));
+  if (!job.output.plots.empty()) check_drawing(plot_source(job.output).string());
+  say("{}: {} is sound\n{}", printable(part.job.name()), part.name.empty() ? "the job" : part.name,
+      printable(plan.text()));
+  for (const auto* files : {&job.output.files, &job.output.model, &job.output.plots})
+    for (const auto& path : *files) say("  {:<10} {}\n", "would write", path.string());
+}
+
+/// Of jobs whose models are found together, and so are in memory together.
+int check_joined(const Registry& registry, const std::vector<Config::Part>& parts,
+                 const JobOptions& options) {
+  double seconds = 0, bytes = 0;
+  for (const auto& [part, job] : read_joined(registry, parts, options)) {
+    const auto plan = job.simulation->check(job.runtime);
+    seconds += plan.seconds;
+    bytes += static_cast<double>(plan.memory_bytes);
+    say_plan(part, job, plan);
+  }
+  say("\nin all: {} models found together, about {:.2g} s of computing, {:.2g} GB\n", parts.size(), seconds,
+      bytes / 1e9);
+  return 0;
+}
+
+}  // namespace
+
 int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   const auto config = read_job(options);
   const auto& wanted = inversion::asks_for_inversion(config) ? inversion::inversions() : registry;
+  if (const auto joined = joined_parts(wanted, config, options); !joined.empty())
+    return check_joined(wanted, joined, options);
   double seconds = 0;
   std::size_t memory = 0;
   const auto simulations = read_all(wanted, config, options, [&](const Config::Part& part, Job& job, bool) {
     job.runtime.comm = &comm;
     job.runtime.checkpoint = {};
-    print_warnings(check_files(part.job, *job.simulation, job.output));
-    if (!job.output.plots.empty()) check_drawing(plot_source(job.output).string());
     const auto plan = job.simulation->check(job.runtime);
     seconds += plan.seconds;
     memory = std::max(memory, plan.memory_bytes);
-    say("{}: {} is sound\n{}", printable(part.job.name()), part.name.empty() ? "the job" : part.name,
-        printable(plan.text()));
-    for (const auto* files : {&job.output.files, &job.output.model, &job.output.plots})
-      for (const auto& path : *files) say("  {:<10} {}\n", "would write", path.string());
+    say_plan(part, job, plan);
   });
   if (simulations.size() > 1)
     say("\nin all: {} simulations, one after the other, about {:.2g} s of computing, {:.2g} GB at most\n",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,8 @@ struct JobOptions {
   std::string output;                  ///< --output FOLDER, from where the command runs
   int threads = 0;
   bool quiet = false, plots = true, resume = false;
-  std::vector<std::string> with;  ///< --with JOB: further inversions, whose models share their structure
-  double coupling = 1;            ///< --coupling
+  std::vector<std::string> with;   ///< --with JOB: further inversions, whose models share their structure
+  std::optional<double> coupling;  ///< --coupling, in place of joint.coupling
 };
 
 struct NewOptions {

@@ -108,4 +108,37 @@ double CrossGradient::value(std::span<const double> v) const {
   return solve::dot(v, product, threads_);
 }
 
+SharedMixture::SharedMixture(const TensorMesh& mesh, std::span<const std::uint32_t> active,
+                             const TwoRocks& rocks, std::span<const double> other, const TwoRocks& of_other,
+                             double factor) {
+  const std::size_t cells = active.empty() ? mesh.size() : active.size();
+  if (other.size() != cells) throw ShapeError("inversion: coupling", "the models are of other cells");
+  const double contrast = rocks.second - rocks.first;
+  for (std::size_t c = 0; c < cells; ++c) {
+    weight_.push_back(factor * mesh.prism(active.empty() ? c : active[c]).volume() / (contrast * contrast));
+    aim_.push_back(rocks.mixed(of_other.share(other[c])));
+  }
+}
+
+void SharedMixture::add_apply(std::span<const double> v, std::span<double> out) const {
+  for (std::size_t c = 0; c < size(); ++c) out[c] += weight_[c] * v[c];
+}
+
+void SharedMixture::add_diagonal(std::span<double> out) const {
+  for (std::size_t c = 0; c < size(); ++c) out[c] += weight_[c];
+}
+
+void SharedMixture::add_centre(std::span<double> out) const {
+  for (std::size_t c = 0; c < size(); ++c) out[c] += weight_[c] * aim_[c];
+}
+
+double SharedMixture::value(std::span<const double> v) const {
+  std::vector<double> off(size()), weighted(size());
+  for (std::size_t c = 0; c < size(); ++c) {
+    off[c] = v[c] - aim_[c];
+    weighted[c] = weight_[c] * off[c];
+  }
+  return solve::dot(off, weighted);
+}
+
 }  // namespace terrane::inversion

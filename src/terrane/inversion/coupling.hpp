@@ -1,4 +1,6 @@
-// Two models of one mesh that share their structure, by the cross-gradient (Gallardo & Meju 2003):
+// What ties a model to another of the same mesh: a quadratic form of each while the other stays.
+//
+// Structure, by the cross-gradient (Gallardo & Meju 2003):
 //
 //   φ_c(m₁, m₂) = Σ_cells V |∇m₁ × ∇m₂|²
 //
@@ -7,6 +9,11 @@
 // of the active cells is 0. φ_c is a quadratic form of each model while the other stays:
 //   φ_c = m₁ᵀ C(m₂) m₁ = m₂ᵀ C(m₁) m₂
 // so each is found by least squares in turn, and C joins the regulariser.
+//
+// Rocks: cells are mixtures of two of them, A and B, whose properties are known, so that all models tell the
+// same share of B:
+//
+//   φ_r(m₁, m₂) = Σ_cells V (s₁ − s₂)²,   s = (m − m_A) / (m_B − m_A)
 #pragma once
 
 #include <array>
@@ -19,20 +26,33 @@
 
 namespace terrane::inversion {
 
-/// `factor` C(other): a quadratic form of a model.
-class CrossGradient {
+/// vᵀ C v − 2 vᵀ c + a constant, with a factor that it was made with.
+class Coupling {
+ public:
+  virtual ~Coupling() = default;
+  virtual std::size_t size() const = 0;
+  /// out += C v.  [active] each
+  virtual void add_apply(std::span<const double> v, std::span<double> out) const = 0;
+  /// out += diag(C)
+  virtual void add_diagonal(std::span<double> out) const = 0;
+  /// out += c
+  virtual void add_centre(std::span<double> out) const = 0;
+  /// With the constant: 0 at best.
+  virtual double value(std::span<const double> v) const = 0;
+};
+
+/// `factor` C(other); c = 0.
+class CrossGradient final : public Coupling {
  public:
   /// active: cells of the mesh, ascending; empty: all · other: [active]
   CrossGradient(const TensorMesh& mesh, std::span<const std::uint32_t> active, std::span<const double> other,
                 double factor = 1, int threads = 0);
 
-  std::size_t size() const { return gradient_.size(); }
-  /// out += factor C v.  [active] each
-  void add_apply(std::span<const double> v, std::span<double> out) const;
-  /// out += factor diag(C)
-  void add_diagonal(std::span<double> out) const;
-  /// factor vᵀ C v
-  double value(std::span<const double> v) const;
+  std::size_t size() const override { return gradient_.size(); }
+  void add_apply(std::span<const double> v, std::span<double> out) const override;
+  void add_diagonal(std::span<double> out) const override;
+  void add_centre(std::span<double>) const override {}
+  double value(std::span<const double> v) const override;
 
  private:
   using Vector = std::array<double, 3>;
@@ -50,7 +70,33 @@ class CrossGradient {
   std::vector<Vector> gradient_;                             ///< a = ∇other
 };
 
+/// What a model is in two rocks.
+struct TwoRocks {
+  double first = 0, second = 1;
+
+  double share(double m) const { return (m - first) / (second - first); }
+  double mixed(double share) const { return first + share * (second - first); }
+};
+
+/// `factor` φ_r of a model, the other's shares given.
+class SharedMixture final : public Coupling {
+ public:
+  /// active: cells of the mesh, ascending; empty: all · other: [active] · of_other: the rocks of that model
+  SharedMixture(const TensorMesh& mesh, std::span<const std::uint32_t> active, const TwoRocks& rocks,
+                std::span<const double> other, const TwoRocks& of_other, double factor = 1);
+
+  std::size_t size() const override { return aim_.size(); }
+  void add_apply(std::span<const double> v, std::span<double> out) const override;
+  void add_diagonal(std::span<double> out) const override;
+  void add_centre(std::span<double> out) const override;
+  double value(std::span<const double> v) const override;
+
+ private:
+  std::vector<double> weight_;  ///< factor V / (m_B − m_A)²
+  std::vector<double> aim_;     ///< the model of the other's shares
+};
+
 /// To several other models.
-using Couplings = std::vector<std::shared_ptr<const CrossGradient>>;
+using Couplings = std::vector<std::shared_ptr<const Coupling>>;
 
 }  // namespace terrane::inversion

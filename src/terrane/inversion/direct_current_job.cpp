@@ -61,6 +61,7 @@ Physics inversion_of_direct_current() {
   add({&electric::Settings::section(), 1});
   add({&Runtime::section(), 1});
   add({&inversion_section(), 1});
+  add({&joint_section(), 1});
   add({&Output::section(), 1});
   physics.make = DirectCurrentJob::from_job;
   physics.serve = serve;
@@ -115,6 +116,8 @@ std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const 
   complete(p.bounds, p.active.empty() ? p.mesh.size() : p.active.size());
   made->reference_is_median_ = p.reference.empty();
   made->take_data();
+  made->joint_ = read_joint(job);
+  made->rocks_ = read_rocks_of_logarithms(table, found_property);
   made->job_ = job.source();
   return made;
 }
@@ -300,7 +303,8 @@ void DirectCurrentJob::fill(Result& result) const {
 }
 
 std::vector<Column> DirectCurrentJob::cells() const {
-  return cell_columns(problem_, settings_, outcome_, found_property, exponentials_of(outcome_.model));
+  return cell_columns(problem_, settings_, outcome_, found_property, exponentials_of(outcome_.model),
+                      exponentials_of(outcome_.apart));
 }
 
 }  // namespace terrane::inversion

@@ -19,6 +19,7 @@ class DirectCurrentJob final : public InversionSimulation {
   Result outline() const override;
   void begin(const Runtime& runtime) override;
   Result finish(Outcome outcome, const Runtime& runtime) override;
+  Fingerprint fingerprint_of_all(const Runtime& runtime) override;
 
  private:
   DirectCurrentJob() = default;
@@ -32,7 +33,6 @@ class DirectCurrentJob final : public InversionSimulation {
   void choose(const Runtime& runtime);
   double memory_needed(const Runtime& runtime) const;
   void describe_into(RunFacts& facts, const Runtime& runtime) const;
-  Fingerprint fingerprint_of_all(const Runtime& runtime) override;
   double expected_seconds(const Runtime& runtime) override { return check(runtime).seconds; }
   void fill(Result& result) const;
   std::vector<Column> cells() const override;

@@ -171,7 +171,7 @@ void refuse(const Config& job, const electromagnetic::Problem& problem) {
 Physics inversion_of_electromagnetic_fields() {
   auto physics = electromagnetic::physics();
   physics.summary = "Resistivities from electromagnetic fields.";
-  physics.sections.insert(physics.sections.end() - 1, inversion_section());
+  physics.sections.insert(physics.sections.end() - 1, {inversion_section(), joint_section()});
   physics.make = ElectromagneticJob::from_job;
   physics.serve = serve;
   return physics;
@@ -207,6 +207,8 @@ std::unique_ptr<Simulation> ElectromagneticJob::from_job(const Config& job, cons
   p.weights = read_weights(table, p.mesh);
   complete(p.bounds, count);
   made->make_forward(runtime);
+  made->joint_ = read_joint(job);
+  made->rocks_ = read_rocks_of_logarithms(table, "resistivity");
   made->job_ = job.source();
   return made;
 }
@@ -372,7 +374,8 @@ Dataset ElectromagneticJob::dataset() const {
 }
 
 std::vector<Column> ElectromagneticJob::cells() const {
-  auto columns = cell_columns(problem_, settings_, outcome_, "resistivity", exponentials_of(outcome_.model));
+  auto columns = cell_columns(problem_, settings_, outcome_, "resistivity", exponentials_of(outcome_.model),
+                              exponentials_of(outcome_.apart));
   auto& found = columns.front().values;  // what took no part is as it was
   for (std::size_t c = 0, n = 0; c < found.size() && !problem_.active.empty(); ++c)
     if (n < problem_.active.size() && problem_.active[n] == c) ++n;

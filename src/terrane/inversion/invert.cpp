@@ -680,9 +680,10 @@ std::vector<double> centre_of(const Problem& p, const Settings& settings,
                               const std::vector<double>& reference, Regulariser& regulariser) {
   auto centre = reference;
   if (settings.reference_in_gradients && p.couplings.empty()) return centre;
-  // The same minimum, around m̃ = R⁻¹ R_s m_ref, or (R + C)⁻¹ R m_ref.
+  // The same minimum, around m̃ = R⁻¹ R_s m_ref, or (R + C)⁻¹ (R m_ref + c).
   if (!settings.reference_in_gradients) regulariser.apply_smallness(reference, centre);
   else regulariser.apply(reference, centre);
+  for (const auto& one : p.couplings) one->add_centre(centre);
   regulariser.couple(p.couplings);
   regulariser.solve(centre, 1e-12);
   return centre;

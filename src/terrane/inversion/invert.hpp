@@ -100,7 +100,8 @@ struct Outcome {
   std::vector<double> weight;     ///< [active] w of the cells
   std::vector<double> deviation;  ///< [active] of the posterior; empty unless asked for
   std::vector<double>
-      resolution;  ///< [active] 1 where the data alone tell the cell, 0 where they tell nothing
+      resolution;             ///< [active] 1 where the data alone tell the cell, 0 where they tell nothing
+  std::vector<double> apart;  ///< [active] the model of its own data alone; only of joint inversions
   double beta = 0, phi_d = 0, target = 0;
   Terms phi_m;
   double z0 = 0;

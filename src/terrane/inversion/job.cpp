@@ -436,7 +436,7 @@ void InversionJob::fill(Result& result) const {
 }
 
 std::vector<Column> InversionJob::cells() const {
-  return cell_columns(problem_, settings_, outcome_, observations_.property, outcome_.model);
+  return cell_columns(problem_, settings_, outcome_, observations_.property, outcome_.model, outcome_.apart);
 }
 
 std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runtime& runtime) {
@@ -463,8 +463,11 @@ std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runt
   const auto settings = read_settings(table, observations, problem.mesh);
   const auto storage = read_storage(table);
   auto prisms = prisms_of_cells(problem.mesh, problem.active);
+  const auto property = observations.property;
   auto made = std::make_unique<InversionJob>(std::move(problem), std::move(prisms), settings, storage,
                                              std::move(observations), std::move(stations.survey), memory);
+  made->joint_ = read_joint(job);
+  made->rocks_ = read_rocks(table, property);
   made->job_ = job.source();
   made->notes_ = std::move(stations.notes);
   made->warnings_.insert(made->warnings_.end(), stations.warnings.begin(), stations.warnings.end());
@@ -485,6 +488,7 @@ Physics one(std::string_view name, std::string_view summary, std::span<const Key
   physics.sections.push_back({"simulation", "", "Which data, and their frame.", keys});
   add({&Runtime::section(), 1});
   add({&inversion_section(), 1});
+  add({&joint_section(), 1});
   add({&Output::section(), 1});
   physics.kinds = {{"mesh", "regular"}, {"survey", "list"}};
   physics.examples = {{"mesh.box", "[-500, 500, -500, 500, -500, 0]"},

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "terrane/base/memory.hpp"
-#include "terrane/inversion/invert.hpp"
+#include "terrane/inversion/joint.hpp"
 #include "terrane/inversion/observations.hpp"
 #include "terrane/inversion/operators.hpp"
 #include "terrane/simulation/simulation.hpp"
@@ -48,12 +48,18 @@ class InversionSimulation : public Simulation {
   void write_model(const std::string& path) const override;
   void check_model(const std::string& path) const override;
 
+  /// After begin(): all that determines the bits of the model.
+  virtual Fingerprint fingerprint_of_all(const Runtime& runtime) = 0;
+  /// Of the table [joint].
+  const JointSettings& joint() const { return joint_; }
+  /// inversion.rocks, as the model has them.
+  const std::optional<TwoRocks>& rocks() const { return rocks_; }
+
  protected:
   InversionSimulation() = default;
   InversionSimulation(Problem problem, const Settings& settings, MemoryBudget memory)
       : problem_(std::move(problem)), settings_(settings), memory_(memory) {}
-  /// After begin(): all that determines the bits of the model, and how long finding it may take.
-  virtual Fingerprint fingerprint_of_all(const Runtime& runtime) = 0;
+  /// After begin(): how long finding the model may take.
   virtual double expected_seconds(const Runtime& runtime) = 0;
   /// The model on the cells of the mesh, and what is written beside it.
   virtual std::vector<Column> cells() const = 0;
@@ -63,6 +69,8 @@ class InversionSimulation : public Simulation {
   Settings settings_;
   MemoryBudget memory_;
   Outcome outcome_;
+  JointSettings joint_;
+  std::optional<TwoRocks> rocks_;
   std::string job_;
 };
 
@@ -77,6 +85,7 @@ class InversionJob final : public InversionSimulation {
   Result outline() const override;
   void begin(const Runtime& runtime) override;
   Result finish(Outcome outcome, const Runtime& runtime) override;
+  Fingerprint fingerprint_of_all(const Runtime& runtime) override;
 
  private:
   /// Once for each budget, number of threads and device.
@@ -88,7 +97,6 @@ class InversionJob final : public InversionSimulation {
   std::vector<Column> cells() const override;
   double expected_seconds(const StorageChoice& choice) const;
   double expected_seconds(const Runtime& runtime) override { return expected_seconds(choose(runtime)); }
-  Fingerprint fingerprint_of_all(const Runtime& runtime) override;
   double memory_needed(const StorageChoice& choice, const Runtime& runtime) const;
 
   StorageSettings storage_;

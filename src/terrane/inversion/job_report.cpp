@@ -76,7 +76,8 @@ void add_attributes(Result& result, const Outcome& outcome) {
 }
 
 std::vector<Column> cell_columns(const Problem& problem, const Settings& settings, const Outcome& outcome,
-                                 const std::string& property, const std::vector<double>& values) {
+                                 const std::string& property, const std::vector<double>& values,
+                                 const std::vector<double>& apart) {
   const auto& kind = property_kind(property);
   const auto whole = [&](const std::vector<double>& of_active) {
     if (of_active.empty() || problem.active.empty()) return of_active;
@@ -91,6 +92,8 @@ std::vector<Column> cell_columns(const Problem& problem, const Settings& setting
   if (!problem.active.empty())
     columns.push_back({"active", "1", "1 where the cell takes part",
                        whole(std::vector<double>(problem.active.size(), 1.0))});
+  if (!apart.empty())
+    columns.push_back({property + "_apart", unit, "found from its own data alone", whole(apart)});
   if (settings.posterior) {
     columns.push_back(
         {property + "_deviation", unit, "standard deviation of the posterior", whole(outcome.deviation)});

@@ -23,9 +23,10 @@ void report_outcome(Report& report, const Problem& problem, const Settings& sett
 void add_attributes(Result& result, const Outcome& outcome);
 
 /// The model, weights, which cells take part, and deviations, on the cells of the mesh. What was not computed
-/// is left empty.
+/// is left empty. apart: as `values`, the model of its own data alone where it was found together with others
 std::vector<Column> cell_columns(const Problem& problem, const Settings& settings, const Outcome& outcome,
-                                 const std::string& property, const std::vector<double>& values);
+                                 const std::string& property, const std::vector<double>& values,
+                                 const std::vector<double>& apart);
 
 /// Beside data and operator all that determines the bits of the model.
 void add_settings(Fingerprint& fingerprint, const Problem& problem, const Settings& settings);

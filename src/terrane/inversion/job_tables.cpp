@@ -99,9 +99,29 @@ constexpr Key keys_of_inversion[] = {
     {"misfit_tolerance", "number", "0.02", "Relative error of φ_d where β is found by trial, within bounds."},
     {"posterior", "true or false", "false",
      "Adds the standard deviation and the resolution of every cell; for up to 2000 data."},
+    {"rocks", "list of 2 properties", "none",
+     "Of joint.rocks: the property in the one rock and in the other, as differences from what the data do "
+     "not "
+     "see, such as a reference density.",
+     ""},
 };
 constexpr Section table_of_inversion{"inversion", "", "How a model is found that explains the data.",
                                      keys_of_inversion};
+
+constexpr Key keys_of_joint[] = {
+    {"coupling", "number", "1",
+     "How strongly models are held to one structure, by their cross-gradients; 0: not at all.", ""},
+    {"rocks", "number", "0",
+     "How strongly models are held to mixtures of two rocks, whose properties are inversion.rocks.", ""},
+    {"most_rounds", "count", "12", "In a round every model is found anew, the others in their places.", ""},
+    {"tolerance", "number", "0.02",
+     "Change of the models in a round, relative to their largest value, that counts as none.", ""},
+};
+constexpr Section table_of_joint{
+    "joint", "",
+    "Of a job with several [[simulation]]: models that are found together. Each simulation has its survey, "
+    "and its keys of [inversion] as [inversion.NAME]; all have one mesh.",
+    keys_of_joint, false};
 
 constexpr std::array<std::string_view, 4> trends{"none", "constant", "plane", "quadratic"};
 double median_width(const std::vector<double>& faces) {
@@ -145,6 +165,34 @@ Alphas read_alphas(const Config& table, const TensorMesh& mesh) {
 }  // namespace
 
 const Section& inversion_section() { return table_of_inversion; }
+const Section& joint_section() { return table_of_joint; }
+
+JointSettings read_joint(const Config& job) {
+  const auto table = job.table("joint").describe({keys_of_joint});
+  JointSettings joint;
+  joint.coupling = table.number("coupling");
+  joint.rocks = table.number("rocks");
+  for (const char* key : {"coupling", "rocks"})
+    if (!(table.number(key) >= 0)) throw table.wrong(key, "it is below zero");
+  joint.most_rounds = static_cast<int>(table.count("most_rounds", 1, 10'000));
+  joint.tolerance = table.positive("tolerance");
+  return joint;
+}
+
+std::optional<TwoRocks> read_rocks(const Config& table, const std::string& property) {
+  if (!table.has("rocks")) return std::nullopt;
+  const auto given = table.numbers("rocks", property_kind(property).quantity, 2);
+  if (given[0] == given[1]) throw table.wrong("rocks", "the two rocks are alike");
+  return TwoRocks{given[0], given[1]};
+}
+
+std::optional<TwoRocks> read_rocks_of_logarithms(const Config& table, const std::string& property) {
+  const auto rocks = read_rocks(table, property);
+  if (!rocks) return rocks;
+  if (!(rocks->first > 0 && rocks->second > 0))
+    throw table.wrong("rocks", fmt::format("a {} is not above zero", property));
+  return TwoRocks{std::log(rocks->first), std::log(rocks->second)};
+}
 
 Settings read_common_settings(const Config& table, const TensorMesh& mesh) {
   Settings s;

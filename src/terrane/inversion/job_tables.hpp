@@ -9,6 +9,14 @@
 namespace terrane::inversion {
 
 const Section& inversion_section();
+const Section& joint_section();
+
+/// The table [joint] but for the rocks, which are each model's.
+JointSettings read_joint(const Config& job);
+/// inversion.rocks in SI units.
+std::optional<TwoRocks> read_rocks(const Config& table, const std::string& property);
+/// And as logarithms. Throws InputError: not above zero.
+std::optional<TwoRocks> read_rocks_of_logarithms(const Config& table, const std::string& property);
 
 /// What all physics have; for default lengths the widths of the cells.
 Settings read_common_settings(const Config& table, const TensorMesh& mesh);

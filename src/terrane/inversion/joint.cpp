@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/coupling.hpp"
+#include "terrane/inversion/joint_keep.hpp"
 
 namespace terrane::inversion {
 
@@ -30,43 +35,89 @@ void expect_same_cells(const Problem& a, const Problem& b) {
                      "Give both jobs the same inversion.topography or inversion.active_file.");
 }
 
+void expect_joinable(const Settings& settings) {
+  if (settings.posterior || !settings.norms.square())
+    throw InputError("joint inversion", "standard deviations and sparse norms are of one model alone",
+                     "Leave posterior = false and norms = [2, 2, 2, 2].");
+}
+
 namespace {
 
-/// The models of a joint inversion, and what each pair has of the cross-gradient.
+/// The models of a joint inversion, and what each pair has of the two terms.
 class Group {
  public:
   Group(const std::vector<const Problem*>& problems, const std::vector<const Settings*>& settings,
-        const JointSettings& joint, Progress* progress)
-      : problems_(problems), settings_(settings), joint_(joint), progress_(progress) {}
+        const JointSettings& joint, Progress* progress, Keeper* keeper)
+      : problems_(problems), settings_(settings), joint_(joint), progress_(progress), keeper_(keeper) {}
   JointOutcome all();
 
  private:
+  enum Term { structure, rocks };  ///< what couples
   std::size_t size() const { return problems_.size(); }
+  double weight(Term term) const { return term == structure ? joint_.coupling : joint_.rocks; }
   const std::vector<double>& model(std::size_t p) const { return out_.together[p].model; }
-  std::shared_ptr<const CrossGradient> form(std::size_t other, double factor) const {
-    return std::make_shared<const CrossGradient>(problems_[0]->mesh, problems_[0]->active, model(other),
-                                                 factor, settings_[other]->threads);
+  /// Of model p, with the other in its place.
+  std::shared_ptr<const Coupling> form(Term term, std::size_t p, std::size_t other, double factor) const;
+  double& apart(Term term, std::size_t p, std::size_t q) {
+    return apart_[term][std::min(p, q) * size() + std::max(p, q)];
   }
-  double& apart(std::size_t p, std::size_t q) { return apart_[std::min(p, q) * size() + std::max(p, q)]; }
+  void measure_apart();
   /// Of all pairs that have any: their mean, of what it is of the models found apart.
-  double cross_gradient();
+  double mean_of_pairs(Term term);
   double renew(std::size_t p);
+  void step();
+  bool settled() const { return out_.converged || std::cmp_equal(out_.rounds.size(), joint_.most_rounds); }
+  void stand();
+  void take_up(const Standing& from);
 
   const std::vector<const Problem*>& problems_;
   const std::vector<const Settings*>& settings_;
   const JointSettings& joint_;
   Progress* progress_;
-  std::vector<double> apart_, norm_;
+  Keeper* keeper_;
+  std::optional<Standing> last_;
+  std::array<std::vector<double>, 2> apart_;
+  std::vector<double> norm_;
+  std::vector<double> change_;  ///< of the models that the present round has found so far
   JointOutcome out_;
 };
 
-double Group::cross_gradient() {
+std::shared_ptr<const Coupling> Group::form(Term term, std::size_t p, std::size_t other,
+                                            double factor) const {
+  const auto& first = *problems_[0];
+  if (term == structure)
+    return std::make_shared<const CrossGradient>(first.mesh, first.active, model(other), factor,
+                                                 settings_[other]->threads);
+  return std::make_shared<const SharedMixture>(first.mesh, first.active, joint_.of[p], model(other),
+                                               joint_.of[other], factor);
+}
+
+void Group::measure_apart() {
+  out_.together = out_.apart;
+  norm_.clear();
+  for (const auto& one : out_.apart) norm_.push_back(one.phi_m.sum());
+  bool any = false;
+  for (const auto term : {structure, rocks}) {
+    apart_[term].assign(size() * size(), 0.0);
+    if (term == rocks && joint_.of.empty()) continue;
+    for (std::size_t p = 0; p < size(); ++p)
+      for (std::size_t q = p + 1; q < size(); ++q) {
+        apart(term, p, q) = form(term, p, q, 1)->value(model(p));
+        any = any || (weight(term) > 0 && apart(term, p, q) > 0);
+      }
+  }
+  out_.cross_gradient = mean_of_pairs(structure);
+  out_.unlike_shares = mean_of_pairs(rocks);
+  out_.converged = !any;  // all models but one are flat, or nothing is wanted of them together
+}
+
+double Group::mean_of_pairs(Term term) {
   double sum = 0;
   int pairs = 0;
   for (std::size_t p = 0; p < size(); ++p)
     for (std::size_t q = p + 1; q < size(); ++q) {
-      if (!(apart(p, q) > 0)) continue;
-      sum += form(q, 1)->value(model(p)) / apart(p, q);
+      if (!(apart(term, p, q) > 0)) continue;
+      sum += form(term, p, q, 1)->value(model(p)) / apart(term, p, q);
       ++pairs;
     }
   return pairs > 0 ? sum / pairs : 0;
@@ -75,9 +126,10 @@ double Group::cross_gradient() {
 /// One model anew, the others in their places; by how much it changes, relative to its largest value.
 double Group::renew(std::size_t p) {
   Problem coupled = *problems_[p];
-  for (std::size_t q = 0; q < size(); ++q)
-    if (q != p && apart(p, q) > 0)
-      coupled.couplings.push_back(form(q, joint_.coupling * norm_[p] / apart(p, q)));
+  for (const auto term : {structure, rocks})
+    for (std::size_t q = 0; q < size(); ++q)
+      if (q != p && weight(term) > 0 && apart(term, p, q) > 0)
+        coupled.couplings.push_back(form(term, p, q, weight(term) * norm_[p] / apart(term, p, q)));
   if (coupled.forward) coupled.start = model(p);
   auto found = invert(coupled, *settings_[p], {}, progress_);
   double change = 0;
@@ -89,27 +141,94 @@ double Group::renew(std::size_t p) {
   return change;
 }
 
+/// The next model; after the last the round is done.
+void Group::step() {
+  change_.push_back(renew(change_.size()));
+  if (change_.size() < size()) return;
+  JointRound line{mean_of_pairs(structure), mean_of_pairs(rocks), std::move(change_)};
+  change_.clear();
+  out_.cross_gradient = line.cross_gradient;
+  out_.unlike_shares = line.unlike_shares;
+  out_.converged = largest_size(line.change) <= joint_.tolerance;
+  out_.rounds.push_back(std::move(line));
+}
+
+void Group::stand() {
+  if (keeper_ == nullptr || !keeper_->keeps()) return;
+  Standing s;
+  for (const auto& [name, outcomes] : {std::pair{"apart", &out_.apart}, {"together", &out_.together}})
+    for (std::size_t p = 0; p < outcomes->size(); ++p)
+      keep_outcome((*outcomes)[p], fmt::format("{} {} ", name, p), s);
+  auto& rounds = s.lists["rounds"];
+  for (const auto& line : out_.rounds) {
+    rounds.insert(rounds.end(), {line.cross_gradient, line.unlike_shares});
+    rounds.insert(rounds.end(), line.change.begin(), line.change.end());
+  }
+  s.lists["change"] = change_;
+  s.lists["found"] = {static_cast<double>(out_.apart.size()), static_cast<double>(out_.together.size())};
+  s.steps = out_.apart.size() + out_.rounds.size() * size() + change_.size();
+  last_ = std::move(s);
+  if (!keeper_->due()) return;
+  keeper_->write(*last_);
+  last_.reset();
+}
+
+void Group::take_up(const Standing& from) {
+  const auto list = [&](const char* name) {
+    return from.has(name) ? from.lists.at(name) : std::vector<double>{};
+  };
+  const auto found = list("found"), rounds = list("rounds");
+  const std::size_t width = 2 + size();
+  const double all = static_cast<double>(size());
+  if (found.size() != 2 || !(found[0] >= 0 && found[0] <= all) ||
+      (found[1] != 0 && (found[1] != all || found[0] != all)) || rounds.size() % width != 0)
+    refuse_checkpoint();
+  std::size_t word = 0;
+  const auto take = [&](const char* name, double count, std::vector<Outcome>& outcomes) {
+    for (std::size_t p = 0; static_cast<double>(p) < count; ++p) {
+      outcomes.push_back(kept_outcome(from, fmt::format("{} {} ", name, p), word));
+      if (outcomes.back().model.size() != problems_[p]->columns()) refuse_checkpoint();
+    }
+  };
+  take("apart", found[0], out_.apart);
+  std::vector<Outcome> together;
+  take("together", found[1], together);
+  if (together.empty()) return;
+  measure_apart();
+  out_.together = std::move(together);
+  for (std::size_t i = 0; i < rounds.size(); i += width) {
+    const auto at = rounds.begin() + static_cast<std::ptrdiff_t>(i);
+    out_.rounds.push_back(
+        {at[0], at[1], std::vector<double>(at + 2, at + static_cast<std::ptrdiff_t>(width))});
+  }
+  change_ = list("change");
+  if (change_.size() >= size()) refuse_checkpoint();
+  if (out_.rounds.empty()) return;
+  out_.cross_gradient = out_.rounds.back().cross_gradient;
+  out_.unlike_shares = out_.rounds.back().unlike_shares;
+  out_.converged = largest_size(out_.rounds.back().change) <= joint_.tolerance;
+}
+
 JointOutcome Group::all() {
-  for (std::size_t p = 0; p < size(); ++p) {
-    out_.apart.push_back(invert(*problems_[p], *settings_[p], {}, progress_));
-    norm_.push_back(out_.apart[p].phi_m.sum());
+  if (keeper_ != nullptr)
+    if (const auto from = keeper_->begin()) take_up(*from);
+  try {
+    while (out_.apart.size() < size()) {
+      const std::size_t p = out_.apart.size();
+      out_.apart.push_back(invert(*problems_[p], *settings_[p], {}, progress_));
+      stand();
+    }
+    if (out_.together.empty()) measure_apart();
+    while (!settled()) {
+      step();
+      stand();
+    }
+  } catch (const Cancelled&) {
+    if (keeper_ != nullptr && last_) keeper_->keep_last(*last_);
+    throw;
   }
-  out_.together = out_.apart;
-  apart_.assign(size() * size(), 0.0);
-  double all = 0;
-  for (std::size_t p = 0; p < size(); ++p)
-    for (std::size_t q = p + 1; q < size(); ++q) all += apart(p, q) = form(q, 1)->value(model(p));
-  out_.cross_gradient = all > 0 ? 1 : 0;
-  // All models but one are flat, or nothing is wanted of them together.
-  out_.converged = !(all > 0) || joint_.coupling == 0;
-  for (int round = 0; round < joint_.most_rounds && !out_.converged; ++round) {
-    JointRound line;
-    for (std::size_t p = 0; p < size(); ++p) line.change.push_back(renew(p));
-    line.cross_gradient = out_.cross_gradient = cross_gradient();
-    out_.rounds.push_back(line);
-    out_.converged = largest_size(line.change) <= joint_.tolerance;
-  }
-  if (!out_.converged)
+  for (std::size_t p = 0; p < size(); ++p) out_.together[p].apart = out_.apart[p].model;
+  if (!out_.converged && !out_.rounds.empty())
     out_.warnings.push_back(fmt::format("after {} rounds the models still change, by {:.2g} of their largest",
                                         out_.rounds.size(), largest_size(out_.rounds.back().change)));
   return std::move(out_);
@@ -119,16 +238,21 @@ JointOutcome Group::all() {
 
 JointOutcome invert_jointly(const std::vector<const Problem*>& problems,
                             const std::vector<const Settings*>& settings, const JointSettings& joint,
-                            Progress* progress) {
+                            Progress* progress, Keeper* keeper) {
   if (problems.size() < 2 || settings.size() != problems.size())
     throw ShapeError("joint inversion", "it takes two problems or more, and settings for each");
-  if (!(joint.coupling >= 0)) throw InputError("joint inversion: coupling", "it must be zero or more");
+  for (const auto& [name, weight] : {std::pair{"coupling", joint.coupling}, {"rocks", joint.rocks}})
+    if (!(weight >= 0) || !std::isfinite(weight))
+      throw InputError(fmt::format("joint inversion: {}", name), "it must be zero or more");
+  if (joint.rocks > 0 && joint.of.size() != problems.size())
+    throw ShapeError("joint inversion", "it takes the properties of two rocks for each problem");
+  if (joint.rocks > 0)
+    for (const auto& rocks : joint.of)
+      if (!(std::fabs(rocks.second - rocks.first) > 0))
+        throw InputError("joint inversion: rocks", "the two rocks are alike");
   for (const auto* other : problems) expect_same_cells(*problems[0], *other);
-  for (const auto* s : settings)
-    if (s->posterior || !s->norms.square())
-      throw InputError("joint inversion", "standard deviations and sparse norms are of one model alone",
-                       "Leave posterior = false and norms = [2, 2, 2, 2].");
-  return Group(problems, settings, joint, progress).all();
+  for (const auto* one : settings) expect_joinable(*one);
+  return Group(problems, settings, joint, progress, keeper).all();
 }
 
 }  // namespace terrane::inversion

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "terrane/base/error.hpp"
@@ -11,47 +12,128 @@ namespace terrane::inversion {
 
 namespace {
 
+constexpr int usual_rounds = 5;       // measured on examples of two and three models: 3 to 7
+constexpr double of_the_first = 0.7;  // what a round takes of the time of models found apart, measured
+
 /// What the simulations share.
 struct Shared {
+  std::vector<std::string> name;
   std::vector<std::unique_ptr<InversionSimulation>> job;
+  std::vector<Runtime> runtime;
   JointSettings settings;
+  std::vector<Plan> plan;      ///< empty until they are checked
   std::vector<Result> result;  ///< empty until all have run
 
-  void run(const Runtime& runtime);
+  const std::vector<Plan>& check();
+  void run(const Runtime& of_run);
+  std::string others(std::size_t index) const;
+
+ private:
+  Fingerprint fingerprint();
+  void describe(Result& result, const JointOutcome& found, double phi_m_ratio) const;
 };
 
-void Shared::run(const Runtime& runtime) {
-  if (runtime.comm != nullptr && runtime.comm->size() > 1)
-    throw UnsupportedError("terrane invert --with", "models are found together in one process",
+std::string Shared::others(std::size_t index) const {
+  std::string all;
+  for (std::size_t p = 0; p < job.size(); ++p)
+    if (p != index) all += fmt::format("{}{}", all.empty() ? "" : ", ", name[p]);
+  return all;
+}
+
+/// All are in memory at once, and each is found again in every round.
+const std::vector<Plan>& Shared::check() {
+  if (!plan.empty()) return plan;
+  std::vector<Plan> plans;
+  double bytes = 0;
+  std::size_t available = 0;
+  for (std::size_t p = 0; p < job.size(); ++p) {
+    plans.push_back(job[p]->check(runtime[p]));
+    auto& one = plans.back();
+    bytes += static_cast<double>(one.memory_bytes);
+    available = p == 0 ? one.memory_available : std::min(available, one.memory_available);
+    one.seconds *= 1 + of_the_first * std::min(settings.most_rounds, usual_rounds);
+    one.notes.push_back(fmt::format("found together with {}: coupling {:g}, rocks {:g}, {} rounds at most",
+                                    others(p), settings.coupling, settings.rocks, settings.most_rounds));
+  }
+  MemoryBudget{available}.require("invert", fmt::format("{} models together", job.size()), bytes);
+  return plan = std::move(plans);
+}
+
+Fingerprint Shared::fingerprint() {
+  Fingerprint all;
+  for (std::size_t p = 0; p < job.size(); ++p)
+    for (auto& one : job[p]->fingerprint_of_all(runtime[p])) {
+      one.what = fmt::format("{}: {}", name[p], one.what);
+      all.push_back(std::move(one));
+    }
+  std::vector<double> rocks;
+  for (const auto& of : settings.of) rocks.insert(rocks.end(), {of.first, of.second});
+  all.push_back({"joint.coupling", fmt::format("{}", settings.coupling)});
+  all.push_back({"joint.rocks", fmt::format("{}", settings.rocks)});
+  all.push_back({"joint.most_rounds", fmt::format("{}", settings.most_rounds)});
+  all.push_back({"joint.tolerance", fmt::format("{}", settings.tolerance)});
+  all.push_back({"inversion.rocks", hash({rocks}), true});
+  return all;
+}
+
+void Shared::describe(Result& result, const JointOutcome& found, double phi_m_ratio) const {
+  auto& report = result.report;
+  for (std::size_t r = 0; r < found.rounds.size(); ++r) {
+    const auto& round = found.rounds[r];
+    std::string changes;
+    for (std::size_t p = 0; p < job.size(); ++p)
+      changes += fmt::format("{}{} {:.2g}", p == 0 ? "" : ", ", name[p], round.change[p]);
+    report.notes.push_back(
+        fmt::format("round {:>2}  cross-gradient {:.3g}{}  change: {}", r + 1, round.cross_gradient,
+                    settings.rocks > 0 ? fmt::format("  unlike shares of rocks {:.3g}", round.unlike_shares)
+                                       : std::string(),
+                    changes));
+  }
+  report.add("rounds", std::uint64_t{found.rounds.size()}, "", "rounds",
+             fmt::format("{}{}", found.rounds.size(), found.converged ? ", until the models stayed" : ""));
+  report.add("cross_gradient", found.cross_gradient, "", "coupling",
+             fmt::format("cross-gradient {:.3g} of that of the models found apart, phi_m {:.3g} times",
+                         found.cross_gradient, phi_m_ratio));
+  if (settings.rocks > 0)
+    report.add("unlike_shares", found.unlike_shares, "", "rocks",
+               fmt::format("unlike shares {:.3g} of those of the models found apart", found.unlike_shares));
+  report.warnings.insert(report.warnings.end(), found.warnings.begin(), found.warnings.end());
+}
+
+/// of_run: ranks, progress and checkpoint; device and threads are each job's own.
+void Shared::run(const Runtime& of_run) {
+  if (of_run.comm != nullptr && of_run.comm->size() > 1)
+    throw UnsupportedError("terrane invert", "models are found together in one process",
                            "Start it without mpirun, with more threads.");
   const auto begin = std::chrono::steady_clock::now();
+  double expected = 0;
+  for (const auto& one : check()) expected += one.seconds;
   std::vector<const Problem*> problems;
   std::vector<const Settings*> of_each;
-  for (auto& one : job) {
-    one->begin(runtime);
-    problems.push_back(&one->problem());
-    of_each.push_back(&one->settings());
+  for (std::size_t p = 0; p < job.size(); ++p) {
+    runtime[p].comm = of_run.comm;
+    runtime[p].progress = of_run.progress;
+    job[p]->begin(runtime[p]);
+    problems.push_back(&job[p]->problem());
+    of_each.push_back(&job[p]->settings());
   }
-  auto found = invert_jointly(problems, of_each, settings, runtime.progress);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  Keeper keeper(of_run.checkpoint, fingerprint(), expected);
+  auto found = invert_jointly(problems, of_each, settings, of_run.progress, &keeper);
   for (std::size_t p = 0; p < job.size(); ++p) {
     const double apart = found.apart[p].phi_m.sum(), together = found.together[p].phi_m.sum();
-    result.push_back(job[p]->finish(std::move(found.together[p]), runtime));
+    result.push_back(job[p]->finish(std::move(found.together[p]), runtime[p]));
+    describe(result.back(), found, together / apart);
     auto& report = result.back().report;
-    report.seconds = seconds;
-    report.add(
-        "cross_gradient", found.cross_gradient, "", "coupling",
-        fmt::format(
-            "cross-gradient {:.3g} of that of the models found apart, phi_m {:.3g} times, in {} rounds",
-            found.cross_gradient, together / apart, found.rounds.size()));
-    report.warnings.insert(report.warnings.end(), found.warnings.begin(), found.warnings.end());
+    for (auto [from, to] : {std::pair{&keeper.notes, &report.notes}, {&keeper.warnings, &report.warnings}})
+      to->insert(to->end(), from->begin(), from->end());
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 }
 
 class Side final : public Simulation {
  public:
   Side(std::shared_ptr<Shared> all, std::size_t index) : all_(std::move(all)), index_(index) {}
-  Plan check(const Runtime& runtime) override { return mine().check(runtime); }
+  Plan check(const Runtime&) override { return all_->check()[index_]; }
   Result run(const Runtime& runtime) override {
     if (all_->result.empty()) all_->run(runtime);
     return all_->result[index_];
@@ -66,21 +148,50 @@ class Side final : public Simulation {
   std::size_t index_;
 };
 
+/// An error of one of the jobs, at its place in the file.
+template <class Check>
+void at(const Member& member, const Check& check) {
+  try {
+    check();
+  } catch (const InputError& error) {
+    throw InputError(member.where, error.problem(), error.next());
+  }
+}
+
 }  // namespace
 
-std::vector<std::unique_ptr<Simulation>> jointly(std::vector<std::unique_ptr<Simulation>> jobs,
-                                                 const JointSettings& settings) {
+bool asks_for_joint(const Config& job) {
+  if (!job.has("joint")) return false;
+  if (!job.has_parts())
+    throw InputError(job.table("joint").where(), "the job has one simulation, and so one model",
+                     "Write [[simulation]] for each kind of data, or leave the table out.");
+  return true;
+}
+
+void join(const std::vector<Member>& members, std::optional<double> coupling) {
   auto all = std::make_shared<Shared>();
-  all->settings = settings;
-  std::vector<std::unique_ptr<Simulation>> sides;
-  for (auto& job : jobs) {
-    if (dynamic_cast<InversionSimulation*>(job.get()) == nullptr)
-      throw InputError("terrane invert --with", "a job has no table [inversion]");
-    all->job.emplace_back(static_cast<InversionSimulation*>(job.release()));
-    expect_same_cells(all->job.front()->problem(), all->job.back()->problem());
-    sides.push_back(std::make_unique<Side>(all, sides.size()));
+  for (const auto& member : members) {
+    auto* inversion = dynamic_cast<InversionSimulation*>(member.job->simulation.get());
+    if (inversion == nullptr) throw InputError(member.where, "the job has no table [inversion]");
+    at(member, [&] {
+      expect_joinable(inversion->settings());
+      if (!all->job.empty()) expect_same_cells(all->job.front()->problem(), inversion->problem());
+    });
+    if (all->job.empty()) all->settings = inversion->joint();
+    if (all->settings.rocks > 0) {
+      if (!inversion->rocks())
+        throw InputError(member.where, "joint.rocks needs this simulation's inversion.rocks",
+                         "Give the property in the one rock and in the other: rocks = [0, 400].");
+      all->settings.of.push_back(*inversion->rocks());
+    }
+    static_cast<void>(member.job->simulation.release());
+    all->job.emplace_back(inversion);
+    all->runtime.push_back(member.job->runtime);
+    all->name.push_back(member.name);
   }
-  return sides;
+  if (coupling) all->settings.coupling = *coupling;
+  for (std::size_t p = 0; p < members.size(); ++p)
+    members[p].job->simulation = std::make_unique<Side>(all, p);
 }
 
 }  // namespace terrane::inversion

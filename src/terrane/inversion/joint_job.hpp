@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "terrane/inversion/joint.hpp"
@@ -9,9 +11,21 @@
 
 namespace terrane::inversion {
 
-/// jobs: as inversions() makes them. Throws InputError: one is none of these, or their cells differ.
-/// They run in one process, without a checkpoint.
-std::vector<std::unique_ptr<Simulation>> jointly(std::vector<std::unique_ptr<Simulation>> jobs,
-                                                 const JointSettings& settings);
+/// One of the jobs, as inversions() makes them.
+struct Member {
+  std::string name;   ///< of its simulation, or of its file
+  std::string where;  ///< "job.toml:20: simulation"
+  Job* job = nullptr;
+};
+
+/// Whether the simulations of a job are found together: it has a table [joint]. Throws InputError: and one
+/// simulation only.
+bool asks_for_joint(const Config& job);
+
+/// Gives each job, in place of its simulation, one that is found together with the others. Each keeps to its
+/// own device and threads; there is one checkpoint, that of the first job. Settings are those of the first
+/// job. coupling: in place of joint.coupling. Throws InputError: a job is no inversion, their cells differ,
+/// what is of one model alone, rocks that are missing. They run in one process.
+void join(const std::vector<Member>& members, std::optional<double> coupling = std::nullopt);
 
 }  // namespace terrane::inversion

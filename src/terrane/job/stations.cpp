@@ -34,7 +34,7 @@ constexpr Key grid_keys[] = {
 };
 constexpr Key list_keys[] = {
     {"file", "path", "none",
-     "Stations: CSV with a header, UBC locations or observations, NetCDF; may be packed."},
+     "Stations: CSV with a header, UBC locations or observations, NetCDF, also the receivers of a result; may be packed."},
     {"format", "text", "none",
      "Format of the file, where neither its name nor its beginning says it: \"ubc-gravity\"."},
     {"stations", "list of 3 lengths each", "none",
@@ -205,6 +205,21 @@ void keep_only(Survey& survey, const std::vector<char>& keep) {
   survey.grid.reset();
 }
 
+/// The receivers of a result with traces or fields at them; empty when it has none, or other ones for each
+/// shot.
+io::Table receivers_of(const Dataset& data) {
+  io::Table rows;
+  for (const auto* name : {"easting", "northing", "up"}) {
+    const auto* places = data.find(fmt::format("receiver_{}", name));
+    const auto* values = places != nullptr ? std::get_if<std::vector<double>>(&places->values) : nullptr;
+    if (values == nullptr) return {};
+    const auto shape = data.shape(*places);
+    if (shape.empty() || values->size() != shape.back()) return {};
+    rows.columns.push_back({name, places->unit.empty() ? "m" : places->unit, "", *values});
+  }
+  return rows;
+}
+
 io::Table rows_of(const Config& table, const MemoryBudget& memory) {
   if (table.has("file") == table.has("stations"))
     throw table.wrong(table.has("file") ? "stations" : "file",
@@ -229,6 +244,11 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
     rows = std::move(*list);
   } else if (auto* grid = std::get_if<io::GridData>(&content)) {
     rows = io::to_table(*grid);
+  } else if (auto* data = std::get_if<Dataset>(&content); data != nullptr && data->find("receiver_easting")) {
+    rows = receivers_of(*data);
+    if (rows.columns.empty())
+      throw table.wrong("file", fmt::format("\"{}\" has other receivers for each shot", path.filename().string()),
+                        "Write them as a table: easting, northing, up.");
   } else {
     throw table.wrong("file", fmt::format("\"{}\" holds no stations", path.filename().string()),
                       "`terrane info FILE` tells what a file holds.");

@@ -325,13 +325,14 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     read_sources(job, level, sources);
     ElementWish waves;
     std::vector<std::string> names;
-    add_receivers(table, stations.survey, level, waves.places, names);
+    add_receivers(table, stations.survey, level, waves.receivers, names);
     for (const auto& source : sources) {
-      waves.places.push_back(source.at);
+      waves.sources.push_back(source.at);
       waves.highest_frequency = std::max(waves.highest_frequency, source.course.highest_frequency());
     }
     waves.degree = static_cast<int>(table.count("degree", least_degree, most_degree));
     waves.end = table.number("end", terrane::Quantity::time);
+    waves.matched = table.choice("boundary", {"stacey", "pml"}) == "pml";
     return plan_elements(described, wish, waves);
   };
   auto elements = build_elements(job, table, stations.projection, memory, request);
