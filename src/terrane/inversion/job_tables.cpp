@@ -119,8 +119,7 @@ constexpr Key keys_of_joint[] = {
 };
 constexpr Section table_of_joint{
     "joint", "",
-    "Of a job with several [[simulation]]: models that are found together. Each simulation has its survey, "
-    "and its keys of [inversion] as [inversion.NAME]; all have one mesh.",
+    "Models found together, over one mesh; keys of [inversion] for one simulation stand in [inversion.NAME].",
     keys_of_joint, false};
 
 constexpr std::array<std::string_view, 4> trends{"none", "constant", "plane", "quadratic"};

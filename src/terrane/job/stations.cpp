@@ -34,7 +34,8 @@ constexpr Key grid_keys[] = {
 };
 constexpr Key list_keys[] = {
     {"file", "path", "none",
-     "Stations: CSV with a header, UBC locations or observations, NetCDF, also the receivers of a result; may be packed."},
+     "Stations: CSV with a header, UBC locations or observations, NetCDF, also the receivers of a result; "
+     "may be packed."},
     {"format", "text", "none",
      "Format of the file, where neither its name nor its beginning says it: \"ubc-gravity\"."},
     {"stations", "list of 3 lengths each", "none",
@@ -247,7 +248,8 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
   } else if (auto* data = std::get_if<Dataset>(&content); data != nullptr && data->find("receiver_easting")) {
     rows = receivers_of(*data);
     if (rows.columns.empty())
-      throw table.wrong("file", fmt::format("\"{}\" has other receivers for each shot", path.filename().string()),
+      throw table.wrong("file",
+                        fmt::format("\"{}\" has other receivers for each shot", path.filename().string()),
                         "Write them as a table: easting, northing, up.");
   } else {
     throw table.wrong("file", fmt::format("\"{}\" holds no stations", path.filename().string()),
