@@ -84,7 +84,7 @@ class Examples(CommandTest):
         for words in ((), ("--set", "joint.coupling=0")):
             models = [word for name, file in (("gravity", "density"), ("magnetic", "susceptibility"), ("resistivity",) * 2)
                       for word in ("--set", f"output.{name}.model=['{file}_model.csv']")]
-            self.terrane("invert", EXAMPLES / "24_joint/job.toml", "--output", self.folder / "output", "--set",
+            self.terrane("invert", EXAMPLES / "26_joint/job.toml", "--output", self.folder / "output", "--set",
                          "joint.most_rounds=1", *models, *words)
             errors.append({})
             for name, (host, ore) in {"density": (0, 500), "susceptibility": (0, 0.05), "resistivity": (100, 10)}.items():
@@ -99,7 +99,7 @@ class Examples(CommandTest):
                     off += ((scale(value) - scale(host)) / (scale(ore) - scale(host)) - truth)**2
                     cells += truth
                 errors[-1][name] = math.sqrt(off / cells)
-        table = list(csv.DictReader(open(EXAMPLES / "24_joint/expected.csv", encoding="utf-8")))
+        table = list(csv.DictReader(open(EXAMPLES / "26_joint/expected.csv", encoding="utf-8")))
         for row in table:
             together, alone = (found[row["model"]] for found in errors)
             self.assertAlmostEqual(alone, float(row["alone"]), delta=0.005)

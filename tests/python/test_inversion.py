@@ -97,12 +97,12 @@ def test_resistivities_of_the_example_are_found(tmp_path):
 
 def test_models_of_a_joint_job_come_by_name(tmp_path):
     settings = {"joint.most_rounds": 1, "joint.tolerance": 1, "output.gravity.model": ["density.nc"]}
-    results = invert(ROOT / "examples/24_joint/job.toml", output=tmp_path, settings=settings, only=["gravity", "magnetic"])
+    results = invert(ROOT / "examples/26_joint/job.toml", output=tmp_path, settings=settings, only=["gravity", "magnetic"])
     assert list(results) == ["gravity", "magnetic"]
     assert results["gravity"].report["cross_gradient"] < 0.5
     assert results["gravity"].report["rounds"] == results["magnetic"].report["rounds"] == 1
     assert (tmp_path / "density.nc").is_file()
-    alone = invert(ROOT / "examples/24_joint/job.toml", output=tmp_path / "alone", only=["gravity"])
+    alone = invert(ROOT / "examples/26_joint/job.toml", output=tmp_path / "alone", only=["gravity"])
     assert "cross_gradient" not in alone["gravity"].report
 
 
