@@ -78,6 +78,9 @@ class Simulation(simulation.Simulation):
         Order of the differences in space, 2 to 16.
     precision : {"single", "double"}, optional
     wavefield : {"auto", "store", "checkpoints", "boundary"}, optional
+    lags : int, optional
+        Of migration: cells to either side by which waves are shifted for ``image_at_lags``, whose dimension ``lag``
+        is in m.
     settings : mapping, optional
         Further keys of the table [simulation].
     device, threads, memory
@@ -100,8 +103,8 @@ class Simulation(simulation.Simulation):
                  kind: Optional[str] = None, smoothing: Optional[Number] = None, observed: Optional[ArrayLike] = None,
                  boundary: Optional[Mapping[str, Any]] = None, step: Optional[Number] = None,
                  order: Optional[int] = None, precision: Optional[str] = None, wavefield: Optional[str] = None,
-                 settings: Optional[Mapping[str, Any]] = None, device: str = "auto", threads: Optional[int] = None,
-                 memory: Optional[str] = None) -> None:
+                 lags: Optional[int] = None, settings: Optional[Mapping[str, Any]] = None, device: str = "auto",
+                 threads: Optional[int] = None, memory: Optional[str] = None) -> None:
         at = np.atleast_2d(np.asarray(shots, np.float64))
         if at.ndim != 2 or at.shape[1] != 3:
             raise ShapeError("shots", f"has shape {at.shape}", "Expected [n, 3]: easting, northing, up.")
@@ -111,8 +114,8 @@ class Simulation(simulation.Simulation):
         tables: dict[str, Any] = {
             "source": {"at": at.tolist(), **wavelet._table()},
             "simulation": {"end": end, "kind": kind, "smoothing": smoothing, "observed": data, "step": step,
-                           "order": order, "precision": precision, "wavefield": wavefield, **(settings or {}),
-                           **runtime(device, threads, memory)}}
+                           "order": order, "precision": precision, "wavefield": wavefield, "lags": lags,
+                           **(settings or {}), **runtime(device, threads, memory)}}
         if boundary:
             tables["boundary"] = dict(boundary)
         super().__init__(model, receivers, tables)

@@ -233,11 +233,12 @@ void expect_images_of_the_cpu(Device device, Rock rock, std::initializer_list<Ke
   const auto data = chance.list(p.steps() * p.shots[0].receivers.size());
   auto change = chance.list(p.velocity.size());
   for (double& m : change) m *= 1e-9;
+  const Index lags = rock == Rock::constant_density || rock == Rock::tti ? 1 : 0;
   const auto compute = [&](Device device, Keeping way) {
     Stream stream(device);
     Alone alone;
     Engine<float> engine(p, stream, alone);
-    auto images = engine.adjoint(p.shots[0], p.source_series(), data, way);
+    auto images = engine.adjoint(p.shots[0], p.source_series(), data, way, nullptr, lags);
     return std::pair{std::move(images), engine.born(p.shots[0], p.source_series(), change)};
   };
   const auto [here, scattered_here] = compute({Device::Kind::cpu, -1}, Keeping::store);
@@ -247,6 +248,9 @@ void expect_images_of_the_cpu(Device device, Rock rock, std::initializer_list<Ke
     EXPECT_LT(test::apart(there.kernel, here.kernel), images) << to_string(way);
     EXPECT_LT(test::apart(there.correlation, here.correlation), images);
     EXPECT_LT(test::apart(there.illumination, here.illumination), images);
+    if (lags > 0) {
+      EXPECT_LT(test::apart(there.at_lags, here.at_lags), images);
+    }
     EXPECT_LT(test::apart(scattered_there, scattered_here), 2e-4);
   }
 }

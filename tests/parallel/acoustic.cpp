@@ -42,6 +42,7 @@ TEST(AcousticOnRanks, HasTheSameBitsAsOneProcess) {
     auto p = long_box();
     Settings settings;
     settings.keeping = Keeping::checkpoints;
+    settings.lags = 2;
     test::Chance chance(5);
     settings.change = chance.list(p.velocity.size());
     for (double& m : settings.change) m *= 2e-9;
@@ -57,6 +58,7 @@ TEST(AcousticOnRanks, HasTheSameBitsAsOneProcess) {
           EXPECT_EQ(here.images.kernel, there.images.kernel);
           EXPECT_EQ(here.images.correlation, there.images.correlation);
           EXPECT_EQ(here.images.illumination, there.images.illumination);
+          EXPECT_EQ(here.images.at_lags, there.images.at_lags);
           double sum = 0;
           for (const float value : here.gathers.back()) sum += std::abs(value);
           EXPECT_GT(sum, 0);

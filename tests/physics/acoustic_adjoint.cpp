@@ -44,8 +44,37 @@ struct Bench {
   std::vector<double> born(const std::vector<double>& change) {
     return engine.born(p.shots[0], p.source_series(), change);
   }
-  Images back(const std::vector<double>& data, Keeping way = Keeping::store) {
-    return engine.adjoint(p.shots[0], p.source_series(), data, way);
+  Images back(const std::vector<double>& data, Keeping way = Keeping::store, Index lags = 0) {
+    return engine.adjoint(p.shots[0], p.source_series(), data, way, nullptr, lags);
+  }
+  /// The wave of these sources on the mesh, step by step.
+  std::vector<std::vector<T>> fields_of(std::span<const Place> from, double scale,
+                                        const std::vector<double>& series) {
+    const Medium<T> medium(p, stream, cut_grid(p, 1), 0);
+    Wave<T> wave(stream, medium, alone);
+    Sources<T> sources(stream, medium, from, scale);
+    sources.send(stream, p.steps(), series);
+    Clock clock(stream, 0);
+    std::vector<std::vector<T>> fields(p.steps());
+    for (auto& field : fields) {
+      for (Index k = 0; k < p.grid.nodes[up]; ++k)
+        for (Index j = 0; j < p.grid.nodes[north]; ++j)
+          for (Index i = 0; i < p.grid.nodes[east]; ++i) field.push_back(wave.now()(k, j, i));
+      wave.step(stream, &sources, clock);
+      clock.tick(stream, 1);
+    }
+    return fields;
+  }
+  std::vector<std::vector<T>> fields_of_source() {
+    return fields_of(p.shots[0].sources, 1 / p.grid.volume(), p.source_series());
+  }
+  /// Of receivers that send their data from the last to the first.
+  std::vector<std::vector<T>> fields_of_receivers(const std::vector<double>& data) {
+    std::vector<double> reversed;
+    const std::size_t places = p.shots[0].receivers.size();
+    for (std::size_t n = p.steps(); n-- > 0;)
+      for (std::size_t r = 0; r < places; ++r) reversed.push_back(data[n * places + r]);
+    return fields_of(p.shots[0].receivers, 1, reversed);
   }
 };
 
@@ -275,30 +304,11 @@ TEST(AcousticAdjoint, TheLaplacianOfTheImageIsTwiceTheInverseScatteringImage) {
   p.end = 0.45;
   p.shots = {{{{300, 0, 470}}, {{80, 0, 30}, {250, 0, 20}, {480, 0, 40}}}};
   p.settle();
-  const auto steps = p.steps(), places = p.shots[0].receivers.size();
+  const auto steps = p.steps();
   Bench<double> bench(p);
   const auto data = bench.model(p.source_series());
   const auto twice = laplacian_of(p.grid, bench.back(data).correlation);
-  const Medium<double> medium(p, bench.stream, cut_grid(p, 1), 0);
-  const auto fields_of = [&](std::span<const Place> from, double scale, const std::vector<double>& series) {
-    Wave<double> wave(bench.stream, medium, bench.alone);
-    Sources<double> sources(bench.stream, medium, from, scale);
-    sources.send(bench.stream, steps, series);
-    Clock clock(bench.stream, 0);
-    std::vector<std::vector<double>> fields(steps);
-    for (auto& field : fields) {
-      for (Index k = 0; k < 50; ++k)
-        for (Index i = 0; i < 60; ++i) field.push_back(wave.now()(k, 0, i));
-      wave.step(bench.stream, &sources, clock);
-      clock.tick(bench.stream, 1);
-    }
-    return fields;
-  };
-  std::vector<double> reversed;
-  for (std::size_t n = steps; n-- > 0;)
-    for (std::size_t r = 0; r < places; ++r) reversed.push_back(data[n * places + r]);
-  const auto sent = fields_of(p.shots[0].sources, 1 / p.grid.volume(), p.source_series()),
-             back = fields_of(p.shots[0].receivers, 1, reversed);
+  const auto sent = bench.fields_of_source(), back = bench.fields_of_receivers(data);
   double error = 0, size = 0;
   for (std::size_t k = 14; k < 36; ++k)
     for (std::size_t i = 12; i < 48; ++i) {
@@ -322,6 +332,116 @@ TEST(AcousticAdjoint, TheLaplacianOfTheImageIsTwiceTheInverseScatteringImage) {
     }
   ASSERT_GT(size, 0);
   EXPECT_LT(std::sqrt(error / size), 0.05);
+}
+
+TEST(AcousticAdjoint, ImagesAtLagsAreOfTheSourcesWaveToTheWestAndTheReceiversToTheEast) {
+  const auto p = box_with(every_kind[1], false);
+  const Index lags = 3;
+  const auto nodes = p.velocity.size();
+  Chance chance(6);
+  const auto data = chance.list(p.steps() * p.shots[0].receivers.size());
+  Bench<double> bench(p);
+  const auto images = bench.back(data, Keeping::store, lags);
+  const auto sent = bench.fields_of_source(), back = bench.fields_of_receivers(data);
+  ASSERT_EQ(images.at_lags.size(), (2 * lags + 1) * nodes);
+  const auto width = p.grid.nodes[east];
+  for (Index lag = -lags, n = 0; lag <= lags; ++lag) {
+    std::vector<double> slow(nodes);
+    for (std::size_t at = 0; at < nodes; ++at) {
+      const Index i = static_cast<Index>(at) % width;
+      if (std::min(i - lag, i + lag) < 0 || std::max(i - lag, i + lag) >= width) continue;
+      for (std::size_t step = 0; step + 1 < p.steps(); ++step)
+        slow[at] += sent[step][at - static_cast<std::size_t>(lag)] *
+                    back[p.steps() - 1 - step][at + static_cast<std::size_t>(lag)];
+    }
+    const auto first = images.at_lags.begin() + n++ * static_cast<Index>(nodes);
+    EXPECT_LT(apart({first, first + static_cast<Index>(nodes)}, slow), 1e-12) << lag;
+  }
+}
+
+TEST(AcousticAdjoint, ImagesAtLagsHaveTheSameBitsOnAnyThreadsAndTheImageAtZero) {
+  for (const auto rock : {Rock::constant_density, Rock::tti}) {
+    const auto p = box_with(every_kind[1], true, rock);
+    const Index lags = 2;
+    const auto nodes = static_cast<Index>(p.velocity.size());
+    const auto data = Chance(6).list(p.steps() * p.shots[0].receivers.size());
+    std::vector<Images> of;
+    for (const int threads : {1, 3}) {
+      Stream stream({Device::Kind::cpu, -1}, false, threads);
+      Alone alone;
+      of.push_back(Engine<float>(p, stream, alone)
+                       .adjoint(p.shots[0], p.source_series(), data, Keeping::checkpoints, nullptr, lags));
+    }
+    EXPECT_EQ(of[0].at_lags, of[1].at_lags);
+    const auto middle = of[0].at_lags.begin() + lags * nodes;
+    EXPECT_EQ(std::vector<double>(middle, middle + nodes), of[0].correlation);
+    EXPECT_GT(norm(of[0].correlation), 0);
+  }
+}
+
+/// Twelve shots over a reflector 200 m deep in rock of 2000 m/s, and their gathers without the direct wave.
+struct ReflectorLine {
+  Problem even;
+  std::vector<std::vector<double>> gathers;
+
+  ReflectorLine() : even(test::even_box({34, 1, 80}, 10, 2000)) {
+    even.wavelet.frequency = 22;
+    all_sides(even, cpml);
+    even.end = 0.45;
+    auto layered = even;
+    std::fill_n(layered.velocity.begin(), 12 * 80, 2400.0);
+    Shot shot{{}, {}};
+    for (int n = 0; n < 80; ++n) shot.receivers.push_back({10.0 * n, 0, 320});
+    for (int n = 0; n < 12; ++n) {
+      shot.sources = {{70 + 60.0 * n, 0, 320}};
+      layered.shots.push_back(shot);
+    }
+    even.shots = layered.shots;
+    layered.settle();
+    even.step = layered.step;
+    even.settle();
+    Bench<float> below(layered), direct(even);
+    for (const auto& one : even.shots) {
+      gathers.push_back(below.engine.model(one, even.source_series()));
+      const auto less = direct.engine.model(one, even.source_series());
+      for (std::size_t n = 0; n < less.size(); ++n) gathers.back()[n] -= less[n];
+    }
+  }
+  /// Which share of the image's energy lies at each lag, from −10 to 10 cells, when the gathers are migrated
+  /// through rock of this velocity.
+  std::vector<double> energy_at_lags(double velocity) const {
+    auto p = even;
+    std::fill(p.velocity.begin(), p.velocity.end(), velocity);
+    Bench<float> bench(p);
+    constexpr Index lags = 10;
+    const auto nodes = static_cast<Index>(p.velocity.size());
+    std::vector<double> sum((2 * lags + 1) * p.velocity.size());
+    for (std::size_t s = 0; s < p.shots.size(); ++s) {
+      const auto one =
+          bench.engine.adjoint(p.shots[s], p.source_series(), gathers[s], Keeping::store, nullptr, lags);
+      for (std::size_t n = 0; n < sum.size(); ++n) sum[n] += one.at_lags[n];
+    }
+    // In the middle of the line, below the first 120 m.
+    std::vector<double> energy;
+    double all = 0;
+    for (auto first = sum.begin(); first != sum.end(); first += nodes) {
+      const auto image = laplacian_of(p.grid, {first, first + nodes});
+      energy.push_back(0);
+      for (std::size_t k = 2; k < 22; ++k)
+        for (std::size_t i = 30; i < 50; ++i) energy.back() += std::pow(image[k * 80 + i], 2);
+      all += energy.back();
+    }
+    for (double& share : energy) share /= all;
+    return energy;
+  }
+};
+
+TEST(AcousticAdjoint, EnergyLiesAtZeroLagWhereTheVelocityIsRightAndAwayFromItWhereItIsTooSlow) {
+  const ReflectorLine line;
+  const auto right = line.energy_at_lags(2000), slow = line.energy_at_lags(1800);
+  EXPECT_EQ(std::max_element(right.begin(), right.end()), right.begin() + 10);
+  EXPECT_GT(right[10], 0.35);  // 0.43
+  EXPECT_LT(slow[10], 0.1);    // 0.05: most lies 30 m away
 }
 
 }  // namespace

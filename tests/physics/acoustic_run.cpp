@@ -32,6 +32,7 @@ Settings migration(const Problem& p) {
   Settings settings;
   settings.task = Task::migration;
   settings.keeping = Keeping::store;
+  settings.lags = 1;
   settings.change = test::Chance(8).list(p.velocity.size());
   for (double& m : settings.change) m *= 2e-9;
   return settings;
@@ -64,6 +65,7 @@ TEST(AcousticRun, AStoppedRunGoesOnWithTheSameBits) {
   EXPECT_EQ(resumed.gathers, whole.gathers);
   EXPECT_EQ(resumed.images.kernel, whole.images.kernel);
   EXPECT_EQ(resumed.images.correlation, whole.images.correlation);
+  EXPECT_EQ(resumed.images.at_lags, whole.images.at_lags);
   auto other = p;
   other.velocity[5] *= 1.01;
   EXPECT_THAT(message([&] { run_shots(other, settings, runtime); }), HasSubstr("was made for other rock"));
@@ -127,6 +129,23 @@ TEST(AcousticRun, AJobGivesGathersOfItsShots) {
     EXPECT_NEAR(values[n], values[n + 1], 1e-5);
   }
   EXPECT_GT(most, 1e-3);
+}
+
+TEST(AcousticRun, AMigrationWithLagsGivesAnImageForEach) {
+  const std::string more = "end = 0.4\nkind = \"migration\"\nsmoothing = 50\n";
+  const auto simulation = read(with("end = 0.4", more + "lags = 4"));
+  const auto plan = simulation->check(on_cpu()), without = read(with("end = 0.4", more))->check(on_cpu());
+  // Nine images of 60 × 40 nodes: of a shot in single precision, and with their sums in double precision.
+  EXPECT_EQ(plan.memory_bytes - without.memory_bytes, 9U * 60 * 40 * (4 + 8 + 8));
+  const auto result = simulation->run(on_cpu());
+  const auto* image = result.data.find("image_at_lags");
+  ASSERT_NE(image, nullptr);
+  EXPECT_EQ(image->dimensions, (std::vector<std::string>{"lag", "up", "northing", "easting"}));
+  EXPECT_EQ(std::get<std::vector<double>>(image->values).size(), 9U * 60 * 40);
+  EXPECT_THAT(message([&] { read(with("end = 0.4", more + "lags = 30")); }),
+              AllOf(HasSubstr("simulation.lags"), HasSubstr("do not fit in 60 cells"), HasSubstr("0 to 29")));
+  EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nlags = 2")); }),
+              AllOf(HasSubstr("simulation.lags"), HasSubstr("is of migration")));
 }
 
 /// The largest pressure at each of the two receivers of the job in this rock.

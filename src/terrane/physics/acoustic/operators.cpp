@@ -20,7 +20,9 @@ struct Operators::Held {
     const auto all = static_cast<double>(memory > 0 ? memory : MemoryBudget{}.bytes);
     const auto resolved = resolve(device);
     const double there = resolved.has_own_memory() ? static_cast<double>(device_memory(resolved).free) : all;
-    keeping = keeping_for(Keeping::automatic, problem, twofold, there, all);
+    Settings settings;
+    settings.twofold = twofold;
+    keeping = keeping_for(settings, problem, there, all);
   }
 
   std::size_t samples_of(const Shot& shot) const { return problem.steps() * shot.receivers.size(); }

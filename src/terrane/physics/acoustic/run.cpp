@@ -24,13 +24,14 @@ struct ShotResult {
 
   void put_into(Packet& packet) const {
     packet.put(gather);
-    for (const auto* values : {&images.kernel, &images.correlation, &images.illumination})
+    for (const auto* values : {&images.kernel, &images.correlation, &images.illumination, &images.at_lags})
       packet.put(*values);
   }
   static ShotResult from(Packet& packet) {
     ShotResult result;
     result.gather = packet.get_vector<float>();
-    for (auto* values : {&result.images.kernel, &result.images.correlation, &result.images.illumination})
+    auto& images = result.images;
+    for (auto* values : {&images.kernel, &images.correlation, &images.illumination, &images.at_lags})
       *values = packet.get_vector<double>();
     return result;
   }
@@ -76,7 +77,7 @@ class Shots {
       const auto smooth = engine_.model(shot, series_, progress);
       for (std::size_t m = 0; m < data.size(); ++m) data[m] -= smooth[m];
     }
-    auto images = engine_.adjoint(shot, series_, data, settings_.keeping, progress);
+    auto images = engine_.adjoint(shot, series_, data, settings_.keeping, progress, settings_.lags);
     return {rounded(settings_.data.empty() ? exact(data) : settings_.data[n]), std::move(images)};
   }
 
@@ -107,6 +108,7 @@ void take_into(Outcome& out, std::size_t shot, ShotResult&& result) {
   add(out.images.kernel, result.images.kernel);
   add(out.images.correlation, result.images.correlation);
   add(out.images.illumination, result.images.illumination);
+  add(out.images.at_lags, result.images.at_lags);
 }
 
 /// Progress of one shot as a part of all: its sweeps over the steps are steps_per_part of a round's work.
@@ -218,7 +220,8 @@ Fingerprint fingerprint(const Problem& p, const Settings& s) {
           {"exact_time", p.exact_time ? "yes" : "no"},
           {"precision", s.twofold ? "double" : "single"},
           {"kind", fmt::format("{}", static_cast<int>(s.task))},
-          {"wavefield", std::string(to_string(s.keeping))}};
+          {"wavefield", std::string(to_string(s.keeping))},
+          {"lags", fmt::format("{}", s.lags)}};
 }
 
 void write_checkpoint(const std::filesystem::path& file, const Fingerprint& of, std::size_t done,
@@ -231,6 +234,7 @@ void write_checkpoint(const std::filesystem::path& file, const Fingerprint& of, 
   writer.list("kernel", std::span<const double>(out.images.kernel));
   writer.list("correlation", std::span<const double>(out.images.correlation));
   writer.list("illumination", std::span<const double>(out.images.illumination));
+  writer.list("at_lags", std::span<const double>(out.images.at_lags));
   writer.finish();
 }
 
@@ -254,7 +258,8 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& p,
   }
   const std::size_t nodes = s.task == Task::migration ? p.velocity.size() : 0;
   out.images = {in->array<double>("kernel", {nodes}), in->array<double>("correlation", {nodes}),
-                in->array<double>("illumination", {nodes})};
+                in->array<double>("illumination", {nodes}),
+                in->array<double>("at_lags", {s.images_at_lags() * nodes})};
   out.notes.push_back(
       fmt::format("resumed from {}, with {} of {} shots done", file.string(), in->parts(), p.shots.size()));
   return in->parts();
@@ -340,6 +345,7 @@ void Settings::put_into(Packet& packet) const {
   packet.put(task);
   packet.put(twofold);
   packet.put(keeping);
+  packet.put(lags);
   packet.put(change);
   packet.put(data.size());
   for (const auto& gather : data) packet.put(gather);
@@ -350,6 +356,7 @@ Settings Settings::from(Packet& packet) {
   s.task = packet.get<Task>();
   s.twofold = packet.get<bool>();
   s.keeping = packet.get<Keeping>();
+  s.lags = packet.get<Index>();
   s.change = packet.get_vector<double>();
   s.data.resize(packet.get<std::size_t>());
   for (auto& gather : s.data) gather = packet.get_vector<double>();
@@ -366,7 +373,7 @@ double bytes_of_shot(const Problem& problem, const Settings& settings) {
   double bytes = wave + rock;
   if (settings.task == Task::born) bytes += wave + 2 * nodes * e;
   if (settings.task == Task::migration) {
-    bytes += wave + 3 * nodes * e;
+    bytes += wave + (3 + static_cast<double>(settings.images_at_lags())) * nodes * e;
     if (settings.data.empty()) bytes += wave + rock;
     const auto cost =
         twofold ? cost_of<double>(settings.keeping, problem) : cost_of<float>(settings.keeping, problem);
@@ -377,16 +384,22 @@ double bytes_of_shot(const Problem& problem, const Settings& settings) {
   return bytes + e * static_cast<double>(most * problem.steps());
 }
 
-Keeping keeping_for(Keeping wanted, const Problem& problem, bool twofold, double device_bytes,
-                    double host_bytes) {
-  if (wanted != Keeping::automatic) return wanted;
+double bytes_of_images(const Problem& problem, const Settings& settings) {
+  if (settings.task != Task::migration) return 0;
+  const auto images = static_cast<double>(3 + settings.images_at_lags());
+  return 2 * images * sizeof(double) * static_cast<double>(problem.velocity.size());
+}
+
+Keeping keeping_for(const Settings& wanted, const Problem& problem, double device_bytes, double host_bytes) {
+  if (wanted.keeping != Keeping::automatic) return wanted.keeping;
   Settings settings;
   settings.task = Task::migration;
-  settings.twofold = twofold;
+  settings.twofold = wanted.twofold;
+  settings.lags = wanted.lags;
   for (const auto way : {Keeping::store, Keeping::checkpoints, Keeping::boundary}) {
     settings.keeping = way;
     if (way == Keeping::boundary && problem.fields() == 2) continue;
-    const auto cost = twofold ? cost_of<double>(way, problem) : cost_of<float>(way, problem);
+    const auto cost = wanted.twofold ? cost_of<double>(way, problem) : cost_of<float>(way, problem);
     if (bytes_of_shot(problem, settings) < 0.9 * device_bytes && cost.host_bytes < 0.9 * host_bytes)
       return way;
   }

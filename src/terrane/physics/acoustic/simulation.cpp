@@ -84,6 +84,10 @@ constexpr Key simulation_keys[] = {
      "How a migration gets the source wavefield backwards in time: store, checkpoints (computes it "
      "twice), boundary (keeps the sides, computes back), random_walls (keeps nothing, adds noise), "
      "compressed (stores 16 bits per node), or auto."},
+    {"lags", "count", "0",
+     "Of migration: also images with the waves shifted along easting, the source's to the west and the "
+     "receivers' to the east, by up to this many cells, and back; where the velocity is right their "
+     "energy lies at zero lag."},
     {"observed", "path", "none",
      "Of migration: gathers to migrate: SEG-Y, SU, RSF or NetCDF, with traces of all shots and receivers, "
      "or .npy [shot, time, receiver] at the time steps of the run; without it, gathers computed from the "
@@ -167,6 +171,9 @@ void read_simulation(const Config& table, Problem& p, Settings& s) {
   p.exact_time = table.flag("exact_time");
   s.twofold = table.choice("precision", {"single", "double"}) == "double";
   s.keeping = chosen<Keeping>(table, "wavefield", keeping_names);
+  s.lags = static_cast<Index>(table.count("lags", 0, 10'000));
+  if (s.lags > 0 && s.task != Task::migration)
+    throw table.wrong("lags", "is of migration", "Take it away, or kind = \"migration\".");
 }
 
 /// Velocity of every cell. Throws InputError.
@@ -240,6 +247,7 @@ std::size_t read_sample(const Config& table, Problem& p) {
     if (is(what))
       throw InputError(job.table("model").where(), fmt::format("{} {}", where.substr(10), error.problem()),
                        error.next());
+  if (is("acoustic: lags")) throw simulation.wrong("lags", error.problem(), error.next());
   if (is("acoustic: rock")) throw simulation.wrong("rock", error.problem(), error.next());
   if (is("acoustic: grid")) throw InputError(job.where("mesh"), error.problem(), error.next());
   throw;
@@ -335,6 +343,11 @@ Simulation::Simulation(Problem problem, Settings settings, std::string job)
   for (const auto& shot : problem_.shots)
     if (shot.receivers.size() != receivers)
       throw InputError("acoustic: shots", "they differ in their numbers of receivers");
+  if (const auto cells = problem_.grid.nodes[east]; settings_.lags < 0 || 2 * settings_.lags >= cells)
+    throw InputError(
+        "acoustic: lags",
+        fmt::format("waves {} cells apart do not fit in {} cells along easting", 2 * settings_.lags, cells),
+        fmt::format("Allowed: 0 to {}.", (cells - 1) / 2));
   const double error = problem_.group_error();
   if (error > 0.02)
     warnings_.push_back(fmt::format(
@@ -437,8 +450,7 @@ Settings Simulation::settled(const Runtime& runtime) const {
   const auto on_device = device.has_own_memory() ? static_cast<double>(device_memory(device).free)
                                                  : static_cast<double>(memory.bytes);
   if (settings.task == Task::migration)
-    settings.keeping = keeping_for(settings.keeping, problem_, settings.twofold, on_device,
-                                   static_cast<double>(memory.bytes));
+    settings.keeping = keeping_for(settings, problem_, on_device, static_cast<double>(memory.bytes));
   return settings;
 }
 
@@ -464,7 +476,8 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   facts.work =
       static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * (sweeps + again);
   facts.work_unit = "node steps";
-  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings));
+  const double on_host = resolve(runtime.device).has_own_memory() ? 0 : bytes_of_images(p, settings);
+  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings) + on_host);
   facts.add(
       "nodes", nodes, "", "nodes",
       fmt::format("{} × {} × {} with layers (up, north, east)", whole.size(0), whole.size(1), whole.size(2)));
@@ -486,6 +499,10 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
               fmt::format("{}: {} on the device, {} on the host; the source wavefield is computed {}",
                           to_string(settings.keeping), bytes_text(cost.device_bytes),
                           bytes_text(cost.host_bytes), cost.sweeps == 1 ? "once" : "twice"));
+    if (const auto images = settings.images_at_lags(); images > 0)
+      facts.add("lags", std::uint64_t{images}, "", "lags",
+                fmt::format("{} images with waves up to {:.4g} m to either side", images,
+                            static_cast<double>(settings.lags) * p.grid.spacing[east]));
   }
   facts.notes = notes_;
   facts.warnings = warnings_;
@@ -511,6 +528,7 @@ Plan Simulation::check(const Runtime& runtime) {
                                     bytes_text(static_cast<double>(plan.memory_bytes)), to_string(device),
                                     plan.problem, bytes_text(static_cast<double>(free))),
                         "Take larger cells, wavefield = \"checkpoints\", or more ranks per shot.");
+    memory.require("run", plan.problem, bytes_of_images(problem_, settings));
   } else {
     memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
   }
@@ -622,6 +640,20 @@ Dataset Simulation::images(Outcome done) const {
                      names,
                      std::move(image.kernel),
                      {}}};
+  if (settings_.images_at_lags() == 0) return data;
+  std::vector<double> lags;
+  for (Index lag = -settings_.lags; lag <= settings_.lags; ++lag)
+    lags.push_back(static_cast<double>(lag) * grid.spacing[east]);
+  data.dimensions.push_back({"lag", lags.size()});
+  data.coordinates.push_back(
+      {"lag", "m", "receivers' wave to the east, source's to the west", {"lag"}, std::move(lags), {}});
+  names.insert(names.begin(), "lag");
+  data.variables.push_back({"image_at_lags",
+                            "Pa2",
+                            "cross-correlation of waves shifted along easting",
+                            std::move(names),
+                            std::move(image.at_lags),
+                            {}});
   return data;
 }
 

@@ -35,6 +35,12 @@ struct Scatter {
   }
 };
 
+/// The pressure of rock with an axis.
+template <class T>
+TERRANE_FN T mean_of(T p, T q) {
+  return fused(T(2) / 3, p, T(1) / 3 * q);
+}
+
 template <class T>
 struct Correlate {
   View<const T, 3> after, now, before, adjoint;
@@ -67,8 +73,7 @@ struct CorrelateWithAxis {
     else operators<8>(here, h_p, v_q);
     const T p_here = p(k, j, i), q_here = q(k, j, i);
     kernel(k, j, i) -= g.squared[here] * per_square * (h_p * p_here + v_q * q_here);
-    const T sent = fused(T(2) / 3, p_here, T(1) / 3 * q_here),
-            back = fused(T(2) / 3, g.now[here], T(1) / 3 * g.now_q[here]);
+    const T sent = mean_of(p_here, q_here), back = mean_of(g.now[here], g.now_q[here]);
     correlation(k, j, i) += sent * back;
     illumination(k, j, i) += sent * sent;
   }
@@ -83,6 +88,55 @@ struct CorrelateWithAxis {
     h_p += second_difference<M>(g.stencil.second[0], g.stencil.centre_of[0], g.now + here, g.stride[0]) -
            derivative_back<M>(g.stencil, g.normal, here, g.along_p + here, g.stride);
   }
+};
+
+/// The source's wave `lag` nodes to the west of a node, and the receivers' as far to the east.
+template <class T>
+struct CorrelateApart {
+  View<const T, 3> sent, sent_q, back, back_q;  // q: of rock with an axis
+  View<T, 3> image;
+  Index lag;
+  bool axis;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Index west = i - lag, east = i + lag;
+    T from = sent(k, j, west), to = back(k, j, east);
+    if (axis) {
+      from = mean_of(from, sent_q(k, j, west));
+      to = mean_of(to, back_q(k, j, east));
+    }
+    image(k, j, i) += from * to;
+  }
+};
+
+/// Images at lags from −most to most. A step reads both waves once per lag, and reads and writes its image:
+/// four numbers per node and lag. Grids are never cut along easting, so shifted nodes are the rank's own.
+template <class T>
+class ImagesAtLags {
+ public:
+  ImagesAtLags(Stream& stream, const IndexBox<3>& mesh, Index most) : mesh_(mesh), most_(most) {
+    if (most == 0) return;
+    for (Index lag = -most; lag <= most; ++lag) {
+      images_.emplace_back(stream.device(), static_cast<std::size_t>(mesh.count()));
+      if (!mesh.empty()) images_.back().fill_zero(stream);
+    }
+  }
+  void add(Stream& stream, const History<T>& history, Index n, const Wave<T>& back, bool axis) {
+    const int q = axis ? 1 : 0;
+    for (std::size_t l = 0; l < images_.size(); ++l) {
+      const Index lag = static_cast<Index>(l) - most_, reach = std::abs(lag);
+      const auto pairs = mesh_.grown(east, -reach, -reach);
+      if (!pairs.empty())
+        for_each(stream, pairs,
+                 CorrelateApart<T>{history.at(n, 0), history.at(n, q), back.now(), back.now(q),
+                                   images_[l].view(mesh_), lag, axis});
+    }
+  }
+  const std::vector<Buffer<T>>& images() const { return images_; }
+
+ private:
+  IndexBox<3> mesh_;
+  Index most_;
+  std::vector<Buffer<T>> images_;
 };
 
 }  // namespace
@@ -246,7 +300,7 @@ std::vector<double> Engine<T>::gather_mesh(const Buffer<T>& field) {
 
 template <class T>
 Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
-                          const std::vector<double>& data, Keeping way, Progress* progress) {
+                          const std::vector<double>& data, Keeping way, Progress* progress, Index lags) {
   const auto count = static_cast<std::size_t>(steps_), places = shot.receivers.size();
   auto reversed = shared(data);
   if (reversed.size() != count * places)
@@ -283,6 +337,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
       correlation(stream_.device(), kernel.size()), illumination(stream_.device(), kernel.size());
   for (auto* image : {&kernel, &correlation, &illumination})
     if (image->size() > 0) image->fill_zero(stream_);
+  ImagesAtLags<T> apart(stream_, mesh, lags);
   clock_.set(stream_, 0);
   const auto per_square = static_cast<T>(1 / (problem_.step * problem_.step));
   const bool axis = problem_.fields() == 2;
@@ -295,6 +350,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
                                     illumination.view(mesh), per_square,
                                     static_cast<int>(medium_.kernel().points), problem_.rock == Rock::tti});
       senders.put_into_kernel(stream_, p, q, kernel.view(mesh), per_square, clock_);
+      apart.add(stream_, *history, n, back, true);
     }
     back.step(stream_, &senders, clock_);
     clock_.tick(stream_, 1);
@@ -304,13 +360,19 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
     back.step(stream_, &senders, clock_);
     clock_.tick(stream_, 1);
     history->prepare(stream_, n);
-    if (!mesh.empty())
+    if (!mesh.empty()) {
       for_each(stream_, mesh,
                Correlate<T>{history->at(n + 1), history->at(n), history->at(n - 1), back.now(),
                             kernel.view(mesh), correlation.view(mesh), illumination.view(mesh), per_square});
+      apart.add(stream_, *history, n, back, false);
+    }
     if (n % between_looks == 0 && !goes_on(progress, between_looks)) throw Cancelled();
   }
-  Images images{gather_mesh(kernel), gather_mesh(correlation), gather_mesh(illumination)};
+  Images images{gather_mesh(kernel), gather_mesh(correlation), gather_mesh(illumination), {}};
+  for (const auto& image : apart.images()) {
+    const auto one = gather_mesh(image);
+    images.at_lags.insert(images.at_lags.end(), one.begin(), one.end());
+  }
   if (comm_.rank() == 0) by_density(images.kernel);
   return images;
 }

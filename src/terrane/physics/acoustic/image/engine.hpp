@@ -6,6 +6,9 @@
 //   Jᵀ r      −Σ_n p̃^{N−1−n} aⁿ,  p̃: the wave of the receivers that send their data from the last to the
 //   first
 //
+// Images at a lag h along easting are Σ_n p(x − h) p̃(x + h), with zero where either place is outside the
+// mesh. Where the velocity is right the waves meet at the reflector, and h = 0 has most of the energy.
+//
 // In rock with an axis a is (p, q)'s, and the second difference in Jᵀ is that of the adjoint wave, from its
 // own equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
 //
@@ -24,6 +27,7 @@ struct Images {
   std::vector<double> kernel;        ///< Jᵀ r, of m
   std::vector<double> correlation;   ///< Σ p q: the zero-lag cross-correlation
   std::vector<double> illumination;  ///< Σ p²
+  std::vector<double> at_lags;       ///< [lags, nodes]: h from −lags to lags cells; empty without
 };
 
 /// Series and traces are [steps] and [steps, receivers], given and returned on rank 0; time dispersion is the
@@ -44,8 +48,9 @@ class Engine {
                             Progress* progress = nullptr);
   std::vector<double> born(const Shot& shot, const std::vector<double>& series,
                            const std::vector<double>& change, Progress* progress = nullptr);
+  /// lags: cells to either side that waves are shifted by; 0: without images at lags.
   Images adjoint(const Shot& shot, const std::vector<double>& series, const std::vector<double>& data,
-                 Keeping way, Progress* progress = nullptr);
+                 Keeping way, Progress* progress = nullptr, Index lags = 0);
 
  private:
   std::vector<double> shared(const std::vector<double>& on_rank_0);
