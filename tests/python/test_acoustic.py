@@ -196,13 +196,13 @@ def test_deepwaves_scalar_born_is_the_derivative_of_scalar(random):
         deepwave.scalar(v, 10.0, 0.001, **call, wavefield_0=np.ones(3))
 
 
-def example(folder, script, tmp_path):
+def example(folder, script, tmp_path, *words):
     """What the script of an example prints, line by line."""
     data = os.environ.get("TERRANE_DATA", "")
     if not (Path(data) / "seismic").is_dir():
         pytest.skip("needs TERRANE_DATA, the folder with the open data sets")
     root = Path(__file__).resolve().parents[2] / "examples" / folder
-    done = subprocess.run([sys.executable, str(root / script), "--data", data, "--output", str(tmp_path)],
+    done = subprocess.run([sys.executable, str(root / script), "--data", data, "--output", str(tmp_path), *words],
                           capture_output=True, text=True, timeout=300)
     if "No module named" in done.stderr:
         pytest.skip(done.stderr.splitlines()[-1])
@@ -217,3 +217,13 @@ def test_the_marine_line_is_what_its_example_says(tmp_path):
     assert cable == "offsets -3237 to -262 m, shots every 25 m"
     assert 1700 < float(first.split()[-2]) < 2100
     assert su == "as SU the same samples: True"
+
+
+def test_two_shots_over_the_overthrust_model_show_its_layers(tmp_path):
+    velocities, gathers, agreement = example("27_overthrust", "line.py", tmp_path, "--shots", "2")
+    assert velocities == "velocities 1500 to 5500 m/s"
+    assert gathers == "2 shots, 200 receivers, 1201 samples"
+    assert float(agreement.split()[1].rstrip(",")) == pytest.approx(0.30, abs=0.02)
+    twin = Path(__file__).resolve().parents[2] / "examples" / "27_overthrust" / "migrate.toml"
+    image = terrane.run(twin, data=tmp_path, settings={"source.count": 2}, write=False)["image_even"]
+    np.testing.assert_allclose(image, np.load(tmp_path / "image.npy"), atol=1e-5 * float(abs(image).max()))
