@@ -1,4 +1,5 @@
-"""A physics is its folder: a copy of the tree without physics/heat configures without it, and with it again has it.
+"""A physics is its folder: a copy of the tree without physics/heat configures without it, and with it again has it,
+and TERRANE_PHYSICS leaves it out.
 
     houses_test.py CMAKE GENERATOR CXX [--build]    --build: also builds the command both ways and asks it
 """
@@ -56,6 +57,20 @@ def main():
                 run(options.cmake, "--build", build, "--target", "terrane_command")
                 said = run(build / "terrane", "new", "heat", fails=not there)
                 assert ("[source]" if there else 'heat" is not known') in said, said
+        some = Path(folder) / "some"
+
+        def choose(physics, tests, **expected):
+            return run(options.cmake, "-S", tree, "-B", some, "-G", options.generator,
+                       f"-DCMAKE_CXX_COMPILER={options.cxx}", "-DTERRANE_CUDA=OFF", f"-DTERRANE_PHYSICS={physics}",
+                       f"-DTERRANE_BUILD_TESTS={tests}", **expected)
+
+        assert "TERRANE_BUILD_TESTS=OFF" in choose("gravity", "ON", fails=True)
+        assert 'no physics "hail"' in choose("gravity;hail", "OFF", fails=True)
+        assert "magnetic needs gravity" in choose("magnetic", "OFF", fails=True)
+        choose("gravity;heat", "OFF")
+        listed = (some / "generated/physics/all.cpp").read_text(encoding="utf-8")
+        assert "gravity::physics()" in listed and "heat::physics()" in listed, listed
+        assert "acoustic::physics()" not in listed and 'all.leave_out("acoustic")' in listed, listed
 
 
 if __name__ == "__main__":

@@ -22,6 +22,16 @@ TEST(AllPhysics, AreTheFoldersThatHaveAPhysicsHeader) {
   EXPECT_EQ(names.size(), registry.all().size());
 }
 
+TEST(AllPhysics, ThatAProgramWasBuiltWithoutAreNamedAsSuch) {
+  Registry registry;
+  registry.leave_out("acoustic");
+  EXPECT_THAT([&] { registry.find("acoustic"); }, ::testing::ThrowsMessage<InputError>(::testing::AllOf(
+                                                      ::testing::HasSubstr("was built without \"acoustic\""),
+                                                      ::testing::HasSubstr("make build"))));
+  EXPECT_THAT([&] { registry.find("acoustics"); },
+              ::testing::ThrowsMessage<InputError>(::testing::HasSubstr("not known")));
+}
+
 TEST(AllPhysics, CanBeMadeSummedUpAndServed) {
   const auto registry = physics::all();
   for (const auto& physics : registry.all()) {

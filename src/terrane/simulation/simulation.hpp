@@ -64,6 +64,8 @@ struct Job {
 class Registry {
  public:
   void add(Physics physics) { all_.push_back(std::move(physics)); }
+  /// A physics of Terrane that this program was built without, so that find() can say so.
+  void leave_out(std::string name) { left_out_.push_back(std::move(name)); }
   std::span<const Physics> all() const noexcept { return all_; }
   /// Throws InputError that lists the names and the nearest one.
   const Physics& find(std::string_view name) const;
@@ -80,6 +82,7 @@ class Registry {
   /// The physics that a table [simulation] names.
   const Physics& find_for(const Config& simulation) const;
   std::vector<Physics> all_;
+  std::vector<std::string> left_out_;
 };
 
 }  // namespace terrane

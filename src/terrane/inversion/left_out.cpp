@@ -1,0 +1,44 @@
+// In place of the room inversion where a physics that it uses is left out of the build (TERRANE_PHYSICS).
+#include "terrane/base/error.hpp"
+#include "terrane/inversion/job.hpp"
+#include "terrane/inversion/joint_job.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+constexpr const char* reason = "this program was built without inversion";
+constexpr const char* remedy = "Build all physics (make build).";
+}  // namespace
+
+const Registry& inversions() {
+  static const Registry none = [] {
+    Registry registry;
+    for (const char* physics : {"electric", "gravity", "magnetic"}) registry.leave_out(physics);
+    return registry;
+  }();
+  return none;
+}
+
+const Physics& job_of_inversions() {
+  static const Physics none = [] {
+    Physics physics;
+    physics.name = "inversion";
+    physics.make = [](const Config& job, const Runtime&) -> std::unique_ptr<Simulation> {
+      throw UnsupportedError(job.where(), reason, remedy);
+    };
+    return physics;
+  }();
+  return none;
+}
+
+bool asks_for_inversion(const Config& job) {
+  if (job.has("inversion")) throw UnsupportedError(job.table("inversion").where(), reason, remedy);
+  return false;
+}
+
+std::vector<std::unique_ptr<Simulation>> jointly(std::vector<std::unique_ptr<Simulation>>,
+                                                 const JointSettings&) {
+  throw UnsupportedError("--with", reason, remedy);
+}
+
+}  // namespace terrane::inversion
