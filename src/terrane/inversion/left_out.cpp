@@ -2,6 +2,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/job.hpp"
 #include "terrane/inversion/joint_job.hpp"
+#include "terrane/inversion/ubc_control.hpp"
 
 namespace terrane::inversion {
 
@@ -39,6 +40,10 @@ bool asks_for_inversion(const Config& job) {
 std::vector<std::unique_ptr<Simulation>> jointly(std::vector<std::unique_ptr<Simulation>>,
                                                  const JointSettings&) {
   throw UnsupportedError("--with", reason, remedy);
+}
+
+std::string job_of_ubc_control(const std::vector<std::string>&, const std::filesystem::path&) {
+  throw UnsupportedError("--from", reason, remedy);
 }
 
 }  // namespace terrane::inversion
