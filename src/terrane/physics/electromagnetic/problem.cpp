@@ -30,6 +30,10 @@ Conductivity Problem::along() const {
   return all;
 }
 
+Conductivity Problem::sides() const {
+  return contrasts.empty() ? along() : Conductivity{&contrasts, &contrasts, &contrasts};
+}
+
 double Problem::conductivity_at(const Vector3& p) const {
   return conductivity[0][mesh.index(cell_of(mesh.easting(), p[0]), cell_of(mesh.northing(), p[1]),
                                     cell_of(mesh.up(), p[2]))];

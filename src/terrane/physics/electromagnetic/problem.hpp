@@ -14,7 +14,7 @@ struct Problem {
   TensorMesh mesh;
   std::array<std::vector<double>, 3> conductivity;  ///< S/m, [up, north, east], along up, north, east;
                                                     ///< the last two may be empty: as the first
-  /// S/m, of the cells: whose contrasts receivers are interpolated by (sampling.hpp); empty: conductivity's
+  /// S/m, of the cells: whose contrasts sources and receivers see (sampling.hpp); empty: conductivity's
   /// own. Inversions keep those of their first model: otherwise data would jump as a model changes.
   std::vector<double> contrasts;
   std::vector<Source> sources;
@@ -26,6 +26,8 @@ struct Problem {
   Parameters parameters;
 
   Conductivity along() const;
+  /// Those whose contrasts sources and receivers see.
+  Conductivity sides() const;
   /// Of the cell of a point in the mesh, along up.
   double conductivity_at(const Vector3& point) const;
   std::size_t solves() const { return sources.size() * frequencies.size(); }

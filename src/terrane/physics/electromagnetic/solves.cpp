@@ -19,11 +19,11 @@ constexpr double vacuum = 4e-7 * std::numbers::pi;
 
 std::vector<Reception> receivers(const Problem& problem) {
   std::vector<Reception> all;
-  const Conductivity kept{&problem.contrasts, &problem.contrasts, &problem.contrasts};
+  const auto sides = problem.sides();
   for (const auto& component : problem.components)
     for (std::size_t n = 0; n < problem.receivers.size(); ++n)
       all.push_back(receiver(problem.mesh, problem.along(), problem.receivers[n], component,
-                             fmt::format("receiver {}", n + 1), problem.contrasts.empty() ? nullptr : &kept));
+                             fmt::format("receiver {}", n + 1), &sides));
   return all;
 }
 /// What is taken of E at all receivers, then what is taken of its curl.
@@ -194,8 +194,8 @@ void Solves::send_over_layers(const EdgeField& primary) {
 }
 
 void Solves::send_moments(const Source& sent, const std::string& what) {
-  const auto conductivity = problem_.along();
-  add(stream_, metric(), moments(problem_.mesh, sent, what, &conductivity), {0, -omega_mu_}, b_);
+  const auto sides = problem_.sides();
+  add(stream_, metric(), moments(problem_.mesh, sent, what, &sides), {0, -omega_mu_}, b_);
 }
 
 void Solves::send_plane_wave(const Source& sent, double hertz) {
