@@ -14,7 +14,8 @@ constexpr const char* remedy = "Build all physics (make build).";
 const Registry& inversions() {
   static const Registry none = [] {
     Registry registry;
-    for (const char* physics : {"electric", "electromagnetic", "gravity", "magnetic"}) registry.leave_out(physics);
+    for (const char* physics : {"electric", "electromagnetic", "gravity", "magnetic"})
+      registry.leave_out(physics);
     return registry;
   }();
   return none;
