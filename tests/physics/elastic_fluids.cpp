@@ -393,8 +393,8 @@ TEST(FluidOnDevices, AGpuDiffersFromTheProcessorsByRounding) {
         most = std::max(most, std::fabs(a.changes[n]));
         apart = worse(apart, std::fabs(a.changes[n] - b.changes[n]));
       }
-      // Rounding of displacements, which are many times their changes: 5e-11 on an H200.
-      EXPECT_LT(apart, (precision == Precision::double_precision ? 1e-10 : 1e-4) * most);
+      // Displacements are rounded, and are many times their changes: 5e-4 in single precision on an H200.
+      EXPECT_LT(apart, (precision == Precision::double_precision ? 1e-11 : 1e-3) * most);
       if (sums == Sums::fixed) {
         EXPECT_EQ(march(p, gpu).changes, b.changes);
       }
