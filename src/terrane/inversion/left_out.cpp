@@ -38,9 +38,10 @@ bool asks_for_inversion(const Config& job) {
   return false;
 }
 
-std::vector<std::unique_ptr<Simulation>> jointly(std::vector<std::unique_ptr<Simulation>>,
-                                                 const JointSettings&) {
-  throw UnsupportedError("--with", reason, remedy);
+bool asks_for_joint(const Config&) { return false; }  // asks_for_inversion() has refused it
+
+void join(const std::vector<Member>&, std::optional<double>) {
+  throw UnsupportedError("joint", reason, remedy);
 }
 
 std::string job_of_ubc_control(const std::vector<std::string>&, const std::filesystem::path&) {
