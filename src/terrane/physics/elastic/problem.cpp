@@ -405,8 +405,9 @@ void Problem::settle() {
     if (!(snapshots.interval > 0 && snapshots.interval <= (end - begin) * (1 + 1e-12)))
       throw InputError("elastic: snapshots", fmt::format("one every {:.6g} s", snapshots.interval),
                        fmt::format("The run takes {:.6g} s.", end - begin));
-    snapshots.every = std::max<std::size_t>(1, static_cast<std::size_t>(snapshots.interval / step + 0.5));
-    snapshots.every = std::min(snapshots.every, steps());
+    snapshots.every =
+        std::clamp<std::size_t>(static_cast<std::size_t>(std::llround(snapshots.interval / step)), 1,
+                                std::max<std::size_t>(1, steps()));
   }
 }
 
