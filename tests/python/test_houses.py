@@ -127,7 +127,7 @@ def test_electromagnetic_fields_of_cells_are_the_same_in_all_files(tmp_path):
         for n, hertz in enumerate((1, 4)):
             name = f"h_u_cells_source_1_frequency_{hertz}"
             assert np.array_equal(file[name + "_real"][:] + 1j * file[name + "_imag"][:], field[0, n])
-        assert file[name + "_real"].attrs["units"] == "A/m"
+        assert file[name + "_real"].attrs["units"] == b"A/m"
     assert (tmp_path / "fields.vtr").stat().st_size > 6 * field.size * 16
 
 

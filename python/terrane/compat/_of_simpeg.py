@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import lru_cache
-from typing import Any, TypeVar
-
-Class = TypeVar("Class", bound=type)
+from typing import Any
 
 
 class _Plain:
@@ -23,11 +21,10 @@ class _Plain:
 
 
 @lru_cache(maxsize=None)
-def _made(own: Class, base: type) -> Class:
+def _made(own: Any, base: Any) -> Any:
     names = {"__module__": own.__module__, "__qualname__": own.__qualname__, "__doc__": own.__doc__,
              "model": _Plain(), "survey": _Plain()}
-    made: Class = type(base)(own.__name__, (own, base), names)
-    return made
+    return type(base)(own.__name__, (own, base), names)
 
 
 class OfSimpeg:
@@ -38,4 +35,5 @@ class OfSimpeg:
 
     def __new__(cls, *arguments: Any, **keywords: Any) -> Any:
         simpeg = sys.modules.get("simpeg.simulation")
-        return object.__new__(cls if simpeg is None else _made(cls, simpeg.BaseSimulation))
+        own: Any = cls
+        return object.__new__(own if simpeg is None else _made(own, simpeg.BaseSimulation))
