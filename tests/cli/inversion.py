@@ -184,16 +184,21 @@ class Inversion(CommandTest):
         self.assertEqual(self.rows(self.folder / "output/model.csv")["density"], model)
         self.assertFalse(kept.exists())
 
-    def test_TwoJobsFindModelsThatShareTheirStructure(self):
+    def two_jobs(self):
+        """Coarse jobs of gravity, and of a magnetic field in its shape, which is written to magnetic.csv."""
         rows = self.rows(EXAMPLE / "stations.csv")
         lines = ["easting [m],northing [m],up [m],tmi_observed [nT]"]
         lines += [f"{e},{n},{u},{-90 * g}" for e, n, u, g in
                   zip(rows["easting"], rows["northing"], rows["up"], rows["g_u_observed"])]
         self.write("magnetic.csv", "\n".join(lines) + "\n")
         coarse = JOB.replace("[20, 20, 10]", "[10, 10, 5]")
-        self.write("job.toml", coarse)
         second = (coarse.replace('"gravity"', '"magnetic"').replace(f"{EXAMPLE}/stations.csv", "magnetic.csv")
                   .replace("[inversion]", "[inversion]\nfloor = [2]"))
+        return coarse, second
+
+    def test_TwoJobsFindModelsThatShareTheirStructure(self):
+        coarse, second = self.two_jobs()
+        self.write("job.toml", coarse)
         self.write("magnetic.toml", second.replace('"fit.csv"', '"magnetic_fit.csv"')
                    .replace('"model.csv"', '"susceptibility.csv"'))
         out, _ = self.terrane("invert", "job.toml", "--with", "magnetic.toml")
@@ -210,15 +215,8 @@ class Inversion(CommandTest):
         self.assertIn("different meshes", message)
 
     def test_OneJobFindsAllItsModelsTogetherAsTwoJobsDo(self):
-        rows = self.rows(EXAMPLE / "stations.csv")
-        lines = ["easting [m],northing [m],up [m],tmi_observed [nT]"]
-        lines += [f"{e},{n},{u},{-90 * g}" for e, n, u, g in
-                  zip(rows["easting"], rows["northing"], rows["up"], rows["g_u_observed"])]
-        self.write("magnetic.csv", "\n".join(lines) + "\n")
-        coarse = JOB.replace("[20, 20, 10]", "[10, 10, 5]")
+        coarse, second = self.two_jobs()
         self.write("one.toml", coarse)
-        second = (coarse.replace('"gravity"', '"magnetic"').replace(f"{EXAMPLE}/stations.csv", "magnetic.csv")
-                  .replace("[inversion]", "[inversion]\nfloor = [2]"))
         self.write("two.toml", second.replace('"fit.csv"', '"magnetic_fit.csv"')
                    .replace('"model.csv"', '"susceptibility.csv"'))
         self.terrane("invert", "one.toml", "--with", "two.toml", "-o", "apart")
