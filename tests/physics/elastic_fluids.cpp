@@ -142,6 +142,35 @@ TEST(FluidAndRock, AreStableAtTheStepThatTheirContactAllowsAndNotFarBeyondIt) {
   }
 }
 
+/// Elements of a side of 1/nx that repeat after 1 along x and after three of them along y, nz of them around
+/// z = 0.
+void repeat(Mesh& mesh, std::uint32_t nx, std::uint32_t nz) {
+  for (std::uint32_t n = 0; n < mesh.nodes.size(); ++n) {
+    const std::uint32_t x = n % (nx + 1), y = n / (nx + 1) % 4, z = n / (nx + 1) / 4;
+    mesh.vertex.push_back(x % nx + (nx + 1) * (y % 3 + 4 * z));
+    for (auto& at : mesh.nodes[n]) at /= nx;
+    mesh.nodes[n][2] -= nz / 2.0 / nx;
+  }
+}
+
+std::vector<bool> points_in_fluid(const Whole& earth) {
+  std::vector<bool> in_fluid(earth.at.size(), false);
+  const auto& part = earth.field->part();
+  for (std::size_t e = 0; e < part.elements.size(); ++e)
+    for (std::size_t n = 0; n < earth.problem.points_of_element(); ++n)
+      if (earth.problem.mesh.rock(part.elements[e]).is_fluid())
+        in_fluid[part.point[e * earth.problem.points_of_element() + n]] = true;
+  return in_fluid;
+}
+
+/// Of half the stable one; how many make the period.
+int take_whole_steps(Whole& earth, double period) {
+  const auto steps = static_cast<int>(std::ceil(period / (0.5 * earth.problem.stable_step)));
+  earth.problem.step = period / steps;
+  earth.reset({});
+  return steps;
+}
+
 TEST(FluidAndRock, ScholtesWaveRunsAlongTheirContactAsOnPaper) {
   // Potentials e^{pz} and e^{qz} below, e^{−sz} above; the speed is the root of what the contact asks for.
   const double alpha = 1.8, beta = 1, rock_density = 2.2, c = 1.3, density = 1, k = 2 * pi;
@@ -165,23 +194,10 @@ TEST(FluidAndRock, ScholtesWaveRunsAlongTheirContactAsOnPaper) {
   constexpr std::uint32_t nx = 3, nz = 12;
   auto mesh = bay({nx, 3, nz}, water(c, density), Medium::from_speeds(alpha, beta, rock_density), 0,
                   [](const Vector& x) { return x[2] > nz / 2; });
-  for (std::uint32_t n = 0; n < mesh.nodes.size(); ++n) {  // a period of 1 is three elements
-    const std::uint32_t x = n % (nx + 1), y = n / (nx + 1) % 4, z = n / (nx + 1) / 4;
-    mesh.vertex.push_back(x % nx + (nx + 1) * (y % 3 + 4 * z));
-    for (auto& at : mesh.nodes[n]) at /= 3;
-    mesh.nodes[n][2] -= nz / 6.0;
-  }
+  repeat(mesh, nx, nz);
   Whole earth(std::move(mesh), 5);
-  std::vector<bool> in_fluid(earth.at.size(), false);
-  const auto& part = earth.field->part();
-  for (std::size_t e = 0; e < part.elements.size(); ++e)
-    for (std::size_t n = 0; n < earth.problem.points_of_element(); ++n)
-      if (earth.problem.mesh.rock(part.elements[e]).is_fluid())
-        in_fluid[part.point[e * earth.problem.points_of_element() + n]] = true;
-  const double period = 2 * pi / omega;
-  const auto steps = static_cast<int>(std::ceil(period / (0.5 * earth.problem.stable_step)));
-  earth.problem.step = period / steps;
-  earth.reset({});
+  const auto in_fluid = points_in_fluid(earth);
+  const int steps = take_whole_steps(earth, 2 * pi / omega);
   const double theta = 2 * std::asin(omega * earth.problem.step / 2);
   const auto wave = [&](double phase) {
     std::vector<double> all;
@@ -240,23 +256,10 @@ double strays_from_zoeppritz(double degrees, std::complex<double>& reflection, d
   constexpr std::uint32_t nx = 4, nz = 16;
   auto mesh = bay({nx, 3, nz}, water(c, density), Medium::from_speeds(alpha, beta, rock_density), 0,
                   [](const Vector& x) { return x[2] > nz / 2; });
-  for (std::uint32_t n = 0; n < mesh.nodes.size(); ++n) {  // a period of 1 is four elements
-    const std::uint32_t x = n % (nx + 1), y = n / (nx + 1) % 4, z = n / (nx + 1) / 4;
-    mesh.vertex.push_back(x % nx + (nx + 1) * (y % 3 + 4 * z));
-    for (auto& at : mesh.nodes[n]) at /= nx;
-    mesh.nodes[n][2] -= nz / 2.0 / nx;
-  }
+  repeat(mesh, nx, nz);
   Whole earth(std::move(mesh), 6);
-  std::vector<bool> in_fluid(earth.at.size(), false);
-  const auto& part = earth.field->part();
-  for (std::size_t e = 0; e < part.elements.size(); ++e)
-    for (std::size_t n = 0; n < earth.problem.points_of_element(); ++n)
-      if (earth.problem.mesh.rock(part.elements[e]).is_fluid())
-        in_fluid[part.point[e * earth.problem.points_of_element() + n]] = true;
-  const double period = 2 * pi / omega;
-  const auto steps = static_cast<int>(std::ceil(period / (0.5 * earth.problem.stable_step)));
-  earth.problem.step = period / steps;
-  earth.reset({});
+  const auto in_fluid = points_in_fluid(earth);
+  const int steps = take_whole_steps(earth, 2 * pi / omega);
   const double theta = 2 * std::asin(omega * earth.problem.step / 2);
   const auto wave = [&](double phase) {
     std::vector<double> all;
