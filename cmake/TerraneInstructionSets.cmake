@@ -50,5 +50,5 @@ configure_file(${PROJECT_SOURCE_DIR}/src/terrane/parallel/simd/built_sets.hpp.in
 function(terrane_kernel source instruction_set)
   # always_inline across a whole kernel makes GCC's own intrinsics headers look uninitialised
   set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
-    "${TERRANE_FLAGS_${instruction_set}};-O3;-Wno-maybe-uninitialized;-Wno-psabi;${TERRANE_UNCHECKED}")
+    "${TERRANE_FLAGS_${instruction_set}};-O3;-Wno-uninitialized;-Wno-maybe-uninitialized;-Wno-psabi;${TERRANE_UNCHECKED}")
 endfunction()

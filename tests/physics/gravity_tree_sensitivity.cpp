@@ -10,6 +10,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/gravity/sensitivity/tree_operator.hpp"
+#include "terrane/physics/gravity/tree/harmonic_series.hpp"
 
 namespace terrane::gravity {
 namespace {
@@ -156,6 +157,95 @@ TEST(TreeSensitivity, AStationOfItsOwnAndACellOfItsOwnAreServed) {
   solve::DenseOperator<double>(*source).row(0, row);
   EXPECT_NEAR(a[0] / (2 * row[0]), 1, 1e-6);
   EXPECT_EQ(a[0], b[0]);
+}
+
+/// A cluster of random prisms, expanded about its middle, and a tile of stations around it.
+struct ClusterAndTile {
+  static constexpr int order = 7, tail = 11;
+  double coefficients[coefficient_count(order)] = {};
+  Expansion at{{10, -20, -300}, 180, coefficients};
+  StationTile tile;
+
+  ClusterAndTile() {
+    const std::size_t n = 37;
+    const auto random = random_between(0, 1, 6 * n + 3 * tail, 11);
+    std::vector<double> low[3], high[3], density(n, 1.0);
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t i = 0; i < n; ++i) {
+        low[a].push_back(at.centre[a] + 160 * random[2 * (a * n + i)] - 90);
+        high[a].push_back(low[a].back() + 10 + 10 * random[2 * (a * n + i) + 1]);
+      }
+    for (std::size_t i = 0; i < n; ++i) density[i] = 1.0 + static_cast<double>(i);
+    expansion_kernels().gather({{low[0].data(), low[1].data(), low[2].data()},
+                                {high[0].data(), high[1].data(), high[2].data()},
+                                density.data()},
+                               nullptr, n, at.centre, at.scale, order, coefficients, nullptr);
+    tile.count = tail;
+    double* const to[3] = {tile.x, tile.y, tile.z};
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t s = 0; s < 16; ++s)
+        to[a][s] = at.centre[a] + (s % 2 == 0 ? 400 : -400) +
+                   100 * random[6 * n + a * tail + std::min<std::size_t>(s, tail - 1)];
+    tile.x[0] = at.centre[0];  // straight above it
+    tile.y[0] = at.centre[1];
+  }
+};
+
+TEST(HarmonicSeries, OfEveryChannelIsItsCartesianExpansion) {
+  const ClusterAndTile c;
+  for (const int order : {0, 1, 2, c.order}) {
+    std::vector<double> expected(channel_count * tile_size), found(channel_count * tile_size);
+    expansion_kernels().evaluate(c.at, order, true, c.tile, expected.data());
+    const int top = c.order + 2;
+    std::vector<double> numbers(static_cast<std::size_t>(channel_count * series_count(top)));
+    for (std::size_t o = 0; o < channel_count; ++o)
+      make_series(Observable::of(static_cast<Channel>(o), 1).weight, c.at.scale, order, c.coefficients, top,
+                  numbers.data() + o * static_cast<std::size_t>(series_count(top)));
+    const Series series{
+        {c.at.centre[0], c.at.centre[1], c.at.centre[2]}, c.at.scale, top, channel_count, numbers.data()};
+    expansion_kernels().add_series(series, order + 2, c.tile, found.data());
+    for (std::size_t o = 0; o < channel_count; ++o) {
+      double most = 0, off = 0;
+      for (std::size_t s = 0; s < c.tail; ++s) {
+        most = worse(most, std::fabs(expected[o * tile_size + s]));
+        off = worse(off, std::fabs(found[o * tile_size + s] - expected[o * tile_size + s]));
+      }
+      EXPECT_LT(off, 1e-13 * most) << "order " << order << ", channel " << o;
+    }
+  }
+}
+
+TEST(HarmonicSeries, GathersFromStationsByItsTranspose) {
+  const ClusterAndTile c;
+  std::vector<Observable> observables;  // four: three together, and one
+  for (const auto channel : {Channel::potential, Channel::g_e, Channel::g_uu, Channel::g_nu})
+    observables.push_back(Observable::of(channel, 2));
+  observables[3].weight[1] = -30;
+  const int top = c.order + 2, served = c.order + 1;
+  const auto count = static_cast<std::size_t>(series_count(top));
+  std::vector<double> numbers(4 * count), sums(4 * tile_size), weights(4 * 16), collected(4 * count),
+      back(static_cast<std::size_t>(coefficient_count(c.order)));
+  const auto random = random_between(-1, 1, 4 * c.tail, 12);
+  for (std::size_t o = 0; o < 4; ++o) {
+    make_series(observables[o].weight, c.at.scale, c.order, c.coefficients, top, numbers.data() + o * count);
+    std::copy_n(random.data() + o * c.tail, c.tail, weights.data() + o * 16);
+  }
+  Series series{{c.at.centre[0], c.at.centre[1], c.at.centre[2]}, c.at.scale, top, 4, numbers.data()};
+  expansion_kernels().add_series(series, served, c.tile, sums.data());
+  const std::vector<ServedTile> tiles{{&c.tile, served, weights.data()}, {&c.tile, top, weights.data()}};
+  expansion_kernels().add_series(series, top, c.tile, sums.data());
+  expansion_kernels().collect_series(series, tiles, 16, collected.data());
+  for (std::size_t o = 0; o < 4; ++o)
+    add_transposed_series(observables[o].weight, c.at.scale, c.order, collected.data() + o * count, top,
+                          back.data());
+  double forth = 0, size = 0, transposed = 0;
+  for (std::size_t o = 0; o < 4; ++o)
+    for (std::size_t s = 0; s < c.tail; ++s) {
+      forth += weights[o * 16 + s] * sums[o * tile_size + s];
+      size += std::fabs(weights[o * 16 + s] * sums[o * tile_size + s]);
+    }
+  for (std::size_t k = 0; k < back.size(); ++k) transposed += back[k] * c.coefficients[k];
+  EXPECT_NEAR(transposed, forth, 1e-13 * size);
 }
 
 TEST(TreeSensitivity, FinerThanSinglePrecisionIsRefused) {

@@ -1,5 +1,6 @@
 // Floor of a product: the near entries once, 4 bytes each; of a cell (p + 1)(p + 2)(p + 3) / 6 operations for
-// each cluster that it lies in and that serves any station; and what evaluating expansions takes (tree.cpp).
+// each cluster that it lies in and that serves any station; and of a station 2.5 (p + 2)(p + 3) for each
+// cluster and observable that serves it (harmonic_series.hpp).
 #include "terrane/physics/gravity/sensitivity/cell_tree.hpp"
 
 #include <algorithm>
@@ -9,72 +10,128 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/tiles/tile_sets.hpp"
-#include "terrane/solve/matrix_kernels.hpp"
+#include "terrane/physics/gravity/tree/harmonic_series.hpp"
 
 namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t cells_a_chunk = 4096;   // that one task passes moments down to
-constexpr std::size_t cells_a_piece = 16384;  // whose moments one task gathers
-constexpr std::size_t clusters_a_task = 8, tiles_at_once = 8;
+constexpr std::size_t cells_a_chunk = 2048;  // that one task passes moments down to
+constexpr std::size_t cells_a_piece = 4096;  // whose moments one task gathers
+constexpr std::size_t tiles_a_gathering = 32;
+constexpr std::size_t clusters_a_task = 32, tiles_at_once = 8;
+constexpr double operations_a_task = 1e6;  // some 0.1 ms
 
 Prisms view_of(const PrismSet& p, std::span<const double> density) {
   return {p.west, p.east, p.south, p.north, p.bottom, p.top, density};
 }
 
-PrismColumns prism_columns(const PrismSet& p, const double* density) {
-  return {{p.west.data(), p.south.data(), p.bottom.data()},
-          {p.east.data(), p.north.data(), p.top.data()},
+/// The cells from `first` on.
+PrismColumns prism_columns(const PrismSet& p, std::size_t first, const double* density) {
+  return {{p.west.data() + first, p.south.data() + first, p.bottom.data() + first},
+          {p.east.data() + first, p.north.data() + first, p.top.data() + first},
           density};
 }
 
+double moments_of(int order) { return (order + 1) * (order + 2) * (order + 3) / 6.0; }
+
 /// body(i) for i below count, some of them by one task.
 template <class Body>
-void for_each_in_tasks(std::size_t count, std::size_t a_task, int threads, const Body& body) {
-  for_each((count + a_task - 1) / a_task, threads, [&](std::size_t task) {
-    for (std::size_t i = task * a_task; i < std::min((task + 1) * a_task, count); ++i) body(i);
-  });
+Tasks in_tasks(std::size_t count, std::size_t a_task, const Body& body) {
+  return {(count + a_task - 1) / a_task, [=](std::size_t task) {
+            for (std::size_t i = task * a_task; i < std::min((task + 1) * a_task, count); ++i) body(i);
+          }};
+}
+/// body(i) for all i of a task.  first: of each task, and the end
+template <class Body>
+Tasks in_tasks(const std::vector<std::size_t>& first, const Body& body) {
+  return {first.size() - 1, [&first, body](std::size_t task) {
+            for (std::size_t i = first[task]; i < first[task + 1]; ++i) body(i);
+          }};
+}
+
+/// Cuts 0 .. count − 1 into runs that cost about operations_a_task each: the first of each run, and the end.
+template <class Cost>
+std::vector<std::size_t> cut_by_cost(std::size_t count, const Cost& cost) {
+  std::vector<std::size_t> first(1, 0);
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    sum += cost(i);
+    if (sum < operations_a_task && i + 1 < count) continue;
+    first.push_back(i + 1);
+    sum = 0;
+  }
+  return first;
 }
 
 }  // namespace
 
-CellTree::CellTree(std::shared_ptr<const SensitivityColumns> source, double accuracy, int threads,
-                   Progress& progress)
-    : source_(std::move(source)), threads_(threads), unit_density_(source_->columns(), 1.0) {
-  const auto channels = channels_of(source_->observables());
-  tensor_ = !(channels & tensor_channels).empty();
-  tree_ = std::make_unique<Tree>(view_of(source_->cells(), unit_density_), source_->stations().view(),
-                                 channels, accuracy, threads, progress);
-  tree_->prepare(progress);
-  find_lists(progress);
-  make_near(progress);
+std::shared_ptr<double[]> Scratch::take(std::size_t numbers) {
+  std::unique_ptr<double[]> array;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found =
+        std::find_if(free_.begin(), free_.end(), [&](const Free& f) { return f.numbers == numbers; });
+    if (found != free_.end()) {
+      array = std::move(found->array);
+      free_.erase(found);
+    }
+  }
+  if (!array) array = std::make_unique_for_overwrite<double[]>(numbers);
+  return {array.release(), [this, numbers](double* used) {
+            std::unique_ptr<double[]> back(used);
+            const std::lock_guard lock(mutex_);
+            free_.push_back({numbers, std::move(back)});
+          }};
 }
 
-CellTree::~CellTree() = default;
+// ---- what a product needs ----
 
-std::size_t CellTree::station_of(std::size_t tile, std::size_t s) const {
-  return tree_->receivers().station(tile, static_cast<int>(s));
+CellTree::CellTree(PrismSet cells, std::vector<std::uint32_t> columns, const SensitivityColumns& source,
+                   double accuracy, int threads, Progress& progress)
+    : cells_(std::move(cells)),
+      columns_(std::move(columns)),
+      stations_(source.stations().size()),
+      observables_(source.observables()),
+      threads_(threads),
+      kernels_(expansion_kernels()),
+      near_kernels_(solve::matrix_kernels()) {
+  for (const auto& o : observables_) degrees_ = std::max(degrees_, degrees_added(o.weight));
+  const std::vector<double> unit_density(cells_.size(), 1.0);
+  Tree tree(view_of(cells_, unit_density), source.stations().view(), channels_of(observables_), accuracy,
+            threads, progress);
+  tree.prepare(progress);
+  receivers_ = tree.shared_receivers();
+  constexpr int whole_packs = 8;
+  for (std::size_t t = 0; t < receivers_->tiles(); ++t)
+    stride_ = std::max<std::size_t>(
+        stride_, (receivers_->tile(t).count + whole_packs - 1) / whole_packs * whole_packs);
+  find_lists(tree, progress);
+  cut_clusters();
+  cut_tasks();
+  const auto switching = Switching::for_accuracy(std::min(tree.pair_accuracy(), 1e-7));
+  sort_cells(tree.prism_order());  // the tree is of no use from here on
+  make_near(switching, progress);
 }
 
-void CellTree::find_lists(Progress& progress) {
-  const auto& receivers = tree_->receivers();
-  const std::size_t tiles = receivers.tiles(), observables = source_->observables().size();
+void CellTree::find_lists(const Tree& tree, Progress& progress) {
+  const std::size_t tiles = receivers_->tiles(), observables = observables_.size();
   std::vector<std::vector<Tree::Meetings::Far>> far(tiles);
   std::vector<std::vector<std::uint32_t>> near(tiles);
-  for_each_in_tasks(tiles, tiles_at_once, threads_, [&](std::size_t t) {
+  const auto meet = in_tasks(tiles, tiles_at_once, [&](std::size_t t) {
     if (progress.cancelled()) throw Cancelled();
-    auto met = tree_->meetings(receivers.bounds(t));
+    auto met = tree.meetings(receivers_->bounds(t));
     far[t] = std::move(met.far);
     near[t] = std::move(met.near);
   });
+  for_each(meet.count, threads_, meet.run);
   std::size_t entries = 0;
   near_tile_start_.assign(1, 0);
   for (std::size_t t = 0; t < tiles; ++t) {
     for (const auto leaf : near[t]) {
-      const auto [first, count] = tree_->prisms_of(leaf);
+      const auto [first, count] = tree.prisms_of(leaf);
       near_by_tile_.push_back({first, count, static_cast<std::uint32_t>(t), entries});
-      entries += observables * static_cast<std::size_t>(receivers.tile(t).count) * count;
+      entries += observables * static_cast<std::size_t>(receivers_->tile(t).count) * count;
     }
     near_tile_start_.push_back(near_by_tile_.size());
   }
@@ -87,23 +144,23 @@ void CellTree::find_lists(Progress& progress) {
   for (std::size_t i = 1; i <= near_by_leaf_.size(); ++i)
     if (i == near_by_leaf_.size() || near_by_leaf_[i].first != near_by_leaf_[i - 1].first)
       near_leaf_start_.push_back(i);
-  list_clusters(far);
+  list_clusters(tree, far);
 }
 
-/// Clusters that are met, each with the highest order that is asked for; their meetings by tile and by
-/// cluster; their pieces; and those around each chunk of cells.
-void CellTree::list_clusters(const std::vector<std::vector<Tree::Meetings::Far>>& met) {
+/// Clusters that are met, each with the highest order that is asked for, and their meetings by tile and by
+/// cluster.
+void CellTree::list_clusters(const Tree& tree, const std::vector<std::vector<Tree::Meetings::Far>>& met) {
   constexpr std::uint32_t none = 0xffffffffU;
-  std::vector<int> order(tree_->clusters(), -1);
+  std::vector<int> order(tree.clusters(), -1);
   for (const auto& of_tile : met)
     for (const auto& one : of_tile) order[one.cluster] = std::max(order[one.cluster], int(one.order));
-  std::vector<std::uint32_t> slot(tree_->clusters(), none);
-  for (std::size_t c = 0; c < tree_->clusters(); ++c) {
+  std::vector<std::uint32_t> slot(tree.clusters(), none);
+  for (std::size_t c = 0; c < tree.clusters(); ++c) {
     if (order[c] < 0) continue;
     slot[c] = static_cast<std::uint32_t>(clusters_.size());
-    const auto [first, count] = tree_->prisms_of(c);
-    clusters_.push_back({tree_->expansion(c), first, count, order[c], coefficients_});
-    coefficients_ += static_cast<std::size_t>(coefficient_count(order[c]));
+    const auto [first, count] = tree.prisms_of(c);
+    clusters_.push_back({tree.expansion(c), first, count, order[c], 0, 0, 0});
+    clusters_.back().at.coefficients = nullptr;
   }
   far_tile_start_.assign(1, 0);
   for (std::size_t t = 0; t < met.size(); ++t) {
@@ -117,54 +174,111 @@ void CellTree::list_clusters(const std::vector<std::vector<Tree::Meetings::Far>>
   far_cluster_start_.assign(clusters_.size() + 1, 0);
   for (const auto& one : far_by_cluster_) ++far_cluster_start_[one.cluster + 1];
   std::partial_sum(far_cluster_start_.begin(), far_cluster_start_.end(), far_cluster_start_.begin());
+}
 
-  around_.resize((columns() + cells_a_chunk - 1) / cells_a_chunk);
-  all_coefficients_ = coefficients_;
+std::size_t CellTree::numbers_of(const Cluster& cluster) const {
+  return observables_.size() * static_cast<std::size_t>(series_count(top_of(cluster.order)));
+}
+
+/// Large clusters in pieces and gatherings, which are added in order; and the clusters around each chunk of
+/// cells.
+void CellTree::cut_clusters() {
+  around_.resize((cells_.size() + cells_a_chunk - 1) / cells_a_chunk);
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
-    const auto& cluster = clusters_[c];
+    auto& cluster = clusters_[c];
+    const auto number = static_cast<std::uint32_t>(c);
     const std::size_t last = std::size_t{cluster.first} + cluster.count;
     for (std::size_t chunk = cluster.first / cells_a_chunk; chunk * cells_a_chunk < last; ++chunk)
-      around_[chunk].push_back(static_cast<std::uint32_t>(c));
+      around_[chunk].push_back(number);
+    cluster.pieces = pieces_.size();
     for (std::size_t first = cluster.first; first < last; first += cells_a_piece) {
-      const bool whole = first == cluster.first;
-      pieces_.push_back({static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(first),
-                         static_cast<std::uint32_t>(std::min(cells_a_piece, last - first)),
-                         whole ? cluster.coefficients : all_coefficients_});
-      if (!whole) all_coefficients_ += static_cast<std::size_t>(coefficient_count(cluster.order));
+      pieces_.push_back({number, static_cast<std::uint32_t>(first),
+                         static_cast<std::uint32_t>(std::min(cells_a_piece, last - first)), coefficients_});
+      coefficients_ += static_cast<std::size_t>(coefficient_count(cluster.order));
     }
+    cluster.gathers = gatherings_.size();
+    const std::size_t end = far_cluster_start_[c + 1];
+    for (std::size_t first = far_cluster_start_[c]; first < end; first += tiles_a_gathering) {
+      gatherings_.push_back({number, first, std::min(first + tiles_a_gathering, end), collected_});
+      collected_ += numbers_of(cluster);
+    }
+    cluster.series = series_;
+    series_ += numbers_of(cluster);
   }
 }
 
+/// Tasks of about the same cost: a product's last task would else keep one thread while the others wait.
+void CellTree::cut_tasks() {
+  const auto observables = static_cast<double>(observables_.size());
+  const auto meeting = [&](const Far& far) {
+    return 2.5 * static_cast<double>(stride_) * observables * series_count(top_of(far.order));
+  };
+  piece_tasks_ = cut_by_cost(pieces_.size(), [&](std::size_t i) {
+    return moments_of(clusters_[pieces_[i].cluster].order) * pieces_[i].count;
+  });
+  gathering_tasks_ = cut_by_cost(gatherings_.size(), [&](std::size_t i) {
+    const auto& g = gatherings_[i];
+    return meeting(far_by_cluster_[g.first]) * static_cast<double>(g.last - g.first);
+  });
+  const auto near_cost = [&](const Near& near) {
+    return observables * receivers_->tile(near.tile).count * near.count;
+  };
+  tile_tasks_ = cut_by_cost(receivers_->tiles(), [&](std::size_t t) {
+    double sum = 0;
+    for (std::size_t i = far_tile_start_[t]; i < far_tile_start_[t + 1]; ++i) sum += meeting(far_by_tile_[i]);
+    for (std::size_t i = near_tile_start_[t]; i < near_tile_start_[t + 1]; ++i)
+      sum += near_cost(near_by_tile_[i]);
+    return sum;
+  });
+  leaf_tasks_ = cut_by_cost(near_leaf_start_.size() - 1, [&](std::size_t l) {
+    double sum = 0;
+    for (std::size_t i = near_leaf_start_[l]; i < near_leaf_start_[l + 1]; ++i)
+      sum += near_cost(near_by_leaf_[i]);
+    return sum;
+  });
+}
+
+void CellTree::sort_cells(const std::vector<std::uint32_t>& order) {
+  PrismSet sorted;
+  sorted.reserve(order.size());
+  std::vector<std::uint32_t> columns;
+  columns.reserve(order.size());
+  for (const auto n : order) {
+    sorted.push_back(cells_[n]);
+    columns.push_back(columns_[n]);
+  }
+  cells_ = std::move(sorted);
+  columns_ = std::move(columns);
+}
+
 /// Leaf by leaf, cell by cell, at the tiles of stations that meet it.
-void CellTree::make_near(Progress& progress) {
-  const auto& receivers = tree_->receivers();
-  const auto& observables = source_->observables();
-  const auto channels = channels_of(observables);
+void CellTree::make_near(const Switching& switching, Progress& progress) {
+  const auto channels = channels_of(observables_);
   const std::size_t set = smallest_kernel_set(channels), leaves = near_leaf_start_.size() - 1;
   const auto list = kernel_sets[set].list();
-  const auto switching = Switching::for_accuracy(std::min(tree_->pair_accuracy(), 1e-7));
   const TileKernels& kernels = kernel_target().kernels[set];
+  const std::vector<double> unit_density(cells_.size(), 1.0);
+  const Sources sources(view_of(cells_, unit_density), Turn{{0, 1, 2}, channels}, switching,
+                        std::vector<std::uint32_t>{});
   progress.start("sensitivities", near_.size());
   for_each(leaves, threads_, [&](std::size_t l) {
     if (progress.cancelled()) throw Cancelled();
-    const Sources sources(view_of(source_->cells(), unit_density_), Turn{{0, 1, 2}, channels}, switching,
-                          std::vector<std::uint32_t>{});
     auto tile = std::make_unique<PrismTile>();
     PlainNearPairs near_pairs(switching);
     std::vector<double> sums(list.size() * tile_size);
     const auto here =
         std::span(near_by_leaf_).subspan(near_leaf_start_[l], near_leaf_start_[l + 1] - near_leaf_start_[l]);
     for (std::uint32_t p = 0; p < here.front().count; ++p) {
-      const auto centre = sources.load_one(tree_->prism_order()[here.front().first + p], *tile);
+      const auto centre = sources.load_one(here.front().first + p, *tile);
       const Bounds at{{centre[0], centre[1], centre[2]}, {centre[0], centre[1], centre[2]}};
       for (const auto& near : here) {
-        const auto& stations = receivers.tile(near.tile);
-        const auto kernel =
-            choose_kernel(kernels, switching, squared_gap(at, receivers.bounds(near.tile)), tile->longest[0]);
+        const auto& stations = receivers_->tile(near.tile);
+        const auto kernel = choose_kernel(kernels, switching, squared_gap(at, receivers_->bounds(near.tile)),
+                                          tile->longest[0]);
         std::fill(sums.begin(), sums.end(), 0.0);
         kernel(*tile, stations, near_pairs, sums.data());
         float* to = near_.data() + near.entries + p;
-        for (const auto& observable : observables)
+        for (const auto& observable : observables_)
           for (int s = 0; s < stations.count; ++s, to += near.count) {
             double value = 0;
             for (std::size_t c = 0; c < list.size(); ++c)
@@ -175,7 +289,7 @@ void CellTree::make_near(Progress& progress) {
       }
     }
     for (const auto& near : here)
-      progress.advance(observables.size() * static_cast<std::size_t>(receivers.tile(near.tile).count) *
+      progress.advance(observables_.size() * static_cast<std::size_t>(receivers_->tile(near.tile).count) *
                        near.count);
   });
   progress.finish();
@@ -183,189 +297,221 @@ void CellTree::make_near(Progress& progress) {
 
 double CellTree::bytes() const {
   return static_cast<double>(near_.size() * sizeof(float) + 2 * near_by_tile_.size() * sizeof(Near) +
-                             2 * far_by_tile_.size() * sizeof(Far) + 2 * all_coefficients_ * sizeof(double));
+                             2 * far_by_tile_.size() * sizeof(Far) +
+                             (coefficients_ + std::max(series_, collected_) + cells_.size()) *
+                                 sizeof(double) +
+                             cells_.size() * (6 * sizeof(double) + sizeof(std::uint32_t)));
+}
+
+Series CellTree::series_of(const Cluster& cluster, const double* numbers) const {
+  const auto& at = cluster.at;
+  return {{at.centre[0], at.centre[1], at.centre[2]},
+          at.scale,
+          top_of(cluster.order),
+          static_cast<int>(observables_.size()),
+          numbers};
 }
 
 // ---- G ----
 
-std::vector<double> CellTree::expansions(std::span<const double> model) const {
-  const auto& kernels = expansion_kernels();
-  const auto columns = prism_columns(source_->cells(), model.data());
-  std::vector<double> made(all_coefficients_);
-  for_each_in_tasks(pieces_.size(), clusters_a_task, threads_, [&](std::size_t i) {
-    const auto& piece = pieces_[i];
-    const auto& cluster = clusters_[piece.cluster];
-    kernels.gather(columns, tree_->prism_order().data() + piece.first, piece.count, cluster.at.centre,
-                   cluster.at.scale, cluster.order, made.data() + piece.coefficients, nullptr);
-  });
-  for (const auto& piece : pieces_) {
-    const auto& cluster = clusters_[piece.cluster];
-    if (piece.coefficients == cluster.coefficients) continue;
-    for (int k = 0; k < coefficient_count(cluster.order); ++k)
-      made[cluster.coefficients + static_cast<std::size_t>(k)] +=
-          made[piece.coefficients + static_cast<std::size_t>(k)];
-  }
-  return made;
+void CellTree::gather(const Piece& piece, const double* model, double* coefficients) const {
+  const auto& cluster = clusters_[piece.cluster];
+  std::fill_n(coefficients + piece.coefficients, coefficient_count(cluster.order), 0.0);
+  kernels_.gather(prism_columns(cells_, piece.first, model + piece.first), nullptr, piece.count,
+                  cluster.at.centre, cluster.at.scale, cluster.order, coefficients + piece.coefficients,
+                  nullptr);
 }
 
-void CellTree::apply(std::span<const double> model, std::span<double> data) const {
-  solve::expect_shapes(*this, model.size(), data.size());
-  const auto& receivers = tree_->receivers();
-  const auto& observables = source_->observables();
-  const auto& order = tree_->prism_order();
-  const std::size_t stations = source_->stations().size();
-  std::vector<double> sorted(columns());
-  for_each_in_tasks(columns(), cells_a_chunk, threads_, [&](std::size_t i) { sorted[i] = model[order[i]]; });
-  const auto moments = expansions(model);
-  for_each_in_tasks(receivers.tiles(), tiles_at_once, threads_, [&](std::size_t t) {
-    const auto& tile = receivers.tile(t);
-    double fields[channel_count * tile_size] = {};
-    for (std::size_t i = far_tile_start_[t]; i < far_tile_start_[t + 1]; ++i) {
-      const auto& far = far_by_tile_[i];
-      auto cluster = clusters_[far.cluster].at;
-      cluster.coefficients = moments.data() + clusters_[far.cluster].coefficients;
-      expansion_kernels().evaluate(cluster, far.order, tensor_, tile, fields);
-    }
-    for (std::size_t o = 0; o < observables.size(); ++o)
-      for (std::size_t s = 0; s < static_cast<std::size_t>(tile.count); ++s) {
-        double value = 0;
-        for (std::size_t c = 0; c < channel_count; ++c)
-          value += observables[o].weight[c] * fields[c * tile_size + s];
-        for (std::size_t i = near_tile_start_[t]; i < near_tile_start_[t + 1]; ++i) {
-          const auto& near = near_by_tile_[i];
-          value += solve::matrix_kernels().dot(
-              near_.data() + near.entries + (o * static_cast<std::size_t>(tile.count) + s) * near.count,
-              sorted.data() + near.first, near.count);
-        }
-        data[o * stations + station_of(t, s)] = value;
+/// Its pieces added, as series of all observables.
+void CellTree::make_series_of(std::size_t c, const double* coefficients, double* series) const {
+  const auto& cluster = clusters_[c];
+  double sum[coefficient_count(most_order)] = {};
+  for (std::size_t p = cluster.pieces; p < pieces_.size() && pieces_[p].cluster == c; ++p)
+    for (int k = 0; k < coefficient_count(cluster.order); ++k)
+      sum[k] += coefficients[pieces_[p].coefficients + static_cast<std::size_t>(k)];
+  const int top = top_of(cluster.order);
+  for (std::size_t o = 0; o < observables_.size(); ++o)
+    make_series(observables_[o].weight, cluster.at.scale, cluster.order, sum, top,
+                series + cluster.series + o * static_cast<std::size_t>(series_count(top)));
+}
+
+void CellTree::evaluate(std::size_t t, const double* model, const double* series,
+                        std::span<double> data) const {
+  const auto& tile = receivers_->tile(t);
+  const auto count = static_cast<std::size_t>(tile.count);
+  std::vector<double> sums(observables_.size() * tile_size);
+  for (std::size_t i = far_tile_start_[t]; i < far_tile_start_[t + 1]; ++i) {
+    const auto& cluster = clusters_[far_by_tile_[i].cluster];
+    kernels_.add_series(series_of(cluster, series + cluster.series), top_of(far_by_tile_[i].order), tile,
+                        sums.data());
+  }
+  for (std::size_t o = 0; o < observables_.size(); ++o)
+    for (std::size_t s = 0; s < count; ++s) {
+      double value = sums[o * tile_size + s];
+      for (std::size_t i = near_tile_start_[t]; i < near_tile_start_[t + 1]; ++i) {
+        const auto& near = near_by_tile_[i];
+        value += near_kernels_.dot(near_.data() + near.entries + (o * count + s) * near.count,
+                                   model + near.first, near.count);
       }
-  });
+      data[o * stations_ + receivers_->station(t, static_cast<int>(s))] = value;
+    }
+}
+
+Steps CellTree::product(std::span<const double> model, std::span<double> data) const {
+  const auto own = scratch_.take(cells_.size()), coefficients = scratch_.take(coefficients_),
+             series = scratch_.take(std::max(series_, collected_));
+  return {
+      in_tasks(cells_.size(), cells_a_chunk, [=, this](std::size_t i) { own[i] = model[columns_[i]]; }),
+      in_tasks(piece_tasks_, [=, this](std::size_t p) { gather(pieces_[p], own.get(), coefficients.get()); }),
+      in_tasks(clusters_.size(), clusters_a_task,
+               [=, this](std::size_t c) { make_series_of(c, coefficients.get(), series.get()); }),
+      in_tasks(tile_tasks_, [=, this](std::size_t t) { evaluate(t, own.get(), series.get(), data); })};
 }
 
 // ---- Gᵀ ----
 
-/// What each channel at each station is multiplied by: [tiles][channels][tile_size].
-std::vector<double> CellTree::weights_at_tiles(std::span<const double> data) const {
-  const auto& receivers = tree_->receivers();
-  const auto& observables = source_->observables();
-  const std::size_t stations = source_->stations().size();
-  std::vector<double> weights(receivers.tiles() * channel_count * tile_size);
-  for_each_in_tasks(receivers.tiles(), tiles_at_once, threads_, [&](std::size_t t) {
-    double* const to = weights.data() + t * channel_count * tile_size;
-    for (std::size_t s = 0; s < static_cast<std::size_t>(receivers.tile(t).count); ++s)
-      for (std::size_t o = 0; o < observables.size(); ++o)
-        for (std::size_t c = 0; c < channel_count; ++c)
-          to[c * tile_size + s] += observables[o].weight[c] * data[o * stations + station_of(t, s)];
-  });
-  return weights;
-}
-
-/// pass(places first .. last − 1 in the order of the tree, a cluster that they lie in), and before it
-/// begin(first, last), for all cells.
-template <class Begin, class Pass>
-void CellTree::pass_down(const Begin& begin, const Pass& pass) const {
-  for_each(around_.size(), threads_, [&](std::size_t chunk) {
-    const std::size_t first = chunk * cells_a_chunk, last = std::min(first + cells_a_chunk, columns());
-    begin(first, last);
-    for (const auto c : around_[chunk]) {
-      const auto& cluster = clusters_[c];
-      pass(std::max<std::size_t>(first, cluster.first),
-           std::min<std::size_t>(last, std::size_t{cluster.first} + cluster.count), c);
+/// to: [tiles][observables][stride_], zero beyond the stations of a tile
+Tasks CellTree::weights_at_tiles(std::span<const double> data, std::shared_ptr<double[]> to) const {
+  return in_tasks(receivers_->tiles(), tiles_at_once, [=, this](std::size_t t) {
+    for (std::size_t o = 0; o < observables_.size(); ++o) {
+      double* const row = to.get() + (t * observables_.size() + o) * stride_;
+      std::fill_n(row, stride_, 0.0);
+      for (int s = 0; s < receivers_->tile(t).count; ++s)
+        row[s] = data[o * stations_ + receivers_->station(t, s)];
     }
   });
 }
 
-void CellTree::apply_transpose(std::span<const double> data, std::span<double> model) const {
-  solve::expect_shapes(*this, model.size(), data.size());
-  const auto& receivers = tree_->receivers();
-  const auto& order = tree_->prism_order();
-  const auto& kernels = expansion_kernels();
-  const auto weights = weights_at_tiles(data);
-  std::vector<double> collected(coefficients_);
-  for_each_in_tasks(clusters_.size(), clusters_a_task, threads_, [&](std::size_t c) {
-    for (std::size_t i = far_cluster_start_[c]; i < far_cluster_start_[c + 1]; ++i) {
-      const auto& far = far_by_cluster_[i];
-      kernels.collect(clusters_[c].at, far.order, tensor_, receivers.tile(far.tile),
-                      weights.data() + far.tile * channel_count * tile_size, tile_size,
-                      collected.data() + clusters_[c].coefficients);
-    }
-  });
-  const auto columns = prism_columns(source_->cells(), nullptr);
-  pass_down(
-      [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i) model[order[i]] = 0;
-      },
-      [&](std::size_t first, std::size_t last, std::uint32_t c) {
-        const auto& cluster = clusters_[c];
-        kernels.scatter(columns, order.data() + first, last - first, cluster.at.centre, cluster.at.scale,
-                        cluster.order, collected.data() + cluster.coefficients, model.data());
-      });
-  add_near(data, model, [](const float* entries, double datum, double* to, std::size_t count) {
-    solve::matrix_kernels().add(datum, entries, to, count);
-  });
+void CellTree::collect(const Gathering& gathering, const double* weights, double* series) const {
+  std::vector<ServedTile> tiles;
+  tiles.reserve(gathering.last - gathering.first);
+  for (std::size_t i = gathering.first; i < gathering.last; ++i) {
+    const auto& far = far_by_cluster_[i];
+    tiles.push_back(
+        {&receivers_->tile(far.tile), top_of(far.order), weights + far.tile * observables_.size() * stride_});
+  }
+  kernels_.collect_series(series_of(clusters_[gathering.cluster], nullptr), tiles, stride_,
+                          series + gathering.series);
+}
+
+/// Its gatherings added, as what each coefficient of the expansion is multiplied by: in the place of its
+/// first piece.
+void CellTree::bring_series_back(std::size_t c, const double* series, double* coefficients) const {
+  const auto& cluster = clusters_[c];
+  const int top = top_of(cluster.order);
+  const std::size_t numbers = numbers_of(cluster);
+  std::vector<double> sum(numbers);
+  for (std::size_t g = cluster.gathers; g < gatherings_.size() && gatherings_[g].cluster == c; ++g)
+    for (std::size_t k = 0; k < numbers; ++k) sum[k] += series[gatherings_[g].series + k];
+  double* const to = coefficients + pieces_[cluster.pieces].coefficients;
+  std::fill_n(to, coefficient_count(cluster.order), 0.0);
+  for (std::size_t o = 0; o < observables_.size(); ++o)
+    add_transposed_series(observables_[o].weight, cluster.at.scale, cluster.order,
+                          sum.data() + o * static_cast<std::size_t>(series_count(top)), top, to);
+}
+
+/// model = Σ pass(first, count of cells in the order of the tree, a cluster that they lie in, their sums).
+template <class Pass>
+Tasks CellTree::pass_down(std::span<double> model, const Pass& pass) const {
+  return {around_.size(), [=, this](std::size_t chunk) {
+            const std::size_t first = chunk * cells_a_chunk,
+                              last = std::min(first + cells_a_chunk, cells_.size());
+            double sum[cells_a_chunk] = {};
+            for (const auto c : around_[chunk]) {
+              const auto& cluster = clusters_[c];
+              const std::size_t from = std::max<std::size_t>(first, cluster.first),
+                                to = std::min<std::size_t>(last, std::size_t{cluster.first} + cluster.count);
+              pass(from, to - from, c, sum + (from - first));
+            }
+            for (std::size_t i = first; i < last; ++i) model[columns_[i]] = sum[i - first];
+          }};
 }
 
 /// model += Σ add(entries of a row at the cells of a leaf, its datum), leaf by leaf.
 template <class Add>
-void CellTree::add_near(std::span<const double> data, std::span<double> model, const Add& add) const {
-  const auto& receivers = tree_->receivers();
-  const std::size_t stations = source_->stations().size(), observables = source_->observables().size();
-  for_each_in_tasks(near_leaf_start_.size() - 1, clusters_a_task, threads_, [&](std::size_t l) {
+Tasks CellTree::add_near(std::span<const double> data, std::span<double> model, const Add& add) const {
+  return in_tasks(leaf_tasks_, [=, this](std::size_t l) {
     const auto& leaf = near_by_leaf_[near_leaf_start_[l]];
     std::vector<double> sum(leaf.count);
     for (std::size_t i = near_leaf_start_[l]; i < near_leaf_start_[l + 1]; ++i) {
       const auto& near = near_by_leaf_[i];
-      const auto count = static_cast<std::size_t>(receivers.tile(near.tile).count);
-      for (std::size_t row = 0; row < observables * count; ++row)
+      const auto count = static_cast<std::size_t>(receivers_->tile(near.tile).count);
+      for (std::size_t row = 0; row < observables_.size() * count; ++row)
         add(near_.data() + near.entries + row * near.count,
-            data[row / count * stations + station_of(near.tile, row % count)], sum.data(), near.count);
+            data[row / count * stations_ + receivers_->station(near.tile, static_cast<int>(row % count))],
+            sum.data(), near.count);
     }
-    for (std::size_t p = 0; p < leaf.count; ++p) model[tree_->prism_order()[leaf.first + p]] += sum[p];
+    for (std::size_t p = 0; p < leaf.count; ++p) model[columns_[leaf.first + p]] += sum[p];
   });
+}
+
+Steps CellTree::transpose(std::span<const double> data, std::span<double> model) const {
+  const auto weights = scratch_.take(receivers_->tiles() * observables_.size() * stride_),
+             series = scratch_.take(std::max(series_, collected_)),
+             coefficients = scratch_.take(coefficients_);
+  return {weights_at_tiles(data, weights),
+          in_tasks(gathering_tasks_,
+                   [=, this](std::size_t g) { collect(gatherings_[g], weights.get(), series.get()); }),
+          in_tasks(clusters_.size(), clusters_a_task,
+                   [=, this](std::size_t c) { bring_series_back(c, series.get(), coefficients.get()); }),
+          pass_down(model,
+                    [=, this](std::size_t first, std::size_t count, std::uint32_t c, double* sum) {
+                      const auto& cluster = clusters_[c];
+                      kernels_.scatter(prism_columns(cells_, first, nullptr), nullptr, count,
+                                       cluster.at.centre, cluster.at.scale, cluster.order,
+                                       coefficients.get() + pieces_[cluster.pieces].coefficients, sum);
+                    }),
+          add_near(data, model, [this](const float* entries, double datum, double* to, std::size_t count) {
+            near_kernels_.add(datum, entries, to, count);
+          })};
 }
 
 // ---- diag(GᵀWG) ----
 
-void CellTree::weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const {
-  solve::expect_shapes(*this, diagonal.size(), weight.size());
-  const auto& receivers = tree_->receivers();
-  const auto& observables = source_->observables();
-  const auto& order = tree_->prism_order();
-  const auto& cells = source_->cells();
-  const std::size_t stations = source_->stations().size();
-  std::vector<double> squares(clusters_.size());  // of what a unit of mass in the centre gives
-  for_each_in_tasks(clusters_.size(), clusters_a_task, threads_, [&](std::size_t c) {
-    const double one = 1;
-    auto mass = clusters_[c].at;
-    mass.coefficients = &one;
-    for (std::size_t i = far_cluster_start_[c]; i < far_cluster_start_[c + 1]; ++i) {
-      const std::size_t t = far_by_cluster_[i].tile;
-      double fields[channel_count * tile_size] = {};
-      expansion_kernels().evaluate(mass, 0, tensor_, receivers.tile(t), fields);
-      for (std::size_t o = 0; o < observables.size(); ++o)
-        for (std::size_t s = 0; s < static_cast<std::size_t>(receivers.tile(t).count); ++s) {
-          double value = 0;
-          for (std::size_t k = 0; k < channel_count; ++k)
-            value += observables[o].weight[k] * fields[k * tile_size + s];
-          squares[c] += weight[o * stations + station_of(t, s)] * value * value;
-        }
-    }
-  });
-  pass_down(
-      [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i) diagonal[order[i]] = 0;
-      },
-      [&](std::size_t first, std::size_t last, std::uint32_t c) {
-        for (std::size_t i = first; i < last; ++i) {
-          const std::size_t n = order[i];
-          const double volume = (cells.east[n] - cells.west[n]) * (cells.north[n] - cells.south[n]) *
-                                (cells.top[n] - cells.bottom[n]);
-          diagonal[n] += squares[c] * volume * volume;
-        }
-      });
-  add_near(weight, diagonal, [](const float* entries, double w, double* to, std::size_t count) {
-    for (std::size_t p = 0; p < count; ++p) to[p] += w * double{entries[p]} * double{entries[p]};
-  });
+/// Of what a unit of mass in the centre gives at the stations that meet the cluster.
+double CellTree::point_squares(const Cluster& cluster, std::span<const Far> met,
+                               std::span<const double> weight) const {
+  const double mass = 1;
+  const auto count = static_cast<std::size_t>(series_count(degrees_));
+  std::vector<double> numbers(observables_.size() * count), fields(observables_.size() * tile_size);
+  for (std::size_t o = 0; o < observables_.size(); ++o)
+    make_series(observables_[o].weight, cluster.at.scale, 0, &mass, degrees_, numbers.data() + o * count);
+  auto point = series_of(cluster, numbers.data());
+  point.top = degrees_;
+  double sum = 0;
+  for (const auto& far : met) {
+    std::fill(fields.begin(), fields.end(), 0.0);
+    kernels_.add_series(point, degrees_, receivers_->tile(far.tile), fields.data());
+    for (std::size_t o = 0; o < observables_.size(); ++o)
+      for (int s = 0; s < receivers_->tile(far.tile).count; ++s) {
+        const double value = fields[o * tile_size + static_cast<std::size_t>(s)];
+        sum += weight[o * stations_ + receivers_->station(far.tile, s)] * value * value;
+      }
+  }
+  return sum;
+}
+
+Steps CellTree::diagonal(std::span<const double> weight, std::span<double> diagonal) const {
+  const auto squares = scratch_.take(clusters_.size());
+  return {in_tasks(clusters_.size(), std::size_t{1},
+                   [=, this](std::size_t c) {
+                     const std::size_t first = far_cluster_start_[c];
+                     squares[c] = point_squares(
+                         clusters_[c],
+                         std::span(far_by_cluster_).subspan(first, far_cluster_start_[c + 1] - first),
+                         weight);
+                   }),
+          pass_down(diagonal,
+                    [=, this](std::size_t first, std::size_t count, std::uint32_t c, double* sum) {
+                      for (std::size_t i = 0; i < count; ++i) {
+                        const auto p = cells_[first + i];
+                        const double volume = (p.east - p.west) * (p.north - p.south) * (p.top - p.bottom);
+                        sum[i] += squares[c] * volume * volume;
+                      }
+                    }),
+          add_near(weight, diagonal, [](const float* entries, double w, double* to, std::size_t count) {
+            for (std::size_t p = 0; p < count; ++p) to[p] += w * double{entries[p]} * double{entries[p]};
+          })};
 }
 
 }  // namespace terrane::gravity

@@ -1,51 +1,92 @@
-// G and Gᵀ by a tree, for stations that form no lattice: clusters of cells as multipole expansions, near
-// cells one by one.
+// G and Gᵀ of some cells by a tree, for stations that form no lattice: clusters of cells as multipole
+// expansions, near cells one by one.
 //
-//   d = Σ_clusters T M + S m      M = P m:  the expansions of the clusters, each from its cells
-//   m = Pᵀ Σ_tiles Tᵀ d + Sᵀ d    the same lists read backwards: every cluster gathers from the stations that
-//                                 meet it, and every cell from the clusters that it lies in
+//   d = Σ_clusters T D P m + S m    P m: the expansions of the clusters, each from its cells;  D: each as a
+//                                   series in harmonics of every observable;  T: the series at tiles of
+//                                   stations
+//   m = Pᵀ Dᵀ Σ_tiles Tᵀ d + Sᵀ d   the same lists read backwards: every cluster gathers from the stations
+//   that
+//                                   meet it, and every cell from the clusters that it lies in
 //
 // Which clusters serve a tile of stations, and with which order, is found once, for cells of unit density: so
 // G is one matrix, near the exact one, and Gᵀ its transpose to rounding. Near entries S are kept in single
 // precision, which is right to 6e-8 of each.
 //
-// The bits of a product depend on the cells and the stations alone, never on the number of threads.
+// A product is a list of steps with many small tasks each, so that several trees share all threads. Its bits
+// depend on the cells and the stations alone, never on the number of threads.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "terrane/base/progress.hpp"
 #include "terrane/physics/gravity/sensitivity/columns.hpp"
 #include "terrane/physics/gravity/tree/tree.hpp"
+#include "terrane/solve/matrix_kernels.hpp"
 
 namespace terrane::gravity {
 
-class CellTree final : public solve::LinearOperator {
+/// Tasks that may run in any order, or at once.
+struct Tasks {
+  std::size_t count;
+  std::function<void(std::size_t)> run;
+};
+/// One after the other.
+using Steps = std::vector<Tasks>;
+
+/// Arrays that a product needs, kept for the next one: new memory costs a fifth of a product.
+class Scratch {
  public:
-  /// Rows and columns as of the source, which it keeps. accuracy: of a product, relative to the largest value
+  /// As they were left. Goes back when nobody has it any more; the scratch must outlive it.
+  std::shared_ptr<double[]> take(std::size_t numbers);
+
+ private:
+  struct Free {
+    std::size_t numbers;
+    std::unique_ptr<double[]> array;
+  };
+  std::mutex mutex_;
+  std::vector<Free> free_;
+};
+
+class CellTree {
+ public:
+  /// cells: some of the source's, and `columns` which · accuracy: of a product, relative to the largest value
   /// that cells of unit density give. Makes the lists and the near entries. Throws Cancelled.
-  CellTree(std::shared_ptr<const SensitivityColumns> source, double accuracy, int threads,
-           Progress& progress);
-  ~CellTree() override;
+  CellTree(PrismSet cells, std::vector<std::uint32_t> columns, const SensitivityColumns& source,
+           double accuracy, int threads, Progress& progress);
 
-  std::size_t rows() const override { return source_->rows(); }
-  std::size_t columns() const override { return source_->columns(); }
-  void apply(std::span<const double> model, std::span<double> data) const override;
-  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
-  /// Far clusters as points, which is right to some ten per cent: enough for weights and to precondition.
-  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+  /// The steps to data = G model, and to model = Gᵀ data.  model: of all columns of the source, of which
+  /// these cells' are used. The spans and the tree must outlive the steps.
+  Steps product(std::span<const double> model, std::span<double> data) const;
+  Steps transpose(std::span<const double> data, std::span<double> model) const;
+  /// To diag(GᵀWG). Far clusters as points, which is right to some ten per cent: enough for weights and to
+  /// precondition.
+  Steps diagonal(std::span<const double> weight, std::span<double> diagonal) const;
 
-  /// Of near entries and lists.
+  /// Of near entries, lists, and what a product needs.
   double bytes() const;
 
  private:
   /// A cluster that serves some stations from afar.
   struct Cluster {
-    Expansion at;                ///< without coefficients
-    std::uint32_t first, count;  ///< of its cells, in the order of the tree
-    int order;                   ///< the highest that is asked for
-    std::size_t coefficients;    ///< where its numbers lie among those of all
+    Expansion at;                 ///< without coefficients
+    std::uint32_t first, count;   ///< of its cells, in the order of the tree
+    int order;                    ///< the highest that is asked for
+    std::size_t pieces, gathers;  ///< the first of its pieces, and of its gatherings
+    std::size_t series;           ///< where its numbers lie among those of all
+  };
+  /// Cells of a cluster whose moments one task gathers.
+  struct Piece {
+    std::uint32_t cluster, first, count;
+    std::size_t coefficients;
+  };
+  /// Tiles from which a cluster gathers in one task: of far_by_cluster_.
+  struct Gathering {
+    std::uint32_t cluster;
+    std::size_t first, last, series;
   };
   struct Far {
     std::uint32_t cluster, tile;
@@ -56,37 +97,51 @@ class CellTree final : public solve::LinearOperator {
     std::uint32_t first, count, tile;
     std::size_t entries;
   };
-  /// Cells of a cluster whose moments one task gathers.
-  struct Piece {
-    std::uint32_t cluster, first, count;
-    std::size_t coefficients;
-  };
 
-  void find_lists(Progress& progress);
-  void list_clusters(const std::vector<std::vector<Tree::Meetings::Far>>& met);
-  void make_near(Progress& progress);
-  std::vector<double> expansions(std::span<const double> model) const;
-  std::vector<double> weights_at_tiles(std::span<const double> data) const;
-  std::size_t station_of(std::size_t tile, std::size_t s) const;
-  template <class Begin, class Pass>
-  void pass_down(const Begin& begin, const Pass& pass) const;
+  void find_lists(const Tree& tree, Progress& progress);
+  void list_clusters(const Tree& tree, const std::vector<std::vector<Tree::Meetings::Far>>& met);
+  void cut_clusters();
+  void cut_tasks();
+  void sort_cells(const std::vector<std::uint32_t>& order);
+  void make_near(const Switching& switching, Progress& progress);
+  int top_of(int order) const { return order + degrees_; }
+  std::size_t numbers_of(const Cluster& cluster) const;
+  Series series_of(const Cluster& cluster, const double* numbers) const;
+  void gather(const Piece& piece, const double* model, double* coefficients) const;
+  void make_series_of(std::size_t cluster, const double* coefficients, double* series) const;
+  void evaluate(std::size_t tile, const double* model, const double* series, std::span<double> data) const;
+  void collect(const Gathering& gathering, const double* weights, double* series) const;
+  void bring_series_back(std::size_t cluster, const double* series, double* coefficients) const;
+  double point_squares(const Cluster& cluster, std::span<const Far> met,
+                       std::span<const double> weight) const;
+  Tasks weights_at_tiles(std::span<const double> data, std::shared_ptr<double[]> to) const;
+  template <class Pass>
+  Tasks pass_down(std::span<double> model, const Pass& pass) const;
   template <class Add>
-  void add_near(std::span<const double> data, std::span<double> model, const Add& add) const;
+  Tasks add_near(std::span<const double> data, std::span<double> model, const Add& add) const;
 
-  std::shared_ptr<const SensitivityColumns> source_;
-  int threads_;
-  std::vector<double> unit_density_;
-  std::unique_ptr<Tree> tree_;
-  bool tensor_ = false;
+  PrismSet cells_;                      ///< in the order of the tree
+  std::vector<std::uint32_t> columns_;  ///< of the cells
+  std::size_t stations_;
+  std::vector<Observable> observables_;
+  int threads_, degrees_ = 0;  ///< that the observables add to an expansion
+  std::shared_ptr<const Receivers> receivers_;
+  std::size_t stride_ = 0;  ///< of the weights of a tile
   std::vector<Cluster> clusters_;
   std::vector<Piece> pieces_;
-  std::size_t coefficients_ = 0, all_coefficients_ = 0;  ///< of clusters, and of their further pieces
+  std::vector<Gathering> gatherings_;
+  std::size_t coefficients_ = 0, series_ = 0, collected_ = 0;  ///< numbers of all
   std::vector<Far> far_by_tile_, far_by_cluster_;
   std::vector<std::size_t> far_tile_start_, far_cluster_start_;
   std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] the clusters that they lie in
   std::vector<Near> near_by_tile_, near_by_leaf_;
   std::vector<std::size_t> near_tile_start_, near_leaf_start_;
   std::vector<float> near_;
+  /// The first piece, gathering, tile, leaf of every task.
+  std::vector<std::size_t> piece_tasks_, gathering_tasks_, tile_tasks_, leaf_tasks_;
+  const ExpansionKernels& kernels_;
+  const solve::MatrixKernels& near_kernels_;
+  mutable Scratch scratch_;
 };
 
 }  // namespace terrane::gravity

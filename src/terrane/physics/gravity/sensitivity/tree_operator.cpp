@@ -61,17 +61,20 @@ double accuracy_of_block(double accuracy, std::size_t blocks) {
   return accuracy / std::sqrt(static_cast<double>(blocks));
 }
 
-}  // namespace
-
-/// A thread a tree where there are enough trees; otherwise one tree after the other, each on all threads. (On
-/// 16 threads trees one after the other took twice the time: each ends with a few large clusters.)
-template <class Body>
-void TreeSensitivity::for_each_part(const Range& parts, const Body& body) const {
-  if (2 * parts.size() > static_cast<std::size_t>(thread_count(threads_)))
-    for_each(parts.size(), threads_, [&](std::size_t i) { body(parts.first + i); });
-  else
-    for (std::size_t p = parts.first; p < parts.last; ++p) body(p);
+/// The steps of all trees side by side: the first of each, then the second.
+void run_together(const std::vector<Steps>& trees, int threads) {
+  for (std::size_t step = 0; !trees.empty() && step < trees.front().size(); ++step) {
+    std::vector<std::size_t> first(1, 0);  // task of each tree
+    for (const auto& steps : trees) first.push_back(first.back() + steps[step].count);
+    for_each(first.back(), threads, [&](std::size_t task) {
+      const auto tree =
+          static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), task) - first.begin()) - 1;
+      trees[tree][step].run(task - first[tree]);
+    });
+  }
 }
+
+}  // namespace
 
 TreeSensitivity::TreeSensitivity(const SensitivityColumns& source, double accuracy, int threads,
                                  Progress* progress, solve::ShareOfParts share)
@@ -85,17 +88,21 @@ TreeSensitivity::TreeSensitivity(const SensitivityColumns& source, double accura
   held_ = share.of(parts());
   bar.start("sensitivities", columns_of(held_).size());
   trees_.resize(held_.size());
-  for_each_part(held_, [&](std::size_t p) {
+  const auto grow = [&](std::size_t i) {
+    const auto& columns = blocks_[held_.first + i];
     ShareOfProgress quiet(bar, 0);  // asks whether it is cancelled
     PrismSet cells;
-    cells.reserve(blocks_[p].size());
-    for (const auto c : blocks_[p]) cells.push_back(source.cells()[c]);
-    auto own = std::make_shared<SensitivityColumns>(std::move(cells), source.stations(), source.observables(),
-                                                    source.accuracy());
-    trees_[p - held_.first] =
-        std::make_unique<CellTree>(std::move(own), accuracy_of_block(accuracy, parts()), threads, quiet);
-    bar.advance(blocks_[p].size());
-  });
+    cells.reserve(columns.size());
+    for (const auto c : columns) cells.push_back(source.cells()[c]);
+    trees_[i] = std::make_unique<CellTree>(std::move(cells), columns, source,
+                                           accuracy_of_block(accuracy, parts()), threads, quiet);
+    bar.advance(columns.size());
+  };
+  // A thread a tree where there are enough trees; otherwise one after the other, each on all threads.
+  if (2 * trees_.size() > static_cast<std::size_t>(thread_count(threads)))
+    for_each(trees_.size(), threads, grow);
+  else
+    for (std::size_t i = 0; i < trees_.size(); ++i) grow(i);
   bar.finish();
 }
 
@@ -106,35 +113,30 @@ std::vector<std::uint32_t> TreeSensitivity::columns_of(const Range& parts) const
   return columns;
 }
 
-void TreeSensitivity::apply_parts(const Range& parts, std::span<const double> model,
-                                  std::span<double> sums) const {
-  for_each_part(parts, [&](std::size_t p) {
-    std::vector<double> own(blocks_[p].size());
-    for (std::size_t i = 0; i < own.size(); ++i) own[i] = model[blocks_[p][i]];
-    tree(p).apply(own, sums.subspan((p - parts.first) * rows_, rows_));
-  });
+/// steps_of(the tree of a part, its place among the parts)
+template <class StepsOf>
+void TreeSensitivity::run(const Range& parts, const StepsOf& steps_of) const {
+  std::vector<Steps> trees;
+  for (std::size_t p = parts.first; p < parts.last; ++p)
+    trees.push_back(steps_of(*trees_[p - held_.first], p - parts.first));
+  run_together(trees, threads_);
 }
 
-/// fill(tree of a part, its columns), and from there into the model.
-template <class Fill>
-void TreeSensitivity::scatter(const Range& parts, std::span<double> model, const Fill& fill) const {
-  for_each_part(parts, [&](std::size_t p) {
-    std::vector<double> own(blocks_[p].size());
-    fill(tree(p), own);
-    for (std::size_t i = 0; i < own.size(); ++i) model[blocks_[p][i]] = own[i];
+void TreeSensitivity::apply_parts(const Range& parts, std::span<const double> model,
+                                  std::span<double> sums) const {
+  run(parts, [&](const CellTree& tree, std::size_t i) {
+    return tree.product(model, sums.subspan(i * rows_, rows_));
   });
 }
 
 void TreeSensitivity::transpose_parts(const Range& parts, std::span<const double> data,
                                       std::span<double> model) const {
-  scatter(parts, model,
-          [&](const CellTree& tree, std::span<double> own) { tree.apply_transpose(data, own); });
+  run(parts, [&](const CellTree& tree, std::size_t) { return tree.transpose(data, model); });
 }
 
 void TreeSensitivity::diagonal_parts(const Range& parts, std::span<const double> weight,
                                      std::span<double> diagonal) const {
-  scatter(parts, diagonal,
-          [&](const CellTree& tree, std::span<double> own) { tree.weighted_diagonal(weight, own); });
+  run(parts, [&](const CellTree& tree, std::size_t) { return tree.diagonal(weight, diagonal); });
 }
 
 double TreeSensitivity::bytes() const {
@@ -145,9 +147,9 @@ double TreeSensitivity::bytes() const {
 
 /// Of one tree for all cells: blocks take hardly more.
 TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, double accuracy, int threads) {
-  // Measured on one core with AVX2: a near entry made and multiplied, a number of an expansion at a station,
-  // and the moments of a cell.
-  constexpr double near_made = 20e-9, near_product = 0.6e-9, term = 3e-9, moments = 0.25e-9;
+  // Of one core: a near entry made and multiplied, (p + 1)² of an expansion at a station, and a moment of a
+  // cell. The last two took half as long with AVX-512.
+  constexpr double near_made = 20e-9, near_product = 0.6e-9, term = 0.4e-9, moment = 0.08e-9;
   const std::vector<double> unit_density(source.columns(), 1.0);
   Progress silent;
   const auto channels = channels_of(source.observables());
@@ -158,10 +160,10 @@ TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, do
   const double entries = counted.near_pairs * static_cast<double>(source.observables().size()),
                p = tree.order(), cells = static_cast<double>(source.columns());
   const double levels = std::log2(std::max(2.0, cells / 64)) / 3;
-  const double a_pair = (channels & tensor_channels).empty() ? 1 : 2;
   return {entries * sizeof(float) + cells * 130, counted.near_pairs * near_made + cells * 300e-9,
-          entries * near_product + counted.expansion_terms * term * a_pair +
-              cells * levels * moments * (p + 1) * (p + 2) * (p + 3) / 6};
+          entries * near_product +
+              counted.expansion_terms * term * static_cast<double>(source.observables().size()) +
+              cells * levels * moment * (p + 1) * (p + 2) * (p + 3) / 6};
 }
 
 }  // namespace terrane::gravity

@@ -47,11 +47,8 @@ class TreeSensitivity final : public solve::PartedOperator {
   static Cost cost(const SensitivityColumns& source, double accuracy, int threads);
 
  private:
-  const CellTree& tree(std::size_t part) const { return *trees_[part - held_.first]; }
-  template <class Body>
-  void for_each_part(const Range& parts, const Body& body) const;
-  template <class Fill>
-  void scatter(const Range& parts, std::span<double> model, const Fill& fill) const;
+  template <class StepsOf>
+  void run(const Range& parts, const StepsOf& steps_of) const;
 
   std::size_t rows_, columns_;
   int threads_;

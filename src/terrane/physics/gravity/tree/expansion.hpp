@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "terrane/physics/gravity/tiles/tiles.hpp"
@@ -19,6 +20,7 @@
 namespace terrane::gravity {
 
 inline constexpr int most_order = 20;
+inline constexpr int most_degree = most_order + 2;  ///< of a series in harmonics
 
 /// Numbers in an expansion of order p.
 constexpr int coefficient_count(int p) { return (p + 1) * (p + 1); }
@@ -30,6 +32,25 @@ struct Expansion {
   const double* coefficients;  // [coefficient_count(order)]
 };
 
+/// Numbers of a series in harmonics (harmonic_series.hpp).
+constexpr int series_count(int top) { return (top + 1) * (top + 2); }
+
+/// Series of several observables about one centre.
+struct Series {
+  double centre[3], scale;  // m
+  int top;                  // the highest degree
+  int observables;
+  const double* numbers;  // [observables][series_count(top)]
+};
+
+/// Stations that a cluster serves up to a degree, and weights [observables][stride] of the first `count` of
+/// them, filled up with zeros to a whole number of packs.
+struct ServedTile {
+  const StationTile* stations;
+  int top;
+  const double* weights;
+};
+
 /// The prisms of an expansion, by index.
 struct PrismColumns {
   const double *low[3], *high[3], *density;  // m, kg/m³
@@ -39,21 +60,22 @@ struct ExpansionKernels {
   /// Adds V, g and, with `tensor`, Γ of the first `order` degrees at every station: sums [10][tile_size], the
   /// order of Channel, G = 1.
   void (*evaluate)(const Expansion&, int order, bool tensor, const StationTile&, double* sums);
-  /// Adds the prisms index[0 .. count − 1] to coefficients [coefficient_count(order)] about the centre, and
-  /// to radial [order / 2 + 2] the bounds Σ |m| |η|^(2i) of their absolute moments (the mean over the corners
-  /// of each prism, which is not less than that over its volume). Either may be null.
+  /// Adds the prisms index[0 .. count − 1], without index the first `count`, to coefficients
+  /// [coefficient_count(order)] about the centre, and to radial [order / 2 + 2] the bounds Σ |m| |η|^(2i) of
+  /// their absolute moments (the mean over the corners of each prism, which is not less than that over its
+  /// volume). Either may be null.
   void (*gather)(const PrismColumns&, const std::uint32_t* index, std::size_t count,
                  const double (&centre)[3], double scale, int order, double* coefficients, double* radial);
   /// Adds an expansion, translated to another centre and scale.
   void (*move)(const Expansion& from, const double (&centre)[3], double scale, int order,
                double* coefficients);
-  /// The transpose of `evaluate`: adds to coefficients [coefficient_count(order)] what each is multiplied by
-  /// in Σ weight[c · stride + s] · (channel c at station s). Weights of the first `count` stations, filled up
-  /// with zeros to a whole number of packs.
-  void (*collect)(const Expansion& at, int order, bool tensor, const StationTile&, const double* weights,
-                  std::size_t stride, double* coefficients);
+  /// Adds every observable's series up to degree `top` at every station: sums [observables][tile_size].
+  void (*add_series)(const Series&, int top, const StationTile&, double* sums);
+  /// Its transpose, for several tiles: numbers [observables][series_count(top)], what each number of the
+  /// series is multiplied by in Σ weight · observable at station.  at: without numbers
+  void (*collect_series)(const Series& at, std::span<const ServedTile>, std::size_t stride, double* numbers);
   /// The transpose of `gather`: adds Σ_k coefficients_k C_k of each prism, of unit density, to values[its
-  /// index].
+  /// index], without index values[its place].
   void (*scatter)(const PrismColumns&, const std::uint32_t* index, std::size_t count,
                   const double (&centre)[3], double scale, int order, const double* coefficients,
                   double* values);

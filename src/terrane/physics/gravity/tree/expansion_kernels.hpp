@@ -152,9 +152,23 @@ struct FacesOfPack {
 
   FacesOfPack(const PrismColumns& prisms, const std::uint32_t* index, std::size_t first, std::size_t count,
               const double (&centre)[3], double inverse_scale) {
+    if (!index && first + pack_lanes <= count) {
+      Pack volume(1);
+      for (int axis = 0; axis < 3; ++axis) {
+        const Pack from = load(prisms.low[axis] + first), to = load(prisms.high[axis] + first);
+        volume *= to - from;
+        ((from - Pack(centre[axis])) * Pack(inverse_scale))
+            .copy_to(low[axis], std::experimental::vector_aligned);
+        ((to - Pack(centre[axis])) * Pack(inverse_scale))
+            .copy_to(high[axis], std::experimental::vector_aligned);
+      }
+      if (prisms.density) volume *= load(prisms.density + first);
+      volume.copy_to(mass, std::experimental::vector_aligned);
+      return;
+    }
     for (int lane = 0; lane < pack_lanes; ++lane) {
-      const std::size_t i = first + static_cast<std::size_t>(lane);
-      const std::size_t n = index[std::min(i, count - 1)];
+      const std::size_t i = first + static_cast<std::size_t>(lane), place = std::min(i, count - 1),
+                        n = index ? index[place] : place;
       double volume = 1;
       for (int axis = 0; axis < 3; ++axis) {
         volume *= prisms.high[axis][n] - prisms.low[axis][n];
@@ -188,6 +202,8 @@ struct Factorials {
   }
 };
 
+constexpr int packs_together = 4;
+
 /// A pack of prisms: mass, and the means of t^k over their sides along each axis.
 struct PackOfPrisms {
   Pack mass, mean[3][most_order + 1];
@@ -214,7 +230,7 @@ void add_moments(const PackOfPrisms* prisms, int order, Pack* sums) {
 
 void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t count,
             const double (&centre)[3], double scale, int order, double* coefficients, double* radial) {
-  constexpr int most = (most_order + 1) * (most_order + 2) * (most_order + 3) / 6, together = 4;
+  constexpr int most = (most_order + 1) * (most_order + 2) * (most_order + 3) / 6;
   Pack sums[most], radial_sums[most_order / 2 + 2];
   const int used = (order + 1) * (order + 2) * (order + 3) / 6, radials = order / 2 + 2;
   if (coefficients) std::fill_n(sums, used, Pack(0));
@@ -222,7 +238,7 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
   const double inverse = 1 / scale;
   double inverse_number[most_order + 2];
   for (int k = 1; k <= order + 1; ++k) inverse_number[k] = 1.0 / k;
-  PackOfPrisms waiting[together];
+  PackOfPrisms waiting[packs_together];
   int packs = 0;
   for (std::size_t first = 0; first < count; first += pack_lanes) {
     const FacesOfPack faces(prisms, index, first, count, centre, inverse);
@@ -231,8 +247,8 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
       auto& pack = waiting[packs++];
       pack.mass = m;
       faces.means(order, inverse_number, pack.mean);
-      if (packs == together) {
-        add_moments<together>(waiting, order, sums);
+      if (packs == packs_together) {
+        add_moments<packs_together>(waiting, order, sums);
         packs = 0;
       }
     }
@@ -338,61 +354,206 @@ void move(const Expansion& from, const double (&centre)[3], double scale, int or
   next.add_to(coefficients, order);
 }
 
-// ---- transposes ----
-// --------------------------------------------------------------------------------------------
+// ---- series in harmonics ----
 
-/// As evaluate_pack(), with the sums over channels in place of those over coefficients.
-template <bool tensor>
-void collect_pack(const Expansion& e, int order, const StationTile& stations, int s, const double* weights,
-                  std::size_t stride, Pack* sums) {
-  const Pack inverse(1 / e.scale);
-  const Pack x = (load(stations.x + s) - Pack(e.centre[0])) * inverse,
-             y = (load(stations.y + s) - Pack(e.centre[1])) * inverse,
-             z = (load(stations.z + s) - Pack(e.centre[2])) * inverse;
-  Derivatives d;
-  d.fill(order + (tensor ? 2 : 1), x, y, z);
-  const Pack inverse2 = inverse * inverse, inverse3 = inverse2 * inverse;
-  const auto weight = [&](std::size_t channel) { return load(weights + channel * stride + s); };
-  const Pack v = inverse * weight(0), gx = inverse2 * weight(1), gy = inverse2 * weight(2),
-             gz = inverse2 * weight(3);
-  Pack xx(0), yy(0), xy(0), xz(0), yz(0);
-  if constexpr (tensor) {
-    xx = inverse3 * (weight(4) - weight(6));
-    yy = inverse3 * (weight(5) - weight(6));
-    xy = inverse3 * weight(7);
-    xz = inverse3 * weight(8);
-    yz = inverse3 * weight(9);
+/// (n² − m²)/(4n² − 1): [m][n − m]
+struct Recurrence {
+  double back[most_degree + 1][most_degree + 1] = {};
+  constexpr Recurrence() {
+    for (int m = 0; m <= most_degree; ++m)
+      for (int n = m; n <= most_degree; ++n) back[m][n - m] = (n * n - m * m) / (4.0 * n * n - 1);
   }
-  for (int n = 0; n <= order; ++n) {
-    Pack* to = sums + n * n;
-    for (int a = 0; a <= n; ++a) {
-      Pack sum = v * d.t0[n][a] + gx * d.t0[n + 1][a + 1] + (gy * d.t0[n + 1][a] + gz * d.t1[n][a]);
-      if constexpr (tensor)
-        sum += xx * d.t0[n + 2][a + 2] + xy * d.t0[n + 2][a + 1] + yy * d.t0[n + 2][a] +
-               (xz * d.t1[n + 1][a + 1] + yz * d.t1[n + 1][a]);
-      to[a] += sum;
+};
+constexpr Recurrence recurrence;
+
+/// A pack of stations about a centre: −z/r², 1/r², −(x + iy)/r², and its power m over r, from m = 0 on.
+struct SeriesPoint {
+  Pack down, inverse2, turn[2], power[2];
+
+  void place(const Series& at, const StationTile& stations, int s) {
+    const Pack inverse(1 / at.scale);
+    const Pack x = (load(stations.x + s) - Pack(at.centre[0])) * inverse,
+               y = (load(stations.y + s) - Pack(at.centre[1])) * inverse,
+               z = (load(stations.z + s) - Pack(at.centre[2])) * inverse;
+    inverse2 = reciprocal(x * x + (y * y + z * z));
+    down = -z * inverse2;
+    turn[0] = -x * inverse2;
+    turn[1] = -y * inverse2;
+    power[0] = square_root(inverse2);
+    power[1] = Pack(0);
+  }
+  void next_power() {
+    const Pack real = power[0] * turn[0] - power[1] * turn[1];
+    power[1] = power[0] * turn[1] + power[1] * turn[0];
+    power[0] = real;
+  }
+};
+
+/// use(m, n − m, place of N_nm in a series, P_nm of each pack) for every n and m, and before the first of an
+/// m begin(), after the last end(m). Several packs at once, for the recurrence waits for its own results.
+template <int packs, class Begin, class Use, class End>
+void each_harmonic(const SeriesPoint* point, int stored, int top, const Begin& begin, const Use& use,
+                   const End& end) {
+  int column = 0;
+  for (int m = 0; m <= top; ++m) {
+    begin();
+    Pack p[packs], before[packs];
+    for (int k = 0; k < packs; ++k) {
+      p[k] = Pack(1);
+      before[k] = Pack(0);
     }
-    to += n + 1;
-    for (int a = 0; a < n; ++a) {
-      Pack sum = v * d.t1[n - 1][a] + gx * d.t1[n][a + 1] + (gy * d.t1[n][a] + gz * d.t2[n - 1][a]);
-      if constexpr (tensor)
-        sum += xx * d.t1[n + 1][a + 2] + xy * d.t1[n + 1][a + 1] + yy * d.t1[n + 1][a] +
-               (xz * d.t2[n][a + 1] + yz * d.t2[n][a]);
-      to[a] += sum;
+    for (int i = 0; i <= top - m; ++i) {
+      use(column + 2 * i, p);
+      const Pack back(recurrence.back[m][i]);
+      for (int k = 0; k < packs; ++k) {
+        const Pack next = point[k].down * p[k] - back * (point[k].inverse2 * before[k]);
+        before[k] = p[k];
+        p[k] = next;
+      }
     }
+    end();
+    column += 2 * (stored - m + 1);
   }
 }
 
-void collect(const Expansion& e, int order, bool tensor, const StationTile& stations, const double* weights,
-             std::size_t stride, double* coefficients) {
-  Pack sums[(most_order + 1) * (most_order + 1)];
-  const int count = (order + 1) * (order + 1);
-  std::fill_n(sums, count, Pack(0));
-  for (int s = 0; s < stations.count; s += pack_lanes) {
-    if (tensor) collect_pack<true>(e, order, stations, s, weights, stride, sums);
-    else collect_pack<false>(e, order, stations, s, weights, stride, sums);
+/// sums: of `together` observables from the first on, [tile_size] each.
+template <int packs, int together>
+void add_series_of(const Series& series, int first, int top, const StationTile& stations, int s,
+                   double* sums) {
+  SeriesPoint point[packs];
+  Pack total[together][packs], re[together][packs], im[together][packs];
+  for (int k = 0; k < packs; ++k) {
+    point[k].place(series, stations, s + k * pack_lanes);
+    for (int o = 0; o < together; ++o) total[o][k] = load(sums + o * tile_size + s + k * pack_lanes);
   }
-  for (int k = 0; k < count; ++k) coefficients[k] += std::experimental::reduce(sums[k]);
+  const int stride = series_count(series.top);
+  const double* const numbers = series.numbers + first * stride;
+  each_harmonic<packs>(
+      point, series.top, top,
+      [&] {
+        for (int o = 0; o < together; ++o)
+          for (int k = 0; k < packs; ++k) re[o][k] = im[o][k] = Pack(0);
+      },
+      [&](int place, const Pack* p) {
+        for (int o = 0; o < together; ++o) {
+          const Pack real(numbers[o * stride + place]), imaginary(numbers[o * stride + place + 1]);
+          for (int k = 0; k < packs; ++k) {
+            re[o][k] += real * p[k];
+            im[o][k] += imaginary * p[k];
+          }
+        }
+      },
+      [&] {
+        for (int k = 0; k < packs; ++k) {
+          for (int o = 0; o < together; ++o)
+            total[o][k] += re[o][k] * point[k].power[0] - im[o][k] * point[k].power[1];
+          point[k].next_power();
+        }
+      });
+  for (int o = 0; o < together; ++o)
+    for (int k = 0; k < packs; ++k)
+      total[o][k].copy_to(sums + o * tile_size + s + k * pack_lanes, std::experimental::element_aligned);
+}
+
+template <int packs>
+void add_series_at(const Series& series, int top, const StationTile& stations, int s, double* sums) {
+  int o = 0;
+  for (; o + 3 <= series.observables; o += 3)
+    add_series_of<packs, 3>(series, o, top, stations, s, sums + o * tile_size);
+  for (; o < series.observables; ++o)
+    add_series_of<packs, 1>(series, o, top, stations, s, sums + o * tile_size);
+}
+
+void add_series(const Series& series, int top, const StationTile& stations, double* sums) {
+  int s = 0;
+  for (; s + pack_lanes < stations.count; s += 2 * pack_lanes)
+    add_series_at<2>(series, top, stations, s, sums);
+  if (s < stations.count) add_series_at<1>(series, top, stations, s, sums);
+}
+
+/// sums: packs in place of the numbers of `together` observables.
+template <int packs, int together>
+void collect_series_of(const Series& at, const ServedTile& tile, int s, const double* weights,
+                       std::size_t stride, Pack* sums) {
+  SeriesPoint point[packs];
+  Pack weight[together][packs], re[together][packs], im[together][packs];
+  for (int k = 0; k < packs; ++k) {
+    point[k].place(at, *tile.stations, s + k * pack_lanes);
+    for (int o = 0; o < together; ++o)
+      weight[o][k] = load(weights + static_cast<std::size_t>(o) * stride + s + k * pack_lanes);
+  }
+  const int count = series_count(at.top);
+  each_harmonic<packs>(
+      point, at.top, tile.top,
+      [&] {
+        for (int o = 0; o < together; ++o)
+          for (int k = 0; k < packs; ++k) {
+            re[o][k] = weight[o][k] * point[k].power[0];
+            im[o][k] = -weight[o][k] * point[k].power[1];
+          }
+      },
+      [&](int place, const Pack* p) {
+        for (int o = 0; o < together; ++o) {
+          Pack* const to = sums + o * count + place;
+          Pack real = to[0], imaginary = to[1];
+          for (int k = 0; k < packs; ++k) {
+            real += re[o][k] * p[k];
+            imaginary += im[o][k] * p[k];
+          }
+          to[0] = real;
+          to[1] = imaginary;
+        }
+      },
+      [&] {
+        for (int k = 0; k < packs; ++k) point[k].next_power();
+      });
+}
+
+template <int together>
+void collect_series_of(const Series& at, int first, std::span<const ServedTile> tiles, std::size_t stride,
+                       double* numbers) {
+  Pack sums[together * series_count(most_degree)];
+  const int count = together * series_count(at.top);
+  std::fill_n(sums, count, Pack(0));
+  for (const auto& tile : tiles) {
+    const double* const weights = tile.weights + static_cast<std::size_t>(first) * stride;
+    int s = 0;
+    for (; s + pack_lanes < tile.stations->count; s += 2 * pack_lanes)
+      collect_series_of<2, together>(at, tile, s, weights, stride, sums);
+    if (s < tile.stations->count) collect_series_of<1, together>(at, tile, s, weights, stride, sums);
+  }
+  for (int i = 0; i < count; ++i)
+    numbers[first * series_count(at.top) + i] = std::experimental::reduce(sums[i]);
+}
+
+void collect_series(const Series& at, std::span<const ServedTile> tiles, std::size_t stride,
+                    double* numbers) {
+  int o = 0;
+  for (; o + 3 <= at.observables; o += 3) collect_series_of<3>(at, o, tiles, stride, numbers);
+  for (; o < at.observables; ++o) collect_series_of<1>(at, o, tiles, stride, numbers);
+}
+
+/// found: mass · Σ factor <x^a> <y^b> <z^c> of every lane of `packs` packs, which share the loads of factors.
+template <int packs>
+void sum_moments(const PackOfPrisms* prisms, int order, const double* factor, double* found) {
+  Pack sum[packs];
+  for (Pack& s : sum) s = Pack(0);
+  for (int a = 0; a <= order; ++a) {
+    Pack of_a[packs];
+    for (Pack& s : of_a) s = Pack(0);
+    for (int b = 0; a + b <= order; ++b) {
+      Pack of_b[packs];
+      for (Pack& s : of_b) s = Pack(0);
+      for (int c = 0; a + b + c <= order; ++c) {
+        const Pack f(*factor++);
+        for (int i = 0; i < packs; ++i) of_b[i] += f * prisms[i].mean[2][c];
+      }
+      for (int i = 0; i < packs; ++i) of_a[i] += prisms[i].mean[1][b] * of_b[i];
+    }
+    for (int i = 0; i < packs; ++i) sum[i] += prisms[i].mean[0][a] * of_a[i];
+  }
+  for (int i = 0; i < packs; ++i)
+    (prisms[i].mass * sum[i]).copy_to(found + i * pack_lanes, std::experimental::element_aligned);
 }
 
 void scatter(const PrismColumns& prisms, const std::uint32_t* index, std::size_t count,
@@ -418,29 +579,26 @@ void scatter(const PrismColumns& prisms, const std::uint32_t* index, std::size_t
   const PrismColumns unit{{prisms.low[0], prisms.low[1], prisms.low[2]},
                           {prisms.high[0], prisms.high[1], prisms.high[2]},
                           nullptr};
+  PackOfPrisms waiting[packs_together];
+  std::size_t begin = 0;  // of those that wait
+  int packs = 0;
   for (std::size_t first = 0; first < count; first += pack_lanes) {
     const FacesOfPack faces(unit, index, first, count, centre, 1 / scale);
-    Pack mean[3][most_order + 1];
-    faces.means(order, inverse_number, mean);
-    const double* from = factor;
-    Pack sum(0);
-    for (int a = 0; a <= order; ++a) {
-      Pack of_a(0);
-      for (int b = 0; a + b <= order; ++b) {
-        Pack of_b(0);
-        for (int c = 0; a + b + c <= order; ++c) of_b += Pack(*from++) * mean[2][c];
-        of_a += mean[1][b] * of_b;
-      }
-      sum += mean[0][a] * of_a;
-    }
-    alignas(64) double found[pack_lanes];
-    (load(faces.mass) * sum).copy_to(found, std::experimental::element_aligned);
-    for (std::size_t i = first; i < std::min(first + pack_lanes, count); ++i)
-      values[index[i]] += found[i - first];
+    waiting[packs].mass = load(faces.mass);
+    faces.means(order, inverse_number, waiting[packs].mean);
+    if (++packs < packs_together && first + pack_lanes < count) continue;
+    alignas(64) double found[packs_together * pack_lanes];
+    if (packs == packs_together) sum_moments<packs_together>(waiting, order, factor, found);
+    else
+      for (int i = 0; i < packs; ++i) sum_moments<1>(waiting + i, order, factor, found + i * pack_lanes);
+    const std::size_t end = std::min(first + pack_lanes, count);
+    for (std::size_t i = begin; i < end; ++i) values[index ? index[i] : i] += found[i - begin];
+    begin = end;
+    packs = 0;
   }
 }
 
-constexpr ExpansionKernels kernels{evaluate, gather, move, collect, scatter};
+constexpr ExpansionKernels kernels{evaluate, gather, move, add_series, collect_series, scatter};
 
 }  // namespace
 }  // namespace terrane::gravity::TERRANE_SIMD_TARGET

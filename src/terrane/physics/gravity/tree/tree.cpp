@@ -179,8 +179,8 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
   // With few stations per prism most work is in making the expansions: fewer, larger leaves.
   leaf_ = prisms.size() > 64 * stations.size() ? 256 : prisms.size() > 4 * stations.size() ? 128 : 64;
   receivers_ =
-      std::make_unique<Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,
-                                  stations_a_tile(stations.size()), threads);
+      std::make_shared<const Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,
+                                        stations_a_tile(stations.size()), threads);
   auto octree = grow_octree(boxes(prisms_), leaf_, threads_, progress);
   nodes_.resize(octree.cells.size());
   for (std::size_t n = 0; n < nodes_.size(); ++n) static_cast<Octree::Cell&>(nodes_[n]) = octree.cells[n];

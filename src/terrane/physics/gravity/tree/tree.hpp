@@ -74,6 +74,7 @@ class Tree final : public Summation {
   bool is_leaf(std::size_t cluster) const;
   /// The stations, in tiles.
   const Receivers& receivers() const noexcept { return *receivers_; }
+  std::shared_ptr<const Receivers> shared_receivers() const noexcept { return receivers_; }
   /// Without coefficients, when the cluster has no expansion. They are there once it is made.
   Expansion expansion(std::size_t cluster) const;
   /// Clusters that have one.
@@ -147,7 +148,7 @@ class Tree final : public Summation {
   std::size_t leaf_ = 64;
   const ExpansionKernels& kernels_;
   std::unique_ptr<Sources> sources_;
-  std::unique_ptr<Receivers> receivers_;
+  std::shared_ptr<const Receivers> receivers_;
   std::vector<Node> nodes_;          // children after their parents, level by level
   std::vector<std::size_t> levels_;  // first node of each level, and the end
   Expansions expansions_;

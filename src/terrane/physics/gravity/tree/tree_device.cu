@@ -11,6 +11,7 @@
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/formula/harmonics.hpp"
 #include "terrane/physics/gravity/tiles/device_sum.hpp"
+#include "terrane/physics/gravity/tree/harmonic_series.hpp"
 #include "terrane/physics/gravity/tree/tree.hpp"
 #include "terrane/physics/gravity/tree/tree_device.hpp"
 
@@ -29,23 +30,6 @@ double most_operations(Device device) {
 }
 
 // ---- from Cartesian to solid harmonics ----
-
-/// ∂x^a ∂y^b = Σ_j k(a, b, j) ∂₊^j ∂₋^(a+b−j): the real number and the power of −i that it is to be taken
-/// times.
-struct CartesianToHarmonic {
-  double k[most_order + 1][most_order + 1][most_order + 1] = {};  // [a + b][a][j]
-
-  explicit CartesianToHarmonic(int order) {
-    // (∂₊ + ∂₋)^a (∂₊ − ∂₋)^b / 2^n, one factor more than that of degree n − 1
-    k[0][0][0] = 1;
-    for (int n = 1; n <= order; ++n)
-      for (int a = 0; a <= n; ++a) {
-        const double* const less = k[n - 1][a > 0 ? a - 1 : 0];
-        const double sign = a > 0 ? 0.5 : -0.5;
-        for (int j = 0; j <= n; ++j) k[n][a][j] = (j > 0 ? 0.5 * less[j - 1] : 0.0) + sign * less[j];
-      }
-  }
-};
 
 struct DeviceCluster {
   double centre[3];         ///< m
