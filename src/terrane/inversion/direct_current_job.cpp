@@ -57,6 +57,7 @@ Physics inversion_of_direct_current() {
     physics.sections.insert(physics.sections.end(), sections.begin(), sections.end());
   };
   add(earth_sections().first(4));
+  add({&ground_section(), 1});
   add(electric::survey_sections());
   add({&electric::Settings::section(), 1});
   add({&Runtime::section(), 1});
@@ -88,14 +89,14 @@ std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const 
   auto& p = made->problem_;
   std::string mesh_file;
   p.mesh = read_mesh(job, mesh_file);
-  const auto height = electric::topography_of(job, memory);
-  if (height) made->ground_ = electric::ground_below(p.mesh, height);
-  auto& ground = made->ground_;
-  if (std::all_of(ground.begin(), ground.end(), [](double share) { return share == 1; })) ground.clear();
-  for (std::size_t c = 0; c < ground.size(); ++c)
-    if (ground[c] > 0) p.active.push_back(static_cast<std::uint32_t>(c));
-  if (!ground.empty() && p.active.empty())
-    throw of_simulation.wrong("topography", "the whole mesh lies above the ground");
+  if (table.has("topography"))
+    throw table.wrong("topography", "of direct current the ground is not named here",
+                      "Name it as model.topography, from which all simulations of a job take it.");
+  auto height = take_ground(job, of_simulation, "topography", std::nullopt, memory, p);
+  if (!height) {
+    height = electric::topography_of(job, memory);
+    if (height) put_ground(height, of_simulation.where("topography"), p);
+  }
   auto survey = electric::build_survey(job, height);
   for (auto& place : survey.electrodes.place)
     if (std::isnan(place.u))
@@ -149,12 +150,12 @@ void DirectCurrentJob::take_data() {
   const double middle = std::exp(p.reference.front());
   electric::Rock rock;
   rock.conductivity.assign(p.mesh.size(), 1 / middle);
-  rock.ground = ground_;
+  rock.ground = p.ground;
   electric::Settings settings;
   settings.parameters = parameters_;
   arrays_ = std::make_unique<electric::Simulation>(p.mesh, std::move(rock), electrodes_, settings);
   p.forward = std::make_shared<OfLogarithms>(std::make_shared<DirectCurrent>(
-      p.mesh, p.active, ground_, electrodes_, parameters_, datum_, settings_.threads));
+      p.mesh, p.active, p.ground, electrodes_, parameters_, datum_, settings_.threads));
 }
 
 // ---- what it costs ----
@@ -226,7 +227,7 @@ Fingerprint DirectCurrentJob::fingerprint_of_all(const Runtime&) {
   const auto& mesh = problem_.mesh;
   all.push_back({"mesh", hash({mesh.easting(), mesh.northing(), mesh.up()}), true});
   all.push_back({"electrodes or arrays", hash({places}), true});
-  all.push_back({"ground", hash({ground_}), true});
+  all.push_back({"ground", hash({problem_.ground}), true});
   all.push_back({"datum", std::string(datum_names[static_cast<std::size_t>(datum_)])});
   all.push_back({"boundary", fmt::format("{}", static_cast<int>(parameters_.boundary))});
   all.push_back(
@@ -238,15 +239,13 @@ Fingerprint DirectCurrentJob::fingerprint_of_all(const Runtime&) {
 // ---- the run ----
 
 void DirectCurrentJob::begin(const Runtime& runtime) {
-  if (runtime.comm != nullptr && runtime.comm->size() > 1)
-    throw UnsupportedError("terrane invert", "resistivities are found in one process",
-                           "Start it without mpirun, with more threads.");
+  expect_one_process(runtime, "resistivities are");
   date_text();
   choose(runtime);
   budget(runtime).require("invert", fmt::format("{} cells", grouped(problem_.columns())),
                           memory_needed(runtime));
-  const auto physics = std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, ground_, electrodes_,
-                                                       parameters_, datum_, settings_.threads);
+  const auto physics = std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, problem_.ground,
+                                                       electrodes_, parameters_, datum_, settings_.threads);
   problem_.forward = std::make_shared<OfLogarithms>(physics);
   if (even()) return;
   factor_ = physics->unit();

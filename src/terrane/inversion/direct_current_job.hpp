@@ -23,7 +23,7 @@ class DirectCurrentJob final : public InversionSimulation {
 
  private:
   DirectCurrentJob() = default;
-  bool even() const { return ground_.empty(); }
+  bool even() const { return problem_.ground.empty(); }
   void take_data();
   /// What a solve costs, and how much is kept.
   struct Cost {
@@ -37,7 +37,6 @@ class DirectCurrentJob final : public InversionSimulation {
   void fill(Result& result) const;
   std::vector<Column> cells() const override;
 
-  std::vector<double> ground_;
   electric::Electrodes electrodes_;
   electric::Parameters parameters_;
   electric::Datum datum_ = electric::Datum::log_apparent_resistivity;

@@ -310,9 +310,7 @@ Fingerprint ElectromagneticJob::fingerprint_of_all(const Runtime& runtime) {
 // ---- the run ----
 
 void ElectromagneticJob::begin(const Runtime& runtime) {
-  if (runtime.comm != nullptr && runtime.comm->size() > 1)
-    throw UnsupportedError("terrane invert", "resistivities are found in one process",
-                           "Start it without mpirun, with more threads.");
+  expect_one_process(runtime, "resistivities are");
   date_text();
   make_forward(runtime);
   budget(runtime).require("invert", fmt::format("{} cells", grouped(problem_.columns())),

@@ -30,6 +30,8 @@ struct DataSet {
 struct Problem {
   TensorMesh mesh;
   std::vector<std::uint32_t> active;  ///< cells of the mesh, ascending; empty: all
+  std::vector<double> ground;         ///< share of each cell of the mesh that is no air; empty: all are whole
+  std::string ground_of;              ///< the key that says so, "job.toml:14: model.topography"
   std::shared_ptr<const solve::LinearOperator> g;
   std::shared_ptr<const Forward> forward;  ///< in place of g, where data are no linear function of the model
   std::vector<double> start;  ///< [active], with `forward`: the first model; empty: the reference

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
@@ -41,18 +42,27 @@ constexpr double seconds_a_device_pair = 7e-12, device_bytes = 3e12, bus_bytes =
 constexpr double least_for_a_tree = 1e8;  // entries; below, all others are fast
 constexpr double expected_products = 60;  // with each of G and Gᵀ, without bounds
 
-PrismSet prisms_of_cells(const TensorMesh& mesh, std::span<const std::uint32_t> active) {
+/// Of the active cells what is no air, at their bottom.
+PrismSet prisms_of_cells(const Problem& problem) {
+  const auto& active = problem.active;
   PrismSet cells;
-  const std::size_t n = active.empty() ? mesh.size() : active.size();
+  const std::size_t n = active.empty() ? problem.mesh.size() : active.size();
   cells.reserve(n);
-  for (std::size_t c = 0; c < n; ++c) cells.push_back(mesh.prism(active.empty() ? c : active[c]));
+  for (std::size_t c = 0; c < n; ++c) {
+    const std::size_t at = active.empty() ? c : active[c];
+    auto prism = problem.mesh.prism(at);
+    if (!problem.ground.empty() && problem.ground[at] < 1)
+      prism.top = prism.bottom + problem.ground[at] * (prism.top - prism.bottom);
+    cells.push_back(prism);
+  }
   return cells;
 }
 
-/// Stations inside of active cells: below the ground, or a mesh that reaches above it.
-void check_stations(const Problem& p) {
-  std::vector<unsigned char> is_active(p.active.empty() ? 0 : p.mesh.size());
-  for (const auto c : p.active) is_active[c] = 1;
+/// Stations inside of active cells: below the ground, or a mesh that reaches above it.  top: of each active
+/// cell
+void check_stations(const Problem& p, std::span<const double> top) {
+  std::vector<double> top_of(p.active.empty() ? 0 : p.mesh.size(), -std::numeric_limits<double>::infinity());
+  for (std::size_t n = 0; n < p.active.size(); ++n) top_of[p.active[n]] = top[n];
   const std::vector<double>* faces[3] = {&p.mesh.easting(), &p.mesh.northing(), &p.mesh.up()};
   std::size_t inside = 0, first = 0;
   for (std::size_t s = 0; s < p.easting.size(); ++s) {
@@ -65,15 +75,14 @@ void check_stations(const Problem& p) {
            (a < 2 || at[a] > (*faces[a])[static_cast<std::size_t>(above - 1)]);
       place[a] = static_cast<std::size_t>(std::max<std::ptrdiff_t>(above - 1, 0));
     }
-    if (!in || (!is_active.empty() && is_active[p.mesh.index(place[0], place[1], place[2])] == 0)) continue;
+    if (!in || (!top_of.empty() && at[2] > top_of[p.mesh.index(place[0], place[1], place[2])])) continue;
     if (inside++ == 0) first = s;
   }
   if (inside > 0)
-    throw InputError(
-        "inversion: stations",
-        fmt::format("{} of {} lie inside active cells (first: station {}, up {:g} m)", inside,
-                    p.easting.size(), first + 1, p.up[first]),
-        "Lower the top of the mesh, or give inversion.topography, which leaves cells of air out.");
+    throw InputError("inversion: stations",
+                     fmt::format("{} of {} lie inside active cells (first: station {}, up {:g} m)", inside,
+                                 p.easting.size(), first + 1, p.up[first]),
+                     "Lower the top of the mesh, or give model.topography, above which cells are air.");
 }
 
 constexpr std::size_t most_groups = 8;  // of stations at one height and place within the cells
@@ -88,6 +97,12 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 MemoryBudget InversionSimulation::budget(const Runtime& runtime) const {
   return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
+}
+
+void InversionSimulation::expect_one_process(const Runtime& runtime, const char* what) {
+  if (runtime.comm != nullptr && runtime.comm->size() > 1)
+    throw UnsupportedError("terrane invert", fmt::format("{} found in one process", what),
+                           "Start it without mpirun, with more threads.");
 }
 
 Result InversionSimulation::run(const Runtime& runtime) {
@@ -131,7 +146,7 @@ InversionJob::InversionJob(Problem problem, PrismSet cells, Settings settings, S
   problem_.easting = survey_.easting;
   problem_.northing = survey_.northing;
   problem_.up = survey_.up;
-  check_stations(problem_);
+  check_stations(problem_, cells.top);
   std::vector<gravity::Observable> observables;
   for (const auto& kind : observations_.kinds) {
     observables.push_back(kind.observable);
@@ -452,7 +467,12 @@ std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runt
   Problem problem;
   std::string mesh_file;
   problem.mesh = read_mesh(job, mesh_file);
-  problem.active = read_active(table, problem.mesh, mesh_file, stations.projection, memory);
+  if (!take_ground(job, table, table.has("active_file") ? "active_file" : "topography", stations.projection,
+                   memory, problem)) {
+    problem.active = read_active(table, problem.mesh, mesh_file, stations.projection, memory);
+    for (const char* key : {"topography", "active_file"})
+      if (table.has(key)) problem.ground_of = table.where(key);
+  }
   const auto cells = [&](const char* key) {
     return read_cells(table, key, observations.property, problem.mesh, mesh_file, problem.active);
   };
@@ -462,7 +482,7 @@ std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runt
   complete(problem.bounds, problem.active.empty() ? problem.mesh.size() : problem.active.size());
   const auto settings = read_settings(table, observations, problem.mesh);
   const auto storage = read_storage(table);
-  auto prisms = prisms_of_cells(problem.mesh, problem.active);
+  auto prisms = prisms_of_cells(problem);
   const auto property = observations.property;
   auto made = std::make_unique<InversionJob>(std::move(problem), std::move(prisms), settings, storage,
                                              std::move(observations), std::move(stations.survey), memory);
@@ -484,6 +504,7 @@ Physics one(std::string_view name, std::string_view summary, std::span<const Key
     physics.sections.insert(physics.sections.end(), sections.begin(), sections.end());
   };
   add(earth_sections().first(4));
+  add({&ground_section(), 1});
   add(survey_sections());
   physics.sections.push_back({"simulation", "", "Which data, and their frame.", keys});
   add({&Runtime::section(), 1});

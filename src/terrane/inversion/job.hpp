@@ -50,6 +50,8 @@ class InversionSimulation : public Simulation {
 
   /// After begin(): all that determines the bits of the model.
   virtual Fingerprint fingerprint_of_all(const Runtime& runtime) = 0;
+  /// Throws UnsupportedError: the run has ranks, and what is found (such as "resistivities are") takes one.
+  static void expect_one_process(const Runtime& runtime, const char* what);
   /// Of the table [joint].
   const JointSettings& joint() const { return joint_; }
   /// inversion.rocks, as the model has them.

@@ -10,9 +10,11 @@
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/io/ubc.hpp"
+#include "terrane/job/described.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/model/properties.hpp"
+#include "terrane/physics/electric/grid/ground.hpp"
 
 namespace terrane::inversion {
 
@@ -122,6 +124,19 @@ constexpr Section table_of_joint{
     "Models found together, over one mesh; keys of [inversion] for one simulation stand in [inversion.NAME].",
     keys_of_joint, false};
 
+constexpr Key keys_of_ground[] = {
+    {"topography", "length or path", "none",
+     "The ground, of all simulations: an elevation grid, a level, or the name of a [[model.surface]]. Cells "
+     "that hold any of it are found, and count by their share of it. In place of inversion.topography and "
+     "simulation.topography.",
+     ""},
+    {"surface", "tables", "none", "[[model.surface]]: surfaces by name.", ""},
+};
+constexpr Section table_of_ground{
+    "model", "",
+    "Of an earth that is described there the ground is taken; `terrane run` computes fields of its rock.",
+    keys_of_ground, false};
+
 constexpr std::array<std::string_view, 4> trends{"none", "constant", "plane", "quadratic"};
 double median_width(const std::vector<double>& faces) {
   std::vector<double> widths;
@@ -165,6 +180,7 @@ Alphas read_alphas(const Config& table, const TensorMesh& mesh) {
 
 const Section& inversion_section() { return table_of_inversion; }
 const Section& joint_section() { return table_of_joint; }
+const Section& ground_section() { return table_of_ground; }
 
 JointSettings read_joint(const Config& job) {
   const auto table = job.table("joint").describe({keys_of_joint});
@@ -339,6 +355,30 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
                      "The whole mesh lies above the topography, or is marked 0.");
   if (active.size() == mesh.size()) active.clear();
   return active;
+}
+
+void put_ground(const Ground& height, std::string where, Problem& problem) {
+  auto& ground = problem.ground;
+  ground = electric::ground_below(problem.mesh, height);
+  if (std::all_of(ground.begin(), ground.end(), [](double share) { return share == 1; }))
+    return ground.clear();
+  for (std::size_t c = 0; c < ground.size(); ++c)
+    if (ground[c] > 0) problem.active.push_back(static_cast<std::uint32_t>(c));
+  if (problem.active.empty()) throw InputError(where, "the whole mesh lies above the ground");
+  problem.ground_of = std::move(where);
+}
+
+Ground take_ground(const Config& job, const Config& other, const char* key,
+                   const std::optional<Projection>& projection, const MemoryBudget& memory,
+                   Problem& problem) {
+  auto height = build_ground(job, projection, memory);
+  if (!height) return height;
+  const auto where = job.table("model").where("topography");
+  if (other.has(key))
+    throw other.wrong(key, fmt::format("a second ground, beside that of {}", where),
+                      "Keep model.topography, from which all simulations take it.");
+  put_ground(height, where, problem);
+  return height;
 }
 
 std::vector<double> read_cells(const Config& table, const char* key, const std::string& property,

@@ -4,12 +4,15 @@
 #include <optional>
 
 #include "terrane/inversion/job.hpp"
+#include "terrane/model/description.hpp"
 #include "terrane/survey/projection.hpp"
 
 namespace terrane::inversion {
 
 const Section& inversion_section();
 const Section& joint_section();
+/// [model] of what takes the ground of it and nothing else.
+const Section& ground_section();
 
 /// The table [joint] but for the rocks, which are each model's.
 JointSettings read_joint(const Config& job);
@@ -34,6 +37,14 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
                                        const std::string& mesh_file,
                                        const std::optional<Projection>& projection,
                                        const MemoryBudget& memory);
+
+/// Gives the problem the ground that [model] describes, if it does: cells that hold any of it are active.
+/// Returns its height. other, key: where a job may name a ground of its own. Throws InputError: that names
+/// another; the whole mesh is air.
+Ground take_ground(const Config& job, const Config& other, const char* key,
+                   const std::optional<Projection>& projection, const MemoryBudget& memory, Problem& problem);
+/// The same of a ground that was read already.
+void put_ground(const Ground& height, std::string where, Problem& problem);
 
 /// A number with a unit, or a file of a property, for every active cell; empty when the key is not there.
 std::vector<double> read_cells(const Config& table, const char* key, const std::string& property,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -17,9 +16,13 @@ namespace terrane::inversion {
 
 namespace {
 
+/// NaN where one of them is.
 double largest_size(std::span<const double> values) {
   double most = 0;
-  for (const double v : values) most = std::max(most, std::fabs(v));
+  for (const double v : values) {
+    if (std::isnan(v)) return v;
+    most = std::max(most, std::fabs(v));
+  }
   return most;
 }
 
@@ -30,9 +33,17 @@ void expect_same_cells(const Problem& a, const Problem& b) {
       a.mesh.up() != b.mesh.up())
     throw InputError("joint inversion", "the two problems have different meshes",
                      "Give both jobs the same table [mesh].");
+  const auto ground = [](const Problem& p) {
+    return p.ground_of.empty() ? "the top of the mesh" : p.ground_of;
+  };
+  if (a.ground != b.ground)
+    throw InputError("joint inversion",
+                     fmt::format("the two problems have two grounds: {}, and {}", ground(a), ground(b)),
+                     "Name the ground once, as model.topography, from which all take it.");
   if (a.active != b.active)
-    throw InputError("joint inversion", "the two problems have different active cells",
-                     "Give both jobs the same inversion.topography or inversion.active_file.");
+    throw InputError(
+        "joint inversion", "the two problems have different active cells",
+        "Name the ground once, as model.topography, or give all the same inversion.active_file.");
 }
 
 void expect_joinable(const Settings& settings) {
@@ -64,6 +75,7 @@ class Group {
   void measure_apart();
   /// Of all pairs that have any: their mean, of what it is of the models found apart.
   double mean_of_pairs(Term term);
+  void expect_numbers(const Outcome& found, std::size_t p) const;
   double renew(std::size_t p);
   void step();
   bool settled() const { return out_.converged || std::cmp_equal(out_.rounds.size(), joint_.most_rounds); }
@@ -123,6 +135,15 @@ double Group::mean_of_pairs(Term term) {
   return pairs > 0 ? sum / pairs : 0;
 }
 
+/// Throws InputError: model p has a cell that is not one.
+void Group::expect_numbers(const Outcome& found, std::size_t p) const {
+  if (std::isfinite(largest_size(found.model))) return;
+  throw InputError(
+      fmt::format("joint inversion: model {} of {}", p + 1, size()),
+      fmt::format("after {} rounds it has a cell that is no number", out_.rounds.size()),
+      "Look for one in its reference, bounds and weights; a smaller joint.coupling changes models less.");
+}
+
 /// One model anew, the others in their places; by how much it changes, relative to its largest value.
 double Group::renew(std::size_t p) {
   Problem coupled = *problems_[p];
@@ -132,13 +153,11 @@ double Group::renew(std::size_t p) {
         coupled.couplings.push_back(form(term, p, q, weight(term) * norm_[p] / apart(term, p, q)));
   if (coupled.forward) coupled.start = model(p);
   auto found = invert(coupled, *settings_[p], {}, progress_);
-  double change = 0;
-  for (std::size_t c = 0; c < found.model.size(); ++c)
-    if (const double d = std::fabs(found.model[c] - model(p)[c]); !(d <= change))
-      change = std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
-  change /= std::max(largest_size(found.model), 1e-300);
+  auto difference = found.model;
+  for (std::size_t c = 0; c < difference.size(); ++c) difference[c] -= model(p)[c];
+  expect_numbers(found, p);
   out_.together[p] = std::move(found);
-  return change;
+  return largest_size(difference) / std::max(largest_size(model(p)), 1e-300);
 }
 
 /// The next model; after the last the round is done.
@@ -216,6 +235,7 @@ JointOutcome Group::all() {
     while (out_.apart.size() < size()) {
       const std::size_t p = out_.apart.size();
       out_.apart.push_back(invert(*problems_[p], *settings_[p], {}, progress_));
+      expect_numbers(out_.apart.back(), p);
       stand();
     }
     if (out_.together.empty()) measure_apart();

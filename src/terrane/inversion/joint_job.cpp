@@ -104,9 +104,7 @@ void Shared::describe(Result& result, const JointOutcome& found, double phi_m_ra
 
 /// of_run: ranks, progress and checkpoint; device and threads are each job's own.
 void Shared::run(const Runtime& of_run) {
-  if (of_run.comm != nullptr && of_run.comm->size() > 1)
-    throw UnsupportedError("terrane invert", "models are found together in one process",
-                           "Start it without mpirun, with more threads.");
+  InversionSimulation::expect_one_process(of_run, "models that share their structure are");
   const auto begin = std::chrono::steady_clock::now();
   double expected = 0;
   for (const auto& one : check()) expected += one.seconds;

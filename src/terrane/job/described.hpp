@@ -43,6 +43,11 @@ std::vector<PropertyValue> background_of(const Config& model);
 Description described(const Config& model, const std::optional<Projection>& projection,
                       const MemoryBudget& memory, Earth& earth);
 
+/// Up of the ground that [model] describes, for what takes nothing else of it; empty where it describes none.
+/// Throws InputError, FileError.
+Ground build_ground(const Config& job, const std::optional<Projection>& projection,
+                    const MemoryBudget& memory);
+
 /// Those of model.maps, in their order. Throws InputError.
 std::vector<Law> laws_of(const Config& model);
 /// What they ask for, in cells that have no value yet, but for those above the ground (empty: none).

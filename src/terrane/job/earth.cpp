@@ -666,6 +666,14 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
   return earth;
 }
 
+Ground build_ground(const Config& job, const std::optional<Projection>& projection,
+                    const MemoryBudget& memory) {
+  if (!job.has("model")) return {};
+  Earth earth;
+  described(job.table("model").describe({model_keys, law_keys()}), projection, memory, earth);
+  return std::move(earth.ground);
+}
+
 std::span<const Section> mesh_sections() { return all_sections().first(3); }
 
 TensorMesh build_mesh(const Config& job) {

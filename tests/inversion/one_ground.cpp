@@ -1,0 +1,148 @@
+// One ground for all inversions of a job: the cells below it, and what they weigh.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/files.hpp"
+#include "terrane/inversion/job.hpp"
+#include "terrane/inversion/joint_job.hpp"
+
+namespace terrane::inversion {
+namespace {
+
+using testing_support::message;
+using testing_support::TemporaryFolder;
+
+/// A job of three kinds of data on a slope: the ground rises from -15 m in the west to 15 m in the east.
+class Slope {
+ public:
+  Slope() {
+    folder_.put("slope.asc",
+                "ncols 2\nnrows 2\nxllcenter -100\nyllcenter -100\ncellsize 200\n-15 15\n-15 15\n");
+    folder_.put("gravity.csv",
+                "easting [m],northing [m],up [m],g_u_observed [mGal]\n-40,0,20,0.1\n40,0,20,0.1\n");
+    folder_.put("magnetic.csv", "easting [m],northing [m],up [m],tmi_observed [nT]\n-40,0,20,9\n40,0,20,9\n");
+    folder_.put("arrays.csv",
+                "a_easting [m],a_northing [m],b_easting [m],b_northing [m],m_easting [m],m_northing [m],"
+                "n_easting [m],n_northing [m],apparent_resistivity_observed [ohm m]\n"
+                "-30,0,-10,0,10,0,30,0,100\n");
+  }
+  /// Its inversions by name, found together if asked for.
+  std::vector<std::unique_ptr<Simulation>> made(const std::string& tables, const std::string& keys = "",
+                                                bool together = false) const {
+    const auto text = R"(
+[mesh]
+box = [-60, 60, -60, 60, -60, 20]
+shape = [6, 6, 4]
+[[simulation]]
+name = "gravity"
+physics = "gravity"
+[[simulation]]
+name = "magnetic"
+physics = "magnetic"
+[[simulation]]
+name = "resistivity"
+physics = "electric"
+TABLES
+[survey.gravity]
+kind = "list"
+file = "gravity.csv"
+[survey.magnetic]
+kind = "list"
+file = "magnetic.csv"
+[survey.resistivity]
+kind = "file"
+file = "arrays.csv"
+[inversion]
+percent = [3]
+KEYS
+[joint]
+)";
+    std::string whole(text);
+    whole.replace(whole.find("TABLES"), 6, tables);
+    whole.replace(whole.find("KEYS"), 4, keys);
+    const auto parts = inversions().parts(Config::parse(whole, "job.toml", folder_ / ""));
+    std::vector<Job> jobs;
+    std::vector<Member> members;
+    for (const auto& part : parts) jobs.push_back(inversions().make(part.job));
+    for (std::size_t n = 0; n < jobs.size(); ++n)
+      members.push_back({parts[n].name, "job.toml: simulation", &jobs[n]});
+    if (together) join(members);
+    std::vector<std::unique_ptr<Simulation>> all;
+    for (auto& job : jobs) all.push_back(std::move(job.simulation));
+    return all;
+  }
+  std::string refusal(const std::string& tables, const std::string& keys = "") const {
+    return message([&] { made(tables, keys, true); });
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+const Problem& found_by(const Simulation& simulation) {
+  return dynamic_cast<const InversionSimulation&>(simulation).problem();
+}
+
+constexpr const char* one_ground = "[model]\ntopography = \"slope.asc\"\n";
+
+TEST(OneGround, AllSimulationsOfAJobFindTheSameCellsBelowIt) {
+  const Slope slope;
+  const auto all = slope.made(one_ground);
+  ASSERT_EQ(all.size(), 3U);
+  const auto& first = found_by(*all[0]);
+  ASSERT_EQ(first.ground.size(), 144U);
+  double rock = 0;  // of 8,000 m3 each, where the ground is a plane through the middle at 0 m
+  for (const double share : first.ground) rock += share;
+  EXPECT_NEAR(rock * 20 * 20 * 20, 120 * 120 * 60, 1e-6);
+  const auto cut =
+      std::count_if(first.ground.begin(), first.ground.end(), [](double s) { return s > 0 && s < 1; });
+  EXPECT_EQ(cut, 36);  // one in each column
+  for (const auto& one : all) {
+    EXPECT_EQ(found_by(*one).active, first.active);
+    EXPECT_EQ(found_by(*one).ground, first.ground);
+  }
+  EXPECT_EQ(slope.refusal(one_ground), "no error");
+}
+
+TEST(OneGround, ACellThatItCutsWeighsWhatIsBelowIt) {
+  const Slope slope;
+  const auto level = slope.made("[model]\ntopography = -12\n");
+  const auto lower = slope.made("[mesh.gravity]\nbox = [-60, 60, -60, 60, -60, -12]\n");
+  std::vector<double> field[2];
+  for (const auto& [from, to] : {std::pair{&level, &field[0]}, {&lower, &field[1]}}) {
+    auto& simulation = *from->front();
+    simulation.check();  // makes G
+    const auto& p = found_by(simulation);
+    to->resize(p.rows());
+    p.g->apply(std::vector<double>(p.columns(), 1.0), *to);
+  }
+  for (std::size_t n = 0; n < field[0].size(); ++n)
+    EXPECT_NEAR(field[0][n], field[1][n], 1e-9 * -field[1][n]);
+}
+
+TEST(OneGround, ASecondOneIsRefusedWhereItStands) {
+  const Slope slope;
+  for (const std::string keys : {"topography = 5", "[inversion.gravity]\ntopography = 5"}) {
+    const auto said = slope.refusal(one_ground, keys);
+    EXPECT_NE(said.find("inversion.topography: a second ground, beside that of job.toml:"), said.npos)
+        << said;
+    EXPECT_NE(said.find("model.topography"), said.npos) << said;
+  }
+  // One of two simulations, another of the third, whose table [[simulation]] is the last.
+  const auto two = slope.refusal("topography = \"slope.asc\"\n",
+                                 "[inversion.gravity]\ntopography = 5\n[inversion.magnetic]\ntopography = 5");
+  EXPECT_NE(two.find("two grounds: job.toml:"), two.npos) << two;
+  EXPECT_NE(two.find("inversion.topography, and job.toml:"), two.npos) << two;
+  EXPECT_NE(two.find("simulation.topography"), two.npos) << two;
+  const auto models = slope.refusal(
+      "[model.gravity]\ntopography = 5\n[model.magnetic]\ntopography = 5\n"
+      "[model.resistivity]\ntopography = 6\n");
+  EXPECT_NE(models.find("two grounds"), models.npos) << models;
+}
+
+}  // namespace
+}  // namespace terrane::inversion
