@@ -35,7 +35,7 @@ def problem(cells, stations, seed=1):
     return place, blocks, random
 
 
-def job_of(cells, observed):
+def job_of(cells, observed, storage):
     east, north, depth = (0.5 * WIDTH * cells[0], 0.5 * WIDTH * cells[1], WIDTH * cells[2])
     return f"""
 [mesh]
@@ -49,7 +49,7 @@ physics = "gravity"
 [inversion]
 length_scale = [150, 150, 150]
 z0 = 15
-storage = "single"
+storage = "{storage}"
 [output]
 files = ["fit.csv"]
 model = ["model.npy"]
@@ -102,6 +102,7 @@ def main():
     parser.add_argument("terrane")
     parser.add_argument("--cells", type=int, nargs=3, default=[40, 40, 20])
     parser.add_argument("--stations", type=int, default=400)
+    parser.add_argument("--storage", default="single", help="how Terrane holds its sensitivities: single, tree")
     parser.add_argument("-o", "--out")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -130,7 +131,7 @@ def main():
         np.savetxt(folder / "observed.csv", np.column_stack([place, noisy, sigma]), delimiter=",", comments="",
                    header="easting [m],northing [m],up [m],g_u_observed [mGal],g_u_uncertainty [mGal]")
         np.save(folder / "observed.npy", np.column_stack([place, noisy, sigma]))
-        (folder / "job.toml").write_text(job_of(given.cells, "observed.csv"), encoding="utf-8")
+        (folder / "job.toml").write_text(job_of(given.cells, "observed.csv", given.storage), encoding="utf-8")
         ours = measured([terrane, "invert", "job.toml", "-q"], folder)
         theirs = measured([sys.executable, __file__, str(terrane), "--worker", str(folder), "--cells",
                            *map(str, given.cells)], folder)
@@ -145,7 +146,7 @@ def main():
             record["model_kg_m3"] = [round(float(values.min()), 2), round(float(values.max()), 2)]
     record = {"benchmark": "one smooth inversion beside SimPEG, in one run",
               "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-              "cells": given.cells, "stations": given.stations,
+              "cells": given.cells, "stations": given.stations, "storage": given.storage,
               "threads": os.environ.get("OMP_NUM_THREADS", str(os.cpu_count())),
               "load": round(os.getloadavg()[0], 1), "terrane": ours, "simpeg": theirs,
               "ratios": {"user_seconds": round(theirs["user_seconds"] / ours["user_seconds"], 1),

@@ -109,7 +109,7 @@ def grown(reader, size, r):
         count = size // 15
         widths = "\n".join(" ".join(f"{r.uniform(1, 99):.4f}" for _ in range(count)) for _ in range(3))
         return f"{count} {count} {count}\n0 0 0\n{widths}"
-    if reader == "ubc_model":
+    if reader in ("ubc_model", "ubc_weights"):
         return "\n".join(rows(size, lambda n: numbers(r, 1)))
     if reader in ("segy", "su"):
         traces = max(1, size // 640)

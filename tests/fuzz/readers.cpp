@@ -207,6 +207,11 @@ void ubc_model(std::string bytes) {
   (void)io::read_ubc_model(in, TensorMesh::regular({0, 2, 0, 3, -4, 0}, {2, 3, 4}));
 }
 
+void ubc_weights(std::string bytes) {
+  auto in = text(std::move(bytes));
+  (void)io::read_ubc_weights(in, TensorMesh::regular({0, 2, 0, 3, -4, 0}, {2, 3, 4}));
+}
+
 void gmsh(std::string bytes) {
   const auto mesh = elastic::read_gmsh("input", std::move(bytes));
   (void)elastic::mesh_of(mesh, mesh.sides);
@@ -234,7 +239,7 @@ void specfem(std::string bytes) {
   (void)elastic::mesh_of(mesh, mesh.sides);
 }
 
-constexpr std::array<Reader, 26> all{{{"csv", csv},
+constexpr std::array<Reader, 27> all{{{"csv", csv},
                                       {"gmsh", gmsh},
                                       {"specfem", specfem},
                                       {"bert", bert},
@@ -259,7 +264,8 @@ constexpr std::array<Reader, 26> all{{{"csv", csv},
                                       {"ubc_gravity", ubc_gravity},
                                       {"ubc_magnetic", ubc_magnetic},
                                       {"ubc_mesh", ubc_mesh},
-                                      {"ubc_model", ubc_model}}};
+                                      {"ubc_model", ubc_model},
+                                      {"ubc_weights", ubc_weights}}};
 
 }  // namespace
 

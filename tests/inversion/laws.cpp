@@ -177,6 +177,37 @@ TEST(Inversion, ADatumWithoutWeightChangesNothing) {
   EXPECT_LT(largest_difference(weak.model, absent.model), 1e-6);
 }
 
+TEST(Inversion, FewerDataThanStepsOfLanczosAreFittedInAsManyStepsAsData) {
+  const auto data = read_columns("p1_data.csv");
+  for (const std::size_t kept : {1U, 3U}) {
+    auto p = problem(mesh_a(), data);
+    const std::size_t places[] = {210, 30, 377};
+    for (std::size_t i = 0; i < p.data.size(); ++i)
+      if (std::find(places, places + kept, i) == places + kept) p.data[i] = NAN;
+    auto s = reference_settings();
+    s.tolerance = 1e-12;  // so that only the end of the space ends it
+    const auto out = invert(p, s);
+    EXPECT_EQ(out.data, kept);
+    EXPECT_EQ(out.reason, "converged");
+    EXPECT_LE(out.products, static_cast<int>(kept) + 1);  // and one for the model
+    EXPECT_NEAR(out.phi_d, static_cast<double>(kept), 1e-9);
+    if (kept == 1) {  // the model of one datum is one standard deviation away from it
+      EXPECT_NEAR((p.data[210] - out.predicted[210]) / p.sigma[210], p.data[210] > 0 ? 1 : -1, 1e-9);
+      // φ_m = yᵀ K y with (K + β) y = r, and β y = W (d − G m)
+      EXPECT_NEAR(out.phi_m.sum() * out.beta, std::fabs(out.predicted[210]) / p.sigma[210], 1e-6);
+    } else {
+      s.solver = Solver::model_space;
+      s.misfit_tolerance = 1e-7;
+      s.tolerance = 1e-8;
+      const auto slow = invert(p, s);
+      EXPECT_NEAR(slow.beta / out.beta, 1, 1e-5);
+      double most = 0;
+      for (const double m : out.model) most = worse(most, std::fabs(m));
+      EXPECT_LT(largest_difference(slow.model, out.model), 1e-4 * most);
+    }
+  }
+}
+
 TEST(Inversion, AReferenceThatFitsIsReturnedAsItIs) {
   auto p = problem(mesh_a(), read_columns("p1_data.csv"));
   for (double& s : p.sigma) s *= 1e4;

@@ -307,6 +307,10 @@ std::vector<double> read_ubc_model(TextReader& in, const TensorMesh& mesh) {
 
 std::array<std::vector<double>, 4> read_ubc_weights(const std::string& path, const TensorMesh& mesh) {
   auto in = TextReader::open(path);
+  return read_ubc_weights(in, mesh);
+}
+
+std::array<std::vector<double>, 4> read_ubc_weights(TextReader& in, const TensorMesh& mesh) {
   in.set_comment('!');
   std::array<std::vector<double>, 4> made;
   made.fill(std::vector<double>(mesh.size(), 1.0));

@@ -35,6 +35,7 @@ void check_ubc_property(const std::string& path, const MeshData& data, std::stri
 /// Weights of W.S, W.E, W.N and W.Z: of cells, and of the faces between them, which stand at the cell on
 /// their west, south or lower side; 1 where there is no face.  [4][cells of the mesh]
 std::array<std::vector<double>, 4> read_ubc_weights(const std::string& path, const TensorMesh& mesh);
+std::array<std::vector<double>, 4> read_ubc_weights(TextReader& in, const TensorMesh& mesh);
 
 /// The channels of these files, g_u and the six gradients, as Terrane calls them (enu) and as the files do
 /// (ubc).
