@@ -7,6 +7,7 @@
 #include <map>
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/acoustic/formula/interpolation.hpp"
 #include "terrane/physics/acoustic/formula/time_dispersion.hpp"
 
@@ -57,37 +58,58 @@ void check_rock(const Problem& p) {
     check_values(p, *angles, angles == &p.tilt ? "tilt" : "tilt_azimuth", -10, 10, "Angles are in radians.");
 }
 
+/// Adds S Σ_m |a_m| (b₊ + b₋) / h² of the nodes of a row on one axis.  densities(n): of the nodes n nodes
+/// away on it
+template <class Densities>
+void add_bound(const std::vector<double>& half, double sum, double h, const Densities& densities,
+               std::vector<double>& total) {
+  std::vector<double> around(total.size(), 0);
+  for (std::size_t m = 0; m < half.size(); ++m) {
+    const auto r = static_cast<Index>(m);
+    const double *const here = densities(r), *const after = densities(r + 1), *const before = densities(-r),
+                        *const behind = densities(-r - 1);
+    const double weight = std::abs(half[m]);
+    for (std::size_t i = 0; i < total.size(); ++i)
+      around[i] += weight * (2 / (here[i] + after[i]) + 2 / (before[i] + behind[i]));
+  }
+  for (std::size_t i = 0; i < total.size(); ++i) total[i] += sum * around[i] / (h * h);
+}
+
 /// With densities: of the operator's rows, bounded by Σ (D⁺p)² ≤ Σ p² S Σ_m |a_m| (b₊ + b₋), S = 2 Σ|a|.
 double longest_step_of_densities(const Problem& p) {
   const auto half = differences(p.order, p.coefficients, p.rock).half;
   const auto box = p.grid.box();
-  double sum = 0, highest = 0;
+  const Index rows = box.size(1), nodes = box.size(2), reach = std::ssize(half);
+  double sum = 0;
   for (const double a : half) sum += 2 * std::abs(a);
-  const Index strides[3] = {box.size(1) * box.size(2), box.size(2), 1};
-  for (Index k = 0, n = 0; k < box.last[0]; ++k)
-    for (Index j = 0; j < box.last[1]; ++j)
-      for (Index i = 0; i < box.last[2]; ++i, ++n) {
-        const Index at[3] = {k, j, i};
-        double total = 0;
-        for (int axis = 0; axis < 3; ++axis) {
-          if (!p.grid.there(axis)) continue;
-          const auto density = [&](Index to) {
-            const Index there = std::clamp<Index>(at[axis] + to, 0, box.last[axis] - 1);
-            return p.density[static_cast<std::size_t>(n + (there - at[axis]) * strides[axis])];
-          };
-          double around = 0;
-          for (std::size_t m = 0; m < half.size(); ++m) {
-            const auto r = static_cast<Index>(m);
-            around +=
-                std::abs(half[m]) * (2 / (density(r) + density(r + 1)) + 2 / (density(-r) + density(-r - 1)));
-          }
-          const double h = p.grid.spacing[static_cast<std::size_t>(axis)];
-          total += sum * around / (h * h);
-        }
-        const double v = p.velocity[static_cast<std::size_t>(n)];
-        highest = std::max(highest, total * p.density[static_cast<std::size_t>(n)] * v * v);
-      }
-  return 2 / std::sqrt(highest);
+  std::vector<double> highest(static_cast<std::size_t>(box.size(0)), 0);  // of each plane
+  for_each(highest.size(), 0, [&](std::size_t plane) {
+    const auto k = static_cast<Index>(plane);
+    std::vector<double> total(static_cast<std::size_t>(nodes)),
+        wide(static_cast<std::size_t>(nodes + 2 * reach));  // a row that goes on as at its ends
+    const auto row_at = [&](Index up, Index north) {
+      const Index there =
+          std::clamp<Index>(up, 0, box.size(0) - 1) * rows + std::clamp<Index>(north, 0, rows - 1);
+      return p.density.data() + there * nodes;
+    };
+    for (Index j = 0; j < rows; ++j) {
+      std::fill(total.begin(), total.end(), 0.0);
+      const double* const row = row_at(k, j);
+      for (Index i = -reach; i < nodes + reach; ++i)
+        wide[static_cast<std::size_t>(i + reach)] = row[std::clamp<Index>(i, 0, nodes - 1)];
+      const auto add = [&](std::size_t axis, const auto& densities) {
+        if (p.grid.there(static_cast<int>(axis)))
+          add_bound(half, sum, p.grid.spacing[axis], densities, total);
+      };
+      add(0, [&](Index n) { return row_at(k + n, j); });
+      add(1, [&](Index n) { return row_at(k, j + n); });
+      add(2, [&](Index n) { return wide.data() + reach + n; });
+      const double* const v = p.velocity.data() + (k * rows + j) * nodes;
+      for (Index i = 0; i < nodes; ++i)
+        highest[plane] = std::max(highest[plane], total[static_cast<std::size_t>(i)] * row[i] * v[i] * v[i]);
+    }
+  });
+  return 2 / std::sqrt(*std::max_element(highest.begin(), highest.end()));
 }
 
 void check_place(const Problem& p, const Place& place, const std::string& what) {

@@ -5,6 +5,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/threads/for_each_box.hpp"
 #include "terrane/physics/acoustic/image/random_walls.hpp"
 
 namespace terrane::acoustic {
@@ -18,6 +19,21 @@ struct CopyShifted {
   Index shift[3];
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     to(k, j, i) = from(k + shift[0], j + shift[1], i + shift[2]);
+  }
+};
+
+/// The largest of every n-th value.
+template <class T>
+struct Largest {
+  View<const T> field;
+  View<T> largest;
+  TERRANE_FN void operator()(std::size_t first) const {
+    T most = 0;
+    for (std::size_t n = first; n < field.size; n += largest.size) {
+      const T size = field[n] < 0 ? -field[n] : field[n];
+      if (size > most) most = size;
+    }
+    largest[first] = most;
   }
 };
 
@@ -58,6 +74,7 @@ class RandomWallHistory final : public History<T> {
         clock_(stream, 0),
         mesh_(problem.grid.box()),
         slots_(stream.device(), static_cast<std::size_t>(3 * mesh_.count())),
+        largest_(stream.device(), 1 << 16),
         steps_(static_cast<Index>(problem.steps())),
         next_(steps_) {
     for (std::size_t a = 0; a < 3; ++a)
@@ -105,18 +122,22 @@ class RandomWallHistory final : public History<T> {
     wave_.rest(stream);
     wave_.round_to(static_cast<T>(1.5 * std::ldexp(grain, bits)));
     clock_.set(stream, 0);
-    std::vector<T> field(medium_.size());
     for (Index n = 0; n + 1 < steps_; ++n) {
       wave_.step(stream, &sources_, clock_);
       clock_.tick(stream, 1);
       // Looked at often until the wave has left the source, then rarely.
       if (n % (n < 512 ? between_looks : 8 * between_looks) != 0 && n + 2 != steps_) continue;
-      wave_.buffer().download(stream, field);
-      T most = 0;
-      for (const T p : field) most = std::max(most, std::abs(p));
-      if (!(static_cast<double>(most) < std::ldexp(grain, bits - 3))) return false;
+      if (!(largest(stream) < std::ldexp(grain, bits - 3))) return false;
     }
     return true;
+  }
+
+  /// Of the pressures; sought on the device, for a field takes longer on its way to the host than a step.
+  double largest(Stream& stream) {
+    for_each(stream, largest_.size(), Largest<T>{wave_.buffer().view(), largest_.view()});
+    std::vector<T> found(largest_.size());
+    largest_.download(stream, found);
+    return static_cast<double>(*std::max_element(found.begin(), found.end()));
   }
 
   Alone alone_;
@@ -126,7 +147,7 @@ class RandomWallHistory final : public History<T> {
   Sources<T> sources_;
   Clock clock_;
   IndexBox<3> mesh_;
-  Buffer<T> slots_;
+  Buffer<T> slots_, largest_;
   std::array<Index, 3> shift_{};
   Index steps_, next_;
 };
@@ -156,25 +177,23 @@ Problem with_random_walls(const Problem& problem, std::uint64_t seed, const Rand
   const auto below = make_room_for_walls(p, walls);
   const auto box = p.grid.box(), mesh = problem.grid.box();
   p.velocity.resize(static_cast<std::size_t>(box.count()));
-  for (Index k = 0, n = 0; k < box.last[0]; ++k)
-    for (Index j = 0; j < box.last[1]; ++j)
-      for (Index i = 0; i < box.last[2]; ++i, ++n) {
-        const std::array<Index, 3> at{k - below[0], j - below[1], i - below[2]};
-        std::array<Index, 3> inside{}, cube{};
-        Index deep = 0;
-        for (std::size_t a = 0; a < 3; ++a) {
-          inside[a] = std::clamp<Index>(at[a], 0, mesh.last[a] - 1);
-          deep = std::max(deep, std::abs(at[a] - inside[a]));
-          // Where the cubes begin differs from shot to shot, too.
-          const auto offset = static_cast<Index>((seed >> (8 * a)) % static_cast<std::uint64_t>(walls.grain));
-          cube[a] = (at[a] + walls.points + offset) / walls.grain;
-        }
-        const double v = problem.velocity[static_cast<std::size_t>(
-            (inside[0] * mesh.size(1) + inside[1]) * mesh.size(2) + inside[2])];
-        const double t = static_cast<double>(deep) / static_cast<double>(walls.points);
-        p.velocity[static_cast<std::size_t>(n)] =
-            deep == 0 ? v : v * (1 - walls.slower * t * chance_of(seed, cube));
-      }
+  for_each(box, 0, [&](Index k, Index j, Index i) {
+    const std::array<Index, 3> at{k - below[0], j - below[1], i - below[2]};
+    std::array<Index, 3> inside{}, cube{};
+    Index deep = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      inside[a] = std::clamp<Index>(at[a], 0, mesh.last[a] - 1);
+      deep = std::max(deep, std::abs(at[a] - inside[a]));
+      // Where the cubes begin differs from shot to shot, too.
+      const auto offset = static_cast<Index>((seed >> (8 * a)) % static_cast<std::uint64_t>(walls.grain));
+      cube[a] = (at[a] + walls.points + offset) / walls.grain;
+    }
+    const double v = problem.velocity[static_cast<std::size_t>(
+        (inside[0] * mesh.size(1) + inside[1]) * mesh.size(2) + inside[2])];
+    const double t = static_cast<double>(deep) / static_cast<double>(walls.points);
+    p.velocity[static_cast<std::size_t>((k * box.size(1) + j) * box.size(2) + i)] =
+        deep == 0 ? v : v * (1 - walls.slower * t * chance_of(seed, cube));
+  });
   return p;
 }
 
