@@ -3,6 +3,7 @@
 import csv
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,44 @@ def norm(*parts):
     return math.sqrt(sum(p * p for p in parts))
 
 
-class Examples(CommandTest):
+SIDES = ("west", "east", "south", "north", "bottom", "top")
+
+
+def error_of_shares(rows, column, rocks, active, inside, near):
+    """Root of the sum of (share of ore − truth)² over the ore's cells, of active ones near it; of logarithms of
+    resistivities. inside, near: of the centre of a cell; active: the sides of those that take part."""
+    scale = math.log if column == "resistivity" else float
+    host, ore = map(scale, rocks)
+    off = cells = 0
+    for *box, value in zip(*(rows[c] for c in SIDES), rows[column]):
+        centre = [(box[axis] + box[axis + 1]) / 2 for axis in (0, 2, 4)]
+        if tuple(box) in active and near(*centre):
+            off += ((scale(value) - host) / (ore - host) - inside(*centre))**2
+            cells += inside(*centre)
+    return math.sqrt(off / cells)
+
+
+class OreTest(CommandTest):
+    def find_ore(self, example, rocks, inside, near, *words):
+        """Finds the models of a joint example. Of each: its errors, together and alone, those promised, and the report."""
+        names = {"gravity": "density", "magnetic": "susceptibility", "resistivity": "resistivity"}
+        models = [word for name, file in names.items()
+                  for word in ("--set", f"output.{name}.model=['{file}_model.csv']")]
+        errors = []
+        for more in (("--set", "joint.coupling=0"), words):
+            out, _ = self.terrane("invert", EXAMPLES / example / "job.toml", "--output", self.folder / "output", *models, *more)
+            rows = {name: self.rows(self.folder / f"output/{name}_model.csv") for name in rocks}
+            found = rows["resistivity"]
+            active = {tuple(box) for *box, value in zip(*(found[c] for c in SIDES), found["resistivity"]) if value != 0}
+            errors.append({name: error_of_shares(rows[name], name, rocks[name], active, inside, near) for name in rocks})
+        promised = list(csv.DictReader(open(EXAMPLES / example / "expected.csv", encoding="utf-8")))
+        self.assertEqual([row["model"] for row in promised], list(rocks))
+        for row in promised:
+            alone, together = (found[row["model"]] for found in errors)
+            yield alone, together, float(row["alone"]), float(row["together"]), out
+
+
+class Examples(OreTest):
     def run_example(self, name, *words):
         return self.terrane("run", EXAMPLES / name / "job.toml", "--output", self.folder / "output", *words)
 
@@ -80,32 +118,13 @@ class Examples(CommandTest):
 
     def test_ModelsFoundTogetherAreNearerToTheOreThanEachAlone(self):
         """After one round, which is most of it."""
-        errors = []
-        for words in ((), ("--set", "joint.coupling=0")):
-            models = [word for name, file in (("gravity", "density"), ("magnetic", "susceptibility"), ("resistivity",) * 2)
-                      for word in ("--set", f"output.{name}.model=['{file}_model.csv']")]
-            self.terrane("invert", EXAMPLES / "26_joint/job.toml", "--output", self.folder / "output", "--set",
-                         "joint.most_rounds=1", *models, *words)
-            errors.append({})
-            for name, (host, ore) in {"density": (0, 500), "susceptibility": (0, 0.05), "resistivity": (100, 10)}.items():
-                rows = self.rows(self.folder / f"output/{name}_model.csv")
-                scale = math.log if name == "resistivity" else float
-                off = cells = 0
-                for *box, value in zip(*(rows[c] for c in ("west", "east", "south", "north", "bottom", "top", name))):
-                    e, n, u = ((box[axis] + box[axis + 1]) / 2 for axis in (0, 2, 4))
-                    if u <= -100 or abs(n) > 130 or abs(e) > 180:
-                        continue
-                    truth = -20 < e < 60 and -30 < n < 60 and -50 < u < -15
-                    off += ((scale(value) - scale(host)) / (scale(ore) - scale(host)) - truth)**2
-                    cells += truth
-                errors[-1][name] = math.sqrt(off / cells)
-        table = list(csv.DictReader(open(EXAMPLES / "26_joint/expected.csv", encoding="utf-8")))
-        for row in table:
-            together, alone = (found[row["model"]] for found in errors)
-            self.assertAlmostEqual(alone, float(row["alone"]), delta=0.005)
-            self.assertAlmostEqual(together, float(row["together"]), delta=0.015)
+        rocks = {"density": (0, 500), "susceptibility": (0, 0.05), "resistivity": (100, 10)}
+        for alone, together, promised_alone, promised, _ in self.find_ore(
+                "26_joint", rocks, lambda e, n, u: -20 < e < 60 and -30 < n < 60 and -50 < u < -15,
+                lambda e, n, u: u > -100 and abs(n) < 130 and abs(e) < 180, "--set", "joint.most_rounds=1"):
+            self.assertAlmostEqual(alone, promised_alone, delta=0.005)
+            self.assertAlmostEqual(together, promised, delta=0.015)
             self.assertLess(together, 0.99 * alone)
-        self.assertEqual(len(table), 3)
 
     def test_AMarineLineSeesTheResistorFarFromTheSource(self):
         self.run_example("09_marine_line")
@@ -249,6 +268,21 @@ class Examples(CommandTest):
             self.assertTrue((folder / "README.md").is_file(), folder)
             if folder.name != "04_southern_africa" and (folder / "job.toml").is_file():
                 self.terrane("check", folder / "job.toml")
+
+
+class LongExamples(OreTest):
+    def test_TheOreUnderHillsIsFoundBetterByAllThreeTogetherThanByEachAlone(self):
+        """In the earth of the tour; each explains its own data to their noise."""
+        rocks = {"density": (0, 1050), "susceptibility": (0.002, 0.02), "resistivity": (2000, 0.5)}
+        for alone, together, promised_alone, promised, out in self.find_ore(
+                "28_ore_under_hills", rocks,
+                lambda e, n, u: norm((e - 6800) / 180, (n - 4000) / 300, (u + 60) / 110) < 1,
+                lambda e, n, u: u > -260 and abs(n - 4000) < 420 and abs(e - 6800) < 300):
+            self.assertAlmostEqual(alone, promised_alone, delta=0.005)
+            self.assertAlmostEqual(together, promised, delta=0.01)
+            self.assertLess(together, 0.985 * alone)
+            for misfit in re.findall(r"chi² / N +\S+ (\S+)", out):
+                self.assertAlmostEqual(float(misfit), 1, delta=0.06)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ void check_stations(const Problem& p, std::span<const double> top) {
            (a < 2 || at[a] > (*faces[a])[static_cast<std::size_t>(above - 1)]);
       place[a] = static_cast<std::size_t>(std::max<std::ptrdiff_t>(above - 1, 0));
     }
-    if (!in || (!top_of.empty() && at[2] > top_of[p.mesh.index(place[0], place[1], place[2])])) continue;
+    if (!in || (!top_of.empty() && at[2] >= top_of[p.mesh.index(place[0], place[1], place[2])])) continue;
     if (inside++ == 0) first = s;
   }
   if (inside > 0)

@@ -360,6 +360,8 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
 void put_ground(const Ground& height, std::string where, Problem& problem) {
   auto& ground = problem.ground;
   ground = electric::ground_below(problem.mesh, height);
+  for (double& share : ground)  // faces at the ground, but for rounding, leave no slivers
+    share = share < 1e-9 ? 0 : share > 1 - 1e-9 ? 1 : share;
   if (std::all_of(ground.begin(), ground.end(), [](double share) { return share == 1; }))
     return ground.clear();
   for (std::size_t c = 0; c < ground.size(); ++c)
