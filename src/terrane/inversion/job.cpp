@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 7> storage_names{"auto",   "lattice", "tr
 constexpr double seconds_an_entry = 6e-9, seconds_a_stored_entry = 0.5e-9, seconds_a_read_entry = 4e-9;
 // Measured on an H200: a pair computed, bytes of its memory, and of vectors across the bus, a second.
 constexpr double seconds_a_device_pair = 7e-12, device_bytes = 3e12, bus_bytes = 1e10;
-constexpr double least_for_a_tree = 1e8;  // entries; below, all others are fast
+constexpr double least_for_a_tree = 1e7;  // entries; below, all others are fast
 constexpr double expected_products = 60;  // with each of G and Gᵀ, without bounds
 
 /// Of the active cells what is no air, at their bottom.

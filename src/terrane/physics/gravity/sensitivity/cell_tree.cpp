@@ -371,7 +371,7 @@ Steps CellTree::product(std::span<const double> model, std::span<double> data) c
 // ---- Gᵀ ----
 
 /// to: [tiles][observables][stride_], zero beyond the stations of a tile
-Tasks CellTree::weights_at_tiles(std::span<const double> data, std::shared_ptr<double[]> to) const {
+Tasks CellTree::weights_at_tiles(std::span<const double> data, const std::shared_ptr<double[]>& to) const {
   return in_tasks(receivers_->tiles(), tiles_at_once, [=, this](std::size_t t) {
     for (std::size_t o = 0; o < observables_.size(); ++o) {
       double* const row = to.get() + (t * observables_.size() + o) * stride_;

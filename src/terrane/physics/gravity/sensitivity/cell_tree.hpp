@@ -114,7 +114,7 @@ class CellTree {
   void bring_series_back(std::size_t cluster, const double* series, double* coefficients) const;
   double point_squares(const Cluster& cluster, std::span<const Far> met,
                        std::span<const double> weight) const;
-  Tasks weights_at_tiles(std::span<const double> data, std::shared_ptr<double[]> to) const;
+  Tasks weights_at_tiles(std::span<const double> data, const std::shared_ptr<double[]>& to) const;
   template <class Pass>
   Tasks pass_down(std::span<double> model, const Pass& pass) const;
   template <class Add>
