@@ -389,8 +389,9 @@ struct SeriesPoint {
   }
 };
 
-/// use(m, n − m, place of N_nm in a series, P_nm of each pack) for every n and m, and before the first of an
-/// m begin(), after the last end(m). Several packs at once, for the recurrence waits for its own results.
+/// use(where N_nm lies in a series up to degree `stored`, P_nm of each pack) for every n and m up to `top`;
+/// begin() and end() around those of one m. Several packs at once, for the recurrence waits for its own
+/// results.
 template <int packs, class Begin, class Use, class End>
 void each_harmonic(const SeriesPoint* point, int stored, int top, const Begin& begin, const Use& use,
                    const End& end) {

@@ -19,7 +19,7 @@ struct CartesianSeries {
       std::fill_n(c1[m], m + 1, 0.0);
     }
   }
-  /// from(one degree's row, of 0 or 1 along z, the numbers in coefficients)
+  /// use(the row of one degree, its numbers, where they lie among the coefficients)
   template <class Use>
   void each_row(int order, const Use& use) {
     for (int n = 0; n <= order; ++n) {
