@@ -52,8 +52,7 @@ struct Placement {
 
 /// Rock by radius, without attenuation or with Q as in the tables:
 ///   PREM, isotropic at 1 s, with its upper crust in place of the ocean (Dziewonski & Anderson 1981, Physics
-///   of the Earth and Planetary Interiors 25, 297); ak135, which has no Q (Kennett, Engdahl & Buland 1995,
-///   Geophysical Journal International 122, 108); or lines between the rows of a table.
+///   of the Earth and Planetary Interiors 25, 297); ak135 (ak135.hpp); or lines between the rows of a table.
 class RadialEarth {
  public:
   struct Row {
@@ -61,7 +60,7 @@ class RadialEarth {
     double quality_kappa = INFINITY, quality_mu = INFINITY;  ///< of its moduli
   };
   static RadialEarth prem(bool attenuating = false);
-  static RadialEarth ak135();
+  static RadialEarth ak135(bool attenuating = false);
   /// Rows from the surface down; a depth twice where rock changes at once. Throws InputError at `where`.
   RadialEarth(std::vector<Row> rows, const std::string& where);
   /// radius: m. Fluids have no Q.

@@ -48,7 +48,7 @@ constexpr Key element_keys[] = {
      "quality_mu, where it has them.",
      "\"prem\""},
     {"attenuation", "true or false", "false",
-     "Of kind chunk: rock has the Q of prem, or of the CSV; ak135 has none."},
+     "Of kind chunk: rock has the Q of prem, of ak135, or of the CSV."},
     {"layer", "tables", "none", "[[elements.layer]]: of kinds layers and chunk, from the surface down."},
     {"rock", "tables", "none",
      "[[elements.rock]]: rocks that layers and volumes name; all others take the properties of [model] at "
@@ -276,13 +276,10 @@ RadialEarth read_earth(const Config& elements) {
                          "earth = \"prem\", \"ak135\", or a CSV; or give each layer a rock.");
   const bool attenuating = elements.flag("attenuation");
   const auto no_quality = [&](const char* problem) {
-    return elements.wrong("attenuation", problem, "Take earth = \"prem\", or a CSV with both.");
+    return elements.wrong("attenuation", problem, "Take earth = \"prem\" or \"ak135\", or a CSV with both.");
   };
   if (elements.text("earth") == "prem") return RadialEarth::prem(attenuating);
-  if (elements.text("earth") == "ak135") {
-    if (attenuating) throw no_quality("ak135 has no quality_kappa and quality_mu");
-    return RadialEarth::ak135();
-  }
+  if (elements.text("earth") == "ak135") return RadialEarth::ak135(attenuating);
   const auto table = io::read_csv(elements.input_file("earth").string());
   const auto depth = table.si("depth", Quantity::length, "m"),
              density = table.si("density", Quantity::density, "kg/m3"),
