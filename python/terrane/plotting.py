@@ -4,6 +4,7 @@ As a script (this is what ``terrane plot`` runs)::
 
     python plotting.py fields.nc --channels g_u,g_uu --out maps.png
     python plotting.py model.h5 --slice up=-4000
+    python plotting.py seismograms.nc --channels snapshot_velocity_up
 
 From Python::
 
@@ -57,6 +58,7 @@ class Data:
 
     kind: str  # "grid", "stations", "mesh"; "curves" over frequency at sites: values [frequency, site];
     #            "gathers": values [shot, time, receiver], easting [shot, receiver]
+    #            "seismograms": values [receiver, time]; of `snapshots` [snapshot, point]
     easting: object
     northing: object
     up: object = None
@@ -64,7 +66,18 @@ class Data:
     geographic: bool = False
     source: str = ""
     frequency: object = None  #: Hz, of curves
-    time: object = None  #: s, of gathers
+    time: object = None  #: s, of gathers and seismograms
+    snapshots: object = None  #: Snapshots, beside seismograms
+
+
+@dataclass
+class Snapshots:
+    """A field at points that cells join, now and then: quadrilaterals of a surface, or bricks."""
+
+    time: object  # [snapshot] s
+    points: dict  # easting, northing, up: [point] m
+    cells: object  # [cell, corner] points
+    fields: list = field(default_factory=list)  # values [snapshot, point]
 
 
 # -- reading ---------------------------------------------------------------------------------------------------
@@ -125,6 +138,8 @@ def _read_netcdf(path: Path) -> Data:
             data = Data("gathers", places, None, time=array(file["time"]))
             data.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in traces]
             return data
+        if any(file[n].dimensions in (("receiver", "component", "time"), ("receiver", "time")) for n in names):
+            return _read_seismograms(file, names, array)
         lines = {n.lower(): n for n in names if file[n].ndim == 1}
         east, north = next(((lines[e], lines[n]) for e, n in _HORIZONTAL if e in lines and n in lines), (None, None))
         if east is None:
@@ -145,6 +160,29 @@ def _read_netcdf(path: Path) -> Data:
         for name in wanted:
             if numpy.issubdtype(file[name].dtype, numpy.number):
                 data.fields.append(Field(name, getattr(file[name], "units", ""), array(file[name])))
+    return data
+
+
+def _read_seismograms(file, names, array) -> Data:
+    """What receivers recorded, and snapshots if there are any; components become fields of their own."""
+    def by_component(name, axis):
+        unit, values = getattr(file[name], "units", ""), array(file[name])
+        if "component" not in file[name].dimensions:
+            return [Field(name, unit, values)]
+        return [Field(f"{name}_{component}", unit, values.take(n, axis=axis))
+                for n, component in enumerate(file["component"][:])]
+
+    data = Data("seismograms", *(array(file[f"receiver_{axis}"]) for axis in ("easting", "northing", "up")),
+                time=array(file["time"]))
+    for name in names:
+        if file[name].dimensions[:1] == ("receiver",) and file[name].dimensions[-1] == "time":
+            data.fields += by_component(name, 1)
+    if "cell_points" in names:
+        points = {axis: array(file[f"point_{axis}"]) for axis in ("easting", "northing", "up")}
+        data.snapshots = Snapshots(array(file["snapshot"]), points, array(file["cell_points"]).astype(int))
+        for name in names:
+            if file[name].dimensions[:2] == ("snapshot", "point"):
+                data.snapshots.fields += by_component(name, 2)
     return data
 
 
@@ -318,7 +356,7 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = ""):
     data : what :func:`read` returns
     channels : names of fields; otherwise all
     title : line above the maps
-    slice_at : where to cut a model, such as ``"up=-4000"``, ``"northing=11000"``, ``"easting=0"`` (m)
+    slice_at : where to cut a model or snapshots, such as ``"up=-4000"``, ``"northing=11000"``, ``"easting=0"`` (m)
     """
     matplotlib = _need("matplotlib")
     import matplotlib.pyplot as pyplot
@@ -326,8 +364,10 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = ""):
     with matplotlib.rc_context(STYLE):
         if data.kind == "mesh":
             return _draw_model(pyplot, data, channels, title, slice_at)
+        if data.kind == "seismograms":
+            return _draw_waves(pyplot, data, channels, title, slice_at)
         if slice_at:
-            raise PlotError(f"{data.source}: only models can be cut")
+            raise PlotError(f"{data.source}: only models and snapshots can be cut")
         if data.kind == "curves":
             return _draw_curves(pyplot, data, title)
         if data.kind == "gathers":
@@ -431,13 +471,13 @@ def _draw_gathers(pyplot, data: Data, shown, title: str):
     return figure
 
 
-def _traces(axes, values, along, time, kind: str, clip: float):
-    """Traces [time, receiver] into axes, time downward."""
+def _traces(axes, values, along, time, kind: str, clip: float, most: float = 0.0):
+    """Traces [time, receiver] into axes, time downward. most: what is as wide as traces are apart, or by ``clip``."""
     numpy = _need("numpy")
     values, along, time = (numpy.asarray(a, dtype=float) for a in (values, along, time))
     order = numpy.argsort(along, kind="stable")
     values, along = values[:, order], along[order]
-    most = float(numpy.percentile(numpy.abs(values), clip)) or float(numpy.abs(values).max()) or 1.0
+    most = most or float(numpy.percentile(numpy.abs(values), clip)) or float(numpy.abs(values).max()) or 1.0
     apart = float(numpy.median(numpy.diff(along))) if along.size > 1 else 1.0
     if kind == "image":
         axes.imshow(values, cmap="gray", vmin=-most, vmax=most, aspect="auto", interpolation="bilinear",
@@ -452,6 +492,132 @@ def _traces(axes, values, along, time, kind: str, clip: float):
     else:
         raise PlotError(f'kind "{kind}" is not known; allowed: image, wiggle')
     axes.set_xlabel("easting (m)")
+
+
+def _draw_waves(pyplot, data: Data, channels, title: str, slice_at: str):
+    """Seismograms as a record section; snapshots where a channel of them or a cut is asked for."""
+    snapshots = data.snapshots
+    of_snapshots = {f.name: f for f in snapshots.fields} if snapshots else {}
+    if not channels and slice_at and of_snapshots:
+        channels = [next((n for n in of_snapshots if n.endswith("_up")), next(iter(of_snapshots)))]
+    if channels and channels[0] in of_snapshots:
+        return _draw_snapshots(pyplot, data, of_snapshots[channels[0]], title, slice_at)
+    if slice_at:
+        raise PlotError(f"{data.source}: only models and snapshots can be cut, and it has no snapshots")
+    there = [f.name for f in data.fields] + list(of_snapshots)
+    for name in channels or ():
+        if name not in there:
+            raise PlotError(f"{data.source}: there is no \"{name}\"; it has: {', '.join(there)}")
+    return _draw_record_section(pyplot, data, choose(data, channels), title)
+
+
+def _draw_record_section(pyplot, data: Data, fields, title: str):
+    """Each trace where its receiver is: along the axis that the receivers spread most. One scale for all."""
+    numpy = _need("numpy")
+    clip = 99.0  # percentile of the amplitudes
+    most = max(float(numpy.percentile(numpy.abs(f.values), clip)) for f in fields)
+    places = {"easting": data.easting, "northing": data.northing, "up": data.up}
+    axis = max(places, key=lambda name: float(numpy.ptp(places[name])))
+    along = places[axis]
+    scale, unit = (1e3, "km") if numpy.abs(along).max() > 5000 else (1.0, "m")
+    figure, grid = pyplot.subplots(1, len(fields), squeeze=False, sharex=True, sharey=True, layout="constrained",
+                                   figsize=(2.6 * len(fields) + 0.7, 3.8))
+    for axes, shown in zip(grid[0], fields):
+        _traces(axes, shown.values.T, along / scale, data.time, "wiggle", clip, most)
+        axes.set_title(title_of(shown.name), pad=4)
+        axes.set_xlabel(f"{axis} ({unit})")
+    grid[0, 0].set_ylabel("time (s)")
+    if title:
+        figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def _draw_snapshots(pyplot, data: Data, shown, title: str, slice_at: str):
+    """Four snapshots, evenly chosen, of the ground, or of a cut through bricks. One scale for all."""
+    numpy = _need("numpy")
+    snapshots = data.snapshots
+    points = snapshots.points
+    if snapshots.cells.shape[1] == 4:
+        if slice_at:
+            raise PlotError(f"{data.source}: the snapshots show the surface, which cannot be cut")
+        across, where = ("easting", "northing"), ""
+        x, y = points["easting"], points["northing"]
+        triangles = snapshots.cells[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+        values = shown.values
+    else:
+        axis, position = _cut_asked_for(slice_at) if slice_at else _middle(points)
+        if not points[axis].min() <= position <= points[axis].max():
+            raise PlotError(f"--slice {slice_at}: the snapshots reach from {points[axis].min():g} to "
+                            f"{points[axis].max():g} m")
+        across = tuple(a for a in ("easting", "northing", "up") if a != axis)
+        ends, share, triangles = _cut_bricks(snapshots.cells, points[axis], position)
+
+        def on_cut(v):
+            return v[..., ends[:, 0]] * (1 - share) + v[..., ends[:, 1]] * share
+
+        x, y, values = on_cut(points[across[0]]), on_cut(points[across[1]]), on_cut(shown.values)
+        where = f" at {axis} = {position:.4g} m".replace("-", "\N{MINUS SIGN}")
+    count = min(len(values), 4)
+    chosen = ((numpy.arange(count) + 0.5) * len(values) / count).astype(int)
+    scale, unit = (1e3, "km") if max(numpy.ptp(x), numpy.ptp(y)) > 5000 else (1.0, "m")
+    most = float(numpy.percentile(numpy.abs(values[chosen]), 99.7)) or 1.0
+    tall = float(numpy.clip(numpy.ptp(y) / (numpy.ptp(x) or 1.0), 0.3, 1.6))
+    columns = 2 if chosen.size > 1 else 1
+    rows = -(-chosen.size // columns)
+    figure, grid = pyplot.subplots(rows, columns, squeeze=False, sharex=True, sharey=True, layout="constrained",
+                                   figsize=(columns * 3.0 + 1.0, rows * (2.6 * tall + 0.35) + 0.6))
+    for place, axes in enumerate(grid.flat):
+        if place >= chosen.size:
+            axes.set_visible(False)
+            continue
+        image = axes.tripcolor(x / scale, y / scale, triangles, values[chosen[place]], cmap="RdBu_r", vmin=-most,
+                               vmax=most, shading="gouraud", rasterized=True)
+        axes.set_aspect("equal")
+        axes.set_title(f"{snapshots.time[chosen[place]]:.4g} s", pad=4)
+        if place + columns >= chosen.size:
+            axes.set_xlabel(f"{across[0]} ({unit})")
+        if place % columns == 0:
+            axes.set_ylabel(f"{across[1]} ({unit})")
+    figure.colorbar(image, ax=grid, shrink=0.7, extend="both").set_label(unit_of(shown.unit))
+    name = title_of(shown.name.removeprefix("snapshot_")) + where
+    figure.suptitle(f"{title} · {name}" if title else name, fontsize=10)
+    return figure
+
+
+def _middle(points):
+    """The cut that shows most: upright, across the shorter horizontal side."""
+    numpy = _need("numpy")
+    axis = min(("easting", "northing"), key=lambda a: float(numpy.ptp(points[a])))
+    return axis, float(points[axis].min() + points[axis].max()) / 2
+
+
+#: A brick with corners in VTK's order as six tetrahedra around its diagonal.
+_TETRAHEDRA = ((0, 1, 2, 6), (0, 2, 3, 6), (0, 3, 7, 6), (0, 7, 4, 6), (0, 4, 5, 6), (0, 5, 1, 6))
+
+
+def _cut_bricks(cells, along, position):
+    """Triangles in which the plane ``along == position`` cuts bricks.
+
+    Returns what their corners are: edges between two points [corner, 2], how far along each [corner], and the
+    triangles [triangle, 3] of these corners. Bricks that only touch the plane count on its lower side.
+    """
+    numpy = _need("numpy")
+    above = along > position
+    if not above.any():  # the top of everything
+        above = along >= position
+    crossed = above[cells].any(axis=1) & ~above[cells].all(axis=1)
+    tetrahedra = cells[crossed][:, _TETRAHEDRA].reshape(-1, 4)
+    # Those above first: one, two or three of the four; the cut is a triangle, or two.
+    order = numpy.argsort(~above[tetrahedra], axis=1, kind="stable")
+    tetrahedra = numpy.take_along_axis(tetrahedra, order, axis=1)
+    count = above[tetrahedra].sum(axis=1)
+    corners = []
+    for number, edges in ((1, ((0, 1), (0, 2), (0, 3))), (3, ((0, 3), (1, 3), (2, 3))),
+                          (2, ((0, 2), (0, 3), (1, 3))), (2, ((0, 2), (1, 3), (1, 2)))):
+        corners.append(tetrahedra[count == number][:, edges].reshape(-1, 2))
+    ends, triangles = numpy.unique(numpy.concatenate(corners), axis=0, return_inverse=True)
+    share = (position - along[ends[:, 0]]) / (along[ends[:, 1]] - along[ends[:, 0]])
+    return ends, share, triangles.reshape(-1, 3)
 
 
 def gather(dataset, shot: int = 0, *, kind: str = "image", variable: str = "", clip: float = 99.0, title: str = ""):
@@ -633,6 +799,14 @@ def _draw_profile(pyplot, data: Data, fields, title, scale, x_label, y_label):
     return figure
 
 
+def _cut_asked_for(slice_at: str):
+    """Axis and position in metres of ``--slice``."""
+    match = re.fullmatch(r"\s*(easting|northing|up)\s*=\s*([-+.\deE]+)\s*(km|m)?\s*", slice_at)
+    if not match:
+        raise PlotError(f"--slice {slice_at}: write for example up=-4000 or northing=11km")
+    return match[1], float(match[2]) * (1e3 if match[3] == "km" else 1)
+
+
 def _draw_model(pyplot, data: Data, channels, title: str, slice_at: str):
     numpy = _need("numpy")
     fields = choose(data, channels)
@@ -642,10 +816,7 @@ def _draw_model(pyplot, data: Data, channels, title: str, slice_at: str):
     values = property_.values
     faces = {"easting": data.easting, "northing": data.northing, "up": data.up}
     if slice_at:
-        match = re.fullmatch(r"\s*(easting|northing|up)\s*=\s*([-+.\deE]+)\s*(km|m)?\s*", slice_at)
-        if not match:
-            raise PlotError(f"--slice {slice_at}: write for example up=-4000 or northing=11km")
-        axis, position = match[1], float(match[2]) * (1e3 if match[3] == "km" else 1)
+        axis, position = _cut_asked_for(slice_at)
         if not faces[axis][0] <= position <= faces[axis][-1]:
             raise PlotError(f"--slice {slice_at}: the mesh reaches from {faces[axis][0]:g} to {faces[axis][-1]:g} m")
         cuts = [(axis, position)]

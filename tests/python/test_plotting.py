@@ -34,3 +34,85 @@ def test_stations_are_drawn_by_easting_and_northing_where_both_are_there(tmp_pat
     assert figure.axes[0].get_xlabel() == "easting (km)"
     low, high = figure.axes[0].get_ylim()
     assert low < -200 and high > 0
+
+
+def waves(path, bricks):
+    """Three receivers and snapshots of 2 u_east − up, on two by two by two bricks, or on their ground."""
+    up, north, east = numpy.meshgrid([-200.0, -90, 0], [0.0, 60, 100], [0.0, 150, 300], indexing="ij")
+    at = numpy.arange(27).reshape(3, 3, 3)
+    quads = [at[:, j:j + 2, i:i + 2] for j in range(2) for i in range(2)]
+    around = [(0, 0), (0, 1), (1, 1), (1, 0)]
+    cells = [[q[k + h, j, i] for h in (0, 1) for j, i in around] for k in range(2) for q in quads] if bricks else \
+        [[q[2, j, i] for j, i in around] for q in quads]
+    with netCDF4.Dataset(path, "w") as file:
+        for name, size in {"receiver": 3, "component": 3, "time": 50, "snapshot": 2, "point": 27,
+                           "cell": len(cells), "corner": len(cells[0])}.items():
+            file.createDimension(name, size)
+
+        def add(name, dimensions, values, unit="m"):
+            values = numpy.asarray(values)
+            variable = file.createVariable(name, str if values.dtype.kind == "U" else values.dtype, dimensions)
+            variable.units = unit
+            variable[:] = values.astype(object) if values.dtype.kind == "U" else values
+
+        add("component", ("component",), ["east", "north", "up"], "")
+        add("time", ("time",), numpy.linspace(0, 1, 50), "s")
+        for axis, values in {"easting": [200.0, 0, 100], "northing": [5.0, 5, 5], "up": [0.0, 0, 0]}.items():
+            add(f"receiver_{axis}", ("receiver",), values)
+        traces = numpy.zeros((3, 3, 50))
+        traces[:, 2, 20] = [3, 1, 2]
+        add("velocity", ("receiver", "component", "time"), traces, "m/s")
+        add("peak_velocity", ("receiver",), [3.0, 1, 2], "m/s")
+        for axis, values in {"easting": east, "northing": north, "up": up}.items():
+            add(f"point_{axis}", ("point",), values.ravel())
+        add("cell_points", ("cell", "corner"), cells, "")
+        add("snapshot", ("snapshot",), [0.1, 0.2], "s")
+        field = numpy.zeros((2, 27, 3))
+        field[1, :, 2] = (2 * east - up).ravel()
+        add("snapshot_velocity", ("snapshot", "point", "component"), field, "m/s")
+    return path
+
+
+def test_a_record_section_has_each_trace_at_its_receiver(tmp_path):
+    data = plotting.read(waves(tmp_path / "waves.nc", bricks=True))
+    assert [f.name for f in data.fields] == ["velocity_east", "velocity_north", "velocity_up"]
+    figure = plotting.draw(data)
+    up = figure.axes[2]
+    assert up.get_xlabel() == "easting (m)" and up.get_ylim()[0] > up.get_ylim()[1]
+    lines = [line.get_xdata() for line in up.lines]
+    assert [line[0] for line in lines] == [0, 100, 200]
+    peaks = [line[20] - line[0] for line in lines]
+    assert peaks[1] == pytest.approx(2 * peaks[0]) and peaks[2] > peaks[1]  # the last one is cut off
+    with pytest.raises(plotting.PlotError, match="snapshot_velocity_up"):
+        plotting.draw(data, ["pressure"])
+
+
+@pytest.mark.parametrize("axis, position, area", [("northing", 30, 60000), ("northing", 60, 60000), ("up", -200, 30000),
+                                                  ("up", -10, 30000), ("easting", 300, 20000)])
+def test_a_cut_through_bricks_is_a_whole_plane_on_which_linear_fields_stay_linear(tmp_path, axis, position, area):
+    snapshots = plotting.read(waves(tmp_path / "waves.nc", bricks=True)).snapshots
+    ends, share, triangles = plotting._cut_bricks(snapshots.cells, snapshots.points[axis], position)
+
+    def on_cut(v):
+        return v[ends[:, 0]] * (1 - share) + v[ends[:, 1]] * share
+
+    east, north, up = (on_cut(snapshots.points[a]) for a in ("easting", "northing", "up"))
+    numpy.testing.assert_allclose(on_cut(snapshots.points[axis]), position, atol=1e-12 * 300)
+    field = next(f for f in snapshots.fields if f.name == "snapshot_velocity_up")
+    numpy.testing.assert_allclose(on_cut(field.values[1]), 2 * east - up, atol=1e-10)
+    corners = numpy.stack([east, north, up], axis=1)[triangles]
+    sides = numpy.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert numpy.linalg.norm(sides, axis=1).sum() / 2 == pytest.approx(area)
+
+
+def test_snapshots_of_the_ground_and_of_a_cut_are_drawn_when_asked_for(tmp_path):
+    ground = plotting.read(waves(tmp_path / "ground.nc", bricks=False))
+    figure = plotting.draw(ground, ["snapshot_velocity_up"])
+    assert [a.get_title() for a in figure.axes[:2]] == ["0.1 s", "0.2 s"]
+    with pytest.raises(plotting.PlotError, match="cannot be cut"):
+        plotting.draw(ground, slice_at="northing=30")
+    bricks = plotting.read(waves(tmp_path / "bricks.nc", bricks=True))
+    figure = plotting.draw(bricks, slice_at="northing=30")
+    assert figure.axes[0].get_ylabel() == "up (m)"
+    with pytest.raises(plotting.PlotError, match="reach from 0 to 100 m"):
+        plotting.draw(bricks, slice_at="northing=130")

@@ -218,7 +218,7 @@ void add_plot(CommandLine& line) {
       ->delimiter(',');
   verb->add_option("--title", line.picture.title, "Line above the maps.")->type_name("TEXT");
   verb->add_option("--slice", line.picture.slice,
-                   "Where to cut a model: up=-4000, northing=11000, easting=0.")
+                   "Where to cut a model or snapshots: up=-4000, northing=11000, easting=0.")
       ->type_name("AXIS=METRES");
   verb->add_option("--dpi", line.picture.dpi, "Resolution of a .png.")
       ->type_name("N")
