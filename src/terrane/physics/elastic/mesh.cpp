@@ -10,7 +10,8 @@
 namespace terrane::elastic {
 
 Hexahedron Mesh::element(std::size_t n) const {
-  if (!curve.empty() && curve[n] != straight) return Hexahedron(&curves[curve[n]]);
+  if (n < curve.size() && curve[n] != straight)  // while curves are filled in, there are fewer of them
+    return Hexahedron(&curves[curve[n]]);
   std::array<Vector, 8> corners;
   for (std::size_t a = 0; a < 8; ++a) corners[a] = nodes[elements[n][a]];
   return Hexahedron(corners);
