@@ -11,6 +11,7 @@
 #include "terrane/physics/elastic/field.hpp"
 #include "terrane/physics/elastic/kernels/device_kernels.hpp"
 #include "terrane/physics/elastic/kernels/lanes.hpp"
+#include "terrane/physics/elastic/kernels/pencils.hpp"
 #include "terrane/physics/elastic/kernels/points.hpp"
 #include "terrane/physics/elastic/margin.hpp"
 #include "terrane/physics/elastic/plain.hpp"
@@ -88,6 +89,7 @@ template <class T>
 struct Batch {
   Segment kind;
   std::size_t first_block = 0, blocks = 0;
+  std::size_t first_force = 0;  // on devices
   Buffer<T> shape, rock, memory;
 };
 
@@ -114,7 +116,8 @@ class FieldOf final : public Field {
 
  private:
   bool on_cpu() const { return stream_.device().kind == Device::Kind::cpu; }
-  std::size_t each() const { return each_; }
+  /// Points that take their step by leap(); on devices the others do where forces are computed.
+  std::size_t leaping() const { return on_cpu() ? part_.points : part_.meeting; }
   void upload_elements(const Problem& problem);
   void upload_points();
   void upload_sources();
@@ -124,12 +127,11 @@ class FieldOf final : public Field {
 
   bool can_record() const { return stream_.device().has_own_memory() && (!exchange_ || exchange_->direct()); }
   void make_exchange();
-  void compute();
-  void compute(Stream& on, bool outer);
+  void compute(Vec4<T>* inner_force = nullptr);
+  void compute(Stream& on, bool outer, Vec4<T>* inner_force);
   void compute_lanes(Batch<T>& batch);
   void compute_plain(const Batch<T>& batch);
-  template <int N>
-  void compute_groups(Stream& on, Batch<T>& batch);
+  void compute_groups(Stream& on, Batch<T>& batch, Vec4<T>* inner_force);
   template <class Sum>
   void leap(const Sum& sum);
   template <class Use>
@@ -157,8 +159,8 @@ class FieldOf final : public Field {
   DeviceTables<T> device_tables_{};
   Buffer<DeviceTables<T>> spread_;
   Buffer<std::uint32_t> point_;  // [block][points of an element][lane]
-  std::size_t own_ = 0;          // blocks of own elements hold so many forces
-  Buffer<T> force_;              // rows: [block][points][3][lane]; quads: Vec4 [element][points]
+  std::size_t own_ = 0;          // own elements leave so many forces, with those of lanes without element
+  Buffer<T> force_;              // rows: [block][points][3][lane]; quads: Vec4 [element][forces_kept()]
   Buffer<Vec4<T>> u_, w_;
   Buffer<ContributionPlaces> places_;
   Buffer<std::uint32_t> list_, absorbing_, contacts_;
@@ -223,7 +225,7 @@ std::uint32_t FieldOf<T>::fits(std::size_t number) const {
   return static_cast<std::uint32_t>(number);
 }
 
-/// Where the first component of a contribution lies.
+/// Where the first component of a contribution lies; on devices which of all forces it is.
 template <class T>
 std::uint32_t FieldOf<T>::slot(std::size_t contribution) const {
   const auto w = static_cast<std::size_t>(lanes_);
@@ -232,10 +234,15 @@ std::uint32_t FieldOf<T>::slot(std::size_t contribution) const {
     return fits(on_cpu() ? 3 * (own_ * w + n / w * w) + n % w : own_ + n);
   }
   const std::size_t element = contribution / each_, n = contribution % each_;
-  if (!on_cpu()) return fits(contribution);
   for (const auto& batch : batches_)
     if (element < batch.kind.first + batch.kind.count) {
       const std::size_t inside = element - batch.kind.first, block = batch.first_block + inside / w;
+      if (!on_cpu()) {
+        const int p = basis_.points(), at = static_cast<int>(n);
+        const bool used = uses_inner(batch.kind.rheology);
+        return fits(batch.first_force + inside * static_cast<std::size_t>(forces_kept(p, used)) +
+                    static_cast<std::size_t>(used ? place_of_force(at % p, at / p % p, at / p / p, p) : at));
+      }
       return fits((block * each_ + n) * 3 * w + inside % w);
     }
   return 0;
@@ -247,8 +254,10 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
   std::vector<std::uint32_t> points;
   std::size_t blocks = 0;
   for (const auto& segment : part_.segments) {
-    Batch<T> batch{segment, blocks, (segment.count + w - 1) / w, {}, {}, {}};
+    Batch<T> batch{segment, blocks, (segment.count + w - 1) / w, own_, {}, {}, {}};
     blocks += batch.blocks;
+    own_ +=
+        segment.count * static_cast<std::size_t>(forces_kept(basis_.points(), uses_inner(segment.rheology)));
     const auto shapes = static_cast<std::size_t>(shape_numbers(segment.shape, basis_.points_of_element())),
                rocks = static_cast<std::size_t>(rock_numbers(segment.rheology, basis_.points())),
                kept = static_cast<std::size_t>(memory_numbers_of(segment.rheology, segment.axes));
@@ -275,7 +284,7 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
     batches_.push_back(std::move(batch));
   }
   point_ = numbers(points);
-  own_ = blocks * each_;
+  if (on_cpu()) own_ = blocks * each_;
   if (plain_)
     for (const auto number : part_.elements)
       plain_elements_.emplace_back(basis_, problem.mesh.element(number), problem.mesh.rock(number));
@@ -337,7 +346,7 @@ void FieldOf<T>::upload_points() {
   force_.fill_zero(stream_);
   std::vector<ContributionPlaces> places;
   std::vector<std::uint32_t> list;
-  for (std::size_t p = 0; p < part_.points; ++p) {
+  for (std::size_t p = 0; p < leaping(); ++p) {
     const auto *from = &part_.contribution[part_.first[p]],
                *to = from + (part_.first[p + 1] - part_.first[p]);
     if (to - from <= 2) {
@@ -361,7 +370,7 @@ void FieldOf<T>::make_exchange() {
                    static_cast<Index>(3 * neighbour.send.size())});
     in.push_back({neighbour.rank, 0, static_cast<Index>(3 * neighbour.first_received),
                   static_cast<Index>(3 * neighbour.received)});
-    for (const auto c : neighbour.send) send.push_back(on_cpu() ? slot(c) : fits(4 * c));
+    for (const auto c : neighbour.send) send.push_back(on_cpu() ? slot(c) : fits(std::size_t{4} * slot(c)));
   }
   for (std::size_t n = 0; n < part_.received; ++n)
     receive.push_back(on_cpu() ? slot(part_.own() + n) : fits(4 * (own_ + n)));
@@ -435,15 +444,28 @@ void FieldOf<T>::compute_plain(const Batch<T>& batch) {
 }
 
 template <class T>
-template <int N>
-void FieldOf<T>::compute_groups(Stream& on, Batch<T>& batch) {
+void FieldOf<T>::compute_groups(Stream& on, Batch<T>& batch, Vec4<T>* inner_force) {
+  const ElementsOfDevice<T> all{
+      batch.kind.first,
+      point_.view().data,
+      batch.shape.view().data,
+      batch.rock.view().data,
+      batch.memory.view().data,
+      batch.kind.axes,
+      u_.view().data,
+      w_.view().data,
+      reinterpret_cast<Vec4<T>*>(force_.view().data) + (fixed_ ? batch.first_force : 0),
+      inner_force,
+      fixed_};
   const auto run = [&](auto shape, auto rheology) {
-    for_each_group(on, batch.kind.count,
-                   GroupForces<T, N, decltype(shape)::value, decltype(rheology)::value>{
-                       device_tables_, spread_.view().data, batch.kind.first, point_.view().data,
-                       batch.shape.view().data, batch.rock.view().data, u_.view().data,
-                       reinterpret_cast<Vec4<T>*>(force_.view().data), fixed_, batch.memory.view().data,
-                       batch.kind.axes});
+    constexpr Shape kind = decltype(shape)::value;
+    constexpr Rheology rock = decltype(rheology)::value;
+    if (basis_.degree == 4)
+      for_each_group(on, batch.kind.count,
+                     PencilForces<T, kind, rock>{device_tables_, spread_.view().data, all});
+    else
+      for_each_group(on, batch.kind.count,
+                     GroupForces<T, kind, rock>{device_tables_, spread_.view().data, all});
   };
   const auto with_rheology = [&](auto shape) {
     if (batch.kind.rheology == Rheology::isotropic) run(shape, RheologyConstant<Rheology::isotropic>{});
@@ -460,31 +482,30 @@ void FieldOf<T>::compute_groups(Stream& on, Batch<T>& batch) {
 }
 
 template <class T>
-void FieldOf<T>::compute(Stream& on, bool outer) {
+void FieldOf<T>::compute(Stream& on, bool outer, Vec4<T>* inner_force) {
   for (auto& batch : batches_) {
     if (batch.kind.outer != outer) continue;
     if (plain_) compute_plain(batch);
     else if (on_cpu()) compute_lanes(batch);
-    else if (basis_.degree == 4) compute_groups<5>(on, batch);
-    else compute_groups<0>(on, batch);
+    else compute_groups(on, batch, inner_force);
   }
 }
 
 /// Forces of all elements: outer ones first, and what these contribute to shared points travels while inner
-/// elements are computed.
+/// elements are computed. On devices points within elements take their step, or leave their force.
 template <class T>
-void FieldOf<T>::compute() {
+void FieldOf<T>::compute(Vec4<T>* inner_force) {
   const auto w = static_cast<std::size_t>(on_cpu() ? lanes_ : 1);
   T* const force = force_.view().data;
   if (exchange_) {
     ready_.record(stream_);
     outer_.wait_for(ready_);
-    compute(outer_, true);
+    compute(outer_, true, inner_force);
     exchange_->begin(outer_, 1, [&](Stream& on, T* packed) {
       for_each(on, send_at_.size(), PackRows<T>{force, w, send_at_.view().data, packed});
     });
   }
-  compute(stream_, false);
+  compute(stream_, false, inner_force);
   if (exchange_)
     exchange_->end(stream_, 1, [&](Stream& on, T* packed) {
       for_each(on, receive_at_.size(), UnpackRows<T>{packed, receive_at_.view().data, force, w});
@@ -506,7 +527,7 @@ void FieldOf<T>::with_sum(const Use& use) {
 template <class T>
 template <class Sum>
 void FieldOf<T>::leap(const Sum& sum) {
-  for_each(stream_, part_.points, Leap<Sum, T>{sum, w_.view().data, u_.view().data});
+  for_each(stream_, leaping(), Leap<Sum, T>{sum, w_.view().data, u_.view().data});
   for_each(stream_, absorbing_.size(),
            LeapAndLeave<Sum, T>{sum, absorbing_.view().data, leaving_.view().data, w_.view().data,
                                 u_.view().data});
@@ -593,9 +614,11 @@ void FieldOf<T>::each_memory(const Use& use) {
     const auto number = [&](std::size_t n) {
       return before + std::min(n / (each_ * m), batch.kind.count - 1) * each_ * m + n % (each_ * m);
     };
+    const auto p2 = each_ / static_cast<std::size_t>(basis_.points());
     const auto place = [&](std::size_t n) {
       const std::size_t e = n / (each_ * m), k = n / m % each_, at = n % m;
-      return on_cpu() ? ((e / w * each_ + k) * m + at) * w + e % w : (e * m + at) * each_ + k;
+      return on_cpu() ? ((e / w * each_ + k) * m + at) * w + e % w
+                      : (e * each_ + k / p2 * p2) * m + at * p2 + k % p2;
     };
     use(batch, kept, number, place);
     before += batch.kind.count * each_ * m;
@@ -655,10 +678,10 @@ struct JustSum {
 
 template <class T>
 std::vector<double> FieldOf<T>::forces() {
-  compute();
   Buffer<Vec4<T>> out(stream_.device(), part_.points);
+  compute(out.view().data);
   with_sum([&](const auto& sum) {
-    for_each(stream_, part_.points, JustSum<std::decay_t<decltype(sum)>, T>{sum, out.view().data});
+    for_each(stream_, leaping(), JustSum<std::decay_t<decltype(sum)>, T>{sum, out.view().data});
   });
   std::vector<Vec4<T>> values(part_.points);
   out.download(stream_, values);

@@ -179,33 +179,46 @@ void Builder::order_elements(std::size_t near_points) {
   }
 }
 
-/// Points in the order in which elements touch them first; those of other ranks' elements alone get none.
+/// Points in the order in which elements touch them first, those within elements after the others; those of
+/// other ranks' elements alone get none.
 void Builder::number_own(std::size_t near_points) {
   std::vector<std::uint32_t> local(near_points, none);
   std::vector<std::size_t> at(part.elements.size());
   for (std::size_t e = 0; e < near_.size(); ++e)
     if (place_[e] != SIZE_MAX) at[place_[e]] = e;
-  part.point.reserve(at.size() * each_);
+  const auto each_point = [&](const auto& use) {
+    for (const auto e : at)
+      for (std::size_t n = 0; n < each_; ++n) use(point_of(e, n));
+  };
+  const auto give_number = [&](std::uint32_t point) {
+    if (local[point] == none) local[point] = static_cast<std::uint32_t>(part.points++);
+  };
+  std::vector<bool> alone(near_points, false);
   for (const auto e : at)
-    for (std::size_t n = 0; n < each_; ++n) {
-      auto& number = local[point_of(e, n)];
-      if (number == none) number = static_cast<std::uint32_t>(part.points++);
-      part.point.push_back(number);
-    }
+    for (std::size_t n = 0; n < each_ && uses_inner(rheology_of(problem_.mesh, near_[e])); ++n)
+      alone[point_of(e, n)] = is_inner(static_cast<int>(n), basis_.points());
+  each_point([&](std::uint32_t point) {
+    if (!alone[point]) give_number(point);
+  });
   const auto first_far = static_cast<std::uint32_t>(part.points);
-  for (const auto e : at)
-    for (std::size_t n = 0; n < each_; ++n)
-      if (const auto other = partner_[point_of(e, n)]; other != none && local[other] == none)
-        local[other] = static_cast<std::uint32_t>(part.points++);
+  each_point([&](std::uint32_t point) {
+    if (partner_[point] != none) give_number(partner_[point]);
+  });
+  part.meeting = part.points;
+  each_point([&](std::uint32_t point) {
+    give_number(point);
+    part.point.push_back(local[point]);
+  });
   std::vector<std::uint32_t> partner(part.points, none);
   for (std::size_t p = 0; p < near_points; ++p)
     if (local[p] != none && partner_[p] != none) partner[local[p]] = local[partner_[p]];
   partner_ = std::move(partner);
   for (auto& point : near_point_) point = local[point];
-  std::vector<bool> found(part.points - first_far, false);
+  std::vector<bool> found(part.meeting - first_far, false);
   for (std::size_t e = 0; e < near_.size(); ++e)
     for (std::size_t n = 0; n < each_; ++n)
-      if (const auto p = point_of(e, n); p != none && p >= first_far && !found[p - first_far]) {
+      if (const auto p = point_of(e, n);
+          p != none && p >= first_far && p < part.meeting && !found[p - first_far]) {
         found[p - first_far] = true;
         part.far.push_back({p, near_[e], n});
       }

@@ -60,6 +60,7 @@ struct Part {
   std::vector<Segment> segments;
   std::vector<std::uint32_t> point;  ///< [elements][points of an element]
   std::size_t points = 0;
+  std::size_t meeting = 0;  ///< from here on each belongs to one element alone, within it (uses_inner)
 
   /// Contributions of point p: from first[p] to first[p + 1]. Each is element · points + point of an own
   /// element, or own() + number of what is received.

@@ -46,6 +46,26 @@ inline constexpr int rock_numbers(Rheology rheology, int points) {
       return 2 + 2 * relaxations;
   }
 }
+/// Whether points within an element take their step where its forces are computed; in margins they also fade.
+inline constexpr bool uses_inner(Rheology rheology) { return rheology != Rheology::matched; }
+/// Of p points in each direction: not the first, not the last.
+TERRANE_FN bool within(int i, int p) { return i > 0 && i < p - 1; }
+TERRANE_FN bool is_inner(int n, int p) {
+  return within(n % p, p) && within(n / p % p, p) && within(n / p / p, p);
+}
+/// Forces that an element leaves for the sums at points, where those within it are used up, layer by layer;
+/// and where among them that of point i, j, k is.
+inline constexpr int forces_kept(int p, bool inner_used) {
+  return p * p * p - (inner_used ? (p - 2) * (p - 2) * (p - 2) : 0);
+}
+TERRANE_FN int place_of_force(int i, int j, int k, int p) {
+  const int plane = i + p * j, ring = 4 * (p - 1);
+  if (k == 0) return plane;
+  if (k == p - 1) return p * p + (p - 2) * ring + plane;
+  const int before = j == 0 ? i : j == p - 1 ? ring - p + i : p + 2 * (j - 1) + (i == 0 ? 0 : 1);
+  return p * p + (k - 1) * ring + before;
+}
+
 /// Of each mechanism's recursion: ζ = η + c ε, η ← a ζ + b ε.
 template <class T>
 struct Recursion {

@@ -1,0 +1,92 @@
+// What a point of an element does on a device: from derivatives of the displacement to fluxes of momentum.
+#pragma once
+
+#include <cstddef>
+
+#include "terrane/base/function.hpp"
+#include "terrane/physics/elastic/kernels/numbers.hpp"
+#include "terrane/physics/elastic/stress.hpp"
+
+/// Only so do arrays of a thread stay in its registers.
+#if defined(__CUDACC__)
+#define TERRANE_UNROLL _Pragma("unroll")
+#else
+#define TERRANE_UNROLL
+#endif
+
+namespace terrane::elastic {
+
+/// Where fluxes are wanted. memory: of this point, a number every `each`; axes, at: of margins, along which
+/// waves fade, and ξ, η, ζ of the point among `points`.
+template <class T>
+struct Here {
+  const T* rock;
+  T* memory;
+  std::size_t each;
+  const Recursion<T>* recursion;
+  unsigned axes;
+  int points, at[3];
+  Vec4<T> u;
+};
+
+/// along[r] = weight det σ·∇ξ_r, and of margins their inertia.
+/// du: [component][ξ, η, ζ]; a: rows proportional to ∇ξ_r; det σ·∇ξ_r is factor σ(du·a)·a; weight: of the
+/// quadrature.
+template <Rheology rheology, class T>
+TERRANE_FN void fluxes(const T (&du)[3][3], const T (&a)[9], T factor, T weight, const Here<T>& here,
+                       Vec4<T> (&along)[3], Vec4<T>& inertia) {
+  const T *const r = here.rock, scale = weight * factor;
+  const auto kept = [&](int m) -> T& { return here.memory[static_cast<std::size_t>(m) * here.each]; };
+  if constexpr (rheology == Rheology::fluid) {  // the potential is the first component
+    T g[3];
+    TERRANE_UNROLL
+    for (int d = 0; d < 3; ++d)
+      g[d] = r[0] * scale * (du[0][0] * a[d] + du[0][1] * a[3 + d] + du[0][2] * a[6 + d]);
+    TERRANE_UNROLL
+    for (int row = 0; row < 3; ++row)
+      along[row] = {g[0] * a[3 * row] + g[1] * a[3 * row + 1] + g[2] * a[3 * row + 2], 0, 0, 0};
+    return;
+  }
+  T gradient[3][3];
+  TERRANE_UNROLL
+  for (int c = 0; c < 3; ++c)
+    for (int d = 0; d < 3; ++d) gradient[c][d] = du[c][0] * a[d] + du[c][1] * a[3 + d] + du[c][2] * a[6 + d];
+  if constexpr (rheology == Rheology::matched) {
+    T of[3][3][3], t[3][3], push[3];
+    for (int c = 0; c < 3; ++c)
+      for (int d = 0; d < 3; ++d) gradient[c][d] *= factor;
+    const auto axis = [&](int d) { return r + 22 + fading_numbers * (d * here.points + here.at[d]); };
+    const int used = stretch(here.axes, gradient, axis, kept, of);
+    stretched_stress(
+        of, [&](int m) { return r[m]; }, t);
+    TERRANE_UNROLL
+    for (int row = 0; row < 3; ++row) {
+      const T b[3] = {weight * a[3 * row], weight * a[3 * row + 1], weight * a[3 * row + 2]};
+      along[row] = {t[0][0] * b[0] + t[0][1] * b[1] + t[0][2] * b[2],
+                    t[1][0] * b[0] + t[1][1] * b[1] + t[1][2] * b[2],
+                    t[2][0] * b[0] + t[2][1] * b[1] + t[2][2] * b[2], 0};
+    }
+    const T at[3] = {here.u.x, here.u.y, here.u.z}, mass = weight * r[21] / factor;
+    stretched_inertia(here.axes, at, axis, kept, used, push);
+    inertia = {mass * push[0], mass * push[1], mass * push[2], 0};
+  } else {
+    T stress[6];
+    if constexpr (rheology == Rheology::anisotropic)
+      anisotropic_stress(
+          gradient, scale, [&](int m) { return r[m]; }, stress);
+    else isotropic_stress(gradient, r[0] * scale, r[1] * scale, stress);
+    if constexpr (rheology == Rheology::attenuating) {
+      const auto& f = *here.recursion;
+      relax<relaxations>(
+          gradient, scale, [&](int m) { return r[2 + m]; }, f.a, f.b, f.c,
+          [&](int l, int m) -> T& { return kept(6 * l + m); }, stress);
+    }
+    TERRANE_UNROLL
+    for (int row = 0; row < 3; ++row) {
+      along[row].w = 0;
+      flux(stress, a[3 * row], a[3 * row + 1], a[3 * row + 2], along[row].x, along[row].y, along[row].z);
+    }
+  }
+}
+
+}  // namespace terrane::elastic

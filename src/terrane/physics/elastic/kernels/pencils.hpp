@@ -1,0 +1,191 @@
+// Forces of elements of degree 4 on devices, by pencils: the five points of an element along one direction.
+//
+// A group of threads does one element. 25 of them take a pencil each: along ξ, then along η, its derivatives;
+// then along ζ, where they have all that the stress of their points needs; then along ξ and η what fluxes
+// push. In between the element lies in shared memory, three components together, so that one load brings
+// them. A pencil is read and written once for five points, where a thread that makes one point would read
+// five.
+//
+// Per element of isotropic rock with a linear map: 450 multiply-adds of derivatives and some 360 at the
+// points per thread, 80 times three components to and from shared memory; 500 bytes of numbers of points, 1.0
+// kB of displacements, 1.6 kB of forces and 1.3 kB of steps of device memory. Points within the element
+// belong to no other: their step is taken here (points.hpp), and their forces are never stored. On an H200
+// shared memory is the tightest of these.
+#pragma once
+
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/physics/elastic/kernels/device_kernels.hpp"
+
+namespace terrane::elastic {
+
+/// A kernel for for_each_group, for float and double.
+template <class T, Shape kind, Rheology rheology>
+struct PencilForces {
+  static constexpr int p = 5, pencils = p * p;
+  // Strides of a layer by which no two threads meet in one bank where pencils along ξ and η are read.
+  static constexpr int layer_x = pencils, layer_y = pencils + 12;
+  // More hide the latency of memory better, but what rock with a Q keeps must fit into the cache.
+  static constexpr int groups_at_once = sizeof(T) == 8                      ? 8
+                                        : rheology == Rheology::attenuating ? 16
+                                        : rheology == Rheology::matched     ? 12
+                                                                            : 28;
+  static constexpr int shapes = kind == Shape::curved ? 0 : shape_numbers(kind, 0),
+                       rocks = rheology == Rheology::matched ? 0 : rock_numbers(rheology, p);
+
+  DeviceTables<T> tables;
+  const DeviceTables<T>* spread;
+  ElementsOfDevice<T> all;
+
+  static constexpr bool potential = rheology == Rheology::fluid;  // one component in place of three
+  static constexpr int components = potential ? 1 : 3;
+
+  /// Three components per point: one and two, which is a quarter less to move than four.
+  template <int count>
+  struct Points {
+    struct alignas(2 * sizeof(T)) Pair {
+      T y, z;
+    } pair[potential ? 1 : count];
+    T x[count];
+    TERRANE_FN Vec4<T> get(int n) const {
+      if constexpr (potential) return {x[n], 0, 0, 0};
+      else return {x[n], pair[n].y, pair[n].z, 0};
+    }
+    TERRANE_FN void set(int n, const Vec4<T>& v) {
+      x[n] = v.x;
+      if constexpr (!potential) pair[n] = {v.y, v.z};
+    }
+  };
+  struct Shared {
+    Points<p * layer_x> x;
+    Points<p * layer_y> y;
+    T shape[shapes + 1], rock[rocks + 1];
+  };
+  struct Thread {
+    T u[p][3], f[p][3];
+  };
+
+  TERRANE_FN std::size_t steps(std::size_t) const { return 2; }
+
+  /// out_i = Σ_l m(i, l) in_l along a pencil, in its place.
+  template <class Points, class Matrix>
+  TERRANE_FN static void apply(Points& points, int first, int stride, const Matrix& m) {
+    Vec4<T> in[p];
+    TERRANE_UNROLL
+    for (int l = 0; l < p; ++l) in[l] = points.get(first + l * stride);
+    TERRANE_UNROLL
+    for (int i = 0; i < p; ++i) {
+      Vec4<T> out{0, 0, 0, 0};
+      TERRANE_UNROLL
+      for (int l = 0; l < p; ++l) {
+        out.x += m(i, l) * in[l].x;
+        if constexpr (potential) continue;
+        out.y += m(i, l) * in[l].y;
+        out.z += m(i, l) * in[l].z;
+      }
+      points.set(first + i * stride, out);
+    }
+  }
+  template <class Matrix>
+  TERRANE_FN static void apply_to_pencils(Shared& shared, int thread, const Matrix& m) {
+    apply(shared.x, p * thread, 1, m);
+    apply(shared.y, thread / p * layer_y + thread % p, p, m);
+  }
+
+  TERRANE_FN void begin(Shared& shared, Thread& mine, std::size_t group, int thread) const {
+    if (thread < shapes) shared.shape[thread] = all.shape[group * shapes + static_cast<std::size_t>(thread)];
+    if (thread < rocks) shared.rock[thread] = all.rock[group * rocks + static_cast<std::size_t>(thread)];
+    if (thread >= pencils) return;
+    const std::uint32_t* const points = all.points_of(group, p * p * p) + thread;
+    TERRANE_UNROLL
+    for (int k = 0; k < p; ++k) {
+      const Vec4<T> u = all.displacement[points[k * pencils]];
+      mine.u[k][0] = u.x, mine.u[k][1] = u.y, mine.u[k][2] = u.z;
+      shared.x.set(k * layer_x + thread, u);
+      shared.y.set(k * layer_y + thread, u);
+    }
+  }
+
+  /// Derivatives along ξ and η; at last what fluxes along them push.
+  TERRANE_FN void load(Shared& shared, Thread&, std::size_t, std::size_t step, int thread) const {
+    if (thread >= pencils) return;
+    if (step == 0) apply_to_pencils(shared, thread, [&](int i, int l) { return tables.d[i][l]; });
+    else apply_to_pencils(shared, thread, [&](int i, int l) { return tables.d[l][i]; });
+  }
+
+  TERRANE_FN void work(Shared& shared, Thread& mine, std::size_t group, std::size_t step, int thread) const {
+    if (thread >= pencils) return;
+    if (step == 0) push_along_zeta(shared, mine, group, thread);
+    else store(shared, mine, group, thread);
+  }
+
+  /// Stress at the points of a pencil along ζ; fluxes along ξ and η take the place of the derivatives.
+  TERRANE_FN void push_along_zeta(Shared& shared, Thread& mine, std::size_t group, int thread) const {
+    const int i = thread % p, j = thread / p;
+    constexpr int each = p * p * p;
+    const T* const shape = kind == Shape::curved ? all.shape + group * (10 * each) + thread : shared.shape;
+    ShapeOfColumn<T, kind> map(shape, spread->x[i], spread->x[j], each, pencils);
+    const T across = spread->w[i] * spread->w[j];
+    Here<T> here{};
+    here.rock = rheology == Rheology::matched
+                    ? all.rock + group * static_cast<std::size_t>(rock_numbers(rheology, p))
+                    : shared.rock;
+    here.recursion = &tables.recursion;
+    here.axes = all.axes;
+    here.points = p;
+    here.at[0] = i, here.at[1] = j;
+    constexpr bool keeps = rheology == Rheology::attenuating || rheology == Rheology::matched;
+    T* memory = nullptr;
+    if constexpr (keeps)
+      memory = all.memory + group * static_cast<std::size_t>(memory_numbers_of(rheology, all.axes) * each) +
+               thread;
+    TERRANE_UNROLL
+    for (int k = 0; k < p; ++k) mine.f[k][0] = mine.f[k][1] = mine.f[k][2] = 0;
+    TERRANE_UNROLL
+    for (int k = 0; k < p; ++k) {
+      T du[3][3], a[9], factor;
+      const Vec4<T> ux = shared.x.get(k * layer_x + thread), uy = shared.y.get(k * layer_y + thread);
+      du[0][0] = ux.x, du[1][0] = ux.y, du[2][0] = ux.z;
+      du[0][1] = uy.x, du[1][1] = uy.y, du[2][1] = uy.z;
+      TERRANE_UNROLL
+      for (int c = 0; c < 3; ++c) {
+        du[c][2] = 0;
+        TERRANE_UNROLL
+        for (int l = 0; l < p; ++l) du[c][2] += tables.d[k][l] * mine.u[l][c];
+      }
+      map.rows(k, tables.x[k], a, factor);
+      here.at[2] = k;
+      here.u = {mine.u[k][0], mine.u[k][1], mine.u[k][2], 0};
+      if constexpr (keeps)
+        here.memory = memory + k * memory_numbers_of(rheology, all.axes) * pencils, here.each = pencils;
+      Vec4<T> along[3], inertia{0, 0, 0, 0};
+      fluxes<rheology>(du, a, factor, across * tables.w[k], here, along, inertia);
+      shared.x.set(k * layer_x + thread, along[0]);
+      shared.y.set(k * layer_y + thread, along[1]);
+      TERRANE_UNROLL
+      for (int l = 0; l < p; ++l) {
+        mine.f[l][0] -= tables.d[k][l] * along[2].x;
+        if constexpr (potential) continue;
+        mine.f[l][1] -= tables.d[k][l] * along[2].y;
+        mine.f[l][2] -= tables.d[k][l] * along[2].z;
+      }
+      if constexpr (rheology == Rheology::matched) {
+        mine.f[k][0] -= inertia.x, mine.f[k][1] -= inertia.y, mine.f[k][2] -= inertia.z;
+      }
+    }
+  }
+
+  TERRANE_FN void store(const Shared& shared, const Thread& mine, std::size_t group, int thread) const {
+    const int i = thread % p, j = thread / p;
+    TERRANE_UNROLL
+    for (int k = 0; k < p; ++k) {
+      const Vec4<T> x = shared.x.get(k * layer_x + thread), y = shared.y.get(k * layer_y + thread);
+      all.put(group, i, j, k, p, uses_inner(rheology),
+              {mine.f[k][0] - (x.x + y.x), mine.f[k][1] - (x.y + y.y), mine.f[k][2] - (x.z + y.z), 0},
+              {mine.u[k][0], mine.u[k][1], mine.u[k][2], 0});
+    }
+  }
+
+  TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
+};
+
+}  // namespace terrane::elastic
