@@ -147,9 +147,9 @@ double TreeSensitivity::bytes() const {
 
 /// Of one tree for all cells: blocks take hardly more.
 TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, double accuracy, int threads) {
-  // Of one core: a near entry made and multiplied, (p + 1)² of an expansion at a station, and a moment of a
-  // cell. The last two took half as long with AVX-512.
-  constexpr double near_made = 20e-9, near_product = 0.6e-9, term = 0.4e-9, moment = 0.08e-9;
+  // Measured on one core with AVX2: a near entry made and multiplied, (p + 1)² of an expansion at a station,
+  // and a moment of a cell.
+  constexpr double near_made = 20e-9, near_product = 0.6e-9, term = 0.25e-9, moment = 0.05e-9;
   const std::vector<double> unit_density(source.columns(), 1.0);
   Progress silent;
   const auto channels = channels_of(source.observables());
