@@ -1,6 +1,6 @@
 // The kernels of a GPU: tiles that walk up through the planes for constant density and for a vertical axis
-// (gpu_tiles.cuh), and for variable density where no layer reaches (gpu_density.cuh); for all others ψ of all
-// layers in one launch and all nodes in another, one per thread.
+// (gpu_tiles.cuh), for a tilted one (gpu_tilted.cuh), and for variable density where no layer reaches
+// (gpu_density.cuh); for all others ψ of all layers in one launch and all nodes in another, one per thread.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "terrane/parallel/device/cuda.hpp"
 #include "terrane/physics/acoustic/march/gpu_density.cuh"
+#include "terrane/physics/acoustic/march/gpu_tilted.cuh"
 #include "terrane/physics/acoustic/march/medium.hpp"
 #include "terrane/physics/acoustic/march/steps.hpp"
 
@@ -76,17 +77,30 @@ __global__ void __launch_bounds__(batch_threads)
   step_node<rock, M>(g, batch.regions[n], at[0], at[1], at[2]);
 }
 
+/// What layers of the axes north and east add to a step of a tilted axis.
+template <class T>
+__global__ void __launch_bounds__(batch_threads)
+    layers_batch(const __grid_constant__ StepArguments<T> g, const __grid_constant__ Batch batch) {
+  int n = 0;
+  Index at[3];
+  if (find_node(batch, n, at)) add_layers_beside(g, batch.regions[n], at[0], at[1], at[2]);
+}
+
 /// Rock and numbers whose steps tiles take: all nodes, or those that no layer and no sponge reaches.
 template <Rock rock, class T>
 inline constexpr bool tiled = (rock == Rock::constant_density || rock == Rock::vti) && sizeof(T) == 4;
 template <Rock rock, int M, class T>
 inline constexpr bool partly_tiled = rock == Rock::variable_density&& M == 4 && sizeof(T) == 4;
 
+/// Rock whose tiles take all nodes, after ψ of all layers was made.
+template <Rock rock, int M, class T>
+inline constexpr bool tilted_tiles = rock == Rock::tti&& M == TiltedTile::M && sizeof(T) == 4;
+
 /// Whether tiles take the steps: in three dimensions, where a layer along easting with what it reaches fits
 /// into a tile, and a tile into a multiprocessor of the GPU in use.
 template <Rock rock, int M, class T>
 bool by_tiles(const StepArguments<T>& g) {
-  if constexpr (tiled<rock, T> || partly_tiled<rock, M, T>) {
+  if constexpr (tiled<rock, T> || partly_tiled<rock, M, T> || tilted_tiles<rock, M, T>) {
     if (g.stride[0] == 0 || g.stride[1] == 0 || (g.sponge && g.rounding > 0)) return false;
     int device = 0, most_bytes = 0;
     detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
@@ -94,6 +108,8 @@ bool by_tiles(const StepArguments<T>& g) {
                         "cudaDeviceGetAttribute");
     if constexpr (tiled<rock, T>)
       return block_bytes<rock, M>() <= most_bytes && first_east<rock, M>(g).has_value();
+    else if constexpr (rock == Rock::tti)
+      return tilted_block_bytes() <= most_bytes && g.stride[2] != 0 && g.rounding == 0;
     else return density_block_bytes<M>() <= most_bytes;
   } else {
     return false;
@@ -150,10 +166,15 @@ void steps(Stream& stream, const StepArguments<T>& g, const Work& work) {
       return;
     }
   const bool plain_by_tiles = partly_tiled<rock, M, T> && by_tiles<rock, M>(g);
+  const bool all_by_tiles = tilted_tiles<rock, M, T> && by_tiles<rock, M>(g);
+  if constexpr (tilted_tiles<rock, M, T>)
+    if (all_by_tiles)
+      for (const auto& box : work.boxes()) begin_tilted_tiles(handle, g, box);
   Batch batch;
   const auto launch = [&] {
     if (batch.count == 0) return;
-    step_batch<rock, M><<<batch.first_block[batch.count], batch_threads, 0, handle>>>(g, batch);
+    const auto kernel = all_by_tiles ? layers_batch<T> : step_batch<rock, M, T>;
+    kernel<<<batch.first_block[batch.count], batch_threads, 0, handle>>>(g, batch);
     detail::cuda::check(cudaGetLastError(), "steps");
     batch.count = 0;
   };
@@ -163,6 +184,7 @@ void steps(Stream& stream, const StepArguments<T>& g, const Work& work) {
         begin_density_tiles<M>(handle, g, region.box);
         continue;
       }
+    if (all_by_tiles && region.side[1] < 0 && region.side[2] < 0) continue;
     add_to(batch, region);
     if (batch.count == Batch::most) launch();
   }

@@ -509,7 +509,8 @@ void Wave<T>::derive_along(Stream& stream) {
 template <class T>
 void Wave<T>::step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add) {
   begin_psi(stream, medium_.kernel(), arguments(), medium_.slabs());
-  derive_along(stream);
+  if (!by_tiles(stream.device(), medium_.kernel(), arguments()))
+    derive_along(stream);  // tiles make their own
   advance(stream, edges_, inner_, sources, clock, add);
 }
 
