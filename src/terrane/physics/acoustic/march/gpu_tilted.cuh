@@ -15,6 +15,10 @@
 //   H += c p − d (n_up s),  n_north s and n_east s to the threads beside      of the plane m − M
 //   p⁺, q⁺                                                                    of the plane m − 2M
 //   T = L_level p − D_north (n_north s) − D_east (n_east s)                   of the plane m − M
+//
+// T is part of H; beside layers of the axis up it waits in shared memory, for η is of the other part alone.
+// Layers: ψ of all is made before the step; those of the axis up add theirs in the walk, those of the axes
+// north and east, which n does not change, in a launch after it (layers_batch).
 #pragma once
 
 #include "terrane/physics/acoustic/march/gpu_tiles.cuh"
@@ -28,7 +32,7 @@ struct TiltedTile {
   static constexpr int M = 4, nodes_east = 32, rows = 32, fours = nodes_east / 4;
   static constexpr int own_threads = fours * rows, threads = own_threads + 2 * M * fours + 2 * rows;
   static constexpr int beside = 2 * M, width = nodes_east + 2 * beside + 4, height = rows + 2 * beside;
-  static constexpr int slots = 6;  ///< planes of p and q: 2M / 2 + 1, and one on its way
+  static constexpr int slots = M + 2;  ///< planes of p and q: m − M … m, and one on its way
   static constexpr int width_east = nodes_east + 2 * M + 4;
   /// What is read at the tile's own nodes alone.
   enum Own { before, before_q, now, now_q, squared, wide, mixed, own_arrays };
@@ -120,7 +124,7 @@ struct SumsUp {
     }
     return done;
   }
-  /// What the plane m − M + 1 gets beside, after `add`: of the plane that was the last in the middle.
+  /// After `add`: the sum of the plane m itself.
   __device__ __forceinline__ Four& middle() { return of[M - 1]; }
 };
 

@@ -29,7 +29,7 @@ template <class T>
 void begin_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                const std::vector<Slab>& slabs);
 
-/// G p and G q of a tilted axis in a box; after ψ, before the steps.
+/// G p and G q of a tilted axis in a box; after ψ, before the steps. Tiles of a GPU make their own.
 template <class T>
 void begin_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                  const IndexBox<3>& box);
