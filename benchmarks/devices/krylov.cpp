@@ -10,10 +10,11 @@
 // by 1.3, at 1 Hz.
 //
 // Bytes per unknown and iteration, in the order of the loops (solve/krylov.hpp). CG, in double: A p 40, pᵀq
-// 16, x and r 48, ‖r‖ 8, z = r/D 24, rᵀz 16, p 24: 176. COCG, complex, with the divergence on the nodes that
-// it carries: A p 45, pᵀq 32, x and r 112 (‖r‖ 16 more on the CPU), z 40, rᵀz 32, p 48: 309, CPU 325. QMR: A
-// p 45, pᵀq 32, r 64, ‖r‖ 16, d and x 96, z 40, rᵀz 32, p 48: 373. CG on compressed rows: 12 for each of 7
-// non-zeros and 8 for where a row begins, in place of 24 of conductances: 244.
+// 16, x and r 48, ‖r‖ 8, z = r/D 24, rᵀz 16, p 24: 176; on devices, which add up products on the way and
+// leave z out, A p 40, x and r 56, p 32: 128. COCG, complex, with the divergence on the nodes that it
+// carries: A p 45, pᵀq 32, x and r 112, ‖r‖ 16, z 40, rᵀz 32, p 48: 325; devices, without these products,
+// 245. QMR: A p 45, pᵀq 32, r 64, ‖r‖ 16, d and x 96, z 40, rᵀz 32, p 48: 373, devices 309. CG on compressed
+// rows: 12 for each of 7 non-zeros and 8 for where a row begins, in place of 24 of conductances: 244.
 //
 // memory_GB_per_s: of z = r/D alone, in the same run: what the memory gives.
 #include <fmt/format.h>
@@ -107,12 +108,12 @@ Timed direct_current(Stream& stream, const Case& wanted) {
   timed.unknowns = static_cast<double>(box.host.nodes.count());
   const auto diagonal = solve::jacobi(stream, box.network);
   timed.memory = 24 * timed.unknowns / shortest(stream, 4, [&] { diagonal(stream, box.b, box.x, 1); });
-  const auto solved = [&](const solve::Preconditioner& preconditioner, const solve::Stopping& stopping) {
+  const auto solved = [&](const auto& preconditioner, const solve::Stopping& stopping) {
     box.x.fill_zero(stream);
     timed.report = solve::conjugate_gradients(stream, box.network, box.b, box.x, preconditioner, stopping);
   };
   if (wanted.solver == "cg") {
-    timed.bytes = 176;
+    timed.bytes = stream.device().kind == Device::Kind::cpu ? 176 : 128;
     timed.seconds = shortest(stream, 2, [&] { solved(diagonal, exactly(wanted.iterations)); });
     return timed;
   }
@@ -211,7 +212,8 @@ Timed electromagnetic_fields(Stream& stream, const Case& wanted) {
   solver.complete(b);
   const bool with_multigrid = wanted.solver == "bicg_multigrid", qmr = wanted.solver == "qmr";
   solver.set_diagonal(!with_multigrid);
-  if (!with_multigrid) timed.bytes = qmr ? 373 : stream.device().kind == Device::Kind::cpu ? 325 : 309;
+  if (!with_multigrid)
+    timed.bytes = stream.device().kind == Device::Kind::cpu ? (qmr ? 373 : 325) : qmr ? 309 : 245;
   timed.seconds = shortest(stream, with_multigrid ? 4 : 2, [&] {
     for (auto& field : x.e) field.fill_zero(stream);
     const auto stopping =

@@ -234,6 +234,29 @@ TEST_P(MaxwellOn, BitsAreThoseOfTheProcessorsOnAnyNumberOfThreads) {
   else EXPECT_EQ(there.report.iterations, one.report.iterations);
 }
 
+TEST_P(MaxwellOn, IterationsWithTheDiagonalAreThoseOfTheProcessors) {
+  // On devices products are added up as their terms are computed.
+  const auto earth = land(10, 1.3);
+  const auto history = [&](Device device, bool qmr) {
+    Stream stream(device);
+    MaxwellSolver<float> solver(stream, earth.mesh, alike(earth));
+    solver.set_frequency(1);
+    solver.set_diagonal(true);
+    auto b = solver.image();
+    auto x = solver.vector();
+    dipole(stream, earth, 1, b);
+    solver.complete(b);
+    const solve::Stopping stopping{.relative = 0, .most_iterations = 20};
+    return (qmr ? solver.solve_by_qmr(b, x, stopping) : solver.solve(b, x, stopping)).history;
+  };
+  for (const bool qmr : {false, true}) {
+    const auto there = history(GetParam(), qmr), here = history({Device::Kind::cpu, -1}, qmr);
+    ASSERT_EQ(there.size(), here.size());
+    EXPECT_EQ(there.size(), 21U);
+    for (std::size_t n = 0; n < here.size(); ++n) EXPECT_NEAR(there[n], here[n], 1e-9 * here[n]) << n;
+  }
+}
+
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
 double bytes_on_the_heap() {
   const auto all = mallinfo2();

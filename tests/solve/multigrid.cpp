@@ -175,8 +175,26 @@ TEST_P(SolveOn, OneKernelAlongAllAxesBetweenLevelsGivesTheBitsOfOnePerAxis) {
     };
     const auto plain = cycle(Transfers::axis_by_axis);
     EXPECT_EQ(cycle(Transfers::together), plain);
+    EXPECT_EQ(cycle(Transfers::together_flat), plain);
     EXPECT_NE(plain, std::vector<double>(2 * count, 0.0));
   }
+}
+
+TEST_P(SolveOn, IterationsWithTheDiagonalAreThoseOfAnyPreconditioner) {
+  // In one pass, sums are added up as their terms are computed.
+  Stream stream(GetParam());
+  const auto problem = random_earth({13, 6, 40}, 1.1, 3);
+  const auto network = problem.on(stream);
+  const auto diagonal = jacobi(stream, network);
+  const Stopping stopping{.most_iterations = 40};
+  Field<double> b(stream, problem.points());
+  b.upload(stream, random_values(static_cast<std::size_t>(problem.points().count()), 5));
+  Field<double> quick(stream, problem.points()), slow(stream, problem.points());
+  const auto one = conjugate_gradients(stream, network, b, quick, diagonal, stopping);
+  const auto other = conjugate_gradients(stream, network, b, slow, Preconditioner(diagonal), stopping);
+  EXPECT_EQ(one.history, other.history);
+  EXPECT_EQ(one.iterations, 40);
+  EXPECT_EQ(quick.download(stream), slow.download(stream));
 }
 
 TEST_P(SolveOn, NetworksOfProductsCycleAsTheirConductancesDo) {
@@ -232,7 +250,7 @@ TEST_P(SolveOn, NetworksOfProductsCycleAsTheirConductancesDo) {
   double most = 0;
   for (const double value : plain) most = std::max(most, std::abs(value));
   EXPECT_GT(most, 0);
-  for (const auto transfers : {Transfers::axis_by_axis, Transfers::together}) {
+  for (const auto transfers : {Transfers::axis_by_axis, Transfers::together, Transfers::together_flat}) {
     const auto twice = cycle(Multigrid<Complex<double>>(stream, products, spacing, nullptr, 0, transfers));
     const auto single = cycle(Multigrid<Complex<float>>(stream, products, spacing, nullptr, 0, transfers));
     for (std::size_t n = 0; n < plain.size(); ++n) {

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
@@ -18,14 +19,32 @@ struct Apply {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { q(k, j, i) = a.apply(p, k, j, i); }
 };
 
-/// x += α p,  r −= α q
+/// The same, and pᵀq.
+struct ApplyAndProduct {
+  NetworkView<double> a;
+  GridView<const double> p;
+  GridView<double> q;
+  TERRANE_FN double operator()(Index k, Index j, Index i) const {
+    const double value = a.apply(p, k, j, i);
+    q(k, j, i) = value;
+    return p(k, j, i) * value;
+  }
+};
+
+/// x += α p,  r −= α q;  |r|²
 struct Advance {
   double alpha;
-  View<const double, 3> p, q;
-  View<double, 3> x, r;
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    x(k, j, i) += alpha * p(k, j, i);
-    r(k, j, i) -= alpha * q(k, j, i);
+  GridView<const double> p, q;
+  GridView<double> x, r;
+  TERRANE_FN double operator()(Index k, Index j, Index i) const {
+    const double left = next(k, j, i);
+    return left * left;
+  }
+  TERRANE_FN double next(Index k, Index j, Index i) const {
+    const double ahead = x(k, j, i) + alpha * p(k, j, i), left = r(k, j, i) - alpha * q(k, j, i);
+    x(k, j, i) = ahead;
+    r(k, j, i) = left;
+    return left;
   }
 };
 
@@ -62,6 +81,43 @@ struct Multiply {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { z(k, j, i) = d(k, j, i) * r(k, j, i); }
 };
 
+/// a b, rounded, so that no compiler fuses it with a sum: as if it had been stored.
+TERRANE_FN double stored_product(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  return __dmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
+
+/// r z, where z = d r
+struct WeightedSquare {
+  GridView<const double> d, r;
+  TERRANE_FN double operator()(Index k, Index j, Index i) const {
+    const double left = r(k, j, i);
+    return left * stored_product(d(k, j, i), left);
+  }
+};
+/// Advance;  r² and r z
+struct AdvanceWeighted {
+  Advance advance;
+  GridView<const double> d;
+  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+    const double weight = d(k, j, i), left = advance.next(k, j, i);
+    return {{left * left, left * stored_product(weight, left)}};
+  }
+};
+/// p = z + β p
+struct NewWeightedDirection {
+  double beta;
+  View<const double, 3> d, r;
+  View<double, 3> p;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const double z = stored_product(d(k, j, i), r(k, j, i));
+    p(k, j, i) = beta == 0 ? z : z + beta * p(k, j, i);
+  }
+};
+
 /// Real fields of the points of a network (krylov.hpp).
 class PointSpace {
  public:
@@ -71,7 +127,7 @@ class PointSpace {
   PointSpace(Stream& stream, const IndexBox<3>& part, const SharedGrid<double>* grid)
       : stream_(stream),
         part_(part),
-        sums_(stream, grid ? grid->whole() : part, part, grid ? grid->comm() : alone_) {}
+        sums_(stream, grid ? grid->whole() : part, part, grid ? grid->comm() : alone_, 2) {}
 
   Vector vector() { return {stream_, part_}; }
   Vector image() { return vector(); }
@@ -79,6 +135,7 @@ class PointSpace {
   double norm(const Vector& u) { return std::sqrt(dot(u, u)); }
   void subtract(const Vector& b, const Vector& q, Vector& r) {
     for_each(stream_, part_, Subtract{b.view(), q.view(), r.view()});
+    product_ = std::nullopt;
   }
   /// v = u + β v: CG needs no other.
   void blend(double, const Vector& u, double beta, Vector& v) {
@@ -88,40 +145,101 @@ class PointSpace {
     for_each(stream_, part_, Advance{alpha, p.view(), q.view(), x.view(), r.view()});
   }
 
+  // In one pass on devices. On the CPU two are quicker: rows that are added by blocks are short.
+  double advance_and_norm(double alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
+    if (!one_pass()) {
+      advance(alpha, p, q, x, r);
+      return norm(r);
+    }
+    const Advance kernel{alpha, p.view(), q.view(), x.view(), r.view()};
+    if (!inverse_) return std::sqrt(sums_.sum(kernel));
+    const auto sums = sums_.sums<2>(AdvanceWeighted{kernel, inverse_->view()});
+    product_ = sums[1];
+    return std::sqrt(sums[0]);
+  }
+  double apply_and_product(const Network<double>& a, const Vector& p, Vector& q) {
+    if (one_pass()) return sums_.sum(ApplyAndProduct{NetworkView<double>(a), p.view(), q.view()});
+    apply(stream_, a, p, q);
+    return dot(p, q);
+  }
+
+  /// z = d r is left out from here on: its products are added up as r is computed.
+  void leave_out_z(const Field<double>& d) { inverse_ = &d; }
+  double product_with_z(const Vector& r) {
+    return product_ ? *product_ : sums_.sum(WeightedSquare{inverse_->view(), r.view()});
+  }
+  void new_direction(const Vector& r, double beta, Vector& p) {
+    for_each(stream_, part_, NewWeightedDirection{beta, inverse_->view(), r.view(), p.view()});
+  }
+
  private:
+  bool one_pass() const { return stream_.device().kind != Device::Kind::cpu; }
+
   Stream& stream_;
   Alone alone_;
   IndexBox<3> part_;
   Reduction<3> sums_;
+  const Field<double>* inverse_ = nullptr;  // d, where z is left out
+  std::optional<double> product_;           // rᵀz of the r that was computed last
+};
+
+/// The diagonal, where z is left out.
+struct DiagonalAlone {
+  PointSpace& space;
+  double operator()(const Field<double>& r, Field<double>&, double) const { return space.product_with_z(r); }
+  void new_direction(const Field<double>& r, double beta, Field<double>& p) const {
+    space.new_direction(r, beta, p);
+  }
 };
 
 }  // namespace
 
-Preconditioner jacobi(Stream& stream, const Network<double>& network) {
+Jacobi::Jacobi(Stream& stream, const Network<double>& network) {
   auto inverse = std::make_shared<Field<double>>(stream, network.points());
   for_each(stream, network.points(), InverseDiagonal{NetworkView<double>(network), inverse->view()});
-  return [inverse](Stream& s, const Field<double>& r, Field<double>& z, double) {
-    for_each(s, r.points(), Multiply{std::as_const(*inverse).view(), r.view(), z.view()});
-  };
+  inverse_ = std::move(inverse);
+}
+void Jacobi::operator()(Stream& stream, const Field<double>& r, Field<double>& z, double) const {
+  for_each(stream, r.points(), Multiply{inverse_->view(), r.view(), z.view()});
 }
 
 void apply(Stream& stream, const Network<double>& network, const Field<double>& p, Field<double>& q) {
   for_each(stream, network.points(), Apply{NetworkView<double>(network), p.view(), q.view()});
 }
 
+namespace {
+
+template <class Precondition>
+SolveReport solve(Stream& stream, PointSpace& space, const Network<double>& network, const Field<double>& b,
+                  Field<double>& x, const Precondition& precondition, const Stopping& stopping,
+                  const SharedGrid<double>* grid) {
+  RoomOfGradients<PointSpace> room(space);
+  const auto apply = [&](Field<double>& p, Field<double>& q) {
+    if (grid) grid->bring(stream, p);
+    return space.apply_and_product(network, p, q);
+  };
+  return conjugate_gradients(space, apply, precondition, b, x, stopping, room);
+}
+
+}  // namespace
+
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Preconditioner& precondition,
                                 const Stopping& stopping, const SharedGrid<double>* grid) {
   PointSpace space(stream, network.points(), grid);
-  RoomOfGradients<PointSpace> room(space);
-  return conjugate_gradients(
-      space,
-      [&](Field<double>& p, Field<double>& q) {
-        if (grid) grid->bring(stream, p);
-        apply(stream, network, p, q);
-      },
-      [&](const Field<double>& r, Field<double>& z, double scale) { precondition(stream, r, z, scale); }, b,
-      x, stopping, room);
+  const auto any = [&](const Field<double>& r, Field<double>& z, double scale) {
+    precondition(stream, r, z, scale);
+  };
+  return solve(stream, space, network, b, x, any, stopping, grid);
+}
+SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
+                                Field<double>& x, const Jacobi& precondition, const Stopping& stopping,
+                                const SharedGrid<double>* grid) {
+  if (stream.device().kind == Device::Kind::cpu)
+    return conjugate_gradients(stream, network, b, x, Preconditioner(precondition), stopping, grid);
+  PointSpace space(stream, network.points(), grid);
+  space.leave_out_z(precondition.inverse());
+  return solve(stream, space, network, b, x, DiagonalAlone{space}, stopping, grid);
 }
 
 }  // namespace terrane::solve

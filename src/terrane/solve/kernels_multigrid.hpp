@@ -28,7 +28,7 @@ struct Weights {
   static TERRANE_FN Weights of(const GridView<const T>& link, const Place& removed) {
     const T low = at(link, removed), high = at(link, removed.moved<Axis>(1)), sum = low + high;
     if (!(sum > T(0))) return {T(0.5), T(0.5)};  // no conductance along the axis: nothing depends on it
-    return {low / sum, high / sum};
+    return {quotient(low, sum), quotient(high, sum)};
   }
 };
 
@@ -163,17 +163,19 @@ struct Interpolate {
   }
 };
 
-/// What one kernel that goes along all axes knows of each: nothing where all points stay.
+/// What one kernel that goes along all axes knows of each: no thinning where all points stay.
 template <class W>
 struct AxisStep {
   bool thins = false;
   Thinning thinning;
-  W weights;  // of the level that has become coarser along the axes after this one
+  W weights;  // of the level that has become coarser along the axes after this one; where all stay, of any
 };
 
 /// coarse = Pᵀ fine along east, then north, then up: the sums of Restrict, one inside the other, in its
-/// order. Begins: v = the first step of the smoother on the coarse level.
-template <class V, class W, class A, bool Begins>
+/// order. Begins: v = the first step of the smoother on the coarse level. Flat: without branches, so that all
+/// values of a point are on their way at once, those that were not removed with a weight of zero: quicker
+/// where there are too few points to hide what each branch waits for.
+template <class V, class W, class A, bool Begins, bool Flat>
 struct RestrictTogether {
   AxisStep<W> axis[3];
   typename Values<V>::In fine;
@@ -208,6 +210,15 @@ struct RestrictTogether {
   TERRANE_FN V sum(const Taken (&taken)[3], const Place& q) const {
     const auto& [kept, below, above] = taken[Axis];
     V value = along_next<Axis>(taken, q.with<Axis>(kept));
+    if constexpr (Flat) {
+      const Place low = q.with<Axis>(below ? kept - 1 : kept), high = q.with<Axis>(above ? kept + 1 : kept);
+      const RealOf<V> of_low = axis[Axis].weights.template of<Axis>(low).above,
+                      of_high = axis[Axis].weights.template of<Axis>(high).below;
+      const V from_low = along_next<Axis>(taken, low), from_high = along_next<Axis>(taken, high);
+      value += (below ? of_low : RealOf<V>(0)) * from_low;
+      value += (above ? of_high : RealOf<V>(0)) * from_high;
+      return value;
+    }
     if (below) {
       const Place f = q.with<Axis>(kept - 1);
       value += axis[Axis].weights.template of<Axis>(f).above * along_next<Axis>(taken, f);
@@ -225,8 +236,9 @@ struct RestrictTogether {
   }
 };
 
-/// fine = P coarse, or fine += P coarse, along up, then north, then east, as Interpolate does.
-template <class V, class W, bool Add>
+/// fine = P coarse, or fine += P coarse, along up, then north, then east, as Interpolate does. Flat: as
+/// above.
+template <class V, class W, bool Add, bool Flat>
 struct InterpolateTogether {
   AxisStep<W> axis[3];
   typename Values<V>::In coarse;
@@ -256,6 +268,13 @@ struct InterpolateTogether {
   template <int Axis>
   TERRANE_FN V between(const Lies (&lies)[3], const Place& p) const {
     const Place q = p.with<Axis>(lies[Axis].below);
+    if constexpr (Flat) {
+      const bool on = lies[Axis].on;
+      const auto shares = axis[Axis].weights.template of<Axis>(p);
+      const V low = along_next<Axis>(lies, q),
+              high = along_next<Axis>(lies, q.with<Axis>(lies[Axis].below + (on ? 0 : 1)));
+      return (on ? RealOf<V>(1) : shares.below) * low + (on ? RealOf<V>(0) : shares.above) * high;
+    }
     if (lies[Axis].on) return along_next<Axis>(lies, q);
     const auto shares = axis[Axis].weights.template of<Axis>(p);
     return shares.below * along_next<Axis>(lies, q) + shares.above * along_next<Axis>(lies, q.moved<Axis>(1));

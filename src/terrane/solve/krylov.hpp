@@ -11,8 +11,9 @@
 //     blend(α, u, β, v)         v = α u + β v; α u where β is 0, whatever v was
 //     advance(α, p, q, x, r)    x += α p,  r −= α q
 //     double advance_and_norm(α, p, q, x, r)    the same, and ‖r‖; a Space may leave it out
-//   apply(p, q)       q = A p
+//   apply(p, q)       q = A p; may return pᵀq
 //   precondition(r, z, scale)   z = B r; scale = 1/‖b‖, for those of single precision; may return rᵀz
+//   precondition.new_direction(r, β, p)   p = B r + β p, where z is left out; gradients alone ask for it
 //
 // Where A = Aᵀ and B = Bᵀ are complex, conjugate gradients without conjugation are COCG (van der Vorst &
 // Melissen 1990), and one loop serves both. Sums are those of the Space: the same bits for any threads and
@@ -83,6 +84,24 @@ typename Space::Number precondition_and_product(Space& space, const Precondition
     return space.dot(r, z);
   }
 }
+/// q = A p and pᵀq, which the operator may have computed on its way.
+template <class Space, class Apply, class Vector>
+typename Space::Number apply_and_product(Space& space, const Apply& apply, Vector& p, Vector& q) {
+  using Answer = decltype(apply(p, q));
+  if constexpr (std::is_same_v<Answer, typename Space::Number>) {
+    return apply(p, q);
+  } else {
+    apply(p, q);
+    return space.dot(p, q);
+  }
+}
+/// p = z + β p
+template <class Space, class Precondition, class Vector>
+void new_direction(Space& space, const Precondition& precondition, const Vector& r, const Vector& z,
+                   typename Space::Number beta, Vector& p) {
+  if constexpr (requires { precondition.new_direction(r, beta, p); }) precondition.new_direction(r, beta, p);
+  else space.blend(typename Space::Number{1}, z, beta, p);
+}
 template <class Space, class Vector>
 double advance_and_norm(Space& space, typename Space::Number alpha, const Vector& p, const Vector& q,
                         Vector& x, Vector& r) {
@@ -147,11 +166,10 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
     if (course.ends(error, !fresh, change)) break;
 
     const Number next = detail::precondition_and_product(space, precondition, r, z, scale);
-    space.blend(Number{1}, z, fresh ? Number{} : next / rho, p);
+    detail::new_direction(space, precondition, r, z, fresh ? Number{} : next / rho, p);
     rho = next;
     fresh = false;
-    apply(p, q);
-    const Number curvature = space.dot(p, q);
+    const Number curvature = detail::apply_and_product(space, apply, p, q);
     if (const auto wrong = detail::breakdown(rho, curvature)) {
       course.report.reason = *wrong;
       break;
@@ -192,12 +210,10 @@ SolveReport quasi_minimal_residuals(Space& space, const Apply& apply, const Prec
   course.reached(0, error);
   while (!course.ends(error, false, 0)) {
     const int n = course.report.iterations;
-    precondition(r, z, scale);
-    const Number next = space.dot(r, z);
+    const Number next = detail::precondition_and_product(space, precondition, r, z, scale);
     space.blend(Number{1}, z, n == 0 ? Number{} : next / rho, p);
     rho = next;
-    apply(p, q);
-    const Number curvature = space.dot(p, q);
+    const Number curvature = detail::apply_and_product(space, apply, p, q);
     if (const auto wrong = detail::breakdown(rho, curvature)) {
       course.report.reason = *wrong;
       break;

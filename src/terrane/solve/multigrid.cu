@@ -55,6 +55,15 @@ void with_axis(int axis, const Call& call) {
   else call(std::integral_constant<int, east>{});
 }
 
+/// The same for two choices.
+template <class Call>
+void with_flags(bool one, bool two, const Call& call) {
+  if (one && two) call(std::true_type{}, std::true_type{});
+  else if (one) call(std::true_type{}, std::false_type{});
+  else if (two) call(std::false_type{}, std::true_type{});
+  else call(std::false_type{}, std::false_type{});
+}
+
 /// From a level to the next, which is coarser along one axis.
 struct Step {
   int axis = 0;
@@ -260,6 +269,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   using L = Level<V, Net>;
   std::vector<L> levels;
   bool axis_by_axis;            // transfers: else one kernel goes along all axes
+  Index flat_up_to;             // so many points without branches
   After after = After::kernel;  // events where neighbours bring layers on streams of their own
 
   /// make_finest(): level 0 with its network. grid: null where this rank has everything.
@@ -267,7 +277,10 @@ struct Multigrid<V>::Levels final : Hierarchy {
   Levels(Stream& stream, const std::array<AxisSpacing, 3>& spacing, Index together, Transfers transfers,
          const Finest& make_finest)
       : axis_by_axis(transfers == Transfers::axis_by_axis ||
-                     (transfers == Transfers::quickest && stream.device().kind == Device::Kind::cpu)) {
+                     (transfers == Transfers::quickest && stream.device().kind == Device::Kind::cpu)),
+        flat_up_to(transfers == Transfers::together        ? 0
+                   : transfers == Transfers::together_flat ? std::numeric_limits<Index>::max()
+                                                           : 64000) {
     levels.reserve(400);
     levels.push_back(make_finest(*this));
     for (double target = 1.5 * smallest_spacing(spacing); levels.back().cut.whole.count() > 1; target *= 2) {
@@ -355,8 +368,13 @@ struct Multigrid<V>::Levels final : Hierarchy {
     if (level.gathers()) level.part_of_b = Field<V>(stream, level.grid->part());
   }
 
+  /// Without branches it reads weights of all axes, which a level without a smoother has not kept.
+  bool flat_between(std::size_t fine, const IndexBox<3>& points) const {
+    return levels[fine].smooth && points.count() <= flat_up_to;
+  }
   template <class Steps>
   void fill_steps(Steps& steps, std::size_t from, std::size_t to) const {
+    for (int axis = 0; axis < 3; ++axis) steps.axis[axis].weights = weights_along(levels[from].a, axis);
     for (std::size_t l = from; l < to; ++l) {
       const auto& level = levels[l];
       steps.axis[level.step.axis] = {true, level.step.view(), weights_along(level.a, level.step.axis)};
@@ -390,16 +408,19 @@ struct Multigrid<V>::Levels final : Hierarchy {
       return false;
     }
     const bool begins = levels[next].smooth && !levels[next].gathers() && next + 1 < levels.size();
-    if (begins) {
-      RestrictTogether<V, W, A, true> kernel{
-          {}, from, to.view(), seen(levels[next].a), first, levels[next].v.view()};
+    const auto run = [&](auto kernel) {
       fill_steps(kernel, l, next);
       sweep(stream, to.points(), kernel, after);
-    } else {
-      RestrictTogether<V, W, A, false> kernel{{}, from, to.view(), {}, {}, {}};
-      fill_steps(kernel, l, next);
-      sweep(stream, to.points(), kernel, after);
-    }
+    };
+    with_flags(begins, flat_between(l, to.points()), [&](auto begin, auto flat) {
+      RestrictTogether<V, W, A, begin, flat> kernel{{}, from, to.view(), {}, {}, {}};
+      if constexpr (begin) {
+        kernel.a = seen(levels[next].a);
+        kernel.weight = first;
+        kernel.v = levels[next].v.view();
+      }
+      run(kernel);
+    });
     return begins;
   }
 
@@ -421,11 +442,10 @@ struct Multigrid<V>::Levels final : Hierarchy {
       fill_steps(kernel, l, coarse);
       run(kernel);
     };
-    if (!axis_by_axis) {
-      if (add) together(InterpolateTogether<V, W, true>{{}, from, level.u.view()});
-      else together(InterpolateTogether<V, W, false>{{}, from, level.u.view()});
-      return;
-    }
+    if (!axis_by_axis)
+      return with_flags(add, flat_between(l, level.points()), [&](auto adds, auto flat) {
+        together(InterpolateTogether<V, W, adds, flat>{{}, from, level.u.view()});
+      });
     with_axis(level.step.axis, [&](auto along) {
       const auto weights = weights_along(level.a, along);
       if (add) run(Interpolate<V, along, true, W>{weights, from, level.step.view(), level.u.view()});

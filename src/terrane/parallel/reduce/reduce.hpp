@@ -22,29 +22,43 @@ namespace detail {
 #if defined(__CUDACC__)
 
 inline constexpr unsigned warps_of_block = 8;
+/// Four warps have the rows of a block of points, so that there are enough of them to hide what memory takes.
+inline constexpr unsigned warps_of_cell = 4, cells_of_block = warps_of_block / warps_of_cell;
+inline constexpr int rows_of_warp = block_rows / static_cast<int>(warps_of_cell);
 
-/// One warp per block of points, one lane per column of the block.
+/// One lane per column of the block. Its rows are added in their order by one of the warps.
 template <int N, int M, class Op, class Kernel>
 __global__ void __launch_bounds__(warps_of_block* lanes)
     reduce_blocks(const IndexBox<N> cells, const IndexBox<N> points, const __grid_constant__ Kernel kernel,
                   double* out) {
-  const Index cell = static_cast<Index>(blockIdx.x) * warps_of_block + threadIdx.x / lanes;
-  const int lane = static_cast<int>(threadIdx.x % lanes);
-  if (cell >= cells.count()) return;
-  const Rows<N> rows(place_of<N>(cell, cells), points);
-  double sum[M];
-  for (double& value : sum) value = Op::nothing;
-#pragma unroll 8
-  for (int r = 0; r < block_rows; ++r) {
-    const Index i = rows.column(r) + lane;
-    if (!rows.has(r, points) || i < rows.first || i >= rows.last) continue;
-    const auto answer = rows.call(kernel, r, i);
-    for (int m = 0; m < M; ++m) sum[m] = Op::join(sum[m], value_of(answer, m));
+  __shared__ double values[cells_of_block][M][block_rows][lanes];
+  const unsigned warp = threadIdx.x / lanes, own = warp / warps_of_cell;
+  const int lane = static_cast<int>(threadIdx.x % lanes),
+            first = static_cast<int>(warp % warps_of_cell) * rows_of_warp;
+  const Index cell = static_cast<Index>(blockIdx.x) * cells_of_block + own;
+  const bool has_cell = cell < cells.count();
+  if (has_cell) {
+    const Rows<N> rows(place_of<N>(cell, cells), points);
+#pragma unroll
+    for (int r = first; r < first + rows_of_warp; ++r) {
+      const Index i = rows.column(r) + lane;
+      double value[M];
+      for (double& one : value) one = Op::nothing;
+      if (rows.has(r, points) && i >= rows.first && i < rows.last) {
+        const auto answer = rows.call(kernel, r, i);
+        for (int m = 0; m < M; ++m) value[m] = value_of(answer, m);
+      }
+      for (int m = 0; m < M; ++m) values[own][m][r][lane] = value[m];
+    }
   }
+  __syncthreads();
+  if (first > 0 || !has_cell) return;
   for (int m = 0; m < M; ++m) {
+    double sum = Op::nothing;
+    for (int r = 0; r < block_rows; ++r) sum = Op::join(sum, values[own][m][r][lane]);
     for (int half = lanes / 2; half > 0; half /= 2)
-      sum[m] = Op::join(sum[m], __shfl_down_sync(0xffffffffU, sum[m], half));
-    if (lane == 0) out[cell * M + m] = sum[m];
+      sum = Op::join(sum, __shfl_down_sync(0xffffffffU, sum, half));
+    if (lane == 0) out[cell * M + m] = sum;
   }
 }
 
@@ -155,10 +169,6 @@ class Reduction {
   std::array<double, M> end_sums() {
     return finish<M, detail::Add>();
   }
-  /// After begin_sums() of a Comm of one rank: where its values are, for kernels that follow on the stream.
-  View<const double> result() const {
-    return {values_.view().data + first_.back(), static_cast<std::size_t>(most_)};
-  }
 
  private:
   template <int M, class Op, class Kernel>
@@ -181,7 +191,7 @@ class Reduction {
           [&](unsigned blocks, unsigned threads, cudaStream_t stream) {
             detail::reduce_blocks<N, M, Op><<<blocks, threads, 0, stream>>>(cells, mine_, kernel, out);
           },
-          cells.count());
+          cells.count(), detail::cells_of_block);
 #endif
     stream_.do_on_host([=, points = mine_, threads = stream_.threads()] {
       detail::share_cells(cells.count(), threads, [&](Index n) {
@@ -198,7 +208,7 @@ class Reduction {
           [&](unsigned blocks, unsigned threads, cudaStream_t stream) {
             detail::join_cells<N, M, Op><<<blocks, threads, 0, stream>>>(next, cells, values, out);
           },
-          next.count());
+          next.count(), detail::warps_of_block);
 #endif
     stream_.do_on_host([=, threads = stream_.threads()] {
       detail::join_on_host<N, M, Op>(next, cells, values, out, threads);
@@ -207,10 +217,10 @@ class Reduction {
 
 #if defined(__CUDACC__)
   template <class Launch>
-  void launch(const Launch& begin, Index cells) {
+  void launch(const Launch& begin, Index cells, unsigned of_block) {
     detail::cuda::use(stream_.device().index);
-    begin(static_cast<unsigned>((cells + detail::warps_of_block - 1) / detail::warps_of_block),
-          detail::warps_of_block * detail::lanes, static_cast<cudaStream_t>(stream_.handle()));
+    begin(static_cast<unsigned>((cells + of_block - 1) / of_block), detail::warps_of_block * detail::lanes,
+          static_cast<cudaStream_t>(stream_.handle()));
     detail::cuda::check(cudaGetLastError(), "reduce");
   }
 #endif

@@ -101,10 +101,17 @@ struct CurlCurl {
   }
 };
 
-/// The diagonal of A: z = damping r/D.
+/// r/D, D the diagonal of A.
+template <int A>
+TERRANE_FN Number over_diagonal(const MetricView& m, double w, const Real& s, const In& r, const Place& q) {
+  constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
+  const double diagonal =
+      m.h<A>(q) * (m.d<B>(q) * (m.below<E>(q) + m.above<E>(q)) + m.d<E>(q) * (m.below<B>(q) + m.above<B>(q)));
+  return solve::Values<Number>::divided(at(r, q), diagonal, w * at(s, q));
+}
+/// z = damping r/D
 template <int A>
 struct Jacobi {
-  static constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
   MetricView m;
   double w, damping;
   Real s;
@@ -112,10 +119,7 @@ struct Jacobi {
   Out z;
 
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const Place q{k, j, i};
-    const double diagonal = m.h<A>(q) * (m.d<B>(q) * (m.below<E>(q) + m.above<E>(q)) +
-                                         m.d<E>(q) * (m.below<B>(q) + m.above<B>(q)));
-    put(z, k, j, i, damping * solve::Values<Number>::divided(at(r, q), diagonal, w * at(s, q)));
+    put(z, k, j, i, damping * over_diagonal<A>(m, w, s, r, {k, j, i}));
   }
 };
 
@@ -202,7 +206,7 @@ struct Inside {
   TERRANE_FN bool node(const Place& q) const { return q.k < nodes[0] && q.j < nodes[1] && q.i < nodes[2]; }
 };
 
-/// q = A p with its divergence: CurlCurl and CurrentDivergence at once.
+/// q = A p with its divergence: CurlCurl and CurrentDivergence at once; pᵀq.
 struct WholeOperator {
   Inside inside;
   Currents currents;  // of p
@@ -210,25 +214,30 @@ struct WholeOperator {
   ThreeOut q;
   Out divergence;
 
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
     const Place here{k, j, i};
-    along<0>(here);
-    along<1>(here);
-    along<2>(here);
+    Number product{};
+    along<0>(here, product);
+    along<1>(here, product);
+    along<2>(here, product);
     if (inside.node(here)) put(divergence, k, j, i, turned(w, divergence_of(here, currents)));
+    return {{product.re, product.im}};
   }
 
  private:
   template <int A>
-  TERRANE_FN void along(const Place& here) const {
+  TERRANE_FN void along(const Place& here, Number& product) const {
     if (!inside.edge<A>(here)) return;
     const auto& p = currents.edges.e;
-    put(q.of[A], here.k, here.j, here.i,
-        curl_curl<A>(currents.edges.m, w, p[A], p[(A + 1) % 3], p[(A + 2) % 3], currents.s[A], here));
+    const Number value =
+        curl_curl<A>(currents.edges.m, w, p[A], p[(A + 1) % 3], p[(A + 2) % 3], currents.s[A], here);
+    put(q.of[A], here.k, here.j, here.i, value);
+    product += at(p[A], here) * value;
   }
 };
 
-/// Advance of all edges and of the divergence at once; |r|².
+/// Advance of all edges and of the divergence at once; |r|². All is read before anything is written, so that
+/// it is on its way together: beyond its own edges a component is zero.
 struct AdvanceAll {
   Inside inside;
   Number alpha;
@@ -239,22 +248,56 @@ struct AdvanceAll {
 
   TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
     const Place here{k, j, i};
+    Number ahead[3], next[3];
+    for (int a = 0; a < 3; ++a) {
+      ahead[a] = at(x.of[a], here) + alpha * at(p.of[a], here);
+      next[a] = at(r.of[a], here) - alpha * at(q.of[a], here);
+    }
+    const Number charge = -alpha * at(divergence, here) + Number{1} * at(left, here);
     double sum = 0;
-    along<0>(here, sum);
-    along<1>(here, sum);
-    along<2>(here, sum);
-    if (inside.node(here)) put(left, k, j, i, -alpha * at(divergence, here) + Number{1} * at(left, here));
+    along<0>(here, ahead, next, sum);
+    along<1>(here, ahead, next, sum);
+    along<2>(here, ahead, next, sum);
+    if (inside.node(here)) put(left, k, j, i, charge);
     return {{sum, 0}};
   }
 
  private:
   template <int A>
-  TERRANE_FN void along(const Place& here, double& sum) const {
+  TERRANE_FN void along(const Place& here, const Number (&ahead)[3], const Number (&next)[3],
+                        double& sum) const {
     if (!inside.edge<A>(here)) return;
-    put(x.of[A], here.k, here.j, here.i, at(x.of[A], here) + alpha * at(p.of[A], here));
-    const Number value = at(r.of[A], here) - alpha * at(q.of[A], here);
-    put(r.of[A], here.k, here.j, here.i, value);
-    sum += value.re * value.re + value.im * value.im;
+    put(x.of[A], here.k, here.j, here.i, ahead[A]);
+    put(r.of[A], here.k, here.j, here.i, next[A]);
+    sum += next[A].re * next[A].re + next[A].im * next[A].im;
+  }
+};
+
+/// z = r/D of all edges; rᵀz.
+struct JacobiAll {
+  Inside inside;
+  MetricView m;
+  double w;
+  Real s[3];
+  Three r;
+  ThreeOut z;
+
+  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+    const Place here{k, j, i};
+    Number product{};
+    along<0>(here, product);
+    along<1>(here, product);
+    along<2>(here, product);
+    return {{product.re, product.im}};
+  }
+
+ private:
+  template <int A>
+  TERRANE_FN void along(const Place& here, Number& product) const {
+    if (!inside.edge<A>(here)) return;
+    const Number value = over_diagonal<A>(m, w, s[A], r.of[A], here);
+    put(z.of[A], here.k, here.j, here.i, value);
+    product += at(r.of[A], here) * value;
   }
 };
 
@@ -378,18 +421,17 @@ struct Keep {
 template <class T>
 struct BlockSum {
   MetricView m;
-  double w;
-  View<const double> scale;
+  double inverse;            // 1/ωμ₀
+  View<const double> scale;  // and 1/scale
   ComplexView<const T> first, second, y[3];
 
   template <int A>
   TERRANE_FN Number along(const Place& q) const {
     const Number g = gradient<A>(m, first, q) + gradient<A>(m, second, q);
     const Complex<T> own = at(y[A], q);
-    const double inverse = 1 / w;
     const Number value{static_cast<double>(own.re) + g.im * inverse,
                        static_cast<double>(own.im) - g.re * inverse};
-    return (1 / scale[0]) * value;
+    return scale[1] * value;
   }
 };
 template <int A, class T>
@@ -400,7 +442,7 @@ struct WriteBlockSum {
     put(z, k, j, i, sum.template along<A>({k, j, i}));
   }
 };
-/// Of all edges at once; rᵀz.
+/// Of all edges at once, read before anything is written (as in AdvanceAll); rᵀz.
 template <class T>
 struct WriteBlockSums {
   Inside inside;
@@ -410,20 +452,23 @@ struct WriteBlockSums {
 
   TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
     const Place here{k, j, i};
+    const Number value[3] = {sum.template along<0>(here), sum.template along<1>(here),
+                             sum.template along<2>(here)},
+                 left[3] = {at(r.of[0], here), at(r.of[1], here), at(r.of[2], here)};
     Number product{};
-    along<0>(here, product);
-    along<1>(here, product);
-    along<2>(here, product);
+    along<0>(here, value, left, product);
+    along<1>(here, value, left, product);
+    along<2>(here, value, left, product);
     return {{product.re, product.im}};
   }
 
  private:
   template <int A>
-  TERRANE_FN void along(const Place& here, Number& product) const {
+  TERRANE_FN void along(const Place& here, const Number (&value)[3], const Number (&left)[3],
+                        Number& product) const {
     if (!inside.edge<A>(here)) return;
-    const Number value = sum.template along<A>(here);
-    put(z.of[A], here.k, here.j, here.i, value);
-    product += at(r.of[A], here) * value;
+    put(z.of[A], here.k, here.j, here.i, value[A]);
+    product += left[A] * value[A];
   }
 };
 

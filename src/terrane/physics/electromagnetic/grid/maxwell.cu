@@ -231,7 +231,7 @@ struct MaxwellSolver<T>::Parts {
   EdgeVector left, correction;  // of the rough form, once it was asked for
   std::optional<solve::RoomOfGradients<EdgeSpace>> room;
   Buffer<double>
-      scale_there;  // what r is multiplied by: read by kernels, so that a recorded block serves all
+      scale_there;  // what r is multiplied by, and z: read by kernels, so that a recorded block serves all
   double scale_here = 0;
   // On devices: components beside each other, and the block recorded for these vectors.
   std::array<std::unique_ptr<Stream>, 3> beside;  // none for the first component
@@ -246,7 +246,7 @@ struct MaxwellSolver<T>::Parts {
         together(least),
         space(on, metric, share),
         phi(on, share.nodes),
-        scale_there(on.device(), 1) {
+        scale_there(on.device(), 2) {
     fill_volumes(conductivity);
     for (int a = 0; a < 3; ++a) component[static_cast<std::size_t>(a)] = component_cycle(a);
     potential = potential_cycle(conductivity);
@@ -333,13 +333,13 @@ struct MaxwellSolver<T>::Parts {
 
   bool on_cpu() const { return stream.device().kind == Device::Kind::cpu; }
 
+  WholeOperator whole_operator(const EdgeVector& p, EdgeVector& q) const {
+    return {space.inside(), currents(p), w, three(q), q.divergence.view()};
+  }
   /// The layer of p is brought.
   void apply(EdgeVector& p, EdgeVector& q) {
     share.bring(stream, p);
-    if (!on_cpu()) {
-      const WholeOperator kernel{space.inside(), currents(p), w, three(q), q.divergence.view()};
-      return sweep(stream, share.cells, kernel, After::events);
-    }
+    if (!on_cpu()) return sweep(stream, share.cells, whole_operator(p, q), After::events);
     for_axes([&](auto axis) {
       constexpr int a = axis, b = (a + 1) % 3, e = (a + 2) % 3;
       for_each(stream, share.edges[a],
@@ -347,6 +347,17 @@ struct MaxwellSolver<T>::Parts {
                            q.e[a].view()});
     });
     for_each(stream, share.nodes, CurrentDivergence{currents(p), w, q.divergence.view()});
+  }
+
+  /// q = A p; pᵀq, which devices add up on the way.
+  Number apply_and_product(EdgeVector& p, EdgeVector& q) {
+    if (on_cpu()) {
+      apply(p, q);
+      return space.dot(p, q);
+    }
+    share.bring(stream, p);
+    space.begin_sum(whole_operator(p, q));
+    return space.end_sum();
   }
 
   /// z = gradient, components, gradient.
@@ -384,7 +395,7 @@ struct MaxwellSolver<T>::Parts {
           After::events);
     potential->cycle(stream);
     const BlockSum<T> sum{
-        m, w, scale, first, std::as_const(*potential).solution().view(), {y(0), y(1), y(2)}};
+        m, 1 / w, scale, first, std::as_const(*potential).solution().view(), {y(0), y(1), y(2)}};
     if (!on_cpu()) return space.begin_sum(WriteBlockSums<T>{space.inside(), sum, three(r), three(z)});
     for_axes([&](auto axis) {
       constexpr int a = axis;
@@ -395,7 +406,8 @@ struct MaxwellSolver<T>::Parts {
   /// The block; on devices as one graph, so that the host need not begin its hundreds of kernels.
   void quick_block(const EdgeVector& r, double scale, EdgeVector& z) {
     if (scale != scale_here) {
-      scale_there.upload(stream, std::span<const double>(&scale, 1));
+      const double both[2] = {scale, 1 / scale};
+      scale_there.upload(stream, std::span<const double>(both, 2));
       scale_here = scale;
     }
     if (on_cpu() || share.comm) return block(r, z);  // messages cannot be recorded
@@ -421,8 +433,13 @@ struct MaxwellSolver<T>::Parts {
     apply(z, left);
     space.subtract(r, left, left);
   }
-  /// z = B r; rᵀz, which devices have begun to sum.
+  /// z = B r; rᵀz, which devices add up on the way.
   Number precondition_and_product(const EdgeVector& r, EdgeVector& z, double scale) {
+    if (diagonal && !on_cpu()) {
+      space.begin_sum(
+          JacobiAll{space.inside(), view(), w, {s[0].view(), s[1].view(), s[2].view()}, three(r), three(z)});
+      return space.end_sum();
+    }
     precondition(r, z, scale);
     return rough || diagonal || on_cpu() ? space.dot(r, z) : space.end_sum();
   }
@@ -494,7 +511,7 @@ solve::SolveReport MaxwellSolver<T>::solve(const EdgeVector& b, EdgeVector& x,
                                            const solve::Stopping& stopping) {
   if (!parts_->room) parts_->room.emplace(parts_->space);
   return solve::conjugate_gradients(
-      parts_->space, [&](EdgeVector& p, EdgeVector& q) { apply(p, q); },
+      parts_->space, [&](EdgeVector& p, EdgeVector& q) { return parts_->apply_and_product(p, q); },
       [&](const EdgeVector& r, EdgeVector& z, double scale) {
         return parts_->precondition_and_product(r, z, scale);
       },
@@ -504,8 +521,11 @@ template <class T>
 solve::SolveReport MaxwellSolver<T>::solve_by_qmr(const EdgeVector& b, EdgeVector& x,
                                                   const solve::Stopping& stopping) {
   return solve::quasi_minimal_residuals(
-      parts_->space, [&](EdgeVector& p, EdgeVector& q) { apply(p, q); },
-      [&](const EdgeVector& r, EdgeVector& z, double scale) { precondition(r, z, scale); }, b, x, stopping);
+      parts_->space, [&](EdgeVector& p, EdgeVector& q) { return parts_->apply_and_product(p, q); },
+      [&](const EdgeVector& r, EdgeVector& z, double scale) {
+        return parts_->precondition_and_product(r, z, scale);
+      },
+      b, x, stopping);
 }
 template <class T>
 solve::SolveReport MaxwellSolver<T>::solve_by_bicgstab(const EdgeVector& b, EdgeVector& x,
