@@ -95,7 +95,9 @@ Mechanisms strengths(double quality, double middle) {
 
 Medium unrelaxed(const Medium& rock, double middle, double reference, const std::string& where) {
   if (std::isinf(rock.quality_kappa) && std::isinf(rock.quality_mu)) return rock;
-  if (!rock.isotropic) throw InputError(where, "rock that differs by direction cannot have a Q yet");
+  if (!rock.isotropic)
+    throw InputError(where, "rock that differs by direction cannot have a Q",
+                     "Leave out its Q, or what makes it differ: epsilon, delta and gamma, or 21 constants.");
   if (!(rock.quality_kappa > 0) || !(rock.quality_mu > 0))
     throw InputError(where, fmt::format("Q of kappa is {}, Q of mu {}", rock.quality_kappa, rock.quality_mu),
                      "Both are above zero. Q_P may be at most 1 / (4/3 (v_S/v_P)² / Q_S).");
