@@ -368,9 +368,11 @@ struct Multigrid<V>::Levels final : Hierarchy {
     if (level.gathers()) level.part_of_b = Field<V>(stream, level.grid->part());
   }
 
-  /// Without branches it reads weights of all axes, which a level without a smoother has not kept.
-  bool flat_between(std::size_t fine, const IndexBox<3>& points) const {
-    return levels[fine].smooth && points.count() <= flat_up_to;
+  /// Whether a kernel from or to a level with a smoother, which computes the points of level `out`, goes
+  /// without branches: it reads weights of all axes, which other levels have not kept. The same on any number
+  /// of ranks.
+  bool flat_between(std::size_t fine, std::size_t out) const {
+    return levels[fine].smooth && levels[out].cut.whole.count() <= flat_up_to;
   }
   template <class Steps>
   void fill_steps(Steps& steps, std::size_t from, std::size_t to) const {
@@ -412,7 +414,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
       fill_steps(kernel, l, next);
       sweep(stream, to.points(), kernel, after);
     };
-    with_flags(begins, flat_between(l, to.points()), [&](auto begin, auto flat) {
+    with_flags(begins, flat_between(l, next), [&](auto begin, auto flat) {
       RestrictTogether<V, W, A, begin, flat> kernel{{}, from, to.view(), {}, {}, {}};
       if constexpr (begin) {
         kernel.a = seen(levels[next].a);
@@ -443,7 +445,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
       run(kernel);
     };
     if (!axis_by_axis)
-      return with_flags(add, flat_between(l, level.points()), [&](auto adds, auto flat) {
+      return with_flags(add, flat_between(l, l), [&](auto adds, auto flat) {
         together(InterpolateTogether<V, W, adds, flat>{{}, from, level.u.view()});
       });
     with_axis(level.step.axis, [&](auto along) {
