@@ -176,15 +176,18 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOne) {
 }
 
 TEST_P(AcousticOnDevice, TilesOfVariableDensityHaveTheBitsOfNodesTakenOneByOne) {
+  // Layers that end within tiles and at their edges, beside a free surface and beside a sponge.
   for (const Index east : {33, 70})
-    for (const auto kind : {Boundary::wall, Boundary::cpml}) {
-      auto p = test::rough_rock(Rock::variable_density, {15, 19, east}, 0.1);
-      test::all_sides(p, kind);
-      p.sides[0][1] = Boundary::free_surface;
-      p.settle();
-      SCOPED_TRACE(east);
-      expect_steps_of_plain_nodes(GetParam(), p);
-    }
+    for (const auto kind : {Boundary::wall, Boundary::cpml})
+      for (const auto above : {Boundary::free_surface, Boundary::sponge}) {
+        auto p = test::rough_rock(Rock::variable_density, {15, 19, east}, 0.1);
+        test::all_sides(p, kind);
+        p.sides[0][1] = above;
+        p.settle();
+        SCOPED_TRACE(std::to_string(east) + ", sides " + std::to_string(static_cast<int>(kind)) + ", above " +
+                     std::to_string(static_cast<int>(above)));
+        expect_steps_of_plain_nodes(GetParam(), p);
+      }
 }
 
 TEST_P(AcousticOnDevice, TilesOfATiltedAxisAgreeWithNodesTakenOneByOne) {

@@ -102,15 +102,11 @@ template <Rock rock, int M, class T>
 bool by_tiles(const StepArguments<T>& g) {
   if constexpr (tiled<rock, T> || partly_tiled<rock, M, T> || tilted_tiles<rock, M, T>) {
     if (g.stride[0] == 0 || g.stride[1] == 0 || (g.sponge && g.rounding > 0)) return false;
-    int device = 0, most_bytes = 0;
-    detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-    detail::cuda::check(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-                        "cudaDeviceGetAttribute");
     if constexpr (tiled<rock, T>)
-      return block_bytes<rock, M>() <= most_bytes && first_east<rock, M>(g).has_value();
+      return block_bytes<rock, M>() <= most_shared_memory() && first_east<rock, M>(g).has_value();
     else if constexpr (rock == Rock::tti)
-      return tilted_block_bytes() <= most_bytes && g.stride[2] != 0 && g.rounding == 0;
-    else return density_block_bytes<M>() <= most_bytes;
+      return tilted_block_bytes() <= most_shared_memory() && g.stride[2] != 0 && g.rounding == 0;
+    else return density_block_bytes<M, few_rows>() <= most_shared_memory();
   } else {
     return false;
   }

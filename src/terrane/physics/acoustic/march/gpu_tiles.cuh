@@ -145,7 +145,8 @@ __device__ __forceinline__ void bring(float* to, const CUtensorMap& map, const f
       "r"(static_cast<int>(k - held[0]))
       : "memory");
 #else
-  constexpr int fours = width / 4, threads = 256;
+  constexpr int fours = width / 4;
+  const int threads = static_cast<int>(blockDim.x * blockDim.y);
   for (int n = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); n < height * fours; n += threads) {
     const Index row = j + n / fours, at = i + n % fours * 4;
     const bool there =
@@ -586,8 +587,10 @@ __global__ void __launch_bounds__(Tile<rock, M>::threads, M <= 4 && !sponge ? 2 
               k1 = blockIdx.z == 0   ? cut.head
                    : blockIdx.z == 1 ? box.last[0]
                                      : (before + cut.planes < cut.tail ? before + cut.planes : cut.tail);
-  const bool last_rows = blockIdx.y + 1 == gridDim.y;
-  const Index j0 = last_rows ? cut.last_north : box.first[1] + static_cast<Index>(blockIdx.y) * Shape::rows,
+  // Likewise the first rows and the last of all planes: what begins last ends alone.
+  const bool last_rows = blockIdx.y == (gridDim.y > 1 ? 1 : 0);
+  const Index nth = blockIdx.y > 1 ? blockIdx.y - 1 : 0;
+  const Index j0 = last_rows ? cut.last_north : box.first[1] + nth * Shape::rows,
               j1 = last_rows                           ? box.last[1]
                    : j0 + Shape::rows < cut.last_north ? j0 + Shape::rows
                                                        : cut.last_north;
