@@ -30,8 +30,29 @@ def test_miniseed_brings_back_every_sample_at_its_time(tmp_path):
     assert up.stats.starttime == obspy.UTCDateTime("2010-02-27T06:34:13.7")
 
 
+def test_sac_brings_back_a_trace_in_single_precision(tmp_path):
+    data = seismograms()
+    north = terrane_obspy.stream(data).select(station="ANMO", component="N")[0]
+    north.write(str(tmp_path / "north.sac"), format="SAC")
+    there = obspy.read(str(tmp_path / "north.sac"))[0]
+    assert there.id == "IU.ANMO..CLN" and there.stats.delta == pytest.approx(0.004)
+    numpy.testing.assert_allclose(there.data, data["velocity"].sel(receiver="IU.ANMO", component="north"), rtol=1e-6)
+
+
+@pytest.mark.parametrize("step, band", [(0.001, "F"), (0.004, "C"), (0.0125, "H"), (0.1, "B"), (1, "L"), (2, "L"),
+                                        (10, "V"), (20, "U")])
+def test_the_band_is_that_of_the_rate_though_steps_are_rounded(step, band):
+    for rounded in (step, step * (1 + 1e-12), step * (1 - 1e-12)):
+        data = seismograms()
+        assert terrane_obspy.stream(data.assign_coords(time=rounded * numpy.arange(400)))[0].stats.channel[0] == band
+
+
 def test_what_does_not_fit_is_named():
     with pytest.raises(ValueError, match="peak_velocity"):
         terrane_obspy.stream(seismograms().drop_vars("velocity"))
-    with pytest.raises(ValueError, match="eight characters"):
-        terrane_obspy.stream(seismograms().assign_coords(receiver=["IU.ALBUQUERQUE", "2"]))
+    for receiver, said in {"IU.STATIO": "station \"STATIO\" has 6 characters; miniSEED holds 5",
+                           "USA.ANMO": "network \"USA\" has 3 characters; miniSEED holds 2"}.items():
+        with pytest.raises(ValueError, match=said):
+            terrane_obspy.stream(seismograms().assign_coords(receiver=[receiver, "2"]))
+    with pytest.raises(ValueError, match="network \"SYNTH\""):
+        terrane_obspy.stream(seismograms(), network="SYNTH")

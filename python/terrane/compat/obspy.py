@@ -26,7 +26,7 @@ _QUANTITIES = {"displacement": "L", "velocity": "L", "pressure": "D"}
 
 def _band(step: float) -> str:
     """First letter of a synthetic channel by its sampling rate (SEED manual, appendix A, broadband)."""
-    rate = 1 / step
+    rate = (1 + 1e-6) / step  # steps are rounded: 1 / 0.004 s, and means of times, may lie below 250 Hz
     return next((letter for least, letter in ((1000, "F"), (250, "C"), (80, "H"), (10, "B"), (1.0001, "M"),
                                               (0.5, "L"), (0.1, "V")) if rate >= least), "U")
 
@@ -55,7 +55,8 @@ def stream(dataset: Any, *, start: Any = 0, variable: str = "", network: str = "
     ImportError
         ObsPy is not installed.
     ValueError
-        There are no seismograms in the data set, or a name does not fit into SEED's eight characters.
+        There are no seismograms in the data set, or a name does not fit into miniSEED: two characters of a network, five
+        of a station.
     """
     try:
         from obspy import Stream, Trace, UTCDateTime
@@ -72,9 +73,10 @@ def stream(dataset: Any, *, start: Any = 0, variable: str = "", network: str = "
     traces = []
     for receiver, label in enumerate(numpy.asarray(dataset["receiver"]).tolist()):
         code, _, station = str(label).rpartition(".")
-        for part in (code, station):
-            if len(part) > 8:
-                raise ValueError(f'"{part}" of receiver "{label}" is longer than the eight characters of SEED')
+        for kind, part, most in (("network", code or network, 2), ("station", station, 5)):
+            if len(part) > most:
+                raise ValueError(f'receiver "{label}": {kind} "{part}" has {len(part)} characters; miniSEED holds {most} '
+                                 f"of a {kind}. Rename it: dataset.assign_coords(receiver=[...])")
         one = dataset[name].isel(receiver=receiver)
         components = [(_LETTERS[str(c)], one.sel(component=c)) for c in one["component"].values] \
             if "component" in one.dims else [("H", one)]

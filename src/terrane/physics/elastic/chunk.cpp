@@ -189,8 +189,7 @@ RadialEarth RadialEarth::ak135(bool attenuating) {
   std::vector<Row> rows;
   for (const auto& r : ak135_rows) {
     rows.push_back({1000 * r.depth, 1000 * r.density, 1000 * r.velocity_p, 1000 * r.velocity_s});
-    if (attenuating && r.velocity_s > 0)
-      rows.back().quality_kappa = r.quality_kappa, rows.back().quality_mu = r.quality_mu;
+    if (attenuating && r.velocity_s > 0) rows.back().quality_mu = r.quality_mu;
   }
   return {std::move(rows), "ak135"};
 }
