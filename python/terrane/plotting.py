@@ -478,7 +478,10 @@ def _traces(axes, values, along, time, kind: str, clip: float, most: float = 0.0
     order = numpy.argsort(along, kind="stable")
     values, along = values[:, order], along[order]
     most = most or float(numpy.percentile(numpy.abs(values), clip)) or float(numpy.abs(values).max()) or 1.0
-    apart = float(numpy.median(numpy.diff(along))) if along.size > 1 else 1.0
+    # Receivers of a grid stand beside each other, but for rounding: what counts is how far its columns are apart.
+    steps = numpy.diff(along)
+    steps = steps[steps > 1e-6 * numpy.ptp(along)]
+    apart = float(numpy.median(steps)) if steps.size else 1.0
     if kind == "image":
         axes.imshow(values, cmap="gray", vmin=-most, vmax=most, aspect="auto", interpolation="bilinear",
                     extent=(along[0] - apart / 2, along[-1] + apart / 2, time[-1], time[0]))
@@ -500,14 +503,21 @@ def _draw_waves(pyplot, data: Data, channels, title: str, slice_at: str):
     of_snapshots = {f.name: f for f in snapshots.fields} if snapshots else {}
     if not channels and slice_at and of_snapshots:
         channels = [next((n for n in of_snapshots if n.endswith("_up")), next(iter(of_snapshots)))]
-    if channels and channels[0] in of_snapshots:
-        return _draw_snapshots(pyplot, data, of_snapshots[channels[0]], title, slice_at)
-    if slice_at:
-        raise PlotError(f"{data.source}: only models and snapshots can be cut, and it has no snapshots")
     there = [f.name for f in data.fields] + list(of_snapshots)
     for name in channels or ():
         if name not in there:
             raise PlotError(f"{data.source}: there is no \"{name}\"; it has: {', '.join(there)}")
+    asked = [name for name in channels or () if name in of_snapshots]
+    if asked and len(channels) > 1:
+        raise PlotError(f'--channels {",".join(channels)}: "{asked[0]}" is a snapshot, which has a figure of its own; '
+                        "name it alone")
+    if asked:
+        return _draw_snapshots(pyplot, data, of_snapshots[asked[0]], title, slice_at)
+    if slice_at and of_snapshots:
+        raise PlotError(f"--slice {slice_at}: {', '.join(channels)} are traces, which cannot be cut; "
+                        f"cut one of the snapshots: {', '.join(of_snapshots)}")
+    if slice_at:
+        raise PlotError(f"{data.source}: only models and snapshots can be cut, and it has no snapshots")
     return _draw_record_section(pyplot, data, choose(data, channels), title)
 
 

@@ -36,8 +36,8 @@ def test_stations_are_drawn_by_easting_and_northing_where_both_are_there(tmp_pat
     assert low < -200 and high > 0
 
 
-def waves(path, bricks):
-    """Three receivers and snapshots of 2 u_east − up, on two by two by two bricks, or on their ground."""
+def waves(path, bricks, easting=(200.0, 0, 100), northing=(5.0, 5, 5)):
+    """Receivers, and snapshots of 2 u_east − up, on two by two by two bricks, or on their ground."""
     up, north, east = numpy.meshgrid([-200.0, -90, 0], [0.0, 60, 100], [0.0, 150, 300], indexing="ij")
     at = numpy.arange(27).reshape(3, 3, 3)
     quads = [at[:, j:j + 2, i:i + 2] for j in range(2) for i in range(2)]
@@ -45,7 +45,7 @@ def waves(path, bricks):
     cells = [[q[k + h, j, i] for h in (0, 1) for j, i in around] for k in range(2) for q in quads] if bricks else \
         [[q[2, j, i] for j, i in around] for q in quads]
     with netCDF4.Dataset(path, "w") as file:
-        for name, size in {"receiver": 3, "component": 3, "time": 50, "snapshot": 2, "point": 27,
+        for name, size in {"receiver": len(easting), "component": 3, "time": 50, "snapshot": 2, "point": 27,
                            "cell": len(cells), "corner": len(cells[0])}.items():
             file.createDimension(name, size)
 
@@ -57,12 +57,12 @@ def waves(path, bricks):
 
         add("component", ("component",), ["east", "north", "up"], "")
         add("time", ("time",), numpy.linspace(0, 1, 50), "s")
-        for axis, values in {"easting": [200.0, 0, 100], "northing": [5.0, 5, 5], "up": [0.0, 0, 0]}.items():
+        for axis, values in {"easting": easting, "northing": northing, "up": numpy.zeros(len(easting))}.items():
             add(f"receiver_{axis}", ("receiver",), values)
-        traces = numpy.zeros((3, 3, 50))
-        traces[:, 2, 20] = [3, 1, 2]
+        traces = numpy.zeros((len(easting), 3, 50))
+        traces[:, 2, 20] = numpy.resize([3, 1, 2], len(easting))
         add("velocity", ("receiver", "component", "time"), traces, "m/s")
-        add("peak_velocity", ("receiver",), [3.0, 1, 2], "m/s")
+        add("peak_velocity", ("receiver",), numpy.resize([3.0, 1, 2], len(easting)), "m/s")
         for axis, values in {"easting": east, "northing": north, "up": up}.items():
             add(f"point_{axis}", ("point",), values.ravel())
         add("cell_points", ("cell", "corner"), cells, "")
@@ -85,6 +85,29 @@ def test_a_record_section_has_each_trace_at_its_receiver(tmp_path):
     assert peaks[1] == pytest.approx(2 * peaks[0]) and peaks[2] > peaks[1]  # the last one is cut off
     with pytest.raises(plotting.PlotError, match="snapshot_velocity_up"):
         plotting.draw(data, ["pressure"])
+
+
+def test_traces_of_a_grid_of_receivers_are_as_wide_as_its_columns_are_apart(tmp_path):
+    east, north = numpy.meshgrid([0.0, 100, 200], [0.0, 10, 20])
+    east += 1e-10 * north  # as coordinates that were turned and turned back
+    figure = plotting.draw(plotting.read(waves(tmp_path / "waves.nc", True, east.ravel(), north.ravel())))
+    lines = [line.get_xdata() for line in figure.axes[2].lines]
+    assert len(lines) == 9
+    assert max(line[20] - line[0] for line in lines) == pytest.approx(150)  # what is cut off: 1.5 columns
+    one_place = plotting.draw(plotting.read(waves(tmp_path / "one.nc", True, (7.0, 7), (5.0, 5))))
+    assert one_place.axes[2].lines[0].get_xdata()[20] == pytest.approx(7 + 1.5)
+
+
+def test_words_that_do_not_go_together_are_refused(tmp_path):
+    data = plotting.read(waves(tmp_path / "waves.nc", bricks=True))
+    for channels, slice_at, said in (
+            (["snapshot_velocity_up", "velocity_up"], "", "figure of its own"),
+            (["velocity_up", "snapshot_velocity_up"], "", "figure of its own"),
+            (["snapshot_velocity_up", "snapshot_velocity_east"], "", "figure of its own"),
+            (["snapshot_velocity_up", "pressure"], "", 'there is no "pressure"'),
+            (["velocity_up"], "northing=30", "cut one of the snapshots: snapshot_velocity_east")):
+        with pytest.raises(plotting.PlotError, match=said):
+            plotting.draw(data, channels, slice_at=slice_at)
 
 
 @pytest.mark.parametrize("axis, position, area", [("northing", 30, 60000), ("northing", 60, 60000), ("up", -200, 30000),

@@ -55,8 +55,8 @@ def stream(dataset: Any, *, start: Any = 0, variable: str = "", network: str = "
     ImportError
         ObsPy is not installed.
     ValueError
-        There are no seismograms in the data set, or a name does not fit into miniSEED: two characters of a network, five
-        of a station.
+        There are no seismograms in the data set, or a name does not fit into miniSEED: two characters of a network,
+        five of a station.
     """
     try:
         from obspy import Stream, Trace, UTCDateTime
@@ -75,8 +75,8 @@ def stream(dataset: Any, *, start: Any = 0, variable: str = "", network: str = "
         code, _, station = str(label).rpartition(".")
         for kind, part, most in (("network", code or network, 2), ("station", station, 5)):
             if len(part) > most:
-                raise ValueError(f'receiver "{label}": {kind} "{part}" has {len(part)} characters; miniSEED holds {most} '
-                                 f"of a {kind}. Rename it: dataset.assign_coords(receiver=[...])")
+                raise ValueError(f'receiver "{label}": {kind} "{part}" has {len(part)} characters; miniSEED holds '
+                                 f"{most} of a {kind}. Rename it: dataset.assign_coords(receiver=[...])")
         one = dataset[name].isel(receiver=receiver)
         components = [(_LETTERS[str(c)], one.sel(component=c)) for c in one["component"].values] \
             if "component" in one.dims else [("H", one)]
