@@ -275,6 +275,20 @@ TEST(ElasticSteps, AreStableAtTheLimitAndNotFarBeyondIt) {
               411 * 1.01, 6);
 }
 
+TEST(ElasticSteps, AreLimitedByTheStiffestOfElementsThatAllDiffer) {
+  auto mesh = test::cubes({5, 4, 3}, 1, light());
+  test::shake(mesh, 0.12);
+  for (std::size_t n = 0; n < mesh.size(); ++n) {
+    mesh.media.push_back(light());
+    mesh.media.back().density *= 1 - 0.002 * static_cast<double>(n * 7 % 11);
+    mesh.medium[n] = static_cast<std::uint32_t>(n + 1);
+  }
+  double largest = 0;
+  for (std::uint32_t n = 0; n < mesh.size(); ++n)
+    largest = std::max(largest, largest_eigenvalue(Basis(4), mesh.element(n), mesh.rock(n)));
+  EXPECT_DOUBLE_EQ(Whole(std::move(mesh)).problem.stable_step, 2 / std::sqrt(largest));
+}
+
 TEST(ElasticRocks, HaveTheSpeedsOfChristoffelsEquation) {
   const auto rock = test::triclinic();
   const double r3 = std::sqrt(3.0), r14 = std::sqrt(14.0);

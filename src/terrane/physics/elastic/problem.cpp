@@ -16,7 +16,7 @@
 
 namespace terrane::elastic {
 
-double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Medium& rock) {
+double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Medium& rock, int iterations) {
   const PlainElement element(basis, shape, rock);
   const auto& mass = element.mass();
   const std::size_t size = 3 * mass.size();
@@ -24,7 +24,7 @@ double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Med
   unsigned random = 12345;  // any start that is not smooth
   for (auto& value : u) value = static_cast<double>((random = random * 1664525u + 1013904223u) >> 8) - 0x1p23;
   double largest = 0;
-  for (int iteration = 0; iteration < 120; ++iteration) {
+  for (int iteration = 0; iteration < iterations; ++iteration) {
     std::fill(f.begin(), f.end(), 0.0);
     element.subtract_forces(u.data(), f.data());
     double above = 0, below = 0;  // Rayleigh's quotient uᵀ K u / uᵀ M u
@@ -168,9 +168,16 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
     if (chosen.size() == most) break;
     if (shapes.emplace(shape_key(mesh.element(n), mesh.medium[n]), n).second) chosen.push_back(n);
   }
+  // A few iterations come near to every eigenvalue from below, and nearly as near to all; they go on where the
+  // largest may be.
+  const auto iterate = [&](std::size_t n, int iterations) {
+    return largest_eigenvalue(basis, mesh.element(chosen[n]), mesh.rock(chosen[n]), iterations);
+  };
   std::vector<double> eigenvalues(chosen.size());
+  for_each(chosen.size(), 0, [&](std::size_t n) { eigenvalues[n] = iterate(n, 8); });
+  const double promising = 0.9 * (chosen.empty() ? 0 : *std::max_element(eigenvalues.begin(), eigenvalues.end()));
   for_each(chosen.size(), 0, [&](std::size_t n) {
-    eigenvalues[n] = largest_eigenvalue(basis, mesh.element(chosen[n]), mesh.rock(chosen[n]));
+    if (eigenvalues[n] >= promising) eigenvalues[n] = iterate(n, 120);
   });
   const auto best = static_cast<std::size_t>(std::max_element(eigenvalues.begin(), eigenvalues.end()) -
                                              eigenvalues.begin());

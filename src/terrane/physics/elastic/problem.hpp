@@ -101,8 +101,9 @@ struct Problem {
   static Problem from(Packet& packet);
 };
 
-/// Largest eigenvalue of M⁻¹ K of one element by itself, 1/s².
-double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const Medium& rock);
+/// Largest eigenvalue of M⁻¹ K of one element by itself, 1/s², by at most so many iterations: fewer give less.
+double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const Medium& rock,
+                          int iterations = 120);
 
 /// The same of an element of rock and one of a fluid that touch, and are joined there. areas: by which factor
 /// their contact counts. (With S = [K_s 0; 0 0] + [B; K_f] M_f⁻¹ [Bᵀ K_f] and T = diag(M_s, K_f) the steps
