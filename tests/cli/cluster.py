@@ -12,7 +12,7 @@ from pathlib import Path
 import command
 from command import JOB, CommandTest
 
-#: Takes a second or two on one thread, and no two of its blocks merge. A GPU would be done before anybody can kill it.
+#: Takes most of a second on one thread, and no two of its blocks merge. A GPU would be done before anybody can kill it.
 LONG_JOB = """\
 [mesh]
 kind = "random"
@@ -21,7 +21,7 @@ widths = ["100 m", "500 m"]
 
 [survey]
 region = [0, 9, 0, 9, "km"]
-shape = [110, 90]
+shape = [80, 60]
 height = 50
 
 [simulation]
@@ -35,7 +35,7 @@ files = ["fields.npy"]
 checkpoint = "0.05 s"
 """
 
-#: Ten times that: nobody waits for its end.
+#: Twenty times that: nobody waits for its end.
 LONGER = ("--set", "survey.shape=[330, 300]")
 
 #: Seconds from Ctrl-C to the end of all ranks on a busy machine; some 2 s on an idle one, half of them mpirun's own.

@@ -89,8 +89,15 @@ def test_the_command_is_on_the_path_of_an_installed_package():
     assert said.startswith("terrane ")
 
 
-@pytest.mark.parametrize("script", sorted(job.with_name("script.py") for job in EXAMPLES.glob("*/job.toml")
-                                          if job.with_name("script.py").exists()), ids=lambda path: path.parent.name)
+#: Scripts that take long, twice here, with the job beside them; the command runs their jobs in tests/cli/examples.py.
+LONG = {"11_migrated_layers", "13_telluric_block", "17_loh1", "18_resistivities", "19_chunk", "23_grounded_wires",
+        "26_joint"}
+SCRIPTS = [pytest.param(job.with_name("script.py"), id=job.parent.name,
+                        marks=[pytest.mark.long] if job.parent.name in LONG else [])
+           for job in sorted(EXAMPLES.glob("*/job.toml")) if job.with_name("script.py").exists()]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
 def test_example_scripts_give_the_expected_numbers(script, tmp_path):
     """Each script takes --output FOLDER, and its result is that of the job beside it."""
     data = os.environ.get("TERRANE_DATA", "")
