@@ -3,8 +3,10 @@
 // "strong_"), with messages behind the inner part, blocking and left out, and direct or through the host; and
 // halos by themselves. Prints JSON; the slowest rank counts, the best repeat.
 //
-//     mpirun -n 2 ranks_halos [device] [[strong_]acoustic=NODES A SIDE]... [[strong_]elastic=ELEMENTS A
-//     SIDE]...
+//     mpirun -n 2 ranks_halos [device] [WORD=SIZE]...
+//
+// Words: acoustic, density (variable), tilted (an axis that leans) with the nodes a side; elastic with the
+// elements a side.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -128,11 +130,19 @@ class Rows {
   double alone_ = 0;  // per second
 };
 
-acoustic::Problem box(Index length, Index side) {
+acoustic::Problem box(Index length, Index side, acoustic::Rock rock) {
   acoustic::Problem p;
+  p.rock = rock;
   p.grid = {{length, side, side}, {10, 10, 10}, {0, 0, 0}};
   for (auto& axis : p.sides) axis = {acoustic::Boundary::wall, acoustic::Boundary::wall};
   p.velocity.assign(static_cast<std::size_t>(p.grid.box().count()), 2000.0);
+  if (rock == acoustic::Rock::variable_density) p.density.assign(p.velocity.size(), 2000.0);
+  if (rock == acoustic::Rock::tti) {
+    p.epsilon.assign(p.velocity.size(), 0.2);
+    p.delta.assign(p.velocity.size(), 0.1);
+    p.tilt.assign(p.velocity.size(), 0.5);
+    p.azimuth.assign(p.velocity.size(), 0.3);
+  }
   p.wavelet.frequency = 20;
   p.end = 1;
   const double middle = 10.0 * static_cast<double>(side / 2);
@@ -158,8 +168,11 @@ void acoustic_halo(Comm& all, const acoustic::Medium<float>& medium, Stream& str
 }
 
 /// strong: the whole box has the side, else each rank's part.
-void acoustic_steps(Comm& all, Device device, Index side, bool strong, const std::vector<Way>& ways,
-                    Rows& rows) {
+void acoustic_steps(Comm& all, Device device, acoustic::Rock rock, Index side, bool strong,
+                    const std::vector<Way>& ways, Rows& rows) {
+  const std::string name = rock == acoustic::Rock::tti                ? "tilted"
+                           : rock == acoustic::Rock::variable_density ? "density"
+                                                                      : "acoustic";
   Stream stream(device);
   std::optional<acoustic::Problem> p;
   std::optional<acoustic::Medium<float>> medium;
@@ -167,7 +180,7 @@ void acoustic_steps(Comm& all, Device device, Index side, bool strong, const std
     const int ranks = way.comm->size();
     if (!medium || medium->cut().ranks() != ranks) {
       medium.reset();
-      p = box(strong ? side : side * ranks, side);
+      p = box(strong ? side : side * ranks, side, rock);
       medium.emplace(*p, stream, cut_grid(*p, ranks), way.comm->rank());
     }
     acoustic::Wave<float> wave(stream, *medium, *way.comm);
@@ -187,7 +200,7 @@ void acoustic_steps(Comm& all, Device device, Index side, bool strong, const std
                           : 2;
     const double seconds = seconds_of(
         all, count, [&] { graph ? graph->launch(stream) : pair(); }, [&] { wave.wait(stream); });
-    rows.step(strong ? "acoustic, strong" : "acoustic", way, points, seconds / 2);
+    rows.step(name + (strong ? ", strong" : ""), way, points, seconds / 2);
     if (ranks > 1 && !way.graphs && (way.name == "behind" || way.name == "through the host"))
       acoustic_halo(all, *medium, stream, way, rows);
   }
@@ -264,8 +277,12 @@ void run(Comm& ranks, Device device, const std::vector<std::string>& what) {
   for (const auto& word : what) {
     const auto size = std::atoi(word.substr(word.find('=') + 1).c_str());
     const bool strong = word.starts_with("strong_");
-    if (word.find("acoustic=") != word.npos) acoustic_steps(ranks, device, size, strong, ways, rows);
-    else elastic_steps(ranks, device, static_cast<std::size_t>(size), strong, ways, rows);
+    const auto name = word.substr(strong ? 7 : 0, word.find('=') - (strong ? 7 : 0));
+    if (name == "elastic") elastic_steps(ranks, device, static_cast<std::size_t>(size), strong, ways, rows);
+    else acoustic_steps(ranks, device, name == "tilted" ? acoustic::Rock::tti
+                        : name == "density"             ? acoustic::Rock::variable_density
+                                                        : acoustic::Rock::constant_density,
+                        size, strong, ways, rows);
   }
   if (ranks.rank() == 0) fmt::print("\n]}}\n");
 }
