@@ -279,10 +279,12 @@ void run(Comm& ranks, Device device, const std::vector<std::string>& what) {
     const bool strong = word.starts_with("strong_");
     const auto name = word.substr(strong ? 7 : 0, word.find('=') - (strong ? 7 : 0));
     if (name == "elastic") elastic_steps(ranks, device, static_cast<std::size_t>(size), strong, ways, rows);
-    else acoustic_steps(ranks, device, name == "tilted" ? acoustic::Rock::tti
-                        : name == "density"             ? acoustic::Rock::variable_density
-                                                        : acoustic::Rock::constant_density,
-                        size, strong, ways, rows);
+    else
+      acoustic_steps(ranks, device,
+                     name == "tilted"    ? acoustic::Rock::tti
+                     : name == "density" ? acoustic::Rock::variable_density
+                                         : acoustic::Rock::constant_density,
+                     size, strong, ways, rows);
   }
   if (ranks.rank() == 0) fmt::print("\n]}}\n");
 }
