@@ -176,7 +176,7 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOne) {
 }
 
 TEST_P(AcousticOnDevice, TilesOfVariableDensityHaveTheBitsOfNodesTakenOneByOne) {
-  // Layers that end within tiles and at their edges, beside a free surface and beside a sponge.
+  // Beside layers, whose nodes tiles leave to plain kernels, beside a free surface and beside a sponge.
   for (const Index east : {33, 70})
     for (const auto kind : {Boundary::wall, Boundary::cpml})
       for (const auto above : {Boundary::free_surface, Boundary::sponge}) {

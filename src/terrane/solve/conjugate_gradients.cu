@@ -81,7 +81,7 @@ struct Multiply {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { z(k, j, i) = d(k, j, i) * r(k, j, i); }
 };
 
-/// a b, rounded, so that no compiler fuses it with a sum: as if it had been stored.
+/// a b, rounded as if it had been stored: nvcc would fuse it with a sum.
 TERRANE_FN double stored_product(double a, double b) {
 #if defined(__CUDA_ARCH__)
   return __dmul_rn(a, b);
@@ -143,6 +143,7 @@ class PointSpace {
   }
   void advance(double alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
     for_each(stream_, part_, Advance{alpha, p.view(), q.view(), x.view(), r.view()});
+    product_ = std::nullopt;
   }
 
   // In one pass on devices. On the CPU two are quicker: rows that are added by blocks are short.

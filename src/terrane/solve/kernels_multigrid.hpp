@@ -1,6 +1,8 @@
 // What a multigrid cycle does at one point of a grid. Equations in multigrid.hpp.
 #pragma once
 
+#include <limits>
+
 #include "terrane/solve/network.hpp"
 #include "terrane/solve/place.hpp"
 #include "terrane/solve/product_network.hpp"
@@ -27,7 +29,8 @@ struct Weights {
   template <int Axis>
   static TERRANE_FN Weights of(const GridView<const T>& link, const Place& removed) {
     const T low = at(link, removed), high = at(link, removed.moved<Axis>(1)), sum = low + high;
-    if (!(sum > T(0))) return {T(0.5), T(0.5)};  // no conductance along the axis: nothing depends on it
+    if (!(sum >= std::numeric_limits<T>::min()))
+      return {T(0.5), T(0.5)};  // no conductance along the axis: nothing depends on it
     return {quotient(low, sum), quotient(high, sum)};
   }
 };
@@ -168,13 +171,13 @@ template <class W>
 struct AxisStep {
   bool thins = false;
   Thinning thinning;
-  W weights;  // of the level that has become coarser along the axes after this one; where all stay, of any
+  W weights;  // of the level that has become coarser along the axes after this one
 };
 
 /// coarse = Pᵀ fine along east, then north, then up: the sums of Restrict, one inside the other, in its
-/// order. Begins: v = the first step of the smoother on the coarse level. Flat: without branches, so that all
-/// values of a point are on their way at once, those that were not removed with a weight of zero: quicker
-/// where there are too few points to hide what each branch waits for.
+/// order. Begins: v = the first step of the smoother on the coarse level. Flat: without branches of single
+/// points, so that all values of a point are on their way at once, those that were not removed with a weight
+/// of zero: quicker where there are too few points to hide what each branch waits for.
 template <class V, class W, class A, bool Begins, bool Flat>
 struct RestrictTogether {
   AxisStep<W> axis[3];
@@ -211,6 +214,7 @@ struct RestrictTogether {
     const auto& [kept, below, above] = taken[Axis];
     V value = along_next<Axis>(taken, q.with<Axis>(kept));
     if constexpr (Flat) {
+      if (!axis[Axis].thins) return value;
       const Place low = q.with<Axis>(below ? kept - 1 : kept), high = q.with<Axis>(above ? kept + 1 : kept);
       const RealOf<V> of_low = axis[Axis].weights.template of<Axis>(low).above,
                       of_high = axis[Axis].weights.template of<Axis>(high).below;
@@ -269,6 +273,7 @@ struct InterpolateTogether {
   TERRANE_FN V between(const Lies (&lies)[3], const Place& p) const {
     const Place q = p.with<Axis>(lies[Axis].below);
     if constexpr (Flat) {
+      if (!axis[Axis].thins) return along_next<Axis>(lies, q);
       const bool on = lies[Axis].on;
       const auto shares = axis[Axis].weights.template of<Axis>(p);
       const V low = along_next<Axis>(lies, q),

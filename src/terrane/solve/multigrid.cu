@@ -369,14 +369,12 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
 
   /// Whether a kernel from or to a level with a smoother, which computes the points of level `out`, goes
-  /// without branches: it reads weights of all axes, which other levels have not kept. The same on any number
-  /// of ranks.
+  /// without branches. The same on any number of ranks.
   bool flat_between(std::size_t fine, std::size_t out) const {
     return levels[fine].smooth && levels[out].cut.whole.count() <= flat_up_to;
   }
   template <class Steps>
   void fill_steps(Steps& steps, std::size_t from, std::size_t to) const {
-    for (int axis = 0; axis < 3; ++axis) steps.axis[axis].weights = weights_along(levels[from].a, axis);
     for (std::size_t l = from; l < to; ++l) {
       const auto& level = levels[l];
       steps.axis[level.step.axis] = {true, level.step.view(), weights_along(level.a, level.step.axis)};

@@ -9,7 +9,7 @@
 namespace terrane::solve {
 
 /// a/b, of single precision on GPUs to two units in the last place and without a branch, for preconditioners;
-/// 0 there for b beyond 2^126.
+/// there 0 for b beyond 2^126, and any number for b below 2^-126.
 template <class T>
 TERRANE_FN T quotient(T a, T b) {
 #if defined(__CUDA_ARCH__)

@@ -101,7 +101,8 @@ struct Problem {
   static Problem from(Packet& packet);
 };
 
-/// Largest eigenvalue of M⁻¹ K of one element by itself, 1/s², by at most so many iterations: fewer give less.
+/// Largest eigenvalue of M⁻¹ K of one element by itself, 1/s², by at most so many iterations: fewer give
+/// less.
 double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const Medium& rock,
                           int iterations = 120);
 

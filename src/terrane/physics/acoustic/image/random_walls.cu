@@ -22,7 +22,7 @@ struct CopyShifted {
   }
 };
 
-/// The largest of every n-th value.
+/// The largest of every n-th value; NaN where one is.
 template <class T>
 struct Largest {
   View<const T> field;
@@ -31,7 +31,7 @@ struct Largest {
     T most = 0;
     for (std::size_t n = first; n < field.size; n += largest.size) {
       const T size = field[n] < 0 ? -field[n] : field[n];
-      if (size > most) most = size;
+      if (size > most || size != size) most = size;
     }
     largest[first] = most;
   }
@@ -137,7 +137,10 @@ class RandomWallHistory final : public History<T> {
     for_each(stream, largest_.size(), Largest<T>{wave_.buffer().view(), largest_.view()});
     std::vector<T> found(largest_.size());
     largest_.download(stream, found);
-    return static_cast<double>(*std::max_element(found.begin(), found.end()));
+    T most = 0;
+    for (const T size : found)
+      if (size > most || size != size) most = size;
+    return static_cast<double>(most);
   }
 
   Alone alone_;

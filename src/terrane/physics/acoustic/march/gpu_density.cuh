@@ -335,7 +335,7 @@ inline int most_shared_memory() {
 }
 
 /// Rows of tiles: more of them read less twice, and want more shared memory.
-inline constexpr int mreads_rows = 32, few_rows = 16;
+inline constexpr int many_rows = 32, few_rows = 16;
 
 /// Planes of a block: the multiprocessors work for as many rounds as there are blocks for each, and a block
 /// begins with as much work as `before` planes are.
@@ -384,8 +384,8 @@ void begin_density_tiles_of(cudaStream_t stream, const StepArguments<float>& g, 
 /// p⁺ of a box that no layer and no sponge reaches, by the tiles that fit into the GPU in use.
 template <int M>
 void begin_density_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
-  density_block_bytes<M, mreads_rows>() <= most_shared_memory()
-      ? begin_density_tiles_of<M, mreads_rows>(stream, g, box)
+  density_block_bytes<M, many_rows>() <= most_shared_memory()
+      ? begin_density_tiles_of<M, many_rows>(stream, g, box)
       : begin_density_tiles_of<M, few_rows>(stream, g, box);
 }
 

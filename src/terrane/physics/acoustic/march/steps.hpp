@@ -38,8 +38,8 @@ void begin_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& a
 template <class T>
 void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments, const Work& work);
 
-/// Whether the tiles of a GPU take these steps; of variable density those of the nodes that no sponge
-/// reaches.
+/// Whether the tiles of a GPU take these steps; of variable density those of the nodes that no layer and no
+/// sponge reaches.
 template <class T>
 bool by_tiles(const Device& device, const Kernel& kernel, const StepArguments<T>& arguments);
 
