@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <vector>
 
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/sensitivity/tree_operator.hpp"
 #include "terrane/physics/gravity/tree/harmonic_series.hpp"
 
@@ -119,6 +121,63 @@ TEST(TreeSensitivity, HasTheSameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(back[t], back[0]);
     EXPECT_EQ(squares[t], squares[0]);
   }
+}
+
+/// One after the other, each on so many threads.
+void run_steps(const Steps& steps, int threads) {
+  for (const auto& tasks : steps) for_each(tasks.count, threads, tasks.run);
+}
+
+// As in millions of cells: clusters in many pieces, across many chunks, which gather from many tiles in turn.
+TEST(TreeSensitivity, ClustersThatManyTasksShareAreThoseOfOneTask) {
+  for (const auto& channels : {tree_kinds[0], tree_kinds[3]}) {
+    const auto source = tree_problem(channels, 300);
+    const std::size_t rows = source->rows(), columns = source->columns();
+    std::vector<std::uint32_t> all(columns);
+    std::iota(all.begin(), all.end(), 0U);
+    const auto m = random_between(-1, 1, columns, 13), d = random_between(-1, 1, rows, 14);
+    Progress silent;
+    // One task each; pieces and chunks that split clusters, at places of their own.
+    const TaskSizes whole{columns, columns, rows}, cut{300, 170, 2};
+    const CellTree one(source->cells(), all, *source, 1e-5, 1, silent, whole),
+        many(source->cells(), all, *source, 1e-5, 1, silent, cut);
+    EXPECT_GT(many.bytes(), one.bytes());  // for its pieces
+    std::vector<double> forth(rows), back(columns), square(columns), w(rows, 1.0);
+    run_steps(one.product(m, forth), 1);
+    run_steps(one.transpose(d, back), 1);
+    run_steps(one.diagonal(w, square), 1);
+    std::vector<double> a(rows), at(columns), squares(columns), b(rows), bt(columns);
+    run_steps(many.product(m, a), 1);
+    run_steps(many.transpose(d, at), 1);
+    run_steps(many.diagonal(w, squares), 1);
+    EXPECT_LT(relative_difference(a, forth), 1e-13);
+    EXPECT_LT(relative_difference(at, back), 1e-13);
+    EXPECT_EQ(squares, square);
+    run_steps(many.product(m, b), 3);
+    run_steps(many.transpose(d, bt), 3);
+    EXPECT_EQ(b, a);
+    EXPECT_EQ(bt, at);
+    EXPECT_NEAR(std::inner_product(d.begin(), d.end(), a.begin(), 0.0),
+                std::inner_product(m.begin(), m.end(), at.begin(), 0.0),
+                1e-12 * scaled_norm(d) * scaled_norm(a));
+    const solve::DenseOperator<double> dense(*source);
+    dense.apply(m, forth);
+    dense.apply_transpose(d, back);
+    EXPECT_LT(relative_difference(a, forth), 1e-3);
+    EXPECT_LT(relative_difference(at, back), 3e-4);
+  }
+}
+
+// Blocks have smaller leaves than the tree that is counted, and clusters that serve nobody are counted too.
+TEST(TreeSensitivity, TakesTheMemoryThatIsForeseen) {
+  for (const std::size_t stations : {40U, 4000U})
+    for (const auto& channels : {tree_kinds[1], tree_kinds[3]}) {
+      const auto source = tree_problem(channels, stations);
+      const double foreseen = TreeSensitivity::cost(*source, 1e-3, 1).bytes,
+                   taken = TreeSensitivity(*source, 1e-3, 1).bytes();
+      EXPECT_LT(taken, 1.15 * foreseen);
+      EXPECT_GT(taken, 0.65 * foreseen);
+    }
 }
 
 TEST(TreeSensitivity, BlocksOfTwoAndThreeRanksHaveTheBitsOfOne) {

@@ -16,9 +16,6 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t cells_a_chunk = 2048;  // that one task passes moments down to
-constexpr std::size_t cells_a_piece = 4096;  // whose moments one task gathers
-constexpr std::size_t tiles_a_gathering = 32;
 constexpr std::size_t clusters_a_task = 32, tiles_at_once = 8;
 constexpr double operations_a_task = 1e6;  // some 0.1 ms
 
@@ -77,7 +74,12 @@ std::shared_ptr<double[]> Scratch::take(std::size_t numbers) {
       free_.erase(found);
     }
   }
-  if (!array) array = std::make_unique_for_overwrite<double[]>(numbers);
+  if (!array) {
+    array = std::make_unique_for_overwrite<double[]>(numbers);
+    const std::lock_guard lock(mutex_);
+    free_.reserve(arrays_ + 1);  // here, where it may throw: what gives an array back must not
+    ++arrays_;
+  }
   return {array.release(), [this, numbers](double* used) {
             std::unique_ptr<double[]> back(used);
             const std::lock_guard lock(mutex_);
@@ -88,12 +90,13 @@ std::shared_ptr<double[]> Scratch::take(std::size_t numbers) {
 // ---- what a product needs ----
 
 CellTree::CellTree(PrismSet cells, std::vector<std::uint32_t> columns, const SensitivityColumns& source,
-                   double accuracy, int threads, Progress& progress)
+                   double accuracy, int threads, Progress& progress, const TaskSizes& sizes)
     : cells_(std::move(cells)),
       columns_(std::move(columns)),
       stations_(source.stations().size()),
       observables_(source.observables()),
       threads_(threads),
+      sizes_(sizes),
       kernels_(expansion_kernels()),
       near_kernels_(solve::matrix_kernels()) {
   for (const auto& o : observables_) degrees_ = std::max(degrees_, degrees_added(o.weight));
@@ -183,6 +186,7 @@ std::size_t CellTree::numbers_of(const Cluster& cluster) const {
 /// Large clusters in pieces and gatherings, which are added in order; and the clusters around each chunk of
 /// cells.
 void CellTree::cut_clusters() {
+  const auto [cells_a_chunk, cells_a_piece, tiles_a_gathering] = sizes_;
   around_.resize((cells_.size() + cells_a_chunk - 1) / cells_a_chunk);
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
     auto& cluster = clusters_[c];
@@ -296,11 +300,43 @@ void CellTree::make_near(const Switching& switching, Progress& progress) {
 }
 
 double CellTree::bytes() const {
+  std::size_t around = 0;
+  for (const auto& clusters : around_) around += clusters.size();
+  const std::size_t tiles = receivers_->tiles(), numbers = coefficients_ + std::max(series_, collected_) +
+                                                           clusters_.size() + cells_.size() +
+                                                           tiles * observables_.size() * stride_;
   return static_cast<double>(near_.size() * sizeof(float) + 2 * near_by_tile_.size() * sizeof(Near) +
-                             2 * far_by_tile_.size() * sizeof(Far) +
-                             (coefficients_ + std::max(series_, collected_) + cells_.size()) *
-                                 sizeof(double) +
+                             2 * far_by_tile_.size() * sizeof(Far) + clusters_.size() * sizeof(Cluster) +
+                             pieces_.size() * sizeof(Piece) + gatherings_.size() * sizeof(Gathering) +
+                             around * sizeof(std::uint32_t) + numbers * sizeof(double) +
+                             tiles * (sizeof(StationTile) + sizeof(Bounds)) +
+                             stations_ * sizeof(std::uint32_t) +
                              cells_.size() * (6 * sizeof(double) + sizeof(std::uint32_t)));
+}
+
+/// As if every cluster served somebody, with the highest order.
+double CellTree::bytes(const Tree& whole, const TreeCost& counted, const std::vector<Observable>& observables,
+                       std::size_t trees) {
+  int degrees = 0;
+  for (const auto& o : observables) degrees = std::max(degrees, degrees_added(o.weight));
+  const TaskSizes sizes;
+  const auto in = [](std::size_t n) { return static_cast<double>(n); };
+  const double kinds = in(observables.size()), cells = in(whole.prisms().size()),
+               stations = in(whole.stations().size()), tiles = in(whole.receivers().tiles() * trees),
+               a_tile = std::max(1.0, stations * in(trees) / std::max(1.0, tiles)),
+               clusters = in(whole.clusters()), meetings = counted.expansions / a_tile + tiles,
+               gatherings = clusters + meetings / in(sizes.tiles_a_gathering),
+               levels = std::log2(std::max(2.0, clusters)) / 3,
+               pieces = clusters + levels * cells / in(sizes.cells_a_piece),
+               leaves_met = counted.near_pairs / a_tile * clusters / std::max(1.0, cells);
+  const double numbers = pieces * coefficient_count(whole.order()) +
+                         gatherings * kinds * series_count(whole.order() + degrees) + clusters + cells +
+                         tiles * kinds * tile_size;
+  return counted.near_pairs * kinds * sizeof(float) + 2 * leaves_met * sizeof(Near) +
+         2 * meetings * sizeof(Far) + clusters * sizeof(Cluster) + pieces * sizeof(Piece) +
+         gatherings * sizeof(Gathering) + numbers * sizeof(double) +
+         tiles * (sizeof(StationTile) + sizeof(Bounds)) + stations * in(trees) * sizeof(std::uint32_t) +
+         cells * (6 * sizeof(double) + sizeof(std::uint32_t));
 }
 
 Series CellTree::series_of(const Cluster& cluster, const double* numbers) const {
@@ -361,7 +397,8 @@ Steps CellTree::product(std::span<const double> model, std::span<double> data) c
   const auto own = scratch_.take(cells_.size()), coefficients = scratch_.take(coefficients_),
              series = scratch_.take(std::max(series_, collected_));
   return {
-      in_tasks(cells_.size(), cells_a_chunk, [=, this](std::size_t i) { own[i] = model[columns_[i]]; }),
+      in_tasks(cells_.size(), sizes_.cells_a_chunk,
+               [=, this](std::size_t i) { own[i] = model[columns_[i]]; }),
       in_tasks(piece_tasks_, [=, this](std::size_t p) { gather(pieces_[p], own.get(), coefficients.get()); }),
       in_tasks(clusters_.size(), clusters_a_task,
                [=, this](std::size_t c) { make_series_of(c, coefficients.get(), series.get()); }),
@@ -414,14 +451,14 @@ void CellTree::bring_series_back(std::size_t c, const double* series, double* co
 template <class Pass>
 Tasks CellTree::pass_down(std::span<double> model, const Pass& pass) const {
   return {around_.size(), [=, this](std::size_t chunk) {
-            const std::size_t first = chunk * cells_a_chunk,
-                              last = std::min(first + cells_a_chunk, cells_.size());
-            double sum[cells_a_chunk] = {};
+            const std::size_t first = chunk * sizes_.cells_a_chunk,
+                              last = std::min(first + sizes_.cells_a_chunk, cells_.size());
+            std::vector<double> sum(last - first);
             for (const auto c : around_[chunk]) {
               const auto& cluster = clusters_[c];
               const std::size_t from = std::max<std::size_t>(first, cluster.first),
                                 to = std::min<std::size_t>(last, std::size_t{cluster.first} + cluster.count);
-              pass(from, to - from, c, sum + (from - first));
+              pass(from, to - from, c, sum.data() + (from - first));
             }
             for (std::size_t i = first; i < last; ++i) model[columns_[i]] = sum[i - first];
           }};

@@ -1,12 +1,11 @@
 // G and Gᵀ of some cells by a tree, for stations that form no lattice: clusters of cells as multipole
 // expansions, near cells one by one.
 //
-//   d = Σ_clusters T D P m + S m    P m: the expansions of the clusters, each from its cells;  D: each as a
-//                                   series in harmonics of every observable;  T: the series at tiles of
-//                                   stations
-//   m = Pᵀ Dᵀ Σ_tiles Tᵀ d + Sᵀ d   the same lists read backwards: every cluster gathers from the stations
-//   that
-//                                   meet it, and every cell from the clusters that it lies in
+//   d = Σ_clusters T D P m + S m    P m: the expansions of the clusters, each from its cells
+//                                   D: each as a series in harmonics of every observable
+//                                   T: the series at tiles of stations
+//   m = Pᵀ Dᵀ Σ_tiles Tᵀ d + Sᵀ d   the same lists read backwards: a cluster gathers from the stations that
+//                                   meet it, and a cell from the clusters that it lies in
 //
 // Which clusters serve a tile of stations, and with which order, is found once, for cells of unit density: so
 // G is one matrix, near the exact one, and Gᵀ its transpose to rounding. Near entries S are kept in single
@@ -36,6 +35,13 @@ struct Tasks {
 /// One after the other.
 using Steps = std::vector<Tasks>;
 
+/// What one task does.
+struct TaskSizes {
+  std::size_t cells_a_chunk = 2048;    ///< that it passes moments down to
+  std::size_t cells_a_piece = 4096;    ///< of a cluster, whose moments it gathers
+  std::size_t tiles_a_gathering = 32;  ///< that a cluster gathers from
+};
+
 /// Arrays that a product needs, kept for the next one: new memory costs a fifth of a product.
 class Scratch {
  public:
@@ -49,6 +55,7 @@ class Scratch {
   };
   std::mutex mutex_;
   std::vector<Free> free_;
+  std::size_t arrays_ = 0;  ///< that were made: free_ has room for all of them
 };
 
 class CellTree {
@@ -56,7 +63,7 @@ class CellTree {
   /// cells: some of the source's, and `columns` which · accuracy: of a product, relative to the largest value
   /// that cells of unit density give. Makes the lists and the near entries. Throws Cancelled.
   CellTree(PrismSet cells, std::vector<std::uint32_t> columns, const SensitivityColumns& source,
-           double accuracy, int threads, Progress& progress);
+           double accuracy, int threads, Progress& progress, const TaskSizes& sizes = {});
 
   /// The steps to data = G model, and to model = Gᵀ data.  model: of all columns of the source, of which
   /// these cells' are used. The spans and the tree must outlive the steps.
@@ -66,8 +73,12 @@ class CellTree {
   /// precondition.
   Steps diagonal(std::span<const double> weight, std::span<double> diagonal) const;
 
-  /// Of near entries, lists, and what a product needs.
+  /// Of cells, stations, near entries, lists, and the arrays of products.
   double bytes() const;
+  /// What `trees` blocks of the whole tree's cells will take together: from a tenth too little to a half too
+  /// much.  counted: the whole tree's cost()
+  static double bytes(const Tree& whole, const TreeCost& counted, const std::vector<Observable>& observables,
+                      std::size_t trees);
 
  private:
   /// A cluster that serves some stations from afar.
@@ -139,6 +150,7 @@ class CellTree {
   std::vector<float> near_;
   /// The first piece, gathering, tile, leaf of every task.
   std::vector<std::size_t> piece_tasks_, gathering_tasks_, tile_tasks_, leaf_tasks_;
+  TaskSizes sizes_;
   const ExpansionKernels& kernels_;
   const solve::MatrixKernels& near_kernels_;
   mutable Scratch scratch_;

@@ -145,7 +145,7 @@ double TreeSensitivity::bytes() const {
   return sum;
 }
 
-/// Of one tree for all cells: blocks take hardly more.
+/// Of one tree for all cells, whose blocks take hardly more time.
 TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, double accuracy, int threads) {
   // Measured on one core with AVX2: a near entry made and multiplied, (p + 1)² of an expansion at a station,
   // and a moment of a cell.
@@ -160,7 +160,8 @@ TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, do
   const double entries = counted.near_pairs * static_cast<double>(source.observables().size()),
                p = tree.order(), cells = static_cast<double>(source.columns());
   const double levels = std::log2(std::max(2.0, cells / 64)) / 3;
-  return {entries * sizeof(float) + cells * 130, counted.near_pairs * near_made + cells * 300e-9,
+  return {CellTree::bytes(tree, counted, source.observables(), count_of_blocks(c.size())),
+          counted.near_pairs * near_made + cells * 300e-9,
           entries * near_product +
               counted.expansion_terms * term * static_cast<double>(source.observables().size()) +
               cells * levels * moment * (p + 1) * (p + 2) * (p + 3) / 6};

@@ -37,7 +37,7 @@ class TreeSensitivity final : public solve::PartedOperator {
   void diagonal_parts(const Range& parts, std::span<const double> weight,
                       std::span<double> diagonal) const override;
 
-  /// Of near entries and lists of all parts that are held.
+  /// Of all parts that are held (CellTree::bytes).
   double bytes() const;
 
   /// What one will take, from a sample of the stations; bytes and seconds of one core.
