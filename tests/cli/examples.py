@@ -281,7 +281,9 @@ class LongExamples(OreTest):
             self.assertAlmostEqual(alone, promised_alone, delta=0.005)
             self.assertAlmostEqual(together, promised, delta=0.01)
             self.assertLess(together, 0.985 * alone)
-            for misfit in re.findall(r"chi² / N +\S+ (\S+)", out):
+            misfits = re.findall(r"chi² / N +\S+ (\S+)", out)
+            self.assertEqual(len(misfits), 3)
+            for misfit in misfits:
                 self.assertAlmostEqual(float(misfit), 1, delta=0.06)
 
 

@@ -127,8 +127,8 @@ constexpr Section table_of_joint{
 constexpr Key keys_of_ground[] = {
     {"topography", "length or path", "none",
      "The ground, of all simulations: an elevation grid, a level, or the name of a [[model.surface]]. Cells "
-     "that hold any of it are found, and count by their share of it. In place of inversion.topography and "
-     "simulation.topography.",
+     "that hold any of it are found, and count by their share of it; electromagnetic fields take whole cells "
+     "alone. In place of inversion.topography and simulation.topography.",
      ""},
     {"surface", "tables", "none", "[[model.surface]]: surfaces by name.", ""},
 };
