@@ -16,6 +16,21 @@ namespace {
 using testing_support::message;
 using testing_support::TemporaryFolder;
 
+/// Those of a job by name, found together if asked for.
+std::vector<std::unique_ptr<Simulation>> inversions_of(const std::string& text, const TemporaryFolder& folder,
+                                                       bool together) {
+  const auto parts = inversions().parts(Config::parse(text, "job.toml", folder / ""));
+  std::vector<Job> jobs;
+  std::vector<Member> members;
+  for (const auto& part : parts) jobs.push_back(inversions().make(part.job));
+  for (std::size_t n = 0; n < jobs.size(); ++n)
+    members.push_back({parts[n].name, "job.toml: simulation", &jobs[n]});
+  if (together) join(members);
+  std::vector<std::unique_ptr<Simulation>> all;
+  for (auto& job : jobs) all.push_back(std::move(job.simulation));
+  return all;
+}
+
 /// A job of three kinds of data on a slope: the ground rises from -15 m in the west to 15 m in the east.
 class Slope {
  public:
@@ -64,16 +79,7 @@ KEYS
     std::string whole(text);
     whole.replace(whole.find("TABLES"), 6, tables);
     whole.replace(whole.find("KEYS"), 4, keys);
-    const auto parts = inversions().parts(Config::parse(whole, "job.toml", folder_ / ""));
-    std::vector<Job> jobs;
-    std::vector<Member> members;
-    for (const auto& part : parts) jobs.push_back(inversions().make(part.job));
-    for (std::size_t n = 0; n < jobs.size(); ++n)
-      members.push_back({parts[n].name, "job.toml: simulation", &jobs[n]});
-    if (together) join(members);
-    std::vector<std::unique_ptr<Simulation>> all;
-    for (auto& job : jobs) all.push_back(std::move(job.simulation));
-    return all;
+    return inversions_of(whole, folder_, together);
   }
   std::string refusal(const std::string& tables, const std::string& keys = "") const {
     return message([&] { made(tables, keys, true); });
@@ -142,6 +148,63 @@ TEST(OneGround, ASecondOneIsRefusedWhereItStands) {
       "[model.gravity]\ntopography = 5\n[model.magnetic]\ntopography = 5\n"
       "[model.resistivity]\ntopography = 6\n");
   EXPECT_NE(models.find("two grounds"), models.npos) << models;
+}
+
+TEST(OneGround, ElectromagneticFieldsTakeItAlongFacesOfCells) {
+  TemporaryFolder folder;
+  folder.put("gravity.csv", "easting [m],northing [m],up [m],g_u_observed [mGal]\n-40,0,20,0.1\n");
+  folder.put("fields.csv", "source,frequency [Hz],receiver,e_e_real [V/m],e_e_imag [V/m]\n1,4,0,1e-6,1e-7\n");
+  const std::string text = R"(
+[mesh.gravity]
+box = [-60, 60, -60, 60, -60, 20]
+shape = [6, 6, 4]
+[mesh.fields]
+kind = "tensor"
+easting_widths = ["6*20"]
+northing_widths = ["6*20"]
+up_widths = ["4*20"]
+origin = [-60, -60, -60]
+[[simulation]]
+name = "gravity"
+physics = "gravity"
+[[simulation]]
+name = "fields"
+physics = "electromagnetic"
+frequencies = [4]
+components = ["e_e"]
+[[source.fields]]
+kind = "wire"
+points = [[-30, 0, -40], [-10, 0, -40]]
+[survey.gravity]
+kind = "list"
+file = "gravity.csv"
+[survey.fields]
+kind = "list"
+stations = [[20, 0, -40]]
+[model.fields.background]
+resistivity = 30
+[model.fields.air]
+resistivity = "1e8 ohm m"
+[inversion]
+percent = [3]
+[inversion.fields]
+observed = "fields.csv"
+[joint]
+)";
+  const auto said = [&](const std::string& more) {
+    return message([&] { inversions_of(text + more, folder, true); });
+  };
+  EXPECT_EQ(said("[model]\ntopography = -20\n"), "no error");
+  const auto cut = said("[model]\ntopography = -12\n");
+  EXPECT_NE(cut.find("model.topography cuts cells, and electromagnetic fields take whole ones"), cut.npos)
+      << cut;
+  EXPECT_NE(cut.find("give all the same inversion.topography"), cut.npos) << cut;
+  // What it says to write.
+  std::string told(text);
+  told.replace(told.find("percent = [3]"), 13, "percent = [3]\ntopography = -12");
+  told.replace(told.find("[model.fields.background]"), 25,
+               "[model.fields]\ntopography = -12\n[model.fields.background]");
+  EXPECT_EQ(message([&] { inversions_of(told, folder, true); }), "no error");
 }
 
 }  // namespace

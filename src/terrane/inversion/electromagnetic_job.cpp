@@ -190,6 +190,7 @@ std::unique_ptr<Simulation> ElectromagneticJob::from_job(const Config& job, cons
   auto& p = made->problem_;
   p.mesh = earth.mesh;
   p.active = active_cells(table, earth, made->memory_);
+  p.whole_cells = true;
   made->measured_ = read_measured(table, earth, p.sets);
   made->parts_ = table.has("datum") ? chosen<Parts>(table, "datum", parts_names) : Parts::amplitude_phase;
   made->measured_.as(made->parts_, p.data, p.sigma);

@@ -26,6 +26,10 @@ double largest_size(std::span<const double> values) {
   return most;
 }
 
+bool cuts_cells(std::span<const double> ground) {
+  return std::any_of(ground.begin(), ground.end(), [](double share) { return share > 0 && share < 1; });
+}
+
 }  // namespace
 
 void expect_same_cells(const Problem& a, const Problem& b) {
@@ -36,7 +40,15 @@ void expect_same_cells(const Problem& a, const Problem& b) {
   const auto ground = [](const Problem& p) {
     return p.ground_of.empty() ? "the top of the mesh" : p.ground_of;
   };
-  if (a.ground != b.ground)
+  for (const auto& [whole, other] : {std::pair{&a, &b}, {&b, &a}})
+    if (whole->whole_cells && cuts_cells(other->ground))
+      throw InputError(
+          "joint inversion",
+          fmt::format("{} cuts cells, and electromagnetic fields take whole ones", ground(*other)),
+          "Lay the ground along faces of cells; or give all the same inversion.topography or "
+          "inversion.active_file, and model.topography to the electromagnetic simulation alone, as "
+          "[model.NAME].");
+  if (a.ground != b.ground && !a.whole_cells && !b.whole_cells)
     throw InputError("joint inversion",
                      fmt::format("the two problems have two grounds: {}, and {}", ground(a), ground(b)),
                      "Name the ground once, as model.topography, from which all take it.");

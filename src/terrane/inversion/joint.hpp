@@ -40,7 +40,7 @@ struct JointOutcome {
   std::vector<std::string> warnings;
 };
 
-/// Throws InputError: the meshes or active cells are not the same.
+/// Throws InputError: the meshes, grounds or active cells are not the same.
 void expect_same_cells(const Problem& a, const Problem& b);
 /// Throws InputError: what is of one model alone. invert_jointly() calls both.
 void expect_joinable(const Settings& settings);
