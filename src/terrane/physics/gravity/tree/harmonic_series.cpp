@@ -29,26 +29,29 @@ struct CartesianSeries {
   }
 };
 
+/// b += factor · a; transposed: a += factor · b.
+template <bool transposed, class A, class B>
+void move(A& a, B& b, double factor) {
+  if constexpr (transposed) a += factor * b;
+  else b += factor * a;
+}
+
 /// to += factor · ∂axis of `from`, the terms below `order`; transposed: from += factor · ∂axisᵀ of `to`.
 template <bool transposed>
 void differentiate(std::conditional_t<transposed, CartesianSeries, const CartesianSeries>& from, int order,
                    int axis, double factor,
                    std::conditional_t<transposed, const CartesianSeries, CartesianSeries>& to) {
-  const auto move = [factor](auto& a, auto& b, double sign) {
-    if constexpr (transposed) a += sign * factor * b;
-    else b += sign * factor * a;
-  };
   for (int m = 0; m <= order; ++m)
     for (int a = 0; a <= m; ++a) {
       const bool second = m < order;  // c1 of this row
       if (axis == 2) {
-        move(from.c0[m][a], to.c1[m][a], 1);
-        if (second) move(from.c1[m][a], to.c0[m + 2][a + 2], -1);
-        if (second) move(from.c1[m][a], to.c0[m + 2][a], -1);
+        move<transposed>(from.c0[m][a], to.c1[m][a], factor);
+        if (second) move<transposed>(from.c1[m][a], to.c0[m + 2][a + 2], -factor);
+        if (second) move<transposed>(from.c1[m][a], to.c0[m + 2][a], -factor);
       } else {
         const int step = axis == 0 ? 1 : 0;
-        move(from.c0[m][a], to.c0[m + 1][a + step], 1);
-        if (second) move(from.c1[m][a], to.c1[m + 1][a + step], 1);
+        move<transposed>(from.c0[m][a], to.c0[m + 1][a + step], factor);
+        if (second) move<transposed>(from.c1[m][a], to.c1[m + 1][a + step], factor);
       }
     }
 }
@@ -101,6 +104,32 @@ void each_term(Series& cartesian, const Use& use) {
     }
 }
 
+/// to += Σ_c weight_c q_c of `from`, in units of `scale`; transposed: from += … of `to`.
+template <bool transposed>
+void derive(std::span<const double, channel_count> weight, double scale,
+            std::conditional_t<transposed, CartesianSeries, const CartesianSeries>& from, int order,
+            std::conditional_t<transposed, const CartesianSeries, CartesianSeries>& to) {
+  for (std::size_t c = 0; c < channel_count; ++c) {
+    if (weight[c] == 0) continue;
+    const auto& axes = axes_of[c];
+    const double factor = weight[c] / scale;
+    if (derivatives_of(c) == 0) {
+      for (int m = 0; m <= order; ++m)
+        for (int a = 0; a <= m; ++a) {
+          move<transposed>(from.c0[m][a], to.c0[m][a], factor);
+          if (m < order) move<transposed>(from.c1[m][a], to.c1[m][a], factor);
+        }
+    } else if (derivatives_of(c) == 1) {
+      differentiate<transposed>(from, order, axes[0], factor / scale, to);
+    } else {
+      CartesianSeries once(order + 1);
+      if constexpr (!transposed) differentiate<false>(from, order, axes[0], 1, once);
+      differentiate<transposed>(once, order + 1, axes[1], factor / (scale * scale), to);
+      if constexpr (transposed) differentiate<true>(from, order, axes[0], 1, once);
+    }
+  }
+}
+
 }  // namespace
 
 int degrees_added(std::span<const double, channel_count> weight) {
@@ -114,24 +143,7 @@ void make_series(std::span<const double, channel_count> weight, double scale, in
                  const double* coefficients, int top, double* series) {
   CartesianSeries given(order), sum(top);
   given.each_row(order, [&](double* row, int count, int at) { std::copy_n(coefficients + at, count, row); });
-  for (std::size_t c = 0; c < channel_count; ++c) {
-    if (weight[c] == 0) continue;
-    const auto& axes = axes_of[c];
-    const double factor = weight[c] / scale;
-    if (derivatives_of(c) == 0) {
-      for (int m = 0; m <= order; ++m)
-        for (int a = 0; a <= m; ++a) {
-          sum.c0[m][a] += factor * given.c0[m][a];
-          if (m < order) sum.c1[m][a] += factor * given.c1[m][a];
-        }
-    } else if (derivatives_of(c) == 1) {
-      differentiate<false>(given, order, axes[0], factor / scale, sum);
-    } else {
-      CartesianSeries once(order + 1);
-      differentiate<false>(given, order, axes[0], 1, once);
-      differentiate<false>(once, order + 1, axes[1], factor / (scale * scale), sum);
-    }
-  }
+  derive<false>(weight, scale, given, order, sum);
   each_term(sum, [&](const double* row, const double* factor, int degree, int place) {
     double part[2] = {};
     for (int a = 0; a <= degree; ++a) part[(degree - a) % 2] += factor[a] * row[a];
@@ -146,24 +158,7 @@ void add_transposed_series(std::span<const double, channel_count> weight, double
   each_term(sum, [&](double* row, const double* factor, int degree, int place) {
     for (int a = 0; a <= degree; ++a) row[a] += factor[a] * series[place + (degree - a) % 2];
   });
-  for (std::size_t c = 0; c < channel_count; ++c) {
-    if (weight[c] == 0) continue;
-    const auto& axes = axes_of[c];
-    const double factor = weight[c] / scale;
-    if (derivatives_of(c) == 0) {
-      for (int m = 0; m <= order; ++m)
-        for (int a = 0; a <= m; ++a) {
-          given.c0[m][a] += factor * sum.c0[m][a];
-          if (m < order) given.c1[m][a] += factor * sum.c1[m][a];
-        }
-    } else if (derivatives_of(c) == 1) {
-      differentiate<true>(given, order, axes[0], factor / scale, sum);
-    } else {
-      CartesianSeries once(order + 1);
-      differentiate<true>(once, order + 1, axes[1], factor / (scale * scale), sum);
-      differentiate<true>(given, order, axes[0], 1, once);
-    }
-  }
+  derive<true>(weight, scale, given, order, sum);
   given.each_row(order, [&](const double* row, int count, int at) {
     for (int i = 0; i < count; ++i) coefficients[at + i] += row[i];
   });
