@@ -118,6 +118,15 @@ class RandomState {
   std::array<Buffer<float>, 2> along_;  ///< G p and G q of a tilted axis
 };
 
+/// ψ, G p and G q where steps read them.
+void begin_what_steps_read(Stream& stream, const Medium<float>& medium, const StepArguments<float>& g) {
+  begin_psi(stream, medium.kernel(), g, medium.slabs());
+  if (medium.problem().rock != Rock::tti || acoustic::by_tiles(stream.device(), medium.kernel(), g)) return;
+  const Index points = medium.kernel().points;
+  begin_along(stream, medium.kernel(), g,
+              medium.part().grown(0, points, points).grown(1, points, points).grown(2, points, points));
+}
+
 /// by_tiles: whether a GPU shall take the steps by tiles. rounding: c of steps that run backwards. on_mesh:
 /// steps of the mesh's nodes alone, as the way back from saved boundaries takes them
 void expect_steps_of_plain_nodes(Device device, const Problem& p, bool by_tiles = true, float rounding = 0,
@@ -133,7 +142,7 @@ void expect_steps_of_plain_nodes(Device device, const Problem& p, bool by_tiles 
   EXPECT_EQ(acoustic::by_tiles(device, medium.kernel(), of_fast),
             by_tiles && device.kind == Device::Kind::cuda);
   if (!on_mesh) {
-    begin_psi(stream, medium.kernel(), of_fast, medium.slabs());
+    begin_what_steps_read(stream, medium, of_fast);
     begin_plain_psi(stream, medium.kernel(), of_plain, medium.slabs());
   }
   const bool tilted = p.rock == Rock::tti;
@@ -141,8 +150,6 @@ void expect_steps_of_plain_nodes(Device device, const Problem& p, bool by_tiles 
     const Index points = medium.kernel().points;
     const auto box = medium.part().grown(0, points, points).grown(1, points, points).grown(2, points, points);
     begin_plain_along(stream, medium.kernel(), of_plain, box);
-    if (!acoustic::by_tiles(device, medium.kernel(), of_fast))
-      begin_along(stream, medium.kernel(), of_fast, box);
   }
   begin_steps(stream, medium.kernel(), of_fast, work);
   begin_plain_steps(stream, medium.kernel(), of_plain, work);
@@ -199,11 +206,48 @@ TEST_P(AcousticOnDevice, TilesOfATiltedAxisAgreeWithNodesTakenOneByOne) {
       auto p = test::rough_rock(Rock::tti, nodes, 0.1);
       test::all_sides(p, kind);
       if (nodes[0] == 9) p.sides[0][1] = Boundary::free_surface;
+      else if (kind == Boundary::cpml) p.sides[0][1] = Boundary::sponge;
       p.shots = {{{{83.1, 71.3, 42.7}}, {{131.9, 71.3, 61.3}}}};
       p.settle();
       SCOPED_TRACE(std::to_string(nodes[0]) + ", sides " + std::to_string(static_cast<int>(kind)));
       expect_steps_of_plain_nodes(GetParam(), p);
     }
+}
+
+TEST_P(AcousticOnDevice, StepsHaveTheSameBitsHoweverRanksCutTheBox) {
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti}) {
+    auto p = test::rough_rock(rock, {9, 21, 37}, 0.1);
+    test::all_sides(p, Boundary::cpml);
+    p.sides[0][1] = Boundary::sponge;
+    p.shots = {{{{83.1, 71.3, 42.7}}, {{131.9, 71.3, 61.3}}}};
+    p.settle();
+    Stream stream(GetParam());
+    const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
+    RandomState whole(stream, medium), cut(stream, medium);
+    const auto of_whole = whole.arguments(), of_cut = cut.arguments();
+    const Work work(medium.inner());
+    begin_what_steps_read(stream, medium, of_whole);
+    begin_steps(stream, medium.kernel(), of_whole, work);
+    begin_what_steps_read(stream, medium, of_cut);
+    const auto part = medium.part();
+    const Index up = part.first[0] + 7, north = part.first[1] + 19;  // within blocks of planes, and tiles
+    for (const auto [k0, k1] : {std::pair{part.first[0], up}, {up, part.last[0]}})
+      for (const auto [j0, j1] : {std::pair{part.first[1], north}, {north, part.last[1]}}) {
+        auto regions = medium.inner();
+        for (auto& region : regions) {
+          auto& [first, last] = region.box;
+          first[0] = std::max(first[0], k0), last[0] = std::min(last[0], k1);
+          first[1] = std::max(first[1], j0), last[1] = std::min(last[1], j1);
+        }
+        std::erase_if(regions, [](const Region& region) { return region.box.empty(); });
+        const Work of_part(regions);
+        begin_steps(stream, medium.kernel(), of_cut, of_part);
+        stream.wait();
+      }
+    const auto found = cut.values(stream), expected = whole.values(stream);
+    EXPECT_TRUE(found == expected) << static_cast<int>(rock);
+    EXPECT_FALSE(found == RandomState(stream, medium).values(stream));
+  }
 }
 
 TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneWhereverALayerEnds) {
