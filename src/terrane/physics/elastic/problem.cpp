@@ -168,15 +168,15 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
     if (chosen.size() == most) break;
     if (shapes.emplace(shape_key(mesh.element(n), mesh.medium[n]), n).second) chosen.push_back(n);
   }
-  // A few iterations come near to every eigenvalue from below, and nearly as near to all; they go on where
-  // the largest may be.
+  // Eight iterations reach 0.85 to 0.91 of the eigenvalue (6,000 elements of a hilly earth and of a sphere);
+  // they go on where the largest may be.
   const auto iterate = [&](std::size_t n, int iterations) {
     return largest_eigenvalue(basis, mesh.element(chosen[n]), mesh.rock(chosen[n]), iterations);
   };
   std::vector<double> eigenvalues(chosen.size());
   for_each(chosen.size(), 0, [&](std::size_t n) { eigenvalues[n] = iterate(n, 8); });
   const double promising =
-      0.9 * (chosen.empty() ? 0 : *std::max_element(eigenvalues.begin(), eigenvalues.end()));
+      0.8 * (chosen.empty() ? 0 : *std::max_element(eigenvalues.begin(), eigenvalues.end()));
   for_each(chosen.size(), 0, [&](std::size_t n) {
     if (eigenvalues[n] >= promising) eigenvalues[n] = iterate(n, 120);
   });
