@@ -1,4 +1,4 @@
-"""Seismograms of the elastic house as an ObsPy stream, and so as miniSEED, SAC, GSE2 and what else ObsPy writes.
+"""Elastic seismograms as an ObsPy stream, and so as miniSEED, SAC, GSE2 and what else ObsPy writes.
 
 Needs ObsPy. ``pip install obspy``::
 
