@@ -231,8 +231,8 @@ TEST_P(AcousticOnDevice, StepsHaveTheSameBitsHoweverRanksCutTheBox) {
     begin_what_steps_read(stream, medium, of_cut);
     const auto part = medium.part();
     const Index up = part.first[0] + 7, north = part.first[1] + 19;  // within blocks of planes, and tiles
-    for (const auto [k0, k1] : {std::pair{part.first[0], up}, {up, part.last[0]}})
-      for (const auto [j0, j1] : {std::pair{part.first[1], north}, {north, part.last[1]}}) {
+    for (const auto& [k0, k1] : {std::pair{part.first[0], up}, {up, part.last[0]}})
+      for (const auto& [j0, j1] : {std::pair{part.first[1], north}, {north, part.last[1]}}) {
         auto regions = medium.inner();
         for (auto& region : regions) {
           auto& [first, last] = region.box;
