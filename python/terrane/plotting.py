@@ -5,6 +5,7 @@ As a script (this is what ``terrane plot`` runs)::
     python plotting.py fields.nc --channels g_u,g_uu --out maps.png
     python plotting.py model.h5 --slice up=-4000
     python plotting.py seismograms.nc --channels snapshot_velocity_up
+    python plotting.py seismograms.nc --channels peak_velocity,peak_horizontal_velocity
 
 From Python::
 
@@ -68,6 +69,7 @@ class Data:
     frequency: object = None  #: Hz, of curves
     time: object = None  #: s, of gathers and seismograms
     snapshots: object = None  #: Snapshots, beside seismograms
+    peaks: list = field(default_factory=list)  #: of seismograms: values [receiver], for a map
 
 
 @dataclass
@@ -177,6 +179,8 @@ def _read_seismograms(file, names, array) -> Data:
     for name in names:
         if file[name].dimensions[:1] == ("receiver",) and file[name].dimensions[-1] == "time":
             data.fields += by_component(name, 1)
+        if file[name].dimensions == ("receiver",) and name.startswith("peak_"):
+            data.peaks.append(Field(name, getattr(file[name], "units", ""), array(file[name])))
     if "cell_points" in names:
         points = {axis: array(file[f"point_{axis}"]) for axis in ("easting", "northing", "up")}
         data.snapshots = Snapshots(array(file["snapshot"]), points, array(file["cell_points"]).astype(int))
@@ -498,12 +502,16 @@ def _traces(axes, values, along, time, kind: str, clip: float, most: float = 0.0
 
 
 def _draw_waves(pyplot, data: Data, channels, title: str, slice_at: str):
-    """Seismograms as a record section; snapshots where a channel of them or a cut is asked for."""
+    """Seismograms as a record section; snapshots, or a map of the largest motion, where their channels are asked for."""
     snapshots = data.snapshots
     of_snapshots = {f.name: f for f in snapshots.fields} if snapshots else {}
     if not channels and slice_at and of_snapshots:
         channels = [next((n for n in of_snapshots if n.endswith("_up")), next(iter(of_snapshots)))]
-    there = [f.name for f in data.fields] + list(of_snapshots)
+    peaks = {f.name: f for f in data.peaks}
+    if channels and all(name in peaks for name in channels) and not slice_at:
+        places = Data("stations", data.easting, data.northing, source=data.source)
+        return _draw_maps(pyplot, places, [peaks[name] for name in channels], title)
+    there = [f.name for f in data.fields] + list(of_snapshots) + list(peaks)
     for name in channels or ():
         if name not in there:
             raise PlotError(f"{data.source}: there is no \"{name}\"; it has: {', '.join(there)}")
@@ -511,6 +519,9 @@ def _draw_waves(pyplot, data: Data, channels, title: str, slice_at: str):
     if asked and len(channels) > 1:
         raise PlotError(f'--channels {",".join(channels)}: "{asked[0]}" is a snapshot, which has a figure of its own; '
                         "name it alone")
+    if apart := [name for name in channels or () if name in peaks]:
+        raise PlotError(f'--channels {",".join(channels)}: "{apart[0]}" is drawn as a map, and traces are not; '
+                        "name maps alone")
     if asked:
         return _draw_snapshots(pyplot, data, of_snapshots[asked[0]], title, slice_at)
     if slice_at and of_snapshots:

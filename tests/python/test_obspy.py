@@ -30,6 +30,32 @@ def test_miniseed_brings_back_every_sample_at_its_time(tmp_path):
     assert up.stats.starttime == obspy.UTCDateTime("2010-02-27T06:34:13.7")
 
 
+def test_asdf_brings_back_every_sample_at_its_time(tmp_path):
+    pyasdf = pytest.importorskip("pyasdf", reason="pyasdf is not installed")
+    data = seismograms()
+    path = tmp_path / "waves.h5"
+    terrane_obspy.asdf(data, path, start="2010-02-27T06:34:14")
+    with pyasdf.ASDFDataSet(str(path), mode="r", mpi=False) as file:
+        assert file.waveforms.list() == ["IU.ANMO", "XX.2"]
+        there = file.waveforms["IU.ANMO"].synthetic
+    assert sorted(trace.id for trace in there) == ["IU.ANMO..CLE", "IU.ANMO..CLN", "IU.ANMO..CLZ"]
+    up = there.select(component="Z")[0]
+    numpy.testing.assert_array_equal(up.data, data["velocity"].sel(receiver="IU.ANMO", component="up"))
+    assert up.stats.delta == pytest.approx(0.004)
+    assert up.stats.starttime == obspy.UTCDateTime("2010-02-27T06:34:13.7")
+    with pytest.raises(FileExistsError):
+        terrane_obspy.asdf(data, path)
+
+
+def test_segy_brings_back_traces_in_single_precision(tmp_path):
+    data = seismograms()
+    up = terrane_obspy.stream(data, start="2010-02-27T06:34:14", single=True).select(component="Z")
+    up.write(str(tmp_path / "up.segy"), format="SEGY", data_encoding=5)
+    there = obspy.read(str(tmp_path / "up.segy"), format="SEGY")
+    assert len(there) == 2 and there[0].stats.delta == pytest.approx(0.004)
+    numpy.testing.assert_allclose(there[1].data, data["velocity"].sel(receiver="2", component="up"), rtol=1e-6)
+
+
 def test_sac_brings_back_a_trace_in_single_precision(tmp_path):
     data = seismograms()
     north = terrane_obspy.stream(data).select(station="ANMO", component="N")[0]

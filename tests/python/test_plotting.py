@@ -98,6 +98,15 @@ def test_traces_of_a_grid_of_receivers_are_as_wide_as_its_columns_are_apart(tmp_
     assert one_place.axes[2].lines[0].get_xdata()[20] == pytest.approx(7 + 1.5)
 
 
+def test_the_largest_motion_at_receivers_is_a_map(tmp_path):
+    data = plotting.read(waves(tmp_path / "waves.nc", bricks=True))
+    assert [f.name for f in data.peaks] == ["peak_velocity"]
+    figure = plotting.draw(data, ["peak_velocity"])
+    dots = figure.axes[0].collections[0]
+    there = sorted(zip(dots.get_offsets()[:, 0], dots.get_array()))
+    assert there == [(0, 1), (100, 2), (200, 3)]
+
+
 def test_words_that_do_not_go_together_are_refused(tmp_path):
     data = plotting.read(waves(tmp_path / "waves.nc", bricks=True))
     for channels, slice_at, said in (
@@ -105,6 +114,7 @@ def test_words_that_do_not_go_together_are_refused(tmp_path):
             (["velocity_up", "snapshot_velocity_up"], "", "figure of its own"),
             (["snapshot_velocity_up", "snapshot_velocity_east"], "", "figure of its own"),
             (["snapshot_velocity_up", "pressure"], "", 'there is no "pressure"'),
+            (["velocity_up", "peak_velocity"], "", "name maps alone"),
             (["velocity_up"], "northing=30", "cut one of the snapshots: snapshot_velocity_east")):
         with pytest.raises(plotting.PlotError, match=said):
             plotting.draw(data, channels, slice_at=slice_at)

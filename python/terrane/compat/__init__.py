@@ -10,7 +10,8 @@
 ``emg3d.solve``, ``emg3d.Simulation``                        ``from terrane.compat import emg3d`` (needs emg3d)
 ``emg3d.load``, ``emg3d.save``                               module :mod:`terrane.compat.emg3d_files` (without emg3d)
 ``deepwave.scalar``, ``deepwave.scalar_born``                 module :mod:`terrane.compat.deepwave`
-elastic seismograms as ``obspy.Stream``, miniSEED, SAC       module :mod:`terrane.compat.obspy` (needs ObsPy)
+elastic seismograms as miniSEED, SAC, SEG-Y, ASDF            module :mod:`terrane.compat.obspy` (needs ObsPy)
+elastic seismograms as text files of SPECFEM3D               module :mod:`terrane.compat.specfem`
 ==========================================================  ========================================================
 """
 

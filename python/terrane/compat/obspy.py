@@ -1,22 +1,25 @@
-"""Elastic seismograms as an ObsPy stream, and so as miniSEED, SAC, GSE2 and what else ObsPy writes.
+"""Elastic seismograms as an ObsPy stream, and so as miniSEED, SAC, SEG-Y and what else ObsPy writes; and as ASDF.
 
-Needs ObsPy. ``pip install obspy``::
+Needs ObsPy, and pyasdf for ASDF. ``pip install obspy pyasdf``::
 
     import terrane
-    from terrane.compat.obspy import stream
+    from terrane.compat.obspy import asdf, stream
 
-    waves = stream(terrane.run("job.toml"), start="2010-02-27T06:34:14")
+    waves = stream(terrane.run("job.toml"), start="2010-02-27T06:34:14", single=True)
     waves.write("waves.mseed", format="MSEED")
     waves.select(component="Z").filter("lowpass", freq=1.0).plot()
+    waves.write("waves.segy", format="SEGY", data_encoding=5)
+    asdf(terrane.run("job.toml"), "waves.h5", start="2010-02-27T06:34:14")
 """
 
 from __future__ import annotations
 
-from typing import Any
+from os import PathLike, fspath
+from typing import Any, Union
 
 import numpy
 
-__all__ = ["stream"]
+__all__ = ["asdf", "stream"]
 
 #: What ends a SEED channel's name, by component: ObsPy rotates, filters and draws by these letters.
 _LETTERS = {"east": "E", "north": "N", "up": "Z"}
@@ -31,7 +34,7 @@ def _band(step: float) -> str:
                                               (0.5, "L"), (0.1, "V")) if rate >= least), "U")
 
 
-def stream(dataset: Any, *, start: Any = 0, variable: str = "", network: str = "XX") -> Any:
+def stream(dataset: Any, *, start: Any = 0, variable: str = "", network: str = "XX", single: bool = False) -> Any:
     """All receivers' traces, as :class:`obspy.Stream`.
 
     Parameters
@@ -44,6 +47,8 @@ def stream(dataset: Any, *, start: Any = 0, variable: str = "", network: str = "
         By default the one that is there.
     network : str
         Of receivers whose name has none. Receivers of a STATIONS file are called NETWORK.STATION, others by number.
+    single : bool
+        Numbers of single precision, which SEG-Y and SU need.
 
     Returns
     -------
@@ -81,7 +86,45 @@ def stream(dataset: Any, *, start: Any = 0, variable: str = "", network: str = "
         components = [(_LETTERS[str(c)], one.sel(component=c)) for c in one["component"].values] \
             if "component" in one.dims else [("H", one)]
         for letter, values in components:
-            traces.append(Trace(numpy.ascontiguousarray(values), {
+            traces.append(Trace(numpy.ascontiguousarray(values, dtype="float32" if single else None), {
                 "network": code or network, "station": station, "channel": _band(step) + _QUANTITIES[name] + letter,
                 "starttime": begin, "delta": step}))
     return Stream(traces)
+
+
+def asdf(dataset: Any, path: Union[str, "PathLike[str]"], *, start: Any = 0, variable: str = "", network: str = "XX",
+         tag: str = "synthetic") -> None:
+    """All receivers' traces in a new file of the Adaptable Seismic Data Format (ASDF), which pyasdf writes.
+
+    Parameters
+    ----------
+    dataset, start, variable, network
+        As in :func:`stream`.
+    path : path
+        Of the file, which must not be there yet.
+    tag : str
+        What ASDF calls this kind of waveform.
+
+    Raises
+    ------
+    ImportError
+        ObsPy or pyasdf is not installed.
+    FileExistsError
+        There is such a file: pyasdf would add to it.
+    ValueError
+        As in :func:`stream`.
+
+    Notes
+    -----
+    Stations have no StationXML: receivers stand at metres east and north, and StationXML wants degrees. An event goes
+    into the same file by ``pyasdf.ASDFDataSet(path).add_quakeml("CMTSOLUTION")``.
+    """
+    traces = stream(dataset, start=start, variable=variable, network=network)
+    try:
+        import pyasdf
+    except ImportError as error:
+        raise ImportError("pyasdf is not installed: pip install pyasdf") from error
+    with open(path, "xb"):  # refuses a file that is there
+        pass
+    with pyasdf.ASDFDataSet(fspath(path), mode="w", mpi=False) as file:
+        file.add_waveforms(traces, tag=tag)
