@@ -13,13 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import simulation
+from .acoustic_angles import angle_gathers
 from .acoustic_operators import Operators
+from .acoustic_shots import run_shots
 from .errors import ShapeError
 from .mesh import TensorMesh
 from .simulation import Number, runtime
 from .survey import Survey
 
-__all__ = ["Operators", "Simulation", "Wavelet"]
+__all__ = ["Operators", "Simulation", "Wavelet", "angle_gathers", "run_shots"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Simulation(simulation.Simulation):
     wavefield : {"auto", "store", "checkpoints", "boundary"}, optional
     lags : int, optional
         Of migration: cells to either side by which waves are shifted for ``image_at_lags``, whose dimension ``lag``
-        is in m.
+        is in m; :func:`angle_gathers` makes images by angle of them.
     settings : mapping, optional
         Further keys of the table [simulation].
     device, threads, memory

@@ -707,6 +707,34 @@ def image(picture, velocity=None, *, clip: float = 99.0, top: float = 0.0, title
     return figure
 
 
+def angle_gather(gathers, easting: float, *, clip: float = 99.5, title: str = ""):
+    """The image below one place by angle: flat where the velocity is right; returns a matplotlib figure.
+
+    Parameters
+    ----------
+    gathers : xarray.DataArray [angle, up, northing, easting]
+        Of ``terrane.acoustic.angle_gathers``; the first slice along northing is drawn.
+    easting : float
+        m; the nearest column is drawn.
+    clip : float
+        Percentile of the amplitudes that is black or white.
+    """
+    matplotlib = _need("matplotlib")
+    numpy = _need("numpy")
+    import matplotlib.pyplot as pyplot
+
+    column = gathers.isel(northing=0).sel(easting=easting, method="nearest").transpose("up", "angle")
+    angles, up = numpy.asarray(column["angle"]), numpy.asarray(column["up"])
+    most = float(numpy.percentile(numpy.abs(column.values), clip)) or 1.0
+    with matplotlib.rc_context(STYLE):
+        figure, axes = pyplot.subplots(figsize=(3.2, 3.8), layout="constrained")
+        axes.pcolormesh(angles, up, column.values, cmap="gray", vmin=-most, vmax=most, shading="nearest",
+                        rasterized=True)
+        axes.set(xlabel="angle (°)", ylabel="up (m)")
+        axes.set_title(title or f"easting {float(column['easting']):g} m", pad=4)
+    return figure
+
+
 def movie(snapshots, path, velocity=None, *, frames_per_second: int = 12, clip: float = 99.5, dpi: int = 80) -> None:
     """Write snapshots of waves as a GIF, or as an MP4 where ffmpeg is installed; the file appears whole or not at all.
 

@@ -150,6 +150,113 @@ def test_a_data_set_is_written_as_su_and_read_again(waves, tmp_path):
     np.testing.assert_array_equal(again.receiver_easting, gathers.receiver_easting)
 
 
+def test_a_line_of_images_at_lags_becomes_one_angle():
+    xarray = pytest.importorskip("xarray")
+    lag, up = np.arange(-20, 21) * 10.0, -400 + np.arange(60) * 5.0
+    slope = np.tan(np.radians(24))
+    line = np.exp(-(((up[None, :] + 250 + lag[:, None] * slope) / 8) ** 2))
+    images = xarray.DataArray(line[:, :, None, None], {"lag": lag, "up": up, "northing": [0.0], "easting": [0.0]},
+                              ("lag", "up", "northing", "easting"))
+    gathers = terrane.acoustic.angle_gathers(images, np.arange(-50, 51, 2), filtered=False)
+    angle, row = np.unravel_index(np.argmax(gathers.values[:, :, 0, 0]), (51, 60))
+    assert (float(gathers.angle[angle]), up[row]) == (24, -250)
+    assert float(gathers.sel(angle=-24).max()) < 0.2 * float(gathers.max())
+    with pytest.raises(terrane.InputError, match="beyond 75"):
+        terrane.acoustic.angle_gathers(images, [80.0])
+    with pytest.raises(terrane.ShapeError, match="lag, up, northing and easting"):
+        terrane.acoustic.angle_gathers(images.isel(lag=0))
+    with pytest.raises(terrane.InputError, match="lags = 20"):
+        terrane.acoustic.angle_gathers(xarray.Dataset({"image": images.isel(lag=0)}))
+
+
+def test_a_reflector_is_flat_at_all_angles_in_the_right_velocity_and_curves_up_where_rock_is_too_slow():
+    def line(velocity, below=None, **more):
+        mesh = terrane.TensorMesh.regular([0, 1000, -5, 5, -400, 0], shape=(100, 1, 40))
+        rock = np.full((40, 1, 100), float(velocity))
+        if below:
+            rock[:15] = below  # the reflector is at −250 m
+        mesh.velocity_p = rock
+        shots = [[x, 0, -15.0] for x in np.arange(100, 1000, 200.0)]
+        receivers = terrane.Survey(np.arange(20.0, 1000, 10), 0.0, -15.0)
+        return terrane.acoustic.Simulation(mesh, receivers, shots, terrane.acoustic.Wavelet(20), end=0.45, step=0.0012,
+                                           boundary={"top": "cpml"}, **more).run()
+
+    data = np.asarray(line(2000, 2500)["pressure"]) - np.asarray(line(2000)["pressure"])
+    angles, depths = np.arange(-40, 41, 20), {}
+    for velocity in (2000, 1800):
+        images = line(velocity, kind="migration", smoothing=1.0, observed=data, lags=20)
+        gathers = terrane.acoustic.angle_gathers(images, angles)
+        energy = gathers.isel(northing=0).sel(easting=slice(400, 600), up=slice(-400, -100)).mean("easting") ** 2
+        depths[velocity] = np.asarray((energy * energy.up).sum("up") / energy.sum("up"))
+    np.testing.assert_allclose(depths[2000], -250, atol=3)  # −250.3 to −249.9
+    middle = depths[1800][2]
+    assert middle == pytest.approx(-226, abs=4)
+    np.testing.assert_array_less(middle + 12, depths[1800][[0, -1]])  # 19 m higher at 40 degrees
+    pytest.importorskip("matplotlib").use("Agg")
+    figure = terrane.plotting.angle_gather(gathers, 500.0)
+    assert figure.axes[0].get_xlabel() == "angle (°)"
+
+
+def test_shots_taken_apart_are_those_of_the_whole_job_whoever_is_lost(tmp_path):
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    mesh = terrane.TensorMesh.regular([0, 400, -5, 5, -300, 0], shape=(40, 1, 30))
+    rock = np.full((30, 1, 40), 2000.0)
+    rock[:15] = 2600
+    mesh.velocity_p = rock
+    receivers = terrane.Survey(np.arange(50.0, 400, 50), 0.0, -15.0)
+    shots = [[100, 0, -15], [200, 0, -15], [300, 0, -15]]
+    common = (mesh, receivers, shots, terrane.acoustic.Wavelet(18))
+    migration = terrane.acoustic.Simulation(*common, end=0.3, kind="migration", smoothing=60.0, lags=2)
+
+    class Unsteady(ThreadPoolExecutor):
+        """Loses the second shot's worker once."""
+
+        sent = 0
+
+        def submit(self, function, *arguments):
+            self.sent += 1
+            if self.sent == 2:
+                lost: Future = Future()
+                lost.set_exception(ConnectionError("worker lost"))
+                return lost
+            return super().submit(function, *arguments)
+
+    with Unsteady(2) as executor:
+        images = terrane.acoustic.run_shots(migration, executor, folder=tmp_path)
+        assert executor.sent == 4
+        again = terrane.acoustic.run_shots(migration, executor, folder=tmp_path)  # nothing is left to do
+        assert executor.sent == 4
+        (tmp_path / "shot_00003.npz").unlink()
+        assert terrane.acoustic.run_shots(migration, executor, folder=tmp_path).identical(again)
+        assert executor.sent == 5
+    whole = migration.run()
+    for name in ("image", "illumination", "gradient", "image_at_lags"):
+        np.testing.assert_array_equal(images[name], whole[name])
+        np.testing.assert_array_equal(again[name], whole[name])
+    for name in ("image_even", "image_filtered"):
+        np.testing.assert_allclose(images[name], whole[name], atol=1e-12 * float(abs(whole[name]).max()))
+    modelling = terrane.acoustic.Simulation(*common, end=0.3)
+    with ThreadPoolExecutor(2) as executor:
+        gathers = terrane.acoustic.run_shots(modelling, executor)
+        other = terrane.acoustic.run_shots(modelling, executor, shots=shots[1:])
+        with pytest.raises(terrane.InputError, match="outside the mesh"):
+            terrane.acoustic.run_shots(modelling, executor, shots=[[900, 0, -15]])
+    whole = modelling.run()
+    np.testing.assert_array_equal(gathers["pressure"], whole["pressure"])
+    np.testing.assert_array_equal(gathers["source_easting"], [100, 200, 300])
+    np.testing.assert_array_equal(other["pressure"], whole["pressure"][1:])
+
+
+def test_dask_takes_the_shots_of_a_job(job):
+    distributed = pytest.importorskip("distributed")
+    here = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(**here) as cluster:
+        with distributed.Client(cluster) as client:
+            gathers = terrane.acoustic.run_shots(job, client)
+    np.testing.assert_array_equal(gathers["pressure"], terrane.run(job, write=False)["pressure"])
+
+
 def leapfrog(v, h, dt, f, source, receivers):
     """The scheme of order 4 in space as deepwave states it, without layers: far from the sides."""
     before, now = np.zeros_like(v), np.zeros_like(v)
