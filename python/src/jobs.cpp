@@ -153,13 +153,15 @@ auto jobs_of(const Config& config, const std::vector<std::string>& only) {
   return jobs;
 }
 
-/// What pickle keeps of a result: (survey, fields, which are single, singular, attributes, report, residuals)
+/// What pickle keeps of a result: (survey, fields, which are single, singular, attributes, report, residuals,
+/// data set, that of cells)
 nb::tuple state_of(const Result& result) {
   nb::list single;
   for (const auto& field : result.fields) single.append(field.single);
   return nb::make_tuple(to_tuple(result.survey), to_list(result.fields), single,
                         nb::bytes(result.singular.data(), result.singular.size()), to_dict(result.attributes),
-                        report_state(result.report), to_list(result.residuals), to_dict(result.data));
+                        report_state(result.report), to_list(result.residuals), to_dict(result.data),
+                        to_dict(result.cells));
 }
 
 Result result_of(const nb::tuple& state) {
@@ -175,6 +177,7 @@ Result result_of(const nb::tuple& state) {
   result.report = report_of(nb::cast<nb::tuple>(state[5]));
   result.residuals = columns_of(nb::cast<nb::list>(state[6]));
   result.data = dataset_of(nb::cast<nb::dict>(state[7]));
+  result.cells = dataset_of(nb::cast<nb::dict>(state[8]));
   return result;
 }
 
@@ -198,6 +201,11 @@ void bind_jobs(nb::module_& m) {
            [](const Result& result) -> nb::object {
              if (result.data.variables.empty()) return nb::none();
              return to_dict(result.data);
+           })
+      .def("cells",
+           [](const Result& result) -> nb::object {
+             if (result.cells.variables.empty()) return nb::none();
+             return to_dict(result.cells);
            })
       .def("residuals", [](const Result& result) { return to_list(result.residuals); })
       .def("write", [](const Result& result, const std::string& path) {

@@ -220,6 +220,10 @@ class Simulation(simulation.Simulation):
         A path names a CSV file with columns a_easting, a_northing, a_up and so for b, m, n.
     boundary : {"mixed", "grounded"}, optional
     potential : {"auto", "secondary", "total"}, optional
+    volume : names, optional
+        ``potential``, ``e``, ``j``: of all cells for 1 A from each current electrode, beside what arrays measure, as
+        ``potential_cells``, ``e_e_cells`` … ``j_u_cells``; the result then also writes files ``.vtr`` (VTK) and ``.h5``
+        (HDF5) of the cells.
     tolerance : float, optional
     most_iterations : int, optional
     settings : mapping, optional
@@ -244,11 +248,12 @@ class Simulation(simulation.Simulation):
     physics = "electric"
 
     def __init__(self, model: TensorMesh, survey: Union[Line, str, "PathLike[str]"], *,
-                 boundary: Optional[str] = None, potential: Optional[str] = None, tolerance: Optional[float] = None,
+                 boundary: Optional[str] = None, potential: Optional[str] = None,
+                 volume: Optional[Sequence[str]] = None, tolerance: Optional[float] = None,
                  most_iterations: Optional[int] = None, settings: Optional[Mapping[str, Any]] = None,
                  device: str = "auto", threads: Optional[int] = None, memory: Optional[str] = None) -> None:
         table: dict[str, Any] = {"kind": "line", **vars(survey)} if isinstance(survey, Line) \
             else {"kind": "file", "file": survey}
         super().__init__(model, table, {"simulation": {
-            "boundary": boundary, "potential": potential, "tolerance": tolerance, "most_iterations": most_iterations,
-            **(settings or {}), **runtime(device, threads, memory)}})
+            "boundary": boundary, "potential": potential, "volume": None if volume is None else list(volume),
+            "tolerance": tolerance, "most_iterations": most_iterations, **(settings or {}), **runtime(device, threads, memory)}})

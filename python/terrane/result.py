@@ -57,6 +57,7 @@ class Result:
         self._residuals = [Column(*residual) for residual in engine.residuals()]
         self.attributes: dict[str, Any] = engine.attributes()
         self._data = engine.data()
+        self._cells = engine.cells()
         if self._data is not None:
             self._fields = [Column(name, unit, text, values)
                             for name, _, values, unit, text, _ in self._data["variables"]]
@@ -105,6 +106,9 @@ class Result:
         for field in [*self._fields, *self._residuals]:
             if field.name == name:
                 return field.values if self._data is not None else field.values.reshape(self.survey.shape)
+        for cells, _, values, *_ in [] if self._cells is None else self._cells["variables"]:
+            if cells == name:
+                return values
         raise InputError("name", f"there is no field {name!r}", f"There are: {', '.join(self.channels)}.")
 
     @property
@@ -139,7 +143,8 @@ class Result:
                                       {"units": column.unit, "long_name": column.description or column.name})
         if self.singular is not None:
             variables["singular"] = (dims, self.singular, {"long_name": "the gradient tensor has no single value"})
-        return xarray.Dataset(variables, coords=coords, attrs=dict(self.attributes))
+        made = xarray.Dataset(variables, coords=coords, attrs=dict(self.attributes))
+        return made if self._cells is None else made.merge(to_xarray(self._cells), combine_attrs="override")
 
     def __getitem__(self, name: Any) -> Any:
         return self.dataset[name]

@@ -37,12 +37,19 @@ TEST(ElectricOnRanks, HasTheSameBitsAsOneProcess) {
     shared.comm = comm.get();
     DirectCurrentReport here, there;
     Device device;
-    const Parameters parameters{.potential = earth == &rock ? Potential::total : Potential::automatic};
+    const Parameters parameters{.potential = earth == &rock ? Potential::total : Potential::automatic,
+                                .volume = {.potential = true, .current = true}};
     const auto one = direct_current_on_ranks(mesh, *earth, electrodes, parameters, alone, here, device),
                all = direct_current_on_ranks(mesh, *earth, electrodes, parameters, shared, there, device);
     EXPECT_EQ(one.resistance, all.resistance);
     EXPECT_EQ(one.phase, all.phase);
     EXPECT_EQ(one.chargeability, all.chargeability);
+    ASSERT_EQ(one.volume.size(), 4U);
+    for (std::size_t n = 0; n < 4; ++n) {
+      EXPECT_EQ(one.volume[n].real.size(), 4 * mesh.size());
+      EXPECT_EQ(one.volume[n].real, all.volume[n].real);
+      EXPECT_EQ(one.volume[n].imaginary, all.volume[n].imaginary);
+    }
     EXPECT_EQ(here.most_iterations(), there.most_iterations());
     EXPECT_TRUE(there.converged());
     for (const double rho : all.apparent_resistivity) EXPECT_NEAR(rho, 60, 50);

@@ -108,6 +108,39 @@ def test_a_half_space_has_its_resistivity():
     assert abs(result["apparent_resistivity"] - 100).max() < 1
 
 
+def test_potentials_and_currents_of_cells_are_the_same_in_all_files(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    far = 10 * 1.6 ** np.arange(1, 8)
+    sides = np.concatenate([-20 - np.cumsum(far)[::-1], np.linspace(-20, 20, 11), 20 + np.cumsum(far)])
+    down = np.concatenate([-20 - np.cumsum(far)[::-1], np.linspace(-20, 0, 6)])
+    ground = terrane.TensorMesh(sides, sides, down, resistivity=100.0)
+    line = terrane.electric.Line([-15, 0], electrodes=5, spacing=7.5, levels=1)
+    result = terrane.electric.Simulation(ground, line, volume=["potential", "j"]).run()
+    assert "apparent_resistivity" in result and "j_u_cells" in result
+    phi, current = result["potential_cells"], result["j_u_cells"].values
+    assert phi.dims == ("electrode", "cell_up", "cell_northing", "cell_easting")
+    assert list(phi["electrode"]) == [1, 2, 3] and list(phi["electrode_easting"]) == [-15, -7.5, 0]
+    # A potential of a half space: I rho / (2 pi r); all of the current goes down.
+    nearest = phi.sel(electrode=3).sel(cell_up=-10, cell_northing=0, cell_easting=0, method="nearest")
+    r = np.sqrt(sum(float(nearest[f"cell_{axis}"]) ** 2 for axis in ("easting", "northing", "up")))
+    assert float(nearest) == pytest.approx(100 / (2 * np.pi * r), rel=1e-6)
+    area = np.diff(sides)[:, None] * np.diff(sides)
+    assert -(current[2, -1] * area).sum() == pytest.approx(1, rel=0.1)
+    assert np.array_equal(pickle.loads(pickle.dumps(result))["j_u_cells"].values, current)
+    result.write(tmp_path / "fields.nc")
+    held = terrane.read_dataset(tmp_path / "fields.nc")
+    assert np.array_equal(held["j_u_cells"].values, current)
+    assert np.array_equal(held["apparent_resistivity"].values, result["apparent_resistivity"].values)
+    for name in ("fields.h5", "fields.vtr"):
+        with pytest.warns(UserWarning, match="apparent_resistivity"):
+            result.write(tmp_path / name)
+    with pytest.warns(UserWarning, match="potential_cells"):
+        result.write(tmp_path / "fields.csv")
+    with h5py.File(tmp_path / "fields.h5") as file:
+        assert np.array_equal(file["j_u_cells_electrode_3"][:], current[2])
+    assert (tmp_path / "fields.vtr").stat().st_size > 4 * current.size * 8
+
+
 def test_electromagnetic_fields_of_cells_are_the_same_in_all_files(tmp_path):
     h5py = pytest.importorskip("h5py")
     side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 6), [2000, 4000, 8000]])

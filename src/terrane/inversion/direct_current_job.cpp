@@ -81,6 +81,8 @@ std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const 
   if (simulation.parameters.potential == electric::Potential::secondary)
     throw of_simulation.wrong("potential", "sensitivities are those of total potentials",
                               "Leave the key out.");
+  if (simulation.parameters.volume.arrays() > 0)
+    throw of_simulation.wrong("volume", "an inversion writes what arrays measure", "Leave the key out.");
   if (runtime.device.kind == Device::Kind::cuda)
     throw of_simulation.wrong("device", "resistivities are inverted on the processors of the CPU",
                               "Leave the key out.");

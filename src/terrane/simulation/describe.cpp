@@ -27,6 +27,30 @@ Result outline_of(std::string_view physics, const std::string& job, Dataset data
   return result;
 }
 
+std::vector<std::string> add_cell_axes(Dataset& data, const TensorMesh& mesh) {
+  std::vector<std::string> on;
+  const std::pair<const char*, const std::vector<double>*> axes[3] = {
+      {"up", &mesh.up()}, {"northing", &mesh.northing()}, {"easting", &mesh.easting()}};
+  for (const auto& [name, faces] : axes) {
+    std::vector<double> centres;
+    for (std::size_t n = 0; n + 1 < faces->size(); ++n)
+      centres.push_back(((*faces)[n] + (*faces)[n + 1]) / 2);
+    const auto dimension = fmt::format("cell_{}", name), face = fmt::format("face_{}", name);
+    on.push_back(dimension);
+    data.dimensions.push_back({dimension, centres.size()});
+    data.coordinates.push_back({dimension,
+                                "m",
+                                fmt::format("{} of the centre of a cell", name),
+                                {dimension},
+                                std::move(centres),
+                                {}});
+    data.dimensions.push_back({face, faces->size()});
+    data.coordinates.push_back(
+        {face, "m", fmt::format("{} of the faces of cells", name), {face}, *faces, {}});
+  }
+  return on;
+}
+
 void conclude(Result& result, std::string_view physics, const std::string& job, Dataset data) {
   result.attributes.merge(provenance(physics, job));
   result.attributes["device"] = result.report.device;

@@ -3,8 +3,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "terrane/base/memory.hpp"
+#include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/simulation/result.hpp"
 #include "terrane/simulation/runtime.hpp"
 
@@ -19,6 +21,9 @@ std::string device_text(const Runtime& runtime);
 
 /// A result of which only the shape is known: its data set without values, and provenance.
 Result outline_of(std::string_view physics, const std::string& job, Dataset data);
+
+/// Adds the dimensions and coordinates of a mesh's cells and faces; returns those of a variable of cells.
+std::vector<std::string> add_cell_axes(Dataset& data, const TensorMesh& mesh);
 
 /// Gives a result its data set. Both get provenance, device and method as attributes, beside those that the
 /// result has.

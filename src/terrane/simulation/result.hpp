@@ -21,6 +21,7 @@ namespace terrane {
 /// version, frame, gravitational constant, and the whole job. No two columns have one name.
 struct Result {
   Dataset data;                   ///< without variables where the fields are at stations
+  Dataset cells;                  ///< beside fields at stations: those of all cells, where asked for
   Survey survey;                  ///< its columns: what was observed (compare.hpp), and all else as given
   std::vector<Column> fields;     ///< one per channel asked for, [stations]
   std::vector<Column> residuals;  ///< observed - computed, one per field that was observed too

@@ -116,6 +116,12 @@ void write_stations(const Result& result, Sink& sink) {
   sink.finish();
 }
 
+/// Formats that take the fields of cells in place of those at stations.
+bool takes_cells(const std::string& path, const Result& result) {
+  const auto& format = io::format_to_write(path).name;
+  return !result.cells.variables.empty() && (format == "hdf5" || format == "vtr");
+}
+
 bool is_large(const Result& result) {
   const auto columns = 3 + result.survey.columns.size() + result.fields.size() + result.residuals.size();
   return result.survey.size() > io::netcdf_held_bytes / sizeof(double) / columns;
@@ -157,6 +163,18 @@ io::Content to_content(const Result& result) { return content_of(result, all_col
 
 std::vector<std::string> left_out(const std::string& path, const Result& result) {
   if (!result.data.variables.empty()) return io::left_out(path, result.data);
+  if (takes_cells(path, result)) {
+    std::vector<std::string> names;
+    for (const auto& column : all_columns(result)) names.push_back(column.name);
+    return names;
+  }
+  if (!result.cells.variables.empty() && io::format_to_write(path).name != "netcdf") {
+    auto stations = result;
+    stations.cells = {};
+    auto names = left_out(path, stations);
+    for (const auto& variable : result.cells.variables) names.push_back(variable.name);
+    return names;
+  }
   // These hold whatever there is; surveys may be too large to be copied for nothing.
   const auto& format = io::format_to_write(path).name;
   if (format == "npy" || format == "netcdf" || format == "csv") return {};
@@ -167,11 +185,19 @@ Dataset to_dataset(const Result& result) {
   if (!result.data.variables.empty()) return result.data;
   MemorySink sink;
   write_stations(result, sink);
-  return sink.take();
+  auto all = sink.take();
+  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  append(all.dimensions, result.cells.dimensions);
+  append(all.coordinates, result.cells.coordinates);
+  append(all.variables, result.cells.variables);
+  return all;
 }
 
 void write_result(const std::string& path, const Result& result) {
   if (!result.data.variables.empty()) return io::write(path, result.data);
+  if (takes_cells(path, result)) return io::write(path, result.cells);
+  if (!result.cells.variables.empty() && io::format_to_write(path).name == "netcdf")
+    return io::write(path, to_dataset(result));
   if (is_large(result) && io::format_to_write(path).name == "netcdf") {
     io::NetcdfSink sink(path);
     return write_stations(result, sink);

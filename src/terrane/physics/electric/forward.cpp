@@ -39,10 +39,20 @@ double factor_or_nan(double factor) {
   return std::abs(factor) <= longest_factor ? factor : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// ΔV/I of every array.
+/// The cells of one more source.
+void add(std::vector<CellValues> one, std::vector<CellValues>& all) {
+  if (all.empty()) return all.swap(one);
+  for (std::size_t n = 0; n < one.size(); ++n) {
+    all[n].real.insert(all[n].real.end(), one[n].real.begin(), one[n].real.end());
+    all[n].imaginary.insert(all[n].imaginary.end(), one[n].imaginary.begin(), one[n].imaginary.end());
+  }
+}
+
+/// ΔV/I of every array.  volume: or null
 std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conductivity,
                               const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                              DirectCurrentReport& report, Progress& progress, Comm& comm) {
+                              DirectCurrentReport& report, Progress& progress, Comm& comm,
+                              std::vector<CellValues>* volume = nullptr) {
   Potentials solver(mesh, conductivity, electrodes.place, parameters, stream, comm);
   report.operator_complexity = solver.operator_complexity();
   std::map<std::size_t, std::vector<Number>> potentials;  // of each electrode that gives current
@@ -54,6 +64,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
     if (comm.lowest(progress.cancelled() ? 0 : 1) == 0) throw Cancelled();
     Solved solved;
     at = solver.at_electrodes(source, solved);
+    if (volume != nullptr) add(solver.in_cells(parameters.volume), *volume);
     report.sources.push_back(source);
     report.solves.push_back(solved.report);
     report.secondary += solved.secondary ? 1 : 0;
@@ -143,7 +154,10 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
   Comm& comm = ranks ? *ranks : alone;
   DirectCurrentData data;
   data.geometric_factor = factors(mesh, conductivity, electrodes, parameters, stream, told, comm);
-  const auto all = transfers(mesh, conductivity, electrodes, parameters, stream, said, told, comm);
+  // One rank keeps the cells.
+  const bool keeps = parameters.volume.arrays() > 0 && comm.rank() == 0;
+  const auto all = transfers(mesh, conductivity, electrodes, parameters, stream, said, told, comm,
+                             keeps ? &data.volume : nullptr);
   for (std::size_t n = 0; n < all.size(); ++n) {
     const double factor = data.geometric_factor[n];
     said.null_arrays += std::isnan(factor) ? 1 : 0;

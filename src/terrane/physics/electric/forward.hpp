@@ -39,7 +39,7 @@ struct Electrodes {
   void check() const;
 };
 
-/// One entry per array.
+/// One entry per array, but for the volume.
 struct DirectCurrentData {
   std::vector<double> resistance;            ///< ΔV/I, V/A; its real part
   std::vector<double> geometric_factor;      ///< m; NaN where the array is null or beyond 1e6 m
@@ -47,6 +47,8 @@ struct DirectCurrentData {
   std::vector<double> reactance;             ///< V/A; imaginary part of ΔV/I where conductivity is complex
   std::vector<double> phase;                 ///< rad, positive where the voltage lags; where it is complex
   std::vector<double> chargeability;         ///< V/V; where the rock has one
+  /// As Potentials::in_cells() has them, each [source, up, north, east] in the order of the report's sources.
+  std::vector<CellValues> volume;
 };
 
 /// The cells of a mesh, for those who own their values: [cells] each, or empty.
@@ -76,9 +78,9 @@ double geometric_factor(const Electrodes& electrodes, const Array& array, double
 /// The surface is the top of the mesh, or where conductivity.ground says; then geometric factors are those of
 /// a homogeneous ground on the same mesh, with as many solves again. The same bits for any number of threads
 /// and ranks. comm: collective over its ranks, which pass the same problem and share the nodes of the mesh;
-/// each returns all data, and all stop when one is cancelled. Throws InputError (Electrodes::check; an
-/// electrode outside of the mesh or in the air), MemoryError, Cancelled. A solve that does not converge is in
-/// the report.
+/// each returns all data (the volume rank 0 alone), and all stop when one is cancelled. Throws InputError
+/// (Electrodes::check; an electrode outside of the mesh or in the air), MemoryError, Cancelled. A solve that
+/// does not converge is in the report.
 DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
                                  const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,

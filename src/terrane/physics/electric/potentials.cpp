@@ -291,21 +291,90 @@ Potentials::~Potentials() = default;
 
 std::vector<Number> Potentials::at_electrodes(std::size_t source, Solved& solved) {
   const auto& s = *solver_;
-  const auto secondary = s.secondary_at(source);
-  solved.secondary = secondary.has_value();
-  auto real = solver_->solve(source, secondary, solved.report);
-  std::vector<double> imaginary;
-  const auto nodes = static_cast<std::size_t>(s.host.nodes.count());
-  if (real.size() > nodes) imaginary.assign(real.begin() + static_cast<std::ptrdiff_t>(nodes), real.end());
-  real.resize(nodes);
+  source_ = source;
+  secondary_ = s.secondary_at(source);
+  solved.secondary = secondary_.has_value();
+  real_ = solver_->solve(source, secondary_, solved.report);
+  const auto nodes = static_cast<std::ptrdiff_t>(s.host.nodes.count());
+  imaginary_.assign(real_.begin() + nodes, real_.end());
+  real_.resize(static_cast<std::size_t>(nodes));
   std::vector<Number> at(s.place.size());
   for (std::size_t n = 0; n < at.size(); ++n) {
-    at[n] = {s.weights[n].at(real), imaginary.empty() ? 0 : s.weights[n].at(imaginary)};
-    if (!secondary) continue;
+    at[n] = {s.weights[n].at(real_), imaginary_.empty() ? 0 : s.weights[n].at(imaginary_)};
+    if (!secondary_) continue;
     const double primary = half_space_potential(s.place[source], s.place[n], s.from.surface, 1);
-    at[n] += imaginary.empty() ? Number(primary / secondary->real()) : primary / *secondary;
+    at[n] += imaginary_.empty() ? Number(primary / secondary_->real()) : primary / *secondary_;
   }
   return at;
+}
+
+namespace {
+
+/// φ and E = −∇φ in the middle of a cell, E along easting, northing, up.
+template <class T>
+struct InCell {
+  T potential{};
+  std::array<T, 3> field{};
+};
+
+/// Means of the eight nodes of a cell, and of its four edges along each axis.
+InCell<double> in_cell(const View<const double, 3>& phi, const TensorMesh& mesh, std::size_t i, std::size_t j,
+                       std::size_t k) {
+  InCell<double> mean;
+  const double width[3] = {mesh.easting()[i + 1] - mesh.easting()[i],
+                           mesh.northing()[j + 1] - mesh.northing()[j], mesh.up()[k + 1] - mesh.up()[k]};
+  for (std::size_t corner = 0; corner < 8; ++corner) {
+    const std::size_t e = corner & 1, n = corner >> 1 & 1, u = corner >> 2;
+    const double value = phi(static_cast<Index>(k + u), static_cast<Index>(j + n), static_cast<Index>(i + e));
+    mean.potential += value / 8;
+    const std::size_t high[3] = {e, n, u};
+    for (std::size_t a = 0; a < 3; ++a) mean.field[a] += (high[a] ? -value : value) / (4 * width[a]);
+  }
+  return mean;
+}
+
+}  // namespace
+
+std::vector<CellValues> Potentials::in_cells(const Volume& wanted) const {
+  const auto& s = *solver_;
+  const auto& mesh = s.mesh;
+  const bool complex = !imaginary_.empty();
+  std::vector<CellValues> all(wanted.arrays());
+  for (auto& one : all) {
+    one.real.reserve(mesh.size());
+    if (complex) one.imaginary.reserve(mesh.size());
+  }
+  const View<const double, 3> real(real_.data(), s.host.nodes), imaginary(imaginary_.data(), s.host.nodes);
+  for (std::size_t k = 0; k < mesh.n_up(); ++k)
+    for (std::size_t j = 0; j < mesh.n_north(); ++j)
+      for (std::size_t i = 0; i < mesh.n_east(); ++i) {
+        const auto re = in_cell(real, mesh, i, j, k);
+        const auto im = complex ? in_cell(imaginary, mesh, i, j, k) : InCell<double>{};
+        InCell<Number> here{{re.potential, im.potential}, {}};
+        for (std::size_t a = 0; a < 3; ++a) here.field[a] = {re.field[a], im.field[a]};
+        if (secondary_) {
+          const Point middle{(mesh.easting()[i] + mesh.easting()[i + 1]) / 2,
+                             (mesh.northing()[j] + mesh.northing()[j + 1]) / 2,
+                             (mesh.up()[k] + mesh.up()[k + 1]) / 2};
+          const auto& from = s.place[source_];
+          here.potential += half_space_potential(from, middle, s.from.surface, 1) / *secondary_;
+          const auto primary = half_space_field(from, middle, s.from.surface, 1);
+          for (std::size_t a = 0; a < 3; ++a) here.field[a] += primary[a] / *secondary_;
+        }
+        const auto cell = mesh.index(i, j, k);
+        std::size_t n = 0;
+        const auto put = [&](const Number& value) {
+          all[n].real.push_back(value.real());
+          if (complex) all[n].imaginary.push_back(value.imag());
+          ++n;
+        };
+        if (wanted.potential) put(here.potential);
+        for (std::size_t a = 0; a < 3 && wanted.electric; ++a) put(here.field[a]);
+        for (std::size_t a = 0; a < 3 && wanted.current; ++a)
+          put(Number((*s.sigma.along[a])[cell], s.sigma.quadrature ? (*s.sigma.quadrature)[cell] : 0.0) *
+              here.field[a]);
+      }
+  return all;
 }
 
 std::vector<double> Potentials::on_nodes(std::size_t source, Solved& solved) {

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "terrane/parallel/comm/comm.hpp"
@@ -25,6 +26,11 @@ struct Solved {
   bool secondary = false;
 };
 
+/// An array [up, north, east] of all cells; imaginary is empty where conductivities are real.
+struct CellValues {
+  std::vector<double> real, imaginary;
+};
+
 /// Collective over the ranks of comm, which share the nodes. Everything that it is given must outlive it.
 class Potentials {
  public:
@@ -37,6 +43,10 @@ class Potentials {
   /// Of 1 A from one electrode, at all electrodes; infinite at itself where it is the secondary potential
   /// that was solved for. Imaginary parts are zero without quadrature conductivity. Throws InputError.
   std::vector<std::complex<double>> at_electrodes(std::size_t source, Solved& solved);
+  /// Of the electrode of the last at_electrodes(), at the centres of cells: φ, V; E and J east, north, up,
+  /// V/m and A/m². What was solved for is the mean of a cell's eight nodes, or of its four edges; a primary
+  /// potential is added in closed form. J is that of the share of a cell that is ground.
+  std::vector<CellValues> in_cells(const Volume& wanted) const;
   /// The total potential of 1 A on the nodes [up, north, east]; of its real part.
   std::vector<double> on_nodes(std::size_t source, Solved& solved);
 
@@ -47,6 +57,10 @@ class Potentials {
 
  private:
   std::unique_ptr<Solver> solver_;
+  std::size_t source_ = 0;  // of the last solve
+  std::optional<std::complex<double>>
+      secondary_;                         // its conductivity, where it was for the secondary potential
+  std::vector<double> real_, imaginary_;  // what it found on the nodes
 };
 
 }  // namespace terrane::electric

@@ -48,6 +48,11 @@ constexpr Key simulation_keys[] = {
      "Of the current, where rock has chargeability, cole_cole_time and cole_cole_exponent: data have a "
      "phase. 0: "
      "currents that flow for long, and data have a chargeability."},
+    {"volume", "list of texts", "[]",
+     "Of all cells, at their centres, for 1 A from each current electrode, beside what arrays measure: "
+     "potential, e (electric field), j (current density). NetCDF holds both, .vtr (VTK) and .h5 (HDF5) those "
+     "of cells.",
+     "[\"potential\", \"j\"]"},
     {"tolerance", "number", "1e-8", "Relative residual at which a solve ends."},
     {"most_iterations", "count", "200", "Most iterations of each solve; 7 to 25 are usual."},
 };
@@ -184,6 +189,12 @@ Settings Settings::read(const Config& job) {
   if (p.tolerance < 1e-14 || p.tolerance > 1e-2)
     throw table.wrong("tolerance", fmt::format("{} is not between 1e-14 and 1e-2", p.tolerance));
   p.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
+  for (const auto& field : table.texts("volume")) {
+    if (field == "potential") p.volume.potential = true;
+    else if (field == "e") p.volume.electric = true;
+    else if (field == "j") p.volume.current = true;
+    else throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: potential, e, j.");
+  }
   settings.frequency = table.number("frequency", Quantity::frequency);
   if (!(settings.frequency >= 0) || !std::isfinite(settings.frequency))
     throw table.wrong("frequency", fmt::format("{} Hz is not a frequency", settings.frequency),
@@ -315,23 +326,31 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   return made;
 }
 
-std::size_t Simulation::sources() const {
-  std::set<int> all;
+std::vector<std::size_t> Simulation::current_electrodes() const {
+  std::set<std::size_t> all;
   for (const auto& array : electrodes_.arrays)
     for (const int n : {array.a, array.b})
-      if (n != Array::far_away) all.insert(n);
-  return all.size();
+      if (n != Array::far_away) all.insert(static_cast<std::size_t>(n));
+  return {all.begin(), all.end()};
 }
+
+std::size_t Simulation::sources() const { return current_electrodes().size(); }
 
 std::size_t Simulation::solves() const {
   return sources() * (1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1));
+}
+
+/// Of the result, and of a copy on its way into a file.
+double Simulation::volume_bytes() const {
+  return 2 * (rock_.quadrature.empty() ? 8.0 : 16.0) *
+         static_cast<double>(settings_.parameters.volume.arrays() * sources() * mesh_.size());
 }
 
 double Simulation::memory_needed() const {
   const double nodes = static_cast<double>(mesh_.n_east() + 1) * static_cast<double>(mesh_.n_north() + 1) *
                        static_cast<double>(mesh_.n_up() + 1);
   return bytes_needed(nodes, !rock_.quadrature.empty()) + 8 * static_cast<double>(mesh_.size()) +
-         8 * static_cast<double>(sources() * electrodes_.place.size());
+         8 * static_cast<double>(sources() * electrodes_.place.size()) + volume_bytes();
 }
 
 void Simulation::describe_into(RunFacts& facts) const {
@@ -376,8 +395,7 @@ Result Simulation::run(const Runtime& runtime) {
   Device device;
   DirectCurrentReport done;
   const auto begin = std::chrono::steady_clock::now();
-  const auto data =
-      direct_current_on_ranks(mesh_, rock_, electrodes_, settings_.parameters, runtime, done, device);
+  auto data = direct_current_on_ranks(mesh_, rock_, electrodes_, settings_.parameters, runtime, done, device);
   auto& report = result.report;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.device = describe(device, runtime);
@@ -395,6 +413,7 @@ Result Simulation::run(const Runtime& runtime) {
     if (!done.solves[n].converged())
       report.warnings.push_back(fmt::format("electrode {}: {}", done.sources[n] + 1, done.solves[n].text()));
   fill(result, data);
+  fill_cells(result, std::move(data.volume));
   compare_with_measured(result);
   result.attributes["device"] = report.device;
   result.attributes["method"] = report.method;
@@ -404,6 +423,7 @@ Result Simulation::run(const Runtime& runtime) {
 Result Simulation::outline() const {
   Result result;
   fill(result, {});
+  fill_cells(result, {});
   return result;
 }
 
@@ -453,6 +473,56 @@ void Simulation::fill(Result& result, const DirectCurrentData& data) const {
       {"tolerance", fmt::format("{}", settings_.parameters.tolerance)}};
   if (settings_.frequency > 0) result.attributes["frequency"] = fmt::format("{}", settings_.frequency);
   if (!job_.empty()) result.attributes["job"] = job_;
+}
+
+/// Potentials and fields [electrode, cell_up, cell_northing, cell_easting].  volume: of the data; or empty
+void Simulation::fill_cells(Result& result, std::vector<CellValues> volume) const {
+  const auto& wanted = settings_.parameters.volume;
+  if (wanted.arrays() == 0) return;
+  const auto sources = current_electrodes();
+  auto& cells = result.cells;
+  cells.dimensions = {{"electrode", sources.size()}};
+  std::vector<std::int32_t> numbers;
+  std::array<std::vector<double>, 3> at;
+  for (const std::size_t n : sources) {
+    const auto& p = electrodes_.place[n];
+    numbers.push_back(static_cast<std::int32_t>(n + 1));
+    at[0].push_back(p.e);
+    at[1].push_back(p.n);
+    at[2].push_back(p.u);
+  }
+  cells.coordinates.push_back(
+      {"electrode", "1", "number of the current electrode", {"electrode"}, std::move(numbers), {}});
+  static constexpr const char* axes[3] = {"easting", "northing", "up"};
+  for (std::size_t a = 0; a < 3; ++a)
+    cells.coordinates.push_back({fmt::format("electrode_{}", axes[a]),
+                                 "m",
+                                 fmt::format("{} of the current electrode", axes[a]),
+                                 {"electrode"},
+                                 std::move(at[a]),
+                                 {}});
+  std::vector<std::string> on{"electrode"};
+  for (auto& axis : add_cell_axes(cells, mesh_)) on.push_back(std::move(axis));
+  std::size_t part = 0;
+  const auto add = [&](const std::string& name, const char* unit, const std::string& what) {
+    Values values;
+    if (part < volume.size() && !volume[part].imaginary.empty()) {
+      std::vector<std::complex<double>> all;
+      for (std::size_t n = 0; n < volume[part].real.size(); ++n)
+        all.emplace_back(volume[part].real[n], volume[part].imaginary[n]);
+      values = std::move(all);
+    } else if (part < volume.size()) {
+      values = std::move(volume[part].real);
+    }
+    ++part;
+    cells.variables.push_back({name, unit, what + " of 1 A", on, std::move(values), {}});
+  };
+  if (wanted.potential) add("potential_cells", "V", "potential");
+  for (std::size_t a = 0; a < 3 && wanted.electric; ++a)
+    add(fmt::format("e_{}_cells", axes[a][0]), "V/m", fmt::format("electric field, {},", axes[a]));
+  for (std::size_t a = 0; a < 3 && wanted.current; ++a)
+    add(fmt::format("j_{}_cells", axes[a][0]), "A/m2", fmt::format("current density, {},", axes[a]));
+  for (const auto& [name, text] : result.attributes) cells.attributes.push_back({name, text});
 }
 
 void Simulation::compare_with_measured(Result& result) const {

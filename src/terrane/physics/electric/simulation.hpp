@@ -52,9 +52,13 @@ class Simulation final : public terrane::Simulation {
 
  private:
   double memory_needed() const;
+  double volume_bytes() const;
+  /// Numbers of the electrodes that give current, ascending.
+  std::vector<std::size_t> current_electrodes() const;
   std::size_t sources() const;
   std::size_t solves() const;
   void fill(Result& result, const DirectCurrentData& data) const;
+  void fill_cells(Result& result, std::vector<CellValues> volume) const;
   /// Observed beside computed, where the survey has data.
   void compare_with_measured(Result& result) const;
   void describe_into(RunFacts& facts) const;

@@ -275,26 +275,7 @@ void add_volume(const Problem& problem, const Outcome& outcome, Dataset& data) {
   if (problem.volume_of_a_solve() == 0) return;
   const auto& mesh = problem.mesh;
   std::vector<std::string> on{"source", "frequency"};
-  const std::pair<const char*, const std::vector<double>*> axes[3] = {
-      {"up", &mesh.up()}, {"northing", &mesh.northing()}, {"easting", &mesh.easting()}};
-  for (const auto& [name, faces] : axes) {
-    std::vector<double> centres;
-    for (std::size_t n = 0; n + 1 < faces->size(); ++n)
-      centres.push_back(((*faces)[n] + (*faces)[n + 1]) / 2);
-    const auto dimension = fmt::format("cell_{}", name);
-    on.push_back(dimension);
-    data.dimensions.push_back({dimension, centres.size()});
-    data.coordinates.push_back({dimension,
-                                "m",
-                                fmt::format("{} of the centre of a cell", name),
-                                {dimension},
-                                std::move(centres),
-                                {}});
-    const auto face = fmt::format("face_{}", name);
-    data.dimensions.push_back({face, faces->size()});
-    data.coordinates.push_back(
-        {face, "m", fmt::format("{} of the faces of cells", name), {face}, *faces, {}});
-  }
+  for (auto& axis : add_cell_axes(data, mesh)) on.push_back(std::move(axis));
   std::size_t part = 0;
   for (const bool magnetic : {false, true}) {
     if (!(magnetic ? problem.magnetic_volume : problem.electric_volume)) continue;

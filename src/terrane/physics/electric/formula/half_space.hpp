@@ -34,6 +34,18 @@ inline double half_space_potential(const Point& source, const Point& p, double s
   return inverse_distances(source, p, surface) / (4 * std::numbers::pi * conductivity);
 }
 
+/// E = −∇φ of the same, along easting, northing, up.  V/m per A
+inline std::array<double, 3> half_space_field(const Point& source, const Point& p, double surface,
+                                              double conductivity) {
+  std::array<double, 3> e{};
+  for (const auto& from : {source, image(source, surface)}) {
+    const double r = distance(from, p), d[3] = {p.e - from.e, p.n - from.n, p.u - from.u};
+    if (r == 0) continue;  // at the source: the mean around it
+    for (std::size_t a = 0; a < 3; ++a) e[a] += d[a] / (4 * std::numbers::pi * conductivity * r * r * r);
+  }
+  return e;
+}
+
 /// α at a point of a wall with the outward normal along an axis (0 easting, 1 northing, 2 up), sign ±1.  1/m
 inline double mixed_boundary(const Point& source, const Point& p, double surface, int axis, double sign) {
   const auto along = [&](const Point& from) {
