@@ -121,8 +121,7 @@ class GroundedWires(CommandTest):
         for words, complaint in ((["inversion.percent=[2]"], "1 numbers for 2 observed channels"),
                                  (["inversion.datum=resistance"], "amplitude_phase"),
                                  (['simulation.components=["e_u"]'], "no measured component"),
-                                 (['source={kind="plane_wave"}', 'simulation={physics="electromagnetic", frequencies=[10]}'],
-                                  "plane waves"),
+                                 (["inversion.elements=[\"z_ne\"]"], "simulation.components"),
                                  (['simulation.volume=["e"]'], "Leave the key out"),
                                  (["inversion.topography=-4000"], "no cell is active"),
                                  (["inversion.lower=-1"], "is not above zero")):
@@ -140,6 +139,114 @@ class GroundedWires(CommandTest):
             _, message = self.invert(expect=2)
             self.assertIn(f"data.csv:{head + 3}: ", message)
             self.assertIn(complaint, message)
+
+
+SITES = """
+[mesh]
+kind = "tensor"
+easting_widths = [6000, 3000, 1500, 700, "4*600", 700, 1500, 3000, 6000]
+northing_widths = [6000, 3000, 1500, 700, "4*600", 700, 1500, 3000, 6000]
+up_widths = [6000, 3000, 1500, 700, "5*240", 400, 800, 1600, 3200, 6400]
+origin = [-12400, -12400, -12400]
+[model.background]
+resistivity = 100
+[[model.body]]
+kind = "layer"
+bottom = 0
+top = 12400
+resistivity = 1e8
+[source]
+kind = "plane_wave"
+[survey]
+kind = "list"
+stations = [[-600, -600, 0], [600, -600, 0], [-600, 600, 0], [600, 600, 0]]
+[simulation]
+physics = "electromagnetic"
+frequencies = [10]
+tolerance = 1e-6
+[output]
+files = ["fields.csv"]
+"""
+
+
+class TelluricSites(CommandTest):
+    NUMBERS = ("z_ee", "z_en", "z_ne", "z_nn", "tipper_e", "tipper_n")
+
+    def measure(self, numbers=NUMBERS):
+        """sites.csv, as other programs would give it: responses over a conductor, with a second frequency and a gap."""
+        self.write("truth.toml", SITES.replace("[10]", "[10, 3]") +
+                   '[[model.body]]\nkind = "box"\nbox = [-600, 600, -600, 600, -960, -240]\nresistivity = 10\n')
+        self.terrane("run", "truth.toml", "--output", "truth")
+        rows = self.rows(self.folder / "truth/fields.csv")
+        names = [f"{name}_{part}" for name in numbers for part in ("real", "imag", "uncertainty")]
+        lines = ["easting [m],northing [m],up [m],frequency [Hz]," + ",".join(
+            f"{name} [{'1' if name.startswith('tipper') else 'ohm'}]" for name in names)]
+        for n, hertz in enumerate(rows["frequency"]):
+            spread = 0.02 * math.hypot(rows["z_ne_real"][n], rows["z_ne_imag"][n])
+            values = [0.01 if name.startswith("tipper") and name.endswith("y") else
+                      spread if name.endswith("y") else rows[name][n] for name in names]
+            if n == 0 and "z_nn_real" in names:
+                gap = names.index("z_nn_real")
+                values[gap:gap + 3] = [""] * 3
+            place = [rows[f"receiver_{axis}"][n] for axis in ("easting", "northing", "up")]
+            lines.append(",".join(str(value) for value in [*place, hertz, *values]))
+        self.write("sites.csv", "\n".join(lines) + "\n")
+        self.job("sites.csv")
+
+    def job(self, file, more=""):
+        head, tail = SITES.replace("fields.csv", "fit.csv").split("stations = ")
+        self.write("job.toml", head + f'file = "{file}"\n' + tail[tail.index("[simulation]"):] +
+                   'model = ["model.csv"]\n[inversion]\nlength_scale = [900, 900, 500]\n' + more)
+
+    def least(self):
+        """The best conductor: its resistivity, and where it is."""
+        model = self.rows(self.folder / "output/model.csv")
+        n = min(range(len(model["resistivity"])), key=model["resistivity"].__getitem__)
+        return model["resistivity"][n], *(abs(model[a][n] + model[b][n]) / 2
+                                          for a, b in (("west", "east"), ("south", "north"), ("bottom", "top")))
+
+    def test_ImpedancesAndTippersFindTheConductorFromATableAndFromAListOfModem(self):
+        self.measure()
+        out, _ = self.terrane("invert", "job.toml")
+        self.assertIn("from 23 complex data: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n", out)
+        self.assertIn("4 of 8 rows of the survey's file are of other frequencies", out)
+        self.assertIn("apparent resistivities and phases as data", out)
+        self.assertIn("stopped    converged", out)
+        found = self.least()
+        self.assertLess(found[0], 45)  # of 10 and 100
+        for place, most in zip(found[1:], (301, 301, 961)):
+            self.assertLess(place, most)
+        fit, measured = self.rows(self.folder / "output/fit.csv"), self.rows(self.folder / "sites.csv")
+        self.assertEqual(fit["z_ne_observed_real"], measured["z_ne_real"][:4])
+        for n in range(4):
+            size = math.hypot(measured["z_en_real"][n], measured["z_en_imag"][n])
+            self.assertLess(abs(complex(fit["z_en_residual_real"][n], fit["z_en_residual_imag"][n])), 0.1 * size)
+        self.terrane("convert", "sites.csv", "sites.modem")
+        self.job("sites.modem")
+        out, _ = self.terrane("invert", "job.toml")
+        self.assertIn("from 23 complex data: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n", out)
+        for one, other in zip(found, self.least()):  # the list has seven digits
+            self.assertLess(abs(one / other - 1), 1e-3)
+
+    def test_WhatIsWrongWithSitesIsSaid(self):
+        self.measure(("z_en", "z_ne"))
+        for words, complaint in (('elements = ["z_nn"]', "has no z_nn"), ('elements = ["rho"]', "Allowed: z_ee"),
+                                 ('observed = "sites.csv"', "is in survey.file")):
+            self.job("sites.csv", words + "\n")
+            _, message = self.terrane("check", "job.toml", expect=2)
+            self.assertIn(complaint, message, words)
+        self.job("sites.csv")
+        for word, complaint in (("simulation.frequencies=[11]", "has none of them"),
+                                ('simulation.responses=["tipper"]', "inversion.elements")):
+            _, message = self.terrane("check", "job.toml", "--set", word, expect=2)
+            self.assertIn(complaint, message, word)
+        text = (self.folder / "sites.csv").read_text(encoding="utf-8").splitlines()
+        self.write("sites.csv", "\n".join([*text, text[1]]) + "\n")
+        _, message = self.terrane("check", "job.toml", expect=2)
+        self.assertIn("row 9: its place and frequency, 10 Hz, were there before", message)
+        self.write("sites.csv", "easting [m],northing [m],up [m]\n0,0,0\n")
+        _, message = self.terrane("check", "job.toml", expect=2)
+        self.assertIn("it has no frequencies", message)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 
 #include "support/land.hpp"
 #include "support/worse.hpp"
+#include "terrane/physics/electromagnetic/transfer.hpp"
 
 namespace terrane::inversion {
 namespace {
@@ -90,6 +91,64 @@ TEST(ElectromagneticData, JacobianInMemoryIsThatOfSolvesAndTheTangentOfBothParts
     for (std::size_t n = 0; n < one.size(); ++n)
       error = worse(error, std::fabs((plus[n] - minus[n]) / (2 * h) - one[n]));
     EXPECT_LT(error, 1e-5 * size);
+  }
+}
+
+/// Impedances and tippers of the same land at two sites, all of them at one and some at the other.
+struct SmallSites : SmallSurvey {
+  SmallSites() {
+    problem.sources = electromagnetic::both_polarisations();
+    problem.components = electromagnetic::recorded_of_plane_waves();
+    problem.frequencies = {3, 20};
+    problem.receivers = {{110, 50, 0}, {-120, 160, -30}};
+    Stream stream({Device::Kind::cpu, -1});
+    const auto functions = transfer_functions(problem, forward(problem, stream));
+    measured = {};
+    for (std::size_t which = 0; which < 6; ++which)
+      for (std::size_t site = 0; site < (which % 4 == 1 ? 4U : 2U); ++site) {
+        measured.place.push_back(4 * which + site);
+        measured.value.push_back(number(functions[site], which));
+        measured.sigma.push_back(0.02 * std::abs(functions[site].z[1]));
+        measured.straight.push_back(which != 1 && which != 2);
+      }
+  }
+};
+
+TEST(ElectromagneticData, OfPlaneWavesHaveTheJacobianOfSolvesAndItsTangent) {
+  const SmallSites survey;
+  for (const auto parts : {Parts::amplitude_phase, Parts::real_imaginary}) {
+    const auto kept = survey.fields(parts, true).at(survey.resistivity),
+               solved = survey.fields(parts, false).at(survey.resistivity);
+    ASSERT_EQ(kept.data.size(), 32U);
+    EXPECT_EQ(kept.data, solved.data);
+    std::vector<double> data, deviation;
+    survey.measured.as(parts, data, deviation);
+    double error = 0;
+    for (std::size_t n = 0; n < data.size(); ++n) error = worse(error, std::fabs(kept.data[n] - data[n]));
+    EXPECT_LT(error, 1e-12);
+    auto v = normal_numbers(survey.active.size(), 1);
+    for (std::size_t c = 0; c < v.size(); ++c) v[c] *= survey.resistivity[c];
+    const auto w = normal_numbers(kept.data.size(), 2);
+    std::vector<double> one(w.size()), other(w.size()), row(v.size());
+    kept.jacobian->apply(v, one);
+    solved.jacobian->apply(v, other);
+    for (std::size_t n = 0; n < one.size(); ++n)  // ohm, radians and tippers differ in size
+      EXPECT_NEAR(one[n], other[n], 1e-7 * std::fabs(other[n]) + 1e-12) << n;
+    EXPECT_LT(solve::dot_product_test(*solved.jacobian, v, w), 1e-8);
+    solved.jacobian->row(7, row);
+    double product = 0;
+    for (std::size_t c = 0; c < v.size(); ++c) product += row[c] * v[c];
+    EXPECT_NEAR(product, one[7], 1e-8 * std::fabs(one[7]) + 1e-12);
+    constexpr double h = 1e-4;
+    std::vector<double> ahead(survey.resistivity), behind(survey.resistivity);
+    for (std::size_t c = 0; c < v.size(); ++c) {
+      ahead[c] += h * v[c];
+      behind[c] -= h * v[c];
+    }
+    const auto plus = survey.fields(parts, true).at(ahead).data,
+               minus = survey.fields(parts, true).at(behind).data;
+    for (std::size_t n = 0; n < one.size(); ++n)
+      EXPECT_NEAR((plus[n] - minus[n]) / (2 * h), one[n], 1e-4 * std::fabs(one[n]) + 1e-9) << n;
   }
 }
 

@@ -4,6 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "terrane/physics/electromagnetic/transfer.hpp"
 
 namespace terrane::inversion {
 
@@ -19,29 +24,94 @@ std::array<double, 2> two_parts(Parts parts, Z value, Z observed) {
 /// c of δ(parts) = Re, Im of c δd.
 Z slope_of(Parts parts, Z value) { return parts == Parts::real_imaginary ? Z(1) : 1.0 / value; }
 
-/// Fields and their derivatives at one model, of ln σ of all cells.
+/// A datum of a model, how it changes with fields, and the frequency and receiver that it is of.
+struct Datum {
+  Z value;
+  electromagnetic::SumOfFields change;
+  std::size_t site;
+};
+
+std::vector<Datum> data_of(const electromagnetic::Problem& problem, const electromagnetic::Outcome& outcome,
+                           const std::vector<std::size_t>& places) {
+  const std::size_t receivers = problem.receivers.size(), sites = problem.frequencies.size() * receivers;
+  std::vector<electromagnetic::TransferFunction> functions;
+  if (electromagnetic::is_magnetotelluric(problem)) functions = transfer_functions(problem, outcome);
+  std::vector<Datum> all;
+  for (const auto place : places) {
+    if (functions.empty()) {
+      const std::size_t f = place / problem.data_of_a_solve() % problem.frequencies.size();
+      all.push_back({outcome.data[place], {{place, 1.0}}, f * receivers + place % receivers});
+      continue;
+    }
+    const std::size_t which = place / sites, site = place % sites;
+    all.push_back({number(functions[site], which),
+                   change_of(problem, outcome, site / receivers, site % receivers, functions[site], which),
+                   site});
+  }
+  return all;
+}
+
+/// Data and their derivatives at one model, of ln σ of all cells.
 struct Made {
   Stream stream;
   electromagnetic::Sensitivity sensitivity;
-  std::vector<std::size_t> place;
+  std::vector<Datum> data;
   std::vector<Z> slope;  // of each datum
 
-  Made(const electromagnetic::Problem& problem, Device device, int threads, Progress* progress)
-      : stream(device, false, threads), sensitivity(problem, stream, progress) {}
+  Made(const electromagnetic::Problem& problem, Device device, int threads,
+       const std::vector<std::size_t>& places, Progress* progress)
+      : stream(device, false, threads),
+        sensitivity(problem, stream, progress),
+        data(data_of(problem, sensitivity.outcome(), places)) {}
+
+  /// take(datum, its row) of those asked for, site by site: what they share of solves is there once.
+  template <class Take>
+  std::vector<electromagnetic::Solve> rows(const std::vector<std::size_t>& wanted, const Take& take,
+                                           Progress* progress = nullptr) {
+    std::map<std::size_t, std::vector<std::size_t>> of_site;
+    for (const auto n : wanted) of_site[data[n].site].push_back(n);
+    std::vector<electromagnetic::Solve> solves;
+    for (const auto& [site, numbers] : of_site) {
+      std::set<std::size_t> places;
+      for (const auto n : numbers)
+        for (const auto& [place, factor] : data[n].change) places.insert(place);
+      const std::vector<std::size_t> fields(places.begin(), places.end());
+      std::vector<std::vector<Z>> made(numbers.size(), std::vector<Z>(sensitivity.cells()));
+      const auto done = sensitivity.rows(
+          fields,
+          [&](std::size_t field, std::span<const Z> row) {
+            for (std::size_t k = 0; k < numbers.size(); ++k)
+              for (const auto& [place, factor] : data[numbers[k]].change)
+                if (place == fields[field])
+                  for (std::size_t c = 0; c < row.size(); ++c) made[k][c] += factor * row[c];
+          },
+          progress);
+      solves.insert(solves.end(), done.begin(), done.end());
+      for (std::size_t k = 0; k < numbers.size(); ++k) take(numbers[k], made[k]);
+    }
+    return solves;
+  }
+  std::vector<std::size_t> all() const {
+    std::vector<std::size_t> numbers(data.size());
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    return numbers;
+  }
 };
 
 /// J by solves for every product.
 class FieldJacobian final : public solve::LinearOperator {
  public:
   explicit FieldJacobian(std::shared_ptr<Made> made) : made_(std::move(made)) {}
-  std::size_t rows() const override { return 2 * made_->place.size(); }
+  std::size_t rows() const override { return 2 * made_->data.size(); }
   std::size_t columns() const override { return made_->sensitivity.cells(); }
 
   void apply(std::span<const double> model, std::span<double> data) const override {
     solve::expect_shapes(*this, model.size(), data.size());
     const auto changes = made_->sensitivity.times(model);
-    for (std::size_t n = 0; n < made_->place.size(); ++n) {
-      const Z change = made_->slope[n] * changes[made_->place[n]];
+    for (std::size_t n = 0; n < made_->data.size(); ++n) {
+      Z sum = 0;
+      for (const auto& [place, factor] : made_->data[n].change) sum += factor * changes[place];
+      const Z change = made_->slope[n] * sum;
       data[2 * n] = change.real();
       data[2 * n + 1] = change.imag();
     }
@@ -49,15 +119,16 @@ class FieldJacobian final : public solve::LinearOperator {
   void apply_transpose(std::span<const double> data, std::span<double> model) const override {
     solve::expect_shapes(*this, model.size(), data.size());
     std::vector<Z> w(made_->sensitivity.data());
-    for (std::size_t n = 0; n < made_->place.size(); ++n)
-      w[made_->place[n]] = made_->slope[n] * Z(data[2 * n], -data[2 * n + 1]);
+    for (std::size_t n = 0; n < made_->data.size(); ++n)
+      for (const auto& [place, factor] : made_->data[n].change)
+        w[place] += factor * made_->slope[n] * Z(data[2 * n], -data[2 * n + 1]);
     const auto gradient = made_->sensitivity.transposed_times(w);
     for (std::size_t c = 0; c < model.size(); ++c) model[c] = gradient[c].real();
   }
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override {
     solve::expect_shapes(*this, diagonal.size(), weight.size());
     std::fill(diagonal.begin(), diagonal.end(), 0.0);
-    made_->sensitivity.rows(made_->place, [&](std::size_t n, std::span<const Z> row) {
+    made_->rows(made_->all(), [&](std::size_t n, std::span<const Z> row) {
       for (std::size_t c = 0; c < row.size(); ++c) {
         const Z entry = made_->slope[n] * row[c];
         diagonal[c] +=
@@ -67,13 +138,12 @@ class FieldJacobian final : public solve::LinearOperator {
   }
   void row(std::size_t i, std::span<double> out) const override {
     solve::expect_shapes(*this, out.size(), rows());
-    made_->sensitivity.rows(std::span(made_->place).subspan(i / 2, 1),
-                            [&](std::size_t, std::span<const Z> row) {
-                              for (std::size_t c = 0; c < row.size(); ++c) {
-                                const Z entry = made_->slope[i / 2] * row[c];
-                                out[c] = i % 2 == 0 ? entry.real() : entry.imag();
-                              }
-                            });
+    made_->rows({i / 2}, [&](std::size_t n, std::span<const Z> row) {
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        const Z entry = made_->slope[n] * row[c];
+        out[c] = i % 2 == 0 ? entry.real() : entry.imag();
+      }
+    });
   }
 
  private:
@@ -94,8 +164,9 @@ void MeasuredFields::as(Parts parts, std::vector<double>& data, std::vector<doub
   data.clear();
   deviation.clear();
   for (std::size_t n = 0; n < size(); ++n) {
-    const double s = parts == Parts::real_imaginary ? sigma[n] : sigma[n] / std::abs(value[n]);
-    for (const double part : two_parts(parts, value[n], value[n])) {
+    const auto own = this->parts(n, parts);
+    const double s = own == Parts::real_imaginary ? sigma[n] : sigma[n] / std::abs(value[n]);
+    for (const double part : two_parts(own, value[n], value[n])) {
       data.push_back(part);
       deviation.push_back(s);
     }
@@ -123,14 +194,14 @@ Linearised ElectromagneticFields::at(std::span<const double> resistivity, Progre
     problem.conductivity[0][cell(c)] = 1 / resistivity[c];
     slope[c] = -1 / resistivity[c];  // of ln σ
   }
-  const auto made = std::make_shared<Made>(problem, device_, threads_, progress);
-  made->place = measured_.place;
+  const auto made = std::make_shared<Made>(problem, device_, threads_, measured_.place, progress);
   Linearised here;
   bool finite = true;
   for (std::size_t n = 0; n < measured_.size(); ++n) {
-    const Z value = made->sensitivity.outcome().data[measured_.place[n]];
-    made->slope.push_back(slope_of(parts_, value));
-    for (const double part : two_parts(parts_, value, measured_.value[n])) {
+    const Z value = made->data[n].value;
+    const auto parts = measured_.parts(n, parts_);
+    made->slope.push_back(slope_of(parts, value));
+    for (const double part : two_parts(parts, value, measured_.value[n])) {
       here.data.push_back(part);
       finite = finite && std::isfinite(part);
     }
@@ -143,8 +214,8 @@ Linearised ElectromagneticFields::at(std::span<const double> resistivity, Progre
     return here;
   }
   std::vector<double> entries(rows() * columns());
-  const auto solves = made->sensitivity.rows(
-      made->place,
+  const auto solves = made->rows(
+      made->all(),
       [&](std::size_t n, std::span<const Z> row) {
         for (std::size_t c = 0; c < columns(); ++c) {
           const Z entry = made->slope[n] * row[cell(c)] * slope[c];

@@ -4,6 +4,11 @@
 //           of data and model they are nearly linear, and an uncertainty of some percent is one for all;
 //           real_imaginary: of d, V/m or A/m
 //   J       Re and Im of c ∂d/∂m, c = 1/d or 1
+//
+// Of plane waves d are impedances and tippers, whose changes are sums over those of fields (transfer.hpp).
+// ln|Z| is half of ln ρ_a. Impedances ee and nn and tippers, which are zero over layers, have real and
+// imaginary parts.
+//
 //   Jᵀ w    Re Σ c (w₁ − i w₂) ∂d/∂m
 //   model   the resistivity of each cell that takes part, Ω·m; the inversion takes its logarithm
 //
@@ -23,11 +28,17 @@ enum class Parts { amplitude_phase, real_imaginary };
 
 /// Data that were measured.
 struct MeasuredFields {
-  std::vector<std::size_t> place;           ///< of each in electromagnetic::Outcome::data
-  std::vector<std::complex<double>> value;  ///< V/m, A/m; not zero
+  /// Of each in electromagnetic::Outcome::data; of plane waves in [number, frequency, receiver], numbers of a
+  /// transfer function.
+  std::vector<std::size_t> place;
+  std::vector<std::complex<double>> value;  ///< V/m, A/m, ohm; with an amplitude and a phase not zero
   std::vector<double> sigma;                ///< standard deviation of the real and of the imaginary part
+  std::vector<char> straight;               ///< 1: real_imaginary whatever the others are; empty: none
 
   std::size_t size() const { return place.size(); }
+  Parts parts(std::size_t n, Parts of_others) const {
+    return !straight.empty() && straight[n] ? Parts::real_imaginary : of_others;
+  }
   /// Both numbers of every datum and their standard deviations, to first order.
   void as(Parts parts, std::vector<double>& data, std::vector<double>& deviation) const;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "terrane/base/error.hpp"
@@ -11,6 +12,8 @@
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/inversion/job_tables.hpp"
 #include "terrane/io/csv.hpp"
+#include "terrane/io/magnetotellurics.hpp"
+#include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/physics/electromagnetic/physics.hpp"
 #include "terrane/simulation/describe.hpp"
@@ -21,6 +24,7 @@ namespace terrane::inversion {
 namespace {
 
 using Z = std::complex<double>;
+using electromagnetic::Vector3;
 constexpr std::array<std::string_view, 2> parts_names{"amplitude_phase", "real_imaginary"};
 constexpr double most_conductive_air = 1e-6;  // S/m
 
@@ -142,6 +146,125 @@ MeasuredFields read_measured(const Config& table, const electromagnetic::Problem
   return measured;
 }
 
+/// Rows of a survey's file that are of a frequency of the job, as sites of it; −1: of another one.
+std::vector<long> sites_of_rows(const Config& job, const electromagnetic::Problem& problem,
+                                const Survey& survey, std::vector<std::string>& notes) {
+  const auto table = job.table("survey");
+  const auto* frequency = survey.find("frequency");
+  if (frequency == nullptr)
+    throw InputError(
+        table.where("file"), "it has no frequencies",
+        "Sites and what was measured at them are one file: EDI, a ModEM list, or a table with the columns "
+        "easting, northing, up, frequency, z_ne_real, z_ne_imag, …");
+  std::map<Vector3, std::size_t> receiver;
+  for (std::size_t n = 0; n < problem.receivers.size(); ++n) receiver[problem.receivers[n]] = n;
+  std::vector<long> sites;
+  std::vector<char> seen(problem.frequencies.size() * problem.receivers.size());
+  std::size_t others = 0;
+  for (std::size_t row = 0; row < survey.size(); ++row) {
+    const double hertz = frequency->values[row];
+    std::size_t f = 0;
+    while (f < problem.frequencies.size() &&
+           std::fabs(hertz - problem.frequencies[f]) > 1e-4 * problem.frequencies[f])
+      ++f;
+    sites.push_back(-1);
+    if (f == problem.frequencies.size()) {
+      ++others;
+      continue;
+    }
+    const std::size_t site = f * problem.receivers.size() +
+                             receiver.at({survey.easting[row], survey.northing[row], survey.up[row]});
+    if (seen[site]++)
+      throw InputError(
+          table.where("file"),
+          fmt::format("row {}: its place and frequency, {:g} Hz, were there before", row + 1, hertz));
+    sites.back() = static_cast<long>(site);
+  }
+  if (others == survey.size())
+    throw InputError(job.table("simulation").where("frequencies"), "the file of the survey has none of them",
+                     fmt::format("Its first is {:.8g} Hz.", frequency->values.front()));
+  if (others > 0)
+    notes.push_back(fmt::format("{} of {} rows of the survey's file are of other frequencies, and left out",
+                                others, survey.size()));
+  return sites;
+}
+
+/// Impedances and tippers of the survey's own file, number by number.
+MeasuredFields read_functions(const Config& job, const electromagnetic::Problem& problem,
+                              const MemoryBudget& memory, std::vector<DataSet>& sets,
+                              std::vector<std::string>& notes) {
+  constexpr double weighs_nothing = 1e15;  // what lists of ModEM give to gaps
+  const auto table = job.table("inversion").describe({inversion_section().keys});
+  const auto survey = build_survey(job, memory).survey;
+  const auto sites = sites_of_rows(job, problem, survey, notes);
+  auto asked = table.texts("elements");
+  for (const auto& one : asked)
+    if (std::none_of(std::begin(io::magnetotelluric::elements), std::end(io::magnetotelluric::elements),
+                     [&](const auto& element) { return one == element.name; }))
+      throw table.wrong("elements", fmt::format("\"{}\" is no number of a transfer function", one),
+                        "Allowed: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n.");
+  const auto column = [&](std::size_t which, const char* end) {
+    return survey.find(std::string(io::magnetotelluric::elements[which].name) + end);
+  };
+  Observations amplitudes;
+  std::vector<std::size_t> taken;
+  for (std::size_t which = 0; which < electromagnetic::numbers_of_a_function; ++which) {
+    const std::string name = io::magnetotelluric::elements[which].name;
+    if (!asked.empty() && std::find(asked.begin(), asked.end(), name) == asked.end()) continue;
+    const auto *re = column(which, "_real"), *im = column(which, "_imag");
+    if (re == nullptr || im == nullptr) {
+      if (!asked.empty())
+        throw table.wrong("elements", fmt::format("the file of the survey has no {}", name));
+      continue;
+    }
+    taken.push_back(which);
+    auto& one = amplitudes.kinds.emplace_back().column;
+    one.field = name;
+    one.observed = {name + "_observed", which < 4 ? "ohm" : "1", "", {}};
+    // Percentages of ee and nn, which may be zero, are of the geometric mean of the others.
+    const auto *en = column(1, "_real"), *en_i = column(1, "_imag"), *ne = column(2, "_real"),
+               *ne_i = column(2, "_imag");
+    const bool diagonal = (which == 0 || which == 3) && en && en_i && ne && ne_i;
+    for (std::size_t row = 0; row < survey.size(); ++row)
+      one.observed.values.push_back(diagonal ? std::sqrt(std::hypot(en->values[row], en_i->values[row]) *
+                                                         std::hypot(ne->values[row], ne_i->values[row]))
+                                             : std::hypot(re->values[row], im->values[row]));
+    if (const auto* sigma = column(which, "_uncertainty")) one.uncertainty = *sigma;
+  }
+  if (taken.empty())
+    throw InputError(job.table("survey").where("file"), "it has neither impedances nor tippers",
+                     "Name its columns z_en_real, z_en_imag, z_ne_real, … (ohm), tipper_e_real, …");
+  read_uncertainties(table, amplitudes);
+  MeasuredFields measured;
+  const std::size_t all_sites = problem.frequencies.size() * problem.receivers.size();
+  for (std::size_t k = 0; k < taken.size(); ++k) {
+    const auto& one = amplitudes.kinds[k].column;
+    const std::size_t first = 2 * measured.size();
+    for (std::size_t row = 0; row < survey.size(); ++row) {
+      const Z value(column(taken[k], "_real")->values[row], column(taken[k], "_imag")->values[row]);
+      const double sigma = one.uncertainty->values[row];
+      if (sites[row] < 0 || std::isnan(value.real()) || std::isnan(value.imag()) || sigma >= weighs_nothing)
+        continue;
+      const auto where = fmt::format("{}: row {}", job.table("survey").where("file"), row + 1);
+      if (!(sigma > 0))
+        throw InputError(where, fmt::format("the uncertainty of {} is {:g}", one.field, sigma),
+                         "It must be above zero.");
+      const bool off_diagonal = taken[k] == 1 || taken[k] == 2;
+      if (off_diagonal && value == 0.0)
+        throw InputError(where, one.field + " is zero: it has no phase", "Leave the entry empty.");
+      measured.place.push_back(taken[k] * all_sites + static_cast<std::size_t>(sites[row]));
+      measured.value.push_back(value);
+      measured.sigma.push_back(sigma);
+      measured.straight.push_back(!off_diagonal);
+    }
+    sets.push_back({one.field, one.observed.unit, first, 2 * measured.size() - first});
+  }
+  if (measured.size() == 0)
+    throw InputError(job.table("survey").where("file"),
+                     "none of its data has a value and an uncertainty below 1e15");
+  return measured;
+}
+
 /// Cells below inversion.topography, or of inversion.active_file, that are no air.
 std::vector<std::uint32_t> active_cells(const Config& table, const electromagnetic::Problem& problem,
                                         const MemoryBudget& memory) {
@@ -156,9 +279,9 @@ std::vector<std::uint32_t> active_cells(const Config& table, const electromagnet
 /// What fields can be computed for and models cannot be found from.
 void refuse(const Config& job, const electromagnetic::Problem& problem) {
   const auto table = job.table("simulation");
-  if (electromagnetic::is_magnetotelluric(problem))
-    throw InputError(job.where("source"), "responses of plane waves are not inverted",
-                     "Take dipoles, wires or loops; electromagnetic::Sensitivity has J of impedances.");
+  if (electromagnetic::is_magnetotelluric(problem) && table.has("responses"))
+    throw table.wrong("responses", "an inversion takes impedances and tippers",
+                      "Name those that are inverted as inversion.elements, or leave both out for all.");
   if (!problem.conductivity[1].empty())
     throw InputError(job.where("model"), "the conductivity differs by axis, and one resistivity is found",
                      "Give conductivity or resistivity.");
@@ -191,7 +314,16 @@ std::unique_ptr<Simulation> ElectromagneticJob::from_job(const Config& job, cons
   p.mesh = earth.mesh;
   p.active = active_cells(table, earth, made->memory_);
   p.whole_cells = true;
-  made->measured_ = read_measured(table, earth, p.sets);
+  if (!made->plane_waves()) {
+    if (table.has("elements"))
+      throw table.wrong("elements", "these are of plane waves", "Take simulation.components.");
+    made->measured_ = read_measured(table, earth, p.sets);
+  } else {
+    if (table.has("observed"))
+      throw table.wrong("observed", "what was measured of plane waves is in survey.file",
+                        "Leave the key out.");
+    made->measured_ = read_functions(job, earth, made->memory_, p.sets, made->notes_);
+  }
   made->parts_ = table.has("datum") ? chosen<Parts>(table, "datum", parts_names) : Parts::amplitude_phase;
   made->measured_.as(made->parts_, p.data, p.sigma);
   made->settings_ = read_steps(table, p.mesh);
@@ -236,12 +368,23 @@ double ElectromagneticJob::memory_needed(const Runtime&) const {
          static_cast<double>(problem_.columns()) * 8 * 20 + static_cast<double>(problem_.rows()) * 8 * 86;
 }
 
+bool ElectromagneticJob::plane_waves() const { return electromagnetic::is_magnetotelluric(earth()); }
+
 /// Of seven models: sources, and receivers; or products by solves.
 double ElectromagneticJob::expected_seconds(const Runtime& runtime) {
-  std::set<std::pair<std::size_t, std::size_t>> sent;
-  const std::size_t each = earth().data_of_a_solve();
-  for (const auto place : measured_.place)
-    sent.insert({place / each % earth().frequencies.size(), place % each});
+  std::set<std::pair<std::size_t, std::size_t>> sent;  // frequency, component and receiver
+  const auto& e = earth();
+  const std::size_t each = e.data_of_a_solve(), receivers = e.receivers.size(),
+                    frequencies = e.frequencies.size();
+  for (const auto place : measured_.place) {
+    if (!plane_waves()) {
+      sent.insert({place / each % frequencies, place % each});
+      continue;
+    }
+    const std::size_t row = place / (frequencies * receivers) / 2, f = place / receivers % frequencies;
+    for (const std::size_t component : {row == 2 ? 4 : row, std::size_t{2}, std::size_t{3}})  // and H_e, H_n
+      sent.insert({f, component * receivers + place % receivers});
+  }
   const double solves = static_cast<double>(earth().solves()),
                more = in_memory_ ? static_cast<double>(sent.size()) : 60 * solves;
   return 7 * fields_->check(runtime).seconds / solves * (solves + more);
@@ -254,10 +397,11 @@ void ElectromagneticJob::describe_into(RunFacts& facts, const Runtime& runtime) 
       fmt::format("resistivity of {} of {} cells from {} complex data: {}", grouped(problem_.columns()),
                   grouped(problem_.mesh.size()), grouped(measured_.size()), names);
   facts.method = "gauss-newton";
-  facts.reason =
-      fmt::format("{} as data, sensitivities {}",
-                  parts_ == Parts::amplitude_phase ? "amplitudes and phases" : "real and imaginary parts",
-                  in_memory_ ? "in memory" : "by solves for every product");
+  facts.reason = fmt::format("{} as data, sensitivities {}",
+                             parts_ == Parts::real_imaginary ? "real and imaginary parts"
+                             : plane_waves()                 ? "apparent resistivities and phases"
+                                                             : "amplitudes and phases",
+                             in_memory_ ? "in memory" : "by solves for every product");
   facts.device = device_text(runtime);
   facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
   facts.add("cells", std::uint64_t{problem_.columns()}, "", "cells");
@@ -267,6 +411,7 @@ void ElectromagneticJob::describe_into(RunFacts& facts, const Runtime& runtime) 
   facts.add("receivers", std::uint64_t{earth().receivers.size()}, "", "receivers");
   const auto plan = fields_->check(runtime);
   facts.notes = plan.notes;
+  facts.notes.insert(facts.notes.end(), notes_.begin(), notes_.end());
   facts.warnings = plan.warnings;
 }
 
@@ -337,29 +482,32 @@ Result ElectromagneticJob::outline() const {
 }
 
 /// Of each measured component: computed, observed, their difference and its uncertainty, [source, frequency,
-/// receiver].
+/// receiver]; of plane waves of each number of their transfer functions, [frequency, receiver].
 Dataset ElectromagneticJob::dataset() const {
   auto data = fields_->outline().data;
   data.variables.clear();
   const auto& e = earth();
   const std::size_t each = e.data_of_a_solve(), receivers = e.receivers.size(),
-                    count = e.solves() * receivers;
+                    count = (plane_waves() ? e.frequencies.size() : e.solves()) * receivers;
   const Z none(NAN, NAN);
   for (const auto& set : problem_.sets) {
     std::vector<Z> observed(count, none), computed(count, none), residual(count, none);
     std::vector<double> uncertainty(count, NAN), trust(count, NAN);
     for (std::size_t n = set.first / 2; n < (set.first + set.count) / 2; ++n) {
-      const std::size_t place = measured_.place[n], at = place / each * receivers + place % receivers;
+      const std::size_t place = measured_.place[n],
+                        at = plane_waves() ? place % count : place / each * receivers + place % receivers;
       observed[at] = measured_.value[n];
       uncertainty[at] = measured_.sigma[n];
       if (outcome_.predicted.empty()) continue;
       const double* two = outcome_.predicted.data() + 2 * n;
-      computed[at] =
-          parts_ == Parts::real_imaginary ? Z(two[0], two[1]) : std::polar(std::exp(two[0]), two[1]);
+      computed[at] = measured_.parts(n, parts_) == Parts::real_imaginary
+                         ? Z(two[0], two[1])
+                         : std::polar(std::exp(two[0]), two[1]);
       residual[at] = observed[at] - computed[at];
       if (!outcome_.trust.empty()) trust[at] = std::min(outcome_.trust[2 * n], outcome_.trust[2 * n + 1]);
     }
-    const std::vector<std::string> on{"source", "frequency", "receiver"};
+    std::vector<std::string> on{"frequency", "receiver"};
+    if (!plane_waves()) on.insert(on.begin(), "source");
     const auto add = [&](const char* role, const std::string& unit, const char* what, Values values) {
       data.variables.push_back({set.name + role, unit, set.name + ", " + what, on, std::move(values), {}});
     };

@@ -22,6 +22,7 @@ class ElectromagneticJob final : public InversionSimulation {
  private:
   ElectromagneticJob() = default;
   const electromagnetic::Problem& earth() const { return fields_->problem(); }
+  bool plane_waves() const;
   void make_forward(const Runtime& runtime);
   double memory_needed(const Runtime& runtime) const;
   double expected_seconds(const Runtime& runtime) override;
@@ -34,6 +35,7 @@ class ElectromagneticJob final : public InversionSimulation {
   MeasuredFields measured_;
   Parts parts_ = Parts::amplitude_phase;
   bool in_memory_ = true;  ///< entries of J
+  std::vector<std::string> notes_;
 };
 
 /// As one of inversions().

@@ -70,10 +70,18 @@ constexpr Key keys_of_inversion[] = {
     {"observed", "path", "none",
      "Of electromagnetic fields: what was measured, a table as a run writes it, with the columns source, "
      "frequency, receiver and of each component e_e_real, e_e_imag and, where they are known, "
-     "e_e_uncertainty (of each part)."},
+     "e_e_uncertainty (of each part). Of plane waves survey.file holds it: EDI, a ModEM list, or a table "
+     "with "
+     "frequency, z_ne_real, z_ne_imag, z_ne_uncertainty, …"},
+    {"elements", "list of texts", "[]",
+     "Of plane waves, which are inverted: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n; nothing named: all "
+     "that "
+     "the file has.",
+     ""},
     {"datum", "text", "\"log_apparent_resistivity\"",
      "What is fitted. Of direct current: log_apparent_resistivity, apparent_resistivity or resistance; of "
-     "electromagnetic fields: amplitude_phase (the default there) or real_imaginary."},
+     "electromagnetic fields: amplitude_phase (the default there; of impedances the apparent resistivity and "
+     "the phase, but real and imaginary parts of ee, nn and tippers) or real_imaginary."},
     {"most_steps", "count", "30", "Of resistivities: most steps of Gauss and Newton; 5 to 10 are usual."},
     {"reference_in_gradients", "true or false", "true",
      "Flatness of the difference from the reference (SMOOTH_MOD_DIF); false: of the model (SMOOTH_MOD)."},

@@ -14,8 +14,9 @@ struct Problem {
   TensorMesh mesh;
   std::array<std::vector<double>, 3> conductivity;  ///< S/m, [up, north, east], along up, north, east;
                                                     ///< the last two may be empty: as the first
-  /// S/m, of the cells: whose contrasts sources and receivers see (sampling.hpp); empty: conductivity's
-  /// own. Inversions keep those of their first model: otherwise data would jump as a model changes.
+  /// S/m, of the cells: whose contrasts sources and receivers see (sampling.hpp), and whose layers at the
+  /// sides the known part of a field is that of; empty: conductivity's own. Inversions keep those of their
+  /// first model: otherwise data would jump as a model changes.
   std::vector<double> contrasts;
   std::vector<Source> sources;
   std::vector<double> frequencies;  ///< Hz

@@ -128,7 +128,7 @@ Solves::Solves(const Problem& problem, Stream& stream, Comm* comm)
       b_(solver_.image()),
       x_(solver_.vector()),
       sampler_(stream, solver_.metric(), x_, sums(receptions_), comm),
-      layers_(knows_a_part(problem) ? layers_of_sides(problem.mesh, problem.along()) : Layers{}) {}
+      layers_(knows_a_part(problem) ? layers_of_sides(problem.mesh, problem.sides()) : Layers{}) {}
 
 Solve Solves::solve(std::size_t number, std::vector<Z>& data) {
   begin(number);

@@ -94,6 +94,23 @@ std::vector<TransferFunction> transfer_functions(const Problem& problem, const O
   return all;
 }
 
+std::complex<double> number(const TransferFunction& function, std::size_t which) {
+  return which < 4 ? function.z[which] : function.tipper[which - 4];
+}
+
+SumOfFields change_of(const Problem& problem, const Outcome& outcome, std::size_t f, std::size_t n,
+                      const TransferFunction& there, std::size_t which) {
+  const auto h = inverse_of_h(problem, outcome.data, f, n);
+  const std::size_t row = which / 2, column = which % 2;  // Z_e, Z_n, T; of H_e or H_n
+  SumOfFields sum;
+  for (std::size_t p = 0; p < 2; ++p) {
+    sum.push_back({place(problem, p, f, answers[row], n), h[p][column]});
+    for (std::size_t k = 0; k < 2; ++k)
+      sum.push_back({place(problem, p, f, 2 + k, n), -number(there, 2 * row + k) * h[p][column]});
+  }
+  return sum;
+}
+
 std::vector<TransferFunction> transfer_function_changes(const Problem& problem, const Outcome& outcome,
                                                         const std::vector<Z>& changes) {
   const auto all = transfer_functions(problem, outcome);

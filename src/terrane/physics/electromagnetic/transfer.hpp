@@ -7,6 +7,8 @@
 // the frame of magnetotellurics (x north, y east, z down) Z_xy = Z_ne, Z_yx = Z_en, T_x = −T_n, T_y = −T_e.
 #pragma once
 
+#include <utility>
+
 #include "terrane/data/dataset.hpp"
 #include "terrane/physics/electromagnetic/forward.hpp"
 
@@ -24,6 +26,10 @@ struct TransferFunction {
   std::array<double, 4> phase_tensor() const;
 };
 
+/// The numbers of a transfer function: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n.
+inline constexpr std::size_t numbers_of_a_function = 6;
+std::complex<double> number(const TransferFunction& function, std::size_t which);
+
 /// The two sources of magnetotellurics, E along east and along north, and what is recorded of them.
 std::vector<Source> both_polarisations();
 std::vector<Component> recorded_of_plane_waves();
@@ -37,6 +43,11 @@ std::vector<TransferFunction> transfer_functions(const Problem& problem, const O
 /// outcome.data, such as J v of sensitivity.hpp.
 std::vector<TransferFunction> transfer_function_changes(const Problem& problem, const Outcome& outcome,
                                                         const std::vector<std::complex<double>>& changes);
+/// One number of the function at a frequency and a receiver, as a sum over fields: their places in
+/// outcome.data, each with a factor.
+using SumOfFields = std::vector<std::pair<std::size_t, std::complex<double>>>;
+SumOfFields change_of(const Problem& problem, const Outcome& outcome, std::size_t frequency,
+                      std::size_t receiver, const TransferFunction& there, std::size_t which);
 /// The transpose: weights of fields whose sum of products with δE and δH is that of w with δZ and δT.
 std::vector<std::complex<double>> weights_of_fields(const Problem& problem, const Outcome& outcome,
                                                     const std::vector<TransferFunction>& w);
