@@ -4,11 +4,15 @@
 #include <cmath>
 #include <filesystem>
 
+#include "../support/land.hpp"
 #include "ranks.hpp"
 #include "terrane/base/constants.hpp"
+#include "terrane/inversion/direct_current.hpp"
+#include "terrane/inversion/electromagnetic.hpp"
 #include "terrane/inversion/invert.hpp"
 #include "terrane/inversion/job.hpp"
 #include "terrane/inversion/operators.hpp"
+#include "terrane/physics/electromagnetic/transfer.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::inversion {
@@ -121,6 +125,96 @@ TEST(InversionOnRanks, HasTheSameBitsAsOneProcessHoweverTheMatrixIsHeld) {
     EXPECT_GT(all.on_bounds, 100U);
   }
   std::filesystem::remove(file);
+  dismiss(*comm);
+}
+
+/// The data of both, J m, Jᵀ d and the diagonal of JᵀJ, of the same model.
+void expect_same_bits(const Forward& here, const Forward& there, const std::vector<double>& resistivity) {
+  const auto one = here.at(resistivity), all = there.at(resistivity);
+  EXPECT_EQ(one.data, all.data);
+  ASSERT_NE(all.jacobian, nullptr);
+  const auto model = wave(one.jacobian->columns()), data = wave(one.jacobian->rows());
+  std::vector<double> a(data.size()), b(data.size()), x(model.size()), y(model.size());
+  one.jacobian->apply(model, a);
+  all.jacobian->apply(model, b);
+  EXPECT_EQ(a, b);
+  EXPECT_GT(solve::norm(a), 0);
+  one.jacobian->apply_transpose(data, x);
+  all.jacobian->apply_transpose(data, y);
+  EXPECT_EQ(x, y);
+  for (double& w : a) w = std::fabs(w) + 1;
+  one.jacobian->weighted_diagonal(a, x);
+  all.jacobian->weighted_diagonal(a, y);
+  EXPECT_EQ(x, y);
+}
+
+TEST(InversionOnRanks, DirectCurrentHasTheSameBitsAsInOneProcess) {
+  const auto comm = test::ranks(test::Order::as_started);
+  if (comm->rank() > 0) {
+    Registry registry;
+    registry.add(job_of_inversions());
+    serve(registry, *comm);
+    return;
+  }
+  const TensorMesh cells(faces(14, 10, -70), faces(8, 12, -48), faces(6, 9, -54));
+  electric::Electrodes electrodes;
+  for (int n = 0; n < 5; ++n) electrodes.place.push_back({-40.0 + 20 * n, 1, -4});
+  for (int n = 0; n < 2; ++n) electrodes.arrays.push_back({n + 1, n, n + 2, n + 3});
+  std::vector<double> resistivity = wave(cells.size());
+  for (double& rho : resistivity) rho = 100 * std::exp(rho);
+  const auto data = [&](Comm* ranks) {
+    return DirectCurrent(cells, {}, {}, electrodes, {}, electric::Datum::log_apparent_resistivity, 2, ranks);
+  };
+  const auto here = data(nullptr), there = data(comm.get());
+  EXPECT_EQ(here.unit(), there.unit());
+  expect_same_bits(here, there, resistivity);
+  dismiss(*comm);
+}
+
+TEST(InversionOnRanks, ElectromagneticFieldsAndPlaneWavesHaveTheSameBitsAsInOneProcess) {
+  const auto comm = test::ranks(test::Order::as_started);
+  if (comm->rank() > 0) {
+    Registry registry;
+    registry.add(job_of_inversions());
+    serve(registry, *comm);
+    return;
+  }
+  const auto earth = test::land(8, 1.3);
+  electromagnetic::Problem problem;
+  problem.mesh = earth.mesh;
+  problem.conductivity[0] = earth.sigma;
+  problem.frequencies = {3, 20};
+  problem.receivers = {{210, 50, -60}, {-220, 160, -30}, {-20, -160, -30}};
+  std::vector<double> resistivity;
+  for (const double sigma : earth.sigma) resistivity.push_back(1 / sigma);
+  const Device cpu{Device::Kind::cpu, -1};
+  for (const bool plane : {false, true}) {
+    using Kind = electromagnetic::Source::Kind;
+    problem.sources = {{Kind::wire, {{-133, 77, -21}, {112.5, -40, -155}}, {}, 1},
+                       {Kind::magnetic_dipole, {{30, 40, -60}}, {0, 0, 3}, 1}};
+    problem.components = {{false, 2}, {true, 0}};
+    if (plane) {
+      problem.sources = electromagnetic::both_polarisations();
+      problem.components = electromagnetic::recorded_of_plane_waves();
+    }
+    MeasuredFields measured;
+    for (const std::size_t place : {1, 3, 7, 10, 14, 19, 23}) {
+      measured.place.push_back(place);
+      measured.value.push_back({1e-9, 2e-9});
+      measured.sigma.push_back(1e-10);
+    }
+    for (const bool in_memory : {true, false}) {
+      const auto data = [&](Comm* ranks) {
+        return ElectromagneticFields(problem, {}, measured, Parts::real_imaginary, in_memory, cpu, 1, ranks);
+      };
+      const auto here = data(nullptr), there = data(comm.get());
+      expect_same_bits(here, there, resistivity);
+      auto other = resistivity;
+      for (double& rho : other) rho *= 1.1;
+      const auto kept = there.at(resistivity);  // two models at once
+      expect_same_bits(here, there, other);
+    }
+  }
   dismiss(*comm);
 }
 

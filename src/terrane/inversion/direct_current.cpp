@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "terrane/base/error.hpp"
+#include "terrane/inversion/services.hpp"
+#include "terrane/simulation/serve.hpp"
 
 namespace terrane::inversion {
 
@@ -13,19 +15,76 @@ using electric::Datum;
 
 DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                              electric::Electrodes electrodes, const electric::Parameters& parameters,
-                             Datum datum, int threads)
+                             Datum datum, int threads, Comm* comm)
     : mesh_(std::move(mesh)),
       active_(std::move(active)),
       ground_(std::move(ground)),
       electrodes_(std::move(electrodes)),
       parameters_(parameters),
       datum_(datum),
-      threads_(threads) {}
+      threads_(threads),
+      comm_(comm && comm->size() > 1 ? comm : nullptr) {}
+
+namespace {
+
+/// Where other ranks wait, an error that they do not know of ends all of them.
+template <class Work>
+auto in_step(const Comm* comm, const Work& work) {
+  try {
+    return work();
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (comm == nullptr) throw;
+    throw OutOfStep("rank 0", error.what());
+  }
+}
+
+}  // namespace
+
+/// The other ranks solve for electrodes of this conductivity, too.  all: those of potentials as well
+void DirectCurrent::ask(const std::vector<double>& conductivity, bool all) const {
+  if (comm_ == nullptr) return;
+  call(*comm_, "inversion");
+  Packet packet;
+  packet.put(Service::currents);
+  for (const auto* faces : {&mesh_.easting(), &mesh_.northing(), &mesh_.up()}) packet.put(*faces);
+  packet.put(conductivity);
+  packet.put(ground_);
+  packet.put(electrodes_.place);
+  packet.put(electrodes_.arrays);
+  packet.put(parameters_);
+  packet.put(threads_);
+  packet.put(all);
+  packet.broadcast(*comm_);
+}
+
+void serve_currents(Packet packet, Comm& comm) {
+  const auto easting = packet.get_vector<double>(), northing = packet.get_vector<double>(),
+             up = packet.get_vector<double>(), conductivity = packet.get_vector<double>(),
+             ground = packet.get_vector<double>();
+  electric::Electrodes electrodes;
+  electrodes.place = packet.get_vector<electric::Point>();
+  electrodes.arrays = packet.get_vector<electric::Array>();
+  const auto parameters = packet.get<electric::Parameters>();
+  Stream stream({Device::Kind::cpu}, false, packet.get<int>());
+  const bool all = packet.get<bool>();
+  try {
+    electric::help(TensorMesh(easting, northing, up), conductivity, ground, electrodes, parameters, stream,
+                   all, comm);
+  } catch (const OutOfStep&) {
+    throw;
+  } catch (const std::exception&) {  // rank 0 throws it, too
+  }
+}
 
 const std::vector<double>& DirectCurrent::unit() const {
   if (unit_.empty()) {
+    ask(std::vector<double>(mesh_.size(), 1.0), false);
     Stream stream({Device::Kind::cpu}, false, threads_);
-    unit_ = electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, stream);
+    unit_ = in_step(comm_, [&] {
+      return electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, stream, comm_);
+    });
   }
   return unit_;
 }
@@ -38,9 +97,13 @@ Linearised DirectCurrent::at(std::span<const double> resistivity, Progress* prog
     slope[c] = -1 / resistivity[c];  // of ln σ
   }
   electric::DirectCurrentReport report;
-  auto made = std::make_shared<electric::Sensitivity>(mesh_, conductivity, ground_, electrodes_, parameters_,
-                                                      datum_, electric::Unknown::log_conductivity, stream,
-                                                      unit(), &report, progress);
+  const auto& known = unit();
+  ask(conductivity, true);
+  auto made = in_step(comm_, [&] {
+    return std::make_shared<electric::Sensitivity>(mesh_, conductivity, ground_, electrodes_, parameters_,
+                                                   datum_, electric::Unknown::log_conductivity, stream, known,
+                                                   &report, progress, comm_);
+  });
   Linearised here{made->data(), nullptr, {}};
   here.jacobian = std::make_shared<Chained>(std::move(made), active_, std::move(slope));
   for (std::size_t n = 0; n < report.solves.size(); ++n)

@@ -18,10 +18,10 @@ namespace terrane::inversion {
 class DirectCurrent final : public Forward {
  public:
   /// active: cells that have ground, ascending; empty: all · ground: share of each cell that is not air, or
-  /// empty
+  /// empty · comm: where this is rank 0, whose others serve(); electrodes are shared, with the same bits
   DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                 electric::Electrodes electrodes, const electric::Parameters& parameters,
-                electric::Datum datum, int threads = 0);
+                electric::Datum datum, int threads = 0, Comm* comm = nullptr);
   std::size_t rows() const override { return electrodes_.arrays.size(); }
   std::size_t columns() const override { return active_.empty() ? mesh_.size() : active_.size(); }
   /// model: Ω·m. A solve that does not converge is among the warnings.
@@ -30,6 +30,8 @@ class DirectCurrent final : public Forward {
   const std::vector<double>& unit() const;
 
  private:
+  void ask(const std::vector<double>& conductivity, bool all) const;
+
   TensorMesh mesh_;
   std::vector<std::uint32_t> active_;
   std::vector<double> ground_;
@@ -37,6 +39,7 @@ class DirectCurrent final : public Forward {
   electric::Parameters parameters_;
   electric::Datum datum_;
   int threads_;
+  Comm* comm_;
   mutable std::vector<double> unit_;
 };
 

@@ -9,6 +9,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/inversion/job_tables.hpp"
+#include "terrane/inversion/services.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
@@ -181,7 +182,8 @@ double DirectCurrentJob::memory_needed(const Runtime& runtime) const {
   const auto c = cost(runtime);
   return c.kept_bytes * (settings_.jacobian_in_memory ? 1 : 2) +
          (settings_.jacobian_in_memory ? 3 * c.entries_bytes : 0) +
-         static_cast<double>(arrays_->check(runtime).memory_bytes) +
+         static_cast<double>(arrays_->check(runtime).memory_bytes) *
+             (runtime.comm ? runtime.comm->on_node().count : 1) +
          static_cast<double>(problem_.columns()) * 8 * 20 + static_cast<double>(problem_.rows()) * 8 * 86;
 }
 
@@ -192,7 +194,10 @@ void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) co
   facts.method = "gauss-newton";
   facts.reason = fmt::format("{} as data, sensitivities {}", datum_names[static_cast<std::size_t>(datum_)],
                              settings_.jacobian_in_memory ? "in memory" : "as sums over potentials");
-  facts.device = fmt::format("cpu ({} threads)", thread_count(runtime.threads));
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  facts.device = ranks == 1
+                     ? fmt::format("cpu ({} threads)", thread_count(runtime.threads))
+                     : fmt::format("{} ranks, each cpu ({} threads)", ranks, thread_count(runtime.threads));
   facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
   facts.add("cells", std::uint64_t{problem_.columns()}, "", "cells");
   facts.add("data", std::uint64_t{problem_.rows()}, "", "arrays");
@@ -214,7 +219,8 @@ Plan DirectCurrentJob::check(const Runtime& runtime) {
   // Seven models; of each a solve for every electrode, J row by row, and some 40 products.
   const auto c = cost(runtime);
   const double entries = c.entries_bytes / 8;
-  plan.seconds = 7 * (c.seconds * static_cast<double>(electrodes_.place.size()) +
+  const double ranks = runtime.comm ? runtime.comm->size() : 1;
+  plan.seconds = 7 * (c.seconds * std::ceil(static_cast<double>(electrodes_.place.size()) / ranks) +
                       entries * (settings_.jacobian_in_memory ? 6e-8 : 4e-7) / thread_count(runtime.threads));
   inversion::check(problem_, settings_);
   return plan;
@@ -241,13 +247,13 @@ Fingerprint DirectCurrentJob::fingerprint_of_all(const Runtime&) {
 // ---- the run ----
 
 void DirectCurrentJob::begin(const Runtime& runtime) {
-  expect_one_process(runtime, "resistivities are");
   date_text();
   choose(runtime);
   budget(runtime).require("invert", fmt::format("{} cells", grouped(problem_.columns())),
                           memory_needed(runtime));
-  const auto physics = std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, problem_.ground,
-                                                       electrodes_, parameters_, datum_, settings_.threads);
+  const auto physics =
+      std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, problem_.ground, electrodes_,
+                                      parameters_, datum_, settings_.threads, runtime.comm);
   problem_.forward = std::make_shared<OfLogarithms>(physics);
   if (even()) return;
   factor_ = physics->unit();

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <set>
 
-#include "terrane/physics/electromagnetic/transfer.hpp"
+#include "terrane/inversion/field_models.hpp"
 
 namespace terrane::inversion {
 
@@ -24,113 +22,43 @@ std::array<double, 2> two_parts(Parts parts, Z value, Z observed) {
 /// c of δ(parts) = Re, Im of c δd.
 Z slope_of(Parts parts, Z value) { return parts == Parts::real_imaginary ? Z(1) : 1.0 / value; }
 
-/// A datum of a model, how it changes with fields, and the frequency and receiver that it is of.
-struct Datum {
-  Z value;
-  electromagnetic::SumOfFields change;
-  std::size_t site;
-};
-
-std::vector<Datum> data_of(const electromagnetic::Problem& problem, const electromagnetic::Outcome& outcome,
-                           const std::vector<std::size_t>& places) {
-  const std::size_t receivers = problem.receivers.size(), sites = problem.frequencies.size() * receivers;
-  std::vector<electromagnetic::TransferFunction> functions;
-  if (electromagnetic::is_magnetotelluric(problem)) functions = transfer_functions(problem, outcome);
-  std::vector<Datum> all;
-  for (const auto place : places) {
-    if (functions.empty()) {
-      const std::size_t f = place / problem.data_of_a_solve() % problem.frequencies.size();
-      all.push_back({outcome.data[place], {{place, 1.0}}, f * receivers + place % receivers});
-      continue;
-    }
-    const std::size_t which = place / sites, site = place % sites;
-    all.push_back({number(functions[site], which),
-                   change_of(problem, outcome, site / receivers, site % receivers, functions[site], which),
-                   site});
-  }
+std::vector<std::size_t> numbers_of(const FieldModel& model) {
+  std::vector<std::size_t> all(model.data().size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
   return all;
 }
-
-/// Data and their derivatives at one model, of ln σ of all cells.
-struct Made {
-  Stream stream;
-  electromagnetic::Sensitivity sensitivity;
-  std::vector<Datum> data;
-  std::vector<Z> slope;  // of each datum
-
-  Made(const electromagnetic::Problem& problem, Device device, int threads,
-       const std::vector<std::size_t>& places, Progress* progress)
-      : stream(device, false, threads),
-        sensitivity(problem, stream, progress),
-        data(data_of(problem, sensitivity.outcome(), places)) {}
-
-  /// take(datum, its row) of those asked for, site by site: what they share of solves is there once.
-  template <class Take>
-  std::vector<electromagnetic::Solve> rows(const std::vector<std::size_t>& wanted, const Take& take,
-                                           Progress* progress = nullptr) {
-    std::map<std::size_t, std::vector<std::size_t>> of_site;
-    for (const auto n : wanted) of_site[data[n].site].push_back(n);
-    std::vector<electromagnetic::Solve> solves;
-    for (const auto& [site, numbers] : of_site) {
-      std::set<std::size_t> places;
-      for (const auto n : numbers)
-        for (const auto& [place, factor] : data[n].change) places.insert(place);
-      const std::vector<std::size_t> fields(places.begin(), places.end());
-      std::vector<std::vector<Z>> made(numbers.size(), std::vector<Z>(sensitivity.cells()));
-      const auto done = sensitivity.rows(
-          fields,
-          [&](std::size_t field, std::span<const Z> row) {
-            for (std::size_t k = 0; k < numbers.size(); ++k)
-              for (const auto& [place, factor] : data[numbers[k]].change)
-                if (place == fields[field])
-                  for (std::size_t c = 0; c < row.size(); ++c) made[k][c] += factor * row[c];
-          },
-          progress);
-      solves.insert(solves.end(), done.begin(), done.end());
-      for (std::size_t k = 0; k < numbers.size(); ++k) take(numbers[k], made[k]);
-    }
-    return solves;
-  }
-  std::vector<std::size_t> all() const {
-    std::vector<std::size_t> numbers(data.size());
-    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
-    return numbers;
-  }
-};
 
 /// J by solves for every product.
 class FieldJacobian final : public solve::LinearOperator {
  public:
-  explicit FieldJacobian(std::shared_ptr<Made> made) : made_(std::move(made)) {}
-  std::size_t rows() const override { return 2 * made_->data.size(); }
-  std::size_t columns() const override { return made_->sensitivity.cells(); }
+  /// slope: c of each datum
+  FieldJacobian(std::shared_ptr<FieldModel> made, std::vector<Z> slope)
+      : made_(std::move(made)), slope_(std::move(slope)) {}
+  std::size_t rows() const override { return 2 * slope_.size(); }
+  std::size_t columns() const override { return made_->cells(); }
 
   void apply(std::span<const double> model, std::span<double> data) const override {
     solve::expect_shapes(*this, model.size(), data.size());
-    const auto changes = made_->sensitivity.times(model);
-    for (std::size_t n = 0; n < made_->data.size(); ++n) {
-      Z sum = 0;
-      for (const auto& [place, factor] : made_->data[n].change) sum += factor * changes[place];
-      const Z change = made_->slope[n] * sum;
+    const auto changes = made_->times(model);
+    for (std::size_t n = 0; n < slope_.size(); ++n) {
+      const Z change = slope_[n] * changes[n];
       data[2 * n] = change.real();
       data[2 * n + 1] = change.imag();
     }
   }
   void apply_transpose(std::span<const double> data, std::span<double> model) const override {
     solve::expect_shapes(*this, model.size(), data.size());
-    std::vector<Z> w(made_->sensitivity.data());
-    for (std::size_t n = 0; n < made_->data.size(); ++n)
-      for (const auto& [place, factor] : made_->data[n].change)
-        w[place] += factor * made_->slope[n] * Z(data[2 * n], -data[2 * n + 1]);
-    const auto gradient = made_->sensitivity.transposed_times(w);
+    std::vector<Z> w;
+    for (std::size_t n = 0; n < slope_.size(); ++n) w.push_back(slope_[n] * Z(data[2 * n], -data[2 * n + 1]));
+    const auto gradient = made_->transposed_times(w);
     for (std::size_t c = 0; c < model.size(); ++c) model[c] = gradient[c].real();
   }
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override {
     solve::expect_shapes(*this, diagonal.size(), weight.size());
     std::fill(diagonal.begin(), diagonal.end(), 0.0);
-    made_->rows(made_->all(), [&](std::size_t n, std::span<const Z> row) {
+    made_->rows(numbers_of(*made_), [&](std::size_t n, std::span<const Z> row) {
       for (std::size_t c = 0; c < row.size(); ++c) {
-        const Z entry = made_->slope[n] * row[c];
+        const Z entry = slope_[n] * row[c];
         diagonal[c] +=
             weight[2 * n] * entry.real() * entry.real() + weight[2 * n + 1] * entry.imag() * entry.imag();
       }
@@ -140,14 +68,15 @@ class FieldJacobian final : public solve::LinearOperator {
     solve::expect_shapes(*this, out.size(), rows());
     made_->rows({i / 2}, [&](std::size_t n, std::span<const Z> row) {
       for (std::size_t c = 0; c < row.size(); ++c) {
-        const Z entry = made_->slope[n] * row[c];
+        const Z entry = slope_[n] * row[c];
         out[c] = i % 2 == 0 ? entry.real() : entry.imag();
       }
     });
   }
 
  private:
-  std::shared_ptr<Made> made_;  // solves change what it holds, not what it means
+  std::shared_ptr<FieldModel> made_;  // solves change what it holds, not what it means
+  std::vector<Z> slope_;
 };
 
 void warn_of(const std::vector<electromagnetic::Solve>& solves, const char* whose,
@@ -175,15 +104,25 @@ void MeasuredFields::as(Parts parts, std::vector<double>& data, std::vector<doub
 
 ElectromagneticFields::ElectromagneticFields(electromagnetic::Problem problem,
                                              std::vector<std::uint32_t> active, MeasuredFields measured,
-                                             Parts parts, bool in_memory, Device device, int threads)
+                                             Parts parts, bool in_memory, Device device, int threads,
+                                             Comm* comm)
     : problem_(std::move(problem)),
       active_(std::move(active)),
       measured_(std::move(measured)),
       parts_(parts),
       in_memory_(in_memory),
       device_(device),
-      threads_(threads) {
+      threads_(threads),
+      comm_(comm && comm->size() > 1 ? comm : nullptr) {
   if (problem_.contrasts.empty()) problem_.contrasts = problem_.conductivity[0];
+}
+
+std::shared_ptr<FieldModel> ElectromagneticFields::model(const electromagnetic::Problem& problem,
+                                                         Progress* progress) const {
+  if (comm_ == nullptr)
+    return std::make_shared<FieldModel>(problem, measured_.place, device_, threads_, progress, nullptr);
+  if (!ranks_) ranks_ = std::make_shared<FieldRanks>(*comm_, problem_, measured_.place, device_, threads_);
+  return ranks_->model(problem, progress);
 }
 
 Linearised ElectromagneticFields::at(std::span<const double> resistivity, Progress* progress) const {
@@ -194,31 +133,32 @@ Linearised ElectromagneticFields::at(std::span<const double> resistivity, Progre
     problem.conductivity[0][cell(c)] = 1 / resistivity[c];
     slope[c] = -1 / resistivity[c];  // of ln σ
   }
-  const auto made = std::make_shared<Made>(problem, device_, threads_, measured_.place, progress);
+  const auto made = model(problem, progress);
+  std::vector<Z> slopes;
   Linearised here;
   bool finite = true;
   for (std::size_t n = 0; n < measured_.size(); ++n) {
-    const Z value = made->data[n].value;
+    const Z value = made->data()[n].value;
     const auto parts = measured_.parts(n, parts_);
-    made->slope.push_back(slope_of(parts, value));
+    slopes.push_back(slope_of(parts, value));
     for (const double part : two_parts(parts, value, measured_.value[n])) {
       here.data.push_back(part);
       finite = finite && std::isfinite(part);
     }
   }
-  warn_of(made->sensitivity.outcome().solves, "sources", here.warnings);
+  warn_of(made->outcome().solves, "sources", here.warnings);
   if (!finite) return here;
   if (!in_memory_) {
-    here.jacobian =
-        std::make_shared<Chained>(std::make_shared<FieldJacobian>(made), active_, std::move(slope));
+    here.jacobian = std::make_shared<Chained>(std::make_shared<FieldJacobian>(made, std::move(slopes)),
+                                              active_, std::move(slope));
     return here;
   }
   std::vector<double> entries(rows() * columns());
   const auto solves = made->rows(
-      made->all(),
+      numbers_of(*made),
       [&](std::size_t n, std::span<const Z> row) {
         for (std::size_t c = 0; c < columns(); ++c) {
-          const Z entry = made->slope[n] * row[cell(c)] * slope[c];
+          const Z entry = slopes[n] * row[cell(c)] * slope[c];
           entries[2 * n * columns() + c] = entry.real();
           entries[(2 * n + 1) * columns() + c] = entry.imag();
         }

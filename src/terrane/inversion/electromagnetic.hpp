@@ -24,6 +24,9 @@
 
 namespace terrane::inversion {
 
+class FieldModel;
+class FieldRanks;
+
 enum class Parts { amplitude_phase, real_imaginary };
 
 /// Data that were measured.
@@ -46,15 +49,19 @@ struct MeasuredFields {
 class ElectromagneticFields final : public Forward {
  public:
   /// problem: its conductivity is kept in cells that take no part, and its contrasts by receivers · active:
-  /// cells that do, ascending; empty: all · device: where fields are computed
+  /// cells that do, ascending; empty: all · device: where fields are computed · comm: where this is rank 0,
+  /// whose others serve(): sources, frequencies and sites are shared, with the same bits
   ElectromagneticFields(electromagnetic::Problem problem, std::vector<std::uint32_t> active,
-                        MeasuredFields measured, Parts parts, bool in_memory, Device device, int threads = 0);
+                        MeasuredFields measured, Parts parts, bool in_memory, Device device, int threads = 0,
+                        Comm* comm = nullptr);
   std::size_t rows() const override { return 2 * measured_.size(); }
   std::size_t columns() const override { return active_.empty() ? problem_.mesh.size() : active_.size(); }
   /// model: Ω·m. A solve that does not converge is among the warnings.
   Linearised at(std::span<const double> resistivity, Progress* progress = nullptr) const override;
 
  private:
+  std::shared_ptr<FieldModel> model(const electromagnetic::Problem& problem, Progress* progress) const;
+
   electromagnetic::Problem problem_;
   std::vector<std::uint32_t> active_;
   MeasuredFields measured_;
@@ -62,6 +69,8 @@ class ElectromagneticFields final : public Forward {
   bool in_memory_;
   Device device_;
   int threads_;
+  Comm* comm_;
+  mutable std::shared_ptr<FieldRanks> ranks_;  // from the first model on
 };
 
 }  // namespace terrane::inversion

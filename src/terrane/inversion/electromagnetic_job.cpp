@@ -11,6 +11,7 @@
 #include "terrane/base/text.hpp"
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/inversion/job_tables.hpp"
+#include "terrane/inversion/services.hpp"
 #include "terrane/io/csv.hpp"
 #include "terrane/io/magnetotellurics.hpp"
 #include "terrane/job/stations.hpp"
@@ -355,17 +356,21 @@ void ElectromagneticJob::make_forward(const Runtime& runtime) {
       static_cast<double>(problem_.active.empty() ? problem_.mesh.size() : problem_.active.size());
   in_memory_ = 2 * 16 * static_cast<double>(measured_.size()) * cells <
                0.25 * static_cast<double>(budget(runtime).bytes);
-  problem_.forward = std::make_shared<OfLogarithms>(std::make_shared<ElectromagneticFields>(
-      earth(), problem_.active, measured_, parts_, in_memory_, resolve(runtime.device), runtime.threads));
+  problem_.forward = std::make_shared<OfLogarithms>(
+      std::make_shared<ElectromagneticFields>(earth(), problem_.active, measured_, parts_, in_memory_,
+                                              resolve(runtime.device), runtime.threads, runtime.comm));
 }
 
-/// One solver; the fields of all sources, and of the model before while a step is searched.
-double ElectromagneticJob::memory_needed(const Runtime&) const {
+/// Of each rank on this machine one solver, and the fields of all sources, also those of the model before
+/// while a step is searched.
+double ElectromagneticJob::memory_needed(const Runtime& runtime) const {
   const double cells = static_cast<double>(earth().mesh.size()),
                solves = static_cast<double>(earth().solves()),
                entries = static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns());
-  return earth().memory() + 48 * cells * solves * (in_memory_ ? 1 : 2) + (in_memory_ ? 16 * entries : 0) +
-         static_cast<double>(problem_.columns()) * 8 * 20 + static_cast<double>(problem_.rows()) * 8 * 86;
+  const double here = runtime.comm ? runtime.comm->on_node().count : 1;
+  return here * (earth().memory() + 48 * cells * solves * (in_memory_ ? 1 : 2)) +
+         (in_memory_ ? 16 * entries : 0) + static_cast<double>(problem_.columns()) * 8 * 20 +
+         static_cast<double>(problem_.rows()) * 8 * 86;
 }
 
 bool ElectromagneticJob::plane_waves() const { return electromagnetic::is_magnetotelluric(earth()); }
@@ -387,7 +392,8 @@ double ElectromagneticJob::expected_seconds(const Runtime& runtime) {
   }
   const double solves = static_cast<double>(earth().solves()),
                more = in_memory_ ? static_cast<double>(sent.size()) : 60 * solves;
-  return 7 * fields_->check(runtime).seconds / solves * (solves + more);
+  const double ranks = runtime.comm ? runtime.comm->size() : 1;
+  return 7 * fields_->check(runtime).seconds / solves * (solves + more) / ranks;
 }
 
 void ElectromagneticJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
@@ -456,7 +462,6 @@ Fingerprint ElectromagneticJob::fingerprint_of_all(const Runtime& runtime) {
 // ---- the run ----
 
 void ElectromagneticJob::begin(const Runtime& runtime) {
-  expect_one_process(runtime, "resistivities are");
   date_text();
   make_forward(runtime);
   budget(runtime).require("invert", fmt::format("{} cells", grouped(problem_.columns())),
@@ -465,6 +470,7 @@ void ElectromagneticJob::begin(const Runtime& runtime) {
 
 Result ElectromagneticJob::finish(Outcome outcome, const Runtime& runtime) {
   outcome_ = std::move(outcome);
+  make_forward(runtime);  // the other ranks wait no more
   Result result;
   auto& report = result.report;
   describe_into(report, runtime);

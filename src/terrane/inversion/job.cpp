@@ -13,6 +13,7 @@
 #include "terrane/inversion/electromagnetic_job.hpp"
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/inversion/job_tables.hpp"
+#include "terrane/inversion/services.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"

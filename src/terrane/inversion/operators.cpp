@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "terrane/base/error.hpp"
+#include "terrane/inversion/services.hpp"
 #include "terrane/inversion/stored.hpp"
 #include "terrane/physics/gravity/sensitivity/device_operators.hpp"
 #include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
@@ -101,6 +102,7 @@ std::shared_ptr<const solve::PartedOperator> make_share(
 /// The source and the settings, from rank 0 to all.
 Packet packed(const gravity::SensitivityColumns& source, const StorageSettings& settings, int threads) {
   Packet packet;
+  packet.put(Service::products);
   const auto& c = source.cells();
   for (const auto* face : {&c.west, &c.east, &c.south, &c.north, &c.bottom, &c.top}) packet.put(*face);
   const auto& s = source.stations();
@@ -171,9 +173,7 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
   return std::make_shared<solve::SharedOperator>(comm, own);
 }
 
-void serve(Comm& comm) {
-  Packet packet;
-  packet.broadcast(comm);
+void serve_products(Packet packet, Comm& comm) {
   std::shared_ptr<const solve::PartedOperator> own;
   try {
     together(comm, [&] {

@@ -43,7 +43,4 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
     const std::shared_ptr<const gravity::SensitivityColumns>& source, const StorageSettings& settings,
     const Runtime& runtime, std::vector<std::string>& notes);
 
-/// What ranks other than 0 do.
-void serve(Comm& comm);
-
 }  // namespace terrane::inversion

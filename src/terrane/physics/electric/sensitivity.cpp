@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "terrane/base/error.hpp"
@@ -142,32 +145,71 @@ void multiply(const HostNetwork& network, const std::vector<double>& phi, std::v
 /// Of each electrode that an array names, on the nodes.
 using NodePotentials = std::map<std::size_t, std::vector<double>>;
 
+/// What rank 0 is told of a solve of another rank.
+struct Told {
+  solve::Reason reason;
+  int iterations;
+  double residual;
+};
+
+/// Rank 0 takes what the ranks found of electrodes first, first + 1, …: the potential of one each.
+void collect(Comm& comm, const std::vector<std::size_t>& electrodes, std::size_t first,
+             std::vector<double> nodes, const solve::SolveReport& solved, NodePotentials& potentials,
+             DirectCurrentReport& report) {
+  if (comm.size() == 1) {
+    report.sources.push_back(electrodes[first]);
+    report.solves.push_back(solved);
+    potentials[electrodes[first]] = std::move(nodes);
+    return;
+  }
+  const Told mine{solved.reason, solved.iterations, solved.residual};
+  const auto all_told = comm.gather(std::as_bytes(std::span(&mine, 1)), 0);
+  const auto all_nodes = comm.gather(std::as_bytes(std::span(nodes)), 0);
+  for (std::size_t rank = 0; rank < all_nodes.size() && first + rank < electrodes.size(); ++rank) {
+    Told told;
+    std::memcpy(&told, all_told[rank].data(), sizeof told);
+    report.sources.push_back(electrodes[first + rank]);
+    report.solves.push_back({told.reason, told.iterations, told.residual, {}});
+    auto& kept = potentials[electrodes[first + rank]];
+    kept.resize(all_nodes[rank].size() / sizeof(double));
+    std::memcpy(kept.data(), all_nodes[rank].data(), all_nodes[rank].size());
+  }
+}
+
+/// Collective: electrodes by turns, each rank with a whole mesh. Rank 0 has all potentials and transfers.
 NodePotentials node_potentials(const TensorMesh& mesh, const Conductivity& conductivity,
                                const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                std::vector<double>& transfers, DirectCurrentReport& report,
-                               Progress& progress, bool all) {
+                               Progress& progress, bool all, Comm& comm) {
   Alone alone;
-  Potentials solver(mesh, conductivity, electrodes.place, parameters, stream, alone);
-  report.operator_complexity = solver.operator_complexity();
-  NodePotentials potentials;
+  std::optional<Potentials> solver;
+  together(comm, [&] { solver.emplace(mesh, conductivity, electrodes.place, parameters, stream, alone); });
+  report.operator_complexity = solver->operator_complexity();
+  std::set<std::size_t> named;
   for (const auto& array : electrodes.arrays)
     for (const int n : {array.a, array.b, array.m, array.n})
       if (n != Array::far_away && (all || n == array.a || n == array.b))
-        potentials[static_cast<std::size_t>(n)];
-  progress.start("solving for electrodes", potentials.size());
-  for (auto& [electrode, nodes] : potentials) {
-    if (progress.cancelled()) throw Cancelled();
+        named.insert(static_cast<std::size_t>(n));
+  const std::vector<std::size_t> wanted(named.begin(), named.end());
+  const auto ranks = static_cast<std::size_t>(comm.size()), rank = static_cast<std::size_t>(comm.rank());
+  NodePotentials potentials;
+  progress.start("solving for electrodes", wanted.size());
+  for (std::size_t first = 0; first < wanted.size(); first += ranks) {
+    if (comm.lowest(progress.cancelled() ? 0 : 1) == 0) throw Cancelled();
+    std::vector<double> nodes;
     Solved solved;
-    nodes = solver.on_nodes(electrode, solved);
-    report.sources.push_back(electrode);
-    report.solves.push_back(solved.report);
-    progress.advance(1);
+    together(comm, [&] {
+      if (first + rank < wanted.size()) nodes = solver->on_nodes(wanted[first + rank], solved);
+    });
+    collect(comm, wanted, first, std::move(nodes), solved.report, potentials, report);
+    progress.advance(std::min(ranks, wanted.size() - first));
   }
   progress.finish();
+  if (rank > 0) return {};
   for (const auto& array : electrodes.arrays) {
     double sum = 0;
     for_pairs(array, [&](std::size_t from, std::size_t to, double sign) {
-      sum += sign * solver.weights()[to].at(potentials.at(from));
+      sum += sign * solver->weights()[to].at(potentials.at(from));
     });
     transfers.push_back(sum);
   }
@@ -177,16 +219,27 @@ NodePotentials node_potentials(const TensorMesh& mesh, const Conductivity& condu
 }  // namespace
 
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
-                                   const Electrodes& electrodes, const Parameters& parameters,
-                                   Stream& stream) {
+                                   const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
+                                   Comm* comm) {
   electrodes.check();
   const std::vector<double> ones(mesh.size(), 1.0);
   std::vector<double> transfers;
   DirectCurrentReport unread;
   Progress silent;
+  Alone alone;
   node_potentials(mesh, {{&ones, &ones, &ones}, nullptr, ground.empty() ? nullptr : &ground}, electrodes,
-                  parameters, stream, transfers, unread, silent, false);
+                  parameters, stream, transfers, unread, silent, false, comm ? *comm : alone);
   return transfers;
+}
+
+void help(const TensorMesh& mesh, const std::vector<double>& conductivity, const std::vector<double>& ground,
+          const Electrodes& electrodes, const Parameters& parameters, Stream& stream, bool all, Comm& comm) {
+  std::vector<double> transfers;
+  DirectCurrentReport unread;
+  Progress silent;
+  node_potentials(
+      mesh, {{&conductivity, &conductivity, &conductivity}, nullptr, ground.empty() ? nullptr : &ground},
+      electrodes, parameters, stream, transfers, unread, silent, all, comm);
 }
 
 struct Sensitivity::Kept {
@@ -284,7 +337,7 @@ struct Sensitivity::Kept {
 Sensitivity::Sensitivity(TensorMesh mesh, const std::vector<double>& conductivity, std::vector<double> ground,
                          Electrodes electrodes, const Parameters& parameters, Datum datum, Unknown unknown,
                          Stream& stream, std::vector<double> unit, DirectCurrentReport* report,
-                         Progress* progress)
+                         Progress* progress, Comm* comm)
     : kept_(std::make_unique<Kept>(std::move(mesh), std::move(ground), std::move(electrodes), parameters,
                                    stream)) {
   auto& kept = *kept_;
@@ -294,7 +347,9 @@ Sensitivity::Sensitivity(TensorMesh mesh, const std::vector<double>& conductivit
   MemoryBudget{}.require("sensitivity",
                          fmt::format("{} electrodes on {} nodes", kept.electrodes.place.size(), kept.nodes()),
                          8 * nodes * static_cast<double>(kept.electrodes.place.size()) + bytes_needed(nodes));
-  if (unit.empty()) unit = unit_transfers(kept.mesh, kept.ground, kept.electrodes, kept.parameters, stream);
+  Alone alone;
+  if (unit.empty())
+    unit = unit_transfers(kept.mesh, kept.ground, kept.electrodes, kept.parameters, stream, comm);
   if (unit.size() != kept.electrodes.arrays.size())
     throw ShapeError("unit",
                      fmt::format("{} values for {} arrays", unit.size(), kept.electrodes.arrays.size()));
@@ -302,8 +357,9 @@ Sensitivity::Sensitivity(TensorMesh mesh, const std::vector<double>& conductivit
   std::vector<double> transfers;
   const Conductivity sigma{
       {&conductivity, &conductivity, &conductivity}, nullptr, kept.ground.empty() ? nullptr : &kept.ground};
-  kept.potentials = node_potentials(kept.mesh, sigma, kept.electrodes, kept.parameters, stream, transfers,
-                                    report ? *report : unread, progress ? *progress : silent, true);
+  kept.potentials =
+      node_potentials(kept.mesh, sigma, kept.electrodes, kept.parameters, stream, transfers,
+                      report ? *report : unread, progress ? *progress : silent, true, comm ? *comm : alone);
   kept.scale(transfers, conductivity, datum, unknown);
 }
 

@@ -26,20 +26,26 @@ enum class Datum { resistance, apparent_resistivity, log_apparent_resistivity };
 enum class Unknown { conductivity, log_conductivity };
 
 /// ΔV/I of every array in a ground of 1 S/m, by the mesh: what Sensitivity holds data against. Of one mesh
-/// and survey, whatever the conductivity.
+/// and survey, whatever the conductivity.  comm: where this is rank 0, whose others help()
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
-                                   const Electrodes& electrodes, const Parameters& parameters,
-                                   Stream& stream);
+                                   const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
+                                   Comm* comm = nullptr);
+
+/// The other ranks of comm: each solves for the electrodes that are its turn, on a mesh of its own, for rank
+/// 0, which has the same bits as if it were alone.  all: as Sensitivity; else as unit_transfers()
+void help(const TensorMesh& mesh, const std::vector<double>& conductivity, const std::vector<double>& ground,
+          const Electrodes& electrodes, const Parameters& parameters, Stream& stream, bool all, Comm& comm);
 
 class Sensitivity final : public solve::LinearOperator {
  public:
   /// Solves for every electrode, and keeps potentials: 8 bytes per node and electrode.  conductivity [cells]
   /// S/m, of all axes · ground: share that is not air, or empty · unit: unit_transfers(), or empty.  Throws
   /// as direct_current(), and InputError: an array without a geometric factor, but for resistances.
+  /// comm: where this is rank 0, whose others help(): for the unit first, unless it is given.
   Sensitivity(TensorMesh mesh, const std::vector<double>& conductivity, std::vector<double> ground,
               Electrodes electrodes, const Parameters& parameters, Datum datum, Unknown unknown,
               Stream& stream, std::vector<double> unit = {}, DirectCurrentReport* report = nullptr,
-              Progress* progress = nullptr);
+              Progress* progress = nullptr, Comm* comm = nullptr);
   ~Sensitivity() override;
 
   const std::vector<double>& data() const;  ///< d(σ), [arrays]

@@ -13,6 +13,8 @@ Device device_of(const Device& wanted, const Comm& comm) {
   return resolve(shared_device(wanted, comm), comm.on_node().index);
 }
 
+}  // namespace
+
 void put(Packet& packet, const Problem& problem) {
   for (const auto* faces : {&problem.mesh.easting(), &problem.mesh.northing(), &problem.mesh.up()})
     packet.put(*faces);
@@ -55,8 +57,6 @@ Problem get_problem(Packet& packet) {
   problem.parameters = packet.get<Parameters>();
   return problem;
 }
-
-}  // namespace
 
 Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes) {
   const auto solves =

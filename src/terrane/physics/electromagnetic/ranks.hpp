@@ -24,6 +24,10 @@ double memory_needed(const Problem& problem, const Runtime& runtime);
 /// forward(); OutOfStep where others wait.
 Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device& device);
 
+/// A problem as a message.
+void put(Packet& packet, const Problem& problem);
+Problem get_problem(Packet& packet);
+
 /// The other ranks.
 void serve(Comm& comm);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "terrane/base/error.hpp"
@@ -47,17 +49,64 @@ void require(std::size_t given, std::size_t wanted, const char* what) {
     throw ShapeError("electromagnetic sensitivity", fmt::format("{} values for {} {}", given, wanted, what));
 }
 
+/// take(solve, what `make` made of it) on rank 0, in the order of solves; ranks make by turns.
+template <class Make, class Take>
+void by_turns(Comm* comm, std::size_t solves, const Make& make, const Take& take) {
+  const auto ranks = static_cast<std::size_t>(comm ? comm->size() : 1);
+  if (ranks == 1) {
+    for (std::size_t n = 0; n < solves; ++n) take(n, make(n));
+    return;
+  }
+  for (std::size_t first = 0; first < solves; first += ranks) {
+    std::vector<Z> mine;
+    together(*comm, [&] {
+      const std::size_t n = first + static_cast<std::size_t>(comm->rank());
+      if (n < solves) mine = make(n);
+    });
+    const auto all = comm->gather(std::as_bytes(std::span(mine)), 0);
+    for (std::size_t rank = 0; rank < all.size() && first + rank < solves; ++rank) {
+      std::vector<Z> theirs(all[rank].size() / sizeof(Z));
+      std::memcpy(static_cast<void*>(theirs.data()), all[rank].data(), all[rank].size());
+      take(first + rank, std::move(theirs));
+    }
+  }
+}
+
 }  // namespace
 
-Sensitivity::Sensitivity(const Problem& problem, Stream& stream, Progress* progress)
-    : problem_((problem.check(), problem)), stream_(stream), solves_(problem_, stream) {
-  std::vector<Z> one;
-  for (std::size_t n = 0; n < problem_.solves(); ++n) {
-    if (progress != nullptr && progress->cancelled()) throw Cancelled();
-    outcome_.solves.push_back(solves_.solve(n, one));
-    outcome_.data.insert(outcome_.data.end(), one.begin(), one.end());
-    fields_.push_back(solves_.field());
+Sensitivity::Sensitivity(const Problem& problem, Stream& stream, Progress* progress, Comm* comm)
+    : problem_((problem.check(), problem)), stream_(stream), comm_(comm) {
+  Alone alone;
+  Comm& all = comm_ ? *comm_ : alone;
+  together(all, [&] { solves_.emplace(problem_, stream); });
+  const std::size_t solves = problem_.solves(), ranks = static_cast<std::size_t>(all.size());
+  outcome_.solves.resize(solves);
+  outcome_.data.resize(solves * problem_.data_of_a_solve());
+  fields_.assign(solves, zero(metric()));
+  for (std::size_t first = 0; first < solves; first += ranks) {
+    if (all.lowest(progress != nullptr && progress->cancelled() ? 0 : 1) == 0) throw Cancelled();
+    std::vector<Z> one;
+    together(all, [&] {
+      const std::size_t n = first + static_cast<std::size_t>(all.rank());
+      if (n >= solves) return;
+      outcome_.solves[n] = solves_->solve(n, one);
+      fields_[n] = solves_->field();
+    });
+    for (std::size_t n = first; n < std::min(first + ranks, solves); ++n)
+      share(n, static_cast<int>(n - first), one);
   }
+}
+
+/// What a rank found goes to all.  data: of that rank
+void Sensitivity::share(std::size_t n, int from, const std::vector<Z>& data) {
+  const auto place =
+      std::span(outcome_.data).subspan(n * problem_.data_of_a_solve(), problem_.data_of_a_solve());
+  if (comm_ == nullptr || comm_->rank() == from) std::copy(data.begin(), data.end(), place.begin());
+  if (comm_ == nullptr || comm_->size() == 1) return;
+  const auto send = [&](auto values) { comm_->broadcast(std::as_writable_bytes(values), from); };
+  send(std::span(&outcome_.solves[n], 1));
+  send(place);
+  for (auto& values : fields_[n]) send(std::span(values));
 }
 
 Z Sensitivity::taken(const EdgeSum& sum, const EdgeValues& field) const {
@@ -68,28 +117,32 @@ Z Sensitivity::taken(const EdgeSum& sum, const EdgeValues& field) const {
 
 std::vector<Z> Sensitivity::times(std::span<const double> v) {
   require(v.size(), cells(), "cells");
-  const auto sigma = problem_.along();
-  const auto& receptions = solves_.receptions();
   std::vector<Z> all;
-  for (std::size_t n = 0; n < problem_.solves(); ++n) {
-    auto b = zero(solves_.metric());
-    for (int axis = 0; axis < 3; ++axis) {
-      const auto a = static_cast<std::size_t>(axis);
-      for_cells_of_edges(solves_.metric(), axis, [&](std::size_t edge, std::size_t cell, double quarter) {
-        b[a][edge] += (*sigma[a])[cell] * v[cell] * quarter * fields_[n][a][edge];
-      });
-    }
-    const double omega_mu = problem_.omega_mu(n);
-    for (auto& values : b)
-      for (auto& value : values) value *= Z(0, -omega_mu);
-    solves_.solve_for(n, b);
-    auto changes = solves_.recorded();
-    for (std::size_t d = 0; d < changes.size(); ++d)
-      if (receptions[d].proportional_to != Reception::nothing)
-        changes[d] += v[receptions[d].proportional_to] * taken(receptions[d].electric, fields_[n]);
-    all.insert(all.end(), changes.begin(), changes.end());
-  }
+  by_turns(
+      comm_, problem_.solves(), [&](std::size_t n) { return changes_of(n, v); },
+      [&](std::size_t, std::vector<Z> changes) { all.insert(all.end(), changes.begin(), changes.end()); });
   return all;
+}
+
+std::vector<Z> Sensitivity::changes_of(std::size_t n, std::span<const double> v) {
+  const auto sigma = problem_.along();
+  const auto& receptions = solves_->receptions();
+  auto b = zero(metric());
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    for_cells_of_edges(metric(), axis, [&](std::size_t edge, std::size_t cell, double quarter) {
+      b[a][edge] += (*sigma[a])[cell] * v[cell] * quarter * fields_[n][a][edge];
+    });
+  }
+  const double omega_mu = problem_.omega_mu(n);
+  for (auto& values : b)
+    for (auto& value : values) value *= Z(0, -omega_mu);
+  solves_->solve_for(n, b);
+  auto changes = solves_->recorded();
+  for (std::size_t d = 0; d < changes.size(); ++d)
+    if (receptions[d].proportional_to != Reception::nothing)
+      changes[d] += v[receptions[d].proportional_to] * taken(receptions[d].electric, fields_[n]);
+  return changes;
 }
 
 /// b += amount Q of a receiver.
@@ -107,7 +160,7 @@ void Sensitivity::add_products(double omega_mu, const EdgeValues& sent, const Ed
   const auto sigma = problem_.along();
   for (int axis = 0; axis < 3; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
-    for_cells_of_edges(solves_.metric(), axis, [&](std::size_t edge, std::size_t cell, double quarter) {
+    for_cells_of_edges(metric(), axis, [&](std::size_t edge, std::size_t cell, double quarter) {
       row[cell] += Z(0, -omega_mu) * (*sigma[a])[cell] * quarter * sent[a][edge] * field[a][edge];
     });
   }
@@ -115,25 +168,33 @@ void Sensitivity::add_products(double omega_mu, const EdgeValues& sent, const Ed
 
 std::vector<Z> Sensitivity::transposed_times(std::span<const Z> w) {
   require(w.size(), data(), "data");
-  const auto& receptions = solves_.receptions();
+  std::vector<Z> gradient(cells(), 0.0);
+  by_turns(
+      comm_, problem_.solves(), [&](std::size_t n) { return gradient_of(n, w); },
+      [&](std::size_t, const std::vector<Z>& part) {
+        for (std::size_t c = 0; c < gradient.size(); ++c) gradient[c] += part[c];
+      });
+  return gradient;
+}
+
+std::vector<Z> Sensitivity::gradient_of(std::size_t n, std::span<const Z> w) {
+  const auto& receptions = solves_->receptions();
   const std::size_t each = problem_.data_of_a_solve();
   std::vector<Z> gradient(cells(), 0.0);
-  for (std::size_t n = 0; n < problem_.solves(); ++n) {
-    const double omega_mu = problem_.omega_mu(n);
-    auto b = zero(solves_.metric());
-    bool nothing = true;
-    for (std::size_t d = 0; d < each; ++d) {
-      const Z weight = w[n * each + d];
-      if (weight == 0.0) continue;
-      nothing = false;
-      add_sent(receptions[d], weight, omega_mu, b);
-      if (receptions[d].proportional_to != Reception::nothing)
-        gradient[receptions[d].proportional_to] += weight * taken(receptions[d].electric, fields_[n]);
-    }
-    if (nothing) continue;
-    solves_.solve_for(n, b);
-    add_products(omega_mu, solves_.found(), fields_[n], gradient);
+  const double omega_mu = problem_.omega_mu(n);
+  auto b = zero(metric());
+  bool nothing = true;
+  for (std::size_t d = 0; d < each; ++d) {
+    const Z weight = w[n * each + d];
+    if (weight == 0.0) continue;
+    nothing = false;
+    add_sent(receptions[d], weight, omega_mu, b);
+    if (receptions[d].proportional_to != Reception::nothing)
+      gradient[receptions[d].proportional_to] += weight * taken(receptions[d].electric, fields_[n]);
   }
+  if (nothing) return gradient;
+  solves_->solve_for(n, b);
+  add_products(omega_mu, solves_->found(), fields_[n], gradient);
   return gradient;
 }
 
@@ -150,12 +211,12 @@ std::vector<Solve> Sensitivity::rows(std::span<const std::size_t> places, const 
   for (const auto& [which, wanted] : of) {
     if (progress != nullptr && progress->cancelled()) throw Cancelled();
     const auto& [frequency, d] = which;
-    const auto& reception = solves_.receptions()[d];
+    const auto& reception = solves_->receptions()[d];
     const double omega_mu = problem_.omega_mu(frequency);
-    auto b = zero(solves_.metric());
+    auto b = zero(metric());
     add_sent(reception, 1.0, omega_mu, b);
-    solves.push_back(solves_.solve_for(frequency, b));
-    const auto sent = solves_.found();
+    solves.push_back(solves_->solve_for(frequency, b));
+    const auto sent = solves_->found();
     std::vector<std::vector<Z>> made(wanted.size(), std::vector<Z>(cells(), 0.0));
     const auto& numbers = wanted;
     for_each(numbers.size(), stream_.threads(), [&](std::size_t n) {

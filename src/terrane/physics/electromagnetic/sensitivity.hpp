@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "terrane/physics/electromagnetic/forward.hpp"
@@ -20,15 +21,17 @@ class Sensitivity {
  public:
   /// Solves for the fields of all sources and frequencies, and keeps them on the host: 48 bytes a cell and
   /// solve.  Throws as forward().
-  Sensitivity(const Problem& problem, Stream& stream, Progress* progress = nullptr);
+  /// comm: collective over its ranks, as times() and transposed_times() then are; ranks solve by turns, each
+  /// for whole fields, and all keep all fields. rows() is a rank's own. The same bits on any number of ranks.
+  Sensitivity(const Problem& problem, Stream& stream, Progress* progress = nullptr, Comm* comm = nullptr);
 
   const Outcome& outcome() const { return outcome_; }
   std::size_t data() const { return outcome_.data.size(); }
   std::size_t cells() const { return problem_.mesh.size(); }
 
-  /// J v, [source, frequency, component, receiver], of v [cells]. Throws ShapeError.
+  /// J v, [source, frequency, component, receiver], of v [cells]; rank 0 returns it. Throws ShapeError.
   std::vector<std::complex<double>> times(std::span<const double> v);
-  /// Jᵀ w, [cells], of w as outcome().data. Throws ShapeError.
+  /// Jᵀ w, [cells], of w as outcome().data; rank 0 returns it. Throws ShapeError.
   std::vector<std::complex<double>> transposed_times(std::span<const std::complex<double>> w);
 
   /// Gets row n, [cells], of the data asked for.
@@ -40,6 +43,10 @@ class Sensitivity {
                           Progress* progress = nullptr);
 
  private:
+  const Metric& metric() const { return solves_->metric(); }
+  void share(std::size_t solve, int from, const std::vector<std::complex<double>>& data);
+  std::vector<std::complex<double>> changes_of(std::size_t solve, std::span<const double> v);
+  std::vector<std::complex<double>> gradient_of(std::size_t solve, std::span<const std::complex<double>> w);
   std::complex<double> taken(const EdgeSum& sum, const EdgeValues& field) const;
   void add_sent(const Reception& reception, std::complex<double> amount, double omega_mu,
                 EdgeValues& b) const;
@@ -48,7 +55,8 @@ class Sensitivity {
 
   const Problem problem_;
   Stream& stream_;
-  Solves solves_;
+  Comm* comm_;
+  std::optional<Solves> solves_;
   Outcome outcome_;
   std::vector<EdgeValues> fields_;  // of each solve
 };

@@ -1,0 +1,248 @@
+#include "terrane/inversion/field_models.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "terrane/inversion/services.hpp"
+#include "terrane/parallel/device/device.hpp"
+#include "terrane/physics/electromagnetic/ranks.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+using Z = std::complex<double>;
+
+std::vector<FieldDatum> data_of(const electromagnetic::Problem& problem,
+                                const electromagnetic::Outcome& outcome,
+                                const std::vector<std::size_t>& places) {
+  const std::size_t receivers = problem.receivers.size(), sites = problem.frequencies.size() * receivers;
+  std::vector<electromagnetic::TransferFunction> functions;
+  if (electromagnetic::is_magnetotelluric(problem)) functions = transfer_functions(problem, outcome);
+  std::vector<FieldDatum> all;
+  for (const auto place : places) {
+    if (functions.empty()) {
+      const std::size_t f = place / problem.data_of_a_solve() % problem.frequencies.size();
+      all.push_back({outcome.data[place], {{place, 1.0}}, f * receivers + place % receivers});
+      continue;
+    }
+    const std::size_t which = place / sites, site = place % sites;
+    all.push_back({number(functions[site], which),
+                   change_of(problem, outcome, site / receivers, site % receivers, functions[site], which),
+                   site});
+  }
+  return all;
+}
+
+/// Values of all ranks on rank 0, rank by rank.
+template <class T>
+std::vector<std::vector<T>> gathered(Comm& comm, const std::vector<T>& mine) {
+  std::vector<std::vector<T>> all;
+  for (const auto& bytes : comm.gather(std::as_bytes(std::span(mine)), 0)) {
+    all.emplace_back(bytes.size() / sizeof(T));
+    std::memcpy(static_cast<void*>(all.back().data()), bytes.data(), bytes.size());
+  }
+  return all;
+}
+
+Device own_device(Device::Kind kind, const Comm& comm) {
+  return resolve(shared_device({kind, -1}, comm), comm.on_node().index);
+}
+
+}  // namespace
+
+// ---- a model, on each rank ----
+
+FieldModel::FieldModel(const electromagnetic::Problem& problem, const std::vector<std::size_t>& places,
+                       Device device, int threads, Progress* progress, Comm* comm)
+    : stream_(device, false, threads),
+      sensitivity_(problem, stream_, progress, comm),
+      data_(data_of(problem, sensitivity_.outcome(), places)),
+      comm_(comm) {}
+
+FieldModel::~FieldModel() {
+  if (ranks_) ranks_->gone_.push_back(number_);
+}
+
+std::vector<Z> FieldModel::own_times(std::span<const double> v) {
+  const auto fields = sensitivity_.times(v);
+  std::vector<Z> changes;
+  if (fields.empty()) return changes;  // not rank 0
+  for (const auto& datum : data_) {
+    Z sum = 0;
+    for (const auto& [place, factor] : datum.change) sum += factor * fields[place];
+    changes.push_back(sum);
+  }
+  return changes;
+}
+
+std::vector<Z> FieldModel::own_transposed_times(std::span<const Z> w) {
+  std::vector<Z> of_fields(sensitivity_.data());
+  for (std::size_t n = 0; n < data_.size(); ++n)
+    for (const auto& [place, factor] : data_[n].change) of_fields[place] += factor * w[n];
+  return sensitivity_.transposed_times(of_fields);
+}
+
+void FieldModel::make(Site& site, Progress* progress) {
+  std::set<std::size_t> places;
+  for (const auto n : site.numbers)
+    for (const auto& [place, factor] : data_[n].change) places.insert(place);
+  const std::vector<std::size_t> fields(places.begin(), places.end());
+  site.rows.assign(site.numbers.size() * cells(), 0.0);
+  site.solves = sensitivity_.rows(
+      fields,
+      [&](std::size_t field, std::span<const Z> row) {
+        for (std::size_t k = 0; k < site.numbers.size(); ++k)
+          for (const auto& [place, factor] : data_[site.numbers[k]].change)
+            if (place == fields[field])
+              for (std::size_t c = 0; c < row.size(); ++c) site.rows[k * cells() + c] += factor * row[c];
+      },
+      progress);
+}
+
+std::vector<electromagnetic::Solve> FieldModel::own_rows(const std::vector<std::size_t>& wanted,
+                                                         const TakeRow& take, Progress* progress) {
+  std::map<std::size_t, std::vector<std::size_t>> of_site;
+  for (const auto n : wanted) of_site[data_[n].site].push_back(n);
+  std::vector<Site> sites;
+  for (auto& [site, numbers] : of_site) sites.push_back({std::move(numbers), {}, {}});
+  Alone alone;
+  Comm& comm = comm_ ? *comm_ : alone;
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  std::vector<electromagnetic::Solve> solves;
+  for (std::size_t first = 0; first < sites.size(); first += ranks) {
+    if (comm.lowest(progress != nullptr && progress->cancelled() ? 0 : 1) == 0) throw Cancelled();
+    Site none;
+    const std::size_t own = first + static_cast<std::size_t>(comm.rank());
+    Site& mine = own < sites.size() ? sites[own] : none;
+    together(comm, [&] {
+      if (own < sites.size()) make(mine, ranks == 1 ? progress : nullptr);
+    });
+    if (ranks > 1) {
+      auto rows = gathered(comm, mine.rows);
+      auto done = gathered(comm, mine.solves);
+      mine.rows = {};
+      for (std::size_t rank = 0; rank < rows.size() && first + rank < sites.size(); ++rank) {
+        sites[first + rank].rows = std::move(rows[rank]);
+        sites[first + rank].solves = std::move(done[rank]);
+      }
+    }
+    if (comm.rank() > 0) continue;
+    for (std::size_t n = first; n < std::min(first + ranks, sites.size()); ++n) {
+      for (std::size_t k = 0; k < sites[n].numbers.size(); ++k)
+        take(sites[n].numbers[k], std::span(sites[n].rows).subspan(k * cells(), cells()));
+      solves.insert(solves.end(), sites[n].solves.begin(), sites[n].solves.end());
+      sites[n].rows = {};
+    }
+  }
+  return solves;
+}
+
+// ---- rank 0 ----
+
+FieldRanks::FieldRanks(Comm& comm, const electromagnetic::Problem& problem,
+                       const std::vector<std::size_t>& places, Device device, int threads)
+    : comm_(comm), places_(places), device_(device), threads_(threads) {
+  call(comm_, "inversion");
+  Packet packet;
+  packet.put(Service::fields);
+  electromagnetic::put(packet, problem);
+  packet.put(places_);
+  packet.put(device_.kind);
+  packet.put(threads_);
+  packet.broadcast(comm_);
+}
+
+FieldRanks::~FieldRanks() {
+  if (!parted_) ask(Wanted::nothing, 0, std::vector<double>{});
+}
+
+template <class Values>
+void FieldRanks::ask(Wanted wanted, std::uint64_t number, const Values& values) {
+  Packet packet;
+  packet.put(gone_);
+  gone_.clear();
+  packet.put(wanted);
+  packet.put(number);
+  packet.put(values);
+  packet.broadcast(comm_);
+}
+
+/// Errors are those of all ranks, which then wait no more.
+template <class Work>
+auto FieldRanks::in_step(const Work& work) {
+  parted_ = true;
+  auto made = work();
+  parted_ = false;
+  return made;
+}
+
+std::shared_ptr<FieldModel> FieldRanks::model(const electromagnetic::Problem& problem, Progress* progress) {
+  ask(Wanted::model, ++made_, problem.conductivity[0]);
+  auto made = in_step([&] {
+    return std::make_shared<FieldModel>(problem, places_, own_device(device_.kind, comm_), threads_, progress,
+                                        &comm_);
+  });
+  made->ranks_ = shared_from_this();
+  made->number_ = made_;
+  return made;
+}
+
+std::vector<Z> FieldModel::times(std::span<const double> v) {
+  if (!ranks_) return own_times(v);
+  ranks_->ask(FieldRanks::Wanted::times, number_, std::vector<double>(v.begin(), v.end()));
+  return ranks_->in_step([&] { return own_times(v); });
+}
+
+std::vector<Z> FieldModel::transposed_times(std::span<const Z> w) {
+  if (!ranks_) return own_transposed_times(w);
+  ranks_->ask(FieldRanks::Wanted::transposed_times, number_, std::vector<Z>(w.begin(), w.end()));
+  return ranks_->in_step([&] { return own_transposed_times(w); });
+}
+
+std::vector<electromagnetic::Solve> FieldModel::rows(const std::vector<std::size_t>& wanted,
+                                                     const TakeRow& take, Progress* progress) {
+  if (!ranks_) return own_rows(wanted, take, progress);
+  ranks_->ask(FieldRanks::Wanted::rows, number_, wanted);
+  return ranks_->in_step([&] { return own_rows(wanted, take, progress); });
+}
+
+// ---- the other ranks ----
+
+void serve_fields(Packet packet, Comm& comm) {
+  using Wanted = FieldRanks::Wanted;
+  auto problem = electromagnetic::get_problem(packet);
+  const auto places = packet.get_vector<std::size_t>();
+  const auto device = own_device(packet.get<Device::Kind>(), comm);
+  const int threads = packet.get<int>();
+  std::map<std::uint64_t, std::shared_ptr<FieldModel>> models;
+  for (;;) {
+    Packet asked;
+    asked.broadcast(comm);
+    for (const auto gone : asked.get_vector<std::uint64_t>()) models.erase(gone);
+    const auto wanted = asked.get<Wanted>();
+    const auto number = asked.get<std::uint64_t>();
+    if (wanted == Wanted::nothing) return;
+    try {
+      if (wanted == Wanted::model) {
+        problem.conductivity[0] = asked.get_vector<double>();
+        models[number] = std::make_shared<FieldModel>(problem, places, device, threads, nullptr, &comm);
+      } else if (wanted == Wanted::times) {
+        models.at(number)->own_times(asked.get_vector<double>());
+      } else if (wanted == Wanted::transposed_times) {
+        models.at(number)->own_transposed_times(asked.get_vector<Z>());
+      } else {
+        models.at(number)->own_rows(asked.get_vector<std::size_t>(), {}, nullptr);
+      }
+    } catch (const OutOfStep&) {
+      throw;
+    } catch (const std::exception&) {
+      return;  // rank 0 throws it, too
+    }
+  }
+}
+
+}  // namespace terrane::inversion
