@@ -104,7 +104,8 @@ class Simulation(simulation.Simulation):
         ``phase_tensor``.
     volume : names, optional
         ``e``, ``h``: fields of all cells beside those at receivers, as ``e_e_cells`` and so on; the result then also
-        writes files ``.vtr`` (VTK) and ``.h5`` (HDF5) of the cells.
+        writes files ``.vtr`` (VTK) and ``.h5`` (HDF5) of the cells. ``edges``: E on the edges of the mesh, as
+        ``e_e_edges`` and so on.
     tolerance, receiver_tolerance : float, optional
     most_iterations : int, optional
     settings : mapping, optional

@@ -130,9 +130,10 @@ class GroundedWires(CommandTest):
         lines = self.data.splitlines()
         head = next(n for n, line in enumerate(lines) if not line.startswith("#"))
         names = [name.split(" [")[0] for name in lines[head].split(",")]
-        for column, value, complaint in (("receiver", "3", "receiver 3 is none of the 3"),
+        for column, value, complaint in (("receiver", "4", "receiver 4 is none of the 3"),
                                          ("frequency", "11", "11 Hz is none of simulation.frequencies"),
-                                         ("receiver", "0", "were there before")):
+                                         ("receiver", "0", "They are counted from 1."),
+                                         ("receiver", "1", "were there before")):
             row = lines[head + 2].split(",")
             row[names.index(column)] = value
             self.write("data.csv", "\n".join([*lines[:head + 2], ",".join(row), *lines[head + 3:]]) + "\n")

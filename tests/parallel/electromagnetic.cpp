@@ -106,7 +106,7 @@ TEST(ElectromagneticOnRanks, FieldsThatRanksShareHaveTheSameBitsAtReceiversAndIn
     return;
   }
   auto problem = three_sources({3});
-  problem.electric_volume = true;
+  problem.electric_volume = problem.edge_volume = true;
   problem.parameters.ranks_per_field = 2;  // on five ranks three of them share one
   problem.parameters.tolerance = 1e-4;
   const auto [here, there] = outcomes(problem, *comm);
@@ -130,6 +130,13 @@ TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesF
   EXPECT_EQ(share_ranks(problem, 4, 4, 2.5 * one + 4 * model).fields_at_once, 2);
   EXPECT_EQ(share_ranks(problem, 4, 2, 1.1 * one + 2 * model).fields_at_once, 2);  // two machines
   EXPECT_EQ(share_ranks(problem, 4, 4, 1).fields_at_once, 1);  // and is refused for its memory
+  // On GPUs the memory of each counts, and of the host the models alone.
+  EXPECT_EQ(share_ranks(problem, 4, 4, 4.1 * model, 1.1 * one).fields_at_once, 4);
+  EXPECT_EQ(share_ranks(problem, 4, 4, 4.1 * model, 0.55 * one).fields_at_once, 2);
+  EXPECT_EQ(share_ranks(problem, 4, 4, 4.1 * model, 0.55 * one).reason,
+            "the memory of the GPUs takes no more of them");
+  EXPECT_EQ(share_ranks(problem, 4, 2, 4.1 * model, 0.3 * one).fields_at_once, 1);
+  EXPECT_EQ(share_ranks(problem, 4, 4, 0.9 * model, 1.1 * one).fields_at_once, 1);
   problem.parameters.ranks_per_field = 3;
   EXPECT_EQ(share_ranks(problem, 8, 8, 1e12).fields_at_once, 2);
   EXPECT_EQ(share_ranks(problem, 2, 2, 1e12).fields_at_once, 1);

@@ -164,6 +164,28 @@ def test_electromagnetic_fields_of_cells_are_the_same_in_all_files(tmp_path):
     assert (tmp_path / "fields.vtr").stat().st_size > 6 * field.size * 16
 
 
+def test_electric_fields_of_cells_are_means_of_those_of_edges_which_emg3d_takes(tmp_path):
+    from terrane.compat.emg3d_files import edge_field, read_emg3d, write_emg3d
+
+    side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 6), [2000, 4000, 8000]])
+    mesh = terrane.TensorMesh(side, side, side[1:], conductivity=0.1)
+    sources = [terrane.electromagnetic.Dipole([0, y, 0], azimuth=30, dip=20) for y in (-600, 600)]
+    result = terrane.electromagnetic.Simulation(mesh, terrane.Survey([0.0], [0.0], [300.0]), sources, [1.0, 4.0],
+                                                volume=["e", "edges"]).run()
+    east, up = result["e_e_edges"], result["e_u_edges"]
+    assert east.dims == ("source", "frequency", "face_up", "face_northing", "cell_easting")
+    assert east.shape == (2, 2, 11, 12, 11) and up.shape == (2, 2, 10, 12, 12)
+    assert list(result["receiver"]) == [1]
+    for name, edges, axes in (("e_e_cells", east.values, (2, 3)), ("e_u_cells", up.values, (3, 4))):
+        for axis in axes:
+            edges = (np.delete(edges, 0, axis) + np.delete(edges, -1, axis)) / 2
+        assert np.allclose(result[name].values, edges, rtol=1e-12, atol=0)
+    assert not east.values[:, :, 0].any() and not east.values[:, :, :, -1].any(), "walls"
+    write_emg3d(tmp_path / "field.npz", efield=edge_field(result, source=1, frequency=1))
+    held = read_emg3d(tmp_path / "field.npz")["efield"]
+    assert held.attrs["frequency"] == 4 and np.array_equal(held["e_u"].values, up.values[1, 1])
+
+
 def test_electromagnetic_fields_are_reciprocal():
     side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 11), [2000, 4000, 8000]])
     mesh = terrane.TensorMesh(side, side, side, conductivity=0.1)

@@ -23,7 +23,7 @@ from ..errors import InputError, UnsupportedError
 from ..mesh import TensorMesh
 from ..survey import Survey
 
-__all__ = ["Emg3dSurvey", "read_emg3d", "write_emg3d"]
+__all__ = ["Emg3dSurvey", "edge_field", "read_emg3d", "write_emg3d"]
 
 Path = Union[str, "PathLike[str]"]
 Tree = dict[str, Any]
@@ -271,6 +271,26 @@ def _field(table: Tree) -> Any:
         at += count
     attributes = {} if table["frequency"] is None else {"frequency": float(table["frequency"])}
     return xarray.Dataset(variables, coords=coords, attrs=attributes)
+
+
+def edge_field(result: Any, source: int = 0, frequency: int = 0) -> Any:
+    """E on the edges of one solve, as :func:`write_emg3d` takes it.
+
+    Parameters
+    ----------
+    result : Result or xarray.Dataset
+        Of an electromagnetic simulation with ``volume=["edges"]``.
+    source, frequency : int
+        Their places in the result, from 0.
+    """
+    import xarray
+
+    given = getattr(result, "dataset", result)
+    if "e_e_edges" not in given:
+        raise InputError("result", "it has no E on edges", 'Compute it with volume=["edges"].')
+    one = given[[f"e_{axis[0]}_edges" for axis in _AXES]].isel(source=source, frequency=frequency)
+    named = {f"e_{axis[0]}": one[f"e_{axis[0]}_edges"].drop_vars(["source", "frequency"]) for axis in _AXES}
+    return xarray.Dataset(named, attrs={"frequency": float(one["frequency"])})
 
 
 def _dims(electric: bool) -> tuple[tuple[str, ...], ...]:

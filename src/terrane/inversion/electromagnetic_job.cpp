@@ -38,8 +38,8 @@ class FieldTable {
  public:
   FieldTable(const Config& table, const electromagnetic::Problem& problem)
       : problem_(problem), data_(io::read_csv(table.input_file("observed").string())) {
-    const auto source = numbers("source", 1, problem.sources.size()),
-               receiver = numbers("receiver", 0, problem.receivers.size());
+    const auto source = numbers("source", problem.sources.size()),
+               receiver = numbers("receiver", problem.receivers.size());
     const auto hertz = data_.si("frequency", Quantity::frequency, "Hz");
     for (std::size_t row = 0; row < data_.rows(); ++row)
       place_.push_back((source[row] * problem.frequencies.size() + frequency(hertz[row], row)) *
@@ -60,17 +60,17 @@ class FieldTable {
   }
 
  private:
-  /// Of a source or receiver, counted from `first` in the file and from 0 here; all 0 where there is one.
-  std::vector<std::size_t> numbers(const char* name, double first, std::size_t count) const {
+  /// Of a source or receiver, counted from 1 in the file and from 0 here; all 0 where there is one.
+  std::vector<std::size_t> numbers(const char* name, std::size_t count) const {
     std::vector<std::size_t> all(data_.rows());
     if (count == 1 && data_.find(name) == nullptr) return all;
     const auto given = data_.si(name, Quantity::dimensionless, "1");
     for (std::size_t row = 0; row < given.size(); ++row) {
-      const double number = given[row] - first;
+      const double number = given[row] - 1;
       if (!(number >= 0 && number < static_cast<double>(count)) || number != std::floor(number))
         throw InputError(data_.where(row),
                          fmt::format("{} {:g} is none of the {} of the job", name, given[row], count),
-                         fmt::format("They are counted from {:g}.", first));
+                         "They are counted from 1.");
       all[row] = static_cast<std::size_t>(number);
     }
     return all;

@@ -32,9 +32,9 @@ void collect(Comm& comm, const std::vector<Found>& found, const std::vector<std:
     }
 }
 
-/// E and H at the centres of cells: means of their four edges, of their two faces.
+/// E and H at the centres of cells: means of their four edges, of their two faces; E on all edges.
 /// wanted: false on ranks that only help to gather.
-std::vector<std::complex<double>> at_centres(const Problem& problem, Solves& own, bool wanted) {
+std::vector<std::complex<double>> in_volume(const Problem& problem, Solves& own, bool wanted) {
   using Z = std::complex<double>;
   const auto e = own.field();
   if (!wanted) return {};
@@ -84,6 +84,13 @@ std::vector<std::complex<double>> at_centres(const Problem& problem, Solves& own
           }
     }
   }
+  for (const int axis : {2, 1, 0}) {
+    if (!problem.edge_volume) continue;
+    const auto count = [&](int a) { return size[a] + (a == axis ? 0 : 1); };
+    for (Index k = 0; k < count(0); ++k)
+      for (Index j = 0; j < count(1); ++j)
+        for (Index i = 0; i < count(2); ++i) all.push_back(edge(axis, {k, j, i}));
+  }
   return all;
 }
 
@@ -129,7 +136,7 @@ Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm
       if (mine >= solves) return;
       const auto done = own->solve(mine, one);
       std::vector<std::complex<double>> cells;
-      if (problem.volume_of_a_solve() > 0) cells = at_centres(problem, *own, first_of_group);
+      if (problem.volume_of_a_solve() > 0) cells = in_volume(problem, *own, first_of_group);
       if (!first_of_group) return;
       found.push_back({mine, done});
       data.insert(data.end(), one.begin(), one.end());

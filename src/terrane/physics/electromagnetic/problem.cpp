@@ -43,13 +43,16 @@ double Problem::omega_mu(std::size_t solve) const {
   return 2 * std::numbers::pi * frequencies[solve % frequencies.size()] * 4e-7 * std::numbers::pi;
 }
 
-double Problem::memory(double fields, double ranks) const {
+double Problem::field_memory() const {
   // Of an unknown on the device: 5 vectors and the divergence of 3 (96 bytes), conductances (8), networks and
   // fields of all levels in single precision (130 on the CPU, 100 on GPUs), layers around them; 3 more
-  // vectors of the rough form; on the host of every rank the model, and copies on their way. A test holds it
-  // against the heap.
-  const double cells = static_cast<double>(mesh.size());
-  return 3 * cells * (fields * (270 + (parameters.rough == Rough::never ? 0 : 40)) + ranks * 30) +
+  // vectors of the rough form. A test holds it against the heap.
+  return 3 * static_cast<double>(mesh.size()) * (270 + (parameters.rough == Rough::never ? 0 : 40));
+}
+
+double Problem::host_memory(double ranks) const {
+  // The model, and copies on their way.
+  return 3 * static_cast<double>(mesh.size()) * ranks * 30 +
          16 * static_cast<double>(solves() * (data_of_a_solve() + 2 * volume_of_a_solve()));
 }
 

@@ -22,8 +22,9 @@ struct Problem {
   std::vector<double> frequencies;  ///< Hz
   std::vector<Vector3> receivers;
   std::vector<Component> components;
-  /// E, H: of all cells at their centres, beside what receivers record.
-  bool electric_volume = false, magnetic_volume = false;
+  /// E, H: of all cells at their centres, beside what receivers record; E on the edges, where it is solved
+  /// for, those on walls included.
+  bool electric_volume = false, magnetic_volume = false, edge_volume = false;
   Parameters parameters;
 
   Conductivity along() const;
@@ -35,12 +36,26 @@ struct Problem {
   /// ωμ₀ of a solve, [source, frequency].
   double omega_mu(std::size_t solve) const;
   std::size_t data_of_a_solve() const { return receivers.size() * components.size(); }
-  /// Values of a solve on all cells, [field and component, up, north, east]: E, then H, along e, n, u.
+  /// Values of a solve on all cells, [field and component, up, north, east]: E, then H, along e, n, u; then
+  /// those on edges along e, n, u.
   std::size_t volume_of_a_solve() const {
-    return (3U * electric_volume + 3U * magnetic_volume) * mesh.size();
+    return (3U * electric_volume + 3U * magnetic_volume) * mesh.size() +
+           (edge_volume ? edges_along(0) + edges_along(1) + edges_along(2) : 0);
+  }
+  /// How many edges the mesh has along up, north or east.
+  std::size_t edges_along(std::size_t axis) const {
+    const std::size_t cells[3] = {mesh.n_up(), mesh.n_north(), mesh.n_east()};
+    std::size_t count = 1;
+    for (std::size_t a = 0; a < 3; ++a) count *= cells[a] + (a == axis ? 0 : 1);
+    return count;
   }
   /// Bytes on the host and on the device, of `ranks` ranks that compute `fields` fields at once.
-  double memory(double fields = 1, double ranks = 1) const;
+  double memory(double fields = 1, double ranks = 1) const {
+    return fields * field_memory() + host_memory(ranks);
+  }
+  /// Of one field where it is computed, and of the host of `ranks` ranks without their fields.
+  double field_memory() const;
+  double host_memory(double ranks) const;
   /// Throws InputError: nothing to send, to record or to compute; a frequency that is not positive; a point
   /// outside of the mesh.
   void check() const;

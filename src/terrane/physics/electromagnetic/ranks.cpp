@@ -32,6 +32,7 @@ void put(Packet& packet, const Problem& problem) {
   packet.put(problem.components);
   packet.put(problem.electric_volume);
   packet.put(problem.magnetic_volume);
+  packet.put(problem.edge_volume);
   packet.put(problem.parameters);
 }
 
@@ -54,35 +55,63 @@ Problem get_problem(Packet& packet) {
   problem.components = packet.get_vector<Component>();
   problem.electric_volume = packet.get<bool>();
   problem.magnetic_volume = packet.get<bool>();
+  problem.edge_volume = packet.get<bool>();
   problem.parameters = packet.get<Parameters>();
   return problem;
 }
 
-Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes) {
+Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes, double device_bytes) {
   const auto solves =
       static_cast<int>(std::min<std::size_t>(problem.solves(), static_cast<std::size_t>(ranks)));
   if (const int asked = problem.parameters.ranks_per_field; asked > 0)
     return {std::clamp(ranks / asked, 1, solves), "as asked for"};
+  const bool on_gpu = device_bytes > 0;
   const auto fits = [&](int fields) {
+    if (on_gpu)  // a rank has the part of a field that is its own
+      return problem.field_memory() * fields / ranks <= device_bytes && problem.host_memory(on_node) <= bytes;
     return problem.memory(static_cast<double>(fields) * on_node / ranks, on_node) <= bytes;
   };
   int fields = solves;
   while (fields > 1 && !fits(fields)) --fields;
-  if (fields < solves) return {fields, "memory takes no more of them"};
+  if (fields < solves)
+    return {fields, on_gpu ? "the memory of the GPUs takes no more of them" : "memory takes no more of them"};
   if (fields < ranks) return {fields, "there are fewer solves than ranks"};
   return {fields, "no messages are needed"};
 }
 
+namespace {
+
+/// What a rank may take of its GPU: its share of what is free; 0 on CPUs.
+double free_of_gpu(const Runtime& runtime) {
+  Alone alone;
+  const auto device = device_of(runtime.device, runtime.comm ? *runtime.comm : alone);
+  if (device.kind != Device::Kind::cuda) return 0;
+  return 0.95 * static_cast<double>(device_memory(device).free);
+}
+
+}  // namespace
+
 Sharing share_ranks(const Problem& problem, const Runtime& runtime) {
   const int ranks = runtime.comm ? runtime.comm->size() : 1,
             here = runtime.comm ? runtime.comm->on_node().count : 1;
-  return share_ranks(problem, ranks, here, static_cast<double>(memory_budget(runtime).bytes));
+  return share_ranks(problem, ranks, here, static_cast<double>(memory_budget(runtime).bytes),
+                     free_of_gpu(runtime));
 }
 
 double memory_needed(const Problem& problem, const Runtime& runtime) {
   const double ranks = runtime.comm ? runtime.comm->size() : 1,
                here = runtime.comm ? runtime.comm->on_node().count : 1;
+  if (free_of_gpu(runtime) > 0) return problem.host_memory(here);
   return problem.memory(share_ranks(problem, runtime).fields_at_once * here / ranks, here);
+}
+
+void require_memory(const Problem& problem, const Runtime& runtime, const std::string& what) {
+  memory_budget(runtime).require("run", what, memory_needed(problem, runtime));
+  const double gpu = free_of_gpu(runtime), ranks = runtime.comm ? runtime.comm->size() : 1;
+  if (gpu > 0)
+    MemoryBudget{static_cast<std::size_t>(gpu)}.require(
+        "run", what + " on the GPU of a rank",
+        problem.field_memory() * share_ranks(problem, runtime).fields_at_once / ranks);
 }
 
 Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device& device) {

@@ -14,11 +14,14 @@ struct Sharing {
   int fields_at_once = 1;  ///< groups of ranks, each with a field of its own
   std::string reason;      ///< for people
 };
-/// on_node: how many of the ranks share a machine with rank 0 · bytes: of memory, for these
-Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes);
-/// The same of a run, and the bytes that its ranks need on this machine.
+/// on_node: how many of the ranks share a machine with rank 0 · bytes: of memory, for these · device_bytes:
+/// of the GPU of each rank, where fields are on GPUs
+Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes, double device_bytes = 0);
+/// The same of a run, and the bytes that its ranks need on this machine: of its memory, not that of GPUs.
 Sharing share_ranks(const Problem& problem, const Runtime& runtime);
 double memory_needed(const Problem& problem, const Runtime& runtime);
+/// Throws MemoryError: `what` takes more than there is, here or on the GPU of a rank.
+void require_memory(const Problem& problem, const Runtime& runtime, const std::string& what);
 
 /// Rank 0 of runtime's ranks, while the others serve().  device: what this rank computed on.  Throws as
 /// forward(); OutOfStep where others wait.

@@ -51,9 +51,9 @@ constexpr Key simulation_keys[] = {
     {"responses", "list of texts", "all",
      "Of plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, phase_tensor."},
     {"volume", "list of texts", "[]",
-     "Fields of all cells, at their centres, beside those at receivers: e, h. NetCDF holds both, .vtr (VTK) "
-     "and "
-     ".h5 (HDF5) those of cells.",
+     "Fields of all cells, at their centres, beside those at receivers: e, h; or edges: E on the edges of "
+     "the "
+     "mesh, where it is solved for. NetCDF holds all, .vtr (VTK) and .h5 (HDF5) those of cells.",
      "[\"e\"]"},
     {"tolerance", "number", "1e-8", "Relative residual at which a solve ends."},
     {"receiver_tolerance", "number", "1e-5",
@@ -270,31 +270,45 @@ std::vector<Variable> field_variables(const Problem& problem, const Outcome& out
   return all;
 }
 
-/// Fields at the centres of cells, [source, frequency, cell_up, cell_northing, cell_easting].
+/// Values of all solves from `offset` on, `count` of each; none where the outcome has none.
+std::vector<std::complex<double>> part_of_volume(const Problem& problem, const Outcome& outcome,
+                                                 std::size_t offset, std::size_t count) {
+  std::vector<std::complex<double>> values;
+  for (std::size_t n = 0; n < problem.solves() && !outcome.volume.empty(); ++n) {
+    const auto first =
+        outcome.volume.begin() + static_cast<std::ptrdiff_t>(n * problem.volume_of_a_solve() + offset);
+    values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(count));
+  }
+  return values;
+}
+
+/// Fields at the centres of cells, [source, frequency, cell_up, cell_northing, cell_easting], and on edges,
+/// whose dimensions across are those of faces.
 void add_volume(const Problem& problem, const Outcome& outcome, Dataset& data) {
   if (problem.volume_of_a_solve() == 0) return;
-  const auto& mesh = problem.mesh;
-  std::vector<std::string> on{"source", "frequency"};
-  for (auto& axis : add_cell_axes(data, mesh)) on.push_back(std::move(axis));
-  std::size_t part = 0;
+  const auto cells = add_cell_axes(data, problem.mesh);
+  std::size_t offset = 0;
+  const auto add = [&](const std::string& name, const char* unit, const std::string& what,
+                       const std::vector<std::string>& axes, std::size_t count) {
+    std::vector<std::string> on{"source", "frequency"};
+    on.insert(on.end(), axes.begin(), axes.end());
+    data.variables.push_back({name, unit, what, on, part_of_volume(problem, outcome, offset, count), {}});
+    offset += count;
+  };
   for (const bool magnetic : {false, true}) {
     if (!(magnetic ? problem.magnetic_volume : problem.electric_volume)) continue;
-    for (const char axis : {'e', 'n', 'u'}) {
-      std::vector<std::complex<double>> values;
-      for (std::size_t n = 0; n < problem.solves() && !outcome.volume.empty(); ++n) {
-        const auto first = outcome.volume.begin() +
-                           static_cast<std::ptrdiff_t>(n * problem.volume_of_a_solve() + part * mesh.size());
-        values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(mesh.size()));
-      }
-      ++part;
-      data.variables.push_back(
-          {fmt::format("{}_{}_cells", magnetic ? 'h' : 'e', axis),
-           magnetic ? "A/m" : "V/m",
-           fmt::format("{} field of the cells, {}", magnetic ? "magnetic" : "electric", axis),
-           on,
-           std::move(values),
-           {}});
-    }
+    for (const char axis : {'e', 'n', 'u'})
+      add(fmt::format("{}_{}_cells", magnetic ? 'h' : 'e', axis), magnetic ? "A/m" : "V/m",
+          fmt::format("{} field of the cells, {}", magnetic ? "magnetic" : "electric", axis), cells,
+          problem.mesh.size());
+  }
+  for (const std::size_t axis : {2U, 1U, 0U}) {
+    if (!problem.edge_volume) continue;
+    auto axes = cells;
+    for (std::size_t a = 0; a < 3; ++a)
+      if (a != axis) axes[a].replace(0, 4, "face");
+    add(fmt::format("e_{}_edges", "une"[axis]), "V/m",
+        fmt::format("electric field of the edges, {}", "une"[axis]), axes, problem.edges_along(axis));
   }
 }
 
@@ -335,9 +349,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     throw table.wrong("responses", "these are of plane waves", "Take simulation.components.");
   p.components = plane ? recorded_of_plane_waves() : read_components(table);
   for (const auto& field : table.texts("volume")) {
-    if (field != "e" && field != "h")
-      throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: e, h.");
-    (field == "e" ? p.electric_volume : p.magnetic_volume) = true;
+    if (field == "e") p.electric_volume = true;
+    else if (field == "h") p.magnetic_volume = true;
+    else if (field == "edges") p.edge_volume = true;
+    else throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: e, h, edges.");
   }
   p.parameters.tolerance = table.positive("tolerance");
   p.parameters.receiver_tolerance = table.positive("receiver_tolerance");
@@ -398,7 +413,7 @@ Plan Simulation::check(const Runtime& runtime) {
   describe_into(plan, runtime);
   const auto memory = memory_budget(runtime);
   plan.memory_available = memory.bytes;
-  memory.require("run", plan.problem, memory_needed(problem_, runtime));
+  require_memory(problem_, runtime, plan.problem);
   // 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU has a hundred times that.
   const bool gpu = resolve(runtime.device).kind == Device::Kind::cuda;
   plan.seconds = static_cast<double>(problem_.solves()) * 15 * 3 * static_cast<double>(problem_.mesh.size()) *
@@ -407,8 +422,7 @@ Plan Simulation::check(const Runtime& runtime) {
 }
 
 Result Simulation::run(const Runtime& runtime) {
-  const auto memory = memory_budget(runtime);
-  memory.require("run", fmt::format("{} cells", problem_.mesh.size()), memory_needed(problem_, runtime));
+  require_memory(problem_, runtime, fmt::format("{} cells", problem_.mesh.size()));
   Result result;
   auto& report = result.report;
   describe_into(report, runtime);
@@ -451,7 +465,13 @@ Dataset Simulation::dataset(const Outcome& outcome) const {
                      {"receiver", problem_.receivers.size()}};
   data.coordinates = {
       {"source", "1", "number of the source", {"source"}, whole_numbers(problem_.sources.size()), {}},
-      {"frequency", "Hz", "frequency", {"frequency"}, problem_.frequencies, {}}};
+      {"frequency", "Hz", "frequency", {"frequency"}, problem_.frequencies, {}},
+      {"receiver",
+       "1",
+       "number of the receiver",
+       {"receiver"},
+       whole_numbers(problem_.receivers.size()),
+       {}}};
   static constexpr const char* axes[3] = {"easting", "northing", "up"};
   for (std::size_t a = 0; a < 3; ++a) {
     std::vector<double> places;
