@@ -29,6 +29,7 @@
 #include "terrane/io/ubc.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/physics/elastic/mesh_files.hpp"
+#include "terrane/physics/elastic/par_file.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
 #include "terrane/physics/elastic/tomography.hpp"
 #include "terrane/physics/electric/survey/files.hpp"
@@ -227,6 +228,7 @@ void specfem(std::string bytes) {
   };
   tried([&] { return elastic::read_stations("input", bytes); });
   tried([&] { return elastic::read_solution("input", bytes); });
+  tried([&] { return elastic::read_par_file("input", bytes); });
   tried([&] { return elastic::Tomography::read("input", bytes).at({1, 2, 3}); });
   std::vector<std::pair<std::string, std::string>> files;
   for (std::size_t at = bytes.find("== "); at != std::string::npos;) {

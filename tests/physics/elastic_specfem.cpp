@@ -7,6 +7,7 @@
 
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
+#include "terrane/physics/elastic/par_file.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
 
@@ -167,6 +168,116 @@ stations = "STATIONS"
               AllOf(HasSubstr("simulation.step"), HasSubstr("not stable")));
   EXPECT_THAT(message([&] { made("end = 0.6\n"); }), HasSubstr("end"));
   EXPECT_THAT(message([&] { made("[source]\nat = [0, 0, 0]\n"); }), HasSubstr("source"));
+}
+
+constexpr const char* par_file = R"(# simulation input parameters
+SIMULATION_TYPE                 = 1
+NPROC                           = 4   # processors
+NSTEP                           = 250
+DT                              = 2.d-3
+ATTENUATION                     = .true.
+ATTENUATION_f0_REFERENCE        = 0.3d0
+PML_CONDITIONS                  = .false.
+STACEY_ABSORBING_CONDITIONS     = .true.
+BOTTOM_FREE_SURFACE             = .true.
+USE_FORCE_POINT_SOURCE          = .true.
+SAVE_SEISMOGRAMS_DISPLACEMENT   = .false.
+SAVE_SEISMOGRAMS_VELOCITY       = .true.
+SAVE_SEISMOGRAMS_ACCELERATION   = .true.
+MOVIE_SURFACE                   = .true.
+NTSTEP_BETWEEN_FRAMES           = 50
+)";
+
+TEST(SpecfemFiles, AParFileSaysStepsSidesAndWhatIsRecorded) {
+  const auto par = read_par_file("Par_file", par_file);
+  EXPECT_EQ(par.steps, 250u);
+  EXPECT_EQ(par.step, 2e-3);
+  EXPECT_EQ(par.absorbing, (std::vector<std::string>{"west", "east", "south", "north"}));
+  EXPECT_FALSE(par.matched);
+  EXPECT_TRUE(par.attenuation);
+  EXPECT_EQ(par.reference_frequency, 0.3);
+  EXPECT_EQ(par.quantity, "velocity");
+  EXPECT_TRUE(par.forces);
+  EXPECT_EQ(par.film_every, 50u);
+  ASSERT_EQ(par.notes.size(), 1u);
+  EXPECT_THAT(par.notes[0], HasSubstr("accelerations"));
+
+  const auto broken = [](const std::string& from, const std::string& to) {
+    std::string text = par_file;
+    text.replace(text.find(from), from.size(), to);
+    return message([&] { read_par_file("Par_file", text); });
+  };
+  EXPECT_THAT(broken("NSTEP ", "STEPS "), HasSubstr("NSTEP"));
+  EXPECT_THAT(broken("250", "2.5"), AllOf(HasSubstr("Par_file:4: NSTEP"), HasSubstr("no number of steps")));
+  EXPECT_THAT(broken("2.d-3", "-1"), AllOf(HasSubstr("Par_file:5: DT"), HasSubstr("longer than zero")));
+  EXPECT_THAT(broken(".true.", "yes"), AllOf(HasSubstr("Par_file:6"), HasSubstr("neither .true. nor")));
+  EXPECT_THAT(broken("= 1\n", "= 3\n"), AllOf(HasSubstr("Par_file:2"), HasSubstr("type 3")));
+  EXPECT_THAT(broken("MOVIE_SURFACE", "GRAVITY"), HasSubstr("GRAVITY: is not offered"));
+}
+
+TEST(ElasticJobs, TakeFromAParFileWhatTheyLeaveOut) {
+  const TemporaryFolder folder;
+  folder.put("Par_file", par_file);
+  folder.put("FORCESOLUTION", R"(FORCE 001
+time shift: 0
+hdurorf0: 2
+latorUTM: 300
+longorUTM: 500
+depth: 0.2
+source time function: 1
+factor force source: 1e9
+component dir vect source E: 0
+component dir vect source N: 0
+component dir vect source Z_UP: -1
+)");
+  folder.put("STATIONS", "A1 TE 300 700 0 0\n");
+  const auto made = [&](const std::string& more) {
+    const std::string text = R"([mesh]
+kind = "regular"
+box = [0, 1000, 0, 600, -400, 0]
+shape = [10, 6, 4]
+[[model.body]]
+kind = "layer"
+bottom = -400
+top = 0
+density = 2000
+velocity_p = 3000
+velocity_s = 1700
+quality_p = 90
+quality_s = 40
+[simulation]
+physics = "elastic"
+par_file = "Par_file"
+)" + more + "[output]\nfiles = [\"a.nc\"]\n";
+    return Simulation::from_job(Config::parse(text, "job.toml", folder / "."), {});
+  };
+  const auto problem = [](const auto& simulation) {
+    return dynamic_cast<const Simulation&>(*simulation).problem();
+  };
+  const auto p = problem(made(""));
+  EXPECT_EQ(p.step, 2e-3);
+  EXPECT_EQ(p.end, 0.5);
+  ASSERT_EQ(p.sources.size(), 1u);
+  EXPECT_EQ(p.sources[0].at, (Vector{500, 300, -200}));
+  EXPECT_EQ(p.receivers, (std::vector<Vector>{{700, 300, 0}}));
+  EXPECT_EQ(p.reference_frequency, 0.3);
+  EXPECT_EQ(p.mesh.absorbing.size(), 2u * 4 * (10 + 6));  // four sides and not the bottom
+  EXPECT_TRUE(p.mesh.media[0].loses_energy());
+  EXPECT_EQ(p.snapshots.every, 50u);
+  const auto own =
+      problem(made("end = 0.3\nabsorbing = []\n[source]\nat = [500, 300, -100]\n"
+                   "force = [0, 0, 1]\nfrequency = 2\n[snapshots]\nevery = 0.02\n"));
+  EXPECT_EQ(own.end, 0.3);
+  EXPECT_EQ(own.step, 2e-3);
+  EXPECT_TRUE(own.mesh.absorbing.empty());
+  EXPECT_EQ(own.sources[0].at, (Vector{500, 300, -100}));
+  EXPECT_EQ(own.snapshots.every, 10u);
+  folder.put("Par_file", "NSTEP = 250\nDT = 0.002\nATTENUATION = .false.\n");
+  folder.put("CMTSOLUTION", "no source\n");
+  EXPECT_THAT(message([&] { made(""); }), HasSubstr("it has no sources"));
+  const auto elastic = problem(made("[source]\nat = [500, 300, -100]\nforce = [0, 0, 1]\nfrequency = 2\n"));
+  EXPECT_FALSE(elastic.mesh.media[0].loses_energy());
+  EXPECT_TRUE(elastic.mesh.absorbing.empty());
 }
 
 TEST(ElasticJobs, TakeAFaultFromATableAndSayTheLargestMotionOfEachReceiver) {

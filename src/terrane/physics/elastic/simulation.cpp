@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <list>
 #include <map>
 
 #include "terrane/base/memory.hpp"
@@ -19,6 +20,7 @@
 #include "terrane/physics/elastic/layers.hpp"
 #include "terrane/physics/elastic/margin.hpp"
 #include "terrane/physics/elastic/mesh_plan.hpp"
+#include "terrane/physics/elastic/par_file.hpp"
 #include "terrane/physics/elastic/part.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
 #include "terrane/simulation/describe.hpp"
@@ -30,6 +32,10 @@ namespace {
 
 constexpr Key simulation_keys[] = {
     {"physics", "text", "", "What is computed.", "\"elastic\""},
+    {"par_file", "path", "none",
+     "Par_file of SPECFEM3D. What the job leaves out it takes from there: end, step, absorbing, boundary, "
+     "quantity, reference_frequency, the sources of CMTSOLUTION or FORCESOLUTION and the STATIONS beside it, "
+     "and snapshots."},
     {"end", "time", "",
      "Last time. The run begins before the first source does, and no later than at time 0.", "2"},
     {"begin", "time", "none", "First time, when all is at rest; without it, the sources decide."},
@@ -144,6 +150,50 @@ struct Ground {
   }
 };
 
+/// A Par_file, and what it stands for in tables that the job leaves out.
+class Defaults {
+ public:
+  explicit Defaults(const Config& simulation)
+      : keys_(std::begin(simulation_keys), std::end(simulation_keys)) {
+    const auto file = simulation.optional_input_file("par_file");
+    if (!file) return;
+    par_ = read_par_file(*file);
+    const auto beside = [&](const char* name) {
+      const auto path = std::filesystem::absolute(*file).parent_path() / name;
+      return std::filesystem::exists(path) ? path : std::filesystem::path();
+    };
+    solution_ = beside(par_->forces ? "FORCESOLUTION" : "CMTSOLUTION");
+    set("end", fmt::format("{}", static_cast<double>(par_->steps) * par_->step));
+    set("step", fmt::format("{}", par_->step));
+    set("boundary", par_->matched ? "\"pml\"" : "\"stacey\"");
+    set("quantity", fmt::format("\"{}\"", par_->quantity));
+    set("absorbing",
+        par_->absorbing.empty() ? "[]" : fmt::format("[\"{}\"]", fmt::join(par_->absorbing, "\", \"")));
+    if (par_->reference_frequency) set("reference_frequency", fmt::format("{}", *par_->reference_frequency));
+    if (const auto stations = beside("STATIONS"); !stations.empty())
+      set("stations", fmt::format("'{}'", stations.string()));
+  }
+  Defaults(const Defaults&) = delete;
+  Defaults& operator=(const Defaults&) = delete;
+
+  /// The keys of [simulation], with other defaults; they look at texts of this object.
+  std::span<const Key> keys() const { return keys_; }
+  const std::optional<ParFile>& par() const { return par_; }
+  /// Where the sources are; empty: nowhere.
+  const std::filesystem::path& solution() const { return solution_; }
+
+ private:
+  void set(std::string_view name, std::string value) {
+    texts_.push_back(std::move(value));
+    for (auto& key : keys_)
+      if (key.name == name) key.fallback = texts_.back();
+  }
+  std::vector<Key> keys_;
+  std::list<std::string> texts_;
+  std::optional<ParFile> par_;
+  std::filesystem::path solution_;
+};
+
 /// A finite fault: a source for each row of a table.
 void read_fault(const Config& table, std::vector<Source>& sources) {
   const auto rows = io::read_csv(table.input_file("table").string());
@@ -209,7 +259,18 @@ void turn(std::vector<double>& traces, const std::vector<Placement::Frame>& fram
     }
 }
 
-void read_sources(const Config& job, const Ground& ground, std::vector<Source>& sources) {
+void add_solution(const std::filesystem::path& file, const Ground& ground, std::vector<Source>& sources) {
+  for (auto& s : read_solution(file)) {
+    s.source.at = ground.below(s.longitude, s.latitude, s.depth);
+    if (ground.sphere) turn(s.source, ground.sphere->frame(s.longitude, s.latitude));
+    sources.push_back(std::move(s.source));
+  }
+}
+
+void read_sources(const Config& job, const Defaults& defaults, const Ground& ground,
+                  std::vector<Source>& sources) {
+  if (!job.has("source") && !defaults.solution().empty())
+    return add_solution(defaults.solution(), ground, sources);
   for (const auto& given : job.tables("source")) {
     const auto table = given.describe({source_keys});
     if (table.has("table")) {
@@ -220,11 +281,7 @@ void read_sources(const Config& job, const Ground& ground, std::vector<Source>& 
       sources.push_back(read_source(table));
       continue;
     }
-    for (auto& s : read_solution(table.input_file("file"))) {
-      s.source.at = ground.below(s.longitude, s.latitude, s.depth);
-      if (ground.sphere) turn(s.source, ground.sphere->frame(s.longitude, s.latitude));
-      sources.push_back(std::move(s.source));
-    }
+    add_solution(table.input_file("file"), ground, sources);
   }
 }
 
@@ -233,16 +290,22 @@ void add_receivers(const Config& table, const Survey& survey, const Ground& grou
                    std::vector<Vector>& receivers, std::vector<std::string>& names) {
   receivers = positions_of(survey);
   for (std::size_t n = 0; n < survey.size(); ++n) names.push_back(fmt::format("{}", n + 1));
-  if (!table.has("stations")) return;
-  for (const auto& s : read_stations(table.input_file("stations"))) {
+  const auto stations = table.optional_input_file("stations");
+  if (!stations) return;
+  for (const auto& s : read_stations(*stations)) {
     receivers.push_back(ground.below(s.longitude, s.latitude, s.burial));
     names.push_back(s.network + "." + s.name);
   }
 }
 
-Snapshots read_snapshots(const Config& job) {
+Snapshots read_snapshots(const Config& job, const std::optional<ParFile>& par) {
   Snapshots snapshots;
-  if (!job.has("snapshots")) return snapshots;
+  if (!job.has("snapshots")) {
+    if (!par || par->film_every == 0) return snapshots;
+    snapshots.of = Snapshots::Of::surface;
+    snapshots.interval = static_cast<double>(par->film_every) * par->step;
+    return snapshots;
+  }
   const auto table = job.table("snapshots").describe({snapshot_keys});
   snapshots.of =
       table.choice("of", {"surface", "volume"}) == "volume" ? Snapshots::Of::volume : Snapshots::Of::surface;
@@ -310,10 +373,11 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, std
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
-  const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
+  const Defaults defaults(job.table("simulation").describe({simulation_keys, Runtime::section().keys}));
+  const auto table = job.table("simulation").describe({defaults.keys(), Runtime::section().keys});
   table.text("physics");
   Stations stations;
-  if (job.has("survey") || !table.has("stations")) stations = build_survey(job, memory);
+  if (job.has("survey") || !table.optional_text("stations")) stations = build_survey(job, memory);
   else if (const auto definition = projection_definition(job); definition && *definition != "utm")
     stations.projection = Projection(*definition);
   EarthRequest request;
@@ -322,7 +386,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     std::vector<Source> sources;
     const auto top = described.topography ? described.ground(0, 0) : 0;
     const Ground level{stations.projection, {}, top, {}};
-    read_sources(job, level, sources);
+    read_sources(job, defaults, level, sources);
     ElementWish waves;
     std::vector<std::string> names;
     add_receivers(table, stations.survey, level, waves.receivers, names);
@@ -354,6 +418,11 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.records_pressure = quantity == Quantity::pressure;
   const std::size_t size = elements.mesh.size();
   p.mesh = std::move(elements.mesh);
+  if (const auto& par = defaults.par()) {
+    elements.notes.insert(elements.notes.end(), par->notes.begin(), par->notes.end());
+    for (auto& rock : p.mesh.media)
+      if (!par->attenuation) rock.quality_kappa = rock.quality_mu = INFINITY;
+  }
   const std::size_t in_front = table.count("boundary_elements", 2, 8);
   const bool matched = table.choice("boundary", {"stacey", "pml"}) == "pml";
   try {
@@ -367,10 +436,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   memory.require("run", fmt::format("{} elements", p.mesh.size()),
                  static_cast<double>(p.mesh.size() * p.points_of_element()) * (single ? 64 : 90));
   const Ground ground{stations.projection, elements.surface, elements.top, elements.sphere};
-  read_sources(job, ground, p.sources);
+  read_sources(job, defaults, ground, p.sources);
   std::vector<std::string> names;
   add_receivers(table, stations.survey, ground, p.receivers, names);
-  p.snapshots = read_snapshots(job);
+  p.snapshots = read_snapshots(job, defaults.par());
   try {
     auto made = std::make_unique<Simulation>(std::move(p), std::move(elements.cells), quantity, job.source());
     made->names_ = std::move(names);

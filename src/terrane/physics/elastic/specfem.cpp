@@ -28,18 +28,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// A number as Fortran writes it: 1.5d0 is one as well.
-double fortran_number(std::string word, const std::string& where) {
-  std::replace(word.begin(), word.end(), 'd', 'e');
-  std::replace(word.begin(), word.end(), 'D', 'e');
-  if (!word.empty() && word.front() == '+') word.erase(0, 1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
-    throw InputError(where, fmt::format("\"{}\" is no number", printable(word)));
-  return value;
-}
-
 /// The keys of one source, in small letters, each with its line.
 struct SourceBlock {
   std::string file;
@@ -133,6 +121,17 @@ SpecfemSource force_source(const SourceBlock& block) {
 }
 
 }  // namespace
+
+double fortran_number(std::string word, const std::string& where) {
+  std::replace(word.begin(), word.end(), 'd', 'e');
+  std::replace(word.begin(), word.end(), 'D', 'e');
+  if (!word.empty() && word.front() == '+') word.erase(0, 1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
+    throw InputError(where, fmt::format("\"{}\" is no number", printable(word)));
+  return value;
+}
 
 std::vector<SpecfemStation> read_stations(const std::filesystem::path& file) {
   return read_stations(file.string(), io::read_bytes(file.string()));

@@ -17,6 +17,9 @@
 
 namespace terrane::elastic {
 
+/// A number as Fortran writes it: 1.5d0 is one as well. Throws InputError at `where`.
+double fortran_number(std::string word, const std::string& where);
+
 struct SpecfemStation {
   std::string name, network;
   double latitude = 0, longitude = 0, elevation = 0, burial = 0;  ///< degrees or m; m
