@@ -263,6 +263,21 @@ class Examples(OreTest):
         for line, depth in zip(done.stdout.splitlines(), (400, 700), strict=True):
             self.assertAlmostEqual(float(line.split()[2]), depth, delta=10, msg=line)
 
+    def test_WavesInTiltedRockRunAlongItsAxisAndAcrossItAsOnPaper(self):
+        self.run_example("29_tilted_shot")
+        done = subprocess.run([sys.executable, EXAMPLES / "29_tilted_shot/velocities.py",
+                               self.folder / "output/gather.nc"], capture_output=True, text=True)
+        if "No module named" in done.stderr:
+            self.skipTest(done.stderr.splitlines()[-1])
+        readme = (EXAMPLES / "29_tilted_shot/README.md").read_text(encoding="utf-8")
+        promised = [line.split("|")[1:4] for line in readme.splitlines() if " m/s |" in line]
+        self.assertEqual(len(promised), 3)
+        for line, cells in zip(done.stdout.splitlines(), promised, strict=True):
+            found = float(line.split()[-2])
+            self.assertEqual(line.split(":")[0], cells[0].strip())
+            self.assertAlmostEqual(found, float(cells[1].split()[0]), delta=1.01)
+            self.assertAlmostEqual(found / float(cells[2].split()[0]), 1, delta=0.006)
+
     def test_EveryExampleHasAReadmeAndAJobThatIsSound(self):
         for folder in sorted(EXAMPLES.glob("[0-9]*")):
             self.assertTrue((folder / "README.md").is_file(), folder)
