@@ -285,6 +285,7 @@ TEST(ElasticJobs, TakeAFaultFromATableAndSayTheLargestMotionOfEachReceiver) {
   folder.put("fault.csv",
              "easting [m],northing [m],up [m],ee,nn,uu,nu,eu,en,delay [s]\n"
              "100,150,-150,0,0,0,0,0,1e12,0\n150,150,-150,0,0,0,0,0,2e12,0.1\n");
+  std::string quantity;
   const auto made = [&](const std::string& table) {
     return Simulation::from_job(Config::parse(R"([mesh]
 kind = "regular"
@@ -303,7 +304,7 @@ stations = [[150, 150, 0], [250, 150, 0]]
 [simulation]
 physics = "elastic"
 end = 0.5
-[[source]]
+)" + quantity + R"([[source]]
 pulse = "step"
 delay = 0.05
 )" + table + "[output]\nfiles = [\"a.nc\"]\n",
@@ -326,6 +327,27 @@ delay = 0.05
     most = std::max(most, std::hypot(traces[3 * steps + n], traces[4 * steps + n], traces[5 * steps + n]));
   EXPECT_NEAR(peaks[1] / most, 1, 1e-12);
   EXPECT_THAT(message([&] { made("table = \"fault.csv\"\n"); }), HasSubstr("duration"));
+
+  quantity = "quantity = \"velocity\"\n";
+  const auto shaking = made("table = \"fault.csv\"\nduration = 0.1\n")->run();
+  const auto peak = [&](const char* name) {
+    return std::get<std::vector<double>>(shaking.data.find(name)->values).at(1);
+  };
+  const auto horizontal = [&](std::size_t n) {
+    return std::hypot(traces[3 * steps + n], traces[4 * steps + n]);
+  };
+  double furthest = 0, hardest = 0;
+  for (std::size_t n = 1; n + 1 < steps; ++n) {
+    furthest = std::max(furthest, horizontal(n));
+    std::array<double, 2> second{};
+    for (std::size_t c = 0; c < 2; ++c) {
+      const double* const u = &traces[(3 + c) * steps + n];
+      second[c] = (u[1] - 2 * u[0] + u[-1]) / (p.step * p.step);
+    }
+    hardest = std::max(hardest, std::hypot(second[0], second[1]));
+  }
+  EXPECT_NEAR(peak("peak_horizontal_displacement") / furthest, 1, 0.01);
+  EXPECT_NEAR(peak("peak_horizontal_acceleration") / hardest, 1, 0.01);
 }
 
 TEST(ElasticJobs, TakeThomsensParametersWithATiltedAxisFromTheModel) {

@@ -594,8 +594,44 @@ Dataset Simulation::dataset(std::vector<double> traces, std::vector<float> pictu
                               {"receiver"},
                               across,
                               {}});
+  if (quantity_ == Quantity::velocity) add_shaking(data);
   if (problem_.pictures() > 0) add_pictures(data, std::move(pictures));
   return data;
+}
+
+/// What maps of shaking show beside the largest velocity: the same of displacement and acceleration.
+void Simulation::add_shaking(Dataset& data) const {
+  const auto& velocity = std::get<std::vector<double>>(data.find("velocity")->values);
+  const std::size_t steps = problem_.steps();
+  std::vector<double> moved, pushed;
+  for (std::size_t r = 0; r < problem_.receivers.size() && !velocity.empty(); ++r) {
+    double furthest = 0, hardest = 0;
+    std::array<double, 2> at{}, before{};
+    for (std::size_t n = 0; n < steps; ++n) {
+      std::array<double, 2> change{};
+      for (std::size_t c = 0; c < 2; ++c) {
+        const double now = velocity[(3 * r + c) * steps + n];
+        at[c] += now * problem_.step;
+        change[c] = now - before[c];
+        before[c] = now;
+      }
+      furthest = std::max(furthest, std::hypot(at[0], at[1]));
+      hardest = std::max(hardest, std::hypot(change[0], change[1]) / problem_.step);
+    }
+    moved.push_back(furthest), pushed.push_back(hardest);
+  }
+  data.variables.push_back({"peak_horizontal_displacement",
+                            "m",
+                            "largest at any time of the horizontal components together",
+                            {"receiver"},
+                            moved,
+                            {}});
+  data.variables.push_back({"peak_horizontal_acceleration",
+                            "m/s2",
+                            "largest at any time of the horizontal components together",
+                            {"receiver"},
+                            pushed,
+                            {}});
 }
 
 /// Snapshots, as io/vtkhdf.hpp takes them.

@@ -35,6 +35,7 @@ class Simulation final : public terrane::Simulation {
  private:
   void describe(RunFacts& facts, const Runtime& runtime) const;
   Dataset dataset(std::vector<double> traces, std::vector<float> pictures) const;
+  void add_shaking(Dataset& data) const;
   void add_pictures(Dataset& data, std::vector<float> pictures) const;
   double memory_needed() const;
 
