@@ -9,6 +9,7 @@
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/data_space.hpp"
+#include "terrane/solve/symmetric.hpp"
 
 namespace terrane::inversion {
 namespace {
@@ -114,6 +115,90 @@ TEST(Regulariser, ActiveCellsThatAreAllCellsAreNoRestriction) {
   std::vector<std::uint32_t> all(mesh.size());
   for (std::size_t c = 0; c < all.size(); ++c) all[c] = static_cast<std::uint32_t>(c);
   EXPECT_TRUE(Regulariser(mesh, all, Alphas::from_lengths({1, 1, 1})).exact());
+}
+
+/// Of all cells and faces of a mesh, between a half and two.
+Factors random_factors(const TensorMesh& mesh, unsigned seed) {
+  Factors factors;
+  for (auto& of : factors) of = random_values(mesh.size(), seed++, 0.5, 2);
+  return factors;
+}
+
+TEST(Regulariser, TheDiagonalOfItsInverseIsThatOfSolvesWhereNoInverseIsExact) {
+  const auto mesh = mesh_a();
+  const auto active = below_a_slope(mesh);
+  for (const bool inside : {true, false}) {
+    std::vector<std::vector<double>> found;
+    for (const int threads : {1, 2, 3}) {
+      Regulariser r(mesh, active, Alphas::from_lengths({150, 90, 150}), depth_weights(mesh, active, 25, 2),
+                    inside, threads);
+      if (inside) r.weigh(random_factors(mesh, 5));
+      r.diagonal_of_inverse(found.emplace_back(r.size()));
+      for (const std::size_t c : {std::size_t{0}, r.size() / 2, r.size() - 1}) {
+        std::vector<double> one(r.size());
+        one[c] = 1;
+        r.solve(one, 1e-13);
+        EXPECT_NEAR(found.back()[c], one[c], 1e-10 * one[c]);
+      }
+    }
+    EXPECT_EQ(found[1], found[0]);
+    EXPECT_EQ(found[2], found[0]);
+  }
+}
+
+/// [columns, columns]: of GᵀW²G, and with factor R.
+std::vector<double> normal_matrix(const solve::LinearOperator& g, const std::vector<double>& weight,
+                                  const Regulariser& r, double factor) {
+  const std::size_t n = g.columns();
+  std::vector<double> made(n * n), one(n), data(g.rows()), column(n), flat(n);
+  for (std::size_t c = 0; c < n; ++c) {
+    one[c] = 1;
+    g.apply(one, data);
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] *= weight[i] * weight[i];
+    g.apply_transpose(data, column);
+    r.apply(one, flat);
+    one[c] = 0;
+    for (std::size_t i = 0; i < n; ++i) made[c * n + i] = column[i] + factor * flat[i];
+  }
+  return made;
+}
+
+TEST(Posterior, IsTheInverseOfTheHessianBelowHillsAndWithWeightsOfCellsAndFacesToo) {
+  const auto mesh = TensorMesh({-500, -300, -150, -50, 50, 150, 300, 500}, {-400, -200, -80, 80, 200, 400},
+                               {-400, -250, -150, -80, -40, 0});
+  std::map<std::string, std::vector<double>> data;
+  for (int s = 0; s < 25; ++s) {
+    data["x"].push_back(-320 + 160 * (s % 5) + 7 * s);
+    data["y"].push_back(-300 + 150 * (s / 5) - 5 * s);
+    data["g_u_mgal"].push_back(0.1 * s);
+    data["sigma"].push_back(0.02 + 0.001 * s);
+  }
+  for (int kind = 0; kind < 4; ++kind) {
+    const auto active = kind == 0 ? std::vector<std::uint32_t>{} : below_a_slope(mesh);
+    const auto p = problem(mesh, data, {"g_u_mgal"}, active);
+    const std::size_t n = p.g->columns();
+    ASSERT_EQ(n<mesh.size(), kind> 0);
+    Regulariser r(mesh, active, Alphas::from_lengths({150, 150, 150}), depth_weights(mesh, active, 25, 2),
+                  kind < 3);
+    if (kind >= 2) r.weigh(random_factors(mesh, 9));
+    std::vector<double> weight, centre(n), none(p.sigma.size());
+    for (const double sigma : p.sigma) weight.push_back(1 / sigma);
+    const DenseDataSpace dense({p.g.get(), p.data, weight, &r, centre});
+    const double beta = dense.eigenvalues()[4];
+    const auto [deviation, resolution] = dense.posterior(beta);
+    const auto eigen = solve::eigen_symmetric(normal_matrix(*p.g, weight, r, beta), n);
+    const auto fit = normal_matrix(*p.g, weight, r, 0);
+    for (std::size_t c = 0; c < n; ++c) {
+      double variance = 0, shown = 0;
+      for (std::size_t k = 0; k < n; ++k) {
+        const double* const v = eigen.vector.data() + k * n;
+        variance += v[c] * v[c] / eigen.value[k];
+        shown += v[c] / eigen.value[k] * solve::dot({v, n}, std::span(fit).subspan(c * n, n));
+      }
+      EXPECT_NEAR(deviation[c], std::sqrt(variance), 1e-7 * deviation[c]) << kind;
+      EXPECT_NEAR(resolution[c], shown, 1e-7) << kind;
+    }
+  }
 }
 
 TEST(Inversion, TheUsualWayOfCoolingBetaFindsTheSameModel) {

@@ -112,7 +112,7 @@ class DenseDataSpace {
     std::vector<double> deviation;   ///< standard deviation of each cell: φ read as −2 ln of the density
     std::vector<double> resolution;  ///< what part of a change of each cell alone the model would show
   };
-  /// β as known. Precondition: R⁻¹ is exact.
+  /// β as known.
   Posterior posterior(double beta) const;
 
  private:

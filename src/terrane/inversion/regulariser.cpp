@@ -236,9 +236,63 @@ int Regulariser::solve(std::span<double> v, double tolerance) const {
   return step;
 }
 
+namespace {
+
+std::size_t longest(const std::array<std::size_t, 3>& n) {
+  return static_cast<std::size_t>(std::max_element(n.begin(), n.end()) - n.begin());
+}
+
+}  // namespace
+
 void Regulariser::diagonal_of_inverse(std::span<double> out) const {
-  inverse_.diagonal(out);
-  for (std::size_t c = 0; c < size(); ++c) out[c] /= weight_[c] * weight_[c];
+  if (exact()) {
+    inverse_.diagonal(out);
+    for (std::size_t c = 0; c < size(); ++c) out[c] /= weight_[c] * weight_[c];
+    return;
+  }
+  if (!couplings_.empty())
+    throw InputError("inversion.posterior", "the model is coupled to others",
+                     "Leave posterior = false, or find the model alone.");
+  const std::size_t along = longest(n_), layers = n_[along];
+  std::vector<std::uint32_t> place(whole_weight_.size()), count(layers);
+  for (std::size_t cell = 0; cell < place.size(); ++cell)
+    if (whole_weight_[cell] != 0) place[cell] = count[cell / step_[along] % layers]++;
+  const auto found = solve::diagonal_of_inverse(in_layers(along, place), threads_);
+  for (std::size_t c = 0; c < size(); ++c) {
+    const std::size_t cell = mapped() ? active_[c] : c;
+    out[c] = found[cell / step_[along] % layers][place[cell]];
+  }
+}
+
+/// R in layers along an axis.  place: of each cell in its layer
+solve::LayeredMatrix Regulariser::in_layers(std::size_t along,
+                                            const std::vector<std::uint32_t>& place) const {
+  solve::LayeredMatrix made;
+  made.layers.resize(n_[along]);
+  std::vector<double> own(size());
+  diagonal(own);
+  const auto whole = on_mesh(own);
+  for (std::size_t cell = 0; cell < whole.size(); ++cell) {
+    if (whole_weight_[cell] == 0) continue;
+    const std::array<std::size_t, 3> at{cell % n_[0], cell / n_[0] % n_[1], cell / step_[2]};
+    auto& layer = made.layers[at[along]];
+    layer.diagonal.push_back(whole[cell]);
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double factor = alphas_.flatness[a] * face(a, cell, at);
+      if (factor == 0) continue;
+      const std::size_t next = cell + step_[a];
+      const double inside = weights_in_gradients_ ? whole_weight_[cell] * whole_weight_[next] : 1;
+      (a == along ? layer.up : layer.within).push_back({place[cell], place[next], -factor * inside});
+    }
+  }
+  return made;
+}
+
+std::pair<double, double> Regulariser::cost_of_diagonal(const TensorMesh& mesh) {
+  const std::array<std::size_t, 3> n{mesh.n_east(), mesh.n_north(), mesh.n_up()};
+  const double layers = static_cast<double>(n[longest(n)]),
+               of_layer = static_cast<double>(mesh.size()) / layers;
+  return {solve::bytes_of_layers(layers, of_layer), solve::seconds_of_layers(layers, of_layer)};
 }
 
 Factors Regulariser::magnitudes(std::span<const double> u) const {

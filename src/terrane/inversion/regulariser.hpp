@@ -18,11 +18,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "terrane/inversion/coupling.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/solve/kronecker.hpp"
+#include "terrane/solve/layered.hpp"
 
 namespace terrane::inversion {
 
@@ -80,8 +82,11 @@ class Regulariser {
   int solve(std::span<double> v, double tolerance = 1e-6) const;
   /// v ← the fast inverse of the whole mesh, restricted to the active cells.
   void precondition(std::span<double> v) const;
-  /// The diagonal of R⁻¹. Precondition: exact().
+  /// The diagonal of R⁻¹: by the exact inverse, or where there is none by elimination, layer by layer along
+  /// the axis with most cells (solve/layered.hpp). Throws InputError: the model is coupled to others.
   void diagonal_of_inverse(std::span<double> out) const;
+  /// What that takes where there is no exact inverse: bytes, and seconds of one core.
+  static std::pair<double, double> cost_of_diagonal(const TensorMesh& mesh);
 
   /// Factors of its own for every cell and face, above zero: R and its terms with them from now on. Throws
   /// ShapeError, InputError.
@@ -97,6 +102,7 @@ class Regulariser {
 
  private:
   bool mapped() const { return !active_.empty(); }
+  solve::LayeredMatrix in_layers(std::size_t along, const std::vector<std::uint32_t>& place) const;
   std::vector<double> on_mesh(std::span<const double> v) const;
   void to_active(std::span<const double> whole, std::span<double> out) const;
   /// A/δ of the face above `cell` along an axis, times all factors but α; 0 where there is none.
