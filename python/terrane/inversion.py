@@ -52,7 +52,7 @@ class Sensitivity:
     tree_accuracy : float
         Of products by the tree, relative to the largest value that prisms all alike give.
     device : {"cpu", "cuda", "cuda:1", "debug", "auto"}
-        Where products are done; those by a tree are done on the processors.
+        Where products are done.
     units : {"geo", "si"}
     gravitational_constant : float
     threads : int, optional

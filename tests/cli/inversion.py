@@ -75,7 +75,7 @@ class Inversion(CommandTest):
             models.append(self.rows(self.folder / "output/model.csv")["density"])
         largest = max(map(abs, models[0]))
         self.assertAlmostEqual(largest, 172.295746, delta=1e-3)
-        for storage in ("lattice", "single", "dense", "none", "tree"):  # and by device code; of a tree the inverse
+        for storage in ("lattice", "single", "dense", "none", "tree"):  # and by device code
             self.invert(f"inversion.storage={storage}", "simulation.device=debug", "inversion.tolerance=1e-6")
             models.append(self.rows(self.folder / "output/model.csv")["density"])
         for model in models[1:]:
@@ -107,6 +107,8 @@ class Inversion(CommandTest):
             self.assertIn(piece, out)
         out, _ = self.terrane("check", "job.toml", "--set", "inversion.storage=dense")
         self.assertIn("storage dense: as asked for", out)
+        out, _ = self.terrane("check", "job.toml", "--set", "inversion.storage=tree", "--set", "simulation.device=debug")
+        self.assertRegex(out, r"matrix .* on the device(.|\n)*storage tree: as asked for")
         self.assertFalse((self.folder / "output").exists())
 
     def test_BadInputIsRefusedWithTheNextMove(self):

@@ -9,6 +9,7 @@
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/gravity/sensitivity/device_operators.hpp"
 #include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
+#include "terrane/physics/gravity/sensitivity/tree_operator.hpp"
 #include "terrane/solve/kronecker.hpp"
 
 namespace terrane::gravity {
@@ -126,6 +127,57 @@ TEST_P(SensitivityOn, ALatticeIsThatOfTheProcessors) {
   expect_as(*device, host, at.size(), 1e-12);
 }
 
+/// Enough cells for blocks, clusters of clusters and stations near and far; cells of all shapes.
+std::shared_ptr<const SensitivityColumns> below_hills(const std::vector<Channel>& channels,
+                                                      std::size_t stations) {
+  std::vector<double> east{0}, up{-600, -450, -340, -250, -180, -120, -75, -40, -15, 0};
+  for (int i = 0; i < 14; ++i) east.push_back(east.back() + 25 + (i % 3) * 10);
+  const TensorMesh mesh(east, east, up);
+  PrismSet cells;
+  for (std::size_t c = 0; c < mesh.size(); ++c)
+    if (c % 11 != 3) cells.push_back(mesh.prism(c));
+  KeptStations at;
+  const auto e = numbers(stations, 1), n = numbers(stations, 2), u = numbers(stations, 3, 0);
+  for (std::size_t s = 0; s < stations; ++s) {
+    at.easting.push_back(0.5 * east.back() * (1 + 1.3 * e[s]));
+    at.northing.push_back(0.5 * east.back() * (1 + 1.3 * n[s]));
+    at.up.push_back(1 + 80 * u[s]);
+  }
+  std::vector<Observable> observables;
+  for (const auto c : channels) observables.push_back(Observable::of(c, default_gravitational_constant));
+  return std::make_shared<SensitivityColumns>(cells, at, observables, 1e-9);
+}
+
+TEST_P(SensitivityOn, ATreeIsThatOfTheProcessors) {
+  for (const auto& channels : sets_of_channels)
+    for (const double accuracy : {1e-3, 1e-7}) {  // orders of two kinds of kernels
+      const auto source = below_hills(channels, 133);
+      const TreeSensitivity host(*source, accuracy);
+      expect_as(*tree_sensitivity_on_device(GetParam(), *source, accuracy), host, source->stations().size(),
+                1e-12);
+    }
+}
+
+TEST_P(SensitivityOn, ATreeForASumOfChannelsIsThatOfTheProcessors) {  // as magnetic anomalies are
+  const auto plain = below_hills({Channel::g_u}, 65);
+  Observable mixed;
+  for (std::size_t c = 0; c < channel_count; ++c)
+    mixed.weight[c] = (static_cast<double>(c % 3) - 0.7) * std::pow(80, c > 3 ? 2 : 1);
+  const SensitivityColumns source(plain->cells(), plain->stations(), {mixed}, 1e-9);
+  expect_as(*tree_sensitivity_on_device(GetParam(), source, 1e-5), TreeSensitivity(source, 1e-5), 65, 1e-12);
+}
+
+TEST_P(SensitivityOn, ATreeServesOneCellAndOneStation) {
+  const SensitivityColumns source(
+      [] {
+        PrismSet one;
+        one.push_back({0, 10, 0, 20, -5, 0});
+        return one;
+      }(),
+      {{500}, {3}, {1}}, {Observable::of(Channel::g_u, 1)}, 1e-9);
+  expect_as(*tree_sensitivity_on_device(GetParam(), source, 1e-5), TreeSensitivity(source, 1e-5), 1, 1e-12);
+}
+
 /// What one rank has of two, put together.
 void expect_whole_of_shares(const Operator& whole, const std::vector<Operator>& shares) {
   const auto m = numbers(whole->columns(), 7), d = numbers(whole->rows(), 8);
@@ -152,6 +204,16 @@ TEST_P(SensitivityOn, SharesOfTwoAndThreeRanksHaveTheBitsOfOne) {
         shares.push_back(sensitivity_on_device(GetParam(), source, kept, 0, nullptr, {r, ranks}));
       expect_whole_of_shares(sensitivity_on_device(GetParam(), source, kept), shares);
     }
+}
+
+TEST_P(SensitivityOn, TreesOfTwoAndThreeRanksHaveTheBitsOfOne) {
+  const auto source = below_hills({Channel::g_u}, 133);
+  for (const std::size_t ranks : {2U, 3U}) {
+    std::vector<Operator> shares;
+    for (std::size_t r = 0; r < ranks; ++r)
+      shares.push_back(tree_sensitivity_on_device(GetParam(), *source, 1e-4, 0, nullptr, {r, ranks}));
+    expect_whole_of_shares(tree_sensitivity_on_device(GetParam(), *source, 1e-4), shares);
+  }
 }
 
 TEST_P(SensitivityOn, TheInverseOfTheRegulariserIsThatOfTheProcessors) {

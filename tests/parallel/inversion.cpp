@@ -128,6 +128,59 @@ TEST(InversionOnRanks, HasTheSameBitsAsOneProcessHoweverTheMatrixIsHeld) {
   dismiss(*comm);
 }
 
+// Whose operators are there at the same time, and one of them longer than the other.
+TEST(InversionOnRanks, ModelsThatAreFoundTogetherHaveTheBitsOfOneProcess) {
+  const auto comm = test::ranks(test::Order::as_started);
+  if (comm->rank() > 0) {
+    Registry registry;
+    registry.add(job_of_inversions());
+    serve(registry, *comm);
+    return;
+  }
+  const auto source = sensitivities();
+  const auto& s = source->stations();
+  const auto of = [&](std::size_t observable) {
+    return std::make_shared<gravity::SensitivityColumns>(
+        source->cells(), s, std::vector{source->observables()[observable]}, source->accuracy());
+  };
+  Runtime alone, shared;
+  alone.threads = shared.threads = 2;
+  shared.comm = comm.get();
+  std::vector<std::string> notes;
+  Settings wanted;
+  wanted.alphas = Alphas::from_lengths({150, 150, 150});
+  wanted.threads = 2;
+  wanted.tolerance = 1e-2;
+  JointSettings joint;
+  joint.most_rounds = 1;
+  std::vector<JointOutcome> found;
+  for (const Runtime* runtime : {&alone, &shared}) {
+    const auto crew = std::make_shared<solve::Crew>(*comm);
+    const auto whole = problem_of(make_operator(source, {Storage::none, {}, 1e-9}, alone, notes), *source);
+    std::vector<Problem> problems;
+    for (const std::size_t o : {0U, 1U}) {
+      auto& p = problems.emplace_back(whole);
+      p.g = make_operator(of(o), {o == 0 ? Storage::single : Storage::tree, {}, 1e-9}, *runtime, notes, crew);
+      const auto& set = whole.sets[o];
+      const auto first = static_cast<std::ptrdiff_t>(set.first),
+                 last = first + static_cast<std::ptrdiff_t>(set.count);
+      p.data.assign(whole.data.begin() + first, whole.data.begin() + last);
+      p.sigma.assign(whole.sigma.begin() + first, whole.sigma.begin() + last);
+      p.sets = {{set.name, set.unit, 0, set.count}};
+      p.bounds = {};
+    }
+    found.push_back(invert_jointly({&problems[0], &problems[1]}, {&wanted, &wanted}, joint));
+    problems.front().g.reset();
+    std::vector<double> data(problems.back().g->rows());
+    problems.back().g->apply(found.back().together[1].model, data);
+    EXPECT_EQ(data, found.back().together[1].predicted);
+  }
+  for (const std::size_t p : {0U, 1U}) EXPECT_EQ(found[0].together[p].model, found[1].together[p].model);
+  EXPECT_EQ(found[0].rounds.size(), 1U);
+  EXPECT_LT(found[0].cross_gradient, 0.9);
+  dismiss(*comm);
+}
+
 /// The data of both, J m, Jᵀ d and the diagonal of JᵀJ, of the same model.
 void expect_same_bits(const Forward& here, const Forward& there, const std::vector<double>& resistivity) {
   const auto one = here.at(resistivity), all = there.at(resistivity);
@@ -235,9 +288,9 @@ TEST(InversionOnRanks, AFailureOfOneRankIsToldOnRank0AndAllGoOn) {
   const auto mine = std::make_shared<solve::OnTheFlyOperator>(
       std::make_shared<Torn>(), 1, solve::ShareOfParts{static_cast<std::size_t>(comm->rank()), ranks});
   if (comm->rank() > 0) {
-    solve::serve_products(*comm, *mine);
+    solve::serve_products(*comm, mine);
   } else {
-    const solve::SharedOperator g(*comm, mine);
+    const solve::SharedOperator g(std::make_shared<solve::Crew>(*comm), mine);
     std::vector<double> model(5000, 1.0), data(3);
     EXPECT_THROW(g.apply(model, data), MemoryError);
   }

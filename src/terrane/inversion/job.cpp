@@ -100,12 +100,6 @@ MemoryBudget InversionSimulation::budget(const Runtime& runtime) const {
   return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
 }
 
-void InversionSimulation::expect_one_process(const Runtime& runtime, const char* what) {
-  if (runtime.comm != nullptr && runtime.comm->size() > 1)
-    throw UnsupportedError("terrane invert", fmt::format("{} found in one process", what),
-                           "Start it without mpirun, with more threads.");
-}
-
 Result InversionSimulation::run(const Runtime& runtime) {
   const auto begun = std::chrono::steady_clock::now();
   begin(runtime);
@@ -198,6 +192,7 @@ StorageChoice on_device(Device device, Storage storage, double entries, double v
 }
 
 bool fits(const StorageChoice& choice, const MemoryBudget& memory) {
+  if (choice.bytes_to_make >= 0.6 * static_cast<double>(memory.bytes)) return false;
   if (choice.on_device())
     return choice.bytes < 0.8 * static_cast<double>(device_memory(resolve(choice.device)).free);
   return choice.bytes < 0.6 * static_cast<double>(memory.bytes);
@@ -261,18 +256,37 @@ std::vector<StorageChoice> InversionJob::candidates(const Runtime& runtime) cons
     if (!only_device || !runs_on_devices(storage)) add(on_processors(storage, entries, team), why);
   }
   const bool lattice = !all.empty() && all.front().storage == Storage::lattice;
-  if (asked(Storage::tree) && (!automatic || (!only_device && !lattice && entries > least_for_a_tree))) {
-    const auto cost = gravity::TreeSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
-    StorageChoice choice;
-    choice.storage = Storage::tree;
-    choice.bytes = cost.bytes;
-    choice.seconds_to_make = cost.seconds_to_make / team;
-    choice.seconds_a_product = cost.seconds_a_product / team;
-    add(choice, fmt::format("clusters of cells by a tree, right to {:g} of the largest value; storage = "
-                            "\"disk\" keeps entries exactly",
-                            storage_.tree_accuracy));
-  }
+  if (asked(Storage::tree) && (!automatic || (!lattice && entries > least_for_a_tree)))
+    for (auto& tree : trees(runtime, device, team))
+      add(std::move(tree), fmt::format("clusters of cells by a tree, right to {:g} of the largest value; "
+                                       "storage = \"disk\" keeps entries exactly",
+                                       storage_.tree_accuracy));
   return all;
+}
+
+/// By a tree on a device, or on the processors; with device = "cuda", on that alone.
+std::vector<StorageChoice> InversionJob::trees(const Runtime& runtime, Device device, double team) const {
+  const auto cost = gravity::TreeSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
+  const double vectors =
+      static_cast<double>(source_->columns() + source_->rows() * gravity::TreeSensitivity::most_parts);
+  std::vector<StorageChoice> made;
+  StorageChoice choice;
+  choice.storage = Storage::tree;
+  choice.seconds_to_make = cost.seconds_to_make / team;
+  if (device.has_own_memory()) {
+    choice.device = device;
+    choice.bytes = cost.bytes_on_device;
+    choice.bytes_to_make = cost.bytes;
+    choice.seconds_a_product = cost.seconds_a_product_on_device + vectors * 8 / bus_bytes;
+    made.push_back(choice);
+  }
+  if (runtime.device.has_own_memory()) return made;
+  choice.device = {Device::Kind::cpu, -1};
+  choice.bytes = cost.bytes;
+  choice.bytes_to_make = 0;
+  choice.seconds_a_product = cost.seconds_a_product / team;
+  made.push_back(choice);
+  return made;
 }
 
 const StorageChoice& InversionJob::choose(const Runtime& runtime) {
@@ -311,7 +325,7 @@ void InversionJob::make_operator(const Runtime& runtime) {
   // The regulariser's exact inverse is applied there, whatever holds G.
   const auto device = device_for(runtime);
   settings_.device = !choice.on_device() && device.has_own_memory() ? resolve(device) : choice.device;
-  problem_.g = terrane::inversion::make_operator(source_, settings, runtime, notes_);
+  problem_.g = terrane::inversion::make_operator(source_, settings, runtime, notes_, crew_);
 }
 
 /// Of the ranks on this machine: cells as prisms on each, its share of G; on rank 0 a dozen vectors of models
@@ -322,9 +336,16 @@ double InversionJob::memory_needed(const StorageChoice& choice, const Runtime& r
   const double cells = static_cast<double>(problem_.mesh.size()), rows = static_cast<double>(source_->rows());
   double dense = 0;
   if (settings_.posterior || settings_.choice == Choice::gcv || settings_.choice == Choice::l_curve)
-    dense = 4 * rows * rows * 8;
-  return (choice.on_device() ? 0 : choice.bytes * here / ranks) + cells * 8 * (14 + 8 * here) +
-         rows * 8 * (86 + 64 * here) + dense;
+    dense = 4 * rows * rows * 8 + cost_of_posterior(runtime).first;
+  return (choice.on_device() ? choice.bytes_to_make : choice.bytes) * here / ranks +
+         cells * 8 * (14 + 8 * here) + rows * 8 * (86 + 64 * here) + dense;
+}
+
+std::pair<double, double> InversionJob::cost_of_posterior(const Runtime& runtime) const {
+  const bool exact = problem_.active.empty() && !problem_.weights && settings_.weights_in_gradients;
+  if (!settings_.posterior || exact) return {};
+  const auto [bytes, seconds] = Regulariser::cost_of_diagonal(problem_.mesh);
+  return {bytes, seconds / std::max(1, std::min(thread_count(runtime.threads), thread_count(0)))};
 }
 
 void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice, const Runtime& runtime) const {
@@ -358,10 +379,11 @@ void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice, c
   facts.warnings = warnings_;
 }
 
-double InversionJob::expected_seconds(const StorageChoice& choice) const {
+double InversionJob::expected_seconds(const StorageChoice& choice, const Runtime& runtime) const {
   const double descents =
       (problem_.bounds.any() || !settings_.norms.square() ? 4 : 1) + (settings_.huber > 0 ? 6 : 0);
-  return choice.seconds_to_make + descents * 2 * expected_products * choice.seconds_a_product;
+  return choice.seconds_to_make + descents * 2 * expected_products * choice.seconds_a_product +
+         cost_of_posterior(runtime).second;
 }
 
 /// All that determines the bits of the model.
@@ -382,7 +404,7 @@ Plan InversionJob::check(const Runtime& runtime) {
   describe_into(plan, choice, runtime);
   plan.memory_available = budget(runtime).bytes;
   budget(runtime).require("invert", plan.problem, memory_needed(choice, runtime));
-  plan.seconds = expected_seconds(choice);
+  plan.seconds = expected_seconds(choice, runtime);
   // What is wrong with data and bounds is found here, with one product made on the fly.
   problem_.g = std::make_shared<solve::OnTheFlyOperator>(source_, runtime.threads);
   inversion::check(problem_, settings_);

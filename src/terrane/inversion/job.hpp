@@ -22,6 +22,7 @@ struct StorageChoice {
   Device device{Device::Kind::cpu, -1};
   std::string reason;
   double bytes = 0, seconds_to_make = 0, seconds_a_product = 0;  ///< bytes: where the products are done
+  double bytes_to_make = 0;  ///< of the host, for what goes to a device then
   bool on_device() const { return device.has_own_memory(); }
 };
 
@@ -48,10 +49,12 @@ class InversionSimulation : public Simulation {
   void write_model(const std::string& path) const override;
   void check_model(const std::string& path) const override;
 
+  /// Before begin(), of inversions that are under way at the same time: whether ranks can work for it
+  /// meanwhile.
+  virtual bool share_ranks(std::shared_ptr<solve::Crew>) { return false; }
+
   /// After begin(): all that determines the bits of the model.
   virtual Fingerprint fingerprint_of_all(const Runtime& runtime) = 0;
-  /// Throws UnsupportedError: the run has ranks, and what is found (such as "resistivities are") takes one.
-  static void expect_one_process(const Runtime& runtime, const char* what);
   /// Of the table [joint].
   const JointSettings& joint() const { return joint_; }
   /// inversion.rocks, as the model has them.
@@ -85,6 +88,10 @@ class InversionJob final : public InversionSimulation {
 
   Plan check(const Runtime& runtime = {}) override;
   Result outline() const override;
+  bool share_ranks(std::shared_ptr<solve::Crew> crew) override {
+    crew_ = std::move(crew);
+    return true;
+  }
   void begin(const Runtime& runtime) override;
   Result finish(Outcome outcome, const Runtime& runtime) override;
   Fingerprint fingerprint_of_all(const Runtime& runtime) override;
@@ -93,19 +100,25 @@ class InversionJob final : public InversionSimulation {
   /// Once for each budget, number of threads and device.
   const StorageChoice& choose(const Runtime& runtime);
   std::vector<StorageChoice> candidates(const Runtime& runtime) const;
+  std::vector<StorageChoice> trees(const Runtime& runtime, Device device, double team) const;
   void make_operator(const Runtime& runtime);
   void describe_into(RunFacts& facts, const StorageChoice& choice, const Runtime& runtime) const;
   void fill(Result& result) const;
   std::vector<Column> cells() const override;
-  double expected_seconds(const StorageChoice& choice) const;
-  double expected_seconds(const Runtime& runtime) override { return expected_seconds(choose(runtime)); }
+  double expected_seconds(const StorageChoice& choice, const Runtime& runtime) const;
+  double expected_seconds(const Runtime& runtime) override {
+    return expected_seconds(choose(runtime), runtime);
+  }
   double memory_needed(const StorageChoice& choice, const Runtime& runtime) const;
+  /// Of the posterior, where the regulariser has no exact inverse: bytes, and seconds.
+  std::pair<double, double> cost_of_posterior(const Runtime& runtime) const;
 
   StorageSettings storage_;
   Observations observations_;
   Survey survey_;
   std::shared_ptr<const gravity::SensitivityColumns> source_;
   std::optional<std::pair<std::string, StorageChoice>> chosen_;  ///< for what, and what
+  std::shared_ptr<solve::Crew> crew_;                            ///< of the other ranks, shared with others
   double seconds_to_make_ = 0;
   std::vector<std::string> notes_, warnings_;
 };

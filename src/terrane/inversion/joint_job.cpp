@@ -104,14 +104,15 @@ void Shared::describe(Result& result, const JointOutcome& found, double phi_m_ra
 
 /// of_run: ranks, progress and checkpoint; device and threads are each job's own.
 void Shared::run(const Runtime& of_run) {
-  InversionSimulation::expect_one_process(of_run, "models that share their structure are");
   const auto begin = std::chrono::steady_clock::now();
   double expected = 0;
   for (const auto& one : check()) expected += one.seconds;
   std::vector<const Problem*> problems;
   std::vector<const Settings*> of_each;
+  const auto crew = of_run.comm != nullptr ? std::make_shared<solve::Crew>(*of_run.comm) : nullptr;
   for (std::size_t p = 0; p < job.size(); ++p) {
-    runtime[p].comm = of_run.comm;
+    // While ranks serve products of one, they cannot be called for what others would share among them.
+    runtime[p].comm = job[p]->share_ranks(crew) ? of_run.comm : nullptr;
     runtime[p].progress = of_run.progress;
     job[p]->begin(runtime[p]);
     problems.push_back(&job[p]->problem());

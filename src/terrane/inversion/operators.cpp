@@ -30,10 +30,7 @@ std::vector<double> weights_of(const std::vector<gravity::Observable>& observabl
 
 }  // namespace
 
-bool runs_on_devices(Storage storage) {
-  return storage == Storage::lattice || storage == Storage::dense || storage == Storage::single ||
-         storage == Storage::none;
-}
+bool runs_on_devices(Storage storage) { return storage != Storage::disk && storage != Storage::automatic; }
 
 Fingerprint fingerprint(const gravity::SensitivityColumns& source, double accuracy) {
   const auto& c = source.cells();
@@ -48,9 +45,13 @@ namespace {
 
 /// device: resolved, with memory of its own.
 std::shared_ptr<const solve::PartedOperator> make_share_on_device(
-    Device device, const std::shared_ptr<const gravity::SensitivityColumns>& source, Storage storage,
-    int threads, Progress* progress, const solve::ShareOfParts& share) {
+    Device device, const std::shared_ptr<const gravity::SensitivityColumns>& source,
+    const StorageSettings& settings, int threads, Progress* progress, const solve::ShareOfParts& share) {
   using gravity::KeptEntries;
+  const auto storage = settings.storage;
+  if (storage == Storage::tree)
+    return gravity::tree_sensitivity_on_device(device, *source, settings.tree_accuracy, threads, progress,
+                                               share);
   if (storage == Storage::lattice) {
     std::string reason;
     return gravity::lattice_sensitivity_on_device(device, *lattice_of(*source, threads, reason),
@@ -71,7 +72,7 @@ std::shared_ptr<const solve::PartedOperator> make_share(
     const auto device = comm != nullptr
                             ? resolve(shared_device(settings.device, *comm), comm->on_node().index)
                             : resolve(settings.device);
-    return make_share_on_device(device, source, settings.storage, threads, progress, share);
+    return make_share_on_device(device, source, settings, threads, progress, share);
   }
   switch (settings.storage) {
     case Storage::lattice: {
@@ -152,7 +153,7 @@ Asked unpacked(Packet& packet) {
 
 std::shared_ptr<const solve::LinearOperator> make_operator(
     const std::shared_ptr<const gravity::SensitivityColumns>& source, const StorageSettings& settings,
-    const Runtime& runtime, std::vector<std::string>& notes) {
+    const Runtime& runtime, std::vector<std::string>& notes, std::shared_ptr<solve::Crew> crew) {
   std::shared_ptr<const solve::PartedOperator> own;
   const bool shared = runtime.comm != nullptr && runtime.comm->size() > 1;
   const solve::ShareOfParts share{0, shared ? static_cast<std::size_t>(runtime.comm->size()) : 1};
@@ -165,15 +166,20 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
   }
   if (settings.storage == Storage::disk) make();  // the others find the file
   auto& comm = *runtime.comm;
-  call(comm, "inversion");
+  if (!crew) crew = std::make_shared<solve::Crew>(comm);
+  if (crew->serves()) crew->ask_for_another();
+  else call(comm, "inversion");
   packed(*source, settings, runtime.threads).broadcast(comm);
   together(comm, [&] {
     if (!own) make();
   });
-  return std::make_shared<solve::SharedOperator>(comm, own);
+  return std::make_shared<solve::SharedOperator>(std::move(crew), own);
 }
 
-void serve_products(Packet packet, Comm& comm) {
+namespace {
+
+/// This rank's share of what rank 0 asks for; nothing when a rank fails, which rank 0 throws.
+std::shared_ptr<const solve::PartedOperator> share_as_asked(Packet packet, Comm& comm) {
   std::shared_ptr<const solve::PartedOperator> own;
   try {
     together(comm, [&] {
@@ -184,9 +190,22 @@ void serve_products(Packet packet, Comm& comm) {
                        {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())}, notes);
     });
   } catch (const std::exception&) {
-    return;  // rank 0 throws it, too
+    return nullptr;
   }
-  solve::serve_products(comm, *own);
+  return own;
+}
+
+}  // namespace
+
+void serve_products(Packet packet, Comm& comm) {
+  auto first = share_as_asked(std::move(packet), comm);
+  if (!first) return;
+  solve::serve_products(comm, std::move(first), [&comm] {
+    Packet next;
+    next.broadcast(comm);
+    next.get<Service>();  // products too: while they are served no other service is called
+    return share_as_asked(std::move(next), comm);
+  });
 }
 
 }  // namespace terrane::inversion

@@ -11,6 +11,7 @@
 #include "terrane/physics/gravity/sensitivity/columns.hpp"
 #include "terrane/simulation/checkpoint.hpp"
 #include "terrane/simulation/runtime.hpp"
+#include "terrane/solve/parted.hpp"
 
 namespace terrane::inversion {
 
@@ -23,10 +24,10 @@ struct StorageSettings {
   std::filesystem::path file;            ///< of Storage::disk
   double accuracy = 1e-9;                ///< of every entry
   double tree_accuracy = 1e-6;           ///< of products by Storage::tree, relative to the largest value
-  Device device{Device::Kind::cpu, -1};  ///< with memory of its own: of Storage::lattice, dense, single, none
+  Device device{Device::Kind::cpu, -1};  ///< with memory of its own: of all but Storage::disk
 };
 
-/// Whether products are done on a device; the others are the processors' alone.
+/// Whether products can be done on a device; a file is read by the processors.
 bool runs_on_devices(Storage storage);
 
 /// Nothing where cells and stations form no lattice: why, in `reason`.
@@ -37,10 +38,10 @@ std::optional<gravity::Lattice> lattice_of(const gravity::SensitivityColumns& so
 Fingerprint fingerprint(const gravity::SensitivityColumns& source, double accuracy);
 
 /// settings.storage: not automatic. The ranks of runtime.comm but 0 are in serve(),
-/// and stay with the operator until it is gone. Adds a note about a file of sensitivities. Throws Cancelled,
-/// and what any rank throws.
+/// and stay with the operator until it is gone. Adds a note about a file of sensitivities. crew: of several
+/// operators that are there at the same time. Throws Cancelled, and what any rank throws.
 std::shared_ptr<const solve::LinearOperator> make_operator(
     const std::shared_ptr<const gravity::SensitivityColumns>& source, const StorageSettings& settings,
-    const Runtime& runtime, std::vector<std::string>& notes);
+    const Runtime& runtime, std::vector<std::string>& notes, std::shared_ptr<solve::Crew> crew = nullptr);
 
 }  // namespace terrane::inversion

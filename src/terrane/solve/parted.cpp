@@ -37,7 +37,13 @@ void PartedOperator::weighted_diagonal(std::span<const double> weight, std::span
 
 // ---- on ranks ----
 
-enum class SharedOperator::Wanted : int { nothing, product, transpose, diagonal };
+enum class Crew::Wanted : int { nothing, another, product, transpose, diagonal };
+
+/// What rank 0 sends to all, and of which operator.
+struct Crew::Order {
+  Wanted wanted = Wanted::nothing;
+  std::uint32_t number = 0;
+};
 
 namespace {
 
@@ -53,19 +59,29 @@ void broadcast(Comm& comm, std::span<double> values) { comm.broadcast(std::as_wr
 
 }  // namespace
 
-SharedOperator::SharedOperator(Comm& comm, std::shared_ptr<const PartedOperator> own)
-    : comm_(comm), own_(std::move(own)) {
-  for (int rank = 0; rank < comm.size(); ++rank)
-    columns_.push_back(own_->columns_of(parts_of(*own_, comm, rank)));
+/// Unless all agree afterwards that nobody failed, the ranks have parted.
+void Crew::begin(Wanted wanted, std::size_t number) {
+  Order order{wanted, static_cast<std::uint32_t>(number)};
+  comm_.broadcast(std::as_writable_bytes(std::span(&order, 1)), 0);
+  parted_ = true;
+}
+
+void Crew::ask_for_another() { begin(Wanted::another, 0); }
+
+SharedOperator::SharedOperator(std::shared_ptr<Crew> crew, std::shared_ptr<const PartedOperator> own)
+    : crew_(std::move(crew)), number_(crew_->operators_ > 0 ? crew_->next_ : 0), own_(std::move(own)) {
+  crew_->next_ = number_ + 1;
+  ++crew_->operators_;
+  crew_->parted_ = false;
+  for (int rank = 0; rank < comm().size(); ++rank)
+    columns_.push_back(own_->columns_of(parts_of(*own_, comm(), rank)));
 }
 
 SharedOperator::~SharedOperator() {
-  if (!parted_) begin(Wanted::nothing);
-}
-
-void SharedOperator::begin(Wanted wanted) const {
-  comm_.broadcast(std::as_writable_bytes(std::span(&wanted, 1)), 0);
-  parted_ = true;  // until all agree that nobody failed
+  --crew_->operators_;
+  if (crew_->parted_) return;
+  crew_->begin(Crew::Wanted::nothing, number_);
+  crew_->parted_ = false;
 }
 
 void SharedOperator::apply(std::span<const double> model, std::span<double> data) const {
@@ -73,81 +89,128 @@ void SharedOperator::apply(std::span<const double> model, std::span<double> data
   const std::size_t n = rows();
   std::vector<double> sums(own_->parts() * n), slice;
   slice.reserve(columns());
-  begin(Wanted::product);
-  for (int rank = 1; rank < comm_.size(); ++rank) {
+  crew_->begin(Crew::Wanted::product, number_);
+  for (int rank = 1; rank < comm().size(); ++rank) {
     slice.clear();
     for (const auto c : columns_[static_cast<std::size_t>(rank)]) slice.push_back(model[c]);
-    send(comm_, slice, rank);
+    send(comm(), slice, rank);
   }
-  const auto mine = parts_of(*own_, comm_, 0);
-  together(comm_, [&] { own_->apply_parts(mine, model, std::span(sums).first(mine.size() * n)); });
-  for (int rank = 1; rank < comm_.size(); ++rank) {
-    const auto theirs = parts_of(*own_, comm_, rank);
-    receive(comm_, std::span(sums).subspan(theirs.first * n, theirs.size() * n), rank);
+  const auto mine = parts_of(*own_, comm(), 0);
+  together(comm(), [&] { own_->apply_parts(mine, model, std::span(sums).first(mine.size() * n)); });
+  for (int rank = 1; rank < comm().size(); ++rank) {
+    const auto theirs = parts_of(*own_, comm(), rank);
+    receive(comm(), std::span(sums).subspan(theirs.first * n, theirs.size() * n), rank);
   }
-  parted_ = false;
+  crew_->parted_ = false;
   add_in_tree(sums, own_->parts(), data);
 }
 
-void SharedOperator::gather(Wanted wanted, std::span<const double> data, std::span<double> model) const {
+void SharedOperator::gather(Crew::Wanted wanted, std::span<const double> data,
+                            std::span<double> model) const {
   expect_shapes(*this, model.size(), data.size());
   std::vector<double> copy(data.begin(), data.end()), slice(columns());
-  begin(wanted);
-  broadcast(comm_, copy);
-  const auto mine = parts_of(*own_, comm_, 0);
-  together(comm_, [&] {
-    if (wanted == Wanted::transpose) own_->transpose_parts(mine, data, model);
+  crew_->begin(wanted, number_);
+  broadcast(comm(), copy);
+  const auto mine = parts_of(*own_, comm(), 0);
+  together(comm(), [&] {
+    if (wanted == Crew::Wanted::transpose) own_->transpose_parts(mine, data, model);
     else own_->diagonal_parts(mine, data, model);
   });
-  for (int rank = 1; rank < comm_.size(); ++rank) {
+  for (int rank = 1; rank < comm().size(); ++rank) {
     const auto& theirs = columns_[static_cast<std::size_t>(rank)];
     const auto found = std::span(slice).first(theirs.size());
-    receive(comm_, found, rank);
+    receive(comm(), found, rank);
     for (std::size_t i = 0; i < theirs.size(); ++i) model[theirs[i]] = found[i];
   }
-  parted_ = false;
+  crew_->parted_ = false;
 }
 
 void SharedOperator::apply_transpose(std::span<const double> data, std::span<double> model) const {
-  gather(Wanted::transpose, data, model);
+  gather(Crew::Wanted::transpose, data, model);
 }
 
 void SharedOperator::weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const {
-  gather(Wanted::diagonal, weight, diagonal);
+  gather(Crew::Wanted::diagonal, weight, diagonal);
 }
 
-void serve_products(Comm& comm, const PartedOperator& own) {
-  using Wanted = SharedOperator::Wanted;
-  const auto mine = parts_of(own, comm, comm.rank());
-  const auto columns = own.columns_of(mine);
-  std::vector<double> model(own.columns()), data(own.rows()), sums(mine.size() * own.rows()),
-      slice(columns.size());
-  for (;;) {
-    auto wanted = Wanted::nothing;
-    comm.broadcast(std::as_writable_bytes(std::span(&wanted, 1)), 0);
-    if (wanted == Wanted::nothing) return;
-    const bool product = wanted == Wanted::product;
-    if (product) {
-      receive(comm, slice, 0);
-      for (std::size_t i = 0; i < columns.size(); ++i) model[columns[i]] = slice[i];
-    } else {
-      broadcast(comm, data);
-    }
-    try {
-      together(comm, [&] {
-        if (product) own.apply_parts(mine, model, sums);
-        else if (wanted == Wanted::transpose) own.transpose_parts(mine, data, model);
-        else own.diagonal_parts(mine, data, model);
-      });
-    } catch (const std::exception&) {
-      return;  // rank 0 throws it, too
-    }
-    if (product) {
-      send(comm, sums, 0);
-      continue;
-    }
+namespace {
+
+/// What a rank has of an operator.
+struct Share {
+  std::shared_ptr<const PartedOperator> own;
+  Range parts;
+  std::vector<std::uint32_t> columns;
+  std::vector<double> model, data, sums, slice;
+
+  Share(const Comm& comm, std::shared_ptr<const PartedOperator> operator_here)
+      : own(std::move(operator_here)),
+        parts(parts_of(*own, comm, comm.rank())),
+        columns(own->columns_of(parts)),
+        model(own->columns()),
+        data(own->rows()),
+        sums(parts.size() * own->rows()),
+        slice(columns.size()) {}
+
+  /// False: a rank has failed.
+  bool product(Comm& comm) {
+    receive(comm, slice, 0);
+    for (std::size_t i = 0; i < columns.size(); ++i) model[columns[i]] = slice[i];
+    if (!all_do(comm, [&] { own->apply_parts(parts, model, sums); })) return false;
+    send(comm, sums, 0);
+    return true;
+  }
+  bool back(Comm& comm, bool squares) {
+    broadcast(comm, data);
+    const bool done = all_do(comm, [&] {
+      if (squares) own->diagonal_parts(parts, data, model);
+      else own->transpose_parts(parts, data, model);
+    });
+    if (!done) return false;
     for (std::size_t i = 0; i < columns.size(); ++i) slice[i] = model[columns[i]];
     send(comm, slice, 0);
+    return true;
+  }
+
+ private:
+  template <class Work>
+  static bool all_do(Comm& comm, const Work& work) {
+    try {
+      together(comm, work);
+    } catch (const std::exception&) {
+      return false;  // rank 0 throws it, too
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
+                    const std::function<std::shared_ptr<const PartedOperator>()>& another) {
+  std::vector<std::unique_ptr<Share>> shares;
+  shares.push_back(std::make_unique<Share>(comm, std::move(first)));
+  for (std::size_t operators = 1; operators > 0;) {
+    Crew::Order order;
+    comm.broadcast(std::as_writable_bytes(std::span(&order, 1)), 0);
+    switch (order.wanted) {
+      case Crew::Wanted::nothing:
+        shares[order.number].reset();
+        --operators;
+        break;
+      case Crew::Wanted::another: {
+        auto own = another();
+        if (!own) return;
+        shares.push_back(std::make_unique<Share>(comm, std::move(own)));
+        ++operators;
+        break;
+      }
+      case Crew::Wanted::product:
+        if (!shares[order.number]->product(comm)) return;
+        break;
+      case Crew::Wanted::transpose:
+      case Crew::Wanted::diagonal:
+        if (!shares[order.number]->back(comm, order.wanted == Crew::Wanted::diagonal)) return;
+    }
   }
 }
 

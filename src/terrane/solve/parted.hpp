@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -46,12 +47,37 @@ class PartedOperator : public LinearOperator {
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const final;
 };
 
+/// Rank 0: which shared operators the other ranks serve. They are in serve_products() from the first one on
+/// until the last is gone.
+class Crew {
+ public:
+  /// comm: must outlive it
+  explicit Crew(Comm& comm) : comm_(comm) {}
+  Comm& comm() const { return comm_; }
+  /// Whether the other ranks are there; if not, they are to be called before an operator is made.
+  bool serves() const { return operators_ > 0 && !parted_; }
+  /// They are to make their shares of another operator next. Precondition: serves().
+  void ask_for_another();
+
+ private:
+  friend class SharedOperator;
+  enum class Wanted : int;
+  friend void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
+                             const std::function<std::shared_ptr<const PartedOperator>()>& another);
+  struct Order;
+  void begin(Wanted wanted, std::size_t number);
+
+  Comm& comm_;
+  std::size_t operators_ = 0, next_ = 0;  ///< that there are; the number of the next one
+  bool parted_ = false;                   ///< a rank has failed: they have all left
+};
+
 /// Rank 0's side: an operator like any other. The other ranks are in serve_products() with their shares.
 class SharedOperator final : public LinearOperator {
  public:
-  /// own: with the share of rank 0 of comm.  comm: must outlive it
-  SharedOperator(Comm& comm, std::shared_ptr<const PartedOperator> own);
-  ~SharedOperator() override;  ///< releases the other ranks
+  /// own: with the share of rank 0.  crew: whose ranks have just made theirs
+  SharedOperator(std::shared_ptr<Crew> crew, std::shared_ptr<const PartedOperator> own);
+  ~SharedOperator() override;  ///< after the last one the other ranks go
   SharedOperator(const SharedOperator&) = delete;
   SharedOperator& operator=(const SharedOperator&) = delete;
 
@@ -63,20 +89,19 @@ class SharedOperator final : public LinearOperator {
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
 
  private:
-  enum class Wanted : int;
-  friend void serve_products(Comm& comm, const PartedOperator& own);
   /// Gᵀ d or the diagonal: rank 0's part of it, then what the others send.
-  void gather(Wanted wanted, std::span<const double> data, std::span<double> model) const;
-  void begin(Wanted wanted) const;
+  void gather(Crew::Wanted wanted, std::span<const double> data, std::span<double> model) const;
+  Comm& comm() const { return crew_->comm_; }
 
-  Comm& comm_;
+  std::shared_ptr<Crew> crew_;
+  std::size_t number_;  ///< by which the ranks know it
   std::shared_ptr<const PartedOperator> own_;
   std::vector<std::vector<std::uint32_t>> columns_;  ///< of each rank
-  mutable bool parted_ = false;
 };
 
-/// The other ranks' side: serves products until rank 0's operator is destroyed or a rank fails, which rank 0
-/// reports.
-void serve_products(Comm& comm, const PartedOperator& own);
+/// The other ranks' side: serves products until rank 0's operators are gone or a rank fails, which rank 0
+/// reports.  another: makes this rank's share of a further operator; nothing when a rank fails
+void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
+                    const std::function<std::shared_ptr<const PartedOperator>()>& another = {});
 
 }  // namespace terrane::solve

@@ -75,12 +75,18 @@ class CellTree {
 
   /// Of cells, stations, near entries, lists, and the arrays of products.
   double bytes() const;
-  /// What `trees` blocks of the whole tree's cells will take together: from a tenth too little to a half too
-  /// much.  counted: the whole tree's cost()
+  /// Of what there will be how many in `trees` blocks of the whole tree's cells together, each rather too
+  /// many than too few.  counted: the whole tree's cost()
+  struct Numbers {
+    double cells, rows, near, leaves_met, meetings, tiles, clusters, pieces, gatherings, around, levels;
+    int degrees;
+  };
+  static Numbers numbers(const Tree& whole, const TreeCost& counted,
+                         const std::vector<Observable>& observables, std::size_t trees);
+  /// What they will take.
   static double bytes(const Tree& whole, const TreeCost& counted, const std::vector<Observable>& observables,
                       std::size_t trees);
 
- private:
   /// A cluster that serves some stations from afar.
   struct Cluster {
     Expansion at;                 ///< without coefficients
@@ -109,6 +115,45 @@ class CellTree {
     std::size_t entries;
   };
 
+  /// All that is in it, for products elsewhere (cell_tree_device.cu).
+  struct Contents {
+    const PrismSet& cells;
+    const std::vector<std::uint32_t>& columns;
+    std::size_t stations;
+    std::size_t observables;
+    int degrees;
+    const Receivers& receivers;
+    const std::vector<Cluster>& clusters;
+    const std::vector<Piece>& pieces;
+    const std::vector<Gathering>& gatherings;
+    const std::vector<Far>&far_by_tile, &far_by_cluster;
+    const std::vector<std::size_t>&far_tile_start, &far_cluster_start;
+    const std::vector<Near>&near_by_tile, &near_by_leaf;
+    const std::vector<std::size_t>&near_tile_start, &near_leaf_start;
+    const std::vector<float>& near;
+  };
+  Contents contents() const {
+    return {cells_,
+            columns_,
+            stations_,
+            observables_.size(),
+            degrees_,
+            *receivers_,
+            clusters_,
+            pieces_,
+            gatherings_,
+            far_by_tile_,
+            far_by_cluster_,
+            far_tile_start_,
+            far_cluster_start_,
+            near_by_tile_,
+            near_by_leaf_,
+            near_tile_start_,
+            near_leaf_start_,
+            near_};
+  }
+
+ private:
   void find_lists(const Tree& tree, Progress& progress);
   void list_clusters(const Tree& tree, const std::vector<std::vector<Tree::Meetings::Far>>& met);
   void cut_clusters();

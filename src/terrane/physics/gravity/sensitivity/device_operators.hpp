@@ -1,6 +1,6 @@
 // G and Gᵀ on a device: every pair of station and cell computed anew for each product, the same entries kept
-// there, or by FFT on a lattice. Twins of what columns.hpp and lattice_operator.hpp do on the processors; a
-// product takes and gives vectors of the host.
+// there, by FFT on a lattice, or by trees. Twins of what columns.hpp, lattice_operator.hpp and
+// tree_operator.hpp do on the processors; a product takes and gives vectors of the host.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "terrane/parallel/device/device.hpp"
 #include "terrane/physics/gravity/lattice/lattice_plan.hpp"
 #include "terrane/physics/gravity/sensitivity/columns.hpp"
+#include "terrane/physics/gravity/tree/tree.hpp"
 
 namespace terrane::gravity {
 
@@ -23,5 +24,14 @@ std::shared_ptr<const solve::PartedOperator> sensitivity_on_device(
 std::shared_ptr<const solve::PartedOperator> lattice_sensitivity_on_device(
     Device device, Lattice lattice, std::size_t stations, std::vector<Observable> observables,
     int threads = 0, Progress* progress = nullptr, solve::ShareOfParts share = {});
+
+/// As TreeSensitivity, whose lists and near entries are made on the host and lie on the device. Its products
+/// are those of the processors to rounding.  bytes: set to what it takes of the device
+std::shared_ptr<const solve::PartedOperator> tree_sensitivity_on_device(
+    Device device, const SensitivityColumns& source, double accuracy, int threads = 0,
+    Progress* progress = nullptr, solve::ShareOfParts share = {}, double* bytes = nullptr);
+/// What that takes of the device, from the whole tree's cost(), as CellTree::bytes does of the host.
+double bytes_of_trees_on_device(const Tree& whole, const TreeCost& counted,
+                                const std::vector<Observable>& observables, std::size_t trees);
 
 }  // namespace terrane::gravity

@@ -6,6 +6,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/gravity/sensitivity/device_operators.hpp"
 
 namespace terrane::gravity {
 
@@ -157,14 +158,19 @@ TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, do
   Tree tree({c.west, c.east, c.south, c.north, c.bottom, c.top, unit_density}, source.stations().view(),
             channels, accuracy_of_block(accuracy, count_of_blocks(c.size())), threads, silent);
   const auto counted = tree.cost(silent);
-  const double entries = counted.near_pairs * static_cast<double>(source.observables().size()),
-               p = tree.order(), cells = static_cast<double>(source.columns());
-  const double levels = std::log2(std::max(2.0, cells / 64)) / 3;
-  return {CellTree::bytes(tree, counted, source.observables(), count_of_blocks(c.size())),
+  const double kinds = static_cast<double>(source.observables().size()), entries = counted.near_pairs * kinds,
+               terms = counted.expansion_terms * kinds, p = tree.order(),
+               cells = static_cast<double>(source.columns());
+  const double levels = std::log2(std::max(2.0, cells / 64)) / 3,
+               moments = cells * levels * (p + 1) * (p + 2) * (p + 3) / 6;
+  const std::size_t blocks = count_of_blocks(c.size());
+  // The same on an H200, expected from its bandwidth and operations.
+  constexpr double near_on_device = 2e-12, term_on_device = 1e-12, moment_on_device = 2e-13;
+  return {CellTree::bytes(tree, counted, source.observables(), blocks),
           counted.near_pairs * near_made + cells * 300e-9,
-          entries * near_product +
-              counted.expansion_terms * term * static_cast<double>(source.observables().size()) +
-              cells * levels * moment * (p + 1) * (p + 2) * (p + 3) / 6};
+          entries * near_product + terms * term + moments * moment,
+          bytes_of_trees_on_device(tree, counted, source.observables(), blocks),
+          entries * near_on_device + terms * term_on_device + moments * moment_on_device};
 }
 
 }  // namespace terrane::gravity

@@ -39,10 +39,14 @@ class TreeSensitivity final : public solve::PartedOperator {
 
   /// Of all parts that are held (CellTree::bytes).
   double bytes() const;
+  /// Hands the tree of a part over that is held: the operator is of no use any more.
+  std::unique_ptr<CellTree> take(std::size_t part) { return std::move(trees_[part - held_.first]); }
 
-  /// What one will take, from a sample of the stations; bytes and seconds of one core.
+  /// What one will take, from a sample of the stations; bytes and seconds of one core, and of a GPU that it
+  /// is brought to (device_operators.hpp), there without the vectors' way to it and back.
   struct Cost {
     double bytes = 0, seconds_to_make = 0, seconds_a_product = 0;
+    double bytes_on_device = 0, seconds_a_product_on_device = 0;
   };
   static Cost cost(const SensitivityColumns& source, double accuracy, int threads);
 

@@ -1,0 +1,816 @@
+// Kernels of the tree on a device (cell_tree_device.cu): what one piece, cluster, station or cell does. Each
+// is a step of cell_tree.hpp, by groups of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/physics/gravity/formula/harmonics.hpp"
+#include "terrane/physics/gravity/tiles/device_kernels.hpp"
+#include "terrane/physics/gravity/tree/expansion.hpp"
+
+namespace terrane::gravity {
+
+inline constexpr int halves = tile_size / device_tile;  // of a tile: the stations of a group
+inline constexpr std::uint32_t slices_of_far = 4;       // of the clusters that a tile meets, side by side
+inline constexpr std::uint32_t nobody = 0xffffffffU;    // in place of a station that fills a tile up
+inline constexpr int padded = device_tile + 1;  // rows of shared memory, so that columns lie in all banks
+inline constexpr int most_numbers = 2 * harmonic_count(most_degree);
+
+constexpr int moment_count(int p) { return (p + 1) * (p + 2) * (p + 3) / 6; }
+/// Of x^a y^(s−a) z^c, by degree s + c.
+TERRANE_FN constexpr int moment_place(int s, int a, int c) {
+  const int n = s + c;
+  return n * (n + 1) * (n + 2) / 6 + s * (s + 1) / 2 + a;
+}
+
+struct ServingCluster {
+  double centre[3], inverse_scale;
+  std::uint64_t series, factors;  ///< where its numbers lie among those of all
+  int order;
+  std::uint32_t first, count;  ///< of its cells
+  std::uint32_t pieces, piece_count, gatherings, gathering_count;
+};
+struct PieceOfCluster {
+  std::uint64_t moments;
+  std::uint32_t cluster, first, count;
+};
+struct GatheringOfCluster {
+  std::uint64_t series;
+  std::uint32_t cluster, first, last;
+};
+/// A cluster that serves a tile, or the tile that it serves.
+struct Served {
+  std::uint32_t other;
+  int order;
+};
+/// At most device_tile cells near a tile.
+struct NearChunk {
+  std::uint64_t entries;  ///< of the first station and observable
+  std::uint32_t first, count, stride;
+};
+/// A tile near the cells of a leaf.
+struct NearTile {
+  std::uint64_t entries;
+  std::uint32_t tile, stations, stride;
+};
+/// At most device_tile cells of a leaf.
+struct CellsOfLeaf {
+  std::uint32_t first, count, column;  ///< column: of the first, among those of the leaf
+  std::uint32_t first_tile, last_tile;
+};
+
+/// A number of the sparse matrix: times 1/scale^(1 + derivatives).
+struct Factor {
+  double value;
+  std::uint32_t other;  ///< column, or row
+  std::int32_t derivatives;
+};
+
+/// Columns m of a series in batches of at most device_tile numbers.
+struct Batches {
+  std::int32_t count[most_degree + 1];                   ///< [top]
+  std::int32_t first[most_degree + 1][most_degree + 3];  ///< [top][batch], and the end
+  Batches() {
+    for (int top = 0; top <= most_degree; ++top) {
+      int batch = 0, numbers = 0;
+      first[top][0] = 0;
+      for (int m = 0; m <= top; ++m) {
+        const int column = top - m + 1;
+        if (numbers + column > device_tile) {
+          first[top][++batch] = m;
+          numbers = 0;
+        }
+        numbers += column;
+      }
+      count[top] = batch + 1;
+      first[top][batch + 1] = top + 1;
+    }
+  }
+};
+static_assert(most_degree + 1 <= device_tile);
+inline constexpr int most_columns = 7;  // of a batch: those of 1, 2, … 7 numbers
+static_assert(most_columns * (most_columns + 1) / 2 <= device_tile);
+static_assert((most_columns + 1) * (most_columns + 2) / 2 > device_tile);
+
+struct MatrixView {
+  View<const std::uint32_t> row_start, column_start;  ///< [observables][rows or columns], and the end
+  View<const Factor> by_row, by_column;
+  std::size_t rows, columns;  ///< of an observable
+};
+
+/// One tree on the device.
+struct TreeView {
+  View<const double> low[3], high[3];  ///< of the cells, m, in the order of the tree
+  View<const std::uint32_t> columns;   ///< of the cells
+  View<const double> at[3];            ///< stations, m, by tiles, each filled up
+  View<const std::uint32_t> station;   ///< of every place in the tiles, or nobody
+  View<const std::uint32_t> count;     ///< of the stations of a tile
+  View<const ServingCluster> clusters;
+  View<const PieceOfCluster> pieces;
+  View<const GatheringOfCluster> gatherings;
+  View<const Served> by_tile, by_cluster;
+  View<const std::uint64_t> tile_start, cluster_start;
+  View<const std::uint32_t> around;  ///< clusters that any of device_tile cells lies in
+  View<const std::uint64_t> around_start;
+  View<const NearChunk> near_chunks;
+  View<const std::uint64_t> near_start;  ///< [tiles], and the end
+  View<const NearTile> near_tiles;
+  View<const CellsOfLeaf> leaves;
+  View<const float> near;
+  std::size_t observables, stations;
+  int degrees;  ///< that the observables add
+
+  TERRANE_FN std::size_t places() const { return station.size; }
+  TERRANE_FN std::size_t station_groups() const { return station.size / device_tile; }
+  TERRANE_FN int top(int order) const { return order + degrees; }
+  TERRANE_FN int numbers(const ServingCluster& cluster) const {
+    return 2 * harmonic_count(top(cluster.order));
+  }
+};
+
+// ---- G ----
+
+struct TakeCells {
+  View<const double> model;
+  View<const std::uint32_t> columns;
+  View<double> own;
+  TERRANE_FN void operator()(std::size_t i) const { own[i] = model[columns[i]]; }
+};
+
+/// use(s, a) for the powers x^a y^(s−a) of which a thread takes care.
+template <class Use>
+TERRANE_FN void each_of_thread(int order, int t, const Use& use) {
+  const int pairs = (order + 1) * (order + 2) / 2;
+  int s = 0;
+  for (int i = t; i < pairs; i += device_tile) {
+    while ((s + 1) * (s + 2) / 2 <= i) ++s;
+    use(s, i - s * (s + 1) / 2);
+  }
+}
+
+/// Means of t^k over a side, from 1 on; to(k, mean).
+template <class To>
+TERRANE_FN void means_of(double low, double high, int order, const To& to) {
+  double sum = 1, power = 1;
+  to(0, 1.0);
+  for (int k = 1; k <= order; ++k) {
+    power *= low;
+    sum = sum * high + power;
+    to(k, sum / (k + 1));
+  }
+}
+
+/// A group is a piece, a thread some powers of x and y, with all of z.  most: of the orders of clusters
+template <int most>
+struct GatherMoments {
+  static constexpr int groups_at_once = 6;
+  struct Shared {
+    double mean[3][most + 1][padded];
+    double sum[moment_count(most)];
+  };
+  struct Thread {};
+  TreeView tree;
+  View<const double> own;
+  View<double> moments;
+
+  TERRANE_FN int order(std::size_t group) const { return tree.clusters[tree.pieces[group].cluster].order; }
+  TERRANE_FN void begin(Shared& shared, Thread&, std::size_t group, int t) const {
+    const int p = order(group);
+    each_of_thread(p, t, [&](int s, int a) {
+      for (int c = 0; s + c <= p; ++c) shared.sum[moment_place(s, a, c)] = 0;
+    });
+  }
+  TERRANE_FN std::size_t steps(std::size_t group) const {
+    return (tree.pieces[group].count + device_tile - 1) / device_tile;
+  }
+  TERRANE_FN void load(Shared& shared, Thread&, std::size_t group, std::size_t step, int t) const {
+    const auto& piece = tree.pieces[group];
+    const auto& cluster = tree.clusters[piece.cluster];
+    const std::size_t place = step * device_tile + static_cast<std::size_t>(t);
+    const bool real = place < piece.count;
+    const std::size_t cell = piece.first + (real ? place : std::size_t{0});
+    double mass = real ? own[cell] : 0.0;
+    for (int axis = 0; axis < 3; ++axis) mass *= tree.high[axis][cell] - tree.low[axis][cell];
+    for (int axis = 0; axis < 3; ++axis)
+      means_of((tree.low[axis][cell] - cluster.centre[axis]) * cluster.inverse_scale,
+               (tree.high[axis][cell] - cluster.centre[axis]) * cluster.inverse_scale, cluster.order,
+               [&](int k, double mean) { shared.mean[axis][k][t] = axis == 0 ? mass * mean : mean; });
+  }
+  TERRANE_FN void work(Shared& shared, Thread&, std::size_t group, std::size_t, int t) const {
+    const int p = order(group);
+    each_of_thread(p, t, [&](int s, int a) {
+      double sum[most + 1];
+      unrolled<most + 1>([&](auto c) { sum[c] = 0; });
+      for (int cell = 0; cell < device_tile; ++cell) {
+        const double q = shared.mean[0][a][cell] * shared.mean[1][s - a][cell];
+        unrolled<most + 1>([&](auto c) {
+          if (s + c <= p) sum[c] += q * shared.mean[2][c][cell];
+        });
+      }
+      unrolled<most + 1>([&](auto c) {
+        if (s + c <= p) shared.sum[moment_place(s, a, c)] += sum[c];
+      });
+    });
+  }
+  TERRANE_FN void end(Shared& shared, Thread&, std::size_t group, int t) const {
+    const int p = order(group);
+    each_of_thread(p, t, [&](int s, int a) {
+      for (int c = 0; s + c <= p; ++c)
+        moments[tree.pieces[group].moments + static_cast<std::size_t>(moment_place(s, a, c))] =
+            shared.sum[moment_place(s, a, c)];
+    });
+  }
+};
+
+/// 1/scale^(1 + derivatives)
+struct PowersOfScale {
+  double of[3];
+  TERRANE_FN explicit PowersOfScale(double inverse)
+      : of{inverse, inverse * inverse, inverse * inverse * inverse} {}
+};
+
+/// A group is a cluster.
+struct MakeSeries {
+  static constexpr int groups_at_once = 8;
+  struct Shared {
+    double moment[moment_count(most_order)];
+  };
+  struct Thread {};
+  TreeView tree;
+  MatrixView matrix;
+  View<const double> moments;
+  View<double> series;
+
+  TERRANE_FN void begin(Shared&, Thread&, std::size_t, int) const {}
+  TERRANE_FN std::size_t steps(std::size_t) const { return 1; }
+  TERRANE_FN void load(Shared& shared, Thread&, std::size_t group, std::size_t, int t) const {
+    const auto& cluster = tree.clusters[group];
+    for (int k = t; k < moment_count(cluster.order); k += device_tile) {
+      double sum = 0;
+      for (std::uint32_t p = 0; p < cluster.piece_count; ++p)
+        sum += moments[tree.pieces[cluster.pieces + p].moments + static_cast<std::size_t>(k)];
+      shared.moment[k] = sum;
+    }
+  }
+  TERRANE_FN void work(Shared& shared, Thread&, std::size_t group, std::size_t, int t) const {
+    const auto& cluster = tree.clusters[group];
+    const PowersOfScale scale(cluster.inverse_scale);
+    const auto moments_here = static_cast<std::uint32_t>(moment_count(cluster.order));
+    const auto numbers = static_cast<std::size_t>(tree.numbers(cluster));
+    for (auto i = static_cast<std::size_t>(t); i < tree.observables * numbers; i += device_tile) {
+      const std::size_t row = i / numbers * matrix.rows + i % numbers;
+      double value = 0;
+      for (auto e = matrix.row_start[row]; e < matrix.row_start[row + 1]; ++e) {
+        const Factor& f = matrix.by_row[e];
+        if (f.other < moments_here) value += f.value * scale.of[f.derivatives] * shared.moment[f.other];
+      }
+      series[cluster.series + i] = value;
+    }
+  }
+  TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
+};
+
+/// A point about a centre, in units of the scale: −z/r², 1/r², −(x + iy)/r², and F_mm from m = 0 on.
+struct HarmonicPoint {
+  double down, inverse2, turn[2], first[2], odd;
+
+  TERRANE_FN void place(double x, double y, double z) {
+    const double inverse = inverse_square_root(x * x + (y * y + z * z));
+    inverse2 = inverse * inverse;
+    down = -z * inverse2;
+    turn[0] = -x * inverse2;
+    turn[1] = -y * inverse2;
+    first[0] = inverse;
+    first[1] = 0;
+    odd = 1;
+  }
+  /// use(n, F_nm / F_mm) for n from m on: F_(n+1)m r² = −(2n + 1) z F_nm − (n² − m²) F_(n−1)m
+  template <class Use>
+  TERRANE_FN void column(int m, int top, const Use& use) const {
+    double f = 1, before = 0, a = odd, b = 0;
+    for (int n = m; n <= top; ++n) {
+      use(n, f);
+      const double next = a * down * f - b * inverse2 * before;
+      before = f;
+      f = next;
+      b += a;
+      a += 2;
+    }
+  }
+  /// F_mm of the next m, (2m + 1) times a turn.
+  TERRANE_FN void next() {
+    const double real = odd * (first[0] * turn[0] - first[1] * turn[1]);
+    first[1] = odd * (first[0] * turn[1] + first[1] * turn[0]);
+    first[0] = real;
+    odd += 2;
+  }
+};
+
+/// total += Σ Re(N_nm F_nm) of `together` series.  number: of each, `stride` apart
+template <int together>
+TERRANE_FN void add_series_at(HarmonicPoint point, const double* number, int stride, int top,
+                              double (&total)[together]) {
+  for (int m = 0; m <= top; ++m) {
+    double re[together], im[together];
+    unrolled<together>([&](auto k) { re[k] = im[k] = 0; });
+    point.column(m, top, [&](int n, double f) {
+      const double* const at = number + 2 * harmonic_place(n, m);
+      unrolled<together>([&](auto k) {
+        re[k] += at[k * stride] * f;
+        im[k] += at[k * stride + 1] * f;
+      });
+    });
+    unrolled<together>([&](auto k) { total[k] += re[k] * point.first[0] - im[k] * point.first[1]; });
+    point.next();
+  }
+}
+
+/// sums [slice][observable][place of a station]. A group is some stations, a slice, and `together`
+/// observables.
+template <int together>
+struct EvaluateSeries {
+  static constexpr int groups_at_once = together == 1 ? 20 : 12;
+  struct Shared {
+    double number[together * most_numbers];
+    double centre[3], inverse_scale;
+    int top;
+  };
+  struct Thread {
+    double x, y, z, total[together];
+  };
+  TreeView tree;
+  View<const double> series;
+  View<double> sums;
+
+  TERRANE_FN std::size_t passes() const { return (tree.observables + together - 1) / together; }
+  TERRANE_FN std::size_t place(std::size_t group, int t) const {
+    return group % tree.station_groups() * device_tile + static_cast<std::size_t>(t);
+  }
+  TERRANE_FN std::size_t tile(std::size_t group) const { return group % tree.station_groups() / halves; }
+  TERRANE_FN std::size_t observable(std::size_t group) const {
+    return group / tree.station_groups() % passes() * together;
+  }
+  TERRANE_FN std::size_t slice(std::size_t group) const { return group / tree.station_groups() / passes(); }
+  TERRANE_FN void begin(Shared&, Thread& thread, std::size_t group, int t) const {
+    const std::size_t at = place(group, t);
+    thread.x = tree.at[0][at];
+    thread.y = tree.at[1][at];
+    thread.z = tree.at[2][at];
+    unrolled<together>([&](auto k) { thread.total[k] = 0; });
+  }
+  TERRANE_FN std::size_t steps(std::size_t group) const {
+    const std::size_t t = tile(group), count = tree.tile_start[t + 1] - tree.tile_start[t];
+    if (group % halves * device_tile >= tree.count[t]) return 0;
+    return (count + slices_of_far - 1 - slice(group)) / slices_of_far;
+  }
+  TERRANE_FN void load(Shared& shared, Thread&, std::size_t group, std::size_t step, int t) const {
+    const Served far = tree.by_tile[tree.tile_start[tile(group)] + slice(group) + step * slices_of_far];
+    const auto& cluster = tree.clusters[far.other];
+    const int top = tree.top(far.order), used = 2 * harmonic_count(top), stored = tree.numbers(cluster);
+    if (t == 0) {
+      for (int a = 0; a < 3; ++a) shared.centre[a] = cluster.centre[a];
+      shared.inverse_scale = cluster.inverse_scale;
+      shared.top = top;
+    }
+    unrolled<together>([&](auto k) {
+      const std::size_t o = observable(group) + static_cast<std::size_t>(k);
+      const double* const from = series.data + cluster.series + o * static_cast<std::size_t>(stored);
+      for (int i = t; i < used; i += device_tile)
+        shared.number[k * most_numbers + i] = o < tree.observables ? from[i] : 0.0;
+    });
+  }
+  TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t, std::size_t, int) const {
+    HarmonicPoint point;
+    point.place((thread.x - shared.centre[0]) * shared.inverse_scale,
+                (thread.y - shared.centre[1]) * shared.inverse_scale,
+                (thread.z - shared.centre[2]) * shared.inverse_scale);
+    add_series_at<together>(point, shared.number, most_numbers, shared.top, thread.total);
+  }
+  TERRANE_FN void end(Shared&, Thread& thread, std::size_t group, int t) const {
+    unrolled<together>([&](auto k) {
+      const std::size_t o = observable(group) + static_cast<std::size_t>(k);
+      if (o < tree.observables)
+        sums[(slice(group) * tree.observables + o) * tree.places() + place(group, t)] = thread.total[k];
+    });
+  }
+};
+
+/// sums [observable][place of a station]. A group is some stations and an observable.
+struct NearProduct {
+  static constexpr int groups_at_once = 16;
+  struct Shared {
+    float entry[device_tile][padded];
+    double model[device_tile];
+  };
+  struct Thread {
+    double sum;
+  };
+  TreeView tree;
+  View<const double> own;
+  View<double> sums;
+
+  TERRANE_FN std::size_t tile(std::size_t group) const { return group % tree.station_groups() / halves; }
+  TERRANE_FN void begin(Shared&, Thread& thread, std::size_t, int) const { thread.sum = 0; }
+  TERRANE_FN std::size_t steps(std::size_t group) const {
+    const std::size_t t = tile(group);
+    if (group % halves * device_tile >= tree.count[t]) return 0;
+    return tree.near_start[t + 1] - tree.near_start[t];
+  }
+  TERRANE_FN void load(Shared& shared, Thread&, std::size_t group, std::size_t step, int t) const {
+    const std::size_t place = tile(group);
+    const NearChunk& near = tree.near_chunks[tree.near_start[place] + step];
+    const std::uint32_t count = tree.count[place], first = group % halves * device_tile,
+                        here = minimum_of(count - first, std::uint32_t{device_tile});
+    const bool real = static_cast<std::uint32_t>(t) < near.count;
+    const std::size_t row = group / tree.station_groups() * count + first;
+    const float* const from = tree.near.data + near.entries + row * near.stride + static_cast<std::size_t>(t);
+    for (std::uint32_t s = 0; s < here; ++s)
+      shared.entry[s][t] = real ? from[static_cast<std::size_t>(s) * near.stride] : 0.0F;
+    shared.model[t] = real ? own[near.first + static_cast<std::size_t>(t)] : 0.0;
+  }
+  TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t, std::size_t, int t) const {
+    double sum = 0;
+    for (int c = 0; c < device_tile; ++c) sum += double{shared.entry[t][c]} * shared.model[c];
+    thread.sum += sum;
+  }
+  TERRANE_FN void end(Shared&, Thread& thread, std::size_t group, int t) const {
+    sums[group * device_tile + static_cast<std::size_t>(t)] = thread.sum;
+  }
+
+ private:
+  TERRANE_FN static std::uint32_t minimum_of(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
+};
+
+/// Far and near, as the caller numbers the stations.
+struct SumAtStations {
+  TreeView tree;
+  View<const double> far, near;
+  View<double> sums;
+  std::size_t first;  ///< where those of the part begin
+  TERRANE_FN void operator()(std::size_t i) const {
+    const std::size_t places = tree.places(), o = i / places;
+    const std::uint32_t station = tree.station[i % places];
+    if (station == nobody) return;
+    double sum = 0;
+    for (std::uint32_t s = 0; s < slices_of_far; ++s) sum += far[s * tree.observables * places + i];
+    sums[first + o * tree.stations + station] = sum + near[i];
+  }
+};
+
+// ---- Gᵀ ----
+
+struct TakeData {
+  TreeView tree;
+  View<const double> data;
+  View<double> weights;  ///< [observable][place of a station]
+  TERRANE_FN void operator()(std::size_t i) const {
+    const std::size_t o = i / tree.places();
+    const std::uint32_t station = tree.station[i % tree.places()];
+    weights[i] = station == nobody ? 0.0 : data[o * tree.stations + station];
+  }
+};
+
+/// Σ over stations of their weights times F_nm. A group is a gathering and an observable; stations fill the
+/// columns of a batch, and then each thread adds up one number of it.
+struct CollectSeries {
+  static constexpr int groups_at_once = 12;
+  struct Shared {
+    double f[device_tile][padded];                              ///< [number of the batch][station]
+    double re[most_columns][padded], im[most_columns][padded];  ///< [column of the batch][station]
+    double sum[most_numbers];
+    int top, first, numbers;
+  };
+  struct Thread {
+    HarmonicPoint point;
+    double weight;
+  };
+  TreeView tree;
+  View<const Batches> batches;
+  View<const double> weights;
+  View<double> series;
+
+  TERRANE_FN const GatheringOfCluster& gathering(std::size_t group) const {
+    return tree.gatherings[group / tree.observables];
+  }
+  TERRANE_FN const ServingCluster& cluster(std::size_t group) const {
+    return tree.clusters[gathering(group).cluster];
+  }
+  TERRANE_FN std::size_t batches_at_most(std::size_t group) const {
+    return static_cast<std::size_t>(batches[0].count[tree.top(cluster(group).order)]);
+  }
+  TERRANE_FN void begin(Shared& shared, Thread&, std::size_t group, int t) const {
+    for (int i = t; i < tree.numbers(cluster(group)); i += device_tile) shared.sum[i] = 0;
+  }
+  /// And one more, after which all sums are there.
+  TERRANE_FN std::size_t steps(std::size_t group) const {
+    return std::size_t{gathering(group).last - gathering(group).first} * halves * batches_at_most(group) + 1;
+  }
+  TERRANE_FN void load(Shared& shared, Thread& thread, std::size_t group, std::size_t step, int t) const {
+    const std::size_t all = batches_at_most(group), half = step / all % halves,
+                      served = gathering(group).first + step / all / halves;
+    const int batch = static_cast<int>(step % all);
+    if (t == 0) shared.numbers = 0;
+    if (served >= gathering(group).last) return;
+    const Served far = tree.by_cluster[served];
+    const int top = tree.top(far.order);
+    if (batch >= batches[0].count[top] || half * device_tile >= tree.count[far.other]) return;
+    if (batch == 0)
+      place(thread, group, far.other * tile_size + half * device_tile + static_cast<std::size_t>(t));
+    const int first = batches[0].first[top][batch], last = batches[0].first[top][batch + 1];
+    int number = 0;
+    for (int m = first; m < last; ++m) {
+      shared.re[m - first][t] = thread.weight * thread.point.first[0];
+      shared.im[m - first][t] = -thread.weight * thread.point.first[1];
+      thread.point.column(m, top, [&](int, double f) { shared.f[number++][t] = f; });
+      thread.point.next();
+    }
+    if (t > 0) return;
+    shared.top = top;
+    shared.first = first;
+    shared.numbers = number;
+  }
+  TERRANE_FN void work(Shared& shared, Thread&, std::size_t, std::size_t, int t) const {
+    if (t >= shared.numbers) return;
+    int m = shared.first, n = t;
+    while (n > shared.top - m) n -= shared.top - m++ + 1;
+    const double *const f = shared.f[t], *const re = shared.re[m - shared.first],
+                        *const im = shared.im[m - shared.first];
+    double sum[2] = {0, 0};
+    for (int s = 0; s < device_tile; ++s) {
+      sum[0] += f[s] * re[s];
+      sum[1] += f[s] * im[s];
+    }
+    double* const to = shared.sum + 2 * harmonic_place(m + n, m);
+    to[0] += sum[0];
+    to[1] += sum[1];
+  }
+  TERRANE_FN void end(Shared& shared, Thread&, std::size_t group, int t) const {
+    const int numbers = tree.numbers(cluster(group));
+    double* const to =
+        series.data + gathering(group).series + group % tree.observables * static_cast<std::size_t>(numbers);
+    for (int i = t; i < numbers; i += device_tile) to[i] = shared.sum[i];
+  }
+
+ private:
+  TERRANE_FN void place(Thread& thread, std::size_t group, std::size_t at) const {
+    const auto& c = cluster(group);
+    thread.point.place((tree.at[0][at] - c.centre[0]) * c.inverse_scale,
+                       (tree.at[1][at] - c.centre[1]) * c.inverse_scale,
+                       (tree.at[2][at] - c.centre[2]) * c.inverse_scale);
+    thread.weight = weights[group % tree.observables * tree.places() + at];
+  }
+};
+
+/// The gatherings of a cluster added, as what each of its moments is multiplied by. A group is a cluster, a
+/// step an observable.
+struct BringSeriesBack {
+  static constexpr int groups_at_once = 16;
+  struct Shared {
+    double series[most_numbers];
+  };
+  struct Thread {};
+  TreeView tree;
+  MatrixView matrix;
+  View<const double> series;
+  View<double> factors;
+
+  TERRANE_FN void begin(Shared&, Thread&, std::size_t, int) const {}
+  TERRANE_FN std::size_t steps(std::size_t) const { return tree.observables; }
+  TERRANE_FN void load(Shared& shared, Thread&, std::size_t group, std::size_t step, int t) const {
+    const auto& cluster = tree.clusters[group];
+    const int numbers = tree.numbers(cluster);
+    for (int i = t; i < numbers; i += device_tile) {
+      double sum = 0;
+      for (std::uint32_t g = 0; g < cluster.gathering_count; ++g)
+        sum += series[tree.gatherings[cluster.gatherings + g].series +
+                      step * static_cast<std::size_t>(numbers) + static_cast<std::size_t>(i)];
+      shared.series[i] = sum;
+    }
+  }
+  TERRANE_FN void work(Shared& shared, Thread&, std::size_t group, std::size_t step, int t) const {
+    const auto& cluster = tree.clusters[group];
+    const PowersOfScale scale(cluster.inverse_scale);
+    for (int k = t; k < moment_count(cluster.order); k += device_tile) {
+      const std::size_t column = step * matrix.columns + static_cast<std::size_t>(k);
+      double value = 0;
+      for (auto e = matrix.column_start[column]; e < matrix.column_start[column + 1]; ++e) {
+        const Factor& f = matrix.by_column[e];
+        value += f.value * scale.of[f.derivatives] * shared.series[f.other];
+      }
+      double& to = factors[cluster.factors + static_cast<std::size_t>(k)];
+      to = step == 0 ? value : to + value;
+    }
+  }
+  TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
+};
+
+/// own = Σ over the clusters that a cell lies in. A group is some cells.
+template <int most>
+struct PassDown {
+  static constexpr int groups_at_once = most > 12 ? 6 : 12;
+  struct Shared {
+    double factor[moment_count(most)];
+    double mean[2][most + 1][device_tile];  ///< each thread its own
+  };
+  struct Thread {
+    double low[3], high[3], volume, sum;
+  };
+  TreeView tree;
+  View<const double> factors;
+  View<double> own;
+
+  TERRANE_FN std::size_t cell(std::size_t group, int t) const {
+    return group * device_tile + static_cast<std::size_t>(t);
+  }
+  TERRANE_FN void begin(Shared&, Thread& thread, std::size_t group, int t) const {
+    thread.sum = 0;
+    if (cell(group, t) >= own.size) return;
+    thread.volume = 1;
+    for (int a = 0; a < 3; ++a) {
+      thread.low[a] = tree.low[a][cell(group, t)];
+      thread.high[a] = tree.high[a][cell(group, t)];
+      thread.volume *= thread.high[a] - thread.low[a];
+    }
+  }
+  TERRANE_FN std::size_t steps(std::size_t group) const {
+    return tree.around_start[group + 1] - tree.around_start[group];
+  }
+  TERRANE_FN const ServingCluster& cluster(std::size_t group, std::size_t step) const {
+    return tree.clusters[tree.around[tree.around_start[group] + step]];
+  }
+  TERRANE_FN void load(Shared& shared, Thread&, std::size_t group, std::size_t step, int t) const {
+    const auto& c = cluster(group, step);
+    for (int k = t; k < moment_count(c.order); k += device_tile)
+      shared.factor[k] = factors[c.factors + static_cast<std::size_t>(k)];
+  }
+  TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t group, std::size_t step, int t) const {
+    const auto& c = cluster(group, step);
+    const std::size_t here = cell(group, t);
+    if (here < c.first || here >= std::size_t{c.first} + c.count) return;
+    const int p = c.order;
+    double low[3], high[3], z[most + 1];
+    for (int a = 0; a < 3; ++a) {
+      low[a] = (thread.low[a] - c.centre[a]) * c.inverse_scale;
+      high[a] = (thread.high[a] - c.centre[a]) * c.inverse_scale;
+    }
+    for (int a = 0; a < 2; ++a)
+      means_of(low[a], high[a], p, [&](int k, double mean) { shared.mean[a][k][t] = mean; });
+    double power = 1, sum_z = 1, sum = 0;
+    z[0] = 1;
+    unrolled<most>([&](auto k) {
+      power *= low[2];
+      sum_z = sum_z * high[2] + power;
+      z[k + 1] = sum_z * (1.0 / (k + 2));
+    });
+    for (int s = 0; s <= p; ++s)
+      for (int a = 0; a <= s; ++a) {
+        double q = 0;
+        int place = moment_place(s, a, 0), further = (s + 1) * (s + 2) / 2;
+        unrolled<most + 1>([&](auto k) {
+          if (s + k > p) return;
+          q += shared.factor[place] * z[k];
+          place += further;
+          further += s + k + 2;
+        });
+        sum += shared.mean[0][a][t] * shared.mean[1][s - a][t] * q;
+      }
+    thread.sum += thread.volume * sum;
+  }
+  TERRANE_FN void end(Shared&, Thread& thread, std::size_t group, int t) const {
+    if (cell(group, t) < own.size) own[cell(group, t)] = thread.sum;
+  }
+};
+
+/// own += Σ over near stations of entries, or of their squares, times weights. A group is some cells of a
+/// leaf, a step a tile and an observable.
+template <bool squares>
+struct AddNear {
+  static constexpr int groups_at_once = 24;
+  struct Shared {
+    double weight[tile_size];
+  };
+  struct Thread {
+    double sum;
+  };
+  TreeView tree;
+  View<const double> weights;
+  View<double> own;
+
+  TERRANE_FN void begin(Shared&, Thread& thread, std::size_t, int) const { thread.sum = 0; }
+  TERRANE_FN std::size_t steps(std::size_t group) const {
+    const auto& leaf = tree.leaves[group];
+    return (leaf.last_tile - leaf.first_tile) * tree.observables;
+  }
+  TERRANE_FN const NearTile& near(std::size_t group, std::size_t step) const {
+    return tree.near_tiles[tree.leaves[group].first_tile + step / tree.observables];
+  }
+  TERRANE_FN void load(Shared& shared, Thread&, std::size_t group, std::size_t step, int t) const {
+    const double* const from = weights.data + step % tree.observables * tree.places() +
+                               std::size_t{near(group, step).tile} * tile_size;
+    for (int s = t; s < tile_size; s += device_tile) shared.weight[s] = from[s];
+  }
+  TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t group, std::size_t step, int t) const {
+    const auto& leaf = tree.leaves[group];
+    if (static_cast<std::uint32_t>(t) >= leaf.count) return;
+    const NearTile& at = near(group, step);
+    const float* from = tree.near.data + at.entries + step % tree.observables * at.stations * at.stride +
+                        leaf.column + static_cast<std::size_t>(t);
+    double sum = 0;
+    for (std::uint32_t s = 0; s < at.stations; ++s, from += at.stride) {
+      const double entry = *from;
+      sum += (squares ? entry * entry : entry) * shared.weight[s];
+    }
+    thread.sum += sum;
+  }
+  TERRANE_FN void end(Shared&, Thread& thread, std::size_t group, int t) const {
+    const auto& leaf = tree.leaves[group];
+    if (static_cast<std::uint32_t>(t) < leaf.count)
+      own[leaf.first + static_cast<std::size_t>(t)] += thread.sum;
+  }
+};
+
+struct PutCells {
+  View<const double> own;
+  View<const std::uint32_t> columns;
+  View<double> model;
+  TERRANE_FN void operator()(std::size_t i) const { model[columns[i]] = own[i]; }
+};
+
+// ---- diag(GᵀWG) ----
+
+/// Of what a unit of mass in the centre of a cluster gives at the stations that meet it.
+struct SquaresOfPoints {
+  static constexpr int groups_at_once = 16;
+  static constexpr int numbers = 2 * harmonic_count(2);
+  struct Shared {
+    double series[numbers], sum[device_tile];
+  };
+  struct Thread {
+    double sum;
+  };
+  TreeView tree;
+  MatrixView matrix;
+  View<const double> weights;
+  View<double> squares;  ///< [clusters]
+
+  TERRANE_FN std::size_t served(std::size_t group) const {
+    return tree.cluster_start[group + 1] - tree.cluster_start[group];
+  }
+  TERRANE_FN void begin(Shared&, Thread& thread, std::size_t, int) const { thread.sum = 0; }
+  /// Observable by observable, and one more, after which all sums are there.
+  TERRANE_FN std::size_t steps(std::size_t group) const {
+    return served(group) * halves * tree.observables + 1;
+  }
+  TERRANE_FN void load(Shared& shared, Thread& thread, std::size_t group, std::size_t step, int t) const {
+    shared.sum[t] = thread.sum;
+    const std::size_t o = step / (served(group) * halves);
+    if (o >= tree.observables || t >= 2 * harmonic_count(tree.degrees)) return;
+    const PowersOfScale scale(tree.clusters[group].inverse_scale);
+    const std::size_t row = o * matrix.rows + static_cast<std::size_t>(t);
+    double value = 0;
+    for (auto e = matrix.row_start[row]; e < matrix.row_start[row + 1]; ++e)
+      if (matrix.by_row[e].other == 0)
+        value += matrix.by_row[e].value * scale.of[matrix.by_row[e].derivatives];
+    shared.series[t] = value;
+  }
+  TERRANE_FN void work(Shared& shared, Thread& thread, std::size_t group, std::size_t step, int t) const {
+    const std::size_t of_one = served(group) * halves, o = step / of_one;
+    if (o >= tree.observables) return;
+    const auto& c = tree.clusters[group];
+    const std::uint32_t tile = tree.by_cluster[tree.cluster_start[group] + step % of_one / halves].other;
+    const std::size_t at =
+        std::size_t{tile} * tile_size + step % halves * device_tile + static_cast<std::size_t>(t);
+    HarmonicPoint point;
+    point.place((tree.at[0][at] - c.centre[0]) * c.inverse_scale,
+                (tree.at[1][at] - c.centre[1]) * c.inverse_scale,
+                (tree.at[2][at] - c.centre[2]) * c.inverse_scale);
+    double value[1] = {0};
+    add_series_at<1>(point, shared.series, numbers, tree.degrees, value);
+    thread.sum += weights[o * tree.places() + at] * value[0] * value[0];
+  }
+  TERRANE_FN void end(Shared& shared, Thread&, std::size_t group, int t) const {
+    if (t > 0) return;
+    double sum = 0;
+    for (int s = 0; s < device_tile; ++s) sum += shared.sum[s];
+    squares[group] = sum;
+  }
+};
+
+struct PassSquaresDown {
+  TreeView tree;
+  View<const double> squares;
+  View<double> own;
+  TERRANE_FN void operator()(std::size_t i) const {
+    double volume = 1, sum = 0;
+    for (int a = 0; a < 3; ++a) volume *= tree.high[a][i] - tree.low[a][i];
+    for (auto k = tree.around_start[i / device_tile]; k < tree.around_start[i / device_tile + 1]; ++k) {
+      const auto& c = tree.clusters[tree.around[k]];
+      if (i >= c.first && i < std::size_t{c.first} + c.count) sum += squares[tree.around[k]];
+    }
+    own[i] = sum * volume * volume;
+  }
+};
+
+}  // namespace terrane::gravity
