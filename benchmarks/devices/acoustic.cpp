@@ -4,6 +4,7 @@
 //   devices_acoustic [device] [rock] [nodes a side ...]      prints JSON; without a device the CPU
 //   devices_acoustic DEVICE shot NODES STEPS                 a shot with 10,000 receivers modelled and
 //   migrated
+//   devices_acoustic cpu passes NODES STEPS THREADS REPEATS  step by step, and several steps in a pass
 //
 // With "rock" after the device: of every kind of rock, walls all round. Bytes of a node, each array moved
 // once: 16 with constant density, 20 with variable, 36 with a vertical axis, 84 with a tilted one (28 before
@@ -13,8 +14,10 @@
 // layers among them: ψ and ζ add 16 bytes a node and axis there.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -130,6 +133,61 @@ std::string shot(Device device, Index nodes, int steps) {
   return rows;
 }
 
+/// Seconds of this process on all its threads: other programs on the machine add less to them than to those
+/// of the clock.
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+/// Steps one after the other and in passes (march/passes.hpp), taking turns; the least of all repeats.
+std::string passes(Index nodes, Index steps, int threads, int repeats) {
+  std::string rows;
+  for (const auto kind : {Boundary::wall, Boundary::cpml}) {
+    auto p = cube(nodes, kind, 1000, Rock::constant_density);
+    p.end = static_cast<double>(steps) * p.step;
+    p.settle();
+    Stream stream({Device::Kind::cpu, -1}, false, threads);
+    Alone alone;
+    const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
+    Wave<float> wave(stream, medium, alone);
+    Sources<float> sources(stream, medium, p.shots[0].sources, 1 / p.grid.volume());
+    sources.send(stream, p.steps(), p.source_series());
+    Receivers<float> readers(stream, medium, p.shots[0].receivers, p.steps());
+    Clock clock(stream, 0);
+    const auto chosen = passes_for(p, stream.device(), threads, 1);
+    const auto one_by_one = [&] {
+      for (Index n = 0; n < steps; ++n) {
+        readers.read(stream, wave.zero_of_now(), clock);
+        wave.step(stream, &sources, clock);
+        clock.tick(stream, 1);
+      }
+    };
+    const auto in_passes = [&] {
+      for (Index n = 0; n < steps; n += chosen.steps) {
+        wave.pass(stream, chosen, std::min(chosen.steps, steps - n), sources, readers, clock);
+        clock.tick(stream, chosen.steps);
+      }
+    };
+    double wall[2] = {1e30, 1e30}, processor[2] = {1e30, 1e30};
+    for (int repeat = 0; repeat < repeats; ++repeat)
+      for (const int which : {0, 1}) {
+        clock.set(stream, 0);
+        const auto begin = Time::now();
+        const double before = processor_seconds();
+        which == 0 ? one_by_one() : in_passes();
+        processor[which] = std::min(processor[which], processor_seconds() - before);
+        wall[which] = std::min(wall[which], std::chrono::duration<double>(Time::now() - begin).count());
+      }
+    const auto points = static_cast<double>(p.whole().count() * steps);
+    rows += fmt::format(
+        "{}    {{\"nodes\": {}, \"layers\": {}, \"receivers\": 1000, \"threads\": {}, \"steps_in_a_pass\": "
+        "{}, "
+        "\"points_per_second\": {{\"one_by_one\": {:.4g}, \"in_passes\": {:.4g}}}, "
+        "\"points_per_processor_second\": {{\"one_by_one\": {:.4g}, \"in_passes\": {:.4g}}}}}",
+        rows.empty() ? "" : ",\n", nodes, kind == Boundary::cpml, threads, chosen.steps, points / wall[0],
+        points / wall[1], points / processor[0], points / processor[1]);
+  }
+  return rows;
+}
+
 }  // namespace
 }  // namespace terrane::acoustic
 
@@ -140,6 +198,12 @@ int main(int count, char** words) {
   if (count == 5 && std::string(words[2]) == "shot") {
     fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n{}\n  ]\n}}\n", device_name(device),
                acoustic::shot(device, std::atoi(words[3]), std::atoi(words[4])));
+    return 0;
+  }
+  if (count == 7 && std::string(words[2]) == "passes") {
+    fmt::print(
+        "{{\n  \"device\": \"{}\",\n  \"runs\": [\n{}\n  ]\n}}\n", device_name(device),
+        acoustic::passes(std::atoi(words[3]), std::atoi(words[4]), std::atoi(words[5]), std::atoi(words[6])));
     return 0;
   }
   const bool rocks = count > 2 && std::string(words[2]) == "rock";

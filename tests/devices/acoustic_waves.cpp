@@ -250,6 +250,28 @@ TEST_P(AcousticOnDevice, StepsHaveTheSameBitsHoweverRanksCutTheBox) {
   }
 }
 
+TEST_P(AcousticOnDevice, WavesTakeTheMemoryThatIsForeseen) {
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti}) {
+    auto p = test::rough_rock(rock, {40, 36, 44});
+    p.settle();
+    Stream stream(GetParam());
+    Alone alone;
+    const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
+    Wave<float> wave(stream, medium, alone);
+    const bool along = keeps_along<float>(GetParam(), p);
+    // Tiles of a GPU make the derivatives along the axis themselves.
+    EXPECT_EQ(along, rock == Rock::tti && GetParam().kind != Device::Kind::cuda);
+    const double foreseen = Medium<float>::bytes_of_wave(p, along);
+    EXPECT_LE(wave.bytes(), foreseen);
+    EXPECT_GT(wave.bytes(), 0.8 * foreseen);
+    wave.derived(stream);  // images read them
+    EXPECT_LE(wave.bytes(), Medium<float>::bytes_of_wave(p, true));
+    if (rock == Rock::tti) {
+      EXPECT_GT(wave.bytes(), 0.8 * Medium<float>::bytes_of_wave(p, true));
+    }
+  }
+}
+
 TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneWhereverALayerEnds) {
   // Layers along easting in one tile or cut by its edge; too close for tiles; sponges beside layers.
   for (const Index east : {7, 18, 41, 57, 100, 103, 130}) {

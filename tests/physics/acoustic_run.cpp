@@ -148,6 +148,20 @@ TEST(AcousticRun, AMigrationWithLagsGivesAnImageForEach) {
               AllOf(HasSubstr("simulation.lags"), HasSubstr("is of migration")));
 }
 
+TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
+  auto p = test::even_box({90, 100, 110}, 10, 2000);
+  p.end = 0.1;
+  p.shots = {{{{500, 500, 500}}, {{600, 500, 500}}}};
+  Simulation simulation(p, {});
+  auto runtime = on_cpu();
+  runtime.threads = 2;
+  const auto plan = simulation.check(runtime);
+  ASSERT_NE(plan.find("steps_at_once"), nullptr);
+  EXPECT_EQ(plan.number("steps_at_once"), 4);
+  runtime.threads = 8;  // too few rows for so many
+  EXPECT_EQ(simulation.check(runtime).find("steps_at_once"), nullptr);
+}
+
 /// The largest pressure at each of the two receivers of the job in this rock.
 std::array<double, 2> peaks(const std::string& rock, const std::string& properties) {
   auto text = with("velocity_p = 2000", "velocity_p = 2000\n" + properties);

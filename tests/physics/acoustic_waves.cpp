@@ -248,6 +248,65 @@ TEST(AcousticWaves, HasTheSameBitsOnAnyThreadsAndOnTheDebugDevice) {
   }
 }
 
+/// Traces by passes over memory that take several steps, and step by step.
+template <class T>
+void expect_bits_of_single_steps(const Problem& p, const Passes& passes, int threads) {
+  std::vector<std::vector<double>> of;
+  for (const bool passing : {false, true}) {
+    Stream stream({Device::Kind::cpu, -1}, false, threads);
+    Alone alone;
+    Engine<T> engine(p, stream, alone);
+    EXPECT_EQ(engine.passes().steps, 1);  // a small box gains nothing
+    engine.use_passes(passing ? passes : Passes{});
+    of.push_back(engine.model(p.shots[0], p.source_series()));
+    // Another shot, from rest: nothing is left of the first.
+    EXPECT_EQ(of.back(), engine.model(p.shots[0], p.source_series()));
+  }
+  ASSERT_GT(norm(of[0]), 0);
+  EXPECT_EQ(of[0], of[1]);
+}
+
+TEST(AcousticWaves, SeveralStepsInOnePassHaveTheBitsOfStepsTakenOneByOne) {
+  using enum Boundary;
+  const std::array<std::array<std::array<Boundary, 2>, 3>, 4> boxes{{
+      {{{cpml, free_surface}, {cpml, cpml}, {cpml, cpml}}},
+      {{{free_surface, cpml}, {free_surface, wall}, {cpml, free_surface}}},
+      {{{wall, sponge}, {cpml, sponge}, {free_surface, cpml}}},
+      {{{wall, free_surface}, {wall, free_surface}, {free_surface, wall}}},
+  }};
+  for (const auto rock : {Rock::constant_density, Rock::vti})
+    for (std::size_t n = 0; n < boxes.size(); ++n) {
+      auto p = test::rough_rock(rock, {26, 22, 24}, 0.07);
+      p.sides = boxes[n];
+      p.layers.points = 6;
+      p.order = n == 1 && rock == Rock::constant_density ? 4 : 8;
+      p.shots[0].receivers.push_back(p.shots[0].receivers[0]);  // two at one place
+      p.settle();
+      ASSERT_TRUE(p.steps() % 4 != 0 || p.steps() % 7 != 0);  // a last pass is shorter
+      Passes passes{4, 5, {}};
+      for (const std::size_t a : {0, 1})
+        passes.lag[a] = (p.sides[a][0] == cpml || p.sides[a][1] == cpml ? 2 : 1) * p.points();
+      expect_bits_of_single_steps<float>(p, passes, 3);
+      passes.steps = 7, passes.rows = 16;
+      expect_bits_of_single_steps<double>(p, passes, 1);
+    }
+}
+
+TEST(AcousticWaves, PassesAreForFieldsThatCachesDoNotHold) {
+  auto p = test::even_box({90, 100, 110}, 10, 2000);
+  test::all_sides(p, Boundary::wall);
+  p.sides[north] = {Boundary::cpml, Boundary::wall};
+  const Device cpu{Device::Kind::cpu, -1};
+  const auto passes = passes_for(p, cpu, 2, 1);
+  EXPECT_EQ(passes.steps, 4);
+  EXPECT_EQ(passes.lag, (std::array<Index, 2>{4, 8}));
+  EXPECT_EQ(passes_for(p, cpu, 2, 2).steps, 1);  // other ranks
+  EXPECT_EQ(passes_for(p, cpu, 8, 1).steps, 1);  // too few rows
+  EXPECT_EQ(passes_for(p, {Device::Kind::debug, -1}, 2, 1).steps, 1);
+  p.rock = Rock::tti;
+  EXPECT_EQ(passes_for(p, cpu, 2, 1).steps, 1);
+}
+
 /// The steps of rows against those of nodes, one by one, on random fields.
 void expect_rows_like_nodes(Rock rock, int order, bool flat) {
   for (const auto kind : {Boundary::cpml, Boundary::sponge}) {

@@ -22,7 +22,7 @@ struct Operators::Held {
     const double there = resolved.has_own_memory() ? static_cast<double>(device_memory(resolved).free) : all;
     Settings settings;
     settings.twofold = twofold;
-    keeping = keeping_for(settings, problem, there, all);
+    keeping = keeping_for(settings, problem, resolved, there, all);
   }
 
   std::size_t samples_of(const Shot& shot) const { return problem.steps() * shot.receivers.size(); }

@@ -363,17 +363,21 @@ Settings Settings::from(Packet& packet) {
   return s;
 }
 
-double bytes_of_shot(const Problem& problem, const Settings& settings) {
+double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device) {
   const bool twofold = settings.twofold;
+  const auto bytes_of_wave = [&](bool along) {
+    return twofold ? Medium<double>::bytes_of_wave(problem, along)
+                   : Medium<float>::bytes_of_wave(problem, along);
+  };
   const double wave =
-      twofold ? Medium<double>::bytes_of_wave(problem) : Medium<float>::bytes_of_wave(problem);
+      bytes_of_wave(twofold ? keeps_along<double>(device, problem) : keeps_along<float>(device, problem));
   const double e = twofold ? 8 : 4, nodes = static_cast<double>(problem.velocity.size());
   const double rock =
       twofold ? Medium<double>::bytes_of_rock(problem) : Medium<float>::bytes_of_rock(problem);
   double bytes = wave + rock;
   if (settings.task == Task::born) bytes += wave + 2 * nodes * e;
   if (settings.task == Task::migration) {
-    bytes += wave + (3 + static_cast<double>(settings.images_at_lags())) * nodes * e;
+    bytes += bytes_of_wave(true) + (3 + static_cast<double>(settings.images_at_lags())) * nodes * e;
     if (settings.data.empty()) bytes += wave + rock;
     const auto cost =
         twofold ? cost_of<double>(settings.keeping, problem) : cost_of<float>(settings.keeping, problem);
@@ -381,7 +385,10 @@ double bytes_of_shot(const Problem& problem, const Settings& settings) {
   }
   std::size_t most = 0;
   for (const auto& shot : problem.shots) most = std::max(most, shot.receivers.size());
-  return bytes + e * static_cast<double>(most * problem.steps());
+  // Of passes: each receiver's sums of its rows.
+  const auto at_once = static_cast<double>(most_steps_at_once(problem));
+  const double rows = at_once > 1 ? static_cast<double>(most) * 4 * problem.radius * problem.radius : 0;
+  return bytes + e * static_cast<double>(most * problem.steps()) + rows * (at_once * e + 2 * sizeof(Index));
 }
 
 double bytes_of_images(const Problem& problem, const Settings& settings) {
@@ -390,7 +397,8 @@ double bytes_of_images(const Problem& problem, const Settings& settings) {
   return 2 * images * sizeof(double) * static_cast<double>(problem.velocity.size());
 }
 
-Keeping keeping_for(const Settings& wanted, const Problem& problem, double device_bytes, double host_bytes) {
+Keeping keeping_for(const Settings& wanted, const Problem& problem, const Device& device, double device_bytes,
+                    double host_bytes) {
   if (wanted.keeping != Keeping::automatic) return wanted.keeping;
   Settings settings;
   settings.task = Task::migration;
@@ -400,7 +408,7 @@ Keeping keeping_for(const Settings& wanted, const Problem& problem, double devic
     settings.keeping = way;
     if (way == Keeping::boundary && problem.fields() == 2) continue;
     const auto cost = wanted.twofold ? cost_of<double>(way, problem) : cost_of<float>(way, problem);
-    if (bytes_of_shot(problem, settings) < 0.9 * device_bytes && cost.host_bytes < 0.9 * host_bytes)
+    if (bytes_of_shot(problem, settings, device) < 0.9 * device_bytes && cost.host_bytes < 0.9 * host_bytes)
       return way;
   }
   return Keeping::checkpoints;

@@ -41,9 +41,10 @@ struct Outcome {
 
 /// The way of keeping that a migration's settings stand for: storing where the memory suffices, else
 /// checkpoints.  bytes: that a rank may take, on the device and on the host.
-Keeping keeping_for(const Settings& settings, const Problem& problem, double device_bytes, double host_bytes);
+Keeping keeping_for(const Settings& settings, const Problem& problem, const Device& device,
+                    double device_bytes, double host_bytes);
 /// Working memory of a shot on one rank, on the device.
-double bytes_of_shot(const Problem& problem, const Settings& settings);
+double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device);
 /// Of images on the host: the sums over shots, and those of one shot.
 double bytes_of_images(const Problem& problem, const Settings& settings);
 

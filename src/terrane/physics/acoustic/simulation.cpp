@@ -450,7 +450,7 @@ Settings Simulation::settled(const Runtime& runtime) const {
   const auto on_device = device.has_own_memory() ? static_cast<double>(device_memory(device).free)
                                                  : static_cast<double>(memory.bytes);
   if (settings.task == Task::migration)
-    settings.keeping = keeping_for(settings, problem_, on_device, static_cast<double>(memory.bytes));
+    settings.keeping = keeping_for(settings, problem_, device, on_device, static_cast<double>(memory.bytes));
   return settings;
 }
 
@@ -477,7 +477,8 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
       static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * (sweeps + again);
   facts.work_unit = "node steps";
   const double on_host = resolve(runtime.device).has_own_memory() ? 0 : bytes_of_images(p, settings);
-  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings) + on_host);
+  facts.memory_bytes =
+      static_cast<std::size_t>(bytes_of_shot(p, settings, resolve(runtime.device)) + on_host);
   facts.add(
       "nodes", nodes, "", "nodes",
       fmt::format("{} × {} × {} with layers (up, north, east)", whole.size(0), whole.size(1), whole.size(2)));
@@ -492,6 +493,12 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
       fmt::format(
           "the shortest ({:.4g} Hz at {:.4g} m/s) has {:.3g} cells; its velocity is right to {:.2g} %",
           p.wavelet.highest_frequency(), p.slowest(), p.points_per_wavelength(), 100 * p.group_error()));
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  const bool together = p.shots.size() < static_cast<std::size_t>(ranks);
+  const auto passes = passes_for(p, resolve(runtime.device), runtime.threads, together ? ranks : 1);
+  if (passes.steps > 1 && settings.task != Task::born)
+    facts.add("steps_at_once", static_cast<std::uint64_t>(passes.steps), "", "passes",
+              fmt::format("modelling takes {} steps in each pass over memory", passes.steps));
   if (settings.task == Task::migration) {
     const auto cost =
         settings.twofold ? cost_of<double>(settings.keeping, p) : cost_of<float>(settings.keeping, p);

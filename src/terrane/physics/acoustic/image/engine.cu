@@ -149,7 +149,8 @@ Engine<T>::Engine(const Problem& problem, Stream& stream, Comm& comm)
       medium_(problem, stream, cut_grid(problem, comm.size()), comm.rank()),
       wave_(stream, medium_, comm),
       clock_(stream, 0),
-      steps_(static_cast<Index>(problem.steps())) {}
+      steps_(static_cast<Index>(problem.steps())),
+      passes_(passes_for(problem, stream.device(), stream.threads(), comm.size())) {}
 
 template <class T>
 std::vector<double> Engine<T>::shared(const std::vector<double>& on_rank_0) {
@@ -198,11 +199,17 @@ std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>
     }
     clock_.tick(stream_, count);
   };
+  const bool passing = passes_.steps > 1;
   std::optional<Graph> graph;
-  if (graphs_ && wave_.can_record() && steps_ >= 2 * recorded)
+  if (!passing && graphs_ && wave_.can_record() && steps_ >= 2 * recorded)
     graph.emplace(stream_, [&] { begin_steps(recorded); });
   for (Index n = 0, looked = 0; n < steps_;) {
-    if (graph && n + recorded <= steps_) {
+    if (passing) {
+      const Index count = std::min(passes_.steps, steps_ - n);
+      wave_.pass(stream_, passes_, count, sources, receivers, clock_);
+      clock_.tick(stream_, count);
+      n += count;
+    } else if (graph && n + recorded <= steps_) {
       graph->launch(stream_);
       n += recorded;
     } else {

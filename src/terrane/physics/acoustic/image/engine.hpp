@@ -42,6 +42,9 @@ class Engine {
   std::string way() const { return wave_.way(); }
   /// Steps of modelling are launched as graphs where they can be. Without, the same bits.
   void use_graphs(bool yes) noexcept { graphs_ = yes; }
+  /// How modelling passes over memory, as passes_for() chose. The same bits however it does.
+  const Passes& passes() const noexcept { return passes_; }
+  void use_passes(const Passes& passes) noexcept { passes_ = passes; }
 
   /// Collective, as all that follow.
   std::vector<double> model(const Shot& shot, const std::vector<double>& series,
@@ -68,6 +71,7 @@ class Engine {
   Clock clock_;
   Index steps_;
   bool graphs_ = true;
+  Passes passes_;
 };
 
 }  // namespace terrane::acoustic

@@ -300,7 +300,7 @@ KeepingCost cost_of(Keeping way, const Problem& problem) {
   if (way == Keeping::store) return {way, (steps + 1) * nodes * e, 0, 1};
   if (way == Keeping::checkpoints) {
     const auto k = static_cast<double>(spacing_of(static_cast<Index>(steps)));
-    return {way, (k + 2) * nodes * e, std::ceil(steps / k) * Medium<T>::bytes_of_wave(problem), 2};
+    return {way, (k + 2) * nodes * e, std::ceil(steps / k) * Medium<T>::bytes_of_wave(problem, false), 2};
   }
   if (way == Keeping::random_walls) {
     Problem walled;  // its grid alone
@@ -309,7 +309,8 @@ KeepingCost cost_of(Keeping way, const Problem& problem) {
     walled.order = problem.order;
     walled.radius = problem.radius;
     make_room_for_walls(walled);
-    return {way, Medium<T>::bytes_of_wave(walled) + Medium<T>::bytes_of_rock(walled) + 3 * nodes * e, 0, 2};
+    return {way, Medium<T>::bytes_of_wave(walled, false) + Medium<T>::bytes_of_rock(walled) + 3 * nodes * e,
+            0, 2};
   }
   double strips = 0;
   for (int a = 0; a < 3; ++a)

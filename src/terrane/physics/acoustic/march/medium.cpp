@@ -370,9 +370,9 @@ double nodes_of_field(const Problem& problem) {
 }  // namespace
 
 template <class T>
-double Medium<T>::bytes_of_wave(const Problem& problem) {
+double Medium<T>::bytes_of_wave(const Problem& problem, bool along) {
   const bool tilted = problem.rock == Rock::tti;
-  double elements = (2 * problem.fields() + (tilted ? 2 : 0)) * nodes_of_field(problem);
+  double elements = (2 * problem.fields() + (tilted && along ? 2 : 0)) * nodes_of_field(problem);
   for (int axis = 0; axis < 3; ++axis)
     for (int side = 0; side < 2; ++side)
       if (side_of(problem, axis, side) == Boundary::cpml)

@@ -52,8 +52,9 @@ class Medium {
   bool on_edge(const std::array<Index, 3>& node) const;
   /// v²Δt² of each node of the box (ρv²Δt²); 0 outside the whole.
   View<const T, 3> squared() const { return squared_.view(box_); }
-  /// Bytes of a wave, its fields and layers; and of the rock.
-  static double bytes_of_wave(const Problem& problem);
+  /// Bytes of a wave, its fields and layers, and where it is kept (keeps_along()) G p and G q of a tilted
+  /// axis; and of the rock.
+  static double bytes_of_wave(const Problem& problem, bool along);
   static double bytes_of_rock(const Problem& problem);
 
  private:

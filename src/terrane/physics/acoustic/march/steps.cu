@@ -101,8 +101,9 @@ std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
 
 /// Tiles have whole rows: to cut those costs the prefetch of the CPU more than half of its speed. Thirty-two
 /// rows, and as many planes as make a tile worth its first and last, which are read twice.
-Work::Work(const std::vector<Region>& regions) : regions_(regions), boxes_(united(regions)) {
-  for (const auto& region : in_whole_rows(regions)) {
+Work::Work(const std::vector<Region>& regions)
+    : regions_(regions), rows_(in_whole_rows(regions)), boxes_(united(regions)) {
+  for (const auto& region : rows_) {
     const auto& box = region.box;
     const Index rows = std::min(rows_of_tile, box.size(1));
     const Index planes = std::clamp<Index>(nodes_of_tile / (rows * box.size(2)), 4, 64);

@@ -16,10 +16,11 @@ class Work {
   explicit Work(const std::vector<Region>& regions);
   const std::vector<Region>& regions() const noexcept { return regions_; }
   const std::vector<IndexBox<3>>& boxes() const noexcept { return boxes_; }  ///< the same nodes in few boxes
-  const std::vector<Region>& tiles() const noexcept { return tiles_; }       ///< of the CPU
+  const std::vector<Region>& in_rows() const noexcept { return rows_; }      ///< of whole rows
+  const std::vector<Region>& tiles() const noexcept { return tiles_; }       ///< of the CPU: those, cut
 
  private:
-  std::vector<Region> regions_, tiles_;
+  std::vector<Region> regions_, rows_, tiles_;
   std::vector<IndexBox<3>> boxes_;
 };
 

@@ -84,9 +84,13 @@ struct Read {
   T* samples;
   Index taps;
   TERRANE_FN void operator()(std::size_t tap) const {
+    add_up(tap, [this](Index r) { return sum_of_row(r); });
+  }
+  template <class SumOfRow>
+  TERRANE_FN void add_up(std::size_t tap, const SumOfRow& sum_of) const {
     T total = 0, plane = 0;
     for (Index r = first[tap]; r < first[tap + 1]; ++r) {
-      plane += sum_of_row(r);
+      plane += sum_of(r);
       if (ends_plane(r, first[tap + 1])) {
         total += plane;
         plane = 0;
@@ -256,6 +260,24 @@ void Sources<T>::put(Stream& stream, Nodes nodes, const StepArguments<T>& argume
 }
 
 template <class T>
+void Sources<T>::put_between(const StepArguments<T>& arguments, const Moment& moment, Index from,
+                             Index to) const {
+  const auto& list = lists_[1];
+  const Index* const offset = list.offset.view().data;
+  const Inject<T> inject{list.offset.view(),
+                         list.first.view(),
+                         list.source.view(),
+                         list.weight.view(),
+                         series_.view(),
+                         columns_,
+                         moment,
+                         arguments};
+  const auto last = std::lower_bound(offset, offset + list.nodes, to) - offset;
+  for (auto n = std::lower_bound(offset, offset + list.nodes, from) - offset; n < last; ++n)
+    inject(static_cast<std::size_t>(n));
+}
+
+template <class T>
 void Sources<T>::put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
                                  T per_square, const Clock& clock) const {
   const auto box = medium_.box();
@@ -335,6 +357,34 @@ void Receivers<T>::read(Stream& stream, const T* now, const Clock& clock, const 
 }
 
 template <class T>
+void Receivers<T>::prepare(Index steps) {
+  const ReceiverRow* const rows = std::as_const(rows_).view().data;
+  sums_.resize(rows_.size() * static_cast<std::size_t>(steps));
+  if (in_memory_.size() == rows_.size()) return;
+  for (std::size_t r = 0; r < rows_.size(); ++r)
+    in_memory_.emplace_back(rows[r].offset, static_cast<Index>(r));
+  std::sort(in_memory_.begin(), in_memory_.end());
+}
+
+template <class T>
+void Receivers<T>::read_between(const T* now, const T* now_q, Index step, Index from, Index to) {
+  const Read<T> read{
+      std::as_const(rows_).view(), {}, std::as_const(weights_).view(), now, now_q, {}, nullptr, 0};
+  T* const sums = sums_.data() + static_cast<std::size_t>(step) * rows_.size();
+  auto row = std::lower_bound(in_memory_.begin(), in_memory_.end(), std::pair{from, Index{0}});
+  for (; row != in_memory_.end() && row->first < to; ++row) sums[row->second] = read.sum_of_row(row->second);
+}
+
+template <class T>
+void Receivers<T>::add_up(Index step, const Moment& moment, int threads) {
+  const T* const sums = sums_.data() + static_cast<std::size_t>(step) * rows_.size();
+  const Read<T> read{std::as_const(rows_).view(), std::as_const(first_).view(), {}, nullptr, nullptr, moment,
+                     samples_.view().data,        static_cast<Index>(taps_)};
+  for_each(IndexBox<1>{{0}, {static_cast<Index>(taps_)}}, threads,
+           [=](Index tap) { read.add_up(static_cast<std::size_t>(tap), [=](Index r) { return sums[r]; }); });
+}
+
+template <class T>
 std::vector<double> Receivers<T>::gather(Stream& stream, Comm& comm) const {
   std::vector<T> mine(taps_ * steps_);
   samples_.download(stream, mine);
@@ -383,8 +433,8 @@ Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm)
   for (std::size_t n = 0; n < static_cast<std::size_t>(medium.fields()); ++n) {
     now_[n] = Buffer<T>(stream.device(), medium.size());
     before_[n] = Buffer<T>(stream.device(), medium.size());
-    if (tilted) along_[n] = Buffer<T>(stream.device(), medium.size());
   }
+  if (keeps_along<T>(stream.device(), medium.problem())) make_along(stream);
   if (comm.size() > 1) {
     HaloSettings<3> settings;
     for (int a = 0; a < 2; ++a)
@@ -495,6 +545,26 @@ void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, cons
   for (const auto& field : next) mirror(stream, field);
 }
 
+template <class T>
+bool keeps_along(const Device& device, const Problem& problem) {
+  if (problem.rock != Rock::tti) return false;
+  StepArguments<T> shape;
+  for (int axis = 0; axis < 3; ++axis) shape.stride[axis] = problem.grid.there(axis) ? 1 : 0;
+  return !by_tiles(device, {problem.rock, problem.points()}, shape);
+}
+
+template <class T>
+void Wave<T>::make_along(Stream& stream) {
+  for (auto& field : along_) field = Buffer<T>(stream.device(), medium_.size());
+}
+
+template <class T>
+StepArguments<T> Wave<T>::derived(Stream& stream) {
+  if (medium_.problem().rock == Rock::tti && along_[0].size() == 0) make_along(stream);
+  derive_along(stream);
+  return arguments();
+}
+
 /// G p and G q of the part and of what the differences of its nodes read around it.
 template <class T>
 void Wave<T>::derive_along(Stream& stream) {
@@ -528,6 +598,11 @@ std::size_t Wave<T>::state_size() const {
 }
 
 template <class T>
+double Wave<T>::bytes() const {
+  return static_cast<double>((state_size() + along_[0].size() + along_[1].size()) * sizeof(T));
+}
+
+template <class T>
 std::vector<T> Wave<T>::state(Stream& stream) const {
   std::vector<T> all(state_size());
   std::span<T> rest = all;
@@ -550,6 +625,8 @@ template class Sources<float>;
 template class Sources<double>;
 template class Receivers<float>;
 template class Receivers<double>;
+template bool keeps_along<float>(const Device&, const Problem&);
+template bool keeps_along<double>(const Device&, const Problem&);
 template class Wave<float>;
 template class Wave<double>;
 

@@ -14,6 +14,7 @@
 #include "terrane/parallel/device/event.hpp"
 #include "terrane/parallel/partition/halo.hpp"
 #include "terrane/physics/acoustic/march/medium.hpp"
+#include "terrane/physics/acoustic/march/passes.hpp"
 #include "terrane/physics/acoustic/march/steps.hpp"
 
 namespace terrane::acoustic {
@@ -65,6 +66,8 @@ class Sources {
   /// wave, add to the image of m.
   void put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
                        T per_square, const Clock& clock) const;
+  /// put(), on the calling thread of the CPU, of those nodes whose offsets lie in [from, to).
+  void put_between(const StepArguments<T>& arguments, const Moment& moment, Index from, Index to) const;
 
  private:
   struct List {
@@ -99,6 +102,13 @@ class Receivers {
   /// Collective: [steps, places] on rank 0.
   std::vector<double> gather(Stream& stream, Comm& comm) const;
 
+  /// Of a pass (passes.hpp), on the CPU: read() piece by piece. Before it: room for so many steps.
+  void prepare(Index steps);
+  /// The sums of those rows whose first nodes have offsets in [from, to).
+  void read_between(const T* now, const T* now_q, Index step, Index from, Index to);
+  /// After it: the samples of a step of the pass.
+  void add_up(Index step, const Moment& moment, int threads);
+
  private:
   const Medium<T>& medium_;
   std::size_t places_, steps_, taps_ = 0;
@@ -107,7 +117,13 @@ class Receivers {
   Buffer<ReceiverRow> rows_;
   Buffer<Index> first_;  ///< [taps + 1] of rows
   Buffer<T> weights_, samples_;
+  std::vector<std::pair<Index, Index>> in_memory_;  ///< of a pass: offset and number of each row, sorted
+  std::vector<T> sums_;                             ///< of a pass: [steps, rows]
 };
+
+/// Whether steps on this device read G p and G q of a tilted axis from memory; tiles of a GPU make their own.
+template <class T>
+bool keeps_along(const Device& device, const Problem& problem);
 
 template <class T>
 class Wave {
@@ -124,6 +140,10 @@ class Wave {
   using Add = std::function<void(Stream&, Nodes, const StepArguments<T>& arguments)>;
   /// Collective: from pⁿ⁻¹, pⁿ to pⁿ, pⁿ⁺¹.
   void step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add = {});
+  /// `count` steps, each after the receivers have read, in one pass over memory; the clock is not moved. Of a
+  /// wave that is on one rank of the CPU and is not rounded.
+  void pass(Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
+            Receivers<T>& receivers, const Clock& clock);
   /// Collective: from pⁿ⁺¹ ("before"), pⁿ to pⁿ, pⁿ⁻¹ on the mesh's nodes; those beyond it, which layers
   /// reach, are what `load` puts there first.
   void step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load);
@@ -140,10 +160,7 @@ class Wave {
   View<const T, 3> now(int field = 0) const { return of(now_, field).view(medium_.box()); }
   View<const T, 3> before(int field = 0) const { return of(before_, field).view(medium_.box()); }
   /// What the next step is made of; with a tilted axis G p and G q, too.
-  StepArguments<T> derived(Stream& stream) {
-    derive_along(stream);
-    return arguments();
-  }
+  StepArguments<T> derived(Stream& stream);
   const T* zero_of_now() const { return zero(now_[0]); }
   const T* zero_of_now_q() const { return medium_.fields() == 2 ? zero(now_[1]) : nullptr; }
   const Medium<T>& medium() const noexcept { return medium_; }
@@ -152,6 +169,8 @@ class Wave {
   std::vector<T> state(Stream& stream) const;
   void restore(Stream& stream, std::span<const T> state);
   std::size_t state_size() const;
+  /// Of all its arrays.
+  double bytes() const;
 
  private:
   using Fields = std::array<Buffer<T>, 2>;  ///< p, and q of rock with an axis
@@ -166,6 +185,7 @@ class Wave {
   StepArguments<T> arguments();
   void advance(Stream& stream, const Work& edges, const Work& inner, const Sources<T>* sources,
                const Clock& clock, const Add& add);
+  void make_along(Stream& stream);
   void derive_along(Stream& stream);
   void mirror(Stream& stream, const View<T, 3>& field);
 

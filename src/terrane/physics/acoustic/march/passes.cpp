@@ -1,0 +1,77 @@
+#include "terrane/physics/acoustic/march/passes.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <thread>
+
+#include "terrane/parallel/threads/for_each.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+constexpr Index rows_of_tile = 16;     ///< so that a core's cache of two megabytes holds a tile's planes
+constexpr double cache_of_core = 4e6;  ///< bytes; fields that are smaller gain nothing
+
+}  // namespace
+
+Index most_steps_at_once(const Problem& problem) {
+  const bool rock = problem.rock == Rock::constant_density || problem.rock == Rock::vti;
+  const auto nodes = static_cast<double>(problem.whole().count());
+  const bool serves =
+      rock && problem.grid.there(up) && problem.grid.there(north) && 4 * nodes > cache_of_core;
+  return serves ? 4 : 1;
+}
+
+Passes passes_for(const Problem& problem, const Device& device, int threads, int ranks) {
+  Passes passes;
+  const auto whole = problem.whole();
+  if (device.kind != Device::Kind::cpu || ranks > 1) return passes;
+  if (whole.size(north) < 2 * rows_of_tile * thread_count(threads)) return passes;
+  passes.steps = most_steps_at_once(problem);
+  passes.rows = rows_of_tile;
+  for (const int axis : {up, north}) {
+    const auto a = static_cast<std::size_t>(axis);
+    const auto& sides = problem.sides[a];
+    const bool layers = sides[0] == Boundary::cpml || sides[1] == Boundary::cpml;
+    passes.lag[a] = (layers ? 2 : 1) * problem.points();
+  }
+  return passes;
+}
+
+void walk(const IndexBox<3>& part, const Passes& passes, Index count, Index points, int threads,
+          const std::function<void(Index, const Stretch&)>& take) {
+  constexpr Index everything = std::numeric_limits<Index>::min() / 2;
+  const auto [lag_up, lag_north] = passes.lag;
+  const Index tiles = (part.size(1) + (count - 1) * lag_north + passes.rows - 1) / passes.rows;
+  const Index planes = part.size(0) + (count - 1) * lag_up;
+  const auto taken = std::make_unique<std::atomic<Index>[]>(static_cast<std::size_t>(tiles));
+  for (Index t = 0; t < tiles; ++t) taken[static_cast<std::size_t>(t)] = 0;
+  const auto walk_up = [&](Index tile) {
+    const auto mine = static_cast<std::size_t>(tile);
+    for (Index w = 0; w < planes; ++w) {
+      while (tile > 0 && taken[mine - 1].load(std::memory_order_acquire) <= w) std::this_thread::yield();
+      for (Index step = 0; step < count; ++step) {
+        const Index k = part.first[0] + w - step * lag_up;
+        const Index j = part.first[1] + tile * passes.rows - step * lag_north;
+        const auto cut = [&](Index from_k, Index to_k, Index from_j, Index to_j) {
+          return overlap(part, part.with(0, from_k, to_k).with(1, from_j, to_j));
+        };
+        take(step, {cut(k, k + 1, j, j + passes.rows),
+                    {cut(w == 0 ? everything : k + points, k + points + 1, j, j + passes.rows),
+                     cut(k, k + 1, tile == 0 ? everything : j + points, j + passes.rows + points)}});
+      }
+      taken[mine].store(w + 1, std::memory_order_release);
+    }
+  };
+  // Tiles are taken from the south: a thread waits only for tiles that another has begun.
+  std::atomic<Index> next{0};
+  const auto walkers = std::min<Index>(thread_count(threads), tiles);
+  for_each(static_cast<std::size_t>(walkers), threads, [&](std::size_t) {
+    for (Index tile = next++; tile < tiles; tile = next++) walk_up(tile);
+  });
+}
+
+}  // namespace terrane::acoustic

@@ -1,0 +1,52 @@
+// Several time steps in one pass over memory, on the CPU: fields larger than the caches are read and written
+// once for some steps, not once for each (a wavefront of skewed tiles; Wonnacott 2000).
+//
+// A pass takes tiles of some rows one after the other, and walks each through all planes from the lowest up.
+// At every plane it takes its steps one after the other, each `lag` planes below and `lag` rows south of the
+// one before:
+//
+//   step 0   plane w            rows  t R …        (t + 1) R
+//   step l   plane w − l lag₀   rows  t R − l lag₁ … (t + 1) R − l lag₁
+//
+// What a step reads has then been written by the step before, and what it overwrites (p⁺ takes the place of
+// p⁻) has been read. lag is M, the reach of the differences; 2M on an axis with a cpml, whose ψ is made M
+// nodes ahead and reads M more. A tile may take a plane when the tile to the south has taken it; so threads
+// have a tile each.
+//
+// Receivers read, and sources, ψ and images beyond free surfaces are made, row by row as the steps come by,
+// with the same functions and in the same order at each node: the bits are those of one step after the other.
+#pragma once
+
+#include <array>
+#include <functional>
+
+#include "terrane/physics/acoustic/march/steps.hpp"
+
+namespace terrane::acoustic {
+
+struct Passes {
+  Index steps = 1;             ///< in one pass; 1: one after the other
+  Index rows = 0;              ///< of a tile
+  std::array<Index, 2> lag{};  ///< planes, rows
+};
+
+/// Those that serve a grid: more steps than one on a CPU, for constant density or a vertical axis, where
+/// there are three dimensions, no neighbours, fields that a core's cache does not hold, and two tiles for
+/// each thread.
+Passes passes_for(const Problem& problem, const Device& device, int threads, int ranks);
+/// The most steps that passes_for() gives on any machine: what memory is counted for.
+Index most_steps_at_once(const Problem& problem);
+
+/// Planes and rows of a step, all nodes along easting. `ahead`: the same M nodes further up (north), for ψ of
+/// these axes; the first tile and the first plane have all that lies below, too.
+struct Stretch {
+  IndexBox<3> nodes;  ///< in the part; may be empty
+  std::array<IndexBox<3>, 2> ahead;
+};
+
+/// Calls take(step of the pass, stretch), on up to `threads` threads, in an order that gives the bits of one
+/// step after the other.
+void walk(const IndexBox<3>& part, const Passes& passes, Index count, Index points, int threads,
+          const std::function<void(Index, const Stretch&)>& take);
+
+}  // namespace terrane::acoustic
