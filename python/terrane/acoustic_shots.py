@@ -58,7 +58,13 @@ def run_shots(job: Job, executor: Any, *, shots: Optional[ArrayLike] = None, ret
         raise InputError("shots", f"have shape {places.shape}", "Expected [n, 3]: easting, northing, up.")
     calls = [_call(job, n, place, len(places), settings, more) for n, place in enumerate(places)]
     jobs.check(*calls[0][:1], **calls[0][1])  # what is wrong with all is said before any is sent
-    kept = _Kept(folder)
+    return _together(in_tasks(calls, executor, retries, folder, "shot"))
+
+
+def in_tasks(calls: Sequence[Any], executor: Any, retries: int, folder: Optional[Union[str, "PathLike[str]"]],
+             kind: str) -> list[Any]:
+    """The datasets of all calls, (job, keys of :func:`terrane.run`), in their order; those in the folder are taken."""
+    kept = _Kept(folder, kind)
     parts: dict[int, Any] = {n: found for n, call in enumerate(calls) if (found := kept.read(n, call)) is not None}
     waiting = {n: executor.submit(_one, *calls[n]) for n in range(len(calls)) if n not in parts}
     left = dict.fromkeys(waiting, retries)
@@ -76,7 +82,7 @@ def run_shots(job: Job, executor: Any, *, shots: Optional[ArrayLike] = None, ret
                 continue
             kept.write(n, calls[n], parts[n])
         time.sleep(0.01 if waiting else 0)
-    return _together([parts[n] for n in range(len(calls))])
+    return [parts[n] for n in range(len(calls))]
 
 
 def _one(job: Any, keys: Mapping[str, Any]) -> Any:
@@ -144,7 +150,8 @@ def _together(parts: Sequence[Any]) -> Any:
 class _Kept:
     """Shots in files, which carry the job that they are of."""
 
-    def __init__(self, folder: Optional[Union[str, "PathLike[str]"]]) -> None:
+    def __init__(self, folder: Optional[Union[str, "PathLike[str]"]], kind: str) -> None:
+        self.kind = kind
         self.folder = None if folder is None else Path(folder)
         if self.folder is not None:
             try:
@@ -154,7 +161,7 @@ class _Kept:
 
     def _path(self, n: int) -> Path:
         assert self.folder is not None
-        return self.folder / f"shot_{n + 1:05d}.npz"
+        return self.folder / f"{self.kind}_{n + 1:05d}.npz"
 
     def write(self, n: int, call: Any, part: Any) -> None:
         if self.folder is None:
@@ -169,7 +176,7 @@ class _Kept:
                 np.savez(file, about=np.array(about), **{f"v_{name}": v.values for name, v in part.variables.items()})
             os.replace(pending, self._path(n))
         except OSError as error:
-            raise FileError(str(self._path(n)), str(error), "The shots that are there are kept.") from error
+            raise FileError(str(self._path(n)), str(error), f"The {self.kind}s that are there are kept.") from error
         finally:
             pending.unlink(missing_ok=True)
 
@@ -185,7 +192,7 @@ class _Kept:
                 variables = {name: (dims, file[f"v_{name}"], attributes)
                              for name, (dims, attributes) in about["variables"].items()}
         except (OSError, ValueError, KeyError) as error:
-            raise FileError(str(self._path(n)), f"is no shot that was kept: {error}", "Take it away.") from error
+            raise FileError(str(self._path(n)), f"is no {self.kind} that was kept: {error}", "Take it away.") from error
         coordinates = {name: variables.pop(name) for name in about["coordinates"]}
         return _xarray().Dataset(variables, coordinates, about["attributes"])
 

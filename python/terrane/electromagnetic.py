@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import simulation
+from .electromagnetic_solves import run_solves
 from .mesh import TensorMesh
 from .simulation import place, runtime
 from .survey import Survey
 
-__all__ = ["Dipole", "PlaneWaves", "Simulation", "Wire"]
+__all__ = ["Dipole", "PlaneWaves", "Simulation", "Wire", "run_solves"]
 
 
 @dataclass(frozen=True)

@@ -186,6 +186,57 @@ def test_electric_fields_of_cells_are_means_of_those_of_edges_which_emg3d_takes(
     assert held.attrs["frequency"] == 4 and np.array_equal(held["e_u"].values, up.values[1, 1])
 
 
+def test_sources_and_frequencies_as_tasks_have_the_bits_of_one_run(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 6), [2000, 4000, 8000]])
+    mesh = terrane.TensorMesh(side, side, side, conductivity=0.1)
+    sources = [terrane.electromagnetic.Dipole([0, y, 0]) for y in (-600, 0, 600)]
+    common = (mesh, terrane.Survey([0.0, 300.0], [300.0, 300.0], [0.0, 0.0]), sources, [4.0, 1.0])
+    survey = terrane.electromagnetic.Simulation(*common, components=["e_e", "h_u"])
+    whole = survey.run().dataset
+    with ThreadPoolExecutor(2) as executor:
+        tasks = terrane.electromagnetic.run_solves(survey, executor, folder=tmp_path / "solves")
+        assert len(list((tmp_path / "solves").glob("solve_*.npz"))) == 6
+        again = terrane.electromagnetic.run_solves(survey, executor, folder=tmp_path / "solves")
+        waves = terrane.electromagnetic.Simulation(*common[:2], terrane.electromagnetic.PlaneWaves(), [4.0, 1.0])
+        responses = terrane.electromagnetic.run_solves(waves, executor)
+        with pytest.raises(terrane.InputError, match="name a source"):
+            terrane.electromagnetic.run_solves(survey, executor, settings={"source.current": 2})
+    for made in (tasks, again):
+        for name in ("e_e", "h_u", "iterations"):
+            assert made[name].dims == whole[name].dims
+            np.testing.assert_array_equal(made[name], whole[name])
+        assert list(made["source"]) == [1, 2, 3] and list(made["frequency"]) == [4, 1]
+    expected = waves.run()
+    for name in ("z_ne", "rho_en", "iterations"):
+        np.testing.assert_array_equal(responses[name], expected[name])
+    (tmp_path / "job.toml").write_text("""
+[mesh]
+kind = "tensor"
+easting = [-8000, -4000, -2000, -1000, 0, 1000, 2000, 4000, 8000]
+northing = [-8000, -4000, -2000, -1000, 0, 1000, 2000, 4000, 8000]
+up = [-8000, -4000, -2000, -1000, 0, 1000, 2000, 4000, 8000]
+[model.background]
+conductivity = 0.1
+[[source]]
+kind = "dipole"
+at = [0, -600, 0]
+[[source]]
+kind = "loop"
+points = [[0, 0, 0], [300, 0, 0], [300, 300, 0]]
+[survey]
+kind = "list"
+stations = [[0, 600, 100]]
+[simulation]
+physics = "electromagnetic"
+frequencies = [1, 4]
+""")
+    with ThreadPoolExecutor(2) as executor:
+        tasks = terrane.electromagnetic.run_solves(tmp_path / "job.toml", executor)
+    np.testing.assert_array_equal(tasks["h_u"], terrane.run(tmp_path / "job.toml", write=False)["h_u"])
+
+
 def test_electromagnetic_fields_are_reciprocal():
     side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 11), [2000, 4000, 8000]])
     mesh = terrane.TensorMesh(side, side, side, conductivity=0.1)
