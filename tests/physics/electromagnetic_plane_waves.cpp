@@ -8,7 +8,7 @@
 #include "devices/device.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electromagnetic/formula/layered.hpp"
-#include "terrane/physics/electromagnetic/survey/primary.hpp"
+#include "terrane/physics/electromagnetic/survey/section.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
 
 namespace terrane::electromagnetic {
@@ -101,6 +101,130 @@ void paint(Problem& problem, const Sigma& sigma) {
         problem.conductivity[0].push_back(sigma((mesh.easting()[i] + mesh.easting()[i + 1]) / 2,
                                                 (mesh.northing()[j] + mesh.northing()[j + 1]) / 2,
                                                 (mesh.up()[k] + mesh.up()[k + 1]) / 2));
+}
+
+/// Faces every `step` from −half to half, then `more` cells that grow by 1.6.
+std::vector<double> growing_faces(double half, double step, int more) {
+  std::vector<double> up{step / 2};
+  while (up.back() < half) up.push_back(up.back() + step);
+  for (double width = step * 1.6; more > 0; --more, width *= 1.6) up.push_back(up.back() + width);
+  std::vector<double> all;
+  for (auto face = up.rbegin(); face != up.rend(); ++face) all.push_back(-*face);
+  all.insert(all.end(), up.begin(), up.end());
+  return all;
+}
+
+/// The largest of ∇×∇×E + iωμ₀sE on interior edges, over the largest iωμ₀sE: E by edges, walls included.
+double unbalance(const TensorMesh& mesh, const Conductivity& sigma, const EdgeField& field, double hertz) {
+  using Place = std::array<Index, 3>;
+  const std::vector<double>* faces[3] = {&mesh.up(), &mesh.northing(), &mesh.easting()};
+  const auto width = [&](int a, Index n) {
+    const auto& f = *faces[a];
+    return f[static_cast<std::size_t>(n) + 1] - f[static_cast<std::size_t>(n)];
+  };
+  const auto moved = [](Place place, int axis, Index by) {
+    place[static_cast<std::size_t>(axis)] += by;
+    return place;
+  };
+  const auto e = [&](int axis, Place place) {  // by nodes of the mesh; fields count interior ones
+    for (int a = 0; a < 3; ++a)
+      if (a != axis) place[static_cast<std::size_t>(a)] -= 1;
+    return field(axis, place);
+  };
+  const auto curl = [&](int axis, const Place& face) {
+    const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+    return (e(b, moved(face, c, 1)) - e(b, face)) / width(c, face[static_cast<std::size_t>(c)]) -
+           (e(c, moved(face, b, 1)) - e(c, face)) / width(b, face[static_cast<std::size_t>(b)]);
+  };
+  double worst = 0, largest = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+    const auto cells = [&](int a) { return static_cast<Index>(faces[a]->size()) - 1; };
+    Place at{};
+    const auto first = [&](int a) { return a == axis ? Index{0} : Index{1}; };
+    for (at[0] = first(0); at[0] < cells(0); ++at[0])
+      for (at[1] = first(1); at[1] < cells(1); ++at[1])
+        for (at[2] = first(2); at[2] < cells(2); ++at[2]) {
+          const Index p = at[static_cast<std::size_t>(b)], q = at[static_cast<std::size_t>(c)];
+          const double db = (width(b, p - 1) + width(b, p)) / 2, dc = (width(c, q - 1) + width(c, q)) / 2;
+          // The curl of the faces beside the edge, with the signs of curl() above.
+          const auto twice =
+              (curl(b, at) - curl(b, moved(at, c, -1))) / dc - (curl(c, at) - curl(c, moved(at, b, -1))) / db;
+          double current = 0;
+          for (Index corner = 0; corner < 4; ++corner) {
+            const auto cell = moved(moved(at, b, -(corner & 1)), c, -(corner >> 1));
+            current +=
+                (*sigma[static_cast<std::size_t>(axis)])[mesh.index(static_cast<std::size_t>(cell[2]),
+                                                                    static_cast<std::size_t>(cell[1]),
+                                                                    static_cast<std::size_t>(cell[0]))] *
+                width(b, cell[static_cast<std::size_t>(b)]) * width(c, cell[static_cast<std::size_t>(c)]);
+          }
+          const auto sent = std::complex<double>(0, 2 * std::numbers::pi * hertz * 4e-7 * std::numbers::pi) *
+                            current / (4 * db * dc) * e(axis, at);
+          worst = std::max(worst, std::abs(twice + sent));
+          if (!(std::abs(twice + sent) <= worst)) return NAN;
+          largest = std::max(largest, std::abs(sent));
+        }
+  }
+  return worst / largest;
+}
+
+TEST(PlaneWaves, OverASectionSolveTheEquationsOfTheMeshForBothPolarisations) {
+  const TensorMesh mesh(growing_faces(300, 150, 3), growing_faces(400, 200, 2), growing_faces(300, 120, 3));
+  for (const int strike : {1, 2}) {
+    std::array<std::vector<double>, 3> sigma;  // differs by axis, with air above
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t k = 0; k < mesh.n_up(); ++k)
+        for (std::size_t j = 0; j < mesh.n_north(); ++j)
+          for (std::size_t i = 0; i < mesh.n_east(); ++i) {
+            const double along = static_cast<double>(strike == 1 ? i : j);
+            sigma[a].push_back(2 * k > mesh.n_up()
+                                   ? 1e-6
+                                   : 0.01 *
+                                         std::exp(2 * std::sin(1.7 * along + 2.3 * double(k) + double(a))));
+          }
+    const Conductivity all{&sigma[0], &sigma[1], &sigma[2]};
+    const auto section = section_of_ends(mesh, all, strike);
+    EXPECT_TRUE(section.alike);
+    const auto along = wave_along_strike(mesh, section, 10), across = wave_across_strike(mesh, section, 10);
+    EXPECT_LT(unbalance(mesh, all, along, 10), 1e-9) << strike;
+    EXPECT_LT(unbalance(mesh, all, across, 10), 1e-7) << strike;  // H hardly changes in air
+    const Index top = static_cast<Index>(mesh.n_up()) - 1;
+    EXPECT_NEAR(std::abs(along(strike, {top, strike == 1 ? 3 : -1, strike == 1 ? -1 : 3})), 1, 1e-12);
+    EXPECT_EQ(across(strike, {3, 3, 3}), 0.0);
+  }
+}
+
+/// Where an earth goes on along its strike, waves over its section are right on a mesh of any length; over
+/// the mean layers of its sides they need a mesh that is long along the strike.
+TEST(PlaneWaves, OverADikeNeedItsSectionOrALongMesh) {
+  const auto at = [](int along_strike, Strike strike, bool turned) {
+    const auto wide = growing_faces(900, 300, 7), along = growing_faces(400, 400, along_strike);
+    std::vector<double> up = growing_faces(600, 150, 9);
+    auto problem =
+        plane_waves(turned ? TensorMesh(along, wide, up) : TensorMesh(wide, along, up), {3}, {{40, 40, 75}});
+    paint(problem, [&](double e, double n, double u) {
+      const double x = turned ? n : e;
+      return u > 75 ? 1e-8 : x > 150 && x < 1050 && u > -525 ? 0.5 : 0.01;
+    });
+    problem.parameters.strike = strike;
+    Stream stream({Device::Kind::cpu, -1});
+    const auto outcome = forward(problem, stream);
+    if (strike != Strike::none) {
+      for (const auto& solve : outcome.solves) EXPECT_EQ(solve.iterations, 0);
+    }
+    return transfer_functions(problem, outcome).front();
+  };
+  const auto section = at(2, Strike::north, false), layers = at(2, Strike::none, false),
+             far = at(9, Strike::none, false), turned = at(2, Strike::east, true);
+  for (const auto element : {en, ne}) {
+    const double size = std::abs(section.z[element]);
+    EXPECT_LT(std::abs(far.z[element] - section.z[element]), 1e-3 * size) << element;
+    EXPECT_LT(std::abs(turned.z[element == en ? ne : en] + section.z[element]), 1e-3 * size) << element;
+  }
+  // E across the dike is given at the ends, and wrong there; E along it is not.
+  EXPECT_GT(std::abs(layers.z[en] - section.z[en]), 0.03 * std::abs(section.z[en]));
+  EXPECT_GT(std::abs(section.z[ne] + section.z[en]), 0.1 * std::abs(section.z[ne]));  // the dike is seen
 }
 
 TEST(PlaneWaves, OverLayersHaveTheirApparentResistivityToHalfAPercentAndATenthOfADegree) {

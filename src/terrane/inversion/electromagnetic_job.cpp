@@ -450,9 +450,9 @@ Fingerprint ElectromagneticJob::fingerprint_of_all(const Runtime& runtime) {
   all.push_back({"receivers or which of them measured", hash({recorded}), true});
   all.push_back({"datum", std::string(parts_names[static_cast<std::size_t>(parts_)])});
   all.push_back(
-      {"solves", fmt::format("{} {} {} {} {}", e.parameters.tolerance, e.parameters.receiver_tolerance,
+      {"solves", fmt::format("{} {} {} {} {} {}", e.parameters.tolerance, e.parameters.receiver_tolerance,
                              e.parameters.most_iterations, static_cast<int>(e.parameters.rough),
-                             static_cast<int>(e.parameters.field))});
+                             static_cast<int>(e.parameters.field), static_cast<int>(e.parameters.strike))});
   all.push_back({"sensitivities in memory", fmt::format("{}", in_memory_)});
   all.push_back({"kind of device", fmt::format("{}", static_cast<int>(resolve(runtime.device).kind))});
   add_settings(all, problem_, settings_);

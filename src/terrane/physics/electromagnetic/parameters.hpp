@@ -12,12 +12,17 @@ enum class Rough { automatic, never, always };
 /// its sides, which is right near sources, and takes a Hankel transform for each edge of what differs.
 enum class Field { total, secondary };
 
+/// What plane waves come in over: the layers at the sides of the mesh, or the section at its two ends of an
+/// axis, which goes on along it.
+enum class Strike { none, north, east };
+
 struct Parameters {
   double tolerance = 1e-8;           ///< of the residual, relative
   double receiver_tolerance = 1e-5;  ///< of what the last iteration changed at a receiver, relative
   int most_iterations = 300;         ///< of COCG; 7 to 20 are usual
   Rough rough = Rough::automatic;
   Field field = Field::total;
+  Strike strike = Strike::none;  ///< of plane waves
   int ranks_per_field = 0;  ///< least number of ranks that share one field; 0: as share_ranks() finds best
 
   friend bool operator==(const Parameters&, const Parameters&) = default;

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "terrane/base/error.hpp"
-#include "terrane/physics/electromagnetic/survey/primary.hpp"
+#include "terrane/physics/electromagnetic/survey/section.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -51,8 +51,11 @@ double Problem::field_memory() const {
 }
 
 double Problem::host_memory(double ranks) const {
-  // The model, and copies on their way.
-  return 3 * static_cast<double>(mesh.size()) * ranks * 30 +
+  // The model, copies on their way, and the banded matrix of a section.
+  const auto of_section = parameters.strike == Strike::none
+                              ? 0
+                              : bytes_of_section(mesh, parameters.strike == Strike::north ? 1 : 2);
+  return ranks * of_section + 3 * static_cast<double>(mesh.size()) * ranks * 30 +
          16 * static_cast<double>(solves() * (data_of_a_solve() + 2 * volume_of_a_solve()));
 }
 
@@ -75,6 +78,8 @@ void Problem::check() const {
     else if (moment[2] != 0 || (moment[0] == 0 && moment[1] == 0))
       throw InputError(what, "a plane wave has a horizontal field, not zero");
   }
+  if (parameters.strike != Strike::none && sources.front().kind != Source::Kind::plane_wave)
+    throw InputError("simulation.strike", "a strike is of plane waves", "Leave the key out.");
   if (parameters.field == Field::secondary) check_secondary();
   for (std::size_t n = 0; n < receivers.size(); ++n)
     receiver(mesh, along(), receivers[n], components.front(), fmt::format("receiver {}", n + 1));
@@ -157,10 +162,16 @@ std::vector<std::string> Problem::warnings() const {
           "source {} is grounded in air: its current goes through what conducts a millionth of the ground",
           n + 1));
   }
-  if (plane && !layers_of_sides(mesh, along()).alike)
+  if (plane && parameters.strike == Strike::none && !layers_of_sides(mesh, along()).alike)
     lines.push_back(
         "the sides of the mesh are not the same layers all around: plane waves come in over their mean, "
-        "so keep the sides far from receivers");
+        "so keep the sides far from receivers, or give simulation.strike where the earth has one");
+  if (plane && parameters.strike != Strike::none &&
+      !section_of_ends(mesh, along(), parameters.strike == Strike::north ? 1 : 2).alike)
+    lines.push_back(
+        "the two ends of the mesh along simulation.strike are not alike: plane waves come in over their "
+        "mean, "
+        "so keep the ends far from receivers");
   const double sides = std::max(box.east - box.west, box.north - box.south) / 2;
   std::size_t top = mesh.n_up();
   while (top > 0 && conductivity[0][mesh.index(mesh.n_east() / 2, mesh.n_north() / 2, top - 1)] <= 1e-6)

@@ -65,6 +65,9 @@ constexpr Key simulation_keys[] = {
      "What is solved for: total; or secondary, the difference from the layers at the sides of the mesh, "
      "right "
      "near sources, for dipoles and wires that lie in those layers."},
+    {"strike", "text", "\"none\"",
+     "What plane waves come in over: none, the layers at the sides of the mesh; north or east, the section "
+     "that the mesh has at its two ends of that axis, as it goes on along it."},
     {"rough", "text", "\"auto\"",
      "Extra smoothing for models that differ by decades from cell to cell: auto (after 30 iterations), "
      "never, always."},
@@ -359,6 +362,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.parameters.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
   p.parameters.field =
       table.choice("field", {"total", "secondary"}) == "secondary" ? Field::secondary : Field::total;
+  const auto strike = table.choice("strike", {"none", "north", "east"});
+  p.parameters.strike = strike == "north" ? Strike::north : strike == "east" ? Strike::east : Strike::none;
+  if (p.parameters.strike != Strike::none && !plane)
+    throw table.wrong("strike", "these sources are no plane waves", "Leave the key out.");
   const auto rough = table.choice("rough", {"auto", "never", "always"});
   p.parameters.rough = rough == "auto" ? Rough::automatic : rough == "never" ? Rough::never : Rough::always;
   p.parameters.ranks_per_field = static_cast<int>(table.count("ranks_per_field", 0, 1'000'000));

@@ -128,7 +128,10 @@ Solves::Solves(const Problem& problem, Stream& stream, Comm* comm)
       b_(solver_.image()),
       x_(solver_.vector()),
       sampler_(stream, solver_.metric(), x_, sums(receptions_), comm),
-      layers_(knows_a_part(problem) ? layers_of_sides(problem.mesh, problem.sides()) : Layers{}) {}
+      layers_(knows_a_part(problem) ? layers_of_sides(problem.mesh, problem.sides()) : Layers{}) {
+  if (const auto strike = problem.parameters.strike; strike != Strike::none)
+    section_ = section_of_ends(problem.mesh, problem.sides(), strike == Strike::north ? 1 : 2);
+}
 
 Solve Solves::solve(std::size_t number, std::vector<Z>& data) {
   begin(number);
@@ -187,10 +190,28 @@ Solve Solves::finish() {
   return done;
 }
 
-// b of what differs from the layers at the sides, whose field is known on edges.
-void Solves::send_over_layers(const EdgeField& primary) {
+// b of what differs from an earth whose field is known on edges.
+void Solves::send_over(const Background& background, const EdgeField& primary) {
   primary_ = primary;
-  fill_contrast(stream_, metric(), problem_.along(), layers_, primary, omega_mu_, b_);
+  fill_contrast(stream_, metric(), problem_.along(), background, primary, omega_mu_, b_);
+}
+void Solves::send_over_layers(const EdgeField& primary) {
+  send_over(
+      [this](std::size_t axis, const std::array<Index, 3>& cell) {
+        return layers_.conductivity[axis][static_cast<std::size_t>(cell[0])];
+      },
+      primary);
+}
+
+EdgeField Solves::wave_over_section(const Source& sent, double hertz) const {
+  const bool north = section_.strike == 1;
+  const double along = sent.moment[north ? 1 : 0], across = sent.moment[north ? 0 : 1];
+  EdgeField first, second;
+  if (along != 0) first = wave_along_strike(problem_.mesh, section_, hertz);
+  if (across != 0) second = wave_across_strike(problem_.mesh, section_, hertz);
+  return [=](int axis, const std::array<Index, 3>& place) {
+    return (first ? along * first(axis, place) : Z{}) + (second ? across * second(axis, place) : Z{});
+  };
 }
 
 void Solves::send_moments(const Source& sent, const std::string& what) {
@@ -199,13 +220,24 @@ void Solves::send_moments(const Source& sent, const std::string& what) {
 }
 
 void Solves::send_plane_wave(const Source& sent, double hertz) {
-  const auto north = plane_wave(problem_.mesh, layers_, 1, hertz),
-             east = plane_wave(problem_.mesh, layers_, 2, hertz);
-  send_over_layers([north, east, moment = sent.moment](int axis, const std::array<Index, 3>& place) -> Z {
-    const auto node = static_cast<std::size_t>(place[0]) + 1;  // interior nodes begin with the second
-    if (axis == 0) return 0;
-    return axis == 1 ? moment[1] * north[node] : moment[0] * east[node];
-  });
+  if (problem_.parameters.strike != Strike::none) {
+    const std::size_t across = section_.strike == 1 ? 2 : 1;
+    const auto columns = static_cast<std::size_t>(metric().cells(static_cast<int>(across)));
+    send_over(
+        [this, across, columns](std::size_t axis, const std::array<Index, 3>& cell) {
+          return section_.conductivity[axis][static_cast<std::size_t>(cell[0]) * columns +
+                                             static_cast<std::size_t>(cell[across])];
+        },
+        wave_over_section(sent, hertz));
+  } else {
+    const auto north = plane_wave(problem_.mesh, layers_, 1, hertz),
+               east = plane_wave(problem_.mesh, layers_, 2, hertz);
+    send_over_layers([north, east, moment = sent.moment](int axis, const std::array<Index, 3>& place) -> Z {
+      const auto node = static_cast<std::size_t>(place[0]) + 1;  // interior nodes begin with the second
+      if (axis == 0) return 0;
+      return axis == 1 ? moment[1] * north[node] : moment[0] * east[node];
+    });
+  }
   for (std::size_t n = 0; n < known_.size(); ++n)
     known_[n] = value(receptions_[n].electric, metric(), primary_) +
                 Z(0, 1 / omega_mu_) * value(receptions_[n].curl, metric(), primary_);

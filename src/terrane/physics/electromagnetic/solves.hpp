@@ -2,7 +2,7 @@
 #pragma once
 
 #include "terrane/physics/electromagnetic/problem.hpp"
-#include "terrane/physics/electromagnetic/survey/primary.hpp"
+#include "terrane/physics/electromagnetic/survey/section.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -47,7 +47,9 @@ class Solves {
 
  private:
   void begin(std::size_t number);
+  void send_over(const Background& background, const EdgeField& primary);
   void send_over_layers(const EdgeField& primary);
+  EdgeField wave_over_section(const Source& sent, double hertz) const;
   void send_moments(const Source& sent, const std::string& what);
   void send_plane_wave(const Source& sent, double hertz);
   void send_dipoles(const Source& sent, double hertz);
@@ -62,7 +64,8 @@ class Solves {
   std::vector<Reception> receptions_;  // [component, receiver]
   EdgeVector b_, x_;
   Sampler sampler_;
-  Layers layers_;  // where a part of the field is known
+  Layers layers_;         // where a part of the field is known
+  CrossSection section_;  // in place of layers, where the earth has a strike
   double omega_mu_ = 0;
   EdgeField primary_;                        // none: nothing is known
   std::vector<std::complex<double>> known_;  // what is not in x_, at the receivers

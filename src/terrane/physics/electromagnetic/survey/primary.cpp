@@ -84,7 +84,7 @@ std::vector<Z> plane_wave(const TensorMesh& mesh, const Layers& layers, int axis
 }
 
 void fill_contrast(Stream& stream, const Metric& metric, const Conductivity& conductivity,
-                   const Layers& layers, const EdgeField& primary, double omega_mu, EdgeVector& b) {
+                   const Background& background, const EdgeField& primary, double omega_mu, EdgeVector& b) {
   const auto width = [&](int a, Index n) {
     return metric.width[static_cast<std::size_t>(a)][static_cast<std::size_t>(n)];
   };
@@ -105,8 +105,8 @@ void fill_contrast(Stream& stream, const Metric& metric, const Conductivity& con
         cell[static_cast<std::size_t>(e_axis)] += corner >> 1;
         const auto number =
             static_cast<std::size_t>((cell[0] * metric.cells(1) + cell[1]) * metric.cells(2) + cell[2]);
-        sum += ((*conductivity[n])[number] - layers.conductivity[n][static_cast<std::size_t>(cell[0])]) *
-               width(0, cell[0]) * width(1, cell[1]) * width(2, cell[2]) / 4;
+        sum += ((*conductivity[n])[number] - background(n, cell)) * width(0, cell[0]) * width(1, cell[1]) *
+               width(2, cell[2]) / 4;
       }
       if (sum == 0) return;
       const Z moment = Z(0, -omega_mu * sum) * primary(axis, place);

@@ -33,9 +33,12 @@ std::vector<std::complex<double>> plane_wave(const TensorMesh& mesh, const Layer
 /// The value on an edge; place: number of its cell along the axis, and of interior nodes across.
 using EdgeField = std::function<std::complex<double>(int axis, const std::array<Index, 3>& place)>;
 
+/// The conductivity σ_p of a cell along an axis.
+using Background = std::function<double(std::size_t axis, const std::array<Index, 3>& cell)>;
+
 /// b = −i omega_mu (s − s_p)V E_p on the edges that b has. E_p is asked for where the conductivities differ.
 void fill_contrast(Stream& stream, const Metric& metric, const Conductivity& conductivity,
-                   const Layers& layers, const EdgeField& primary, double omega_mu, EdgeVector& b);
+                   const Background& background, const EdgeField& primary, double omega_mu, EdgeVector& b);
 
 /// Σ weight · E_p over the edges of a sum.
 std::complex<double> value(const EdgeSum& sum, const Metric& metric, const EdgeField& primary);
