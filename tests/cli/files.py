@@ -101,6 +101,37 @@ class FilesOfARun(CommandTest):
         self.assertTrue(held[".csv", "prisms"])
         self.assertFalse(held[".h5", "prisms"])
 
+    def test_FieldsOfCellsGoIntoEveryFileThatHoldsThem(self):
+        mesh = """[mesh]
+kind = "tensor"
+easting_widths = [900, 400, 200, "6*100", 200, 400, 900]
+northing_widths = [900, 400, 200, "4*100", 200, 400, 900]
+up_widths = [900, 400, 200, "3*100"]
+origin = [-1800, -1700, -1800]
+[model.background]
+resistivity = 100
+"""
+        surveys = {"electric": ('[survey]\nkind = "line"\nstart = [-250, 0]\nelectrodes = 6\nspacing = 100\nlevels = 1\n',
+                                'volume = ["potential", "j"]\n', "j_u_cells_electrode_2"),
+                   "electromagnetic": ('[survey]\nkind = "list"\nstations = [[300, 0, -150]]\n[source]\nkind = "dipole"\n'
+                                       'at = [-250, 0, -150]\n', 'volume = ["e"]\nfrequencies = [30]\n',
+                                       "e_u_cells_source_1_frequency_30_imag")}
+        for physics, (survey, volume, name) in surveys.items():
+            job = mesh + survey + f'[simulation]\nphysics = "{physics}"\n'
+            files = '[output]\nfiles = ["f.nc", "f.csv", "f.vtr", "f.h5"]\n'
+            self.write("job.toml", job + volume + files)
+            _, message = self.terrane("run", "job.toml")
+            self.assertIn("f.vtr: this format leaves out", message)
+            self.assertIn("f.csv: this format leaves out", message)
+            out, _ = self.terrane("info", "output/f.h5")
+            self.assertIn(name, out)
+            self.assertIn(name.encode(), (self.folder / "output/f.vtr").read_bytes())
+            out, _ = self.terrane("info", "output/f.nc")
+            self.assertIn(name[:9], out)
+            self.write("job.toml", job + ("" if physics == "electric" else "frequencies = [30]\n") + files)
+            _, message = self.terrane("run", "job.toml", expect=2)
+            self.assertIn("f.vtr", message)
+
     def test_WhereAFileCannotGoIsFoundBeforeTheRun(self):
         (self.folder / "output/taken.csv").mkdir(parents=True)
         self.write("file", "")
