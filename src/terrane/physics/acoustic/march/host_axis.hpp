@@ -25,7 +25,7 @@ void leap_of_row_with_axis(const StepArguments<T>& g, const Region& region, Inde
 }
 
 template <int M, class T>
-void vti_region(const StepArguments<T>& g, const Region& region) {
+[[gnu::flatten]] void vti_region(const StepArguments<T>& g, const Region& region) {
   const NoDenormals zero;
   const Stencil<T> stencil = g.stencil;
   const Index stride[3] = {g.stride[0], g.stride[1], 1};
@@ -60,7 +60,7 @@ void add_psi_of_q(const StepArguments<T>& g, Index k, Index j, Index from, Index
 
 /// G p and G q of a box, which may reach beyond the rank's part.
 template <int M, class T>
-void derive_along_of_box(const StepArguments<T>& g, const IndexBox<3>& box) {
+[[gnu::flatten]] void derive_along_of_box(const StepArguments<T>& g, const IndexBox<3>& box) {
   const NoDenormals zero;
   const Stencil<T> stencil = g.stencil;
   const Index stride[3] = {g.stride[0], g.stride[1], 1};
@@ -79,7 +79,7 @@ void derive_along_of_box(const StepArguments<T>& g, const IndexBox<3>& box) {
 }
 
 template <int M, class T>
-void tti_region(const StepArguments<T>& g, const Region& region) {
+[[gnu::flatten]] void tti_region(const StepArguments<T>& g, const Region& region) {
   const NoDenormals zero;
   const Stencil<T> stencil = g.stencil;
   const Index stride[3] = {g.stride[0], g.stride[1], 1};

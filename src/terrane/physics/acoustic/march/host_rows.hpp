@@ -10,6 +10,9 @@
 namespace terrane::acoustic {
 namespace TERRANE_SIMD_TARGET {
 
+// Loops over rows are made in functions that take in all that they call (gnu::flatten): in a file of this
+// size the compiler leaves some calls as calls, and a loop with one in it is not vectorised.
+
 /// While it lives, numbers too small for a normalised mantissa are zero: ahead of a wave and deep in layers
 /// fields are full of them, and many CPUs take a hundred times as long for each.
 class NoDenormals {
@@ -44,7 +47,7 @@ void psi_of_row(const Stencil<T>& stencil, int axis, const T* a, const T* b, T* 
 }
 
 template <Rock rock, int M, class T>
-void psi_of_box(const StepArguments<T>& g, int axis, int side, const IndexBox<3>& box) {
+[[gnu::flatten]] void psi_of_box(const StepArguments<T>& g, int axis, int side, const IndexBox<3>& box) {
   const NoDenormals zero;
   const LayerArrays<T>& layer = g.layers[axis][side];
   const Index i = box.first[2], nodes = box.last[2] - i;
@@ -60,7 +63,7 @@ void psi_of_box(const StepArguments<T>& g, int axis, int side, const IndexBox<3>
 }
 
 template <int M, class T>
-void step_plain(const StepArguments<T>& arguments, const IndexBox<3>& box) {
+[[gnu::flatten]] void step_plain(const StepArguments<T>& arguments, const IndexBox<3>& box) {
   const Stencil<T> stencil = arguments.stencil;
   const Index stride[3] = {arguments.stride[0], arguments.stride[1], 1};
   for (Index k = box.first[0]; k < box.last[0]; ++k)
@@ -181,7 +184,7 @@ void each_piece(const IndexBox<3>& box, const Use& use) {
 
 /// Where layers reach: A p of a piece of a row is collected axis by axis.
 template <int M, class T>
-void step_layers(const StepArguments<T>& g, const Region& region) {
+[[gnu::flatten]] void step_layers(const StepArguments<T>& g, const Region& region) {
   const Stencil<T> stencil = g.stencil;
   const Index stride[3] = {g.stride[0], g.stride[1], 1};
   T sum[piece_of_row];
