@@ -110,7 +110,8 @@ Output Output::read(const Config& job) {
                           "`terrane convert --formats` lists the formats.");
   };
   if (job.table("simulation").has("volume"))
-    check("files", output.files, "fields at stations or of cells", {"grid", "table", "array", "dataset", "mesh"});
+    check("files", output.files, "fields at stations or of cells",
+          {"grid", "table", "array", "dataset", "mesh"});
   else check("files", output.files, "fields at stations or gathers", {"grid", "table", "array", "dataset"});
   check("model", output.model, "a model", {"mesh", "prisms"});
   static constexpr std::array<std::string_view, 3> drawn{".png", ".svg", ".pdf"};
