@@ -77,6 +77,20 @@ def test_the_gradient_by_velocity_is_the_slope_of_the_misfit(waves, random):
     assert value > 0
 
 
+def test_least_squares_migration_explains_the_data_and_is_nearer_to_the_rock_than_one_image(job):
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    waves = terrane.acoustic.Operators(job, precision="single")
+    waves = waves.with_velocity(np.full(waves.velocity.shape, 2000.0))
+    rock = np.zeros(waves.velocity.shape)
+    rock[8:11, 0, 12:28] = 2e-8
+    jacobian = waves.jacobian()
+    data = jacobian @ rock.ravel()
+    image = linalg.lsqr(jacobian, data, iter_lim=6)[0]
+    assert np.linalg.norm(jacobian @ image - data) < 0.2 * np.linalg.norm(data)  # 0.14
+    near, once = (np.corrcoef(x, rock.ravel())[0, 1] for x in (image, jacobian.T @ data))
+    assert once < 0.5 < 0.57 < near  # 0.45 and 0.6
+
+
 def test_gathers_of_a_run_are_those_of_the_job(waves, job):
     gathers = waves.run()
     assert gathers.pressure.dims == ("shot", "time", "receiver")
