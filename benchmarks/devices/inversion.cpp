@@ -4,8 +4,8 @@
 //   JSON
 //
 // Two blocks, noise of 0.01 mGal + 2 %; the stations on every cell's centre, 10 m up, or at random, 5 to 105
-// m up. On a lattice G is applied by FFT on the device, for scattered stations by a tree on the processors;
-// the regulariser's exact inverse is applied on the device. A run that is not done after `seconds` is
+// m up. On a lattice G is applied by FFT, for scattered stations by a tree; both and the regulariser's exact
+// inverse on the device. A run that is not done after `seconds` is
 // stopped, and says how far it came.
 //
 // Floor of an iteration, n cells and N data: G and its transpose read 4 bytes of each near entry and evaluate

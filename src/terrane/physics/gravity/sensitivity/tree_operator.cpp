@@ -164,13 +164,15 @@ TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, do
   const double levels = std::log2(std::max(2.0, cells / 64)) / 3,
                moments = cells * levels * (p + 1) * (p + 2) * (p + 3) / 6;
   const std::size_t blocks = count_of_blocks(c.size());
-  // The same on an H200, expected from its bandwidth and operations.
-  constexpr double near_on_device = 2e-12, term_on_device = 1e-12, moment_on_device = 2e-13;
+  // The same on an H200, and what its kernels wait for each other in a block.
+  constexpr double near_on_device = 8e-12, term_on_device = 4e-12, moment_on_device = 8e-13,
+                   block_on_device = 0.2e-3;
   return {CellTree::bytes(tree, counted, source.observables(), blocks),
           counted.near_pairs * near_made + cells * 300e-9,
           entries * near_product + terms * term + moments * moment,
           bytes_of_trees_on_device(tree, counted, source.observables(), blocks),
-          entries * near_on_device + terms * term_on_device + moments * moment_on_device};
+          entries * near_on_device + terms * term_on_device + moments * moment_on_device +
+              static_cast<double>(blocks) * block_on_device};
 }
 
 }  // namespace terrane::gravity
