@@ -44,7 +44,7 @@ Passes passes_for(const Problem& problem, const Device& device, int threads, int
 void walk(const IndexBox<3>& part, const Passes& passes, Index count, Index points, int threads,
           const std::function<void(Index, const Stretch&)>& take) {
   constexpr Index everything = std::numeric_limits<Index>::min() / 2;
-  const auto [lag_up, lag_north] = passes.lag;
+  const Index lag_up = passes.lag[up], lag_north = passes.lag[north];
   const Index tiles = (part.size(1) + (count - 1) * lag_north + passes.rows - 1) / passes.rows;
   const Index planes = part.size(0) + (count - 1) * lag_up;
   const auto taken = std::make_unique<std::atomic<Index>[]>(static_cast<std::size_t>(tiles));
