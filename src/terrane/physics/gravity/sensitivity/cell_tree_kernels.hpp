@@ -14,7 +14,9 @@ namespace terrane::gravity {
 
 inline constexpr int halves = tile_size / device_tile;  // of a tile: the stations of a group
 inline constexpr std::uint32_t slices_of_far = 4;       // of the clusters that a tile meets, side by side
-inline constexpr std::uint32_t nobody = 0xffffffffU;    // in place of a station that fills a tile up
+/// Whose moments one group gathers: enough groups for a GPU, where a block has few clusters.
+inline constexpr std::uint32_t cells_of_piece = 512;
+inline constexpr std::uint32_t nobody = 0xffffffffU;  // in place of a station that fills a tile up
 inline constexpr int padded = device_tile + 1;  // rows of shared memory, so that columns lie in all banks
 inline constexpr int most_numbers = 2 * harmonic_count(most_degree);
 
