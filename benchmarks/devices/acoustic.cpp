@@ -78,8 +78,8 @@ std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers
   Graph steps(stream, [&] {
     for (int n = 0; n < recorded; ++n) {
       clock.look_ahead(n);
-      if (receivers > 0) readers.read(stream, wave.zero_of_now(), clock, wave.zero_of_now_q());
-      wave.step(stream, &sources, clock);
+      if (receivers > 0) wave.step_and_read(stream, sources, readers, clock);
+      else wave.step(stream, &sources, clock);
     }
     clock.tick(stream, recorded);
   });

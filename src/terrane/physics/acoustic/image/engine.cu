@@ -194,8 +194,7 @@ std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>
   const auto begin_steps = [&](Index count) {
     for (Index n = 0; n < count; ++n) {
       clock_.look_ahead(n);
-      receivers.read(stream_, wave_.zero_of_now(), clock_, wave_.zero_of_now_q());
-      wave_.step(stream_, &sources, clock_);
+      wave_.step_and_read(stream_, sources, receivers, clock_);
     }
     clock_.tick(stream_, count);
   };

@@ -45,6 +45,14 @@ struct Inject {
   }
 };
 
+/// What puts sources into these nodes.
+template <class T, class List>
+Inject<T> inject_of(const List& list, const Buffer<T>& series, Index columns, const Clock& clock,
+                    const StepArguments<T>& arguments) {
+  return {list.offset.view(), list.first.view(), list.source.view(), list.weight.view(),
+          series.view(),      columns,           clock.now(),        arguments};
+}
+
 /// kernel −= v² (2p + q)/3 f at a node of the mesh.
 template <class T>
 struct InjectIntoKernel {
@@ -73,9 +81,11 @@ struct InjectIntoKernel {
   }
 };
 
+}  // namespace
+
 /// One tap: the sum of its rows, plane by plane.
 template <class T>
-struct Read {
+struct ReadTap {
   View<const ReceiverRow> rows;
   View<const Index> first;
   View<const T> weights;
@@ -99,10 +109,21 @@ struct Read {
     put(tap, total);
   }
   TERRANE_FN T sum_of_row(Index r) const {
+    constexpr int at_once = 8;  // nodes that wait for memory together
     const ReceiverRow row = rows[static_cast<std::size_t>(r)];
     T sum = 0;
-    for (Index i = 0; i < row.count; ++i)
-      sum = fused(weights[row.weights + static_cast<std::size_t>(i)], pressure(row.offset + i), sum);
+    for (Index begin = 0; begin < row.count; begin += at_once) {
+      T weight[at_once], value[at_once];
+      unrolled<at_once>([&](auto n) {
+        const bool has = begin + n < row.count;
+        const Index i = has ? begin + n : begin;
+        weight[n] = weights[row.weights + static_cast<std::size_t>(i)];
+        value[n] = pressure(row.offset + i);
+      });
+      unrolled<at_once>([&](auto n) {
+        if (begin + n < row.count) sum = fused(weight[n], value[n], sum);
+      });
+    }
     return sum;
   }
   /// last: of the tap's rows, one beyond
@@ -118,13 +139,20 @@ struct Read {
   }
 };
 
+namespace {
+
 #if defined(__CUDACC__)
-/// The same by eight threads per tap, which take a row each and add in the same order. A row waits eight
-/// times for memory; a tap of 64 rows by one thread would wait 512 times.
+constexpr unsigned block_of_taps = 128, threads_of_tap = 8;
+unsigned blocks_for(std::size_t threads) {
+  return static_cast<unsigned>((threads + block_of_taps - 1) / block_of_taps);
+}
+
+/// The same by eight threads per tap, which take a row each and add in the same order: a tap of 64 rows by
+/// one thread would wait for memory 64 times.
 template <class T>
-__global__ void __launch_bounds__(128) read_rows(const __grid_constant__ Read<T> read) {
-  constexpr unsigned threads = 8;
-  const std::size_t tap = (blockIdx.x * std::size_t{blockDim.x} + threadIdx.x) / threads;
+__device__ __forceinline__ void read_tap(const ReadTap<T>& read, unsigned in_block) {
+  constexpr unsigned threads = threads_of_tap;
+  const std::size_t tap = (in_block * std::size_t{blockDim.x} + threadIdx.x) / threads;
   const unsigned lane = threadIdx.x % threads, group = 0xffU << (threadIdx.x % 32 - lane);
   if (tap >= static_cast<std::size_t>(read.taps)) return;
   const Index last = read.first[tap + 1];
@@ -145,6 +173,20 @@ __global__ void __launch_bounds__(128) read_rows(const __grid_constant__ Read<T>
     }
   }
   if (lane == 0) read.put(tap, total);
+}
+template <class T>
+__global__ void __launch_bounds__(block_of_taps) read_taps(const __grid_constant__ ReadTap<T> read) {
+  read_tap(read, blockIdx.x);
+}
+
+/// The sources of a step and the taps of the wave it began from, in one launch: they touch different waves.
+template <class T>
+__global__ void __launch_bounds__(block_of_taps)
+    put_and_read(const __grid_constant__ Inject<T> inject, unsigned sources, unsigned blocks_of_sources,
+                 const __grid_constant__ ReadTap<T> read) {
+  if (blockIdx.x >= blocks_of_sources) return read_tap(read, blockIdx.x - blocks_of_sources);
+  const unsigned n = blockIdx.x * block_of_taps + threadIdx.x;
+  if (n < sources) inject(n);
 }
 #endif
 
@@ -254,9 +296,26 @@ template <class T>
 void Sources<T>::put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments,
                      const Clock& clock) const {
   const auto& list = lists_[nodes == Nodes::edges ? 0 : 1];
-  for_each(stream, list.nodes,
-           Inject<T>{list.offset.view(), list.first.view(), list.source.view(), list.weight.view(),
-                     series_.view(), columns_, clock.now(), arguments});
+  for_each(stream, list.nodes, inject_of<T>(list, series_, columns_, clock, arguments));
+}
+
+template <class T>
+void Sources<T>::put_and_read(Stream& stream, const StepArguments<T>& arguments, Receivers<T>& receivers,
+                              const Clock& clock) const {
+#if defined(__CUDACC__)
+  if (stream.device().kind == Device::Kind::cuda && receivers.taps_ > 0) {
+    const auto& list = lists_[1];
+    const unsigned blocks_of_sources = blocks_for(list.nodes);
+    detail::cuda::use(stream.device().index);
+    acoustic::put_and_read<<<blocks_of_sources + blocks_for(receivers.taps_ * threads_of_tap), block_of_taps,
+                             0, static_cast<cudaStream_t>(stream.handle())>>>(
+        inject_of<T>(list, series_, columns_, clock, arguments), static_cast<unsigned>(list.nodes),
+        blocks_of_sources, receivers.reading(arguments.now, clock, arguments.now_q));
+    return detail::cuda::check(cudaGetLastError(), "put_and_read");
+  }
+#endif
+  put(stream, Nodes::inner, arguments, clock);
+  receivers.read(stream, arguments.now, clock, arguments.now_q);
 }
 
 template <class T>
@@ -337,20 +396,24 @@ Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const
 }
 
 template <class T>
-void Receivers<T>::read(Stream& stream, const T* now, const Clock& clock, const T* now_q) {
+ReadTap<T> Receivers<T>::reading(const T* now, const Clock& clock, const T* now_q) {
   const Buffer<ReceiverRow>& rows = rows_;
   const Buffer<Index>& first = first_;
   const Buffer<T>& weights = weights_;
-  const Read<T> read{rows.view(), first.view(), weights.view(),       now,
-                     now_q,       clock.now(),  samples_.view().data, static_cast<Index>(taps_)};
+  return {rows.view(), first.view(), weights.view(),       now,
+          now_q,       clock.now(),  samples_.view().data, static_cast<Index>(taps_)};
+}
+
+template <class T>
+void Receivers<T>::read(Stream& stream, const T* now, const Clock& clock, const T* now_q) {
+  const auto read = reading(now, clock, now_q);
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
     if (taps_ == 0) return;
     detail::cuda::use(stream.device().index);
-    constexpr unsigned block = 128;
-    read_rows<<<static_cast<unsigned>((taps_ * 8 + block - 1) / block), block, 0,
+    read_taps<<<blocks_for(taps_ * threads_of_tap), block_of_taps, 0,
                 static_cast<cudaStream_t>(stream.handle())>>>(read);
-    return detail::cuda::check(cudaGetLastError(), "read_rows");
+    return detail::cuda::check(cudaGetLastError(), "read_taps");
   }
 #endif
   for_each(stream, taps_, read);
@@ -368,7 +431,7 @@ void Receivers<T>::prepare(Index steps) {
 
 template <class T>
 void Receivers<T>::read_between(const T* now, const T* now_q, Index step, Index from, Index to) {
-  const Read<T> read{
+  const ReadTap<T> read{
       std::as_const(rows_).view(), {}, std::as_const(weights_).view(), now, now_q, {}, nullptr, 0};
   T* const sums = sums_.data() + static_cast<std::size_t>(step) * rows_.size();
   auto row = std::lower_bound(in_memory_.begin(), in_memory_.end(), std::pair{from, Index{0}});
@@ -378,8 +441,9 @@ void Receivers<T>::read_between(const T* now, const T* now_q, Index step, Index 
 template <class T>
 void Receivers<T>::add_up(Index step, const Moment& moment, int threads) {
   const T* const sums = sums_.data() + static_cast<std::size_t>(step) * rows_.size();
-  const Read<T> read{std::as_const(rows_).view(), std::as_const(first_).view(), {}, nullptr, nullptr, moment,
-                     samples_.view().data,        static_cast<Index>(taps_)};
+  const ReadTap<T> read{
+      std::as_const(rows_).view(), std::as_const(first_).view(), {}, nullptr, nullptr, moment,
+      samples_.view().data,        static_cast<Index>(taps_)};
   for_each(IndexBox<1>{{0}, {static_cast<Index>(taps_)}}, threads,
            [=](Index tap) { read.add_up(static_cast<std::size_t>(tap), [=](Index r) { return sums[r]; }); });
 }
@@ -522,7 +586,7 @@ void Wave<T>::mirror(Stream& stream, const View<T, 3>& field) {
 
 template <class T>
 void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, const Sources<T>* sources,
-                      const Clock& clock, const Add& add) {
+                      const Clock& clock, const Add& add, Receivers<T>* receivers) {
   const auto g = arguments();
   std::vector<View<T, 3>> next;
   for (int n = 0; n < medium_.fields(); ++n)
@@ -539,7 +603,8 @@ void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, cons
     halo_->begin(*urgent_, next);
   }
   begin_steps(stream, medium_.kernel(), g, inner);
-  put(stream, Nodes::inner);
+  if (receivers && sources) sources->put_and_read(stream, g, *receivers, clock);
+  else put(stream, Nodes::inner);
   if (halo_) halo_->end(stream, next);
   std::swap(now_, before_);
   for (const auto& field : next) mirror(stream, field);
@@ -578,16 +643,29 @@ void Wave<T>::derive_along(Stream& stream) {
 
 template <class T>
 void Wave<T>::step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add) {
+  begin_step(stream);
+  advance(stream, edges_, inner_, sources, clock, add, nullptr);
+}
+
+template <class T>
+void Wave<T>::step_and_read(Stream& stream, const Sources<T>& sources, Receivers<T>& receivers,
+                            const Clock& clock) {
+  begin_step(stream);
+  advance(stream, edges_, inner_, &sources, clock, {}, &receivers);
+}
+
+/// What steps of the part read beside p.
+template <class T>
+void Wave<T>::begin_step(Stream& stream) {
   begin_psi(stream, medium_.kernel(), arguments(), medium_.slabs());
   if (!by_tiles(stream.device(), medium_.kernel(), arguments()))
     derive_along(stream);  // tiles make their own
-  advance(stream, edges_, inner_, sources, clock, add);
 }
 
 template <class T>
 void Wave<T>::step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load) {
   if (load) load(stream, Nodes::inner, arguments());
-  advance(stream, mesh_edges_, mesh_inner_, sources, clock, {});
+  advance(stream, mesh_edges_, mesh_inner_, sources, clock, {}, nullptr);
 }
 
 template <class T>

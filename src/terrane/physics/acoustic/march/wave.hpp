@@ -48,6 +48,11 @@ class Clock {
 /// The rank's nodes near a neighbour, whose values it waits for; and the others.
 enum class Nodes { edges, inner };
 
+template <class T>
+class Receivers;
+template <class T>
+struct ReadTap;
+
 /// Sources of which each sends a series of its own, or all the same one. Where they share a node they are
 /// added in their order.
 template <class T>
@@ -62,6 +67,9 @@ class Sources {
   void send(Stream& stream, std::size_t steps, const std::vector<double>& series);
   /// p⁺ gets v²Δt² f, and q⁺ its part.
   void put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments, const Clock& clock) const;
+  /// The same of inner nodes, while receivers read p and q of the step before; one launch on a GPU.
+  void put_and_read(Stream& stream, const StepArguments<T>& arguments, Receivers<T>& receivers,
+                    const Clock& clock) const;
   /// kernel −= v² (2p + q)/3 f on the mesh's nodes: what these sources, where they are those of an adjoint
   /// wave, add to the image of m.
   void put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
@@ -110,6 +118,9 @@ class Receivers {
   void add_up(Index step, const Moment& moment, int threads);
 
  private:
+  friend class Sources<T>;
+  ReadTap<T> reading(const T* now, const Clock& clock, const T* now_q);
+
   const Medium<T>& medium_;
   std::size_t places_, steps_, taps_ = 0;
   std::vector<std::vector<int>> owner_;  ///< [places] the rank of each row, or one rank where it has all
@@ -140,6 +151,8 @@ class Wave {
   using Add = std::function<void(Stream&, Nodes, const StepArguments<T>& arguments)>;
   /// Collective: from pⁿ⁻¹, pⁿ to pⁿ, pⁿ⁺¹.
   void step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add = {});
+  /// The same, while receivers read pⁿ: one launch less on a GPU.
+  void step_and_read(Stream& stream, const Sources<T>& sources, Receivers<T>& receivers, const Clock& clock);
   /// `count` steps, each after the receivers have read, in one pass over memory; the clock is not moved. Of a
   /// wave that is on one rank of the CPU and is not rounded.
   void pass(Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
@@ -183,8 +196,9 @@ class Wave {
   template <class Self, class Use>
   static void each_array(Self& self, const Use& use);
   StepArguments<T> arguments();
+  void begin_step(Stream& stream);
   void advance(Stream& stream, const Work& edges, const Work& inner, const Sources<T>* sources,
-               const Clock& clock, const Add& add);
+               const Clock& clock, const Add& add, Receivers<T>* receivers);
   void make_along(Stream& stream);
   void derive_along(Stream& stream);
   void mirror(Stream& stream, const View<T, 3>& field);
