@@ -61,6 +61,37 @@ TEST_P(AcousticOnDevice, GraphsHaveTheBitsOfSteps) {
   EXPECT_GT(test::norm(in_graphs), 0);
 }
 
+TEST_P(AcousticOnDevice, ReceiversReadTheSameBesideAStepAndBeforeIt) {
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
+    for (const bool flat : {false, true}) {
+      auto p = test::rough_rock(
+          rock, flat ? std::array<Index, 3>{26, 1, 33} : std::array<Index, 3>{16, 19, 33}, 0.04);
+      p.settle();
+      Stream stream(GetParam());
+      Alone alone;
+      const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
+      const auto traces = [&](bool beside) {
+        Wave<float> wave(stream, medium, alone);
+        Sources<float> sources(stream, medium, p.shots[0].sources, 3.0);
+        sources.send(stream, p.steps(), p.source_series());
+        Receivers<float> receivers(stream, medium, p.shots[0].receivers, p.steps());
+        Clock clock(stream, 0);
+        for (std::size_t n = 0; n < p.steps(); ++n) {
+          if (beside) wave.step_and_read(stream, sources, receivers, clock);
+          else {
+            receivers.read(stream, wave.zero_of_now(), clock, wave.zero_of_now_q());
+            wave.step(stream, &sources, clock);
+          }
+          clock.tick(stream, 1);
+        }
+        return receivers.gather(stream, alone);
+      };
+      const auto before = traces(false);
+      EXPECT_EQ(traces(true), before) << static_cast<int>(rock);
+      EXPECT_GT(test::norm(before), 0);
+    }
+}
+
 /// p, q, ψ, ζ and η with random values where steps have some.
 class RandomState {
  public:
@@ -183,7 +214,8 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOne) {
 }
 
 TEST_P(AcousticOnDevice, TilesOfVariableDensityHaveTheBitsOfNodesTakenOneByOne) {
-  // Beside layers, whose nodes tiles leave to plain kernels, beside a free surface and beside a sponge.
+  // In layers, beside a free surface, and beside a sponge, where tiles leave nodes in layers to plain
+  // kernels.
   for (const Index east : {33, 70})
     for (const auto kind : {Boundary::wall, Boundary::cpml})
       for (const auto above : {Boundary::free_surface, Boundary::sponge}) {
@@ -195,6 +227,23 @@ TEST_P(AcousticOnDevice, TilesOfVariableDensityHaveTheBitsOfNodesTakenOneByOne) 
                      std::to_string(static_cast<int>(above)));
         expect_steps_of_plain_nodes(GetParam(), p);
       }
+}
+
+TEST_P(AcousticOnDevice, TilesOfVariableDensityHaveTheBitsOfNodesTakenOneByOneWhereverALayerEnds) {
+  // Layers along easting in one tile, cut by its edge, and too close for tiles; along northing in the first
+  // tile and the last, too close, thicker than what tiles bring of them; several blocks of planes.
+  for (const auto& nodes : std::vector<std::array<Index, 3>>{
+           {15, 23, 7}, {15, 23, 41}, {15, 23, 103}, {15, 5, 61}, {15, 21, 61}, {15, 70, 61}, {131, 9, 40}}) {
+    if (nodes[0] > 100 && GetParam().kind != Device::Kind::cuda) continue;  // takes a CPU long
+    auto p = test::rough_rock(Rock::variable_density, nodes, 0.1);
+    test::all_sides(p, Boundary::cpml);
+    p.layers.points = nodes[1] == 70 ? 20 : 10;
+    p.shots = {{{{33, 5, 62.7}}, {{25, 5, 60}}}};
+    p.settle();
+    SCOPED_TRACE(std::to_string(nodes[0]) + ", " + std::to_string(nodes[1]) + ", " +
+                 std::to_string(nodes[2]));
+    expect_steps_of_plain_nodes(GetParam(), p);
+  }
 }
 
 TEST_P(AcousticOnDevice, TilesOfATiltedAxisAgreeWithNodesTakenOneByOne) {

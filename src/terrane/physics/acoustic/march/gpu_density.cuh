@@ -1,25 +1,30 @@
 // A step of rock with variable density by tiles that walk up through the planes, order 8 in single precision:
-// the tuned kernel of a GPU for the nodes that no layer and no sponge reaches. nodes.hpp has what it
-// computes, to the bit.
+// the tuned kernel of a GPU for the nodes that no sponge reaches. nodes.hpp has what it computes, to the bit.
 //
 // Memory of a node in a step: p⁻ read and p⁺ written, p, ρv²Δt² and ρ/2 read, 20 bytes. Every flux
 // b D⁺p between two nodes is computed once per tile (and once more where tiles meet): those of the axes north
 // and east stand in shared memory for one plane, those of the axis up in registers, a queue of 2M. The copy
 // engine brings planes, two ahead of the one that is computed. A thread has two rows, which share what their
 // differences along north read: shared memory, of which a node moves some 100 bytes, would bound the kernel.
+//
+// Layers: ψ stands where a flux does, so the thread that makes a flux makes its ψ, too. A tile has all of a
+// layer along north and east with what it reaches, and ψ and ζ of these come with the planes. ψ of the axis
+// up is made before the step (gpu_steps.cuh), since blocks of planes have parts of its layers. Where a layer
+// along north or east does not fit into tiles, tiles take only the nodes that none reaches.
 #pragma once
 
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "terrane/physics/acoustic/march/gpu_tiles.cuh"
 
 namespace terrane::acoustic::gpu {
 
-/// A tile of 64 nodes along east and some rows, four nodes of two rows a thread, and what a block keeps of
-/// its planes.
-template <int M, int tile_rows>
+/// A tile of some rows of four nodes a thread, two rows each, and what a block keeps of its planes.
+template <int points, int threads_of_row, int tile_rows>
 struct DensityTile {
-  static constexpr int rows_of_thread = 2, threads_east = 16, rows = tile_rows,
+  static constexpr int M = points, rows_of_thread = 2, threads_east = threads_of_row, rows = tile_rows,
                        threads = threads_east * rows / rows_of_thread, nodes_east = 4 * threads_east;
   static constexpr int reach = 2 * M - 1, pad = (reach + 3) / 4 * 4, beside = (M + 3) / 4 * 4;
   static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * reach;  ///< of p
@@ -27,11 +32,15 @@ struct DensityTile {
   static constexpr int density_width = nodes_east + 2 * beside + 4, density_height = rows + 2 * M;
   static constexpr int ahead = 2;  ///< planes on their way while one is computed
   static constexpr int turns = ahead + 1, densities = M + ahead;
+  static constexpr int layer_rows = 16, layer_nodes = 16;  ///< of a layer along north, along east, at most
 
   alignas(128) float p[ahead][height][width];
   alignas(128) float half_density[densities][density_height][density_width];  ///< comes M planes early
   alignas(128) float before[turns][rows][nodes_east];
   alignas(128) float squared[turns][rows][nodes_east];
+  alignas(128) float north[turns][2][layer_rows][nodes_east];  ///< ψ and ζ of a layer that the tile has
+  alignas(128) float east[turns][2][rows][layer_nodes];
+  alignas(16) float decay[4][nodes_east];  ///< a, b of ψ, a, b of a layer along east, and zeros beyond
   alignas(16) float flux_east[2][rows][nodes_east + 2 * beside];  ///< behind the nodes i0 − beside …
   alignas(16) float flux_north[2][rows + reach][nodes_east];      ///< behind the rows j0 − M …
   alignas(8) std::uint64_t full[turns + 1];  ///< barriers: all of a plane is there; the first of ρ/2, too
@@ -78,21 +87,58 @@ __device__ __forceinline__ Four flux_of_four(const Four& difference, const Four&
   return flux;
 }
 
-/// Fluxes between four nodes of a row and the next nodes east.  own, here: p and ρ/2 of the four
-template <int M>
-__device__ __forceinline__ Four flux_to_east(const Stencil<float>& stencil, const float* p, const Four& own,
-                                             const Four& here, float next) {
-  return flux_of_four(half_difference_in_row<M, 1>(stencil.half[2], p, own), here,
-                      Four{here.at[1], here.at[2], here.at[3], next});
+/// Fluxes between four nodes of a row and the next nodes east.  here: ρ/2 of the four; next: of the one after
+__device__ __forceinline__ Four flux_to_east(const Four& difference, const Four& here, float next) {
+  return flux_of_four(difference, here, Four{here.at[1], here.at[2], here.at[3], next});
 }
 
+/// The fields as the copy engine knows them, and of each side's layers ψ and ζ.
+struct DensityMaps {
+  CUtensorMap p, half_density, before, squared, north[2][2], east[2][2];
+};
+
+/// Of an array of a layer along north or east the layer itself, as far as the rank has it; of one along east
+/// from the four on that its first node is in.
+struct LayerBox {
+  IndexBox<3> held;
+  Index stride[3];
+  __host__ __device__ LayerBox(const StepArguments<float>& g, int axis, int side) : held(g.part) {
+    const auto& layer = g.layers[axis][side];
+    held.first[axis] = axis == 2 ? g.part.first[2] + (layer.first - g.part.first[2]) / 4 * 4 : layer.first;
+    held.last[axis] = layer.last;
+    for (int a = 0; a < 3; ++a) stride[a] = layer.stride[a];
+  }
+};
+
+/// Which layers a block has, or reads.
+struct DensityLayers {
+  int north = -1, east = -1;  ///< which side's the block's rows and columns have
+  bool up = false;            ///< whether its planes have fluxes in a layer of that axis
+
+  /// rows: of the block; columns: first and last of the tile in the box
+  __device__ __forceinline__ void find(const StepArguments<float>& g, int M, Index k0, Index k1, Index j0,
+                                       Index j1, Index i0, Index i1) {
+    for (int side = 0; side < 2; ++side) {
+      const auto has = [&](int axis, Index first, Index last) {
+        const auto& layer = g.layers[axis][side];
+        return layer.first < layer.last && first < layer.last && last > layer.first;
+      };
+      if (has(1, j0, j1)) north = side;
+      if (has(2, i0, i1)) east = side;
+      up = up || has(0, k0 - M, k1 + M);
+    }
+  }
+  __device__ __forceinline__ bool any() const { return north >= 0 || east >= 0 || up; }
+};
+
 /// A block's planes on their way, by their number n from k0.
-template <int M, int rows>
+template <class Shape>
 struct DensityPlanes {
-  using Shape = DensityTile<M, rows>;
+  static constexpr int M = Shape::M;
   Shape& tile;
   const StepArguments<float>& g;
-  const Maps& maps;
+  const DensityMaps& maps;
+  DensityLayers layers;
   Index k0, j0, i0;
   int count;
   bool brings;  ///< whether this thread does
@@ -109,21 +155,36 @@ struct DensityPlanes {
   }
   __device__ __forceinline__ void bring_density(int n, std::uint64_t* full) const {
     bring<Shape::density_height, Shape::density_width>(&tile.half_density[n % Shape::densities][0][0],
-                                                       maps.of[1], g.half_density, g, k0 + n, j0 - M,
+                                                       maps.half_density, g.half_density, g, k0 + n, j0 - M,
                                                        i0 - Shape::beside, full);
   }
   __device__ __forceinline__ void stage(int n) const {
     if (!brings || n >= count) return;
     const int turn = n % Shape::turns;
     std::uint64_t* const full = &tile.full[turn];
-    expect(full, sizeof(tile.p[0]) + sizeof(tile.half_density[0]) + 2 * sizeof(tile.before[0]));
-    bring<Shape::height, Shape::width>(&tile.p[n % Shape::ahead][0][0], maps.of[0], g.now, g, k0 + n,
+    const unsigned of_layers = (layers.north >= 0 ? static_cast<unsigned>(sizeof(tile.north[0])) : 0) +
+                               (layers.east >= 0 ? static_cast<unsigned>(sizeof(tile.east[0])) : 0);
+    expect(full, sizeof(tile.p[0]) + sizeof(tile.half_density[0]) + 2 * sizeof(tile.before[0]) + of_layers);
+    bring<Shape::height, Shape::width>(&tile.p[n % Shape::ahead][0][0], maps.p, g.now, g, k0 + n,
                                        j0 - Shape::reach, i0 - Shape::pad, full);
     bring_density(n + M, full);
-    bring<Shape::rows, Shape::nodes_east>(&tile.before[turn][0][0], maps.of[2], g.next, g, k0 + n, j0, i0,
+    bring<Shape::rows, Shape::nodes_east>(&tile.before[turn][0][0], maps.before, g.next, g, k0 + n, j0, i0,
                                           full);
-    bring<Shape::rows, Shape::nodes_east>(&tile.squared[turn][0][0], maps.of[3], g.squared, g, k0 + n, j0, i0,
-                                          full);
+    bring<Shape::rows, Shape::nodes_east>(&tile.squared[turn][0][0], maps.squared, g.squared, g, k0 + n, j0,
+                                          i0, full);
+    if (layers.north >= 0) bring_layer<1, Shape::layer_rows, Shape::nodes_east>(n, layers.north, full);
+    if (layers.east >= 0) bring_layer<2, Shape::rows, Shape::layer_nodes>(n, layers.east, full);
+  }
+  template <int axis, int height, int width>
+  __device__ __forceinline__ void bring_layer(int n, int side, std::uint64_t* full) const {
+    const auto& layer = g.layers[axis][side];
+    const LayerBox box(g, axis, side);
+    const Index j = axis == 1 ? box.held.first[1] : j0, i = axis == 2 ? box.held.first[2] : i0;
+    const int turn = n % Shape::turns;
+    float* const to = axis == 1 ? &tile.north[turn][0][0][0] : &tile.east[turn][0][0][0];
+    const auto& map = axis == 1 ? maps.north[side] : maps.east[side];
+    bring<height, width>(to, map[0], layer.psi, box, k0 + n, j, i, full);
+    bring<height, width>(to + height * width, map[1], layer.zeta, box, k0 + n, j, i, full);
   }
 
   __device__ __forceinline__ const float* p_at(int n, int row, int at) const {
@@ -146,8 +207,8 @@ struct DensityPlanes {
         const int row = nth / (2 * fours), four = nth % (2 * fours),
                   at = four < fours ? 4 * (four - fours) : Shape::nodes_east + 4 * (four - fours);
         const float *const p = p_at(n, row, at), *const density = density_at(n, row, at);
-        *reinterpret_cast<Four*>(&tile.flux_east[n % 2][row][Shape::beside + at]) =
-            flux_to_east<M>(g.stencil, p, four_at(p), four_at(density), density[4]);
+        *reinterpret_cast<Four*>(&tile.flux_east[n % 2][row][Shape::beside + at]) = flux_to_east(
+            half_difference_in_row<M, 1>(g.stencil.half[2], p, four_at(p)), four_at(density), density[4]);
       } else {
         const int at = nth % Shape::threads_east * 4, nth_row = nth / Shape::threads_east,
                   row = nth_row < M ? nth_row - M : Shape::rows + nth_row - M;
@@ -161,19 +222,25 @@ struct DensityPlanes {
   }
 };
 
-/// A thread's walk up through the planes of a block.
-template <int M, int tile_rows>
+/// A thread's walk up through the planes of a block.  knows_layers: whether the block has some
+template <class Shape, bool knows_layers>
 class DensityWalk {
  public:
-  using Shape = DensityTile<M, tile_rows>;
-  static constexpr int R = Shape::rows_of_thread;
+  static constexpr int M = Shape::M, R = Shape::rows_of_thread;
 
-  __device__ __forceinline__ DensityWalk(const DensityPlanes<M, tile_rows>& planes, const IndexBox<3>& box)
+  /// box: the block's nodes
+  __device__ __forceinline__ DensityWalk(const DensityPlanes<Shape>& planes, const IndexBox<3>& box)
       : planes_(planes), g_(planes.g), tile_(planes.tile), box_(box) {
     here_ = planes.k0 * g_.stride[0] + j_ * g_.stride[1] + i_;
 #pragma unroll
     for (int r = 0; r < R; ++r)  // nodes beside the box have fluxes that its nodes read
       reads_[r] = Inside(j_ + r < box.last[1] + M, i_, box.grown(2, M, M)).any;
+    if constexpr (knows_layers)
+      if (const int side = planes.layers.east; side >= 0) {
+        const auto& layer = g_.layers[2][side];
+        in_east_ = i_ < layer.last && i_ + 4 > layer.first;
+        in_box_ = static_cast<int>(i_ - LayerBox(g_, 2, side).held.first[2]);
+      }
   }
 
   __device__ __forceinline__ void walk() {
@@ -184,7 +251,7 @@ class DensityWalk {
     for (int n = 0; n < planes_.count; ++n) {
       wait_for(&tile_.full[turn], parity);
       if constexpr (!by_engine) __syncthreads();
-      make_fluxes(n);
+      make_fluxes(n, turn);
       planes_.make_fluxes_beside(n);
       __syncthreads();  // fluxes are there, and the place of this plane's p is free
       planes_.stage(n + Shape::ahead);
@@ -196,6 +263,70 @@ class DensityWalk {
 
  private:
   __device__ __forceinline__ Inside inside(int r) const { return {j_ + r < box_.last[1], i_, box_}; }
+  /// The layer along up that has plane k, or none.
+  __device__ __forceinline__ const LayerArrays<float>* layer_up(Index k) const {
+    for (const auto& layer : g_.layers[0])
+      if (k >= layer.first && k < layer.last) return &layer;
+    return nullptr;
+  }
+  __device__ __forceinline__ bool in_north(int r) const {
+    if (planes_.layers.north < 0) return false;
+    const auto& layer = g_.layers[1][planes_.layers.north];
+    return j_ + r >= layer.first && j_ + r < layer.last;
+  }
+  /// A layer's array at the first of a row's nodes in plane k.
+  __device__ __forceinline__ static float* at(float* array, const LayerArrays<float>& layer, Index k, Index j,
+                                              Index i) {
+    return array + k * layer.stride[0] + j * layer.stride[1] + i;
+  }
+  /// ψ, made before, of the flux behind plane k.
+  __device__ __forceinline__ Four psi_up(int r, Index k) const {
+    const auto* const layer = layer_up(k);
+    if (!layer || !inside(r).any) return {};
+    return four_once(at(layer->psi, *layer, k, j_ + r, i_));
+  }
+  __device__ __forceinline__ Four zeta_up(int r, Index k) const {
+    const auto* const layer = layer_up(k);
+    if (!layer || !inside(r).any) return {};
+    return four_once(at(layer->zeta, *layer, k, j_ + r, i_));
+  }
+  /// Adds the new ψ of a layer along north, and keeps it.
+  __device__ __forceinline__ void add_psi_north(int r, int n, int turn, Four& difference) const {
+    if (!in_north(r)) return;
+    const auto& layer = g_.layers[1][planes_.layers.north];
+    const Index j = j_ + r;
+    const float a = __ldg(layer.a_psi + j), b = __ldg(layer.b_psi + j);
+    Four psi = four_at(&tile_.north[turn][0][j - layer.first][east_]);
+#pragma unroll
+    for (int m = 0; m < 4; ++m) {
+      psi.at[m] = fused(b, psi.at[m], a * difference.at[m]);
+      difference.at[m] += psi.at[m];
+    }
+    store(at(layer.psi, layer, planes_.k0 + n, j, i_), psi, inside(r));
+  }
+  __device__ __forceinline__ void add_psi_east(int r, int n, int turn, Four& difference) const {
+    if (!in_east_) return;
+    const auto& layer = g_.layers[2][planes_.layers.east];
+    const Four a = four_at(&tile_.decay[0][east_]), b = four_at(&tile_.decay[1][east_]);
+    Four psi = four_at(&tile_.east[turn][0][row_ + r][in_box_]);
+#pragma unroll
+    for (int m = 0; m < 4; ++m) {
+      psi.at[m] = fused(b.at[m], psi.at[m], a.at[m] * difference.at[m]);
+      difference.at[m] += psi.at[m];
+    }
+    store(at(layer.psi, layer, planes_.k0 + n, j_ + r, i_), psi, inside(r));
+  }
+  /// Adds the new ζ of a layer to the divergence on its axis, and keeps it.
+  __device__ __forceinline__ static void add_zeta(float* to, const Four& a, const Four& b, Four zeta,
+                                                  const Inside& inside, Four& divergence) {
+#pragma unroll
+    for (int m = 0; m < 4; ++m) {
+      zeta.at[m] = fused(b.at[m], zeta.at[m], a.at[m] * divergence.at[m]);
+      divergence.at[m] += zeta.at[m];
+    }
+    store(to, zeta, inside);
+  }
+  __device__ __forceinline__ static Four four_of(float value) { return {value, value, value, value}; }
 
   /// Those behind the nodes k0 − M … k0 + M − 2, and what the next needs.
   __device__ __forceinline__ void fill_queues() {
@@ -211,9 +342,11 @@ class DensityWalk {
 #pragma unroll
       for (int n = -M; n < M - 1; ++n) {
         next_p_[r] = four_kept(now + (n + M) * up);
+        if constexpr (knows_layers) next_psi_[r] = psi_up(r, planes_.k0 + n);
         make_flux_up(r, four_kept(density + (n + 1) * up));
       }
       next_p_[r] = four_kept(now + (2 * M - 1) * up);
+      if constexpr (knows_layers) next_psi_[r] = psi_up(r, planes_.k0 + M - 1);
     }
   }
 
@@ -222,14 +355,17 @@ class DensityWalk {
 #pragma unroll
     for (int s = 0; s + 1 < 2 * M; ++s) p_[r][s] = p_[r][s + 1], flux_[r][s] = flux_[r][s + 1];
     p_[r][2 * M - 1] = next_p_[r];
-    flux_[r][2 * M - 1] = flux_of_four(
-        half_difference_of_four<M>(g_.stencil.half[0], [&](int m) -> const Four& { return p_[r][M + m]; }),
-        half_density_[r], next_density);
+    Four difference =
+        half_difference_of_four<M>(g_.stencil.half[0], [&](int m) -> const Four& { return p_[r][M + m]; });
+    if constexpr (knows_layers)
+#pragma unroll
+      for (int m = 0; m < 4; ++m) difference.at[m] += next_psi_[r].at[m];
+    flux_[r][2 * M - 1] = flux_of_four(difference, half_density_[r], next_density);
     half_density_[r] = next_density;
   }
 
   /// Fluxes of plane n; those of rows beside each other share what they read.
-  __device__ __forceinline__ void make_fluxes(int n) {
+  __device__ __forceinline__ void make_fluxes(int n, int turn) {
     const Index north = g_.stride[1];
     const float* const rows = planes_.p_at(n, row_, east_);
     const float* const densities = planes_.density_at(n, row_, east_);
@@ -241,6 +377,10 @@ class DensityWalk {
       make_flux_up(r, four_at(planes_.density_at(n + M, row_ + r, east_)));
       if (reads_[r] && n + 1 < planes_.count)
         next_p_[r] = four_kept(g_.now + here_ + r * north + 2 * M * g_.stride[0]);
+      if constexpr (knows_layers) {
+        if (planes_.layers.up) next_psi_[r] = psi_up(r, planes_.k0 + n + M);
+        if (planes_.layers.up) zeta_up_[r] = zeta_up(r, planes_.k0 + n);
+      }
     }
 #pragma unroll
     for (int s = 0; s < 2 * M - 1 + R; ++s) {
@@ -249,13 +389,16 @@ class DensityWalk {
     }
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      to_north_[r] =
-          flux_of_four(half_difference_of_four<M>(g_.stencil.half[1],
-                                                  [&](int m) -> const Four& { return beside[M + r + m]; }),
-                       density[r], density[r + 1]);
+      Four on_north = half_difference_of_four<M>(g_.stencil.half[1],
+                                                 [&](int m) -> const Four& { return beside[M + r + m]; }),
+           on_east = half_difference_in_row<M, 1>(g_.stencil.half[2], rows + r * Shape::width, p_[r][0]);
+      if constexpr (knows_layers) {
+        add_psi_north(r, n, turn, on_north);
+        add_psi_east(r, n, turn, on_east);
+      }
+      to_north_[r] = flux_of_four(on_north, density[r], density[r + 1]);
       *reinterpret_cast<Four*>(&tile_.flux_north[n % 2][row_ + r + M][east_]) = to_north_[r];
-      to_east_[r] = flux_to_east<M>(g_.stencil, rows + r * Shape::width, p_[r][0], density[r],
-                                    densities[r * Shape::density_width + 4]);
+      to_east_[r] = flux_to_east(on_east, density[r], densities[r * Shape::density_width + 4]);
       *reinterpret_cast<Four*>(&tile_.flux_east[n % 2][row_ + r][Shape::beside + east_]) = to_east_[r];
     }
   }
@@ -273,10 +416,11 @@ class DensityWalk {
     for (int r = 0; r < R; ++r) {
       Four sum = half_difference_of_four<M>(g_.stencil.half[0],
                                             [&](int m) -> const Four& { return flux_[r][M + m]; });
-      const Four on_north = half_difference_of_four<M>(
-          g_.stencil.half[1], [&](int m) -> const Four& { return beside[M + r + m]; });
-      const Four on_east = half_difference_in_row<M, 0>(
+      Four on_north = half_difference_of_four<M>(g_.stencil.half[1],
+                                                 [&](int m) -> const Four& { return beside[M + r + m]; });
+      Four on_east = half_difference_in_row<M, 0>(
           g_.stencil.half[2], &tile_.flux_east[n % 2][row_ + r][Shape::beside + east_], to_east_[r]);
+      if constexpr (knows_layers) add_zetas(r, n, turn, sum, on_north, on_east);
 #pragma unroll
       for (int m = 0; m < 4; ++m) sum.at[m] = sum.at[m] + on_north.at[m] + on_east.at[m];
       store(g_.next + here_ + r * g_.stride[1],
@@ -286,7 +430,26 @@ class DensityWalk {
     }
   }
 
-  const DensityPlanes<M, tile_rows>& planes_;
+  __device__ __forceinline__ void add_zetas(int r, int n, int turn, Four& on_up, Four& on_north,
+                                            Four& on_east) const {
+    const Index k = planes_.k0 + n, j = j_ + r;
+    if (const auto* const layer = planes_.layers.up ? layer_up(k) : nullptr)
+      add_zeta(at(layer->zeta, *layer, k, j, i_), four_of(__ldg(layer->a + k)), four_of(__ldg(layer->b + k)),
+               zeta_up_[r], inside(r), on_up);
+    if (in_north(r)) {
+      const auto& layer = g_.layers[1][planes_.layers.north];
+      add_zeta(at(layer.zeta, layer, k, j, i_), four_of(__ldg(layer.a + j)), four_of(__ldg(layer.b + j)),
+               four_at(&tile_.north[turn][1][j - layer.first][east_]), inside(r), on_north);
+    }
+    if (in_east_) {
+      const auto& layer = g_.layers[2][planes_.layers.east];
+      add_zeta(at(layer.zeta, layer, k, j, i_), four_at(&tile_.decay[2][east_]),
+               four_at(&tile_.decay[3][east_]), four_at(&tile_.east[turn][1][row_ + r][in_box_]), inside(r),
+               on_east);
+    }
+  }
+
+  const DensityPlanes<Shape>& planes_;
   const StepArguments<float>& g_;
   Shape& tile_;
   const IndexBox<3>& box_;
@@ -298,31 +461,107 @@ class DensityWalk {
   /// k − M … k + M − 1; ρ/2 of the last flux's node.
   Four p_[R][2 * M]{}, next_p_[R]{}, flux_[R][2 * M]{}, half_density_[R]{};
   Four to_north_[R], to_east_[R];  ///< fluxes of plane n
+  // Of layers: ψ of the next flux of the queue and ζ of plane n on their way; whether one along east has some
+  // of these nodes, and where these are in what comes of it.
+  Four next_psi_[R]{}, zeta_up_[R]{};
+  bool in_east_ = false;
+  int in_box_ = 0;
 };
 
-/// p⁺ of a box that no layer and no sponge reaches.  first_east: where tiles begin
-template <int M, int tile_rows>
-__global__ void __launch_bounds__(DensityTile<M, tile_rows>::threads, 1)
-    step_density_tiles(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Maps maps,
-                       const IndexBox<3> box, Index first_east, Index planes) {
-  using Shape = DensityTile<M, tile_rows>;
+/// How a box is cut into blocks: of columns from first_east, of rows, where the last block begins at
+/// last_north, of some planes. Where blocks have many planes, those that layers up reach, below `head` and
+/// from `tail` on, are blocks of their own. The slow blocks, with layers north and east, begin first, and the
+/// short ones, of head and tail, last: what begins last ends alone.
+struct DensityCut {
+  Index first_east, last_north, planes, head, tail;
+  unsigned east, north, slow[2][2];  ///< tiles; those beside each side along north and east: 1 with a layer
+  __host__ __device__ unsigned tiles() const { return east * north; }
+  __host__ __device__ unsigned plain() const {
+    return (east - slow[1][0] - slow[1][1]) * (north - slow[0][0] - slow[0][1]);
+  }
+  /// Blocks of planes between head and tail.
+  __host__ __device__ unsigned pieces() const {
+    return static_cast<unsigned>((tail - head + planes - 1) / planes);
+  }
+  struct Block {
+    unsigned j, i;
+    Index first, last;  ///< planes
+  };
+  /// box: planes of all
+  __host__ __device__ Block block(unsigned n, Index first, Index last) const {
+    const unsigned slow_tiles = tiles() - plain(), middle = pieces();
+    const auto piece = [&](unsigned nth) {
+      const Index begin = head + nth * planes;
+      return Block{0, 0, begin, begin + planes < tail ? begin + planes : tail};
+    };
+    const auto at = [&](Block block, unsigned j, unsigned i) {
+      block.j = j, block.i = i;
+      return block;
+    };
+    if (n < slow_tiles * middle) {
+      const Block planes_of = piece(n / slow_tiles);
+      unsigned nth = n % slow_tiles;
+      const unsigned rows = slow[0][0] + slow[0][1];
+      if (nth < rows * east) return at(planes_of, nth < east && slow[0][0] ? 0 : north - 1, nth % east);
+      nth -= rows * east;
+      const unsigned inner = north - rows;
+      return at(planes_of, slow[0][0] + nth % inner, nth < inner && slow[1][0] ? 0 : east - 1);
+    }
+    n -= slow_tiles * middle;
+    if (n < plain() * middle) {
+      const unsigned columns = east - slow[1][0] - slow[1][1], nth = n % plain();
+      return at(piece(n / plain()), slow[0][0] + nth / columns, slow[1][0] + nth % columns);
+    }
+    n -= plain() * middle;
+    const bool low = n < tiles() && head > first;
+    const unsigned nth = n % tiles();
+    return {nth / east, nth % east, low ? first : tail, low ? head : last};
+  }
+};
+
+/// p⁺ of a box that no sponge reaches.
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads, 1)
+    step_density_tiles(const __grid_constant__ StepArguments<float> g,
+                       const __grid_constant__ DensityMaps maps, IndexBox<3> box, const DensityCut cut) {
   extern __shared__ unsigned char memory[];
   Shape& tile = *reinterpret_cast<Shape*>(memory + (128 - in_shared(memory) % 128) % 128);
-  const Index k0 = box.first[0] + static_cast<Index>(blockIdx.z) * planes,
-              k1 = k0 + planes < box.last[0] ? k0 + planes : box.last[0];
-  const Index j0 = box.first[1] + static_cast<Index>(blockIdx.y) * Shape::rows,
-              i0 = first_east + static_cast<Index>(blockIdx.x) * Shape::nodes_east;
-  const int count = static_cast<int>(k1 - k0);
+  const auto block = cut.block(blockIdx.x, box.first[0], box.last[0]);
+  box.first[0] = block.first, box.last[0] = block.last;
+  const Index i0 = cut.first_east + static_cast<Index>(block.i) * Shape::nodes_east;
+  if (block.j + 1 == cut.north) box.first[1] = cut.last_north;
+  else {
+    box.first[1] += static_cast<Index>(block.j) * Shape::rows;
+    if (block.j + 2 == cut.north) box.last[1] = cut.last_north;
+    else box.last[1] = box.first[1] + Shape::rows;
+  }
+  if (i0 > box.first[2]) box.first[2] = i0;
+  if (i0 + Shape::nodes_east < box.last[2]) box.last[2] = i0 + Shape::nodes_east;
+  DensityLayers layers;
+  layers.find(g, Shape::M, box.first[0], box.last[0], box.first[1], box.last[1], box.first[2], box.last[2]);
+  if (layers.east >= 0) {
+    const auto& layer = g.layers[2][layers.east];
+    const float* const decay[] = {layer.a_psi, layer.b_psi, layer.a, layer.b};
+    const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+    if (thread < Shape::nodes_east) {
+      const Index at = i0 + thread;
+      const bool has = at >= layer.first && at < layer.last && at >= box.first[2] && at < box.last[2];
+#pragma unroll
+      for (int d = 0; d < 4; ++d) tile.decay[d][thread] = has ? __ldg(decay[d] + at) : 0.0F;
+    }
+  }
+  const int count = static_cast<int>(box.size(0));
   const bool one = threadIdx.x == 0 && threadIdx.y == 0;
-  const DensityPlanes<M, tile_rows> on_their_way{tile, g, maps, k0, j0, i0, count, !by_engine || one};
+  const DensityPlanes<Shape> on_their_way{tile,         g,  maps,  layers,           box.first[0],
+                                          box.first[1], i0, count, !by_engine || one};
   on_their_way.begin();
-
-  DensityWalk<M, tile_rows>(on_their_way, box).walk();
+  if (layers.any()) DensityWalk<Shape, true>(on_their_way, box).walk();
+  else DensityWalk<Shape, false>(on_their_way, box).walk();
 }
 
-template <int M, int rows>
+template <class Shape>
 constexpr int density_block_bytes() {
-  return static_cast<int>(sizeof(DensityTile<M, rows>)) + 128;
+  return static_cast<int>(sizeof(Shape)) + 128;
 }
 
 /// Shared memory that a block may have on the GPU in use, bytes.
@@ -334,11 +573,27 @@ inline int most_shared_memory() {
   return most;
 }
 
-/// Rows of tiles: more of them read less twice, and want more shared memory.
-inline constexpr int many_rows = 32, few_rows = 16;
+/// Larger tiles read less twice, and want more shared memory.
+template <int M>
+using LargeDensityTile = DensityTile<M, 16, 32>;
+template <int M>
+using MiddleDensityTile = DensityTile<M, 16, 16>;
+template <int M>
+using SmallDensityTile = DensityTile<M, 8, 16>;
+
+/// Calls use(a tile) with the largest that fits into the GPU in use.
+template <int M, class Use>
+auto with_density_tile(const Use& use) {
+  const int most = most_shared_memory();
+  if (density_block_bytes<LargeDensityTile<M>>() <= most)
+    return use(std::type_identity<LargeDensityTile<M>>{});
+  if (density_block_bytes<MiddleDensityTile<M>>() <= most)
+    return use(std::type_identity<MiddleDensityTile<M>>{});
+  return use(std::type_identity<SmallDensityTile<M>>{});
+}
 
 /// Planes of a block: the multiprocessors work for as many rounds as there are blocks for each, and a block
-/// begins with as much work as `before` planes are.
+/// begins with as much work as `before` planes are.  tiles: those with layers count for more
 inline Index density_planes(Index planes, Index tiles) {
   int device = 0, at_once = 1;
   detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
@@ -355,38 +610,102 @@ inline Index density_planes(Index planes, Index tiles) {
   return best;
 }
 
-template <int M, int rows>
-void begin_density_tiles_of(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
-  using Shape = DensityTile<M, rows>;
-  constexpr int bytes = density_block_bytes<M, rows>();
-  const auto kernel = step_density_tiles<M, rows>;
+/// Whether tiles have all nodes that layers reach: where each along north and east lies in one tile with what
+/// it reaches, also in the boxes of nodes beside other ranks' parts.
+template <class Shape>
+bool layers_in_density_tiles(const StepArguments<float>& g) {
+  constexpr Index M = Shape::M, fours = 4;
+  Index rows = 0;
+  bool fits = true;
+  for (const auto& layer : g.layers[1]) {
+    const Index points = layer.last - layer.first;
+    if (points == 0) continue;
+    rows += points + M;
+    fits = fits && points <= Shape::layer_rows && points + M <= Shape::rows;
+  }
+  for (const auto& layer : g.layers[2])
+    fits = fits && layer.last - layer.first + fours - 1 <= Shape::layer_nodes;
+  constexpr Index beside_ranks = 2 * M;
+  return fits && !g.sponge && (rows == 0 || g.part.size(1) >= rows + beside_ranks) &&
+         first_east_of(g, M, Shape::nodes_east).has_value();
+}
+
+template <class Shape>
+DensityMaps density_maps(const StepArguments<float>& g) {
+  DensityMaps maps{};
+  maps.p = map_of(g.now, g, Shape::height, Shape::width);
+  maps.half_density = map_of(g.half_density, g, Shape::density_height, Shape::density_width);
+  maps.before = map_of(g.next, g, Shape::rows, Shape::nodes_east);
+  maps.squared = map_of(g.squared, g, Shape::rows, Shape::nodes_east);
+  for (int axis = 1; axis < 3; ++axis)
+    for (int side = 0; side < 2; ++side) {
+      const auto& layer = g.layers[axis][side];
+      if (layer.psi == nullptr) continue;
+      const LayerBox box(g, axis, side);
+      auto& to = axis == 1 ? maps.north[side] : maps.east[side];
+      const int height = axis == 1 ? Shape::layer_rows : Shape::rows,
+                width = axis == 1 ? Shape::nodes_east : Shape::layer_nodes;
+      to[0] = map_of(layer.psi, box, height, width);
+      to[1] = map_of(layer.zeta, box, height, width);
+    }
+  return maps;
+}
+
+template <class Shape>
+void begin_density_tiles_of(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box,
+                            bool with_layers) {
+  constexpr int bytes = density_block_bytes<Shape>();
+  const auto kernel = step_density_tiles<Shape>;
   const bool engine = allow_memory(kernel, bytes);
-  Maps maps{};
-  if (engine)
-    maps = {{map_of(g.now, g, Shape::height, Shape::width),
-             map_of(g.half_density, g, Shape::density_height, Shape::density_width),
-             map_of(g.next, g, Shape::rows, Shape::nodes_east),
-             map_of(g.squared, g, Shape::rows, Shape::nodes_east)}};
   // Rows of tiles begin at whole cache lines, as those of fields do.
   constexpr Index line = 32;
-  const Index first_east = g.part.first[2] + (box.first[2] - g.part.first[2]) / line * line;
+  DensityCut cut;
+  cut.first_east = with_layers ? *first_east_of(g, Shape::M, Shape::nodes_east)
+                               : g.part.first[2] + (box.first[2] - g.part.first[2]) / line * line;
   const auto parts = [](Index nodes, Index most) { return (nodes + most - 1) / most; };
-  const Index tiles_east = parts(box.last[2] - first_east, Shape::nodes_east),
-              tiles_north = parts(box.size(1), Shape::rows),
-              planes = density_planes(box.size(0), tiles_east * tiles_north);
-  const dim3 blocks(static_cast<unsigned>(tiles_east), static_cast<unsigned>(tiles_north),
-                    static_cast<unsigned>(parts(box.size(0), planes)));
+  cut.east = static_cast<unsigned>(parts(box.last[2] - cut.first_east, Shape::nodes_east));
+  cut.north = static_cast<unsigned>(parts(box.size(1), Shape::rows));
+  cut.last_north = box.first[1] + (cut.north - 1) * Shape::rows;
+  const auto reached = [&](int axis) {
+    const auto& [below, above] = g.layers[axis];
+    return std::pair{
+        with_layers && below.first < below.last ? std::max(below.last + Shape::M, box.first[axis])
+                                                : box.first[axis],
+        with_layers && above.first < above.last ? std::min(above.first - Shape::M, box.last[axis])
+                                                : box.last[axis]};
+  };
+  const auto [south_end, north_begin] = reached(1);
+  if (cut.north > 1 && cut.last_north > north_begin)
+    cut.last_north = std::max(box.last[1] - Shape::rows, south_end);
+  for (int axis = 1; axis < 3; ++axis) {
+    const unsigned tiles = axis == 1 ? cut.north : cut.east;
+    const auto [end, begin] = reached(axis);
+    cut.slow[axis - 1][0] = end > box.first[axis] ? 1 : 0;
+    cut.slow[axis - 1][1] = begin < box.last[axis] && tiles > cut.slow[axis - 1][0] ? 1 : 0;
+  }
+  const unsigned slow = cut.tiles() - cut.plain();
+  cut.head = box.first[0], cut.tail = box.last[0];
+  cut.planes = density_planes(box.size(0), cut.tiles() + slow / 2);
+  if (const auto [head, tail] = reached(0);
+      head < tail && 2 * std::max(head - cut.head, cut.tail - tail) < cut.planes) {
+    cut.head = head, cut.tail = tail;
+    cut.planes = density_planes(tail - head, cut.tiles() + slow / 2);
+  }
+  const unsigned blocks =
+      cut.tiles() * (cut.pieces() + (cut.head > box.first[0] ? 1 : 0) + (cut.tail < box.last[0] ? 1 : 0));
   kernel<<<blocks, dim3(Shape::threads_east, Shape::threads / Shape::threads_east), bytes, stream>>>(
-      g, maps, box, first_east, planes);
+      g, engine ? density_maps<Shape>(g) : DensityMaps{}, box, cut);
   detail::cuda::check(cudaGetLastError(), "steps");
 }
 
-/// p⁺ of a box that no layer and no sponge reaches, by the tiles that fit into the GPU in use.
+/// p⁺ of a box that no sponge reaches, nor a layer unless layers are in tiles, by the tiles that fit into the
+/// GPU in use.
 template <int M>
-void begin_density_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
-  density_block_bytes<M, many_rows>() <= most_shared_memory()
-      ? begin_density_tiles_of<M, many_rows>(stream, g, box)
-      : begin_density_tiles_of<M, few_rows>(stream, g, box);
+void begin_density_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box,
+                         bool with_layers) {
+  with_density_tile<M>([&](auto shape) {
+    begin_density_tiles_of<typename decltype(shape)::type>(stream, g, box, with_layers);
+  });
 }
 
 }  // namespace terrane::acoustic::gpu

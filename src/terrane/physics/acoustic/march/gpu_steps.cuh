@@ -1,6 +1,6 @@
 // The kernels of a GPU: tiles that walk up through the planes for constant density and for a vertical axis
-// (gpu_tiles.cuh), for a tilted one (gpu_tilted.cuh), and for variable density where no layer reaches
-// (gpu_density.cuh); for all others ψ of all layers in one launch and all nodes in another, one per thread.
+// (gpu_tiles.cuh), for a tilted one (gpu_tilted.cuh), and for variable density (gpu_density.cuh); for all
+// others ψ of all layers in one launch and all nodes in another, one per thread.
 #pragma once
 
 #include <algorithm>
@@ -86,7 +86,8 @@ __global__ void __launch_bounds__(batch_threads)
   if (find_node(batch, n, at)) add_layers_beside(g, batch.regions[n], at[0], at[1], at[2]);
 }
 
-/// Rock and numbers whose steps tiles take: all nodes, or those that no layer and no sponge reaches.
+/// Rock and numbers whose steps tiles take: all nodes, or those that no sponge reaches, nor layers that do
+/// not fit into tiles.
 template <Rock rock, class T>
 inline constexpr bool tiled = (rock == Rock::constant_density || rock == Rock::vti) && sizeof(T) == 4;
 template <Rock rock, int M, class T>
@@ -106,10 +107,20 @@ bool by_tiles(const StepArguments<T>& g) {
       return block_bytes<rock, M>() <= most_shared_memory() && first_east<rock, M>(g).has_value();
     else if constexpr (rock == Rock::tti)
       return tilted_block_bytes() <= most_shared_memory() && g.stride[2] != 0 && g.rounding == 0;
-    else return density_block_bytes<M, few_rows>() <= most_shared_memory();
+    else return density_block_bytes<SmallDensityTile<M>>() <= most_shared_memory();
   } else {
     return false;
   }
+}
+
+/// Whether tiles of variable density take the nodes that layers reach, too.
+template <Rock rock, int M, class T>
+bool layers_by_density_tiles(const StepArguments<T>& g) {
+  if constexpr (partly_tiled<rock, M, T>)
+    return by_tiles<rock, M>(g) && with_density_tile<M>([&](auto shape) {
+             return layers_in_density_tiles<typename decltype(shape)::type>(g);
+           });
+  else return false;
 }
 
 /// ψ of the axes up and north by threads that walk through the layers, where tiles do not make it.
@@ -138,14 +149,17 @@ void psi(Stream& stream, const StepArguments<T>& g, const std::vector<Slab>& sla
   const auto handle = static_cast<cudaStream_t>(stream.handle());
   if constexpr (tiled<rock, T>)
     if (by_tiles<rock, M>(g)) return begin_walks<rock, M>(handle, g, slabs);
+  const bool up_alone = layers_by_density_tiles<rock, M>(g);
   Batch batch;
   for (const auto& slab : slabs) {
+    if (up_alone && slab.axis != 0) continue;
     Region region;
     region.box = slab.layer;
     region.side[0] = slab.axis;
     region.side[1] = slab.side;
     add_to(batch, region);
   }
+  if (batch.count == 0) return;
   psi_batch<rock, M><<<batch.first_block[batch.count], batch_threads, 0, handle>>>(g, batch);
   detail::cuda::check(cudaGetLastError(), "psi");
 }
@@ -159,6 +173,11 @@ void steps(Stream& stream, const StepArguments<T>& g, const Work& work) {
     if (by_tiles<rock, M>(g)) {
       for (const auto& box : work.boxes())
         g.sponge ? begin_tiles<rock, M, true>(handle, g, box) : begin_tiles<rock, M, false>(handle, g, box);
+      return;
+    }
+  if constexpr (partly_tiled<rock, M, T>)
+    if (layers_by_density_tiles<rock, M>(g)) {
+      for (const auto& box : work.boxes()) begin_density_tiles<M>(handle, g, box, true);
       return;
     }
   const bool plain_by_tiles = partly_tiled<rock, M, T> && by_tiles<rock, M>(g);
@@ -177,7 +196,7 @@ void steps(Stream& stream, const StepArguments<T>& g, const Work& work) {
   for (const auto& region : work.regions()) {
     if constexpr (partly_tiled<rock, M, T>)
       if (plain_by_tiles && region.plain()) {
-        begin_density_tiles<M>(handle, g, region.box);
+        begin_density_tiles<M>(handle, g, region.box, false);
         continue;
       }
     if (all_by_tiles && region.side[1] < 0 && region.side[2] < 0) continue;

@@ -131,11 +131,10 @@ __device__ __forceinline__ unsigned in_shared(const void* at) {
 }
 
 /// Begins to bring a box of one plane: [height][width] nodes from k, j, i; zeros where the field has none.
-/// With the copy engine one thread calls it, else all.
-template <int height, int width>
-__device__ __forceinline__ void bring(float* to, const CUtensorMap& map, const float* field,
-                                      const StepArguments<float>& g, Index k, Index j, Index i,
-                                      std::uint64_t* full) {
+/// With the copy engine one thread calls it, else all.  g: has the field's box and strides
+template <int height, int width, class Held>
+__device__ __forceinline__ void bring(float* to, const CUtensorMap& map, const float* field, const Held& g,
+                                      Index k, Index j, Index i, std::uint64_t* full) {
   const auto& held = g.held.first;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile(
@@ -634,11 +633,9 @@ __global__ void __launch_bounds__(Tile<rock, M>::threads, M <= 4 && !sponge ? 2 
   else walk<nothing, false>(on_their_way, inside, reached, j, i);
 }
 
-/// Where tiles begin, so that each layer along easting lies in one of them with what it reaches, and rows
-/// begin at whole cache lines; none where layers are too thick for that or too close.
-template <Rock rock, int M>
-std::optional<Index> first_east(const StepArguments<float>& g) {
-  constexpr Index nodes = Tile<rock, M>::nodes_east;
+/// Where tiles so many nodes wide begin, so that each layer along easting lies in one of them with what it
+/// reaches, and rows begin at whole cache lines; none where layers are too thick for that or too close.
+inline std::optional<Index> first_east_of(const StepArguments<float>& g, Index M, Index nodes) {
   const auto& [below, above] = g.layers[2];
   const auto there = [](const LayerArrays<float>& layer) { return layer.first != layer.last; };
   for (const Index first : {g.part.first[2], g.part.first[2] - nodes / 2}) {
@@ -649,6 +646,10 @@ std::optional<Index> first_east(const StepArguments<float>& g) {
     if (fits) return first;
   }
   return std::nullopt;
+}
+template <Rock rock, int M>
+std::optional<Index> first_east(const StepArguments<float>& g) {
+  return first_east_of(g, M, Tile<rock, M>::nodes_east);
 }
 
 /// cuTensorMapEncodeTiled of the driver, with which this library is not linked.
@@ -670,7 +671,8 @@ inline PFN_cuTensorMapEncodeTiled_v12000 find_encoder() {
 
 /// A field as the copy engine knows it. zero: where its node 0, 0, 0 is. height, width: of the boxes it
 /// brings
-inline CUtensorMap map_of(const float* zero, const StepArguments<float>& g, int height, int width) {
+template <class Held>
+CUtensorMap map_of(const float* zero, const Held& g, int height, int width) {
   const auto& held = g.held;
   const float* const first = zero + held.first[0] * g.stride[0] + held.first[1] * g.stride[1] + held.first[2];
   const cuuint64_t size[] = {static_cast<cuuint64_t>(held.size(2)), static_cast<cuuint64_t>(held.size(1)),

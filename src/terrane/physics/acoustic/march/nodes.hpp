@@ -16,14 +16,9 @@ TERRANE_FN void step_constant_density(const StepArguments<T>& g, const Region& r
   leap_at(g, region, k, j, i, g.now, g.next, sum);
 }
 
-/// b (D⁺p + ψ) between a node and the next on an axis.
-template <int M, class T>
-TERRANE_FN T flux(const T (&a)[widest], const T* half_density, const T* p, T psi, Index step) {
-  return ratio(half_difference<M>(a, p, step) + psi, half_density[0] + half_density[step]);
-}
-
-/// Variable density. Bytes: those of constant density and ρ: 20, but every flux is computed by all 2M nodes
-/// that it reaches; rows on the CPU compute it once.
+/// Variable density. Bytes: those of constant density and ρ: 20. Every flux b (D⁺p + ψ) between a node and
+/// the next is computed by all 2M nodes that it reaches, from p and ρ that a node reads once; rows on the CPU
+/// and tiles of a GPU compute it once.
 template <int M, class T>
 TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& region, Index k, Index j,
                                       Index i) {
@@ -32,17 +27,21 @@ TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& r
   for (int axis = 0; axis < 3; ++axis) {
     const Index step = g.stride[axis];
     if (step == 0) continue;
+    const auto& a = g.stencil.half[axis];
     const int side = region.side[axis];
     const LayerArrays<T>& layer = g.layers[axis][side > 0 ? side : 0];
     const Index in_layer = k * layer.stride[0] + j * layer.stride[1] + i;
-    const auto at_half = [&](int n) {
-      const T psi = side >= 0 ? layer.psi[in_layer + n * layer.stride[axis]] : T(0);
-      return flux<M>(g.stencil.half[axis], g.half_density + here + n * step, g.now + here + n * step, psi,
-                     step);
-    };
+    T p[4 * M - 1], half_density[2 * M + 1], flux[2 * M];  // of nodes from 1 − 2M, −M and −M away
+    unrolled<4 * M - 1>([&](auto n) { p[n] = g.now[here + (n + 1 - 2 * M) * step]; });
+    unrolled<2 * M + 1>([&](auto n) { half_density[n] = g.half_density[here + (n - M) * step]; });
+    unrolled<2 * M>([&](auto n) {
+      T difference = 0;
+      unrolled<M>([&](auto m) { difference = fused(a[m], p[n + M + m] - p[n + M - 1 - m], difference); });
+      const T psi = side >= 0 ? layer.psi[in_layer + (n - M) * layer.stride[axis]] : T(0);
+      flux[n] = ratio(difference + psi, half_density[n] + half_density[n + 1]);
+    });
     T divergence = 0;
-    for (int n = 0; n < M; ++n)
-      divergence = fused(g.stencil.half[axis][n], at_half(n) - at_half(-n - 1), divergence);
+    unrolled<M>([&](auto n) { divergence = fused(a[n], flux[M + n] - flux[M - 1 - n], divergence); });
     const Index at = axis == 0 ? k : axis == 1 ? j : i;
     if (side >= 0 && at >= layer.first && at < layer.last) {
       T& zeta = layer.zeta[in_layer];
