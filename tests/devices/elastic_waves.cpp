@@ -43,7 +43,11 @@ TEST_P(ElasticOnDevice, GraphsHaveTheBitsOfSteps) {
 TEST_P(ElasticOnDevice, StepsAreThoseOfTheCpu) {
   for (const auto precision : {Precision::double_precision, Precision::single_precision})
     for (const int degree : {4, 5}) {
-      const auto problem = test::rough_earth(precision, degree, true, true);
+      auto problem = test::rough_earth(precision, degree, true, true);
+      if (degree == 5) {  // far from the sources, so that both are one launch
+        problem.receivers = {{520, 330, 120}, {440, 150, 260}};
+        problem.settle();
+      }
       constexpr std::size_t rows = 40;
       std::vector<double> series[2];
       for (const bool on_device : {false, true}) {

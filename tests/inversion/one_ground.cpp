@@ -153,7 +153,7 @@ TEST(OneGround, ASecondOneIsRefusedWhereItStands) {
 TEST(OneGround, ElectromagneticFieldsTakeItAlongFacesOfCells) {
   TemporaryFolder folder;
   folder.put("gravity.csv", "easting [m],northing [m],up [m],g_u_observed [mGal]\n-40,0,20,0.1\n");
-  folder.put("fields.csv", "source,frequency [Hz],receiver,e_e_real [V/m],e_e_imag [V/m]\n1,4,0,1e-6,1e-7\n");
+  folder.put("fields.csv", "source,frequency [Hz],receiver,e_e_real [V/m],e_e_imag [V/m]\n1,4,1,1e-6,1e-7\n");
   const std::string text = R"(
 [mesh.gravity]
 box = [-60, 60, -60, 60, -60, 20]

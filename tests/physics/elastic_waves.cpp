@@ -228,6 +228,54 @@ TEST(Attenuation, IsWithinThreePercentOfQOverTheWholeBand) {
   }
 }
 
+TEST(Attenuation, OfRockThatDiffersByDirectionIsThatOfItsMeanModuli) {
+  auto rock = Medium::from_stiffness(vertical_axis({4000, 2300, 0.2, 0.1, 0.15}, 2500), 2500);
+  const auto mean = rock.mean();
+  rock.quality_kappa = 90, rock.quality_mu = 30;
+  const auto stiff = unrelaxed(rock, 1, 1, "rock");
+  EXPECT_FALSE(stiff.isotropic);
+  const auto omega = relaxation(1);
+  const auto relaxed = [&](std::size_t p, std::size_t q, double of_kappa, double of_mu) {
+    std::complex<double> modulus = stiff.stiffness[p][q];
+    for (std::size_t l = 0; l < 3; ++l)
+      modulus -= (of_kappa * stiff.taken_kappa[l] + of_mu * stiff.taken_mu[l]) * omega[l] /
+                 std::complex<double>(omega[l], 2 * pi);
+    return modulus;
+  };
+  const auto shear = relaxed(3, 3, 0, 1), along = relaxed(2, 2, 1, 4.0 / 3),
+             across = relaxed(0, 1, 1, -2.0 / 3);
+  EXPECT_NEAR(shear.real(), rock.stiffness[3][3], 1e-3 * rock.stiffness[3][3]);  // Q⁻² of it
+  EXPECT_NEAR(along.real(), rock.stiffness[2][2], 1e-3 * rock.stiffness[2][2]);
+  EXPECT_NEAR(across.real(), rock.stiffness[0][1], 1e-3 * rock.stiffness[2][2]);
+  EXPECT_NEAR(shear.imag(), mean.mu() / 30, 0.03 * mean.mu() / 30);
+  const double lost = mean.kappa() / 90 + 4.0 / 3 * mean.mu() / 30;
+  EXPECT_NEAR(along.imag(), lost, 0.03 * lost);
+}
+
+/// The kernels of 21 constants with a Q beside those of λ and μ with a Q.
+TEST(Attenuation, OfRockWithAllItsConstantsIsThatOfTheSameRockWithTwo) {
+  for (const int degree : {4, 5})
+    for (const auto kind : {Device::Kind::cpu, Device::Kind::debug, Device::Kind::cuda}) {
+      Runtime runtime;
+      runtime.device.kind = kind;
+      if (kind == Device::Kind::cuda && resolve({}).kind != Device::Kind::cuda) continue;
+      auto p = test::rough_earth(Precision::double_precision, degree);
+      p.end = 0.25;
+      p.settle();
+      ASSERT_TRUE(p.mesh.media[2].loses_energy());
+      const auto two = march(p, runtime).changes;
+      p.mesh.media[2].isotropic = false;
+      const auto all = march(p, runtime).changes;
+      double most = 0, apart = 0;
+      for (std::size_t n = 0; n < two.size(); ++n) {
+        most = worse(most, std::fabs(two[n]));
+        apart = worse(apart, std::fabs(all[n] - two[n]));
+      }
+      EXPECT_GT(most, 0);
+      EXPECT_LT(apart, 1e-11 * most) << degree;
+    }
+}
+
 TEST(Attenuation, OfAForceInAFullSpaceIsAsOnPaper) {
   const auto rows = rows_of("fullspace_force_visco.csv");
   ASSERT_GT(rows.size(), 100u);

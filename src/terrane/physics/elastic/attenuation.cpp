@@ -95,9 +95,14 @@ Mechanisms strengths(double quality, double middle) {
 
 Medium unrelaxed(const Medium& rock, double middle, double reference, const std::string& where) {
   if (std::isinf(rock.quality_kappa) && std::isinf(rock.quality_mu)) return rock;
-  if (!rock.isotropic)
-    throw InputError(where, "rock that differs by direction cannot have a Q",
-                     "Leave out its Q, or what makes it differ: epsilon, delta and gamma, or 21 constants.");
+  if (!rock.isotropic) {
+    const auto before = rock.mean(), after = unrelaxed(before, middle, reference, where);
+    auto result = rock;
+    result.stiffen(after.kappa() - before.kappa(), after.mu() - before.mu());
+    result.taken_kappa = after.taken_kappa;
+    result.taken_mu = after.taken_mu;
+    return result;
+  }
   if (!(rock.quality_kappa > 0) || !(rock.quality_mu > 0))
     throw InputError(where, fmt::format("Q of kappa is {}, Q of mu {}", rock.quality_kappa, rock.quality_mu),
                      "Both are above zero. Q_P may be at most 1 / (4/3 (v_S/v_P)² / Q_S).");
@@ -115,7 +120,7 @@ Medium unrelaxed(const Medium& rock, double middle, double reference, const std:
   const auto speed = [&](double kappa) {
     return 1 / std::sqrt(rock.density / (kappa * m_kappa + 4.0 / 3 * mu * m_mu)).real();
   };
-  double before = rock.lambda() + 2.0 / 3 * rock.mu(), now = before * 1.01;
+  double before = rock.kappa(), now = before * 1.01;
   for (int iteration = 0; iteration < 50 && std::fabs(now - before) > 1e-14 * now; ++iteration) {  // secant
     const double f0 = speed(before) - vp, f1 = speed(now) - vp;
     if (f1 == f0) break;
@@ -139,14 +144,17 @@ Medium elastic_at(const Medium& rock, double frequency, double middle) {
   if (!rock.loses_energy()) return rock;
   const auto omegas = relaxation(middle);
   const double omega = 2 * std::numbers::pi * frequency;
-  double mu = rock.mu(), kappa = rock.lambda() + 2.0 / 3 * mu;
+  double kappa = 0, mu = 0;
   for (std::size_t l = 0; l < mechanisms; ++l) {
     const double relaxed = omegas[l] * omegas[l] / (omegas[l] * omegas[l] + omega * omega);
     mu -= rock.taken_mu[l] * relaxed;
     kappa -= rock.taken_kappa[l] * relaxed;
   }
-  return Medium::from_speeds(std::sqrt((kappa + 4.0 / 3 * mu) / rock.density), std::sqrt(mu / rock.density),
-                             rock.density);
+  auto result = rock;
+  result.stiffen(kappa, mu);
+  result.taken_kappa = result.taken_mu = {};
+  result.quality_kappa = result.quality_mu = INFINITY;
+  return result;
 }
 
 double quality_kappa(double quality_p, double quality_s, double velocity_p, double velocity_s) {

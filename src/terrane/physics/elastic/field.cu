@@ -9,9 +9,8 @@
 #include "terrane/parallel/partition/exchange.hpp"
 #include "terrane/physics/elastic/attenuation.hpp"
 #include "terrane/physics/elastic/field.hpp"
-#include "terrane/physics/elastic/kernels/device_kernels.hpp"
+#include "terrane/physics/elastic/kernels/forces.hpp"
 #include "terrane/physics/elastic/kernels/lanes.hpp"
-#include "terrane/physics/elastic/kernels/pencils.hpp"
 #include "terrane/physics/elastic/kernels/points.hpp"
 #include "terrane/physics/elastic/margin.hpp"
 #include "terrane/physics/elastic/plain.hpp"
@@ -67,21 +66,17 @@ std::vector<double> margin_of_kernel(const Problem& problem, const Basis& basis,
 }
 std::vector<double> rock_of_kernel(const Medium& rock, Rheology rheology) {
   if (rheology == Rheology::fluid) return {1 / rock.density};
-  if (rheology == Rheology::isotropic) return {rock.lambda(), rock.mu()};
-  if (rheology == Rheology::attenuating) {
-    std::vector<double> all{rock.lambda(), rock.mu()};
+  std::vector<double> all{rock.lambda(), rock.mu()};
+  if (hooke_numbers(rheology) == 21) {
+    const auto constants = constants_of(rock);
+    all.assign(constants.begin(), constants.end());
+  }
+  if (attenuates(rheology)) {
     all.insert(all.end(), rock.taken_kappa.begin(), rock.taken_kappa.end());
     all.insert(all.end(), rock.taken_mu.begin(), rock.taken_mu.end());
-    return all;
   }
-  const auto all = constants_of(rock);
-  return {all.begin(), all.end()};
+  return all;
 }
-
-template <Rheology rheology>
-using RheologyConstant = std::integral_constant<Rheology, rheology>;
-template <Shape shape>
-using ShapeConstant = std::integral_constant<Shape, shape>;
 
 /// Elements of one kind with their numbers, `lanes` of them side by side; the last block is filled up with
 /// its last element.
@@ -134,6 +129,7 @@ class FieldOf final : public Field {
   void compute_groups(Stream& on, Batch<T>& batch, Vec4<T>* inner_force);
   template <class Sum>
   void leap(const Sum& sum);
+  void record(T* row);
   template <class Use>
   void with_sum(const Use& use);
   template <class Use>
@@ -457,28 +453,8 @@ void FieldOf<T>::compute_groups(Stream& on, Batch<T>& batch, Vec4<T>* inner_forc
       reinterpret_cast<Vec4<T>*>(force_.view().data) + (fixed_ ? batch.first_force : 0),
       inner_force,
       fixed_};
-  const auto run = [&](auto shape, auto rheology) {
-    constexpr Shape kind = decltype(shape)::value;
-    constexpr Rheology rock = decltype(rheology)::value;
-    if (basis_.degree == 4)
-      for_each_group(on, batch.kind.count,
-                     PencilForces<T, kind, rock>{device_tables_, spread_.view().data, all});
-    else
-      for_each_group(on, batch.kind.count,
-                     GroupForces<T, kind, rock>{device_tables_, spread_.view().data, all});
-  };
-  const auto with_rheology = [&](auto shape) {
-    if (batch.kind.rheology == Rheology::isotropic) run(shape, RheologyConstant<Rheology::isotropic>{});
-    else if (batch.kind.rheology == Rheology::anisotropic)
-      run(shape, RheologyConstant<Rheology::anisotropic>{});
-    else if (batch.kind.rheology == Rheology::fluid) run(shape, RheologyConstant<Rheology::fluid>{});
-    else if (batch.kind.rheology == Rheology::matched)
-      run(ShapeConstant<Shape::trilinear>{}, RheologyConstant<Rheology::matched>{});
-    else run(shape, RheologyConstant<Rheology::attenuating>{});
-  };
-  if (batch.kind.shape == Shape::trilinear) with_rheology(ShapeConstant<Shape::trilinear>{});
-  else if (batch.kind.shape == Shape::curved) with_rheology(ShapeConstant<Shape::curved>{});
-  else with_rheology(ShapeConstant<Shape::parallel>{});
+  begin_forces(on, GroupForcesWork<T>{basis_.degree, batch.kind.shape, batch.kind.rheology, batch.kind.count,
+                                      device_tables_, spread_.view().data, all});
 }
 
 template <class T>
@@ -536,6 +512,20 @@ void FieldOf<T>::leap(const Sum& sum) {
                                  u_.view().data});
 }
 
+/// What receivers see of the last step, in a row of the series.
+template <class T>
+void FieldOf<T>::record(T* row) {
+  const auto* points = receiver_points_.view().data;
+  const auto* weight = receiver_weight_.view().data;
+  const auto* w = w_.view().data;
+  const Record<T> rock{points, weight, each_, w, row};
+  const RecordPotential<T> fluid{points + each_ * in_rock_, weight + each_ * in_rock_, each_, w,
+                                 row + 3 * in_rock_};
+  if (!on_cpu()) return for_each_group(stream_, receivers_, RecordByGroups<T>{rock, fluid, in_rock_});
+  for_each(stream_, in_rock_, rock);
+  for_each(stream_, receivers_ - in_rock_, fluid);
+}
+
 /// w += Δt²/m (F − K u), u += w.
 template <class T>
 void FieldOf<T>::step() {
@@ -545,13 +535,7 @@ void FieldOf<T>::step() {
            Push<T>{pushed_.view().data, push_first_.view().data, push_source_.view().data,
                    push_change_.view().data, courses_.view().data + rows_ * sources_, w_.view().data,
                    u_.view().data});
-  T* const row = series_.view().data + 3 * receivers_ * rows_;
-  for_each(stream_, in_rock_,
-           Record<T>{receiver_points_.view().data, receiver_weight_.view().data, each_, w_.view().data, row});
-  for_each(stream_, receivers_ - in_rock_,
-           RecordPotential<T>{receiver_points_.view().data + each_ * in_rock_,
-                              receiver_weight_.view().data + each_ * in_rock_, each_, w_.view().data,
-                              row + 3 * in_rock_});
+  record(series_.view().data + 3 * receivers_ * rows_);
   ++rows_;
 }
 

@@ -97,6 +97,28 @@ double Medium::fastest() const {
   return most;
 }
 
+Medium Medium::mean() const {
+  double diagonal = 0, across = 0, shear = 0;
+  for (std::size_t p = 0; p < 3; ++p) {
+    diagonal += stiffness[p][p];
+    across += stiffness[p][(p + 1) % 3];
+    shear += stiffness[p + 3][p + 3];
+  }
+  const double kappa = (diagonal + 2 * across) / 9, mu = (diagonal - across + 3 * shear) / 15;
+  Medium rock = *this;
+  rock.stiffness =
+      from_speeds(std::sqrt((kappa + 4.0 / 3 * mu) / density), std::sqrt(mu / density), density).stiffness;
+  rock.isotropic = true;
+  return rock;
+}
+
+void Medium::stiffen(double kappa, double mu) {
+  for (std::size_t p = 0; p < 3; ++p) {
+    for (std::size_t q = 0; q < 3; ++q) stiffness[p][q] += kappa + (p == q ? 4.0 / 3 : -2.0 / 3) * mu;
+    stiffness[p + 3][p + 3] += mu;
+  }
+}
+
 double Medium::slowest() const {
   if (is_fluid()) return speeds({0, 0, 1})[0];
   double least = INFINITY;

@@ -18,7 +18,7 @@ struct Medium {
   double density = 0;  ///< kg/m³
   Stiffness stiffness{};
   bool isotropic = true;                                   ///< then stiffness follows from lambda() and mu()
-  double quality_kappa = INFINITY, quality_mu = INFINITY;  ///< Q of the moduli; not of 21 constants
+  double quality_kappa = INFINITY, quality_mu = INFINITY;  ///< Q of the moduli, of 21 constants of their mean
   /// What each mechanism of attenuation.hpp takes from κ and μ, Pa; then stiffness is the unrelaxed one.
   std::array<double, 3> taken_kappa{}, taken_mu{};
   std::string name;  ///< for messages; may be empty
@@ -27,8 +27,14 @@ struct Medium {
   static Medium from_speeds(double velocity_p, double velocity_s, double density);
   static Medium from_stiffness(const Stiffness& stiffness, double density);
 
+  /// Isotropic, with Voigt's mean κ and μ of the 21 constants and all else the same.
+  Medium mean() const;
+  /// So much more of κ and of μ, Pa.
+  void stiffen(double kappa, double mu);
+
   double lambda() const noexcept { return stiffness[0][1]; }
   double mu() const noexcept { return stiffness[3][3]; }
+  double kappa() const noexcept { return lambda() + 2.0 / 3 * mu(); }
   /// No shear: waves of pressure alone, with a potential in place of displacement (problem.hpp).
   bool is_fluid() const noexcept { return isotropic && mu() == 0; }
   bool loses_energy() const noexcept { return taken_kappa[1] > 0 || taken_mu[1] > 0; }

@@ -526,7 +526,7 @@ Rheology rheology_of(const Mesh& mesh, std::size_t element) {
   const auto& rock = mesh.rock(element);
   return mesh.fading_axes(element) ? Rheology::matched
          : rock.is_fluid()         ? Rheology::fluid
-         : rock.loses_energy()     ? Rheology::attenuating
+         : rock.loses_energy()     ? (rock.isotropic ? Rheology::attenuating : Rheology::lossy)
          : rock.isotropic          ? Rheology::isotropic
                                    : Rheology::anisotropic;
 }

@@ -7,13 +7,6 @@
 #include "terrane/physics/elastic/kernels/numbers.hpp"
 #include "terrane/physics/elastic/stress.hpp"
 
-/// Only so do arrays of a thread stay in its registers.
-#if defined(__CUDACC__)
-#define TERRANE_UNROLL _Pragma("unroll")
-#else
-#define TERRANE_UNROLL
-#endif
-
 namespace terrane::elastic {
 
 /// Where fluxes are wanted. memory: of this point, a number every `each`; axes, at: of margins, along which
@@ -53,6 +46,7 @@ TERRANE_FN void fluxes(const T (&du)[3][3], const T (&a)[9], T factor, T weight,
     for (int d = 0; d < 3; ++d) gradient[c][d] = du[c][0] * a[d] + du[c][1] * a[3 + d] + du[c][2] * a[6 + d];
   if constexpr (rheology == Rheology::matched) {
     T of[3][3][3], t[3][3], push[3];
+    TERRANE_UNROLL
     for (int c = 0; c < 3; ++c)
       for (int d = 0; d < 3; ++d) gradient[c][d] *= factor;
     const auto axis = [&](int d) { return r + 22 + fading_numbers * (d * here.points + here.at[d]); };
@@ -71,14 +65,14 @@ TERRANE_FN void fluxes(const T (&du)[3][3], const T (&a)[9], T factor, T weight,
     inertia = {mass * push[0], mass * push[1], mass * push[2], 0};
   } else {
     T stress[6];
-    if constexpr (rheology == Rheology::anisotropic)
+    if constexpr (hooke_numbers(rheology) == 21)
       anisotropic_stress(
           gradient, scale, [&](int m) { return r[m]; }, stress);
     else isotropic_stress(gradient, r[0] * scale, r[1] * scale, stress);
-    if constexpr (rheology == Rheology::attenuating) {
+    if constexpr (attenuates(rheology)) {
       const auto& f = *here.recursion;
       relax<relaxations>(
-          gradient, scale, [&](int m) { return r[2 + m]; }, f.a, f.b, f.c,
+          gradient, scale, [&](int m) { return r[hooke_numbers(rheology) + m]; }, f.a, f.b, f.c,
           [&](int l, int m) -> T& { return kept(6 * l + m); }, stress);
     }
     TERRANE_UNROLL

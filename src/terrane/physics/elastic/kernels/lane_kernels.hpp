@@ -204,21 +204,21 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
             for (int c = 0; c < 3; ++c) inertia[c][q] = mass * push[c];
           } else {
             V stress[6];
-            if constexpr (rheology == Rheology::anisotropic) {
+            if constexpr (hooke_numbers(rheology) == 21) {
               anisotropic_stress(
                   gradient, shape.factor, [&](int m) { return rock[m]; }, stress);
             } else {
               const V lambda = rock[0] * shape.factor, mu = rock[1] * shape.factor;
               isotropic_stress(gradient, lambda, mu, stress);
             }
-            if constexpr (rheology == Rheology::attenuating) {
+            if constexpr (attenuates(rheology)) {
               V* const memory =
                   reinterpret_cast<V*>(work.memory) +
                   (block * static_cast<std::size_t>(p3) + static_cast<std::size_t>(n)) * memory_of_point;
               const auto& r = tables.recursion;
               relax<relaxations>(
-                  gradient, shape.factor, [&](int m) { return rock[2 + m]; }, r.a, r.b, r.c,
-                  [&](int l, int m) -> V& { return memory[6 * l + m]; }, stress);
+                  gradient, shape.factor, [&](int m) { return rock[hooke_numbers(rheology) + m]; }, r.a, r.b,
+                  r.c, [&](int l, int m) -> V& { return memory[6 * l + m]; }, stress);
             }
             flux(stress, a[0], a[1], a[2], x[0][q], x[1][q], x[2][q]);
             flux(stress, a[3], a[4], a[5], y[0][q], y[1][q], y[2][q]);
@@ -255,13 +255,14 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
 }
 
 template <class T, int N, Shape kind>
-inline constexpr LaneKernel<T> of_rheology[5]{
-    lane_forces<T, N, kind, Rheology::isotropic>, lane_forces<T, N, kind, Rheology::anisotropic>,
-    lane_forces<T, N, kind, Rheology::attenuating>, lane_forces<T, N, kind, Rheology::fluid>,
-    lane_forces<T, N, Shape::trilinear, Rheology::matched>};
+inline constexpr LaneKernel<T> of_rheology[rheologies]{
+    lane_forces<T, N, kind, Rheology::isotropic>,           lane_forces<T, N, kind, Rheology::anisotropic>,
+    lane_forces<T, N, kind, Rheology::attenuating>,         lane_forces<T, N, kind, Rheology::fluid>,
+    lane_forces<T, N, Shape::trilinear, Rheology::matched>, lane_forces<T, N, kind, Rheology::lossy>};
 template <class T, int N, Shape kind>
 void take(LaneKernels<T>& all, int degree_is_4) {
-  for (int r = 0; r < 5; ++r) all.kernel[degree_is_4][static_cast<int>(kind)][r] = of_rheology<T, N, kind>[r];
+  for (int r = 0; r < rheologies; ++r)
+    all.kernel[degree_is_4][static_cast<int>(kind)][r] = of_rheology<T, N, kind>[r];
 }
 template <class T>
 inline const LaneKernels<T> lane_kernels = [] {

@@ -25,6 +25,13 @@
 
 #include "terrane/base/function.hpp"
 
+/// Only so do arrays of a device's thread stay in its registers.
+#if defined(__CUDACC__)
+#define TERRANE_UNROLL _Pragma("unroll")
+#else
+#define TERRANE_UNROLL
+#endif
+
 namespace terrane::elastic {
 
 /// Of an axis at a point: d, α; e, b, c of s; e, b, c of 1/s.
@@ -54,9 +61,11 @@ template <class V, class Axis, class Memory>
 TERRANE_FN int stretch(unsigned axes, const V (&g)[3][3], const Axis& axis, const Memory& memory,
                        V (&of)[3][3][3]) {
   int at = 0;
+  TERRANE_UNROLL
   for (int l = 0; l < 3; ++l) {
     const int m = (l + 1) % 3, n = (l + 2) % 3;
     const bool on_l = axes >> l & 1, on_m = axes >> m & 1, on_n = axes >> n & 1;
+    TERRANE_UNROLL
     for (int c = 0; c < 3; ++c) {
       const V plain = g[c][l];
       const V with_m = on_m ? filtered(plain, memory(at++), axis(m) + 2) : plain;
@@ -76,12 +85,15 @@ TERRANE_FN int stretch(unsigned axes, const V (&g)[3][3], const Axis& axis, cons
 template <class V, class Constant>
 TERRANE_FN void stretched_stress(const V (&of)[3][3][3], const Constant& constant, V (&t)[3][3]) {
   constexpr int row[6] = {0, 5, 9, 12, 14, 15}, voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
+  TERRANE_UNROLL
   for (int j = 0; j < 3; ++j) {
     const V(&g)[3][3] = of[j];
     const V strain[6] = {g[0][0], g[1][1], g[2][2], g[1][2] + g[2][1], g[0][2] + g[2][0], g[0][1] + g[1][0]};
+    TERRANE_UNROLL
     for (int i = 0; i < 3; ++i) {
       const int p = voigt[i][j];
       V sum = constant(p) * strain[0];
+      TERRANE_UNROLL
       for (int q = 1; q < 6; ++q) sum += constant(p < q ? row[p] + q : row[q] + p) * strain[q];
       t[i][j] = sum;
     }
@@ -93,10 +105,12 @@ template <class V, class Axis, class Memory>
 TERRANE_FN void stretched_inertia(unsigned axes, const V (&u)[3], const Axis& axis, const Memory& memory,
                                   int at, V (&push)[3]) {
   V beta{}, gamma{}, m[3] = {};
+  TERRANE_UNROLL
   for (int j = 0; j < 3; ++j) {
     if (!(axes >> j & 1)) continue;
     const auto* const f = axis(j);
     const V d = V{} + f[0], alpha = V{} + f[1], of_u = (alpha - beta) * alpha + gamma;
+    TERRANE_UNROLL
     for (int c = 0; c < 3; ++c) m[c] += lag(V(of_u * u[c] + m[c]), memory(at++), f + 2);
     gamma += d * (beta - alpha);
     beta += d;

@@ -18,32 +18,34 @@ enum class Shape : unsigned char { parallel, trilinear, curved };
 inline constexpr int shape_numbers(Shape shape, int points) {
   return shape == Shape::parallel ? 10 : shape == Shape::trilinear ? 21 : 10 * points;
 }
-/// Kinds of rock: isotropic, any 21 constants, isotropic with attenuation; fluids; and rock of a margin,
-/// where waves fade (matched.hpp), with the trilinear map alone.
-enum class Rheology : unsigned char { isotropic, anisotropic, attenuating, fluid, matched };
+/// Kinds of rock: isotropic, any 21 constants, isotropic with attenuation; fluids; rock of a margin, where
+/// waves fade (matched.hpp), with the trilinear map alone; and any 21 constants with attenuation.
+enum class Rheology : unsigned char { isotropic, anisotropic, attenuating, fluid, matched, lossy };
+inline constexpr int rheologies = 6;
+inline constexpr bool attenuates(Rheology rheology) {
+  return rheology == Rheology::attenuating || rheology == Rheology::lossy;
+}
+/// Numbers of Hooke's law: λ and μ, or 21.
+inline constexpr int hooke_numbers(Rheology rheology) {
+  return rheology == Rheology::anisotropic || rheology == Rheology::lossy ? 21 : 2;
+}
 inline constexpr int relaxations = 3;
 inline constexpr int memory_of_point = 6 * relaxations;
 /// Of an element that is computed so, per point. axes: along which waves fade there.
 inline constexpr int memory_numbers_of(Rheology rheology, unsigned axes) {
-  return rheology == Rheology::attenuating ? memory_of_point
-         : rheology == Rheology::matched   ? matched_memory(axes)
-                                           : 0;
+  return attenuates(rheology) ? memory_of_point : rheology == Rheology::matched ? matched_memory(axes) : 0;
 }
-/// λ, μ; or C11 … C66 row by row; or λ, μ and what the mechanisms take from κ and from μ; or 1/ρ; or the 21
+/// λ, μ; or C11 … C66 row by row; or either and what the mechanisms take from κ and from μ; or 1/ρ; or the 21
 /// constants, ρ, and fading_numbers for each axis and point along it. points: of an element, in each
 /// direction
 inline constexpr int rock_numbers(Rheology rheology, int points) {
   switch (rheology) {
     case Rheology::fluid:
       return 1;
-    case Rheology::isotropic:
-      return 2;
-    case Rheology::anisotropic:
-      return 21;
     case Rheology::matched:
       return 22 + 3 * fading_numbers * points;
     default:
-      return 2 + 2 * relaxations;
+      return hooke_numbers(rheology) + (attenuates(rheology) ? 2 * relaxations : 0);
   }
 }
 /// Whether points within an element take their step where its forces are computed; in margins they also fade.

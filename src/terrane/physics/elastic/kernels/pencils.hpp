@@ -18,19 +18,21 @@
 
 namespace terrane::elastic {
 
-/// A kernel for for_each_group, for float and double.
-template <class T, Shape kind, Rheology rheology>
+/// A kernel for for_each_group, for float and double. axes: of margins, along which waves fade: known to the
+/// compiler, so that what a point keeps can be asked for all at once.
+template <class T, Shape kind, Rheology rheology, unsigned axes = 0>
 struct PencilForces {
   static constexpr int p = 5, pencils = p * p;
+  static constexpr bool fades = rheology == Rheology::matched;
   // Strides of a layer by which no two threads meet in one bank where pencils along ξ and η are read.
   static constexpr int layer_x = pencils, layer_y = pencils + 12;
   // More hide the latency of memory better, but what rock with a Q keeps must fit into the cache.
-  static constexpr int groups_at_once = sizeof(T) == 8                      ? 8
-                                        : rheology == Rheology::attenuating ? 16
-                                        : rheology == Rheology::matched     ? 12
-                                                                            : 28;
+  static constexpr int groups_at_once = sizeof(T) == 8                  ? 8
+                                        : attenuates(rheology)          ? 16
+                                        : rheology == Rheology::matched ? 12
+                                                                        : 28;
   static constexpr int shapes = kind == Shape::curved ? 0 : shape_numbers(kind, 0),
-                       rocks = rheology == Rheology::matched ? 0 : rock_numbers(rheology, p);
+                       rocks = rock_numbers(rheology, p);
 
   DeviceTables<T> tables;
   const DeviceTables<T>* spread;
@@ -93,7 +95,8 @@ struct PencilForces {
 
   TERRANE_FN void begin(Shared& shared, Thread& mine, std::size_t group, int thread) const {
     if (thread < shapes) shared.shape[thread] = all.shape[group * shapes + static_cast<std::size_t>(thread)];
-    if (thread < rocks) shared.rock[thread] = all.rock[group * rocks + static_cast<std::size_t>(thread)];
+    for (int n = thread; n < rocks; n += group_threads)
+      shared.rock[n] = all.rock[group * rocks + static_cast<std::size_t>(n)];
     if (thread >= pencils) return;
     const std::uint32_t* const points = all.points_of(group, p * p * p) + thread;
     TERRANE_UNROLL
@@ -126,18 +129,17 @@ struct PencilForces {
     ShapeOfColumn<T, kind> map(shape, spread->x[i], spread->x[j], each, pencils);
     const T across = spread->w[i] * spread->w[j];
     Here<T> here{};
-    here.rock = rheology == Rheology::matched
-                    ? all.rock + group * static_cast<std::size_t>(rock_numbers(rheology, p))
-                    : shared.rock;
+    here.rock = shared.rock;
     here.recursion = &tables.recursion;
-    here.axes = all.axes;
+    here.axes = axes;
     here.points = p;
     here.at[0] = i, here.at[1] = j;
-    constexpr bool keeps = rheology == Rheology::attenuating || rheology == Rheology::matched;
-    T* memory = nullptr;
-    if constexpr (keeps)
-      memory = all.memory + group * static_cast<std::size_t>(memory_numbers_of(rheology, all.axes) * each) +
-               thread;
+    constexpr int keeps = memory_numbers_of(rheology, axes);
+    T* const memory = keeps ? all.memory + group * static_cast<std::size_t>(keeps * each) + thread : nullptr;
+    T kept[fades ? keeps : 1];
+    if constexpr (fades) {
+      here.memory = kept, here.each = 1;
+    }
     TERRANE_UNROLL
     for (int k = 0; k < p; ++k) mine.f[k][0] = mine.f[k][1] = mine.f[k][2] = 0;
     TERRANE_UNROLL
@@ -155,10 +157,19 @@ struct PencilForces {
       map.rows(k, tables.x[k], a, factor);
       here.at[2] = k;
       here.u = {mine.u[k][0], mine.u[k][1], mine.u[k][2], 0};
-      if constexpr (keeps)
-        here.memory = memory + k * memory_numbers_of(rheology, all.axes) * pencils, here.each = pencils;
+      T* const in_memory = memory + k * keeps * pencils;
+      if constexpr (fades) {
+        TERRANE_UNROLL
+        for (int m = 0; m < keeps; ++m) kept[m] = in_memory[m * pencils];
+      } else if constexpr (keeps > 0) {
+        here.memory = in_memory, here.each = pencils;
+      }
       Vec4<T> along[3], inertia{0, 0, 0, 0};
       fluxes<rheology>(du, a, factor, across * tables.w[k], here, along, inertia);
+      if constexpr (fades) {
+        TERRANE_UNROLL
+        for (int m = 0; m < keeps; ++m) in_memory[m * pencils] = kept[m];
+      }
       shared.x.set(k * layer_x + thread, along[0]);
       shared.y.set(k * layer_y + thread, along[1]);
       TERRANE_UNROLL
@@ -168,7 +179,7 @@ struct PencilForces {
         mine.f[l][1] -= tables.d[k][l] * along[2].y;
         mine.f[l][2] -= tables.d[k][l] * along[2].z;
       }
-      if constexpr (rheology == Rheology::matched) {
+      if constexpr (fades) {
         mine.f[k][0] -= inertia.x, mine.f[k][1] -= inertia.y, mine.f[k][2] -= inertia.z;
       }
     }

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "terrane/base/function.hpp"
+#include "terrane/parallel/device/launch.hpp"
 #include "terrane/physics/elastic/kernels/numbers.hpp"
 
 namespace terrane::elastic {
@@ -197,17 +198,20 @@ struct Record {
   std::size_t each;
   const Vec4<T>* w;
   T* series;  // [receivers][3]
-  TERRANE_FN void operator()(std::size_t receiver) const {
-    T x = 0, y = 0, z = 0;
-    for (std::size_t n = receiver * each; n < (receiver + 1) * each; ++n) {
+
+  /// What every `stride`-th point from number `first` on adds.
+  TERRANE_FN void add(std::size_t receiver, std::size_t first, std::size_t stride, T (&sum)[3]) const {
+    for (std::size_t n = receiver * each + first; n < (receiver + 1) * each; n += stride) {
       const Vec4<T>& v = w[points[n]];
-      x += weight[n] * v.x;
-      y += weight[n] * v.y;
-      z += weight[n] * v.z;
+      sum[0] += weight[n] * v.x;
+      sum[1] += weight[n] * v.y;
+      sum[2] += weight[n] * v.z;
     }
-    series[3 * receiver] = x;
-    series[3 * receiver + 1] = y;
-    series[3 * receiver + 2] = z;
+  }
+  TERRANE_FN void operator()(std::size_t receiver) const {
+    T sum[3] = {0, 0, 0};
+    add(receiver, 0, 1, sum);
+    for (std::size_t c = 0; c < 3; ++c) series[3 * receiver + c] = sum[c];
   }
 };
 
@@ -219,14 +223,51 @@ struct RecordPotential {
   std::size_t each;
   const Vec4<T>* w;
   T* series;  // [receivers][3]
-  TERRANE_FN void operator()(std::size_t receiver) const {
-    for (std::size_t c = 0; c < 3; ++c) {
-      T sum = 0;
-      for (std::size_t n = receiver * each; n < (receiver + 1) * each; ++n)
-        sum += weight[3 * n + c] * w[points[n]].x;
-      series[3 * receiver + c] = sum;
+
+  TERRANE_FN void add(std::size_t receiver, std::size_t first, std::size_t stride, T (&sum)[3]) const {
+    for (std::size_t n = receiver * each + first; n < (receiver + 1) * each; n += stride) {
+      const T potential = w[points[n]].x;
+      for (std::size_t c = 0; c < 3; ++c) sum[c] += weight[3 * n + c] * potential;
     }
   }
+  TERRANE_FN void operator()(std::size_t receiver) const {
+    T sum[3] = {0, 0, 0};
+    add(receiver, 0, 1, sum);
+    for (std::size_t c = 0; c < 3; ++c) series[3 * receiver + c] = sum[c];
+  }
+};
+
+/// Both on devices, where one thread would wait for 125 points one after the other: a group of threads has a
+/// receiver, each of them sums every 32nd point, and these sums are added in their order.
+template <class T>
+struct RecordByGroups {
+  static constexpr int groups_at_once = 32;
+
+  Record<T> rock;
+  RecordPotential<T> fluid;  ///< of the receivers from number in_rock on
+  std::size_t in_rock;
+
+  struct Shared {
+    T sum[group_threads][3];
+  };
+  struct Thread {};
+
+  TERRANE_FN std::size_t steps(std::size_t) const { return 1; }
+  TERRANE_FN void begin(Shared& shared, Thread&, std::size_t receiver, int thread) const {
+    T sum[3] = {0, 0, 0};
+    const auto first = static_cast<std::size_t>(thread);
+    if (receiver < in_rock) rock.add(receiver, first, group_threads, sum);
+    else fluid.add(receiver - in_rock, first, group_threads, sum);
+    for (int c = 0; c < 3; ++c) shared.sum[thread][c] = sum[c];
+  }
+  TERRANE_FN void load(Shared&, Thread&, std::size_t, std::size_t, int) const {}
+  TERRANE_FN void work(Shared& shared, Thread&, std::size_t receiver, std::size_t, int thread) const {
+    if (thread >= 3) return;
+    T sum = 0;
+    for (int n = 0; n < group_threads; ++n) sum += shared.sum[n][thread];
+    rock.series[3 * receiver + static_cast<std::size_t>(thread)] = sum;
+  }
+  TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
 /// What some points have, one after the other.

@@ -1,0 +1,32 @@
+// Forces of elements on devices: which kernel computes which kind. The kernels are compiled in files of their
+// own, rock_single.cu, rock_double.cu and margins.cu, which take a minute each.
+#pragma once
+
+#include "terrane/physics/elastic/kernels/device_kernels.hpp"
+
+namespace terrane::elastic {
+
+/// Elements of one kind, and what is the same for all of them.
+template <class T>
+struct GroupForcesWork {
+  int degree;
+  Shape shape;
+  Rheology rheology;
+  std::size_t count;
+  DeviceTables<T> tables;
+  const DeviceTables<T>* spread;
+  ElementsOfDevice<T> all;
+};
+
+/// Begins them on the stream. Of rock and fluids, and of margins; T: float or double.
+template <class T>
+void begin_rock_forces(Stream& on, const GroupForcesWork<T>& work);
+template <class T>
+void begin_margin_forces(Stream& on, const GroupForcesWork<T>& work);
+template <class T>
+void begin_forces(Stream& on, const GroupForcesWork<T>& work) {
+  if (work.rheology == Rheology::matched) begin_margin_forces(on, work);
+  else begin_rock_forces(on, work);
+}
+
+}  // namespace terrane::elastic

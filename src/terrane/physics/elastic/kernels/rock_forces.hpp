@@ -1,0 +1,41 @@
+// Which kernel computes which kind of rock.
+#pragma once
+
+#include <type_traits>
+
+#include "terrane/physics/elastic/kernels/forces.hpp"
+#include "terrane/physics/elastic/kernels/pencils.hpp"
+
+namespace terrane::elastic {
+
+template <class T>
+void begin_rock_forces(Stream& on, const GroupForcesWork<T>& work) {
+  const auto run = [&](auto shape, auto rheology) {
+    constexpr Shape kind = decltype(shape)::value;
+    constexpr Rheology rock = decltype(rheology)::value;
+    if (work.degree == 4)
+      for_each_group(on, work.count, PencilForces<T, kind, rock>{work.tables, work.spread, work.all});
+    else for_each_group(on, work.count, GroupForces<T, kind, rock>{work.tables, work.spread, work.all});
+  };
+  const auto with_shape = [&](auto rheology) {
+    if (work.shape == Shape::trilinear) run(std::integral_constant<Shape, Shape::trilinear>{}, rheology);
+    else if (work.shape == Shape::curved) run(std::integral_constant<Shape, Shape::curved>{}, rheology);
+    else run(std::integral_constant<Shape, Shape::parallel>{}, rheology);
+  };
+  switch (work.rheology) {
+    case Rheology::isotropic:
+      return with_shape(std::integral_constant<Rheology, Rheology::isotropic>{});
+    case Rheology::anisotropic:
+      return with_shape(std::integral_constant<Rheology, Rheology::anisotropic>{});
+    case Rheology::attenuating:
+      return with_shape(std::integral_constant<Rheology, Rheology::attenuating>{});
+    case Rheology::lossy:
+      return with_shape(std::integral_constant<Rheology, Rheology::lossy>{});
+    case Rheology::fluid:
+      return with_shape(std::integral_constant<Rheology, Rheology::fluid>{});
+    case Rheology::matched:
+      return;  // begin_margin_forces
+  }
+}
+
+}  // namespace terrane::elastic
