@@ -264,7 +264,7 @@ double bytes_on_the_heap() {
 }
 
 TEST(Maxwell, TakesTheMemoryThatACheckSays) {
-  const auto earth = land(40, 1.3);
+  const auto earth = land(56, 1.3);
   const double before = bytes_on_the_heap();
   Stream stream({Device::Kind::cpu, -1});
   MaxwellSolver<float> solver(stream, earth.mesh, alike(earth));
@@ -280,6 +280,7 @@ TEST(Maxwell, TakesTheMemoryThatACheckSays) {
   problem.mesh = earth.mesh;
   problem.parameters.rough = Rough::never;
   RecordProperty("bytes_per_unknown", static_cast<int>(held / solver.unknowns()));
+  EXPECT_LT(held, 180 * solver.unknowns());  // 170 measured; large grids have fewer points beside them
   EXPECT_LT(held, problem.memory());
   EXPECT_GT(held, 0.6 * problem.memory());
 }

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -31,9 +32,25 @@ struct ApplyAndProduct {
   }
 };
 
+/// α or β: a number, or one that kernels before have left on the device.
+struct Scalar {
+  double value = 0;
+  const double* there = nullptr;
+  TERRANE_FN double get() const { return there == nullptr ? value : *there; }
+};
+/// The ratio of two numbers on the device; 0 where these let no step follow.
+struct Divide {
+  const double *over, *under;
+  double* to;
+  TERRANE_FN void operator()(std::size_t) const {
+    const double ratio = *over / *under;
+    *to = *over > 0 && *under > 0 && ratio - ratio == 0 ? ratio : 0;
+  }
+};
+
 /// x += α p,  r −= α q;  |r|²
 struct Advance {
-  double alpha;
+  Scalar step;
   GridView<const double> p, q;
   GridView<double> x, r;
   TERRANE_FN double operator()(Index k, Index j, Index i) const {
@@ -41,6 +58,7 @@ struct Advance {
     return left * left;
   }
   TERRANE_FN double next(Index k, Index j, Index i) const {
+    const double alpha = step.get();
     const double ahead = x(k, j, i) + alpha * p(k, j, i), left = r(k, j, i) - alpha * q(k, j, i);
     x(k, j, i) = ahead;
     r(k, j, i) = left;
@@ -109,11 +127,11 @@ struct AdvanceWeighted {
 };
 /// p = z + β p
 struct NewWeightedDirection {
-  double beta;
+  Scalar kept;
   View<const double, 3> d, r;
   View<double, 3> p;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const double z = stored_product(d(k, j, i), r(k, j, i));
+    const double z = stored_product(d(k, j, i), r(k, j, i)), beta = kept.get();
     p(k, j, i) = beta == 0 ? z : z + beta * p(k, j, i);
   }
 };
@@ -142,7 +160,7 @@ class PointSpace {
     for_each(stream_, part_, NewDirection{beta, u.view(), v.view()});
   }
   void advance(double alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
-    for_each(stream_, part_, Advance{alpha, p.view(), q.view(), x.view(), r.view()});
+    for_each(stream_, part_, Advance{{alpha}, p.view(), q.view(), x.view(), r.view()});
     product_ = std::nullopt;
   }
 
@@ -152,7 +170,7 @@ class PointSpace {
       advance(alpha, p, q, x, r);
       return norm(r);
     }
-    const Advance kernel{alpha, p.view(), q.view(), x.view(), r.view()};
+    const Advance kernel{{alpha}, p.view(), q.view(), x.view(), r.view()};
     if (!inverse_) return std::sqrt(sums_.sum(kernel));
     const auto sums = sums_.sums<2>(AdvanceWeighted{kernel, inverse_->view()});
     product_ = sums[1];
@@ -165,12 +183,42 @@ class PointSpace {
   }
 
   /// z = d r is left out from here on: its products are added up as r is computed.
-  void leave_out_z(const Field<double>& d) { inverse_ = &d; }
+  void leave_out_z(const Field<double>& d) {
+    inverse_ = &d;
+    numbers_ = Buffer<double>(stream_.device(), 7);
+  }
   double product_with_z(const Vector& r) {
     return product_ ? *product_ : sums_.sum(WeightedSquare{inverse_->view(), r.view()});
   }
+  /// An iteration whose α and β stay on the device; the host waits for it once.
+  std::optional<StepDone<double>> whole_step(const Network<double>& a, RoomOfGradients<PointSpace>& room,
+                                             Vector& x, bool fresh) {
+    if (!sums_.alone()) return std::nullopt;
+    auto &r = room.r, &p = room.p, &q = room.q;
+    // |r|² and rᵀz after every other iteration, the same of those between, pᵀA p, α and β
+    double* const numbers = numbers_.view().data;
+    if (fresh) {
+      odd_ = false;
+      sums_.template sums_to<1>(numbers + 1, WeightedSquare{inverse_->view(), r.view()});
+    }
+    double *const now = numbers + (odd_ ? 2 : 0), *const next = numbers + (odd_ ? 0 : 2);
+    double *const curvature = numbers + 4, *const alpha = numbers + 5, *const beta = numbers + 6;
+    if (!fresh) for_each(stream_, std::size_t{1}, Divide{now + 1, next + 1, beta});  // next: still of before
+    for_each(stream_, part_,
+             NewWeightedDirection{
+                 {0, fresh ? nullptr : beta}, inverse_->view(), std::as_const(r).view(), p.view()});
+    sums_.template sums_to<1>(curvature, ApplyAndProduct{NetworkView<double>(a), p.view(), q.view()});
+    for_each(stream_, std::size_t{1}, Divide{now + 1, curvature, alpha});
+    const Advance advance{{0, alpha}, p.view(), q.view(), x.view(), r.view()};
+    sums_.template sums_to<2>(next, AdvanceWeighted{advance, inverse_->view()});
+    std::array<double, 5> here;
+    numbers_.download(stream_, here);
+    const StepDone<double> done{here[odd_ ? 3 : 1], here[4], std::sqrt(here[odd_ ? 0 : 2])};
+    odd_ = !odd_;
+    return done;
+  }
   void new_direction(const Vector& r, double beta, Vector& p) {
-    for_each(stream_, part_, NewWeightedDirection{beta, inverse_->view(), r.view(), p.view()});
+    for_each(stream_, part_, NewWeightedDirection{{beta}, inverse_->view(), r.view(), p.view()});
   }
 
  private:
@@ -182,14 +230,20 @@ class PointSpace {
   Reduction<3> sums_;
   const Field<double>* inverse_ = nullptr;  // d, where z is left out
   std::optional<double> product_;           // rᵀz of the r that was computed last
+  Buffer<double> numbers_;                  // of whole_step()
+  bool odd_ = false;
 };
 
 /// The diagonal, where z is left out.
 struct DiagonalAlone {
   PointSpace& space;
+  const Network<double>& network;
   double operator()(const Field<double>& r, Field<double>&, double) const { return space.product_with_z(r); }
   void new_direction(const Field<double>& r, double beta, Field<double>& p) const {
     space.new_direction(r, beta, p);
+  }
+  auto whole_step(RoomOfGradients<PointSpace>& room, Field<double>& x, double, bool fresh) const {
+    return space.whole_step(network, room, x, fresh);
   }
 };
 
@@ -240,7 +294,7 @@ SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, 
     return conjugate_gradients(stream, network, b, x, Preconditioner(precondition), stopping, grid);
   PointSpace space(stream, network.points(), grid);
   space.leave_out_z(precondition.inverse());
-  return solve(stream, space, network, b, x, DiagonalAlone{space}, stopping, grid);
+  return solve(stream, space, network, b, x, DiagonalAlone{space, network}, stopping, grid);
 }
 
 }  // namespace terrane::solve

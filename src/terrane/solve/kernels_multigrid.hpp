@@ -178,9 +178,10 @@ struct AxisStep {
 /// order. Begins: v = the first step of the smoother on the coarse level. Flat: without branches of single
 /// points, so that all values of a point are on their way at once, those that were not removed with a weight
 /// of zero: quicker where there are too few points to hide what each branch waits for.
-template <class V, class W, class A, bool Begins, bool Flat>
+/// Axes: three AxisSteps, or where they are.
+template <class V, class W, class A, bool Begins, bool Flat, class Axes = AxisStep<W>[3]>
 struct RestrictTogether {
-  AxisStep<W> axis[3];
+  Axes axis;
   typename Values<V>::In fine;
   typename Values<V>::Out coarse;
   A a;
@@ -242,9 +243,9 @@ struct RestrictTogether {
 
 /// fine = P coarse, or fine += P coarse, along up, then north, then east, as Interpolate does. Flat: as
 /// above.
-template <class V, class W, bool Add, bool Flat>
+template <class V, class W, bool Add, bool Flat, class Axes = AxisStep<W>[3]>
 struct InterpolateTogether {
-  AxisStep<W> axis[3];
+  Axes axis;
   typename Values<V>::In coarse;
   typename Values<V>::Out fine;
 
@@ -322,9 +323,9 @@ struct ChebyshevStep {
   RealOf<V> momentum, weight;
   typename Values<V>::Out next;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const V here = u(k, j, i), r = b(k, j, i) - a.apply(u, k, j, i);
-    put(next, k, j, i,
-        here + momentum * (here - before(k, j, i)) + weight * a.template over_diagonal<V>(r, k, j, i));
+    const V here = u(k, j, i), last = before(k, j, i);
+    const V step = a.residual_over_diagonal(static_cast<V>(b(k, j, i)), u, here, k, j, i);
+    put(next, k, j, i, here + momentum * (here - last) + weight * step);
   }
 };
 /// The same where `before` is zero, or has no weight.
@@ -335,9 +336,79 @@ struct ChebyshevStepFromZero {
   RealOf<V> momentum, weight;
   typename Values<V>::Out next;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const V here = u(k, j, i), r = b(k, j, i) - a.apply(u, k, j, i);
-    put(next, k, j, i, here + momentum * here + weight * a.template over_diagonal<V>(r, k, j, i));
+    const V here = u(k, j, i);
+    const V step = a.residual_over_diagonal(static_cast<V>(b(k, j, i)), u, here, k, j, i);
+    put(next, k, j, i, here + momentum * here + weight * step);
   }
+};
+
+/// The network of a level, where it is.
+template <class A>
+struct Referred {
+  const A* a;
+  template <class V>
+  TERRANE_FN V over_diagonal(V value, Index k, Index j, Index i) const {
+    return a->template over_diagonal<V>(value, k, j, i);
+  }
+  template <class U, class V>
+  TERRANE_FN V residual_over_diagonal(const V& b, const U& u, const V& here, Index k, Index j,
+                                      Index i) const {
+    return a->residual_over_diagonal(b, u, here, k, j, i);
+  }
+  template <class U>
+  TERRANE_FN auto apply(const U& u, Index k, Index j, Index i) const {
+    return a->apply(u, k, j, i);
+  }
+};
+
+/// The cycle from a level of few points on (in_one_block of sweep.hpp), the same steps as one by one.
+template <class V, class W, class A>
+struct CycleOfFewPoints {
+  static constexpr int most = 10;
+  struct Level {
+    IndexBox<3> points;
+    A a;
+    typename Values<V>::Out b, u, v;
+    AxisStep<W> axis[3];  // to the next
+  };
+  Level level[most];
+  int count = 0;
+  bool begun = false;                 // v of the first level has the first step
+  RealOf<V> first, momentum, weight;  // of the smoother
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Points>
+  TERRANE_FN void work(const Points& points) const {
+    using R = Referred<A>;
+    using Axes = const AxisStep<W>*;
+    if (!begun) points(level[0].points, FirstStep<V, R>{{&level[0].a}, level[0].b, first, level[0].v});
+    for (int l = 0; l + 1 < count; ++l) {
+      const Level &here = level[l], &next = level[l + 1];
+      const R a{&here.a};
+      points(here.points, ChebyshevStepFromZero<V, R>{a, here.b, here.v, momentum, weight, here.u});
+      points(here.points, Residual<V, R>{a, here.b, here.u, here.v});
+      points(next.points, RestrictTogether<V, W, R, true, true, Axes>{
+                              here.axis, here.v, next.b, {&next.a}, first, next.v});
+    }
+    const Level& last = level[count - 1];
+    points(last.points, FirstStep<V, R>{{&last.a}, last.b, RealOf<V>(1), last.u});
+    for (int l = count - 2; l >= 0; --l) {
+      const Level &here = level[l], &next = level[l + 1];
+      const R a{&here.a};
+      points(here.points, InterpolateTogether<V, W, true, true, Axes>{here.axis, next.u, here.u});
+      points(here.points, ChebyshevStepFromZero<V, R>{a, here.b, here.u, RealOf<V>(0), first, here.v});
+      points(here.points, ChebyshevStep<V, R>{a, here.b, here.v, here.u, momentum, weight, here.u});
+    }
+  }
+};
+
+/// u = 0
+template <class V>
+struct Clear {
+  typename Values<V>::Out u;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { put(u, k, j, i, V{}); }
 };
 
 /// to = factor · from, in another precision.

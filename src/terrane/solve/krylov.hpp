@@ -14,6 +14,8 @@
 //   apply(p, q)       q = A p; may return pᵀq
 //   precondition(r, z, scale)   z = B r; scale = 1/‖b‖, for those of single precision; may return rᵀz
 //   precondition.new_direction(r, β, p)   p = B r + β p, where z is left out; gradients alone ask for it
+//   precondition.whole_step(room, x, scale, fresh)   a whole iteration of gradients, as a StepDone, where the
+//                     device hands α and β from kernel to kernel; or nothing
 //
 // Where A = Aᵀ and B = Bᵀ are complex, conjugate gradients without conjugation are COCG (van der Vorst &
 // Melissen 1990), and one loop serves both. Sums are those of the Space: the same bits for any threads and
@@ -29,6 +31,13 @@
 #include "terrane/solve/values.hpp"
 
 namespace terrane::solve {
+
+/// What an iteration leaves to the host. Where no step could follow, x is as before.
+template <class Number>
+struct StepDone {
+  Number rho{}, curvature{};
+  double norm = 0;  ///< of r
+};
 
 namespace detail {
 
@@ -165,16 +174,25 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
     }
     if (course.ends(error, !fresh, change)) break;
 
-    const Number next = detail::precondition_and_product(space, precondition, r, z, scale);
-    detail::new_direction(space, precondition, r, z, fresh ? Number{} : next / rho, p);
-    rho = next;
+    std::optional<StepDone<Number>> done;
+    if constexpr (requires { precondition.whole_step(room, x, scale, fresh); })
+      done = precondition.whole_step(room, x, scale, fresh);
+    Number curvature{};
+    if (done) {
+      rho = done->rho;
+      curvature = done->curvature;
+    } else {
+      const Number next = detail::precondition_and_product(space, precondition, r, z, scale);
+      detail::new_direction(space, precondition, r, z, fresh ? Number{} : next / rho, p);
+      rho = next;
+      curvature = detail::apply_and_product(space, apply, p, q);
+    }
     fresh = false;
-    const Number curvature = detail::apply_and_product(space, apply, p, q);
     if (const auto wrong = detail::breakdown(rho, curvature)) {
       course.report.reason = *wrong;
       break;
     }
-    error = detail::advance_and_norm(space, rho / curvature, p, q, x, r) * scale;
+    error = (done ? done->norm : detail::advance_and_norm(space, rho / curvature, p, q, x, r)) * scale;
     if (stopping.change) change = stopping.change();
     course.reached(n + 1, error);
   }

@@ -256,7 +256,13 @@ struct Multigrid<V>::Hierarchy {
   virtual ~Hierarchy() = default;
   virtual Field<V>& right() = 0;
   virtual const Field<V>& solution() const = 0;
-  virtual void cycle(Stream& stream) = 0;
+  virtual void cycle(Stream& stream, bool begun) = 0;
+  virtual void begin(Beginning<V, NetworkView<Real>>&) {
+    throw ShapeError("multigrid", "its networks are products");
+  }
+  virtual void begin(Beginning<V, ProductView<Real>>&) {
+    throw ShapeError("multigrid", "its networks are links");
+  }
   virtual void set_shift(double shift) = 0;
   virtual std::vector<IndexBox<3>> smoothed() const = 0;
 };
@@ -268,19 +274,26 @@ struct Multigrid<V>::Levels final : Hierarchy {
   using T = Real;
   using L = Level<V, Net>;
   std::vector<L> levels;
-  bool axis_by_axis;            // transfers: else one kernel goes along all axes
-  Index flat_up_to;             // so many points without branches
+  bool axis_by_axis;                         // transfers: else one kernel goes along all axes
+  Index flat_up_to;                          // so many points without branches
+  static constexpr Index few_points = 1728;  // of levels that one block of threads goes through
+  std::size_t few_from = std::numeric_limits<std::size_t>::max();
+  SharedMemory<T> own_memory;
+  SharedMemory<T>* memory;      // of fields that are needed in turn
+  bool others;                  // whether other cycles have the same memory
   After after = After::kernel;  // events where neighbours bring layers on streams of their own
 
   /// make_finest(): level 0 with its network. grid: null where this rank has everything.
   template <class Finest>
   Levels(Stream& stream, const std::array<AxisSpacing, 3>& spacing, Index together, Transfers transfers,
-         const Finest& make_finest)
+         SharedMemory<T>* shared_memory, const Finest& make_finest)
       : axis_by_axis(transfers == Transfers::axis_by_axis ||
                      (transfers == Transfers::quickest && stream.device().kind == Device::Kind::cpu)),
         flat_up_to(transfers == Transfers::together        ? 0
                    : transfers == Transfers::together_flat ? std::numeric_limits<Index>::max()
-                                                           : 64000) {
+                                                           : 64000),
+        memory(shared_memory ? shared_memory : &own_memory),
+        others(shared_memory != nullptr) {
     levels.reserve(400);
     levels.push_back(make_finest(*this));
     for (double target = 1.5 * smallest_spacing(spacing); levels.back().cut.whole.count() > 1; target *= 2) {
@@ -294,16 +307,27 @@ struct Multigrid<V>::Levels final : Hierarchy {
         levels.push_back(coarser(stream, level, axis, kept, together));
       }
     }
-    for (std::size_t l = 0; l < levels.size(); ++l) make_room(stream, l);
+    std::size_t smooth = 0;
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      make_room(stream, l, smooth);
+      smooth += levels[l].smooth;
+    }
+    find_few_points();
     if (std::any_of(levels.begin(), levels.end(), [](const L& level) { return level.grid != nullptr; }))
       after = After::events;
   }
 
   Field<V>& right() override { return levels.front().right(); }
   const Field<V>& solution() const override { return levels.front().u; }
-  void cycle(Stream& stream) override {
+  void cycle(Stream& stream, bool begun) override {
+    if (others) clear_layers(stream);
     levels.front().right_is_written(stream);
-    cycle(stream, 0, false);
+    cycle(stream, 0, begun);
+  }
+  using Hierarchy::begin;
+  void begin(Beginning<V, decltype(seen(std::declval<const Net&>()))>& made) override {
+    auto& level = levels.front();
+    made = {seen(level.a), first, !level.gathers(), level.right().view(), level.v.view()};
   }
   void set_shift(double shift) override {
     for (auto& level : levels) level.a.shift = shift;
@@ -318,6 +342,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
  private:
   using A = decltype(seen(std::declval<const Net&>()));
   using W = decltype(weights_along(std::declval<const Net&>(), 0));
+  using Few = CycleOfFewPoints<V, W, A>;
   static constexpr T first = T(Smoother::first_weight), momentum = T(Smoother::momentum),
                      weight = T(Smoother::weight);
 
@@ -325,6 +350,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   /// level, in numbers: 3 conductances, or none of products, are read five times (four steps and a residual),
   /// 17 fields are read or written.
   void cycle(Stream& stream, std::size_t l, bool begun) {
+    if (l == few_from) return cycle_of_few_points(stream, begun);
     auto& level = levels[l];
     const auto points = level.points();
     const A a = seen(level.a);
@@ -350,6 +376,39 @@ struct Multigrid<V>::Levels final : Hierarchy {
     level.bring(stream, level.u);
   }
 
+  /// From level few_from on.
+  void cycle_of_few_points(Stream& stream, bool begun) {
+    Few kernel;
+    kernel.begun = begun;
+    kernel.first = first;
+    kernel.momentum = momentum;
+    kernel.weight = weight;
+    for (std::size_t l = few_from;; l = stop_after(l)) {
+      auto& level = levels[l];
+      auto& seen_by_kernel = kernel.level[kernel.count++];
+      seen_by_kernel.points = level.points();
+      seen_by_kernel.a = seen(level.a);
+      seen_by_kernel.b = level.b.view();
+      seen_by_kernel.u = level.u.view();
+      seen_by_kernel.v = level.v.view();
+      if (l + 1 == levels.size()) break;
+      fill_steps(seen_by_kernel, l, stop_after(l));
+    }
+    in_one_block(stream, kernel, after);
+  }
+  void find_few_points() {
+    int count = 0;
+    std::size_t from = levels.size();
+    for (std::size_t l = levels.size(); l-- > 0 && !axis_by_axis;) {
+      const auto& level = levels[l];
+      if (level.grid || level.points().count() > few_points || count == Few::most) break;
+      if (!level.smooth) continue;
+      from = l;
+      ++count;
+    }
+    if (count > 1) few_from = from;
+  }
+
   /// The next level that has fields: where a kernel that goes along several axes ends.
   std::size_t stop_after(std::size_t l) const {
     do ++l;
@@ -358,14 +417,37 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
   bool has_fields(std::size_t l) const { return axis_by_axis || levels[l].smooth || levels[l].gathers(); }
 
-  void make_room(Stream& stream, std::size_t l) {
+  /// smooth: how many levels before have a smoother. A level without one is between the same two kernels as
+  /// all others that are as many steps behind one with a smoother: they share their memory.
+  void make_room(Stream& stream, std::size_t l, std::size_t smooth) {
     auto& level = levels[l];
     if (!level.smooth) keep_weights(level.a, level.step.axis);
     if (!has_fields(l)) return;
-    level.u = Field<V>(stream, level.points());
-    if (level.smooth) level.b = Field<V>(stream, level.points());
-    if (level.smooth) level.v = Field<V>(stream, level.points());
+    enum : std::size_t { first_between, second_between, b_of_level, u_of_level, v_of_level, kinds = 3 };
+    const auto at = [&](std::size_t place) { return Field<V>(stream, level.points(), *memory, place); };
+    if (!level.smooth) {
+      level.u = at(levels[l - 1].smooth ? first_between : second_between);
+    } else if (others) {
+      level.u = l == 0 ? Field<V>(stream, level.points()) : at(u_of_level + kinds * smooth);
+      level.b = at(b_of_level + kinds * smooth);
+      level.v = at(v_of_level + kinds * smooth);
+    } else {
+      for (auto* field : {&level.b, &level.u, &level.v}) *field = Field<V>(stream, level.points());
+    }
     if (level.gathers()) level.part_of_b = Field<V>(stream, level.grid->part());
+  }
+  /// Where others have used the memory: no kernel reads the layer of b.
+  void clear_layers(Stream& stream) {
+    for (auto& level : levels)
+      for (auto* field : {&level.u, &level.v})
+        if (level.smooth) clear_layer(stream, *field);
+  }
+  static void clear_layer(Stream& stream, Field<V>& field) {
+    const auto &points = field.points(), &box = field.box();
+    for (int a = 0; a < 3; ++a)
+      for (const auto& side :
+           {box.with(a, box.first[a], points.first[a]), box.with(a, points.last[a], box.last[a])})
+        for_each(stream, side, Clear<V>{field.view()});
   }
 
   /// Whether a kernel from or to a level with a smoother, which computes the points of level `out`, goes
@@ -430,6 +512,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
       std::size_t l = coarse - 1;
       while (!has_fields(l)) --l;
       interpolate(stream, coarse, l, l == fine);
+      if (!levels[l].smooth) clear_layer(stream, levels[l].u);
       levels[l].bring(stream, levels[l].u);
       coarse = l;
     }
@@ -587,26 +670,28 @@ template <class V>
 template <class Net, class Fine>
 std::unique_ptr<typename Multigrid<V>::Hierarchy> Multigrid<V>::make(
     Stream& stream, const Fine& fine, const std::array<AxisSpacing, 3>& spacing,
-    const SharedGrid<double>* grid, Index together, Transfers transfers) {
+    const SharedGrid<double>* grid, Index together, Transfers transfers, SharedMemory<Real>* memory) {
   using Made = Levels<Net>;
-  return std::make_unique<Made>(stream, spacing, together, transfers, [&](Made& levels) {
+  return std::make_unique<Made>(stream, spacing, together, transfers, memory, [&](Made& levels) {
     return levels.finest(stream, fine, spacing, grid, together);
   });
 }
 
 template <class V>
 Multigrid<V>::Multigrid(Stream& stream, const Network<double>& fine,
-                        const std::array<AxisSpacing, 3>& spacing, Transfers transfers)
-    : hierarchy_(make<Network<Real>>(stream, fine, spacing, nullptr, 0, transfers)) {}
+                        const std::array<AxisSpacing, 3>& spacing, Transfers transfers,
+                        SharedMemory<Real>* memory)
+    : hierarchy_(make<Network<Real>>(stream, fine, spacing, nullptr, 0, transfers, memory)) {}
 template <class V>
 Multigrid<V>::Multigrid(Stream& stream, const Network<double>& fine,
                         const std::array<AxisSpacing, 3>& spacing, const SharedGrid<double>& grid,
-                        Index together, Transfers transfers)
-    : hierarchy_(make<Network<Real>>(stream, fine, spacing, &grid, together, transfers)) {}
+                        Index together, Transfers transfers, SharedMemory<Real>* memory)
+    : hierarchy_(make<Network<Real>>(stream, fine, spacing, &grid, together, transfers, memory)) {}
 template <class V>
 Multigrid<V>::Multigrid(Stream& stream, const ProductNetwork& fine, const std::array<AxisSpacing, 3>& spacing,
-                        const SharedGrid<double>* grid, Index together, Transfers transfers)
-    : hierarchy_(make<ListProducts<Real>>(stream, fine, spacing, grid, together, transfers)) {}
+                        const SharedGrid<double>* grid, Index together, Transfers transfers,
+                        SharedMemory<Real>* memory)
+    : hierarchy_(make<ListProducts<Real>>(stream, fine, spacing, grid, together, transfers, memory)) {}
 template <class V>
 Multigrid<V>::~Multigrid() = default;
 template <class V>
@@ -624,8 +709,16 @@ Field<V>& Multigrid<V>::right() {
   return hierarchy_->right();
 }
 template <class V>
-void Multigrid<V>::cycle(Stream& stream) {
-  hierarchy_->cycle(stream);
+void Multigrid<V>::cycle(Stream& stream, bool begun) {
+  hierarchy_->cycle(stream, begun);
+}
+template <class V>
+void Multigrid<V>::begin(Beginning<V, NetworkView<Real>>& made) {
+  hierarchy_->begin(made);
+}
+template <class V>
+void Multigrid<V>::begin(Beginning<V, ProductView<Real>>& made) {
+  hierarchy_->begin(made);
 }
 template <class V>
 const Field<V>& Multigrid<V>::solution() const {

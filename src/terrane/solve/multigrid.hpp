@@ -33,6 +33,21 @@ namespace terrane::solve {
 /// are fused as nvcc likes.
 enum class Transfers { quickest, axis_by_axis, together, together_flat };
 
+/// Where kernels write the right-hand side of a cycle, and with it the first step of the smoother.  A:
+/// NetworkView or ProductView, as the Multigrid was made of.
+template <class V, class A>
+struct Beginning {
+  A a;
+  RealOf<V> weight = 0;
+  bool begins = false;  ///< or the right-hand side alone
+  typename Values<V>::Out b, v;
+
+  TERRANE_FN void take(Index k, Index j, Index i, V value) const {
+    put(b, k, j, i, value);
+    if (begins) put(v, k, j, i, weight * a.template over_diagonal<V>(value, k, j, i));
+  }
+};
+
 /// V: float or double, or Complex of these, in which the cycle computes; the conductances are real. Same bits
 /// for any number of threads and ranks.
 template <class V>
@@ -45,16 +60,18 @@ class Multigrid {
   /// each axis' spacing by the square root of its mean conductivity. Throws ShapeError, InputError (a spacing
   /// that is not positive), MemoryError.
   Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
-            Transfers transfers = Transfers::quickest);
+            Transfers transfers = Transfers::quickest, SharedMemory<Real>* memory = nullptr);
   /// Collective: of a grid whose parts the ranks have; `fine` holds this rank's part, its links with their
   /// layers. together: levels with fewer points are on every rank.
   Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
-            const SharedGrid<double>& grid, Index together = 32768,
-            Transfers transfers = Transfers::quickest);
-  /// Of a network of products. grid: null where this rank has everything; otherwise collective.
+            const SharedGrid<double>& grid, Index together = 32768, Transfers transfers = Transfers::quickest,
+            SharedMemory<Real>* memory = nullptr);
+  /// Of a network of products. grid: null where this rank has everything; otherwise collective. memory: null,
+  /// or where fields are, but for the solution, between the beginning and the end of a cycle; several
+  /// Multigrids whose cycles never overlap may have the same.
   Multigrid(Stream& stream, const ProductNetwork& fine, const std::array<AxisSpacing, 3>& spacing,
             const SharedGrid<double>* grid = nullptr, Index together = 32768,
-            Transfers transfers = Transfers::quickest);
+            Transfers transfers = Transfers::quickest, SharedMemory<Real>* memory = nullptr);
   ~Multigrid();
   Multigrid(Multigrid&&) noexcept;
 
@@ -64,7 +81,18 @@ class Multigrid {
 
   /// The same without copies: where r is written, the cycle, and z with its layer.
   Field<V>& right();
-  void cycle(Stream& stream);
+  void cycle(Stream& stream) { cycle(stream, false); }
+  /// The same where r is written by `take` of a Beginning.
+  template <class A>
+  Beginning<V, A> beginning() {
+    Beginning<V, A> made;
+    begin(made);
+    return made;
+  }
+  template <class A>
+  void cycle(Stream& stream, const Beginning<V, A>& from) {
+    cycle(stream, from.begins);
+  }
   const Field<V>& solution() const;
 
   /// Another s of the network: the coarse networks do not depend on it.
@@ -79,10 +107,14 @@ class Multigrid {
   struct Hierarchy;
   template <class Net>
   struct Levels;
+  void begin(Beginning<V, NetworkView<Real>>& made);
+  void begin(Beginning<V, ProductView<Real>>& made);
+  void cycle(Stream& stream, bool begun);
   template <class Net, class Fine>
   static std::unique_ptr<Hierarchy> make(Stream& stream, const Fine& fine,
                                          const std::array<AxisSpacing, 3>& spacing,
-                                         const SharedGrid<double>* grid, Index together, Transfers transfers);
+                                         const SharedGrid<double>* grid, Index together, Transfers transfers,
+                                         SharedMemory<Real>* memory);
   std::unique_ptr<Hierarchy> hierarchy_;
 };
 

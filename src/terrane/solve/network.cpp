@@ -38,4 +38,15 @@ void detail::check_numbers(Device device, const IndexBox<3>& box) {
         "Share the grid among more GPUs, or compute on the CPU.");
 }
 
+detail::Rows detail::rows_of(Device device, const IndexBox<3>& box, std::size_t bytes_of_a_value) {
+  if (device.kind != Device::Kind::cuda || box.empty()) return {box, 0};
+  for (Index line = 128; line >= 32; line /= 2) {
+    const Index values = line / static_cast<Index>(bytes_of_a_value);
+    const Index row = (box.size(2) + values - 1) / values * values;
+    if (20 * (row - box.size(2)) > box.size(2)) continue;
+    return {box.with(2, box.first[2], box.first[2] + row), static_cast<std::size_t>(values - 1)};
+  }
+  return {box, 0};
+}
+
 }  // namespace terrane::solve

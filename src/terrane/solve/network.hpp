@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "terrane/parallel/device/buffer.hpp"
@@ -38,7 +39,37 @@ namespace detail {
 /// Of the points of a field, which GridViews on a GPU count by 32 bits. Throws ShapeError.
 void check_numbers(Device device, const IndexBox<3>& box);
 
+/// How a box lies in memory, with a layer of points around what kernels compute: on a GPU with longer rows,
+/// and so many values before the first, that the second value of every row is at the beginning of a line, or
+/// of a part of it where that would make rows longer by more than a twentieth.
+struct Rows {
+  IndexBox<3> box;
+  std::size_t lead = 0;
+};
+Rows rows_of(Device device, const IndexBox<3>& box, std::size_t bytes_of_a_value);
+
 }  // namespace detail
+
+/// Memory of fields that are never needed at once: those of one place have the same. T: the numbers
+template <class T>
+class SharedMemory {
+ public:
+  /// That of a place, at least so long; what it held is lost when it grows. Throws MemoryError.
+  std::shared_ptr<Buffer<T>> place(Stream& stream, std::size_t number, std::size_t size) {
+    if (places_.size() <= number) places_.resize(number + 1);
+    auto& there = places_[number];
+    if (!there) there = std::make_shared<Buffer<T>>();
+    if (there->size() < size) {
+      *there = {};  // gives the memory back before asking for more
+      *there = Buffer<T>(stream.device(), size);
+      there->fill_zero(stream);
+    }
+    return there;
+  }
+
+ private:
+  std::vector<std::shared_ptr<Buffer<T>>> places_;
+};
 
 /// A field on points of a grid, with a layer of points around them, which are zero where they lie beyond the
 /// grid, and belong to other ranks where they do (shared_grid.hpp). V: a real or Complex type.
@@ -46,38 +77,50 @@ template <class V>
 class Field {
  public:
   using Real = RealOf<V>;
-  static constexpr int arrays = Values<V>::arrays;
+  static constexpr int numbers = Values<V>::numbers;  ///< of a point
 
   Field() = default;
   /// Zero everywhere. above: points of the layer at the upper end of each axis.  Throws MemoryError;
   /// ShapeError when a GPU could not number the points by 32 bits.
-  Field(Stream& stream, const IndexBox<3>& points, Index above = 1)
-      : points_(points), box_(points.grown(1)), values_(stream.device(), 0) {
-    for (int a = 0; a < 3; ++a) box_ = box_.grown(a, 0, above - 1);
-    detail::check_numbers(stream.device(), box_);
-    values_ = Buffer<Real>(stream.device(), arrays * size());
-    values_.fill_zero(stream);
+  Field(Stream& stream, const IndexBox<3>& points, Index above = 1) : Field(stream.device(), points, above) {
+    values_ = std::make_shared<Buffer<Real>>(stream.device(), lead_ + numbers * size());
+    values_->fill_zero(stream);
   }
+  /// In memory that others use in turn: before it is read, all points must be written, and the layer cleared.
+  Field(Stream& stream, const IndexBox<3>& points, SharedMemory<Real>& memory, std::size_t place)
+      : Field(stream.device(), points, 1) {
+    values_ = memory.place(stream, place, lead_ + numbers * size());
+  }
+  Field(Field&&) noexcept = default;
+  Field& operator=(Field&&) noexcept = default;
 
   const IndexBox<3>& points() const { return points_; }
   const IndexBox<3>& box() const { return box_; }  ///< with the layer
+  /// With what stands between rows on a GPU, so that the first point of each is at the beginning of a line.
+  const IndexBox<3>& memory_box() const { return memory_; }
+  Device device() const { return values_ ? values_->device() : Device{Device::Kind::cpu, -1}; }
+  const void* memory() const { return first(); }  ///< where it is
   /// A View, or a ComplexView.
   auto view() {
-    if constexpr (arrays == 1) return array(0);
-    else return ComplexView<Real>(array(0), array(1));
+    if constexpr (numbers == 1) return View<Real, 3>(first(), memory_).part(box_);
+    else return complex_view<Real>(first(), memory_);
   }
   auto view() const {
-    if constexpr (arrays == 1) return array(0);
-    else return ComplexView<const Real>(array(0), array(1));
+    if constexpr (numbers == 1) return View<const Real, 3>(first(), memory_).part(box_);
+    else return complex_view<const Real>(first(), memory_);
   }
-  /// The real array, or the parts of a complex one.
-  View<Real, 3> array(int part) {
-    return {values_.view().data + static_cast<std::size_t>(part) * size(), box_};
+  /// All values of a complex field in the order of memory, as one row: (0, 0, n).
+  auto row() const { return complex_view<const Real>(first(), index_box(1, 1, static_cast<Index>(size()))); }
+  /// As real arrays, for messages: those of real and of imaginary parts; or one of pairs, where the last
+  /// index of a value is 2i, and 2i + 1.
+  std::array<View<Real, 3>, numbers> parts() {
+    std::array<View<Real, 3>, numbers> all;
+    for (std::size_t n = 0; n < all.size(); ++n)
+      all[n] = View<Real, 3>(first() + n * size(), memory_).part(box_);
+    return all;
   }
-  View<const Real, 3> array(int part) const {
-    return {values_.view().data + static_cast<std::size_t>(part) * size(), box_};
-  }
-  void fill_zero(Stream& stream) { values_.fill_zero(stream); }
+  View<Real, 3> pairs() { return View<Real, 3>(first(), twice(memory_)).part(twice(box_)); }
+  void fill_zero(Stream& stream) { values_->fill_zero(stream); }
 
   /// values [points], in the order of the array; of a complex field the real parts, then the imaginary ones.
   void upload(Stream& stream, const std::vector<Real>& values) { upload(stream, values, points_); }
@@ -91,9 +134,24 @@ class Field {
   std::vector<Real> download(Stream& stream, const IndexBox<3>& there) const;
 
  private:
-  std::size_t size() const { return static_cast<std::size_t>(box_.count()); }
-  IndexBox<3> points_, box_;
-  Buffer<Real> values_;
+  Field(Device device, const IndexBox<3>& points, Index above) : points_(points), box_(points.grown(1)) {
+    for (int a = 0; a < 3; ++a) box_ = box_.grown(a, 0, above - 1);
+    const auto rows = detail::rows_of(device, box_, numbers * sizeof(Real));
+    memory_ = rows.box;
+    lead_ = rows.lead * numbers;
+    detail::check_numbers(device, memory_);
+  }
+  std::size_t size() const { return static_cast<std::size_t>(memory_.count()); }
+  Real* first() { return values_ ? values_->view().data + lead_ : nullptr; }
+  const Real* first() const { return values_ ? values_->view().data + lead_ : nullptr; }
+  template <class T>
+  ComplexView<T> complex_view(T* first, const IndexBox<3>& box) const {
+    return {View<T, 3>(first, box), device(), static_cast<std::ptrdiff_t>(size())};
+  }
+  static IndexBox<3> twice(const IndexBox<3>& box) { return box.with(2, 2 * box.first[2], 2 * box.last[2]); }
+  IndexBox<3> points_, box_, memory_;
+  std::size_t lead_ = 0;
+  std::shared_ptr<Buffer<Real>> values_;
 };
 
 /// The conductances of A, on one device, of the points that a rank has: link_field().
@@ -133,6 +191,20 @@ struct NetworkView {
     const T sum = c[up](k, j, i) + c[up](k + 1, j, i) + (c[north](k, j, i) + c[north](k, j + 1, i)) +
                   (c[east](k, j, i) + c[east](k, j, i + 1));
     return Values<V>::divided(value, sum, shift == T(0) ? T(0) : shift * storage(k, j, i));
+  }
+  /// D⁻¹ (b − A u)_P, where `here` is u_P; what both need is read once.
+  template <class U, class V>
+  TERRANE_FN V residual_over_diagonal(const V& b, const U& u, const V& here, Index k, Index j,
+                                      Index i) const {
+    const T below = c[up](k, j, i), above = c[up](k + 1, j, i), south = c[north](k, j, i),
+            to_north = c[north](k, j + 1, i), west = c[east](k, j, i), to_east = c[east](k, j, i + 1);
+    const V sum = below * (here - u(k - 1, j, i)) + above * (here - u(k + 1, j, i)) +
+                  (south * (here - u(k, j - 1, i)) + to_north * (here - u(k, j + 1, i))) +
+                  (west * (here - u(k, j, i - 1)) + to_east * (here - u(k, j, i + 1)));
+    const T diagonal = below + above + (south + to_north) + (west + to_east);
+    const T held = shift == T(0) ? T(0) : shift * storage(k, j, i);
+    const V applied = shift == T(0) ? sum : sum + Values<V>::stored(held, here);
+    return Values<V>::divided(b - applied, diagonal, held);
   }
   /// (A u)_P. U: a view of real or complex values; a complex u has i s S u.
   template <class U>

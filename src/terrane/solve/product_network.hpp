@@ -38,6 +38,21 @@ struct ProductView {
                    high * wide * (along[east](i) + along[east](i + 1)));
     return Values<V>::divided(value, sum, shift == T(0) ? T(0) : shift * storage(k, j, i));
   }
+  template <class U, class V>
+  TERRANE_FN V residual_over_diagonal(const V& b, const U& u, const V& here, Index k, Index j,
+                                      Index i) const {
+    const T high = across[up](k), wide = across[north](j), deep = across[east](i);
+    const T below = along[up](k), above = along[up](k + 1), south = along[north](j),
+            to_north = along[north](j + 1), west = along[east](i), to_east = along[east](i + 1);
+    const V sum = wide * deep * (below * (here - u(k - 1, j, i)) + above * (here - u(k + 1, j, i))) +
+                  (high * deep * (south * (here - u(k, j - 1, i)) + to_north * (here - u(k, j + 1, i))) +
+                   high * wide * (west * (here - u(k, j, i - 1)) + to_east * (here - u(k, j, i + 1))));
+    const T diagonal =
+        wide * deep * (below + above) + (high * deep * (south + to_north) + high * wide * (west + to_east));
+    const T held = shift == T(0) ? T(0) : shift * storage(k, j, i);
+    const V applied = shift == T(0) ? sum : sum + Values<V>::stored(held, here);
+    return Values<V>::divided(b - applied, diagonal, held);
+  }
   template <class U>
   TERRANE_FN auto apply(const U& u, Index k, Index j, Index i) const {
     const auto here = u(k, j, i);

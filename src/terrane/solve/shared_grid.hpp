@@ -34,9 +34,12 @@ class SharedGrid {
   std::vector<T> gather(Stream& stream, const Field<V>& field) const;
 
  private:
+  Halo<T, 3>& halo_of_pairs(Stream& stream) const;
   Cartesian<3> partition_;
   Comm* comm_;
-  std::unique_ptr<Halo<T, 3>> halo_;  // null where there is one rank
+  bool corners_;
+  std::unique_ptr<Halo<T, 3>> halo_;           // null where there is one rank
+  mutable std::unique_ptr<Halo<T, 3>> pairs_;  // of complex fields on GPUs, once one was brought
 };
 
 }  // namespace terrane::solve

@@ -1,10 +1,11 @@
 // What the unknowns of a network may be: real, or complex with real conductances.
 //
-// Complex arrays are two real ones, so that the compiler vectorises rows and a halo moves them as real
-// fields.
+// Complex arrays are two real ones on the CPU, so that the compiler vectorises rows. On a GPU they are one of
+// pairs, so that a thread brings a value by one request.
 #pragma once
 
 #include "terrane/parallel/arrays/view.hpp"
+#include "terrane/parallel/device/device.hpp"
 
 namespace terrane::solve {
 
@@ -19,7 +20,7 @@ TERRANE_FN T quotient(T a, T b) {
 }
 
 template <class T>
-struct Complex {
+struct alignas(2 * sizeof(T)) Complex {
   T re = 0, im = 0;
 
   TERRANE_FN friend Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
@@ -43,11 +44,7 @@ struct Complex {
 template <class T>
 struct GridView {
   GridView() = default;
-  TERRANE_FN GridView(const View<T, 3>& view) : stride_{view.stride(0), view.stride(1)} {
-    const auto& first = view.box().first;
-    zero_ = view.first();
-    if (zero_ != nullptr) zero_ -= first[0] * stride_[0] + first[1] * stride_[1] + first[2];
-  }
+  TERRANE_FN GridView(const View<T, 3>& view) : GridView(view, 1) {}
   /// Whoever may write may also just look.
   template <class Other>
   requires std::is_same_v<const Other, T> TERRANE_FN GridView(const GridView<Other>& other)
@@ -69,37 +66,77 @@ struct GridView {
  private:
   template <class>
   friend struct GridView;
+  template <class>
+  friend struct ComplexView;
+  /// A point has as many elements, `each`.
+  TERRANE_FN GridView(const View<T, 3>& view, Index each)
+      : zero_(view.first()), stride_{view.stride(0), view.stride(1)} {
+    const auto& first = view.box().first;
+    if (zero_ != nullptr) zero_ -= each * (first[0] * stride_[0] + first[1] * stride_[1] + first[2]);
+  }
+
   T* zero_ = nullptr;
   Index stride_[2] = {};
 };
 
-/// Two arrays of the same box.
+/// Whether complex arrays on this device are of pairs. What kernels do is compiled for one way: theirs.
+inline bool has_pairs(Device device) { return device.kind == Device::Kind::cuda; }
+
+/// Complex values of a box.
 template <class T>
 struct ComplexView {
-  GridView<T> re;
-  std::ptrdiff_t to_im = 0;  ///< elements from a real part to its imaginary one
+  using Value = Complex<std::remove_const_t<T>>;
 
   ComplexView() = default;
-  TERRANE_FN ComplexView(const View<T, 3>& real, const View<T, 3>& imaginary)
-      : re(real), to_im(imaginary.first() - real.first()) {}
+  /// real: the first parts of the first values; to_im: elements from there to their imaginary parts, where
+  /// these are not pairs.
+  ComplexView(const View<T, 3>& real, Device device, std::ptrdiff_t to_im)
+      : real_(real, has_pairs(device) ? 2 : 1), to_im_(has_pairs(device) ? 1 : to_im) {}
   /// Whoever may write may also just look.
   template <class Other>
   requires std::is_same_v<const Other, T> TERRANE_FN ComplexView(const ComplexView<Other>& other)
-      : re(other.re), to_im(other.to_im) {}
-  TERRANE_FN Complex<std::remove_const_t<T>> operator()(Index k, Index j, Index i) const {
-    const T* const place = re.place(k, j, i);
-    return {place[0], place[to_im]};
+      : real_(other.real_), to_im_(other.to_im_) {}
+
+  TERRANE_FN Value operator()(Index k, Index j, Index i) const {
+#if defined(__CUDA_ARCH__)
+    return *pair<const Value>(k, j, i);
+#else
+    const T* const place = real_.place(k, j, i);
+    return {place[0], place[to_im_]};
+#endif
   }
+  TERRANE_FN void put(Index k, Index j, Index i, Value value) const {
+#if defined(__CUDA_ARCH__)
+    *pair<Value>(k, j, i) = value;
+#else
+    T* const place = real_.place(k, j, i);
+    place[0] = value.re;
+    place[to_im_] = value.im;
+#endif
+  }
+
+ private:
+  template <class>
+  friend struct ComplexView;
+  /// On a GPU.
+  template <class Pair>
+  TERRANE_FN Pair* pair(Index k, Index j, Index i) const {
+    return reinterpret_cast<Pair*>(real_.zero_) +
+           (static_cast<int>(k) * static_cast<int>(real_.stride_[0]) +
+            static_cast<int>(j) * static_cast<int>(real_.stride_[1]) + static_cast<int>(i));
+  }
+  GridView<T> real_;
+  std::ptrdiff_t to_im_ = 0;
 };
 
-/// Of a kind of value V: the real type T, the arrays that it takes, how kernels see them, and what s S u is
+/// Of a kind of value V: the real type T, the numbers that it takes, how kernels see them, and what s S u is
 /// in the equation of a network: s S u where u is real, i s S u where it is complex.
 template <class V>
 struct Values {
   using Real = V;
   template <class T>
   using With = T;  ///< in another precision
-  static constexpr int arrays = 1;
+  static constexpr int numbers = 1;
   using In = GridView<const V>;
   using Out = GridView<V>;
   TERRANE_FN static V stored(V amount, V u) { return amount * u; }
@@ -114,7 +151,7 @@ struct Values<Complex<T>> {
   using Real = T;
   template <class Other>
   using With = Complex<Other>;
-  static constexpr int arrays = 2;
+  static constexpr int numbers = 2;
   using In = ComplexView<const T>;
   using Out = ComplexView<T>;
   TERRANE_FN static Complex<T> stored(T amount, Complex<T> u) { return {-amount * u.im, amount * u.re}; }
@@ -136,9 +173,7 @@ TERRANE_FN void put(const GridView<T>& to, Index k, Index j, Index i, T value) {
 }
 template <class T>
 TERRANE_FN void put(const ComplexView<T>& to, Index k, Index j, Index i, Complex<T> value) {
-  T* const place = to.re.place(k, j, i);
-  place[0] = value.re;
-  place[to.to_im] = value.im;
+  to.put(k, j, i, value);
 }
 
 /// Another precision.

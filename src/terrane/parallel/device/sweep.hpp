@@ -41,6 +41,8 @@ constexpr SweepShape sweep_shape(const Extents& box) {
   return shape;
 }
 
+inline constexpr int threads_of_one_block = 512;
+
 #if defined(__CUDACC__)
 
 template <class Kernel>
@@ -61,22 +63,68 @@ __global__ void __launch_bounds__(box_threads)
   for (int n = k; n < last; ++n) kernel(Index{n}, Index{j}, Index{i});
 }
 
-/// Whether the code that runs on this device, the one in use, waits for the kernel before it: that for
-/// compute capability 9.0 does. Devices of a machine may differ; each is asked once.
+/// For kernels that work through several boxes: the points of one, and then all threads wait.
+struct PointsOfBlock {
+  template <class Step>
+  __device__ __forceinline__ void operator()(const IndexBox<3>& box, const Step& step) const {
+    const int wide = static_cast<int>(box.size(2)), deep = static_cast<int>(box.size(1)),
+              count = static_cast<int>(box.count());
+    for (int n = static_cast<int>(threadIdx.x); n < count; n += threads_of_one_block) {
+      const int row = n / wide, plane = row / deep;
+      step(box.first[0] + plane, box.first[1] + (row - plane * deep), box.first[2] + (n - row * wide));
+    }
+    __syncthreads();
+  }
+};
 template <class Kernel>
-bool waits_itself(int device) {
+__global__ void __launch_bounds__(threads_of_one_block) run_one_block(const __grid_constant__ Kernel kernel) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+  kernel.work(PointsOfBlock{});
+}
+
+/// Whether the code that runs on this device, the one in use, waits for the kernel before it: that for
+/// compute capability 9.0 does. Devices of a machine may differ; each is asked once. function: of Kernel
+template <class Kernel, class Function>
+bool waits_itself(int device, Function function) {
   enum : signed char { unknown, no, yes };
   static std::array<std::atomic<signed char>, 64> known{};
   auto& here = known[static_cast<std::size_t>(device) % known.size()];
   if (here == unknown) {
     cudaFuncAttributes attributes{};
-    cuda::check(cudaFuncGetAttributes(&attributes, run_sweep<Kernel>), "cudaFuncGetAttributes");
+    cuda::check(cudaFuncGetAttributes(&attributes, function), "cudaFuncGetAttributes");
     here = attributes.ptxVersion >= 90 ? yes : no;
   }
   return here == yes;
 }
 
+template <class Kernel, class Function, class... Words>
+void launch_early(Stream& stream, bool early, Function function, dim3 blocks, dim3 threads,
+                  const Words&... words) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.stream = static_cast<cudaStream_t>(stream.handle());
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &attribute;
+  config.numAttrs = early && waits_itself<Kernel>(stream.device().index, function) ? 1 : 0;
+  cuda::check(cudaLaunchKernelEx(&config, function, words...), "sweep");
+}
+
 #endif
+
+/// What PointsOfBlock is to a GPU.
+struct PointsOnHost {
+  int threads;
+  template <class Step>
+  void operator()(const IndexBox<3>& box, const Step& step) const {
+    for_each(box, threads, step);
+  }
+};
 
 }  // namespace detail
 
@@ -91,24 +139,30 @@ void sweep(Stream& stream, const IndexBox<3>& box, const Kernel& kernel,
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
     detail::cuda::use(stream.device().index);
-    const bool early = detail::waits_itself<Kernel>(stream.device().index);
     const auto shape = detail::sweep_shape(detail::extents(box));
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(shape.blocks[2], shape.blocks[1], shape.blocks[0]);
-    config.blockDim = dim3(shape.threads[2], shape.threads[1], shape.threads[0]);
-    config.stream = static_cast<cudaStream_t>(stream.handle());
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    config.attrs = &attribute;
-    config.numAttrs = early && after == After::kernel ? 1 : 0;
-    detail::cuda::check(
-        cudaLaunchKernelEx(&config, detail::run_sweep<Kernel>, box, static_cast<int>(shape.planes), kernel),
-        "sweep");
+    detail::launch_early<Kernel>(stream, after == After::kernel, detail::run_sweep<Kernel>,
+                                 dim3(shape.blocks[2], shape.blocks[1], shape.blocks[0]),
+                                 dim3(shape.threads[2], shape.threads[1], shape.threads[0]), box,
+                                 static_cast<int>(shape.planes), kernel);
     return;
   }
 #endif
   for_each(stream, box, kernel);
+}
+
+/// kernel.work(points) where points(box, step) calls step(k, j, i) for every point of the box, in any order,
+/// and returns when all are done. On a GPU by one block of threads: for boxes of so few points that to launch
+/// a kernel would take longer than what it does.
+template <class Kernel>
+void in_one_block(Stream& stream, const Kernel& kernel, [[maybe_unused]] After after = After::kernel) {
+#if defined(__CUDACC__)
+  if (stream.device().kind == Device::Kind::cuda) {
+    detail::cuda::use(stream.device().index);
+    return detail::launch_early<Kernel>(stream, after == After::kernel, detail::run_one_block<Kernel>,
+                                        dim3(1), dim3(detail::threads_of_one_block), kernel);
+  }
+#endif
+  stream.do_on_host([=, threads = stream.threads()] { kernel.work(detail::PointsOnHost{threads}); });
 }
 
 }  // namespace terrane

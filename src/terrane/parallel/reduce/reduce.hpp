@@ -137,6 +137,9 @@ class Reduction {
       first_.push_back(size);
       size += static_cast<std::size_t>(cells.count() * most);
     }
+    rest_ = size;
+    for (auto cells = cells_.back(); cells.count() > 1; cells = detail::joined(cells))
+      size += static_cast<std::size_t>(cells.count() * most);
     values_ = Buffer<double>(stream.device(), size);
   }
 
@@ -170,14 +173,30 @@ class Reduction {
     return finish<M, detail::Add>();
   }
 
+  /// Whether sums_to() can be: one rank has all points.
+  bool alone() const { return comm_.size() == 1; }
+  /// Begins work that leaves the same sums on the device, at `to`, where kernels that come after find them.
+  template <int M, class Kernel>
+  void sums_to(double* to, const Kernel& kernel) {
+    begin<M, detail::Add>(kernel, cells_.back().count() == 1 ? to : nullptr);
+    const double* from = values_.view().data + first_.back();
+    double* next = values_.view().data + rest_;
+    for (auto cells = cells_.back(); cells.count() > 1; cells = detail::joined(cells)) {
+      const auto joined = detail::joined(cells);
+      join<M, detail::Add>(joined, cells, from, joined.count() == 1 ? to : next);
+      from = next;
+      next += joined.count() * M;
+    }
+  }
+
  private:
   template <int M, class Op, class Kernel>
-  void begin(const Kernel& kernel) {
+  void begin(const Kernel& kernel, double* to = nullptr) {
     detail::check_holds(static_cast<std::size_t>(most_), M);
     for (std::size_t level = 0; level < cells_.size(); ++level) {
       const auto cells = cells_[level];
       if (cells.empty()) continue;
-      double* const out = values_.view().data + first_[level];
+      double* const out = to && level + 1 == cells_.size() ? to : values_.view().data + first_[level];
       if (level == 0) blocks<M, Op>(kernel, cells, out);
       else join<M, Op>(cells, cells_[level - 1], values_.view().data + first_[level - 1], out);
     }
@@ -277,6 +296,7 @@ class Reduction {
   int most_;
   std::vector<IndexBox<N>> cells_;  // of this rank, of each level
   std::vector<std::size_t> first_;  // where their values begin
+  std::size_t rest_ = 0;            // and those of the levels that finish() adds on the host
   Buffer<double> values_;
 };
 

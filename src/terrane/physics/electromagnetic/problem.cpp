@@ -45,9 +45,9 @@ double Problem::omega_mu(std::size_t solve) const {
 
 double Problem::field_memory() const {
   // Of an unknown on the device: 5 vectors and the divergence of 3 (96 bytes), conductances (8), networks and
-  // fields of all levels in single precision (130 on the CPU, 100 on GPUs), layers around them; 3 more
-  // vectors of the rough form. A test holds it against the heap.
-  return 3 * static_cast<double>(mesh.size()) * (270 + (parameters.rough == Rough::never ? 0 : 40));
+  // fields of all levels in single precision (50 on the CPU, where cycles share them, 80 on GPUs), layers
+  // around them; 3 more vectors of the rough form. A test holds it against the heap.
+  return 3 * static_cast<double>(mesh.size()) * (240 + (parameters.rough == Rough::never ? 0 : 40));
 }
 
 double Problem::host_memory(double ranks) const {

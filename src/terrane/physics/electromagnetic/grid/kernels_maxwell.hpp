@@ -2,6 +2,7 @@
 #pragma once
 
 #include "terrane/parallel/reduce/tree.hpp"
+#include "terrane/solve/multigrid.hpp"
 #include "terrane/solve/place.hpp"
 
 namespace terrane::electromagnetic {
@@ -206,6 +207,51 @@ struct Inside {
   TERRANE_FN bool node(const Place& q) const { return q.k < nodes[0] && q.j < nodes[1] && q.i < nodes[2]; }
 };
 
+/// Numbers of an iteration that kernels leave on the device for those that come after.
+struct StepNumbers {
+  Number next, rho, curvature, square;  // rᵀz of this iteration and of the one before, pᵀA p, |r|²
+  Number alpha, beta;
+  double fresh;  // not 0: p begins anew
+};
+struct FindBeta {
+  StepNumbers* numbers;
+  TERRANE_FN void operator()(std::size_t) const {
+    auto& n = *numbers;
+    n.beta = n.fresh != 0 ? Number{} : n.next / n.rho;
+    n.rho = n.next;
+    n.fresh = 0;
+  }
+};
+/// 0 where that is no number: then the solve ends.
+struct FindAlpha {
+  StepNumbers* numbers;
+  TERRANE_FN void operator()(std::size_t) const {
+    const Number a = numbers->rho / numbers->curvature;
+    numbers->alpha = a.re - a.re == 0 && a.im - a.im == 0 ? a : Number{};
+  }
+};
+
+/// p = z + β p, of all edges.
+struct DirectionAll {
+  Inside inside;
+  const StepNumbers* numbers;
+  Three z;
+  ThreeOut p;
+
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place here{k, j, i};
+    const Number beta = numbers->beta;
+    Number next[3];
+    for (int a = 0; a < 3; ++a) {
+      next[a] = Number{1} * at(z.of[a], here);
+      if (!(beta == Number{})) next[a] += beta * at(p.of[a], here);
+    }
+    if (inside.edge<0>(here)) put(p.of[0], k, j, i, next[0]);
+    if (inside.edge<1>(here)) put(p.of[1], k, j, i, next[1]);
+    if (inside.edge<2>(here)) put(p.of[2], k, j, i, next[2]);
+  }
+};
+
 /// q = A p with its divergence: CurlCurl and CurrentDivergence at once; pᵀq.
 struct WholeOperator {
   Inside inside;
@@ -244,9 +290,15 @@ struct AdvanceAll {
   Three p, q;
   ThreeOut x, r;
   In divergence;
-  Out left;  // of r
+  Out left;                              // of r
+  const StepNumbers* numbers = nullptr;  // for α, or null
 
   TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+    return advanced(numbers == nullptr ? alpha : numbers->alpha, k, j, i);
+  }
+
+ private:
+  TERRANE_FN Several<2> advanced(const Number& alpha, Index k, Index j, Index i) const {
     const Place here{k, j, i};
     Number ahead[3], next[3];
     for (int a = 0; a < 3; ++a) {
@@ -262,7 +314,6 @@ struct AdvanceAll {
     return {{sum, 0}};
   }
 
- private:
   template <int A>
   TERRANE_FN void along(const Place& here, const Number (&ahead)[3], const Number (&next)[3],
                         double& sum) const {
@@ -346,14 +397,20 @@ struct Advance {
   }
 };
 
+/// Right-hand sides of the cycles.
+template <class T>
+using ToPotential = solve::Beginning<Complex<T>, solve::NetworkView<T>>;
+template <class T>
+using ToComponent = solve::Beginning<Complex<T>, solve::ProductView<T>>;
+
 /// d of the block for the first potential: scaled, in the precision of the cycles.
 template <class T>
 struct FirstCharge {
   In d;
   View<const double> scale;
-  ComplexView<T> out;
+  ToPotential<T> out;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    put(out, k, j, i, solve::converted<Complex<T>>(scale[0], d(k, j, i)));
+    out.take(k, j, i, solve::converted<Complex<T>>(scale[0], d(k, j, i)));
   }
 };
 
@@ -374,11 +431,11 @@ struct WithoutGradient {
   View<const double> scale;
   Real s;
   ComplexView<const T> phi;
-  ComplexView<T> out;
+  ToComponent<T> out;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     const Number t = scale[0] * at(r, q) - at(s, q) * gradient<A>(m, phi, q);
-    put(out, k, j, i, solve::converted<Complex<T>>(1, t));
+    out.take(k, j, i, solve::converted<Complex<T>>(1, t));
   }
 };
 
@@ -402,10 +459,10 @@ struct SecondCharge {
   In d;
   View<const double> scale;
   BlockCurrents<T> currents;
-  ComplexView<T> out;
+  ToPotential<T> out;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
-    put(out, k, j, i, solve::converted<Complex<T>>(1, scale[0] * at(d, q) - divergence_of(q, currents)));
+    out.take(k, j, i, solve::converted<Complex<T>>(1, scale[0] * at(d, q) - divergence_of(q, currents)));
   }
 };
 

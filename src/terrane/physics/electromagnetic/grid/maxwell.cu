@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -6,6 +7,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/event.hpp"
+#include "terrane/parallel/device/pinned.hpp"
 #include "terrane/parallel/device/sweep.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/physics/electromagnetic/grid/kernels_maxwell.hpp"
@@ -123,18 +125,22 @@ class EdgeSpace {
       advance(alpha, p, q, x, r);
       return norm(r);
     }
-    const AdvanceAll kernel{
-        inside(), alpha, three(p), three(q), three(x), three(r), q.divergence.view(), r.divergence.view()};
-    return std::sqrt(sum(kernel).re);
+    return std::sqrt(sum(advance_all(alpha, p, q, x, r)).re);
+  }
+  AdvanceAll advance_all(Number alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
+    return {inside(),           alpha, three(p), three(q), three(x), three(r), q.divergence.view(),
+            r.divergence.view()};
   }
   Inside inside() const {
     const auto nodes = metric_.nodes();
     return {{nodes.last[0], nodes.last[1], nodes.last[2]}};
   }
-  /// The halves of a sum over all edges; the first may be recorded.
+  /// The halves of a sum over all edges; the first may be recorded. to: null, or where on the device the sum
+  /// is left.
   template <class Kernel>
-  void begin_sum(const Kernel& kernel) {
-    sums_.template begin_sums<2>(kernel);
+  void begin_sum(const Kernel& kernel, Number* to = nullptr) {
+    if (to) sums_.template sums_to<2>(&to->re, kernel);
+    else sums_.template begin_sums<2>(kernel);
   }
   Number end_sum() {
     const auto both = sums_.template end_sums<2>();
@@ -225,6 +231,7 @@ struct MaxwellSolver<T>::Parts {
   bool rough = false, diagonal = false;
   double w = 0;                           // ωμ₀
   std::array<solve::Field<double>, 3> s;  // s V
+  solve::SharedMemory<T> memory;          // of the cycles, where they follow each other
   std::unique_ptr<Cycle> potential;       // B_K
   std::array<std::unique_ptr<Cycle>, 3> component;
   solve::Field<Complex<T>> phi;
@@ -238,6 +245,11 @@ struct MaxwellSolver<T>::Parts {
   std::array<std::unique_ptr<Event>, 3> reached;
   std::unique_ptr<Graph> graph;
   const void* recorded[2] = {};
+  // And whole iterations, for these.
+  Buffer<StepNumbers> numbers_there;
+  PinnedBuffer<StepNumbers> numbers_here;
+  std::unique_ptr<Graph> iteration;
+  const void* iterated[2] = {};
 
   Parts(Stream& on, const TensorMesh& mesh, const Conductivity& conductivity, Comm* comm, Index least)
       : stream(on),
@@ -246,7 +258,9 @@ struct MaxwellSolver<T>::Parts {
         together(least),
         space(on, metric, share),
         phi(on, share.nodes),
-        scale_there(on.device(), 2) {
+        scale_there(on.device(), 2),
+        numbers_there(on.device(), 1),
+        numbers_here(on.device(), 1) {
     fill_volumes(conductivity);
     for (int a = 0; a < 3; ++a) component[static_cast<std::size_t>(a)] = component_cycle(a);
     potential = potential_cycle(conductivity);
@@ -305,7 +319,8 @@ struct MaxwellSolver<T>::Parts {
       along.push_back(0);
     }
     return std::make_unique<Cycle>(stream, network, spacing,
-                                   share.of_edges[static_cast<std::size_t>(a)].get(), together);
+                                   share.of_edges[static_cast<std::size_t>(a)].get(), together,
+                                   solve::Transfers::quickest, memory_of_cycles());
   }
 
   /// K = Gᵀ sV G. Directions that conduct better are shorter to it.
@@ -327,9 +342,13 @@ struct MaxwellSolver<T>::Parts {
       for (std::size_t a = 0; a < 3; ++a)
         for (double& h : spacing[a].spacing) h *= std::exp((mean[0] + mean[1] + mean[2]) / 6 - mean[a] / 2);
     }
-    if (share.comm) return std::make_unique<Cycle>(stream, network, spacing, *share.of_nodes, together);
-    return std::make_unique<Cycle>(stream, network, spacing);
+    if (share.comm)
+      return std::make_unique<Cycle>(stream, network, spacing, *share.of_nodes, together,
+                                     solve::Transfers::quickest, memory_of_cycles());
+    return std::make_unique<Cycle>(stream, network, spacing, solve::Transfers::quickest, memory_of_cycles());
   }
+  /// On devices those of the components run beside each other.
+  solve::SharedMemory<T>* memory_of_cycles() { return on_cpu() ? &memory : nullptr; }
 
   bool on_cpu() const { return stream.device().kind == Device::Kind::cpu; }
 
@@ -360,13 +379,14 @@ struct MaxwellSolver<T>::Parts {
     return space.end_sum();
   }
 
-  /// z = gradient, components, gradient.
-  void block(const EdgeVector& r, EdgeVector& z) {
+  /// z = gradient, components, gradient. product: null, or where on the device rᵀz is left.
+  void block(const EdgeVector& r, EdgeVector& z, Number* product = nullptr) {
     const auto m = view();
     const auto scale = std::as_const(scale_there).view();
     const auto nodes = share.nodes;
-    for_each(stream, nodes, FirstCharge<T>{r.divergence.view(), scale, potential->right().view()});
-    potential->cycle(stream);
+    const auto to_potential = potential->template beginning<solve::NetworkView<T>>();
+    for_each(stream, nodes, FirstCharge<T>{r.divergence.view(), scale, to_potential});
+    potential->cycle(stream, to_potential);
     for_each(stream, overlap(phi.box(), metric.nodes()),
              Keep<T>{std::as_const(*potential).solution().view(), phi.view()});
     const ComplexView<const T> first = std::as_const(phi).view();
@@ -376,11 +396,11 @@ struct MaxwellSolver<T>::Parts {
       auto& cycle = *component[a];
       Stream& own = beside[a] ? *beside[a] : stream;
       if (beside[a]) own.wait_for(*reached[0]);
+      const auto to_component = cycle.template beginning<solve::ProductView<T>>();
       sweep(own, share.edges[a],
-            WithoutGradient<a, T>{m, r.e[a].view(), scale, std::as_const(s[a]).view(), first,
-                                  cycle.right().view()},
+            WithoutGradient<a, T>{m, r.e[a].view(), scale, std::as_const(s[a]).view(), first, to_component},
             After::events);
-      cycle.cycle(own);
+      cycle.cycle(own, to_component);
       if (beside[a]) reached[a]->record(own);
     });
     for (std::size_t a = 1; a < 3 && beside[a]; ++a) stream.wait_for(*reached[a]);
@@ -391,27 +411,30 @@ struct MaxwellSolver<T>::Parts {
         {std::as_const(s[0]).view(), std::as_const(s[1]).view(), std::as_const(s[2]).view()},
         first,
         {y(0), y(1), y(2)}};
-    sweep(stream, nodes, SecondCharge<T>{r.divergence.view(), scale, currents, potential->right().view()},
-          After::events);
-    potential->cycle(stream);
+    sweep(stream, nodes, SecondCharge<T>{r.divergence.view(), scale, currents, to_potential}, After::events);
+    potential->cycle(stream, to_potential);
     const BlockSum<T> sum{
         m, 1 / w, scale, first, std::as_const(*potential).solution().view(), {y(0), y(1), y(2)}};
-    if (!on_cpu()) return space.begin_sum(WriteBlockSums<T>{space.inside(), sum, three(r), three(z)});
+    if (!on_cpu())
+      return space.begin_sum(WriteBlockSums<T>{space.inside(), sum, three(r), three(z)}, product);
     for_axes([&](auto axis) {
       constexpr int a = axis;
       for_each(stream, share.edges[a], WriteBlockSum<a, T>{sum, z.e[a].view()});
     });
   }
 
+  void set_scale(double scale) {
+    if (scale == scale_here) return;
+    const double both[2] = {scale, 1 / scale};
+    scale_there.upload(stream, std::span<const double>(both, 2));
+    scale_here = scale;
+  }
+
   /// The block; on devices as one graph, so that the host need not begin its hundreds of kernels.
   void quick_block(const EdgeVector& r, double scale, EdgeVector& z) {
-    if (scale != scale_here) {
-      const double both[2] = {scale, 1 / scale};
-      scale_there.upload(stream, std::span<const double>(both, 2));
-      scale_here = scale;
-    }
+    set_scale(scale);
     if (on_cpu() || share.comm) return block(r, z);  // messages cannot be recorded
-    const void* now[2] = {r.e[0].array(0).first(), z.e[0].array(0).first()};
+    const void* now[2] = {r.e[0].memory(), z.e[0].memory()};
     if (!graph || now[0] != recorded[0] || now[1] != recorded[1]) {
       graph = nullptr;
       graph = std::make_unique<Graph>(stream, [&] { block(r, z); });
@@ -419,6 +442,46 @@ struct MaxwellSolver<T>::Parts {
       recorded[1] = now[1];
     }
     graph->launch(stream);
+  }
+
+  JacobiAll jacobi_all(const EdgeVector& r, EdgeVector& z) const {
+    return {space.inside(), view(), w, {s[0].view(), s[1].view(), s[2].view()}, three(r), three(z)};
+  }
+
+  using Room = solve::RoomOfGradients<EdgeSpace>;
+  /// An iteration of COCG on a device as one graph; the host waits for it once.
+  std::optional<solve::StepDone<Number>> whole_step(Room& own, EdgeVector& x, double scale, bool fresh) {
+    if (on_cpu() || share.comm || rough) return std::nullopt;
+    if (!diagonal) set_scale(scale);
+    if (fresh) {
+      const StepNumbers begin{{}, {}, {}, {}, {}, {}, 1};
+      numbers_there.upload(stream, std::span<const StepNumbers>(&begin, 1));
+    }
+    const void* now[2] = {own.r.e[0].memory(), x.e[0].memory()};
+    if (!iteration || now[0] != iterated[0] || now[1] != iterated[1]) {
+      iteration = nullptr;
+      iteration = std::make_unique<Graph>(stream, [&] { begin_iteration(own, x); });
+      std::copy_n(now, 2, iterated);
+    }
+    iteration->launch(stream);
+    stream.wait();
+    const auto& done = numbers_here[0];
+    return solve::StepDone<Number>{done.rho, done.curvature, std::sqrt(done.square.re)};
+  }
+  void begin_iteration(Room& own, EdgeVector& x) {
+    auto &r = own.r, &p = own.p, &q = own.q, &z = own.q;
+    StepNumbers* const numbers = numbers_there.view().data;
+    if (diagonal) space.begin_sum(jacobi_all(r, z), &numbers->next);
+    else block(r, z, &numbers->next);
+    for_each(stream, std::size_t{1}, FindBeta{numbers});
+    sweep(stream, share.cells, DirectionAll{space.inside(), numbers, three(std::as_const(z)), three(p)},
+          After::events);
+    space.begin_sum(whole_operator(p, q), &numbers->curvature);
+    for_each(stream, std::size_t{1}, FindAlpha{numbers});
+    auto advance = space.advance_all({}, p, q, x, r);
+    advance.numbers = numbers;
+    space.begin_sum(advance, &numbers->square);
+    numbers_there.download_async(stream, numbers_here.span());
   }
 
   void jacobi(const EdgeVector& r, EdgeVector& z, double damping = 0.65) {
@@ -436,13 +499,22 @@ struct MaxwellSolver<T>::Parts {
   /// z = B r; rᵀz, which devices add up on the way.
   Number precondition_and_product(const EdgeVector& r, EdgeVector& z, double scale) {
     if (diagonal && !on_cpu()) {
-      space.begin_sum(
-          JacobiAll{space.inside(), view(), w, {s[0].view(), s[1].view(), s[2].view()}, three(r), three(z)});
+      space.begin_sum(jacobi_all(r, z));
       return space.end_sum();
     }
     precondition(r, z, scale);
     return rough || diagonal || on_cpu() ? space.dot(r, z) : space.end_sum();
   }
+  /// What krylov.hpp asks of the preconditioner of conjugate gradients.
+  struct OfGradients {
+    Parts& own;
+    Number operator()(const EdgeVector& r, EdgeVector& z, double scale) const {
+      return own.precondition_and_product(r, z, scale);
+    }
+    auto whole_step(Room& room, EdgeVector& x, double scale, bool fresh) const {
+      return own.whole_step(room, x, scale, fresh);
+    }
+  };
   void precondition(const EdgeVector& r, EdgeVector& z, double scale) {
     if (diagonal) return jacobi(r, z, 1);
     if (!rough) return quick_block(r, scale, z);
@@ -473,6 +545,7 @@ void MaxwellSolver<T>::set_rough(bool rough) {
 template <class T>
 void MaxwellSolver<T>::set_diagonal(bool diagonal) {
   parts_->diagonal = diagonal;
+  parts_->iteration = nullptr;
 }
 template <class T>
 MaxwellSolver<T>::~MaxwellSolver() = default;
@@ -482,6 +555,7 @@ void MaxwellSolver<T>::set_frequency(double hertz) {
   parts_->w = 2 * std::numbers::pi * hertz * mu0;
   for (auto& cycle : parts_->component) cycle->set_shift(parts_->w);
   parts_->graph = nullptr;
+  parts_->iteration = nullptr;
 }
 
 template <class T>
@@ -512,10 +586,7 @@ solve::SolveReport MaxwellSolver<T>::solve(const EdgeVector& b, EdgeVector& x,
   if (!parts_->room) parts_->room.emplace(parts_->space);
   return solve::conjugate_gradients(
       parts_->space, [&](EdgeVector& p, EdgeVector& q) { return parts_->apply_and_product(p, q); },
-      [&](const EdgeVector& r, EdgeVector& z, double scale) {
-        return parts_->precondition_and_product(r, z, scale);
-      },
-      b, x, stopping, *parts_->room);
+      typename Parts::OfGradients{*parts_}, b, x, stopping, *parts_->room);
 }
 template <class T>
 solve::SolveReport MaxwellSolver<T>::solve_by_qmr(const EdgeVector& b, EdgeVector& x,

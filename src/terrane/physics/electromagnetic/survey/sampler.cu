@@ -8,21 +8,13 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-/// Arrays of the components, with their layers.
+/// The components, with their layers, each as one row.
 struct Components {
-  View<const double> re[3], im[3];
+  solve::ComplexView<const double> of[3];
+  TERRANE_FN Number at(Index axis, Index offset) const { return of[axis](0, 0, offset); }
 };
 
-Components arrays_of(const EdgeVector& x) {
-  Components all;
-  for (int a = 0; a < 3; ++a) {
-    const auto& field = x.e[static_cast<std::size_t>(a)];
-    const auto size = static_cast<std::size_t>(field.box().count());
-    all.re[a] = {field.array(0).first(), size};
-    all.im[a] = {field.array(1).first(), size};
-  }
-  return all;
-}
+Components rows_of(const EdgeVector& x) { return {{x.e[0].row(), x.e[1].row(), x.e[2].row()}}; }
 
 /// One sum over edges.
 struct Sample {
@@ -31,15 +23,11 @@ struct Sample {
   View<const double> weight;
   View<double> values;
   TERRANE_FN void operator()(std::size_t n) const {
-    double sum_re = 0, sum_im = 0;
-    for (auto t = static_cast<std::size_t>(first[n]); t < static_cast<std::size_t>(first[n + 1]); ++t) {
-      const auto a = axis[t];
-      const auto at = static_cast<std::size_t>(offset[t]);
-      sum_re += weight[t] * from.re[a][at];
-      sum_im += weight[t] * from.im[a][at];
-    }
-    values[2 * n] = sum_re;
-    values[2 * n + 1] = sum_im;
+    Number sum{};
+    for (auto t = static_cast<std::size_t>(first[n]); t < static_cast<std::size_t>(first[n + 1]); ++t)
+      sum += weight[t] * from.at(axis[t], offset[t]);
+    values[2 * n] = sum.re;
+    values[2 * n + 1] = sum.im;
   }
 };
 
@@ -49,10 +37,9 @@ struct Take {
   View<const Index> axis, offset;
   View<double> values;
   TERRANE_FN void operator()(std::size_t n) const {
-    const auto a = axis[n];
-    const auto at = static_cast<std::size_t>(offset[n]);
-    values[2 * n] = from.re[a][at];
-    values[2 * n + 1] = from.im[a][at];
+    const auto value = from.at(axis[n], offset[n]);
+    values[2 * n] = value.re;
+    values[2 * n + 1] = value.im;
   }
 };
 
@@ -86,7 +73,7 @@ Sampler::Sampler(Stream& stream, const Metric& metric, const EdgeVector& x, std:
       weight.push_back(term.weight);
       if (comm_ == nullptr) {
         axis.push_back(term.axis);
-        offset.push_back(offset_of(field.box(), at));
+        offset.push_back(offset_of(field.memory_box(), at));
         continue;
       }
       const auto number = static_cast<Index>(taken.size());
@@ -96,7 +83,7 @@ Sampler::Sampler(Stream& stream, const Metric& metric, const EdgeVector& x, std:
       if (!found.second || !field.points().contains(at[0], at[1], at[2])) continue;
       own_place_.push_back(static_cast<std::size_t>(number));
       own_axis.push_back(term.axis);
-      own_offset.push_back(offset_of(field.box(), at));
+      own_offset.push_back(offset_of(field.memory_box(), at));
     }
     first.push_back(static_cast<Index>(weight.size()));
   }
@@ -118,7 +105,7 @@ void Sampler::bring(Stream& stream, const EdgeVector& x) {
   std::vector<double> own(2 * own_place_.size()), all(2 * taken_);
   if (!own.empty()) {
     Take kernel;
-    kernel.from = arrays_of(x);
+    kernel.from = rows_of(x);
     kernel.axis = std::as_const(own_axis_).view();
     kernel.offset = std::as_const(own_offset_).view();
     kernel.values = own_values_.view();
@@ -126,8 +113,10 @@ void Sampler::bring(Stream& stream, const EdgeVector& x) {
     own_values_.download(stream, std::span<double>(own.data(), own.size()));
   }
   for (std::size_t n = 0; n < own_place_.size(); ++n) {
-    all[own_place_[n]] = own[2 * n];
-    all[taken_ + own_place_[n]] = own[2 * n + 1];
+    const bool pairs = solve::has_pairs(stream.device());
+    const std::size_t place = own_place_[n];
+    all[pairs ? 2 * place : place] = own[2 * n];
+    all[pairs ? 2 * place + 1 : taken_ + place] = own[2 * n + 1];
   }
   comm_->sum(all);
   taken_values_.upload(stream, std::span<const double>(all.data(), all.size()));
@@ -136,12 +125,13 @@ void Sampler::bring(Stream& stream, const EdgeVector& x) {
 std::vector<std::complex<double>> Sampler::of(Stream& stream, const EdgeVector& x) {
   Sample kernel;
   if (comm_ == nullptr) {
-    kernel.from = arrays_of(x);
+    kernel.from = rows_of(x);
   } else {
     bring(stream, x);
-    const double* first = std::as_const(taken_values_).view().data;
-    kernel.from.re[0] = {first, taken_};
-    kernel.from.im[0] = {first + taken_, taken_};
+    const auto count = static_cast<Index>(taken_);
+    kernel.from.of[0] = {
+        View<const double, 3>(std::as_const(taken_values_).view().data, index_box(1, 1, count)),
+        stream.device(), count};
   }
   kernel.first = std::as_const(first_).view();
   kernel.axis = std::as_const(axis_).view();
