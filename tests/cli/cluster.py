@@ -104,9 +104,9 @@ class ClusterTest(CommandTest):
 
 
 class KilledRuns(ClusterTest):
-    def kill_and_resume(self, seed, ranks):
+    def kill_and_resume(self, seed, ranks, least):
         """Kills runs at random moments, ranks(attempt) processes at a time, until one that went on from others
-        comes to its end, after four kills at least."""
+        comes to its end, after so many kills at least."""
         whole, patience = self.bytes_of_whole_run()
         moments = random.Random(seed)
         kills = 0
@@ -132,16 +132,16 @@ class KilledRuns(ClusterTest):
                 patience *= 1 if checkpoint.exists() else 1.2  # the machine is slower than it was
             elif "resumed from" not in out:
                 patience *= 0.8
-            elif kills >= 4:
+            elif kills >= least:
                 return
         self.fail(f"no run of a hundred went on from another to its end\n{out}{message}")
 
     def test_GoOnWithTheSameBits(self):
-        self.kill_and_resume(1, lambda attempt: 0)
+        self.kill_and_resume(1, lambda attempt: 0, 4)
 
     def test_GoOnWithTheSameBitsOnOtherNumbersOfRanks(self):
         self.needs_mpi()
-        self.kill_and_resume(2, lambda attempt: (2, 3, 1)[attempt % 3])
+        self.kill_and_resume(2, lambda attempt: (2, 3, 1)[attempt % 3], 2)
 
     def test_LeaveACheckpointThatOtherJobsDoNotTake(self):
         _, seconds = self.bytes_of_whole_run()
