@@ -218,7 +218,9 @@ void* end_capture(int index, void* stream) {
   cudaGraph_t graph = nullptr;
   check(cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &graph), "cudaStreamEndCapture");
   cudaGraphExec_t ready = nullptr;
-  const auto error = cudaGraphInstantiate(&ready, graph, 0);
+  // Without this flag urgent streams are as urgent as all others, and messages wait for the kernels that
+  // should hide them.
+  const auto error = cudaGraphInstantiate(&ready, graph, cudaGraphInstantiateFlagUseNodePriority);
   cudaGraphDestroy(graph);
   check(error, "cudaGraphInstantiate");
   return ready;

@@ -129,7 +129,7 @@ class FieldOf final : public Field {
   void compute_groups(Stream& on, Batch<T>& batch, Vec4<T>* inner_force);
   template <class Sum>
   void leap(const Sum& sum);
-  void record(T* row);
+  void push_and_record();
   template <class Use>
   void with_sum(const Use& use);
   template <class Use>
@@ -168,6 +168,7 @@ class FieldOf final : public Field {
   Buffer<std::uint32_t> receiver_points_;
   Buffer<T> receiver_weight_, series_;
   std::size_t receivers_ = 0, in_rock_ = 0, rows_ = 0;
+  bool apart_ = true;  // no source pushes a point that a receiver reads
 
   Buffer<std::uint32_t> watched_;
   Buffer<Vec4<T>> seen_;
@@ -403,6 +404,9 @@ void FieldOf<T>::upload_receivers() {
     weight.insert(weight.end(), r.weight.begin(), r.weight.end());
     if (!r.in_fluid) ++in_rock_;
   }
+  std::vector<std::uint8_t> pushed(part_.points, 0);
+  for (const auto& s : part_.sources) pushed[s.point] = 1;
+  apart_ = std::none_of(points.begin(), points.end(), [&](auto point) { return pushed[point] != 0; });
   receivers_ = part_.receivers.size();
   receiver_points_ = numbers(points);
   receiver_weight_ = values(weight);
@@ -512,16 +516,30 @@ void FieldOf<T>::leap(const Sum& sum) {
                                  u_.view().data});
 }
 
-/// What receivers see of the last step, in a row of the series.
+/// What sources push, and then what receivers see of the step, in a row of the series.
 template <class T>
-void FieldOf<T>::record(T* row) {
+void FieldOf<T>::push_and_record() {
+  const Push<T> push{pushed_.view().data,
+                     push_first_.view().data,
+                     push_source_.view().data,
+                     push_change_.view().data,
+                     courses_.view().data + rows_ * sources_,
+                     w_.view().data,
+                     u_.view().data};
+  T* const row = series_.view().data + 3 * receivers_ * rows_;
   const auto* points = receiver_points_.view().data;
   const auto* weight = receiver_weight_.view().data;
   const auto* w = w_.view().data;
   const Record<T> rock{points, weight, each_, w, row};
   const RecordPotential<T> fluid{points + each_ * in_rock_, weight + each_ * in_rock_, each_, w,
                                  row + 3 * in_rock_};
-  if (!on_cpu()) return for_each_group(stream_, receivers_, RecordByGroups<T>{rock, fluid, in_rock_});
+  const RecordByGroups<T> record{rock, fluid, in_rock_};
+  if (!on_cpu() && apart_) {
+    const PushAndRecord<T> both{record, push, receivers_, pushed_.size()};
+    return for_each_group(stream_, both.groups(), both);
+  }
+  for_each(stream_, pushed_.size(), push);
+  if (!on_cpu()) return for_each_group(stream_, receivers_, record);
   for_each(stream_, in_rock_, rock);
   for_each(stream_, receivers_ - in_rock_, fluid);
 }
@@ -531,11 +549,7 @@ template <class T>
 void FieldOf<T>::step() {
   compute();
   with_sum([&](const auto& sum) { leap(sum); });
-  for_each(stream_, pushed_.size(),
-           Push<T>{pushed_.view().data, push_first_.view().data, push_source_.view().data,
-                   push_change_.view().data, courses_.view().data + rows_ * sources_, w_.view().data,
-                   u_.view().data});
-  record(series_.view().data + 3 * receivers_ * rows_);
+  push_and_record();
   ++rows_;
 }
 

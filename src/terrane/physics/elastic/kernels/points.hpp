@@ -270,6 +270,32 @@ struct RecordByGroups {
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
+/// What sources push and what receivers see, in one launch; for receivers in elements that no source pushes.
+template <class T>
+struct PushAndRecord {
+  static constexpr int groups_at_once = RecordByGroups<T>::groups_at_once;
+
+  RecordByGroups<T> record;
+  Push<T> push;
+  std::size_t receivers, pushed;
+
+  using Shared = typename RecordByGroups<T>::Shared;
+  using Thread = typename RecordByGroups<T>::Thread;
+
+  std::size_t groups() const { return receivers + (pushed + group_threads - 1) / group_threads; }
+  TERRANE_FN std::size_t steps(std::size_t) const { return 1; }
+  TERRANE_FN void begin(Shared& shared, Thread& mine, std::size_t group, int thread) const {
+    if (group < receivers) return record.begin(shared, mine, group, thread);
+    const std::size_t n = (group - receivers) * group_threads + static_cast<std::size_t>(thread);
+    if (n < pushed) push(n);
+  }
+  TERRANE_FN void load(Shared&, Thread&, std::size_t, std::size_t, int) const {}
+  TERRANE_FN void work(Shared& shared, Thread& mine, std::size_t group, std::size_t step, int thread) const {
+    if (group < receivers) record.work(shared, mine, group, step, thread);
+  }
+  TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
+};
+
 /// What some points have, one after the other.
 template <class T>
 struct Pick {
