@@ -2,7 +2,7 @@
 
     python devito_steps.py PROGRAM [--nodes 400] [--steps 16] [--threads 1] [--repeats 3]
 
-prints JSON. PROGRAM is build/bench/benchmarks/devices_acoustic; Devito comes from PyPI (pip install devito), is used
+prints JSON. PROGRAM is build/bench/benchmarks/devices_acoustic; Devito (pip install devito) is used
 by this script alone, and without it the script says so and does nothing. They take turns, and the best of all counts:
 points per second of the clock, and per second of the processors, which other programs on the machine disturb less.
 Devito's update has the array v²Δt², as Terrane's has; its blocks are chosen by its own tuner before the first turn.

@@ -216,35 +216,41 @@ TEST(DirectCurrent, PotentialsOfPointSourcesAreThoseOfImagesAndLayers) {
   }
 }
 
-TEST(DirectCurrent, ArraysOverLayersMeasureTheirApparentResistivity) {
-  // Spacings that a mesh of 1 m around the line holds.
-  for (const char* name : {"two_layer_100_10_h5", "two_layer_10_1000_h5", "three_layer_100_10_500_h5_20"}) {
-    const Earth earth(
-        {faces(40, 1, 24, false, 1.3), faces(5, 1, 26, false, 1.3), faces(26, 1, 22, true, 1.3)},
-        [&](double e, double, double u) { return named_earth(name, e, u); });
-    Electrodes electrodes;
-    std::vector<double> expected, factors;
-    for (const auto& row : rows_of("dc_layered.csv")) {
-      if (row.at("model") != name || row.at("array") != "wenner") continue;
-      const double spacing = std::stod(row.at("spacing_m"));
-      if (spacing < 3 || spacing > 20 || (coarser > 1 && expected.size() == 2)) continue;
-      const int first = static_cast<int>(electrodes.place.size());
-      for (const double at : {-1.5, -0.5, 0.5, 1.5}) electrodes.place.push_back({at * spacing, 0, 0});
-      electrodes.arrays.push_back({first, first + 3, first + 1, first + 2});
-      expected.push_back(std::stod(row.at("apparent_resistivity_ohm_m")));
-      factors.push_back(std::stod(row.at("geometric_factor_m")));
-    }
-    ASSERT_GE(expected.size(), coarser > 1 ? 2U : 6U);
-    Stream stream(cpu);
-    DirectCurrentReport report;
-    const auto data = direct_current(earth.mesh, earth.conductivity(), electrodes, {}, stream, &report);
-    EXPECT_EQ(report.secondary, report.sources.size());
-    for (std::size_t n = 0; n < expected.size(); ++n) {
-      EXPECT_NEAR(data.geometric_factor[n], factors[n], 1e-8 * factors[n]);
-      EXPECT_NEAR(data.apparent_resistivity[n], expected[n], (coarser > 1 ? 0.05 : 0.006) * expected[n])
-          << name << " spacing " << n;
-    }
+/// Wenner arrays over an earth of dc_layered.csv, with spacings that a mesh of 1 m around the line holds.
+void expect_apparent_resistivities(const char* name) {
+  const Earth earth({faces(40, 1, 24, false, 1.3), faces(5, 1, 26, false, 1.3), faces(26, 1, 22, true, 1.3)},
+                    [&](double e, double, double u) { return named_earth(name, e, u); });
+  Electrodes electrodes;
+  std::vector<double> expected, factors;
+  for (const auto& row : rows_of("dc_layered.csv")) {
+    if (row.at("model") != name || row.at("array") != "wenner") continue;
+    const double spacing = std::stod(row.at("spacing_m"));
+    if (spacing < 3 || spacing > 20 || (coarser > 1 && expected.size() == 2)) continue;
+    const int first = static_cast<int>(electrodes.place.size());
+    for (const double at : {-1.5, -0.5, 0.5, 1.5}) electrodes.place.push_back({at * spacing, 0, 0});
+    electrodes.arrays.push_back({first, first + 3, first + 1, first + 2});
+    expected.push_back(std::stod(row.at("apparent_resistivity_ohm_m")));
+    factors.push_back(std::stod(row.at("geometric_factor_m")));
   }
+  ASSERT_GE(expected.size(), coarser > 1 ? 2U : 6U);
+  Stream stream(cpu);
+  DirectCurrentReport report;
+  const auto data = direct_current(earth.mesh, earth.conductivity(), electrodes, {}, stream, &report);
+  EXPECT_EQ(report.secondary, report.sources.size());
+  for (std::size_t n = 0; n < expected.size(); ++n) {
+    EXPECT_NEAR(data.geometric_factor[n], factors[n], 1e-8 * factors[n]);
+    EXPECT_NEAR(data.apparent_resistivity[n], expected[n], (coarser > 1 ? 0.05 : 0.006) * expected[n])
+        << name << " spacing " << n;
+  }
+}
+
+TEST(DirectCurrent, ArraysOverLayersMeasureTheirApparentResistivity) {
+  for (const char* name : {"two_layer_100_10_h5", "three_layer_100_10_500_h5_20"})
+    expect_apparent_resistivities(name);
+}
+
+TEST(LongDirectCurrent, ArraysOverAnInsulatorMeasureTheirApparentResistivity) {
+  expect_apparent_resistivities("two_layer_10_1000_h5");
 }
 
 /// A small earth in which no two cells are alike.
