@@ -46,7 +46,8 @@ def run_shots(job: Job, executor: Any, *, shots: Optional[ArrayLike] = None, ret
     shots : array [n, 3], optional
         Easting, northing, up, m. By default those of ``source.at``, or of the line ``source.first`` to ``source.last``.
     retries : int
-        How often a shot is sent again whose worker was lost. What is wrong with the job ends the run at once.
+        How often a shot is sent again whose worker was lost. What is wrong with the job ends the run at once, and so
+        does a ``ProcessPoolExecutor`` that has lost a process, since it takes nothing more.
     folder : path, optional
         Where every shot is kept as it comes. The same call finds those that are there, and computes the others.
     settings, **more
@@ -68,20 +69,24 @@ def in_tasks(calls: Sequence[Any], executor: Any, retries: int, folder: Optional
     parts: dict[int, Any] = {n: found for n, call in enumerate(calls) if (found := kept.read(n, call)) is not None}
     waiting = {n: executor.submit(_one, *calls[n]) for n in range(len(calls)) if n not in parts}
     left = dict.fromkeys(waiting, retries)
-    while waiting:
-        for n in [n for n, future in waiting.items() if future.done()]:
-            try:
-                parts[n] = waiting.pop(n).result()
-            except Error:
-                raise
-            except Exception:
-                if left[n] == 0:
+    try:
+        while waiting:
+            for n in [n for n, future in waiting.items() if future.done()]:
+                try:
+                    parts[n] = waiting.pop(n).result()
+                except Error:
                     raise
-                left[n] -= 1
-                waiting[n] = executor.submit(_one, *calls[n])
-                continue
-            kept.write(n, calls[n], parts[n])
-        time.sleep(0.01 if waiting else 0)
+                except Exception:
+                    if left[n] == 0:
+                        raise
+                    left[n] -= 1
+                    waiting[n] = executor.submit(_one, *calls[n])
+                    continue
+                kept.write(n, calls[n], parts[n])
+            time.sleep(0.01 if waiting else 0)
+    finally:
+        for future in waiting.values():  # after an error the others are of no use
+            future.cancel()
     return [parts[n] for n in range(len(calls))]
 
 

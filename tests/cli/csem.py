@@ -229,9 +229,23 @@ class TelluricSites(CommandTest):
         for one, other in zip(found, self.least()):  # the list has seven digits
             self.assertLess(abs(one / other - 1), 1e-3)
 
+    def test_PercentagesFollowTheOrderOfElements(self):
+        self.measure(("z_en", "z_ne"))
+        with open(self.folder / "sites.csv", encoding="utf-8") as file:
+            rows = [line.rstrip("\n").split(",") for line in file]
+        kept = [n for n, name in enumerate(rows[0]) if "uncertainty" not in name]
+        self.write("sites.csv", "".join(",".join(row[n] for n in kept) + "\n" for row in rows))
+        self.job("sites.csv", 'elements = ["z_ne", "z_en"]\npercent = [2, 10]\n')
+        self.terrane("invert", "job.toml", "--set", "inversion.most_steps=1")
+        fit = self.rows(self.folder / "output/fit.csv")
+        for name, share in (("z_ne", 0.02), ("z_en", 0.1)):
+            size = math.hypot(fit[f"{name}_observed_real"][0], fit[f"{name}_observed_imag"][0])
+            self.assertAlmostEqual(fit[f"{name}_uncertainty"][0] / size, share, places=6)
+
     def test_WhatIsWrongWithSitesIsSaid(self):
         self.measure(("z_en", "z_ne"))
         for words, complaint in (('elements = ["z_nn"]', "has no z_nn"), ('elements = ["rho"]', "Allowed: z_ee"),
+                                 ('elements = ["z_en", "z_en"]', "stands there twice"),
                                  ('observed = "sites.csv"', "is in survey.file")):
             self.job("sites.csv", words + "\n")
             _, message = self.terrane("check", "job.toml", expect=2)

@@ -136,6 +136,8 @@ TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesF
   EXPECT_EQ(share_ranks(problem, 4, 4, 4.1 * model, 0.55 * one).reason,
             "the memory of the GPUs takes no more of them");
   EXPECT_EQ(share_ranks(problem, 4, 2, 4.1 * model, 0.3 * one).fields_at_once, 1);
+  EXPECT_EQ(share_ranks(problem, 3, 3, 4.1 * model, 0.7 * one).fields_at_once,
+            1);  // one rank would have a whole one
   EXPECT_EQ(share_ranks(problem, 4, 4, 0.9 * model, 1.1 * one).fields_at_once, 1);
   problem.parameters.ranks_per_field = 3;
   EXPECT_EQ(share_ranks(problem, 8, 8, 1e12).fields_at_once, 2);

@@ -198,20 +198,30 @@ MeasuredFields read_functions(const Config& job, const electromagnetic::Problem&
   const auto table = job.table("inversion").describe({inversion_section().keys});
   const auto survey = build_survey(job, memory).survey;
   const auto sites = sites_of_rows(job, problem, survey, notes);
-  auto asked = table.texts("elements");
-  for (const auto& one : asked)
-    if (std::none_of(std::begin(io::magnetotelluric::elements), std::end(io::magnetotelluric::elements),
-                     [&](const auto& element) { return one == element.name; }))
+  // In the order of the job, which is that of `floor` and `percent`.
+  const auto asked = table.texts("elements");
+  std::vector<std::size_t> wanted;
+  for (const auto& one : asked) {
+    const auto found =
+        std::find_if(std::begin(io::magnetotelluric::elements), std::end(io::magnetotelluric::elements),
+                     [&](const auto& element) { return one == element.name; });
+    if (found == std::end(io::magnetotelluric::elements))
       throw table.wrong("elements", fmt::format("\"{}\" is no number of a transfer function", one),
                         "Allowed: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n.");
+    const auto which = static_cast<std::size_t>(found - std::begin(io::magnetotelluric::elements));
+    if (std::find(wanted.begin(), wanted.end(), which) != wanted.end())
+      throw table.wrong("elements", fmt::format("\"{}\" stands there twice", one), "Name each once.");
+    wanted.push_back(which);
+  }
+  for (std::size_t which = 0; asked.empty() && which < electromagnetic::numbers_of_a_function; ++which)
+    wanted.push_back(which);
   const auto column = [&](std::size_t which, const char* end) {
     return survey.find(std::string(io::magnetotelluric::elements[which].name) + end);
   };
   Observations amplitudes;
   std::vector<std::size_t> taken;
-  for (std::size_t which = 0; which < electromagnetic::numbers_of_a_function; ++which) {
+  for (const std::size_t which : wanted) {
     const std::string name = io::magnetotelluric::elements[which].name;
-    if (!asked.empty() && std::find(asked.begin(), asked.end(), name) == asked.end()) continue;
     const auto *re = column(which, "_real"), *im = column(which, "_imag");
     if (re == nullptr || im == nullptr) {
       if (!asked.empty())
@@ -415,15 +425,15 @@ void ElectromagneticJob::describe_into(RunFacts& facts, const Runtime& runtime) 
   facts.add("sources", std::uint64_t{earth().sources.size()}, "", "sources");
   facts.add("frequencies", std::uint64_t{earth().frequencies.size()}, "", "frequencies");
   facts.add("receivers", std::uint64_t{earth().receivers.size()}, "", "receivers");
-  const auto plan = fields_->check(runtime);
-  facts.notes = plan.notes;
+  facts.notes = foreseen_.notes;
   facts.notes.insert(facts.notes.end(), notes_.begin(), notes_.end());
-  facts.warnings = plan.warnings;
+  facts.warnings = foreseen_.warnings;
 }
 
 Plan ElectromagneticJob::check(const Runtime& runtime) {
   Plan plan;
   make_forward(runtime);
+  foreseen_ = fields_->check(runtime);
   describe_into(plan, runtime);
   plan.memory_available = budget(runtime).bytes;
   budget(runtime).require("invert", plan.problem, memory_needed(runtime));
@@ -464,6 +474,7 @@ Fingerprint ElectromagneticJob::fingerprint_of_all(const Runtime& runtime) {
 void ElectromagneticJob::begin(const Runtime& runtime) {
   date_text();
   make_forward(runtime);
+  foreseen_ = fields_->check(runtime);
   budget(runtime).require("invert", fmt::format("{} cells", grouped(problem_.columns())),
                           memory_needed(runtime));
 }

@@ -32,6 +32,7 @@ class ElectromagneticJob final : public InversionSimulation {
   std::vector<Column> cells() const override;
 
   std::unique_ptr<electromagnetic::Simulation> fields_;  ///< of the model of the job: the reference
+  Plan foreseen_;                                        ///< of fields_, by check() or begin()
   MeasuredFields measured_;
   Parts parts_ = Parts::amplitude_phase;
   bool in_memory_ = true;  ///< entries of J

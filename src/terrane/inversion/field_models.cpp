@@ -43,7 +43,7 @@ std::vector<std::vector<T>> gathered(Comm& comm, const std::vector<T>& mine) {
   std::vector<std::vector<T>> all;
   for (const auto& bytes : comm.gather(std::as_bytes(std::span(mine)), 0)) {
     all.emplace_back(bytes.size() / sizeof(T));
-    std::memcpy(static_cast<void*>(all.back().data()), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(static_cast<void*>(all.back().data()), bytes.data(), bytes.size());
   }
   return all;
 }

@@ -52,6 +52,7 @@ Linearised OfLogarithms::at(std::span<const double> model, Progress* progress) c
       return {std::vector<double>(rows(), std::numeric_limits<double>::quiet_NaN()), nullptr, {}};
   }
   auto made = physics_->at(property, progress);
+  if (!made.jacobian) return made;
   made.jacobian =
       std::make_shared<Chained>(std::move(made.jacobian), std::vector<std::uint32_t>{}, std::move(property));
   return made;

@@ -98,6 +98,7 @@ double Steps::misfit() const {
 
 /// F and J at a model, which becomes the present one.
 void Steps::look_around(std::vector<double> model) {
+  here_ = {};  // its memory is free for the next one
   here_ = problem_.forward->at(model, progress_);
   out_.model = std::move(model);
   if (here_.jacobian && settings_.jacobian_in_memory)

@@ -172,7 +172,7 @@ void collect(Comm& comm, const std::vector<std::size_t>& electrodes, std::size_t
     report.solves.push_back({told.reason, told.iterations, told.residual, {}});
     auto& kept = potentials[electrodes[first + rank]];
     kept.resize(all_nodes[rank].size() / sizeof(double));
-    std::memcpy(kept.data(), all_nodes[rank].data(), all_nodes[rank].size());
+    if (!kept.empty()) std::memcpy(kept.data(), all_nodes[rank].data(), all_nodes[rank].size());
   }
 }
 

@@ -60,6 +60,16 @@ Problem get_problem(Packet& packet) {
   return problem;
 }
 
+namespace {
+
+/// Bytes on the GPU of a rank of the smallest group: so many ranks share so many fields, in groups that
+/// differ by a rank where they must.
+double part_of_field(const Problem& problem, int fields, int ranks) {
+  return problem.field_memory() / (ranks / fields);
+}
+
+}  // namespace
+
 Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes, double device_bytes) {
   const auto solves =
       static_cast<int>(std::min<std::size_t>(problem.solves(), static_cast<std::size_t>(ranks)));
@@ -67,15 +77,17 @@ Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes
     return {std::clamp(ranks / asked, 1, solves), "as asked for"};
   const bool on_gpu = device_bytes > 0;
   const auto fits = [&](int fields) {
-    if (on_gpu)  // a rank has the part of a field that is its own
-      return problem.field_memory() * fields / ranks <= device_bytes && problem.host_memory(on_node) <= bytes;
+    if (on_gpu)
+      return part_of_field(problem, fields, ranks) <= device_bytes && problem.host_memory(on_node) <= bytes;
     return problem.memory(static_cast<double>(fields) * on_node / ranks, on_node) <= bytes;
   };
   int fields = solves;
   while (fields > 1 && !fits(fields)) --fields;
   if (fields < solves)
     return {fields, on_gpu ? "the memory of the GPUs takes no more of them" : "memory takes no more of them"};
-  if (fields < ranks) return {fields, "there are fewer solves than ranks"};
+  if (fields < ranks)
+    return {fields, on_gpu ? "there are fewer solves than ranks; on GPUs as many ranks as solves are faster"
+                           : "there are fewer solves than ranks"};
   return {fields, "no messages are needed"};
 }
 
@@ -107,11 +119,12 @@ double memory_needed(const Problem& problem, const Runtime& runtime) {
 
 void require_memory(const Problem& problem, const Runtime& runtime, const std::string& what) {
   memory_budget(runtime).require("run", what, memory_needed(problem, runtime));
-  const double gpu = free_of_gpu(runtime), ranks = runtime.comm ? runtime.comm->size() : 1;
+  const double gpu = free_of_gpu(runtime);
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
   if (gpu > 0)
     MemoryBudget{static_cast<std::size_t>(gpu)}.require(
         "run", what + " on the GPU of a rank",
-        problem.field_memory() * share_ranks(problem, runtime).fields_at_once / ranks);
+        part_of_field(problem, share_ranks(problem, runtime).fields_at_once, ranks));
 }
 
 Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device& device) {

@@ -66,7 +66,7 @@ void by_turns(Comm* comm, std::size_t solves, const Make& make, const Take& take
     const auto all = comm->gather(std::as_bytes(std::span(mine)), 0);
     for (std::size_t rank = 0; rank < all.size() && first + rank < solves; ++rank) {
       std::vector<Z> theirs(all[rank].size() / sizeof(Z));
-      std::memcpy(static_cast<void*>(theirs.data()), all[rank].data(), all[rank].size());
+      if (!theirs.empty()) std::memcpy(static_cast<void*>(theirs.data()), all[rank].data(), all[rank].size());
       take(first + rank, std::move(theirs));
     }
   }

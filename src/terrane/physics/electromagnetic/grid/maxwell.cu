@@ -240,16 +240,23 @@ struct MaxwellSolver<T>::Parts {
   Buffer<double>
       scale_there;  // what r is multiplied by, and z: read by kernels, so that a recorded block serves all
   double scale_here = 0;
+  /// Where two vectors lie: a graph serves these alone.
+  using Addresses = std::array<const void*, 8>;
+  static Addresses memory_of(const EdgeVector& a, const EdgeVector& b) {
+    return {a.e[0].memory(), a.e[1].memory(), a.e[2].memory(), a.divergence.memory(),
+            b.e[0].memory(), b.e[1].memory(), b.e[2].memory(), b.divergence.memory()};
+  }
+
   // On devices: components beside each other, and the block recorded for these vectors.
   std::array<std::unique_ptr<Stream>, 3> beside;  // none for the first component
   std::array<std::unique_ptr<Event>, 3> reached;
   std::unique_ptr<Graph> graph;
-  const void* recorded[2] = {};
+  Addresses recorded = {};
   // And whole iterations, for these.
   Buffer<StepNumbers> numbers_there;
   PinnedBuffer<StepNumbers> numbers_here;
   std::unique_ptr<Graph> iteration;
-  const void* iterated[2] = {};
+  Addresses iterated = {};
 
   Parts(Stream& on, const TensorMesh& mesh, const Conductivity& conductivity, Comm* comm, Index least)
       : stream(on),
@@ -433,13 +440,12 @@ struct MaxwellSolver<T>::Parts {
   /// The block; on devices as one graph, so that the host need not begin its hundreds of kernels.
   void quick_block(const EdgeVector& r, double scale, EdgeVector& z) {
     set_scale(scale);
-    if (on_cpu() || share.comm) return block(r, z);  // messages cannot be recorded
-    const void* now[2] = {r.e[0].memory(), z.e[0].memory()};
-    if (!graph || now[0] != recorded[0] || now[1] != recorded[1]) {
+    if (on_cpu() || share.comm) return block(r, z);  // gathers go through the host: they cannot be recorded
+    const auto now = memory_of(r, z);
+    if (!graph || now != recorded) {
       graph = nullptr;
       graph = std::make_unique<Graph>(stream, [&] { block(r, z); });
-      recorded[0] = now[0];
-      recorded[1] = now[1];
+      recorded = now;
     }
     graph->launch(stream);
   }
@@ -457,11 +463,11 @@ struct MaxwellSolver<T>::Parts {
       const StepNumbers begin{{}, {}, {}, {}, {}, {}, 1};
       numbers_there.upload(stream, std::span<const StepNumbers>(&begin, 1));
     }
-    const void* now[2] = {own.r.e[0].memory(), x.e[0].memory()};
-    if (!iteration || now[0] != iterated[0] || now[1] != iterated[1]) {
+    const auto now = memory_of(own.r, x);
+    if (!iteration || now != iterated) {
       iteration = nullptr;
       iteration = std::make_unique<Graph>(stream, [&] { begin_iteration(own, x); });
-      std::copy_n(now, 2, iterated);
+      iterated = now;
     }
     iteration->launch(stream);
     stream.wait();
