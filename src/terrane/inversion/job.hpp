@@ -51,7 +51,7 @@ class InversionSimulation : public Simulation {
 
   /// Before begin(), of inversions that are under way at the same time: whether ranks can work for it
   /// meanwhile.
-  virtual bool share_ranks(std::shared_ptr<solve::Crew>) { return false; }
+  virtual bool share_ranks(const std::shared_ptr<solve::Crew>& /*crew*/) { return false; }
 
   /// After begin(): all that determines the bits of the model.
   virtual Fingerprint fingerprint_of_all(const Runtime& runtime) = 0;
@@ -88,8 +88,8 @@ class InversionJob final : public InversionSimulation {
 
   Plan check(const Runtime& runtime = {}) override;
   Result outline() const override;
-  bool share_ranks(std::shared_ptr<solve::Crew> crew) override {
-    crew_ = std::move(crew);
+  bool share_ranks(const std::shared_ptr<solve::Crew>& crew) override {
+    crew_ = crew;
     return true;
   }
   void begin(const Runtime& runtime) override;

@@ -65,7 +65,8 @@ namespace {
 /// Bytes on the GPU of a rank of the smallest group: so many ranks share so many fields, in groups that
 /// differ by a rank where they must.
 double part_of_field(const Problem& problem, int fields, int ranks) {
-  return problem.field_memory() / (ranks / fields);
+  const int share_it = ranks / fields;
+  return problem.field_memory() / share_it;
 }
 
 }  // namespace
