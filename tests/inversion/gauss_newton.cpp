@@ -56,6 +56,21 @@ Settings exact() {
   return s;
 }
 
+/// Physics that has no numbers for any model.
+class Nowhere final : public Forward {
+ public:
+  std::size_t rows() const override { return 2; }
+  std::size_t columns() const override { return 3; }
+  Linearised at(std::span<const double>, Progress*) const override {
+    return {{0, std::nan("")}, nullptr, {}};
+  }
+};
+
+TEST(Logarithms, OfAModelWithoutFieldsHaveNoJacobian) {
+  const OfLogarithms of(std::make_shared<Nowhere>());
+  EXPECT_EQ(of.at(std::vector<double>(3, 0.5)).jacobian, nullptr);
+}
+
 TEST(GaussNewton, OfALinearProblemFindsTheModelThatLinearInversionFinds) {
   const auto linear = problem(mesh_a(), read_columns("p1_data.csv"));
   const auto p = made_nonlinear(linear);

@@ -79,14 +79,15 @@ Problem problem_of(std::shared_ptr<const solve::LinearOperator> g,
   return p;
 }
 
+void serve_inversions(Comm& comm) {
+  Registry registry;
+  registry.add(job_of_inversions());
+  serve(registry, comm);
+}
+
 TEST(InversionOnRanks, HasTheSameBitsAsOneProcessHoweverTheMatrixIsHeld) {
   const auto comm = test::ranks(test::Order::as_started);
-  if (comm->rank() > 0) {
-    Registry registry;
-    registry.add(job_of_inversions());
-    serve(registry, *comm);
-    return;
-  }
+  if (comm->rank() > 0) return serve_inversions(*comm);
   const auto source = sensitivities();
   const auto file = std::filesystem::temp_directory_path() / "terrane_inversion_on_ranks.sens";
   std::filesystem::remove(file);
@@ -131,12 +132,7 @@ TEST(InversionOnRanks, HasTheSameBitsAsOneProcessHoweverTheMatrixIsHeld) {
 // Whose operators are there at the same time, and one of them longer than the other.
 TEST(InversionOnRanks, ModelsThatAreFoundTogetherHaveTheBitsOfOneProcess) {
   const auto comm = test::ranks(test::Order::as_started);
-  if (comm->rank() > 0) {
-    Registry registry;
-    registry.add(job_of_inversions());
-    serve(registry, *comm);
-    return;
-  }
+  if (comm->rank() > 0) return serve_inversions(*comm);
   const auto source = sensitivities();
   const auto& s = source->stations();
   const auto of = [&](std::size_t observable) {
@@ -203,12 +199,7 @@ void expect_same_bits(const Forward& here, const Forward& there, const std::vect
 
 TEST(InversionOnRanks, DirectCurrentHasTheSameBitsAsInOneProcess) {
   const auto comm = test::ranks(test::Order::as_started);
-  if (comm->rank() > 0) {
-    Registry registry;
-    registry.add(job_of_inversions());
-    serve(registry, *comm);
-    return;
-  }
+  if (comm->rank() > 0) return serve_inversions(*comm);
   const TensorMesh cells(faces(14, 10, -70), faces(8, 12, -48), faces(6, 9, -54));
   electric::Electrodes electrodes;
   for (int n = 0; n < 5; ++n) electrodes.place.push_back({-40.0 + 20 * n, 1, -4});
@@ -226,12 +217,7 @@ TEST(InversionOnRanks, DirectCurrentHasTheSameBitsAsInOneProcess) {
 
 TEST(InversionOnRanks, ElectromagneticFieldsAndPlaneWavesHaveTheSameBitsAsInOneProcess) {
   const auto comm = test::ranks(test::Order::as_started);
-  if (comm->rank() > 0) {
-    Registry registry;
-    registry.add(job_of_inversions());
-    serve(registry, *comm);
-    return;
-  }
+  if (comm->rank() > 0) return serve_inversions(*comm);
   const auto earth = test::land(8, 1.3);
   electromagnetic::Problem problem;
   problem.mesh = earth.mesh;

@@ -111,9 +111,7 @@ TEST(SpecfemFiles, ThatAreBrokenAreRefusedWithTheirLine) {
   EXPECT_THAT(message([&] { read_stations(folder / "NOWHERE"); }), HasSubstr("cannot be opened"));
 }
 
-TEST(ElasticJobs, TakeSourcesAndReceiversFromFilesOfSpecfem) {
-  const TemporaryFolder folder;
-  folder.put("FORCESOLUTION", R"(FORCE 001
+constexpr const char* a_push_down = R"(FORCE 001
 time shift: 0
 hdurorf0: 2
 latorUTM: 300
@@ -124,7 +122,11 @@ factor force source: 1e9
 component dir vect source E: 0
 component dir vect source N: 0
 component dir vect source Z_UP: -1
-)");
+)";
+
+TEST(ElasticJobs, TakeSourcesAndReceiversFromFilesOfSpecfem) {
+  const TemporaryFolder folder;
+  folder.put("FORCESOLUTION", a_push_down);
   folder.put("STATIONS", "A1 TE 300 700 0 0\nA2 TE 200 900 0 50\n");
   const auto text = [](const std::string& more) {
     return R"([mesh]
@@ -218,18 +220,7 @@ TEST(SpecfemFiles, AParFileSaysStepsSidesAndWhatIsRecorded) {
 TEST(ElasticJobs, TakeFromAParFileWhatTheyLeaveOut) {
   const TemporaryFolder folder;
   folder.put("Par_file", par_file);
-  folder.put("FORCESOLUTION", R"(FORCE 001
-time shift: 0
-hdurorf0: 2
-latorUTM: 300
-longorUTM: 500
-depth: 0.2
-source time function: 1
-factor force source: 1e9
-component dir vect source E: 0
-component dir vect source N: 0
-component dir vect source Z_UP: -1
-)");
+  folder.put("FORCESOLUTION", a_push_down);
   folder.put("STATIONS", "A1 TE 300 700 0 0\n");
   const auto made = [&](const std::string& more) {
     const std::string text = R"([mesh]
