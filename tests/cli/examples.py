@@ -57,6 +57,32 @@ class ExampleTest(CommandTest):
             alone, together = (found[row["model"]] for found in errors)
             yield alone, together, float(row["alone"]), float(row["together"]), out
 
+    def ratios(self, column, *words):
+        """Of shaking with the ridge and without, found and promised."""
+        for job in ("job.toml", "flat.toml"):
+            self.terrane("run", EXAMPLES / "30_ridge" / job, "--output", self.folder / "output", *words)
+        done = self.python("30_ridge/compare.py", "hill.nc", "flat.nc")
+        promised = self.rows(EXAMPLES / "30_ridge/expected.csv")[column]
+        return zip([float(line.split()[-1]) for line in done], promised, strict=True)
+
+    def python(self, script, *results):
+        """The lines that a script of an example prints about results."""
+        done = subprocess.run([sys.executable, EXAMPLES / script, *(self.folder / "output" / name for name in results)],
+                              capture_output=True, text=True)
+        if "No module named" in done.stderr:
+            self.skipTest(done.stderr.splitlines()[-1])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.splitlines()
+
+    def differences(self, row, *words):
+        """Of pressures of the two houses, found and promised, in percent."""
+        self.run_example("31_two_houses", *words)
+        done = self.python("31_two_houses/compare.py", "acoustic.nc", "elastic.nc")
+        readme = (EXAMPLES / "31_two_houses/README.md").read_text(encoding="utf-8")
+        (line,) = [line for line in readme.splitlines() if line.startswith(f"| {row} |")]
+        promised = [float(cell.split()[0]) for cell in line.split("|")[4:7]]
+        return zip([float(line.split()[-2]) for line in done], promised, strict=True)
+
 
 class Examples(ExampleTest):
     def compare(self, name, result, tolerance, expected="expected.csv"):
@@ -263,6 +289,21 @@ class Examples(ExampleTest):
             self.assertAlmostEqual(found, float(cells[1].split()[0]), delta=1.01)
             self.assertAlmostEqual(found / float(cells[2].split()[0]), 1, delta=0.006)
 
+    def test_TheSlopeBehindARidgeShakesMoreThanFlatGroundAndTheOneBeforeItLess(self):
+        """At half the frequency, a second for both jobs."""
+        found = []
+        for ratio, promised in self.ratios("quick", "--set", "simulation.degree=2", "--set", "source.duration=0.24",
+                                           "--set", "simulation.boundary=stacey", "--set", "simulation.end=2"):
+            self.assertAlmostEqual(ratio, promised, delta=0.0101)
+            found.append(ratio)
+        self.assertLess(found[3], 0.9)
+        self.assertGreater(found[5], 1.5)
+
+    def test_TheAcousticAndTheElasticHouseAgreeInATankOfFluids(self):
+        for found, promised in self.differences("coarse", "--set", "mesh.acoustic.shape=[40,32,24]", "--set",
+                                                "mesh.elastic.shape=[10,8,6]"):
+            self.assertAlmostEqual(found, promised, delta=0.02 * promised)
+
     def test_EveryExampleHasAReadmeAndAJobThatIsSound(self):
         for folder in sorted(EXAMPLES.glob("[0-9]*")):
             self.assertTrue((folder / "README.md").is_file(), folder)
@@ -271,6 +312,15 @@ class Examples(ExampleTest):
 
 
 class LongExamples(ExampleTest):
+    def test_ARidgeChangesTheShakingByWhatIsPromised(self):
+        for found, promised in self.ratios("ratio"):
+            self.assertAlmostEqual(found, promised, delta=0.0101)
+
+    def test_TheAcousticAndTheElasticHouseDifferByLessThanAThirdOfAPercent(self):
+        for found, promised in self.differences("the job"):
+            self.assertAlmostEqual(found, promised, delta=0.011)
+            self.assertLess(found, 0.33)
+
     def test_WavesUnderASoftLayerDifferFromTheExactOnesByWhatIsPromised(self):
         self.run_example("17_loh1")
         done = subprocess.run([sys.executable, EXAMPLES / "17_loh1/compare.py", self.folder / "output/loh1.nc"],
