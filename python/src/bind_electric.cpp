@@ -1,7 +1,9 @@
 // Direct current for Python: data of electrode arrays, and their sensitivities.
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <array>
 #include <memory>
 
 #include "module.hpp"
@@ -26,11 +28,13 @@ electric::Electrodes electrodes_of(const Matrix& places, const Matrix& arrays) {
   return electrodes;
 }
 
-electric::Parameters parameters_of(const std::string& boundary, const std::string& potential,
+/// boundary: 0 mixed, 1 grounded, 2 insulated, at the lower and upper ends of up, northing, easting
+electric::Parameters parameters_of(const std::array<int, 6>& boundary, const std::string& potential,
                                    double tolerance) {
   electric::Parameters parameters;
   parameters.tolerance = tolerance;
-  if (boundary == "grounded") parameters.boundary = electric::Boundary::grounded;
+  for (std::size_t side = 0; side < boundary.size(); ++side)
+    parameters.boundary(side / 2, side % 2 == 1) = static_cast<electric::Boundary>(boundary[side]);
   if (potential == "secondary") parameters.potential = electric::Potential::secondary;
   if (potential == "total") parameters.potential = electric::Potential::total;
   return parameters;
@@ -44,15 +48,25 @@ std::string trouble(const electric::DirectCurrentReport& report) {
   return {};
 }
 
-/// conductivity, quadrature, chargeability, ground: [cells] or empty
+/// conductivity, quadrature: [cells], or [3 cells] along easting, northing, up; quadrature, chargeability,
+/// ground: or empty
 nb::dict electric_data(const Vector& easting, const Vector& northing, const Vector& up,
                        const Vector& conductivity, const Vector& quadrature, const Vector& chargeability,
                        const Vector& ground, const Matrix& places, const Matrix& arrays,
-                       const std::string& boundary, const std::string& potential, double tolerance,
+                       const std::array<int, 6>& boundary, const std::string& potential, double tolerance,
                        int threads) {
   const TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
-  const electric::Rock rock{values_of(conductivity), values_of(quadrature), values_of(chargeability),
-                            values_of(ground)};
+  electric::Rock rock{values_of(conductivity), values_of(quadrature), values_of(chargeability),
+                      values_of(ground)};
+  const auto share_out = [&](std::vector<double>& all, std::vector<double>& north, std::vector<double>& up_) {
+    if (all.size() != 3 * mesh.size()) return;
+    const auto cells = static_cast<std::ptrdiff_t>(mesh.size());
+    north.assign(all.begin() + cells, all.begin() + 2 * cells);
+    up_.assign(all.begin() + 2 * cells, all.end());
+    all.resize(mesh.size());
+  };
+  share_out(rock.conductivity, rock.conductivity_north, rock.conductivity_up);
+  share_out(rock.quadrature, rock.quadrature_north, rock.quadrature_up);
   const auto electrodes = electrodes_of(places, arrays);
   electric::DirectCurrentData data;
   electric::DirectCurrentReport report;
@@ -79,8 +93,8 @@ nb::dict electric_data(const Vector& easting, const Vector& northing, const Vect
 /// (operator, data, unit transfers, trouble).  datum: 0 resistance, 1 apparent resistivity, 2 its logarithm
 nb::tuple electric_sensitivity(const Vector& easting, const Vector& northing, const Vector& up,
                                const Vector& conductivity, const Vector& ground, const Matrix& places,
-                               const Matrix& arrays, const std::string& boundary, double tolerance, int datum,
-                               bool logarithm, const Vector& unit, int threads) {
+                               const Matrix& arrays, const std::array<int, 6>& boundary, double tolerance,
+                               int datum, bool logarithm, const Vector& unit, int threads) {
   TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
   auto sigma = values_of(conductivity), share = values_of(ground), known = values_of(unit);
   auto electrodes = electrodes_of(places, arrays);

@@ -53,12 +53,12 @@ def magnetic_weights(channel: str, intensity: float, inclination: float, declina
 
 def electric_data(easting: NDArray[float64], northing: NDArray[float64], up: NDArray[float64],
                   conductivity: NDArray[float64], quadrature: NDArray[float64], chargeability: NDArray[float64],
-                  ground: NDArray[float64], places: NDArray[float64], arrays: NDArray[float64], boundary: str,
-                  potential: str, tolerance: float, threads: int, /) -> dict[str, Any]: ...
+                  ground: NDArray[float64], places: NDArray[float64], arrays: NDArray[float64],
+                  boundary: Sequence[int], potential: str, tolerance: float, threads: int, /) -> dict[str, Any]: ...
 def electric_sensitivity(easting: NDArray[float64], northing: NDArray[float64], up: NDArray[float64],
                          conductivity: NDArray[float64], ground: NDArray[float64], places: NDArray[float64],
-                         arrays: NDArray[float64], boundary: str, tolerance: float, datum: int, logarithm: bool,
-                         unit: NDArray[float64], threads: int,
+                         arrays: NDArray[float64], boundary: Sequence[int], tolerance: float, datum: int,
+                         logarithm: bool, unit: NDArray[float64], threads: int,
                          /) -> tuple[LinearOperator, NDArray[float64], NDArray[float64], str]: ...
 def read_arrays(path: str, /) -> tuple[NDArray[float64], NDArray[float64], dict[str, Any]]: ...
 def write_arrays(path: str, places: NDArray[float64], arrays: NDArray[float64], columns: dict[str, Any], /) -> None: ...

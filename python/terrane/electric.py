@@ -18,7 +18,10 @@ from .simulation import runtime
 
 __all__ = ["Arrays", "Line", "Sensitivity", "Simulation", "forward", "read_arrays", "write_arrays"]
 
-_BOUNDARIES = ("mixed", "grounded")
+_BOUNDARIES = ("mixed", "grounded", "insulated")
+_SIDES = ("bottom", "top", "south", "north", "west", "east")
+#: Of all sides but the top, or of single ones: {"west": "insulated"}.
+Boundary = Union[str, Mapping[str, str]]
 _POTENTIALS = ("auto", "secondary", "total")
 _DATA = ("resistance", "apparent_resistivity", "log_apparent_resistivity")
 _UNKNOWNS = ("conductivity", "log_conductivity")
@@ -43,6 +46,16 @@ def _chosen(value: str, name: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
+def _boundary(value: Boundary) -> list[int]:
+    """Of the sides in the order of _SIDES; a word stands for all but the top."""
+    sides = dict.fromkeys(_SIDES, value) if isinstance(value, str) else {**dict.fromkeys(_SIDES, "mixed"), **value}
+    if isinstance(value, str) or "top" not in value:
+        sides["top"] = "insulated"
+    for side in sides:
+        _chosen(side, "boundary", _SIDES)
+    return [_BOUNDARIES.index(_chosen(sides[side], f"boundary[{side!r}]", _BOUNDARIES)) for side in _SIDES]
+
+
 def _places(electrodes: ArrayLike, arrays: ArrayLike) -> tuple[Floats, Floats]:
     at, four = real(electrodes, "electrodes", "m"), np.asarray(arrays)
     if at.ndim != 2 or at.shape[1] != 3:
@@ -62,9 +75,22 @@ def _cells(mesh: TensorMesh, value: Optional[ArrayLike], name: str) -> Floats:
     return np.full(size, float(array)) if array.ndim == 0 else vector(array.reshape(-1), name, size=size)
 
 
-def forward(mesh: TensorMesh, conductivity: ArrayLike, electrodes: ArrayLike, arrays: ArrayLike, *,
-            quadrature: Optional[ArrayLike] = None, chargeability: Optional[ArrayLike] = None,
-            ground: Optional[ArrayLike] = None, boundary: str = "mixed", potential: str = "auto",
+def _by_axis(mesh: TensorMesh, value: Union[ArrayLike, Mapping[str, ArrayLike], None], name: str) -> Floats:
+    """[cells], or [3 cells] along easting, northing, up."""
+    if not isinstance(value, Mapping):
+        return _cells(mesh, value, name)
+    for axis in value:
+        _chosen(axis, name, ("east", "north", "up"))
+    missing = [axis for axis in ("east", "north", "up") if axis not in value]
+    if missing:
+        raise InputError(name, f"has no {missing[0]!r}", "Give east, north and up.")
+    return np.concatenate([_cells(mesh, value[axis], f"{name}[{axis!r}]") for axis in ("east", "north", "up")])
+
+
+def forward(mesh: TensorMesh, conductivity: Union[ArrayLike, Mapping[str, ArrayLike]], electrodes: ArrayLike, arrays: ArrayLike, *,
+            quadrature: Union[ArrayLike, Mapping[str, ArrayLike], None] = None,
+            chargeability: Optional[ArrayLike] = None, ground: Optional[ArrayLike] = None,
+            boundary: Boundary = "mixed", potential: str = "auto",
             tolerance: float = 1e-8, threads: Optional[int] = None) -> dict[str, Floats]:
     """Data of arrays: resistance (V/A), geometric_factor (m), apparent_resistivity (ohm m), and more.
 
@@ -72,16 +98,19 @@ def forward(mesh: TensorMesh, conductivity: ArrayLike, electrodes: ArrayLike, ar
     ----------
     mesh : TensorMesh
         Its top is the ground, unless there is ``ground``.
-    conductivity : array_like [up, north, east] or one number
-        S/m; with a chargeability that of long currents.
+    conductivity : array_like [up, north, east], one number, or {"east": …, "north": …, "up": …}
+        S/m, of all axes or along each; with a chargeability that of long currents.
     electrodes, arrays
         As of :class:`Arrays`.
-    quadrature : array_like, optional
+    quadrature : as conductivity, optional
         Imaginary part of the conductivity, S/m: data have a ``phase`` (rad) and a ``reactance`` (V/A).
     chargeability : array_like, optional
         V/V, below 1: data have an apparent ``chargeability``.
     ground : array_like, optional
         Which part of each cell is ground and not air, 0 to 1; geometric factors are then those of a homogeneous ground.
+    boundary : {"mixed", "grounded", "insulated"} or mapping
+        Of the sides and the bottom; ``{"west": "insulated"}`` of single sides, where others are mixed. The top is
+        insulated, or ``{"top": "grounded"}``.
 
     Examples
     --------
@@ -93,9 +122,9 @@ def forward(mesh: TensorMesh, conductivity: ArrayLike, electrodes: ArrayLike, ar
     [100.]
     """
     at, four = _places(electrodes, arrays)
-    got = _core.electric_data(mesh.easting, mesh.northing, mesh.up, _cells(mesh, conductivity, "conductivity"),
-                              _cells(mesh, quadrature, "quadrature"), _cells(mesh, chargeability, "chargeability"),
-                              _cells(mesh, ground, "ground"), at, four, _chosen(boundary, "boundary", _BOUNDARIES),
+    got = _core.electric_data(mesh.easting, mesh.northing, mesh.up, _by_axis(mesh, conductivity, "conductivity"),
+                              _by_axis(mesh, quadrature, "quadrature"), _cells(mesh, chargeability, "chargeability"),
+                              _cells(mesh, ground, "ground"), at, four, _boundary(boundary),
                               _chosen(potential, "potential", _POTENTIALS), float(tolerance), threads or 0)
     _warn(got.pop("trouble"))
     return got
@@ -128,12 +157,12 @@ class Sensitivity:
 
     def __init__(self, mesh: TensorMesh, conductivity: ArrayLike, electrodes: ArrayLike, arrays: ArrayLike, *,
                  ground: Optional[ArrayLike] = None, datum: str = "log_apparent_resistivity",
-                 unknown: str = "log_conductivity", boundary: str = "mixed", tolerance: float = 1e-8,
+                 unknown: str = "log_conductivity", boundary: Boundary = "mixed", tolerance: float = 1e-8,
                  unit: Optional[ArrayLike] = None, threads: Optional[int] = None) -> None:
         at, four = _places(electrodes, arrays)
         self._engine, self.data, self.unit, trouble = _core.electric_sensitivity(
             mesh.easting, mesh.northing, mesh.up, _cells(mesh, conductivity, "conductivity"),
-            _cells(mesh, ground, "ground"), at, four, _chosen(boundary, "boundary", _BOUNDARIES), float(tolerance),
+            _cells(mesh, ground, "ground"), at, four, _boundary(boundary), float(tolerance),
             _DATA.index(_chosen(datum, "datum", _DATA)),
             _chosen(unknown, "unknown", _UNKNOWNS) == "log_conductivity",
             np.empty(0) if unit is None else vector(unit, "unit", size=four.shape[0]), threads or 0)
@@ -193,7 +222,7 @@ class Line:
         Direction of the line, degrees east of north.
     height : float
         Of all electrodes, m.
-    array : {"dipole-dipole", "pole-dipole", "pole-pole", "wenner", "schlumberger"}
+    array : {"dipole-dipole", "pole-dipole", "pole-pole", "wenner", "schlumberger", "gradient"}
     levels : int
         Largest separation n.
     """
@@ -215,10 +244,12 @@ class Simulation(simulation.Simulation):
     Parameters
     ----------
     model : TensorMesh
-        The top of the mesh is the ground, or air lies above it.
+        The top of the mesh is the ground, or air lies above it. Properties: ``conductivity`` or ``resistivity``, also
+        along axes (``resistivity_east``, ``_north``, ``_up``); ``chargeability`` and the Cole-Cole parameters.
     survey : Line, or path
         A path names a CSV file with columns a_easting, a_northing, a_up and so for b, m, n.
-    boundary : {"mixed", "grounded"}, optional
+    boundary : {"mixed", "grounded", "insulated"} or mapping, optional
+        Of the sides and the bottom; a mapping has keys of the table [boundary]: ``{"west": "insulated"}``.
     potential : {"auto", "secondary", "total"}, optional
     volume : names, optional
         ``potential``, ``e``, ``j``: of all cells for 1 A from each current electrode, beside what arrays measure, as
@@ -248,12 +279,13 @@ class Simulation(simulation.Simulation):
     physics = "electric"
 
     def __init__(self, model: TensorMesh, survey: Union[Line, str, "PathLike[str]"], *,
-                 boundary: Optional[str] = None, potential: Optional[str] = None,
+                 boundary: Optional[Boundary] = None, potential: Optional[str] = None,
                  volume: Optional[Sequence[str]] = None, tolerance: Optional[float] = None,
                  most_iterations: Optional[int] = None, settings: Optional[Mapping[str, Any]] = None,
                  device: str = "auto", threads: Optional[int] = None, memory: Optional[str] = None) -> None:
         table: dict[str, Any] = {"kind": "line", **vars(survey)} if isinstance(survey, Line) \
             else {"kind": "file", "file": survey}
-        super().__init__(model, table, {"simulation": {
-            "boundary": boundary, "potential": potential, "volume": None if volume is None else list(volume),
+        of_sides = {} if boundary is None or isinstance(boundary, str) else {"boundary": dict(boundary)}
+        super().__init__(model, table, {**of_sides, "simulation": {
+            "boundary": None if of_sides else boundary, "potential": potential, "volume": None if volume is None else list(volume),
             "tolerance": tolerance, "most_iterations": most_iterations, **(settings or {}), **runtime(device, threads, memory)}})

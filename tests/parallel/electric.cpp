@@ -28,17 +28,21 @@ TEST(ElectricOnRanks, HasTheSameBitsAsOneProcess) {
   chargeable.chargeability.assign(mesh.size(), 0.1);
   for (const double sigma : rock.conductivity) lagging.quadrature.push_back(0.05 * sigma);
   uneven.ground = ground_below(mesh, [](double e, double) { return -0.05 * std::abs(e); });
+  auto by_axis = rock;
+  by_axis.conductivity_north = rock.conductivity;
+  by_axis.conductivity_up.assign(mesh.size(), 0.02);
   Electrodes electrodes;
   for (int n = 0; n < 6; ++n) electrodes.place.push_back({-41.0 + 17 * n, 1.5, -3});
   for (int n = 0; n < 3; ++n) electrodes.arrays.push_back({n + 1, n, n + 2, n + 3});
-  for (const auto* earth : {&rock, &chargeable, &lagging, &uneven}) {
+  for (const auto* earth : {&rock, &chargeable, &lagging, &uneven, &by_axis}) {
     Runtime alone, shared;
     alone.device.kind = shared.device.kind = Device::Kind::cpu;
     shared.comm = comm.get();
     DirectCurrentReport here, there;
     Device device;
-    const Parameters parameters{.potential = earth == &rock ? Potential::total : Potential::automatic,
-                                .volume = {.potential = true, .current = true}};
+    Parameters parameters{.potential = earth == &rock ? Potential::total : Potential::automatic,
+                          .volume = {.potential = true, .current = true}};
+    if (earth == &by_axis) parameters.boundary(1, true) = Boundary::insulated;
     const auto one = direct_current_on_ranks(mesh, *earth, electrodes, parameters, alone, here, device),
                all = direct_current_on_ranks(mesh, *earth, electrodes, parameters, shared, there, device);
     EXPECT_EQ(one.resistance, all.resistance);

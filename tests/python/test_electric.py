@@ -71,6 +71,39 @@ def test_what_is_written_is_read_again(tmp_path, name):
             assert a < 0 or again.electrodes[a] == pytest.approx(ELECTRODES[b])
 
 
+def test_half_of_a_symmetric_earth_behind_an_insulated_side_is_the_whole_one():
+    whole = mesh()
+    half = terrane.TensorMesh(whole.easting[whole.easting >= 0], whole.northing, whole.up)
+    near, mirrored, far = [9, 1, -3], [-9, 1, -3], [21, -2, -1]
+    options = {"potential": "total", "tolerance": 1e-12}
+    both = forward(whole, 0.02, [near, mirrored, far], [[0, -1, 2, -1], [1, -1, 2, -1]], boundary="grounded", **options)
+    sides = {side: "grounded" for side in ("east", "south", "north", "bottom")}
+    one = forward(half, 0.02, [near, far], [[0, -1, 1, -1]], boundary={"west": "insulated", **sides}, **options)
+    assert one["resistance"][0] == pytest.approx(both["resistance"].sum(), rel=1e-9)
+    with pytest.raises(terrane.InputError, match="far away"):
+        forward(half, 0.02, [near, far], [[0, -1, 1, -1]], boundary="insulated")
+    with pytest.raises(terrane.InputError, match="(?s)boundary.*mixed, grounded, insulated"):
+        forward(half, 0.02, [near, far], [[0, -1, 1, -1]], boundary={"west": "open"})
+
+
+def test_rock_may_conduct_by_direction():
+    sigma = {"east": 0.04, "north": 0.01, "up": 0.02}
+    electrodes = np.array([[0.5, 0.3, 0], [5, 4, -6.0]])
+    data = forward(mesh(), sigma, electrodes, [[0, -1, 1, -1]])
+    apart = electrodes[1] - electrodes[0]
+    r = np.sqrt(sum(x**2 / s for x, s in zip(apart, sigma.values())))
+    assert data["resistance"][0] == pytest.approx(1 / (2 * np.pi * np.sqrt(0.04 * 0.01 * 0.02) * r), rel=1e-6)
+    line = terrane.electric.Line([-18, 0.5], electrodes=4, spacing=12, array="wenner", levels=1)
+    by_axis = {f"resistivity_{axis}": 1 / value for axis, value in sigma.items()}
+    cells = mesh()
+    ground = terrane.TensorMesh(cells.easting, cells.northing, cells.up, **by_axis)
+    result = terrane.electric.Simulation(ground, line, boundary={"top": "insulated", "south": "mixed"}).run()
+    # Along a line east only what lies across it counts.
+    assert result["apparent_resistivity"].item() == pytest.approx(1 / np.sqrt(0.01 * 0.02), rel=1e-3)
+    with pytest.raises(terrane.InputError, match="no 'up'"):
+        forward(mesh(), {"east": 1.0, "north": 1.0}, electrodes, [[0, -1, 1, -1]])
+
+
 def test_what_is_wrong_is_named():
     with pytest.raises(terrane.InputError, match="hangs in the air"):
         ground = np.ones(mesh().shape)
@@ -148,6 +181,6 @@ def test_simpegs_direct_current_with_one_changed_import(name):
 
 def test_the_simpeg_simulation_says_what_it_lacks():
     with pytest.raises(terrane.UnsupportedError, match="bc_type"):
-        terrane.compat.Simulation3DNodal(None, bc_type="Neumann")
+        terrane.compat.Simulation3DNodal(None, bc_type="Periodic")
     with pytest.raises(terrane.InputError, match="nonsense"):
         terrane.compat.Simulation3DNodal(None, nonsense=1)

@@ -252,6 +252,23 @@ TEST(CellAverages, AreThoseOfTheCentreWhereACellHasOneRockAndTheSameOnAllThreads
   EXPECT_GT(same, mesh.size() / 2);
 }
 
+TEST(Description, RockPaintedOverOneThatConductsByDirectionRulesAlongAllAxes) {
+  const Box west{0, 50, 0, 100, -100, 0}, all{0, 100, 0, 100, -100, 0};
+  auto earth =
+      of({{all, {{"resistivity", 10}, {"resistivity_up", 40}}, ""}, {west, {{"conductivity", 0.5}}, ""}});
+  earth.background = {{"resistivity", 100}};
+  complete_axes(earth);
+  for (const auto* axis : {"conductivity_east", "conductivity_north", "conductivity_up"}) {
+    const bool up = axis == std::string("conductivity_up");
+    EXPECT_DOUBLE_EQ(earth.at(axis, 75, 50, -50), up ? 1 / 40.0 : 0.1) << axis;
+    EXPECT_DOUBLE_EQ(earth.at(axis, 25, 50, -50), 0.5) << axis;
+    EXPECT_DOUBLE_EQ(earth.at(axis, 25, 50, -500), 0.01) << axis;
+  }
+  auto alike = of({{all, {{"resistivity", 10}}, ""}});
+  complete_axes(alike);
+  EXPECT_EQ(alike.properties(), std::vector<std::string>{"resistivity"});
+}
+
 TEST(Description, KnowsItsGroundItsRockAndItsExtent) {
   auto earth = of({{Layer{-1e4, 0.0}, {{"velocity_p", 2000}}, ""},
                    {Sphere{50, 60, -50, 30}, {{"velocity_p", 4000}}, ""}});

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._arrays import Floats, real
-from ..electric import Sensitivity
+from ..electric import Boundary, Sensitivity
 from ..errors import InputError, ShapeError, UnsupportedError
 from ..mesh import TensorMesh
 from ._of_simpeg import OfSimpeg
@@ -17,6 +17,10 @@ __all__ = ["Simulation3DCellCentered", "Simulation3DNodal"]
 
 _IGNORED = ("solver", "solver_opts", "verbose", "storeJ", "n_cpu", "surface_faces", "miniaturize",
             "do_singular_correction")
+_SIDES = ("bottom", "top", "south", "north", "west", "east")
+#: What SimPEG's boundary conditions are here.
+_WALLS: dict[str, Boundary] = {"Robin": "mixed", "Mixed": "mixed", "Dirichlet": dict.fromkeys(_SIDES, "grounded"),
+                               "Neumann": dict.fromkeys(_SIDES, "insulated")}
 
 
 class Simulation3DNodal(OfSimpeg):
@@ -31,7 +35,8 @@ class Simulation3DNodal(OfSimpeg):
     sigma, sigmaMap, rho, rhoMap
         Conductivity (S/m) or resistivity (ohm m) of the cells, or what makes it of a model: ``map * m`` and
         ``map.deriv(m)``.
-    bc_type : "Robin" or "Dirichlet"
+    bc_type : "Robin" ("Mixed"), "Dirichlet" or "Neumann"
+        Dirichlet grounds all sides, the top too; Neumann insulates them, so that every datum needs four electrodes.
     tolerance, threads
         As of :class:`terrane.electric.Sensitivity`. SimPEG's solvers are accepted and without effect.
 
@@ -49,8 +54,8 @@ class Simulation3DNodal(OfSimpeg):
             if name not in _IGNORED:
                 raise InputError(name, f"is not an argument of {type(self).__name__}",
                                  "Beside SimPEG's there are: tolerance, threads.")
-        if bc_type not in ("Robin", "Dirichlet"):
-            raise UnsupportedError("bc_type", f"{bc_type!r} is not computed here", "Take Robin or Dirichlet.")
+        if bc_type not in _WALLS:
+            raise UnsupportedError("bc_type", f"{bc_type!r} is not computed here", f"Allowed: {', '.join(_WALLS)}.")
         if hasattr(mesh, "max_level") or not hasattr(mesh, "nodes_z"):
             raise UnsupportedError("mesh", "only tensor meshes in three dimensions are computed here")
         self.mesh, self.survey = mesh, survey
@@ -120,7 +125,7 @@ class Simulation3DNodal(OfSimpeg):
             unit = self._unit if self._unit is not None and self._unit.size == len(arrays) else None
             made = Sensitivity(self._cells, sigma, at, arrays, ground=ground, datum="resistance",
                                unknown="conductivity", tolerance=self.tolerance,
-                               boundary="mixed" if self.bc_type == "Robin" else "grounded", unit=unit,
+                               boundary=_WALLS[self.bc_type], unit=unit,
                                threads=self.threads)
             self._of, self._unit = (key, made), made.unit
         return self._of[1], scale, sigma

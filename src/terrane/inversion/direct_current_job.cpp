@@ -60,6 +60,7 @@ Physics inversion_of_direct_current() {
   add(earth_sections().first(4));
   add({&ground_section(), 1});
   add(electric::survey_sections());
+  add({&electric::boundary_section(), 1});
   add({&electric::Settings::section(), 1});
   add({&Runtime::section(), 1});
   add({&inversion_section(), 1});
@@ -237,7 +238,7 @@ Fingerprint DirectCurrentJob::fingerprint_of_all(const Runtime&) {
   all.push_back({"electrodes or arrays", hash({places}), true});
   all.push_back({"ground", hash({problem_.ground}), true});
   all.push_back({"datum", std::string(datum_names[static_cast<std::size_t>(datum_)])});
-  all.push_back({"boundary", fmt::format("{}", static_cast<int>(parameters_.boundary))});
+  all.push_back({"boundary", electric::text_of(parameters_.boundary)});
   all.push_back(
       {"tolerance of solves", fmt::format("{} {}", parameters_.tolerance, parameters_.most_iterations)});
   add_settings(all, problem_, settings_);

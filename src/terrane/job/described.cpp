@@ -355,6 +355,7 @@ Description described(const Config& table, const std::optional<Projection>& proj
       throw table.wrong("air", "there is no topography that air is above", "Give model.topography.");
     made.air = values_of(table.table("air").describe({background_keys(), of_unit_keys}), units);
   }
+  complete_axes(made);
   try {
     check(made);
   } catch (const InputError& error) {

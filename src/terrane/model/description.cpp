@@ -597,6 +597,37 @@ Surface continued(const Surface& surface, const Prism& box) {
 
 }  // namespace
 
+void complete_axes(Description& earth) {
+  const auto known = earth.properties();
+  const auto by_axis = [](std::string_view name) {
+    return std::any_of(axis_names.begin(), axis_names.end(), [&](std::string_view axis) {
+      return name == fmt::format("conductivity_{}", axis) || name == fmt::format("resistivity_{}", axis);
+    });
+  };
+  if (earth.rule == OverlapRule::add || std::none_of(known.begin(), known.end(), by_axis)) return;
+  const auto complete = [](std::vector<PropertyValue>& values) {
+    const auto find = [&](const std::string& name) {
+      return std::find_if(values.begin(), values.end(),
+                          [&](const auto& one) { return one.property == name; });
+    };
+    for (const auto axis : axis_names) {
+      const auto own = fmt::format("conductivity_{}", axis);
+      if (find(own) != values.end()) continue;
+      for (const auto& [name, inverse] :
+           {std::pair{fmt::format("resistivity_{}", axis), true},
+            std::pair{std::string("conductivity"), false}, std::pair{std::string("resistivity"), true}}) {
+        const auto found = find(name);
+        if (found == values.end() || !(found->value > 0)) continue;
+        values.push_back({own, inverse ? 1 / found->value : found->value});
+        break;
+      }
+    }
+  };
+  complete(earth.background);
+  complete(earth.air);
+  for (auto& body : earth.bodies) complete(body.values);
+}
+
 EarthModel paint(const TensorMesh& mesh, const Description& earth, PaintReport* report) {
   check(earth);
   auto bodies = earth.bodies;

@@ -89,7 +89,7 @@ std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conducti
   }
   const std::vector<double> ones(mesh.size(), 1.0);
   DirectCurrentReport unread;
-  for (const Number& unit : transfers(mesh, {{&ones, &ones, &ones}, nullptr, conductivity.ground}, electrodes,
+  for (const Number& unit : transfers(mesh, {{&ones, &ones, &ones}, {}, conductivity.ground}, electrodes,
                                       parameters, stream, unread, progress, comm))
     all.push_back(factor_or_nan(1 / unit.real()));
   return all;
@@ -98,9 +98,32 @@ std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conducti
 }  // namespace
 
 Conductivity Rock::view() const {
-  return {{&conductivity, &conductivity, &conductivity},
-          quadrature.empty() ? nullptr : &quadrature,
-          ground.empty() ? nullptr : &ground};
+  const auto axes = [&](const auto& east, const auto& north, const auto& up) {
+    return differs_by_axis() ? std::array{&east, &north, &up} : std::array{&east, &east, &east};
+  };
+  Conductivity all{axes(conductivity, conductivity_north, conductivity_up)};
+  if (!quadrature.empty()) all.quadrature = axes(quadrature, quadrature_north, quadrature_up);
+  if (!ground.empty()) all.ground = &ground;
+  return all;
+}
+
+void check(const Boundaries& boundary, const Electrodes& electrodes, const Volume& volume) {
+  if (boundary(0, true) == Boundary::mixed)
+    throw InputError("boundary.top", "a mixed wall belongs to a half space below the top of the mesh",
+                     "Allowed at the top: insulated (air), grounded.");
+  if (!boundary.closed()) return;
+  if (volume.arrays() > 0)
+    throw InputError("simulation.volume",
+                     "all sides are insulated, so the current of one electrode has no way",
+                     "Ground a side, such as boundary.bottom = \"grounded\", or leave the volume out.");
+  for (std::size_t n = 0; n < electrodes.arrays.size(); ++n) {
+    const auto& array = electrodes.arrays[n];
+    for (const int one : {array.a, array.b, array.m, array.n})
+      if (one == Array::far_away)
+        throw InputError(fmt::format("array {}", n + 1),
+                         "an electrode is far away, and all sides of the mesh are insulated",
+                         "Give it all four electrodes, or ground a side: boundary.bottom = \"grounded\".");
+  }
 }
 
 void Electrodes::check() const {
@@ -146,6 +169,7 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
                                  const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report, Progress* progress, Comm* ranks) {
   electrodes.check();
+  check(parameters.boundary, electrodes, parameters.volume);
   Progress silent;
   Progress& told = progress ? *progress : silent;
   DirectCurrentReport own;
@@ -162,7 +186,7 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
     const double factor = data.geometric_factor[n];
     said.null_arrays += std::isnan(factor) ? 1 : 0;
     data.resistance.push_back(all[n].real());
-    if (!conductivity.quadrature) {
+    if (!conductivity.complex()) {
       data.apparent_resistivity.push_back(factor * all[n].real());
       continue;
     }
@@ -186,7 +210,8 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
     if (!(m >= 0 && m < 1))
       throw InputError("model.chargeability", fmt::format("{} V/V in cell {}", m, cell + 1),
                        "Allowed: from 0 to below 1.");
-    at_once.conductivity[cell] /= 1 - m;
+    for (auto* sigma : {&at_once.conductivity, &at_once.conductivity_north, &at_once.conductivity_up})
+      if (!sigma->empty()) (*sigma)[cell] /= 1 - m;
   }
   if (!rock.quadrature.empty())
     throw InputError("simulation.frequency", "the rock has a chargeability in time as well",

@@ -53,10 +53,15 @@ struct DirectCurrentData {
 
 /// The cells of a mesh, for those who own their values: [cells] each, or empty.
 struct Rock {
-  std::vector<double> conductivity;   ///< S/m, of all axes
+  std::vector<double> conductivity;   ///< S/m, of all axes, or along easting
   std::vector<double> quadrature;     ///< S/m, imaginary part
   std::vector<double> chargeability;  ///< V/V, below 1; conductivity is that of long currents
   std::vector<double> ground;         ///< share that is not air (grid/ground.hpp)
+  /// Along northing and up: both, where conductivity differs by axis.
+  std::vector<double> conductivity_north = {}, conductivity_up = {};
+  std::vector<double> quadrature_north = {}, quadrature_up = {};
+
+  bool differs_by_axis() const { return !conductivity_north.empty(); }
 
   Conductivity view() const;
 };
@@ -93,6 +98,10 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
                                  const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
                                  Comm* comm = nullptr);
+
+/// Throws InputError: an array without a way for its current, where all sides are insulated; a top that is
+/// mixed; a volume of single electrodes in a closed mesh.
+void check(const Boundaries& boundary, const Electrodes& electrodes, const Volume& volume = {});
 
 /// Bytes that direct_current() takes on the host and on the device, for a mesh of so many nodes.
 double bytes_needed(double nodes, bool complex = false);

@@ -2,15 +2,38 @@
 // documentation.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 namespace terrane::electric {
 
-/// What happens at the sides and at the bottom of the mesh. The top is a natural end: nothing flows into the
-/// air.
-///   mixed      the wall that a point source in a half space would see (Dey & Morrison 1979)
-///   grounded   zero potential
-enum class Boundary { mixed, grounded };
+/// What happens at a side of the mesh.
+///   mixed      the wall that a point source in a half space would see (Dey & Morrison 1979); not at the top
+///   grounded   zero potential (Dirichlet)
+///   insulated  no current: a natural end (Neumann), as air is above the ground, and a mirror
+enum class Boundary { mixed, grounded, insulated };
+
+/// Of all sides.
+struct Boundaries {
+  /// The sides and the bottom; the top is insulated, since nothing flows into the air.
+  constexpr Boundaries(Boundary all = Boundary::mixed) : at_{all, Boundary::insulated, all, all, all, all} {}
+
+  /// axis: 0 up, 1 north, 2 east; high: its upper end
+  constexpr Boundary operator()(std::size_t axis, bool high) const { return at_[2 * axis + high]; }
+  constexpr Boundary& operator()(std::size_t axis, bool high) { return at_[2 * axis + high]; }
+  /// Whether no current can leave, so that all that flows in by one electrode must flow out by another.
+  constexpr bool closed() const {
+    for (const Boundary one : at_)
+      if (one != Boundary::insulated) return false;
+    return true;
+  }
+  /// Whether the earth goes on beyond all sides but the top.
+  constexpr bool of_half_space() const { return *this == Boundaries(); }
+  friend bool operator==(const Boundaries&, const Boundaries&) = default;
+
+ private:
+  std::array<Boundary, 6> at_;
+};
 
 /// What is solved for. secondary: the difference from the closed form for the conductivity at the current
 /// electrode, a tenth to a hundredth of the error near it; total: everything. automatic takes secondary where
@@ -28,7 +51,7 @@ struct Volume {
 };
 
 struct Parameters {
-  Boundary boundary = Boundary::mixed;
+  Boundaries boundary = {};
   Potential potential = Potential::automatic;
   double tolerance = 1e-8;    ///< of the residual, relative
   int most_iterations = 200;  ///< of conjugate gradients; 7 to 25 are usual

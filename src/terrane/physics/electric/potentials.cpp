@@ -37,27 +37,33 @@ std::array<std::pair<std::size_t, std::size_t>, 3> cells_around(const TensorMesh
   return ranges;
 }
 
-/// The conductivity around an electrode when it is the same in all cells there, whatever the axis.
-std::optional<Number> conductivity_at(const TensorMesh& mesh, const Conductivity& conductivity,
-                                      const Point& p) {
-  std::optional<Number> value;
+/// The conductivities along the axes around an electrode when they are the same in all cells there.
+std::optional<HalfSpace> conductivity_at(const TensorMesh& mesh, const Conductivity& conductivity,
+                                         const Point& p) {
+  std::optional<HalfSpace> value;
   const auto ranges = cells_around(mesh, p);
   for (std::size_t k = ranges[2].first; k < ranges[2].second; ++k)
     for (std::size_t j = ranges[1].first; j < ranges[1].second; ++j)
-      for (std::size_t i = ranges[0].first; i < ranges[0].second; ++i)
-        for (const auto* sigma : conductivity.along) {
-          const auto cell = mesh.index(i, j, k);
-          const Number here{(*sigma)[cell], conductivity.quadrature ? (*conductivity.quadrature)[cell] : 0.0};
-          if (value && *value != here) return std::nullopt;
-          value = here;
+      for (std::size_t i = ranges[0].first; i < ranges[0].second; ++i) {
+        const auto cell = mesh.index(i, j, k);
+        HalfSpace here;
+        for (std::size_t a = 0; a < 3; ++a) {
+          here.along[a] = (*conductivity.along[a])[cell];
+          if (conductivity.complex()) here.quadrature[a] = (*conductivity.quadrature[a])[cell];
         }
+        if (value && *value != here) return std::nullopt;
+        value = here;
+      }
+  // In closed form only where all axes lag alike.
+  if (value)
+    for (std::size_t a = 1; a < 3; ++a)
+      if (std::abs(value->quadrature[a] * value->along[0] - value->quadrature[0] * value->along[a]) >
+          1e-12 * value->along[0] * value->along[a])
+        return std::nullopt;
   return value;
 }
 
-Conductivity quadrature_alone(const Conductivity& conductivity) {
-  const auto* values = conductivity.quadrature;
-  return {{values, values, values}};
-}
+Conductivity quadrature_alone(const Conductivity& conductivity) { return {conductivity.quadrature}; }
 
 /// The magnitudes of complex conductances: what multigrid is made of.
 HostNetwork magnitudes(const HostNetwork& real, const HostNetwork& imaginary) {
@@ -68,10 +74,18 @@ HostNetwork magnitudes(const HostNetwork& real, const HostNetwork& imaginary) {
   return all;
 }
 
-HostNetwork less(HostNetwork network, double sigma, const HostNetwork& unit) {
+/// K − K₀
+HostNetwork less(HostNetwork network, const HostNetwork& half_space) {
   for (std::size_t a = 0; a < 3; ++a)
-    for (std::size_t n = 0; n < network.link[a].size(); ++n) network.link[a][n] -= sigma * unit.link[a][n];
+    for (std::size_t n = 0; n < network.link[a].size(); ++n) network.link[a][n] -= half_space.link[a][n];
   return network;
+}
+
+/// Where all walls are insulated currents must add up to zero: what flows in leaves evenly everywhere.
+void balance(std::span<double> currents) {
+  double sum = 0;
+  for (const double value : currents) sum += value;
+  for (double& value : currents) value -= sum / static_cast<double>(currents.size());
 }
 
 }  // namespace
@@ -101,7 +115,9 @@ struct Potentials::Solver {
         filled(has_ground ? std::optional<CellsWithAir>(std::in_place, cells, conductivity) : std::nullopt),
         sigma(filled ? filled->view() : conductivity),
         from(viewpoint(cells, conductivity.ground, electrodes)),
-        host((check(cells, sigma), network_of(cells, sigma, settings.boundary, from))),
+        own_walls(std::any_of(walls.begin(), walls.end(), [&](const Wall& wall) { return is_own(wall); })),
+        host((from.stretch = mean_stretch(sigma), check(cells, sigma),
+              network_of(cells, sigma, settings.boundary, from))),
         grid(on, host.nodes, comm),
         network(host.on(on, grid.part())) {
     for (std::size_t n = 0; n < electrodes.size(); ++n) {
@@ -113,13 +129,16 @@ struct Potentials::Solver {
   virtual ~Solver() = default;
 
   /// x, as two parts one after the other where it is complex.  secondary: the conductivity there
-  virtual std::vector<double> solve(std::size_t source, const std::optional<Number>& secondary,
+  virtual std::vector<double> solve(std::size_t source, const std::optional<HalfSpace>& secondary,
                                     solve::SolveReport& report) = 0;
   virtual double operator_complexity() const = 0;
 
-  std::optional<Number> secondary_at(std::size_t source) const {
+  std::optional<HalfSpace> secondary_at(std::size_t source) const {
     // Under an uneven surface both potentials are numbers of the mesh, whose ratio is what counts.
     if (parameters.potential == Potential::total || has_ground) return std::nullopt;
+    // A wall that is none of a half space takes the current of a source beside it by few of its nodes.
+    if (parameters.potential == Potential::automatic && own_walls && at_own_wall(place[source]))
+      return std::nullopt;
     const auto found = conductivity_at(mesh, sigma, place[source]);
     if (!found && parameters.potential == Potential::secondary)
       throw InputError(fmt::format("electrode {}", source + 1),
@@ -128,15 +147,32 @@ struct Potentials::Solver {
     return found;
   }
 
+  bool at_own_wall(const Point& p) const {
+    const std::vector<double>* faces[3] = {&mesh.up(), &mesh.northing(), &mesh.easting()};
+    const double at[3] = {p.u, p.n, p.e};
+    return std::any_of(walls.begin(), walls.end(), [&](const Wall& wall) {
+      const auto& f = *faces[wall.axis];
+      const std::size_t last = f.size() - 1, cells = std::min<std::size_t>(4, last);
+      const bool near = wall.high ? at[wall.axis] >= f[last - cells] : at[wall.axis] <= f[cells];
+      return near && is_own(wall);
+    });
+  }
+  /// Whether a half space of infinite extent has no such wall.
+  bool is_own(const Wall& wall) const {
+    const bool top = wall.axis == 0 && wall.high;
+    return parameters.boundary(wall.axis, wall.high) != (top ? Boundary::insulated : Boundary::mixed);
+  }
+
   /// The current of an electrode, shared among the nodes around it.
   std::vector<double> current(std::size_t source) const {
     std::vector<double> b(static_cast<std::size_t>(host.nodes.count()), 0.0);
     weights[source].add(1, b);
+    if (parameters.boundary.closed()) balance(b);
     return b;
   }
 
-  /// −φ_p on the nodes, in a half space of 1 S/m.
-  std::vector<double> less_primary(std::size_t source) const {
+  /// −φ_p on the nodes, in a half space with a mean of 1 S/m.
+  std::vector<double> less_primary(std::size_t source, const Stretch& stretch) const {
     std::vector<double> primary(static_cast<std::size_t>(host.nodes.count()));
     const View<double, 3> phi(primary.data(), host.nodes);
     for (Index k = 0; k < host.nodes.last[0]; ++k)
@@ -144,20 +180,20 @@ struct Potentials::Solver {
         for (Index i = 0; i < host.nodes.last[2]; ++i) {
           const Point p{mesh.easting()[static_cast<std::size_t>(i)],
                         mesh.northing()[static_cast<std::size_t>(j)], mesh.up()[static_cast<std::size_t>(k)]};
-          const double value = half_space_potential(place[source], p, from.surface, 1);
+          const double value = half_space_potential(place[source], p, from.surface, stretch, 1);
           phi(k, j, i) = std::isfinite(value) ? -value : 0;  // at the source: K − K₀ is zero there
         }
     return primary;
   }
 
-  /// The network of 1 S/m.
-  const HostNetwork& unit() {
-    if (unit_.link[0].empty()) {
-      const std::vector<double> ones(mesh.size(), 1.0);
-      unit_ = network_of(mesh, {{&ones, &ones, &ones}}, parameters.boundary, from);
-    }
-    return unit_;
+  /// K₀ of its part of a conductivity.
+  HostNetwork half_space(const HalfSpace& rock, const std::array<double, 3>& part, std::size_t source) const {
+    return half_space_network(mesh, part, parameters.boundary, from,
+                              {place[source], from.surface, rock.stretch()});
   }
+  /// Which K₀ a source needs: one for all of a conductivity, unless walls depend on the source.
+  using Which = std::pair<HalfSpace, std::size_t>;
+  Which which(const HalfSpace& rock, std::size_t source) const { return {rock, own_walls ? source + 1 : 0}; }
 
   solve::Stopping stopping() const {
     return {.relative = parameters.tolerance, .most_iterations = parameters.most_iterations};
@@ -171,13 +207,11 @@ struct Potentials::Solver {
   std::optional<CellsWithAir> filled;
   Conductivity sigma;
   Viewpoint from;
+  bool own_walls;
   HostNetwork host;
   solve::SharedGrid<double> grid;
   solve::Network<double> network;
   std::vector<NodeWeights> weights;
-
- private:
-  HostNetwork unit_;
 };
 
 namespace {
@@ -190,13 +224,18 @@ struct RealSolver final : Potentials::Solver {
         b(stream, grid.part()),
         x(stream, grid.part()) {}
 
-  std::vector<double> solve(std::size_t source, const std::optional<Number>& secondary,
+  std::vector<double> solve(std::size_t source, const std::optional<HalfSpace>& secondary,
                             solve::SolveReport& report) override {
     if (secondary) {  // b = −(K − K₀) φ_p, φ_p the half space of σ₀ and K₀ its network
-      auto primary = less_primary(source);
-      for (double& value : primary) value /= secondary->real();
+      auto primary = less_primary(source, secondary->stretch());
+      for (double& value : primary) value /= secondary->mean().real();
       x.upload(stream, primary, host.nodes);  // the layer, too
-      solve::apply(stream, difference(secondary->real()), x, b);
+      solve::apply(stream, difference(*secondary, source), x, b);
+      if (parameters.boundary.closed()) {
+        auto currents = grid.gather(stream, b);
+        balance(currents);
+        b.upload(stream, currents, host.nodes);
+      }
     } else {
       b.upload(stream, current(source), host.nodes);
     }
@@ -212,16 +251,17 @@ struct RealSolver final : Potentials::Solver {
   double operator_complexity() const override { return multigrid.operator_complexity(); }
 
   /// K − K₀, kept as long as electrodes lie in the same conductivity.
-  const solve::Network<double>& difference(double value) {
-    if (kept_for != value) kept = less(host, value, unit()).on(stream, grid.part());
-    kept_for = value;
+  const solve::Network<double>& difference(const HalfSpace& rock, std::size_t source) {
+    if (kept_for == which(rock, source)) return kept;
+    kept = less(host, half_space(rock, rock.along, source)).on(stream, grid.part());
+    kept_for = which(rock, source);
     return kept;
   }
 
   solve::Multigrid<float> multigrid;
   solve::Field<double> b, x;
   solve::Network<double> kept;
-  double kept_for = 0;
+  Which kept_for;
 };
 
 struct ComplexSolver final : Potentials::Solver {
@@ -234,20 +274,26 @@ struct ComplexSolver final : Potentials::Solver {
         b(stream, grid.part()),
         x(stream, grid.part()) {}
 
-  std::vector<double> solve(std::size_t source, const std::optional<Number>& secondary,
+  std::vector<double> solve(std::size_t source, const std::optional<HalfSpace>& secondary,
                             solve::SolveReport& report) override {
-    std::vector<double> parts = secondary ? less_primary(source) : current(source);
+    std::vector<double> parts = secondary ? less_primary(source, secondary->stretch()) : current(source);
     const auto nodes = parts.size();
     parts.resize(2 * nodes);
     if (secondary) {
-      const Number over = 1.0 / *secondary;
+      const Number over = 1.0 / secondary->mean();
       for (std::size_t n = 0; n < nodes; ++n) {
         parts[nodes + n] = parts[n] * over.imag();
         parts[n] *= over.real();
       }
       x.upload(stream, parts, host.nodes);
-      difference(*secondary);
+      difference(*secondary, source);
       solve::apply(stream, kept, kept_turned, x, b);
+      if (parameters.boundary.closed()) {
+        parts = grid.gather(stream, b);
+        balance(std::span(parts).first(nodes));
+        balance(std::span(parts).last(nodes));
+        b.upload(stream, parts, host.nodes);
+      }
     } else {
       b.upload(stream, parts, host.nodes);
     }
@@ -262,11 +308,11 @@ struct ComplexSolver final : Potentials::Solver {
   }
   double operator_complexity() const override { return multigrid.operator_complexity(); }
 
-  void difference(const Number& value) {
-    if (kept_for == value) return;
-    kept = less(host, value.real(), unit()).on(stream, grid.part());
-    kept_turned = less(turned_host, value.imag(), unit()).on(stream, grid.part());
-    kept_for = value;
+  void difference(const HalfSpace& rock, std::size_t source) {
+    if (kept_for == which(rock, source)) return;
+    kept = less(host, half_space(rock, rock.along, source)).on(stream, grid.part());
+    kept_turned = less(turned_host, half_space(rock, rock.quadrature, source)).on(stream, grid.part());
+    kept_for = which(rock, source);
   }
 
   HostNetwork turned_host;
@@ -274,7 +320,7 @@ struct ComplexSolver final : Potentials::Solver {
   solve::Multigrid<solve::Complex<float>> multigrid;
   solve::ComplexField b, x;
   solve::Network<double> kept, kept_turned;
-  Number kept_for = 0;
+  Which kept_for;
 };
 
 }  // namespace
@@ -282,7 +328,7 @@ struct ComplexSolver final : Potentials::Solver {
 Potentials::Potentials(const TensorMesh& mesh, const Conductivity& conductivity,
                        const std::vector<Point>& electrodes, const Parameters& parameters, Stream& stream,
                        Comm& comm) {
-  if (conductivity.quadrature)
+  if (conductivity.complex())
     solver_ = std::make_unique<ComplexSolver>(mesh, conductivity, electrodes, parameters, stream, comm);
   else solver_ = std::make_unique<RealSolver>(mesh, conductivity, electrodes, parameters, stream, comm);
 }
@@ -302,8 +348,9 @@ std::vector<Number> Potentials::at_electrodes(std::size_t source, Solved& solved
   for (std::size_t n = 0; n < at.size(); ++n) {
     at[n] = {s.weights[n].at(real_), imaginary_.empty() ? 0 : s.weights[n].at(imaginary_)};
     if (!secondary_) continue;
-    const double primary = half_space_potential(s.place[source], s.place[n], s.from.surface, 1);
-    at[n] += imaginary_.empty() ? Number(primary / secondary_->real()) : primary / *secondary_;
+    const double primary =
+        half_space_potential(s.place[source], s.place[n], s.from.surface, secondary_->stretch(), 1);
+    at[n] += imaginary_.empty() ? Number(primary / secondary_->mean().real()) : primary / secondary_->mean();
   }
   return at;
 }
@@ -345,6 +392,8 @@ std::vector<CellValues> Potentials::in_cells(const Volume& wanted) const {
     if (complex) one.imaginary.reserve(mesh.size());
   }
   const View<const double, 3> real(real_.data(), s.host.nodes), imaginary(imaginary_.data(), s.host.nodes);
+  const auto stretch = secondary_ ? secondary_->stretch() : Stretch{};
+  const Number sigma = secondary_ ? secondary_->mean() : Number{};
   for (std::size_t k = 0; k < mesh.n_up(); ++k)
     for (std::size_t j = 0; j < mesh.n_north(); ++j)
       for (std::size_t i = 0; i < mesh.n_east(); ++i) {
@@ -357,9 +406,9 @@ std::vector<CellValues> Potentials::in_cells(const Volume& wanted) const {
                              (mesh.northing()[j] + mesh.northing()[j + 1]) / 2,
                              (mesh.up()[k] + mesh.up()[k + 1]) / 2};
           const auto& from = s.place[source_];
-          here.potential += half_space_potential(from, middle, s.from.surface, 1) / *secondary_;
-          const auto primary = half_space_field(from, middle, s.from.surface, 1);
-          for (std::size_t a = 0; a < 3; ++a) here.field[a] += primary[a] / *secondary_;
+          here.potential += half_space_potential(from, middle, s.from.surface, stretch, 1) / sigma;
+          const auto primary = half_space_field(from, middle, s.from.surface, stretch, 1);
+          for (std::size_t a = 0; a < 3; ++a) here.field[a] += primary[a] / sigma;
         }
         const auto cell = mesh.index(i, j, k);
         std::size_t n = 0;
@@ -371,7 +420,7 @@ std::vector<CellValues> Potentials::in_cells(const Volume& wanted) const {
         if (wanted.potential) put(here.potential);
         for (std::size_t a = 0; a < 3 && wanted.electric; ++a) put(here.field[a]);
         for (std::size_t a = 0; a < 3 && wanted.current; ++a)
-          put(Number((*s.sigma.along[a])[cell], s.sigma.quadrature ? (*s.sigma.quadrature)[cell] : 0.0) *
+          put(Number((*s.sigma.along[a])[cell], s.sigma.complex() ? (*s.sigma.quadrature[a])[cell] : 0.0) *
               here.field[a]);
       }
   return all;

@@ -1,6 +1,8 @@
 // Potentials of unit currents on the nodes of a mesh: one network, one multigrid, a solve for each electrode.
 #pragma once
 
+#include <array>
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <memory>
@@ -19,6 +21,20 @@ namespace terrane::electric {
 /// Where walls see the electrodes from: their middle, under the surface above it.  ground: or null
 Viewpoint viewpoint(const TensorMesh& mesh, const std::vector<double>* ground,
                     const std::vector<Point>& electrodes);
+
+/// The rock around an electrode, S/m along easting, northing, up.
+struct HalfSpace {
+  std::array<double, 3> along{}, quadrature{};
+
+  Stretch stretch() const { return stretch_of(along); }
+  /// Geometric; all axes lag alike.
+  std::complex<double> mean() const {
+    const bool alike = along[0] == along[1] && along[0] == along[2];
+    const double real = alike ? along[0] : std::cbrt(along[0] * along[1] * along[2]);
+    return {real, quadrature[0] == 0 ? 0 : real * (quadrature[0] / along[0])};
+  }
+  friend bool operator==(const HalfSpace&, const HalfSpace&) = default;
+};
 
 /// What one solve gave.
 struct Solved {
@@ -57,9 +73,8 @@ class Potentials {
 
  private:
   std::unique_ptr<Solver> solver_;
-  std::size_t source_ = 0;  // of the last solve
-  std::optional<std::complex<double>>
-      secondary_;                         // its conductivity, where it was for the secondary potential
+  std::size_t source_ = 0;                // of the last solve
+  std::optional<HalfSpace> secondary_;    // around it, where it was for the secondary potential
   std::vector<double> real_, imaginary_;  // what it found on the nodes
 };
 

@@ -15,7 +15,9 @@ Packet packed(const TensorMesh& mesh, const Rock& rock, const Electrodes& electr
               const Parameters& parameters, Device device, int threads) {
   Packet packet;
   for (const auto* faces : {&mesh.easting(), &mesh.northing(), &mesh.up()}) packet.put(*faces);
-  for (const auto* values : {&rock.conductivity, &rock.quadrature, &rock.chargeability, &rock.ground})
+  for (const auto* values :
+       {&rock.conductivity, &rock.quadrature, &rock.chargeability, &rock.ground, &rock.conductivity_north,
+        &rock.conductivity_up, &rock.quadrature_north, &rock.quadrature_up})
     packet.put(*values);
   packet.put(electrodes.place);
   packet.put(electrodes.arrays);
@@ -55,7 +57,9 @@ void serve(Comm& comm) {
   const auto easting = packet.get_vector<double>(), northing = packet.get_vector<double>(),
              up = packet.get_vector<double>();
   Rock rock;
-  for (auto* values : {&rock.conductivity, &rock.quadrature, &rock.chargeability, &rock.ground})
+  for (auto* values :
+       {&rock.conductivity, &rock.quadrature, &rock.chargeability, &rock.ground, &rock.conductivity_north,
+        &rock.conductivity_up, &rock.quadrature_north, &rock.quadrature_up})
     *values = packet.get_vector<double>();
   Electrodes electrodes;
   electrodes.place = packet.get_vector<Point>();

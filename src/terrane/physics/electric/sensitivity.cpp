@@ -35,9 +35,11 @@ void for_pairs(const Array& array, const Use& use) {
 /// φᵀ (∂K/∂σ_c) ψ: twelve edges, each with a quarter of the cell, and the corners on walls.
 class CellForms {
  public:
-  CellForms(const TensorMesh& mesh, Boundary boundary, const Viewpoint& from)
+  CellForms(const TensorMesh& mesh, const Boundaries& boundary, const Viewpoint& from)
       : mesh_(mesh), row_(mesh.n_east() + 1), plane_(row_ * (mesh.n_north() + 1)) {
-    for (const auto& wall : walls) add_wall(boundary, from, wall);
+    for (const auto& wall : walls)
+      if (const auto kind = boundary(wall.axis, wall.high); kind != Boundary::insulated)
+        add_wall(kind, from, wall);
   }
 
   /// Calls take(cell, φᵀ K_c ψ) for the cells of layer k.  phi, psi: [nodes]
@@ -46,7 +48,7 @@ class CellForms {
     std::vector<double> sums(mesh_.n_east());
     for (std::size_t j = 0; j < mesh_.n_north(); ++j) {
       row(k, j, phi + row_ * j + plane_ * k, psi + row_ * j + plane_ * k, sums.data());
-      const bool outer = k == 0 || j == 0 || j + 1 == mesh_.n_north();
+      const bool outer = k == 0 || k + 1 == mesh_.n_up() || j == 0 || j + 1 == mesh_.n_north();
       for (std::size_t i = 0; i < sums.size(); ++i) {
         const auto cell = mesh_.index(i, j, k);
         if (outer || i == 0 || i + 1 == sums.size()) {
@@ -222,12 +224,13 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                    Comm* comm) {
   electrodes.check();
+  check(parameters.boundary, electrodes);
   const std::vector<double> ones(mesh.size(), 1.0);
   std::vector<double> transfers;
   DirectCurrentReport unread;
   Progress silent;
   Alone alone;
-  node_potentials(mesh, {{&ones, &ones, &ones}, nullptr, ground.empty() ? nullptr : &ground}, electrodes,
+  node_potentials(mesh, {{&ones, &ones, &ones}, {}, ground.empty() ? nullptr : &ground}, electrodes,
                   parameters, stream, transfers, unread, silent, false, comm ? *comm : alone);
   return transfers;
 }
@@ -237,9 +240,9 @@ void help(const TensorMesh& mesh, const std::vector<double>& conductivity, const
   std::vector<double> transfers;
   DirectCurrentReport unread;
   Progress silent;
-  node_potentials(
-      mesh, {{&conductivity, &conductivity, &conductivity}, nullptr, ground.empty() ? nullptr : &ground},
-      electrodes, parameters, stream, transfers, unread, silent, all, comm);
+  node_potentials(mesh,
+                  {{&conductivity, &conductivity, &conductivity}, {}, ground.empty() ? nullptr : &ground},
+                  electrodes, parameters, stream, transfers, unread, silent, all, comm);
 }
 
 struct Sensitivity::Kept {
@@ -260,7 +263,8 @@ struct Sensitivity::Kept {
         ground(std::move(share)),
         electrodes(std::move(places)),
         parameters(settings),
-        from((electrodes.check(), viewpoint(mesh, ground.empty() ? nullptr : &ground, electrodes.place))),
+        from((electrodes.check(), check(settings.boundary, electrodes),
+              viewpoint(mesh, ground.empty() ? nullptr : &ground, electrodes.place))),
         threads(stream.threads()),
         forms(std::make_unique<CellForms>(mesh, parameters.boundary, from)) {}
 
@@ -279,8 +283,13 @@ struct Sensitivity::Kept {
       const double resistivity = transfers[n] / unit[n];
       switch (datum) {
         case Datum::resistance:
-          row.push_back(null ? 1 : 1 / (unit[n] * factor));
-          data.push_back(null ? transfers[n] : resistivity / factor);
+          if (null || !parameters.boundary.of_half_space()) {  // nothing in closed form to hold it against
+            row.push_back(1);
+            data.push_back(transfers[n]);
+            break;
+          }
+          row.push_back(1 / (unit[n] * factor));
+          data.push_back(resistivity / factor);
           break;
         case Datum::apparent_resistivity:
           row.push_back(1 / unit[n]);
@@ -356,7 +365,7 @@ Sensitivity::Sensitivity(TensorMesh mesh, const std::vector<double>& conductivit
   kept.unit = std::move(unit);
   std::vector<double> transfers;
   const Conductivity sigma{
-      {&conductivity, &conductivity, &conductivity}, nullptr, kept.ground.empty() ? nullptr : &kept.ground};
+      {&conductivity, &conductivity, &conductivity}, {}, kept.ground.empty() ? nullptr : &kept.ground};
   kept.potentials =
       node_potentials(kept.mesh, sigma, kept.electrodes, kept.parameters, stream, transfers,
                       report ? *report : unread, progress ? *progress : silent, true, comm ? *comm : alone);

@@ -29,13 +29,14 @@ namespace terrane::electric {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> boundaries{"mixed", "grounded"};
+constexpr std::array<std::string_view, 3> boundaries{"mixed", "grounded", "insulated"};
 constexpr std::array<std::string_view, 3> potentials{"auto", "secondary", "total"};
 
 constexpr Key simulation_keys[] = {
     {"physics", "text", "\"gravity\"", "What is computed.", "\"electric\""},
     {"boundary", "text", "\"mixed\"",
-     "Sides and bottom: mixed, as if a half space continued (Dey & Morrison 1979); or grounded."},
+     "Sides and bottom: mixed, as if a half space continued (Dey & Morrison 1979); grounded (Dirichlet); or "
+     "insulated (Neumann). [boundary] says it of single sides."},
     {"potential", "text", "\"auto\"",
      "What is solved for: secondary, the difference from a half space, right to 0.5 %; total, where eight "
      "cells lie "
@@ -57,6 +58,26 @@ constexpr Key simulation_keys[] = {
     {"most_iterations", "count", "200", "Most iterations of each solve; 7 to 25 are usual."},
 };
 constexpr Section simulation_section{"simulation", "", "How potentials are computed.", simulation_keys};
+
+constexpr std::string_view as_simulation = "none";
+constexpr Key boundary_keys[] = {
+    {"top", "text", "\"insulated\"", "insulated, as air is above the ground, or grounded."},
+    {"bottom", "text", "\"none\"",
+     "mixed, grounded (no potential), insulated (no current: a plane of symmetry, the side of a tank); none: "
+     "as "
+     "simulation.boundary says."},
+    {"west", "text", "\"none\"", "The same for the west side."},
+    {"east", "text", "\"none\"", "The same for the east side."},
+    {"south", "text", "\"none\"", "The same for the south side."},
+    {"north", "text", "\"none\"", "The same for the north side."},
+};
+constexpr Section boundary_table{"boundary", "", "What happens to currents at single sides of the mesh.",
+                                 boundary_keys};
+constexpr struct {
+  std::string_view name;
+  Wall wall;
+} sides[] = {{"top", {0, true}},  {"bottom", {0, false}}, {"west", {2, false}},
+             {"east", {2, true}}, {"south", {1, false}},  {"north", {1, true}}};
 
 constexpr Key survey_keys[] = {
     {"kind", "text", "\"line\"",
@@ -103,6 +124,28 @@ std::string describe(Device device, const Runtime& runtime) {
   return fmt::format("{} ({} threads)", device_name(device), thread_count(runtime.threads));
 }
 
+Boundaries read_boundaries(const Config& job, Boundary all) {
+  const auto table = job.table("boundary").describe({boundary_keys});
+  Boundaries boundary(all);
+  for (const auto& side : sides) {
+    const auto word = table.text(side.name);
+    if (word == as_simulation) {
+      boundary(side.wall.axis, side.wall.high) = side.name == "top" ? Boundary::insulated : all;
+      continue;
+    }
+    const auto found = std::find(boundaries.begin(), boundaries.end(), word) - boundaries.begin();
+    const auto kind = static_cast<Boundary>(found);
+    if (found == static_cast<std::ptrdiff_t>(boundaries.size()) ||
+        (side.name == "top" && kind == Boundary::mixed))
+      throw table.wrong(side.name, fmt::format("\"{}\" is no boundary of the {}", word, side.name),
+                        side.name == "top" ? "Allowed: insulated, grounded."
+                                           : "Allowed: mixed, grounded, insulated; none: as "
+                                             "simulation.boundary says.");
+    boundary(side.wall.axis, side.wall.high) = kind;
+  }
+  return boundary;
+}
+
 /// σ of the rock at a frequency: σ' in rock.conductivity, σ'' beside it; its chargeability is used up.
 void turn(Rock& rock, const EarthModel& model, const Config& job, double frequency) {
   const auto where = job.table("model").where();
@@ -110,17 +153,22 @@ void turn(Rock& rock, const EarthModel& model, const Config& job, double frequen
     throw InputError(where, "at a frequency rock needs chargeability, cole_cole_time and cole_cole_exponent",
                      "Give [model.background] or bodies all three, or leave simulation.frequency out.");
   const auto time = model.dense("cole_cole_time"), exponent = model.dense("cole_cole_exponent");
-  rock.quadrature.assign(rock.conductivity.size(), 0.0);
+  const std::size_t axes = rock.differs_by_axis() ? 3 : 1;
+  std::vector<double>* const real[] = {&rock.conductivity, &rock.conductivity_north, &rock.conductivity_up};
+  std::vector<double>* const imaginary[] = {&rock.quadrature, &rock.quadrature_north, &rock.quadrature_up};
+  for (std::size_t a = 0; a < axes; ++a) imaginary[a]->assign(rock.conductivity.size(), 0.0);
   for (std::size_t cell = 0; cell < time.size(); ++cell) {
     if (rock.chargeability[cell] == 0) continue;
     if (!(time[cell] > 0) || !(exponent[cell] > 0))
       throw InputError(
           where, fmt::format("cell {} has a chargeability without a time constant or exponent", cell + 1),
           "Give its body cole_cole_time and cole_cole_exponent, above zero.");
-    const auto sigma =
-        cole_cole(rock.conductivity[cell], rock.chargeability[cell], time[cell], exponent[cell], frequency);
-    rock.conductivity[cell] = sigma.real();
-    rock.quadrature[cell] = sigma.imag();
+    for (std::size_t a = 0; a < axes; ++a) {
+      double& sigma = (*real[a])[cell];
+      const auto turned = cole_cole(sigma, rock.chargeability[cell], time[cell], exponent[cell], frequency);
+      sigma = turned.real();
+      (*imaginary[a])[cell] = turned.imag();
+    }
   }
   rock.chargeability.clear();
 }
@@ -133,32 +181,60 @@ void find_air(Rock& rock) {
   for (const double value : sigma) rock.ground.push_back(value <= most ? 0 : 1);
 }
 
+/// Of every cell, along an axis ("east") or, "", where it is the same along all: conductivity_east,
+/// resistivity_east, conductivity, resistivity, the first that the cell has. Cells of air may have none.
+std::vector<double> conductivity_of(const EarthModel& model, const Config& job, const std::string& axis,
+                                    const std::vector<double>& ground) {
+  const auto table = job.table("model");
+  std::vector<double> values;
+  const auto take = [&](const std::string& property, bool inverse) {
+    if (!model.has(property)) return;
+    const auto given = model.dense(property);
+    if (values.empty()) values.assign(given.size(), NAN);
+    for (std::size_t cell = 0; cell < values.size(); ++cell)
+      if (std::isnan(values[cell])) values[cell] = inverse ? 1 / given[cell] : given[cell];
+  };
+  for (const auto& ending :
+       axis.empty() ? std::vector<std::string>{""} : std::vector{"_" + axis, std::string()}) {
+    take("conductivity" + ending, false);
+    take("resistivity" + ending, true);
+  }
+  if (values.empty())
+    throw InputError(
+        table.where(),
+        "the model has neither conductivity nor resistivity" + (axis.empty() ? "" : " " + axis),
+        "Give [model] or its bodies resistivity = \"100 ohm m\", the whole mesh included: air and earth.");
+  std::size_t missing = 0;
+  for (std::size_t cell = 0; cell < values.size(); ++cell)
+    if (!(std::isfinite(values[cell]) && values[cell] > 0) && (ground.empty() || ground[cell] > 0)) ++missing;
+  if (missing > 0)
+    throw InputError(
+        table.where(),
+        fmt::format(
+            "{} of {} cells have no {}{}, or one that is zero", missing, values.size(),
+            model.has("conductivity") || model.has("conductivity_" + axis) ? "conductivity" : "resistivity",
+            axis.empty() ? "" : "_" + axis),
+        "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
+  return values;
+}
+
 /// From conductivity or resistivity, chargeability and the Cole-Cole parameters.  ground: share of each cell,
 /// or empty
 Rock rock_of(const EarthModel& model, const Config& job, const Settings& settings,
              std::vector<double> ground) {
   const auto table = job.table("model");
-  if (!model.has("conductivity") && !model.has("resistivity"))
-    throw InputError(
-        table.where(), "the model has neither conductivity nor resistivity",
-        "Give [model] or its bodies resistivity = \"100 ohm m\", the whole mesh included: air and earth.");
-  const bool resistive = !model.has("conductivity");
   Rock rock;
   rock.ground = std::move(ground);
-  rock.conductivity = model.dense(resistive ? "resistivity" : "conductivity");
-  std::size_t missing = 0;
-  for (std::size_t cell = 0; cell < rock.conductivity.size(); ++cell) {
-    double& value = rock.conductivity[cell];
-    const bool air = !rock.ground.empty() && !(rock.ground[cell] > 0);
-    if (!(std::isfinite(value) && value > 0) && !air) ++missing;
-    if (resistive) value = 1 / value;
+  const auto differs = [&](std::string_view axis) {
+    return model.has(fmt::format("conductivity_{}", axis)) || model.has(fmt::format("resistivity_{}", axis));
+  };
+  if (differs("east") || differs("north") || differs("up")) {
+    rock.conductivity = conductivity_of(model, job, "east", rock.ground);
+    rock.conductivity_north = conductivity_of(model, job, "north", rock.ground);
+    rock.conductivity_up = conductivity_of(model, job, "up", rock.ground);
+  } else {
+    rock.conductivity = conductivity_of(model, job, "", rock.ground);
   }
-  if (missing > 0)
-    throw InputError(
-        table.where(),
-        fmt::format("{} of {} cells have no {}, or one that is zero", missing, rock.conductivity.size(),
-                    resistive ? "resistivity" : "conductivity"),
-        "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
   if (rock.ground.empty()) find_air(rock);
   if (model.has("chargeability")) {
     rock.chargeability = model.dense("chargeability");
@@ -176,6 +252,15 @@ Rock rock_of(const EarthModel& model, const Config& job, const Settings& setting
 }  // namespace
 
 const Section& Settings::section() { return simulation_section; }
+const Section& boundary_section() { return boundary_table; }
+
+std::string text_of(const Boundaries& boundary) {
+  std::string text;
+  for (const auto& side : sides)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", side.name,
+                        boundaries[static_cast<std::size_t>(boundary(side.wall.axis, side.wall.high))]);
+  return text;
+}
 std::span<const Section> survey_sections() { return survey_tables; }
 
 Settings Settings::read(const Config& job) {
@@ -183,7 +268,7 @@ Settings Settings::read(const Config& job) {
   Settings settings;
   auto& p = settings.parameters;
   table.text("physics");
-  p.boundary = chosen<Boundary>(table, "boundary", boundaries);
+  p.boundary = read_boundaries(job, chosen<Boundary>(table, "boundary", boundaries));
   p.potential = chosen<Potential>(table, "potential", potentials);
   p.tolerance = table.positive("tolerance");
   if (p.tolerance < 1e-14 || p.tolerance > 1e-2)
@@ -465,12 +550,11 @@ void Simulation::fill(Result& result, const DirectCurrentData& data) const {
     result.fields.push_back({"chargeability", "mV/V", "apparent chargeability", data.chargeability});
   if (!rock_.chargeability.empty())
     for (double& value : result.fields.back().values) value *= 1e3;
-  result.attributes = {
-      {"program", "terrane"},
-      {"version", std::string(version())},
-      {"physics", "electric"},
-      {"boundary", std::string(boundaries[static_cast<std::size_t>(settings_.parameters.boundary)])},
-      {"tolerance", fmt::format("{}", settings_.parameters.tolerance)}};
+  result.attributes = {{"program", "terrane"},
+                       {"version", std::string(version())},
+                       {"physics", "electric"},
+                       {"boundary", text_of(settings_.parameters.boundary)},
+                       {"tolerance", fmt::format("{}", settings_.parameters.tolerance)}};
   if (settings_.frequency > 0) result.attributes["frequency"] = fmt::format("{}", settings_.frequency);
   if (!job_.empty()) result.attributes["job"] = job_;
 }
@@ -552,14 +636,25 @@ void Simulation::compare_with_measured(Result& result) const {
 void Simulation::write_model(const std::string& path) const {
   io::MeshData model;
   model.mesh = mesh_;
-  model.cells.push_back({"conductivity", "S/m", "electric conductivity", rock_.conductivity});
+  if (rock_.differs_by_axis())
+    for (const auto& [axis, values] :
+         {std::pair{"east", &rock_.conductivity}, std::pair{"north", &rock_.conductivity_north},
+          std::pair{"up", &rock_.conductivity_up}})
+      model.cells.push_back({fmt::format("conductivity_{}", axis), "S/m",
+                             fmt::format("electric conductivity along {}", axis), *values});
+  else model.cells.push_back({"conductivity", "S/m", "electric conductivity", rock_.conductivity});
   model.attributes = {{"program", "terrane"}, {"version", std::string(version())}};
   if (!job_.empty()) model.attributes["job"] = job_;
   io::write(path, model);
 }
 
 void Simulation::check_model(const std::string& path) const {
-  io::left_out(path, io::MeshData{mesh_, {{"conductivity", "S/m", "", {}}}, {}});
+  io::MeshData model{mesh_, {{"conductivity", "S/m", "", {}}}, {}};
+  if (rock_.differs_by_axis())
+    model.cells = {{"conductivity_east", "S/m", "", {}},
+                   {"conductivity_north", "S/m", "", {}},
+                   {"conductivity_up", "S/m", "", {}}};
+  io::left_out(path, model);
 }
 
 }  // namespace terrane::electric

@@ -26,6 +26,11 @@ struct Settings {
   static const Section& section();
 };
 
+/// The [boundary] table, which Settings::read() reads.
+const Section& boundary_section();
+/// "top insulated, bottom mixed, …"
+std::string text_of(const Boundaries& boundary);
+
 /// The [survey] table and its kinds.
 std::span<const Section> survey_sections();
 

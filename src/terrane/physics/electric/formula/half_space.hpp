@@ -4,6 +4,9 @@
 //   k = 4π / Σ± (1/r + 1/r')           geometric factor, so that ρ_a = k ΔV/I
 //   α(P) = [cosθ/r² + cosθ'/r'²] / [1/r + 1/r']   mixed boundary ∂φ/∂n + α φ = 0
 //
+// Where the conductivity differs by axis, the same holds in coordinates ξ_a = s_a x_a, s_a = (σ/σ_a)^½, with
+// σ = (σ_e σ_n σ_u)^⅓ (Maillet 1947, Geophysics 12, 529-556).
+//
 // Dey & Morrison 1979 (Geophysics 44, 753-780), eq. 33 to 37 for α.
 #pragma once
 
@@ -18,6 +21,22 @@ struct Point {
   double e = 0, n = 0, u = 0;
   friend bool operator==(const Point&, const Point&) = default;
 };
+
+/// s of the three axes: coordinates in which the rock conducts alike in all directions.
+struct Stretch {
+  double e = 1, n = 1, u = 1;
+
+  Point operator()(const Point& p) const { return {e * p.e, n * p.n, u * p.u}; }
+  double of(int axis) const { return axis == 0 ? e : axis == 1 ? n : u; }
+  friend bool operator==(const Stretch&, const Stretch&) = default;
+};
+
+/// Of conductivities along easting, northing and up.
+inline Stretch stretch_of(const std::array<double, 3>& sigma) {
+  if (sigma[0] == sigma[1] && sigma[0] == sigma[2]) return {};
+  const double mean = std::cbrt(sigma[0] * sigma[1] * sigma[2]);
+  return {std::sqrt(mean / sigma[0]), std::sqrt(mean / sigma[1]), std::sqrt(mean / sigma[2])};
+}
 
 inline double distance(const Point& a, const Point& b) { return std::hypot(a.e - b.e, a.n - b.n, a.u - b.u); }
 
@@ -43,6 +62,18 @@ inline std::array<double, 3> half_space_field(const Point& source, const Point& 
     if (r == 0) continue;  // at the source: the mean around it
     for (std::size_t a = 0; a < 3; ++a) e[a] += d[a] / (4 * std::numbers::pi * conductivity * r * r * r);
   }
+  return e;
+}
+
+/// The same where the conductivity differs by axis; conductivity: its geometric mean.
+inline double half_space_potential(const Point& source, const Point& p, double surface,
+                                   const Stretch& stretch, double conductivity) {
+  return half_space_potential(stretch(source), stretch(p), stretch.u * surface, conductivity);
+}
+inline std::array<double, 3> half_space_field(const Point& source, const Point& p, double surface,
+                                              const Stretch& stretch, double conductivity) {
+  auto e = half_space_field(stretch(source), stretch(p), stretch.u * surface, conductivity);
+  for (std::size_t a = 0; a < 3; ++a) e[a] *= stretch.of(static_cast<int>(a));
   return e;
 }
 

@@ -27,6 +27,7 @@ class Assembly {
   Assembly(const TensorMesh& mesh, const Conductivity& conductivity)
       : axes_(mesh), sigma_{conductivity.along[2], conductivity.along[1], conductivity.along[0]} {
     network_.nodes = index_box(axes_.nodes(0), axes_.nodes(1), axes_.nodes(2));
+    const Stretch stretch = mean_stretch(conductivity);
     const auto all = network_.nodes.grown(1);
     for (std::size_t a = 0; a < 3; ++a) {
       network_.link[a].assign(static_cast<std::size_t>(all.count()), 0.0);
@@ -36,6 +37,8 @@ class Assembly {
       axis.spacing.push_back(axes_.width(a, 0));  // beyond the ends: means nothing
       for (Index n = 0; n + 1 < axes_.nodes(a); ++n) axis.spacing.push_back(axes_.width(a, n));
       axis.spacing.push_back(axes_.width(a, axes_.nodes(a) - 2));
+      // Where one axis conducts less, its points are as far apart as those of others would be.
+      for (double& length : axis.spacing) length *= stretch.of(2 - static_cast<int>(a));
     }
   }
 
@@ -100,6 +103,16 @@ class Assembly {
 
 }  // namespace
 
+Stretch mean_stretch(const Conductivity& conductivity) {
+  if (!conductivity.differs_by_axis()) return {};
+  std::array<double, 3> mean{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (const double value : *conductivity.along[a]) mean[a] += std::log(value);
+    mean[a] = std::exp(mean[a] / static_cast<double>(conductivity.along[a]->size()));
+  }
+  return stretch_of(mean);
+}
+
 solve::Network<double> HostNetwork::on(Stream& stream, const IndexBox<3>& part) const {
   solve::Network<double> network;
   for (std::size_t a = 0; a < 3; ++a) {
@@ -127,23 +140,44 @@ void check(const TensorMesh& mesh, const Conductivity& conductivity) {
 
 double wall_weight(Boundary boundary, const Viewpoint& from, const Point& p, std::size_t axis, bool high,
                    double width) {
+  if (boundary == Boundary::insulated) return 0;
   if (boundary == Boundary::grounded) return 1 / (width / 2);
   const int direction = 2 - static_cast<int>(axis);
-  return std::max(0.0, mixed_boundary(from.centre, p, from.surface, direction, high ? 1 : -1));
+  const auto& stretch = from.stretch;
+  const double alpha =
+      mixed_boundary(stretch(from.centre), stretch(p), stretch.u * from.surface, direction, high ? 1 : -1);
+  return std::max(0.0, stretch.of(direction) * alpha);  // 0 at a source on the wall, too
 }
 
-HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity, Boundary boundary,
+HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
                        const Viewpoint& from) {
   Assembly assembly(mesh, conductivity);
   assembly.add_cells();
   for (const auto& wall : walls)
-    assembly.add_wall(wall.axis, wall.high, [&](const Point& p, double sigma, double width) {
-      return sigma * wall_weight(boundary, from, p, wall.axis, wall.high, width);
-    });
+    if (const auto kind = boundary(wall.axis, wall.high); kind != Boundary::insulated)
+      assembly.add_wall(wall.axis, wall.high, [&](const Point& p, double sigma, double width) {
+        return sigma * wall_weight(kind, from, p, wall.axis, wall.high, width);
+      });
   return assembly.take();
 }
 
-HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, Boundary boundary,
+HostNetwork half_space_network(const TensorMesh& mesh, const std::array<double, 3>& conductivity,
+                               const Boundaries& boundary, const Viewpoint& from, const Viewpoint& source) {
+  std::array<std::vector<double>, 3> sigma;
+  for (std::size_t a = 0; a < 3; ++a) sigma[a].assign(mesh.size(), conductivity[a]);
+  Assembly assembly(mesh, {{&sigma[0], &sigma[1], &sigma[2]}});
+  assembly.add_cells();
+  for (const auto& wall : walls) {
+    const bool alike = boundary(wall.axis, wall.high) == Boundary::mixed;
+    if (!alike && wall.axis == 0 && wall.high) continue;  // nothing flows through its own surface
+    assembly.add_wall(wall.axis, wall.high, [&](const Point& p, double value, double width) {
+      return value * wall_weight(Boundary::mixed, alike ? from : source, p, wall.axis, wall.high, width);
+    });
+  }
+  return assembly.take();
+}
+
+HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
                      const Point& centre) {
   check(mesh, conductivity);
   return network_of(mesh, conductivity, boundary, {centre, mesh.up().back()});

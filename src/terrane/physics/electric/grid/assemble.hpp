@@ -1,8 +1,8 @@
 // div σ grad φ = −I δ on the nodes of a tensor mesh, as a network of conductances (solve/network.hpp).
 //
-// The conductance of an edge is Σ over its four cells of σ V/(4 h²), σ of the cell along the edge. The top of
-// the mesh is a natural end. A wall with a mixed boundary is a conductance from each of its nodes to the
-// ground: α times the σ and the quarters of the faces that meet there; a grounded wall is that of half a
+// The conductance of an edge is Σ over its four cells of σ V/(4 h²), σ of the cell along the edge. An
+// insulated side is a natural end. A wall with a mixed boundary is a conductance from each of its nodes to
+// the ground: α times the σ and the quarters of the faces that meet there; a grounded wall is that of half a
 // cell.
 #pragma once
 
@@ -20,11 +20,17 @@ namespace terrane::electric {
 /// the axis.
 struct Conductivity {
   std::array<const std::vector<double>*, 3> along;  ///< easting, northing, up
-  /// σ'' of σ = σ' + iσ'', of all axes: rock that stores charge. Null: none.
-  const std::vector<double>* quadrature = nullptr;
+  /// σ'' of σ = σ' + iσ'': rock that stores charge. Null: none.
+  std::array<const std::vector<double>*, 3> quadrature = {};
   /// Which part of each cell is ground and not air, 0 to 1 (ground.hpp). Null: all of the mesh.
   const std::vector<double>* ground = nullptr;
+
+  bool differs_by_axis() const { return along[1] != along[0] || along[2] != along[0]; }
+  bool complex() const { return quadrature[0] != nullptr; }
 };
+
+/// Of the means of conductivities along the axes, which must be positive where they differ.
+Stretch mean_stretch(const Conductivity& conductivity);
 
 /// The network on the host, with what multigrid must know of its spacing. Arrays as Field::upload_with_layer
 /// takes them.
@@ -37,20 +43,26 @@ struct HostNetwork {
   solve::Network<double> on(Stream& stream, const IndexBox<3>& part) const;
 };
 
-/// From where the mixed boundary is seen: the middle of the electrodes, and the height of the surface in
-/// which it has its image.
+/// From where walls are seen: the middle of the electrodes, and the height of the surface in which it has its
+/// image.
 struct Viewpoint {
   Point centre;
   double surface = 0;
+  Stretch stretch = {};  ///< of the rock's mean conductivities
 };
 
 /// Of the values in `along`; they may be any numbers.
-HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity, Boundary boundary,
+HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
                        const Viewpoint& from);
+/// Of a half space with a point source, conductivities along easting, northing, up. Where `boundary` is
+/// mixed, its walls are those of network_of(), so that they leave no difference; elsewhere those through
+/// which the current flows on as it does from the source.
+HostNetwork half_space_network(const TensorMesh& mesh, const std::array<double, 3>& conductivity,
+                               const Boundaries& boundary, const Viewpoint& from, const Viewpoint& source);
 
 /// The same for conductivities of rock and a surface at the top of the mesh.  Throws ShapeError:
 /// conductivities that are not one per cell. InputError: one that is not finite and positive.
-HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, Boundary boundary,
+HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
                      const Point& centre);
 /// What assemble() refuses.
 void check(const TensorMesh& mesh, const Conductivity& conductivity);
@@ -59,12 +71,12 @@ void check(const TensorMesh& mesh, const Conductivity& conductivity);
 /// width: of the cells there.
 double wall_weight(Boundary boundary, const Viewpoint& from, const Point& p, std::size_t axis, bool high,
                    double width);
-/// The walls that current may leave through: all but the top.
 struct Wall {
   std::size_t axis;  ///< up, north, east
   bool high;
 };
-inline constexpr std::array<Wall, 5> walls{{{0, false}, {1, false}, {1, true}, {2, false}, {2, true}}};
+inline constexpr std::array<Wall, 6> walls{
+    {{0, false}, {0, true}, {1, false}, {1, true}, {2, false}, {2, true}}};
 
 /// The eight nodes around a point and their trilinear weights: how a point gives current to a grid, and how
 /// its potential is read there. The same weights both ways make reciprocity exact.

@@ -74,15 +74,21 @@ CellsWithAir::CellsWithAir(const TensorMesh& mesh, const Conductivity& conductiv
       else values[cell] = sigma[cell];  // which check() refuses
     return values;
   };
-  for (std::size_t a = 0; a < 3; ++a)
-    if (a == 0 || conductivity.along[a] != conductivity.along[0])
-      along[a] = mixed(*conductivity.along[a], air);
-  if (conductivity.quadrature) quadrature = mixed(*conductivity.quadrature, 0);
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (a > 0 && conductivity.along[a] == conductivity.along[0]) continue;
+    along[a] = mixed(*conductivity.along[a], air);
+    if (conductivity.complex()) quadrature[a] = mixed(*conductivity.quadrature[a], 0);
+  }
 }
 
 Conductivity CellsWithAir::view() const {
-  const auto axis = [&](std::size_t a) { return along[a].empty() ? &along[0] : &along[a]; };
-  return {{axis(0), axis(1), axis(2)}, quadrature.empty() ? nullptr : &quadrature};
+  const auto axes = [](const std::array<std::vector<double>, 3>& of) {
+    const auto axis = [&](std::size_t a) { return of[a].empty() ? &of[0] : &of[a]; };
+    return std::array{axis(0), axis(1), axis(2)};
+  };
+  Conductivity all{axes(along)};
+  if (!quadrature[0].empty()) all.quadrature = axes(quadrature);
+  return all;
 }
 
 void refuse_air(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p,

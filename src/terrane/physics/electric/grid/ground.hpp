@@ -27,7 +27,7 @@ double ground_level(const TensorMesh& mesh, const std::vector<double>& ground, c
 /// nothing.
 struct CellsWithAir {
   std::array<std::vector<double>, 3> along;  ///< easting, northing, up; the others empty where all are alike
-  std::vector<double> quadrature;
+  std::array<std::vector<double>, 3> quadrature;
 
   /// The geometric mean of the rocks' conductivities times 1e-8 is that of air.  conductivity.ground: not
   /// null

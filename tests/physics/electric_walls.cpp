@@ -1,0 +1,271 @@
+// Sides that are grounded or insulated, each by itself, and rock that conducts by direction.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "terrane/base/error.hpp"
+#include "terrane/physics/electric/forward.hpp"
+#include "terrane/physics/electric/sensitivity.hpp"
+
+namespace terrane::electric::walls_of_tests {
+namespace {
+
+constexpr Device processor{Device::Kind::cpu, -1};
+constexpr double pi = std::numbers::pi;
+enum : std::size_t { vertical, northward, eastward };
+
+/// Faces every `step` from −half to half, then cells that grow by 1.4. from, to: ends of what is kept of them
+std::vector<double> stretched(double half, double step, int padding, double from = -INFINITY,
+                              double to = INFINITY) {
+  std::vector<double> away;
+  double at = 0, width = step;
+  while (at < half - step / 2) away.push_back(at += step);
+  for (int n = 0; n < padding; ++n) away.push_back(at += width *= 1.4);
+  std::vector<double> all;
+  for (auto face = away.rbegin(); face != away.rend(); ++face) all.push_back(-*face);
+  all.push_back(0);
+  all.insert(all.end(), away.begin(), away.end());
+  std::erase_if(all, [&](double face) { return face < from || face > to; });
+  return all;
+}
+
+/// Alike on both sides of easting 0, else random.
+std::vector<double> symmetric_earth(const TensorMesh& mesh) {
+  std::vector<double> sigma;
+  for (std::size_t cell = 0; cell < mesh.size(); ++cell) {
+    const auto p = mesh.prism(cell);
+    const double e = std::abs(p.west + p.east), place = 0.7 * e + 1.3 * p.north + 2.1 * p.top;
+    sigma.push_back(0.02 * std::exp(std::sin(3 * place) + std::cos(place * place)));
+  }
+  return sigma;
+}
+
+double resistance(const TensorMesh& mesh, const std::vector<double>& sigma, const Electrodes& electrodes,
+                  const Parameters& parameters) {
+  Stream stream(processor);
+  DirectCurrentReport report;
+  const auto data = direct_current(mesh, {{&sigma, &sigma, &sigma}}, electrodes, parameters, stream, &report);
+  EXPECT_TRUE(report.converged());
+  return data.resistance.at(0);
+}
+
+TEST(SidesOfDirectCurrent, AnInsulatedOneIsAMirrorAndAGroundedOneOfOppositeCurrents) {
+  const auto north = stretched(8, 2, 3), up = stretched(8, 2, 3, -INFINITY, 0);
+  const TensorMesh whole(stretched(12, 2, 3), north, up), half(stretched(12, 2, 3, 0), north, up);
+  const Point source{7, 1.5, -3}, mirrored{-7, 1.5, -3}, receiver{3.5, -2, -1};
+  for (const double sign : {1.0, -1.0}) {
+    Parameters parameters{.potential = Potential::total, .tolerance = 1e-12};
+    parameters.boundary = Boundary::grounded;
+    const Electrodes two{{source, mirrored, receiver}, {{0, -1, 2, -1}}},
+        other{{mirrored, receiver}, {{0, -1, 1, -1}}};
+    const double both = resistance(whole, symmetric_earth(whole), two, parameters) +
+                        sign * resistance(whole, symmetric_earth(whole), other, parameters);
+    parameters.boundary(eastward, false) = sign > 0 ? Boundary::insulated : Boundary::grounded;
+    const Electrodes one{{source, receiver}, {{0, -1, 1, -1}}};
+    const double by_wall = resistance(half, symmetric_earth(half), one, parameters);
+    // A grounded wall lies half a cell beyond the mesh, so only its sign and size are those of the mirror.
+    EXPECT_NEAR(by_wall, both, sign > 0 ? 1e-9 * both : 0.3 * both) << sign;
+  }
+}
+
+TEST(SidesOfDirectCurrent, TheSecondaryPotentialKnowsThemToo) {
+  // A half space that ends at an insulated wall has the potential of the source and its image.
+  const TensorMesh mesh(stretched(40, 2, 14, -10), stretched(20, 2, 14), stretched(20, 2, 14, -INFINITY, 0));
+  const std::vector<double> sigma(mesh.size(), 0.05);
+  const Point source{6.3, 0.4, -4.6}, mirrored{-26.3, 0.4, -4.6};
+  const std::vector<Point> receivers{{-8, 1, -1}, {3, 4, 0}, {14, -3, -7}, {-6, -9, -12}};
+  for (const Boundary west : {Boundary::insulated, Boundary::grounded})
+    for (const Potential potential : {Potential::secondary, Potential::total}) {
+      Electrodes electrodes{{source}, {}};
+      std::vector<double> expected;
+      for (const auto& p : receivers) {
+        electrodes.arrays.push_back({0, -1, static_cast<int>(electrodes.place.size()), -1});
+        electrodes.place.push_back(p);
+        expected.push_back(half_space_potential(source, p, 0, 0.05) +
+                           (west == Boundary::insulated ? 1 : -1) *
+                               half_space_potential(mirrored, p, 0, 0.05));
+      }
+      Parameters parameters{.potential = potential};
+      parameters.boundary(eastward, false) = west;
+      Stream stream(processor);
+      const auto data = direct_current(mesh, {{&sigma, &sigma, &sigma}}, electrodes, parameters, stream);
+      // The secondary potential of an insulated wall is that of its image, eight cells away and more.
+      const double error = west == Boundary::grounded          ? 0.15
+                           : potential == Potential::secondary ? 0.012
+                                                               : 0.05;
+      const double size = half_space_potential(source, receivers[0], 0, 0.05);
+      for (std::size_t n = 0; n < expected.size(); ++n)
+        EXPECT_NEAR(data.resistance[n], expected[n], error * std::max(std::abs(expected[n]), size))
+            << n << " " << static_cast<int>(west) << static_cast<int>(potential);
+    }
+}
+
+TEST(SidesOfDirectCurrent, ThroughATankOfInsulatedSidesCurrentFlowsEvenly) {
+  // Far from both ends of a bar ΔV = I L/(σ A).
+  const TensorMesh bar(stretched(100, 5, 0), stretched(10, 2.5, 0), stretched(10, 2.5, 0));
+  const std::vector<double> sigma(bar.size(), 0.02);
+  const Electrodes electrodes{{{-93, 1, 10}, {93, -2, 10}, {-31, 9, 3}, {31, 9, -7}}, {{0, 1, 2, 3}}};
+  for (const auto potential : {Potential::total, Potential::automatic, Potential::secondary}) {
+    Parameters parameters{.potential = potential, .tolerance = 1e-11};
+    parameters.boundary = Boundary::insulated;
+    EXPECT_TRUE(parameters.boundary.closed());
+    // e^{−π 62/20} of what is uneven at the ends is left between M and N. The current that a secondary
+    // potential has is that through the nodes of walls one cell away.
+    const double expected = 62 / (0.02 * 400);
+    EXPECT_NEAR(resistance(bar, sigma, electrodes, parameters), expected,
+                (potential == Potential::secondary ? 1e-2 : 1e-4) * expected);
+  }
+  // Nothing depends on where zero is: N in place of M turns the sign.
+  Parameters parameters{.potential = Potential::total, .tolerance = 1e-12};
+  parameters.boundary = Boundary::insulated;
+  const auto random = symmetric_earth(bar);
+  const Electrodes there{electrodes.place, {{0, 1, 2, 3}}}, back{electrodes.place, {{2, 3, 0, 1}}};
+  const double forth = resistance(bar, random, there, parameters);
+  EXPECT_NEAR(resistance(bar, random, back, parameters), forth, 1e-9 * forth);
+}
+
+TEST(SidesOfDirectCurrent, SensitivitiesAreSlopesWhateverTheSidesAre) {
+  const TensorMesh mesh(stretched(8, 2, 3), stretched(4, 2, 3), stretched(6, 2, 3, -INFINITY, 0));
+  const auto sigma = symmetric_earth(mesh);
+  const Electrodes electrodes{{{-6, 0.3, -1}, {-2, 0.4, -1}, {2, -0.6, -2}, {6, 0.2, -3}},
+                              {{0, 1, 2, 3}, {0, 3, 1, 2}}};
+  Boundaries closed(Boundary::insulated), one_open(Boundary::insulated), mixed;
+  one_open(vertical, true) = Boundary::grounded;
+  mixed(northward, true) = Boundary::insulated;
+  mixed(eastward, false) = Boundary::grounded;
+  std::mt19937 generator(4);
+  std::normal_distribution<double> normal;
+  for (const auto& boundary : {closed, one_open, mixed}) {
+    Parameters parameters{.tolerance = 1e-12};
+    parameters.boundary = boundary;
+    Stream stream(processor);
+    std::vector<double> step(sigma.size()), j(2), unit;
+    for (double& value : step) value = normal(generator);
+    const auto at = [&](double t) {
+      auto moved = sigma;
+      for (std::size_t n = 0; n < moved.size(); ++n) moved[n] *= std::exp(t * step[n]);
+      return Sensitivity(mesh, moved, {}, electrodes, parameters, Datum::resistance,
+                         Unknown::log_conductivity, stream, unit);
+    };
+    const auto here = at(0);
+    unit = here.unit();
+    here.apply(step, j);
+    const auto ahead = at(1e-4).data(), behind = at(-1e-4).data();
+    for (std::size_t n = 0; n < 2; ++n)
+      EXPECT_NEAR(j[n], (ahead[n] - behind[n]) / 2e-4, 1e-5 * std::abs(here.data()[n])) << n;
+  }
+}
+
+TEST(SidesOfDirectCurrent, RefuseCurrentsWithoutAWay) {
+  const TensorMesh mesh(stretched(8, 2, 0), stretched(8, 2, 0), stretched(8, 2, 0, -INFINITY, 0));
+  const std::vector<double> sigma(mesh.size(), 0.05);
+  const auto refused = [&](const Electrodes& electrodes, const Parameters& parameters,
+                           const std::string& text) {
+    Stream stream(processor);
+    try {
+      direct_current(mesh, {{&sigma, &sigma, &sigma}}, electrodes, parameters, stream);
+      ADD_FAILURE() << text;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(text));
+    }
+  };
+  const std::vector<Point> place{{-6, 0, 0}, {-2, 0, 0}, {2, 0, 0}, {6, 0, 0}};
+  Parameters closed;
+  closed.boundary = Boundary::insulated;
+  refused({place, {{0, 1, 2, 3}, {0, -1, 2, 3}}}, closed, "array 2: an electrode is far away");
+  refused({place, {{0, 1, 2, -1}}}, closed, "boundary.bottom");
+  closed.volume.potential = true;
+  refused({place, {{0, 1, 2, 3}}}, closed, "the current of one electrode has no way");
+  Parameters open;
+  open.boundary(vertical, true) = Boundary::mixed;
+  refused({place, {{0, 1, 2, 3}}}, open, "boundary.top");
+}
+
+// ---- rock that conducts by direction ----
+
+struct Axes {
+  std::vector<double> east, north, up;
+  Conductivity view() const { return {{&east, &north, &up}}; }
+};
+
+TEST(AnisotropicRock, AHalfSpaceHasTheStretchedPotentialBesideItsElectrodes) {
+  // φ = I/(4π (σ_e σ_n σ_u)^½) (1/R + 1/R'), R² = Σ x²/σ.
+  const double sigma[3] = {0.04, 0.01, 0.02};
+  const TensorMesh mesh(stretched(8, 1, 8), stretched(8, 1, 8), stretched(8, 1, 8, -INFINITY, 0));
+  const Axes rock{std::vector<double>(mesh.size(), sigma[0]), std::vector<double>(mesh.size(), sigma[1]),
+                  std::vector<double>(mesh.size(), sigma[2])};
+  const Electrodes electrodes{
+      {{0.2, -0.3, -2.4}, {1.5, 0, 0}, {0.2, 2.7, -3}, {-1.2, 0.1, -4.9}, {5, -4, -5}},
+      {{0, -1, 1, -1}, {0, -1, 2, -1}, {0, -1, 3, -1}, {0, -1, 4, -1}}};
+  Stream stream(processor);
+  DirectCurrentReport report;
+  const auto data = direct_current(mesh, rock.view(), electrodes, {}, stream, &report);
+  EXPECT_EQ(report.secondary, 1U);
+  EXPECT_LE(report.most_iterations(), 15);  // 18 where multigrid did not know of the axes
+  const auto& from = electrodes.place[0];
+  for (std::size_t n = 1; n < 5; ++n) {
+    const auto& p = electrodes.place[n];
+    const auto inverse = [&](double up) {
+      const double e = p.e - from.e, north = p.n - from.n, u = p.u - up;
+      return 1 / std::sqrt(e * e / sigma[0] + north * north / sigma[1] + u * u / sigma[2]);
+    };
+    const double expected =
+        (inverse(from.u) + inverse(-from.u)) / (4 * pi * std::sqrt(sigma[0] * sigma[1] * sigma[2]));
+    EXPECT_NEAR(data.resistance[n - 1], expected, 1e-6 * expected) << n;
+  }
+}
+
+TEST(AnisotropicRock, StretchedLayersAreThoseThatConductAlikeInAllDirections) {
+  // Layers with σ_up = σ/4 look from above as layers of twice the depth with √(σ σ/4) = σ/2 (Maillet 1947).
+  const auto sides = stretched(30, 2, 14);
+  auto down = stretched(24, 2, 14, -INFINITY, 0), half = down;
+  for (double& face : half) face /= 2;
+  const TensorMesh plain(sides, sides, down), squeezed(sides, sides, half);
+  const auto layers = [](const TensorMesh& mesh, double interface, double factor) {
+    std::vector<double> sigma;
+    for (std::size_t cell = 0; cell < mesh.size(); ++cell)
+      sigma.push_back(factor * (mesh.prism(cell).top > interface + 1e-9 ? 0.01 : 0.08));
+    return sigma;
+  };
+  const Electrodes electrodes{{{-12, 0, 0}, {-4, 0, 0}, {4, 0, 0}, {12, 0, 0}}, {{0, 3, 1, 2}, {1, 0, 2, 3}}};
+  Stream stream(processor);
+  const auto alike = layers(plain, -8, 1), along = layers(squeezed, -4, 2), up = layers(squeezed, -4, 0.5);
+  DirectCurrentReport report;
+  const auto one = direct_current(plain, {{&alike, &alike, &alike}}, electrodes, {}, stream);
+  const auto other = direct_current(squeezed, {{&along, &along, &up}}, electrodes, {}, stream, &report);
+  EXPECT_EQ(report.secondary, report.sources.size());
+  // The same equation but for the walls, which see the middle of the electrodes.
+  for (std::size_t n = 0; n < 2; ++n)
+    EXPECT_NEAR(other.apparent_resistivity[n], one.apparent_resistivity[n],
+                1e-3 * one.apparent_resistivity[n]);
+}
+
+TEST(AnisotropicRock, ThatStoresChargeAlikeAlongAllAxesMeasuresThat) {
+  const TensorMesh mesh(stretched(12, 2, 6), stretched(6, 2, 6), stretched(8, 2, 6, -INFINITY, 0));
+  Rock rock;
+  rock.conductivity = symmetric_earth(mesh);
+  for (const double sigma : rock.conductivity) {
+    rock.conductivity_north.push_back(0.5 * sigma);
+    rock.conductivity_up.push_back(0.2 * sigma);
+  }
+  const Electrodes electrodes{{{-9, 0, 0}, {-3, 0, 0}, {3, 0, 0}, {9, 0, 0}}, {{0, 3, 1, 2}}};
+  auto lagging = rock;
+  for (const auto& [real, turned] : {std::pair{&rock.conductivity, &lagging.quadrature},
+                                     std::pair{&rock.conductivity_north, &lagging.quadrature_north},
+                                     std::pair{&rock.conductivity_up, &lagging.quadrature_up}})
+    for (const double sigma : *real) turned->push_back(0.05 * sigma);
+  Stream stream(processor);
+  const Parameters exact{.tolerance = 1e-12};
+  EXPECT_NEAR(direct_current(mesh, lagging, electrodes, exact, stream).phase.at(0), std::atan(0.05), 1e-8);
+  rock.chargeability.assign(mesh.size(), 0.1);
+  EXPECT_NEAR(direct_current(mesh, rock, electrodes, exact, stream).chargeability.at(0), 0.1, 1e-8);
+}
+
+}  // namespace
+}  // namespace terrane::electric::walls_of_tests
