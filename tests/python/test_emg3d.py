@@ -89,3 +89,44 @@ def test_other_names_are_emg3ds_own():
     assert issubclass(emg3d.Simulation, real.Simulation)
     with pytest.raises(AttributeError):
         emg3d.no_such_name
+
+
+def test_a_field_to_begin_with_is_improved_and_one_that_is_good_is_left(capsys):
+    from terrane.compat import emg3d
+
+    model, sfield = model_and_source()
+    field, first = emg3d.solve(model, sfield, tol=1e-3, return_info=True, verb=-1)
+    info = emg3d.solve(model, sfield, efield=field, tol=1e-9, return_info=True, verb=-1)
+    assert info["exit"] == 0 and info["rel_error"] <= 1e-9 and first["rel_error"] > 1e-9
+    whole = emg3d.solve(model, sfield, tol=1e-9, verb=-1)
+    assert np.linalg.norm(field.field - whole.field) < 1e-6 * np.linalg.norm(whole.field)
+    before = field.field.copy()
+    assert emg3d.solve(model, sfield, efield=field, tol=1e-8, verb=3) is None
+    assert "NOTHING DONE" in capsys.readouterr().out and np.array_equal(field.field, before)
+    none = real.Field(model.grid, frequency=1.0)
+    assert not emg3d.solve(model, none, verb=3).field.any()
+    assert "RETURN ZERO E-FIELD" in capsys.readouterr().out
+    few = emg3d.solve(model, sfield, maxit=1, tol=1e-12, return_info=True, verb=0)[1]
+    assert few["exit"] == 1 and few["exit_message"] == "MAX. ITERATION REACHED, NOT CONVERGED"
+    assert "* WARNING" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="missing frequency"):
+        emg3d.solve(model, real.Field(model.grid))
+
+
+def test_modules_of_emg3d_have_our_solver(tmp_path):
+    from terrane.compat import emg3d
+    from terrane.compat.emg3d import simulations, solver
+
+    pytest.importorskip("xarray")
+    assert solver.solve is emg3d.solve and simulations.Simulation is emg3d.Simulation
+    assert solver.MGParameters is real.solver.MGParameters
+    model, _ = model_and_source()
+    survey = emg3d.surveys.Survey(sources=emg3d.TxElectricDipole((20, 30, -250, 25, 10)), frequencies=1.0,
+                                  receivers=emg3d.RxElectricPoint((200, 100, -60, 0, 0)))
+    simulation = simulations.Simulation(survey, model, gridding="same", verb=-1, tqdm_opts=False)
+    field = simulation.get_efield("TxED-1", "f-1")
+    assert simulation.get_efield_info("TxED-1", "f-1")["log"].startswith(":: terrane:")
+    assert field == solver.solve_source(model, survey.sources["TxED-1"], 1.0, tol=simulation.tol_forward, verb=-1)
+    simulation.to_file(str(tmp_path / "s.npz"), verb=0)
+    again = simulations.Simulation.from_file(str(tmp_path / "s.npz"), verb=0)
+    assert type(again) is emg3d.Simulation and again.get_efield("TxED-1", "f-1") == field

@@ -1,4 +1,4 @@
-"""Files of emg3d: two that emg3d 1.9.1 wrote (model, grid, field, survey), and what is written for it."""
+"""Files of emg3d: three that emg3d 1.9.1 wrote (model, grid, field, survey), and what is written for it."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from conftest import DATA
 import terrane
 from terrane.compat.emg3d_files import Emg3dSurvey, read_emg3d, write_emg3d
 
-FORMATS = ("npz", "h5")
+FORMATS = ("npz", "h5", "json")
 
 
 @pytest.fixture(params=FORMATS)
@@ -81,8 +81,8 @@ def test_models_in_logarithms_are_conductivities(tmp_path):
 
 
 def test_what_has_no_place_here_is_refused(tmp_path):
-    with pytest.raises(terrane.UnsupportedError, match="npz or .h5"):
-        read_emg3d("model.json")
+    with pytest.raises(terrane.UnsupportedError, match="npz, .h5 or .json"):
+        read_emg3d("model.toml")
     mesh = terrane.TensorMesh([0, 1, 2], [0, 1], [0, 1], conductivity=1.0)
     write_emg3d(tmp_path / "m.npz", model=mesh)
     flat = dict(np.load(tmp_path / "m.npz"))

@@ -1,4 +1,4 @@
-"""Files of emg3d (.npz, .h5), in and out; emg3d itself is not needed.
+"""Files of emg3d (.npz, .h5, .json), in and out; emg3d itself is not needed.
 
 What emg3d 1.x writes with ``emg3d.save`` is a tree of tables, each with its ``__class__``; a .npz file has them flat,
 with ``>`` between the names. Here a ``Model`` is a :class:`terrane.TensorMesh` with its conductivity, a ``TensorMesh``
@@ -9,6 +9,7 @@ emg3d counts azimuths from east to north, and elevations upwards; here they are 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike, fspath
@@ -72,7 +73,7 @@ def read_emg3d(path: Path) -> dict[str, Any]:
     Parameters
     ----------
     path : path
-        ``.npz``, or ``.h5`` (by h5py), as ``emg3d.save`` writes them.
+        ``.npz``, ``.json``, or ``.h5`` (by h5py), as ``emg3d.save`` writes them.
 
     Returns
     -------
@@ -85,8 +86,11 @@ def read_emg3d(path: Path) -> dict[str, Any]:
     elif name.endswith(".h5"):
         with _h5py().File(name, "r") as file:
             tree = _of_group(file)
+    elif name.endswith(".json"):
+        with open(name, encoding="utf-8") as file:
+            tree = _of_lists(json.load(file))
     else:
-        raise UnsupportedError(name, "files of emg3d end in .npz or .h5", "Others: emg3d.convert.")
+        raise UnsupportedError(name, "files of emg3d end in .npz, .h5 or .json", "Others: emg3d.convert.")
     return {key: _understood(value, f"{name}: {key}") for key, value in tree.items() if not key.startswith("_")}
 
 
@@ -96,7 +100,7 @@ def write_emg3d(path: Path, **objects: Any) -> None:
     Parameters
     ----------
     path : path
-        ``.npz``, or ``.h5`` (by h5py).
+        ``.npz``, ``.json``, or ``.h5`` (by h5py).
     **objects
         By name: a TensorMesh (a Model if it has conductivity or resistivity, else a grid), a Dataset as
         :func:`read_emg3d` returns for a Field, an Emg3dSurvey; also numbers, texts, arrays and dictionaries of these.
@@ -118,8 +122,11 @@ def write_emg3d(path: Path, **objects: Any) -> None:
     elif name.endswith(".h5"):
         with _h5py().File(name, "w") as file:
             _into_group(file, tree)
+    elif name.endswith(".json"):
+        with open(name, "w", encoding="utf-8") as file:
+            json.dump(_lists(tree), file, indent=2)
     else:
-        raise UnsupportedError(name, "files of emg3d end in .npz or .h5")
+        raise UnsupportedError(name, "files of emg3d end in .npz, .h5 or .json")
 
 
 # -- trees in files --
@@ -177,6 +184,38 @@ def _into_group(group: Any, tree: Tree) -> None:
             group.create_dataset(key, data=value, compression="gzip")
         else:
             group.create_dataset(key, data="NoneType" if value is None else value)
+
+
+def _of_lists(table: Mapping[str, Any]) -> Tree:
+    """JSON says in a name what a list is: hx__array-float64, data__complex__array-float64."""
+    tree: Tree = {}
+    for key, value in table.items():
+        name, _, kind = key.partition("__array-")
+        if isinstance(value, dict):
+            tree[key] = _of_lists(value)
+            continue
+        found: Any = np.asarray(value, dtype=kind) if kind else value
+        if name.endswith("__complex"):
+            name, found = name[:-len("__complex")], np.asarray(found)[0] + 1j * np.asarray(found)[1]
+        tree[name] = _plain(found)
+    return tree
+
+
+def _lists(tree: Tree) -> Tree:
+    table: Tree = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            table[key] = _lists(value)
+            continue
+        if value is not None and not isinstance(value, str):
+            if np.iscomplexobj(value):
+                key, value = key + "__complex", np.stack([np.real(value), np.imag(value)])
+            if isinstance(value, np.ndarray) and value.ndim > 0:
+                key, value = f"{key}__array-{value.dtype.name}", value.tolist()
+            elif isinstance(value, (np.ndarray, np.generic)):
+                value = value.item()
+        table[key] = "NoneType" if value is None else value
+    return table
 
 
 # -- tables of emg3d's classes --
