@@ -241,11 +241,16 @@ def main():
     parser.add_argument("--no-build", action="store_true", help="take Terrane as it lies in build/peers")
     parser.add_argument("--geoana", action="store_true", help="SimPEG's other engine too (slow)")
     parser.add_argument("--test", action="store_true", help="run the tests marked peers, and nothing else")
+    parser.add_argument("--simpeg-tests", type=Path, metavar="FOLDER",
+                        help="run SimPEG's own tests, tests/pf of its source, on Terrane, and nothing else")
     parser.add_argument("--output", type=Path, default=ROOT, help="folder for benchmarks/records and docs")
     given = parser.parse_args()
     prepare(not given.no_build)
     if given.test:
         sys.exit(subprocess.run([str(PYTHON), "-m", "pytest", "-q", "-m", "peers", "tests/python/test_peers.py"], cwd=ROOT,
+                                check=False).returncode)
+    if given.simpeg_tests:
+        sys.exit(subprocess.run([str(PYTHON), str(HERE / "simpeg_tests.py"), str(given.simpeg_tests)],
                                 check=False).returncode)
     record = {"command": "python benchmarks/peers/run.py", "commit": commit(), "machine": machine(),
               "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),

@@ -276,12 +276,15 @@ class Times1000:
         return 1e-3 * np.eye(24)
 
 
-@pytest.mark.parametrize("store", ["ram", "forward_only"])
-def test_sensitivities_are_the_derivative_of_the_data(random, store):
+@pytest.mark.parametrize("store", ["ram", "disk", "folder", "forward_only"])
+def test_sensitivities_are_the_derivative_of_the_data(random, store, tmp_path):
     mesh, rho = discretized(), random.uniform(-0.5, 0.5, 24)
     locations = random.uniform([-300, -300, 5], [300, 300, 60], (7, 3))
     survey = survey_of((locations, ["gz", "gxx", "guv"]), (locations[:3], "gx"))
     keywords = {} if store == "forward_only" else {"sensitivity_dtype": np.float64}
+    if store in ("disk", "folder"):
+        keywords["sensitivity_path"] = str(tmp_path if store == "folder" else tmp_path / "g")
+        store = "disk"
     simulation = Simulation3DIntegral(mesh, survey=survey, store_sensitivities=store, **keywords)
     data = simulation.dpred(rho)
     scale = np.abs(data).max()
@@ -322,5 +325,86 @@ def test_magnetic_data_are_those_of_the_induced_magnetization(random, store):
     assert_allclose(data[:, 1:], np.stack(field, axis=1), rtol=0, atol=1e-10 * np.abs(data).max())
     assert_allclose(data[:, 0], data[:, 1:] @ f, rtol=0, atol=1e-12 * np.abs(data).max())
     assert_allclose(simulation.Jvec(chi, chi), data.ravel(), rtol=0, atol=1e-6 * np.abs(data).max())
-    with pytest.raises(terrane.UnsupportedError, match="model_type"):
-        MagneticSimulation3DIntegral(mesh, survey=survey, model_type="vector")
+    with pytest.raises(terrane.InputError, match="model_type: is 'tensor'"):
+        MagneticSimulation3DIntegral(mesh, survey=survey, model_type="tensor")
+
+
+def magnetic_survey(locations, components, inclination=65.0, declination=-12.0):
+    survey = survey_of((locations, components))
+    for name, value in (("amplitude", 50000.0), ("inclination", inclination), ("declination", declination)):
+        setattr(survey.source_field, name, value)
+    survey.nD = len(locations) * len(components)
+    return survey
+
+
+@pytest.mark.parametrize("store", ["ram", "disk", "forward_only"])
+def test_vectors_along_the_main_field_are_susceptibilities(random, store, tmp_path):
+    mesh, chi = discretized(), random.uniform(0, 0.1, 24)
+    survey = magnetic_survey(random.uniform([-300, -300, 5], [300, 300, 60], (6, 3)), ["bz", "tmi_x", "tmi"])
+    keywords = {"survey": survey, "store_sensitivities": store, "sensitivity_path": str(tmp_path / "g")}
+    scalar = MagneticSimulation3DIntegral(mesh, **keywords)
+    vector = MagneticSimulation3DIntegral(mesh, model_type="vector", **keywords)
+    along = np.concatenate([f * chi for f in scalar.tmi_projection])
+    data = scalar.dpred(chi)
+    assert_allclose(vector.dpred(along), data, rtol=0, atol=1e-9 * np.abs(data).max())
+    assert_allclose(vector.Jvec(along, along), data, rtol=0, atol=1e-6 * np.abs(data).max())
+    assert vector.G.shape == (18, 72) and isinstance(vector.G, np.memmap) == (store == "disk")
+    weight = random.uniform(0.5, 2, 18)
+    matrix = np.stack([vector.Jvec(along, one) for one in np.eye(72)], axis=1)
+    assert_allclose(vector.Jtvec(along, weight), matrix.T @ weight, rtol=1e-9, atol=1e-9 * np.abs(matrix).max())
+    assert_allclose(vector.getJtJdiag(along, W=np.diag(weight)), (weight[:, None]**2 * matrix**2).sum(axis=0), rtol=1e-9)
+
+
+def test_derivatives_of_the_magnetic_field_have_no_curl_and_no_divergence(random):
+    mesh, chi = discretized(), random.uniform(0, 0.1, 24)
+    locations = random.uniform([-150, -150, 30], [150, 150, 90], (6, 3))
+    names = ["bxx", "bxy", "bxz", "byy", "byz", "bzz", "tmi_x", "tmi_y", "tmi_z"]
+    simulation = MagneticSimulation3DIntegral(mesh, survey=magnetic_survey(locations, names))
+    data = simulation.dpred(chi).reshape(6, 9)
+    size = np.abs(data).max()
+    assert_allclose(data[:, 0] + data[:, 3] + data[:, 5], 0, atol=1e-7 * size)
+    # tmi is the field along the direction of the main one, and so are its derivatives.
+    tensor = data[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(6, 3, 3)
+    assert_allclose(data[:, 6:], tensor @ simulation.tmi_projection, rtol=0, atol=1e-7 * size)
+
+
+def test_amplitudes_have_the_derivative_of_differences(random):
+    mesh, chi = discretized(), random.uniform(0, 0.1, 72)
+    survey = magnetic_survey(random.uniform([-300, -300, 5], [300, 300, 60], (5, 3)), ["bx", "by", "bz"])
+    keywords = {"survey": survey, "model_type": "vector", "sensitivity_dtype": np.float64}
+    simulation = MagneticSimulation3DIntegral(mesh, is_amplitude_data=True, **keywords)
+    parts = MagneticSimulation3DIntegral(mesh, **keywords).dpred(chi).reshape(5, 3)
+    assert_allclose(simulation.dpred(chi), np.linalg.norm(parts, axis=1), rtol=1e-12)
+    assert simulation.nD == 5
+    change, h = random.uniform(-1, 1, 72), 1e-5
+    slope = (simulation.dpred(chi + h * change) - simulation.dpred(chi - h * change)) / (2 * h)
+    assert_allclose(simulation.Jvec(chi, change), slope, rtol=1e-6, atol=1e-6 * np.abs(slope).max())
+    data = random.uniform(-1, 1, 5)
+    assert_allclose(data @ simulation.Jvec(chi, change), change @ simulation.Jtvec(chi, data), rtol=1e-9)
+    matrix = np.stack([simulation.Jvec(chi, one) for one in np.eye(72)], axis=1)
+    assert_allclose(simulation.getJtJdiag(chi), (matrix**2).sum(axis=0), rtol=1e-9)
+    with pytest.raises(NotImplementedError, match="getJ"):
+        simulation.getJ(chi)
+    without = MagneticSimulation3DIntegral(mesh, is_amplitude_data=True, store_sensitivities="forward_only", **keywords)
+    with pytest.raises(NotImplementedError, match="getJtJdiag"):
+        without.getJtJdiag(chi)
+
+
+def test_what_simpegs_engines_would_say_is_said(tmp_path):
+    mesh = discretized()
+    with pytest.raises(ValueError, match=r"'engine' must be in \('geoana', 'choclo'\). Got 'no'"):
+        Simulation3DIntegral(mesh, engine="no")
+    with pytest.raises(ValueError, match="is a directory"):
+        Simulation3DIntegral(mesh, engine="choclo", store_sensitivities="disk", sensitivity_path=str(tmp_path))
+    with pytest.warns(UserWarning, match="'n_processes' will be ignored"):
+        assert Simulation3DIntegral(mesh, engine="choclo", n_processes=2).n_processes is None
+
+
+def test_the_diagonal_is_kept_for_the_same_weights(random, monkeypatch):
+    mesh, rho = discretized(), random.uniform(-0.5, 0.5, 24)
+    simulation = Simulation3DIntegral(mesh, survey=survey_of((random.uniform(5, 60, (5, 3)), "gz")))
+    first = simulation.getJtJdiag(rho)
+    monkeypatch.setattr(simulation, "_diagonal", None)
+    assert_array_equal(simulation.getJtJdiag(2 * rho), first)
+    with pytest.raises(TypeError):
+        simulation.getJtJdiag(rho, W=np.diag(np.full(5, 2.0)))

@@ -154,3 +154,31 @@ def test_tree_meshes_of_simpeg_are_taken(random):
     options = dict(survey=survey, rhoMap=maps.IdentityMap(nP=mesh.n_cells), store_sensitivities="forward_only")
     close(compat.Simulation3DIntegral(mesh, **options).dpred(rho),
           gravity.Simulation3DIntegral(mesh, engine="choclo", **options).dpred(rho), 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["scalar", "vector", "amplitude"])
+def test_the_magnetic_simulation_is_simpegs(kind, random):
+    discretize = pytest.importorskip("discretize")
+    pytest.importorskip("simpeg")
+    from simpeg import maps
+    from simpeg.potential_fields import magnetics
+
+    mesh = discretize.TensorMesh([[50.0] * 4 + [80.0] * 2, [60.0] * 5, [30.0, 20.0, 10.0]], origin=[-200, -150, -60])
+    components = ["bx", "by", "bz"] if kind == "amplitude" else ["tmi", "bx", "bz", "bxy", "tmi_z"]
+    places = random.uniform([-300, -300, 25], [300, 300, 90], (11, 3))
+    field = magnetics.UniformBackgroundField([magnetics.Point(places, components=components)], amplitude=50_000,
+                                             inclination=60, declination=-20)
+    chi = random.uniform(0, 0.1, mesh.n_cells * (1 if kind == "scalar" else 3))
+    options = dict(survey=magnetics.Survey(field), chiMap=maps.IdentityMap(nP=chi.size), sensitivity_dtype=np.float64,
+                   engine="choclo", model_type="scalar" if kind == "scalar" else "vector",
+                   is_amplitude_data=kind == "amplitude")
+    theirs = magnetics.Simulation3DIntegral(mesh, **options)
+    ours = compat.MagneticSimulation3DIntegral(mesh, **options)
+    expected, got = (simulation.dpred(chi).reshape(11, -1) for simulation in (theirs, ours))
+    for n in range(expected.shape[1]):
+        close(got[:, n], expected[:, n], 1e-6)
+    change, data = random.uniform(-1, 1, chi.size), random.uniform(-1, 1, ours.nD)
+    close(ours.Jvec(chi, change), theirs.Jvec(chi, change), 1e-6)
+    close(ours.Jtvec(chi, data), theirs.Jtvec(chi, data), 1e-6)
+    weight = np.diag(random.uniform(0.5, 2, ours.nD))
+    close(ours.getJtJdiag(chi, W=weight), theirs.getJtJdiag(chi, W=weight), 1e-6)

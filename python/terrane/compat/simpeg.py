@@ -1,7 +1,11 @@
-"""SimPEG's gravity simulation in integral form: data and sensitivities."""
+"""SimPEG's gravity and magnetic simulations in integral form: data and sensitivities."""
 
 from __future__ import annotations
 
+import hashlib
+import math
+import os
+import warnings
 from typing import Any, Optional
 
 import numpy as np
@@ -13,6 +17,7 @@ from ..errors import InputError, ShapeError, UnsupportedError
 from ..gravity import CHANNELS, GRAVITATIONAL_CONSTANT, forward
 from ..inversion import Sensitivity
 from ._of_simpeg import OfSimpeg
+from ._rows import Beside, Difference, Matrix
 
 __all__ = ["MagneticSimulation3DIntegral", "Simulation3DIntegral"]
 
@@ -24,6 +29,10 @@ _OPTIONS = ("accuracy", "method", "precision", "singular", "gravitational_consta
 
 class ArgumentError(InputError, TypeError):
     """An argument of the wrong type, or one that is not known: also a TypeError, as in SimPEG."""
+
+
+class NotComputedError(UnsupportedError, NotImplementedError):
+    """What SimPEG does not compute either: also a NotImplementedError, as in SimPEG."""
 
 
 class Simulation3DIntegral(OfSimpeg):
@@ -38,12 +47,14 @@ class Simulation3DIntegral(OfSimpeg):
     rhoMap : simpeg map, optional
         Anything with ``rhoMap * model``; without it the model is the density.
     engine : "terrane", "geoana" or "choclo"
-        Accepted and without effect, as are numba_parallel, n_processes and sensitivity_path.
+        Accepted and without effect, as are numba_parallel and n_processes.
     survey : simpeg.potential_fields.gravity.Survey
         Its receivers have ``locations`` [n, 3] and ``components``.
     active_cells : array of bool [cells] or of int, optional
     store_sensitivities : "ram", "disk" or "forward_only"
-        How G is held once it is asked for: in memory ("disk" too), or made anew for each product. Data never need it.
+        How G is held once it is asked for: in memory, in a file, or made anew for each product. Data never need it.
+    sensitivity_path : str, optional
+        The file of "disk", "./sensitivity" by default, written anew; of a folder its sensitivity.npy.
     sensitivity_dtype : numpy.float32 or numpy.float64
         Of G. Data are float64, computed in float64.
     **options
@@ -75,17 +86,27 @@ class Simulation3DIntegral(OfSimpeg):
         sensitivity_path: Optional[str] = None,
         **options: Any,
     ) -> None:
-        for name, given, allowed in (("store_sensitivities", store_sensitivities, _STORES),
-                                     ("engine", engine, _ENGINES)):
-            if given not in allowed:
-                raise InputError(name, f"is {given!r}", f"Allowed: {', '.join(allowed)}.")
+        if store_sensitivities not in _STORES:
+            raise InputError("store_sensitivities", f"is {store_sensitivities!r}", f"Allowed: {', '.join(_STORES)}.")
+        if engine not in _ENGINES:
+            raise InputError("engine", f"'engine' must be in ('geoana', 'choclo'). Got '{engine}'",
+                             "Or leave it out: it has no effect.")
         for name in options:
             if name not in _OPTIONS:
                 raise ArgumentError(name, "is not an argument of Simulation3DIntegral",
                                     f"Beside SimPEG's there are: {', '.join(_OPTIONS)}.")
         self.mesh, self.rhoMap, self.survey = mesh, rhoMap, survey
         self.store_sensitivities, self.engine = store_sensitivities, engine
-        self.sensitivity_dtype = sensitivity_dtype
+        self.sensitivity_dtype, self.sensitivity_path = sensitivity_dtype, sensitivity_path or "./sensitivity"
+        self.n_processes = n_processes
+        if engine == "choclo" and n_processes != 1:
+            warnings.warn("The 'n_processes' will be ignored when selecting 'choclo' as the engine: take threads=.",
+                          UserWarning, stacklevel=2)
+            self.n_processes = None
+        if engine == "choclo" and store_sensitivities == "disk" and os.path.isdir(self.sensitivity_path):
+            raise InputError("sensitivity_path",
+                             f"The passed sensitivity_path '{self.sensitivity_path}' is a directory",
+                             "Give the path of a file, new or one that may be written over.")
         self.options = options
         self._prisms = _cells(mesh)
         count = self._prisms.shape[0]
@@ -101,7 +122,9 @@ class Simulation3DIntegral(OfSimpeg):
                 self.active_cells[active] = True
         self.model: Optional[Floats] = None
         self._matrix: Any = None
-        self._sensitivities: Optional[list[tuple[Sensitivity, Any]]] = None
+        self._sensitivities: Optional[list[tuple[Any, Any]]] = None
+        self._gtg_diagonal: Floats = np.zeros(0)
+        self._weights_sha256: Any = None  # of the weights of that diagonal, by SimPEG's name
         self.rho = None if rho is None else self._density(rho, "rho")
 
     @property
@@ -112,7 +135,8 @@ class Simulation3DIntegral(OfSimpeg):
     @sensitivity_dtype.setter
     def sensitivity_dtype(self, value: Any) -> None:
         if value is not np.float32 and value is not np.float64:
-            raise ArgumentError("sensitivity_dtype", "must be either np.float32 or np.float64.", f"It is {value!r}.")
+            raise ArgumentError("Simulation3DIntegral", "sensitivity_dtype must be either np.float32 or np.float64.",
+                                f"It is {value!r}.")
         self._sensitivity_dtype = value
 
     @property
@@ -120,12 +144,18 @@ class Simulation3DIntegral(OfSimpeg):
         """How many active cells."""
         return int(self.active_cells.sum())
 
+    _each = "one for each active cell"
+
+    @property
+    def _columns(self) -> int:
+        return self.nC
+
     def _density(self, value: ArrayLike, name: str) -> Floats:
-        density = real(value, name).reshape(-1)
-        if density.size == 1 and self.nC != 1:
-            density = np.full(self.nC, float(density[0]))
-        if density.shape != (self.nC,):
-            raise ShapeError(name, f"has shape {density.shape}", f"Expected [{self.nC}]: one for each active cell.")
+        density, count = real(value, name).reshape(-1), self._columns
+        if density.size == 1 and count != 1:
+            density = np.full(count, float(density[0]))
+        if density.shape != (count,):
+            raise ShapeError(name, f"has shape {density.shape}", f"Expected [{count}]: {self._each}.")
         return density
 
     def fields(self, m: Optional[ArrayLike] = None) -> Floats:
@@ -139,23 +169,20 @@ class Simulation3DIntegral(OfSimpeg):
             raise InputError("m", "there is no density", "Give the model, or rho=... to the simulation.")
         if self.survey is None:
             raise InputError("survey", "is missing", "Simulation3DIntegral(mesh, survey=...).")
-        held = self.rho != 0
-        prisms, density = self._prisms[self.active_cells][held], self._to_si * self.rho[held]
-        return np.concatenate([self._receiver(r, prisms, density) for r in self.survey.source_field.receiver_list])
+        return np.concatenate([self._data_of(r) for r in self.survey.source_field.receiver_list])
 
-    def _receiver(self, receiver: Any, prisms: Floats, density: Floats) -> Floats:
-        components = [receiver.components] if isinstance(receiver.components, str) else list(receiver.components)
+    def _data_of(self, receiver: Any) -> Floats:
+        components, stations = _parts_of(receiver)
         needed = list(dict.fromkeys(n for c in components for n in (("gxx", "gyy") if c == "guv" else (c,))))
         for name in needed:
             if name not in _COMPONENTS:
                 raise InputError("components", f"{name!r} is not one", f"Allowed: {', '.join(_COMPONENTS)}, guv.")
-        stations = np.atleast_2d(real(receiver.locations, "locations", "m"))
-        if stations.shape[1] != 3:
-            raise ShapeError("locations", f"has shape {stations.shape}", "Expected [n, 3]: x, y, z.")
-        if density.size == 0:
+        density = np.asarray(self.rho, dtype=float)
+        held = np.flatnonzero(density)
+        if held.size == 0:
             return np.zeros(stations.shape[0] * len(components))
-        got: dict[str, Any] = forward(prisms, density, *stations.T, channels=needed, frame="simpeg",
-                                      **{"singular": "mean", **self.options})
+        got: dict[str, Any] = forward(self._prisms[self.active_cells][held], self._to_si * density[held], *stations.T,
+                                      channels=needed, frame="simpeg", **{"singular": "mean", **self.options})
         if "guv" in components:
             got["guv"] = (got["gyy"] - got["gxx"]) / 2
         return np.stack([got[c] for c in components], axis=1).ravel()
@@ -200,38 +227,55 @@ class Simulation3DIntegral(OfSimpeg):
                 raise UnsupportedError("G", "there is no scipy", "pip install scipy, or store_sensitivities=\"ram\".") \
                     from error
 
-            return LinearOperator((self._rows(), self.nC), matvec=self._times, rmatvec=self._transpose_times,
+            return LinearOperator((self._rows(), self._columns), matvec=self._times, rmatvec=self._transpose_times,
                                   dtype=np.float64)
         if self._matrix is None:
-            parts = []
-            for operator, order in self._operators():
-                matrix = np.empty(operator.shape, dtype=self.sensitivity_dtype)
-                for place, row in enumerate(order):
-                    matrix[place] = operator.row(int(row))
-                parts.append(matrix)
-            self._matrix = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            if self.store_sensitivities == "disk":
+                return self._operators()[0][0].array
+            self._matrix = np.empty((self._rows(), self._columns), dtype=self.sensitivity_dtype)
+            _fill(self._matrix, self._operators())
         return self._matrix
 
-    def _operators(self) -> list[tuple[Sensitivity, Any]]:
-        """For each receiver its sensitivities, and which of their rows is its n-th datum."""
+    def _operators(self) -> list[tuple[Any, Any]]:
+        """Operators, and which datum each of their rows is."""
         if self._sensitivities is not None:
             return self._sensitivities
         if self.survey is None:
             raise InputError("survey", "is missing", "Simulation3DIntegral(mesh, survey=...).")
-        storage = "none" if self.store_sensitivities == "forward_only" else \
-            "double" if self.sensitivity_dtype is np.float64 else "single"
-        made = []
+        storage = "single" if self.sensitivity_dtype is np.float32 else "double"
+        made, first = [], 0
         for receiver in self.survey.source_field.receiver_list:
-            components = [receiver.components] if isinstance(receiver.components, str) else list(receiver.components)
-            stations = np.atleast_2d(real(receiver.locations, "locations", "m"))
-            weights = np.stack([self._weights(c) for c in components]) * self._to_si
-            operator = Sensitivity._of_weights(self._prisms[self.active_cells], list(np.ascontiguousarray(stations.T)),
-                                               weights, 1e-9, storage,
-                                               self.options.get("threads"))
-            order = np.arange(operator.shape[0]).reshape(len(components), -1).T.ravel()
-            made.append((operator, order))
+            components, stations = _parts_of(receiver)
+            for which, operator in self._operators_of(components, stations,
+                                                      storage if self.store_sensitivities == "ram" else "none"):
+                row = np.array(which)[:, None]
+                made.append((operator, (first + row + len(components) * np.arange(stations.shape[0])).ravel()))
+            first += len(components) * stations.shape[0]
         self._sensitivities = made
-        return made
+        if self.store_sensitivities == "disk":
+            self._sensitivities = [(Matrix(self._written(first, made)), np.arange(first))]
+        return self._sensitivities
+
+    def _written(self, rows: int, operators: list[tuple[Any, Any]]) -> Any:
+        """G in a file: what numpy.load reads in a folder, else the numbers alone, as SimPEG's two engines have it."""
+        shape, path = (rows, self._columns), self.sensitivity_path
+        if os.path.isdir(path):
+            held: Any = np.lib.format.open_memmap(os.path.join(path, "sensitivity.npy"), mode="w+",
+                                                  dtype=self.sensitivity_dtype, shape=shape)
+        else:
+            held = np.memmap(path, mode="w+", dtype=self.sensitivity_dtype, shape=shape)
+        _fill(held, operators)
+        held.flush()
+        return held
+
+    def _operators_of(self, components: list[str], stations: Floats, storage: str) -> list[tuple[list[int], Any]]:
+        """Rows by component, then station, of the components with these numbers."""
+        weights = np.stack([self._weights(c) for c in components]) * self._to_si
+        return [(list(range(len(components))), self._sensitivity(stations, weights, storage))]
+
+    def _sensitivity(self, stations: Floats, weights: Floats, storage: str, accuracy: float = 1e-9) -> Sensitivity:
+        return Sensitivity._of_weights(self._prisms[self.active_cells], list(np.ascontiguousarray(stations.T)), weights,
+                                       accuracy, storage, self.options.get("threads"))
 
     def _weights(self, component: str) -> Floats:
         """Of the ten quantities of a prism of unit density, in the unit of the data."""
@@ -241,17 +285,15 @@ class Simulation3DIntegral(OfSimpeg):
         return sum(operator.shape[0] for operator, _ in self._operators())
 
     def _times(self, v: ArrayLike) -> Floats:
-        density = real(v, "v").reshape(-1)
-        return np.concatenate([operator.apply(density)[order] for operator, order in self._operators()])
+        density, data = real(v, "v").reshape(-1), np.empty(self._rows())
+        for operator, places in self._operators():
+            data[places] = operator.apply(density)
+        return data
 
     def _transpose_times(self, v: ArrayLike) -> Floats:
-        data = real(v, "v").reshape(-1)
-        sum_, first = np.zeros(self.nC), 0
-        for operator, order in self._operators():
-            turned = np.empty(order.size)
-            turned[order] = data[first:first + order.size]
-            sum_ += operator.apply_transpose(turned)
-            first += order.size
+        data, sum_ = real(v, "v").reshape(-1), np.zeros(self._columns)
+        for operator, places in self._operators():
+            sum_ += operator.apply_transpose(data[places])
         return sum_
 
     def _derivative(self, m: Optional[ArrayLike]) -> Any:
@@ -261,9 +303,15 @@ class Simulation3DIntegral(OfSimpeg):
         return None if self.rhoMap is None else self.rhoMap.deriv(self.model)
 
     def getJ(self, m: Optional[ArrayLike] = None, f: Optional[ArrayLike] = None) -> Any:
-        """G times the derivative of ``rhoMap``."""
+        """G times the derivative of ``rhoMap``; with store_sensitivities="forward_only" a scipy LinearOperator."""
         derivative = self._derivative(m)
-        return self.G if derivative is None else self.G @ derivative
+        if derivative is None:
+            return self.G
+        if self.store_sensitivities == "forward_only":
+            from scipy.sparse.linalg import aslinearoperator
+
+            derivative = aslinearoperator(derivative)
+        return self.G @ derivative
 
     def Jvec(self, m: Optional[ArrayLike], v: ArrayLike, f: Optional[ArrayLike] = None) -> Floats:
         """J v.  v [parameters] → [data]"""
@@ -277,51 +325,65 @@ class Simulation3DIntegral(OfSimpeg):
         return cells if derivative is None else derivative.T @ cells
 
     def getJtJdiag(self, m: Optional[ArrayLike] = None, W: Any = None, f: Optional[ArrayLike] = None) -> Floats:
-        """The diagonal of JᵀWᵀWJ for a diagonal W."""
+        """The diagonal of JᵀWᵀWJ for a diagonal W. That of G is kept for the next model with the same W."""
         derivative = self._derivative(m)
-        weight = np.ones(self._rows()) if W is None else np.asarray(W.diagonal(), dtype=float)**2
-        diagonal, first = np.zeros(self.nC), 0
-        for operator, order in self._operators():
-            turned = np.empty(order.size)
-            turned[order] = weight[first:first + order.size]
-            diagonal += operator.diagonal(turned)
-            first += order.size
+        weight = np.ones(self._rows_of_data()) if W is None else np.asarray(W.diagonal(), dtype=float)**2
+        of_weight = hashlib.sha256(weight.tobytes())
+        if self._weights_sha256 is None or self._weights_sha256.digest() != of_weight.digest():
+            self._gtg_diagonal, self._weights_sha256 = self._diagonal(weight), of_weight
+        diagonal = self._gtg_diagonal
         if derivative is None:
-            return diagonal
+            return np.array(diagonal)
         # Of a map that mixes cells, as SimPEG has it: the squares of the rows of √diagonal times the derivative.
         squares = derivative.multiply(derivative) if hasattr(derivative, "multiply") else np.asarray(derivative)**2
         return np.asarray(squares.T @ diagonal).reshape(-1)
+
+    def _rows_of_data(self) -> int:
+        return self._rows()
+
+    def _diagonal(self, weight: Floats) -> Floats:
+        """Of GᵀWG.  weight [data]"""
+        diagonal = np.zeros(self._columns)
+        for operator, places in self._operators():
+            diagonal += operator.diagonal(weight[places])
+        return diagonal
 
     def __repr__(self) -> str:
         return f"Simulation3DIntegral: {self.nC:,} active of {self._prisms.shape[0]:,} cells"
 
 
 class MagneticSimulation3DIntegral(Simulation3DIntegral):
-    """As ``simpeg.potential_fields.magnetics.Simulation3DIntegral`` for scalar susceptibilities.
+    """As ``simpeg.potential_fields.magnetics.Simulation3DIntegral``.
 
     Parameters
     ----------
     mesh : discretize.TensorMesh or discretize.TreeMesh
     chi : array_like [active cells], optional
-        SI; otherwise the model, through ``chiMap``.
+        SI; otherwise the model, through ``chiMap``. [3 · active cells] for vectors: all x, then all y, then all z.
     chiMap : simpeg map, optional
+    model_type : "scalar" or "vector"
+        Susceptibilities, or magnetizations in parts of the main field, of any direction.
+    is_amplitude_data : bool
+        The data are √(bx² + by² + bz²).
     **keywords
         As of :class:`Simulation3DIntegral`. ``survey`` is a simpeg.potential_fields.magnetics.Survey: its
-        ``source_field`` has amplitude (nT), inclination and declination; its receivers tmi, bx, by, bz.
+        ``source_field`` has amplitude (nT), inclination and declination; its receivers tmi, bx, by, bz, and their
+        derivatives bxx, bxy … bzz, tmi_x, tmi_y, tmi_z (nT/m).
 
     Notes
     -----
-    Data are in nT, x east, y north, z up; tmi is the projection on the main field. Model types "vector" and amplitude
-    data are SimPEG's alone.
+    Data are in nT, x east, y north, z up; tmi is the projection on the main field. Derivatives are differences over a
+    thousandth of the shortest edge of a cell, right to about 1e-7 at receivers farther from the cells than that edge.
     """
 
     _to_si = 1.0
 
-    def __init__(self, mesh: Any, chi: Optional[ArrayLike] = None, chiMap: Any = None, **keywords: Any) -> None:
-        for name, usual in (("model_type", "scalar"), ("is_amplitude_data", False)):
-            if keywords.pop(name, usual) != usual:
-                raise UnsupportedError(name, f"only {usual!r} is computed here",
-                                       "Take simpeg.potential_fields.magnetics.Simulation3DIntegral.")
+    def __init__(self, mesh: Any, chi: Optional[ArrayLike] = None, chiMap: Any = None, *, model_type: str = "scalar",
+                 is_amplitude_data: bool = False, **keywords: Any) -> None:
+        if model_type not in ("scalar", "vector"):
+            raise InputError("model_type", f"is {model_type!r}", "Allowed: scalar, vector.")
+        self.model_type, self.is_amplitude_data = model_type, bool(is_amplitude_data)
+        self._amplitudes: Any = None
         super().__init__(mesh, chi, chiMap, **keywords)
 
     @property
@@ -333,25 +395,198 @@ class MagneticSimulation3DIntegral(Simulation3DIntegral):
     def chiMap(self) -> Any:
         return self.rhoMap
 
-    def _weights(self, component: str) -> Floats:
-        names = {"tmi": "tmi", "bx": "b_e", "by": "b_n", "bz": "b_u"}
-        if component not in names:
-            raise InputError("components", f"{component!r} is not one", f"Allowed: {', '.join(names)}.")
-        field = self.survey.source_field
-        return 1e9 * np.asarray(_core.magnetic_weights(names[component], 1e-9 * float(field.amplitude),
-                                                       float(field.inclination), float(field.declination)))
+    @property
+    def M(self) -> Any:
+        raise NotComputedError("M", "magnetization that is not along the main field is not given by M",
+                               'Take model_type="vector".')
 
-    def _receiver(self, receiver: Any, prisms: Floats, density: Floats) -> Floats:
-        components = [receiver.components] if isinstance(receiver.components, str) else list(receiver.components)
-        weights = [self._weights(c) for c in components]
-        stations = np.atleast_2d(real(receiver.locations, "locations", "m"))
-        if density.size == 0:
+    @M.setter
+    def M(self, value: Any) -> None:
+        _ = self.M
+
+    @property
+    def modelType(self) -> Any:
+        raise NotImplementedError("modelType has been removed, please use model_type.")
+
+    @property
+    def tmi_projection(self) -> Floats:
+        """The direction of the main field: x, y, z."""
+        field = self.survey.source_field
+        dip, azimuth = math.radians(float(field.inclination)), math.radians(float(field.declination))
+        return np.array([math.cos(dip) * math.sin(azimuth), math.cos(dip) * math.cos(azimuth), -math.sin(dip)])
+
+    _each = "one for each active cell, three for vectors"
+
+    @property
+    def _columns(self) -> int:
+        return self.nC * len(self._directions())
+
+    @property
+    def nD(self) -> int:
+        """How many data."""
+        return int(self.survey.nD) // (3 if self.is_amplitude_data else 1)
+
+    def _directions(self) -> list[tuple[float, float]]:
+        """Inclination and declination of what the columns of G are magnetized along."""
+        if self.model_type == "vector":
+            return [(0.0, 90.0), (0.0, 0.0), (-90.0, 0.0)]
+        if self.survey is None:
+            return [(0.0, 0.0)]
+        return [(float(self.survey.source_field.inclination), float(self.survey.source_field.declination))]
+
+    def _weights_along(self, component: str, direction: tuple[float, float]) -> Floats:
+        """Of the ten quantities of a prism that is magnetized along a direction."""
+        names = {"bx": "b_e", "by": "b_n", "bz": "b_u"}
+        if component == "tmi":
+            return np.asarray(sum(f * self._weights_along(c, direction) for f, c in zip(self.tmi_projection, names)))
+        if component not in names:
+            raise InputError("components", f"{component!r} is not one",
+                             f"Allowed: tmi, {', '.join(names)}, and their derivatives, such as bxy and tmi_z.")
+        return 1e9 * np.asarray(_core.magnetic_weights(names[component],
+                                                       1e-9 * float(self.survey.source_field.amplitude), *direction))
+
+    def _operators_of(self, components: list[str], stations: Floats, storage: str) -> list[tuple[list[int], Any]]:
+        def all_directions(which: list[int], at: Floats, how: str, accuracy: float = 1e-9) -> Any:
+            bare = [_of_derivative(components[n]) for n in which]
+            parts = [self._sensitivity(at, np.stack([self._weights_along(c, d) for c in bare]), how, accuracy)
+                     for d in self._directions()]
+            return parts[0] if len(parts) == 1 else Beside(parts)
+
+        made: list[tuple[list[int], Any]] = []
+        for axis in (None, 0, 1, 2):
+            which = [n for n, c in enumerate(components) if _axis_of(c) == axis]
+            if not which:
+                continue
+            if axis is None:
+                made.append((which, all_directions(which, stations, storage)))
+                continue
+            plus, minus, step = self._around(stations, axis)
+            operator: Any = Difference(all_directions(which, plus, "none", 1e-15),
+                                       all_directions(which, minus, "none", 1e-15), step)
+            if storage != "none":
+                held = np.empty(operator.shape, np.float32 if storage == "single" else np.float64)
+                _fill(held, [(operator, np.arange(operator.shape[0]))])
+                operator = Matrix(held)
+            made.append((which, operator))
+        return made
+
+    def _around(self, stations: Floats, axis: int) -> tuple[Floats, Floats, float]:
+        """Stations on both sides, and how far they are apart: a number that stations take without rounding."""
+        edges = self._prisms[:, 1::2] - self._prisms[:, 0::2]
+        half = 2.0**math.floor(math.log2(float(edges.min()) * 0.5e-3))
+        shift = np.zeros(3)
+        shift[axis] = half
+        return stations + shift, stations - shift, 2 * half
+
+    def _data_of(self, receiver: Any) -> Floats:
+        components, stations = _parts_of(receiver)
+        chi = np.asarray(self.rho, dtype=float).reshape(len(self._directions()), -1)
+        for c in components:
+            self._weights_along(_of_derivative(c), self._directions()[0])
+        if not chi.any():
             return np.zeros(stations.shape[0] * len(components))
-        options = {k: v for k, v in self.options.items() if k != "gravitational_constant"}
-        got = forward(prisms, density, *stations.T, channels="tensor", units="si",
-                      **{"singular": "mean", "gravitational_constant": 1.0, **options})
-        tensor = np.stack([got[name] for name in CHANNELS[4:]])
-        return np.stack([w[4:] @ tensor for w in weights], axis=1).ravel()
+        data = np.empty((stations.shape[0], len(components)))
+        at = {axis: self._tensors(chi, stations, axis) for axis in {_axis_of(c) for c in components}}
+        for n, c in enumerate(components):
+            data[:, n] = sum(self._weights_along(_of_derivative(c), d)[4:] @ tensor
+                             for d, tensor in zip(self._directions(), at[_axis_of(c)]))
+        return data.ravel()
+
+    def _tensors(self, chi: Floats, stations: Floats, axis: Optional[int]) -> list[Floats]:
+        """For each direction the six second derivatives of ∫χ/r [6, stations], or how they change along an axis."""
+        if axis is not None:
+            plus, minus, step = self._around(stations, axis)
+            both = self._tensors_at(chi, np.concatenate([plus, minus]), "best")
+            return [(t[:, :len(stations)] - t[:, len(stations):]) / step for t in both]
+        return self._tensors_at(chi, stations, None)
+
+    def _tensors_at(self, chi: Floats, stations: Floats, accuracy: Optional[str]) -> list[Floats]:
+        options: dict[str, Any] = {"singular": "mean", **self.options, "gravitational_constant": 1.0}
+        if accuracy is not None:
+            options.update(accuracy=accuracy, method="direct")
+        made = []
+        for part in chi:
+            held = part != 0
+            if not held.any():
+                made.append(np.zeros((6, stations.shape[0])))
+                continue
+            got = forward(self._prisms[self.active_cells][held], part[held], *stations.T, channels="tensor", units="si",
+                          **options)
+            made.append(np.stack([got[name] for name in CHANNELS[4:]]))
+        return made
+
+    # Amplitudes are no linear function of the model: J = [b̂x b̂y b̂z] G, with b̂ = b/|b| at the model.
+
+    def fields(self, m: Optional[ArrayLike] = None) -> Floats:
+        field = super().fields(m)
+        return np.linalg.norm(field.reshape(-1, 3), axis=1) if self.is_amplitude_data else field
+
+    def _unit_fields(self, m: Optional[ArrayLike]) -> Floats:
+        """b/|b| [stations, 3] at the model."""
+        if self._amplitudes is None or (m is not None and not np.array_equal(m, self._amplitudes[0])):
+            field = super().fields(m).reshape(-1, 3)
+            self._amplitudes = (np.array(self.model), field / np.linalg.norm(field, axis=1)[:, None])
+        return np.asarray(self._amplitudes[1])
+
+    def getJ(self, m: Optional[ArrayLike] = None, f: Optional[ArrayLike] = None) -> Any:
+        if self.is_amplitude_data:
+            raise NotComputedError("getJ", "is not there for amplitudes", "Take Jvec and Jtvec.")
+        return super().getJ(m, f)
+
+    def Jvec(self, m: Optional[ArrayLike], v: ArrayLike, f: Optional[ArrayLike] = None) -> Floats:
+        change = super().Jvec(m, v, f)
+        return (self._unit_fields(m) * change.reshape(-1, 3)).sum(axis=1) if self.is_amplitude_data else change
+
+    def Jtvec(self, m: Optional[ArrayLike], v: ArrayLike, f: Optional[ArrayLike] = None) -> Any:
+        if self.is_amplitude_data:
+            v = (self._unit_fields(m) * np.asarray(v, dtype=float).reshape(-1, 1)).ravel()
+        return super().Jtvec(m, v, f)
+
+    def getJtJdiag(self, m: Optional[ArrayLike] = None, W: Any = None, f: Optional[ArrayLike] = None) -> Floats:
+        if self.is_amplitude_data:
+            if self.store_sensitivities == "forward_only":
+                raise NotComputedError("getJtJdiag", "of amplitudes needs G", 'Take store_sensitivities="ram".')
+            self._weights_sha256 = None  # it changes with the model
+            self._unit_fields(m)
+        return super().getJtJdiag(m, W, f)
+
+    def _rows_of_data(self) -> int:
+        return self._rows() // (3 if self.is_amplitude_data else 1)
+
+    def _diagonal(self, weight: Floats) -> Floats:
+        if not self.is_amplitude_data:
+            return super()._diagonal(weight)
+        unit, rows, diagonal = self._unit_fields(None), Matrix(self.G), np.zeros(self._columns)
+        for n, w in enumerate(weight):
+            diagonal += w * (unit[n] @ np.stack([rows.row(3 * n + c) for c in range(3)]))**2
+        return diagonal
+
+
+def _parts_of(receiver: Any) -> tuple[list[str], Floats]:
+    """Its components, and where it is [n, 3]."""
+    components = [receiver.components] if isinstance(receiver.components, str) else list(receiver.components)
+    stations = np.atleast_2d(real(receiver.locations, "locations", "m"))
+    if stations.shape[1] != 3:
+        raise ShapeError("locations", f"has shape {stations.shape}", "Expected [n, 3]: x, y, z.")
+    return components, stations
+
+
+def _fill(array: Any, operators: list[tuple[Any, Any]]) -> None:
+    for operator, places in operators:
+        for index, place in enumerate(places):
+            array[place] = operator.row(index)
+
+
+_DERIVATIVES = {"bxx": ("bx", 0), "bxy": ("bx", 1), "bxz": ("bx", 2), "byy": ("by", 1), "byz": ("by", 2),
+                "bzz": ("bz", 2), "tmi_x": ("tmi", 0), "tmi_y": ("tmi", 1), "tmi_z": ("tmi", 2)}
+
+
+def _axis_of(component: str) -> Optional[int]:
+    return _DERIVATIVES.get(component, ("", None))[1]
+
+
+def _of_derivative(component: str) -> str:
+    return _DERIVATIVES.get(component, (component, None))[0]
 
 
 def _weights(component: str) -> Floats:
