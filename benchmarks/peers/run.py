@@ -242,7 +242,8 @@ def main():
     parser.add_argument("--geoana", action="store_true", help="SimPEG's other engine too (slow)")
     parser.add_argument("--test", action="store_true", help="run the tests marked peers, and nothing else")
     parser.add_argument("--simpeg-tests", type=Path, metavar="FOLDER",
-                        help="run SimPEG's own tests, tests/pf of its source, on Terrane, and nothing else")
+                        help="run SimPEG's own tests, tests/pf or tests/em/static of its source, on Terrane, and "
+                             "nothing else")
     parser.add_argument("--output", type=Path, default=ROOT, help="folder for benchmarks/records and docs")
     given = parser.parse_args()
     prepare(not given.no_build)

@@ -1,17 +1,25 @@
-// Sides that are grounded or insulated, each by itself, and rock that conducts by direction.
+// Sides that are grounded or insulated, each by itself; rock that conducts by direction; memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <numbers>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electric/forward.hpp"
+#include "terrane/physics/electric/grid/difference.hpp"
 #include "terrane/physics/electric/sensitivity.hpp"
+#include "terrane/solve/conjugate_gradients.hpp"
 
 namespace terrane::electric::walls_of_tests {
 namespace {
@@ -266,6 +274,96 @@ TEST(AnisotropicRock, ThatStoresChargeAlikeAlongAllAxesMeasuresThat) {
   rock.chargeability.assign(mesh.size(), 0.1);
   EXPECT_NEAR(direct_current(mesh, rock, electrodes, exact, stream).chargeability.at(0), 0.1, 1e-8);
 }
+
+// ---- what secondary potentials begin with, and memory ----
+
+TEST(DifferencesFromAHalfSpace, AreThoseOfTheTwoNetworks) {
+  const TensorMesh mesh(stretched(6, 2, 2), stretched(4, 2, 3), stretched(6, 2, 2, -INFINITY, 0));
+  auto east = symmetric_earth(mesh), north = east, up = east;
+  for (double& value : up) value *= 0.3;
+  std::fill(east.begin(), east.begin() + 40, 0.02);
+  std::mt19937 generator(8);
+  std::normal_distribution<double> normal;
+  Boundaries own(Boundary::insulated), mixed;
+  own(vertical, true) = own(eastward, false) = Boundary::grounded;
+  own(northward, true) = Boundary::mixed;
+  for (const auto& boundary : {own, mixed})
+    for (const bool by_axis : {false, true}) {
+      const Conductivity sigma =
+          by_axis ? Conductivity{{&east, &north, &up}} : Conductivity{{&east, &east, &east}};
+      const std::array<double, 3> half_space =
+          by_axis ? std::array{0.02, 0.05, 0.01} : std::array{0.02, 0.02, 0.02};
+      const Viewpoint from{{0.3, -0.2, 0}, 0, mean_stretch(sigma)},
+          source{{2.1, 1.3, -3}, 0, stretch_of(half_space)};
+      const auto k = network_of(mesh, sigma, boundary, from),
+                 k0 = half_space_network(mesh, half_space, boundary, from, source);
+      std::vector<double> phi(static_cast<std::size_t>(k.nodes.count()));
+      for (double& value : phi) value = normal(generator);
+      Stream stream(processor);
+      solve::Field<double> there(stream, k.nodes), by_k(stream, k.nodes), by_k0(stream, k.nodes);
+      there.upload(stream, phi);
+      solve::apply(stream, k.on(stream, k.nodes), there, by_k);
+      solve::apply(stream, k0.on(stream, k.nodes), there, by_k0);
+      const auto one = by_k.download(stream), other = by_k0.download(stream);
+      const auto got = difference_times(mesh, sigma.along, {half_space, source}, boundary, from, phi, 2);
+      ASSERT_EQ(got.size(), one.size());
+      for (std::size_t n = 0; n < got.size(); ++n)
+        EXPECT_NEAR(got[n], one[n] - other[n], 1e-13 * (std::abs(one[n]) + std::abs(other[n])) + 1e-13) << n;
+    }
+}
+
+TEST(DifferencesFromAHalfSpace, AreNoneInOne) {
+  const TensorMesh mesh(stretched(8, 2, 3), stretched(8, 2, 3), stretched(8, 2, 3, -INFINITY, 0));
+  const std::vector<double> sigma(mesh.size(), 0.037);
+  Stream stream(processor);
+  DirectCurrentReport report;
+  const Electrodes electrodes{{{0.3, 0.1, 0}, {5, 2, -1}}, {{0, -1, 1, -1}}};
+  direct_current(mesh, {{&sigma, &sigma, &sigma}}, electrodes, {}, stream, &report);
+  EXPECT_EQ(report.secondary, 1U);
+  EXPECT_EQ(report.most_iterations(), 0);  // nothing to solve for
+}
+
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+double bytes_on_the_heap() {
+  const auto all = mallinfo2();
+  return static_cast<double>(all.uordblks + all.hblkhd);
+}
+
+TEST(DirectCurrent, TakesNoMoreMemoryThanACheckSays) {
+  const TensorMesh mesh(stretched(24, 1, 14), stretched(24, 1, 14), stretched(48, 1, 14, -INFINITY, 0));
+  const auto sigma = symmetric_earth(mesh);
+  auto turned = sigma;
+  for (double& value : turned) value *= 0.1;
+  const double nodes = static_cast<double>((mesh.n_east() + 1) * (mesh.n_north() + 1) * (mesh.n_up() + 1));
+  const Electrodes electrodes{{{-8, 0.3, 0}, {5, 2, -1}, {-2, 7, 0}}, {{0, 1, 2, -1}}};
+  for (const bool complex : {false, true})
+    for (const auto potential : {Potential::total, Potential::automatic}) {
+      Conductivity rock{{&sigma, &sigma, &sigma}};
+      if (complex) rock.quadrature = {&turned, &turned, &turned};
+      const double before = bytes_on_the_heap();
+      double most = before;
+      std::atomic<bool> solving = true;
+      std::thread watching([&] {
+        while (solving) {
+          most = std::max(most, bytes_on_the_heap());
+          std::this_thread::sleep_for(std::chrono::microseconds(200));
+        }
+      });
+      Stream stream(processor);
+      direct_current(mesh, rock, electrodes, {.potential = potential}, stream);
+      solving = false;
+      watching.join();
+      const double held = most - before;
+      if (held <= 0) GTEST_SKIP() << "this build has another heap";
+      RecordProperty(complex ? "complex_bytes_per_node" : "bytes_per_node", static_cast<int>(held / nodes));
+      EXPECT_LT(held, bytes_needed(nodes, complex)) << complex << held / nodes;
+      EXPECT_GT(held, 0.6 * bytes_needed(nodes, complex)) << complex << held / nodes;
+      if (!complex) {
+        EXPECT_LT(held, 135 * nodes);  // 128 measured; 138 of two million nodes on a longer grid
+      }
+    }
+}
+#endif
 
 }  // namespace
 }  // namespace terrane::electric::walls_of_tests

@@ -228,10 +228,15 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
 }
 
 double bytes_needed(double nodes, bool complex) {
-  // Device: links of A and of K − K₀, and b, x, r, z, p, q in double; links, diagonal, b, u, v of all levels
-  // (twice the points of the finest) in float. Host: three networks, and copies on their way.
-  const double real = nodes * (8.0 * (3 + 3 + 6) + 4.0 * 7 * 2 + 8.0 * (9 + 4));
-  return complex ? real + nodes * (8.0 * (3 + 3 + 6) + 4.0 * 3 * 2 + 8.0 * (9 + 4)) : real;
+  // Links of A, and b, x, r, p, q (z has the place of q) in double. Multigrid in float: links, b, u, v of the
+  // levels with a smoother, 1.2 to 2.3 times the points of the finest; one link of those between, and two
+  // fields of them. Arrays have layers of four points at most. While networks are on their way to the device
+  // the host has copies, but neither levels nor vectors exist yet.
+  constexpr double smoothed = 2.5, between = 4;
+  const double parts = complex ? 2 : 1;
+  const double layers = std::pow(1 + 4 / std::cbrt(std::max(nodes, 1.0)), 3);
+  return nodes * layers *
+         (8.0 * (3 + 5) * parts + 4.0 * (3 + 3 * parts) * smoothed + 4.0 * (between + 1.5 * parts));
 }
 
 }  // namespace terrane::electric

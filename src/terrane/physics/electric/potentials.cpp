@@ -10,6 +10,8 @@
 #include <optional>
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/electric/grid/difference.hpp"
 #include "terrane/solve/complex_network.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
 #include "terrane/solve/multigrid.hpp"
@@ -72,13 +74,6 @@ HostNetwork magnitudes(const HostNetwork& real, const HostNetwork& imaginary) {
     for (std::size_t n = 0; n < all.link[a].size(); ++n)
       all.link[a][n] = std::hypot(real.link[a][n], imaginary.link[a][n]);
   return all;
-}
-
-/// K − K₀
-HostNetwork less(HostNetwork network, const HostNetwork& half_space) {
-  for (std::size_t a = 0; a < 3; ++a)
-    for (std::size_t n = 0; n < network.link[a].size(); ++n) network.link[a][n] -= half_space.link[a][n];
-  return network;
 }
 
 /// Where all walls are insulated currents must add up to zero: what flows in leaves evenly everywhere.
@@ -175,25 +170,30 @@ struct Potentials::Solver {
   std::vector<double> less_primary(std::size_t source, const Stretch& stretch) const {
     std::vector<double> primary(static_cast<std::size_t>(host.nodes.count()));
     const View<double, 3> phi(primary.data(), host.nodes);
-    for (Index k = 0; k < host.nodes.last[0]; ++k)
-      for (Index j = 0; j < host.nodes.last[1]; ++j)
-        for (Index i = 0; i < host.nodes.last[2]; ++i) {
-          const Point p{mesh.easting()[static_cast<std::size_t>(i)],
-                        mesh.northing()[static_cast<std::size_t>(j)], mesh.up()[static_cast<std::size_t>(k)]};
+    for_each(mesh.up().size(), stream.threads(), [&](std::size_t k) {
+      for (std::size_t j = 0; j < mesh.northing().size(); ++j)
+        for (std::size_t i = 0; i < mesh.easting().size(); ++i) {
+          const Point p{mesh.easting()[i], mesh.northing()[j], mesh.up()[k]};
           const double value = half_space_potential(place[source], p, from.surface, stretch, 1);
-          phi(k, j, i) = std::isfinite(value) ? -value : 0;  // at the source: K − K₀ is zero there
+          // At the source K − K₀ is zero.
+          phi(static_cast<Index>(k), static_cast<Index>(j), static_cast<Index>(i)) =
+              std::isfinite(value) ? -value : 0;
         }
+    });
     return primary;
   }
-
-  /// K₀ of its part of a conductivity.
-  HostNetwork half_space(const HalfSpace& rock, const std::array<double, 3>& part, std::size_t source) const {
-    return half_space_network(mesh, part, parameters.boundary, from,
-                              {place[source], from.surface, rock.stretch()});
+  /// (K − K₀) φ, of one part of complex conductivities.
+  std::vector<double> difference(const std::array<const std::vector<double>*, 3>& along,
+                                 const std::array<double, 3>& half_space, const Stretch& stretch,
+                                 std::size_t source, const std::vector<double>& phi) const {
+    auto currents = difference_times(mesh, along, {half_space, {place[source], from.surface, stretch}},
+                                     parameters.boundary, from, phi, stream.threads());
+    if (parameters.boundary.closed()) balance(currents);
+    return currents;
   }
-  /// Which K₀ a source needs: one for all of a conductivity, unless walls depend on the source.
-  using Which = std::pair<HalfSpace, std::size_t>;
-  Which which(const HalfSpace& rock, std::size_t source) const { return {rock, own_walls ? source + 1 : 0}; }
+
+  /// Once devices have the network.
+  void forget_host() { host.link = {}; }
 
   solve::Stopping stopping() const {
     return {.relative = parameters.tolerance, .most_iterations = parameters.most_iterations};
@@ -220,7 +220,7 @@ struct RealSolver final : Potentials::Solver {
   template <class... Given>
   explicit RealSolver(Given&&... given)
       : Solver(given...),
-        multigrid(stream, network, host.spacing, grid),
+        multigrid(stream, (forget_host(), network), host.spacing, grid),
         b(stream, grid.part()),
         x(stream, grid.part()) {}
 
@@ -229,13 +229,8 @@ struct RealSolver final : Potentials::Solver {
     if (secondary) {  // b = −(K − K₀) φ_p, φ_p the half space of σ₀ and K₀ its network
       auto primary = less_primary(source, secondary->stretch());
       for (double& value : primary) value /= secondary->mean().real();
-      x.upload(stream, primary, host.nodes);  // the layer, too
-      solve::apply(stream, difference(*secondary, source), x, b);
-      if (parameters.boundary.closed()) {
-        auto currents = grid.gather(stream, b);
-        balance(currents);
-        b.upload(stream, currents, host.nodes);
-      }
+      b.upload(stream, difference(sigma.along, secondary->along, secondary->stretch(), source, primary),
+               host.nodes);
     } else {
       b.upload(stream, current(source), host.nodes);
     }
@@ -250,18 +245,8 @@ struct RealSolver final : Potentials::Solver {
   }
   double operator_complexity() const override { return multigrid.operator_complexity(); }
 
-  /// K − K₀, kept as long as electrodes lie in the same conductivity.
-  const solve::Network<double>& difference(const HalfSpace& rock, std::size_t source) {
-    if (kept_for == which(rock, source)) return kept;
-    kept = less(host, half_space(rock, rock.along, source)).on(stream, grid.part());
-    kept_for = which(rock, source);
-    return kept;
-  }
-
   solve::Multigrid<float> multigrid;
   solve::Field<double> b, x;
-  solve::Network<double> kept;
-  Which kept_for;
 };
 
 struct ComplexSolver final : Potentials::Solver {
@@ -270,33 +255,40 @@ struct ComplexSolver final : Potentials::Solver {
       : Solver(given...),
         turned_host(network_of(mesh, quadrature_alone(sigma), parameters.boundary, from)),
         turned(turned_host.on(stream, grid.part())),
-        multigrid(stream, magnitudes(host, turned_host).on(stream, grid.part()), host.spacing, grid),
+        multigrid(stream, take_magnitudes(), host.spacing, grid),
         b(stream, grid.part()),
         x(stream, grid.part()) {}
 
+  /// On the device; the host forgets its networks before levels are made.
+  solve::Network<double> take_magnitudes() {
+    auto taken = magnitudes(host, turned_host).on(stream, grid.part());
+    forget_host();
+    turned_host.link = {};
+    return taken;
+  }
+
   std::vector<double> solve(std::size_t source, const std::optional<HalfSpace>& secondary,
                             solve::SolveReport& report) override {
-    std::vector<double> parts = secondary ? less_primary(source, secondary->stretch()) : current(source);
-    const auto nodes = parts.size();
-    parts.resize(2 * nodes);
+    std::vector<double> parts;
     if (secondary) {
+      const auto stretch = secondary->stretch();
+      const auto primary = less_primary(source, stretch);
+      parts = difference(sigma.along, secondary->along, stretch, source, primary);
+      const auto turned_parts = difference(sigma.quadrature, secondary->quadrature, stretch, source, primary);
+      const auto nodes = parts.size();
+      parts.resize(2 * nodes);
       const Number over = 1.0 / secondary->mean();
       for (std::size_t n = 0; n < nodes; ++n) {
-        parts[nodes + n] = parts[n] * over.imag();
-        parts[n] *= over.real();
-      }
-      x.upload(stream, parts, host.nodes);
-      difference(*secondary, source);
-      solve::apply(stream, kept, kept_turned, x, b);
-      if (parameters.boundary.closed()) {
-        parts = grid.gather(stream, b);
-        balance(std::span(parts).first(nodes));
-        balance(std::span(parts).last(nodes));
-        b.upload(stream, parts, host.nodes);
+        const Number value = Number(parts[n], turned_parts[n]) * over;
+        parts[n] = value.real();
+        parts[nodes + n] = value.imag();
       }
     } else {
-      b.upload(stream, parts, host.nodes);
+      parts = current(source);
+      parts.resize(2 * parts.size());
     }
+    b.upload(stream, parts, host.nodes);
+    parts = std::vector<double>();  // gives the memory back
     x.fill_zero(stream);
     report = solve::conjugate_gradients(
         stream, network, turned, b, x,
@@ -308,19 +300,10 @@ struct ComplexSolver final : Potentials::Solver {
   }
   double operator_complexity() const override { return multigrid.operator_complexity(); }
 
-  void difference(const HalfSpace& rock, std::size_t source) {
-    if (kept_for == which(rock, source)) return;
-    kept = less(host, half_space(rock, rock.along, source)).on(stream, grid.part());
-    kept_turned = less(turned_host, half_space(rock, rock.quadrature, source)).on(stream, grid.part());
-    kept_for = which(rock, source);
-  }
-
   HostNetwork turned_host;
   solve::Network<double> turned;
   solve::Multigrid<solve::Complex<float>> multigrid;
   solve::ComplexField b, x;
-  solve::Network<double> kept, kept_turned;
-  Which kept_for;
 };
 
 }  // namespace
@@ -340,6 +323,7 @@ std::vector<Number> Potentials::at_electrodes(std::size_t source, Solved& solved
   source_ = source;
   secondary_ = s.secondary_at(source);
   solved.secondary = secondary_.has_value();
+  for (auto* values : {&real_, &imaginary_}) *values = std::vector<double>();  // before others are made
   real_ = solver_->solve(source, secondary_, solved.report);
   const auto nodes = static_cast<std::ptrdiff_t>(s.host.nodes.count());
   imaginary_.assign(real_.begin() + nodes, real_.end());

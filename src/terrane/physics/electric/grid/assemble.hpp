@@ -56,7 +56,7 @@ HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity,
                        const Viewpoint& from);
 /// Of a half space with a point source, conductivities along easting, northing, up. Where `boundary` is
 /// mixed, its walls are those of network_of(), so that they leave no difference; elsewhere those through
-/// which the current flows on as it does from the source.
+/// which the current flows on as it does from the source. The slow twin of difference.hpp takes it from K.
 HostNetwork half_space_network(const TensorMesh& mesh, const std::array<double, 3>& conductivity,
                                const Boundaries& boundary, const Viewpoint& from, const Viewpoint& source);
 
