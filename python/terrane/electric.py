@@ -16,7 +16,7 @@ from .errors import InputError, ShapeError
 from .mesh import TensorMesh
 from .simulation import runtime
 
-__all__ = ["Arrays", "Line", "Sensitivity", "Simulation", "forward", "read_arrays", "write_arrays"]
+__all__ = ["Arrays", "Boreholes", "Line", "Sensitivity", "Simulation", "forward", "read_arrays", "write_arrays"]
 
 _BOUNDARIES = ("mixed", "grounded", "insulated")
 _SIDES = ("bottom", "top", "south", "north", "west", "east")
@@ -236,6 +236,29 @@ class Line:
     levels: int = 6
 
 
+@dataclass(frozen=True)
+class Boreholes:
+    """Evenly spaced electrodes in two vertical holes: current between the holes at one depth, voltage at another.
+
+    Parameters
+    ----------
+    first, second : three floats
+        Easting, northing and up of the highest electrode of each hole, m.
+    electrodes : int
+        In each hole.
+    spacing : float
+        Distance between neighbours, downwards, m.
+    levels : int
+        Largest distance between A and M, in electrodes.
+    """
+
+    first: Sequence[float]
+    second: Sequence[float]
+    electrodes: int
+    spacing: float
+    levels: int = 6
+
+
 class Simulation(simulation.Simulation):
     """Resistance and apparent resistivity of every array.
 
@@ -246,8 +269,9 @@ class Simulation(simulation.Simulation):
     model : TensorMesh
         The top of the mesh is the ground, or air lies above it. Properties: ``conductivity`` or ``resistivity``, also
         along axes (``resistivity_east``, ``_north``, ``_up``); ``chargeability`` and the Cole-Cole parameters.
-    survey : Line, or path
-        A path names a CSV file with columns a_easting, a_northing, a_up and so for b, m, n.
+    survey : Line, Boreholes, or path
+        A path names a CSV file with columns a_easting, a_northing, a_up and so for b, m, n; or a file of UBC DCIP, BERT
+        or pyGIMLi.
     boundary : {"mixed", "grounded", "insulated"} or mapping, optional
         Of the sides and the bottom; a mapping has keys of the table [boundary]: ``{"west": "insulated"}``.
     potential : {"auto", "secondary", "total"}, optional
@@ -278,13 +302,16 @@ class Simulation(simulation.Simulation):
 
     physics = "electric"
 
-    def __init__(self, model: TensorMesh, survey: Union[Line, str, "PathLike[str]"], *,
+    def __init__(self, model: TensorMesh, survey: Union[Line, Boreholes, str, "PathLike[str]"], *,
                  boundary: Optional[Boundary] = None, potential: Optional[str] = None,
                  volume: Optional[Sequence[str]] = None, tolerance: Optional[float] = None,
                  most_iterations: Optional[int] = None, settings: Optional[Mapping[str, Any]] = None,
                  device: str = "auto", threads: Optional[int] = None, memory: Optional[str] = None) -> None:
-        table: dict[str, Any] = {"kind": "line", **vars(survey)} if isinstance(survey, Line) \
-            else {"kind": "file", "file": survey}
+        table: dict[str, Any]
+        if isinstance(survey, (Line, Boreholes)):
+            table = {"kind": "line" if isinstance(survey, Line) else "boreholes", **vars(survey)}
+        else:
+            table = {"kind": "file", "file": survey}
         of_sides = {} if boundary is None or isinstance(boundary, str) else {"boundary": dict(boundary)}
         super().__init__(model, table, {**of_sides, "simulation": {
             "boundary": None if of_sides else boundary, "potential": potential, "volume": None if volume is None else list(volume),

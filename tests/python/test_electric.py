@@ -99,9 +99,17 @@ def test_rock_may_conduct_by_direction():
     ground = terrane.TensorMesh(cells.easting, cells.northing, cells.up, **by_axis)
     result = terrane.electric.Simulation(ground, line, boundary={"top": "insulated", "south": "mixed"}).run()
     # Along a line east only what lies across it counts.
-    assert result["apparent_resistivity"].item() == pytest.approx(1 / np.sqrt(0.01 * 0.02), rel=1e-3)
+    assert result.values("apparent_resistivity").item() == pytest.approx(1 / np.sqrt(0.01 * 0.02), rel=1e-3)
     with pytest.raises(terrane.InputError, match="no 'up'"):
         forward(mesh(), {"east": 1.0, "north": 1.0}, electrodes, [[0, -1, 1, -1]])
+
+
+def test_arrays_between_two_holes_see_a_homogeneous_earth():
+    cells = mesh()
+    holes = terrane.electric.Boreholes([-6.2, 0.3, -3], [6.1, 0.4, -3], electrodes=4, spacing=4, levels=2)
+    result = terrane.electric.Simulation(terrane.TensorMesh(cells.easting, cells.northing, cells.up, resistivity=50.0),
+                                         holes).run()
+    assert result.values("apparent_resistivity") == pytest.approx([50.0] * 10, rel=1e-6)
 
 
 def test_what_is_wrong_is_named():
