@@ -12,6 +12,7 @@
 #include "terrane/inversion/invert.hpp"
 #include "terrane/inversion/job.hpp"
 #include "terrane/inversion/operators.hpp"
+#include "terrane/inversion/services.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
 #include "terrane/simulation/serve.hpp"
 
@@ -197,17 +198,27 @@ void expect_same_bits(const Forward& here, const Forward& there, const std::vect
   EXPECT_EQ(x, y);
 }
 
-TEST(InversionOnRanks, DirectCurrentHasTheSameBitsAsInOneProcess) {
-  const auto comm = test::ranks(test::Order::as_started);
-  if (comm->rank() > 0) return serve_inversions(*comm);
-  const TensorMesh cells(faces(14, 10, -70), faces(8, 12, -48), faces(6, 9, -54));
+const TensorMesh& ground() {
+  static const TensorMesh made(faces(14, 10, -70), faces(8, 12, -48), faces(6, 9, -54));
+  return made;
+}
+
+/// Five electrodes along a line, two arrays, and more of them.
+electric::Electrodes line(const std::vector<electric::Array>& more = {}) {
   electric::Electrodes electrodes;
   for (int n = 0; n < 5; ++n) electrodes.place.push_back({-40.0 + 20 * n, 1, -4});
   for (int n = 0; n < 2; ++n) electrodes.arrays.push_back({n + 1, n, n + 2, n + 3});
-  std::vector<double> resistivity = wave(cells.size());
+  electrodes.arrays.insert(electrodes.arrays.end(), more.begin(), more.end());
+  return electrodes;
+}
+
+TEST(InversionOnRanks, DirectCurrentHasTheSameBitsAsInOneProcess) {
+  const auto comm = test::ranks(test::Order::as_started);
+  if (comm->rank() > 0) return serve_inversions(*comm);
+  std::vector<double> resistivity = wave(ground().size());
   for (double& rho : resistivity) rho = 100 * std::exp(rho);
   const auto data = [&](Comm* ranks) {
-    return DirectCurrent(cells, {}, {}, electrodes, {}, electric::Datum::log_apparent_resistivity, 2, ranks);
+    return DirectCurrent(ground(), {}, {}, line(), {}, electric::Datum::log_apparent_resistivity, 2, ranks);
   };
   const auto here = data(nullptr), there = data(comm.get());
   EXPECT_EQ(here.unit(), there.unit());
@@ -253,6 +264,92 @@ TEST(InversionOnRanks, ElectromagneticFieldsAndPlaneWavesHaveTheSameBitsAsInOneP
       const auto kept = there.at(resistivity);  // two models at once
       expect_same_bits(here, there, other);
     }
+  }
+  dismiss(*comm);
+}
+
+// Products, electrodes and fields by turns, as joint inversions ask for them, while operators come and go.
+TEST(InversionOnRanks, ACrewServesModelsOfAllKindsInAnyOrderWithTheBitsOfOneProcess) {
+  const auto comm = test::ranks(test::Order::as_started);
+  if (comm->rank() > 0) return serve_inversions(*comm);
+  const auto source = sensitivities();
+  const auto land = test::land(8, 1.3);
+  electromagnetic::Problem fields;
+  fields.mesh = land.mesh;
+  fields.conductivity[0] = land.sigma;
+  fields.frequencies = {3};
+  fields.receivers = {{210, 50, -60}, {-220, 160, -30}};
+  fields.sources = {{electromagnetic::Source::Kind::magnetic_dipole, {{30, 40, -60}}, {0, 0, 3}, 1}};
+  fields.components = {{true, 0}};
+  const MeasuredFields measured{{0, 1}, {{1e-9, 2e-9}, {1e-9, -1e-9}}, {1e-10, 1e-10}, {}};
+  std::vector<double> of_cells = wave(ground().size()), of_land;
+  for (double& rho : of_cells) rho = 100 * std::exp(rho);
+  for (const double sigma : land.sigma) of_land.push_back(1 / sigma);
+  Runtime shared;
+  shared.threads = 2;
+  shared.comm = comm.get();
+  std::vector<std::string> notes;
+  const StorageSettings stored{Storage::single, {}, 1e-9};
+  const auto alone = make_operator(source, stored, {}, notes);
+  const auto model = wave(alone->columns());
+  std::vector<double> here(alone->rows()), there(alone->rows());
+  alone->apply(model, here);
+  {
+    const auto crew = call_crew(*comm);
+    const auto currents = [&](Comm* ranks) {
+      return DirectCurrent(ground(), {}, {}, line(), {}, electric::Datum::log_apparent_resistivity, 2, ranks,
+                           crew);
+    };
+    const auto waves = [&](bool in_memory, Comm* ranks) {
+      return ElectromagneticFields(fields, {}, measured, Parts::real_imaginary, in_memory,
+                                   {Device::Kind::cpu, -1}, 1, ranks, crew);
+    };
+    const auto one = currents(nullptr), all = currents(comm.get());
+    expect_same_bits(one, all, of_cells);
+    const auto first = waves(false, nullptr), second = waves(false, comm.get());
+    const auto kept = second.at(of_land);  // whose products need the ranks
+    for (const auto storage : {Storage::single, Storage::tree}) {
+      const auto g = make_operator(source, {storage, {}, 1e-9}, shared, notes, crew);
+      g->apply(model, there);
+      if (storage == Storage::single) {
+        EXPECT_EQ(here, there);
+      }
+      expect_same_bits(first, second, of_land);
+      expect_same_bits(waves(true, nullptr), waves(true, comm.get()), of_land);
+      expect_same_bits(one, all, of_cells);
+      g->apply(model, there);
+      if (storage == Storage::single) {
+        EXPECT_EQ(here, there);
+      }
+    }
+  }
+  // The ranks wait again as before the crew.
+  make_operator(source, stored, shared, notes)->apply(model, there);
+  EXPECT_EQ(here, there);
+  dismiss(*comm);
+}
+
+TEST(InversionOnRanks, AnErrorOfDirectCurrentIsThatOfOneProcessAndAllGoOn) {
+  const auto comm = test::ranks(test::Order::as_started);
+  if (comm->rank() > 0) return serve_inversions(*comm);
+  const std::vector<double> resistivity(ground().size(), 100.0);
+  const auto of = [&](electric::Electrodes electrodes, Comm* ranks) {
+    return DirectCurrent(ground(), {}, {}, std::move(electrodes), {},
+                         electric::Datum::log_apparent_resistivity, 2, ranks);
+  };
+  for (Comm* ranks : {static_cast<Comm*>(nullptr), comm.get()}) {
+    // Before ranks solve: an array of one electrode; while they do: an electrode outside; after it: no
+    // factor.
+    EXPECT_THROW(of(line({{2, 2, 0, 1}}), ranks).unit(), InputError);
+    auto outside = line();
+    outside.place[3].e = 1000;
+    EXPECT_THROW(of(outside, ranks).unit(), InputError);
+    EXPECT_THROW(of(outside, ranks).at(resistivity), InputError);
+    auto symmetric = line({{1, 3, 5, 6}});
+    symmetric.place.push_back({0, 21, -4});
+    symmetric.place.push_back({0, -19, -4});
+    EXPECT_THROW(of(symmetric, ranks).at(resistivity), InputError);
+    EXPECT_EQ(of(line(), ranks).at(resistivity).data.size(), 2U);
   }
   dismiss(*comm);
 }

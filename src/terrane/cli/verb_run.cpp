@@ -424,11 +424,13 @@ void say_plan(const Config::Part& part, const Job& job, const Plan& plan) {
 }
 
 /// Of jobs whose models are found together, and so are in memory together.
-int check_joined(const Registry& registry, const std::vector<Config::Part>& parts,
-                 const JobOptions& options) {
+int check_joined(const Registry& registry, const std::vector<Config::Part>& parts, const JobOptions& options,
+                 Comm& comm) {
   double seconds = 0, bytes = 0;
   for (const auto& [part, job] : read_joined(registry, parts, options)) {
-    const auto plan = job.simulation->check(job.runtime);
+    auto runtime = job.runtime;
+    runtime.comm = &comm;
+    const auto plan = job.simulation->check(runtime);
     seconds += plan.seconds;
     bytes += static_cast<double>(plan.memory_bytes);
     say_plan(part, job, plan);
@@ -444,7 +446,7 @@ int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   const auto config = read_job(options);
   const auto& wanted = inversion::asks_for_inversion(config) ? inversion::inversions() : registry;
   if (const auto joined = joined_parts(wanted, config, options); !joined.empty())
-    return check_joined(wanted, joined, options);
+    return check_joined(wanted, joined, options, comm);
   double seconds = 0;
   std::size_t memory = 0;
   const auto simulations = read_all(wanted, config, options, [&](const Config::Part& part, Job& job, bool) {

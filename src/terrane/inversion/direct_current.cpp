@@ -15,7 +15,7 @@ using electric::Datum;
 
 DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                              electric::Electrodes electrodes, const electric::Parameters& parameters,
-                             Datum datum, int threads, Comm* comm)
+                             Datum datum, int threads, Comm* comm, std::shared_ptr<solve::Crew> crew)
     : mesh_(std::move(mesh)),
       active_(std::move(active)),
       ground_(std::move(ground)),
@@ -23,29 +23,13 @@ DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active,
       parameters_(parameters),
       datum_(datum),
       threads_(threads),
-      comm_(comm && comm->size() > 1 ? comm : nullptr) {}
-
-namespace {
-
-/// Where other ranks wait, an error that they do not know of ends all of them.
-template <class Work>
-auto in_step(const Comm* comm, const Work& work) {
-  try {
-    return work();
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const std::exception& error) {
-    if (comm == nullptr) throw;
-    throw OutOfStep("rank 0", error.what());
-  }
-}
-
-}  // namespace
+      comm_(comm && comm->size() > 1 ? comm : nullptr),
+      crew_(std::move(crew)) {}
 
 /// The other ranks solve for electrodes of this conductivity, too.  all: those of potentials as well
 void DirectCurrent::ask(const std::vector<double>& conductivity, bool all) const {
   if (comm_ == nullptr) return;
-  call(*comm_, "inversion");
+  call_for_service(*comm_, crew_);
   Packet packet;
   packet.put(Service::currents);
   for (const auto* faces : {&mesh_.easting(), &mesh_.northing(), &mesh_.up()}) packet.put(*faces);
@@ -69,9 +53,9 @@ void serve_currents(Packet packet, Comm& comm) {
   const auto parameters = packet.get<electric::Parameters>();
   Stream stream({Device::Kind::cpu}, false, packet.get<int>());
   const bool all = packet.get<bool>();
+  const TensorMesh mesh(easting, northing, up);
   try {
-    electric::help(TensorMesh(easting, northing, up), conductivity, ground, electrodes, parameters, stream,
-                   all, comm);
+    electric::help(mesh, conductivity, ground, electrodes, parameters, stream, all, comm);
   } catch (const OutOfStep&) {
     throw;
   } catch (const std::exception&) {  // rank 0 throws it, too
@@ -82,9 +66,7 @@ const std::vector<double>& DirectCurrent::unit() const {
   if (unit_.empty()) {
     ask(std::vector<double>(mesh_.size(), 1.0), false);
     Stream stream({Device::Kind::cpu}, false, threads_);
-    unit_ = in_step(comm_, [&] {
-      return electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, stream, comm_);
-    });
+    unit_ = electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, stream, comm_);
   }
   return unit_;
 }
@@ -99,11 +81,9 @@ Linearised DirectCurrent::at(std::span<const double> resistivity, Progress* prog
   electric::DirectCurrentReport report;
   const auto& known = unit();
   ask(conductivity, true);
-  auto made = in_step(comm_, [&] {
-    return std::make_shared<electric::Sensitivity>(mesh_, conductivity, ground_, electrodes_, parameters_,
-                                                   datum_, electric::Unknown::log_conductivity, stream, known,
-                                                   &report, progress, comm_);
-  });
+  auto made = std::make_shared<electric::Sensitivity>(mesh_, conductivity, ground_, electrodes_, parameters_,
+                                                      datum_, electric::Unknown::log_conductivity, stream,
+                                                      known, &report, progress, comm_);
   Linearised here{made->data(), nullptr, {}};
   here.jacobian = std::make_shared<Chained>(std::move(made), active_, std::move(slope));
   for (std::size_t n = 0; n < report.solves.size(); ++n)

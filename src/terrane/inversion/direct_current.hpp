@@ -12,16 +12,19 @@
 
 #include "terrane/inversion/forward.hpp"
 #include "terrane/physics/electric/sensitivity.hpp"
+#include "terrane/solve/parted.hpp"
 
 namespace terrane::inversion {
 
 class DirectCurrent final : public Forward {
  public:
   /// active: cells that have ground, ascending; empty: all · ground: share of each cell that is not air, or
-  /// empty · comm: where this is rank 0, whose others serve(); electrodes are shared, with the same bits
+  /// empty · comm: where this is rank 0, whose others serve(); electrodes are shared, with the same bits ·
+  /// crew: that the others may be in, or null
   DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                 electric::Electrodes electrodes, const electric::Parameters& parameters,
-                electric::Datum datum, int threads = 0, Comm* comm = nullptr);
+                electric::Datum datum, int threads = 0, Comm* comm = nullptr,
+                std::shared_ptr<solve::Crew> crew = nullptr);
   std::size_t rows() const override { return electrodes_.arrays.size(); }
   std::size_t columns() const override { return active_.empty() ? mesh_.size() : active_.size(); }
   /// model: Ω·m. A solve that does not converge is among the warnings.
@@ -40,6 +43,7 @@ class DirectCurrent final : public Forward {
   electric::Datum datum_;
   int threads_;
   Comm* comm_;
+  std::shared_ptr<solve::Crew> crew_;
   mutable std::vector<double> unit_;
 };
 

@@ -254,7 +254,7 @@ void DirectCurrentJob::begin(const Runtime& runtime) {
                           memory_needed(runtime));
   const auto physics =
       std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, problem_.ground, electrodes_,
-                                      parameters_, datum_, settings_.threads, runtime.comm);
+                                      parameters_, datum_, settings_.threads, runtime.comm, crew_);
   problem_.forward = std::make_shared<OfLogarithms>(physics);
   if (even()) return;
   factor_ = physics->unit();

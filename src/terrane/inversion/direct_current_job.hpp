@@ -17,6 +17,7 @@ class DirectCurrentJob final : public InversionSimulation {
 
   Plan check(const Runtime& runtime = {}) override;
   Result outline() const override;
+  void share_ranks(const std::shared_ptr<solve::Crew>& crew) override { crew_ = crew; }
   void begin(const Runtime& runtime) override;
   Result finish(Outcome outcome, const Runtime& runtime) override;
   Fingerprint fingerprint_of_all(const Runtime& runtime) override;
@@ -43,6 +44,7 @@ class DirectCurrentJob final : public InversionSimulation {
   MeasuredArrays measured_;
   std::vector<double> factor_;  ///< k of each array
   bool reference_is_median_ = false;
+  std::shared_ptr<solve::Crew> crew_;             ///< of the other ranks, shared with others
   std::unique_ptr<electric::Simulation> arrays_;  ///< of the reference: places, checks, cost of a solve
 };
 

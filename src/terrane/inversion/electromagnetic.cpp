@@ -105,7 +105,7 @@ void MeasuredFields::as(Parts parts, std::vector<double>& data, std::vector<doub
 ElectromagneticFields::ElectromagneticFields(electromagnetic::Problem problem,
                                              std::vector<std::uint32_t> active, MeasuredFields measured,
                                              Parts parts, bool in_memory, Device device, int threads,
-                                             Comm* comm)
+                                             Comm* comm, std::shared_ptr<solve::Crew> crew)
     : problem_(std::move(problem)),
       active_(std::move(active)),
       measured_(std::move(measured)),
@@ -113,15 +113,18 @@ ElectromagneticFields::ElectromagneticFields(electromagnetic::Problem problem,
       in_memory_(in_memory),
       device_(device),
       threads_(threads),
-      comm_(comm && comm->size() > 1 ? comm : nullptr) {
+      comm_(comm && comm->size() > 1 ? comm : nullptr),
+      crew_(std::move(crew)) {
   if (problem_.contrasts.empty()) problem_.contrasts = problem_.conductivity[0];
 }
 
 std::shared_ptr<FieldModel> ElectromagneticFields::model(const electromagnetic::Problem& problem,
                                                          Progress* progress) const {
   if (comm_ == nullptr)
-    return std::make_shared<FieldModel>(problem, measured_.place, device_, threads_, progress, nullptr);
-  if (!ranks_) ranks_ = std::make_shared<FieldRanks>(*comm_, problem_, measured_.place, device_, threads_);
+    return std::make_shared<FieldModel>(problem, measured_.place, resolve(device_), threads_, progress,
+                                        nullptr);
+  if (!ranks_)
+    ranks_ = std::make_shared<FieldRanks>(*comm_, problem_, measured_.place, device_, threads_, crew_);
   return ranks_->model(problem, progress);
 }
 

@@ -17,6 +17,7 @@
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/physics/electromagnetic/physics.hpp"
+#include "terrane/physics/electromagnetic/ranks.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
 
@@ -368,19 +369,27 @@ void ElectromagneticJob::make_forward(const Runtime& runtime) {
                0.25 * static_cast<double>(budget(runtime).bytes);
   problem_.forward = std::make_shared<OfLogarithms>(
       std::make_shared<ElectromagneticFields>(earth(), problem_.active, measured_, parts_, in_memory_,
-                                              resolve(runtime.device), runtime.threads, runtime.comm));
+                                              runtime.device, runtime.threads, runtime.comm, crew_));
 }
 
-/// Of each rank on this machine one solver, and the fields of all sources, also those of the model before
-/// while a step is searched.
+/// Of each rank on this machine a solver, which may be on a GPU, and the fields of all sources; both also of
+/// the model before while a step is searched, unless the entries of its J are all that is kept.
 double ElectromagneticJob::memory_needed(const Runtime& runtime) const {
   const double cells = static_cast<double>(earth().mesh.size()),
                solves = static_cast<double>(earth().solves()),
                entries = static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns());
-  const double here = runtime.comm ? runtime.comm->on_node().count : 1;
-  return here * (earth().memory() + 48 * cells * solves * (in_memory_ ? 1 : 2)) +
+  const double here = runtime.comm ? runtime.comm->on_node().count : 1, models = in_memory_ ? 1 : 2;
+  const double solver = electromagnetic::free_of_gpu(runtime) > 0 ? 0 : earth().field_memory();
+  return models * here * (solver + 48 * cells * solves) + earth().host_memory(here) +
          (in_memory_ ? 16 * entries : 0) + static_cast<double>(problem_.columns()) * 8 * 20 +
          static_cast<double>(problem_.rows()) * 8 * 86;
+}
+
+void ElectromagneticJob::require_memory(const Runtime& runtime, const std::string& what) const {
+  budget(runtime).require("invert", what, memory_needed(runtime));
+  if (const double gpu = electromagnetic::free_of_gpu(runtime); gpu > 0)
+    MemoryBudget{static_cast<std::size_t>(gpu)}.require("invert", what + " on the GPU of a rank",
+                                                        (in_memory_ ? 1 : 2) * earth().field_memory());
 }
 
 bool ElectromagneticJob::plane_waves() const { return electromagnetic::is_magnetotelluric(earth()); }
@@ -436,7 +445,7 @@ Plan ElectromagneticJob::check(const Runtime& runtime) {
   foreseen_ = fields_->check(runtime);
   describe_into(plan, runtime);
   plan.memory_available = budget(runtime).bytes;
-  budget(runtime).require("invert", plan.problem, memory_needed(runtime));
+  require_memory(runtime, plan.problem);
   plan.seconds = expected_seconds(runtime);
   inversion::check(problem_, settings_);
   return plan;
@@ -475,8 +484,7 @@ void ElectromagneticJob::begin(const Runtime& runtime) {
   date_text();
   make_forward(runtime);
   foreseen_ = fields_->check(runtime);
-  budget(runtime).require("invert", fmt::format("{} cells", grouped(problem_.columns())),
-                          memory_needed(runtime));
+  require_memory(runtime, fmt::format("{} cells", grouped(problem_.columns())));
 }
 
 Result ElectromagneticJob::finish(Outcome outcome, const Runtime& runtime) {

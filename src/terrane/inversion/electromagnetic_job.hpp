@@ -16,6 +16,7 @@ class ElectromagneticJob final : public InversionSimulation {
 
   Plan check(const Runtime& runtime = {}) override;
   Result outline() const override;
+  void share_ranks(const std::shared_ptr<solve::Crew>& crew) override { crew_ = crew; }
   void begin(const Runtime& runtime) override;
   Result finish(Outcome outcome, const Runtime& runtime) override;
 
@@ -25,6 +26,7 @@ class ElectromagneticJob final : public InversionSimulation {
   bool plane_waves() const;
   void make_forward(const Runtime& runtime);
   double memory_needed(const Runtime& runtime) const;
+  void require_memory(const Runtime& runtime, const std::string& what) const;
   double expected_seconds(const Runtime& runtime) override;
   void describe_into(RunFacts& facts, const Runtime& runtime) const;
   Fingerprint fingerprint_of_all(const Runtime& runtime) override;
@@ -35,7 +37,8 @@ class ElectromagneticJob final : public InversionSimulation {
   Plan foreseen_;                                        ///< of fields_, by check() or begin()
   MeasuredFields measured_;
   Parts parts_ = Parts::amplitude_phase;
-  bool in_memory_ = true;  ///< entries of J
+  bool in_memory_ = true;              ///< entries of J
+  std::shared_ptr<solve::Crew> crew_;  ///< of the other ranks, shared with others
   std::vector<std::string> notes_;
 };
 

@@ -48,8 +48,8 @@ std::vector<std::vector<T>> gathered(Comm& comm, const std::vector<T>& mine) {
   return all;
 }
 
-Device own_device(Device::Kind kind, const Comm& comm) {
-  return resolve(shared_device({kind, -1}, comm), comm.on_node().index);
+Device own_device(const Device& wanted, const Comm& comm) {
+  return resolve(shared_device(wanted, comm), comm.on_node().index);
 }
 
 }  // namespace
@@ -144,25 +144,39 @@ std::vector<electromagnetic::Solve> FieldModel::own_rows(const std::vector<std::
 // ---- rank 0 ----
 
 FieldRanks::FieldRanks(Comm& comm, const electromagnetic::Problem& problem,
-                       const std::vector<std::size_t>& places, Device device, int threads)
-    : comm_(comm), places_(places), device_(device), threads_(threads) {
-  call(comm_, "inversion");
+                       const std::vector<std::size_t>& places, Device device, int threads,
+                       std::shared_ptr<solve::Crew> crew)
+    : comm_(comm),
+      places_(places),
+      device_{own_device(device, comm).kind, device.index},
+      threads_(threads),
+      crew_(crew && crew->serves() ? std::move(crew) : nullptr) {
+  call_for_service(comm_, crew_);
   Packet packet;
   packet.put(Service::fields);
+  packet.put(reinterpret_cast<std::uint64_t>(this));  // by which a crew knows it
+  packet.put(true);
   electromagnetic::put(packet, problem);
   packet.put(places_);
   packet.put(device_.kind);
+  packet.put(device_.index);
   packet.put(threads_);
   packet.broadcast(comm_);
 }
 
 FieldRanks::~FieldRanks() {
-  if (!parted_) ask(Wanted::nothing, 0, std::vector<double>{});
+  if (!parted_ && (!crew_ || crew_->serves())) ask(Wanted::nothing, 0, std::vector<double>{});
 }
 
 template <class Values>
 void FieldRanks::ask(Wanted wanted, std::uint64_t number, const Values& values) {
   Packet packet;
+  if (crew_) {
+    crew_->send_on_errand();
+    packet.put(Service::fields);
+    packet.put(reinterpret_cast<std::uint64_t>(this));
+    packet.put(false);
+  }
   packet.put(gone_);
   gone_.clear();
   packet.put(wanted);
@@ -183,7 +197,7 @@ auto FieldRanks::in_step(const Work& work) {
 std::shared_ptr<FieldModel> FieldRanks::model(const electromagnetic::Problem& problem, Progress* progress) {
   ask(Wanted::model, ++made_, problem.conductivity[0]);
   auto made = in_step([&] {
-    return std::make_shared<FieldModel>(problem, places_, own_device(device_.kind, comm_), threads_, progress,
+    return std::make_shared<FieldModel>(problem, places_, own_device(device_, comm_), threads_, progress,
                                         &comm_);
   });
   made->ranks_ = shared_from_this();
@@ -212,36 +226,53 @@ std::vector<electromagnetic::Solve> FieldModel::rows(const std::vector<std::size
 
 // ---- the other ranks ----
 
-void serve_fields(Packet packet, Comm& comm) {
+FieldServer::FieldServer(Packet& packet, Comm& comm)
+    : comm_(comm), problem_(electromagnetic::get_problem(packet)), places_(packet.get_vector<std::size_t>()) {
+  Device wanted{packet.get<Device::Kind>(), -1};
+  wanted.index = packet.get<int>();
+  device_ = own_device(wanted, comm);
+  threads_ = packet.get<int>();
+}
+
+bool FieldServer::serve(Packet& asked) {
   using Wanted = FieldRanks::Wanted;
-  auto problem = electromagnetic::get_problem(packet);
-  const auto places = packet.get_vector<std::size_t>();
-  const auto device = own_device(packet.get<Device::Kind>(), comm);
-  const int threads = packet.get<int>();
-  std::map<std::uint64_t, std::shared_ptr<FieldModel>> models;
-  for (;;) {
+  for (const auto gone : asked.get_vector<std::uint64_t>()) models_.erase(gone);
+  const auto wanted = asked.get<Wanted>();
+  const auto number = asked.get<std::uint64_t>();
+  if (wanted == Wanted::nothing) return false;
+  try {
+    if (wanted == Wanted::model) {
+      problem_.conductivity[0] = asked.get_vector<double>();
+      models_[number] = std::make_shared<FieldModel>(problem_, places_, device_, threads_, nullptr, &comm_);
+    } else if (wanted == Wanted::times) {
+      models_.at(number)->own_times(asked.get_vector<double>());
+    } else if (wanted == Wanted::transposed_times) {
+      models_.at(number)->own_transposed_times(asked.get_vector<Z>());
+    } else {
+      models_.at(number)->own_rows(asked.get_vector<std::size_t>(), {}, nullptr);
+    }
+  } catch (const OutOfStep&) {
+    throw;
+  } catch (const std::exception&) {
+    return false;  // rank 0 throws it, too
+  }
+  return true;
+}
+
+void FieldServers::serve(Packet packet, Comm& comm) {
+  const auto number = packet.get<std::uint64_t>();
+  if (packet.get<bool>()) servers_[number] = std::make_unique<FieldServer>(packet, comm);
+  else if (!servers_.at(number)->serve(packet)) servers_.erase(number);
+}
+
+void serve_fields(Packet packet, Comm& comm) {
+  packet.get<std::uint64_t>();
+  packet.get<bool>();
+  FieldServer server(packet, comm);
+  for (bool more = true; more;) {
     Packet asked;
     asked.broadcast(comm);
-    for (const auto gone : asked.get_vector<std::uint64_t>()) models.erase(gone);
-    const auto wanted = asked.get<Wanted>();
-    const auto number = asked.get<std::uint64_t>();
-    if (wanted == Wanted::nothing) return;
-    try {
-      if (wanted == Wanted::model) {
-        problem.conductivity[0] = asked.get_vector<double>();
-        models[number] = std::make_shared<FieldModel>(problem, places, device, threads, nullptr, &comm);
-      } else if (wanted == Wanted::times) {
-        models.at(number)->own_times(asked.get_vector<double>());
-      } else if (wanted == Wanted::transposed_times) {
-        models.at(number)->own_transposed_times(asked.get_vector<Z>());
-      } else {
-        models.at(number)->own_rows(asked.get_vector<std::size_t>(), {}, nullptr);
-      }
-    } catch (const OutOfStep&) {
-      throw;
-    } catch (const std::exception&) {
-      return;  // rank 0 throws it, too
-    }
+    more = server.serve(asked);
   }
 }
 

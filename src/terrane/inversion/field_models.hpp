@@ -1,18 +1,21 @@
 // Data of electromagnetic models and their derivatives with respect to ln σ of all cells, over the ranks of a
 // run.
 //
-// Rank 0 asks, the others wait in serve_fields(): all make each model and keep its fields; sources and
-// frequencies are solved for by turns, and so are sites, whose receivers send. Numbers that ranks have in
-// common are added up on rank 0 in the order of one process, so that the bits are the same.
+// Rank 0 asks, the others wait in serve_fields(), or in a crew that has errands: all make each model and keep
+// its fields; sources and frequencies are solved for by turns, and so are sites, whose receivers send.
+// Numbers that ranks have in common are added up on rank 0 in the order of one process, so that the bits are
+// the same.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "terrane/physics/electromagnetic/sensitivity.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
+#include "terrane/solve/parted.hpp"
 
 namespace terrane::inversion {
 
@@ -48,7 +51,7 @@ class FieldModel {
 
  private:
   friend class FieldRanks;
-  friend void serve_fields(Packet packet, Comm& comm);
+  friend class FieldServer;
   struct Site {
     std::vector<std::size_t> numbers;  // of data
     std::vector<Z> rows;               // of each, one after the other
@@ -71,16 +74,17 @@ class FieldModel {
 /// Rank 0's side, for one survey and mesh; the other ranks are released when it and all its models are gone.
 class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
  public:
+  /// device: as asked for; each rank finds its own unless it names one · crew: that the others may be in
   FieldRanks(Comm& comm, const electromagnetic::Problem& problem, const std::vector<std::size_t>& places,
-             Device device, int threads);
+             Device device, int threads, std::shared_ptr<solve::Crew> crew);
   ~FieldRanks();
   /// Of the problem with another conductivity, of all axes.
   std::shared_ptr<FieldModel> model(const electromagnetic::Problem& problem, Progress* progress);
 
  private:
   friend class FieldModel;
+  friend class FieldServer;
   enum class Wanted { nothing, model, times, transposed_times, rows };
-  friend void serve_fields(Packet packet, Comm& comm);
   template <class Values>
   void ask(Wanted wanted, std::uint64_t number, const Values& values);
   template <class Work>
@@ -90,9 +94,36 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   const std::vector<std::size_t> places_;
   Device device_;
   int threads_;
+  std::shared_ptr<solve::Crew> crew_;  // whose errands they are; null: the others wait for this alone
   std::uint64_t made_ = 0;
   std::vector<std::uint64_t> gone_;  // models that the others may forget
   bool parted_ = false;              // a rank failed: the others wait no more
+};
+
+/// Another rank's side of one FieldRanks.
+class FieldServer {
+ public:
+  /// packet: what FieldRanks begins with
+  FieldServer(Packet& packet, Comm& comm);
+  /// What it asks for next; false: nothing more, or a rank has failed, which rank 0 tells.
+  bool serve(Packet& asked);
+
+ private:
+  Comm& comm_;
+  electromagnetic::Problem problem_;
+  std::vector<std::size_t> places_;
+  Device device_;
+  int threads_;
+  std::map<std::uint64_t, std::shared_ptr<FieldModel>> models_;
+};
+
+/// The same of any number of them, as errands of a crew.
+class FieldServers {
+ public:
+  void serve(Packet packet, Comm& comm);
+
+ private:
+  std::map<std::uint64_t, std::unique_ptr<FieldServer>> servers_;
 };
 
 }  // namespace terrane::inversion

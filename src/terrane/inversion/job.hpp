@@ -49,9 +49,8 @@ class InversionSimulation : public Simulation {
   void write_model(const std::string& path) const override;
   void check_model(const std::string& path) const override;
 
-  /// Before begin(), of inversions that are under way at the same time: whether ranks can work for it
-  /// meanwhile.
-  virtual bool share_ranks(const std::shared_ptr<solve::Crew>& /*crew*/) { return false; }
+  /// Before begin(), of inversions that are under way at the same time: the other ranks, which serve all.
+  virtual void share_ranks(const std::shared_ptr<solve::Crew>& crew) = 0;
 
   /// After begin(): all that determines the bits of the model.
   virtual Fingerprint fingerprint_of_all(const Runtime& runtime) = 0;
@@ -88,10 +87,7 @@ class InversionJob final : public InversionSimulation {
 
   Plan check(const Runtime& runtime = {}) override;
   Result outline() const override;
-  bool share_ranks(const std::shared_ptr<solve::Crew>& crew) override {
-    crew_ = crew;
-    return true;
-  }
+  void share_ranks(const std::shared_ptr<solve::Crew>& crew) override { crew_ = crew; }
   void begin(const Runtime& runtime) override;
   Result finish(Outcome outcome, const Runtime& runtime) override;
   Fingerprint fingerprint_of_all(const Runtime& runtime) override;

@@ -7,6 +7,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/job.hpp"
+#include "terrane/inversion/services.hpp"
 
 namespace terrane::inversion {
 
@@ -26,7 +27,7 @@ struct Shared {
   std::vector<Plan> plan;      ///< empty until they are checked
   std::vector<Result> result;  ///< empty until all have run
 
-  const std::vector<Plan>& check();
+  const std::vector<Plan>& check(Comm* comm);
   void run(const Runtime& of_run);
   std::string others(std::size_t index) const;
 
@@ -42,13 +43,15 @@ std::string Shared::others(std::size_t index) const {
   return all;
 }
 
-/// All are in memory at once, and each is found again in every round.
-const std::vector<Plan>& Shared::check() {
+/// All are in memory at once, on every rank of this machine what it has of them; and each is found again in
+/// every round.
+const std::vector<Plan>& Shared::check(Comm* comm) {
   if (!plan.empty()) return plan;
   std::vector<Plan> plans;
   double bytes = 0;
   std::size_t available = 0;
   for (std::size_t p = 0; p < job.size(); ++p) {
+    runtime[p].comm = comm;
     plans.push_back(job[p]->check(runtime[p]));
     auto& one = plans.back();
     bytes += static_cast<double>(one.memory_bytes);
@@ -106,13 +109,13 @@ void Shared::describe(Result& result, const JointOutcome& found, double phi_m_ra
 void Shared::run(const Runtime& of_run) {
   const auto begin = std::chrono::steady_clock::now();
   double expected = 0;
-  for (const auto& one : check()) expected += one.seconds;
+  for (const auto& one : check(of_run.comm)) expected += one.seconds;
   std::vector<const Problem*> problems;
   std::vector<const Settings*> of_each;
-  const auto crew = of_run.comm != nullptr ? std::make_shared<solve::Crew>(*of_run.comm) : nullptr;
+  const auto crew = of_run.comm != nullptr ? call_crew(*of_run.comm) : nullptr;
   for (std::size_t p = 0; p < job.size(); ++p) {
-    // While ranks serve products of one, they cannot be called for what others would share among them.
-    runtime[p].comm = job[p]->share_ranks(crew) ? of_run.comm : nullptr;
+    job[p]->share_ranks(crew);
+    runtime[p].comm = of_run.comm;
     runtime[p].progress = of_run.progress;
     job[p]->begin(runtime[p]);
     problems.push_back(&job[p]->problem());
@@ -134,7 +137,7 @@ void Shared::run(const Runtime& of_run) {
 class Side final : public Simulation {
  public:
   Side(std::shared_ptr<Shared> all, std::size_t index) : all_(std::move(all)), index_(index) {}
-  Plan check(const Runtime&) override { return all_->check()[index_]; }
+  Plan check(const Runtime& runtime) override { return all_->check(runtime.comm)[index_]; }
   Result run(const Runtime& runtime) override {
     if (all_->result.empty()) all_->run(runtime);
     return all_->result[index_];

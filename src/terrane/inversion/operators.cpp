@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "terrane/base/error.hpp"
+#include "terrane/inversion/field_models.hpp"
 #include "terrane/inversion/services.hpp"
 #include "terrane/inversion/stored.hpp"
 #include "terrane/physics/gravity/sensitivity/device_operators.hpp"
@@ -195,17 +196,47 @@ std::shared_ptr<const solve::PartedOperator> share_as_asked(Packet packet, Comm&
   return own;
 }
 
+/// Without a first operator: for a crew that stays, which has errands, too.
+void serve_operators(std::shared_ptr<const solve::PartedOperator> first, Comm& comm) {
+  FieldServers fields;
+  solve::serve_products(
+      comm, std::move(first),
+      [&comm] {
+        Packet next;
+        next.broadcast(comm);
+        next.get<Service>();  // products, too
+        return share_as_asked(std::move(next), comm);
+      },
+      [&] {
+        Packet asked;
+        asked.broadcast(comm);
+        if (asked.get<Service>() == Service::currents) serve_currents(std::move(asked), comm);
+        else fields.serve(std::move(asked), comm);
+      });
+}
+
 }  // namespace
 
 void serve_products(Packet packet, Comm& comm) {
-  auto first = share_as_asked(std::move(packet), comm);
-  if (!first) return;
-  solve::serve_products(comm, std::move(first), [&comm] {
-    Packet next;
-    next.broadcast(comm);
-    next.get<Service>();  // products too: while they are served no other service is called
-    return share_as_asked(std::move(next), comm);
-  });
+  if (auto first = share_as_asked(std::move(packet), comm)) serve_operators(std::move(first), comm);
+}
+
+void serve_crew(Comm& comm) { serve_operators(nullptr, comm); }
+
+void call_for_service(Comm& comm, const std::shared_ptr<solve::Crew>& crew) {
+  if (crew && crew->serves()) crew->send_on_errand();
+  else call(comm, "inversion");
+}
+
+std::shared_ptr<solve::Crew> call_crew(Comm& comm) {
+  auto crew = std::make_shared<solve::Crew>(comm);
+  if (comm.size() == 1) return crew;
+  call(comm, "inversion");
+  Packet packet;
+  packet.put(Service::crew);
+  packet.broadcast(comm);
+  crew->stay();
+  return crew;
 }
 
 }  // namespace terrane::inversion

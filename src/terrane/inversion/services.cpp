@@ -12,6 +12,8 @@ void serve(Comm& comm) {
       return serve_currents(std::move(packet), comm);
     case Service::fields:
       return serve_fields(std::move(packet), comm);
+    case Service::crew:
+      return serve_crew(comm);
   }
 }
 

@@ -2,11 +2,14 @@
 // with one of these.
 #pragma once
 
+#include <memory>
+
 #include "terrane/parallel/comm/comm.hpp"
+#include "terrane/solve/parted.hpp"
 
 namespace terrane::inversion {
 
-enum class Service { products, currents, fields };
+enum class Service { products, currents, fields, crew };
 
 /// The other ranks.
 void serve(Comm& comm);
@@ -15,5 +18,13 @@ void serve(Comm& comm);
 void serve_products(Packet packet, Comm& comm);  // operators.cpp
 void serve_currents(Packet packet, Comm& comm);  // direct_current.cpp
 void serve_fields(Packet packet, Comm& comm);    // field_models.cpp
+/// All of them in any order, for models that are found together, until rank 0's crew is gone.
+void serve_crew(Comm& comm);  // operators.cpp
+
+/// Rank 0: the others are to serve next, and then read a packet that begins with one of these.  crew: null,
+/// or that which may be there already
+void call_for_service(Comm& comm, const std::shared_ptr<solve::Crew>& crew);  // operators.cpp
+/// Rank 0: a crew of the ranks that stays until it is gone.
+std::shared_ptr<solve::Crew> call_crew(Comm& comm);  // operators.cpp
 
 }  // namespace terrane::inversion

@@ -37,7 +37,7 @@ void PartedOperator::weighted_diagonal(std::span<const double> weight, std::span
 
 // ---- on ranks ----
 
-enum class Crew::Wanted : int { nothing, another, product, transpose, diagonal };
+enum class Crew::Wanted : int { nothing, another, product, transpose, diagonal, errand, leave };
 
 /// What rank 0 sends to all, and of which operator.
 struct Crew::Order {
@@ -68,8 +68,19 @@ void Crew::begin(Wanted wanted, std::size_t number) {
 
 void Crew::ask_for_another() { begin(Wanted::another, 0); }
 
+void Crew::send_on_errand() {
+  begin(Wanted::errand, 0);
+  parted_ = false;
+}
+
+Crew::~Crew() {
+  if (stays_ && !parted_) begin(Wanted::leave, 0);
+}
+
 SharedOperator::SharedOperator(std::shared_ptr<Crew> crew, std::shared_ptr<const PartedOperator> own)
-    : crew_(std::move(crew)), number_(crew_->operators_ > 0 ? crew_->next_ : 0), own_(std::move(own)) {
+    : crew_(std::move(crew)),
+      number_(crew_->stays_ || crew_->operators_ > 0 ? crew_->next_ : 0),
+      own_(std::move(own)) {
   crew_->next_ = number_ + 1;
   ++crew_->operators_;
   crew_->parted_ = false;
@@ -186,10 +197,12 @@ struct Share {
 }  // namespace
 
 void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
-                    const std::function<std::shared_ptr<const PartedOperator>()>& another) {
+                    const std::function<std::shared_ptr<const PartedOperator>()>& another,
+                    const std::function<void()>& errand) {
   std::vector<std::unique_ptr<Share>> shares;
-  shares.push_back(std::make_unique<Share>(comm, std::move(first)));
-  for (std::size_t operators = 1; operators > 0;) {
+  const bool stays = first == nullptr;
+  if (!stays) shares.push_back(std::make_unique<Share>(comm, std::move(first)));
+  for (std::size_t operators = shares.size(); stays || operators > 0;) {
     Crew::Order order;
     comm.broadcast(std::as_writable_bytes(std::span(&order, 1)), 0);
     switch (order.wanted) {
@@ -204,6 +217,11 @@ void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
         ++operators;
         break;
       }
+      case Crew::Wanted::errand:
+        errand();
+        break;
+      case Crew::Wanted::leave:
+        return;
       case Crew::Wanted::product:
         if (!shares[order.number]->product(comm)) return;
         break;

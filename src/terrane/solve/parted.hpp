@@ -48,26 +48,36 @@ class PartedOperator : public LinearOperator {
 };
 
 /// Rank 0: which shared operators the other ranks serve. They are in serve_products() from the first one on
-/// until the last is gone.
+/// until the last is gone, or until the crew is, when they have been called by stay().
 class Crew {
  public:
   /// comm: must outlive it
   explicit Crew(Comm& comm) : comm_(comm) {}
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
   Comm& comm() const { return comm_; }
   /// Whether the other ranks are there; if not, they are to be called before an operator is made.
-  bool serves() const { return operators_ > 0 && !parted_; }
+  bool serves() const { return (stays_ || operators_ > 0) && !parted_; }
+  /// They have just been called to serve_products() without an operator.
+  void stay() { stays_ = true; }
   /// They are to make their shares of another operator next. Precondition: serves().
   void ask_for_another();
+  /// They are to do something else next, in which they stay in step, and then serve on. Precondition:
+  /// serves().
+  void send_on_errand();
 
  private:
   friend class SharedOperator;
   enum class Wanted : int;
   friend void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
-                             const std::function<std::shared_ptr<const PartedOperator>()>& another);
+                             const std::function<std::shared_ptr<const PartedOperator>()>& another,
+                             const std::function<void()>& errand);
   struct Order;
   void begin(Wanted wanted, std::size_t number);
 
   Comm& comm_;
+  bool stays_ = false;
   std::size_t operators_ = 0, next_ = 0;  ///< that there are; the number of the next one
   bool parted_ = false;                   ///< a rank has failed: they have all left
 };
@@ -100,8 +110,10 @@ class SharedOperator final : public LinearOperator {
 };
 
 /// The other ranks' side: serves products until rank 0's operators are gone or a rank fails, which rank 0
-/// reports.  another: makes this rank's share of a further operator; nothing when a rank fails
+/// reports.  first: none where the crew stays · another: makes this rank's share of a further operator;
+/// nothing when a rank fails · errand: what Crew::send_on_errand() is for
 void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
-                    const std::function<std::shared_ptr<const PartedOperator>()>& another = {});
+                    const std::function<std::shared_ptr<const PartedOperator>()>& another = {},
+                    const std::function<void()>& errand = {});
 
 }  // namespace terrane::solve

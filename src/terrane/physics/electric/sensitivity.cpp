@@ -154,7 +154,8 @@ struct Told {
   double residual;
 };
 
-/// Rank 0 takes what the ranks found of electrodes first, first + 1, …: the potential of one each.
+/// Rank 0 takes what the ranks found of electrodes first, first + 1, …: the potential of one each. A rank
+/// that has no room for what is sent is out of step.
 void collect(Comm& comm, const std::vector<std::size_t>& electrodes, std::size_t first,
              std::vector<double> nodes, const solve::SolveReport& solved, NodePotentials& potentials,
              DirectCurrentReport& report) {
@@ -165,16 +166,20 @@ void collect(Comm& comm, const std::vector<std::size_t>& electrodes, std::size_t
     return;
   }
   const Told mine{solved.reason, solved.iterations, solved.residual};
-  const auto all_told = comm.gather(std::as_bytes(std::span(&mine, 1)), 0);
-  const auto all_nodes = comm.gather(std::as_bytes(std::span(nodes)), 0);
-  for (std::size_t rank = 0; rank < all_nodes.size() && first + rank < electrodes.size(); ++rank) {
-    Told told;
-    std::memcpy(&told, all_told[rank].data(), sizeof told);
-    report.sources.push_back(electrodes[first + rank]);
-    report.solves.push_back({told.reason, told.iterations, told.residual, {}});
-    auto& kept = potentials[electrodes[first + rank]];
-    kept.resize(all_nodes[rank].size() / sizeof(double));
-    if (!kept.empty()) std::memcpy(kept.data(), all_nodes[rank].data(), all_nodes[rank].size());
+  try {
+    const auto all_told = comm.gather(std::as_bytes(std::span(&mine, 1)), 0);
+    const auto all_nodes = comm.gather(std::as_bytes(std::span(nodes)), 0);
+    for (std::size_t rank = 0; rank < all_nodes.size() && first + rank < electrodes.size(); ++rank) {
+      Told told;
+      std::memcpy(&told, all_told[rank].data(), sizeof told);
+      report.sources.push_back(electrodes[first + rank]);
+      report.solves.push_back({told.reason, told.iterations, told.residual, {}});
+      auto& kept = potentials[electrodes[first + rank]];
+      kept.resize(all_nodes[rank].size() / sizeof(double));
+      if (!kept.empty()) std::memcpy(kept.data(), all_nodes[rank].data(), all_nodes[rank].size());
+    }
+  } catch (const std::bad_alloc& error) {
+    throw OutOfStep(fmt::format("rank {}", comm.rank()), error.what());
   }
 }
 
@@ -223,13 +228,15 @@ NodePotentials node_potentials(const TensorMesh& mesh, const Conductivity& condu
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                    Comm* comm) {
-  electrodes.check();
-  check(parameters.boundary, electrodes);
+  Alone alone;
+  together(comm ? *comm : alone, [&] {
+    electrodes.check();
+    check(parameters.boundary, electrodes);
+  });
   const std::vector<double> ones(mesh.size(), 1.0);
   std::vector<double> transfers;
   DirectCurrentReport unread;
   Progress silent;
-  Alone alone;
   node_potentials(mesh, {{&ones, &ones, &ones}, {}, ground.empty() ? nullptr : &ground}, electrodes,
                   parameters, stream, transfers, unread, silent, false, comm ? *comm : alone);
   return transfers;
@@ -237,6 +244,7 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
 
 void help(const TensorMesh& mesh, const std::vector<double>& conductivity, const std::vector<double>& ground,
           const Electrodes& electrodes, const Parameters& parameters, Stream& stream, bool all, Comm& comm) {
+  together(comm, [] {});  // with what rank 0 does first
   std::vector<double> transfers;
   DirectCurrentReport unread;
   Progress silent;
@@ -346,22 +354,22 @@ struct Sensitivity::Kept {
 Sensitivity::Sensitivity(TensorMesh mesh, const std::vector<double>& conductivity, std::vector<double> ground,
                          Electrodes electrodes, const Parameters& parameters, Datum datum, Unknown unknown,
                          Stream& stream, std::vector<double> unit, DirectCurrentReport* report,
-                         Progress* progress, Comm* comm)
-    : kept_(std::make_unique<Kept>(std::move(mesh), std::move(ground), std::move(electrodes), parameters,
-                                   stream)) {
-  auto& kept = *kept_;
+                         Progress* progress, Comm* comm) {
   Progress silent;
   DirectCurrentReport unread;
-  const double nodes = static_cast<double>(kept.nodes());
-  MemoryBudget{}.require("sensitivity",
-                         fmt::format("{} electrodes on {} nodes", kept.electrodes.place.size(), kept.nodes()),
-                         8 * nodes * static_cast<double>(kept.electrodes.place.size()) + bytes_needed(nodes));
   Alone alone;
-  if (unit.empty())
-    unit = unit_transfers(kept.mesh, kept.ground, kept.electrodes, kept.parameters, stream, comm);
-  if (unit.size() != kept.electrodes.arrays.size())
-    throw ShapeError("unit",
-                     fmt::format("{} values for {} arrays", unit.size(), kept.electrodes.arrays.size()));
+  if (unit.empty()) unit = unit_transfers(mesh, ground, electrodes, parameters, stream, comm);
+  together(comm ? *comm : alone, [&] {
+    kept_ =
+        std::make_unique<Kept>(std::move(mesh), std::move(ground), std::move(electrodes), parameters, stream);
+    const std::size_t places = kept_->electrodes.place.size(), arrays = kept_->electrodes.arrays.size();
+    const double nodes = static_cast<double>(kept_->nodes());
+    MemoryBudget{}.require("sensitivity", fmt::format("{} electrodes on {} nodes", places, kept_->nodes()),
+                           8 * nodes * static_cast<double>(places) + bytes_needed(nodes));
+    if (unit.size() != arrays)
+      throw ShapeError("unit", fmt::format("{} values for {} arrays", unit.size(), arrays));
+  });
+  auto& kept = *kept_;
   kept.unit = std::move(unit);
   std::vector<double> transfers;
   const Conductivity sigma{

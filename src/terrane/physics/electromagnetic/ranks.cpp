@@ -92,17 +92,12 @@ Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes
   return {fields, "no messages are needed"};
 }
 
-namespace {
-
-/// What a rank may take of its GPU: its share of what is free; 0 on CPUs.
 double free_of_gpu(const Runtime& runtime) {
   Alone alone;
   const auto device = device_of(runtime.device, runtime.comm ? *runtime.comm : alone);
   if (device.kind != Device::Kind::cuda) return 0;
   return 0.95 * static_cast<double>(device_memory(device).free);
 }
-
-}  // namespace
 
 Sharing share_ranks(const Problem& problem, const Runtime& runtime) {
   const int ranks = runtime.comm ? runtime.comm->size() : 1,

@@ -20,6 +20,8 @@ Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes
 /// The same of a run, and the bytes that its ranks need on this machine: of its memory, not that of GPUs.
 Sharing share_ranks(const Problem& problem, const Runtime& runtime);
 double memory_needed(const Problem& problem, const Runtime& runtime);
+/// What a rank may take of its GPU: its share of what is free; 0 on CPUs.
+double free_of_gpu(const Runtime& runtime);
 /// Throws MemoryError: `what` takes more than there is, here or on the GPU of a rank.
 void require_memory(const Problem& problem, const Runtime& runtime, const std::string& what);
 
