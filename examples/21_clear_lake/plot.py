@@ -27,9 +27,13 @@ box = (490, 550, 4268, 4336)
 middle = 4268 + (j + 0.5) * 68 / density.shape[1]
 depth = 16 - (k + 0.5) * 16 / density.shape[0]
 
-figure, ((data, residual), (level, section)) = plt.subplots(2, 2, figsize=(11, 10), constrained_layout=True)
+data = np.asarray(fit["g_z_observed"][:])
+whole = abs(np.median(data)) > 15  # from_gravity.py: with the field of the roots
+
+figure, ((observed, residual), (level, section)) = plt.subplots(2, 2, figsize=(11, 10), constrained_layout=True)
 for axes, values, limit, title in (
-        (data, fit["g_z_observed"][:], 30, "isostatic residual [mGal]"),
+        (observed, data - (np.mean(data) if whole else 0), 30,
+         "gravity less its mean [mGal]" if whole else "isostatic residual [mGal]"),
         (residual, fit["g_z_residual"][:], 5, "observed less computed [mGal]")):
     shown = axes.scatter(east, north, c=values, s=12, cmap="RdBu_r", vmin=-limit, vmax=limit)
     axes.set(title=title, xlabel="easting [km]", ylabel="northing [km]", aspect="equal", xlim=box[:2], ylim=box[2:])

@@ -68,6 +68,16 @@ class Inversion(CommandTest):
                 self.assertAlmostEqual(rows["g_z"][at[e, n]], g, delta=0.02)
                 self.assertAlmostEqual(rows["g_z_trend"][at[e, n]], trend, delta=0.02)
 
+    def test_TheTerrainOfClearLakePullsAsExpected(self):
+        example = SOURCE / "examples/21_clear_lake"
+        _, message = self.terrane("run", example / "terrain.toml", "--output", self.folder / "output")
+        self.assertNotIn("error", message)
+        rows, expected = self.rows(self.folder / "output/terrain.csv"), self.rows(example / "expected_terrain.csv")
+        at = {round(e): i for i, e in enumerate(rows["easting"])}
+        for e, disturbance, terrain in zip(*(expected[k] for k in ("easting", "disturbance", "terrain_effect"))):
+            self.assertAlmostEqual(rows["disturbance"][at[round(e)]], disturbance, delta=2e-3)
+            self.assertAlmostEqual(rows["terrain_effect"][at[round(e)]], terrain, delta=2e-3)
+
     def test_EveryStorageFindsTheSameModel(self):
         models = []
         for storage in ("lattice", "tree", "single", "dense", "none", "disk"):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -93,6 +96,19 @@ def test_resistivities_of_the_example_are_found(tmp_path):
     middle = model[:, model.shape[1] // 2]
     assert middle.min() < 20
     assert middle.max() > 250
+
+
+def test_clear_lake_is_found_from_what_gravimeters_read(tmp_path):
+    script = ROOT / "examples" / "21_clear_lake" / "from_gravity.py"
+    done = subprocess.run([sys.executable, str(script), "--output", str(tmp_path)], capture_output=True, text=True,
+                          timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"stopped +converged", done.stdout)
+    lines = done.stdout.splitlines()
+    assert [float(x) for x in re.findall(r"-?[\d.]+", lines[0])[:2]] == pytest.approx([-0.4, 133.7], abs=0.11)
+    for found, expected, within in zip(re.findall(r"-?[\d.]+", lines[-1].replace("kg/m³", "")), (-144, 520.8, 4305, 7.6),
+                                       (5, 1.6, 1.6, 0.9)):
+        assert float(found) == pytest.approx(expected, abs=within)
 
 
 def test_models_of_a_joint_job_come_by_name(tmp_path):
