@@ -51,8 +51,8 @@ def over_cells(size, _):
             for j in range(100) for i in range(100)]
 
 
-SIZES = {"scattered": Size((100, 100, 20), 50.0, anywhere, "single", (-200, 250)),
-         "lattice": Size((200, 200, 40), 25.0, over_cells, "lattice", (-250, 300))}
+SIZES = {"scattered": Size((100, 100, 20), 50.0, anywhere, "single", (-120, 160)),
+         "lattice": Size((200, 200, 40), 25.0, over_cells, "lattice", (-200, 260))}
 
 
 def write(path, header, rows):
@@ -67,7 +67,7 @@ def measured(words, folder):
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         raise SystemExit(f"{words} ended with {status}\n{told}")
-    wanted = ("misfit", "chi", "products", "stopped", "matrix", "on bounds", "storage")
+    wanted = ("misfit", "chi", "products", "stopped", "matrix", "on bounds", "storage", "density")
     return {"user_seconds": round(usage.ru_utime, 2), "system_seconds": round(usage.ru_stime, 2),
             "wall_seconds": round(time.perf_counter() - begin, 2), "load": round(load, 1),
             "peak_bytes": usage.ru_maxrss * 1024,

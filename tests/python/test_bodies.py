@@ -80,6 +80,24 @@ def test_the_ore_and_the_cavity_of_the_example_are_where_it_promises():
         assert abs(one[row["parameter"]] - float(row["value"])) < float(row["tolerance"]), row
 
 
+def test_the_fields_of_a_generation_are_one_call_on_any_device(grid, monkeypatch):
+    data = Sensitivity([[-60, 40, -30, 70, -200, -120]], *grid).apply([500.0])
+    sphere = Sphere((-300, 300), (-300, 300), (-500, -50), radius=50.0)
+    made = []
+
+    def counted(*arguments, **keywords):
+        made.append(keywords["device"])
+        return Sensitivity(*arguments, **keywords)
+
+    monkeypatch.setattr(terrane.inversion, "Sensitivity", counted)
+    found = {device: find_bodies(*grid, data, 0.001, sphere, generations=15, device=device).bodies[0]
+             for device in ("cpu", "debug")}
+    # The first population, 15 generations, and the best.
+    assert made == ["cpu"] * 17 + ["debug"] * 17
+    for name in ("easting", "northing", "up"):
+        assert found["debug"][name] == pytest.approx(found["cpu"][name], abs=0.5)
+
+
 def test_what_cannot_be_searched_is_refused(grid):
     data = np.zeros(grid[0].size)
     sphere = Sphere((-1, 1), (-1, 1), (-100, -50), radius=20.0)

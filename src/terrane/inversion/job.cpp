@@ -38,10 +38,17 @@ constexpr std::array<std::string_view, 7> storage_names{"auto",   "lattice", "tr
 
 // Measured on one core with AVX-512: an entry with one channel, and a product of one entry from memory.
 constexpr double seconds_an_entry = 6e-9, seconds_a_stored_entry = 0.5e-9, seconds_a_read_entry = 4e-9;
-// Measured on an H200: a pair computed, bytes of its memory, and of vectors across the bus, a second.
-constexpr double seconds_a_device_pair = 7e-12, device_bytes = 3e12, bus_bytes = 1e10;
-constexpr double least_for_a_tree = 1e7;  // entries; below, all others are fast
-constexpr double expected_products = 60;  // with each of G and Gᵀ, without bounds
+// Measured on an H200: a pair computed anew for a product, an entry made to be kept, bytes of its memory, and
+// of vectors across the bus, a second. Whole inversions took 0.85 to 1.45 times what these foresee, for their
+// number of products (benchmarks/records/2026-11-23-inversion_plans-1-gpu.json).
+constexpr double seconds_a_device_pair = 7e-12, seconds_a_device_entry = 1.3e-10, device_bytes = 3e12,
+                 bus_bytes = 1e10;
+// What a step takes beside its products: vectors on the host, a cell; the regulariser's inverse, an operation
+// on one core and on an H200.
+constexpr double seconds_a_cell = 8e-9, seconds_an_operation = 5e-11, seconds_a_device_operation = 1e-13;
+constexpr double inverses_without_exact_one = 10;  // of steps that need no product with G
+constexpr double least_for_a_tree = 1e7;           // entries; below, all others are fast
+constexpr double expected_products = 60;           // with each of G and Gᵀ, without bounds
 
 /// Of the active cells what is no air, at their bottom.
 PrismSet prisms_of_cells(const Problem& problem) {
@@ -185,7 +192,7 @@ StorageChoice on_device(Device device, Storage storage, double entries, double v
   choice.device = device;
   const double pairs = entries * seconds_a_device_pair;
   const bool kept = storage != Storage::none;
-  choice.seconds_to_make = kept ? pairs : 0;
+  choice.seconds_to_make = kept ? entries * seconds_a_device_entry : 0;
   choice.bytes = entries * (storage == Storage::dense ? 8 : kept ? 4 : 0);
   choice.seconds_a_product = vectors * 8 / bus_bytes + (kept ? choice.bytes / device_bytes : pairs);
   return choice;
@@ -341,9 +348,12 @@ double InversionJob::memory_needed(const StorageChoice& choice, const Runtime& r
          cells * 8 * (14 + 8 * here) + rows * 8 * (86 + 64 * here) + dense;
 }
 
+bool InversionJob::inverse_is_exact() const {
+  return problem_.active.empty() && !problem_.weights && settings_.weights_in_gradients;
+}
+
 std::pair<double, double> InversionJob::cost_of_posterior(const Runtime& runtime) const {
-  const bool exact = problem_.active.empty() && !problem_.weights && settings_.weights_in_gradients;
-  if (!settings_.posterior || exact) return {};
+  if (!settings_.posterior || inverse_is_exact()) return {};
   const auto [bytes, seconds] = Regulariser::cost_of_diagonal(problem_.mesh);
   return {bytes, seconds / std::max(1, std::min(thread_count(runtime.threads), thread_count(0)))};
 }
@@ -382,8 +392,19 @@ void InversionJob::describe_into(RunFacts& facts, const StorageChoice& choice, c
 double InversionJob::expected_seconds(const StorageChoice& choice, const Runtime& runtime) const {
   const double descents =
       (problem_.bounds.any() || !settings_.norms.square() ? 4 : 1) + (settings_.huber > 0 ? 6 : 0);
-  return choice.seconds_to_make + descents * 2 * expected_products * choice.seconds_a_product +
+  return choice.seconds_to_make +
+         descents * expected_products * (2 * choice.seconds_a_product + seconds_beside_products(runtime)) +
          cost_of_posterior(runtime).second;
+}
+
+double InversionJob::seconds_beside_products(const Runtime& runtime) const {
+  const auto& mesh = problem_.mesh;
+  const double cells = static_cast<double>(mesh.size()),
+               operations = 4 * cells * static_cast<double>(mesh.n_east() + mesh.n_north() + mesh.n_up()),
+               team = std::max(1, std::min(thread_count(runtime.threads), thread_count(0)));
+  const double inverse = device_for(runtime).has_own_memory() ? operations * seconds_a_device_operation
+                                                              : operations * seconds_an_operation / team;
+  return cells * seconds_a_cell + (inverse_is_exact() ? 1 : inverses_without_exact_one) * inverse;
 }
 
 /// All that determines the bits of the model.

@@ -106,6 +106,10 @@ class InversionJob final : public InversionSimulation {
     return expected_seconds(choose(runtime), runtime);
   }
   double memory_needed(const StorageChoice& choice, const Runtime& runtime) const;
+  /// Of a step of Lanczos or of conjugate gradients.
+  double seconds_beside_products(const Runtime& runtime) const;
+  /// Of the regulariser, by three transforms.
+  bool inverse_is_exact() const;
   /// Of the posterior, where the regulariser has no exact inverse: bytes, and seconds.
   std::pair<double, double> cost_of_posterior(const Runtime& runtime) const;
 

@@ -164,9 +164,10 @@ TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, do
   const double levels = std::log2(std::max(2.0, cells / 64)) / 3,
                moments = cells * levels * (p + 1) * (p + 2) * (p + 3) / 6;
   const std::size_t blocks = count_of_blocks(c.size());
-  // The same on an H200, and what its kernels wait for each other in a block.
-  constexpr double near_on_device = 8e-12, term_on_device = 4e-12, moment_on_device = 8e-13,
-                   block_on_device = 0.2e-3;
+  // The same on an H200, and what its kernels wait for each other in a block: 7.5 to 46 ms, where 7.7 to 43
+  // were measured (benchmarks/records/2026-11-23-tree_sensitivity-1-gpu.json, its last part).
+  constexpr double near_on_device = 8e-12, term_on_device = 4e-12, moment_on_device = 7e-13,
+                   block_on_device = 0.45e-3;
   return {CellTree::bytes(tree, counted, source.observables(), blocks),
           counted.near_pairs * near_made + cells * 300e-9,
           entries * near_product + terms * term + moments * moment,
