@@ -388,6 +388,33 @@ model = ["susceptibility.csv"]
         _, message = self.terrane(*controls, expect=2)
         self.assertIn("the file ends before SMOOTH_MOD", message)
 
+    def test_ControlFilesOfMag3dAndGg3dAreReadAsTheyAre(self):
+        self.write("mesh.msh", "10 10 5\n-500 -500 0\n10*100\n10*100\n5*100\n")
+        at = [(x, y) for y in (-350, -150, 50, 250) for x in (-350, -150, 50, 250)]
+        bell = [math.exp(-(x * x + y * y) / 4e4) for x, y in at]
+        self.write("total.mag", "65 -12 50000\n65 -12 1\n16\n" + "".join(
+            f"{x} {y} 10 {20 * b} 1\n" for (x, y), b in zip(at, bell)))
+        self.write("tensor.gg", "datacomp=xx,zz\n16\n" + "".join(
+            f"{x} {y} 10 {-10 * b} {20 * b} 1 1\n" for (x, y), b in zip(at, bell)))
+        for data, found, property_, bound in (("total.mag", "maginv3d.sus", "susceptibility", "0.5"),
+                                              ("tensor.gg", "gzinv3d.den", "density", "2")):
+            self.write("sen3d.inp", f"mesh.msh ! mesh\n{data} ! data\nnull ! topography\n2 ! distance\n2 50\nNONE\n")
+            self.write("inv3d.inp", f"1\n1.0 0.02\n{data}\nsen3d.mtx\nnull\nVALUE 0\nnull\nVALUE 0\nVALUE {bound}\n"
+                                    "150 150 150\nSMOOTH_MOD_DIF\nnull\nnull\n")
+            job = f"{property_}.toml"
+            self.terrane("new", "inversion", "--from", "sen3d.inp", "inv3d.inp", "-o", job)
+            out, message = self.terrane("invert", job)
+            self.assertEqual(message, "")
+            self.assertIn("stopped    converged", out)
+            self.assertRegex(out, "weights +distance")
+            values = [float(v) for v in (self.folder / "output" / found).read_text(encoding="utf-8").split()]
+            self.assertEqual(len(values), 500)
+            # The largest under the middle of the bell: the cells beside easting and northing 0.
+            best = max(range(500), key=values.__getitem__)
+            self.assertIn(best // 5 % 10, (4, 5), property_)
+            self.assertIn(best // 50, (4, 5), property_)
+            self.assertTrue(0 <= min(values) and max(values) <= float(bound))
+
     def test_WeightsOfCellsAndFacesKeepTheModelWhereItShallNotBe(self):
         coarse = ["mesh.shape=[10, 10, 5]"]
         ones = 500 + 9 * 10 * 5 + 10 * 9 * 5 + 10 * 10 * 4
