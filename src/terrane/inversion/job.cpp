@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 7> storage_names{"auto",   "lattice", "tr
 // Measured on one core with AVX-512: an entry with one channel, and a product of one entry from memory.
 constexpr double seconds_an_entry = 6e-9, seconds_a_stored_entry = 0.5e-9, seconds_a_read_entry = 4e-9;
 // Measured on an H200: a pair computed anew for a product, an entry made to be kept, bytes of its memory, and
-// of vectors across the bus, a second. Whole inversions took 0.85 to 1.45 times what these foresee, for their
+// of vectors across the bus, a second. Whole inversions took 1 to 1.8 times what these foresee, for their
 // number of products (benchmarks/records/2026-11-23-inversion_plans-1-gpu.json).
 constexpr double seconds_a_device_pair = 7e-12, seconds_a_device_entry = 1.3e-10, device_bytes = 3e12,
                  bus_bytes = 1e10;
