@@ -345,6 +345,16 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneWhereverALayerEnds)
     SCOPED_TRACE(east);
     expect_steps_of_plain_nodes(GetParam(), p, east != 7);
   }
+  // Thick ones along easting, from nodes that begin no four.
+  for (const Index points : {13, 21}) {
+    auto p = test::rough_box({7, 9, 130 - points}, 0.1);
+    test::all_sides(p, Boundary::cpml);
+    p.layers.points = points;
+    p.shots = {{{{33, 35, 42.7}}, {{25, 50, 40}}}};
+    p.settle();
+    SCOPED_TRACE(points);
+    expect_steps_of_plain_nodes(GetParam(), p);
+  }
   // Layers along northing that end in the last tile or before it; thicker ones than a tile; on one side.
   for (const Index north : {2, 4, 5, 17, 20, 21, 33}) {
     auto p = test::rough_box({20, north, 41}, 0.1);

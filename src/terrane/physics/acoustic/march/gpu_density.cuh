@@ -97,19 +97,6 @@ struct DensityMaps {
   CUtensorMap p, half_density, before, squared, north[2][2], east[2][2];
 };
 
-/// Of an array of a layer along north or east the layer itself, as far as the rank has it; of one along east
-/// from the four on that its first node is in.
-struct LayerBox {
-  IndexBox<3> held;
-  Index stride[3];
-  __host__ __device__ LayerBox(const StepArguments<float>& g, int axis, int side) : held(g.part) {
-    const auto& layer = g.layers[axis][side];
-    held.first[axis] = axis == 2 ? g.part.first[2] + (layer.first - g.part.first[2]) / 4 * 4 : layer.first;
-    held.last[axis] = layer.last;
-    for (int a = 0; a < 3; ++a) stride[a] = layer.stride[a];
-  }
-};
-
 /// Which layers a block has, or reads.
 struct DensityLayers {
   int north = -1, east = -1;  ///< which side's the block's rows and columns have
@@ -131,10 +118,13 @@ struct DensityLayers {
   __device__ __forceinline__ bool any() const { return north >= 0 || east >= 0 || up; }
 };
 
-/// A block's planes on their way, by their number n from k0.
-template <class Shape>
+/// A block's planes on their way, by their number n from k0.  knows_layers: whether the launch does
+template <class TileShape, bool knows_layers>
 struct DensityPlanes {
+  using Shape = TileShape;
   static constexpr int M = Shape::M;
+  /// Of what is read once: to drop it first gains up to a twentieth without layers, and loses more with all.
+  static constexpr Stays once = knows_layers ? Stays::normally : Stays::least;
   Shape& tile;
   const StepArguments<float>& g;
   const DensityMaps& maps;
@@ -168,10 +158,10 @@ struct DensityPlanes {
     bring<Shape::height, Shape::width>(&tile.p[n % Shape::ahead][0][0], maps.p, g.now, g, k0 + n,
                                        j0 - Shape::reach, i0 - Shape::pad, full);
     bring_density(n + M, full);
-    bring<Shape::rows, Shape::nodes_east>(&tile.before[turn][0][0], maps.before, g.next, g, k0 + n, j0, i0,
-                                          full);
-    bring<Shape::rows, Shape::nodes_east>(&tile.squared[turn][0][0], maps.squared, g.squared, g, k0 + n, j0,
-                                          i0, full);
+    bring<Shape::rows, Shape::nodes_east, once>(&tile.before[turn][0][0], maps.before, g.next, g, k0 + n, j0,
+                                                i0, full);
+    bring<Shape::rows, Shape::nodes_east, once>(&tile.squared[turn][0][0], maps.squared, g.squared, g, k0 + n,
+                                                j0, i0, full);
     if (layers.north >= 0) bring_layer<1, Shape::layer_rows, Shape::nodes_east>(n, layers.north, full);
     if (layers.east >= 0) bring_layer<2, Shape::rows, Shape::layer_nodes>(n, layers.east, full);
   }
@@ -223,13 +213,14 @@ struct DensityPlanes {
 };
 
 /// A thread's walk up through the planes of a block.  knows_layers: whether the block has some
-template <class Shape, bool knows_layers>
+template <class Planes, bool knows_layers>
 class DensityWalk {
  public:
+  using Shape = typename Planes::Shape;
   static constexpr int M = Shape::M, R = Shape::rows_of_thread;
 
   /// box: the block's nodes
-  __device__ __forceinline__ DensityWalk(const DensityPlanes<Shape>& planes, const IndexBox<3>& box)
+  __device__ __forceinline__ DensityWalk(const Planes& planes, const IndexBox<3>& box)
       : planes_(planes), g_(planes.g), tile_(planes.tile), box_(box) {
     here_ = planes.k0 * g_.stride[0] + j_ * g_.stride[1] + i_;
 #pragma unroll
@@ -449,7 +440,7 @@ class DensityWalk {
     }
   }
 
-  const DensityPlanes<Shape>& planes_;
+  const Planes& planes_;
   const StepArguments<float>& g_;
   Shape& tile_;
   const IndexBox<3>& box_;
@@ -487,13 +478,14 @@ struct DensityCut {
     unsigned j, i;
     Index first, last;  ///< planes
   };
-  /// box: planes of all
+  /// Planes between head and tail.
+  __host__ __device__ Block piece(unsigned nth) const {
+    const Index begin = head + nth * planes;
+    return {0, 0, begin, begin + planes < tail ? begin + planes : tail};
+  }
+  /// first, last: planes of all
   __host__ __device__ Block block(unsigned n, Index first, Index last) const {
     const unsigned slow_tiles = tiles() - plain(), middle = pieces();
-    const auto piece = [&](unsigned nth) {
-      const Index begin = head + nth * planes;
-      return Block{0, 0, begin, begin + planes < tail ? begin + planes : tail};
-    };
     const auto at = [&](Block block, unsigned j, unsigned i) {
       block.j = j, block.i = i;
       return block;
@@ -519,14 +511,20 @@ struct DensityCut {
   }
 };
 
-/// p⁺ of a box that no sponge reaches.
-template <class Shape>
+/// p⁺ of a box that no sponge reaches. Without layers a kernel of its own, whose blocks find their place in
+/// less time.
+template <class Shape, bool knows_layers>
 __global__ void __launch_bounds__(Shape::threads, 1)
     step_density_tiles(const __grid_constant__ StepArguments<float> g,
                        const __grid_constant__ DensityMaps maps, IndexBox<3> box, const DensityCut cut) {
   extern __shared__ unsigned char memory[];
   Shape& tile = *reinterpret_cast<Shape*>(memory + (128 - in_shared(memory) % 128) % 128);
-  const auto block = cut.block(blockIdx.x, box.first[0], box.last[0]);
+  DensityCut::Block block;
+  if constexpr (knows_layers) block = cut.block(blockIdx.x, box.first[0], box.last[0]);
+  else {
+    const auto planes = cut.piece(blockIdx.z);
+    block = {blockIdx.y, blockIdx.x, planes.first, planes.last};
+  }
   box.first[0] = block.first, box.last[0] = block.last;
   const Index i0 = cut.first_east + static_cast<Index>(block.i) * Shape::nodes_east;
   if (block.j + 1 == cut.north) box.first[1] = cut.last_north;
@@ -538,7 +536,8 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   if (i0 > box.first[2]) box.first[2] = i0;
   if (i0 + Shape::nodes_east < box.last[2]) box.last[2] = i0 + Shape::nodes_east;
   DensityLayers layers;
-  layers.find(g, Shape::M, box.first[0], box.last[0], box.first[1], box.last[1], box.first[2], box.last[2]);
+  if constexpr (knows_layers)
+    layers.find(g, Shape::M, box.first[0], box.last[0], box.first[1], box.last[1], box.first[2], box.last[2]);
   if (layers.east >= 0) {
     const auto& layer = g.layers[2][layers.east];
     const float* const decay[] = {layer.a_psi, layer.b_psi, layer.a, layer.b};
@@ -552,11 +551,12 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   }
   const int count = static_cast<int>(box.size(0));
   const bool one = threadIdx.x == 0 && threadIdx.y == 0;
-  const DensityPlanes<Shape> on_their_way{tile,         g,  maps,  layers,           box.first[0],
-                                          box.first[1], i0, count, !by_engine || one};
+  using Planes = DensityPlanes<Shape, knows_layers>;
+  const Planes on_their_way{tile, g, maps, layers, box.first[0], box.first[1], i0, count, !by_engine || one};
   on_their_way.begin();
-  if (layers.any()) DensityWalk<Shape, true>(on_their_way, box).walk();
-  else DensityWalk<Shape, false>(on_their_way, box).walk();
+  if constexpr (knows_layers)
+    if (layers.any()) return DensityWalk<Planes, true>(on_their_way, box).walk();
+  DensityWalk<Planes, false>(on_their_way, box).walk();
 }
 
 template <class Shape>
@@ -630,6 +630,13 @@ bool layers_in_density_tiles(const StepArguments<float>& g) {
          first_east_of(g, M, Shape::nodes_east).has_value();
 }
 
+inline bool has_layers(const StepArguments<float>& g) {
+  for (const auto& axis : g.layers)
+    for (const auto& layer : axis)
+      if (layer.first < layer.last) return true;
+  return false;
+}
+
 template <class Shape>
 DensityMaps density_maps(const StepArguments<float>& g) {
   DensityMaps maps{};
@@ -655,7 +662,8 @@ template <class Shape>
 void begin_density_tiles_of(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box,
                             bool with_layers) {
   constexpr int bytes = density_block_bytes<Shape>();
-  const auto kernel = step_density_tiles<Shape>;
+  with_layers = with_layers && has_layers(g);
+  const auto kernel = with_layers ? step_density_tiles<Shape, true> : step_density_tiles<Shape, false>;
   const bool engine = allow_memory(kernel, bytes);
   // Rows of tiles begin at whole cache lines, as those of fields do.
   constexpr Index line = 32;
@@ -691,8 +699,9 @@ void begin_density_tiles_of(cudaStream_t stream, const StepArguments<float>& g, 
     cut.head = head, cut.tail = tail;
     cut.planes = density_planes(tail - head, cut.tiles() + slow / 2);
   }
-  const unsigned blocks =
-      cut.tiles() * (cut.pieces() + (cut.head > box.first[0] ? 1 : 0) + (cut.tail < box.last[0] ? 1 : 0));
+  const unsigned ends = (cut.head > box.first[0] ? 1 : 0) + (cut.tail < box.last[0] ? 1 : 0);
+  const dim3 blocks =
+      with_layers ? dim3(cut.tiles() * (cut.pieces() + ends)) : dim3(cut.east, cut.north, cut.pieces());
   kernel<<<blocks, dim3(Shape::threads_east, Shape::threads / Shape::threads_east), bytes, stream>>>(
       g, engine ? density_maps<Shape>(g) : DensityMaps{}, box, cut);
   detail::cuda::check(cudaGetLastError(), "steps");

@@ -104,7 +104,8 @@ bool by_tiles(const StepArguments<T>& g) {
   if constexpr (tiled<rock, T> || partly_tiled<rock, M, T> || tilted_tiles<rock, M, T>) {
     if (g.stride[0] == 0 || g.stride[1] == 0 || (g.sponge && g.rounding > 0)) return false;
     if constexpr (tiled<rock, T>)
-      return block_bytes<rock, M>() <= most_shared_memory() && first_east<rock, M>(g).has_value();
+      return block_bytes<rock, M>(longest_row(g)) <= most_shared_memory() &&
+             first_east<rock, M>(g).has_value();
     else if constexpr (rock == Rock::tti)
       return tilted_block_bytes() <= most_shared_memory() && g.stride[2] != 0 && g.rounding == 0;
     else return density_block_bytes<SmallDensityTile<M>>() <= most_shared_memory();

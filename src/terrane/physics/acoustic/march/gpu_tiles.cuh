@@ -8,11 +8,11 @@
 // the GPU, two ahead of the one that is computed: threads wait for no memory, and a plane costs one barrier.
 //
 // Layers: ψ and ζ are read and written once, 16 bytes a node of a layer and axis, and read before the plane
-// that needs them has come. A block has all of a layer and of what it reaches, so it makes ψ itself: on the
-// axis up before its walk, of all planes; along northing for each plane, handed on in shared memory; along
-// easting from the row in registers, handed on within the warp. Layers up and north that do not fit into
-// blocks (more points than a tile has rows, parts of ranks that are hardly thicker than a layer) get their ψ
-// before the step (psi_walks), 11 bytes more.
+// that needs them has come, those along easting by the copy engine. A block has all of a layer and of what it
+// reaches, so it makes ψ itself: on the axis up before its walk, of all planes; along northing for each
+// plane, handed on in shared memory; along easting from the row in registers, handed on within the warp.
+// Layers up and north that do not fit into blocks (more points than a tile has rows, parts of ranks that are
+// hardly thicker than a layer) get their ψ before the step (psi_walks), 11 bytes more.
 #pragma once
 
 #include <cuda.h>
@@ -66,13 +66,16 @@ struct Inside {
   __device__ __forceinline__ bool has(int n) const { return any && n >= first && n < last; }
 };
 
+/// Of what no thread reads in this launch.
+__device__ __forceinline__ void store_once(float* to, const Four& value) {
+  __stcs(reinterpret_cast<float4*>(to), make_float4(value.at[0], value.at[1], value.at[2], value.at[3]));
+}
 /// again: this launch reads it again
 template <bool again = false>
 __device__ __forceinline__ void store(float* to, const Four& value, const Inside& inside) {
   if (inside.all) {
-    const float4 all = make_float4(value.at[0], value.at[1], value.at[2], value.at[3]);
-    if constexpr (again) *reinterpret_cast<float4*>(to) = all;
-    else __stcs(reinterpret_cast<float4*>(to), all);
+    if constexpr (again) *reinterpret_cast<Four*>(to) = value;
+    else store_once(to, value);
     return;
   }
 #pragma unroll
@@ -108,17 +111,45 @@ struct Tile {
   }
 };
 
-/// Shared memory of a block, bytes. Boxes come to multiples of 128 bytes, where a block's memory may not
-/// begin.
-template <Rock rock, int M>
-constexpr int block_bytes() {
-  return static_cast<int>(sizeof(Tile<rock, M>)) + 128;
+/// The layer itself of an array of one along north or east, as far as the rank has it; of one along east from
+/// the four on that its first node is in.
+struct LayerBox {
+  IndexBox<3> held;
+  Index stride[3];
+  __host__ __device__ LayerBox(const StepArguments<float>& g, int axis, int side) : held(g.part) {
+    const auto& layer = g.layers[axis][side];
+    held.first[axis] = axis == 2 ? g.part.first[2] + (layer.first - g.part.first[2]) / 4 * 4 : layer.first;
+    held.last[axis] = layer.last;
+    for (int a = 0; a < 3; ++a) stride[a] = layer.stride[a];
+  }
+};
+
+/// Nodes of a row of a layer along east, in whole fours; 0: there is none.
+inline __host__ __device__ int row_of_layer(const StepArguments<float>& g, int side) {
+  const auto& layer = g.layers[2][side];
+  if (layer.first == layer.last) return 0;
+  return static_cast<int>((layer.last - LayerBox(g, 2, side).held.first[2] + 3) / 4 * 4);
+}
+inline int longest_row(const StepArguments<float>& g) {
+  return std::max(row_of_layer(g, 0), row_of_layer(g, 1));
 }
 
-/// The fields as the copy engine knows them: p with what is read beside a tile, and those of Tile::Own.
+/// Shared memory of a block, bytes: its tile, and what comes of a layer along east with rows of so many
+/// nodes. Boxes come to multiples of 128 bytes, where a block's memory may not begin.
+template <Rock rock, int M>
+constexpr int block_bytes(int row = 0) {
+  using Shape = Tile<rock, M>;
+  return static_cast<int>(sizeof(Shape)) + 128 + Shape::turns * 2 * Shape::rows * row * int{sizeof(float)};
+}
+
+/// The fields as the copy engine knows them: p with what is read beside a tile, those of Tile::Own, and of
+/// the layers along east ψ and ζ.
 struct Maps {
-  CUtensorMap of[7];
+  CUtensorMap of[7], east[2][2];
 };
+
+/// How long what comes stays in the second cache, in words of the copy engine.
+enum class Stays : std::uint64_t { normally = 0x1000000000000000, least = 0x12F0000000000000 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 inline constexpr bool by_engine = true;
@@ -132,19 +163,20 @@ __device__ __forceinline__ unsigned in_shared(const void* at) {
 
 /// Begins to bring a box of one plane: [height][width] nodes from k, j, i; zeros where the field has none.
 /// With the copy engine one thread calls it, else all.  g: has the field's box and strides
-template <int height, int width, class Held>
-__device__ __forceinline__ void bring(float* to, const CUtensorMap& map, const float* field, const Held& g,
-                                      Index k, Index j, Index i, std::uint64_t* full) {
+template <Stays stays = Stays::normally, class Held>
+__device__ __forceinline__ void bring_box([[maybe_unused]] int height, [[maybe_unused]] int width, float* to,
+                                          const CUtensorMap& map, const float* field, const Held& g, Index k,
+                                          Index j, Index i, std::uint64_t* full) {
   const auto& held = g.held.first;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
-      "%5}], [%2];" ::"r"(in_shared(to)),
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
+      "[%1, {%3, %4, %5}], [%2], %6;" ::"r"(in_shared(to)),
       "l"(&map), "r"(in_shared(full)), "r"(static_cast<int>(i - held[2])), "r"(static_cast<int>(j - held[1])),
-      "r"(static_cast<int>(k - held[0]))
+      "r"(static_cast<int>(k - held[0])), "l"(static_cast<std::uint64_t>(stays))
       : "memory");
 #else
-  constexpr int fours = width / 4;
+  const int fours = width / 4;
   const int threads = static_cast<int>(blockDim.x * blockDim.y);
   for (int n = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); n < height * fours; n += threads) {
     const Index row = j + n / fours, at = i + n % fours * 4;
@@ -155,6 +187,13 @@ __device__ __forceinline__ void bring(float* to, const CUtensorMap& map, const f
     *reinterpret_cast<Four*>(to + 4 * n) = value;
   }
 #endif
+}
+
+/// The same of a box whose size the compiler knows.
+template <int height, int width, Stays stays = Stays::normally, class Held>
+__device__ __forceinline__ void bring(float* to, const CUtensorMap& map, const float* field, const Held& g,
+                                      Index k, Index j, Index i, std::uint64_t* full) {
+  bring_box<stays>(height, width, to, map, field, g, k, j, i, full);
 }
 
 __device__ __forceinline__ void begin_barrier(std::uint64_t* full) {
@@ -189,8 +228,24 @@ struct Planes {
   const Maps& maps;
   Index k0, j0, i0;
   int count;
-  bool brings;  ///< whether this thread does
+  bool brings;                ///< whether this thread does
+  int east = -1, row = 0;     ///< the layer along east that the block has, and row_of_layer()
+  float* of_layer = nullptr;  ///< its ψ and ζ: [turns][2][rows][row]
 
+  __device__ __forceinline__ float* layer_at(int turn, int array) const {
+    return of_layer + (2 * turn + array) * Shape::rows * row;
+  }
+
+  __device__ __forceinline__ void find_layer() {
+    for (int side = 0; side < 2; ++side) {
+      const auto& layer = g.layers[2][side];
+      if (layer.first == layer.last || i0 >= layer.last + M || i0 + Shape::nodes_east <= layer.first - M)
+        continue;
+      east = side;
+      row = row_of_layer(g, side);
+      of_layer = reinterpret_cast<float*>(&tile + 1);
+    }
+  }
   /// Of p what stands before the first plane's stage.
   __device__ __forceinline__ void begin() const {
     if (threadIdx.x == 0 && threadIdx.y == 0)
@@ -212,13 +267,22 @@ struct Planes {
     if (!brings || n >= count) return;
     const int turn = n % Shape::turns;
     std::uint64_t* const full = &tile.full[turn];
-    expect(full, sizeof(tile.p[0]) + sizeof(tile.own[0]));
+    constexpr unsigned of_fields = sizeof(tile.p[0]) + sizeof(tile.own[0]),
+                       of_rows = 2 * Shape::rows * sizeof(float);
+    expect(full, of_fields + of_rows * static_cast<unsigned>(row));
     bring_p(n + Shape::lead, full);
     const float* const fields[] = {g.next, g.squared, g.now_q, g.next_q, g.wide, g.mixed};
 #pragma unroll
     for (int f = 0; f < Shape::own_arrays; ++f)
       bring<Shape::rows, Shape::nodes_east>(&tile.own[turn][f][0][0], maps.of[f + 1], fields[f], g,
                                             k0 + n + (f == Shape::q ? M : 0), j0, i0, full);
+    if (east < 0) return;
+    const LayerBox box(g, 2, east);
+    const float* const arrays[] = {g.layers[2][east].psi, g.layers[2][east].zeta};
+#pragma unroll
+    for (int a = 0; a < 2; ++a)
+      bring_box(Shape::rows, row, layer_at(turn, a), maps.east[east][a], arrays[a], box, k0 + n, j0,
+                box.held.first[2], full);
   }
 };
 
@@ -399,16 +463,13 @@ struct Reached {
   bool some_north = false;    ///< whether a layer reaches a row of the block
   bool walked_north = false;  ///< whether ψ of that axis was made before
 
+  /// Of a thread's row.
   template <int M>
-  __device__ __forceinline__ void find(const StepArguments<float>& g, Index j, Index first, Index last) {
+  __device__ __forceinline__ void find(const StepArguments<float>& g, Index j) {
     const auto& on_up = g.layers[0];
     below = on_up[0].first != on_up[0].last ? on_up[0].last + M : g.part.first[0];
     above = on_up[1].first != on_up[1].last ? on_up[1].first - M : g.part.last[0];
     north = side_at<M>(g.layers[1], j);
-    for (int side = 0; side < 2; ++side) {
-      const auto& layer = g.layers[2][side];
-      if (layer.first != layer.last && first < layer.last + M && last >= layer.first - M) east = side;
-    }
   }
 };
 
@@ -435,6 +496,7 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
   if constexpr (Shape::lead > 0) wait_for(&planes.tile.full[Shape::turns], 0);
   Place on_north, on_east;
   bool in_north = false, in_east = false;  // whether these nodes are in the layer
+  int in_row = 0;                          // where, in what comes of the one along east
   if (knows_north && reached.north >= 0) {
     const auto& layer = g.layers[1][reached.north];
     on_north.begin(layer, planes.k0, j, i);
@@ -444,24 +506,31 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
     const auto& layer = g.layers[2][reached.east];
     on_east.begin(layer, planes.k0, j, i);
     for (int n = 0; n < 4; ++n) in_east |= inside.has(n) && i + n >= layer.first && i + n < layer.last;
+    in_row = static_cast<int>(threadIdx.y) * planes.row +
+             static_cast<int>(i - LayerBox(g, 2, reached.east).held.first[2]);
   }
   const bool makes_north = knows_north && reached.some_north && !reached.walked_north;
   int slot = 0, slot_ahead = Shape::lead % Shape::planes, turn = 0;
   unsigned parity = 0;
   for (int n = 0; n < planes.count; ++n, here += up) {
     // What layers have of these nodes, read while the plane is still on its way.
-    Four psi_north{}, zeta_north{}, psi_east{}, zeta_east{};
+    Four psi_north{}, zeta_north{};
     if constexpr (knows_north)
       if (in_north) {
         if (makes_north) psi_north = four_once(on_north.psi);
         zeta_north = four_once(on_north.zeta);
         if (n + Shape::ahead < planes.count) on_north.look_up(Shape::ahead);
       }
-    const auto read_east = [&] { psi_east = four_once(on_east.psi), zeta_east = four_once(on_east.zeta); };
-    if constexpr (knows_east)
-      if (in_east) {
-        if (known == along_east) read_east();  // where there is more, registers are short
-        if (n + Shape::ahead < planes.count) on_east.look_up(Shape::ahead);
+    // Of a layer up read here, where others still wait: the registers of what follows are not taken yet.
+    Four slope_up{}, zeta_up{};
+    if constexpr (knows_up)
+      if (const Index k = planes.k0 + n; inside.any && (k < reached.below || k >= reached.above)) {
+        const auto& layer = g.layers[0][k < reached.below ? 0 : 1];
+        Place on_up;
+        on_up.begin(layer, k, j, i);
+        if (k >= layer.first && k < layer.last) zeta_up = four_once(on_up.zeta);
+        slope_up =
+            slope_of_four<M>(g.stencil.first[0], [&](int r) { return four_at(on_up.psi + r * on_up.up); });
       }
     __syncthreads();  // all have done the plane before: its place is free
     planes.stage(n + Shape::ahead);
@@ -515,12 +584,9 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
         const auto& layer = g.layers[0][k < reached.below ? 0 : 1];
         Place on_up;
         on_up.begin(layer, k, j, i);
-        const Four zeta = k >= layer.first && k < layer.last ? four_once(on_up.zeta) : Four{};
-        const Four slope =
-            slope_of_four<M>(g.stencil.first[0], [&](int r) { return four_at(on_up.psi + r * on_up.up); });
         add_layer<M>(
-            g.stencil, 0, layer, k, on_up.zeta, inside, [&](int r) { return queue[M + r]; }, slope, zeta,
-            with_axis ? v_q : sum);
+            g.stencil, 0, layer, k, on_up.zeta, inside, [&](int r) { return queue[M + r]; }, slope_up,
+            zeta_up, with_axis ? v_q : sum);
       }
     if constexpr (knows_north) {
       if (makes_north) __syncthreads();  // new ψ of all rows is there
@@ -536,12 +602,16 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
     }
     if constexpr (knows_east)
       if (reached.east >= 0) {
-        if (known != along_east && in_east) read_east();
+        Four psi_east{}, zeta_east{};
+        if (in_east) {
+          psi_east = four_at(planes.layer_at(turn, 0) + in_row);
+          zeta_east = four_at(planes.layer_at(turn, 1) + in_row);
+        }
         const auto decay = [&](int d) { return four_at(&tile.decay[d][4 * threadIdx.x]); };
         add_layer_east<M, Shape::threads_east>(g.stencil, decay, psi_east, zeta_east, row, sum);
         if (in_east) {
-          *reinterpret_cast<Four*>(on_east.psi) = psi_east;
-          *reinterpret_cast<Four*>(on_east.zeta) = zeta_east;
+          store_once(on_east.psi, psi_east);
+          store_once(on_east.zeta, zeta_east);
         }
         on_east.next();
       }
@@ -578,15 +648,18 @@ __global__ void __launch_bounds__(Tile<rock, M>::threads, M <= 4 && !sponge ? 2 
   using Shape = Tile<rock, M>;
   extern __shared__ unsigned char memory[];
   Shape& tile = *reinterpret_cast<Shape*>(memory + (128 - in_shared(memory) % 128) % 128);
-  // The planes of layers first, for their blocks take longest.
-  const Index before = cut.head + (static_cast<Index>(blockIdx.z) - 2) * cut.planes;
-  const Index k0 = blockIdx.z == 0   ? box.first[0]
-                   : blockIdx.z == 1 ? cut.tail
-                                     : before,
-              k1 = blockIdx.z == 0   ? cut.head
-                   : blockIdx.z == 1 ? box.last[0]
-                                     : (before + cut.planes < cut.tail ? before + cut.planes : cut.tail);
-  // Likewise the first rows and the last of all planes: what begins last ends alone.
+  // The first planes and the last at the end, for blocks of a layer have few: what begins last ends alone.
+  const bool head = gridDim.z == 1 || blockIdx.z + 2 == gridDim.z,
+             tail = !head && blockIdx.z + 1 == gridDim.z;
+  const Index begin = cut.head + static_cast<Index>(blockIdx.z) * cut.planes,
+              end = begin + cut.planes < cut.tail ? begin + cut.planes : cut.tail;
+  const Index k0 = head   ? box.first[0]
+                   : tail ? cut.tail
+                          : begin,
+              k1 = head   ? cut.head
+                   : tail ? box.last[0]
+                          : end;
+  // The first rows and the last of all planes before the others, for layers make them slow.
   const bool last_rows = blockIdx.y == (gridDim.y > 1 ? 1 : 0);
   const Index nth = blockIdx.y > 1 ? blockIdx.y - 1 : 0;
   const Index j0 = last_rows ? cut.last_north : box.first[1] + nth * Shape::rows,
@@ -595,12 +668,14 @@ __global__ void __launch_bounds__(Tile<rock, M>::threads, M <= 4 && !sponge ? 2 
                                                        : cut.last_north;
   const Index i0 = cut.first_east + static_cast<Index>(blockIdx.x) * Shape::nodes_east;
   const bool one = threadIdx.x == 0 && threadIdx.y == 0;
-  const Planes<rock, M> on_their_way{tile, g, maps, k0, j0, i0, static_cast<int>(k1 - k0), !by_engine || one};
+  Planes<rock, M> on_their_way{tile, g, maps, k0, j0, i0, static_cast<int>(k1 - k0), !by_engine || one};
+  on_their_way.find_layer();
   on_their_way.begin();
   const Index j = j0 + threadIdx.y, i = i0 + 4 * threadIdx.x;
   const Inside inside(j < j1, i, box);
   Reached reached;
-  reached.template find<M>(g, j, i0, i0 + Shape::nodes_east - 1);
+  reached.template find<M>(g, j);
+  reached.east = on_their_way.east;
   reached.some_north = __syncthreads_or(reached.north >= 0 && j < j1);
   reached.walked_north = !cut.north;
   if (cut.up && inside.any)
@@ -699,6 +774,13 @@ Maps maps_of(const StepArguments<float>& g) {
   maps.of[0] = map_of(g.now, g, Shape::height, Shape::width);
   for (int f = 0; f < Shape::own_arrays; ++f)
     maps.of[f + 1] = map_of(fields[f], g, Shape::rows, Shape::nodes_east);
+  for (int side = 0; side < 2; ++side) {
+    const auto& layer = g.layers[2][side];
+    if (layer.first == layer.last) continue;
+    const LayerBox box(g, 2, side);
+    maps.east[side][0] = map_of(layer.psi, box, Shape::rows, row_of_layer(g, side));
+    maps.east[side][1] = map_of(layer.zeta, box, Shape::rows, row_of_layer(g, side));
+  }
   return maps;
 }
 
@@ -790,7 +872,7 @@ bool allow_memory(Kernel kernel, int bytes) {
 template <Rock rock, int M, bool sponge>
 void begin_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = Tile<rock, M>;
-  constexpr int bytes = block_bytes<rock, M>();
+  const int bytes = block_bytes<rock, M>(longest_row(g));
   const auto kernel = step_tiles<rock, M, sponge>;
   const bool engine = allow_memory(kernel, bytes);
   const auto [cut, blocks_east, blocks_north, blocks_up] = blocks_of<rock, M>(g, box);

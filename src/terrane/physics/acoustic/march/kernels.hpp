@@ -20,8 +20,9 @@ struct Stencil {
 };
 
 /// ψ and ζ of one side, in arrays over the layer and as many points as stencils reach beyond it, which are
-/// zero. With densities ψ of a node stands half-way to the next, and has its own a and b. With a tilted axis
-/// the layers of the axis up have ψ and ζ of q, and η of p.
+/// zero; on a GPU, of layers along easting, without these points. With densities ψ of a node stands half-way
+/// to the next, and has its own a and b. With a tilted axis the layers of the axis up have ψ and ζ of q, and
+/// η of p.
 template <class T>
 struct LayerArrays {
   T *psi = nullptr, *zeta = nullptr, *eta = nullptr;  ///< where the node 0, 0, 0 would be
@@ -170,6 +171,21 @@ TERRANE_FN void update_psi(const StepArguments<T>& g, int axis, int side, Index 
   else psi = new_psi<M>(g.stencil.first[axis], layer.a_psi[at], layer.b_psi[at], psi, p, g.stride[axis]);
 }
 
+/// D ψ on one axis. Beyond the layer ψ is zero, and on a GPU perhaps in no array.  at: the node's index
+template <int M, class T>
+TERRANE_FN T slope_of_psi(const T (&d)[widest], const LayerArrays<T>& layer, Index at, const T* psi,
+                          Index step) {
+  const auto psi_at = [&](Index away) {
+    return at + away >= layer.first && at + away < layer.last ? psi[away * step] : T(0);
+  };
+  T sum = 0;
+  unrolled<M>([&](auto r) {
+    constexpr int n = decltype(r)::value;
+    sum = fused(d[n], psi_at(n + 1) - psi_at(-n - 1), sum);
+  });
+  return sum;
+}
+
 /// D ψ + ζ, which A p gets where ψ reaches; first the new ζ where the node is in the layer.
 template <int M, class T>
 TERRANE_FN T layer_term(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index i) {
@@ -177,7 +193,7 @@ TERRANE_FN T layer_term(const StepArguments<T>& g, int axis, int side, Index k, 
   const Index at = axis == 0 ? k : axis == 1 ? j : i;
   const Index here = k * layer.stride[0] + j * layer.stride[1] + i;
   T& zeta = layer.zeta[here];
-  const T slope = first_difference<M>(g.stencil.first[axis], layer.psi + here, layer.stride[axis]);
+  const T slope = slope_of_psi<M>(g.stencil.first[axis], layer, at, layer.psi + here, layer.stride[axis]);
   if (at < layer.first || at >= layer.last) return slope;
   const T* const p = field_on(g, axis) + k * g.stride[0] + j * g.stride[1] + i;
   zeta = new_zeta<M>(g.stencil.second[axis], g.stencil.centre_of[axis], layer.a[at], layer.b[at], zeta, slope,

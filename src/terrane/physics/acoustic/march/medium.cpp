@@ -74,12 +74,17 @@ double strength(const Problem& p, int axis, double fastest) {
 
 /// Rows are whole sectors of memory, 8 elements, and begin as many elements from a row of a field's first
 /// node as a GPU moves at once, or a multiple of that.  first: that node's index
-IndexBox<3> arrays_of(const Slab& slab, Index reach, Index first) {
-  auto box =
-      slab.layer.grown(slab.axis, slab.side == 0 ? reach : 2 * reach, slab.side == 0 ? 2 * reach : reach);
+/// dense: of layers along easting only what has their nodes, in whole fours: a GPU reads no zeros beyond
+/// them, and would wait for the memory between such short rows.
+IndexBox<3> arrays_of(const Slab& slab, Index reach, Index first, bool dense) {
+  const bool alone = dense && slab.axis == 2;
+  auto box = alone ? slab.layer
+                   : slab.layer.grown(slab.axis, slab.side == 0 ? reach : 2 * reach,
+                                      slab.side == 0 ? 2 * reach : reach);
   constexpr Index at_once = 4;
+  const Index whole = alone ? at_once : 8;
   box.first[2] -= ((box.first[2] - first) % at_once + at_once) % at_once;
-  box.last[2] = box.first[2] + (box.size(2) + 7) / 8 * 8;
+  box.last[2] = box.first[2] + (box.size(2) + whole - 1) / whole * whole;
   return box;
 }
 
@@ -307,7 +312,7 @@ void Medium<T>::fill_layers(Stream& stream) {
       arrays.last = layer.last[axis];
       Slab slab{axis, side, overlap(layer, part_), {}};
       if (slab.layer.empty()) continue;
-      slab.arrays = arrays_of(slab, points_, part_.first[2]);
+      slab.arrays = arrays_of(slab, points_, part_.first[2], stream.device().kind == Device::Kind::cuda);
       arrays.stride[2] = 1;
       for (int other = 1; other >= 0; --other)
         arrays.stride[other] = arrays.stride[other + 1] * slab.arrays.size(other + 1);
@@ -378,7 +383,7 @@ double Medium<T>::bytes_of_wave(const Problem& problem, bool along) {
       if (side_of(problem, axis, side) == Boundary::cpml)
         elements += (tilted && axis == 0 ? 3 : 2) *
                     static_cast<double>(arrays_of({axis, side, layer_of(problem, axis, side), {}},
-                                                  problem.points(), problem.whole().first[2])
+                                                  problem.points(), problem.whole().first[2], false)
                                             .count());
   return elements * sizeof(T);
 }

@@ -16,7 +16,7 @@ namespace terrane::acoustic {
 struct Slab {
   int axis, side;
   IndexBox<3> layer;   ///< its nodes in this rank's part
-  IndexBox<3> arrays;  ///< of ψ and ζ: what stencils read around it, too
+  IndexBox<3> arrays;  ///< of ψ and ζ: what stencils of the CPU read around it, too
 };
 
 /// Which rank has which nodes. Rows along easting stay whole; a layer lies in one part, with the nodes that

@@ -31,18 +31,20 @@ TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& r
     const int side = region.side[axis];
     const LayerArrays<T>& layer = g.layers[axis][side > 0 ? side : 0];
     const Index in_layer = k * layer.stride[0] + j * layer.stride[1] + i;
+    const Index at = axis == 0 ? k : axis == 1 ? j : i;
     T p[4 * M - 1], half_density[2 * M + 1], flux[2 * M];  // of nodes from 1 − 2M, −M and −M away
     unrolled<4 * M - 1>([&](auto n) { p[n] = g.now[here + (n + 1 - 2 * M) * step]; });
     unrolled<2 * M + 1>([&](auto n) { half_density[n] = g.half_density[here + (n - M) * step]; });
     unrolled<2 * M>([&](auto n) {
       T difference = 0;
       unrolled<M>([&](auto m) { difference = fused(a[m], p[n + M + m] - p[n + M - 1 - m], difference); });
-      const T psi = side >= 0 ? layer.psi[in_layer + (n - M) * layer.stride[axis]] : T(0);
+      const Index of_flux = at + n - M;
+      const bool has_psi = side >= 0 && of_flux >= layer.first && of_flux < layer.last;
+      const T psi = has_psi ? layer.psi[in_layer + (n - M) * layer.stride[axis]] : T(0);
       flux[n] = ratio(difference + psi, half_density[n] + half_density[n + 1]);
     });
     T divergence = 0;
     unrolled<M>([&](auto n) { divergence = fused(a[n], flux[M + n] - flux[M - 1 - n], divergence); });
-    const Index at = axis == 0 ? k : axis == 1 ? j : i;
     if (side >= 0 && at >= layer.first && at < layer.last) {
       T& zeta = layer.zeta[in_layer];
       zeta = fused(layer.b[at], zeta, layer.a[at] * divergence);
