@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -195,6 +196,21 @@ class Ranks(ClusterTest):
         self.write("job.toml", JOB)
         out, _ = self.run_on(3, "check", "job.toml")
         self.assertEqual(out.count("the job is sound"), 1)
+
+    def test_FindModelsTogetherWithTheBitsOfOneProcessAndTheMemoryOfAllCounted(self):
+        self.needs_mpi()
+        example = command.SOURCE / "examples/26_joint/job.toml"
+        memory = []
+        for ranks in (0, 2):
+            out, _ = self.run_on(ranks, "check", example)
+            memory.append(float(re.search(r"in all: .* ([\d.]+) GB", out).group(1)))
+            self.run_on(ranks, "invert", example, "-q", "--output", self.folder / f"on_{ranks}", "--set",
+                        "joint.most_rounds=1")
+        self.assertGreater(memory[1], memory[0])
+        for name in ("gravity.csv", "magnetic.csv", "resistivity.csv"):
+            one, two = ([line for line in (self.folder / f"on_{ranks}" / name).read_text(encoding="utf-8").splitlines()
+                         if not line.startswith("#")] for ranks in (0, 2))
+            self.assertEqual(one, two)
 
     def test_ThatFailEndTheRunWithTheirError(self):
         if "plain" in self.terrane("devices")[0] or os.environ.get("TERRANE_SIMD"):
