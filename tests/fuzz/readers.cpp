@@ -17,6 +17,7 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/base/units.hpp"
 #include "terrane/io/csv.hpp"
+#include "terrane/io/emg3d.hpp"
 #include "terrane/io/esri.hpp"
 #include "terrane/io/hdf5.hpp"
 #include "terrane/io/magnetotellurics.hpp"
@@ -70,6 +71,11 @@ class NamedFile {
 };
 
 void hdf5(std::string bytes) { (void)io::read_hdf5(NamedFile(bytes).path(), little_memory); }
+
+void emg3d(std::string bytes) {
+  (void)io::parse_emg3d("input", bytes, little_memory);
+  (void)io::parse_emg3d_survey("input", bytes, little_memory);
+}
 
 void netcdf(std::string bytes) { (void)io::read_netcdf(NamedFile(bytes).path(), {}, little_memory); }
 
@@ -241,7 +247,8 @@ void specfem(std::string bytes) {
   (void)elastic::mesh_of(mesh, mesh.sides);
 }
 
-constexpr std::array<Reader, 27> all{{{"csv", csv},
+constexpr std::array<Reader, 28> all{{{"csv", csv},
+                                      {"emg3d", emg3d},
                                       {"gmsh", gmsh},
                                       {"specfem", specfem},
                                       {"bert", bert},

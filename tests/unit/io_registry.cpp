@@ -149,7 +149,7 @@ TEST(Registry, SaysWhatItCannotDo) {
   EXPECT_THAT(message([&] { read(folder / "none.csv"); }),
               AllOf(HasSubstr("none.csv"), HasSubstr("No such file")));
   EXPECT_THAT(message([&] { read(folder.put("a.xyzzy", "1")); }),
-              AllOf(HasSubstr("a.xyzzy"), HasSubstr("netcdf, hdf5, csv")));
+              AllOf(HasSubstr("a.xyzzy"), HasSubstr("netcdf, hdf5, emg3d")));
   EXPECT_THAT(message([&] { write(folder / "a.xyzzy", grid()); }), HasSubstr("what format to write"));
   EXPECT_THAT(message([&] {
                 write(folder / "a.csv", grid(), {"netcfd", ""});

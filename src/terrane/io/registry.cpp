@@ -11,6 +11,7 @@
 #include "terrane/base/text.hpp"
 #include "terrane/io/axes.hpp"
 #include "terrane/io/csv.hpp"
+#include "terrane/io/emg3d.hpp"
 #include "terrane/io/esri.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/gathers.hpp"
@@ -424,9 +425,28 @@ const std::array all_formats{
         .extensions = ".h5 .hdf5",
         .holds = "mesh",
         .begins = [](std::string_view head) { return head.starts_with("\x89HDF"); },
-        .read = [](const Source& from) -> Content { return read_hdf5(from.path, from.options.memory); },
+        .read = [](const Source& from) -> Content {
+          if (holds_emg3d(from.path)) return read_emg3d(from.path, from.options.memory);
+          return read_hdf5(from.path, from.options.memory);
+        },
         .write = [](const Destination& to) { write_hdf5(to.path, to.mesh()); },
         .left_out = all_of_mesh,
+    },
+    Format{
+        .name = "emg3d",
+        .title = "emg3d model, mesh or survey",
+        .extensions = ".npz .json",
+        .holds = "mesh table",
+        .read = [](const Source& from) { return read_emg3d(from.path, from.options.memory); },
+    },
+    Format{
+        .name = "emg3d-survey",
+        .title = "receivers of an emg3d survey",
+        .extensions = "",
+        .holds = "table",
+        .read = [](const Source& from) -> Content {
+          return read_emg3d_survey(from.path, from.options.memory).receivers;
+        },
     },
     Format{
         .name = "csv",
