@@ -161,6 +161,17 @@ class Examples(ExampleTest):
             for re, im, a, b in zip(rows[c + "_real"], rows[c + "_imag"], expected[c + "_real"], expected[c + "_imag"]):
                 self.assertLess(abs(complex(re, im) - complex(a, b)), 1e-4 * abs(complex(a, b)))
 
+    def test_ALoopDrivesCurrentsInTheConductorBesideIt(self):
+        self.run_example("32_loop_over_conductor", "--no-plots")
+        rows = self.rows(self.folder / "output" / "loop.csv")
+        expected = self.rows(EXAMPLES / "32_loop_over_conductor/expected.csv")
+        self.assertEqual(rows["receiver_easting"], expected["receiver_easting"])
+        for c in ("h_u", "h_e"):
+            size = max(map(abs, expected[c + "_real"]))
+            for part in (c + "_real", c + "_imag"):
+                for value, promised in zip(rows[part], expected[part], strict=True):
+                    self.assertLess(abs(value - promised), 1e-4 * size)
+
     def test_ATelluricBlockDrawsTheCurvesOfItsSides(self):
         self.run_example("13_telluric_block", "--no-plots", "--set", "simulation.frequencies=[10]")
         rows = self.rows(self.folder / "output" / "block.csv")
