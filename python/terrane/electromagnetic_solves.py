@@ -52,6 +52,8 @@ def run_solves(job: Job, executor: Any, *, retries: int = 2, folder: Optional[Un
     sources = tables.get("source", {})
     sources = [sources] if isinstance(sources, Mapping) else list(sources)
     frequencies = settings.pop("simulation.frequencies", tables.get("simulation", {}).get("frequencies"))
+    if any(source.get("kind") == "file" for source in sources):
+        raise InputError("source.kind", "sources of a file are no tasks", "Give them one by one, as read_emg3d has them.")
     if not sources or frequencies is None or np.ndim(frequencies) != 1 or len(frequencies) == 0:
         raise InputError("job", "has no sources or no frequencies", "It needs [[source]] and simulation.frequencies.")
     if len({float(hertz) for hertz in frequencies}) < len(frequencies):

@@ -474,7 +474,7 @@ MarineErrors marine_errors(double refine, double hertz, const std::vector<Vector
     const double middle = (problem.mesh.up()[k] + problem.mesh.up()[k + 1]) / 2;
     std::size_t layer = 0;
     while (layer < earth.interfaces.size() && middle > earth.interfaces[layer]) ++layer;
-    const double sigma = std::max(earth.layers[layer].horizontal, 1e-8);
+    const double sigma = std::max(earth.layers[layer].horizontal.real(), 1e-8);
     problem.conductivity[0].insert(problem.conductivity[0].end(),
                                    problem.mesh.n_east() * problem.mesh.n_north(), sigma);
   }
@@ -558,7 +558,7 @@ TEST(Fields, OnAMeshMadeFromSkinDepthsAreThoseOfTheLayeredEarth) {
     std::size_t layer = 0;
     while (layer < earth.interfaces.size() && middle > earth.interfaces[layer]) ++layer;
     for (std::size_t m = 0; m < problem.mesh.n_east() * problem.mesh.n_north(); ++m)
-      problem.conductivity[0][n++] = std::max(earth.layers[layer].horizontal, 1e-8);
+      problem.conductivity[0][n++] = std::max(earth.layers[layer].horizontal.real(), 1e-8);
   }
   Stream stream({Device::Kind::cpu, -1});
   const auto out = forward(problem, stream);

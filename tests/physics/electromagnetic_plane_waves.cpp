@@ -64,7 +64,7 @@ double skin_depth(double sigma, double hertz) { return 503.292 / std::sqrt(sigma
 /// Faces at the interfaces, cells of a 16th of the skin depth at the surface that grow with depth.
 std::vector<double> faces_for(const LayeredEarth& earth, double hertz) {
   const std::size_t top = earth.layers.size() - 2;
-  const double at_surface = skin_depth(earth.layers[top].horizontal, hertz) / 16;
+  const double at_surface = skin_depth(earth.layers[top].horizontal.real(), hertz) / 16;
   std::vector<double> faces{0};
   const auto down_to = [&](double end, double sigma) {
     while (faces.back() > end + 1e-6) {
@@ -74,8 +74,9 @@ std::vector<double> faces_for(const LayeredEarth& earth, double hertz) {
       faces.push_back(left <= 1 ? end : from - std::min(wanted, (from - end) / 2));
     }
   };
-  for (std::size_t n = top; n > 0; --n) down_to(earth.interfaces[n - 1], earth.layers[n].horizontal);
-  down_to(faces.back() - 8 * skin_depth(earth.layers[0].horizontal, hertz), earth.layers[0].horizontal);
+  for (std::size_t n = top; n > 0; --n) down_to(earth.interfaces[n - 1], earth.layers[n].horizontal.real());
+  down_to(faces.back() - 8 * skin_depth(earth.layers[0].horizontal.real(), hertz),
+          earth.layers[0].horizontal.real());
   std::reverse(faces.begin(), faces.end());
   for (double h = at_surface; faces.back() < 60 * at_surface; h *= 1.4) faces.push_back(faces.back() + h);
   return faces;
@@ -184,7 +185,7 @@ TEST(PlaneWaves, OverASectionSolveTheEquationsOfTheMeshForBothPolarisations) {
                                          std::exp(2 * std::sin(1.7 * along + 2.3 * double(k) + double(a))));
           }
     const Conductivity all{&sigma[0], &sigma[1], &sigma[2]};
-    const auto section = section_of_ends(mesh, all, strike);
+    const auto section = section_of_ends(mesh, Sigma{all, {}, {}}, strike);
     EXPECT_TRUE(section.alike);
     const auto along = wave_along_strike(mesh, section, 10), across = wave_across_strike(mesh, section, 10);
     EXPECT_LT(unbalance(mesh, all, along, 10), 1e-9) << strike;
@@ -238,7 +239,7 @@ TEST(PlaneWaves, OverLayersHaveTheirApparentResistivityToHalfAPercentAndATenthOf
       const auto& at = row.earth.interfaces;
       return row.earth
           .layers[static_cast<std::size_t>(std::upper_bound(at.begin(), at.end(), up) - at.begin())]
-          .horizontal;
+          .horizontal.real();
     });
     Stream stream({Device::Kind::cpu, -1});
     const auto out = forward(problem, stream);

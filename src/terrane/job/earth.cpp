@@ -55,7 +55,9 @@ constexpr Key tensor_keys[] = {
 };
 constexpr Key mesh_file_keys[] = {
     {"file", "path", "",
-     "A tensor mesh: UBC .msh, or .h5, .nc and .rsf that hold cells and may hold properties."},
+     "A tensor mesh: UBC .msh, or .h5, .nc and .rsf that hold cells and may hold properties; a model or mesh "
+     "of "
+     "emg3d (.npz, .h5, .json)."},
     {"format", "text", "none",
      "Format of the file, where neither its name nor its beginning says it: \"ubc-mesh\"."},
 };

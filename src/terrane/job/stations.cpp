@@ -34,8 +34,9 @@ constexpr Key grid_keys[] = {
 };
 constexpr Key list_keys[] = {
     {"file", "path", "none",
-     "Stations: CSV with a header, UBC locations or observations, NetCDF, also the receivers of a result; "
-     "may be packed."},
+     "Stations: CSV with a header, UBC locations or observations, NetCDF, also the receivers of a result or "
+     "of "
+     "a survey of emg3d (.npz, .h5, .json); may be packed."},
     {"format", "text", "none",
      "Format of the file, where neither its name nor its beginning says it: \"ubc-gravity\"."},
     {"stations", "list of 3 lengths each", "none",
@@ -241,6 +242,13 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
   options.format = table.optional_text("format").value_or("");
   options.memory = memory.bytes;
   auto content = read_content(table, "file", options);
+  if (std::holds_alternative<io::MeshData>(content) && options.format.empty()) {
+    options.format = "emg3d-survey";  // beside a model
+    try {
+      content = read_content(table, "file", options);
+    } catch (const Error&) {
+    }
+  }
   if (auto* list = std::get_if<io::Table>(&content)) {
     rows = std::move(*list);
   } else if (auto* grid = std::get_if<io::GridData>(&content)) {

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "terrane/base/error.hpp"
+#include "terrane/model/polarization.hpp"
 #include "terrane/physics/electromagnetic/survey/section.hpp"
 
 namespace terrane::electromagnetic {
@@ -34,6 +35,17 @@ Conductivity Problem::sides() const {
   return contrasts.empty() ? along() : Conductivity{&contrasts, &contrasts, &contrasts};
 }
 
+Sigma Problem::sigma_of(const Conductivity& real, double hertz) const {
+  Sigma all{real, {}, {}};
+  for (std::size_t a = 0; a < 3 && !quadrature[0].empty(); ++a)
+    all.quadrature[a] = quadrature[a].empty() ? &quadrature[0] : &quadrature[a];
+  for (std::size_t cell = 0; cell < chargeability.size(); ++cell)
+    all.factor.push_back(chargeability[cell] == 0 ? 1.0
+                                                  : cole_cole(1, chargeability[cell], charge_time[cell],
+                                                              charge_exponent[cell], hertz));
+  return all;
+}
+
 double Problem::conductivity_at(const Vector3& p) const {
   return conductivity[0][mesh.index(cell_of(mesh.easting(), p[0]), cell_of(mesh.northing(), p[1]),
                                     cell_of(mesh.up(), p[2]))];
@@ -47,7 +59,8 @@ double Problem::field_memory() const {
   // Of an unknown on the device: 5 vectors and the divergence of 3 (96 bytes), conductances (8), networks and
   // fields of all levels in single precision (50 on the CPU, where cycles share them, 80 on GPUs), layers
   // around them; 3 more vectors of the rough form. A test holds it against the heap.
-  return 3 * static_cast<double>(mesh.size()) * (240 + (parameters.rough == Rough::never ? 0 : 40));
+  return 3 * static_cast<double>(mesh.size()) *
+         (240 + (parameters.rough == Rough::never ? 0 : 40) + (stores_charge() ? 16 : 0));
 }
 
 double Problem::host_memory(double ranks) const {
@@ -56,6 +69,7 @@ double Problem::host_memory(double ranks) const {
                               ? 0
                               : bytes_of_section(mesh, parameters.strike == Strike::north ? 1 : 2);
   return ranks * of_section + 3 * static_cast<double>(mesh.size()) * ranks * 30 +
+         (stores_charge() ? 120 * static_cast<double>(mesh.size()) * ranks : 0) +
          16 * static_cast<double>(solves() * (data_of_a_solve() + 2 * volume_of_a_solve()));
 }
 
@@ -66,6 +80,7 @@ void Problem::check() const {
   if (!contrasts.empty() && contrasts.size() != mesh.size())
     throw ShapeError("electromagnetic",
                      fmt::format("contrasts of {} cells, not {}", contrasts.size(), mesh.size()));
+  check_charges();
   if (frequencies.empty()) throw InputError("electromagnetic", "there is no frequency");
   for (const double hertz : frequencies)
     if (!(hertz > 0) || !std::isfinite(hertz))
@@ -85,8 +100,34 @@ void Problem::check() const {
     receiver(mesh, along(), receivers[n], components.front(), fmt::format("receiver {}", n + 1));
 }
 
+void Problem::check_charges() const {
+  for (const auto& values : quadrature) {
+    if (!values.empty() && values.size() != mesh.size())
+      throw ShapeError("electromagnetic",
+                       fmt::format("{} imaginary conductivities for {} cells", values.size(), mesh.size()));
+    for (const double value : values)
+      if (!std::isfinite(value))
+        throw InputError("electromagnetic", "an imaginary part of a conductivity is not finite");
+  }
+  for (const auto* values : {&chargeability, &charge_time, &charge_exponent})
+    if (values->size() != chargeability.size() || (!values->empty() && values->size() != mesh.size()))
+      throw ShapeError("electromagnetic", "chargeabilities, times and exponents are not those of the cells");
+  for (std::size_t cell = 0; cell < chargeability.size(); ++cell) {
+    const double m = chargeability[cell];
+    if (m == 0) continue;
+    if (!(m > 0 && m < 1))
+      throw InputError("model.chargeability", fmt::format("{} V/V in cell {}", m, cell + 1),
+                       "Allowed: from 0 to below 1; \"20 mV/V\" is 0.02.");
+    if (!(charge_time[cell] > 0) || !(charge_exponent[cell] > 0) || charge_exponent[cell] > 1)
+      throw InputError(
+          "model", fmt::format("cell {} has a chargeability without a time constant or exponent", cell + 1),
+          "Give its body cole_cole_time and cole_cole_exponent, above zero.");
+  }
+}
+
 void Problem::check_secondary() const {
-  const auto layers = layers_of_sides(mesh, along());
+  const auto sigma = this->sigma(frequencies.front());
+  const auto layers = layers_of_sides(mesh, sigma);
   for (std::size_t n = 0; n < sources.size(); ++n) {
     const auto what = fmt::format("source {}", n + 1);
     if (sources[n].kind == Source::Kind::magnetic_dipole &&
@@ -97,7 +138,7 @@ void Problem::check_secondary() const {
       const std::size_t k = cell_of(mesh.up(), p[2]),
                         cell = mesh.index(cell_of(mesh.easting(), p[0]), cell_of(mesh.northing(), p[1]), k);
       for (std::size_t a = 0; a < 3; ++a)
-        if ((*along()[a])[cell] != layers.conductivity[a][k])
+        if (sigma(a, cell) != layers.conductivity[a][k])
           throw InputError(what, "it does not lie in the layers that the mesh has at its sides",
                            "Take simulation.field = \"total\".");
     }
@@ -162,12 +203,12 @@ std::vector<std::string> Problem::warnings() const {
           "source {} is grounded in air: its current goes through what conducts a millionth of the ground",
           n + 1));
   }
-  if (plane && parameters.strike == Strike::none && !layers_of_sides(mesh, along()).alike)
+  if (plane && parameters.strike == Strike::none && !layers_of_sides(mesh, sigma(*slowest)).alike)
     lines.push_back(
         "the sides of the mesh are not the same layers all around: plane waves come in over their mean, "
         "so keep the sides far from receivers, or give simulation.strike where the earth has one");
   if (plane && parameters.strike != Strike::none &&
-      !section_of_ends(mesh, along(), parameters.strike == Strike::north ? 1 : 2).alike)
+      !section_of_ends(mesh, sigma(*slowest), parameters.strike == Strike::north ? 1 : 2).alike)
     lines.push_back(
         "the two ends of the mesh along simulation.strike are not alike: plane waves come in over their "
         "mean, "

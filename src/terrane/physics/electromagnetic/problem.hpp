@@ -7,6 +7,7 @@
 
 #include "terrane/physics/electromagnetic/parameters.hpp"
 #include "terrane/physics/electromagnetic/survey/sampling.hpp"
+#include "terrane/physics/electromagnetic/survey/sigma.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -14,6 +15,9 @@ struct Problem {
   TensorMesh mesh;
   std::array<std::vector<double>, 3> conductivity;  ///< S/m, [up, north, east], along up, north, east;
                                                     ///< the last two may be empty: as the first
+  std::array<std::vector<double>, 3> quadrature;    ///< σ'', S/m, as conductivity; all may be empty: real
+  /// Cole and Cole's m (0 … 1), τ (s) and c (0 … 1) of the cells, or all empty (survey/sigma.hpp).
+  std::vector<double> chargeability, charge_time, charge_exponent;
   /// S/m, of the cells: whose contrasts sources and receivers see (sampling.hpp), and whose layers at the
   /// sides the known part of a field is that of; empty: conductivity's own. Inversions keep those of their
   /// first model: otherwise data would jump as a model changes.
@@ -28,6 +32,11 @@ struct Problem {
   Parameters parameters;
 
   Conductivity along() const;
+  /// Whether conductivity is complex, and differs from frequency to frequency.
+  bool stores_charge() const { return !quadrature[0].empty() || !chargeability.empty(); }
+  Sigma sigma(double hertz) const { return sigma_of(along(), hertz); }
+  /// Of the earth whose contrasts sources and receivers see.
+  Sigma sigma_of_sides(double hertz) const { return sigma_of(sides(), hertz); }
   /// Those whose contrasts sources and receivers see.
   Conductivity sides() const;
   /// Of the cell of a point in the mesh, along up.
@@ -63,6 +72,8 @@ struct Problem {
   std::vector<std::string> warnings() const;
 
  private:
+  Sigma sigma_of(const Conductivity& real, double hertz) const;
+  void check_charges() const;
   void check_secondary() const;
 };
 

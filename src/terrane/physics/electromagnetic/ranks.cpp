@@ -19,6 +19,10 @@ void put(Packet& packet, const Problem& problem) {
   for (const auto* faces : {&problem.mesh.easting(), &problem.mesh.northing(), &problem.mesh.up()})
     packet.put(*faces);
   for (const auto& sigma : problem.conductivity) packet.put(sigma);
+  for (const auto& sigma : problem.quadrature) packet.put(sigma);
+  packet.put(problem.chargeability);
+  packet.put(problem.charge_time);
+  packet.put(problem.charge_exponent);
   packet.put(problem.contrasts);
   packet.put(problem.sources.size());
   for (const auto& source : problem.sources) {
@@ -42,6 +46,9 @@ Problem get_problem(Packet& packet) {
              up = packet.get_vector<double>();
   problem.mesh = TensorMesh(easting, northing, up);
   for (auto& sigma : problem.conductivity) sigma = packet.get_vector<double>();
+  for (auto& sigma : problem.quadrature) sigma = packet.get_vector<double>();
+  for (auto* values : {&problem.chargeability, &problem.charge_time, &problem.charge_exponent})
+    *values = packet.get_vector<double>();
   problem.contrasts = packet.get_vector<double>();
   problem.sources.resize(packet.get<std::size_t>());
   for (auto& source : problem.sources) {

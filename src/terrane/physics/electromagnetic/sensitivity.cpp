@@ -115,6 +115,11 @@ Z Sensitivity::taken(const EdgeSum& sum, const EdgeValues& field) const {
   return total;
 }
 
+/// By Ampère's law.
+Z Sensitivity::taken_by(std::size_t datum, const Sigma& sigma, const EdgeValues& field) const {
+  return solves_->turn(datum, sigma) * taken(solves_->receptions()[datum].electric, field);
+}
+
 std::vector<Z> Sensitivity::times(std::span<const double> v) {
   require(v.size(), cells(), "cells");
   std::vector<Z> all;
@@ -125,13 +130,13 @@ std::vector<Z> Sensitivity::times(std::span<const double> v) {
 }
 
 std::vector<Z> Sensitivity::changes_of(std::size_t n, std::span<const double> v) {
-  const auto sigma = problem_.along();
+  const auto sigma = sigma_of(n);
   const auto& receptions = solves_->receptions();
   auto b = zero(metric());
   for (int axis = 0; axis < 3; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
     for_cells_of_edges(metric(), axis, [&](std::size_t edge, std::size_t cell, double quarter) {
-      b[a][edge] += (*sigma[a])[cell] * v[cell] * quarter * fields_[n][a][edge];
+      b[a][edge] += sigma(a, cell) * (v[cell] * quarter) * fields_[n][a][edge];
     });
   }
   const double omega_mu = problem_.omega_mu(n);
@@ -141,27 +146,28 @@ std::vector<Z> Sensitivity::changes_of(std::size_t n, std::span<const double> v)
   auto changes = solves_->recorded();
   for (std::size_t d = 0; d < changes.size(); ++d)
     if (receptions[d].proportional_to != Reception::nothing)
-      changes[d] += v[receptions[d].proportional_to] * taken(receptions[d].electric, fields_[n]);
+      changes[d] += v[receptions[d].proportional_to] * taken_by(d, sigma, fields_[n]);
   return changes;
 }
 
 /// b += amount Q of a receiver.
-void Sensitivity::add_sent(const Reception& reception, Z amount, double omega_mu, EdgeValues& b) const {
+void Sensitivity::add_sent(std::size_t datum, const Sigma& sigma, Z amount, double omega_mu,
+                           EdgeValues& b) const {
+  const auto& reception = solves_->receptions()[datum];
   const auto add = [&](const EdgeSum& sum, Z factor) {
     for (const auto& term : sum) b[static_cast<std::size_t>(term.axis)][term.edge] += factor * term.weight;
   };
-  add(reception.electric, amount);
+  add(reception.electric, amount * solves_->turn(datum, sigma));
   add(reception.curl, amount * Z(0, 1 / omega_mu));
 }
 
 /// row_c += −iωμ₀ Σ of twelve edges σV/4 λ E
-void Sensitivity::add_products(double omega_mu, const EdgeValues& sent, const EdgeValues& field,
-                               std::span<Z> row) const {
-  const auto sigma = problem_.along();
+void Sensitivity::add_products(double omega_mu, const Sigma& sigma, const EdgeValues& sent,
+                               const EdgeValues& field, std::span<Z> row) const {
   for (int axis = 0; axis < 3; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
     for_cells_of_edges(metric(), axis, [&](std::size_t edge, std::size_t cell, double quarter) {
-      row[cell] += Z(0, -omega_mu) * (*sigma[a])[cell] * quarter * sent[a][edge] * field[a][edge];
+      row[cell] += Z(0, -omega_mu) * sigma(a, cell) * quarter * sent[a][edge] * field[a][edge];
     });
   }
 }
@@ -182,19 +188,20 @@ std::vector<Z> Sensitivity::gradient_of(std::size_t n, std::span<const Z> w) {
   const std::size_t each = problem_.data_of_a_solve();
   std::vector<Z> gradient(cells(), 0.0);
   const double omega_mu = problem_.omega_mu(n);
+  const auto sigma = sigma_of(n);
   auto b = zero(metric());
   bool nothing = true;
   for (std::size_t d = 0; d < each; ++d) {
     const Z weight = w[n * each + d];
     if (weight == 0.0) continue;
     nothing = false;
-    add_sent(receptions[d], weight, omega_mu, b);
+    add_sent(d, sigma, weight, omega_mu, b);
     if (receptions[d].proportional_to != Reception::nothing)
-      gradient[receptions[d].proportional_to] += weight * taken(receptions[d].electric, fields_[n]);
+      gradient[receptions[d].proportional_to] += weight * taken_by(d, sigma, fields_[n]);
   }
   if (nothing) return gradient;
   solves_->solve_for(n, b);
-  add_products(omega_mu, solves_->found(), fields_[n], gradient);
+  add_products(omega_mu, sigma, solves_->found(), fields_[n], gradient);
   return gradient;
 }
 
@@ -213,17 +220,19 @@ std::vector<Solve> Sensitivity::rows(std::span<const std::size_t> places, const 
     const auto& [frequency, d] = which;
     const auto& reception = solves_->receptions()[d];
     const double omega_mu = problem_.omega_mu(frequency);
+    const auto sigma = sigma_of(frequency);
     auto b = zero(metric());
-    add_sent(reception, 1.0, omega_mu, b);
+    add_sent(d, sigma, 1.0, omega_mu, b);
     solves.push_back(solves_->solve_for(frequency, b));
     const auto sent = solves_->found();
     std::vector<std::vector<Z>> made(wanted.size(), std::vector<Z>(cells(), 0.0));
     const auto& numbers = wanted;
+    const std::size_t datum = d;
     for_each(numbers.size(), stream_.threads(), [&](std::size_t n) {
       const auto& field = fields_[places[numbers[n]] / each];
-      add_products(omega_mu, sent, field, made[n]);
+      add_products(omega_mu, sigma, sent, field, made[n]);
       if (reception.proportional_to != Reception::nothing)
-        made[n][reception.proportional_to] += taken(reception.electric, field);
+        made[n][reception.proportional_to] += taken_by(datum, sigma, field);
     });
     for (std::size_t n = 0; n < numbers.size(); ++n) take(numbers[n], made[n]);
   }

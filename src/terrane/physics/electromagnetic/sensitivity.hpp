@@ -48,9 +48,13 @@ class Sensitivity {
   std::vector<std::complex<double>> changes_of(std::size_t solve, std::span<const double> v);
   std::vector<std::complex<double>> gradient_of(std::size_t solve, std::span<const std::complex<double>> w);
   std::complex<double> taken(const EdgeSum& sum, const EdgeValues& field) const;
-  void add_sent(const Reception& reception, std::complex<double> amount, double omega_mu,
+  Sigma sigma_of(std::size_t solve) const {
+    return problem_.sigma(problem_.frequencies[solve % problem_.frequencies.size()]);
+  }
+  void add_sent(std::size_t datum, const Sigma& sigma, std::complex<double> amount, double omega_mu,
                 EdgeValues& b) const;
-  void add_products(double omega_mu, const EdgeValues& sent, const EdgeValues& field,
+  std::complex<double> taken_by(std::size_t datum, const Sigma& sigma, const EdgeValues& field) const;
+  void add_products(double omega_mu, const Sigma& sigma, const EdgeValues& sent, const EdgeValues& field,
                     std::span<std::complex<double>> row) const;
 
   const Problem problem_;

@@ -10,6 +10,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
+#include "terrane/io/emg3d.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
@@ -27,7 +28,8 @@ namespace {
 constexpr Key source_keys[] = {
     {"kind", "text", "\"dipole\"",
      "dipole (electric), magnetic_dipole, wire (points, grounded at both ends), loop (a wire that is "
-     "closed), or plane_wave (magnetotellurics: both polarisations, and no other source).",
+     "closed), file (the sources of a survey of emg3d), or plane_wave (magnetotellurics: both polarisations, "
+     "and no other source).",
      "\"dipole\""},
 };
 constexpr Key dipole_keys[] = {
@@ -43,9 +45,17 @@ constexpr Key wire_keys[] = {
      "[[0, 0, -10], [100, 0, -10]]"},
     {"current", "number", "1", "Current, A."},
 };
+constexpr Key source_file_keys[] = {
+    {"file", "path", "",
+     "A survey of emg3d (.npz, .h5, .json): its sources, and its frequencies where simulation.frequencies "
+     "are "
+     "left out.",
+     "\"survey.npz\""},
+};
 constexpr Key simulation_keys[] = {
     {"physics", "text", "", "What is computed.", "\"electromagnetic\""},
-    {"frequencies", "list of numbers", "", "Frequencies, Hz.", "[10, 30]"},
+    {"frequencies", "list of numbers", "none", "Frequencies, Hz; none: those of the survey in source.file.",
+     "[10, 30]"},
     {"components", "list of texts", "[\"e_e\", \"e_n\", \"e_u\", \"h_e\", \"h_n\", \"h_u\"]",
      "What is recorded at every receiver: e (V/m) or h (A/m) along e (east), n (north), u (up)."},
     {"responses", "list of texts", "all",
@@ -71,6 +81,19 @@ constexpr Key simulation_keys[] = {
     {"rough", "text", "\"auto\"",
      "Extra smoothing for models that differ by decades from cell to cell: auto (after 30 iterations), "
      "never, always."},
+    {"min_width_pps", "number", "4",
+     "Of planned meshes: cells in the skin depth of the highest frequency beside the sources. 4 for errors "
+     "of 1 "
+     "to 2 %, 8 for 0.5 %."},
+    {"min_width_limits", "list of 2 lengths", "none",
+     "Of planned meshes: least and largest width of the smallest cells."},
+    {"stretching", "number", "1.3",
+     "Of planned meshes: how much cells grow from one to the next away from sources and receivers, up to "
+     "1.5."},
+    {"lambda_factor", "number", "1",
+     "Of planned meshes: how many wavelengths (2 pi skin depths) of the lowest frequency the walls are "
+     "away."},
+    {"max_buffer", "length", "\"100 km\"", "Of planned meshes: how far away walls are at most."},
     {"ranks_per_field", "count", "0",
      "Under mpirun: how many ranks share one field, at least. 0: one, where there are as many sources times "
      "frequencies as ranks and the memory takes as many fields; else all ranks, evenly."},
@@ -79,6 +102,7 @@ constexpr Section all_sections[] = {
     {"source", "", "The source; [[source]] once for each of several.", source_keys},
     {"source", "dipole", "A dipole at any place and angle.", dipole_keys},
     {"source", "wire", "A wire through points; as a loop it returns to the first.", wire_keys},
+    {"source", "file", "Sources of a survey that another program wrote.", source_file_keys},
     {"simulation", "", "What is computed, and how.", simulation_keys},
 };
 
@@ -87,7 +111,7 @@ Source read_source(const Config& outer) {
   const bool of_points = kind == "wire" || kind == "loop";
   const auto table = outer.describe(
       {source_keys, of_points ? std::span<const Key>(wire_keys) : std::span<const Key>(dipole_keys)});
-  table.choice("kind", {"dipole", "magnetic_dipole", "wire", "loop"});
+  table.choice("kind", {"dipole", "magnetic_dipole", "wire", "loop", "file", "plane_wave"});
   Source source;
   if (of_points) {
     source.kind = Source::Kind::wire;
@@ -121,11 +145,30 @@ Source read_source(const Config& outer) {
   return source;
 }
 
-/// The sources of a job: several of their own, or plane waves.
-std::vector<Source> read_sources(const Config& job) {
+/// Those of a survey of emg3d.  frequencies: gets what it has.
+std::vector<Source> read_source_file(const Config& outer, std::vector<double>& frequencies) {
+  const auto table = outer.describe({source_keys, source_file_keys});
+  const auto survey = io::read_emg3d_survey(table.input_file("file").string());
+  if (!frequencies.empty() && frequencies != survey.frequencies)
+    throw table.wrong("file", "its frequencies are not those of the files before",
+                      "Give one survey, or simulation.frequencies.");
+  frequencies = survey.frequencies;
+  std::vector<Source> all;
+  for (const auto& one : survey.sources)
+    all.push_back(
+        {one.wire ? Source::Kind::wire : Source::Kind::electric_dipole, one.points, one.moment, one.current});
+  return all;
+}
+
+/// The sources of a job: several of their own, or plane waves.  frequencies: those that come with them
+std::vector<Source> read_sources(const Config& job, std::vector<double>& frequencies) {
   std::vector<Source> all;
   const auto tables = job.tables("source");
   for (const auto& table : tables) {
+    if (table.has("kind") && table.text("kind") == "file") {
+      for (auto& source : read_source_file(table, frequencies)) all.push_back(std::move(source));
+      continue;
+    }
     if (!table.has("kind") || table.text("kind") != "plane_wave") {
       all.push_back(read_source(table));
       continue;
@@ -199,6 +242,47 @@ std::array<std::vector<double>, 3> read_conductivity(const EarthModel& model, co
                      "Give [model.background] or its bodies one, air and sea included.");
   const bool inverse = !model.has("conductivity");
   return {values(inverse ? "resistivity" : "conductivity", inverse), {}, {}};
+}
+
+/// The words of emg3d for what a planned mesh shall be.
+GridRequest read_gridding(const Config& table) {
+  GridRequest wanted;
+  wanted.cells_per_skin_depth = table.positive("min_width_pps");
+  if (table.has("min_width_limits")) {
+    const auto limits = table.numbers("min_width_limits", Quantity::length);
+    if (limits.size() != 2 || !(limits[0] > 0) || !(limits[1] >= limits[0]))
+      throw table.wrong("min_width_limits",
+                        "they are not two lengths, the first above zero, the second no less");
+    wanted.limits = {limits[0], limits[1]};
+  }
+  wanted.growth = table.number("stretching");
+  if (!(wanted.growth > 1 && wanted.growth <= 1.5))
+    throw table.wrong("stretching", fmt::format("cells do not grow by {}", wanted.growth),
+                      "Allowed: above 1, up to 1.5; more makes fields wrong.");
+  wanted.wavelengths = table.positive("lambda_factor");
+  wanted.farthest = table.positive("max_buffer", Quantity::length);
+  return wanted;
+}
+
+/// Cole and Cole's model of rock that stores charge, where the model has it.
+void read_charges(Problem& p, const EarthModel& model, std::vector<std::string>& notes) {
+  if (!model.has("chargeability")) return;
+  auto charge = model.dense("chargeability");
+  for (double& m : charge)
+    if (std::isnan(m)) m = 0;
+  if (std::all_of(charge.begin(), charge.end(), [](double m) { return m == 0; })) return;
+  if (!model.has("cole_cole_time") && !model.has("cole_cole_exponent")) {
+    notes.push_back(
+        "the model's chargeability has no effect: it acts at a frequency where rock also has "
+        "cole_cole_time and cole_cole_exponent");
+    return;
+  }
+  const auto values = [&](const char* name) {
+    return model.has(name) ? model.dense(name) : std::vector<double>(charge.size(), 0.0);
+  };
+  p.charge_time = values("cole_cole_time");
+  p.charge_exponent = values("cole_cole_exponent");
+  p.chargeability = std::move(charge);
 }
 
 std::string device_text(Device device, const Runtime& runtime) {
@@ -339,9 +423,13 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
   table.text("physics");
   Problem p;
-  p.sources = read_sources(job);
+  std::vector<double> of_file;
+  p.sources = read_sources(job, of_file);
   const bool plane = p.sources.front().kind == Source::Kind::plane_wave;
-  p.frequencies = table.numbers("frequencies");
+  if (table.has("frequencies")) p.frequencies = table.numbers("frequencies");
+  else if (of_file.empty())
+    throw table.wrong("frequencies", "there are none", "Write simulation.frequencies = [1, 10], in Hz.");
+  else p.frequencies = of_file;
   for (const double hertz : p.frequencies)
     if (!(hertz > 0))
       throw table.wrong("frequencies", fmt::format("{} Hz is not above zero", hertz),
@@ -372,9 +460,11 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   auto stations = build_survey(job, memory);
   p.receivers = places_of(stations.survey, plane);
   EarthRequest request;
+  bool planned = false;
   request.along_axes = true;
   request.plan = [&](const Description& described, const MeshWish& wish) {
-    GridRequest wanted;
+    planned = true;
+    auto wanted = read_gridding(table);
     wanted.frequencies = p.frequencies;
     wanted.receivers = p.receivers;
     for (const auto& s : p.sources)
@@ -382,13 +472,19 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     return plan_mesh(described, wish, std::move(wanted));
   };
   auto earth = build_earth(job, stations.projection, memory, request);
+  for (const char* key : {"min_width_pps", "min_width_limits", "stretching", "lambda_factor", "max_buffer"})
+    if (!planned && table.has(key))
+      throw table.wrong(key, "the job has a mesh of its own",
+                        "Leave the key out, or [mesh], so that the mesh is planned.");
   p.conductivity = read_conductivity(earth.model, job);
   p.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
+  std::vector<std::string> charges;
+  read_charges(p, earth.model, charges);
   auto made = std::make_unique<Simulation>(std::move(p), job.source());
   if (plane) made->responses_ = std::move(responses);
   made->notes_.insert(made->notes_.begin(), earth.notes.begin(), earth.notes.end());
   made->notes_.insert(made->notes_.end(), stations.notes.begin(), stations.notes.end());
-  for (const auto* more : {&earth.warnings, &stations.warnings})
+  for (const auto* more : {&earth.warnings, &stations.warnings, &charges})
     made->warnings_.insert(made->warnings_.end(), more->begin(), more->end());
   return made;
 }
@@ -439,12 +535,15 @@ Result Simulation::run(const Runtime& runtime) {
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.device = device_text(device, runtime);
   int most = 0;
-  double divergence = 0;
+  double divergence = 0, in_earth = 0, in_air = 0, residual = 0;
   std::size_t rough = 0;
   for (std::size_t n = 0; n < outcome.solves.size(); ++n) {
     const auto& solve = outcome.solves[n];
     most = std::max(most, solve.iterations);
     divergence = std::max(divergence, solve.divergence);
+    in_earth = std::max(in_earth, solve.divergence_in_earth);
+    in_air = std::max(in_air, solve.divergence_in_air);
+    residual = std::max(residual, solve.residual);
     rough += solve.rough ? 1 : 0;
     if (!solve.converged())
       report.warnings.push_back(fmt::format(
@@ -456,7 +555,10 @@ Result Simulation::run(const Runtime& runtime) {
   report.add("most_iterations", std::uint64_t(most), "", "iterations",
              fmt::format("{} at most in one solve", most));
   report.add("divergence", divergence, "", "divergence",
-             fmt::format("{:.1e} of the currents at most", divergence));
+             fmt::format("{:.1e} of the currents in the earth at most, {:.1e} in air", in_earth, in_air));
+  report.add("divergence_in_earth", in_earth);
+  report.add("divergence_in_air", in_air);
+  report.add("residual", residual, "", "residual", fmt::format("{:.1e} at most", residual));
   report.add("rough", std::uint64_t{rough});
   result.attributes["time_dependence"] = "exp(+i omega t)";
   conclude(result, "electromagnetic", job_, dataset(outcome));

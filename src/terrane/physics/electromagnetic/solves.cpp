@@ -34,6 +34,35 @@ std::vector<EdgeSum> sums(const std::vector<Reception>& receptions) {
   return all;
 }
 
+/// |σ| of the cells along each axis, and what σ is beyond it.
+class Magnitudes {
+ public:
+  Magnitudes(const Sigma& sigma, std::size_t cells) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      same_[a] =
+          a > 0 && sigma.real[a] == sigma.real[a - 1] && sigma.quadrature[a] == sigma.quadrature[a - 1];
+      for (std::size_t n = 0; n < cells && !same_[a]; ++n) {
+        const Z value = sigma(a, n);
+        size_[a].push_back(std::abs(value));
+        beyond_[a].push_back(value - size_[a].back());
+      }
+    }
+  }
+  Conductivity size() const { return along<Conductivity>(size_); }
+  Beyond beyond() const { return along<Beyond>(beyond_); }
+
+ private:
+  template <class Pointers, class Values>
+  Pointers along(const Values& values) const {
+    Pointers all{};
+    for (std::size_t a = 0; a < 3; ++a) all[a] = same_[a] ? all[a - 1] : &values[a];
+    return all;
+  }
+  std::array<bool, 3> same_{};
+  std::array<std::vector<double>, 3> size_;
+  std::array<std::vector<Z>, 3> beyond_;
+};
+
 bool knows_a_part(const Problem& problem) {
   return problem.parameters.field == Field::secondary ||
          std::any_of(problem.sources.begin(), problem.sources.end(),
@@ -123,14 +152,35 @@ DipoleField field_in_layers(const LayeredEarth& earth, const Source& source, dou
 Solves::Solves(const Problem& problem, Stream& stream, Comm* comm)
     : problem_(problem),
       stream_(stream),
-      solver_(stream, problem.mesh, problem.along(), comm),
-      receptions_(receivers(problem)),
-      b_(solver_.image()),
-      x_(solver_.vector()),
-      sampler_(stream, solver_.metric(), x_, sums(receptions_), comm),
-      layers_(knows_a_part(problem) ? layers_of_sides(problem.mesh, problem.sides()) : Layers{}) {
-  if (const auto strike = problem.parameters.strike; strike != Strike::none)
-    section_ = section_of_ends(problem.mesh, problem.sides(), strike == Strike::north ? 1 : 2);
+      comm_(comm),
+      receptions_((prepare(problem.frequencies.front()), receivers(problem))),
+      b_(solver_->image()),
+      x_(solver_->vector()),
+      sampler_(stream, solver_->metric(), x_, sums(receptions_), comm) {}
+
+// Networks are those of a model; where it stores charge, of a model at a frequency.
+void Solves::prepare(double hertz) {
+  if (solver_ && (!problem_.stores_charge() || hertz == prepared_)) return;
+  prepared_ = hertz;
+  sigma_ = problem_.sigma(hertz);
+  solver_.reset();
+  if (sigma_.complex()) {
+    const Magnitudes split(sigma_, problem_.mesh.size());
+    solver_.emplace(stream_, problem_.mesh, split.size(), comm_, 32768, split.beyond());
+  } else {
+    solver_.emplace(stream_, problem_.mesh, sigma_.real, comm_);
+  }
+  const auto around = problem_.sigma_of_sides(hertz);
+  if (knows_a_part(problem_)) layers_ = layers_of_sides(problem_.mesh, around);
+  if (const auto strike = problem_.parameters.strike; strike != Strike::none)
+    section_ = section_of_ends(problem_.mesh, around, strike == Strike::north ? 1 : 2);
+}
+
+Z Solves::turn(std::size_t reception, const Sigma& sigma) const {
+  const auto cell = receptions_[reception].proportional_to;
+  if (!sigma.complex() || cell == Reception::nothing) return 1.0;
+  const std::size_t axis = problem_.components[reception / problem_.receivers.size()].axis == 2 ? 1 : 2;
+  return sigma(axis, cell) / (*sigma.real[axis])[cell];
 }
 
 Solve Solves::solve(std::size_t number, std::vector<Z>& data) {
@@ -155,7 +205,7 @@ std::vector<Z> Solves::recorded() { return fields(); }
 Z Solves::known(int axis, const std::array<Index, 3>& place) const {
   return primary_ ? primary_(axis, place) : Z{};
 }
-EdgeValues Solves::found() { return on_host(solver_, x_); }
+EdgeValues Solves::found() { return on_host(*solver_, x_); }
 
 EdgeValues Solves::field() {
   auto all = found();
@@ -173,8 +223,9 @@ EdgeValues Solves::field() {
 // A frequency, no right-hand side, no field.
 void Solves::begin(std::size_t number) {
   const double hertz = problem_.frequencies[number % problem_.frequencies.size()];
+  prepare(hertz);
   omega_mu_ = 2 * std::numbers::pi * hertz * vacuum;
-  solver_.set_frequency(hertz);
+  solver_->set_frequency(hertz);
   for (auto& field : b_.e) field.fill_zero(stream_);
   for (auto& field : x_.e) field.fill_zero(stream_);
   known_.assign(problem_.data_of_a_solve(), 0.0);
@@ -182,18 +233,21 @@ void Solves::begin(std::size_t number) {
 }
 
 Solve Solves::finish() {
-  solver_.complete(b_);
+  solver_->complete(b_);
   seen_.clear();
   Solve done;
   iterate(done);
-  done.divergence = solver_.divergence(b_, x_);
+  const auto charges = solver_->charges(b_, x_);
+  done.divergence = charges.everywhere;
+  done.divergence_in_earth = charges.earth;
+  done.divergence_in_air = charges.air;
   return done;
 }
 
 // b of what differs from an earth whose field is known on edges.
 void Solves::send_over(const Background& background, const EdgeField& primary) {
   primary_ = primary;
-  fill_contrast(stream_, metric(), problem_.along(), background, primary, omega_mu_, b_);
+  fill_contrast(stream_, metric(), sigma_, background, primary, omega_mu_, b_);
 }
 void Solves::send_over_layers(const EdgeField& primary) {
   send_over(
@@ -239,7 +293,7 @@ void Solves::send_plane_wave(const Source& sent, double hertz) {
     });
   }
   for (std::size_t n = 0; n < known_.size(); ++n)
-    known_[n] = value(receptions_[n].electric, metric(), primary_) +
+    known_[n] = turn(n, sigma_) * value(receptions_[n].electric, metric(), primary_) +
                 Z(0, 1 / omega_mu_) * value(receptions_[n].curl, metric(), primary_);
 }
 
@@ -271,7 +325,8 @@ std::vector<std::complex<double>> Solves::fields() {
   const auto sampled = sampler_.of(stream_, x_);
   auto values = known_;
   for (std::size_t n = 0; n < values.size(); ++n)
-    values[n] += sampled[n] + std::complex<double>(0, 1 / omega_mu_) * sampled[values.size() + n];
+    values[n] +=
+        turn(n, sigma_) * sampled[n] + std::complex<double>(0, 1 / omega_mu_) * sampled[values.size() + n];
   return values;
 }
 
@@ -282,8 +337,8 @@ void Solves::iterate(Solve& done) {
   stopping.most_change = p.receiver_tolerance;
   const auto go = [&](bool rough, int most) {
     stopping.most_iterations = most;
-    solver_.set_rough(rough);
-    const auto report = solver_.solve(b_, x_, stopping);
+    solver_->set_rough(rough);
+    const auto report = solver_->solve(b_, x_, stopping);
     done.rough = rough;
     done.iterations += report.iterations;
     done.residual = report.residual;

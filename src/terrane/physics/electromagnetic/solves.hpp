@@ -1,6 +1,8 @@
 // One source at one frequency after the other, on one mesh and model.
 #pragma once
 
+#include <optional>
+
 #include "terrane/physics/electromagnetic/problem.hpp"
 #include "terrane/physics/electromagnetic/survey/section.hpp"
 
@@ -11,7 +13,8 @@ struct Solve {
   int iterations = 0;
   double residual = 0;
   double change = 0;      ///< at receivers, of the last iteration
-  double divergence = 0;  ///< MaxwellSolver::divergence
+  double divergence = 0;  ///< of all nodes (MaxwellSolver::charges)
+  double divergence_in_earth = 0, divergence_in_air = 0;
   bool rough = false;
 
   bool converged() const { return reason == solve::Reason::converged; }
@@ -42,10 +45,13 @@ class Solves {
   std::complex<double> known(int axis, const std::array<Index, 3>& place) const;
 
   const std::vector<Reception>& receptions() const { return receptions_; }
-  const Metric& metric() const { return solver_.metric(); }
+  /// What a receiver takes of E by Ampère's law is proportional to σ, at rest in its weights: σ(ω) over that.
+  std::complex<double> turn(std::size_t reception, const Sigma& sigma) const;
+  const Metric& metric() const { return solver_->metric(); }
   double omega_mu() const { return omega_mu_; }
 
  private:
+  void prepare(double hertz);
   void begin(std::size_t number);
   void send_over(const Background& background, const EdgeField& primary);
   void send_over_layers(const EdgeField& primary);
@@ -60,12 +66,16 @@ class Solves {
 
   const Problem& problem_;
   Stream& stream_;
-  MaxwellSolver<float> solver_;
+  Comm* comm_;
+  // What prepare() makes for a frequency.
+  double prepared_ = 0;
+  Sigma sigma_;
+  Layers layers_;         // where a part of the field is known
+  CrossSection section_;  // in place of layers, where the earth has a strike
+  std::optional<MaxwellSolver<float>> solver_;
   std::vector<Reception> receptions_;  // [component, receiver]
   EdgeVector b_, x_;
   Sampler sampler_;
-  Layers layers_;         // where a part of the field is known
-  CrossSection section_;  // in place of layers, where the earth has a strike
   double omega_mu_ = 0;
   EdgeField primary_;                        // none: nothing is known
   std::vector<std::complex<double>> known_;  // what is not in x_, at the receivers

@@ -182,7 +182,7 @@ void check_layers(const LayeredEarth& earth) {
       !std::is_sorted(earth.interfaces.begin(), earth.interfaces.end()))
     throw InputError("layered earth", "interfaces are not one fewer than layers, ascending");
   for (const auto& layer : earth.layers)
-    if (!(layer.horizontal > 0 && layer.vertical > 0))
+    if (!(layer.horizontal.real() > 0 && layer.vertical.real() > 0))
       throw InputError("layered earth", "a conductivity is not positive");
 }
 
@@ -196,7 +196,7 @@ Offset check_and_offset(const LayeredEarth& earth, const std::array<double, 3>& 
   return {rho, e / rho, n / rho};
 }
 
-double vertical_at(const LayeredEarth& earth, double z) {
+Z vertical_at(const LayeredEarth& earth, double z) {
   const auto n =
       std::upper_bound(earth.interfaces.begin(), earth.interfaces.end(), z) - earth.interfaces.begin();
   return earth.layers[static_cast<std::size_t>(n)].vertical;
@@ -247,7 +247,7 @@ void add_vertical(const LayeredEarth& earth, double omega, double from, double t
     sum[1] += w * j.j1 * e.i;
     sum[2] += w * lambda * j.j0 * e.i;
   });
-  const double factor = moment / (2 * std::numbers::pi * vertical_at(earth, from));
+  const Z factor = moment / (2 * std::numbers::pi * vertical_at(earth, from));
   out.e[0] += factor * offset.cosine * sums[0];
   out.e[1] += factor * offset.sine * sums[0];
   out.e[2] += factor / vertical_at(earth, to) * sums[2];

@@ -29,7 +29,7 @@ namespace terrane::electromagnetic {
 
 struct LayeredEarth {
   struct Layer {
-    double horizontal, vertical;  ///< conductivity, S/m
+    std::complex<double> horizontal, vertical;  ///< conductivity, S/m; complex of rock that stores charge
   };
   std::vector<Layer> layers;       ///< from below
   std::vector<double> interfaces;  ///< [layers − 1] heights, ascending, m

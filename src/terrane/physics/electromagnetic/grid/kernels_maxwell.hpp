@@ -167,14 +167,56 @@ struct CurrentDivergence {
     put(out, k, j, i, turned(w, divergence_of({k, j, i}, currents)));
   }
 };
-/// |Gᵀ(b − iωμ₀ sV x)|² at a node, and the sum of the squares of the currents' terms.
+/// What a complex conductivity is beyond that of the networks, δ: δV of edges.
+struct BeyondView {
+  Real re[3], im[3];
+  template <int A>
+  TERRANE_FN Number of(const Place& q) const {
+    return {at(re[A], q), at(im[A], q)};
+  }
+};
+/// q += iωμ₀ δV p
+template <int A>
+struct AddBeyond {
+  double w;
+  BeyondView beyond;
+  In p;
+  Out q;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place here{k, j, i};
+    put(q, k, j, i, q(k, j, i) + turned(w, beyond.template of<A>(here) * at(p, here)));
+  }
+};
+/// δV E/h
+struct BeyondCurrents {
+  Edges edges;
+  BeyondView beyond;
+  template <int A>
+  TERRANE_FN Number along(const Place& q) const {
+    return beyond.of<A>(q) * edges.along<A>(q);
+  }
+};
+/// out += iωμ₀ Gᵀ(δV E)
+struct AddBeyondDivergence {
+  BeyondCurrents currents;
+  double w;
+  Out out;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    put(out, k, j, i, out(k, j, i) + turned(w, divergence_of({k, j, i}, currents)));
+  }
+};
+/// |Gᵀ(b − iωμ₀ sV x)|² at a node, and the sum of the squares of the currents' terms: of nodes of the earth,
+/// then the same of nodes in air.
 struct ChargeError {
   Currents currents;
   double w;
   In b;  // Gᵀ b
-  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+  bool complex;
+  BeyondCurrents beyond;  // where it is
+  TERRANE_FN Several<4> operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
-    const Number difference = at(b, q) - turned(w, divergence_of(q, currents));
+    Number difference = at(b, q) - turned(w, divergence_of(q, currents));
+    if (complex) difference = difference - turned(w, divergence_of(q, beyond));
     double terms = 0;
     const auto add = [&](const Number& x) { terms += w * w * (x.re * x.re + x.im * x.im); };
     add(currents.along<0>(q));
@@ -183,7 +225,21 @@ struct ChargeError {
     add(currents.along<1>(q.moved<1>(1)));
     add(currents.along<2>(q));
     add(currents.along<2>(q.moved<2>(1)));
-    return {{difference.re * difference.re + difference.im * difference.im, terms}};
+    const double error = difference.re * difference.re + difference.im * difference.im;
+    return earth(q) ? Several<4>{{error, terms, 0, 0}} : Several<4>{{0, 0, error, terms}};
+  }
+
+ private:
+  /// Whether one of the edges at a node conducts.
+  TERRANE_FN bool earth(const Place& q) const {
+    return conducts<0>(q) || conducts<1>(q) || conducts<2>(q) || conducts<0>(q.moved<0>(1)) ||
+           conducts<1>(q.moved<1>(1)) || conducts<2>(q.moved<2>(1));
+  }
+  template <int A>
+  TERRANE_FN bool conducts(const Place& q) const {
+    constexpr double air = 1e-6;  // S/m and less
+    const MetricView& m = currents.edges.m;
+    return at(currents.s[A], q) > air * m.h<A>(q) * m.d<(A + 1) % 3>(q) * m.d<(A + 2) % 3>(q);
   }
 };
 

@@ -147,9 +147,9 @@ class EdgeSpace {
     return {both[0], both[1]};
   }
   template <class Kernel>
-  std::array<double, 2> nodes(const Kernel& kernel) {
-    Reduction<3> sums(stream_, metric_.nodes(), share_.nodes, comm(), 2);
-    return sums.template sums<2>(kernel);
+  std::array<double, 4> nodes(const Kernel& kernel) {
+    Reduction<3> sums(stream_, metric_.nodes(), share_.nodes, comm(), 4);
+    return sums.template sums<4>(kernel);
   }
 
  private:
@@ -231,8 +231,10 @@ struct MaxwellSolver<T>::Parts {
   bool rough = false, diagonal = false;
   double w = 0;                           // ωμ₀
   std::array<solve::Field<double>, 3> s;  // s V
-  solve::SharedMemory<T> memory;          // of the cycles, where they follow each other
-  std::unique_ptr<Cycle> potential;       // B_K
+  bool complex = false;
+  std::array<std::array<solve::Field<double>, 3>, 2> beyond;  // real and imaginary δV, where it is
+  solve::SharedMemory<T> memory;                              // of the cycles, where they follow each other
+  std::unique_ptr<Cycle> potential;                           // B_K
   std::array<std::unique_ptr<Cycle>, 3> component;
   solve::Field<Complex<T>> phi;
   EdgeVector left, correction;  // of the rough form, once it was asked for
@@ -258,7 +260,8 @@ struct MaxwellSolver<T>::Parts {
   std::unique_ptr<Graph> iteration;
   Addresses iterated = {};
 
-  Parts(Stream& on, const TensorMesh& mesh, const Conductivity& conductivity, Comm* comm, Index least)
+  Parts(Stream& on, const TensorMesh& mesh, const Conductivity& conductivity, const Beyond& more, Comm* comm,
+        Index least)
       : stream(on),
         metric(on, mesh),
         share(on, metric, comm),
@@ -268,7 +271,8 @@ struct MaxwellSolver<T>::Parts {
         scale_there(on.device(), 2),
         numbers_there(on.device(), 1),
         numbers_here(on.device(), 1) {
-    fill_volumes(conductivity);
+    fill_volumes(conductivity, s);
+    if (more[0] != nullptr) fill_beyond(more);
     for (int a = 0; a < 3; ++a) component[static_cast<std::size_t>(a)] = component_cycle(a);
     potential = potential_cycle(conductivity);
     for (std::size_t a = 0; a < 3 && on.device().kind != Device::Kind::cpu && !share.comm; ++a) {
@@ -290,17 +294,32 @@ struct MaxwellSolver<T>::Parts {
   Currents currents(const EdgeVector& x) const { return {edges(x), {s[0].view(), s[1].view(), s[2].view()}}; }
 
   /// s V of the edges and of the layer around them: every rank has the whole earth.
-  void fill_volumes(const Conductivity& conductivity) {
+  void fill_volumes(const Conductivity& conductivity, std::array<solve::Field<double>, 3>& volumes) {
     solve::detail::check_numbers(stream.device(), metric.all());
     Buffer<double> sigma;
     for_axes([&](auto axis) {
       constexpr int a = axis;
       if (a == 0 || conductivity[a] != conductivity[(a + 2) % 3]) sigma = on_device(stream, *conductivity[a]);
       const View<const double, 3> cells(std::as_const(sigma).view().data, metric.all());
-      s[a] = solve::Field<double>(stream, share.edges[a]);
-      for_each(stream, overlap(s[a].box(), metric.edges(a)), EdgeVolume<a>{view(), cells, s[a].view()});
+      volumes[a] = solve::Field<double>(stream, share.edges[a]);
+      for_each(stream, overlap(volumes[a].box(), metric.edges(a)),
+               EdgeVolume<a>{view(), cells, volumes[a].view()});
     });
     stream.wait();  // for the conductivity, which goes
+  }
+  void fill_beyond(const Beyond& more) {
+    complex = true;
+    for (std::size_t part = 0; part < 2; ++part) {
+      std::array<std::vector<double>, 3> values;
+      Conductivity of{};
+      for (std::size_t a = 0; a < 3; ++a) {
+        const bool again = a > 0 && more[a] == more[a - 1];
+        for (const auto& one : *more[a])
+          if (!again) values[a].push_back(part == 0 ? one.real() : one.imag());
+        of[a] = again ? of[a - 1] : &values[a];
+      }
+      fill_volumes(of, beyond[part]);
+    }
   }
 
   /// c_a = d_b d_e/d_a between natural ends, c_b = h_a d_e/h_b between grounded ones: products of h or d
@@ -365,6 +384,10 @@ struct MaxwellSolver<T>::Parts {
   /// The layer of p is brought.
   void apply(EdgeVector& p, EdgeVector& q) {
     share.bring(stream, p);
+    apply_real(p, q);
+    if (complex) add_beyond(p, q);
+  }
+  void apply_real(EdgeVector& p, EdgeVector& q) {
     if (!on_cpu()) return sweep(stream, share.cells, whole_operator(p, q), After::events);
     for_axes([&](auto axis) {
       constexpr int a = axis, b = (a + 1) % 3, e = (a + 2) % 3;
@@ -375,9 +398,22 @@ struct MaxwellSolver<T>::Parts {
     for_each(stream, share.nodes, CurrentDivergence{currents(p), w, q.divergence.view()});
   }
 
+  BeyondView beyond_view() const {
+    const auto of = [&](std::size_t part, std::size_t a) { return beyond[part][a].view(); };
+    return {{of(0, 0), of(0, 1), of(0, 2)}, {of(1, 0), of(1, 1), of(1, 2)}};
+  }
+  /// q += iωμ₀ δV p, with its divergence.
+  void add_beyond(const EdgeVector& p, EdgeVector& q) {
+    for_axes([&](auto axis) {
+      constexpr int a = axis;
+      for_each(stream, share.edges[a], AddBeyond<a>{w, beyond_view(), p.e[a].view(), q.e[a].view()});
+    });
+    for_each(stream, share.nodes, AddBeyondDivergence{{edges(p), beyond_view()}, w, q.divergence.view()});
+  }
+
   /// q = A p; pᵀq, which devices add up on the way.
   Number apply_and_product(EdgeVector& p, EdgeVector& q) {
-    if (on_cpu()) {
+    if (on_cpu() || complex) {
       apply(p, q);
       return space.dot(p, q);
     }
@@ -457,7 +493,7 @@ struct MaxwellSolver<T>::Parts {
   using Room = solve::RoomOfGradients<EdgeSpace>;
   /// An iteration of COCG on a device as one graph; the host waits for it once.
   std::optional<solve::StepDone<Number>> whole_step(Room& own, EdgeVector& x, double scale, bool fresh) {
-    if (on_cpu() || share.comm || rough) return std::nullopt;
+    if (on_cpu() || share.comm || rough || complex) return std::nullopt;
     if (!diagonal) set_scale(scale);
     if (fresh) {
       const StepNumbers begin{{}, {}, {}, {}, {}, {}, 1};
@@ -536,9 +572,13 @@ struct MaxwellSolver<T>::Parts {
 
 template <class T>
 MaxwellSolver<T>::MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity,
-                                Comm* comm, Index together) {
+                                Comm* comm, Index together, const Beyond& beyond) {
   check_cells(mesh, conductivity);
-  parts_ = std::make_unique<Parts>(stream, mesh, conductivity, comm, together);
+  for (const auto* more : beyond)
+    if (beyond[0] != nullptr && (more == nullptr || more->size() != mesh.size()))
+      throw ShapeError("electromagnetic",
+                       "complex conductivities are not those of the cells, along each axis");
+  parts_ = std::make_unique<Parts>(stream, mesh, conductivity, beyond, comm, together);
 }
 template <class T>
 void MaxwellSolver<T>::set_rough(bool rough) {
@@ -621,11 +661,16 @@ double MaxwellSolver<T>::norm(const EdgeVector& u) {
   return parts_->space.norm(u);
 }
 template <class T>
-double MaxwellSolver<T>::divergence(const EdgeVector& b, EdgeVector& x) {
+Charges MaxwellSolver<T>::charges(const EdgeVector& b, EdgeVector& x) {
   parts_->share.bring(parts_->stream, x);
-  const auto sums =
-      parts_->space.nodes(ChargeError{parts_->currents(x), parts_->w, std::as_const(b.divergence).view()});
-  return sums[1] > 0 ? std::sqrt(sums[0] / sums[1]) : 0;
+  const auto sums = parts_->space.nodes(ChargeError{parts_->currents(x),
+                                                    parts_->w,
+                                                    std::as_const(b.divergence).view(),
+                                                    parts_->complex,
+                                                    {parts_->edges(x), parts_->beyond_view()}});
+  const auto share_of = [](double error, double terms) { return terms > 0 ? std::sqrt(error / terms) : 0; };
+  return {share_of(sums[0] + sums[2], sums[1] + sums[3]), share_of(sums[0], sums[1]),
+          share_of(sums[2], sums[3])};
 }
 template <class T>
 std::vector<double> MaxwellSolver<T>::gather(const EdgeVector& x, int axis) const {

@@ -22,9 +22,13 @@
 // the conductances d_b d_e/d_a, h_a d_e/h_b, h_a d_b/h_e (h: cells, d: distances of their centres) with
 // storage s V. It is symmetric. `rough`: with a damped Jacobi step on A before and after, for earths that
 // differ from cell to cell.
+//
+// Where rock stores charge σ is complex. Then the networks, and s in the block, are those of |σ|, which keeps
+// the block symmetric, and A adds iωμ₀ (s(σ) − s(|σ|)) V.
 #pragma once
 
 #include <array>
+#include <complex>
 #include <memory>
 #include <vector>
 
@@ -38,6 +42,9 @@ namespace terrane::electromagnetic {
 /// Conductivities of the cells, S/m, [up, north, east], along each axis: up, north, east; the same array
 /// where they do not depend on it.
 using Conductivity = std::array<const std::vector<double>*, 3>;
+
+/// What complex conductivities of the cells are beyond `conductivity`, S/m; null: nothing.
+using Beyond = std::array<const std::vector<std::complex<double>>*, 3>;
 
 using Number = solve::Complex<double>;
 
@@ -63,6 +70,12 @@ struct Metric {
   IndexBox<3> all() const;  ///< of all edges
 };
 
+/// ‖Gᵀ(b − iωμ₀ sV x)‖ over the root of the sum of squares of its terms: charge that should not be there. Of
+/// all nodes, of those in the earth, and of those in air, with 1e-6 S/m and less around them.
+struct Charges {
+  double everywhere = 0, earth = 0, air = 0;
+};
+
 /// T: of the cycles. Same bits for any number of threads and ranks.
 ///
 /// Over several ranks each has a part of the box of cells, cut at the blocks of sums, and the edges and nodes
@@ -76,8 +89,9 @@ class MaxwellSolver {
   /// MemoryError.
   /// comm: null, or all of these ranks have the same mesh and conductivity. together: levels with fewer
   /// points are on every rank.
+  /// beyond: what A has besides; the preconditioner, and `rough`, know `conductivity` alone
   MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity,
-                Comm* comm = nullptr, Index together = 32768);
+                Comm* comm = nullptr, Index together = 32768, const Beyond& beyond = {});
   ~MaxwellSolver();
   MaxwellSolver(const MaxwellSolver&) = delete;
   MaxwellSolver& operator=(const MaxwellSolver&) = delete;
@@ -105,8 +119,8 @@ class MaxwellSolver {
 
   Number dot(const EdgeVector& u, const EdgeVector& v);
   double norm(const EdgeVector& u);
-  /// ‖Gᵀ(b − iωμ₀ sV x)‖ over the root of the sum of squares of its terms: charge that should not be there.
-  double divergence(const EdgeVector& b, EdgeVector& x);
+  Charges charges(const EdgeVector& b, EdgeVector& x);
+  double divergence(const EdgeVector& b, EdgeVector& x) { return charges(b, x).everywhere; }
   /// The values on all edges along an axis, of all ranks: real parts, then imaginary ones.
   std::vector<double> gather(const EdgeVector& x, int axis) const;
 

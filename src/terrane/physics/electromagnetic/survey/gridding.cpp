@@ -49,10 +49,16 @@ GridPlan plan_mesh(const GridRequest& r) {
     plan.reasons.push_back(
         fmt::format("made {:.3g} m, an eighth of the {:.4g} m from a source to a receiver", h, nearest));
   }
-  const double wave = std::min(2 * std::numbers::pi * skin_depth(r.mean, *slowest), 1e5);
-  plan.reasons.push_back(
-      fmt::format("walls {:.4g} m away: a wavelength at {:.4g} Hz in {:.3g} S/m (100 km at most)", wave,
-                  *slowest, r.mean));
+  if (r.cell == 0 && (h < r.limits[0] || h > r.limits[1])) {
+    h = std::clamp(h, r.limits[0], r.limits[1]);
+    plan.reasons.push_back(fmt::format("made {:.3g} m, as min_width_limits say", h));
+  }
+  const double wave =
+      std::min(r.wavelengths * 2 * std::numbers::pi * skin_depth(r.mean, *slowest), r.farthest);
+  plan.reasons.push_back(fmt::format(
+      "walls {:.4g} m away: {} at {:.4g} Hz in {:.3g} S/m ({:.4g} km at most), in the air too", wave,
+      r.wavelengths == 1 ? "a wavelength" : fmt::format("{:.3g} wavelengths", r.wavelengths), *slowest,
+      r.mean, r.farthest / 1000));
   std::array<std::vector<double>, 3> axes;
   for (std::size_t a = 0; a < 3; ++a) {
     const double cell = a == 2 ? h / 2 : h;

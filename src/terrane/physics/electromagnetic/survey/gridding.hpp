@@ -10,6 +10,7 @@
 //   faces      at the heights asked for: the sea floor, the surface
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,10 @@ struct GridRequest {
   std::vector<Vector3> sources, receivers;
   std::vector<double> heights;  ///< of contrasts
   double cells_per_skin_depth = 4;
-  double cell = 0;  ///< m; 0: of the skin depth
+  double cell = 0;                         ///< m; 0: of the skin depth
+  std::array<double, 2> limits{0, 1e300};  ///< of that cell
   double growth = 1.3;
+  double wavelengths = 1, farthest = 1e5;  ///< where walls are: of the lowest frequency, and m at most
 };
 
 struct GridPlan {

@@ -14,18 +14,19 @@ using Z = std::complex<double>;
 constexpr double vacuum_permeability = 4e-7 * std::numbers::pi;
 
 struct Layer {
-  double conductivity;
+  Z conductivity;
   bool alike;
 };
 
 /// Of the cells of one layer that lie at the sides.
-Layer layer_at_sides(const TensorMesh& mesh, const std::vector<double>& sigma, std::size_t k) {
+Layer layer_at_sides(const TensorMesh& mesh, const Sigma& sigma, std::size_t axis, std::size_t k) {
   const std::size_t east = mesh.n_east(), north = mesh.n_north();
-  const double first = sigma[mesh.index(0, 0, k)];
+  const Z first = sigma(axis, mesh.index(0, 0, k));
   bool alike = true;
-  double sum = 0, count = 0;
+  Z sum = 0;
+  double count = 0;
   const auto take = [&](std::size_t i, std::size_t j) {
-    const double value = sigma[mesh.index(i, j, k)];
+    const Z value = sigma(axis, mesh.index(i, j, k));
     alike = alike && value == first;
     sum += std::log(value);
     count += 1;
@@ -43,11 +44,11 @@ Layer layer_at_sides(const TensorMesh& mesh, const std::vector<double>& sigma, s
 
 }  // namespace
 
-Layers layers_of_sides(const TensorMesh& mesh, const Conductivity& conductivity) {
+Layers layers_of_sides(const TensorMesh& mesh, const Sigma& sigma) {
   Layers layers;
   for (std::size_t a = 0; a < 3; ++a)
     for (std::size_t k = 0; k < mesh.n_up(); ++k) {
-      const auto layer = layer_at_sides(mesh, *conductivity[a], k);
+      const auto layer = layer_at_sides(mesh, sigma, a, k);
       layers.conductivity[a].push_back(layer.conductivity);
       layers.alike = layers.alike && layer.alike;
     }
@@ -59,7 +60,8 @@ std::vector<Z> plane_wave(const TensorMesh& mesh, const Layers& layers, int axis
   constexpr double growth = 1.25;
   const double omega_mu = 2 * std::numbers::pi * hertz * vacuum_permeability;
   // From below: the further cells, then those of the mesh.
-  std::vector<double> h, sigma;
+  std::vector<double> h;
+  std::vector<Z> sigma;
   const auto& own = layers.conductivity[static_cast<std::size_t>(axis)];
   for (std::size_t k = 0; k < mesh.n_up(); ++k) {
     h.push_back(mesh.up()[k + 1] - mesh.up()[k]);
@@ -74,7 +76,7 @@ std::vector<Z> plane_wave(const TensorMesh& mesh, const Layers& layers, int axis
   std::vector<Z> ratio(h.size() + 1, 0.0);
   for (std::size_t k = 1; k < h.size(); ++k) {
     const Z diagonal = (1.0 - ratio[k]) / h[k - 1] +
-                       Z(0, omega_mu / 2 * (sigma[k - 1] * h[k - 1] + sigma[k] * h[k])) + 1 / h[k];
+                       Z(0, omega_mu / 2) * (sigma[k - 1] * h[k - 1] + sigma[k] * h[k]) + 1 / h[k];
     ratio[k + 1] = 1 / h[k] / diagonal;
   }
   std::vector<Z> field(mesh.n_up() + 1);
@@ -83,8 +85,8 @@ std::vector<Z> plane_wave(const TensorMesh& mesh, const Layers& layers, int axis
   return field;
 }
 
-void fill_contrast(Stream& stream, const Metric& metric, const Conductivity& conductivity,
-                   const Background& background, const EdgeField& primary, double omega_mu, EdgeVector& b) {
+void fill_contrast(Stream& stream, const Metric& metric, const Sigma& sigma, const Background& background,
+                   const EdgeField& primary, double omega_mu, EdgeVector& b) {
   const auto width = [&](int a, Index n) {
     return metric.width[static_cast<std::size_t>(a)][static_cast<std::size_t>(n)];
   };
@@ -98,18 +100,18 @@ void fill_contrast(Stream& stream, const Metric& metric, const Conductivity& con
     const int b_axis = (axis + 1) % 3, e_axis = (axis + 2) % 3;
     for_each(box, stream.threads(), [&](Index k, Index j, Index i) {
       const std::array<Index, 3> place{k, j, i};
-      double sum = 0;  // (σ − σ_p)V/4 of the four cells
+      Z sum = 0;  // (σ − σ_p)V/4 of the four cells
       for (Index corner = 0; corner < 4; ++corner) {
         auto cell = place;
         cell[static_cast<std::size_t>(b_axis)] += corner & 1;
         cell[static_cast<std::size_t>(e_axis)] += corner >> 1;
         const auto number =
             static_cast<std::size_t>((cell[0] * metric.cells(1) + cell[1]) * metric.cells(2) + cell[2]);
-        sum += ((*conductivity[n])[number] - background(n, cell)) * width(0, cell[0]) * width(1, cell[1]) *
-               width(2, cell[2]) / 4;
+        sum += (sigma(n, number) - background(n, cell)) *
+               (width(0, cell[0]) * width(1, cell[1]) * width(2, cell[2]) / 4);
       }
-      if (sum == 0) return;
-      const Z moment = Z(0, -omega_mu * sum) * primary(axis, place);
+      if (sum == 0.0) return;
+      const Z moment = Z(0, -omega_mu) * sum * primary(axis, place);
       re(k, j, i) = moment.real();
       im(k, j, i) = moment.imag();
     });

@@ -14,17 +14,18 @@
 #include <functional>
 
 #include "terrane/physics/electromagnetic/survey/sampling.hpp"
+#include "terrane/physics/electromagnetic/survey/sigma.hpp"
 
 namespace terrane::electromagnetic {
 
 /// An earth of layers, as thick as the cells of a mesh.
 struct Layers {
-  std::array<std::vector<double>, 3> conductivity;  ///< [n_up] along up, north, east, S/m
+  std::array<std::vector<std::complex<double>>, 3> conductivity;  ///< [n_up] along up, north, east, S/m
   bool alike = true;  ///< all cells of a layer have its conductivity where it was taken from
 };
 
 /// Those of the cells at the sides of a mesh; where these differ, their geometric mean.
-Layers layers_of_sides(const TensorMesh& mesh, const Conductivity& conductivity);
+Layers layers_of_sides(const TensorMesh& mesh, const Sigma& sigma);
 
 /// E along north or east at the nodes, [n_up + 1] from below.
 std::vector<std::complex<double>> plane_wave(const TensorMesh& mesh, const Layers& layers, int axis,
@@ -34,11 +35,11 @@ std::vector<std::complex<double>> plane_wave(const TensorMesh& mesh, const Layer
 using EdgeField = std::function<std::complex<double>(int axis, const std::array<Index, 3>& place)>;
 
 /// The conductivity σ_p of a cell along an axis.
-using Background = std::function<double(std::size_t axis, const std::array<Index, 3>& cell)>;
+using Background = std::function<std::complex<double>(std::size_t axis, const std::array<Index, 3>& cell)>;
 
 /// b = −i omega_mu (s − s_p)V E_p on the edges that b has. E_p is asked for where the conductivities differ.
-void fill_contrast(Stream& stream, const Metric& metric, const Conductivity& conductivity,
-                   const Background& background, const EdgeField& primary, double omega_mu, EdgeVector& b);
+void fill_contrast(Stream& stream, const Metric& metric, const Sigma& sigma, const Background& background,
+                   const EdgeField& primary, double omega_mu, EdgeVector& b);
 
 /// Σ weight · E_p over the edges of a sum.
 std::complex<double> value(const EdgeSum& sum, const Metric& metric, const EdgeField& primary);

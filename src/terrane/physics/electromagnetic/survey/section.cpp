@@ -57,7 +57,7 @@ class Banded {
 /// The cells of a section, further ones below included; layers from below.
 struct Cells {
   std::vector<double> high, wide;
-  std::array<std::vector<double>, 3> sigma;  // [layer, across]
+  std::array<std::vector<Z>, 3> sigma;  // [layer, across]
 
   Cells(const TensorMesh& mesh, const CrossSection& section) {
     const auto& across = section.strike == 1 ? mesh.easting() : mesh.northing();
@@ -72,20 +72,20 @@ struct Cells {
       sigma[a].insert(sigma[a].end(), own.begin(), own.end());
     }
   }
-  double of(std::size_t axis, std::size_t k, std::size_t i) const { return sigma[axis][k * wide.size() + i]; }
+  Z of(std::size_t axis, std::size_t k, std::size_t i) const { return sigma[axis][k * wide.size() + i]; }
   /// Half the cells on both sides of a node.
   static double dual(const std::vector<double>& width, std::size_t node) {
     return ((node > 0 ? width[node - 1] : 0) + (node < width.size() ? width[node] : 0)) / 2;
   }
   /// Means over the cells beside an edge across the section (node k, cell i) and upwards (cell k, node i).
-  double beside_level(std::size_t axis, std::size_t k, std::size_t i) const {
-    double sum = 0;
+  Z beside_level(std::size_t axis, std::size_t k, std::size_t i) const {
+    Z sum = 0;
     if (k > 0) sum += of(axis, k - 1, i) * high[k - 1];
     if (k < high.size()) sum += of(axis, k, i) * high[k];
     return sum / (2 * dual(high, k));
   }
-  double beside_upright(std::size_t axis, std::size_t k, std::size_t i) const {
-    double sum = 0;
+  Z beside_upright(std::size_t axis, std::size_t k, std::size_t i) const {
+    Z sum = 0;
     if (i > 0) sum += of(axis, k, i - 1) * wide[i - 1];
     if (i < wide.size()) sum += of(axis, k, i) * wide[i];
     return sum / (2 * dual(wide, i));
@@ -100,7 +100,7 @@ double bytes_of_section(const TensorMesh& mesh, int strike) {
   return sizeof(Z) * levels * columns * (levels + 3);
 }
 
-CrossSection section_of_ends(const TensorMesh& mesh, const Conductivity& conductivity, int strike) {
+CrossSection section_of_ends(const TensorMesh& mesh, const Sigma& sigma, int strike) {
   CrossSection section;
   section.strike = strike;
   const bool north = strike == 1;
@@ -109,9 +109,8 @@ CrossSection section_of_ends(const TensorMesh& mesh, const Conductivity& conduct
   for (std::size_t a = 0; a < 3; ++a)
     for (std::size_t k = 0; k < mesh.n_up(); ++k)
       for (std::size_t i = 0; i < count; ++i) {
-        const auto& sigma = *conductivity[a];
-        const double low = sigma[north ? mesh.index(i, 0, k) : mesh.index(0, i, k)],
-                     high = sigma[north ? mesh.index(i, end, k) : mesh.index(end, i, k)];
+        const Z low = sigma(a, north ? mesh.index(i, 0, k) : mesh.index(0, i, k)),
+                high = sigma(a, north ? mesh.index(i, end, k) : mesh.index(end, i, k));
         section.alike = section.alike && low == high;
         section.conductivity[a].push_back(low == high ? low : std::sqrt(low * high));
       }
@@ -129,13 +128,13 @@ EdgeField wave_along_strike(const TensorMesh& mesh, const CrossSection& section,
   for (std::size_t i = 0; i < columns; ++i)
     for (std::size_t k = 1; k <= levels; ++k) {
       const auto here = number(k, i);
-      double storage = 0;  // Σ σ of the quarters around
+      Z storage = 0;  // Σ σ of the quarters around
       for (const std::size_t c : {i - 1, i})
         for (const std::size_t l : {k - 1, k})
           if (c < cells.wide.size() && l < levels)
-            storage +=
-                cells.of(static_cast<std::size_t>(section.strike), l, c) * cells.wide[c] * cells.high[l] / 4;
-      a.at(here, here) += Z(0, omega_mu * storage);
+            storage += cells.of(static_cast<std::size_t>(section.strike), l, c) *
+                       (cells.wide[c] * cells.high[l] / 4);
+      a.at(here, here) += Z(0, omega_mu) * storage;
       const double below = Cells::dual(cells.wide, i) / cells.high[k - 1];
       if (k == 1) a.at(here, here) += below;
       else a.link(here, number(k - 1, i), below);
@@ -166,11 +165,11 @@ EdgeField wave_across_strike(const TensorMesh& mesh, const CrossSection& section
       const auto here = number(k, i);
       a.at(here, here) += Z(0, omega_mu * c.wide[i] * c.high[k]);
       // 0 below the lowest cell, 1 above the highest.
-      const double below = c.wide[i] / (Cells::dual(c.high, k) * c.beside_level(across, k, i));
+      const Z below = c.wide[i] / (Cells::dual(c.high, k) * c.beside_level(across, k, i));
       if (k == 0) a.at(here, here) += below;
       else a.link(here, number(k - 1, i), below);
       if (k + 1 == levels) {
-        const double above = c.wide[i] / (Cells::dual(c.high, levels) * c.beside_level(across, levels, i));
+        const Z above = c.wide[i] / (Cells::dual(c.high, levels) * c.beside_level(across, levels, i));
         a.at(here, here) += above;
         h[here] = above;
       }

@@ -18,14 +18,14 @@ namespace terrane::electromagnetic {
 struct CrossSection {
   int strike = 1;  ///< axis along which it goes on: 1 north, 2 east
   /// S/m along up, north, east, [n_up, cells across]: the geometric means of the two ends.
-  std::array<std::vector<double>, 3> conductivity;
+  std::array<std::vector<std::complex<double>>, 3> conductivity;
   bool alike = true;  ///< the ends are
 };
 
 /// Bytes that a wave over it takes while it is solved for.
 double bytes_of_section(const TensorMesh& mesh, int strike);
 
-CrossSection section_of_ends(const TensorMesh& mesh, const Conductivity& conductivity, int strike);
+CrossSection section_of_ends(const TensorMesh& mesh, const Sigma& sigma, int strike);
 
 /// The primary field of a plane wave with E along the strike, or (across) with H along it. 1 at the low end
 /// of the top.

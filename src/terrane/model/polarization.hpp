@@ -1,0 +1,24 @@
+// Rock that stores charge.
+//
+//   ρ(ω) = ρ₀ [1 − m (1 − 1/(1 + (iωτ)^c))]     Cole-Cole (Pelton et al. 1978, Geophysics 43, 588-609, eq. 2)
+//   σ∞ = σ₀/(1 − m)                             before charge is stored (Seigel 1959, Geophysics 24, 547-565)
+//
+// ρ₀ is the resistivity of currents that flow for long, m the chargeability, 0 ≤ m < 1, τ a time and c
+// between 0 and 1 its spread. Time is e^{iωt}: σ'' ≥ 0, and voltages lag behind currents.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+namespace terrane {
+
+/// Conductivity at a frequency.  S/m · V/V · s · Hz → S/m
+inline std::complex<double> cole_cole(double conductivity, double chargeability, double time, double exponent,
+                                      double frequency) {
+  const double amount = std::pow(2 * std::numbers::pi * frequency * time, exponent);
+  const auto turned = std::polar(amount, exponent * std::numbers::pi / 2);  // (iωτ)^c
+  return conductivity / (1.0 - chargeability * (1.0 - 1.0 / (1.0 + turned)));
+}
+
+}  // namespace terrane

@@ -1,0 +1,161 @@
+// Jobs of electromagnetics: files of emg3d, rock that stores charge, and planned meshes.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/files.hpp"
+#include "terrane/base/error.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/physics/electromagnetic/simulation.hpp"
+
+namespace terrane::electromagnetic::jobs {
+namespace {
+
+using namespace testing_support;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Problem problem_of(const std::string& text, const std::string& folder = ".") {
+  const auto made = Simulation::from_job(Config::parse(text, "job.toml", folder), {});
+  return dynamic_cast<const Simulation&>(*made).problem();
+}
+/// A model of two by two by two cells, and a survey, as emg3d writes them.
+const std::string model_file =
+    R"({"model": {"__class__": "Model", "mapping": "Resistivity", "grid": {"__class__": "TensorMesh",
+"hx__array-float64": [3000, 4000], "hy__array-float64": [5000, 5000], "hz__array-float64": [4000, 2000],
+"origin__array-float64": [-3000, -5000, -4000]},
+"property_x__array-float64": [[[2, 1e8], [4, 1e8]], [[5, 1e8], [8, 1e8]]], "property_y": "NoneType",
+"property_z": "NoneType", "mu_r": "NoneType", "epsilon_r": "NoneType"}})";
+const std::string survey_file =
+    R"({"survey": {"__class__": "Survey", "frequencies": {"f-1": 0.5, "f-2": 2.0}, "sources": {
+"TxED-1": {"__class__": "TxElectricDipole", "coordinates__array-float64": [0, 200, 0, 0, -50, -60], "strength": 3.0},
+"TxEP-2": {"__class__": "TxElectricPoint", "coordinates__array-float64": [10, 20, -30, 0, 90], "strength": 2.0}},
+"receivers": {"a": {"__class__": "RxElectricPoint", "coordinates__array-float64": [900, 50, -10, 0, 0], "relative": false},
+"b": {"__class__": "RxElectricPoint", "coordinates__array-float64": [1200, 60, -10, 90, 0], "relative": false}}}})";
+const std::string job = R"(
+[mesh]
+kind = "file"
+file = "model.json"
+[[source]]
+kind = "file"
+file = "survey.json"
+[survey]
+kind = "list"
+file = "survey.json"
+[simulation]
+physics = "electromagnetic"
+components = ["e_e"]
+)";
+
+TEST(ElectromagneticJobs, TakeModelSourcesReceiversAndFrequenciesFromFilesOfEmg3d) {
+  const TemporaryFolder folder;
+  folder.put("model.json", model_file);
+  folder.put("survey.json", survey_file);
+  const auto p = problem_of(job, folder / ".");
+  EXPECT_THAT(p.mesh.easting(), ElementsAre(-3000, 0, 4000));
+  EXPECT_THAT(p.mesh.up(), ElementsAre(-4000, 0, 2000));
+  EXPECT_THAT(p.conductivity[0], ElementsAre(0.5, 0.2, 0.25, 0.125, 1e-8, 1e-8, 1e-8, 1e-8));
+  EXPECT_THAT(p.frequencies, ElementsAre(0.5, 2));
+  ASSERT_EQ(p.sources.size(), 2U);
+  EXPECT_EQ(p.sources[0].current, 3);
+  EXPECT_THAT(p.sources[0].points[1], ElementsAre(200, 0, -60));
+  EXPECT_EQ(p.sources[1].kind, Source::Kind::electric_dipole);
+  EXPECT_NEAR(p.sources[1].moment[2], 2, 1e-15);
+  ASSERT_EQ(p.receivers.size(), 2U);
+  EXPECT_THAT(p.receivers[1], ElementsAre(1200, 60, -10));
+}
+
+TEST(ElectromagneticJobs, SayWhatIsWrongWithFilesOfEmg3d) {
+  const TemporaryFolder folder;
+  folder.put("model.json", model_file);
+  folder.put("survey.json", survey_file);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    auto text = job;
+    text.replace(text.find(from), from.size(), to);
+    return message([&] { problem_of(text, folder / "."); });
+  };
+  EXPECT_THAT(with("kind = \"file\"\nfile = \"survey.json\"", "kind = \"file\"\nfile = \"model.json\""),
+              HasSubstr("no Survey of emg3d"));
+  EXPECT_THAT(with("kind = \"file\"\nfile = \"survey.json\"", "at = [0, 0, -50]"),
+              HasSubstr("there are none"));
+  EXPECT_THAT(with("file = \"model.json\"", "file = \"survey.json\""), HasSubstr("survey.json"));
+  EXPECT_THAT(with("file = \"model.json\"", "file = \"model.npz\""), HasSubstr("model.npz"));
+}
+
+const std::string charged = R"(
+[mesh]
+kind = "tensor"
+easting_widths = ["6*500"]
+northing_widths = ["6*500"]
+up_widths = ["6*500"]
+origin = [-1500, -1500, -2000]
+[model.background]
+conductivity = 0.1
+{}
+[source]
+at = [-300, 0, -50]
+[survey]
+kind = "list"
+stations = [[400, 0, -50]]
+[simulation]
+physics = "electromagnetic"
+frequencies = [1]
+{}
+)";
+
+TEST(ElectromagneticJobs, OfRockThatStoresChargeNeedAllThreeOfColeAndCole) {
+  const auto of = [](const char* rock) { return problem_of(fmt::format(fmt::runtime(charged), rock, "")); };
+  const auto all = of("chargeability = 0.2\ncole_cole_time = \"10 ms\"\ncole_cole_exponent = 0.5");
+  EXPECT_TRUE(all.stores_charge());
+  EXPECT_EQ(all.charge_time.front(), 0.01);
+  EXPECT_GT(all.sigma(1)(0, 0).imag(), 0);
+  EXPECT_FALSE(of("").stores_charge());
+  EXPECT_FALSE(of("chargeability = 0.2").stores_charge());  // of direct current; a note says so
+  EXPECT_THAT(message([&] { of("chargeability = 0.2\ncole_cole_time = 1"); }),
+              HasSubstr("without a time constant or exponent"));
+  EXPECT_THAT(message([&] { of("chargeability = 1\ncole_cole_time = 1\ncole_cole_exponent = 0.5"); }),
+              HasSubstr("Allowed: from 0 to below 1"));
+}
+
+TEST(ElectromagneticJobs, PlanMeshesByTheWordsOfEmg3d) {
+  const std::string plain = R"(
+[model.background]
+conductivity = 0.1
+[[model.body]]
+kind = "layer"
+bottom = 0
+top = 100000
+conductivity = 1e-8
+[source]
+at = [0, 0, -50]
+[survey]
+kind = "list"
+stations = [[3000, 0, -20]]
+[simulation]
+physics = "electromagnetic"
+frequencies = [1]
+)";
+  const auto smallest = [&](const std::string& more) {
+    const auto mesh = problem_of(plain + more).mesh;
+    double least = 1e9, most = 0;
+    for (std::size_t n = 1; n < mesh.easting().size(); ++n) {
+      least = std::min(least, mesh.easting()[n] - mesh.easting()[n - 1]);
+      most = std::max(most, mesh.easting()[n]);
+    }
+    return std::pair(least, most);
+  };
+  const auto usual = smallest("");
+  // A quarter of the skin depth, less what makes cells fit the core.
+  EXPECT_NEAR(usual.first, 0.95 * 1591.5 / 4, 0.06 * 1591.5 / 4);
+  EXPECT_NEAR(smallest("min_width_pps = 8").first, 0.95 * 1591.5 / 8, 0.06 * 1591.5 / 8);
+  EXPECT_NEAR(smallest("min_width_limits = [100, 150]").first, 0.95 * 150, 0.06 * 150);
+  EXPECT_LT(smallest("lambda_factor = 0.5").second, usual.second - 3000);
+  EXPECT_LT(smallest("max_buffer = \"2 km\"").second, 8000);
+  EXPECT_THAT(message([&] { problem_of(plain + "stretching = 2"); }), HasSubstr("up to 1.5"));
+  EXPECT_THAT(message([&] { problem_of(plain + "min_width_limits = [0, 5]"); }), HasSubstr("two lengths"));
+  EXPECT_THAT(message([&] { problem_of(fmt::format(fmt::runtime(charged), "", "lambda_factor = 2")); }),
+              HasSubstr("a mesh of its own"));
+}
+
+}  // namespace
+}  // namespace terrane::electromagnetic::jobs
