@@ -90,6 +90,57 @@ TEST(Segy, KeepsTracesTimesAndPlacesInIeeeFloats) {
   EXPECT_DOUBLE_EQ(read_segy("a.sgy", bytes_of(folder / "a.sgy")).first, -0.004);
 }
 
+/// Two shots of pressures and of velocities up and east.
+Dataset two_shots_of_components() {
+  auto data = to_dataset(two_shots());
+  for (const auto* name : {"velocity_up", "velocity_east"}) {
+    auto v = data.variables.front();
+    v.name = name;
+    v.unit = "m/s";
+    for (float& value : std::get<std::vector<float>>(v.values)) value *= name[9] == 'u' ? 2.F : -3.F;
+    data.variables.push_back(v);
+  }
+  return data;
+}
+
+TEST(Segy, TellsComponentsApartByTheCodesOfTheirTraces) {
+  const TemporaryFolder folder;
+  const auto data = two_shots_of_components();
+  for (const auto* name : {"a.sgy", "a.su"}) {
+    write(folder / name, data);
+    const auto bytes = bytes_of(folder / name);
+    const std::size_t begin = name[2] == 's' && name[3] == 'g' ? 3600 : 0, each = 240 + 4 * 4;
+    std::vector<int> codes;
+    for (std::size_t n = 0; n < 18; ++n)
+      codes.push_back(bytes[begin + n * each + 28] + bytes[begin + n * each + 29]);  // either byte order
+    EXPECT_THAT(codes, ElementsAre(11, 11, 11, 12, 12, 12, 14, 14, 14, 11, 11, 11, 12, 12, 12, 14, 14, 14));
+    const auto again = std::get<Dataset>(read(folder / name));
+    ASSERT_EQ(again.variables.size(), 3U) << name;
+    for (std::size_t n = 0; n < 3; ++n) {
+      EXPECT_EQ(again.variables[n].name, data.variables[n].name);
+      EXPECT_EQ(again.variables[n].values, data.variables[n].values);
+      EXPECT_EQ(again.variables[n].dimensions, data.variables[n].dimensions);
+    }
+  }
+  // One component by itself has its code, too, and pressure alone is what seismic data are.
+  auto up = data;
+  up.variables = {data.variables[1]};
+  write(folder / "up.sgy", up);
+  EXPECT_EQ(bytes_of(folder / "up.sgy")[3600 + 29], 12);
+  EXPECT_EQ(std::get<Dataset>(read(folder / "up.sgy")).variables.front().name, "velocity_up");
+  write(folder / "p.sgy", to_dataset(two_shots()));
+  EXPECT_EQ(bytes_of(folder / "p.sgy")[3600 + 29], 1);
+}
+
+TEST(Segy, ComponentsAtDifferentPlacesAreTracesWithTheirKind) {
+  auto g = two_shots();
+  g.kind = {11, 11, 12, 12, 12, 14};
+  const auto data = to_dataset(g);
+  EXPECT_EQ(data.variables.size(), 1U);
+  g.kind = {12, 12, 12, 12, 12, 12};
+  EXPECT_EQ(to_dataset(g).variables.front().name, "velocity_up");
+}
+
 TEST(Segy, IbmFloatsAreRightToTwentyOneBits) {
   const TemporaryFolder folder;
   auto g = two_shots();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
@@ -14,6 +15,21 @@ namespace terrane::io {
 namespace {
 
 constexpr std::array<const char*, 3> axis_words{"easting", "northing", "up"};
+/// What SEG-Y calls a pressure sensor, and the vertical, cross-line and in-line components of a sensor.
+constexpr std::array<std::pair<std::int16_t, std::string_view>, 4> kinds{
+    {{11, "pressure"}, {12, "velocity_up"}, {13, "velocity_north"}, {14, "velocity_east"}}};
+
+std::int16_t kind_of(std::string_view name) {
+  const auto* const found =
+      std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.second == name; });
+  return found == kinds.end() ? std::int16_t{0} : found->first;
+}
+
+std::string name_of(std::int16_t kind) {
+  const auto* const found =
+      std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == kind; });
+  return found == kinds.end() ? "pressure" : std::string(found->second);
+}
 
 const Variable& wanted_variable(const std::string& path, const Dataset& data, const std::string& field) {
   const Variable* found = nullptr;
@@ -147,7 +163,70 @@ Gathers to_gathers(const std::string& path, const Dataset& data, const std::stri
   return g;
 }
 
+Gathers to_gathers_of_kinds(const std::string& path, const Dataset& data, const std::string& field) {
+  std::vector<Gathers> parts;
+  for (const auto& v : data.variables)
+    if (field.empty() ? kind_of(v.name) != 0 : v.name == field)
+      parts.push_back(to_gathers(path, data, v.name));
+  if (parts.empty()) return to_gathers(path, data, field);
+  const bool pressure = parts.size() == 1 && parts.front().name == "pressure";
+  if (pressure || kind_of(parts.front().name) == 0) return std::move(parts.front());
+  Gathers all = parts.front();
+  all.source.clear(), all.receiver.clear(), all.shot.clear(), all.values.clear();
+  const auto& first = parts.front();
+  for (std::size_t begin = 0, end = 0; begin < first.traces(); begin = end) {
+    while (end < first.traces() && first.shot[end] == first.shot[begin]) ++end;
+    for (const auto& part : parts)
+      for (std::size_t n = begin; n < end; ++n) {
+        all.source.push_back(part.source[n]);
+        all.receiver.push_back(part.receiver[n]);
+        all.shot.push_back(part.shot[n]);
+        all.kind.push_back(kind_of(part.name));
+        if (part.values.empty()) continue;
+        const auto from = part.values.begin() + static_cast<std::ptrdiff_t>(n * part.samples);
+        all.values.insert(all.values.end(), from, from + static_cast<std::ptrdiff_t>(part.samples));
+      }
+  }
+  for (std::size_t n = 1; n < parts.size(); ++n) {
+    all.name += ", " + parts[n].name;
+    if (parts[n].unit != all.unit) all.unit.clear();
+  }
+  return all;
+}
+
 namespace {
+
+/// One for each kind, in the order in which they come; nothing where their places differ.
+std::vector<Gathers> apart(const Gathers& g) {
+  std::vector<Gathers> parts;
+  std::vector<std::int16_t> order;
+  for (std::size_t n = 0; n < g.traces(); ++n) {
+    const auto found = std::find(order.begin(), order.end(), g.kind[n]);
+    const auto at = static_cast<std::size_t>(found - order.begin());
+    if (found == order.end()) {
+      order.push_back(g.kind[n]);
+      Gathers part;
+      part.step = g.step, part.first = g.first, part.samples = g.samples;
+      part.name = name_of(g.kind[n]);
+      part.attributes = g.attributes;
+      parts.push_back(std::move(part));
+    }
+    parts[at].source.push_back(g.source[n]);
+    parts[at].receiver.push_back(g.receiver[n]);
+    parts[at].shot.push_back(g.shot[n]);
+    if (g.values.empty()) continue;
+    const auto from = g.values.begin() + static_cast<std::ptrdiff_t>(n * g.samples);
+    parts[at].values.insert(parts[at].values.end(), from, from + static_cast<std::ptrdiff_t>(g.samples));
+  }
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    const auto& a = parts.front();
+    const auto& b = parts[n];
+    if (a.source != b.source || a.receiver != b.receiver || a.shot != b.shot) return {};
+    for (std::size_t m = 0; m < n; ++m)
+      if (parts[m].name == b.name) return {};  // 1 and 11
+  }
+  return parts;
+}
 
 /// How many traces each shot has, in their order.
 std::vector<std::size_t> counts_of(const Gathers& g) {
@@ -162,6 +241,25 @@ std::vector<std::size_t> counts_of(const Gathers& g) {
 }  // namespace
 
 Dataset to_dataset(Gathers g) {
+  if (!g.kind.empty()) {
+    auto parts = apart(g);
+    const auto kinds_of_traces = std::exchange(g.kind, {});
+    if (parts.empty()) {
+      auto data = to_dataset(std::move(g));
+      if (data.dimensions.front().name == "trace")
+        data.coordinates.push_back({"kind",
+                                    "",
+                                    "what a trace holds, as SEG-Y counts",
+                                    {"trace"},
+                                    std::vector<std::int32_t>(kinds_of_traces.begin(), kinds_of_traces.end()),
+                                    {}});
+      return data;
+    }
+    auto data = to_dataset(std::move(parts.front()));
+    for (std::size_t n = 1; n < parts.size(); ++n)
+      data.variables.push_back(std::move(to_dataset(std::move(parts[n])).variables.front()));
+    return data;
+  }
   const auto counts = counts_of(g);
   const bool even = !counts.empty() &&
                     std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();

@@ -22,6 +22,9 @@ struct Gathers {
   std::vector<Place> source, receiver;  ///< [trace]
   std::vector<std::int32_t> shot;       ///< [trace]: the number of its shot
   std::vector<float> values;            ///< [trace, time]; empty in an outline
+  /// [trace] what it holds, as SEG-Y counts: 1 or 11 pressure, 12, 13 and 14 the velocities up, north and
+  /// east; empty: all hold `name`
+  std::vector<std::int16_t> kind;
   std::string name = "pressure", unit;
   Attributes attributes;
 
@@ -32,7 +35,12 @@ struct Gathers {
 /// outline. Throws InputError at `path`: no such variable or coordinate, times that are not even.
 Gathers to_gathers(const std::string& path, const Dataset& data, const std::string& field = {});
 
-/// On shot, time and receiver where all shots have equally many receivers; else on trace and time.
+/// The same of all series that have a kind, trace by trace: of each shot those of the first, then of the
+/// others. As to_gathers() where there is one series, or where `field` says which.
+Gathers to_gathers_of_kinds(const std::string& path, const Dataset& data, const std::string& field = {});
+
+/// Kinds at the same places become variables of their own. On shot, time and receiver where all shots have
+/// equally many receivers; else on trace and time.
 Dataset to_dataset(Gathers gathers);
 
 }  // namespace terrane::io

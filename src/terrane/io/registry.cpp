@@ -96,6 +96,7 @@ struct Destination {
   const MeshData& mesh() const;
   Array array() const;
   Gathers gathers() const;
+  Gathers gathers_of_kinds() const;  ///< for formats that tell components apart
   const Dataset& dataset() const;
   [[noreturn]] void refuse(std::string_view next) const;
 };
@@ -203,6 +204,11 @@ Array Destination::array() const {
 
 Gathers Destination::gathers() const {
   if (const auto* held = std::get_if<Dataset>(&content)) return to_gathers(path, *held, field());
+  refuse("It holds gathers: traces of shots.");
+}
+
+Gathers Destination::gathers_of_kinds() const {
+  if (const auto* held = std::get_if<Dataset>(&content)) return to_gathers_of_kinds(path, *held, field());
   refuse("It holds gathers: traces of shots.");
 }
 
@@ -351,23 +357,24 @@ Names check_any_rsf(const Destination& to) {
   return {};
 }
 
-/// Beside the one variable of a file of gathers.
+/// Beside the variables of a file of gathers.
 Names other_series(const Destination& to, const Gathers& written) {
   Names names;
+  const auto all = ", " + written.name + ",";
   if (const auto* data = std::get_if<Dataset>(&to.content))
     for (const auto& v : data->variables)
-      if (v.name != written.name) names.push_back(v.name);
+      if (all.find(", " + v.name + ",") == std::string::npos) names.push_back(v.name);
   return names;
 }
 
 Names check_any_segy(const Destination& to) {
-  const auto gathers = to.gathers();
+  const auto gathers = to.gathers_of_kinds();
   check_segy(to.path, gathers);
   return other_series(to, gathers);
 }
 
 Names check_any_su(const Destination& to) {
-  const auto gathers = to.gathers();
+  const auto gathers = to.gathers_of_kinds();
   check_su(to.path, gathers);
   return other_series(to, gathers);
 }
@@ -630,7 +637,7 @@ const std::array all_formats{
         .read = [](const Source& from) -> Content {
           return to_dataset(read_segy(from.path, from.bytes(), from.options.memory));
         },
-        .write = [](const Destination& to) { write_segy(to.path, to.gathers()); },
+        .write = [](const Destination& to) { write_segy(to.path, to.gathers_of_kinds()); },
         .left_out = check_any_segy,
     },
     Format{
@@ -641,7 +648,7 @@ const std::array all_formats{
         .read = [](const Source& from) -> Content {
           return to_dataset(read_segy(from.path, from.bytes(), from.options.memory));
         },
-        .write = [](const Destination& to) { write_segy(to.path, to.gathers(), SegySamples::ibm); },
+        .write = [](const Destination& to) { write_segy(to.path, to.gathers_of_kinds(), SegySamples::ibm); },
         .left_out = check_any_segy,
     },
     Format{
@@ -652,7 +659,7 @@ const std::array all_formats{
         .read = [](const Source& from) -> Content {
           return to_dataset(read_su(from.path, from.bytes(), from.options.memory));
         },
-        .write = [](const Destination& to) { write_su(to.path, to.gathers()); },
+        .write = [](const Destination& to) { write_su(to.path, to.gathers_of_kinds()); },
         .left_out = check_any_su,
     },
     Format{
@@ -663,7 +670,7 @@ const std::array all_formats{
         .read = [](const Source& from) -> Content {
           return to_dataset(read_su(from.path, from.bytes(), from.options.memory));
         },
-        .write = [](const Destination& to) { write_su(to.path, to.gathers(), std::endian::big); },
+        .write = [](const Destination& to) { write_su(to.path, to.gathers_of_kinds(), std::endian::big); },
         .left_out = check_any_su,
     },
     Format{

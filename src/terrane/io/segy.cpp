@@ -288,6 +288,7 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
     }
     if (h.u16(in_trace::samples) != 0 && h.u16(in_trace::samples) != layout.samples) ++other_lengths;
     take_places(h, layout, g);
+    g.kind.push_back(h.i16(in_trace::kind));
     offsets.push_back(layout.length * h.i32(in_trace::offset));
     for (std::size_t s = 0; s < layout.samples; ++s)
       g.values.push_back(sample(trace.substr(trace_header_bytes + s * layout.width, layout.width),
@@ -300,6 +301,9 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
     g.attributes["note"] =
         fmt::format("{} traces say another number of samples than the {} that the file's length confirms",
                     other_lengths, layout.samples);
+  const bool components =
+      std::any_of(g.kind.begin(), g.kind.end(), [](std::int16_t kind) { return kind >= 12 && kind <= 14; });
+  if (!components) g.kind.clear();
   places_from_offsets(g, offsets);
   number_shots(g);
   return g;
@@ -417,7 +421,7 @@ std::string header_of(const Gathers& g, std::size_t n, std::size_t within, const
   h.i32(in_trace::shot, g.shot[n]);
   h.i32(in_trace::number, within);
   h.i32(in_trace::shot_point, g.shot[n]);
-  h.i16(in_trace::kind, 1);
+  h.i16(in_trace::kind, g.kind.empty() ? 1 : g.kind[n]);
   h.i16(in_trace::use, 1);
   const double east = receiver[0] - source[0], north = receiver[1] - source[1];
   const bool behind = east != 0 ? east < 0 : north < 0;

@@ -7,8 +7,10 @@
 // floats.
 //
 // Held are: the times of samples (whole microseconds), number of the shot, places of source and receiver in
-// units of 10⁻⁴ to 1 m. Where all places are zero, offsets are taken for eastings. Values have no unit. A
-// header that contradicts the length of the file is passed over, and the attribute "note" says so.
+// units of 10⁻⁴ to 1 m; which component a trace has (11 pressure; 12, 13, 14 the velocities up, north, east,
+// which the standard calls vertical, cross-line and in-line). Where all places are zero, offsets are taken
+// for eastings. Values have no unit. A header that contradicts the length of the file is passed over, and the
+// attribute "note" says so.
 #pragma once
 
 #include <bit>
