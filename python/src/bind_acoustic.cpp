@@ -105,6 +105,10 @@ std::unique_ptr<Acoustic> of_arrays(const Vector& velocity, const std::array<std
   p.layers.points = nb::cast<int>(options["layer_points"]);
   p.layers.frequency = nb::cast<double>(options["layer_frequency"]);
   p.exact_time = nb::cast<bool>(options["exact_time"]);
+  p.record.clear();
+  for (const auto& name : nb::cast<std::vector<std::string>>(options["record"]))
+    p.record.push_back(acoustic::component_of(name));
+  p.even_density = nb::cast<double>(options["density"]);
   for (std::size_t n = 0; n < sources.size(); ++n)
     p.shots.push_back({places_of(sources[n]), places_of(receivers.at(n))});
   Runtime runtime;
@@ -134,6 +138,13 @@ void bind_acoustic(nb::module_& m) {
       .def_prop_ro("longest_step", [](const Acoustic& a) { return a.problem.longest_step(); })
       .def_prop_ro("receivers_per_shot",
                    [](const Acoustic& a) { return a.problem.shots.front().receivers.size(); })
+      .def_prop_ro("record",
+                   [](const Acoustic& a) {
+                     std::vector<std::string> names;
+                     for (const auto component : a.problem.record)
+                       names.emplace_back(acoustic::component_names[static_cast<std::size_t>(component)]);
+                     return names;
+                   })
       .def_prop_ro("shots", [](const Acoustic& a) { return a.problem.shots.size(); })
       .def("velocity", [](const Acoustic& a) { return array_of(a.problem.velocity); })
       .def("sources",
@@ -151,6 +162,7 @@ void bind_acoustic(nb::module_& m) {
              auto p = a.problem;
              p.shots = {{p.shots.at(shot).sources, places_of(receivers)}};
              p.exact_time = exact_time;
+             p.record = {acoustic::Component::pressure};
              return of_problem(std::move(p), a.runtime, a.twofold);
            })
       .def(

@@ -76,10 +76,19 @@ class Simulation(simulation.Simulation):
     boundary : mapping, optional
         ``{"top": "cpml", "points": 20}``: keys of the table [boundary].
     step : number or text, optional
+    record : sequence of str, optional
+        What receivers hear: pressure, velocity_east, velocity_north, velocity_up (of particles, m/s).
+    density : number or text, optional
+        Of rock of constant density: what velocities of particles are over.
     order : int, optional
         Order of the differences in space, 2 to 16.
     precision : {"single", "double"}, optional
-    wavefield : {"auto", "store", "checkpoints", "boundary"}, optional
+    wavefield : {"auto", "store", "checkpoints", "boundary", "random_walls", "compressed", ...}, optional
+        How a migration gets the source's waves backwards in time.
+    kept_in : {"auto", "memory", "host", "disk"}, optional
+        Where what it keeps lies.
+    scratch : path, optional
+        Folder for ``kept_in="disk"``.
     lags : int, optional
         Of migration: cells to either side by which waves are shifted for ``image_at_lags``, whose dimension ``lag``
         is in m; :func:`angle_gathers` makes images by angle of them.
@@ -105,7 +114,8 @@ class Simulation(simulation.Simulation):
                  kind: Optional[str] = None, smoothing: Optional[Number] = None, observed: Optional[ArrayLike] = None,
                  boundary: Optional[Mapping[str, Any]] = None, step: Optional[Number] = None,
                  order: Optional[int] = None, precision: Optional[str] = None, wavefield: Optional[str] = None,
-                 lags: Optional[int] = None, settings: Optional[Mapping[str, Any]] = None, device: str = "auto",
+                 lags: Optional[int] = None, record: Optional[Sequence[str]] = None, density: Optional[Number] = None,
+                 kept_in: Optional[str] = None, scratch: Optional[str] = None, settings: Optional[Mapping[str, Any]] = None, device: str = "auto",
                  threads: Optional[int] = None, memory: Optional[str] = None) -> None:
         at = np.atleast_2d(np.asarray(shots, np.float64))
         if at.ndim != 2 or at.shape[1] != 3:
@@ -117,6 +127,8 @@ class Simulation(simulation.Simulation):
             "source": {"at": at.tolist(), **wavelet._table()},
             "simulation": {"end": end, "kind": kind, "smoothing": smoothing, "observed": data, "step": step,
                            "order": order, "precision": precision, "wavefield": wavefield, "lags": lags,
+                           "record": None if record is None else list(record), "density": density,
+                           "kept_in": kept_in, "scratch": None if scratch is None else str(scratch),
                            **(settings or {}), **runtime(device, threads, memory)}}
         if boundary:
             tables["boundary"] = dict(boundary)

@@ -57,7 +57,8 @@ class Operators:
     def of(cls, velocity: ArrayLike, spacing: Union[float, Sequence[float]], *, sources: Sequence[ArrayLike],
            receivers: Sequence[ArrayLike], wavelet: ArrayLike, sample_step: float, end: float, step: float = 0,
            first: Sequence[float] = (0, 0, 0), sides: Union[str, Mapping[str, str]] = "cpml", order: int = 8,
-           layer_points: int = 10, layer_frequency: float = 0, exact_time: bool = True, precision: str = "double",
+           layer_points: int = 10, layer_frequency: float = 0, exact_time: bool = True,
+           record: Sequence[str] = ("pressure",), density: float = 1000, precision: str = "double",
            threads: Optional[int] = None) -> "Operators":
         """From arrays.
 
@@ -79,6 +80,10 @@ class Operators:
             cpml, sponge, free_surface or wall: of all sides, or by bottom, top, south, north, west, east.
         order, layer_points, layer_frequency, exact_time
             As in a job file.
+        record : sequence of str
+            What receivers hear: pressure, velocity_east, velocity_north, velocity_up (of particles, m/s).
+        density : float
+            kg/m³: what velocities of particles are over.
         """
         velocity = np.asarray(velocity, dtype=float)
         if velocity.ndim != 3:
@@ -93,7 +98,8 @@ class Operators:
             np.asarray(wavelet, dtype=float), float(sample_step), float(step), float(end),
             [given[side] for side in _SIDES],
             {"order": int(order), "layer_points": int(layer_points), "layer_frequency": float(layer_frequency),
-             "exact_time": bool(exact_time), "threads": int(threads or 0), "twofold": _twofold(precision)})
+             "exact_time": bool(exact_time), "record": [str(name) for name in record], "density": float(density),
+             "threads": int(threads or 0), "twofold": _twofold(precision)})
         return made
 
     @classmethod
@@ -104,8 +110,13 @@ class Operators:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(shots, steps, receivers) of gathers."""
-        return self._engine.shots, self._engine.steps, self._engine.receivers_per_shot
+        """(shots, steps, traces) of gathers: a trace for each receiver, of the first of :attr:`record`, then the next."""
+        return self._engine.shots, self._engine.steps, len(self.record) * self._engine.receivers_per_shot
+
+    @property
+    def record(self) -> list[str]:
+        """What receivers hear: pressure (Pa) and velocities of particles (m/s)."""
+        return list(self._engine.record)
 
     @property
     def step(self) -> float:
@@ -131,14 +142,14 @@ class Operators:
         return self._of_engine(self._engine.with_velocity(values.ravel()))
 
     def run(self, progress: Progress = False) -> Any:
-        """Gathers as an ``xarray.Dataset``: pressure (shot, time, receiver), Pa, with the places of both."""
+        """Gathers as an ``xarray.Dataset``: what is recorded (shot, time, receiver), with the places of both."""
         with reporting(progress) as report:
             values = self._engine.model(report)
         return self.to_xarray(values)
 
     def to_xarray(self, gathers: ArrayLike) -> Any:
-        """Gathers [shot, time, receiver] with times and places; ``terrane.write_dataset`` writes them."""
-        shots, steps, receivers = self.shape
+        """Gathers [shot, time, trace] with times and places; ``terrane.write_dataset`` writes them."""
+        shots, steps, _ = self.shape
         coordinates: dict[str, Any] = {"time": ("time", np.arange(steps) * self.step, {"units": "s"})}
         sources = np.array([self._engine.sources(n)[:3] for n in range(shots)])
         places = np.array([self._engine.receivers(n).reshape(-1, 3) for n in range(shots)])
@@ -147,18 +158,26 @@ class Operators:
             coordinates[f"source_{name}"] = ("shot", sources[:, a], {"units": "m"})
             coordinates[f"receiver_{name}"] = (("receiver", places[0, :, a], {"units": "m"}) if fixed else
                                                (("shot", "receiver"), places[:, :, a], {"units": "m"}))
-        values = np.asarray(gathers, dtype=float).reshape(self.shape)
-        return _xarray().Dataset({"pressure": (("shot", "time", "receiver"), values, {"units": "Pa"})}, coordinates)
+        values = np.asarray(gathers, dtype=float).reshape(shots, steps, len(self.record), -1)
+        return _xarray().Dataset(
+            {name: (("shot", "time", "receiver"), values[:, :, n], {"units": "Pa" if name == "pressure" else "m/s"})
+             for n, name in enumerate(self.record)}, coordinates)
+
+    def _values(self, gathers: Any) -> Floats:
+        """Of an array [shot, time, trace] or a data set with all that is recorded."""
+        if hasattr(gathers, "data_vars"):
+            gathers = np.concatenate([np.asarray(gathers[name]) for name in self.record], axis=2)
+        return np.asarray(gathers, dtype=float)
 
     def born(self, change: ArrayLike, progress: Progress = False) -> Floats:
-        """J δm of a change of m = 1/v² [up, north, east], s²/m² → [shots, steps, receivers]."""
+        """J δm of a change of m = 1/v² [up, north, east], s²/m² → [shots, steps, traces]."""
         with reporting(progress) as report:
             return self._engine.born(np.asarray(change, dtype=float).ravel(), report).reshape(self.shape)
 
     def adjoint(self, gathers: ArrayLike, progress: Progress = False) -> Floats:
-        """Jᵀ r of gathers [shots, steps, receivers] → [up, north, east]."""
+        """Jᵀ r of gathers [shots, steps, traces] → [up, north, east]."""
         with reporting(progress) as report:
-            return self._engine.adjoint(np.asarray(gathers, dtype=float).ravel(), report).reshape(self._engine.nodes)
+            return self._engine.adjoint(self._values(gathers).ravel(), report).reshape(self._engine.nodes)
 
     def jacobian(self, parameter: str = "m") -> Any:
         """∂F/∂x as a ``scipy.sparse.linalg.LinearOperator`` of shape (samples, nodes): ``J @ dx``, ``J.T @ residual``.
@@ -191,7 +210,7 @@ class Operators:
             value, slope = waves.misfit(observed, "velocity")
             waves = waves.with_velocity(waves.velocity - 30 * slope / abs(slope).max())
         """
-        values = np.asarray(getattr(observed, "pressure", observed), dtype=float)
+        values = self._values(observed)
         with reporting(progress) as report:
             value, gradient = self._engine.misfit(values.ravel(), report)
         return value, gradient.reshape(self._engine.nodes) * _scale(parameter, self.velocity)

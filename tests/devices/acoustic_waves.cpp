@@ -3,6 +3,7 @@
 
 #include "../support/acoustic_box.hpp"
 #include "device.hpp"
+#include "support/files.hpp"
 #include "support/worse.hpp"
 #include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/physics/acoustic/image/random_walls.hpp"
@@ -47,6 +48,19 @@ TEST_P(AcousticOnDevice, TracesOfEveryRockAreThoseOfTheCpu) {
                 1e-13)
           << order;
     }
+}
+
+TEST_P(AcousticOnDevice, VelocitiesAreThoseOfTheCpu) {
+  for (const auto rock : {Rock::constant_density, Rock::variable_density}) {
+    auto p = test::rough_rock(rock, {26, 19, 33}, 0.1);
+    p.record = {Component::velocity_up, Component::velocity_north, Component::velocity_east};
+    p.settle();
+    const auto there = GetParam().kind;
+    EXPECT_LT(test::apart(test::traces<float>(p, p.shots[0], there), test::traces<float>(p, p.shots[0])),
+              2e-5);
+    EXPECT_LT(test::apart(test::traces<double>(p, p.shots[0], there), test::traces<double>(p, p.shots[0])),
+              1e-13);
+  }
 }
 
 TEST_P(AcousticOnDevice, GraphsHaveTheBitsOfSteps) {
@@ -427,6 +441,68 @@ void expect_images_of_the_cpu(Device device, Rock rock, std::initializer_list<Ke
       EXPECT_LT(test::apart(there.at_lags, here.at_lags), images);
     }
     EXPECT_LT(test::apart(scattered_there, scattered_here), 2e-4);
+  }
+}
+
+/// A pattern that tells records and places in them apart.
+std::vector<std::byte> record(Index n, std::size_t bytes) {
+  std::vector<std::byte> made(bytes);
+  for (std::size_t i = 0; i < bytes; ++i)
+    made[i] = static_cast<std::byte>(37 * n + 11 * static_cast<Index>(i));
+  return made;
+}
+
+TEST_P(AcousticOnDevice, RecordsComeBackFromMemoryHostAndDisk) {
+  const terrane::testing_support::TemporaryFolder folder;
+  constexpr std::size_t bytes = 5000;
+  Stream stream(GetParam());
+  for (const auto place : {KeptIn::memory, KeptIn::host, KeptIn::disk})
+    for (const Index count : {2, 7, 8, 9, 61}) {
+      const auto records = make_records(stream, {place, bytes, count, folder / ""});
+      for (int shot = 0; shot < 2; ++shot) {  // the same records serve the next shot
+        for (Index n = 0; n < count; ++n) {
+          Buffer<std::byte> made(stream, record(n + shot, bytes));
+          std::byte* const room = records->room(stream, n);
+          detail::copy(stream, GetParam(), made.view().data, GetParam(), room, bytes);
+          records->put(stream, n);
+          stream.wait();
+        }
+        for (Index n = count; n-- > 0;) {
+          const std::byte* const from = records->get(stream, n);
+          std::vector<std::byte> here(bytes);
+          detail::download(stream, from, here.data(), bytes);
+          ASSERT_EQ(here, record(n + shot, bytes)) << to_string(place) << " " << n << " of " << count;
+        }
+      }
+    }
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+TEST_P(AcousticOnDevice, ImagesHaveTheSameBitsWhereverTheWavesLie) {
+  const terrane::testing_support::TemporaryFolder folder;
+  for (const auto rock : {Rock::variable_density, Rock::vti}) {
+    auto p = test::rough_rock(rock, {26, 1, 30}, 0.05);
+    p.settle();
+    Stream stream(GetParam());
+    Alone alone;
+    Engine<float> engine(p, stream, alone);
+    const auto data = test::Chance(5).list(p.steps() * p.shots[0].receivers.size());
+    for (const auto way :
+         {Keeping::store, Keeping::compressed, Keeping::boundary, Keeping::boundary_compressed}) {
+      const bool boundary = way == Keeping::boundary || way == Keeping::boundary_compressed;
+      if (boundary && p.fields() == 2) continue;
+      Images images[3];
+      for (const auto place : {KeptIn::memory, KeptIn::host, KeptIn::disk}) {
+        engine.keep_in(place, folder / "");
+        for (int shot = 0; shot < (way == Keeping::store ? 2 : 1); ++shot)
+          images[static_cast<int>(place) - 1] = engine.adjoint(p.shots[0], p.source_series(), data, way);
+      }
+      EXPECT_GT(test::norm(images[0].kernel), 0);
+      for (const auto& other : {images[1], images[2]}) {
+        EXPECT_EQ(images[0].kernel, other.kernel) << to_string(way);
+        EXPECT_EQ(images[0].correlation, other.correlation) << to_string(way);
+      }
+    }
   }
 }
 

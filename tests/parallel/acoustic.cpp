@@ -21,6 +21,7 @@ Problem long_box() {
   for (int n = 0; n < 68; ++n) shot.receivers.push_back({70.3, 0, 11.0 * n + 0.5});
   shot.receivers.push_back({100, 0, 500});  // a node
   p.shots.push_back(shot);
+  p.record = {Component::pressure, Component::velocity_up};
   p.settle();
   return p;
 }

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "support/acoustic_box.hpp"
+#include "terrane/physics/acoustic/formula/time_dispersion.hpp"
 
 namespace terrane::acoustic {
 namespace {

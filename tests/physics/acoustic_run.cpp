@@ -131,6 +131,55 @@ TEST(AcousticRun, AJobGivesGathersOfItsShots) {
   EXPECT_GT(most, 1e-3);
 }
 
+TEST(AcousticRun, AJobRecordsVelocitiesThatArePressuresOverTheImpedance) {
+  auto text = with("end = 0.4",
+                   "end = 0.4\ndensity = 1500\nrecord = [\"pressure\", \"velocity_east\", \"velocity_up\"]");
+  text.insert(text.find("[simulation]"), "[boundary]\ntop = \"cpml\"\n");
+  const auto result = read(text)->run(on_cpu());
+  ASSERT_EQ(result.data.variables.size(), 3U);
+  EXPECT_EQ(result.data.variables[1].unit, "m/s");
+  const auto values = [&](const char* name) {
+    return std::get<std::vector<float>>(result.data.find(name)->values);
+  };
+  const auto pressure = values("pressure"), sideways = values("velocity_east"),
+             upward = values("velocity_up");
+  // A wave that runs along the row of source and receivers, one and a half wavelengths away.
+  double most[3]{}, sum = 0;
+  for (std::size_t n = 0; n < pressure.size(); ++n) {
+    most[0] = std::max(most[0], std::abs(static_cast<double>(pressure[n])));
+    most[1] = std::max(most[1], std::abs(static_cast<double>(sideways[n])));
+    most[2] = std::max(most[2], std::abs(static_cast<double>(upward[n])));
+    if (n % 2 == 0) sum += static_cast<double>(sideways[n]) + static_cast<double>(sideways[n + 1]);
+  }
+  EXPECT_NEAR(most[1] / (most[0] / (1500.0 * 2000)), 1, 0.1);
+  EXPECT_LT(most[2], 0.01 * most[1]);
+  EXPECT_LT(std::abs(sum), 1e-3 * most[1]);  // to the west and to the east
+}
+
+TEST(AcousticRun, AMigrationOfVelocitiesShowsTheReflectorThatPressuresShow) {
+  auto text = with("end = 0.4", "end = 0.5\nkind = \"migration\"\nsmoothing = 60\nrecord = \"velocity_up\"");
+  text.insert(text.find("[survey]"),
+              "[[model.body]]\nkind = \"layer\"\nbottom = -400\ntop = -250\nvelocity_p = 2600\n");
+  text.insert(text.find("[simulation]"), "[boundary]\ntop = \"cpml\"\n");
+  text.replace(text.find("[[100, 0, -15], [500, 0, -15]]"), 30,
+               "[[200, 0, -15], [250, 0, -15], [300, 0, -15], [350, 0, -15], [400, 0, -15]]");
+  const auto image = [&](const std::string& job) {
+    const auto result = read(job)->run(on_cpu());
+    return std::get<std::vector<double>>(result.data.find("image_filtered")->values);
+  };
+  const auto by_velocity = image(text);
+  const auto by_pressure = image(text.replace(text.find("velocity_up"), 11, "pressure"));
+  // Where the reflector is, below the source: 250 m deep.
+  const auto peak = [](const std::vector<double>& image) {
+    std::size_t best = 5;
+    for (std::size_t k = 5; k < 30; ++k)
+      if (std::abs(image[k * 60 + 30]) > std::abs(image[best * 60 + 30])) best = k;
+    return static_cast<double>(best);
+  };
+  EXPECT_NEAR(peak(by_velocity), 15, 2);
+  EXPECT_NEAR(peak(by_pressure), 15, 2);
+}
+
 TEST(AcousticRun, AMigrationWithLagsGivesAnImageForEach) {
   const std::string more = "end = 0.4\nkind = \"migration\"\nsmoothing = 50\n";
   const auto simulation = read(with("end = 0.4", more + "lags = 4"));
@@ -160,6 +209,121 @@ TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
   EXPECT_EQ(plan.number("steps_at_once"), 4);
   runtime.threads = 8;  // too few rows for so many
   EXPECT_EQ(simulation.check(runtime).find("steps_at_once"), nullptr);
+}
+
+TEST(AcousticRun, TheMemoryOfAShotHasTheWeightsOfItsReceivers) {
+  auto p = test::rough_box({26, 22, 24}, 0.05);
+  p.record = {Component::pressure, Component::velocity_up, Component::velocity_east};
+  auto& receivers = p.shots[0].receivers;
+  receivers.clear();
+  for (int n = 0; n < 60; ++n) receivers.push_back({33.3 + 2.7 * n, 71.3, 121.7});
+  p.settle();
+  auto deaf = p;
+  deaf.shots[0].receivers.clear();
+  Settings modelling, imaging;
+  imaging.task = Task::migration;
+  imaging.keeping = Keeping::boundary;
+  const Device cpu{Device::Kind::cpu, -1}, debug{Device::Kind::debug, -1};
+  Stream stream(cpu);
+  const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
+  const auto taps = p.taps(p.shots[0]);
+  const Receivers<float> heard(stream, medium, taps, p.steps());
+  Sources<float> sent(stream, medium, taps, std::vector<double>(taps.size(), 1.0));
+  sent.send(stream, p.steps(), std::vector<double>(p.steps() * taps.size()));
+  const auto more = [&](const Settings& settings) {
+    return bytes_of_shot(p, settings, cpu) - bytes_of_shot(deaf, settings, cpu);
+  };
+  EXPECT_GE(more(modelling), heard.bytes());
+  EXPECT_LE(more(modelling), 1.25 * heard.bytes());
+  EXPECT_GE(more(imaging), heard.bytes() + sent.bytes());
+  EXPECT_LE(more(imaging), 2.5 * (heard.bytes() + sent.bytes()));  // receivers that share nodes take less
+  // Sums of passes over memory are of the CPU alone.
+  auto large = test::even_box({90, 100, 110}, 10, 2000);
+  large.end = 0.05;
+  large.shots = {{{{500, 500, 500}}, receivers}};
+  large.settle();
+  EXPECT_EQ(bytes_of_shot(p, modelling, cpu), bytes_of_shot(p, modelling, debug));
+  EXPECT_GT(bytes_of_shot(large, modelling, cpu), bytes_of_shot(large, modelling, debug));
+}
+
+TEST(AcousticRun, AMigrationListsWhatEveryWayOfKeepingTakesBeforeItChooses) {
+  const std::string more = "end = 0.4\nkind = \"migration\"\nsmoothing = 50\n";
+  const auto plan = read(with("end = 0.4", more))->check(on_cpu());
+  EXPECT_EQ(std::get<std::string>(plan.find("wavefield")->value), "store");
+  const auto text = plan.text();
+  for (const auto* way : {"store: ", "store on disk: ", "compressed: ", "checkpoints: ", "boundary: ",
+                          "boundary_compressed on disk: ", "random_walls: "})
+    EXPECT_THAT(text, HasSubstr(way));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("computed twice; exact"), HasSubstr("image to 1e-5"), HasSubstr("disk ")));
+  // A budget that a stored field does not fit in, but the states of two stretches do.
+  auto tight = on_cpu();
+  tight.memory = 6'500'000;
+  const auto small = read(with("end = 0.4", "end = 3\n" + more.substr(9)))->check(tight);
+  EXPECT_EQ(std::get<std::string>(small.find("wavefield")->value), "checkpoints");
+  EXPECT_EQ(small.number("wavefield_store_memory"), 0);
+  EXPECT_EQ(small.number("wavefield_checkpoints_memory"), 1);
+}
+
+TEST(AcousticRun, WavesOfManyShotsLieOnTheHostOfAGpuThatIsTooSmall) {
+  auto p = test::even_box({100, 100, 100}, 10, 2000);
+  p.end = 0.8;
+  p.shots = {{{{500, 500, 500}}, {{600, 500, 500}}}};
+  p.settle();
+  const Device gpu{Device::Kind::cuda, 0};
+  const auto chosen = [&](std::size_t shots, const Room& room) {
+    p.shots.resize(shots, p.shots.front());
+    auto settings = migration(p);
+    settings.lags = 0;
+    settings.keeping = Keeping::automatic;
+    choose_keeping(settings, p, gpu, room);
+    return std::pair{settings.keeping, settings.kept_in};
+  };
+  using Choice = std::pair<Keeping, KeptIn>;
+  EXPECT_EQ(chosen(1, {1e11, 1e11, 0}), (Choice{Keeping::store, KeptIn::memory}));
+  EXPECT_EQ(chosen(1, {4e8, 1e11, 0}), (Choice{Keeping::checkpoints, KeptIn::memory}));
+  EXPECT_EQ(chosen(200, {4e8, 1e11, 0}), (Choice{Keeping::store, KeptIn::host}));  // memory is pinned once
+  EXPECT_EQ(chosen(200, {4e8, 1e9, 0}), (Choice{Keeping::checkpoints, KeptIn::memory}));
+}
+
+TEST(AcousticRun, WavesOnADiskMakeTheSameImageAndLeaveNoFile) {
+  const testing_support::TemporaryFolder folder;
+  auto p = four_shots();
+  p.shots.resize(2);
+  auto settings = migration(p);
+  const auto here = run_shots(p, settings, on_cpu());
+  settings.kept_in = KeptIn::disk;
+  settings.scratch = folder / "";
+  const auto there = run_shots(p, settings, on_cpu());
+  EXPECT_EQ(here.images.kernel, there.images.kernel);
+  EXPECT_EQ(here.images.correlation, there.images.correlation);
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+TEST(AcousticRun, ADiskThatWouldFillIsNamedBeforeTheRun) {
+  const testing_support::TemporaryFolder folder;
+  auto p = test::even_box({400, 1, 600}, 10, 2000);
+  p.wavelet.frequency = 15;
+  p.shots = {{{{3000, 0, 2000}}, {{3100, 0, 2000}}}};
+  p.end = 2e5;  // 68 million steps of a megabyte
+  auto settings = migration(p);
+  settings.lags = 0;
+  settings.kept_in = KeptIn::disk;
+  settings.scratch = folder / "";
+  Simulation simulation(p, settings);
+  EXPECT_THAT(message([&] { simulation.check(on_cpu()); }),
+              AllOf(HasSubstr(folder / ""), HasSubstr("would take"), HasSubstr("are free"),
+                    HasSubstr("simulation.scratch"), HasSubstr("checkpoints")));
+  Stream stream({Device::Kind::cpu, -1});
+  EXPECT_THAT(message([&] {
+                make_records(stream, {KeptIn::disk, 1'000'000, 68'000'000, folder / ""});
+              }),
+              AllOf(HasSubstr(folder / ""), HasSubstr("take 68 TB"), HasSubstr("are free")));
+  EXPECT_EQ(folder.entries(), 0U);
+  EXPECT_THAT(message([&] {
+                make_records(stream, {KeptIn::disk, 10, 10, folder / "none"});
+              }),
+              HasSubstr("there is no such folder"));
 }
 
 /// The largest pressure at each of the two receivers of the job in this rock.
@@ -193,6 +357,22 @@ TEST(AcousticRun, JobsThatCannotBeSayWhereAndWhatNext) {
         read(with("end = 0.4", "end = 0.4\nrock = \"vti\"\nkind = \"migration\"\nwavefield = \"boundary\""));
       }),
       AllOf(HasSubstr("simulation.wavefield"), HasSubstr("checkpoints")));
+  EXPECT_THAT(
+      message([] {
+        read(with("end = 0.4",
+                  "end = 0.4\nkind = \"migration\"\nwavefield = \"checkpoints\"\nkept_in = \"disk\""));
+      }),
+      AllOf(HasSubstr("simulation.kept_in"), HasSubstr("keeps nothing there")));
+  EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nrecord = \"velocity\"")); }),
+              AllOf(HasSubstr("simulation.record"), HasSubstr("velocity_north, velocity_up")));
+  EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nrecord = \"velocity_north\"")); }),
+              AllOf(HasSubstr("simulation.record"), HasSubstr("one cell wide")));
+  EXPECT_THAT(message([] {
+                read(with("end = 0.4",
+                          "end = 0.4\nkind = \"migration\"\nsmoothing = 50\n"
+                          "record = [\"pressure\", \"velocity_up\"]"));
+              }),
+              AllOf(HasSubstr("simulation.record"), HasSubstr("Migrate one of them")));
   EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nstep = 0.01")); }),
               AllOf(HasSubstr("simulation.step"), HasSubstr("is not stable"), HasSubstr("at most")));
   EXPECT_THAT(message([] { read(with("frequency = 12", "frequency = 60")); }),

@@ -99,6 +99,23 @@ def test_gathers_of_a_run_are_those_of_the_job(waves, job):
     np.testing.assert_allclose(from_job, gathers.pressure[:, ::every], atol=2e-5 * float(abs(gathers.pressure).max()))
 
 
+def test_velocities_of_particles_are_heard_written_and_inverted(job, tmp_path, random):
+    pytest.importorskip("scipy")
+    settings = {"simulation.record": ["velocity_up", "pressure"]}
+    gathers = terrane.run(job, settings=settings, output=tmp_path).dataset
+    assert list(gathers.data_vars) == ["velocity_up", "pressure"]
+    assert gathers.velocity_up.attrs["units"] == "m/s"
+    again = terrane.read(tmp_path / "gathers.segy")
+    for name in gathers.data_vars:
+        np.testing.assert_array_equal(again[name], gathers[name])
+    waves = terrane.acoustic.Operators(job, settings=settings)
+    assert waves.record == ["velocity_up", "pressure"]
+    jacobian = waves.jacobian("velocity")
+    x, r = random.standard_normal(jacobian.shape[1]), random.standard_normal(jacobian.shape[0])
+    assert (jacobian @ x) @ r == pytest.approx(x @ (jacobian.T @ r), rel=1e-11)
+    assert waves.misfit(waves.run())[0] == 0
+
+
 def test_snapshots_hold_the_wave_and_make_a_movie(waves, tmp_path):
     shots = waves.snapshots(1, every=0.05, stride=2)
     assert shots.dims == ("time", "up", "northing", "easting")
@@ -248,7 +265,7 @@ def test_shots_taken_apart_are_those_of_the_whole_job_whoever_is_lost(tmp_path):
     for name in ("image", "illumination", "gradient", "image_at_lags"):
         np.testing.assert_array_equal(images[name], whole[name])
         np.testing.assert_array_equal(again[name], whole[name])
-    for name in ("image_even", "image_filtered"):
+    for name in ("image_even", "image_filtered", "image_inverse_scattering"):
         np.testing.assert_allclose(images[name], whole[name], atol=1e-12 * float(abs(whole[name]).max()))
     modelling = terrane.acoustic.Simulation(*common, end=0.3)
     with ThreadPoolExecutor(2) as executor:

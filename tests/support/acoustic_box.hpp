@@ -7,8 +7,8 @@
 #include <numbers>
 #include <vector>
 
-#include "terrane/physics/acoustic/formula/time_dispersion.hpp"
 #include "terrane/physics/acoustic/image/engine.hpp"
+#include "terrane/physics/acoustic/traces.hpp"
 
 namespace terrane::test {
 
@@ -59,7 +59,7 @@ inline acoustic::Problem rough_box(std::array<Index, 3> nodes = {26, 22, 24}, do
   return p;
 }
 
-/// What a run returns: with time dispersion put in and taken out where the problem asks for it.
+/// What a run returns: with time dispersion put in and taken out where the problem asks for it; velocities.
 template <class T>
 std::vector<double> traces(const acoustic::Problem& p, const acoustic::Shot& shot,
                            Device::Kind kind = Device::Kind::cpu, int threads = 0) {
@@ -67,7 +67,7 @@ std::vector<double> traces(const acoustic::Problem& p, const acoustic::Shot& sho
   Alone alone;
   acoustic::Engine<T> engine(p, stream, alone);
   auto found = engine.model(shot, p.source_series());
-  if (p.exact_time) acoustic::warp(found, p.steps(), acoustic::Dispersion::take_out, 0);
+  acoustic::to_gather(p, found, 0);
   return found;
 }
 

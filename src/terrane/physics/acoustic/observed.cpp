@@ -152,20 +152,50 @@ std::vector<std::vector<double>> fitted(const std::string& path, const io::Gathe
   return all;
 }
 
+namespace {
+
+/// The series of a data set that is this component: that of its name, or the only one.
+io::Gathers series_of(const std::string& path, const Dataset& data, Component component, bool alone,
+                      std::vector<std::string>& notes) {
+  const std::string name(component_names[static_cast<std::size_t>(component)]);
+  const bool named = std::any_of(data.variables.begin(), data.variables.end(),
+                                 [&](const auto& v) { return v.name == name; });
+  if (named || !alone) return io::to_gathers(path, data, name);
+  auto only = io::to_gathers(path, data);
+  notes.push_back(fmt::format("{}: its only series, \"{}\", is taken for {}", path, only.name, name));
+  return only;
+}
+
+std::vector<std::vector<double>> of_components(const std::string& path, const Dataset& data, const Problem& p,
+                                               std::vector<std::string>& notes) {
+  const std::size_t components = p.record.size(), receivers = p.shots.front().receivers.size();
+  std::vector<std::vector<double>> all(p.shots.size());
+  for (auto& gather : all) gather.resize(p.steps() * components * receivers);
+  for (std::size_t c = 0; c < components; ++c) {
+    const auto one = fitted(path, series_of(path, data, p.record[c], components == 1, notes), p, notes);
+    for (std::size_t s = 0; s < all.size(); ++s)
+      for (std::size_t n = 0; n < p.steps(); ++n)
+        std::copy_n(one[s].begin() + static_cast<std::ptrdiff_t>(n * receivers), receivers,
+                    all[s].begin() + static_cast<std::ptrdiff_t>((n * components + c) * receivers));
+  }
+  return all;
+}
+
+}  // namespace
+
 std::vector<std::vector<double>> observed_of(const std::string& path, const io::Content& content,
                                              const Problem& p, std::vector<std::string>& notes) {
-  if (const auto* data = std::get_if<Dataset>(&content))
-    return fitted(path, io::to_gathers(path, *data), p, notes);
+  if (const auto* data = std::get_if<Dataset>(&content)) return of_components(path, *data, p, notes);
   const auto* array = std::get_if<io::Array>(&content);
   if (array == nullptr)
     throw InputError(path, "it holds no gathers",
                      "Give SEG-Y, SU, RSF, NetCDF, or .npy [shot, time, receiver].");
-  const std::size_t each = p.steps() * p.shots.front().receivers.size();
+  const std::size_t each = p.steps() * p.traces(p.shots.front());
   if (array->values.size() != each * p.shots.size())
     throw InputError(
         path,
-        fmt::format("holds {} samples; {} shots of {} steps at {} receivers have {}", array->values.size(),
-                    p.shots.size(), p.steps(), p.shots.front().receivers.size(), each * p.shots.size()),
+        fmt::format("holds {} samples; {} shots of {} steps and {} traces have {}", array->values.size(),
+                    p.shots.size(), p.steps(), p.traces(p.shots.front()), each * p.shots.size()),
         fmt::format("The steps are of {:.9g} s; set simulation.step to those of the data.", p.step));
   std::vector<std::vector<double>> all;
   for (std::size_t n = 0; n < p.shots.size(); ++n)

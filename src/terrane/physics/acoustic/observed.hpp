@@ -16,7 +16,8 @@ namespace terrane::acoustic {
 std::vector<std::vector<double>> fitted(const std::string& path, const io::Gathers& recorded,
                                         const Problem& problem, std::vector<std::string>& notes);
 
-/// Of what a file holds: gathers, or an array [shot, time, receiver] at the steps. Throws as fitted().
+/// Of what a file holds, for every component that the problem records: gathers, or an array [shot, time,
+/// receiver] at the steps (of several components [shot, time, component, receiver]). Throws as fitted().
 std::vector<std::vector<double>> observed_of(const std::string& path, const io::Content& content,
                                              const Problem& problem, std::vector<std::string>& notes);
 

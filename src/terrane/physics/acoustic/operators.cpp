@@ -6,9 +6,9 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
-#include "terrane/physics/acoustic/formula/time_dispersion.hpp"
 #include "terrane/physics/acoustic/image/engine.hpp"
 #include "terrane/physics/acoustic/run.hpp"
+#include "terrane/physics/acoustic/traces.hpp"
 
 namespace terrane::acoustic {
 
@@ -22,23 +22,19 @@ struct Operators::Held {
     const double there = resolved.has_own_memory() ? static_cast<double>(device_memory(resolved).free) : all;
     Settings settings;
     settings.twofold = twofold;
-    keeping = keeping_for(settings, problem, resolved, there, all);
+    choose_keeping(settings, problem, resolved, {there, all, 0});
+    keeping = settings.keeping;
+    std::visit([&](auto& made) { made->keep_in(settings.kept_in, {}); }, engine);
   }
 
-  std::size_t samples_of(const Shot& shot) const { return problem.steps() * shot.receivers.size(); }
-  /// Data without time dispersion, of those with it; or the transpose of that.
-  void correct(std::vector<double>& traces, bool transposed) const {
-    if (!problem.exact_time) return;
-    if (transposed) warp_transposed(traces, problem.steps(), Dispersion::take_out, stream.threads());
-    else warp(traces, problem.steps(), Dispersion::take_out, stream.threads());
-  }
+  std::size_t samples_of(const Shot& shot) const { return problem.steps() * problem.traces(shot); }
   /// What `of_shot` makes with the engine, of all shots.
   template <class OfShot>
   std::vector<double> gathers(const OfShot& of_shot) {
     std::vector<double> all;
     for (const auto& shot : problem.shots) {
       auto one = std::visit([&](auto& e) { return of_shot(*e, shot); }, engine);
-      correct(one, false);
+      to_gather(problem, one, stream.threads());
       all.insert(all.end(), one.begin(), one.end());
     }
     return all;
@@ -84,7 +80,7 @@ std::vector<double> Operators::adjoint(const std::vector<double>& gathers, Progr
     const auto last = next + static_cast<std::ptrdiff_t>(held_->samples_of(shot));
     std::vector<double> data(next, last);
     next = last;
-    held_->correct(data, true);
+    to_gather_transposed(held_->problem, data, held_->stream.threads());
     const auto images = std::visit(
         [&](auto& engine) { return engine->adjoint(shot, held_->series, data, held_->keeping, progress); },
         held_->engine);

@@ -4,7 +4,7 @@
 //   Φ(m) = ½ ‖F(m) − d‖²                     ∂Φ/∂m = Jᵀ (F(m) − d)              m = 1/v², s²/m²
 //
 // All three have the corrections of time dispersion in them that the problem asks for, so ⟨J δm, r⟩ = ⟨δm, Jᵀ
-// r⟩ to rounding. Gathers are [shots, steps, receivers], models [nodes]. Shots are computed one after the
+// r⟩ to rounding. Gathers are [shots, steps, traces], models [nodes]. Shots are computed one after the
 // other, by this process.
 #pragma once
 

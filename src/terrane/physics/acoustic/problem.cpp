@@ -202,7 +202,8 @@ Index Problem::margin(int axis, int side) const {
   const auto kind = sides[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)];
   if (!grid.there(axis) || !is_layer(kind)) return 0;
   const Index turning = rock == Rock::tti && kind == Boundary::cpml ? turning_nodes : 0;
-  return layers.points + turning + std::max<Index>(radius, reach());
+  const Index sampled = radius + (hears_velocities() ? order / 2 : 0);
+  return layers.points + turning + std::max<Index>(sampled, reach());
 }
 
 IndexBox<3> Problem::whole() const {
@@ -210,6 +211,31 @@ IndexBox<3> Problem::whole() const {
   for (int a = 0; a < 3; ++a) box = box.grown(a, margin(a, 0), margin(a, 1));
   return box;
 }
+
+namespace {
+
+void check_record(const Problem& p) {
+  if (p.record.empty())
+    throw InputError("acoustic: record", "nothing is recorded", "Such as record = \"pressure\".");
+  for (std::size_t n = 0; n < p.record.size(); ++n)
+    if (std::find(p.record.begin(), p.record.begin() + static_cast<std::ptrdiff_t>(n), p.record[n]) !=
+        p.record.begin() + static_cast<std::ptrdiff_t>(n))
+      throw InputError("acoustic: record", "the same is recorded twice");
+  if (!p.hears_velocities()) return;
+  if (p.fields() == 2)
+    throw InputError("acoustic: record", "rock with an axis of symmetry has no velocities of particles here",
+                     "Record the pressure, or take rock = \"constant_density\" or \"variable_density\".");
+  const bool northward =
+      std::find(p.record.begin(), p.record.end(), Component::velocity_north) != p.record.end();
+  if (northward && !p.grid.there(north))
+    throw InputError("acoustic: record", "the mesh is one cell wide along northing: nothing moves that way",
+                     "Take velocity_north away.");
+  if (!(p.even_density > 0) || !std::isfinite(p.even_density))
+    throw InputError("acoustic: record", fmt::format("a density of {} kg/m³", p.even_density),
+                     "It must be more than zero.");
+}
+
+}  // namespace
 
 void Problem::settle() {
   for (std::size_t a = 0; a < 3; ++a)
@@ -235,6 +261,7 @@ void Problem::settle() {
         "Allowed: 1 to 1000 points, a reflection between 0 and 1, a power from 0.");
   if (layers.frequency == 0) layers.frequency = wavelet.main_frequency();
   sinc_weights(0.5, radius);
+  check_record(*this);
   const double ppw = points_per_wavelength();
   if (ppw < fewest_points_per_wavelength)
     throw InputError(
@@ -266,27 +293,125 @@ void Problem::settle() {
   }
 }
 
-std::vector<Weight> weights_at(const Problem& problem, const Place& place) {
-  std::array<std::map<Index, double>, 3> axes;
-  const auto box = problem.whole();
-  for (int a = 0; a < 3; ++a) {
-    const auto axis = static_cast<std::size_t>(a);
-    const Index nodes = problem.grid.nodes[axis];
-    if (!problem.grid.there(a)) {
-      axes[axis][0] = 1;
-      continue;
+Component component_of(std::string_view name) {
+  const auto* const found = std::find(component_names.begin(), component_names.end(), name);
+  if (found == component_names.end())
+    throw InputError("acoustic: record", fmt::format("\"{}\" is nothing that receivers hear", name),
+                     fmt::format("Allowed: {}.", fmt::join(component_names, ", ")));
+  return static_cast<Component>(found - component_names.begin());
+}
+
+bool Problem::hears_velocities() const {
+  return std::any_of(record.begin(), record.end(), [](Component c) { return c != Component::pressure; });
+}
+
+std::vector<Tap> Problem::taps(const Shot& shot) const {
+  std::vector<Tap> all;
+  for (const auto component : record)
+    for (const auto& at : shot.receivers) all.push_back({at, component});
+  return all;
+}
+
+std::vector<Tap> pressure_at(std::span<const Place> places) {
+  std::vector<Tap> all;
+  for (const auto& at : places) all.push_back({at});
+  return all;
+}
+
+namespace {
+
+/// Adds a weight to a node of p; beyond a free surface to its image with a minus, beyond a wall to none.
+void add_folded(const Problem& problem, const IndexBox<3>& box, int axis, Index node, double weight,
+                std::map<Index, double>& to) {
+  const auto a = static_cast<std::size_t>(axis);
+  const Index nodes = problem.grid.nodes[a];
+  if (node < 0 && problem.sides[a][0] == Boundary::free_surface) node = -1 - node, weight = -weight;
+  if (node >= nodes && problem.sides[a][1] == Boundary::free_surface)
+    node = 2 * nodes - 1 - node, weight = -weight;
+  if (node >= box.first[axis] && node < box.last[axis]) to[node] += weight;
+}
+
+std::map<Index, double> of_place(const Problem& problem, const IndexBox<3>& box, const Place& at, int axis) {
+  if (!problem.grid.there(axis)) return {{0, 1.0}};
+  std::map<Index, double> nodes;
+  for (const auto& [node, weight] : sinc_weights(problem.grid.steps(at, axis), problem.radius))
+    add_folded(problem, box, axis, node, weight, nodes);
+  return nodes;
+}
+
+/// −b D⁺p between nodes of an axis, read by a sinc.  b(m): ρ⁻¹ half-way between the nodes m and m + 1
+template <class Buoyancy>
+std::map<Index, double> of_slope(const Problem& problem, const IndexBox<3>& box, const Place& at, int axis,
+                                 const Buoyancy& b) {
+  const auto half = differences(problem.order, problem.coefficients, problem.rock).half;
+  const double h = problem.grid.spacing[static_cast<std::size_t>(axis)];
+  std::map<Index, double> nodes;
+  for (const auto& [m, weight] : sinc_weights(problem.grid.steps(at, axis) - 0.5, problem.radius))
+    for (std::size_t r = 0; r < half.size(); ++r) {
+      const double share = -weight * b(m) * half[r] / h;
+      const auto reach = static_cast<Index>(r);
+      add_folded(problem, box, axis, m + 1 + reach, share, nodes);
+      add_folded(problem, box, axis, m - reach, -share, nodes);
     }
-    for (auto [node, weight] : sinc_weights(problem.grid.steps(place, a), problem.radius)) {
-      if (node < 0 && problem.sides[axis][0] == Boundary::free_surface) node = -1 - node, weight = -weight;
-      if (node >= nodes && problem.sides[axis][1] == Boundary::free_surface)
-        node = 2 * nodes - 1 - node, weight = -weight;
-      if (node >= box.first[a] && node < box.last[a]) axes[axis][node] += weight;
-    }
+  return nodes;
+}
+
+/// ρ of a node; beyond the mesh as Medium has it.
+double density_at(const Problem& problem, std::array<Index, 3> node) {
+  if (problem.rock != Rock::variable_density) return problem.even_density;
+  Index cell = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const Index nodes = problem.grid.nodes[a];
+    Index& n = node[a];
+    if (n < 0 && problem.sides[a][0] == Boundary::free_surface) n = -1 - n;
+    if (n >= nodes && problem.sides[a][1] == Boundary::free_surface) n = 2 * nodes - 1 - n;
+    cell = cell * nodes + std::clamp<Index>(n, 0, nodes - 1);
   }
+  return problem.density[static_cast<std::size_t>(cell)];
+}
+
+std::vector<Weight> weights_of_velocity(const Problem& problem, const Tap& tap) {
+  const int axis = axis_of(tap.component), second = axis == 0 ? 1 : 0, third = axis == 2 ? 1 : 2;
+  const auto along = static_cast<std::size_t>(axis);
+  const auto box = problem.whole();
+  const bool even = problem.rock != Rock::variable_density;
+  const auto slope_at = [&](std::array<Index, 3> node) {
+    return of_slope(problem, box, tap.at, axis, [&](Index m) {
+      node[along] = m;
+      const double below = density_at(problem, node);
+      node[along] = m + 1;
+      return 2 / (below + density_at(problem, node));
+    });
+  };
+  const auto everywhere = even ? slope_at({}) : std::map<Index, double>();
+  std::map<std::array<Index, 3>, double> nodes;
+  for (const auto& [j, wj] : of_place(problem, box, tap.at, second))
+    for (const auto& [i, wi] : of_place(problem, box, tap.at, third)) {
+      std::array<Index, 3> node{};
+      node[static_cast<std::size_t>(second)] = j, node[static_cast<std::size_t>(third)] = i;
+      const auto of_row = even ? everywhere : slope_at(node);
+      for (const auto& [k, wk] : of_row) {
+        node[along] = k;
+        nodes[node] = wk * wj * wi;
+      }
+    }
   std::vector<Weight> all;
-  for (const auto& [k, wk] : axes[0])
-    for (const auto& [j, wj] : axes[1])
-      for (const auto& [i, wi] : axes[2])
+  for (const auto& [node, weight] : nodes)
+    if (weight != 0) all.push_back({node, weight});
+  return all;
+}
+
+}  // namespace
+
+std::vector<Weight> weights_at(const Problem& problem, const Tap& tap) {
+  if (tap.component != Component::pressure) return weights_of_velocity(problem, tap);
+  const auto box = problem.whole();
+  const auto far_up = of_place(problem, box, tap.at, 0), far_north = of_place(problem, box, tap.at, 1),
+             far_east = of_place(problem, box, tap.at, 2);
+  std::vector<Weight> all;
+  for (const auto& [k, wk] : far_up)
+    for (const auto& [j, wj] : far_north)
+      for (const auto& [i, wi] : far_east)
         if (const double weight = wk * wj * wi; weight != 0) all.push_back({{k, j, i}, weight});
   return all;
 }
@@ -310,6 +435,8 @@ void Problem::put_into(Packet& packet) const {
     packet.put(shot.sources);
     packet.put(shot.receivers);
   }
+  packet.put(record);
+  packet.put(even_density);
 }
 
 Problem Problem::from(Packet& packet) {
@@ -335,6 +462,8 @@ Problem Problem::from(Packet& packet) {
     shot.sources = packet.get_vector<Place>();
     shot.receivers = packet.get_vector<Place>();
   }
+  p.record = packet.get_vector<Component>();
+  p.even_density = packet.get<double>();
   return p;
 }
 

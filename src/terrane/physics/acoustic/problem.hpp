@@ -25,6 +25,9 @@
 //   VTI:  V = L_up, H = L_north + L_east
 //   TTI:  V = −GᵀG, G = Σ n_k D_k, H = L − V: both ≤ 0 whatever n is, so nothing grows
 //
+// Receivers hear p, or the velocity of particles: ρ v_t = −∇p. The fluxes ρ⁻¹ D⁺p half-way between nodes are
+// read as p is, by a sinc, and integrated over time (traces.hpp); they are continuous where ρ is not.
+//
 // Nodes are the centres of the mesh's cells. Each side of the box has one of these boundaries:
 //
 //   cpml          convolutional perfectly matched layer on the second-order equation (Pasalić & McGarry
@@ -47,7 +50,9 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "terrane/parallel/arrays/index_box.hpp"
@@ -75,6 +80,21 @@ struct Shot {
   std::vector<Place> sources;  ///< all send the wavelet
   std::vector<Place> receivers;
 };
+
+/// What a receiver hears: p, Pa, or the velocity of particles along an axis, m/s.
+enum class Component { pressure, velocity_east, velocity_north, velocity_up };
+inline constexpr std::array<std::string_view, 4> component_names{"pressure", "velocity_east",
+                                                                 "velocity_north", "velocity_up"};
+/// Throws InputError that lists the names.
+Component component_of(std::string_view name);
+constexpr int axis_of(Component component) { return 3 - static_cast<int>(component); }  ///< of a velocity
+
+/// One component at one place.
+struct Tap {
+  Place at{};
+  Component component = Component::pressure;
+};
+std::vector<Tap> pressure_at(std::span<const Place> places);
 
 /// Where the nodes are. All indices are [up, north, east]; the mesh has 0 … nodes − 1, layers lie outside.
 struct Grid {
@@ -112,6 +132,8 @@ struct Problem {
   bool exact_time =
       true;  ///< time dispersion is put in before and taken out after a run (time_dispersion.hpp)
   std::vector<Shot> shots;
+  std::vector<Component> record{Component::pressure};  ///< at every receiver
+  double even_density = 1000;  ///< kg/m³: what velocities of particles are over in rock of constant density
 
   /// Throws InputError: a number that cannot be, an unstable step, too few points per wavelength, sources and
   /// receivers outside of the mesh or on a free surface. Chooses the step where it is open, and lets the end
@@ -133,6 +155,10 @@ struct Problem {
   Index points() const;       ///< M of the differences that are used: 2, 4, 6 or 8
   Index reach() const;        ///< nodes on each side that a step reads: M, or 2M where differences are nested
   int fields() const { return rock == Rock::vti || rock == Rock::tti ? 2 : 1; }
+  bool hears_velocities() const;
+  std::size_t traces(const Shot& shot) const { return record.size() * shot.receivers.size(); }
+  /// [component, receiver]: the order of a shot's traces.
+  std::vector<Tap> taps(const Shot& shot) const;
   /// Factor of s δ(x − x_s): 1/ρ of the cell that a place is in, else 1.
   double source_factor(const Place& place) const;
 
@@ -145,8 +171,8 @@ struct Weight {
   std::array<Index, 3> node;
   double weight;
 };
-/// Of a place, in the order of nodes: those beyond a free surface are folded back with a minus, those beyond
-/// a wall left out.
-std::vector<Weight> weights_at(const Problem& problem, const Place& place);
+/// Of p that a tap hears, or of the acceleration −ρ⁻¹ ∂p of which it hears the integral. In the order of
+/// nodes: those beyond a free surface are folded back with a minus, those beyond a wall left out.
+std::vector<Weight> weights_at(const Problem& problem, const Tap& tap);
 
 }  // namespace terrane::acoustic

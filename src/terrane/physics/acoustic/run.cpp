@@ -9,7 +9,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
-#include "terrane/physics/acoustic/formula/time_dispersion.hpp"
+#include "terrane/physics/acoustic/traces.hpp"
 #include "terrane/simulation/checkpoint.hpp"
 #include "terrane/simulation/rounds.hpp"
 #include "terrane/simulation/serve.hpp"
@@ -50,6 +50,7 @@ class Shots {
         stream_(device, false, threads),
         series_(problem.source_series()),
         engine_(problem_, stream_, comm) {
+    if (settings.kept_in != KeptIn::automatic) engine_.keep_in(settings.kept_in, settings.scratch);
     if (settings.task != Task::migration || !settings.data.empty()) return;
     true_ = problem;
     for (std::size_t n = 0; n < true_.velocity.size(); ++n)
@@ -68,23 +69,25 @@ class Shots {
     // Both the wavelet and the data get the time dispersion that the grid's waves have: then reflectors lie
     // where they are.
     std::vector<double> data;
+    std::vector<float> gather;
     if (!settings_.data.empty()) {
+      gather = rounded(settings_.data[n]);
       data = comm_.rank() == 0 ? settings_.data[n] : std::vector<double>();
-      if (problem_.exact_time && comm_.rank() == 0)
-        warp(data, problem_.steps(), Dispersion::put_in, stream_.threads());
+      if (comm_.rank() == 0) to_senders(problem_, data, stream_.threads());
     } else {
       data = true_engine_->model(shot, series_, progress);
       const auto smooth = engine_.model(shot, series_, progress);
       for (std::size_t m = 0; m < data.size(); ++m) data[m] -= smooth[m];
+      gather = rounded(exact(data));
+      if (comm_.rank() == 0) to_senders_of_engine(problem_, data);
     }
     auto images = engine_.adjoint(shot, series_, data, settings_.keeping, progress, settings_.lags);
-    return {rounded(settings_.data.empty() ? exact(data) : settings_.data[n]), std::move(images)};
+    return {std::move(gather), std::move(images)};
   }
 
  private:
   std::vector<double> exact(std::vector<double> traces) const {
-    if (problem_.exact_time && comm_.rank() == 0)
-      warp(traces, problem_.steps(), Dispersion::take_out, stream_.threads());
+    if (comm_.rank() == 0) to_gather(problem_, traces, stream_.threads());
     return traces;
   }
 
@@ -197,6 +200,8 @@ Fingerprint fingerprint(const Problem& p, const Settings& s) {
   std::vector<double> data;
   for (const auto& gather : s.data) data.insert(data.end(), gather.begin(), gather.end());
   const std::vector<double> nodes(p.grid.nodes.begin(), p.grid.nodes.end());
+  std::vector<double> record{p.even_density};
+  for (const auto component : p.record) record.push_back(static_cast<double>(component));
   std::vector<double> sides;
   for (const auto& axis : p.sides)
     for (const auto side : axis) sides.push_back(static_cast<double>(side));
@@ -206,6 +211,7 @@ Fingerprint fingerprint(const Problem& p, const Settings& s) {
                  p.grid.spacing, p.grid.first}),
            true},
           {"sources or receivers", hash({places}), true},
+          {"record", hash({record}), true},
           {"data", hash({data}), true},
           {"wavelet", hash({p.source_series()}), true},
           {"boundaries", hash({sides}), true},
@@ -248,11 +254,11 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& p,
   in->expect(fingerprint(p, s));
   in->expect_parts(p.shots.size());
   std::size_t samples = 0;
-  for (std::size_t n = 0; n < in->parts(); ++n) samples += p.steps() * p.shots[n].receivers.size();
+  for (std::size_t n = 0; n < in->parts(); ++n) samples += p.steps() * p.traces(p.shots[n]);
   const auto gathers = in->array<float>("gathers", {samples});
   auto next = gathers.begin();
   for (std::size_t n = 0; n < in->parts(); ++n) {
-    const auto size = static_cast<std::ptrdiff_t>(p.steps() * p.shots[n].receivers.size());
+    const auto size = static_cast<std::ptrdiff_t>(p.steps() * p.traces(p.shots[n]));
     out.gathers[n].assign(next, next + size);
     next += size;
   }
@@ -345,6 +351,8 @@ void Settings::put_into(Packet& packet) const {
   packet.put(task);
   packet.put(twofold);
   packet.put(keeping);
+  packet.put(kept_in);
+  packet.put(scratch);
   packet.put(lags);
   packet.put(change);
   packet.put(data.size());
@@ -356,12 +364,52 @@ Settings Settings::from(Packet& packet) {
   s.task = packet.get<Task>();
   s.twofold = packet.get<bool>();
   s.keeping = packet.get<Keeping>();
+  s.kept_in = packet.get<KeptIn>();
+  s.scratch = packet.get<std::string>();
   s.lags = packet.get<Index>();
   s.change = packet.get_vector<double>();
   s.data.resize(packet.get<std::size_t>());
   for (auto& gather : s.data) gather = packet.get_vector<double>();
   return s;
 }
+
+namespace {
+
+KeepingCost cost_of(const Settings& s, const Problem& problem, const Device& device) {
+  const auto place = s.kept_in == KeptIn::automatic ? KeptIn::memory : s.kept_in;
+  return s.twofold ? acoustic::cost_of<double>(s.keeping, problem, place, device)
+                   : acoustic::cost_of<float>(s.keeping, problem, place, device);
+}
+
+/// Samples, weights and rows of a shot's receivers, and what sends the same back, at most.
+double bytes_of_receivers(const Problem& problem, const Settings& settings, const Device& device) {
+  const double e = settings.twofold ? 8 : 4, steps = static_cast<double>(problem.steps());
+  const double width = 2 * problem.radius, longer = width + problem.order - 1;
+  double traces = 0, rows = 0, weights = 0;  // of each kind, as many as the largest shot has
+  std::size_t receivers = 0;
+  for (const auto& shot : problem.shots) receivers = std::max(receivers, shot.receivers.size());
+  const double up = problem.grid.there(acoustic::up) ? 1 : 0,
+               north = problem.grid.there(acoustic::north) ? 1 : 0;
+  for (const auto component : problem.record) {
+    const int axis = component == Component::pressure ? -1 : axis_of(component);
+    const auto nodes = [&](int a, double there) { return there == 0 ? 1.0 : a == axis ? longer : width; };
+    const double rows_of_one = nodes(acoustic::up, up) * nodes(acoustic::north, north);
+    traces += static_cast<double>(receivers);
+    rows += static_cast<double>(receivers) * rows_of_one;
+    weights += static_cast<double>(receivers) * rows_of_one * nodes(acoustic::east, 1);
+  }
+  double bytes = traces * steps * e + weights * e + rows * sizeof(ReceiverRow);
+  // Of passes: each receiver's sums of its rows.
+  const double at_once =
+      device.kind == Device::Kind::cpu ? static_cast<double>(most_steps_at_once(problem)) : 1;
+  if (at_once > 1) bytes += rows * (at_once * e + 2 * sizeof(Index));
+  // As sources: a series each, and of every weight its source and, at most, a node of its own.
+  if (settings.task == Task::migration)
+    bytes += traces * steps * e + weights * (e + sizeof(int) + 2 * sizeof(Index));
+  return bytes;
+}
+
+}  // namespace
 
 double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device) {
   const bool twofold = settings.twofold;
@@ -374,44 +422,85 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
   const double e = twofold ? 8 : 4, nodes = static_cast<double>(problem.velocity.size());
   const double rock =
       twofold ? Medium<double>::bytes_of_rock(problem) : Medium<float>::bytes_of_rock(problem);
-  double bytes = wave + rock;
+  double bytes = wave + rock + bytes_of_receivers(problem, settings, device);
   if (settings.task == Task::born) bytes += wave + 2 * nodes * e;
   if (settings.task == Task::migration) {
     bytes += bytes_of_wave(true) + (3 + static_cast<double>(settings.images_at_lags())) * nodes * e;
     if (settings.data.empty()) bytes += wave + rock;
-    const auto cost =
-        twofold ? cost_of<double>(settings.keeping, problem) : cost_of<float>(settings.keeping, problem);
-    bytes += cost.device_bytes;
+    bytes += cost_of(settings, problem, device).device_bytes;
   }
-  std::size_t most = 0;
-  for (const auto& shot : problem.shots) most = std::max(most, shot.receivers.size());
-  // Of passes: each receiver's sums of its rows.
-  const auto at_once = static_cast<double>(most_steps_at_once(problem));
-  const double rows = at_once > 1 ? static_cast<double>(most) * 4 * problem.radius * problem.radius : 0;
-  return bytes + e * static_cast<double>(most * problem.steps()) + rows * (at_once * e + 2 * sizeof(Index));
+  return bytes;
 }
 
-double bytes_of_images(const Problem& problem, const Settings& settings) {
+double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device) {
   if (settings.task != Task::migration) return 0;
   const auto images = static_cast<double>(3 + settings.images_at_lags());
-  return 2 * images * sizeof(double) * static_cast<double>(problem.velocity.size());
+  return 2 * images * sizeof(double) * static_cast<double>(problem.velocity.size()) +
+         cost_of(settings, problem, device).host_bytes;
 }
 
-Keeping keeping_for(const Settings& wanted, const Problem& problem, const Device& device, double device_bytes,
-                    double host_bytes) {
-  if (wanted.keeping != Keeping::automatic) return wanted.keeping;
-  Settings settings;
+std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem& problem,
+                                           const Device& device, const Room& room) {
+  // Bytes a second of a step; to and from the host, in pinned and in other memory; that are pinned, once for
+  // all shots; to and from a disk: of an H200, or of a few cores.
+  const bool gpu = device.kind == Device::Kind::cuda;
+  const double memory = gpu ? 3e12 : 2e10, host = 3e10, states = 3e9, pinned = 2.5e9, disk = 2e9;
+  const double e = wanted.twofold ? 8 : 4;
+  const double step = 4 * e * problem.fields() * static_cast<double>(problem.whole().count()) / memory;
+  Settings settings = wanted;
   settings.task = Task::migration;
-  settings.twofold = wanted.twofold;
-  settings.lags = wanted.lags;
-  for (const auto way : {Keeping::store, Keeping::checkpoints, Keeping::boundary}) {
-    settings.keeping = way;
-    if (way == Keeping::boundary && problem.fields() == 2) continue;
-    const auto cost = wanted.twofold ? cost_of<double>(way, problem) : cost_of<float>(way, problem);
-    if (bytes_of_shot(problem, settings, device) < 0.9 * device_bytes && cost.host_bytes < 0.9 * host_bytes)
-      return way;
+  std::vector<KeepingChoice> all;
+  for (const auto way : {Keeping::store, Keeping::compressed, Keeping::checkpoints, Keeping::boundary,
+                         Keeping::boundary_compressed, Keeping::random_walls})
+    for (const auto place : {KeptIn::memory, KeptIn::host, KeptIn::disk}) {
+      const bool boundary = way == Keeping::boundary || way == Keeping::boundary_compressed;
+      if (boundary && problem.fields() == 2) continue;
+      if (way == Keeping::random_walls && problem.rock != Rock::constant_density) continue;
+      if (!keeps_records(way) && place != KeptIn::memory) continue;
+      if (place == KeptIn::host && !device.has_own_memory()) continue;
+      settings.keeping = way;
+      settings.kept_in = place;
+      KeepingChoice one{cost_of(settings, problem, device), place};
+      const double moved = one.cost.bytes_a_step / (place == KeptIn::disk ? disk : host);
+      one.seconds = static_cast<double>(problem.steps()) *
+                    (std::max(step, moved) + std::max((one.cost.sweeps + 1) * step, moved));
+      if (gpu && way == Keeping::checkpoints) one.seconds += 2 * one.cost.host_bytes / states;
+      if (gpu && place == KeptIn::host)
+        one.seconds += one.cost.host_bytes / pinned / static_cast<double>(problem.shots.size());
+      const double here = bytes_of_shot(problem, settings, device);
+      const bool shared = !device.has_own_memory();
+      one.fits = (shared ? here + one.cost.host_bytes : here) < 0.9 * room.device &&
+                 one.cost.host_bytes <= 0.9 * room.host && one.cost.disk_bytes <= 0.9 * room.disk;
+      all.push_back(one);
+    }
+  return all;
+}
+
+void choose_keeping(Settings& settings, const Problem& problem, const Device& device, const Room& room) {
+  const auto wish = settings;
+  const auto allowed = [&](const KeepingChoice& c) {
+    if (wish.keeping != Keeping::automatic && wish.keeping != c.cost.way) return false;
+    if (wish.kept_in == KeptIn::automatic) return c.place != KeptIn::disk;
+    const bool memory = wish.kept_in == KeptIn::host && !device.has_own_memory();  // is the same there
+    return c.place == (memory ? KeptIn::memory : wish.kept_in) && keeps_records(c.cost.way);
+  };
+  const KeepingChoice* best = nullptr;
+  const auto choices = keeping_choices(wish, problem, device, room);
+  for (const auto& c : choices)
+    if (allowed(c) && c.fits && (c.cost.error == "exact" || wish.keeping != Keeping::automatic) &&
+        (best == nullptr || c.seconds < best->seconds))
+      best = &c;
+  for (const auto& c : choices)  // then what differs by rounding, then what takes least
+    if (best == nullptr && allowed(c) && c.fits && c.cost.way == Keeping::boundary) best = &c;
+  if (best != nullptr) {
+    settings.keeping = best->cost.way;
+    settings.kept_in = best->place;
+    return;
   }
-  return Keeping::checkpoints;
+  // Nothing fits: the plan says of this what it lacks.
+  if (wish.keeping == Keeping::automatic)
+    settings.keeping = wish.kept_in == KeptIn::automatic ? Keeping::checkpoints : Keeping::boundary;
+  if (wish.kept_in != KeptIn::disk) settings.kept_in = KeptIn::memory;
 }
 
 Outcome run_shots(const Problem& problem, const Settings& settings, const Runtime& runtime) {

@@ -17,6 +17,8 @@ struct Settings {
   Task task = Task::modelling;
   bool twofold = false;  ///< double precision
   Keeping keeping = Keeping::automatic;
+  KeptIn kept_in = KeptIn::automatic;  ///< of ways that keep records
+  std::string scratch;                 ///< folder of records on disk; empty: that of the system
   Index lags = 0;  ///< of migration: cells to either side by which waves are shifted along easting
   /// Of Born: m − m of the problem's rock, s²/m², [nodes]. Of migration: the same, of the rock that the data
   /// are made of here; empty where data are given.
@@ -39,14 +41,29 @@ struct Outcome {
   std::vector<std::string> notes, warnings;
 };
 
-/// The way of keeping that a migration's settings stand for: storing where the memory suffices, else
-/// checkpoints.  bytes: that a rank may take, on the device and on the host.
-Keeping keeping_for(const Settings& settings, const Problem& problem, const Device& device,
-                    double device_bytes, double host_bytes);
+/// Bytes that a rank may take.
+struct Room {
+  double device = 0, host = 0, disk = 0;
+};
+
+/// A way of keeping the source's waves, where, what it costs on a rank, and whether a rank has room for it.
+struct KeepingChoice {
+  KeepingCost cost;
+  KeptIn place = KeptIn::memory;
+  double seconds = 0;  ///< of a shot, roughly
+  bool fits = false;
+};
+/// All that the rock of a problem allows.
+std::vector<KeepingChoice> keeping_choices(const Settings& settings, const Problem& problem,
+                                           const Device& device, const Room& room);
+/// Sets what is automatic in the settings of a migration: the quickest exact way for which there is room,
+/// else the boundary; on a disk only where the settings say so.
+void choose_keeping(Settings& settings, const Problem& problem, const Device& device, const Room& room);
 /// Working memory of a shot on one rank, on the device.
 double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device);
-/// Of images on the host: the sums over shots, and those of one shot.
-double bytes_of_images(const Problem& problem, const Settings& settings);
+/// On the host: the sums of images over shots, those of one shot, and what is kept there of its source's
+/// waves.
+double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device);
 
 /// On rank 0; the others serve(). problem: settled; settings.keeping: not automatic. Throws InputError,
 /// MemoryError, Cancelled.

@@ -15,6 +15,7 @@
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/acoustic/inverse_scattering.hpp"
 #include "terrane/physics/acoustic/mesh_plan.hpp"
 #include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/simulation/describe.hpp"
@@ -29,8 +30,9 @@ constexpr std::array<std::string_view, 3> task_names{"modelling", "born", "migra
 constexpr std::array<std::string_view, 4> rock_names{"constant_density", "variable_density", "vti", "tti"};
 constexpr std::array<std::string_view, 4> wavelet_names{"ricker", "ormsby", "gabor", "file"};
 constexpr std::array<std::string_view, 3> coefficient_names{"taylor", "optimised", "optimised_fine"};
-constexpr std::array<std::string_view, 6> keeping_names{"auto",     "store",        "checkpoints",
-                                                        "boundary", "random_walls", "compressed"};
+constexpr std::array<std::string_view, 7> keeping_names{
+    "auto", "store", "checkpoints", "boundary", "random_walls", "compressed", "boundary_compressed"};
+constexpr std::array<std::string_view, 4> kept_in_names{"auto", "memory", "host", "disk"};
 
 constexpr Key source_keys[] = {
     {"at", "list of 3 lengths each", "none", "Easting, northing and up of each shot: [[1000, 0, -15]].",
@@ -71,6 +73,11 @@ constexpr Key simulation_keys[] = {
      "axis, "
      "or one with the model's tilt and tilt_azimuth, and epsilon and delta of the model."},
     {"end", "time", "", "Length of the gathers; they begin at time 0.", "\"1 s\""},
+    {"record", "list of texts", "[\"pressure\"]",
+     "What receivers hear: pressure, and the velocities of particles velocity_east, velocity_north and "
+     "velocity_up (rock of constant or variable density)."},
+    {"density", "density", "\"1000 kg/m3\"",
+     "Of rock = \"constant_density\": what velocities of particles are over."},
     {"step", "time", "none", "Time step; without it, 0.9 of the longest stable one."},
     {"order", "count", "8", "Order of the differences in space: 2, 4 ... 16."},
     {"coefficients", "text", "\"taylor\"",
@@ -83,7 +90,16 @@ constexpr Key simulation_keys[] = {
     {"wavefield", "text", "\"auto\"",
      "How a migration gets the source wavefield backwards in time: store, checkpoints (computes it "
      "twice), boundary (keeps the sides, computes back), random_walls (keeps nothing, adds noise), "
-     "compressed (stores 16 bits per node), or auto."},
+     "compressed and boundary_compressed (keep 16 bits per node), or auto: the quickest for which there is "
+     "room, without an error beyond rounding. terrane check lists what each takes."},
+    {"kept_in", "text", "\"auto\"",
+     "Where what store, boundary and the compressed ways keep lies: in memory (of the device), on the host "
+     "(of "
+     "a GPU), on a disk, or auto, which takes no disk."},
+    {"scratch", "path", "none",
+     "Folder for kept_in = \"disk\"; without it, that of the system for temporary files (TMPDIR). Its files "
+     "have "
+     "no names and go with the run."},
     {"lags", "count", "0",
      "Of migration: also images with the waves shifted along easting, the source's to the west and the "
      "receivers' to the east, by up to this many cells, and back; where the velocity is right their "
@@ -159,8 +175,20 @@ void read_boundary(const Config& table, Problem& p) {
   p.layers.frequency = table.optional_number("frequency", Quantity::frequency).value_or(0);
 }
 
+std::vector<Component> read_record(const Config& table) {
+  std::vector<Component> record;
+  try {
+    for (const auto& name : table.texts("record")) record.push_back(component_of(name));
+  } catch (const InputError& error) {
+    throw table.wrong("record", error.problem(), error.next());
+  }
+  return record;
+}
+
 void read_simulation(const Config& table, Problem& p, Settings& s) {
   table.text("physics");
+  p.record = read_record(table);
+  p.even_density = table.positive("density", Quantity::density);
   s.task = chosen<Task>(table, "kind", task_names);
   p.rock = chosen<Rock>(table, "rock", rock_names);
   p.end = table.positive("end", Quantity::time);
@@ -171,6 +199,11 @@ void read_simulation(const Config& table, Problem& p, Settings& s) {
   p.exact_time = table.flag("exact_time");
   s.twofold = table.choice("precision", {"single", "double"}) == "double";
   s.keeping = chosen<Keeping>(table, "wavefield", keeping_names);
+  s.kept_in = chosen<KeptIn>(table, "kept_in", kept_in_names);
+  if (table.has("scratch")) s.scratch = table.path("scratch").string();
+  if (s.kept_in != KeptIn::automatic && s.keeping != Keeping::automatic && !keeps_records(s.keeping))
+    throw table.wrong("kept_in", fmt::format("wavefield = \"{}\" keeps nothing there", to_string(s.keeping)),
+                      "Take it away, or wavefield = \"store\", \"boundary\" or a compressed one.");
   s.lags = static_cast<Index>(table.count("lags", 0, 10'000));
   if (s.lags > 0 && s.task != Task::migration)
     throw table.wrong("lags", "is of migration", "Take it away, or kind = \"migration\".");
@@ -247,6 +280,7 @@ std::size_t read_sample(const Config& table, Problem& p) {
     if (is(what))
       throw InputError(job.table("model").where(), fmt::format("{} {}", where.substr(10), error.problem()),
                        error.next());
+  if (is("acoustic: record")) throw simulation.wrong("record", error.problem(), error.next());
   if (is("acoustic: lags")) throw simulation.wrong("lags", error.problem(), error.next());
   if (is("acoustic: rock")) throw simulation.wrong("rock", error.problem(), error.next());
   if (is("acoustic: grid")) throw InputError(job.where("mesh"), error.problem(), error.next());
@@ -343,6 +377,13 @@ Simulation::Simulation(Problem problem, Settings settings, std::string job)
   for (const auto& shot : problem_.shots)
     if (shot.receivers.size() != receivers)
       throw InputError("acoustic: shots", "they differ in their numbers of receivers");
+  const bool pressure =
+      std::find(problem_.record.begin(), problem_.record.end(), Component::pressure) != problem_.record.end();
+  if (settings_.task == Task::migration && pressure && problem_.hears_velocities())
+    throw InputError("acoustic: record",
+                     "an image of pressures and velocities together would be one of pressures: "
+                     "they differ by the impedance of the rock",
+                     "Migrate one of them, then the other.");
   if (const auto cells = problem_.grid.nodes[east]; settings_.lags < 0 || 2 * settings_.lags >= cells)
     throw InputError(
         "acoustic: lags",
@@ -390,6 +431,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   read_rock(earth.model, job, p);
   for (const auto& [way, fits, fit] :
        {std::tuple{Keeping::boundary, p.fields() == 1, "constant_density or variable_density"},
+        std::tuple{Keeping::boundary_compressed, p.fields() == 1, "constant_density or variable_density"},
         std::tuple{Keeping::random_walls, p.rock == Rock::constant_density, "constant_density"}})
     if (s.keeping == way && !fits)
       throw table.wrong("wavefield", fmt::format("this way back wants rock = \"{}\"", fit),
@@ -442,16 +484,55 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   }
 }
 
-/// With the way of keeping chosen that the memory allows.
+/// What one rank may take. A disk is shared among the ranks that keep a shot each.
+Room Simulation::room_of(const Settings& settings, const Runtime& runtime) const {
+  const auto memory = static_cast<double>(memory_budget(runtime).bytes);
+  const auto device = resolve(runtime.device);
+  Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : memory, memory, 0};
+  if (settings.kept_in == KeptIn::disk || !settings.scratch.empty())
+    room.disk = free_on_disk(scratch_folder(settings.scratch)) / shots_at_once(runtime);
+  return room;
+}
+
+int Simulation::shots_at_once(const Runtime& runtime) const {
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  return problem_.shots.size() < static_cast<std::size_t>(ranks) ? 1 : ranks;
+}
+
+/// With the way of keeping chosen for which there is room.
 Settings Simulation::settled(const Runtime& runtime) const {
   auto settings = settings_;
-  const auto memory = memory_budget(runtime);
-  const auto device = resolve(runtime.device);
-  const auto on_device = device.has_own_memory() ? static_cast<double>(device_memory(device).free)
-                                                 : static_cast<double>(memory.bytes);
   if (settings.task == Task::migration)
-    settings.keeping = keeping_for(settings, problem_, device, on_device, static_cast<double>(memory.bytes));
+    choose_keeping(settings, problem_, resolve(runtime.device), room_of(settings, runtime));
   return settings;
+}
+
+/// Every way of keeping the source's waves with what it takes, and the one that is taken.
+void Simulation::describe_keeping(RunFacts& facts, const Settings& settings, const Runtime& runtime) const {
+  const auto device = resolve(runtime.device);
+  const auto text_of = [&](const KeepingChoice& c) {
+    const auto& cost = c.cost;
+    std::string text(to_string(cost.way));
+    if (keeps_records(cost.way) && c.place != KeptIn::memory)
+      text += fmt::format(" on {}", to_string(c.place));
+    text += fmt::format(": {}", bytes_text(cost.device_bytes));
+    if (cost.host_bytes > 0) text += fmt::format(", host {}", bytes_text(cost.host_bytes));
+    if (cost.disk_bytes > 0) text += fmt::format(", disk {}", bytes_text(cost.disk_bytes));
+    return text +
+           fmt::format("; source field computed {}; {}", cost.sweeps == 1 ? "once" : "twice", cost.error);
+  };
+  for (const auto& c : keeping_choices(settings, problem_, device, room_of(settings, runtime))) {
+    const bool taken = c.cost.way == settings.keeping && c.place == settings.kept_in;
+    const auto name = fmt::format("{}_{}", to_string(c.cost.way), to_string(c.place));
+    const bool no_disk =
+        c.place == KeptIn::disk && settings.kept_in != KeptIn::disk && settings.scratch.empty();
+    if (taken) facts.add("wavefield", std::string(to_string(settings.keeping)), "", "wavefield", text_of(c));
+    facts.add("wavefield_" + name, c.fits, "", taken ? "" : "otherwise",
+              text_of(c) + (c.fits    ? ""
+                            : no_disk ? "; where simulation.scratch has room"
+                                      : "; no room"));
+  }
+  facts.add("wavefield_in", std::string(to_string(settings.kept_in)));
 }
 
 /// What plan and report have in common.
@@ -476,7 +557,8 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   facts.work =
       static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * (sweeps + again);
   facts.work_unit = "node steps";
-  const double on_host = resolve(runtime.device).has_own_memory() ? 0 : bytes_of_images(p, settings);
+  const double on_host =
+      resolve(runtime.device).has_own_memory() ? 0 : bytes_on_host(p, settings, resolve(runtime.device));
   facts.memory_bytes =
       static_cast<std::size_t>(bytes_of_shot(p, settings, resolve(runtime.device)) + on_host);
   facts.add(
@@ -500,12 +582,7 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
     facts.add("steps_at_once", static_cast<std::uint64_t>(passes.steps), "", "passes",
               fmt::format("modelling takes {} steps in each pass over memory", passes.steps));
   if (settings.task == Task::migration) {
-    const auto cost =
-        settings.twofold ? cost_of<double>(settings.keeping, p) : cost_of<float>(settings.keeping, p);
-    facts.add("wavefield", std::string(to_string(settings.keeping)), "", "wavefield",
-              fmt::format("{}: {} on the device, {} on the host; the source wavefield is computed {}",
-                          to_string(settings.keeping), bytes_text(cost.device_bytes),
-                          bytes_text(cost.host_bytes), cost.sweeps == 1 ? "once" : "twice"));
+    describe_keeping(facts, settings, runtime);
     if (const auto images = settings.images_at_lags(); images > 0)
       facts.add("lags", std::uint64_t{images}, "", "lags",
                 fmt::format("{} images with waves up to {:.4g} m to either side", images,
@@ -515,12 +592,29 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   facts.warnings = warnings_;
 }
 
+/// Throws FileError: the disk has no room for what is to be kept on it.
+void Simulation::check_disk(const Settings& settings, const Runtime& runtime) const {
+  if (settings.task != Task::migration || settings.kept_in != KeptIn::disk) return;
+  const auto cost = settings.twofold ? cost_of<double>(settings.keeping, problem_, KeptIn::disk)
+                                     : cost_of<float>(settings.keeping, problem_, KeptIn::disk);
+  const auto folder = scratch_folder(settings.scratch);
+  const double needed = cost.disk_bytes * shots_at_once(runtime), there = free_on_disk(folder);
+  if (needed < there) return;
+  throw FileError(folder,
+                  fmt::format("the waves of {} would take {} on this disk, {} are free",
+                              shots_at_once(runtime) == 1 ? "a shot" : "a shot of each rank",
+                              bytes_text(needed), bytes_text(there)),
+                  "Give simulation.scratch a folder on a larger disk, or take wavefield = \"checkpoints\" or "
+                  "\"boundary\".");
+}
+
 Plan Simulation::check(const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
   const auto settings = settled(runtime);
   Plan plan;
   describe(plan, settings, runtime);
   plan.memory_available = memory.bytes;
+  check_disk(settings, runtime);
   const auto device = resolve(runtime.device);
   // From memory at 16 bytes a node and step (32 in double precision), at half of what one core's share or a
   // GPU moves.
@@ -535,7 +629,7 @@ Plan Simulation::check(const Runtime& runtime) {
                                     bytes_text(static_cast<double>(plan.memory_bytes)), to_string(device),
                                     plan.problem, bytes_text(static_cast<double>(free))),
                         "Take larger cells, wavefield = \"checkpoints\", or more ranks per shot.");
-    memory.require("run", plan.problem, bytes_of_images(problem_, settings));
+    memory.require("run", plan.problem, bytes_on_host(problem_, settings, device));
   } else {
     memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
   }
@@ -596,18 +690,27 @@ Dataset Simulation::gathers(const Outcome& done) const {
                                 std::move(receiver),
                                 {}});
   }
-  std::vector<float> pressure;
-  for (const auto& gather : done.gathers)
-    for (std::size_t n = 0; n < samples; ++n) {
-      const auto row = gather.begin() + static_cast<std::ptrdiff_t>(n * every_ * receivers.size());
-      pressure.insert(pressure.end(), row, row + static_cast<std::ptrdiff_t>(receivers.size()));
-    }
-  data.variables = {{"pressure",
-                     "Pa",
-                     settings_.task == Task::born ? "pressure that is scattered once" : "pressure",
-                     {"shot", "time", "receiver"},
-                     std::move(pressure),
-                     {}}};
+  const std::size_t each = receivers.size(), traces = problem_.traces(shots.front());
+  for (std::size_t c = 0; c < problem_.record.size(); ++c) {
+    const auto component = problem_.record[c];
+    const bool is_pressure = component == Component::pressure;
+    std::vector<float> values;
+    for (const auto& gather : done.gathers)
+      for (std::size_t n = 0; n < samples; ++n) {
+        const auto row = gather.begin() + static_cast<std::ptrdiff_t>(n * every_ * traces + c * each);
+        values.insert(values.end(), row, row + static_cast<std::ptrdiff_t>(each));
+      }
+    data.variables.push_back(
+        {std::string(component_names[static_cast<std::size_t>(component)]),
+         is_pressure ? "Pa" : "m/s",
+         fmt::format("{}{}",
+                     is_pressure ? "pressure"
+                                 : fmt::format("velocity of particles, {}", axes[2 - axis_of(component)]),
+                     settings_.task == Task::born ? " that is scattered once" : ""),
+         {"shot", "time", "receiver"},
+         std::move(values),
+         {}});
+  }
   return data;
 }
 
@@ -625,12 +728,13 @@ Dataset Simulation::images(Outcome done) const {
     names.push_back(axes[a]);
   }
   auto& image = done.images;
-  std::vector<double> even(image.correlation.size()), filtered;
+  std::vector<double> even(image.correlation.size()), filtered, scattering;
   if (!even.empty()) {
     const double most = *std::max_element(image.illumination.begin(), image.illumination.end());
     for (std::size_t n = 0; n < even.size(); ++n)
       even[n] = image.correlation[n] / (image.illumination[n] + 1e-3 * most);
     filtered = laplacian_of(grid, image.correlation);
+    if (problem_.fields() == 1) scattering = inverse_scattering_of(problem_, image.correlation);
   }
   data.variables = {{"image", "Pa2", "zero-lag cross-correlation", names, std::move(image.correlation), {}},
                     {"image_even", "1", "the same over the illumination", names, std::move(even), {}},
@@ -647,6 +751,9 @@ Dataset Simulation::images(Outcome done) const {
                      names,
                      std::move(image.kernel),
                      {}}};
+  if (problem_.fields() == 1)
+    data.variables.push_back(
+        {"image_inverse_scattering", "Pa2/m2", "inverse-scattering image", names, std::move(scattering), {}});
   if (settings_.images_at_lags() == 0) return data;
   std::vector<double> lags;
   for (Index lag = -settings_.lags; lag <= settings_.lags; ++lag)

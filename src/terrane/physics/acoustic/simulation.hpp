@@ -45,7 +45,11 @@ class Simulation final : public terrane::Simulation {
 
  private:
   Settings settled(const Runtime& runtime) const;
+  int shots_at_once(const Runtime& runtime) const;
+  Room room_of(const Settings& settings, const Runtime& runtime) const;
   void describe(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
+  void describe_keeping(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
+  void check_disk(const Settings& settings, const Runtime& runtime) const;
   Dataset gathers(const Outcome& done) const;
   Dataset images(Outcome done) const;
   TensorMesh mesh() const;

@@ -186,9 +186,9 @@ bool Engine<T>::goes_on(Progress* progress, std::uint64_t steps) {
 template <class T>
 std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>& series,
                                      Progress* progress) {
-  Sources<T> sources(stream_, medium_, shot.sources, scales_of(shot.sources));
+  Sources<T> sources(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources));
   sources.send(stream_, static_cast<std::size_t>(steps_), shared(series));
-  Receivers<T> receivers(stream_, medium_, shot.receivers, static_cast<std::size_t>(steps_));
+  Receivers<T> receivers(stream_, medium_, problem_.taps(shot), static_cast<std::size_t>(steps_));
   wave_.rest(stream_);
   clock_.set(stream_, 0);
   const auto begin_steps = [&](Index count) {
@@ -249,9 +249,9 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
   std::vector<Buffer<T>> before;
   for (int n = 0; n < problem_.fields(); ++n) before.emplace_back(stream_.device(), change_here.size());
   Wave<T> scattered(stream_, medium_, comm_);
-  Sources<T> sources(stream_, medium_, shot.sources, scales_of(shot.sources));
+  Sources<T> sources(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources));
   sources.send(stream_, static_cast<std::size_t>(steps_), shared(series));
-  Receivers<T> receivers(stream_, medium_, shot.receivers, static_cast<std::size_t>(steps_));
+  Receivers<T> receivers(stream_, medium_, problem_.taps(shot), static_cast<std::size_t>(steps_));
   wave_.rest(stream_);
   clock_.set(stream_, 0);
   // The scattered wave's sources are added to all nodes before any is sent: this wave's edges wait for them.
@@ -307,18 +307,18 @@ std::vector<double> Engine<T>::gather_mesh(const Buffer<T>& field) {
 template <class T>
 Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
                           const std::vector<double>& data, Keeping way, Progress* progress, Index lags) {
-  const auto count = static_cast<std::size_t>(steps_), places = shot.receivers.size();
+  const auto count = static_cast<std::size_t>(steps_), places = problem_.traces(shot);
   auto reversed = shared(data);
   if (reversed.size() != count * places)
     throw ShapeError("acoustic: data", std::to_string(reversed.size()) + " samples for " +
-                                           std::to_string(places) + " receivers and " +
-                                           std::to_string(count) + " steps");
+                                           std::to_string(places) + " traces and " + std::to_string(count) +
+                                           " steps");
   for (std::size_t n = 0; n < count / 2; ++n)
     std::swap_ranges(reversed.begin() + static_cast<std::ptrdiff_t>(n * places),
                      reversed.begin() + static_cast<std::ptrdiff_t>((n + 1) * places),
                      reversed.begin() + static_cast<std::ptrdiff_t>((count - 1 - n) * places));
 
-  Sources<T> sources(stream_, medium_, shot.sources, scales_of(shot.sources));
+  Sources<T> sources(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources));
   sources.send(stream_, count, shared(series));
   wave_.rest(stream_);
   const bool walls = way == Keeping::random_walls;
@@ -326,7 +326,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
     throw InputError("acoustic: wavefield", "random walls want a shot on one rank",
                      "Run as many shots as ranks, or more, or take wavefield = \"checkpoints\".");
   const auto history = walls ? make_random_walls<T>(stream_, problem_, shot, shared(series))
-                             : make_history<T>(way, stream_, wave_, sources);
+                             : make_history<T>(way, stream_, wave_, sources, room_);
   clock_.set(stream_, 0);
   for (Index n = 0; n < steps_ && !walls; ++n) {
     history->keep(stream_, wave_, n);
@@ -336,7 +336,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
   }
 
   Wave<T> back(stream_, medium_, comm_);
-  Sources<T> senders(stream_, medium_, shot.receivers, std::vector<double>(places, 1.0));
+  Sources<T> senders(stream_, medium_, problem_.taps(shot), std::vector<double>(places, 1.0));
   senders.send(stream_, count, places == 1 ? std::vector<double>(reversed) : reversed);
   const auto mesh = medium_.mesh();
   Buffer<T> kernel(stream_.device(), static_cast<std::size_t>(mesh.count())),

@@ -45,6 +45,9 @@ class Engine {
   /// How modelling passes over memory, as passes_for() chose. The same bits however it does.
   const Passes& passes() const noexcept { return passes_; }
   void use_passes(const Passes& passes) noexcept { passes_ = passes; }
+  /// Where records of the source's waves lie: store, compressed and the boundaries keep some. Without, in
+  /// memory.
+  void keep_in(KeptIn place, const std::string& folder) { room_.place = place, room_.folder = folder; }
 
   /// Collective, as all that follow.
   std::vector<double> model(const Shot& shot, const std::vector<double>& series,
@@ -72,6 +75,7 @@ class Engine {
   Index steps_;
   bool graphs_ = true;
   Passes passes_;
+  RecordRoom room_;
 };
 
 }  // namespace terrane::acoustic

@@ -56,19 +56,62 @@ class Slots {
   Buffer<T> memory_;
 };
 
+/// Those of the last shot where they are the same; those in memory go with their shot.
+std::shared_ptr<Records> records_for(Stream& stream, RecordRoom& room, std::size_t bytes, Index count) {
+  const RecordsWanted wanted{room.place, bytes, count, room.folder};
+  if (room.records && room.last == wanted) return room.records;
+  room.records.reset();
+  std::shared_ptr<Records> made = make_records(stream, wanted);
+  if (wanted.place != KeptIn::memory) room.records = made, room.last = wanted;
+  return made;
+}
+
+template <class T>
+std::size_t bytes_of_mesh(const Medium<T>& medium) {
+  return sizeof(T) * static_cast<std::size_t>(medium.fields() * medium.mesh().count());
+}
+
 template <class T>
 class Stored final : public History<T> {
  public:
-  Stored(Stream& stream, const Wave<T>& wave)
-      : slots_(stream, wave.medium(), static_cast<Index>(wave.medium().problem().steps()) + 1) {
-    slots_.clear(stream);
+  Stored(Stream& stream, const Wave<T>& wave, RecordRoom& room)
+      : mesh_(wave.medium().mesh()),
+        fields_(wave.medium().fields()),
+        steps_(static_cast<Index>(wave.medium().problem().steps())),
+        zeros_(stream, wave.medium(), 1),
+        records_(records_for(stream, room, bytes_of_mesh(wave.medium()), steps_)),
+        lowest_(steps_) {
+    zeros_.clear(stream);  // p⁻¹ is zero
   }
-  void keep(Stream& stream, const Wave<T>& wave, Index n) override { slots_.take(stream, n + 1, wave); }
-  void prepare(Stream&, Index) override {}
-  View<const T, 3> at(Index n, int field) const override { return slots_.at(n + 1, field); }
+  void keep(Stream& stream, const Wave<T>& wave, Index n) override {
+    std::byte* const to = records_->room(stream, n);
+    for (int field = 0; field < fields_; ++field)
+      for_each(stream, mesh_, Copy<T>{wave.now(field), view_of(to, field)});
+    records_->put(stream, n);
+  }
+  void prepare(Stream& stream, Index n) override {
+    for (; lowest_ > std::max<Index>(0, n - 1); --lowest_)
+      at_[slot(lowest_ - 1)] = records_->get(stream, lowest_ - 1);
+  }
+  View<const T, 3> at(Index n, int field) const override {
+    if (n < 0) return zeros_.at(0, field);
+    return view_of(const_cast<std::byte*>(at_[slot(n)]), field);
+  }
 
  private:
-  mutable Slots<T> slots_;
+  static std::size_t slot(Index n) { return static_cast<std::size_t>(n % Records::in_use); }
+  View<T, 3> view_of(std::byte* record, int field) const {
+    return mesh_.empty() ? View<T, 3>()
+                         : View<T, 3>(reinterpret_cast<T*>(record) + field * mesh_.count(), mesh_);
+  }
+
+  IndexBox<3> mesh_;
+  int fields_;
+  Index steps_;
+  mutable Slots<T> zeros_;
+  std::shared_ptr<Records> records_;
+  Index lowest_;  // that was asked for
+  const std::byte* at_[Records::in_use]{};
 };
 
 constexpr Index nodes_of_block = 32;  ///< of a row, with one factor
@@ -109,32 +152,61 @@ struct Unfold {
   }
 };
 
-/// Every step in 16 bits; three are unfolded at a time. Rows are never cut among ranks, nor are their blocks.
+/// A box in 16 bits, in memory: its numbers, then its factors. Rows are never cut among ranks, nor are their
+/// blocks.
+template <class T>
+class Squeezed {
+ public:
+  explicit Squeezed(const IndexBox<3>& box)
+      : box_(box), blocks_(box.with(2, 0, (box.size(2) + nodes_of_block - 1) / nodes_of_block)) {}
+  std::size_t bytes() const {
+    return bytes_of_numbers() + sizeof(T) * static_cast<std::size_t>(blocks_.count());
+  }
+  void put(Stream& stream, const View<const T, 3>& from, std::byte* to) const {
+    if (!box_.empty()) for_each(stream, blocks_, Squeeze<T>{from, box_, numbers(to), factors(to)});
+  }
+  void get(Stream& stream, const std::byte* from, const View<T, 3>& to) const {
+    auto* const kept = const_cast<std::byte*>(from);
+    if (!box_.empty()) for_each(stream, box_, Unfold<T>{numbers(kept), factors(kept), to});
+  }
+
+ private:
+  std::size_t bytes_of_numbers() const {
+    constexpr std::size_t whole = 64;
+    return (sizeof(T16) * static_cast<std::size_t>(box_.count()) + whole - 1) / whole * whole;
+  }
+  View<T16, 3> numbers(std::byte* at) const { return {reinterpret_cast<T16*>(at), box_}; }
+  View<T, 3> factors(std::byte* at) const { return {reinterpret_cast<T*>(at + bytes_of_numbers()), blocks_}; }
+
+  IndexBox<3> box_, blocks_;
+};
+
+/// Every step in 16 bits; three are unfolded at a time.
 template <class T>
 class Compressed final : public History<T> {
  public:
-  Compressed(Stream& stream, const Wave<T>& wave)
+  Compressed(Stream& stream, const Wave<T>& wave, RecordRoom& room)
       : mesh_(wave.medium().mesh()),
-        blocks_(mesh_.with(2, 0, (mesh_.size(2) + nodes_of_block - 1) / nodes_of_block)),
+        squeezed_(mesh_),
         fields_(wave.medium().fields()),
         steps_(static_cast<Index>(wave.medium().problem().steps())),
         slots_(stream, wave.medium(), 3),
-        numbers_(stream.device(), static_cast<std::size_t>(steps_ * fields_ * mesh_.count())),
-        factors_(stream.device(), static_cast<std::size_t>(steps_ * fields_ * blocks_.count())),
+        records_(records_for(stream, room, static_cast<std::size_t>(fields_) * squeezed_.bytes(), steps_)),
         lowest_(steps_) {
     slots_.clear(stream);  // p⁻¹ is zero
   }
   void keep(Stream& stream, const Wave<T>& wave, Index n) override {
-    for (int field = 0; field < fields_ && !mesh_.empty(); ++field)
-      for_each(stream, blocks_,
-               Squeeze<T>{wave.now(field), mesh_, numbers_of(n, field), factors_of(n, field)});
+    std::byte* const to = records_->room(stream, n);
+    for (int field = 0; field < fields_; ++field) squeezed_.put(stream, wave.now(field), to + offset(field));
+    records_->put(stream, n);
   }
   void prepare(Stream& stream, Index n) override {
     for (; lowest_ > n - 1; --lowest_) {
       const Index m = lowest_ - 1;
-      for (int field = 0; field < fields_ && !mesh_.empty(); ++field) {
+      const std::byte* const from = m >= 0 ? records_->get(stream, m) : nullptr;
+      for (int field = 0; field < fields_; ++field) {
         const auto to = slots_.at(slot(m), field);
-        if (m >= 0) for_each(stream, mesh_, Unfold<T>{numbers_of(m, field), factors_of(m, field), to});
+        if (m >= 0) squeezed_.get(stream, from + offset(field), to);
         else for_each(stream, mesh_, Silence<T>{to});
       }
     }
@@ -143,19 +215,14 @@ class Compressed final : public History<T> {
 
  private:
   static Index slot(Index n) { return (n + 3) % 3; }
-  View<T16, 3> numbers_of(Index n, int field) const {
-    return {const_cast<T16*>(numbers_.view().data) + (n * fields_ + field) * mesh_.count(), mesh_};
-  }
-  View<T, 3> factors_of(Index n, int field) const {
-    return {const_cast<T*>(factors_.view().data) + (n * fields_ + field) * blocks_.count(), blocks_};
-  }
+  std::size_t offset(int field) const { return static_cast<std::size_t>(field) * squeezed_.bytes(); }
 
-  IndexBox<3> mesh_, blocks_;
+  IndexBox<3> mesh_;
+  Squeezed<T> squeezed_;
   int fields_;
   Index steps_;
   mutable Slots<T> slots_;
-  Buffer<T16> numbers_;
-  Buffer<T> factors_;
+  std::shared_ptr<Records> records_;
   Index lowest_;  // of the steps that the slots have
 };
 
@@ -215,24 +282,41 @@ std::vector<IndexBox<3>> strips_of(const Medium<T>& medium) {
   return strips;
 }
 
+/// A strip of a record.
+template <class T>
+struct Strip {
+  IndexBox<3> box;
+  Squeezed<T> squeezed;
+  std::size_t at;  ///< in a record
+};
+
 template <class T>
 class Boundaries final : public History<T> {
  public:
-  Boundaries(Stream& stream, Wave<T>& wave, const Sources<T>& sources)
+  Boundaries(Stream& stream, Wave<T>& wave, const Sources<T>& sources, bool squeezed, RecordRoom& room)
       : wave_(wave),
         sources_(sources),
         steps_(static_cast<Index>(wave.medium().problem().steps())),
         slots_(stream, wave.medium(), 3),
         clock_(stream, 0),
-        strips_(strips_of(wave.medium())),
+        squeezed_(squeezed),
         next_(steps_) {
-    for (const auto& strip : strips_) points_ += strip.count();
-    kept_ = Buffer<T>(stream.device(), static_cast<std::size_t>(points_ * steps_));
+    constexpr std::size_t whole = 64;
+    std::size_t bytes = 0;
+    for (const auto& box : strips_of(wave.medium())) {
+      strips_.push_back({box, Squeezed<T>(box), bytes});
+      bytes += squeezed ? strips_.back().squeezed.bytes() : sizeof(T) * static_cast<std::size_t>(box.count());
+      bytes = (bytes + whole - 1) / whole * whole;
+    }
+    records_ = records_for(stream, room, bytes, steps_);
   }
   void keep(Stream& stream, const Wave<T>& wave, Index n) override {
-    each_strip(n, [&](const IndexBox<3>& strip, View<T, 3> kept) {
-      for_each(stream, strip, Copy<T>{wave.now(), kept});
-    });
+    std::byte* const to = records_->room(stream, n);
+    for (const auto& strip : strips_) {
+      if (squeezed_) strip.squeezed.put(stream, wave.now(), to + strip.at);
+      else for_each(stream, strip.box, Copy<T>{wave.now(), view_of(strip, to)});
+    }
+    records_->put(stream, n);
   }
   void prepare(Stream& stream, Index n) override {
     if (next_ == steps_) {  // the wave has p at steps − 1 and steps − 2
@@ -254,22 +338,19 @@ class Boundaries final : public History<T> {
 
  private:
   static Index slot(Index n) { return (n + 3) % 3; }
-  template <class Use>
-  void each_strip(Index n, const Use& use) {
-    T* at = kept_.view().data + n * points_;
-    for (const auto& strip : strips_) {
-      use(strip, View<T, 3>(at, strip));
-      at += strip.count();
-    }
+  static View<T, 3> view_of(const Strip<T>& strip, std::byte* record) {
+    return {reinterpret_cast<T*>(record + strip.at), strip.box};
   }
   /// What was kept of the step that is about to be computed.
   void load(Stream& stream, T* zero) {
     if (next_ < 0) return;  // p⁻¹ is zero there; nothing reads it
     const auto box = wave_.medium().box();
     const View<T, 3> field(zero + strides(box).to(box.first), box);
-    each_strip(next_, [&](const IndexBox<3>& strip, View<T, 3> kept) {
-      for_each(stream, strip, Copy<T>{kept, field});
-    });
+    const std::byte* const from = records_->get(stream, next_);
+    for (const auto& strip : strips_) {
+      if (squeezed_) strip.squeezed.get(stream, from + strip.at, field);
+      else for_each(stream, strip.box, Copy<T>{view_of(strip, const_cast<std::byte*>(from)), field});
+    }
   }
 
   Wave<T>& wave_;
@@ -277,65 +358,106 @@ class Boundaries final : public History<T> {
   Index steps_;
   mutable Slots<T> slots_;
   Clock clock_;
-  std::vector<IndexBox<3>> strips_;
-  Index points_ = 0, next_;
-  Buffer<T> kept_;
+  bool squeezed_;
+  std::vector<Strip<T>> strips_;
+  std::shared_ptr<Records> records_;
+  Index next_;
 };
 
 }  // namespace
 
 std::string_view to_string(Keeping way) {
-  constexpr std::string_view names[] = {"auto",     "store",        "checkpoints",
-                                        "boundary", "random_walls", "compressed"};
+  constexpr std::string_view names[] = {"auto",         "store",      "checkpoints",        "boundary",
+                                        "random_walls", "compressed", "boundary_compressed"};
   return names[static_cast<std::size_t>(way)];
 }
 
+namespace {
+
+/// Adds records of so many bytes to what a way costs.
+void add_records(KeepingCost& cost, double bytes, double steps, KeptIn place, const Device& device) {
+  const double ring = static_cast<double>(Records::slots_of_ring) * bytes;
+  if (place == KeptIn::host && !device.has_own_memory()) place = KeptIn::memory;
+  if (place == KeptIn::memory) {
+    cost.device_bytes += steps * bytes;
+    return;
+  }
+  cost.bytes_a_step = bytes;
+  cost.device_bytes += ring;
+  (place == KeptIn::host ? cost.host_bytes : cost.disk_bytes) += steps * bytes;
+  if (place == KeptIn::disk) cost.host_bytes += ring;
+}
+
+}  // namespace
+
 template <class T>
-KeepingCost cost_of(Keeping way, const Problem& problem) {
+KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place, const Device& device) {
   const auto steps = static_cast<double>(problem.steps());
   const auto mesh = problem.grid.box();
   const double nodes = static_cast<double>(mesh.count()) * problem.fields(), e = sizeof(T);
-  if (way == Keeping::compressed)
-    return {way, steps * nodes * (2 + e / nodes_of_block) + 3 * nodes * e, 0, 1};
-  if (way == Keeping::store) return {way, (steps + 1) * nodes * e, 0, 1};
-  if (way == Keeping::checkpoints) {
+  const double in_16_bits = 2 + e / nodes_of_block;  // a node
+  KeepingCost cost;
+  cost.way = way;
+  cost.error = "exact";
+  if (way == Keeping::store) {
+    cost.device_bytes = nodes * e;
+    add_records(cost, nodes * e, steps, place, device);
+  } else if (way == Keeping::compressed) {
+    cost.error = "image to 1e-5";
+    cost.device_bytes = 3 * nodes * e;
+    add_records(cost, nodes * in_16_bits, steps, place, device);
+  } else if (way == Keeping::checkpoints) {
     const auto k = static_cast<double>(spacing_of(static_cast<Index>(steps)));
-    return {way, (k + 2) * nodes * e, std::ceil(steps / k) * Medium<T>::bytes_of_wave(problem, false), 2};
-  }
-  if (way == Keeping::random_walls) {
+    cost.device_bytes = (k + 2) * nodes * e;
+    cost.host_bytes = std::ceil(steps / k) * Medium<T>::bytes_of_wave(problem, false);
+    cost.sweeps = 2;
+  } else if (way == Keeping::random_walls) {
     Problem walled;  // its grid alone
     walled.grid = problem.grid;
     walled.sides = problem.sides;
     walled.order = problem.order;
     walled.radius = problem.radius;
     make_room_for_walls(walled);
-    return {way, Medium<T>::bytes_of_wave(walled, false) + Medium<T>::bytes_of_rock(walled) + 3 * nodes * e,
-            0, 2};
+    cost.device_bytes =
+        Medium<T>::bytes_of_wave(walled, false) + Medium<T>::bytes_of_rock(walled) + 3 * nodes * e;
+    cost.sweeps = 2;
+    cost.error = "noise of some 4.5 % of the image of four shots";
+  } else {
+    const bool squeezed = way == Keeping::boundary_compressed;
+    double strips = 0;
+    for (int a = 0; a < 3; ++a)
+      for (int side = 0; side < 2; ++side)
+        if (problem.margin(a, side) > 0) {
+          const auto count = static_cast<double>(mesh.with(a, 0, problem.reach()).count());
+          const double block =
+              static_cast<double>(std::min<Index>(a == 2 ? problem.reach() : mesh.size(2), nodes_of_block));
+          strips += count * (squeezed ? 2 + e / block : e);
+        }
+    cost.device_bytes = 3 * nodes * e;
+    cost.sweeps = 2;
+    cost.error = squeezed ? "image to 1e-5" : "rounding";
+    add_records(cost, strips, steps, place, device);
   }
-  double strips = 0;
-  for (int a = 0; a < 3; ++a)
-    for (int side = 0; side < 2; ++side)
-      if (problem.margin(a, side) > 0)
-        strips += static_cast<double>(mesh.with(a, 0, problem.reach()).count());
-  return {Keeping::boundary, strips * steps * e + 3 * nodes * e, 0, 2};
+  return cost;
 }
 
 template <class T>
 std::unique_ptr<History<T>> make_history(Keeping way, Stream& stream, Wave<T>& wave,
-                                         const Sources<T>& sources) {
-  if (way == Keeping::store) return std::make_unique<Stored<T>>(stream, wave);
-  if (way == Keeping::compressed) return std::make_unique<Compressed<T>>(stream, wave);
+                                         const Sources<T>& sources, RecordRoom& room) {
+  if (way == Keeping::store) return std::make_unique<Stored<T>>(stream, wave, room);
+  if (way == Keeping::compressed) return std::make_unique<Compressed<T>>(stream, wave, room);
   if (way == Keeping::checkpoints) return std::make_unique<Checkpoints<T>>(stream, wave, sources);
   if (wave.medium().fields() == 2)
     throw InputError("acoustic: wavefield", "rock with an axis of symmetry has no way back from its boundary",
                      "Take wavefield = \"store\" or \"checkpoints\".");
-  return std::make_unique<Boundaries<T>>(stream, wave, sources);
+  return std::make_unique<Boundaries<T>>(stream, wave, sources, way == Keeping::boundary_compressed, room);
 }
 
-template KeepingCost cost_of<float>(Keeping, const Problem&);
-template KeepingCost cost_of<double>(Keeping, const Problem&);
-template std::unique_ptr<History<float>> make_history(Keeping, Stream&, Wave<float>&, const Sources<float>&);
+template KeepingCost cost_of<float>(Keeping, const Problem&, KeptIn, const Device&);
+template KeepingCost cost_of<double>(Keeping, const Problem&, KeptIn, const Device&);
+template std::unique_ptr<History<float>> make_history(Keeping, Stream&, Wave<float>&, const Sources<float>&,
+                                                      RecordRoom&);
 template std::unique_ptr<History<double>> make_history(Keeping, Stream&, Wave<double>&,
-                                                       const Sources<double>&);
+                                                       const Sources<double>&, RecordRoom&);
 
 }  // namespace terrane::acoustic

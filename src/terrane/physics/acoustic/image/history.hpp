@@ -12,25 +12,38 @@
 //                image (random_walls.hpp)
 //   boundary     S n e bytes: the mesh is computed back from the end, from the nodes around it that layers
 //                reach. As the leapfrog runs both ways, what differs is rounding: 2e-6 in single precision
+//   boundary_compressed   these nodes in 16 bits, 2 or 3 bytes a node; images are right to 1e-5
+//
+// What store, compressed and the boundaries keep lies in memory, on the host or on a disk (records.hpp).
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "terrane/physics/acoustic/image/records.hpp"
 #include "terrane/physics/acoustic/march/wave.hpp"
 
 namespace terrane::acoustic {
 
-enum class Keeping { automatic, store, checkpoints, boundary, random_walls, compressed };
+enum class Keeping { automatic, store, checkpoints, boundary, random_walls, compressed, boundary_compressed };
+
+/// Whether what is kept are records, which may lie in memory, on the host or on a disk.
+constexpr bool keeps_records(Keeping way) {
+  return way != Keeping::automatic && way != Keeping::checkpoints && way != Keeping::random_walls;
+}
 
 /// What a way of keeping costs on one rank that has all of the mesh.
 struct KeepingCost {
-  Keeping way;
-  double device_bytes, host_bytes;
-  double sweeps;  ///< times that the source field is computed, the first included
+  Keeping way = Keeping::automatic;
+  double device_bytes = 0, host_bytes = 0, disk_bytes = 0;
+  double sweeps = 1;         ///< times that the source field is computed, the first included
+  double bytes_a_step = 0;   ///< that go out of the device, and come in again
+  std::string_view error{};  ///< against store, in words
 };
+/// place: of records; not automatic.  device: on one without memory of its own, host is memory
 template <class T>
-KeepingCost cost_of(Keeping way, const Problem& problem);
+KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place = KeptIn::memory,
+                    const Device& device = {Device::Kind::cpu, -1});
 std::string_view to_string(Keeping way);
 
 template <class T>
@@ -45,10 +58,18 @@ class History {
   virtual View<const T, 3> at(Index n, int field = 0) const = 0;
 };
 
+/// Where records lie, and the records of the shot before, which are taken again where they fit.
+struct RecordRoom {
+  KeptIn place = KeptIn::memory;
+  std::string folder;  ///< of disk
+  RecordsWanted last;
+  std::shared_ptr<Records> records;
+};
+
 /// wave: that of the source, which the history may use for itself after the last keep(). sources: that made
-/// it. All must outlive the history. way: neither automatic nor random_walls.
+/// it. All must outlive the history. way: neither automatic nor random_walls. Throws as make_records().
 template <class T>
 std::unique_ptr<History<T>> make_history(Keeping way, Stream& stream, Wave<T>& wave,
-                                         const Sources<T>& sources);
+                                         const Sources<T>& sources, RecordRoom& room);
 
 }  // namespace terrane::acoustic

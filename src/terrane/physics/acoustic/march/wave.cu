@@ -246,13 +246,13 @@ void Clock::tick(Stream& stream, Index by) {
 }
 
 template <class T>
-Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places,
+Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps,
                     std::span<const double> scales)
-    : medium_(medium), places_(places.size()) {
+    : medium_(medium), places_(taps.size()) {
   std::map<Index, std::vector<std::pair<int, double>>> nodes[2];  // by their place in memory
   const auto apart = strides(medium.box());
-  for (std::size_t n = 0; n < places.size(); ++n)
-    for (const auto& [node, weight] : weights_at(medium.problem(), places[n]))
+  for (std::size_t n = 0; n < taps.size(); ++n)
+    for (const auto& [node, weight] : weights_at(medium.problem(), taps[n]))
       if (medium.part().contains(node[0], node[1], node[2]))
         nodes[medium.on_edge(node) ? 0 : 1][apart.to(node)].emplace_back(static_cast<int>(n),
                                                                          weight * scales[n]);
@@ -290,6 +290,15 @@ void Sources<T>::send(Stream& stream, std::size_t steps, const std::vector<doubl
       list.source.upload(stream, std::span<const int>(zeros));
     }
   }
+}
+
+template <class T>
+double Sources<T>::bytes() const {
+  double bytes = static_cast<double>(series_.size() * sizeof(T));
+  for (const auto& list : lists_)
+    bytes += static_cast<double>((list.offset.size() + list.first.size()) * sizeof(Index) +
+                                 list.source.size() * sizeof(int) + list.weight.size() * sizeof(T));
+  return bytes;
 }
 
 template <class T>
@@ -361,15 +370,14 @@ void Sources<T>::put_into_kernel(Stream& stream, View<const T, 3> p, View<const 
 }
 
 template <class T>
-Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places,
-                        std::size_t steps)
-    : medium_(medium), places_(places.size()), steps_(steps), owner_(places.size()), planes_(places.size()) {
+Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::size_t steps)
+    : medium_(medium), places_(taps.size()), steps_(steps), owner_(taps.size()), planes_(taps.size()) {
   std::vector<ReceiverRow> rows;
   std::vector<Index> first{0};
   std::vector<T> weights;
   const auto apart = strides(medium.box());
-  for (std::size_t n = 0; n < places.size(); ++n) {
-    const auto all = rows_of(weights_at(medium.problem(), places[n]));
+  for (std::size_t n = 0; n < taps.size(); ++n) {
+    const auto all = rows_of(weights_at(medium.problem(), taps[n]));
     for (const auto& row : all) {
       owner_[n].push_back(rank_of(medium.cut(), row.node));
       planes_[n].push_back(row.node[0]);
@@ -393,6 +401,12 @@ Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const
   weights_ = Buffer<T>(stream, std::span<const T>(weights));
   samples_ = Buffer<T>(stream.device(), taps_ * steps);
   samples_.fill_zero(stream);
+}
+
+template <class T>
+double Receivers<T>::bytes() const {
+  return static_cast<double>(rows_.size() * sizeof(ReceiverRow) + first_.size() * sizeof(Index) +
+                             (weights_.size() + samples_.size()) * sizeof(T));
 }
 
 template <class T>

@@ -58,11 +58,10 @@ struct ReadTap;
 template <class T>
 class Sources {
  public:
-  /// scales: of the weights of each place
-  Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places,
-          std::span<const double> scales);
+  /// taps: what receivers there would hear is what these send; scales: of the weights of each
+  Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales);
   Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places, double scale)
-      : Sources(stream, medium, places, std::vector<double>(places.size(), scale)) {}
+      : Sources(stream, medium, pressure_at(places), std::vector<double>(places.size(), scale)) {}
   /// series [steps, places] or [steps]
   void send(Stream& stream, std::size_t steps, const std::vector<double>& series);
   /// p⁺ gets v²Δt² f, and q⁺ its part.
@@ -74,6 +73,7 @@ class Sources {
   /// wave, add to the image of m.
   void put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
                        T per_square, const Clock& clock) const;
+  double bytes() const;  ///< on the device
   /// put(), on the calling thread of the CPU, of those nodes whose offsets lie in [from, to).
   void put_between(const StepArguments<T>& arguments, const Moment& moment, Index from, Index to) const;
 
@@ -104,12 +104,15 @@ struct ReceiverRow {
 template <class T>
 class Receivers {
  public:
-  Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places, std::size_t steps);
+  Receivers(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::size_t steps);
+  Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places, std::size_t steps)
+      : Receivers(stream, medium, pressure_at(places), steps) {}
   /// now_q: the second field of rock with an axis, else none
   void read(Stream& stream, const T* now, const Clock& clock, const T* now_q = nullptr);
   /// Collective: [steps, places] on rank 0.
   std::vector<double> gather(Stream& stream, Comm& comm) const;
 
+  double bytes() const;  ///< of all but passes
   /// Of a pass (passes.hpp), on the CPU: read() piece by piece. Before it: room for so many steps.
   void prepare(Index steps);
   /// The sums of those rows whose first nodes have offsets in [from, to).

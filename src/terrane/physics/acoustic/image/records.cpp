@@ -1,0 +1,322 @@
+#include "terrane/physics/acoustic/image/records.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/memory.hpp"
+#include "terrane/parallel/device/event.hpp"
+#include "terrane/parallel/device/pinned.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+constexpr const char* elsewhere =
+    "Give simulation.scratch a folder on a larger disk, or take wavefield = \"checkpoints\" or \"boundary\".";
+
+class InMemory final : public Records {
+ public:
+  InMemory(Stream& stream, const RecordsWanted& wanted)
+      : bytes_(wanted.bytes), all_(stream.device(), wanted.bytes * static_cast<std::size_t>(wanted.count)) {}
+  std::byte* room(Stream&, Index n) override { return at(n); }
+  void put(Stream&, Index) override {}
+  const std::byte* get(Stream&, Index n) override { return at(n); }
+
+ private:
+  std::byte* at(Index n) { return all_.view().data + static_cast<std::size_t>(n) * bytes_; }
+  std::size_t bytes_;
+  Buffer<std::byte> all_;
+};
+
+/// Slots on the device that records pass through, and the stream of their copies to and from the host.
+class Ring {
+ public:
+  Ring(Device device, std::size_t bytes)
+      : bytes_(bytes), memory_(device, slots * bytes), copies_(device), asked_(device) {
+    for (std::size_t n = 0; n < slots; ++n) {
+      filled_.emplace_back(device);
+      moved_.emplace_back(device);
+    }
+    held_.fill(-1);
+  }
+  bool has(Index n) const { return held_[slot(n)] == n; }
+  Event& moved(Index n) { return moved_[slot(n)]; }
+  std::byte* at(Index n) { return memory_.view().data + slot(n) * bytes_; }
+
+  std::byte* room(Stream& stream, Index n) {
+    if (n == 0) held_.fill(-1);
+    stream.wait_for(moved(n));
+    return at(n);
+  }
+  void to_host(Stream& stream, Index n, std::span<std::byte> to) {
+    filled_[slot(n)].record(stream);
+    copies_.wait_for(filled_[slot(n)]);
+    memory_.download_async(copies_, to, slot(n) * bytes_);
+    moved(n).record(copies_);
+    held_[slot(n)] = n;
+  }
+  /// What the stream has begun may read the slots that from_host() is about to fill.
+  void let_finish(Stream& stream) {
+    asked_.record(stream);
+    copies_.wait_for(asked_);
+  }
+  void from_host(Index n, std::span<const std::byte> from) {
+    memory_.upload_async(copies_, from, slot(n) * bytes_);
+    moved(n).record(copies_);
+    held_[slot(n)] = n;
+  }
+  void wait() { copies_.wait(); }
+
+  static std::size_t slot(Index n) { return static_cast<std::size_t>(n) % slots; }
+  /// Records beyond the one asked for whose slots are free then.
+  static constexpr Index ahead = Records::slots_of_ring - Records::in_use;
+
+ private:
+  static constexpr auto slots = static_cast<std::size_t>(Records::slots_of_ring);
+  std::size_t bytes_;
+  Buffer<std::byte> memory_;
+  Stream copies_;
+  Event asked_;
+  std::deque<Event> filled_, moved_;
+  std::array<Index, slots> held_{};
+};
+
+class OnHost final : public Records {
+ public:
+  OnHost(Stream& stream, const RecordsWanted& wanted)
+      : bytes_(wanted.bytes),
+        all_(stream.device(), wanted.bytes * static_cast<std::size_t>(wanted.count)),
+        ring_(stream.device(), wanted.bytes) {}
+  std::byte* room(Stream& stream, Index n) override { return ring_.room(stream, n); }
+  void put(Stream& stream, Index n) override { ring_.to_host(stream, n, record(n)); }
+  const std::byte* get(Stream& stream, Index n) override {
+    ring_.let_finish(stream);
+    for (Index m = n; m >= std::max<Index>(0, n - Ring::ahead); --m)
+      if (!ring_.has(m)) ring_.from_host(m, record(m));
+    stream.wait_for(ring_.moved(n));
+    return ring_.at(n);
+  }
+
+ private:
+  std::span<std::byte> record(Index n) {
+    return all_.span().subspan(static_cast<std::size_t>(n) * bytes_, bytes_);
+  }
+  std::size_t bytes_;
+  PinnedBuffer<std::byte> all_;
+  Ring ring_;
+};
+
+/// A file without a name, whose room is taken when it is made.
+class Scratch {
+ public:
+  Scratch(const std::string& folder, double bytes) {
+    static std::atomic<int> made{0};
+    path_ = fmt::format("{}/terrane-{}-{}.waves", folder, getpid(), made++);
+    file_ = open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (file_ < 0) fail("cannot be made");
+    unlink(path_.c_str());
+    // Where a file system cannot keep room (EOPNOTSUPP), writing finds out.
+    if (bytes > 0 && fallocate(file_, 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP) {
+      const int why = errno;
+      const double there = free_on_disk(folder);
+      close(file_);
+      errno = why;
+      fail(fmt::format("the waves of a shot take {}, {} are free", bytes_text(bytes), bytes_text(there)));
+    }
+  }
+  ~Scratch() { close(file_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  void write(std::span<const std::byte> from, std::size_t at) {
+    move(from.size(), at, "writing the waves of a shot", [&](std::size_t done, std::size_t left, off_t to) {
+      return pwrite(file_, from.data() + done, left, to);
+    });
+  }
+  void read(std::span<std::byte> to, std::size_t at) {
+    move(to.size(), at, "reading the waves of a shot", [&](std::size_t done, std::size_t left, off_t from) {
+      return pread(file_, to.data() + done, left, from);
+    });
+  }
+
+ private:
+  template <class Move>
+  void move(std::size_t bytes, std::size_t at, const char* what, const Move& some) {
+    for (std::size_t done = 0; done < bytes;) {
+      const auto moved = some(done, bytes - done, static_cast<off_t>(at + done));
+      if (moved < 0 && errno == EINTR) continue;
+      if (moved == 0) errno = EIO;
+      if (moved <= 0) fail(what);
+      done += static_cast<std::size_t>(moved);
+    }
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw FileError(path_, fmt::format("{}: {}", what, std::strerror(errno)), elsewhere);
+  }
+  std::string path_;
+  int file_ = -1;
+};
+
+class OnDisk final : public Records {
+ public:
+  OnDisk(Stream& stream, const RecordsWanted& wanted)
+      : bytes_(wanted.bytes),
+        count_(wanted.count),
+        file_(scratch_folder(wanted.folder),
+              static_cast<double>(wanted.bytes) * static_cast<double>(wanted.count)),
+        staged_(stream.device(), wanted.bytes * static_cast<std::size_t>(slots_of_ring)),
+        ring_(stream.device(), wanted.bytes),
+        worker_([this] { work(); }) {}
+  ~OnDisk() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    worker_.join();
+    try {
+      ring_.wait();
+    } catch (...) {  // what it says was said by an earlier call
+    }
+  }
+
+  std::byte* room(Stream& stream, Index n) override {
+    if (n == 0) {
+      wait_until([&] { return jobs_.empty() && !busy_; });
+      written_ = 0, wanted_ = read_ = count_;
+    }
+    return ring_.room(stream, n);
+  }
+  void put(Stream& stream, Index n) override {
+    wait_until([&] { return written_ > n - slots_of_ring; });
+    ring_.to_host(stream, n, staged(n));
+    begin({n, true});
+  }
+  const std::byte* get(Stream& stream, Index n) override {
+    ring_.let_finish(stream);
+    for (Index m = std::min(wanted_ - 1, n); m >= std::max<Index>(0, n - Ring::ahead); --m) {
+      wanted_ = m;
+      if (!ring_.has(m)) begin({m, false});
+    }
+    if (!ring_.has(n)) wait_until([&] { return read_ <= n; });
+    for (Index m = n; m >= std::max<Index>(0, n - 1); --m)
+      if (!ring_.has(m) && is_read(m)) ring_.from_host(m, staged(m));
+    stream.wait_for(ring_.moved(n));
+    return ring_.at(n);
+  }
+
+ private:
+  struct Job {
+    Index record;
+    bool write;
+  };
+  std::span<std::byte> staged(Index n) { return staged_.span().subspan(Ring::slot(n) * bytes_, bytes_); }
+  bool is_read(Index n) {
+    const std::lock_guard lock(mutex_);
+    return read_ <= n;
+  }
+  template <class Condition>
+  void wait_until(const Condition& reached) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return error_ || reached(); });
+    if (error_) std::rethrow_exception(error_);
+  }
+  void begin(Job job) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (error_) std::rethrow_exception(error_);
+      jobs_.push_back(job);
+    }
+    changed_.notify_all();
+  }
+  void work() {
+    for (;;) {
+      Job job{};
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return stop_ || !jobs_.empty(); });
+        if (stop_) return;
+        job = jobs_.front();
+        jobs_.pop_front();
+        busy_ = true;
+      }
+      std::exception_ptr error;
+      try {
+        ring_.moved(job.record).wait();  // the copy from or to the memory that is read or filled now
+        const auto at = static_cast<std::size_t>(job.record) * bytes_;
+        if (job.write) file_.write(staged(job.record), at);
+        else file_.read(staged(job.record), at);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      {
+        const std::lock_guard lock(mutex_);
+        busy_ = false;
+        if (error && !error_) error_ = error;
+        if (job.write) written_ = job.record + 1;
+        else read_ = job.record;
+      }
+      changed_.notify_all();
+    }
+  }
+
+  std::size_t bytes_;
+  Index count_;
+  Scratch file_;
+  PinnedBuffer<std::byte> staged_;
+  Ring ring_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  bool stop_ = false, busy_ = false;
+  std::exception_ptr error_;
+  Index written_ = 0, read_ = 0;  ///< records written, from the first; the last one that was read
+  Index wanted_ = 0;              ///< the last one that was asked for, of the calling thread
+  std::thread worker_;            ///< the last member: it uses the others
+};
+
+}  // namespace
+
+std::string_view to_string(KeptIn place) {
+  constexpr std::string_view names[] = {"auto", "memory", "host", "disk"};
+  return names[static_cast<std::size_t>(place)];
+}
+
+std::unique_ptr<Records> make_records(Stream& stream, const RecordsWanted& wanted) {
+  if (wanted.place == KeptIn::disk && wanted.bytes > 0) return std::make_unique<OnDisk>(stream, wanted);
+  if (wanted.place == KeptIn::host && stream.device().has_own_memory() && wanted.bytes > 0)
+    return std::make_unique<OnHost>(stream, wanted);
+  return std::make_unique<InMemory>(stream, wanted);
+}
+
+std::string scratch_folder(const std::string& wanted) {
+  std::error_code error;
+  const auto folder = wanted.empty() ? std::filesystem::temp_directory_path(error).string() : wanted;
+  if (error || !std::filesystem::is_directory(folder, error))
+    throw FileError(folder, "there is no such folder", "simulation.scratch is a folder on a disk with room.");
+  return folder;
+}
+
+double free_on_disk(const std::string& folder) {
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  if (error) throw FileError(folder, error.message(), elsewhere);
+  return static_cast<double>(space.available);
+}
+
+}  // namespace terrane::acoustic

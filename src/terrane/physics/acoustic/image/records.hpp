@@ -1,0 +1,54 @@
+// Records of one size, one for each time step, in the memory of the device, on the host, or on a disk. They
+// are put from the first to the last and taken from the last to the first.
+//
+//   memory   one array on the device
+//   host     a ring of slots on the device; pinned memory for all; copies in a stream of their own, some
+//   steps
+//            ahead on the way back, while the device computes
+//   disk     the same ring, another one of pinned memory, and a thread that writes and reads a file, some
+//   steps
+//            behind and ahead. The file has its room before the first step, and no name: it goes with the run
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "terrane/parallel/device/buffer.hpp"
+
+namespace terrane::acoustic {
+
+enum class KeptIn { automatic, memory, host, disk };
+std::string_view to_string(KeptIn place);
+
+class Records {
+ public:
+  /// Those that get() gave last, which work may still read.
+  static constexpr Index in_use = 3;
+  static constexpr Index slots_of_ring = 8;
+
+  virtual ~Records() = default;
+  /// Memory of the device for record n, n = 0, 1, …, which work on the stream fills before put().
+  virtual std::byte* room(Stream& stream, Index n) = 0;
+  virtual void put(Stream& stream, Index n) = 0;
+  /// Record n, n = count − 1, … 0, for work on the stream that is begun before get(n − in_use).
+  virtual const std::byte* get(Stream& stream, Index n) = 0;
+};
+
+struct RecordsWanted {
+  KeptIn place = KeptIn::memory;  ///< not automatic
+  std::size_t bytes = 0;          ///< of a record
+  Index count = 0;
+  std::string folder;  ///< of disk; empty: that of the system for files that pass
+  bool operator==(const RecordsWanted&) const = default;
+};
+
+/// On a device without memory of its own host is memory. Throws MemoryError; FileError: no file can be made
+/// in the folder, or the disk has no room.
+std::unique_ptr<Records> make_records(Stream& stream, const RecordsWanted& wanted);
+
+/// The folder for files that pass, and the bytes that are free there. Throws FileError: there is no such
+/// folder.
+std::string scratch_folder(const std::string& wanted);
+double free_on_disk(const std::string& folder);
+
+}  // namespace terrane::acoustic

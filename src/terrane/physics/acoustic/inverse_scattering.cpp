@@ -1,0 +1,44 @@
+#include "terrane/physics/acoustic/inverse_scattering.hpp"
+
+#include <algorithm>
+
+namespace terrane::acoustic {
+
+std::vector<double> inverse_scattering_of(const Problem& problem, const std::vector<double>& correlation) {
+  const auto half = differences(8, Coefficients::taylor, Rock::variable_density).half;
+  const auto reach = static_cast<Index>(half.size());
+  const auto box = problem.grid.box();
+  const Index strides[3] = {box.size(1) * box.size(2), box.size(2), 1};
+  const bool dense = problem.rock == Rock::variable_density;
+  std::vector<double> out(correlation.size(), 0.0), flux;
+  for (int axis = 0; axis < 3; ++axis) {
+    const Index nodes = box.size(axis), stride = strides[axis];
+    if (nodes == 1) continue;
+    const double h = problem.grid.spacing[static_cast<std::size_t>(axis)];
+    flux.resize(static_cast<std::size_t>(nodes + 2 * reach));  // between node n and the next: n + reach
+    for (Index line = 0; line < box.count() / nodes; ++line) {
+      const Index first = line / stride * stride * nodes + line % stride;
+      const auto of = [&](const std::vector<double>& values, Index n) {
+        return values[static_cast<std::size_t>(first + std::clamp<Index>(n, 0, nodes - 1) * stride)];
+      };
+      for (Index n = -reach; n < nodes + reach; ++n) {
+        double slope = 0;
+        for (Index m = 0; m < reach; ++m)
+          slope += half[static_cast<std::size_t>(m)] * (of(correlation, n + 1 + m) - of(correlation, n - m));
+        const double density = dense ? (of(problem.density, n) + of(problem.density, n + 1)) / 2 : 1;
+        flux[static_cast<std::size_t>(n + reach)] = slope / (h * density);
+      }
+      for (Index n = 0; n < nodes; ++n) {
+        double change = 0;
+        for (Index m = 0; m < reach; ++m)
+          change += half[static_cast<std::size_t>(m)] * (flux[static_cast<std::size_t>(n + m + reach)] -
+                                                         flux[static_cast<std::size_t>(n - 1 - m + reach)]);
+        out[static_cast<std::size_t>(first + n * stride)] +=
+            change / (2 * h) * (dense ? of(problem.density, n) : 1);
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace terrane::acoustic

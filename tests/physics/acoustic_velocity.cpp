@@ -1,0 +1,216 @@
+// Velocities of particles: ρ v_t = −∇p.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numbers>
+
+#include "support/acoustic_box.hpp"
+#include "support/files.hpp"
+#include "terrane/base/error.hpp"
+#include "terrane/physics/acoustic/formula/time_integral.hpp"
+#include "terrane/physics/acoustic/operators.hpp"
+
+namespace terrane::acoustic {
+namespace {
+
+using std::numbers::pi;
+using test::apart;
+using test::column;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing_support::message;
+
+constexpr auto east_of = Component::velocity_east, north_of = Component::velocity_north,
+               up_of = Component::velocity_up;
+
+/// Towards the receiver: (s(t − r/c)/c + S(t − r/c)/r) / (4π r ρ), S the integral of a Ricker wavelet.
+std::vector<double> outward(const Problem& p, double r, double c, double density) {
+  std::vector<double> v;
+  for (std::size_t n = 0; n < p.steps(); ++n) {
+    const double tau = static_cast<double>(n) * p.step - p.wavelet.start() - r / c;
+    const double a = pi * p.wavelet.frequency * tau, fall = std::exp(-a * a);
+    v.push_back(((1 - 2 * a * a) / c + tau / r) * fall / (4 * pi * r * density));
+  }
+  return v;
+}
+
+TEST(AcousticVelocity, OfASphericalWaveIsAsOnPaper) {
+  auto p = test::even_box({36, 36, 36}, 10, 2000);
+  test::all_sides(p, Boundary::cpml);
+  p.end = 0.35;
+  p.even_density = 2300;
+  p.record = {up_of, Component::pressure, east_of, north_of};
+  const Place source{133.7, 148.1, 155}, receiver{225.2, 91.1, 220.9};
+  p.shots = {{{source}, {receiver, {250, 140, 170}}}};
+  p.settle();
+  const auto found = test::traces<double>(p, p.shots[0]);
+  for (std::size_t r = 0; r < 2; ++r) {
+    const auto& at = p.shots[0].receivers[r];
+    const double far = test::distance(source, at);
+    const auto along = outward(p, far, 2000, 2300);
+    for (const auto& [component, axis] : {std::pair{0, 2}, {2, 0}, {3, 1}}) {
+      const auto x = static_cast<std::size_t>(axis);
+      auto exact = along;
+      for (double& v : exact) v *= (at[x] - source[x]) / far;
+      const auto one = column(found, 8, 2 * static_cast<std::size_t>(component) + r);
+      double off = 0;  // against the whole velocity
+      for (std::size_t n = 0; n < one.size(); ++n) off += (one[n] - exact[n]) * (one[n] - exact[n]);
+      EXPECT_LT(std::sqrt(off) / test::norm(along), 4e-3) << component << r;
+    }
+    // Pressure is what it is without velocities, but layers lie two nodes further out.
+    EXPECT_LT(apart(column(found, 8, 2 + r), test::spherical(p, far, 2000)), 5e-3);
+  }
+}
+
+/// A line of sources across a flat box, in the middle of which waves are plane until its ends are heard.
+Problem plane_wave(Index up_nodes, Index across) {
+  auto p = test::even_box({up_nodes, 1, across}, 10, 2000);
+  p.wavelet.frequency = 12.5;
+  test::all_sides(p, Boundary::cpml);
+  Shot shot;
+  for (Index n = 0; n < across; ++n) shot.sources.push_back({10.0 * static_cast<double>(n), 0, 300});
+  p.shots = {shot};
+  p.end = 0.44;
+  p.record = {Component::pressure, up_of, east_of};
+  return p;
+}
+
+TEST(AcousticVelocity, OfAPlaneWaveIsThePressureOverTheImpedance) {
+  auto p = plane_wave(70, 161);
+  p.even_density = 2000;
+  p.shots[0].receivers = {{803.3, 0, 424.7}, {803.3, 0, 175.3}};
+  p.settle();
+  const auto found = test::traces<double>(p, p.shots[0]);
+  for (std::size_t r = 0; r < 2; ++r) {
+    auto expected = column(found, 6, r);
+    for (double& value : expected) value *= (r == 0 ? 1 : -1) / (2000.0 * 2000.0);
+    EXPECT_GT(test::norm(expected), 0);
+    EXPECT_LT(apart(column(found, 6, 2 + r), expected), 3e-3) << r;
+    EXPECT_LT(test::norm(column(found, 6, 4 + r)), 1e-3 * test::norm(expected));
+  }
+}
+
+TEST(AcousticVelocity, AcrossAPlaneBetweenDensitiesIsContinuousAndOfTheImpedanceBeyond) {
+  auto p = plane_wave(70, 161);
+  p.rock = Rock::variable_density;
+  p.density.assign(p.velocity.size(), 1000.0);
+  const auto below = static_cast<std::size_t>(45 * 161);  // the plane lies at 445 m
+  std::fill(p.density.begin() + static_cast<std::ptrdiff_t>(below), p.density.end(), 2600.0);
+  p.shots[0].receivers = {{803.3, 0, 444.8}, {803.3, 0, 445.2}, {803.3, 0, 500}};
+  p.end = 0.40;
+  p.settle();
+  const auto found = test::traces<double>(p, p.shots[0]);
+  const auto under = column(found, 9, 3), over = column(found, 9, 4);
+  EXPECT_LT(apart(under, over), 0.04);  // 0.2 m of water are 0.02 of it, as much of rock 0.01
+  auto beyond = column(found, 9, 2);
+  for (double& value : beyond) value /= 2600.0 * 2000.0;
+  EXPECT_LT(apart(column(found, 9, 5), beyond), 3e-3);
+}
+
+TEST(AcousticVelocity, BesideAFreeSurfaceIsTwiceThatOfTheWaveWhereThePressureVanishes) {
+  auto p = plane_wave(50, 161);
+  p.sides[up][1] = Boundary::free_surface;  // at 495 m
+  p.even_density = 1000;
+  p.shots[0].receivers = {{803.3, 0, 494.9}, {803.3, 0, 380}};
+  p.end = 0.36;
+  p.settle();
+  const auto found = test::traces<double>(p, p.shots[0]);
+  double largest[2]{}, passing = 0;
+  for (std::size_t n = 0; n < p.steps(); ++n) {
+    largest[0] = std::max(largest[0], std::abs(found[n * 6 + 2]));
+    largest[1] = std::max(largest[1], std::abs(found[n * 6]));
+    passing = std::max(passing, std::abs(found[n * 6 + 1]));
+  }
+  EXPECT_NEAR(largest[0] / (2 * passing / 2e6), 1, 0.02);
+  EXPECT_LT(largest[1], 0.02 * passing);
+}
+
+TEST(AcousticVelocity, TheAdjointIsExactForEveryComponent) {
+  for (const auto rock : {Rock::constant_density, Rock::variable_density})
+    for (const bool flat : {true, false}) {
+      if (!flat && rock == Rock::constant_density) continue;
+      auto p = flat ? test::rough_rock(rock, {27, 1, 30}, 0.3) : test::rough_rock(rock, {26, 18, 24}, 0.07);
+      p.record = flat ? std::vector{up_of, Component::pressure, east_of}
+                      : std::vector{Component::pressure, north_of, up_of, east_of};
+      p.settle();
+      Operators waves(p);
+      test::Chance chance(2);
+      auto change = chance.list(p.velocity.size());
+      for (double& m : change) m *= 1e-9;
+      // Each component by itself, and all of them as large as the others.
+      const auto scattered = waves.born(change);
+      const std::size_t receivers = p.shots[0].receivers.size(), count = p.traces(p.shots[0]);
+      std::vector<double> data = chance.list(scattered.size());
+      for (std::size_t c = 0; c < p.record.size(); ++c) {
+        std::vector<double> alone(data.size(), 0.0);
+        for (std::size_t n = 0; n < data.size(); ++n)
+          if (n % count / receivers == c) alone[n] = data[n];
+        EXPECT_NEAR(test::dot(change, waves.adjoint(alone)) / test::dot(scattered, alone), 1, 1e-12)
+            << static_cast<int>(p.record[c]);
+      }
+    }
+}
+
+TEST(AcousticVelocity, ChangesWithThePlacesOfSourceAndReceiver) {
+  // The pressure at B of a source at A and the velocity at B: what B's velocity hears of A is what A hears of
+  // a pair of opposite sources beside B, as far as they are near.
+  auto p = test::rough_box({26, 22, 24}, 0.25);
+  const Place a{83.1, 71.3, 112.7}, b{131.9, 91.3, 121.3};
+  p.record = {east_of};
+  p.shots = {{{a}, {b}}};
+  p.settle();
+  const auto heard = test::traces<double>(p, p.shots[0]);
+  p.record = {Component::pressure};
+  const double near = 0.05;
+  std::vector<double> pair;
+  for (const double side : {1.0, -1.0}) {
+    p.shots = {{{{b[0] + side * near, b[1], b[2]}}, {a}}};
+    const auto one = test::traces<double>(p, p.shots[0]);
+    pair.resize(one.size());
+    for (std::size_t n = 0; n < one.size(); ++n) pair[n] += side * one[n] / (2 * near);
+  }
+  for (double& value : pair) value /= -p.even_density;
+  integrate(pair, p.steps(), 0, 1, p.step);
+  EXPECT_LT(apart(heard, pair), 5e-3);
+}
+
+TEST(AcousticVelocity, IntegralsOfTracesAreRightAndHaveATranspose) {
+  const std::size_t samples = 60;
+  std::vector<double> wave, exact;
+  for (std::size_t n = 0; n < samples; ++n) {
+    const double t = static_cast<double>(n) - 30, e = std::exp(-t * t / 18);
+    wave.push_back((1 - t * t / 9) * e);
+    exact.push_back(0.004 * t * e);
+  }
+  auto found = wave;
+  integrate(found, samples, 0, 1, 0.004);
+  EXPECT_LT(apart(found, exact), 2e-3);
+  test::Chance chance(3);
+  for (const std::size_t count : {1, 2, 5, 20}) {
+    const auto x = chance.list(3 * count), y = chance.list(3 * count);
+    auto ix = x, ty = y;
+    integrate(ix, count, 1, 3, 0.5);
+    integrate_transposed(ty, count, 1, 3, 0.5);
+    EXPECT_NEAR(test::dot(ix, y), test::dot(x, ty), 1e-13);
+    for (std::size_t n = 0; n < 3 * count; n += 3) EXPECT_EQ(ix[n], x[n]);
+  }
+}
+
+TEST(AcousticVelocity, SaysWhatCannotBeRecorded) {
+  auto p = test::rough_rock(Rock::vti);
+  p.record = {up_of};
+  EXPECT_THAT(message([&] { p.settle(); }), AllOf(HasSubstr("record"), HasSubstr("constant_density")));
+  p = test::rough_box({27, 1, 30});
+  p.record = {north_of};
+  EXPECT_THAT(message([&] { p.settle(); }), HasSubstr("one cell wide along northing"));
+  p.record = {up_of, up_of};
+  EXPECT_THAT(message([&] { p.settle(); }), HasSubstr("twice"));
+  p.record.clear();
+  EXPECT_THAT(message([&] { p.settle(); }), HasSubstr("nothing is recorded"));
+  p.record = {up_of};
+  p.even_density = 0;
+  EXPECT_THAT(message([&] { p.settle(); }), HasSubstr("more than zero"));
+}
+
+}  // namespace
+}  // namespace terrane::acoustic
