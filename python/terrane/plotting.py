@@ -553,8 +553,25 @@ def _draw_record_section(pyplot, data: Data, fields, title: str):
     return figure
 
 
-def _draw_snapshots(pyplot, data: Data, shown, title: str, slice_at: str):
-    """Four snapshots, evenly chosen, of the ground, or of a cut through bricks. One scale for all."""
+@dataclass
+class _Seen:
+    """Snapshots of the ground, or of a cut through bricks, as triangles in a plane; lengths in ``unit``."""
+
+    x: object
+    y: object
+    triangles: object
+    values: object  # [snapshot, point]
+    labels: tuple
+    name: str
+    tall: float  # height over width
+
+    def draw(self, axes, values, most):
+        axes.set_aspect("equal")
+        return axes.tripcolor(self.x, self.y, self.triangles, values, cmap="RdBu_r", vmin=-most, vmax=most,
+                              shading="gouraud", rasterized=True)
+
+
+def _seen(data: Data, shown, slice_at: str) -> _Seen:
     numpy = _need("numpy")
     snapshots = data.snapshots
     points = snapshots.points
@@ -578,31 +595,74 @@ def _draw_snapshots(pyplot, data: Data, shown, title: str, slice_at: str):
 
         x, y, values = on_cut(points[across[0]]), on_cut(points[across[1]]), on_cut(shown.values)
         where = f" at {axis} = {position:.4g} m".replace("-", "\N{MINUS SIGN}")
-    count = min(len(values), 4)
-    chosen = ((numpy.arange(count) + 0.5) * len(values) / count).astype(int)
     scale, unit = (1e3, "km") if max(numpy.ptp(x), numpy.ptp(y)) > 5000 else (1.0, "m")
-    most = float(numpy.percentile(numpy.abs(values[chosen]), 99.7)) or 1.0
-    tall = float(numpy.clip(numpy.ptp(y) / (numpy.ptp(x) or 1.0), 0.3, 1.6))
+    return _Seen(x / scale, y / scale, triangles, values, tuple(f"{a} ({unit})" for a in across),
+                 title_of(shown.name.removeprefix("snapshot_")) + where,
+                 float(numpy.clip(numpy.ptp(y) / (numpy.ptp(x) or 1.0), 0.3, 1.6)))
+
+
+def _draw_snapshots(pyplot, data: Data, shown, title: str, slice_at: str):
+    """Four snapshots, evenly chosen, of the ground, or of a cut through bricks. One scale for all."""
+    numpy = _need("numpy")
+    seen = _seen(data, shown, slice_at)
+    count = min(len(seen.values), 4)
+    chosen = ((numpy.arange(count) + 0.5) * len(seen.values) / count).astype(int)
+    most = float(numpy.percentile(numpy.abs(seen.values[chosen]), 99.7)) or 1.0
     columns = 2 if chosen.size > 1 else 1
     rows = -(-chosen.size // columns)
     figure, grid = pyplot.subplots(rows, columns, squeeze=False, sharex=True, sharey=True, layout="constrained",
-                                   figsize=(columns * 3.0 + 1.0, rows * (2.6 * tall + 0.35) + 0.6))
+                                   figsize=(columns * 3.0 + 1.0, rows * (2.6 * seen.tall + 0.35) + 0.6))
     for place, axes in enumerate(grid.flat):
         if place >= chosen.size:
             axes.set_visible(False)
             continue
-        image = axes.tripcolor(x / scale, y / scale, triangles, values[chosen[place]], cmap="RdBu_r", vmin=-most,
-                               vmax=most, shading="gouraud", rasterized=True)
-        axes.set_aspect("equal")
-        axes.set_title(f"{snapshots.time[chosen[place]]:.4g} s", pad=4)
+        image = seen.draw(axes, seen.values[chosen[place]], most)
+        axes.set_title(f"{data.snapshots.time[chosen[place]]:.4g} s", pad=4)
         if place + columns >= chosen.size:
-            axes.set_xlabel(f"{across[0]} ({unit})")
+            axes.set_xlabel(seen.labels[0])
         if place % columns == 0:
-            axes.set_ylabel(f"{across[1]} ({unit})")
+            axes.set_ylabel(seen.labels[1])
     figure.colorbar(image, ax=grid, shrink=0.7, extend="both").set_label(unit_of(shown.unit))
-    name = title_of(shown.name.removeprefix("snapshot_")) + where
-    figure.suptitle(f"{title} · {name}" if title else name, fontsize=10)
+    figure.suptitle(f"{title} · {seen.name}" if title else seen.name, fontsize=10)
     return figure
+
+
+def film(data: Data, path, channel: str = "", *, title: str = "", slice_at: str = "", frames_per_second: int = 12,
+         dpi: int = 100) -> None:
+    """Write all snapshots of elastic waves as a GIF, or as an MP4 where ffmpeg is installed.
+
+    Parameters
+    ----------
+    data : what :func:`read` returns of a result with snapshots
+    path : .gif or .mp4; the file appears whole or not at all
+    channel : as ``"snapshot_velocity_east"``; otherwise the upward one
+    title, slice_at : as of :func:`draw`
+    """
+    matplotlib = _need("matplotlib")
+    numpy = _need("numpy")
+    import matplotlib.pyplot as pyplot
+
+    there = {f.name: f for f in data.snapshots.fields} if data.snapshots else {}
+    if not there:
+        raise PlotError(f"{data.source}: a film is made of snapshots, and there are none")
+    if channel and channel not in there:
+        raise PlotError(f"--channels {channel}: a film shows one of {', '.join(there)}")
+    shown = there[channel] if channel else next((f for n, f in there.items() if n.endswith("_up")), next(iter(there.values())))
+    with matplotlib.rc_context(STYLE):
+        seen = _seen(data, shown, slice_at)
+        most = float(numpy.percentile(numpy.abs(seen.values), 99.7)) or 1.0
+        figure, axes = pyplot.subplots(layout="constrained", figsize=(5.6, 4.6 * seen.tall + 0.8))
+        image = seen.draw(axes, seen.values[0], most)
+        axes.set(xlabel=seen.labels[0], ylabel=seen.labels[1])
+        figure.colorbar(image, ax=axes, shrink=0.8, extend="both").set_label(unit_of(shown.unit))
+        figure.suptitle(f"{title} · {seen.name}" if title else seen.name, fontsize=10)
+
+        def frame(n):
+            image.set_array(seen.values[n])
+            axes.set_title(f"{data.snapshots.time[n]:.3f} s", pad=4)
+            return (image,)
+
+        _animate(figure, frame, len(seen.values), path, frames_per_second, dpi)
 
 
 def _middle(points):
@@ -749,39 +809,46 @@ def movie(snapshots, path, velocity=None, *, frames_per_second: int = 12, clip: 
     matplotlib = _need("matplotlib")
     numpy = _need("numpy")
     import matplotlib.pyplot as pyplot
-    from matplotlib import animation
 
-    path = Path(path)
-    writers = {".gif": animation.PillowWriter, ".mp4": animation.FFMpegWriter}
-    if path.suffix not in writers:
-        raise PlotError(f"{path}: allowed: .gif, .mp4")
-    if not writers[path.suffix].isAvailable():
-        raise PlotError(f"{path}: needs {'pillow (pip install pillow)' if path.suffix == '.gif' else 'ffmpeg'}")
     fields = numpy.asarray(snapshots.isel(northing=0))
     up, easting, times = (numpy.asarray(snapshots[name]) for name in ("up", "easting", "time"))
     extent = (easting[0], easting[-1], up[0], up[-1])
     most = float(numpy.percentile(numpy.abs(fields), clip)) or 1.0
-    pending = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=(5.6, 2.8), layout="constrained")
-        try:
-            if velocity is not None:
-                axes.imshow(velocity, extent=extent, origin="lower", aspect="auto", cmap="viridis")
-            shown = axes.imshow(fields[0], extent=extent, origin="lower", aspect="auto", cmap="gray", vmin=-most,
-                                vmax=most, alpha=None if velocity is None else 0.6)
-            axes.set(xlabel="easting (m)", ylabel="up (m)")
+        if velocity is not None:
+            axes.imshow(velocity, extent=extent, origin="lower", aspect="auto", cmap="viridis")
+        shown = axes.imshow(fields[0], extent=extent, origin="lower", aspect="auto", cmap="gray", vmin=-most,
+                            vmax=most, alpha=None if velocity is None else 0.6)
+        axes.set(xlabel="easting (m)", ylabel="up (m)")
 
-            def frame(n):
-                shown.set_data(fields[n])
-                axes.set_title(f"{times[n]:.3f} s", pad=4)
-                return (shown,)
+        def frame(n):
+            shown.set_data(fields[n])
+            axes.set_title(f"{times[n]:.3f} s", pad=4)
+            return (shown,)
 
-            animation.FuncAnimation(figure, frame, frames=len(fields), blit=False).save(
-                pending, writer=writers[path.suffix](fps=frames_per_second), dpi=dpi)
-            os.replace(pending, path)
-        finally:
-            pyplot.close(figure)
-            pending.unlink(missing_ok=True)
+        _animate(figure, frame, len(fields), path, frames_per_second, dpi)
+
+
+def _animate(figure, frame, frames: int, path, frames_per_second: int, dpi: int) -> None:
+    """Writes the film that frame(n) draws into the figure, and closes that."""
+    import matplotlib.pyplot as pyplot
+    from matplotlib import animation
+
+    path = Path(path)
+    writers = {".gif": animation.PillowWriter, ".mp4": animation.FFMpegWriter}
+    pending = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        if path.suffix not in writers:
+            raise PlotError(f"{path}: allowed: .gif, .mp4")
+        if not writers[path.suffix].isAvailable():
+            raise PlotError(f"{path}: needs {'pillow (pip install pillow)' if path.suffix == '.gif' else 'ffmpeg'}")
+        animation.FuncAnimation(figure, frame, frames=frames, blit=False).save(
+            pending, writer=writers[path.suffix](fps=frames_per_second), dpi=dpi)
+        os.replace(pending, path)
+    finally:
+        pyplot.close(figure)
+        pending.unlink(missing_ok=True)
 
 
 def _draw_maps(pyplot, data: Data, fields, title: str):
@@ -931,10 +998,14 @@ def main(arguments=None) -> int:
     given = parser.parse_args(arguments)
     out = Path(given.out) if given.out else Path(given.file).with_suffix(".png")
     try:
-        if out.suffix not in (".png", ".svg", ".pdf"):
-            raise PlotError(f"--out {out}: allowed: .png, .svg, .pdf")
+        if out.suffix not in (".png", ".svg", ".pdf", ".gif", ".mp4"):
+            raise PlotError(f"--out {out}: allowed: .png, .svg, .pdf, and .gif and .mp4 of snapshots")
         _need("matplotlib").use("Agg")
         channels = [name.strip() for name in given.channels.split(",") if name.strip()]
+        if out.suffix in (".gif", ".mp4"):
+            film(read(given.file), out, ",".join(channels), title=given.title, slice_at=given.slice_at,
+                 dpi=given.dpi or 100)
+            return 0
         figure = draw(read(given.file), channels, title=given.title, slice_at=given.slice_at)
         save(figure, out, given.dpi)
     except PlotError as error:

@@ -149,3 +149,17 @@ def test_snapshots_of_the_ground_and_of_a_cut_are_drawn_when_asked_for(tmp_path)
     assert figure.axes[0].get_ylabel() == "up (m)"
     with pytest.raises(plotting.PlotError, match="reach from 0 to 100 m"):
         plotting.draw(bricks, slice_at="northing=130")
+
+
+def test_snapshots_of_the_ground_and_of_a_cut_are_a_film(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    ground, bricks = (waves(tmp_path / f"{name}.nc", bricks=name == "bricks") for name in ("ground", "bricks"))
+    for file, more in ((ground, ["--channels", "snapshot_velocity_east"]), (bricks, ["--slice", "northing=30"])):
+        assert plotting.main([str(file), "--out", str(tmp_path / "film.gif"), "--dpi", "40", *more]) == 0
+        with image.open(tmp_path / "film.gif") as film:
+            assert film.n_frames == 2 or "east" in more[-1]  # frames that do not differ are one
+    assert not list(tmp_path.glob(".film*"))
+    with pytest.raises(plotting.PlotError, match="one of snapshot_velocity_east"):
+        plotting.film(plotting.read(ground), tmp_path / "film.gif", "velocity_up")
+    with pytest.raises(plotting.PlotError, match="allowed: .gif, .mp4"):
+        plotting.film(plotting.read(ground), tmp_path / "film.avi")

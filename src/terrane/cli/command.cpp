@@ -211,7 +211,8 @@ void add_plot(CommandLine& line) {
   verb->add_option("file", line.picture.file, "Result or model (.nc, .h5, .csv).")
       ->required()
       ->type_name("FILE");
-  verb->add_option("-o,--out", line.picture.out, "Picture: .png, .svg or .pdf; otherwise FILE.png.")
+  verb->add_option("-o,--out", line.picture.out,
+                   "Picture: .png, .svg or .pdf; otherwise FILE.png. Of snapshots also a film: .gif, .mp4.")
       ->type_name("FILE");
   verb->add_option("-c,--channels", line.picture.channels, "What to draw; otherwise everything.")
       ->type_name("NAME")
