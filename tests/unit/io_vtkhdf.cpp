@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
+#include <filesystem>
+
 #include "support/files.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/io/dataset.hpp"
@@ -78,6 +80,43 @@ TEST(VtkHdf, HasOneMeshAndItsFieldsStepByStep) {
   ASSERT_EQ(velocity.size(), 36u);
   EXPECT_EQ(velocity[35], 8.75);
   EXPECT_EQ(numbers(path, "PointData/level").size(), 12u);
+}
+
+TEST(VtkHdf, TakesFieldsPieceByPiece) {
+  const TemporaryFolder folder;
+  const auto whole = two_faces();
+  write(folder / "whole.vtkhdf", whole);
+  auto header = whole;
+  for (auto& v : header.variables) std::visit([](auto& values) { values.clear(); }, v.values);
+  {
+    VtkhdfSink sink(folder / "pieces.vtkhdf");
+    sink.define(header);
+    sink.put("seismogram", span_of(whole.find("seismogram")->values));
+    const auto& cells = std::get<std::vector<std::int32_t>>(whole.find("cell_points")->values);
+    for (const std::size_t n : {1u, 0u})
+      sink.put("cell_points", {{n, 0}, {1, 4}}, std::span<const std::int32_t>(cells).subspan(4 * n, 4));
+    const auto& velocity = std::get<std::vector<float>>(whole.find("velocity")->values);
+    const auto& level = std::get<std::vector<double>>(whole.find("level")->values);
+    for (const std::size_t step : {1u, 0u}) {
+      sink.put("level", {{step, 0}, {1, 6}}, std::span<const double>(level).first(6));
+      for (const std::size_t at : {0u, 4u}) {
+        const std::size_t points = at == 0 ? 4 : 2;
+        sink.put("velocity", {{step, at, 0}, {1, points, 3}},
+                 std::span<const float>(velocity).subspan(3 * (6 * step + at), 3 * points));
+      }
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder / "pieces.vtkhdf"));
+    sink.finish();
+  }
+  for (const auto* name : {"Points", "Connectivity", "Offsets", "Types", "Steps/Values", "Steps/PointOffsets",
+                           "PointData/velocity", "PointData/level"})
+    EXPECT_EQ(numbers(folder / "pieces.vtkhdf", name), numbers(folder / "whole.vtkhdf", name)) << name;
+  {
+    VtkhdfSink sink(folder / "cut.vtkhdf");
+    sink.define(header);
+    EXPECT_THAT(message([&] { sink.finish(); }), HasSubstr("were not put"));
+  }
+  EXPECT_EQ(folder.entries(), 2u);
 }
 
 TEST(VtkHdf, SaysWhatItLeavesOutAndRefusesWhatIsNoFilm) {

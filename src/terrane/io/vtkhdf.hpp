@@ -11,14 +11,35 @@
 // dimension says when.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "terrane/data/dataset.hpp"
+#include "terrane/data/sink.hpp"
 
 namespace terrane::io {
 
-/// Throws UnsupportedError: no points and cells, or no field on them.
+/// Writes fields as they come, into room that is taken before the first value; what has no place in the file
+/// is ignored. The file appears complete or not at all. define() throws UnsupportedError: no points and
+/// cells, or no field on them.
+class VtkhdfSink final : public Sink {
+ public:
+  explicit VtkhdfSink(std::string path);
+  ~VtkhdfSink() override;
+
+ protected:
+  void do_define(const Dataset& header) override;
+  void do_put(const Variable& variable, const Slab& slab, const ValueSpan& values) override;
+  void do_finish() override;
+
+ private:
+  class File;
+  std::string path_;
+  std::unique_ptr<File> file_;
+};
+
+/// Writes a data set that is in memory. Throws as the sink does.
 void write_vtkhdf(const std::string& path, const Dataset& data);
 /// Names of the variables without a place in it; values may be missing. Throws what writing would throw.
 std::vector<std::string> left_out_of_vtkhdf(const std::string& path, const Dataset& data);

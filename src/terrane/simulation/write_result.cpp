@@ -1,11 +1,15 @@
 #include "terrane/simulation/write_result.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/io/dataset.hpp"
 #include "terrane/io/netcdf_sink.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/io/vtkhdf.hpp"
 
 namespace terrane {
 
@@ -116,6 +120,45 @@ void write_stations(const Result& result, Sink& sink) {
   sink.finish();
 }
 
+/// A data set of which some variables come entry by entry.
+void write_entries(const Result& result, Sink& sink) {
+  const auto& data = result.data;
+  sink.define(data);
+  for (const auto& [name, read] : result.entries) {
+    Slab slab;
+    slab.count = data.shape(*data.find(name));
+    slab.start.assign(slab.count.size(), 0);
+    const std::size_t entries = std::exchange(slab.count[0], 1);
+    std::vector<float> values(
+        std::accumulate(slab.count.begin(), slab.count.end(), std::size_t{1}, std::multiplies<>()));
+    for (; slab.start[0] < entries; ++slab.start[0]) {
+      read(slab.start[0], values);
+      sink.put(name, slab, ValueSpan(std::span<const float>(values)));
+    }
+  }
+  sink.finish();
+}
+
+/// Into a file of a format that takes entries; all others are given what is in memory.
+void write_data(const std::string& path, const Result& result) {
+  if (result.entries.empty()) return io::write(path, result.data);
+  const auto format = io::format_to_write(path).name;
+  if (format == "netcdf") {
+    io::NetcdfSink sink(path);
+    return write_entries(result, sink);
+  }
+  if (format == "vtkhdf") {
+    io::VtkhdfSink sink(path);
+    return write_entries(result, sink);
+  }
+  auto held = result.data;
+  std::erase_if(held.variables, [&](const Variable& v) {
+    return std::any_of(result.entries.begin(), result.entries.end(),
+                       [&](const Entries& e) { return e.variable == v.name; });
+  });
+  io::write(path, held);
+}
+
 /// Formats that take the fields of cells in place of those at stations.
 bool takes_cells(const std::string& path, const Result& result) {
   const auto& format = io::format_to_write(path).name;
@@ -182,8 +225,12 @@ std::vector<std::string> left_out(const std::string& path, const Result& result)
 }
 
 Dataset to_dataset(const Result& result) {
-  if (!result.data.variables.empty()) return result.data;
   MemorySink sink;
+  if (!result.entries.empty()) {
+    write_entries(result, sink);
+    return sink.take();
+  }
+  if (!result.data.variables.empty()) return result.data;
   write_stations(result, sink);
   auto all = sink.take();
   const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
@@ -194,7 +241,7 @@ Dataset to_dataset(const Result& result) {
 }
 
 void write_result(const std::string& path, const Result& result) {
-  if (!result.data.variables.empty()) return io::write(path, result.data);
+  if (!result.data.variables.empty()) return write_data(path, result);
   if (takes_cells(path, result)) return io::write(path, result.cells);
   if (!result.cells.variables.empty() && io::format_to_write(path).name == "netcdf")
     return io::write(path, to_dataset(result));

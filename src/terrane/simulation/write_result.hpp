@@ -9,8 +9,8 @@
 
 namespace terrane {
 
-/// result.data; of fields at stations their coordinates, the survey's columns, fields and residuals, and the
-/// mask "singular" when it is not empty.
+/// result.data, with all entries in memory; of fields at stations their coordinates, the survey's columns,
+/// fields and residuals, and the mask "singular" when it is not empty.
 Dataset to_dataset(const Result& result);
 
 /// Of fields at stations: coordinates and fields with units, the mask "singular" when it is not empty, and
