@@ -387,6 +387,48 @@ velocity_s = 1500
   EXPECT_THAT(message([&] { simulation->check_model("model.nc"); }), HasSubstr("no cells"));
 }
 
+TEST(ElasticJobs, TakeAllTwentyOneConstantsOfARock) {
+  const std::string layers = R"([elements]
+kind = "layers"
+columns = [1, 1]
+box = [0, 200, 0, 200]
+top = 0
+[[elements.layer]]
+bottom = -200
+rock = "slate"
+[[elements.rock]]
+name = "slate"
+density = 2500
+)";
+  const auto made = [&](const std::string& more) {
+    return Simulation::from_job(Config::parse(layers + more + rest), {});
+  };
+  const auto rock = [&](const Simulation& s) { return s.problem().mesh.rock(0); };
+  const auto whole =
+      made(R"(stiffness = [80, 31, 32, 1, 2, 3, 70, 33, 4, 5, 6, 60, 7, 8, 9, 20, 1, 2, 21, 3, 22, "GPa"]
+quality_s = 50
+)");
+  const auto slate = rock(dynamic_cast<const Simulation&>(*whole));
+  const Stiffness expected{{{80e9, 31e9, 32e9, 1e9, 2e9, 3e9},
+                            {31e9, 70e9, 33e9, 4e9, 5e9, 6e9},
+                            {32e9, 33e9, 60e9, 7e9, 8e9, 9e9},
+                            {1e9, 4e9, 7e9, 20e9, 1e9, 2e9},
+                            {2e9, 5e9, 8e9, 1e9, 21e9, 3e9},
+                            {3e9, 6e9, 9e9, 2e9, 3e9, 22e9}}};
+  EXPECT_FALSE(slate.isotropic);
+  EXPECT_EQ(slate.density, 2500);
+  EXPECT_EQ(slate.quality_mu, 50);
+  for (std::size_t p = 0; p < 6; ++p) EXPECT_GT(slate.stiffness[p][p], expected[p][p]);  // unrelaxed
+  const auto lossless =
+      made("stiffness = [80, 31, 32, 1, 2, 3, 70, 33, 4, 5, 6, 60, 7, 8, 9, 20, 1, 2, 21, 3, 22, \"GPa\"]\n");
+  EXPECT_EQ(rock(dynamic_cast<const Simulation&>(*lossless)).stiffness, expected);
+  EXPECT_THAT(message([&] { made("stiffness = [80, 31]\n"); }), HasSubstr("stiffness"));
+  EXPECT_THAT(message([&] { made("stiffness = [\"21*5 GPa\"]\n"); }),
+              AllOf(HasSubstr("stiffness"), HasSubstr("positive definite")));
+  EXPECT_THAT(message([&] { made("velocity_p = 5000\nstiffness = [\"21*5 GPa\"]\n"); }),
+              AllOf(HasSubstr("velocity_p"), HasSubstr("constants")));
+}
+
 TEST(ElasticJobs, TakeTheRockOfEachElementFromATomography) {
   const TemporaryFolder folder;
   folder.put("t.xyz", tomography(false));

@@ -11,6 +11,7 @@
 #include "terrane/io/csv.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/physics/elastic/attenuation.hpp"
 #include "terrane/physics/elastic/layers.hpp"
 #include "terrane/physics/elastic/mesh_files.hpp"
 #include "terrane/physics/elastic/rocks.hpp"
@@ -68,13 +69,19 @@ constexpr Key rock_keys[] = {
     {"name", "text", "", "Name of layers, of physical volumes of Gmsh, or number of a material of SPECFEM3D.",
      "\"granite\""},
     {"density", "density", "none",
-     "Density; must be given, as both velocities, where there is no tomography.", "2700"},
+     "Density; must be given, with both velocities or the stiffness, where there is no tomography.", "2700"},
     {"velocity_p", "velocity", "none", "Velocity of compressional waves, along the axis of anisotropic rock.",
      "6000"},
     {"velocity_s", "velocity", "none", "Velocity of shear waves; 0: a fluid.", "3464"},
     {"tomography", "path", "none",
      "Instead of all numbers: a file tomography_model.xyz of SPECFEM3D, of which each element takes the rock "
      "at its centre."},
+    {"stiffness", "list of 21 pressures", "none",
+     "In place of velocities: all constants of Hooke's law, in axes east, north, up: C11 … C16, C22 … C26, "
+     "C33 … C36, "
+     "C44 C45 C46, C55 C56, C66, where 4 is north-up, 5 east-up, 6 east-north. The list may end with its "
+     "unit, "
+     "\"GPa\"."},
     {"quality_p", "number", "none", "Quality factor Q of compressional waves."},
     {"quality_s", "number", "none", "Quality factor Q of shear waves."},
     {"epsilon", "number", "0", "Thomsen's ε."},
@@ -170,11 +177,38 @@ class NamedRocks {
     std::optional<std::uint32_t> number;  // among the media of the mesh
   };
 
+  /// Rock of 21 constants.
+  static Medium of_stiffness(const Config& table) {
+    for (const char* key : {"velocity_p", "velocity_s", "epsilon", "delta", "gamma", "tilt", "tilt_azimuth"})
+      if (table.has(key))
+        throw table.wrong(key, "a rock with a stiffness has this in its constants", "Leave one of both out.");
+    const auto given = table.numbers("stiffness", Quantity::pressure, 21);
+    Stiffness c{};
+    auto next = given.begin();
+    for (std::size_t p = 0; p < 6; ++p)
+      for (std::size_t q = p; q < 6; ++q) c[p][q] = c[q][p] = *next++;
+    auto rock = Medium::from_stiffness(c, table.positive("density", Quantity::density));
+    rock.quality_mu = table.optional_number("quality_s").value_or(INFINITY);
+    if (const auto quality_p = table.optional_number("quality_p")) {
+      const auto speeds = rock.mean().speeds({0, 0, 1});
+      rock.quality_kappa = quality_kappa(*quality_p, rock.quality_mu, speeds[0], speeds[2]);
+    }
+    rock.name = table.where();
+    try {
+      rock.check(rock.name);
+    } catch (const InputError& error) {
+      throw table.wrong("stiffness", error.problem(), error.next());
+    }
+    return rock;
+  }
+
   static Medium of_numbers(const Config& table) {
+    if (table.has("stiffness")) return of_stiffness(table);
     const auto needed = [&](const char* key, Quantity quantity) {
       const auto value = table.optional_number(key, quantity);
       if (!value)
-        throw table.wrong(key, "missing", "A rock has density, velocity_p and velocity_s, or a tomography.");
+        throw table.wrong(key, "missing",
+                          "A rock has density, velocity_p and velocity_s, a stiffness, or a tomography.");
       return *value;
     };
     const auto optional = [&](const char* key) { return table.optional_number(key).value_or(NAN); };
