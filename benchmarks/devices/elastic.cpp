@@ -3,8 +3,8 @@
 //   devices_elastic [device] [elements a side ...]      prints JSON; without a device the CPU
 //
 // As a run takes them: twenty steps, their sources sent before and their seismograms fetched after, recorded
-// as one graph on a GPU. Of the first three cases none has a source, one
-// has a source and a receiver, and one has more: what these cost shows.
+// as one graph on a GPU. Of the first cases one has no source, one a source and a receiver, and two have more
+// receivers: what these cost shows. A fault has 100,000 sources.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -30,15 +30,16 @@ struct Case {
   Sums sums = Sums::fixed;
   std::size_t receivers = 0;  // and a source, where there are any
   Sides sides = Sides::free;
-  bool sea = false;  // the upper half is water
+  bool sea = false;       // the upper half is water
+  std::size_t parts = 0;  // of a fault: moments over an upright plane
 };
 
 Problem cube(const Case& what, std::size_t side) {
   Problem p;
   const bool fluid = what.rheology == Rheology::fluid;
   auto rock = fluid ? Medium::from_speeds(1500, 0, 1000) : test::granite();
-  rock.isotropic = what.rheology != Rheology::anisotropic;
-  if (what.rheology == Rheology::attenuating) rock.quality_mu = 40, rock = unrelaxed(rock, 1, 1, "rock");
+  rock.isotropic = what.rheology != Rheology::anisotropic && what.rheology != Rheology::lossy;
+  if (attenuates(what.rheology)) rock.quality_mu = 40, rock = unrelaxed(rock, 1, 1, "rock");
   p.relaxation_middle = 1;
   p.fading_frequency = 2;
   p.mesh = test::cubes({side, side, side}, 100, rock);
@@ -67,12 +68,20 @@ Problem cube(const Case& what, std::size_t side) {
                   false,
                   {1e9, -2e9, 3e9, 0, 0, 0},
                   {Pulse::ricker, 2, 0.3, {}}}};
+  for (std::size_t n = 0; n < what.parts; ++n)
+    p.sources.push_back(
+        {{length * (0.1 + 0.8 * std::fmod(0.618034 * static_cast<double>(n), 1.0)), length / 2 + 4,
+          length * (0.1 + 0.8 * static_cast<double>(n) / static_cast<double>(what.parts))},
+         true,
+         {0, 0, 0, 1e12, 0, 1e12},
+         {Pulse::step, 0.2, 0.3, {}}});
   for (std::size_t n = 0; n < what.receivers; ++n)
     p.receivers.push_back({length * (0.05 + 0.9 * std::fmod(0.618 * static_cast<double>(n), 1.0)),
                            length * (0.05 + 0.9 * std::fmod(0.414 * static_cast<double>(n), 1.0)),
                            length - 40});
-  for (const auto& s : p.sources) p.source_places.push_back(locate(p.mesh, s.at, "source"));
-  for (const auto& r : p.receivers) p.receiver_places.push_back(locate(p.mesh, r, "receiver"));
+  const Locator locator(p.mesh);
+  for (const auto& s : p.sources) p.source_places.push_back(locator.find(s.at, "source"));
+  for (const auto& r : p.receivers) p.receiver_places.push_back(locator.find(r, "receiver"));
   return p;
 }
 
@@ -112,11 +121,14 @@ const std::vector<Case> cases{
     {.name = "linear map", .receivers = 1},
     {.name = "linear map", .receivers = 10},
     {.name = "linear map", .receivers = 10000},
+    {.name = "a fault of 100,000 parts", .receivers = 1, .parts = 100000},
     {.name = "linear map", .sums = Sums::fast, .receivers = 1},
     {.name = "linear map", .precision = twice, .receivers = 1},
     {.name = "eight corners", .trilinear = true, .receivers = 1},
     {.name = "21 constants", .rheology = Rheology::anisotropic, .receivers = 1},
     {.name = "with a Q", .rheology = Rheology::attenuating, .receivers = 1},
+    {.name = "21 constants with a Q", .rheology = Rheology::lossy, .receivers = 1},
+    {.name = "21 constants with a Q", .rheology = Rheology::lossy, .precision = twice, .receivers = 1},
     {.name = "fluid", .rheology = Rheology::fluid, .receivers = 1},
     {.name = "a sea over rock", .receivers = 1, .sea = true},
     {.name = "five Stacey sides", .receivers = 10, .sides = Sides::stacey},

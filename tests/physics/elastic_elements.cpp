@@ -395,6 +395,28 @@ TEST(ElasticInput, SaysWhichElementIsFoldedAndWhere) {
               AllOf(HasSubstr("element 0"), HasSubstr("turned or folded"), HasSubstr("easting")));
 }
 
+TEST(ElasticMeshes, FindInBinsWhatALookAtAllElementsFinds) {
+  auto p = test::rough_earth(Precision::double_precision);
+  const auto& mesh = p.mesh;
+  const Locator locator(mesh);
+  std::size_t apart = 0, found = 0;
+  for (std::uint32_t n = 0; n < mesh.size(); ++n)
+    for (const double a : {-1.0, -0.3, 0.9}) {
+      const auto at = mesh.element(n).at({a, 0.2 * a, -a});
+      std::uint32_t first = 0;  // of elements that have the point
+      while (mesh.element(first).locate(at).distance > 1e-9 * mesh.element(first).shortest()) ++first;
+      const auto place = locator.find(at, "point");
+      apart += place.element != first;
+      const auto again = mesh.element(place.element).at(place.xi);
+      for (std::size_t d = 0; d < 3; ++d) EXPECT_NEAR(again[d], at[d], 1e-6);
+      ++found;
+    }
+  EXPECT_EQ(apart, 0u);
+  EXPECT_GT(found, 100u);
+  for (const Vector& outside : {Vector{-1e9, 0, 0}, Vector{200, 200, 1e9}, Vector{NAN, 200, 200}})
+    EXPECT_THAT(message([&] { locator.find(outside, "point"); }), HasSubstr("outside the mesh"));
+}
+
 TEST(ElasticInput, RefusesImpossibleRocksStepsSourcesAndMeshes) {
   const auto problem = [] {
     Problem p;

@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <map>
+
 #include "support/elastic_meshes.hpp"
 #include "support/files.hpp"
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/io/netcdf_sink.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/physics/elastic/march.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
@@ -55,7 +59,8 @@ TEST(ElasticSnapshots, ShowWhatReceiversRecordInRockAndInFluids) {
     runtime.device.kind = kind;
     const auto done = march(p, runtime);
     ASSERT_GE(p.pictures(), 2u);
-    ASSERT_EQ(done.pictures.size(), p.pictures() * picture.size() * 3);
+    const auto pictures = done.pictures.all();
+    ASSERT_EQ(pictures.size(), p.pictures() * picture.size() * 3);
     const auto quantity = velocity ? Quantity::velocity : Quantity::displacement;
     const auto traces = seismograms(p, done, quantity);
     const auto at = times(p, quantity), taken = times_of_pictures(p);
@@ -67,7 +72,7 @@ TEST(ElasticSnapshots, ShowWhatReceiversRecordInRockAndInFluids) {
         for (std::size_t c = 0; c < 3; ++c) {
           const double here = traces[(3 * r + c) * p.steps() + step];
           most = worse(most, std::fabs(here));
-          apart = worse(apart, std::fabs(here - done.pictures[(k * picture.size() + shown[r]) * 3 + c]));
+          apart = worse(apart, std::fabs(here - pictures[(k * picture.size() + shown[r]) * 3 + c]));
         }
     }
     EXPECT_GT(most, 0);
@@ -106,9 +111,7 @@ TEST(ElasticSnapshots, OfTheSurfaceAreItsPointsOnceAndOfAVolumeThoseOfTheBoxAlon
   EXPECT_THAT(message([&] { picture_of(p); }), HasSubstr("no free surface"));
 }
 
-TEST(ElasticSnapshots, OfAJobAreInItsFilesOverTime) {
-  const TemporaryFolder folder;
-  const std::string job = R"([mesh]
+const char* const small_job = R"([mesh]
 kind = "regular"
 box = [0, 600, 0, 400, -400, 0]
 shape = [3, 2, 2]
@@ -133,6 +136,10 @@ end = 0.5
 files = ["a.nc", "a.vtkhdf"]
 [snapshots]
 every = )";
+
+TEST(ElasticSnapshots, OfAJobAreInItsFilesOverTime) {
+  const TemporaryFolder folder;
+  const std::string job = small_job;
   const auto simulation = Simulation::from_job(Config::parse(job + "0.2"), {});
   EXPECT_THAT(left_out("a.vtkhdf", simulation->outline()), Contains("displacement"));
   const auto result = simulation->run();
@@ -147,6 +154,38 @@ every = )";
   write_result(folder / "a.nc", result);
   EXPECT_THAT(message([&] { Simulation::from_job(Config::parse(job + "9"), {}); }),
               AllOf(HasSubstr("snapshots"), HasSubstr("one every 9 s")));
+}
+
+/// Of each variable its values.
+std::map<std::string, Values> values_of(const Dataset& data) {
+  std::map<std::string, Values> all;
+  for (const auto* list : {&data.coordinates, &data.variables})
+    for (const auto& v : *list) all[v.name] = v.values;
+  return all;
+}
+
+TEST(ElasticSnapshots, KeptOnDiskDuringARunAreThoseKeptInMemoryAndSoAreTheirFiles) {
+  const TemporaryFolder folder;
+  const auto simulation = Simulation::from_job(Config::parse(std::string(small_job) + "0.02"), {});
+  const auto held = simulation->run();
+  Runtime runtime;
+  runtime.checkpoint.file = folder / "a.checkpoint";
+  runtime.checkpoint.interval = CheckpointSettings::never;
+  EXPECT_LT(simulation->check(runtime).memory_bytes, simulation->check().memory_bytes);
+  {
+    const auto kept = simulation->run(runtime);
+    EXPECT_EQ(size(kept.data.find("snapshot_velocity")->values), 0u);
+    EXPECT_EQ(values_of(to_dataset(kept)), values_of(held.data));
+    for (const char* name : {"a.nc", "a.csv", "a.vtkhdf"}) {
+      write_result(folder / name, kept);
+      write_result(folder / (std::string("held_") + name), held);
+    }
+  }
+  EXPECT_EQ(values_of(io::read_dataset(folder / "a.nc")), values_of(io::read_dataset(folder / "held_a.nc")));
+  EXPECT_EQ(testing_support::bytes_of(folder / "a.csv"), testing_support::bytes_of(folder / "held_a.csv"));
+  EXPECT_EQ(std::filesystem::file_size(folder / "a.vtkhdf"),
+            std::filesystem::file_size(folder / "held_a.vtkhdf"));
+  EXPECT_EQ(folder.entries(), 6u);  // nothing else is left behind
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "terrane/physics/elastic/part.hpp"
-#include "terrane/physics/elastic/snapshots.hpp"
 #include "terrane/simulation/checkpoint.hpp"
 
 namespace terrane::elastic {
@@ -59,10 +58,9 @@ Fingerprint fingerprint(const Problem& p) {
           {"time_dispersion", p.remove_dispersion ? "removed" : "kept"}};
 }
 
-/// Numbers of all snapshots that were taken until `done` steps were done.
+/// Snapshots that were taken until `done` steps were done.
 std::size_t pictures_by(const Problem& problem, std::size_t done) {
-  if (problem.pictures() == 0) return 0;
-  return done / problem.snapshots.every * picture_of(problem).size() * 3;
+  return problem.pictures() == 0 ? 0 : done / problem.snapshots.every;
 }
 
 }  // namespace
@@ -74,8 +72,14 @@ void write_checkpoint(const std::filesystem::path& file, const Problem& problem,
   out.list("change", std::span<const double>(state.change));
   if (!state.memory.empty()) out.list("memory", std::span<const double>(state.memory));
   out.list("series", std::span<const double>(state.changes).first(done * problem.receivers.size() * 3));
-  if (const auto shown = pictures_by(problem, done); shown > 0)
-    out.list("pictures", std::span<const float>(state.pictures).first(shown));
+  if (const auto taken = pictures_by(problem, done); taken > 0) {
+    std::vector<float> picture(state.pictures.numbers());
+    out.define<float>("pictures", {taken, picture.size()});
+    for (std::size_t n = 0; n < taken; ++n) {
+      state.pictures.get(n, picture);
+      out.piece("pictures", std::span<const float>(picture));
+    }
+  }
   out.finish();
 }
 
@@ -92,8 +96,12 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& pr
   state.change = in->array<double>("change", {values});
   if (in->holds("memory")) state.memory = in->array<double>("memory", {memory_begins(problem).back()});
   state.changes = in->array<double>("series", {in->parts() * problem.receivers.size() * 3});
-  if (const auto shown = pictures_by(problem, in->parts()); shown > 0)
-    state.pictures = in->array<float>("pictures", {shown});
+  std::vector<float> picture(state.pictures.numbers());
+  const auto taken = pictures_by(problem, in->parts());
+  for (std::size_t n = 0; n < taken; ++n) {
+    in->read<float>("pictures", {taken, picture.size()}, n * picture.size(), picture);
+    state.pictures.put(n, picture);
+  }
   state.notes.push_back(
       fmt::format("resumed from {}, with {} of {} steps done", file.string(), in->parts(), problem.steps()));
   return in->parts();

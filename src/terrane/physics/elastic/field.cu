@@ -111,6 +111,7 @@ class FieldOf final : public Field {
 
  private:
   bool on_cpu() const { return stream_.device().kind == Device::Kind::cpu; }
+  std::size_t blocks_of_rows() const { return (most_rows_ + SumPushes<T>::steps - 1) / SumPushes<T>::steps; }
   /// Points that take their step by leap(); on devices the others do where forces are computed.
   std::size_t leaping() const { return on_cpu() ? part_.points : part_.meeting; }
   void upload_elements(const Problem& problem);
@@ -163,7 +164,7 @@ class FieldOf final : public Field {
   Buffer<T> leaving_, in_contact_;
 
   Buffer<std::uint32_t> pushed_, push_first_, push_source_;
-  Buffer<T> push_change_, courses_;
+  Buffer<T> push_change_, courses_, pushes_;
 
   Buffer<std::uint32_t> receiver_points_;
   Buffer<T> receiver_weight_, series_;
@@ -211,7 +212,8 @@ FieldOf<T>::FieldOf(const Problem& problem, Part part, const FieldOptions& optio
   upload_receivers();
   if (comm.size() > 1) make_exchange();
   series_ = Buffer<T>(stream_.device(), 3 * receivers_ * options.most_rows);
-  courses_ = Buffer<T>(stream_.device(), sources_ * options.most_rows);
+  courses_ = Buffer<T>(stream_.device(), sources_ * blocks_of_rows() * SumPushes<T>::steps);
+  pushes_ = Buffer<T>(stream_.device(), 3 * pushed_.size() * blocks_of_rows() * SumPushes<T>::steps);
 }
 
 template <class T>
@@ -519,12 +521,7 @@ void FieldOf<T>::leap(const Sum& sum) {
 /// What sources push, and then what receivers see of the step, in a row of the series.
 template <class T>
 void FieldOf<T>::push_and_record() {
-  const Push<T> push{pushed_.view().data,
-                     push_first_.view().data,
-                     push_source_.view().data,
-                     push_change_.view().data,
-                     courses_.view().data + rows_ * sources_,
-                     w_.view().data,
+  const Push<T> push{pushed_.view().data, pushes_.view().data + 3 * rows_ * pushed_.size(), w_.view().data,
                      u_.view().data};
   T* const row = series_.view().data + 3 * receivers_ * rows_;
   const auto* points = receiver_points_.view().data;
@@ -570,9 +567,15 @@ void FieldOf<T>::steps(std::size_t count) {
 
 template <class T>
 void FieldOf<T>::load_courses(std::span<const double> courses) {
-  const std::vector<T> rounded(courses.begin(), courses.end());
-  courses_.upload(stream_, rounded);
   rows_ = 0;
+  if (pushed_.size() == 0) return;
+  const std::size_t blocks = blocks_of_rows();
+  std::vector<T> rounded(courses.begin(), courses.end());
+  rounded.resize(sources_ * blocks * SumPushes<T>::steps);  // rows that are not taken: zeros
+  courses_.upload(stream_, rounded);
+  for_each(stream_, pushed_.size() * blocks,
+           SumPushes<T>{push_first_.view().data, push_source_.view().data, push_change_.view().data,
+                        courses_.view().data, sources_, pushed_.size(), blocks, pushes_.view().data});
 }
 
 template <class T>

@@ -27,6 +27,7 @@ constexpr std::size_t rows_at_once = 20;
 std::vector<double> courses_of(const Problem& problem) {
   const std::size_t steps = problem.steps(), sources = problem.sources.size();
   std::vector<double> all(steps * sources);
+  const auto shift = FrequencyShift::to_leapfrog(steps);
   for_each(sources, 0, [&](std::size_t s) {
     const auto& course = problem.sources[s].course;
     const auto at = [&](std::size_t n) {
@@ -34,7 +35,7 @@ std::vector<double> courses_of(const Problem& problem) {
     };
     std::vector<double> changes(steps);
     for (std::size_t n = 0; n < steps; ++n) changes[n] = at(n + 1) - at(n);
-    if (problem.remove_dispersion) changes = to_leapfrog(changes);
+    if (problem.remove_dispersion) changes = shift(changes);
     double now = at(0);
     for (std::size_t n = 0; n < steps; ++n) {
       all[n * sources + s] = now;
@@ -54,9 +55,7 @@ class Rank {
         field_(make_field(problem, make_part(problem, comm.rank(), comm.size()),
                           {device, threads, rows_at_once}, comm)) {
     if (problem.pictures() > 0) {
-      const auto picture = picture_of(problem);
-      shown_ = 3 * picture.size();
-      sight_.emplace(problem, picture, *field_);
+      sight_.emplace(problem, picture_of(problem), *field_);
     }
     if (before.first_step == 0) return;
     const auto& part = field_->part();
@@ -98,11 +97,11 @@ class Rank {
             std::copy(value, value + 3, &out.changes[(first + row) * all + 3 * receiver]);
           });
     if (sight_ && last % problem_.snapshots.every == 0) {
-      float* const picture =
-          comm_.rank() == 0 ? &out.pictures[(last / problem_.snapshots.every - 1) * shown_] : nullptr;
+      std::vector<float> picture(comm_.rank() == 0 ? out.pictures.numbers() : 0);
       bring(sight_->points(), sight_->values(), [&](std::uint32_t point, std::size_t, const float* value) {
-        std::copy(value, value + 3, picture + 3 * std::size_t{point});
+        std::copy(value, value + 3, picture.begin() + 3 * std::ptrdiff_t{point});
       });
+      if (comm_.rank() == 0) out.pictures.put(last / problem_.snapshots.every - 1, picture);
     }
   }
 
@@ -169,7 +168,6 @@ class Rank {
   std::vector<double> courses_;
   std::unique_ptr<Field> field_;
   std::optional<Sight> sight_;
-  std::size_t shown_ = 0;  // numbers of a picture
 };
 
 enum class After { stop, keep, go_on };  // in the order in which they prevail
@@ -211,6 +209,8 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
   Progress& progress = runtime.progress ? *runtime.progress : silent;
   auto keeping = runtime.checkpoint;
   Outcome out;
+  if (problem.pictures() > 0)
+    out.pictures = Pictures(problem.pictures(), 3 * picture_of(problem).size(), keeping.file);
   if (keeping.resume && !keeping.file.empty()) out.first_step = read_checkpoint(keeping.file, problem, out);
   const Device device = resolve(shared_device(runtime.device, comm), comm.on_node().index);
   try {
@@ -228,7 +228,6 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
     Rank rank(problem, device, runtime.threads, comm, out);
     if (const auto way = rank.way(); !way.empty()) out.notes.push_back("values at shared points " + way);
     out.changes.resize(problem.steps() * problem.receivers.size() * 3);
-    if (problem.pictures() > 0) out.pictures.resize(problem.pictures() * picture_of(problem).size() * 3);
     using Clock = std::chrono::steady_clock;
     const auto seconds_since = [](Clock::time_point t) {
       return std::chrono::duration<double>(Clock::now() - t).count();
@@ -294,6 +293,9 @@ std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, 
   const std::size_t steps = problem.steps(), each = pressure ? 1 : 3,
                     traces = each * problem.receivers.size();
   std::vector<double> all(traces * steps);
+  const auto shift = FrequencyShift::from_leapfrog(steps, pressure                         ? Wanted::value
+                                                          : quantity == Quantity::velocity ? Wanted::rate
+                                                                                           : Wanted::change);
   for_each(traces, threads, [&](std::size_t trace) {
     std::vector<double> changes(steps);
     for (std::size_t n = 0; n < steps; ++n)
@@ -302,11 +304,11 @@ std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, 
     if (pressure) {  // − χ̈, of leapfrog steps exactly the second difference
       for (std::size_t n = steps; n-- > 0;)
         changes[n] = ((n > 0 ? changes[n - 1] : 0) - changes[n]) / (problem.step * problem.step);
-      if (problem.remove_dispersion) changes = from_leapfrog(changes, Wanted::value);
+      if (problem.remove_dispersion) changes = shift(changes);
       std::copy(changes.begin(), changes.end(), all.begin() + static_cast<std::ptrdiff_t>(trace * steps));
       return;
     }
-    if (problem.remove_dispersion) changes = from_leapfrog(changes, rate ? Wanted::rate : Wanted::change);
+    if (problem.remove_dispersion) changes = shift(changes);
     double sum = 0;
     for (std::size_t n = 0; n < steps; ++n) {
       sum += changes[n];

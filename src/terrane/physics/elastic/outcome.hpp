@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "terrane/physics/elastic/pictures.hpp"
+
 namespace terrane::elastic {
 
 /// What rank 0 has; the other ranks have nothing.
@@ -15,9 +17,9 @@ struct Outcome {
   std::vector<double> displacement, change;
   std::vector<double>
       memory;  ///< of attenuating rock and margins [elements][points of an element][memory_of()]; or empty
-  std::vector<float> pictures;  ///< snapshots [pictures][their points][3] m or m/s
-  std::size_t first_step = 0;   ///< where a resumed run went on
-  double seconds = 0;           ///< of the steps
+  Pictures pictures;           ///< snapshots, each [points][3]
+  std::size_t first_step = 0;  ///< where a resumed run went on
+  double seconds = 0;          ///< of the steps
   std::vector<std::string> notes, warnings;
 };
 

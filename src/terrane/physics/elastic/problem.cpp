@@ -299,33 +299,83 @@ void check_fluids(const Problem& p) {
 
 }  // namespace
 
-Place locate(const Mesh& mesh, const Vector& at, const std::string& what) {
+Locator::Locator(const Mesh& mesh) : mesh_(mesh) {
+  std::vector<std::uint32_t> shown;
+  for (std::uint32_t n = 0; n < mesh.size(); ++n)
+    if (!mesh.fading_axes(n)) shown.push_back(n);
+  for (const auto n : shown) {
+    const auto box = around(n);
+    for (std::size_t d = 0; d < 3; ++d) {
+      low_[d] = std::min(low_[d], box[2 * d]);
+      high_[d] = std::max(high_[d], box[2 * d + 1]);
+    }
+  }
+  // As many bins as elements, as wide in all directions.
+  const double width = std::cbrt((high_[0] - low_[0]) * (high_[1] - low_[1]) * (high_[2] - low_[2]) /
+                                 static_cast<double>(shown.size()));
+  for (std::size_t d = 0; d < 3; ++d)
+    if (const double bins = (high_[d] - low_[d]) / width; bins > 1)
+      bins_[d] = static_cast<std::size_t>(std::min(bins, 2000.0));
+  const auto each_bin = [&](std::uint32_t n, const auto& use) {
+    const auto box = around(n);
+    std::size_t from[3], to[3];
+    for (std::size_t d = 0; d < 3; ++d) from[d] = bin(d, box[2 * d]), to[d] = bin(d, box[2 * d + 1]);
+    for (auto k = from[2]; k <= to[2]; ++k)
+      for (auto j = from[1]; j <= to[1]; ++j)
+        for (auto i = from[0]; i <= to[0]; ++i) use((k * bins_[1] + j) * bins_[0] + i);
+  };
+  first_.assign(bins_[0] * bins_[1] * bins_[2] + 1, 0);
+  for (const auto n : shown) each_bin(n, [&](std::size_t at) { ++first_[at + 1]; });
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  elements_.resize(first_.back());
+  auto next = first_;
+  for (const auto n : shown) each_bin(n, [&](std::size_t at) { elements_[next[at]++] = n; });
+}
+
+std::array<double, 6> Locator::around(std::uint32_t n) const {
+  std::array<double, 6> box{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    double low = INFINITY, high = -INFINITY;
+    const auto reach = [&](const Vector& x) { low = std::min(low, x[d]), high = std::max(high, x[d]); };
+    for (const auto node : mesh_.elements[n]) reach(mesh_.nodes[node]);
+    if (is_curved(n))
+      for (const auto& x : mesh_.curves[mesh_.curve[n]]) reach(x);
+    const double room = 0.1 * (high - low);
+    box[2 * d] = low - room, box[2 * d + 1] = high + room;
+  }
+  return box;
+}
+
+bool Locator::is_curved(std::uint32_t n) const {
+  return !mesh_.curve.empty() && mesh_.curve[n] != Mesh::straight;
+}
+
+std::size_t Locator::bin(std::size_t d, double x) const {
+  const double part = (x - low_[d]) / (high_[d] - low_[d]) * static_cast<double>(bins_[d]);
+  return std::min(static_cast<std::size_t>(std::max(part, 0.0)), bins_[d] - 1);
+}
+
+Place Locator::find(const Vector& at, const std::string& what) const {
   // Of the shortest edge: rounding; and where sides are curved, what the sphere rises above polynomials.
   constexpr double of_straight = 1e-6, of_curved = 1e-3;
   Place best;
   double nearest = INFINITY, allowed = 0;
-  for (std::uint32_t n = 0; n < mesh.size(); ++n) {
-    if (mesh.fading_axes(n)) continue;
-    const auto& corners = mesh.elements[n];
-    const bool curved = !mesh.curve.empty() && mesh.curve[n] != Mesh::straight;
+  bool inside = true;
+  for (std::size_t d = 0; d < 3; ++d) inside = inside && at[d] >= low_[d] && at[d] <= high_[d];
+  const std::size_t here = inside ? (bin(2, at[2]) * bins_[1] + bin(1, at[1])) * bins_[0] + bin(0, at[0]) : 0;
+  for (auto place = first_[here]; inside && place < first_[here + 1]; ++place) {
+    const auto n = elements_[place];
+    const auto box = around(n);
     bool near = true;
-    for (std::size_t d = 0; d < 3 && near; ++d) {
-      double low = INFINITY, high = -INFINITY;
-      const auto reach = [&](const Vector& x) { low = std::min(low, x[d]), high = std::max(high, x[d]); };
-      for (const auto node : corners) reach(mesh.nodes[node]);
-      if (curved)
-        for (const auto& x : mesh.curves[mesh.curve[n]]) reach(x);
-      const double room = 0.1 * (high - low);
-      near = at[d] >= low - room && at[d] <= high + room;
-    }
+    for (std::size_t d = 0; d < 3; ++d) near = near && at[d] >= box[2 * d] && at[d] <= box[2 * d + 1];
     if (!near) continue;
-    const auto element = mesh.element(n);
-    const auto place = element.locate(at);
-    const double miss = place.distance / element.shortest();
+    const auto element = mesh_.element(n);
+    const auto found = element.locate(at);
+    const double miss = found.distance / element.shortest();
     if (miss < nearest && !(nearest < 1e-9)) {  // of equals the first
       nearest = miss;
-      allowed = curved ? of_curved : of_straight;
-      best = {n, place.xi};
+      allowed = is_curved(n) ? of_curved : of_straight;
+      best = {n, found.xi};
     }
   }
   if (!(nearest <= allowed))
@@ -355,10 +405,11 @@ void Problem::settle() {
         "Take degree 4 or more, below which they strain of themselves, or elements.curved = false.");
   sort_each_once(mesh.absorbing);
   source_places.clear(), receiver_places.clear();
+  const Locator locator(mesh);
   for (std::size_t n = 0; n < sources.size(); ++n)
-    source_places.push_back(locate(mesh, sources[n].at, fmt::format("elastic: source {}", n + 1)));
+    source_places.push_back(locator.find(sources[n].at, fmt::format("elastic: source {}", n + 1)));
   for (std::size_t n = 0; n < receivers.size(); ++n)
-    receiver_places.push_back(locate(mesh, receivers[n], fmt::format("elastic: receiver {}", n + 1)));
+    receiver_places.push_back(locator.find(receivers[n], fmt::format("elastic: receiver {}", n + 1)));
 
   check_fluids(*this);
   highest_frequency = 0;

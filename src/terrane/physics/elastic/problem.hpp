@@ -113,7 +113,25 @@ double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const M
 double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t rock, std::uint32_t fluid,
                           double areas);
 
-/// Where a point lies, to 1e-6 of an element. Throws InputError at `what`: outside.
-Place locate(const Mesh& mesh, const Vector& at, const std::string& what);
+/// Finds where points lie, to 1e-6 of an element, among the elements of a bin around each: as fast for the
+/// last part of a large fault as for the first. The mesh must outlive it.
+class Locator {
+ public:
+  explicit Locator(const Mesh& mesh);
+  /// Throws InputError at `what`: outside.
+  Place find(const Vector& at, const std::string& what) const;
+
+ private:
+  /// Of an element, and a tenth of it more on each side: west, east, south, north, bottom, top.
+  std::array<double, 6> around(std::uint32_t n) const;
+  bool is_curved(std::uint32_t n) const;
+  std::size_t bin(std::size_t axis, double x) const;
+
+  const Mesh& mesh_;
+  Vector low_{INFINITY, INFINITY, INFINITY}, high_{-INFINITY, -INFINITY, -INFINITY};
+  std::array<std::size_t, 3> bins_{1, 1, 1};
+  std::vector<std::size_t> first_;       // of each bin among the elements
+  std::vector<std::uint32_t> elements_;  // whose surroundings a bin meets, ascending
+};
 
 }  // namespace terrane::elastic

@@ -460,7 +460,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
 }
 
 /// Bytes: what elements and points of one rank's part take when it is all of the mesh.
-double Simulation::memory_needed() const {
+double Simulation::memory_needed(const Runtime& runtime) const {
   const auto each = static_cast<double>(problem_.points_of_element()),
              elements = static_cast<double>(problem_.mesh.size());
   const double number = problem_.precision == Precision::single_precision ? 4 : 8;
@@ -474,11 +474,17 @@ double Simulation::memory_needed() const {
   const auto fading = static_cast<double>(std::count_if(
       problem_.mesh.fading.begin(), problem_.mesh.fading.end(), [](auto axes) { return axes; }));
   const double rock_of_fading = (22 + 24 * (problem_.degree + 1)) * number + 200 * own;
-  // Snapshots, and a copy where they become a data set.
-  const double pictures = static_cast<double>(shown_.size()) * 24 * static_cast<double>(problem_.pictures());
+  // Snapshots: where their points are and what joins them, as it is and in a data set; one, as it comes from
+  // all ranks; and where no file will take them (Pictures) all, twice.
+  const bool on_disk = !runtime.checkpoint.file.empty();
+  const auto taken = static_cast<double>(problem_.pictures());
+  const double pictures = static_cast<double>(shown_.size()) * (92 + (on_disk ? 36 : 24 * taken)) +
+                          8 * static_cast<double>(shown_.cells.size());
   return elements * (run + set_up) + fading * rock_of_fading + memory + pictures +
          8.0 * static_cast<double>(problem_.steps() *
-                                   (6 * problem_.receivers.size() + 2 * problem_.sources.size()));
+                                   (6 * problem_.receivers.size() + 2 * problem_.sources.size())) +
+         static_cast<double>(problem_.sources.size()) * each *
+             (64 + 3 * number);  // what each does to a point
 }
 
 /// What plan and report have in common.
@@ -491,7 +497,7 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
   facts.device = device_text(runtime);
   facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.steps());
   facts.work_unit = "element steps";
-  facts.memory_bytes = static_cast<std::size_t>(memory_needed());
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
   facts.add("elements", std::uint64_t{p.mesh.size()}, "", "elements");
   facts.add("sources", std::uint64_t{p.sources.size()}, "", "sources");
   facts.add("receivers", std::uint64_t{p.receivers.size()}, "", "receivers");
@@ -547,13 +553,17 @@ Result Simulation::run(const Runtime& runtime) {
   report.add("largest", largest, unit, "largest", fmt::format("{:.4g} {} at any receiver", largest, unit));
   report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
-  conclude(result, "elastic", job_, dataset(std::move(traces), std::move(done.pictures)));
+  conclude(result, "elastic", job_, dataset(std::move(traces), done.pictures));
+  if (done.pictures.on_disk())
+    result.entries.push_back(
+        {result.data.variables.back().name,
+         [kept = done.pictures](std::size_t entry, std::span<float> values) { kept.get(entry, values); }});
   return result;
 }
 
 Result Simulation::outline() const { return outline_of("elastic", job_, dataset({}, {})); }
 
-Dataset Simulation::dataset(std::vector<double> traces, std::vector<float> pictures) const {
+Dataset Simulation::dataset(std::vector<double> traces, const Pictures& pictures) const {
   const bool pressure = quantity_ == Quantity::pressure;
   Dataset data;
   data.dimensions = {{"receiver", problem_.receivers.size()}, {"time", problem_.steps()}};
@@ -595,7 +605,7 @@ Dataset Simulation::dataset(std::vector<double> traces, std::vector<float> pictu
                               across,
                               {}});
   if (quantity_ == Quantity::velocity) add_shaking(data);
-  if (problem_.pictures() > 0) add_pictures(data, std::move(pictures));
+  if (problem_.pictures() > 0) add_pictures(data, pictures);
   return data;
 }
 
@@ -634,8 +644,8 @@ void Simulation::add_shaking(Dataset& data) const {
                             {}});
 }
 
-/// Snapshots, as io/vtkhdf.hpp takes them.
-void Simulation::add_pictures(Dataset& data, std::vector<float> pictures) const {
+/// Snapshots, as io/vtkhdf.hpp takes them, in the last variable; without values where these are on disk.
+void Simulation::add_pictures(Dataset& data, const Pictures& pictures) const {
   if (data.dimension("component") == nullptr) {
     data.dimensions.push_back({"component", 3});
     data.coordinates.push_back({"component", "", "east, north or up", {"component"}, directions(), {}});
@@ -663,7 +673,7 @@ void Simulation::add_pictures(Dataset& data, std::vector<float> pictures) const 
                             velocity ? "m/s" : "m",
                             velocity ? "velocity everywhere" : "displacement everywhere",
                             {"snapshot", "point", "component"},
-                            std::move(pictures),
+                            pictures.on_disk() ? std::vector<float>() : pictures.all(),
                             {}});
 }
 

@@ -34,10 +34,10 @@ class Simulation final : public terrane::Simulation {
 
  private:
   void describe(RunFacts& facts, const Runtime& runtime) const;
-  Dataset dataset(std::vector<double> traces, std::vector<float> pictures) const;
+  Dataset dataset(std::vector<double> traces, const Pictures& pictures) const;
   void add_shaking(Dataset& data) const;
-  void add_pictures(Dataset& data, std::vector<float> pictures) const;
-  double memory_needed() const;
+  void add_pictures(Dataset& data, const Pictures& pictures) const;
+  double memory_needed(const Runtime& runtime) const;
 
   Problem problem_;
   TensorMesh cells_;

@@ -117,102 +117,136 @@ double bessel_i0(double x) {
   return sum;
 }
 
-/// Σ_n x[n] e^{−iϑn} at any ϑ, from a Fourier transform of twice the length and more: between its
-/// frequencies by Kaiser and Bessel's window, for which x is weighted beforehand. To 1e-11 of Σ |x|.
-class Spectrum {
- public:
-  explicit Spectrum(std::span<const double> x)
-      : size_(x.size()), grid_(std::bit_ceil(2 * x.size() + 2 * width)), values_(2 * (grid_ / 2 + 1)) {
-    for (std::size_t n = 0; n < size_; ++n) {
-      const double at = (static_cast<double>(n) - middle()) / static_cast<double>(grid_);
-      const double root = std::sqrt(beta * beta - std::pow(pi * width * at, 2));
-      values_.data()[n] = x[n] * root / (width * std::sinh(root));
-    }
-    HostFft(grid_, 1).forward(values_.data());
-  }
-  /// Real and imaginary part; angle: 0 … π.
-  std::array<double, 2> at(double angle) {
-    // Σ x e^{−iϑ(n − middle)} is what the window interpolates; it is turned back in the end.
-    const double place = angle / (2 * pi) * static_cast<double>(grid_);
-    const auto first = static_cast<long>(std::ceil(place - 0.5 * width));
-    double real = 0, imaginary = 0;
-    for (long k = first; k < first + width; ++k) {
-      const double off = (place - static_cast<double>(k)) * 2 / width;
-      if (std::fabs(off) >= 1) continue;
-      const double weight = bessel_i0(beta * std::sqrt(1 - off * off));
-      const auto index = static_cast<std::size_t>(std::labs(k));
-      if (2 * index > grid_) continue;
-      const double sign = k < 0 ? -1 : 1, re = values_.data()[2 * index],
-                   im = sign * values_.data()[2 * index + 1];
-      const Phase back(2 * pi * static_cast<double>(k) / static_cast<double>(grid_) * middle());
-      real += weight * (re * back.real - im * back.imaginary);
-      imaginary += weight * (re * back.imaginary + im * back.real);
-    }
-    const Phase there(-angle * middle());
-    return {real * there.real - imaginary * there.imaginary, real * there.imaginary + imaginary * there.real};
-  }
-
- private:
-  static constexpr int width = 14;
-  static constexpr double beta = pi * width * 0.75;
-  double middle() const { return std::floor(0.5 * static_cast<double>(size_)); }
-
-  std::size_t size_, grid_;
-  Aligned values_;
-};
-
-/// Σ_n x[n] e^{−i read_k (n + s)}, then x'[n] = scale Re Σ_k factor_k · that · e^{i write_k (n + s)}, with
-/// write_k = π k / size: two Fourier transforms.
-struct Line {
-  double read, write, factor;
-};
-std::vector<double> moved(std::span<const double> x, const std::vector<Line>& lines, double scale,
-                          double shift = 0.5) {
-  if (x.empty()) return {};
-  Spectrum spectrum(x);
-  const std::size_t size = 2 * x.size();
-  Aligned out(2 * (size / 2 + 1));
-  for (std::size_t k = 0; k < lines.size() && k <= size / 2; ++k) {
-    const auto [real, imaginary] = spectrum.at(lines[k].read);
-    const Phase half((lines[k].write - lines[k].read) * shift);
-    const double factor = scale * lines[k].factor * (k == 0 ? 1 : 0.5);
-    out.data()[2 * k] = factor * (real * half.real - imaginary * half.imaginary);
-    out.data()[2 * k + 1] = k == 0 ? 0 : factor * (real * half.imaginary + imaginary * half.real);
-  }
-  HostFft(size, 1).inverse(out.data());
-  return {out.data(), out.data() + x.size()};
-}
-
 /// ω Δt of what leapfrog steps show at ϑ; a change over one step is 2 sin(ϑ/2) of the value, or 2 sin(ω Δt /
 /// 2).
 double true_angle(double leapfrog) { return 2 * std::sin(leapfrog / 2); }
 double leapfrog_angle(double angle) { return 2 * std::asin(angle / 2); }
 
+/// One line of the new spectrum: the old one at the angle `read`, times `factor`.
+struct Line {
+  double read, write, factor;
+};
+
 }  // namespace
 
-std::vector<double> to_leapfrog(std::span<const double> changes) {
-  const double grid = pi / static_cast<double>(std::max<std::size_t>(changes.size(), 1));  // 2 π / M
-  std::vector<Line> lines{{0, 0, 0.5}};
-  for (double write = grid; true_angle(write) < highest_angle; write += grid) {
-    const double read = true_angle(write);
-    lines.push_back({read, write, fading(read) * std::sin(write / 2) / std::sin(read / 2)});
+// Σ_n x[n] e^{−i read_k (n + s)}, then x'[n] = scale Re Σ_k factor_k · that · e^{i write_k (n + s)}, with
+// write_k = π k / size: two Fourier transforms. The first, of twice the length and more, is read between its
+// frequencies by Kaiser and Bessel's window, for which x is weighted beforehand: to 1e-11 of Σ |x|. What each
+// line takes of its neighbours depends on the length alone.
+class FrequencyShift::Plan {
+ public:
+  Plan(std::size_t size, const std::vector<Line>& lines, double scale, double shift)
+      : size_(size),
+        grid_(std::bit_ceil(2 * size + 2 * width)),
+        window_(size),
+        forward_(grid_, 1),
+        inverse_(2 * size, 1) {
+    for (std::size_t n = 0; n < size; ++n) {
+      const double at = (static_cast<double>(n) - middle()) / static_cast<double>(grid_);
+      const double root = std::sqrt(beta * beta - std::pow(pi * width * at, 2));
+      window_[n] = root / (width * std::sinh(root));
+    }
+    for (std::size_t k = 0; k < lines.size() && k <= size; ++k)
+      taps_.push_back(taps(lines[k], scale * (k == 0 ? 1 : 0.5), shift));
   }
-  return moved(changes, lines, grid / pi);
+
+  std::vector<double> operator()(std::span<const double> x) const {
+    Aligned spectrum(2 * (grid_ / 2 + 1)), out(2 * (size_ + 1));
+    for (std::size_t n = 0; n < size_; ++n) spectrum.data()[n] = x[n] * window_[n];
+    forward_.forward(spectrum.data());
+    for (std::size_t k = 0; k < taps_.size(); ++k) {
+      const auto& line = taps_[k];
+      double real = 0, imaginary = 0;
+      for (int j = 0; j < width; ++j) {
+        const long at = line.first + j;
+        const double* const value = spectrum.data() + 2 * std::labs(at);
+        const double re = value[0], im = at < 0 ? -value[1] : value[1];
+        const auto tap = static_cast<std::size_t>(j);
+        real += line.real[tap] * re - line.imaginary[tap] * im;
+        imaginary += line.real[tap] * im + line.imaginary[tap] * re;
+      }
+      out.data()[2 * k] = real;
+      out.data()[2 * k + 1] = k == 0 ? 0 : imaginary;
+    }
+    inverse_.inverse(out.data());
+    return {out.data(), out.data() + size_};
+  }
+
+ private:
+  static constexpr int width = 14;
+  static constexpr double beta = pi * width * 0.75;
+  /// Complex factors of the spectrum's values from `first` on.
+  struct Taps {
+    long first;
+    std::array<double, width> real, imaginary;
+  };
+
+  double middle() const { return std::floor(0.5 * static_cast<double>(size_)); }
+
+  Taps taps(const Line& line, double scale, double shift) const {
+    // Σ x e^{−iϑ(n − middle)} is what the window interpolates; it is turned back in the end.
+    const double place = line.read / (2 * pi) * static_cast<double>(grid_);
+    Taps all{static_cast<long>(std::ceil(place - 0.5 * width)), {}, {}};
+    for (int j = 0; j < width; ++j) {
+      const long k = all.first + j;
+      const double off = (place - static_cast<double>(k)) * 2 / width;
+      if (std::fabs(off) >= 1 || 2 * static_cast<std::size_t>(std::labs(k)) > grid_) continue;
+      const double weight = scale * line.factor * bessel_i0(beta * std::sqrt(1 - off * off));
+      const Phase phase((2 * pi * static_cast<double>(k) / static_cast<double>(grid_) - line.read) *
+                            middle() +
+                        (line.write - line.read) * shift);
+      all.real[static_cast<std::size_t>(j)] = weight * phase.real;
+      all.imaginary[static_cast<std::size_t>(j)] = weight * phase.imaginary;
+    }
+    return all;
+  }
+
+  std::size_t size_, grid_;
+  std::vector<double> window_;
+  HostFft forward_, inverse_;
+  std::vector<Taps> taps_;
+};
+
+FrequencyShift::FrequencyShift(std::size_t size, bool to_leapfrog, Wanted wanted) {
+  if (size == 0) return;
+  const double grid = pi / static_cast<double>(size);  // 2 π / M
+  std::vector<Line> lines{{0, 0, 0.5}};
+  if (to_leapfrog) {
+    for (double write = grid; true_angle(write) < highest_angle; write += grid) {
+      const double read = true_angle(write);
+      lines.push_back({read, write, fading(read) * std::sin(write / 2) / std::sin(read / 2)});
+    }
+  } else {
+    const auto factor = [&](double write, double read) {
+      return wanted == Wanted::value
+                 ? 1
+                 : (wanted == Wanted::rate ? write / 2 : std::sin(write / 2)) / std::sin(read / 2);
+    };
+    for (double write = grid; write < highest_angle; write += grid) {
+      const double read = leapfrog_angle(write);
+      lines.push_back({read, write, fading(write) * factor(write, read)});
+    }
+  }
+  plan_ = std::make_unique<Plan>(size, lines, grid / pi, !to_leapfrog && wanted == Wanted::value ? 0 : 0.5);
+}
+
+FrequencyShift FrequencyShift::to_leapfrog(std::size_t size) { return {size, true, Wanted::change}; }
+FrequencyShift FrequencyShift::from_leapfrog(std::size_t size, Wanted wanted) {
+  return {size, false, wanted};
+}
+FrequencyShift::FrequencyShift(FrequencyShift&&) noexcept = default;
+FrequencyShift::~FrequencyShift() = default;
+
+std::vector<double> FrequencyShift::operator()(std::span<const double> x) const {
+  return plan_ ? (*plan_)(x) : std::vector<double>();
+}
+
+std::vector<double> to_leapfrog(std::span<const double> changes) {
+  return FrequencyShift::to_leapfrog(changes.size())(changes);
 }
 
 std::vector<double> from_leapfrog(std::span<const double> changes, Wanted wanted) {
-  const double grid = pi / static_cast<double>(std::max<std::size_t>(changes.size(), 1));
-  const auto factor = [&](double write, double read) {
-    return wanted == Wanted::value
-               ? 1
-               : (wanted == Wanted::rate ? write / 2 : std::sin(write / 2)) / std::sin(read / 2);
-  };
-  std::vector<Line> lines{{0, 0, 0.5}};
-  for (double write = grid; write < highest_angle; write += grid) {
-    const double read = leapfrog_angle(write);
-    lines.push_back({read, write, fading(write) * factor(write, read)});
-  }
-  return moved(changes, lines, grid / pi, wanted == Wanted::value ? 0 : 0.5);
+  return FrequencyShift::from_leapfrog(changes.size(), wanted)(changes);
 }
 
 }  // namespace terrane::elastic

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -53,6 +55,20 @@ struct Source {
 /// wanted: the changes; Δt times the derivative in the middle of each step, which is not quite the change
 /// over it; or, of values at the beginning of each step in place of changes, the values.
 enum class Wanted { change, rate, value };
+/// For many lists of one length: what depends on the length alone is computed once. Threads may share it.
+class FrequencyShift {
+ public:
+  static FrequencyShift to_leapfrog(std::size_t size);
+  static FrequencyShift from_leapfrog(std::size_t size, Wanted wanted = Wanted::change);
+  FrequencyShift(FrequencyShift&&) noexcept;
+  ~FrequencyShift();
+  std::vector<double> operator()(std::span<const double> x) const;
+
+ private:
+  class Plan;
+  FrequencyShift(std::size_t size, bool to_leapfrog, Wanted wanted);
+  std::unique_ptr<Plan> plan_;  ///< null: of no values
+};
 std::vector<double> to_leapfrog(std::span<const double> changes);
 std::vector<double> from_leapfrog(std::span<const double> changes, Wanted wanted = Wanted::change);
 
