@@ -15,9 +15,9 @@ Physics physics() {
     em.sections.insert(em.sections.end(), sections.begin(), sections.end());
   };
   all_of(earth_sections());
-  all_of(sections().first(3));
+  all_of(sections().first(4));
   all_of(survey_sections());
-  all_of(sections().subspan(3));
+  all_of(sections().subspan(4));
   all_of({&Runtime::section(), 1});
   all_of({&Output::section(), 1});
   em.kinds = {{"mesh", "tensor"}, {"model.body", "layer"}, {"source", "dipole"}, {"survey", "list"}};
