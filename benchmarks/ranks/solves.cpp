@@ -1,15 +1,17 @@
 // What several devices do for fields that are solved for and for the products of an inversion: one
-// electromagnetic field on one device and shared by all, and G v and Gᵀ w with G on one device and divided
-// among all. Prints JSON; the best repeat counts.
+// electromagnetic field, or one potential of direct current, on one device and shared by all, and G v and
+// Gᵀ w with G on one device and divided among all. Prints JSON; the best repeat counts.
 //
 //     mpirun -n 2 ranks_solves [device] [WORD=SIZE]...
 //
-// Words: fields with the cells a side (the land of tests/support/land.hpp, 1 Hz, to 1e-8); pairs, kept and
+// Words: fields and potentials with the cells a side (the land of tests/support/land.hpp, 1 Hz, to 1e-8; two
+// poles under its surface in a grounded box, to 1e-8); pairs, kept and
 // tree with the cells a side of 32 layers and four stations for each cell of the surface, every entry
 // computed anew, kept in single precision, or by a tree.
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -25,8 +27,11 @@
 #include "terrane/parallel/comm/comm_gpu.hpp"
 #include "terrane/parallel/comm/comm_mpi.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/electric/grid/assemble.hpp"
 #include "terrane/physics/electromagnetic/grid/maxwell.hpp"
 #include "terrane/simulation/serve.hpp"
+#include "terrane/solve/conjugate_gradients.hpp"
+#include "terrane/solve/multigrid.hpp"
 #ifdef TERRANE_HAS_NCCL
 #include "terrane/parallel/comm/comm_nccl.hpp"
 #endif
@@ -56,7 +61,22 @@ class Rows {
 struct Solved {
   double setup = 0, seconds = 1e300, unknowns = 0;
   solve::SolveReport report;
+  std::vector<double> found;  // all of it
 };
+
+/// The best of four runs of `solve` by all ranks.
+template <class Prepare, class Solve>
+void time_solves(Stream& stream, Comm& comm, Solved& found, const Prepare& prepare, const Solve& solve) {
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    prepare();
+    stream.wait();
+    comm.lowest(0);
+    const auto start = Time::now();
+    found.report = solve();
+    stream.wait();
+    found.seconds = std::min(found.seconds, comm.highest(seconds_since(start)));
+  }
+}
 
 /// A dipole under the surface; the ranks of comm share its field.
 Solved solve_field(Device device, const test::Land& earth, Comm& comm) {
@@ -78,34 +98,66 @@ Solved solve_field(Device device, const test::Land& earth, Comm& comm) {
       -8e-7 * std::numbers::pi * std::numbers::pi * 100;
   b.e[2].upload(stream, values, whole);
   solver.complete(b);
-  for (int repeat = 0; repeat < 4; ++repeat) {
-    for (auto& field : x.e) field.fill_zero(stream);
-    stream.wait();
-    comm.lowest(0);
-    start = Time::now();
-    found.report = solver.solve(b, x, {});
-    stream.wait();
-    found.seconds = std::min(found.seconds, comm.highest(seconds_since(start)));
-  }
+  time_solves(
+      stream, comm, found,
+      [&] {
+        for (auto& field : x.e) field.fill_zero(stream);
+      },
+      [&] { return solver.solve(b, x, {}); });
   found.unknowns = solver.unknowns();
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto one = solver.gather(x, axis);
+    found.found.insert(found.found.end(), one.begin(), one.end());
+  }
   return found;
 }
 
-void fields(Comm& ranks, Device device, int cells, Rows& rows) {
+/// Two poles under the surface of a grounded box; the ranks of comm share its potential.
+Solved solve_potential(Device device, const test::Land& earth, Comm& comm) {
+  Solved found;
+  Stream stream(device);
+  const auto& sigma = earth.sigma;
+  const auto host =
+      electric::assemble(earth.mesh, {{&sigma, &sigma, &sigma}}, electric::Boundary::grounded, {});
+  const solve::SharedGrid<double> grid(host.nodes, comm);
+  const auto network = host.on(stream, grid.part());
+  stream.wait();
+  const auto start = Time::now();
+  solve::Multigrid<float> multigrid(stream, network, host.spacing, grid);
+  stream.wait();
+  found.setup = comm.highest(seconds_since(start));
+  solve::Field<double> b(stream, grid.part()), x(stream, grid.part());
+  std::vector<double> values(static_cast<std::size_t>(host.nodes.count()), 0.0);
+  const View<double, 3> at(values.data(), host.nodes);
+  const Index middle = earth.cells / 2;
+  at(middle - 2, middle, middle - 4) = 1;
+  at(middle - 2, middle, middle + 4) = -1;
+  b.upload(stream, values, host.nodes);
+  const auto precondition = [&](Stream& s, const solve::Field<double>& r, solve::Field<double>& z,
+                                double scale) { multigrid.apply(s, r, z, scale); };
+  time_solves(
+      stream, comm, found, [&] { x.fill_zero(stream); },
+      [&] { return solve::conjugate_gradients(stream, network, b, x, precondition, {}, &grid); });
+  found.unknowns = static_cast<double>(host.nodes.count());
+  found.found = grid.gather(stream, x);
+  return found;
+}
+
+template <class Solve>
+void fields(Comm& ranks, Device device, const std::string& name, int cells, Rows& rows, const Solve& solve) {
   const auto earth = test::land(cells, 1.3);
-  double alone_seconds = 0;
   Alone alone;
-  for (Comm* comm : {static_cast<Comm*>(&alone), &ranks}) {
-    if (comm == &ranks && ranks.size() == 1) break;
-    const auto found = solve_field(device, earth, *comm);
-    if (comm == &alone) alone_seconds = found.seconds;
-    rows.add(
-        fmt::format("\"what\": \"field\", \"cells_a_side\": {}, \"unknowns\": {:.0f}, \"ranks\": {}, "
-                    "\"setup_s\": {:.4g}, "
-                    "\"solve_s\": {:.4g}, \"iterations\": {}, \"residual\": {:.2g}, \"times_one\": {:.4f}",
-                    cells, found.unknowns, comm->size(), found.setup, found.seconds, found.report.iterations,
-                    found.report.residual, alone_seconds / found.seconds));
-  }
+  const Solved one = solve(device, earth, static_cast<Comm&>(alone));
+  const auto add = [&](const Solved& found, int size) {
+    rows.add(fmt::format(
+        "\"what\": \"{}\", \"cells_a_side\": {}, \"unknowns\": {:.0f}, \"ranks\": {}, \"setup_s\": {:.4g}, "
+        "\"solve_s\": {:.4g}, \"iterations\": {}, \"residual\": {:.2g}, \"times_one\": {:.4f}, "
+        "\"same_bits\": {}",
+        name, cells, found.unknowns, size, found.setup, found.seconds, found.report.iterations,
+        found.report.residual, one.seconds / found.seconds, found.found == one.found));
+  };
+  add(one, 1);
+  if (ranks.size() > 1) add(solve(device, earth, ranks), ranks.size());
 }
 
 std::shared_ptr<const gravity::SensitivityColumns> sensitivities(int side) {
@@ -202,7 +254,9 @@ void run(Comm& ranks, Device device, const std::vector<std::string>& what) {
     const auto size = std::atoi(word.substr(word.find('=') + 1).c_str());
     const auto name = word.substr(0, word.find('='));
     if (name == "fields") {
-      fields(through_gpus, device, size, rows);
+      fields(through_gpus, device, "field", size, rows, solve_field);
+    } else if (name == "potentials") {
+      fields(through_gpus, device, "potential", size, rows, solve_potential);
     } else if (ranks.rank() > 0) {
       serve(registry, ranks);
     } else {
@@ -229,7 +283,7 @@ int main(int argc, char** argv) {
     share_processors(comm->on_node().count);
     const auto device = resolve(device_from_text(argc > 1 ? argv[1] : "debug"), comm->on_node().index);
     std::vector<std::string> what(argv + std::min(argc, 2), argv + argc);
-    if (what.empty()) what = {"fields=16", "pairs=8", "kept=8", "tree=8"};
+    if (what.empty()) what = {"fields=16", "potentials=16", "pairs=8", "kept=8", "tree=8"};
     run(*comm, device, what);
   }
   MPI_Finalize();

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../support/land.hpp"
@@ -18,7 +19,7 @@ struct Shared {
 
 /// A dipole in the middle, one edge long, whose field the ranks of comm share; a few iterations.
 Shared shared_field(Comm& comm, Device::Kind kind, const test::Land& earth, bool rough, Index together) {
-  Stream stream({kind, -1}, false, 2);
+  Stream stream(resolve({kind, -1}, comm.on_node().index), false, 2);
   MaxwellSolver<float> solver(stream, earth.mesh, {&earth.sigma, &earth.sigma, &earth.sigma}, &comm,
                               together);
   solver.set_rough(rough);
@@ -57,6 +58,20 @@ TEST(ElectromagneticOnRanks, OneFieldThatTheyShareTakesTheSameIterationsAndHasTh
     EXPECT_EQ(there.report.history, here.report.history);
     EXPECT_EQ(there.divergence, here.divergence);
     EXPECT_EQ(there.field, here.field);
+  }
+}
+
+TEST(ElectromagneticOnRanks, AFieldThatDevicesShareByDirectMessagesHasTheBitsOfOneDevice) {
+  const auto below = test::ranks();
+  const auto comm = test::with_direct_messages(*below);
+  const auto earth = test::land(12, 1.3);
+  Alone alone;
+  for (const auto device : test::devices_with_direct_messages(*comm)) {
+    const auto here = shared_field(alone, device.kind, earth, false, 0),
+               there = shared_field(*comm, device.kind, earth, false, 600);
+    EXPECT_GE(here.report.iterations, 2);
+    EXPECT_EQ(there.report.history, here.report.history) << to_string(device);
+    EXPECT_EQ(there.field, here.field) << to_string(device);
   }
 }
 
@@ -139,6 +154,16 @@ TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesF
   EXPECT_EQ(share_ranks(problem, 3, 3, 4.1 * model, 0.7 * one).fields_at_once,
             1);  // one rank would have a whole one
   EXPECT_EQ(share_ranks(problem, 4, 4, 0.9 * model, 1.1 * one).fields_at_once, 1);
+  // They share a field where it is large enough that this is quicker.
+  EXPECT_EQ(share_ranks(problem, 12, 12, 1e12, 1e12).fields_at_once, 12);
+  EXPECT_THAT(share_ranks(problem, 12, 12, 1e12, 1e12).reason, ::testing::HasSubstr("as quick on one GPU"));
+  EXPECT_EQ(share_ranks(problem, 12, 12, 1e12, 0.9 * one).fields_at_once, 6);
+  auto large = problem;
+  const auto faces = test::stretched_faces(240, 1);
+  large.mesh = TensorMesh(faces, faces, faces);
+  EXPECT_EQ(share_ranks(large, 12, 12, 1e12, 1e12).fields_at_once, 6);
+  EXPECT_EQ(share_ranks(large, 8, 8, 1e12, 1e12).fields_at_once,
+            8);  // two would share, and six wait for them
   problem.parameters.ranks_per_field = 3;
   EXPECT_EQ(share_ranks(problem, 8, 8, 1e12).fields_at_once, 2);
   EXPECT_EQ(share_ranks(problem, 2, 2, 1e12).fields_at_once, 1);

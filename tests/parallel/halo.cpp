@@ -47,14 +47,14 @@ T wanted(std::array<Index, N> at, const IndexBox<N>& part, const Cartesian<N>& p
     if (settings.periodic[a]) index = first + (index - first + size) % size;
     else if (index < first || index >= first + size) return static_cast<T>(untouched);
   }
-  if (outside > 1 && !settings.corners) return static_cast<T>(untouched);
+  if (outside > 1 && !settings.corners && !settings.whole) return static_cast<T>(untouched);
   return value_at<T, N>(at, field);
 }
 
 template <class T, int N>
 void expect_halo(const Cartesian<N>& partition, const HaloSettings<N>& settings, Device device, Comm& comm,
                  bool in_graph = false) {
-  constexpr int fields = 2;
+  const int fields = settings.at_once ? 1 : 2;
   Stream stream(device);
   Halo<T, N> halo(stream, partition, settings, fields, comm);
   const auto part = partition.part(comm.rank());
@@ -132,6 +132,24 @@ TEST(Halo, GoesFromDeviceToDeviceAndIsRecordedInAGraph) {
         expect_halo<float, 3>(cut(index_box(8, 4, 32), comm->size(), CartesianSettings<3>{{4, 4, 32}, {}}),
                               {{1, 1, 1}, {1, 1, 1}}, device, *comm, in_graph);
       }
+}
+
+TEST(Halo, ThatIsAtOnceBringsWidePartsOrAllPoints) {
+  const auto below = test::ranks();
+  const auto comm = test::with_direct_messages(*below);
+  auto devices = test::devices_here();
+  for (const auto device : test::devices_with_direct_messages(*comm)) devices.push_back(device);
+  for (const auto device : devices)
+    for (const bool whole : {false, true}) {
+      HaloSettings<3> wide{{3, 3, 3}, {4, 4, 4}};
+      wide.at_once = true;
+      wide.whole = whole;
+      expect_halo<float, 3>(cut(index_box(23, 18, 40), comm->size(), CartesianSettings<3>{{1, 1, 8}, {}}),
+                            wide, device, *comm);
+      // Some ranks have no points, but need those of others where all do.
+      expect_halo<double, 3>(cut(index_box(8, 4, 32), comm->size(), CartesianSettings<3>{{4, 4, 32}, {}}),
+                             wide, device, *comm);
+    }
 }
 
 TEST(Halo, SaysWhichWayItGoes) {

@@ -15,7 +15,7 @@ struct Solved {
 
 Solved solved_on(Comm& comm, Device::Kind kind, const earths::Problem& problem, Index together) {
   Stream stream({kind, -1}, false, 2);
-  const SharedGrid<double> grid(stream, problem.points(), comm);
+  const SharedGrid<double> grid(problem.points(), comm);
   const auto network = problem.on(stream, grid.part());
   Multigrid<float> multigrid(stream, network, problem.spacing, grid, together);
   Field<double> b(stream, grid.part()), x(stream, grid.part());
@@ -58,7 +58,7 @@ TEST(SolveOnRanks, ComplexCyclesHaveTheSameBitsHoweverManyLevelsAreShared) {
   for (const double value : random) storage.push_back(std::abs(value));
   const auto cycle = [&](Comm& ranks, Index together) {
     Stream stream({Device::Kind::cpu, -1}, false, 2);
-    const SharedGrid<double> grid(stream, problem.points(), ranks);
+    const SharedGrid<double> grid(problem.points(), ranks);
     auto network = problem.on(stream, grid.part());
     network.storage = Field<double>(stream, grid.part());
     network.storage.upload(stream, storage, problem.points());

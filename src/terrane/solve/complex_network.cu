@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 
 #include "terrane/parallel/device/launch.hpp"
@@ -75,16 +76,17 @@ class ComplexPointSpace {
 
   ComplexPointSpace(Stream& stream, const IndexBox<3>& part, const SharedGrid<double>* grid)
       : stream_(stream),
+        grid_(grid),
         part_(part),
         sums_(stream, grid ? grid->whole() : part, part, grid ? grid->comm() : alone_, 2) {}
 
   Vector vector() { return {stream_, part_}; }
   Vector image() { return vector(); }
   Number dot(const Vector& u, const Vector& v) {
-    const auto parts = sums_.sums<2>(ProductComplex{u.view(), v.view()});
+    const auto parts = sums<2>(ProductComplex{u.view(), v.view()});
     return {parts[0], parts[1]};
   }
-  double norm(const Vector& u) { return std::sqrt(sums_.sum(SquareComplex{u.view()})); }
+  double norm(const Vector& u) { return std::sqrt(sums<1>(SquareComplex{u.view()})[0]); }
   void subtract(const Vector& b, const Vector& q, Vector& r) {
     for_each(stream_, part_, SubtractComplex{b.view(), q.view(), r.view()});
   }
@@ -96,7 +98,16 @@ class ComplexPointSpace {
   }
 
  private:
+  /// Sums over all ranks; while the host waits it looks after messages that do not arrive.
+  template <int M, class Kernel>
+  std::array<double, M> sums(const Kernel& kernel) {
+    sums_.template begin_sums<M>(kernel);
+    if (grid_) grid_->watch(stream_);
+    return sums_.template end_sums<M>();
+  }
+
   Stream& stream_;
+  const SharedGrid<double>* grid_;
   Alone alone_;
   IndexBox<3> part_;
   Reduction<3> sums_;

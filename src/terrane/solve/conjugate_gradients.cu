@@ -144,12 +144,13 @@ class PointSpace {
 
   PointSpace(Stream& stream, const IndexBox<3>& part, const SharedGrid<double>* grid)
       : stream_(stream),
+        grid_(grid),
         part_(part),
         sums_(stream, grid ? grid->whole() : part, part, grid ? grid->comm() : alone_, 2) {}
 
   Vector vector() { return {stream_, part_}; }
   Vector image() { return vector(); }
-  double dot(const Vector& u, const Vector& v) { return sums_.sum(Product<3>{u.view(), v.view()}); }
+  double dot(const Vector& u, const Vector& v) { return sum(Product<3>{u.view(), v.view()}); }
   double norm(const Vector& u) { return std::sqrt(dot(u, u)); }
   void subtract(const Vector& b, const Vector& q, Vector& r) {
     for_each(stream_, part_, Subtract{b.view(), q.view(), r.view()});
@@ -171,13 +172,13 @@ class PointSpace {
       return norm(r);
     }
     const Advance kernel{{alpha}, p.view(), q.view(), x.view(), r.view()};
-    if (!inverse_) return std::sqrt(sums_.sum(kernel));
-    const auto sums = sums_.sums<2>(AdvanceWeighted{kernel, inverse_->view()});
+    if (!inverse_) return std::sqrt(sum(kernel));
+    const auto sums = this->sums<2>(AdvanceWeighted{kernel, inverse_->view()});
     product_ = sums[1];
     return std::sqrt(sums[0]);
   }
   double apply_and_product(const Network<double>& a, const Vector& p, Vector& q) {
-    if (one_pass()) return sums_.sum(ApplyAndProduct{NetworkView<double>(a), p.view(), q.view()});
+    if (one_pass()) return sum(ApplyAndProduct{NetworkView<double>(a), p.view(), q.view()});
     apply(stream_, a, p, q);
     return dot(p, q);
   }
@@ -188,7 +189,7 @@ class PointSpace {
     numbers_ = Buffer<double>(stream_.device(), 7);
   }
   double product_with_z(const Vector& r) {
-    return product_ ? *product_ : sums_.sum(WeightedSquare{inverse_->view(), r.view()});
+    return product_ ? *product_ : sum(WeightedSquare{inverse_->view(), r.view()});
   }
   /// An iteration whose α and β stay on the device; the host waits for it once.
   std::optional<StepDone<double>> whole_step(const Network<double>& a, RoomOfGradients<PointSpace>& room,
@@ -224,7 +225,20 @@ class PointSpace {
  private:
   bool one_pass() const { return stream_.device().kind != Device::Kind::cpu; }
 
+  /// Sums over all ranks; while the host waits it looks after messages that do not arrive.
+  template <int M, class Kernel>
+  std::array<double, M> sums(const Kernel& kernel) {
+    sums_.template begin_sums<M>(kernel);
+    if (grid_) grid_->watch(stream_);
+    return sums_.template end_sums<M>();
+  }
+  template <class Kernel>
+  double sum(const Kernel& kernel) {
+    return sums<1>(kernel)[0];
+  }
+
   Stream& stream_;
+  const SharedGrid<double>* grid_;
   Alone alone_;
   IndexBox<3> part_;
   Reduction<3> sums_;

@@ -1,6 +1,7 @@
 // What a multigrid cycle does at one point of a grid. Equations in multigrid.hpp.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 
 #include "terrane/solve/network.hpp"
@@ -19,6 +20,12 @@ struct Thinning {
   TERRANE_FN Index kept(Index coarse) const { return kept_and_ends[static_cast<std::size_t>(coarse + 1)]; }
   TERRANE_FN bool removed_below(Index coarse) const { return kept(coarse) - kept(coarse - 1) == 2; }
   TERRANE_FN bool removed_above(Index coarse) const { return removed_below(coarse + 1); }
+};
+
+/// The same, as kernels that go along all axes read it: one number of 32 bits for a point.
+struct PackedThinning {
+  View<const std::int32_t> taken;  // [coarse points] 4 kept(I) + removed_above(I) · 2 + removed_below(I)
+  View<const std::int32_t> lies;   // [fine points] 2 below(p) + (is it p itself?)
 };
 
 /// What a removed point takes from its neighbours below and above on the axis.
@@ -170,7 +177,7 @@ struct Interpolate {
 template <class W>
 struct AxisStep {
   bool thins = false;
-  Thinning thinning;
+  PackedThinning thinning;
   W weights;  // of the level that has become coarser along the axes after this one
 };
 
@@ -208,7 +215,8 @@ struct RestrictTogether {
     const Index n = q.get<Axis>();
     const auto& step = axis[Axis];
     if (!step.thins) return {n, false, false};
-    return {step.thinning.kept(n), step.thinning.removed_below(n), step.thinning.removed_above(n)};
+    const std::int32_t taken = step.thinning.taken[static_cast<std::size_t>(n)];
+    return {taken >> 2, (taken & 1) != 0, (taken & 2) != 0};
   }
   template <int Axis>
   TERRANE_FN V sum(const Taken (&taken)[3], const Place& q) const {
@@ -267,8 +275,8 @@ struct InterpolateTogether {
   TERRANE_FN Lies find(const Place& p) const {
     const auto& step = axis[Axis];
     if (!step.thins) return {p.get<Axis>(), true};
-    const Index n = step.thinning.below[static_cast<std::size_t>(p.get<Axis>())];
-    return {n, n >= 0 && step.thinning.kept(n) == p.get<Axis>()};
+    const std::int32_t lies = step.thinning.lies[static_cast<std::size_t>(p.get<Axis>())];
+    return {lies >> 1, (lies & 1) != 0};  // below may be −1: shifts keep the sign
   }
   template <int Axis>
   TERRANE_FN V between(const Lies (&lies)[3], const Place& p) const {
@@ -409,6 +417,23 @@ template <class V>
 struct Clear {
   typename Values<V>::Out u;
   TERRANE_FN void operator()(Index k, Index j, Index i) const { put(u, k, j, i, V{}); }
+};
+
+/// The same on the layer around a box: faces 0 … 5 by their rows and columns.
+template <class V>
+struct ClearFaces {
+  IndexBox<3> points;
+  typename Values<V>::Out u;
+  TERRANE_FN void operator()(Index face, Index row, Index column) const {
+    const int axis = static_cast<int>(face / 2), first = axis == up ? north : up,
+              last = axis == east ? north : east;
+    if (row >= points.size(first) || column >= points.size(last)) return;
+    Index at[3];
+    at[axis] = face % 2 == 0 ? points.first[axis] - 1 : points.last[axis];
+    at[first] = points.first[first] + row;
+    at[last] = points.first[last] + column;
+    put(u, at[0], at[1], at[2], V{});
+  }
 };
 
 /// to = factor · from, in another precision.

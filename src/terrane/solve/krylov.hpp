@@ -125,11 +125,17 @@ double advance_and_norm(Space& space, typename Space::Number alpha, const Vector
 }  // namespace detail
 
 /// Vectors of conjugate gradients, for several solves. z and q have one place: p takes z up before q is
-/// computed.
+/// computed. A Space may have room that others use while z is made: scratch().
 template <class Space>
 struct RoomOfGradients {
   typename Space::Vector r, p, q;
-  explicit RoomOfGradients(Space& space) : r(space.image()), p(space.vector()), q(space.image()) {}
+  explicit RoomOfGradients(Space& space) : r(space.image()), p(space.vector()), q(scratch(space)) {}
+
+ private:
+  static typename Space::Vector scratch(Space& space) {
+    if constexpr (requires { space.scratch(); }) return space.scratch();
+    else return space.image();
+  }
 };
 
 /// CG and COCG:

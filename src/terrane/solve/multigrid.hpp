@@ -16,8 +16,10 @@
 // interpolation. So the cycle is a symmetric positive operator.
 //
 // Over several ranks a level is cut where the finest is: a point that stays belongs to the rank that had it.
-// Each step of the smoother brings one layer from the neighbours. Levels of few points are on every rank: the
-// right-hand side is gathered once, and all compute the same from there on. So no bit depends on the ranks.
+// A rank also computes what lies up to three points around its part, as its neighbours do, so that ranks
+// bring each other the right-hand side of a level and, at its end, the solution, and nothing between. Levels
+// of few points are on every rank: the right-hand side becomes whole, and all compute the same from there on.
+// So no bit depends on the ranks.
 #pragma once
 
 #include <array>
@@ -32,6 +34,18 @@ namespace terrane::solve {
 /// removed or, for few points, without; or one kernel per axis. The bits are the same on CPUs; on GPUs sums
 /// are fused as nvcc likes.
 enum class Transfers { quickest, axis_by_axis, together, together_flat };
+
+/// Memory that others use in turn: where fields are, but for the solution, between the beginning and the end
+/// of a cycle. Several Multigrids whose cycles never overlap may have the same.
+struct InTurn {
+  SharedMemory* memory = nullptr;
+  /// b and v of the finest level alone, in this place; or all fields in all places.
+  bool finest_alone = false;
+  std::size_t place = 0;
+};
+
+/// Levels with fewer points are on every rank: as many as are quickest for the way that messages go.
+inline constexpr Index as_messages_go = -1;
 
 /// Where kernels write the right-hand side of a cycle, and with it the first step of the smoother.  A:
 /// NetworkView or ProductView, as the Multigrid was made of.
@@ -60,18 +74,16 @@ class Multigrid {
   /// each axis' spacing by the square root of its mean conductivity. Throws ShapeError, InputError (a spacing
   /// that is not positive), MemoryError.
   Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
-            Transfers transfers = Transfers::quickest, SharedMemory<Real>* memory = nullptr);
+            Transfers transfers = Transfers::quickest, InTurn memory = {});
   /// Collective: of a grid whose parts the ranks have; `fine` holds this rank's part, its links with their
   /// layers. together: levels with fewer points are on every rank.
   Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
-            const SharedGrid<double>& grid, Index together = 32768, Transfers transfers = Transfers::quickest,
-            SharedMemory<Real>* memory = nullptr);
-  /// Of a network of products. grid: null where this rank has everything; otherwise collective. memory: null,
-  /// or where fields are, but for the solution, between the beginning and the end of a cycle; several
-  /// Multigrids whose cycles never overlap may have the same.
+            const SharedGrid<double>& grid, Index together = as_messages_go,
+            Transfers transfers = Transfers::quickest, InTurn memory = {});
+  /// Of a network of products. grid: null where this rank has everything; otherwise collective.
   Multigrid(Stream& stream, const ProductNetwork& fine, const std::array<AxisSpacing, 3>& spacing,
-            const SharedGrid<double>* grid = nullptr, Index together = 32768,
-            Transfers transfers = Transfers::quickest, SharedMemory<Real>* memory = nullptr);
+            const SharedGrid<double>* grid = nullptr, Index together = as_messages_go,
+            Transfers transfers = Transfers::quickest, InTurn memory = {});
   ~Multigrid();
   Multigrid(Multigrid&&) noexcept;
 
@@ -79,7 +91,7 @@ class Multigrid {
   /// scaled back.
   void apply(Stream& stream, const Field<Wide>& r, Field<Wide>& z, double scale = 1);
 
-  /// The same without copies: where r is written, the cycle, and z with its layer.
+  /// The same without copies: where this rank's part of r is written, the cycle, and z with its layer.
   Field<V>& right();
   void cycle(Stream& stream) { cycle(stream, false); }
   /// The same where r is written by `take` of a Beginning.
@@ -114,7 +126,7 @@ class Multigrid {
   static std::unique_ptr<Hierarchy> make(Stream& stream, const Fine& fine,
                                          const std::array<AxisSpacing, 3>& spacing,
                                          const SharedGrid<double>* grid, Index together, Transfers transfers,
-                                         SharedMemory<Real>* memory);
+                                         InTurn memory);
   std::unique_ptr<Hierarchy> hierarchy_;
 };
 

@@ -50,25 +50,24 @@ Rows rows_of(Device device, const IndexBox<3>& box, std::size_t bytes_of_a_value
 
 }  // namespace detail
 
-/// Memory of fields that are never needed at once: those of one place have the same. T: the numbers
-template <class T>
+/// Memory of fields that are never needed at once: those of one place have the same.
 class SharedMemory {
  public:
-  /// That of a place, at least so long; what it held is lost when it grows. Throws MemoryError.
-  std::shared_ptr<Buffer<T>> place(Stream& stream, std::size_t number, std::size_t size) {
+  /// That of a place, at least so many bytes; what it held is lost when it grows. Throws MemoryError.
+  std::shared_ptr<Buffer<std::byte>> place(Stream& stream, std::size_t number, std::size_t bytes) {
     if (places_.size() <= number) places_.resize(number + 1);
     auto& there = places_[number];
-    if (!there) there = std::make_shared<Buffer<T>>();
-    if (there->size() < size) {
+    if (!there) there = std::make_shared<Buffer<std::byte>>();
+    if (there->size() < bytes) {
       *there = {};  // gives the memory back before asking for more
-      *there = Buffer<T>(stream.device(), size);
+      *there = Buffer<std::byte>(stream.device(), bytes);
       there->fill_zero(stream);
     }
     return there;
   }
 
  private:
-  std::vector<std::shared_ptr<Buffer<T>>> places_;
+  std::vector<std::shared_ptr<Buffer<std::byte>>> places_;
 };
 
 /// A field on points of a grid, with a layer of points around them, which are zero where they lie beyond the
@@ -83,31 +82,36 @@ class Field {
   /// Zero everywhere. above: points of the layer at the upper end of each axis.  Throws MemoryError;
   /// ShapeError when a GPU could not number the points by 32 bits.
   Field(Stream& stream, const IndexBox<3>& points, Index above = 1) : Field(stream.device(), points, above) {
-    values_ = std::make_shared<Buffer<Real>>(stream.device(), lead_ + numbers * size());
-    values_->fill_zero(stream);
+    memory_ = std::make_shared<Buffer<std::byte>>(stream.device(), end());
+    memory_->fill_zero(stream);
   }
-  /// In memory that others use in turn: before it is read, all points must be written, and the layer cleared.
-  Field(Stream& stream, const IndexBox<3>& points, SharedMemory<Real>& memory, std::size_t place)
+  /// In memory that others use in turn, from byte `from` of the place on, a multiple of 128: before it is
+  /// read, all points must be written, and the layer cleared.
+  Field(Stream& stream, const IndexBox<3>& points, SharedMemory& memory, std::size_t place,
+        std::size_t from = 0)
       : Field(stream.device(), points, 1) {
-    values_ = memory.place(stream, place, lead_ + numbers * size());
+    lead_ += from / sizeof(Real);
+    memory_ = memory.place(stream, place, end());
   }
+  /// Bytes of its memory up to the last value.
+  std::size_t end() const { return (lead_ + numbers * size()) * sizeof(Real); }
   Field(Field&&) noexcept = default;
   Field& operator=(Field&&) noexcept = default;
 
   const IndexBox<3>& points() const { return points_; }
   const IndexBox<3>& box() const { return box_; }  ///< with the layer
   /// With what stands between rows on a GPU, so that the first point of each is at the beginning of a line.
-  const IndexBox<3>& memory_box() const { return memory_; }
-  Device device() const { return values_ ? values_->device() : Device{Device::Kind::cpu, -1}; }
+  const IndexBox<3>& memory_box() const { return rows_; }
+  Device device() const { return memory_ ? memory_->device() : Device{Device::Kind::cpu, -1}; }
   const void* memory() const { return first(); }  ///< where it is
   /// A View, or a ComplexView.
   auto view() {
-    if constexpr (numbers == 1) return View<Real, 3>(first(), memory_).part(box_);
-    else return complex_view<Real>(first(), memory_);
+    if constexpr (numbers == 1) return View<Real, 3>(first(), rows_).part(box_);
+    else return complex_view<Real>(first(), rows_);
   }
   auto view() const {
-    if constexpr (numbers == 1) return View<const Real, 3>(first(), memory_).part(box_);
-    else return complex_view<const Real>(first(), memory_);
+    if constexpr (numbers == 1) return View<const Real, 3>(first(), rows_).part(box_);
+    else return complex_view<const Real>(first(), rows_);
   }
   /// All values of a complex field in the order of memory, as one row: (0, 0, n).
   auto row() const { return complex_view<const Real>(first(), index_box(1, 1, static_cast<Index>(size()))); }
@@ -116,11 +120,12 @@ class Field {
   std::array<View<Real, 3>, numbers> parts() {
     std::array<View<Real, 3>, numbers> all;
     for (std::size_t n = 0; n < all.size(); ++n)
-      all[n] = View<Real, 3>(first() + n * size(), memory_).part(box_);
+      all[n] = View<Real, 3>(first() + n * size(), rows_).part(box_);
     return all;
   }
-  View<Real, 3> pairs() { return View<Real, 3>(first(), twice(memory_)).part(twice(box_)); }
-  void fill_zero(Stream& stream) { values_->fill_zero(stream); }
+  View<Real, 3> pairs() { return View<Real, 3>(first(), twice(rows_)).part(twice(box_)); }
+  /// Also what else is in its memory.
+  void fill_zero(Stream& stream) { memory_->fill_zero(stream); }
 
   /// values [points], in the order of the array; of a complex field the real parts, then the imaginary ones.
   void upload(Stream& stream, const std::vector<Real>& values) { upload(stream, values, points_); }
@@ -137,21 +142,23 @@ class Field {
   Field(Device device, const IndexBox<3>& points, Index above) : points_(points), box_(points.grown(1)) {
     for (int a = 0; a < 3; ++a) box_ = box_.grown(a, 0, above - 1);
     const auto rows = detail::rows_of(device, box_, numbers * sizeof(Real));
-    memory_ = rows.box;
+    rows_ = rows.box;
     lead_ = rows.lead * numbers;
-    detail::check_numbers(device, memory_);
+    detail::check_numbers(device, rows_);
   }
-  std::size_t size() const { return static_cast<std::size_t>(memory_.count()); }
-  Real* first() { return values_ ? values_->view().data + lead_ : nullptr; }
-  const Real* first() const { return values_ ? values_->view().data + lead_ : nullptr; }
+  std::size_t size() const { return static_cast<std::size_t>(rows_.count()); }
+  Real* first() { return memory_ ? reinterpret_cast<Real*>(memory_->view().data) + lead_ : nullptr; }
+  const Real* first() const {
+    return memory_ ? reinterpret_cast<const Real*>(std::as_const(*memory_).view().data) + lead_ : nullptr;
+  }
   template <class T>
   ComplexView<T> complex_view(T* first, const IndexBox<3>& box) const {
     return {View<T, 3>(first, box), device(), static_cast<std::ptrdiff_t>(size())};
   }
   static IndexBox<3> twice(const IndexBox<3>& box) { return box.with(2, 2 * box.first[2], 2 * box.last[2]); }
-  IndexBox<3> points_, box_, memory_;
-  std::size_t lead_ = 0;
-  std::shared_ptr<Buffer<Real>> values_;
+  IndexBox<3> points_, box_, rows_;
+  std::size_t lead_ = 0;  // numbers before the first
+  std::shared_ptr<Buffer<std::byte>> memory_;
 };
 
 /// The conductances of A, on one device, of the points that a rank has: link_field().

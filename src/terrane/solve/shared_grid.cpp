@@ -56,42 +56,64 @@ Cartesian<N> of_pairs(Cartesian<N> all) {
 
 template <class V>
 void Field<V>::upload(Stream& stream, const std::vector<Real>& values, const IndexBox<3>& there) {
-  values_->upload(stream, moved(values, there, memory_, numbers, false, has_pairs(device())), lead_);
+  const auto all = moved(values, there, rows_, numbers, false, has_pairs(device()));
+  memory_->upload(stream, std::as_bytes(std::span(all)), lead_ * sizeof(Real));
 }
 
 template <class V>
 auto Field<V>::download(Stream& stream, const IndexBox<3>& there) const -> std::vector<Real> {
   std::vector<Real> all(size() * numbers);
-  values_->download(stream, all, lead_);
-  return moved(all, memory_, there, numbers, has_pairs(device()), false);
+  memory_->download(stream, std::as_writable_bytes(std::span(all)), lead_ * sizeof(Real));
+  return moved(all, rows_, there, numbers, has_pairs(device()), false);
 }
 
 template <class T>
-SharedGrid<T>::SharedGrid(Stream& stream, Cartesian<3> partition, Comm& comm, bool corners)
-    : partition_(std::move(partition)), comm_(&comm), corners_(corners) {
-  if (comm.size() > 1)
-    halo_ = std::make_unique<Halo<T, 3>>(stream, partition_,
-                                         HaloSettings<3>{{1, 1, 1}, {1, 1, 1}, {}, corners}, 2, comm);
+Halo<T, 3>& SharedGrid<T>::halo(Stream& stream, bool pairs, int fields) const {
+  auto& there = halos_[fields - 1];
+  if (there) return *there;
+  HaloSettings<3> settings;
+  for (int a = 0; a < 3; ++a)
+    settings.below[a] = settings.above[a] = around_.points * (pairs && a == 2 ? 2 : 1);
+  settings.corners = around_.corners;
+  settings.whole = around_.all;
+  settings.at_once = true;
+  there = std::make_unique<Halo<T, 3>>(stream, pairs ? of_pairs(partition_) : partition_, settings,
+                                       pairs ? 1 : fields, *comm_);
+  return *there;
 }
 
 template <class T>
 template <class V>
-void SharedGrid<T>::bring(Stream& stream, Field<V>& field) const {
-  if (!halo_) return;
-  if (Field<V>::numbers == 2 && has_pairs(field.device())) {
-    const auto pairs = field.pairs();
-    return halo_of_pairs(stream).exchange(stream, std::span<const View<T, 3>>(&pairs, 1));
-  }
-  const auto parts = field.parts();
-  halo_->exchange(stream, std::span<const View<T, 3>>(parts));
+void SharedGrid<T>::prepare(Stream& stream) const {
+  if (comm_->size() > 1)
+    halo(stream, Field<V>::numbers == 2 && has_pairs(stream.device()), Field<V>::numbers);
 }
 
 template <class T>
-Halo<T, 3>& SharedGrid<T>::halo_of_pairs(Stream& stream) const {
-  if (!pairs_)
-    pairs_ = std::make_unique<Halo<T, 3>>(stream, of_pairs(partition_),
-                                          HaloSettings<3>{{1, 1, 2}, {1, 1, 2}, {}, corners_}, 1, *comm_);
-  return *pairs_;
+template <class V>
+void SharedGrid<T>::bring(Stream& stream, Field<V>& field, bool early) const {
+  if (comm_->size() == 1) return;
+  const bool pairs = Field<V>::numbers == 2 && has_pairs(stream.device());
+  auto& all = halo(stream, pairs, Field<V>::numbers);
+  if (pairs) {
+    const auto both = field.pairs();
+    return all.exchange(stream, std::span<const View<T, 3>>(&both, 1), early);
+  }
+  const auto parts = field.parts();
+  all.exchange(stream, std::span<const View<T, 3>>(parts), early);
+}
+
+template <class T>
+auto SharedGrid<T>::any() const -> Way {
+  for (const auto& one : halos_)
+    if (one) return {one->direct(), one->by_peers()};
+  return {};
+}
+
+template <class T>
+void SharedGrid<T>::watch(Stream& stream) const {
+  for (const auto& one : halos_)
+    if (one) one->wait(stream);
 }
 
 template <class T>
@@ -122,16 +144,20 @@ std::vector<T> SharedGrid<T>::gather(Stream& stream, const Field<V>& field) cons
 template class SharedGrid<float>;
 template class Field<float>;
 template class Field<Complex<float>>;
-template void SharedGrid<float>::bring(Stream&, Field<float>&) const;
-template void SharedGrid<float>::bring(Stream&, Field<Complex<float>>&) const;
+template void SharedGrid<float>::prepare<float>(Stream&) const;
+template void SharedGrid<float>::bring(Stream&, Field<float>&, bool) const;
+template void SharedGrid<float>::prepare<Complex<float>>(Stream&) const;
+template void SharedGrid<float>::bring(Stream&, Field<Complex<float>>&, bool) const;
 template std::vector<float> SharedGrid<float>::gather(Stream&, const Field<float>&) const;
 template std::vector<float> SharedGrid<float>::gather(Stream&, const Field<Complex<float>>&) const;
 
 template class SharedGrid<double>;
 template class Field<double>;
 template class Field<Complex<double>>;
-template void SharedGrid<double>::bring(Stream&, Field<double>&) const;
-template void SharedGrid<double>::bring(Stream&, Field<Complex<double>>&) const;
+template void SharedGrid<double>::prepare<double>(Stream&) const;
+template void SharedGrid<double>::bring(Stream&, Field<double>&, bool) const;
+template void SharedGrid<double>::prepare<Complex<double>>(Stream&) const;
+template void SharedGrid<double>::bring(Stream&, Field<Complex<double>>&, bool) const;
 template std::vector<double> SharedGrid<double>::gather(Stream&, const Field<double>&) const;
 template std::vector<double> SharedGrid<double>::gather(Stream&, const Field<Complex<double>>&) const;
 

@@ -11,35 +11,58 @@
 
 namespace terrane::solve {
 
-/// T: float or double. All members are collective but whole() and part(). Stream and Comm must outlive it.
+/// What bring() brings: points around a part, or all.
+struct Around {
+  Index points = 1;
+  bool corners = false;  ///< also those that are beside the part on two or three axes at once
+  bool all = false;      ///< every rank gets the whole
+};
+
+/// T: float or double. All members are collective but whole(), part(), direct() and by_peers(). Comm must
+/// outlive it.
 template <class T>
 class SharedGrid {
  public:
-  /// Cut at blocks of sums, into as many parts as there are ranks.  Throws MemoryError.
-  SharedGrid(Stream& stream, const IndexBox<3>& whole, Comm& comm)
-      : SharedGrid(stream, cut(whole, comm.size()), comm) {}
-  /// corners: bring() also brings points that are beside the part on two or three axes at once.
-  SharedGrid(Stream& stream, Cartesian<3> partition, Comm& comm, bool corners = false);
+  /// Cut at blocks of sums, into as many parts as there are ranks.
+  SharedGrid(const IndexBox<3>& whole, Comm& comm) : SharedGrid(cut(whole, comm.size()), comm) {}
+  SharedGrid(Cartesian<3> partition, Comm& comm, Around around = {})
+      : partition_(std::move(partition)), comm_(&comm), around_(around) {}
 
   const Cartesian<3>& partition() const { return partition_; }
   const IndexBox<3>& whole() const { return partition_.whole; }
   const IndexBox<3>& part() const { return partition_.part(comm_->rank()); }
   Comm& comm() const { return *comm_; }
 
-  /// Fills the layer of a field of this rank's part from the ranks that have those points.
+  /// Makes room for what bring() needs of fields of V; else the first bring() does, which then cannot be
+  /// recorded.  Throws MemoryError.
   template <class V>
-  void bring(Stream& stream, Field<V>& field) const;
+  void prepare(Stream& stream) const;
+  /// Fills what is around this rank's part of a field from the ranks that have those points. early: as of
+  /// sweep().
+  template <class V>
+  void bring(Stream& stream, Field<V>& field, bool early = false) const;
+  /// Whether bring() can be recorded, and whether it is a kernel of the stream itself; after prepare().
+  bool direct() const { return any().direct; }
+  bool by_peers() const { return any().by_peers; }
+  /// Where there are several ranks: makes the host wait for the stream, and looks after messages meanwhile.
+  /// Throws Error where they cannot arrive any more.
+  void watch(Stream& stream) const;
   /// The values of all ranks, as Field::download gives those of one.
   template <class V>
   std::vector<T> gather(Stream& stream, const Field<V>& field) const;
 
  private:
-  Halo<T, 3>& halo_of_pairs(Stream& stream) const;
+  struct Way {
+    bool direct = false, by_peers = false;
+  };
+  Way any() const;
+  Halo<T, 3>& halo(Stream& stream, bool pairs, int fields) const;
+
   Cartesian<3> partition_;
   Comm* comm_;
-  bool corners_;
-  std::unique_ptr<Halo<T, 3>> halo_;           // null where there is one rank
-  mutable std::unique_ptr<Halo<T, 3>> pairs_;  // of complex fields on GPUs, once one was brought
+  Around around_;
+  // Of real fields and of complex ones, once these were prepared or brought; of pairs on GPUs.
+  mutable std::unique_ptr<Halo<T, 3>> halos_[2];
 };
 
 }  // namespace terrane::solve

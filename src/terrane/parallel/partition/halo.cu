@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "terrane/base/error.hpp"
@@ -39,7 +40,8 @@ IndexBox<N> moved(IndexBox<N> box, const int (&shift)[N], const IndexBox<N>& who
 }
 
 template <int N>
-IndexBox<N> with_halo(IndexBox<N> part, const HaloSettings<N>& settings) {
+IndexBox<N> with_halo(IndexBox<N> part, const Cartesian<N>& partition, const HaloSettings<N>& settings) {
+  if (settings.whole) return partition.whole;
   for (int a = 0; a < N; ++a) part = part.grown(a, settings.below[a], settings.above[a]);
   return part;
 }
@@ -57,7 +59,7 @@ template <int N, class Use>
 void for_each_parcel(const Cartesian<N>& partition, const HaloSettings<N>& settings, int from, int to,
                      const Use& use) {
   const auto &source = partition.part(from), &target = partition.part(to);
-  if (source.empty() || target.empty()) return;
+  if (source.empty() || (target.empty() && !settings.whole)) return;
   int shifts = 1;
   for (int a = 0; a < N; ++a) shifts *= 3;
   for (int n = 0; n < shifts; ++n) {
@@ -69,8 +71,10 @@ void for_each_parcel(const Cartesian<N>& partition, const HaloSettings<N>& setti
       none = none && shift[a] == 0;
     }
     if (!possible || (none && from == to)) continue;
-    const auto points = overlap(with_halo(target, settings), moved(source, shift, partition.whole, 1));
-    if (points.empty() || (!settings.corners && axes_outside(points, target) > 1)) continue;
+    const auto points =
+        overlap(with_halo(target, partition, settings), moved(source, shift, partition.whole, 1));
+    if (points.empty() || (!settings.corners && !settings.whole && axes_outside(points, target) > 1))
+      continue;
     use(tag_of(shift), points, moved(points, shift, partition.whole, -1));
   }
 }
@@ -85,6 +89,10 @@ Halo<T, N>::Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettin
     throw ShapeError(
         "halo", std::to_string(partition.ranks()) + " parts for " + std::to_string(comm.size()) + " ranks");
   plan(partition, settings, comm.rank());
+  if (settings.at_once && fields == 1 &&
+      std::none_of(settings.periodic, settings.periodic + N, [](bool p) { return p; }))
+    meet_peers(stream, partition, settings, comm);
+  if (peers_) return;
   const auto parcels = [](const std::vector<Parcel>& of) {
     std::vector<typename Exchange<T>::Parcel> all;
     for (const Parcel& p : of) all.push_back({p.rank, p.tag, p.first, p.box.count()});
@@ -96,7 +104,7 @@ Halo<T, N>::Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettin
 template <class T, int N>
 void Halo<T, N>::plan(const Cartesian<N>& partition, const HaloSettings<N>& settings, int rank) {
   const auto& mine = partition.part(rank);
-  box_ = with_halo(mine, settings);
+  box_ = with_halo(mine, partition, settings);
   inside_ = mine;
   for (int a = 0; a < N; ++a) {
     for (const Index width : {settings.below[a], settings.above[a]})
@@ -110,7 +118,11 @@ void Halo<T, N>::plan(const Cartesian<N>& partition, const HaloSettings<N>& sett
     inside_ = inside_.grown(a, end_below ? 0 : -settings.below[a], end_above ? 0 : -settings.above[a]);
   }
   if (inside_.empty()) inside_ = {};
-  if (mine.empty()) box_ = {};
+  if (mine.empty() && !settings.whole) box_ = {};
+  needed_ = box_;
+  for (int a = 0; a < N && settings.at_once && !box_.empty(); ++a)
+    if (!settings.periodic[a])
+      needed_ = overlap(needed_, box_.with(a, partition.whole.first[a], partition.whole.last[a]));
   for (int other = 0; other < partition.ranks(); ++other) {
     for_each_parcel(partition, settings, other, rank, [&](int tag, const auto& here, const auto&) {
       in_.push_back({other, tag, here, in_points_});
@@ -123,13 +135,33 @@ void Halo<T, N>::plan(const Cartesian<N>& partition, const HaloSettings<N>& sett
   }
 }
 
+/// What peers write where: all know what each of them receives, and in which order.
+template <class T, int N>
+void Halo<T, N>::meet_peers([[maybe_unused]] Stream& stream, [[maybe_unused]] const Cartesian<N>& partition,
+                            [[maybe_unused]] const HaloSettings<N>& settings, [[maybe_unused]] Comm& comm) {
+  if constexpr (N == 3) {
+    using Piece = typename PeerHalo<T>::Piece;
+    std::vector<Piece> out, in;
+    for (const Parcel& parcel : in_) in.push_back({parcel.rank, parcel.box, parcel.first});
+    std::vector<Index> received(partition.parts.size(), 0);
+    for (int to = 0; to < partition.ranks(); ++to)
+      for (int from = 0; from < partition.ranks(); ++from)
+        for_each_parcel(partition, settings, from, to, [&](int, const auto&, const auto& there) {
+          auto& first = received[static_cast<std::size_t>(to)];
+          if (from == comm.rank()) out.push_back({to, there, first});
+          first += there.count();
+        });
+    peers_ = PeerHalo<T>::make(stream, out, in, received, comm);
+  }
+}
+
 template <class T, int N>
 void Halo<T, N>::check(std::span<const View<T, N>> fields) const {
   if (fields.size() > static_cast<std::size_t>(most_fields_))
     throw ShapeError("halo",
                      std::to_string(fields.size()) + " fields, and room for " + std::to_string(most_fields_));
   for (const auto& field : fields)
-    if (!field.box().contains(box_))
+    if (!field.box().contains(needed_))
       throw ShapeError("halo", "a field does not have the points of the halo",
                        "Make its view over halo.box().");
 }
@@ -147,6 +179,7 @@ void Halo<T, N>::move(Stream& stream, std::span<const View<T, N>> fields, T* mem
 
 template <class T, int N>
 void Halo<T, N>::begin(Stream& stream, std::span<const View<T, N>> fields) {
+  if (peers_) throw Error("halo", "is at once: it has no beginning and end");
   check(fields);
   exchange_->begin(stream, static_cast<Index>(fields.size()),
                    [&](Stream& on, T* packed) { move<true>(on, fields, packed); });
@@ -156,6 +189,28 @@ template <class T, int N>
 void Halo<T, N>::end(Stream& stream, std::span<const View<T, N>> fields) {
   exchange_->end(stream, static_cast<Index>(fields.size()),
                  [&](Stream& on, T* packed) { move<false>(on, fields, packed); });
+}
+
+template <class T, int N>
+void Halo<T, N>::exchange(Stream& stream, std::span<const View<T, N>> fields, bool early) {
+  if (!peers_) {
+    begin(stream, fields);
+    return end(stream, fields);
+  }
+  check(fields);
+  if constexpr (N == 3) peers_->bring(stream, fields[0], early);
+}
+
+template <class T, int N>
+std::string Halo<T, N>::way() const {
+  return peers_ ? "go from device to device by kernels" : exchange_->way();
+}
+
+template <class T, int N>
+void Halo<T, N>::wait(Stream& stream) {
+  if (!peers_) return exchange_->wait(stream);
+  stream.wait();
+  peers_->check();
 }
 
 template class Halo<float, 1>;

@@ -11,13 +11,18 @@
 //
 // Kernels between the two may neither read nor write points of the halo: these may be filled meanwhile, on a
 // stream of the halo's own. exchange.hpp says how messages go.
+//
+// A halo that is `at_once` has exchange() alone, between GPUs that reach each other's memory as one kernel on
+// the stream itself (peer_halo.hpp): for work that has nothing to do meanwhile.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 
 #include "terrane/parallel/partition/cartesian.hpp"
 #include "terrane/parallel/partition/exchange.hpp"
+#include "terrane/parallel/partition/peer_halo.hpp"
 
 namespace terrane {
 
@@ -28,6 +33,10 @@ struct HaloSettings {
   /// Also the points that are next to the part on two or more axes at once (edges and corners); star-shaped
   /// stencils do not need them.
   bool corners = true;
+  /// exchange() alone is called, of one field where it is to be quick.
+  bool at_once = false;
+  /// In place of widths: every rank needs all points, also one whose part is empty.
+  bool whole = false;
 };
 
 namespace detail {
@@ -69,28 +78,30 @@ class Halo {
   /// Collective, with the same fields: work begun on the stream after this call finds the halo filled. Where
   /// messages go through the host, it waits here for them, while kernels that were begun before run.
   void end(Stream& stream, std::span<const View<T, N>> fields);
-  void exchange(Stream& stream, std::span<const View<T, N>> fields) {
-    begin(stream, fields);
-    end(stream, fields);
-  }
+  /// early: as of sweep().
+  void exchange(Stream& stream, std::span<const View<T, N>> fields, bool early = false);
 
   /// As of an Exchange.
-  bool direct() const noexcept { return exchange_->direct(); }
-  std::string way() const { return exchange_->way(); }
-  void wait(Stream& stream) { exchange_->wait(stream); }
+  bool direct() const noexcept { return peers_ || exchange_->direct(); }
+  std::string way() const;
+  void wait(Stream& stream);
+  /// Whether exchange() is a kernel of its stream.
+  bool by_peers() const noexcept { return peers_ != nullptr; }
 
  private:
   using Parcel = detail::Parcel<N>;
   void plan(const Cartesian<N>& partition, const HaloSettings<N>& settings, int rank);
   void check(std::span<const View<T, N>> fields) const;
+  void meet_peers(Stream& stream, const Cartesian<N>& partition, const HaloSettings<N>& settings, Comm& comm);
   template <bool pack>
   void move(Stream& stream, std::span<const View<T, N>> fields, T* memory) const;
 
-  IndexBox<N> box_, inside_;
+  IndexBox<N> box_, inside_, needed_;
   int most_fields_;
   std::vector<Parcel> out_, in_;
   Index out_points_ = 0, in_points_ = 0;
-  std::optional<Exchange<T>> exchange_;
+  std::optional<Exchange<T>> exchange_;  // or peers_
+  std::unique_ptr<PeerHalo<T>> peers_;
 };
 
 }  // namespace terrane

@@ -113,7 +113,7 @@ struct Potentials::Solver {
         own_walls(std::any_of(walls.begin(), walls.end(), [&](const Wall& wall) { return is_own(wall); })),
         host((from.stretch = mean_stretch(sigma), check(cells, sigma),
               network_of(cells, sigma, settings.boundary, from))),
-        grid(on, host.nodes, comm),
+        grid(host.nodes, comm),
         network(host.on(on, grid.part())) {
     for (std::size_t n = 0; n < electrodes.size(); ++n) {
       const auto name = fmt::format("electrode {}", n + 1);

@@ -120,11 +120,13 @@ Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm
              groups =
                  at_once > 0 ? std::min(static_cast<std::size_t>(at_once), size) : std::min(solves, size),
              group = rank * groups / size;
-  const auto sharing = groups < size ? comm.split(static_cast<int>(group), 0) : nullptr;
+  // All of them need no Comm of their own; and that of some has no direct messages but by peers.
+  const auto some = groups < size && groups > 1 ? comm.split(static_cast<int>(group), 0) : nullptr;
+  Comm* const sharing = groups == 1 && size > 1 ? &comm : some.get();
   const bool first_of_group = sharing == nullptr || sharing->rank() == 0;
   std::optional<Solves> own;
-  in_groups(comm, sharing.get(), [&] {
-    if (group < solves) own.emplace(problem, stream, sharing.get());
+  in_groups(comm, sharing, [&] {
+    if (group < solves) own.emplace(problem, stream, sharing);
   });
   std::vector<Found> found;
   std::vector<std::complex<double>> data, one, volume;
@@ -132,7 +134,7 @@ Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm
   for (std::size_t first = 0; first < solves; first += groups) {
     if (comm.lowest(told.cancelled() ? 0 : 1) == 0) throw Cancelled();
     const std::size_t mine = first + group;
-    in_groups(comm, sharing.get(), [&] {
+    in_groups(comm, sharing, [&] {
       if (mine >= solves) return;
       const auto done = own->solve(mine, one);
       std::vector<std::complex<double>> cells;

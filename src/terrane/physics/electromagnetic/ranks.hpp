@@ -2,7 +2,8 @@
 //
 // A solve takes a second or minutes, and a survey has many, so sources and frequencies are what ranks share:
 // they need no messages. Where there are fewer of them than ranks, or the memory does not take as many fields
-// as ranks, several ranks share each field, a part of the mesh each (grid/maxwell.hpp).
+// as ranks, several ranks share each field, a part of the mesh each (grid/maxwell.hpp); but GPUs only where a
+// field has so many unknowns that this is quicker, and else some of them have nothing to do.
 #pragma once
 
 #include "terrane/physics/electromagnetic/forward.hpp"
@@ -11,7 +12,7 @@
 namespace terrane::electromagnetic {
 
 struct Sharing {
-  int fields_at_once = 1;  ///< groups of ranks, each with a field of its own
+  int fields_at_once = 1;  ///< groups of ranks, each with a field of its own where there are as many solves
   std::string reason;      ///< for people
 };
 /// on_node: how many of the ranks share a machine with rank 0 · bytes: of memory, for these · device_bytes:

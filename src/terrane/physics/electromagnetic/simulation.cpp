@@ -96,7 +96,9 @@ constexpr Key simulation_keys[] = {
     {"max_buffer", "length", "\"100 km\"", "Of planned meshes: how far away walls are at most."},
     {"ranks_per_field", "count", "0",
      "Under mpirun: how many ranks share one field, at least. 0: one, where there are as many sources times "
-     "frequencies as ranks and the memory takes as many fields; else all ranks, evenly."},
+     "frequencies as ranks and the memory takes as many fields; else all ranks, evenly, but GPUs only where "
+     "a "
+     "field is so large that this is quicker."},
 };
 constexpr Section all_sections[] = {
     {"source", "", "The source; [[source]] once for each of several.", source_keys},

@@ -269,11 +269,23 @@ struct StepNumbers {
   Number alpha, beta;
   double fresh;  // not 0: p begins anew
 };
+/// a/b with every product rounded, as hosts compute it for ranks that share a field: nvcc would fuse it.
+TERRANE_FN Number ratio(Number a, Number b) {
+#if defined(__CUDA_ARCH__)
+  const auto sum = [](double x, double y, double z, double w) {
+    return __dadd_rn(__dmul_rn(x, y), __dmul_rn(z, w));
+  };
+  const double square = sum(b.re, b.re, b.im, b.im);
+  return {__ddiv_rn(sum(a.re, b.re, a.im, b.im), square), __ddiv_rn(sum(a.im, b.re, -a.re, b.im), square)};
+#else
+  return a / b;
+#endif
+}
 struct FindBeta {
   StepNumbers* numbers;
   TERRANE_FN void operator()(std::size_t) const {
     auto& n = *numbers;
-    n.beta = n.fresh != 0 ? Number{} : n.next / n.rho;
+    n.beta = n.fresh != 0 ? Number{} : ratio(n.next, n.rho);
     n.rho = n.next;
     n.fresh = 0;
   }
@@ -282,7 +294,7 @@ struct FindBeta {
 struct FindAlpha {
   StepNumbers* numbers;
   TERRANE_FN void operator()(std::size_t) const {
-    const Number a = numbers->rho / numbers->curvature;
+    const Number a = ratio(numbers->rho, numbers->curvature);
     numbers->alpha = a.re - a.re == 0 && a.im - a.im == 0 ? a : Number{};
   }
 };
@@ -418,6 +430,20 @@ struct EdgeProduct {
       if (Conjugated) left.im = -left.im;
       sum += left * v.of[a](k, j, i);
     }
+    return {{sum.re, sum.im}};
+  }
+};
+
+/// The same, not conjugated, where layers may hold anything.
+struct EdgeProductInside {
+  Inside inside;
+  Three u, v;
+  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+    const Place here{k, j, i};
+    Number sum{};
+    if (inside.edge<0>(here)) sum += at(u.of[0], here) * at(v.of[0], here);
+    if (inside.edge<1>(here)) sum += at(u.of[1], here) * at(v.of[1], here);
+    if (inside.edge<2>(here)) sum += at(u.of[2], here) * at(v.of[2], here);
     return {{sum.re, sum.im}};
   }
 };

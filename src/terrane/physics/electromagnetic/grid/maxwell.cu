@@ -58,15 +58,24 @@ struct EdgeShare {
       auto parts = all;
       parts.whole = points;
       for (auto& part : parts.parts) part = overlap(part, points);
-      return std::make_unique<solve::SharedGrid<double>>(stream, parts, *comm, corners);
+      return std::make_unique<solve::SharedGrid<double>>(parts, *comm, solve::Around{1, corners});
     };
     of_nodes = grid(metric.nodes(), false);
     nodes = of_nodes->part();
     for (int a = 0; a < 3; ++a) {
       const auto n = static_cast<std::size_t>(a);
       of_edges[n] = grid(metric.edges(a), true);
+      of_edges[n]->prepare<Number>(stream);
       edges[n] = of_edges[n]->part();
     }
+  }
+
+  /// Whether a rank goes on without its host between messages, and these are kernels of their stream.
+  bool direct() const { return !comm || of_edges[0]->direct(); }
+  bool by_peers() const { return !comm || of_edges[0]->by_peers(); }
+  /// Makes the host wait, and looks after messages that do not arrive.
+  void watch(Stream& stream) const {
+    if (comm) of_edges[0]->watch(stream);
   }
 
   /// The layer of edges around a part: curls read what is beside it on two axes at once.
@@ -81,8 +90,14 @@ class EdgeSpace {
   using Vector = EdgeVector;
   using Number = electromagnetic::Number;
 
-  EdgeSpace(Stream& stream, const Metric& metric, const EdgeShare& share)
-      : stream_(stream), metric_(metric), share_(share), sums_(stream, share.whole, share.cells, comm(), 2) {}
+  /// lent: on devices, to the finest levels of cycles while q of conjugate gradients is not needed: places 0
+  /// … 2 to those of the components, 3 to that of the potential.
+  EdgeSpace(Stream& stream, const Metric& metric, const EdgeShare& share, solve::SharedMemory& lent)
+      : stream_(stream),
+        metric_(metric),
+        share_(share),
+        lent_(lent),
+        sums_(stream, share.whole, share.cells, comm(), 2) {}
 
   Vector vector() {
     Vector made;
@@ -96,7 +111,18 @@ class EdgeSpace {
     made.divergence = solve::Field<Number>(stream_, share_.nodes);
     return made;
   }
-  Number dot(const Vector& u, const Vector& v) { return sum(EdgeProduct<false>{three(u), three(v)}); }
+  /// In memory that the cycles use, too: its layer may hold anything.
+  Vector scratch() {
+    if (stream_.device().kind == Device::Kind::cpu) return image();
+    Vector made;
+    for (std::size_t a = 0; a < 3; ++a) made.e[a] = solve::Field<Number>(stream_, share_.edges[a], lent_, a);
+    made.divergence = solve::Field<Number>(stream_, share_.nodes, lent_, 3);
+    return made;
+  }
+  Number dot(const Vector& u, const Vector& v) {
+    if (stream_.device().kind == Device::Kind::cpu) return sum(EdgeProduct<false>{three(u), three(v)});
+    return sum(EdgeProductInside{inside(), three(u), three(v)});
+  }
   Number inner(const Vector& u, const Vector& v) { return sum(EdgeProduct<true>{three(u), three(v)}); }
   double norm(const Vector& u) { return std::sqrt(inner(u, u).re); }
   void subtract(const Vector& b, const Vector& q, Vector& r) {
@@ -143,6 +169,7 @@ class EdgeSpace {
     else sums_.template begin_sums<2>(kernel);
   }
   Number end_sum() {
+    share_.watch(stream_);
     const auto both = sums_.template end_sums<2>();
     return {both[0], both[1]};
   }
@@ -156,13 +183,14 @@ class EdgeSpace {
   Comm& comm() { return share_.comm ? *share_.comm : alone_; }
   template <class Kernel>
   Number sum(const Kernel& kernel) {
-    const auto both = sums_.template sums<2>(kernel);
-    return {both[0], both[1]};
+    begin_sum(kernel);
+    return end_sum();
   }
 
   Stream& stream_;
   const Metric& metric_;
   const EdgeShare& share_;
+  solve::SharedMemory& lent_;
   Alone alone_;
   Reduction<3> sums_;
 };
@@ -226,18 +254,18 @@ struct MaxwellSolver<T>::Parts {
   Stream& stream;
   Metric metric;
   EdgeShare share;
-  Index together;  // levels with fewer points are on every rank
+  Index together;              // levels with fewer points are on every rank
+  solve::SharedMemory memory;  // of cycles: on the CPU, where they follow each other, all; on devices some
   EdgeSpace space;
   bool rough = false, diagonal = false;
   double w = 0;                           // ωμ₀
   std::array<solve::Field<double>, 3> s;  // s V
   bool complex = false;
   std::array<std::array<solve::Field<double>, 3>, 2> beyond;  // real and imaginary δV, where it is
-  solve::SharedMemory<T> memory;                              // of the cycles, where they follow each other
   std::unique_ptr<Cycle> potential;                           // B_K
   std::array<std::unique_ptr<Cycle>, 3> component;
   solve::Field<Complex<T>> phi;
-  EdgeVector left, correction;  // of the rough form, once it was asked for
+  EdgeVector left, correction, smoothed;  // of the rough form, once it was asked for
   std::optional<solve::RoomOfGradients<EdgeSpace>> room;
   Buffer<double>
       scale_there;  // what r is multiplied by, and z: read by kernels, so that a recorded block serves all
@@ -266,16 +294,17 @@ struct MaxwellSolver<T>::Parts {
         metric(on, mesh),
         share(on, metric, comm),
         together(least),
-        space(on, metric, share),
+        space(on, metric, share, memory),
         phi(on, share.nodes),
         scale_there(on.device(), 2),
         numbers_there(on.device(), 1),
         numbers_here(on.device(), 1) {
     fill_volumes(conductivity, s);
     if (more[0] != nullptr) fill_beyond(more);
+    if (!on_cpu()) space.scratch();  // as long as it will be
     for (int a = 0; a < 3; ++a) component[static_cast<std::size_t>(a)] = component_cycle(a);
     potential = potential_cycle(conductivity);
-    for (std::size_t a = 0; a < 3 && on.device().kind != Device::Kind::cpu && !share.comm; ++a) {
+    for (std::size_t a = 0; a < 3 && on.device().kind != Device::Kind::cpu && share.by_peers(); ++a) {
       reached[a] = std::make_unique<Event>(on.device());
       if (a > 0) beside[a] = std::make_unique<Stream>(on.device(), false, on.threads());
     }
@@ -346,7 +375,7 @@ struct MaxwellSolver<T>::Parts {
     }
     return std::make_unique<Cycle>(stream, network, spacing,
                                    share.of_edges[static_cast<std::size_t>(a)].get(), together,
-                                   solve::Transfers::quickest, memory_of_cycles());
+                                   solve::Transfers::quickest, memory_of(a));
   }
 
   /// K = Gᵀ sV G. Directions that conduct better are shorter to it.
@@ -370,11 +399,13 @@ struct MaxwellSolver<T>::Parts {
     }
     if (share.comm)
       return std::make_unique<Cycle>(stream, network, spacing, *share.of_nodes, together,
-                                     solve::Transfers::quickest, memory_of_cycles());
-    return std::make_unique<Cycle>(stream, network, spacing, solve::Transfers::quickest, memory_of_cycles());
+                                     solve::Transfers::quickest, memory_of(3));
+    return std::make_unique<Cycle>(stream, network, spacing, solve::Transfers::quickest, memory_of(3));
   }
   /// On devices those of the components run beside each other.
-  solve::SharedMemory<T>* memory_of_cycles() { return on_cpu() ? &memory : nullptr; }
+  solve::InTurn memory_of(int cycle) {
+    return {&memory, !on_cpu(), static_cast<std::size_t>(on_cpu() ? 0 : cycle)};
+  }
 
   bool on_cpu() const { return stream.device().kind == Device::Kind::cpu; }
 
@@ -476,7 +507,7 @@ struct MaxwellSolver<T>::Parts {
   /// The block; on devices as one graph, so that the host need not begin its hundreds of kernels.
   void quick_block(const EdgeVector& r, double scale, EdgeVector& z) {
     set_scale(scale);
-    if (on_cpu() || share.comm) return block(r, z);  // gathers go through the host: they cannot be recorded
+    if (on_cpu() || !share.direct()) return block(r, z);  // messages through the host cannot be recorded
     const auto now = memory_of(r, z);
     if (!graph || now != recorded) {
       graph = nullptr;
@@ -545,7 +576,8 @@ struct MaxwellSolver<T>::Parts {
       return space.end_sum();
     }
     precondition(r, z, scale);
-    return rough || diagonal || on_cpu() ? space.dot(r, z) : space.end_sum();
+    if (rough && !diagonal) return space.dot(r, smoothed);  // the layer of z may hold anything
+    return diagonal || on_cpu() ? space.dot(r, z) : space.end_sum();
   }
   /// What krylov.hpp asks of the preconditioner of conjugate gradients.
   struct OfGradients {
@@ -560,13 +592,14 @@ struct MaxwellSolver<T>::Parts {
   void precondition(const EdgeVector& r, EdgeVector& z, double scale) {
     if (diagonal) return jacobi(r, z, 1);
     if (!rough) return quick_block(r, scale, z);
-    jacobi(r, z);
-    what_is_left(r, z);
+    jacobi(r, smoothed);  // z may be where the cycles of the block are
+    what_is_left(r, smoothed);
     quick_block(left, scale, correction);
-    space.blend({1}, correction, {1}, z);
-    what_is_left(r, z);
+    space.blend({1}, correction, {1}, smoothed);
+    what_is_left(r, smoothed);
     jacobi(left, correction);
-    space.blend({1}, correction, {1}, z);
+    space.blend({1}, correction, {1}, smoothed);
+    space.blend({1}, smoothed, {}, z);
   }
 };
 
@@ -587,6 +620,7 @@ void MaxwellSolver<T>::set_rough(bool rough) {
   if (!own.rough || own.left.carries()) return;
   own.left = own.space.image();
   own.correction = own.space.vector();
+  own.smoothed = own.space.vector();
 }
 template <class T>
 void MaxwellSolver<T>::set_diagonal(bool diagonal) {

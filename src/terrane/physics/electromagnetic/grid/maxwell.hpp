@@ -87,16 +87,15 @@ class MaxwellSolver {
  public:
   /// Throws ShapeError, InputError: fewer than two cells on an axis, or a conductivity that is not positive;
   /// MemoryError.
-  /// comm: null, or all of these ranks have the same mesh and conductivity. together: levels with fewer
-  /// points are on every rank.
+  /// comm: null, or all of these ranks have the same mesh and conductivity. together: as of Multigrid.
   /// beyond: what A has besides; the preconditioner, and `rough`, know `conductivity` alone
   MaxwellSolver(Stream& stream, const TensorMesh& mesh, const Conductivity& conductivity,
-                Comm* comm = nullptr, Index together = 32768, const Beyond& beyond = {});
+                Comm* comm = nullptr, Index together = solve::as_messages_go, const Beyond& beyond = {});
   ~MaxwellSolver();
   MaxwellSolver(const MaxwellSolver&) = delete;
   MaxwellSolver& operator=(const MaxwellSolver&) = delete;
 
-  /// The first time it takes room: 37 bytes per unknown. Throws MemoryError.
+  /// The first time it takes room: 53 bytes per unknown. Throws MemoryError.
   void set_rough(bool rough);
   /// The diagonal of A in place of the block: what Commer, Maia & Newman (2010) have, to compare with.
   void set_diagonal(bool diagonal);
