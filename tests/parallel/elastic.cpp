@@ -25,9 +25,9 @@ TEST(ElasticOnRanks, HasTheSameBitsAsOneProcess) {
         if (reversed && kind == Device::Kind::debug) continue;
         const bool fade = kind == Device::Kind::debug || reversed;
         auto problem = test::rough_earth(precision, 4, true, fade);
-        problem.end = 0.5;
+        problem.end = 0.2;
         problem.snapshots.of = Snapshots::Of::volume;
-        problem.snapshots.interval = 0.1;
+        problem.snapshots.interval = 0.05;
         problem.settle();
         Runtime alone, shared;
         alone.device.kind = shared.device.kind = kind;

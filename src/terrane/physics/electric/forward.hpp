@@ -15,6 +15,7 @@
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/parallel/comm/comm.hpp"
 #include "terrane/parallel/device/buffer.hpp"
+#include "terrane/physics/electric/electrodes.hpp"
 #include "terrane/physics/electric/formula/half_space.hpp"
 #include "terrane/physics/electric/grid/assemble.hpp"
 #include "terrane/physics/electric/parameters.hpp"
@@ -22,22 +23,6 @@
 #include "terrane/solve/report.hpp"
 
 namespace terrane::electric {
-
-/// Current flows from a to b, the voltage is that of m above n; places in the list of electrodes, or
-/// far_away.
-struct Array {
-  static constexpr int far_away = -1;
-  int a = far_away, b = far_away, m = far_away, n = far_away;
-};
-
-struct Electrodes {
-  std::vector<Point> place;  ///< m
-  std::vector<Array> arrays;
-
-  /// Throws InputError: an array that names an electrode there is not, has a current electrode for a
-  /// potential one, has neither current or neither potential electrode, or one twice.
-  void check() const;
-};
 
 /// One entry per array, but for the volume.
 struct DirectCurrentData {

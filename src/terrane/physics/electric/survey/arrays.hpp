@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "terrane/physics/electric/forward.hpp"
+#include "terrane/physics/electric/electrodes.hpp"
 
 namespace terrane::electric {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "terrane/io/file.hpp"
-#include "terrane/physics/electric/forward.hpp"
+#include "terrane/physics/electric/electrodes.hpp"
 
 namespace terrane::electric {
 
