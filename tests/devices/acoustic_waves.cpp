@@ -363,7 +363,7 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneWhereverALayerEnds)
   for (const Index points : {13, 21}) {
     auto p = test::rough_box({7, 9, 130 - points}, 0.1);
     test::all_sides(p, Boundary::cpml);
-    p.layers.points = points;
+    p.layers.points = static_cast<int>(points);
     p.shots = {{{{33, 35, 42.7}}, {{25, 50, 40}}}};
     p.settle();
     SCOPED_TRACE(points);
