@@ -293,7 +293,8 @@ def test_sensitivities_are_the_derivative_of_the_data(random, store, tmp_path):
     weight = random.uniform(0.5, 2, data.size)
     matrix = np.stack([simulation.Jvec(rho, one) for one in np.eye(24)], axis=1)
     assert_allclose(simulation.Jtvec(rho, weight), matrix.T @ weight, rtol=1e-10)
-    assert_allclose(simulation.getJtJdiag(rho, W=np.diag(weight)), (weight[:, None]**2 * matrix**2).sum(axis=0), rtol=1e-10)
+    assert_allclose(simulation.getJtJdiag(rho, W=np.diag(weight)), (weight[:, None]**2 * matrix**2).sum(axis=0),
+                    rtol=1e-10)
     assert abs(data @ simulation.Jvec(rho, rho) - rho @ simulation.Jtvec(rho, data)) < 1e-12 * (data @ data)
 
 
@@ -352,7 +353,8 @@ def test_vectors_along_the_main_field_are_susceptibilities(random, store, tmp_pa
     weight = random.uniform(0.5, 2, 18)
     matrix = np.stack([vector.Jvec(along, one) for one in np.eye(72)], axis=1)
     assert_allclose(vector.Jtvec(along, weight), matrix.T @ weight, rtol=1e-9, atol=1e-9 * np.abs(matrix).max())
-    assert_allclose(vector.getJtJdiag(along, W=np.diag(weight)), (weight[:, None]**2 * matrix**2).sum(axis=0), rtol=1e-9)
+    assert_allclose(vector.getJtJdiag(along, W=np.diag(weight)), (weight[:, None]**2 * matrix**2).sum(axis=0),
+                    rtol=1e-9)
 
 
 def test_derivatives_of_the_magnetic_field_have_no_curl_and_no_divergence(random):
@@ -385,6 +387,17 @@ def test_amplitudes_have_the_derivative_of_differences(random):
     assert_allclose(simulation.getJtJdiag(chi), (matrix**2).sum(axis=0), rtol=1e-9)
     with pytest.raises(NotImplementedError, match="getJ"):
         simulation.getJ(chi)
+    # None is the model that was last, whoever gave it.
+    other = random.uniform(0, 0.1, 72)
+    expected = [simulation.Jvec(other, change), simulation.Jtvec(other, data), simulation.getJtJdiag(other)]
+    simulation.Jvec(chi, change)
+    simulation.fields(other)
+    assert_allclose(simulation.Jvec(None, change), expected[0], rtol=1e-12)
+    simulation.Jvec(chi, change)
+    simulation.model = other
+    assert_allclose(simulation.Jtvec(None, data), expected[1], rtol=1e-12)
+    assert_allclose(simulation.getJtJdiag(), expected[2], rtol=1e-12)
+    assert not simulation.Jvec(np.zeros(72), change).any(), "0 where there is no field, as it has no direction"
     without = MagneticSimulation3DIntegral(mesh, is_amplitude_data=True, store_sensitivities="forward_only", **keywords)
     with pytest.raises(NotImplementedError, match="getJtJdiag"):
         without.getJtJdiag(chi)

@@ -201,7 +201,10 @@ class Simulation3DIntegral(OfSimpeg):
 
     def make_synthetic_data(self, m: Optional[ArrayLike], relative_error: Any = 0.05, noise_floor: Any = 0.0,
                             f: Optional[ArrayLike] = None, add_noise: bool = False, random_seed: Any = None) -> Any:
-        """A ``simpeg.data.SyntheticData``: clean data d, and data with noise of √((relative_error d)² + noise_floor²)."""
+        """A ``simpeg.data.SyntheticData``: clean data d, and data with noise.
+
+        Its standard deviation is √((relative_error d)² + noise_floor²).
+        """
         try:
             from simpeg.data import SyntheticData
         except ImportError as error:
@@ -522,10 +525,14 @@ class MagneticSimulation3DIntegral(Simulation3DIntegral):
         return np.linalg.norm(field.reshape(-1, 3), axis=1) if self.is_amplitude_data else field
 
     def _unit_fields(self, m: Optional[ArrayLike]) -> Floats:
-        """b/|b| [stations, 3] at the model."""
-        if self._amplitudes is None or (m is not None and not np.array_equal(m, self._amplitudes[0])):
+        """b/|b| [stations, 3] at the model; 0 where there is no field."""
+        now = self.model if m is None else m
+        if now is None:
+            now = self.rho
+        if self._amplitudes is None or not np.array_equal(now, self._amplitudes[0]):
             field = super().fields(m).reshape(-1, 3)
-            self._amplitudes = (np.array(self.model), field / np.linalg.norm(field, axis=1)[:, None])
+            size = np.linalg.norm(field, axis=1)[:, None]
+            self._amplitudes = (np.array(now), np.divide(field, size, out=np.zeros_like(field), where=size > 0))
         return np.asarray(self._amplitudes[1])
 
     def getJ(self, m: Optional[ArrayLike] = None, f: Optional[ArrayLike] = None) -> Any:
