@@ -431,10 +431,22 @@ double Simulation::volume_bytes() const {
          static_cast<double>(settings_.parameters.volume.arrays() * sources() * mesh_.size());
 }
 
+/// The rock; the same with air in it, where it has ground; and that of the moment when currents begin, where
+/// it is chargeable.
+double Simulation::rock_bytes() const {
+  std::size_t values = 0;
+  for (const auto* of :
+       {&rock_.conductivity, &rock_.conductivity_north, &rock_.conductivity_up, &rock_.quadrature,
+        &rock_.quadrature_north, &rock_.quadrature_up, &rock_.chargeability, &rock_.ground})
+    values += of->size();
+  const int copies = 1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1);
+  return 8.0 * copies * static_cast<double>(values);
+}
+
 double Simulation::memory_needed() const {
   const double nodes = static_cast<double>(mesh_.n_east() + 1) * static_cast<double>(mesh_.n_north() + 1) *
                        static_cast<double>(mesh_.n_up() + 1);
-  return bytes_needed(nodes, !rock_.quadrature.empty()) + 8 * static_cast<double>(mesh_.size()) +
+  return bytes_needed(nodes, !rock_.quadrature.empty()) + rock_bytes() +
          8 * static_cast<double>(sources() * electrodes_.place.size()) + volume_bytes();
 }
 

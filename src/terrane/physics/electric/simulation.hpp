@@ -57,6 +57,7 @@ class Simulation final : public terrane::Simulation {
 
  private:
   double memory_needed() const;
+  double rock_bytes() const;
   double volume_bytes() const;
   /// Numbers of the electrodes that give current, ascending.
   std::vector<std::size_t> current_electrodes() const;
