@@ -290,11 +290,11 @@ TEST(DifferencesFromAHalfSpace, AreThoseOfTheTwoNetworks) {
   own(vertical, true) = own(eastward, false) = Boundary::grounded;
   own(northward, true) = Boundary::mixed;
   for (const auto& boundary : {own, mixed})
-    for (const bool by_axis : {false, true}) {
-      const Conductivity sigma =
-          by_axis ? Conductivity{{&east, &north, &up}} : Conductivity{{&east, &east, &east}};
-      const std::array<double, 3> half_space =
-          by_axis ? std::array{0.02, 0.05, 0.01} : std::array{0.02, 0.02, 0.02};
+    for (const Conductivity& sigma : {Conductivity{{&east, &east, &east}}, Conductivity{{&east, &north, &up}},
+                                      Conductivity{{&east, &north, &east}}, Conductivity{{&east, &east, &up}},
+                                      Conductivity{{&north, &east, &east}}}) {
+      const auto of = [&](std::size_t a) { return sigma.along[a] == &east ? 0.02 : a == 1 ? 0.05 : 0.01; };
+      const std::array half_space{of(0), of(1), of(2)};
       const Viewpoint from{{0.3, -0.2, 0}, 0, mean_stretch(sigma)},
           source{{2.1, 1.3, -3}, 0, stretch_of(half_space)};
       const auto k = network_of(mesh, sigma, boundary, from),

@@ -40,7 +40,7 @@ class Difference {
         double sum = 0;
         std::array<double, 8> more;
         for (std::size_t a = 0; a < 3; ++a) {
-          if (a == 0 || sigma_[a] != sigma_[0] || of_half_space_[a] != of_half_space_[0])
+          if (a == 0 || sigma_[a] != sigma_[a - 1] || of_half_space_[a] != of_half_space_[a - 1])
             if (!gather(a, node, more) && sigma_[1] == sigma_[0] && sigma_[2] == sigma_[0]) break;
           sum += along(a, node, number, more);
         }
