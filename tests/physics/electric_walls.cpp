@@ -277,6 +277,44 @@ TEST(AnisotropicRock, ThatStoresChargeAlikeAlongAllAxesMeasuresThat) {
   EXPECT_NEAR(direct_current(mesh, rock, electrodes, exact, stream).chargeability.at(0), 0.1, 1e-8);
 }
 
+TEST(AnisotropicRock, MayDifferByAxisInOneOfBothPartsOfItsConductivity) {
+  const TensorMesh mesh(stretched(6, 2, 4), stretched(4, 2, 4), stretched(6, 2, 4, -INFINITY, 0));
+  const auto times = [](std::vector<double> values, double factor) {
+    for (double& value : values) value *= factor;
+    return values;
+  };
+  Rock alike, full;
+  alike.conductivity = symmetric_earth(mesh);
+  alike.quadrature = times(alike.conductivity, 0.05);
+  full = alike;
+  full.conductivity_north = full.conductivity_up = full.conductivity;
+  full.quadrature_north = full.quadrature_up = full.quadrature;
+  auto lags = alike, lags_in_full = full, lies = alike, lies_in_full = full, up_alone = alike,
+       up_in_full = full;
+  lags.quadrature_north = lags_in_full.quadrature_north = times(alike.quadrature, 0.3);
+  lags.quadrature_up = lags_in_full.quadrature_up = times(alike.quadrature, 0.1);
+  lies.conductivity_north = lies_in_full.conductivity_north = times(alike.conductivity, 0.3);
+  lies.conductivity_up = lies_in_full.conductivity_up = times(alike.conductivity, 0.1);
+  up_alone.conductivity_up = up_in_full.conductivity_up = lies.conductivity_up;
+  const Electrodes electrodes{{{-5, 0.4, -1}, {-2, 0, -1}, {2, 0.3, -1}, {5, 0, -1}}, {{0, 3, 1, 2}}};
+  const Parameters exact{.potential = Potential::total, .tolerance = 1e-12};
+  Stream stream(processor);
+  const auto plain = direct_current(mesh, alike, electrodes, exact, stream);
+  for (const auto& ground :
+       {std::vector<double>(), ground_below(mesh, [](double e, double) { return -0.05 * std::abs(e); })})
+    for (auto [few, all] : {std::pair{&lags, &lags_in_full}, std::pair{&lies, &lies_in_full},
+                            std::pair{&up_alone, &up_in_full}}) {
+      few->ground = all->ground = ground;
+      const auto one = direct_current(mesh, *few, electrodes, exact, stream),
+                 other = direct_current(mesh, *all, electrodes, exact, stream);
+      EXPECT_NEAR(one.resistance.at(0), other.resistance.at(0), 1e-8 * std::abs(other.resistance.at(0)));
+      EXPECT_NEAR(one.phase.at(0), other.phase.at(0), 1e-8);
+      EXPECT_GT(std::abs(one.phase.at(0) - plain.phase.at(0)), 1e-4);
+    }
+  alike.quadrature.pop_back();
+  EXPECT_THROW(direct_current(mesh, alike, electrodes, exact, stream), ShapeError);
+}
+
 // ---- what secondary potentials begin with, and memory ----
 
 TEST(DifferencesFromAHalfSpace, AreThoseOfTheTwoNetworks) {

@@ -98,8 +98,8 @@ std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conducti
 }  // namespace
 
 Conductivity Rock::view() const {
-  const auto axes = [&](const auto& east, const auto& north, const auto& up) {
-    return differs_by_axis() ? std::array{&east, &north, &up} : std::array{&east, &east, &east};
+  const auto axes = [](const auto& east, const auto& north, const auto& up) {
+    return std::array{&east, north.empty() ? &east : &north, up.empty() ? &east : &up};
   };
   Conductivity all{axes(conductivity, conductivity_north, conductivity_up)};
   if (!quadrature.empty()) all.quadrature = axes(quadrature, quadrature_north, quadrature_up);

@@ -42,11 +42,11 @@ struct Rock {
   std::vector<double> quadrature;     ///< S/m, imaginary part
   std::vector<double> chargeability;  ///< V/V, below 1; conductivity is that of long currents
   std::vector<double> ground;         ///< share that is not air (grid/ground.hpp)
-  /// Along northing and up: both, where conductivity differs by axis.
+  /// Along northing and up, each by itself; empty: that of easting.
   std::vector<double> conductivity_north = {}, conductivity_up = {};
   std::vector<double> quadrature_north = {}, quadrature_up = {};
 
-  bool differs_by_axis() const { return !conductivity_north.empty(); }
+  bool differs_by_axis() const { return !(conductivity_north.empty() && conductivity_up.empty()); }
 
   Conductivity view() const;
 };

@@ -648,10 +648,10 @@ void Simulation::compare_with_measured(Result& result) const {
 void Simulation::write_model(const std::string& path) const {
   io::MeshData model;
   model.mesh = mesh_;
+  const auto along = rock_.view().along;
   if (rock_.differs_by_axis())
     for (const auto& [axis, values] :
-         {std::pair{"east", &rock_.conductivity}, std::pair{"north", &rock_.conductivity_north},
-          std::pair{"up", &rock_.conductivity_up}})
+         {std::pair{"east", along[0]}, std::pair{"north", along[1]}, std::pair{"up", along[2]}})
       model.cells.push_back({fmt::format("conductivity_{}", axis), "S/m",
                              fmt::format("electric conductivity along {}", axis), *values});
   else model.cells.push_back({"conductivity", "S/m", "electric conductivity", rock_.conductivity});

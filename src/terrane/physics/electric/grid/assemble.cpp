@@ -113,6 +113,10 @@ solve::Network<double> HostNetwork::on(Stream& stream, const IndexBox<3>& part) 
 }
 
 void check(const TensorMesh& mesh, const Conductivity& conductivity) {
+  for (const auto* values : conductivity.quadrature)
+    if (values != nullptr && values->size() != mesh.size())
+      throw ShapeError("quadrature",
+                       fmt::format("{} values for a mesh of {} cells", values->size(), mesh.size()));
   for (const auto* values : conductivity.along) {
     if (values->size() != mesh.size())
       throw ShapeError("conductivity",

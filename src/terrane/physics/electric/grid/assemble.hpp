@@ -61,7 +61,7 @@ HostNetwork half_space_network(const TensorMesh& mesh, const std::array<double, 
                                const Boundaries& boundary, const Viewpoint& from, const Viewpoint& source);
 
 /// The same for conductivities of rock and a surface at the top of the mesh.  Throws ShapeError:
-/// conductivities that are not one per cell. InputError: one that is not finite and positive.
+/// conductivities or quadratures that are not one per cell. InputError: one that is not finite and positive.
 HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
                      const Point& centre);
 /// What assemble() refuses.

@@ -75,9 +75,10 @@ CellsWithAir::CellsWithAir(const TensorMesh& mesh, const Conductivity& conductiv
     return values;
   };
   for (std::size_t a = 0; a < 3; ++a) {
-    if (a > 0 && conductivity.along[a] == conductivity.along[0]) continue;
-    along[a] = mixed(*conductivity.along[a], air);
-    if (conductivity.complex()) quadrature[a] = mixed(*conductivity.quadrature[a], 0);
+    if (a == 0 || conductivity.along[a] != conductivity.along[0])
+      along[a] = mixed(*conductivity.along[a], air);
+    if (conductivity.complex() && (a == 0 || conductivity.quadrature[a] != conductivity.quadrature[0]))
+      quadrature[a] = mixed(*conductivity.quadrature[a], 0);
   }
 }
 
