@@ -195,6 +195,19 @@ TEST(SidesOfDirectCurrent, RefuseCurrentsWithoutAWay) {
   Parameters open;
   open.boundary(vertical, true) = Boundary::mixed;
   refused({place, {{0, 1, 2, 3}}}, open, "boundary.top");
+  // A primary potential has no value at a source on a side that is none of a half space.
+  Parameters secondary{.potential = Potential::secondary};
+  secondary.boundary(eastward, true) = Boundary::grounded;
+  const double last = mesh.easting().back(), before = mesh.easting()[mesh.n_east() - 1];
+  for (const double e : {last, before})
+    refused({{{-6, 0, 0}, {-2, 0, 0}, {e, 0, -2}}, {{2, -1, 0, 1}}}, secondary,
+            "electrode 3: it lies on a grounded or insulated side");
+  secondary.potential = Potential::automatic;
+  Stream stream(processor);
+  EXPECT_EQ(direct_current(mesh, {{&sigma, &sigma, &sigma}},
+                           {{{-6, 0, 0}, {-2, 0, 0}, {last, 0, -2}}, {{2, -1, 0, 1}}}, secondary, stream)
+                .resistance.size(),
+            1U);
 }
 
 // ---- rock that conducts by direction ----

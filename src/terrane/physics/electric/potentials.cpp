@@ -132,8 +132,14 @@ struct Potentials::Solver {
     // Under an uneven surface both potentials are numbers of the mesh, whose ratio is what counts.
     if (parameters.potential == Potential::total || has_ground) return std::nullopt;
     // A wall that is none of a half space takes the current of a source beside it by few of its nodes.
-    if (parameters.potential == Potential::automatic && own_walls && at_own_wall(place[source]))
+    if (parameters.potential == Potential::automatic && own_walls && at_own_wall(place[source], 4))
       return std::nullopt;
+    // There K − K₀ is not zero at the source, where φ_p has no value.
+    if (own_walls && at_own_wall(place[source], 1))
+      throw InputError(fmt::format("electrode {}", source + 1),
+                       "it lies on a grounded or insulated side or in the cell beside it, so there is no "
+                       "secondary potential",
+                       "Take potential = \"auto\" or \"total\", or move the side away.");
     const auto found = conductivity_at(mesh, sigma, place[source]);
     if (!found && parameters.potential == Potential::secondary)
       throw InputError(fmt::format("electrode {}", source + 1),
@@ -142,12 +148,13 @@ struct Potentials::Solver {
     return found;
   }
 
-  bool at_own_wall(const Point& p) const {
+  /// Whether it is within so many cells of one.
+  bool at_own_wall(const Point& p, std::size_t most) const {
     const std::vector<double>* faces[3] = {&mesh.up(), &mesh.northing(), &mesh.easting()};
     const double at[3] = {p.u, p.n, p.e};
     return std::any_of(walls.begin(), walls.end(), [&](const Wall& wall) {
       const auto& f = *faces[wall.axis];
-      const std::size_t last = f.size() - 1, cells = std::min<std::size_t>(4, last);
+      const std::size_t last = f.size() - 1, cells = std::min(most, last);
       const bool near = wall.high ? at[wall.axis] >= f[last - cells] : at[wall.axis] <= f[cells];
       return near && is_own(wall);
     });
