@@ -151,8 +151,9 @@ class Sensitivity:
 
     Notes
     -----
-    Potentials are total ones, held against those of a homogeneous ground on the same mesh. J and Jᵀ are each other's
-    transposes to rounding. Data of induced polarization are −J m, of the logarithms, for small chargeabilities m.
+    Potentials are total ones, held against those of a homogeneous ground on the same mesh; on flat ground with a side
+    that is grounded or insulated they are those of the mesh, times the geometric factor of a half space. J and Jᵀ are
+    each other's transposes to rounding. Data of induced polarization are −J m, of the logarithms, for small chargeabilities m.
     """
 
     def __init__(self, mesh: TensorMesh, conductivity: ArrayLike, electrodes: ArrayLike, arrays: ArrayLike, *,

@@ -151,17 +151,19 @@ TEST(SidesOfDirectCurrent, SensitivitiesAreSlopesWhateverTheSidesAre) {
   mixed(eastward, false) = Boundary::grounded;
   std::mt19937 generator(4);
   std::normal_distribution<double> normal;
-  for (const auto& boundary : {closed, one_open, mixed}) {
+  for (const auto& [boundary, datum] :
+       {std::pair{closed, Datum::resistance}, std::pair{one_open, Datum::apparent_resistivity},
+        std::pair{mixed, Datum::log_apparent_resistivity}, std::pair{mixed, Datum::resistance}}) {
     Parameters parameters{.tolerance = 1e-12};
     parameters.boundary = boundary;
     Stream stream(processor);
     std::vector<double> step(sigma.size()), j(2), unit;
     for (double& value : step) value = normal(generator);
-    const auto at = [&](double t) {
+    const auto at = [&, wanted = datum](double t) {
       auto moved = sigma;
       for (std::size_t n = 0; n < moved.size(); ++n) moved[n] *= std::exp(t * step[n]);
-      return Sensitivity(mesh, moved, {}, electrodes, parameters, Datum::resistance,
-                         Unknown::log_conductivity, stream, unit);
+      return Sensitivity(mesh, moved, {}, electrodes, parameters, wanted, Unknown::log_conductivity, stream,
+                         unit);
     };
     const auto here = at(0);
     unit = here.unit();
@@ -170,6 +172,37 @@ TEST(SidesOfDirectCurrent, SensitivitiesAreSlopesWhateverTheSidesAre) {
     for (std::size_t n = 0; n < 2; ++n)
       EXPECT_NEAR(j[n], (ahead[n] - behind[n]) / 2e-4, 1e-5 * std::abs(here.data()[n])) << n;
   }
+}
+
+TEST(SidesOfDirectCurrent, SensitivitiesHaveTheDataOfAForwardRunWhateverTheSidesAndTheGroundAre) {
+  const TensorMesh mesh(stretched(8, 2, 3), stretched(4, 2, 3), stretched(6, 2, 3, -INFINITY, 0));
+  const auto sigma = symmetric_earth(mesh);
+  const auto uneven = ground_below(mesh, [](double e, double) { return -0.05 * std::abs(e); });
+  const Electrodes electrodes{{{-6, 0.3, -1}, {-2, 0.4, -1}, {2, -0.6, -2}, {6, 0.2, -3}},
+                              {{0, 1, 2, 3}, {0, 3, 1, 2}}};
+  Boundaries one_open(Boundary::insulated), other;
+  one_open(vertical, true) = Boundary::grounded;
+  other(eastward, false) = Boundary::grounded;
+  Stream stream(processor);
+  for (const Boundaries& boundary : {Boundaries(Boundary::insulated), one_open, other})
+    for (const auto& ground : {std::vector<double>(), uneven}) {
+      Parameters parameters{.potential = Potential::total, .tolerance = 1e-12};
+      parameters.boundary = boundary;
+      const Conductivity rock{{&sigma, &sigma, &sigma}, {}, ground.empty() ? nullptr : &ground};
+      const auto measured = direct_current(mesh, rock, electrodes, parameters, stream);
+      const auto data = [&](Datum datum) {
+        return Sensitivity(mesh, sigma, ground, electrodes, parameters, datum, Unknown::conductivity, stream)
+            .data();
+      };
+      const auto resistances = data(Datum::resistance), resistivities = data(Datum::apparent_resistivity),
+                 logarithms = data(Datum::log_apparent_resistivity);
+      for (std::size_t n = 0; n < 2; ++n) {
+        const double r = measured.resistance[n], rho = measured.apparent_resistivity[n];
+        EXPECT_NEAR(resistances[n], r, 1e-8 * std::abs(r)) << n;
+        EXPECT_NEAR(resistivities[n], rho, 1e-8 * std::abs(rho)) << n;
+        EXPECT_NEAR(logarithms[n], std::log(std::abs(rho)), 1e-8) << n;
+      }
+    }
 }
 
 TEST(SidesOfDirectCurrent, RefuseCurrentsWithoutAWay) {

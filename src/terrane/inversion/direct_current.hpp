@@ -29,7 +29,8 @@ class DirectCurrent final : public Forward {
   std::size_t columns() const override { return active_.empty() ? mesh_.size() : active_.size(); }
   /// model: Ω·m. A solve that does not converge is among the warnings.
   Linearised at(std::span<const double> resistivity, Progress* progress = nullptr) const override;
-  /// ΔV/I of each array over ground of 1 Ω·m: from the mesh, with a solve for each current electrode.
+  /// ΔV/I of each array over ground of 1 Ω·m, the sides included: from the mesh, with a solve for each
+  /// current electrode.
   const std::vector<double>& unit() const;
 
  private:

@@ -278,17 +278,20 @@ struct Sensitivity::Kept {
 
   std::size_t nodes() const { return (mesh.n_east() + 1) * (mesh.n_north() + 1) * (mesh.n_up() + 1); }
 
-  /// transfers: ΔV/I of this conductivity, total potentials.
+  /// transfers: ΔV/I of this conductivity, total potentials.  Apparent resistivities are k ΔV/I with k of a
+  /// half space, but where another divides out errors of the mesh: in a half space, and under uneven ground,
+  /// which has no other.
   void scale(const std::vector<double>& transfers, const std::vector<double>& conductivity, Datum datum,
              Unknown unknown) {
     for (std::size_t n = 0; n < transfers.size(); ++n) {
       const double factor =
           ground.empty() ? geometric_factor(electrodes, electrodes.arrays[n], mesh.up().back()) : 1 / unit[n];
-      const bool null = !(std::abs(factor) <= 1e6) || !(std::abs(unit[n]) > 0);
+      const bool by_factor = ground.empty() && !parameters.boundary.of_half_space();
+      const bool null = !(std::abs(factor) <= 1e6) || !(by_factor || std::abs(unit[n]) > 0);
       if (null && datum != Datum::resistance)
         throw InputError(fmt::format("array {}", n + 1), "it has no geometric factor below 1e6 m",
                          "Leave it out, or invert resistances.");
-      const double resistivity = transfers[n] / unit[n];
+      const double per_transfer = by_factor ? factor : 1 / unit[n], resistivity = per_transfer * transfers[n];
       switch (datum) {
         case Datum::resistance:
           if (null || !parameters.boundary.of_half_space()) {  // nothing in closed form to hold it against
@@ -300,7 +303,7 @@ struct Sensitivity::Kept {
           data.push_back(resistivity / factor);
           break;
         case Datum::apparent_resistivity:
-          row.push_back(1 / unit[n]);
+          row.push_back(per_transfer);
           data.push_back(resistivity);
           break;
         case Datum::log_apparent_resistivity:

@@ -8,7 +8,8 @@
 //
 // Potentials are total ones, which depend smoothly on every cell. Their error near electrodes is that of a
 // homogeneous ground on the same mesh, too: ρ_a = ΔV[σ]/ΔV[1 S/m], both of the mesh, and R = ρ_a/k. Where
-// sides are grounded or insulated there is no k in closed form, and R is that of the mesh.
+// sides are grounded or insulated, R is that of the mesh, and on flat ground ρ_a = k R with the k of a half
+// space, as direct_current() has it; under uneven ground 1/ΔV[1 S/m] is k in both.
 //
 // For rock of small chargeability m_a = −J m with J = ∂ ln ρ_a/∂ ln σ (Seigel 1959): the same operator is
 // that of induced polarization. The entries of a row of that J add up to −1.
