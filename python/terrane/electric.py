@@ -87,7 +87,8 @@ def _by_axis(mesh: TensorMesh, value: Union[ArrayLike, Mapping[str, ArrayLike], 
     return np.concatenate([_cells(mesh, value[axis], f"{name}[{axis!r}]") for axis in ("east", "north", "up")])
 
 
-def forward(mesh: TensorMesh, conductivity: Union[ArrayLike, Mapping[str, ArrayLike]], electrodes: ArrayLike, arrays: ArrayLike, *,
+def forward(mesh: TensorMesh, conductivity: Union[ArrayLike, Mapping[str, ArrayLike]], electrodes: ArrayLike,
+            arrays: ArrayLike, *,
             quadrature: Union[ArrayLike, Mapping[str, ArrayLike], None] = None,
             chargeability: Optional[ArrayLike] = None, ground: Optional[ArrayLike] = None,
             boundary: Boundary = "mixed", potential: str = "auto",
@@ -153,7 +154,8 @@ class Sensitivity:
     -----
     Potentials are total ones, held against those of a homogeneous ground on the same mesh; on flat ground with a side
     that is grounded or insulated they are those of the mesh, times the geometric factor of a half space. J and Jᵀ are
-    each other's transposes to rounding. Data of induced polarization are −J m, of the logarithms, for small chargeabilities m.
+    each other's transposes to rounding. Data of induced polarization are −J m, of the logarithms, for small
+    chargeabilities m.
     """
 
     def __init__(self, mesh: TensorMesh, conductivity: ArrayLike, electrodes: ArrayLike, arrays: ArrayLike, *,
@@ -315,5 +317,6 @@ class Simulation(simulation.Simulation):
             table = {"kind": "file", "file": survey}
         of_sides = {} if boundary is None or isinstance(boundary, str) else {"boundary": dict(boundary)}
         super().__init__(model, table, {**of_sides, "simulation": {
-            "boundary": None if of_sides else boundary, "potential": potential, "volume": None if volume is None else list(volume),
-            "tolerance": tolerance, "most_iterations": most_iterations, **(settings or {}), **runtime(device, threads, memory)}})
+            "boundary": None if of_sides else boundary, "potential": potential,
+            "volume": None if volume is None else list(volume), "tolerance": tolerance,
+            "most_iterations": most_iterations, **(settings or {}), **runtime(device, threads, memory)}})

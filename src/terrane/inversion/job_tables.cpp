@@ -71,12 +71,10 @@ constexpr Key keys_of_inversion[] = {
      "Of electromagnetic fields: what was measured, a table as a run writes it, with the columns source, "
      "frequency, receiver and of each component e_e_real, e_e_imag and, where they are known, "
      "e_e_uncertainty (of each part). Of plane waves survey.file holds it: EDI, a ModEM list, or a table "
-     "with "
-     "frequency, z_ne_real, z_ne_imag, z_ne_uncertainty, …"},
+     "with frequency, z_ne_real, z_ne_imag, z_ne_uncertainty, …"},
     {"elements", "list of texts", "[]",
      "Of plane waves, which are inverted: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n; nothing named: all "
-     "that "
-     "the file has.",
+     "that the file has.",
      ""},
     {"datum", "text", "\"log_apparent_resistivity\"",
      "What is fitted. Of direct current: log_apparent_resistivity, apparent_resistivity or resistance; of "
@@ -111,8 +109,7 @@ constexpr Key keys_of_inversion[] = {
      "Adds the standard deviation and the resolution of every cell; for up to 2000 data."},
     {"rocks", "list of 2 properties", "none",
      "Of joint.rocks: the property in the one rock and in the other, as differences from what the data do "
-     "not "
-     "see, such as a reference density.",
+     "not see, such as a reference density.",
      ""},
 };
 constexpr Section table_of_inversion{"inversion", "", "How a model is found that explains the data.",

@@ -35,8 +35,7 @@ constexpr Key mesh_keys[] = {
      "\"regular\""},
     {"projection", "text", "none",
      "Map projection of the job's coordinates, for longitudes and latitudes in its files: an EPSG code, a "
-     "PROJ"
-     " string, or \"utm\" for the zone of the stations."},
+     "PROJ string, or \"utm\" for the zone of the stations."},
 };
 constexpr Key regular_keys[] = {
     {"box", "list of 6 lengths", "", "West, east, south, north, bottom, top of the whole mesh.",
@@ -56,16 +55,14 @@ constexpr Key tensor_keys[] = {
 constexpr Key mesh_file_keys[] = {
     {"file", "path", "",
      "A tensor mesh: UBC .msh, or .h5, .nc and .rsf that hold cells and may hold properties; a model or mesh "
-     "of "
-     "emg3d (.npz, .h5, .json)."},
+     "of emg3d (.npz, .h5, .json)."},
     {"format", "text", "none",
      "Format of the file, where neither its name nor its beginning says it: \"ubc-mesh\"."},
 };
 constexpr Key prisms_keys[] = {
     {"file", "path", "",
      "Prisms and densities: columns west, east, south, north, bottom, top, density, or x1 y1 z1 x2 y2 z2 rho "
-     "in"
-     " any corner order; also columns of other properties."},
+     "in any corner order; also columns of other properties."},
     {"length_unit", "text", "none", "Unit of the lengths, where the file's header does not say."},
     {"density_unit", "text", "none", "Unit of the densities, where the file's header does not say."},
 };
@@ -96,8 +93,7 @@ constexpr Key random_keys[] = {
 constexpr Key model_keys[] = {
     {"file", "path", "none",
      "Properties of every cell: .h5 and .nc hold several; .npy, .rsf, UBC .den, .sus, .con one; so does "
-     "SEG-Y, a "
-     "trace per column from the top."},
+     "SEG-Y, a trace per column from the top."},
     {"format", "text", "none", "Format of the file, where its name does not say it: \"ubc-density\"."},
     {"property", "text", "none",
      "What values without a name are; without it what the extension says (.sus, .con, .chg), or density."},
@@ -243,8 +239,7 @@ EarthModel transferred(const Config& table, const TensorMesh& mesh, Description 
     model = average(mesh, earth, {4, request.along_axes, request.cuts_ground, 0}, &report);
     out.notes.push_back(
         "cells have the mean of what is in them: density by volume, velocities by compliance, conductivity "
-        "in series "
-        "and parallel");
+        "in series and parallel");
   } else {
     double cells = 0, bytes = 0;
     const auto add = [&](const Prism& box, std::size_t values) {

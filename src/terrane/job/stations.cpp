@@ -35,8 +35,7 @@ constexpr Key grid_keys[] = {
 constexpr Key list_keys[] = {
     {"file", "path", "none",
      "Stations: CSV with a header, UBC locations or observations, NetCDF, also the receivers of a result or "
-     "of "
-     "a survey of emg3d (.npz, .h5, .json); may be packed."},
+     "of a survey of emg3d (.npz, .h5, .json); may be packed."},
     {"format", "text", "none",
      "Format of the file, where neither its name nor its beginning says it: \"ubc-gravity\"."},
     {"stations", "list of 3 lengths each", "none",

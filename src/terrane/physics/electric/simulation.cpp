@@ -39,16 +39,13 @@ constexpr Key simulation_keys[] = {
      "insulated (Neumann). [boundary] says it of single sides."},
     {"potential", "text", "\"auto\"",
      "What is solved for: secondary, the difference from a half space, right to 0.5 %; total, where eight "
-     "cells lie "
-     "between electrodes; auto takes secondary where the cells around an electrode are alike."},
+     "cells lie between electrodes; auto takes secondary where the cells around an electrode are alike."},
     {"topography", "path", "none",
      "Elevation grid of the ground: cells above it are air, those that it cuts conduct by their share of "
-     "rock. "
-     "Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m begin."},
+     "rock. Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m begin."},
     {"frequency", "frequency", "0",
      "Of the current, where rock has chargeability, cole_cole_time and cole_cole_exponent: data have a "
-     "phase. 0: "
-     "currents that flow for long, and data have a chargeability."},
+     "phase. 0: currents that flow for long, and data have a chargeability."},
     {"volume", "list of texts", "[]",
      "Of all cells, at their centres, for 1 A from each current electrode, beside what arrays measure: "
      "potential, e (electric field), j (current density). NetCDF holds both, .vtr (VTK) and .h5 (HDF5) those "
@@ -61,11 +58,11 @@ constexpr Section simulation_section{"simulation", "", "How potentials are compu
 
 constexpr std::string_view as_simulation = "none";
 constexpr Key boundary_keys[] = {
-    {"top", "text", "\"insulated\"", "insulated, as air is above the ground, or grounded."},
+    {"top", "text", "\"insulated\"",
+     "insulated, as air above the ground, or grounded; none: insulated, whatever simulation.boundary says."},
     {"bottom", "text", "\"none\"",
      "mixed, grounded (no potential), insulated (no current: a plane of symmetry, the side of a tank); none: "
-     "as "
-     "simulation.boundary says."},
+     "as simulation.boundary says."},
     {"west", "text", "\"none\"", "The same for the west side."},
     {"east", "text", "\"none\"", "The same for the east side."},
     {"south", "text", "\"none\"", "The same for the south side."},
@@ -97,8 +94,7 @@ constexpr Key line_keys[] = {
 constexpr Key file_keys[] = {
     {"file", "path", "",
      "CSV with columns a_easting, a_northing, a_up and so for b, m, n; empty: far away, without a height: on "
-     "the "
-     "ground. Or a file of UBC DCIP (2-D, 3-D) or of BERT and pyGIMLi (.ohm, .dat), whose data are "
+     "the ground. Or a file of UBC DCIP (2-D, 3-D) or of BERT and pyGIMLi (.ohm, .dat), whose data are "
      "compared."},
     {"column", "text", "\"none\"",
      "What the data of a UBC file are: resistance or chargeability; none: chargeability where it says "
