@@ -82,6 +82,44 @@ TEST(ElectromagneticJobs, SayWhatIsWrongWithFilesOfEmg3d) {
   EXPECT_THAT(with("file = \"model.json\"", "file = \"model.npz\""), HasSubstr("model.npz"));
 }
 
+TEST(ElectromagneticJobs, TakeSourcesOfSurveysWhoseFrequenciesDifferAtThoseOfTheJob) {
+  const TemporaryFolder folder;
+  folder.put("model.json", model_file);
+  folder.put("survey.json", survey_file);
+  auto other = survey_file;
+  other.replace(other.find("0.5"), 3, "0.7");
+  folder.put("other.json", other);
+  const auto both = job + "frequencies = [3]\n[[source]]\nkind = \"file\"\nfile = \"other.json\"\n";
+  const auto p = problem_of(both, folder / ".");
+  EXPECT_EQ(p.sources.size(), 4U);
+  EXPECT_THAT(p.frequencies, ElementsAre(3));
+  auto without = both;
+  without.replace(without.find("frequencies = [3]"), 17, "");
+  EXPECT_THAT(message([&] { problem_of(without, folder / "."); }), HasSubstr("simulation.frequencies"));
+}
+
+TEST(ElectromagneticJobs, SayWhatIsWrongWithASurveyBesideAModel) {
+  const TemporaryFolder folder;
+  const auto beside = [&](const std::string& from, const std::string& to) {
+    auto survey = survey_file.substr(1);
+    if (const auto at = survey.find(from); at != std::string::npos) survey.replace(at, from.size(), to);
+    folder.put("survey.json", model_file.substr(0, model_file.size() - 1) + ", " + survey);
+    auto text = job;
+    text.replace(text.find("model.json"), 10, "survey.json");
+    return problem_of(text, folder / ".");
+  };
+  EXPECT_EQ(beside("no such word", "").receivers.size(), 2U);
+  EXPECT_THAT(message([&] { beside("[900, 50, -10, 0, 0]", "[900, 50]"); }),
+              HasSubstr("receiver a: its coordinates are not five numbers"));
+  EXPECT_THAT(message([&] { beside("\"relative\": false", "\"relative\": true"); }),
+              HasSubstr("relative to sources"));
+  folder.put("model.json", model_file);
+  folder.put("survey.json", survey_file);
+  auto text = job;
+  text.replace(text.rfind("survey.json"), 11, "model.json");
+  EXPECT_THAT(message([&] { problem_of(text, folder / "."); }), HasSubstr("holds no stations"));
+}
+
 const std::string charged = R"(
 [mesh]
 kind = "tensor"

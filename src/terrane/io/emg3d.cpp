@@ -663,6 +663,11 @@ Content read_emg3d(const std::string& path, std::size_t memory) {
 Emg3dSurvey read_emg3d_survey(const std::string& path, std::size_t memory) {
   return emg3d::survey_of(path, emg3d::tree_of(path, memory));
 }
+std::optional<Emg3dSurvey> find_emg3d_survey(const std::string& path, std::size_t memory) {
+  const auto root = emg3d::tree_of(path, memory);
+  if (emg3d::object(root, "Survey") == nullptr) return std::nullopt;
+  return emg3d::survey_of(path, root);
+}
 Content parse_emg3d(const std::string& name, const std::string& bytes, std::size_t memory) {
   return emg3d::content_of(name, emg3d::tree_of(name, bytes, memory));
 }

@@ -27,7 +27,7 @@ struct Emg3dSource {
 };
 struct Emg3dSurvey {
   std::vector<Emg3dSource> sources;
-  Table receivers;                  ///< easting, northing, up, azimuth (of north), dip; names
+  Table receivers;                  ///< easting, northing, up, azimuth (of north), dip (below the horizontal)
   std::vector<double> frequencies;  ///< Hz
 };
 
@@ -40,6 +40,8 @@ bool holds_emg3d(const std::string& path);
 Content read_emg3d(const std::string& path, std::size_t memory = 0);
 /// Of the first survey.  Throws as read_emg3d; InputError also: receivers relative to sources.
 Emg3dSurvey read_emg3d_survey(const std::string& path, std::size_t memory = 0);
+/// The same, or nothing where the file holds no survey.
+std::optional<Emg3dSurvey> find_emg3d_survey(const std::string& path, std::size_t memory = 0);
 /// The same of the bytes of a .npz or .json file.
 Content parse_emg3d(const std::string& name, const std::string& bytes, std::size_t memory = 0);
 Emg3dSurvey parse_emg3d_survey(const std::string& name, const std::string& bytes, std::size_t memory = 0);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "terrane/io/emg3d.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/job/earth.hpp"
@@ -242,11 +243,10 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
   options.memory = memory.bytes;
   auto content = read_content(table, "file", options);
   if (std::holds_alternative<io::MeshData>(content) && options.format.empty()) {
-    options.format = "emg3d-survey";  // beside a model
-    try {
-      content = read_content(table, "file", options);
-    } catch (const Error&) {
-    }
+    const auto file = table.input_file("file").string();
+    const auto ending = path.extension();
+    if (ending == ".npz" || ending == ".json" || io::holds_emg3d(file))  // a survey beside a model
+      if (auto survey = io::find_emg3d_survey(file, options.memory)) content = std::move(survey->receivers);
   }
   if (auto* list = std::get_if<io::Table>(&content)) {
     rows = std::move(*list);

@@ -48,8 +48,7 @@ constexpr Key wire_keys[] = {
 constexpr Key source_file_keys[] = {
     {"file", "path", "",
      "A survey of emg3d (.npz, .h5, .json): its sources, and its frequencies where simulation.frequencies "
-     "are "
-     "left out.",
+     "are left out.",
      "\"survey.npz\""},
 };
 constexpr Key simulation_keys[] = {
@@ -62,8 +61,7 @@ constexpr Key simulation_keys[] = {
      "Of plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, phase_tensor."},
     {"volume", "list of texts", "[]",
      "Fields of all cells, at their centres, beside those at receivers: e, h; or edges: E on the edges of "
-     "the "
-     "mesh, where it is solved for. NetCDF holds all, .vtr (VTK) and .h5 (HDF5) those of cells.",
+     "the mesh, where it is solved for. NetCDF holds all, .vtr (VTK) and .h5 (HDF5) those of cells.",
      "[\"e\"]"},
     {"tolerance", "number", "1e-8", "Relative residual at which a solve ends."},
     {"receiver_tolerance", "number", "1e-5",
@@ -73,8 +71,7 @@ constexpr Key simulation_keys[] = {
      "Most iterations; then a solve stops unconverged, and the report says so."},
     {"field", "text", "\"total\"",
      "What is solved for: total; or secondary, the difference from the layers at the sides of the mesh, "
-     "right "
-     "near sources, for dipoles and wires that lie in those layers."},
+     "right near sources, for dipoles and wires that lie in those layers."},
     {"strike", "text", "\"none\"",
      "What plane waves come in over: none, the layers at the sides of the mesh; north or east, the section "
      "that the mesh has at its two ends of that axis, as it goes on along it."},
@@ -83,8 +80,7 @@ constexpr Key simulation_keys[] = {
      "never, always."},
     {"min_width_pps", "number", "4",
      "Of planned meshes: cells in the skin depth of the highest frequency beside the sources. 4 for errors "
-     "of 1 "
-     "to 2 %, 8 for 0.5 %."},
+     "of 1 to 2 %, 8 for 0.5 %."},
     {"min_width_limits", "list of 2 lengths", "none",
      "Of planned meshes: least and largest width of the smallest cells."},
     {"stretching", "number", "1.3",
@@ -97,8 +93,7 @@ constexpr Key simulation_keys[] = {
     {"ranks_per_field", "count", "0",
      "Under mpirun: how many ranks share one field, at least. 0: one, where there are as many sources times "
      "frequencies as ranks and the memory takes as many fields; else all ranks, evenly, but GPUs only where "
-     "a "
-     "field is so large that this is quicker."},
+     "a field is so large that this is quicker."},
 };
 constexpr Section all_sections[] = {
     {"source", "", "The source; [[source]] once for each of several.", source_keys},
@@ -147,14 +142,16 @@ Source read_source(const Config& outer) {
   return source;
 }
 
-/// Those of a survey of emg3d.  frequencies: gets what it has.
-std::vector<Source> read_source_file(const Config& outer, std::vector<double>& frequencies) {
+/// Those of a survey of emg3d.  frequencies: gets what it has, where it is there
+std::vector<Source> read_source_file(const Config& outer, std::vector<double>* frequencies) {
   const auto table = outer.describe({source_keys, source_file_keys});
   const auto survey = io::read_emg3d_survey(table.input_file("file").string());
-  if (!frequencies.empty() && frequencies != survey.frequencies)
-    throw table.wrong("file", "its frequencies are not those of the files before",
-                      "Give one survey, or simulation.frequencies.");
-  frequencies = survey.frequencies;
+  if (frequencies != nullptr) {
+    if (!frequencies->empty() && *frequencies != survey.frequencies)
+      throw table.wrong("file", "its frequencies are not those of the files before",
+                        "Give one survey, or simulation.frequencies.");
+    *frequencies = survey.frequencies;
+  }
   std::vector<Source> all;
   for (const auto& one : survey.sources)
     all.push_back(
@@ -162,8 +159,9 @@ std::vector<Source> read_source_file(const Config& outer, std::vector<double>& f
   return all;
 }
 
-/// The sources of a job: several of their own, or plane waves.  frequencies: those that come with them
-std::vector<Source> read_sources(const Config& job, std::vector<double>& frequencies) {
+/// The sources of a job: several of their own, or plane waves.  frequencies: gets those that come with them;
+/// null: the job has its own
+std::vector<Source> read_sources(const Config& job, std::vector<double>* frequencies) {
   std::vector<Source> all;
   const auto tables = job.tables("source");
   for (const auto& table : tables) {
@@ -426,7 +424,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   table.text("physics");
   Problem p;
   std::vector<double> of_file;
-  p.sources = read_sources(job, of_file);
+  p.sources = read_sources(job, table.has("frequencies") ? nullptr : &of_file);
   const bool plane = p.sources.front().kind == Source::Kind::plane_wave;
   if (table.has("frequencies")) p.frequencies = table.numbers("frequencies");
   else if (of_file.empty())
