@@ -1,5 +1,6 @@
 """terrane invert of electromagnetic fields: an example whose truth is known, what is refused, and runs that go on."""
 
+import json
 import math
 import signal
 import subprocess
@@ -108,6 +109,10 @@ class GroundedWires(CommandTest):
                 break
         _, message = self.terrane("invert", "job.toml", "--resume", "--set", "inversion.datum=real_imaginary", expect=2)
         self.assertIn("datum", message)
+        charges = ("chargeability=0.2", "cole_cole_time=0.1", "cole_cole_exponent=0.5")
+        _, message = self.terrane("invert", "job.toml", "--resume", expect=2,
+                                  *(w for one in charges for w in ("--set", "model.background." + one)))
+        self.assertIn("charges of rock", message)
         out, _ = self.terrane("invert", "job.toml", "--resume")
         self.assertIn("resumed", out)
         self.assertEqual(self.rows(self.folder / "output/model.csv")["resistivity"], whole)
@@ -262,6 +267,132 @@ class TelluricSites(CommandTest):
         self.write("sites.csv", "easting [m],northing [m],up [m]\n0,0,0\n")
         _, message = self.terrane("check", "job.toml", expect=2)
         self.assertIn("it has no frequencies", message)
+
+
+SIDES = [1500.0, 700.0, 350.0, *[200.0] * 8, 350.0, 700.0, 1500.0]
+UP = [1500.0, 700.0, 350.0, *[150.0] * 4, 250.0, 500.0, 1000.0, 2000.0]
+
+
+def arrays(**lists):
+    """As emg3d writes them to .json."""
+    return {f"{name}__array-float64": values for name, values in lists.items()}
+
+
+def model_of_emg3d():
+    """20 ohm m under air, 8 ohm m under the receivers; [x, y, z]."""
+    def rho(i, j, k):
+        return 1e8 if k > 6 else 8.0 if 6 <= i < 9 and 4 <= j < 7 and k in (4, 5) else 20.0
+
+    grid = {"__class__": "TensorMesh", **arrays(hx=SIDES, hy=SIDES, hz=UP, origin=[-3350.0, -3350.0, -3150.0])}
+    values = [[[rho(i, j, k) for k in range(len(UP))] for j in range(len(SIDES))] for i in range(len(SIDES))]
+    return {"model": {"__class__": "Model", "grid": grid, "mapping": "Resistivity", **arrays(property_x=values),
+                      "property_y": "NoneType", "property_z": "NoneType", "mu_r": "NoneType"}}
+
+
+def survey_of_emg3d():
+    def one(kind, *at, **more):
+        return {"__class__": kind, **arrays(coordinates=list(at)), **more}
+
+    return {"survey": {
+        "__class__": "Survey", "frequencies": {"f-1": 3.0, "f-2": 10.0}, "data": {},
+        "sources": {"TxED-1": one("TxElectricDipole", -700.0, -300.0, 10.0, 60.0, -20.0, -20.0, strength=2.0),
+                    "TxEP-2": one("TxElectricPoint", -420.0, 30.0, -60.0, 30.0, 10.0, strength=3.0)},
+        "receivers": {f"RxEP-{n}": one("RxElectricPoint", x, 50.0, -10.0, 0.0, 0.0, relative=False)
+                      for n, x in enumerate((250.0, 500.0))}}}
+
+
+EMG3D = """
+[mesh]
+kind = "file"
+file = "model.json"
+[[source]]
+kind = "file"
+file = "survey.json"
+[survey]
+kind = "list"
+file = "survey.json"
+[simulation]
+physics = "electromagnetic"
+components = ["e_e", "h_n"]
+[output]
+files = ["fields.csv"]
+"""
+
+
+class FilesOfEmg3d(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write("model.json", json.dumps(model_of_emg3d()))
+        self.write("survey.json", json.dumps(survey_of_emg3d()))
+        self.write("job.toml", EMG3D)
+
+    def test_AreTheModelTheSourcesTheReceiversAndTheFrequenciesOfAJob(self):
+        out, _ = self.terrane("info", "model.json")
+        self.assertIn("11 up x 14 north x 14 east", out.replace("×", "x"))
+        self.terrane("run", "job.toml")
+        found = self.rows(self.folder / "output/fields.csv")
+        self.write("plain.toml", EMG3D.replace("""[[source]]
+kind = "file"
+file = "survey.json"
+""", """[[source]]
+kind = "wire"
+points = [[-700, 10, -20], [-300, 60, -20]]
+current = 2
+[[source]]
+kind = "dipole"
+at = [-420, 30, -60]
+azimuth = 60
+dip = -10
+moment = 3
+""").replace('file = "survey.json"', "stations = [[250, 50, -10], [500, 50, -10]]").replace(
+            "[simulation]", "[simulation]\nfrequencies = [3, 10]"))
+        self.terrane("run", "plain.toml", "--output", "plain")
+        plain = self.rows(self.folder / "plain/fields.csv")
+        self.assertEqual(found["frequency"], plain["frequency"])
+        self.assertEqual(len(found["e_e_real"]), 8)
+        for name in ("e_e_real", "e_e_imag", "h_n_real", "h_n_imag"):
+            size = max(map(abs, plain[name]))
+            for one, other in zip(found[name], plain[name]):
+                self.assertLess(abs(one - other), 1e-9 * size)
+
+    def test_ThatDoNotFitAreRefusedWithWhatFits(self):
+        model = model_of_emg3d()
+        for change, complaint in (({"mu_r": 2.0}, "mu_r"), ({"mapping": "Conductance"}, "Allowed: Conductivity"),
+                                  ({"grid": {}}, "has no origin")):
+            self.write("model.json", json.dumps({"model": {**model["model"], **change}}))
+            _, message = self.terrane("check", "job.toml", expect=2)
+            self.assertIn("model.json", message)
+            self.assertIn(complaint, message)
+        self.write("model.json", json.dumps(model))
+        for words, complaint in ((('source=[{kind="file",file="model.json"}]',), "no Survey of emg3d"),
+                                 (('mesh.file="survey.json"',), "survey.json"),
+                                 (('source=[{kind="file",file="other.npz"}]',), "other.npz"),
+                                 (('source=[{kind="dipole",at=[0,0,-50]}]',), "there are none")):
+            _, message = self.terrane("check", "job.toml", *(w for word in words for w in ("--set", word)), expect=2)
+            self.assertIn(complaint, message)
+
+
+class ChargedRock(CommandTest):
+    """Cole and Cole's model in a job."""
+
+    def run_with(self, *words):
+        body = '[[model.body]]\nkind = "box"\nbox = [0, 800, -500, 500, -450, -150]\nresistivity = 5\n'
+        self.write("job.toml", JOB + body + "\n".join(words) + "\n")
+        out, message = self.terrane("run", "job.toml")
+        return out + message, self.rows(self.folder / "output/fields.csv")
+
+    def test_TurnsTheFieldAndWithoutATimeConstantIsSaidToDoNothing(self):
+        charges = ("chargeability = 0.4", 'cole_cole_time = "20 ms"', "cole_cole_exponent = 0.5")
+        _, rest = self.run_with()
+        said, same = self.run_with(charges[0])
+        self.assertIn("chargeability has no effect", said)
+        self.assertEqual(rest["e_e_imag"], same["e_e_imag"])
+        said, turned = self.run_with(*charges)
+        self.assertNotIn("no effect", said)
+        change = max(abs(complex(a - c, b - d)) / abs(complex(c, d)) for a, b, c, d in zip(
+            turned["e_e_real"], turned["e_e_imag"], rest["e_e_real"], rest["e_e_imag"]))
+        self.assertGreater(change, 0.01)
+        self.assertLess(change, 0.4)
 
 
 if __name__ == "__main__":

@@ -178,6 +178,12 @@ TEST(ElectromagneticData, ChangeSmoothlyWithCellsBesideReceivers) {
   EXPECT_LT(left[0] / left[1], 4.7);
 }
 
+TEST(ElectromagneticData, AreRefusedWhereImaginaryPartsWouldStayAsTheResistivityChanges) {
+  SmallSurvey survey;
+  survey.problem.quadrature[0] = survey.problem.conductivity[0];
+  EXPECT_THROW(survey.fields(Parts::real_imaginary, true), InputError);
+}
+
 TEST(ElectromagneticData, OfTheModelItselfAreWhatWasMeasuredAndPhasesAreOfTheNearestBranch) {
   SmallSurvey survey;
   std::vector<double> data, deviation;

@@ -141,6 +141,20 @@ def test_potentials_and_currents_of_cells_are_the_same_in_all_files(tmp_path):
     assert (tmp_path / "fields.vtr").stat().st_size > 4 * current.size * 8
 
 
+def test_rock_that_stores_charge_turns_electromagnetic_fields():
+    side = np.concatenate([[-4000, -2000], np.linspace(-900, 900, 7), [2000, 4000]])
+    charge = np.zeros((10, 10, 10))
+    charge[:, :, 3:7] = 0.3
+    fields = []
+    for more in ({}, {"chargeability": charge, "cole_cole_time": 0.1, "cole_cole_exponent": 0.5}):
+        mesh = terrane.TensorMesh(side, side, side, conductivity=0.1, **more)
+        fields.append(np.asarray(terrane.electromagnetic.Simulation(
+            mesh, terrane.Survey([0.0], [600.0], [0.0]), terrane.electromagnetic.Dipole([0, -600, 0]), [0.3, 3.0],
+            components=["e_e"]).run()["e_e"])[0, :, 0])
+    change = fields[1] / fields[0]
+    assert np.all(np.abs(np.angle(change)) > 3e-3) and np.all(np.abs(change - 1) < 0.5)
+
+
 def test_electromagnetic_fields_of_cells_are_the_same_in_all_files(tmp_path):
     h5py = pytest.importorskip("h5py")
     side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 6), [2000, 4000, 8000]])
@@ -255,7 +269,8 @@ def test_electromagnetic_fields_are_reciprocal():
 def test_plane_waves_see_the_resistivity_of_a_half_space():
     side = np.concatenate([-4000 - 1000 * 2.0 ** np.arange(4, 0, -1), np.linspace(-4000, 4000, 9),
                            4000 + 1000 * 2.0 ** np.arange(1, 5)])
-    up = np.concatenate([-3000 - 1000 * 2.0 ** np.arange(4, 0, -1), np.linspace(-3000, 0, 16), 1000 * 2.0 ** np.arange(6)])
+    up = np.concatenate([-3000 - 1000 * 2.0 ** np.arange(4, 0, -1), np.linspace(-3000, 0, 16),
+                         1000 * 2.0 ** np.arange(6)])
     mesh = terrane.TensorMesh(side, side, up, conductivity=0.01)
     mesh.conductivity[mesh.centres[2] > 0] = 1e-8
     result = terrane.electromagnetic.Simulation(mesh, terrane.Survey([500.0], [500.0], [-1.0]),
@@ -273,7 +288,8 @@ def test_gathers_from_memory_are_migrated():
                  boundary={"top": "cpml"})
     gathers = terrane.acoustic.Simulation(mesh, receivers, **given).run()["pressure"]
     assert gathers.dims == ("shot", "time", "receiver") and np.isfinite(gathers).all()
-    image = terrane.acoustic.Simulation(mesh, receivers, kind="migration", smoothing=50, observed=gathers, **given).run()
+    image = terrane.acoustic.Simulation(mesh, receivers, kind="migration", smoothing=50, observed=gathers,
+                                        **given).run()
     assert image["image"].shape == (40, 1, 40) and float(abs(image["image"]).max()) > 0
     with pytest.raises(terrane.InputError, match="observed.*holds 5 samples"):
         terrane.acoustic.Simulation(mesh, receivers, kind="migration", observed=np.zeros((1, 5, 1)), **given).check()

@@ -115,6 +115,10 @@ ElectromagneticFields::ElectromagneticFields(electromagnetic::Problem problem,
       threads_(threads),
       comm_(comm && comm->size() > 1 ? comm : nullptr),
       crew_(std::move(crew)) {
+  if (!problem_.quadrature[0].empty())
+    throw InputError("electromagnetic inversion",
+                     "conductivity has imaginary parts, which do not follow the resistivity that is sought",
+                     "Give chargeability, charge_time and charge_exponent in their place.");
   if (problem_.contrasts.empty()) problem_.contrasts = problem_.conductivity[0];
 }
 

@@ -465,6 +465,7 @@ Fingerprint ElectromagneticJob::fingerprint_of_all(const Runtime& runtime) {
   for (const auto place : measured_.place) recorded.push_back(static_cast<double>(place));
   all.push_back({"mesh", hash({e.mesh.easting(), e.mesh.northing(), e.mesh.up()}), true});
   all.push_back({"model", hash({e.conductivity[0]}), true});
+  all.push_back({"charges of rock", hash({e.chargeability, e.charge_time, e.charge_exponent}), true});
   all.push_back({"sources or frequencies", hash({sent, e.frequencies}), true});
   all.push_back({"receivers or which of them measured", hash({recorded}), true});
   all.push_back({"datum", std::string(parts_names[static_cast<std::size_t>(parts_)])});

@@ -101,6 +101,8 @@ void Problem::check() const {
 }
 
 void Problem::check_charges() const {
+  if (quadrature[0].empty() && !(quadrature[1].empty() && quadrature[2].empty()))
+    throw ShapeError("electromagnetic", "imaginary conductivities along north or east, but none along up");
   for (const auto& values : quadrature) {
     if (!values.empty() && values.size() != mesh.size())
       throw ShapeError("electromagnetic",
