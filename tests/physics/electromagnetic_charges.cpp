@@ -329,6 +329,44 @@ TEST(ChargedFields, HaveTheSensitivityThatIsTheirTangentAndItsTranspose) {
   });
 }
 
+TEST(ChargedFields, AreSolvedFrequencyAfterFrequencyAndAreThoseOfEachSourceAlone) {
+  auto stream = on_cpu();
+  auto both = charged_land();
+  both.parameters.tolerance = 1e-8;
+  both.sources.push_back({Source::Kind::electric_dipole, {{60, 40, -90}}, {1, 2, 3}, 1});
+  std::vector<std::size_t> order;
+  for (std::size_t turn = 0; turn < 4; ++turn) order.push_back(both.solve_at(turn));
+  EXPECT_EQ(order, (std::vector<std::size_t>{0, 2, 1, 3}));
+  const auto found = forward(both, stream).data;
+  Sensitivity j(both, stream);
+  EXPECT_EQ(j.outcome().data, found);
+  const std::vector<double> v(both.mesh.size(), 0.1);
+  const Values w(found.size(), Z(1, 2));
+  const auto tangent = j.times(v), gradient = j.transposed_times(w);
+  Values fields, tangents, gradients(v.size(), 0.0);
+  for (const auto& source : both.sources) {
+    auto alone = both;
+    alone.sources = {source};
+    const auto data = forward(alone, stream).data;
+    fields.insert(fields.end(), data.begin(), data.end());
+    Sensitivity own(alone, stream);
+    const auto part = own.times(v);
+    tangents.insert(tangents.end(), part.begin(), part.end());
+    const auto sum = own.transposed_times(std::span(w).first(data.size()));
+    for (std::size_t c = 0; c < sum.size(); ++c) gradients[c] += sum[c];
+  }
+  EXPECT_EQ(found, fields);
+  EXPECT_EQ(tangent, tangents);
+  double wrong = 0, size = 0;
+  for (std::size_t c = 0; c < v.size(); ++c) {
+    wrong += std::norm(gradient[c] - gradients[c]);
+    size += std::norm(gradients[c]);
+  }
+  EXPECT_LT(wrong, 1e-24 * size);
+  for (auto* values : {&both.chargeability, &both.quadrature[0]}) values->clear();
+  EXPECT_EQ(both.solve_at(1), 1U) << "one network does for all";
+}
+
 TEST(ChargedFields, AtRestAndWithoutChargeAreThoseOfRealConductivity) {
   auto stream = on_cpu();
   auto charged = charged_land();
@@ -357,6 +395,7 @@ TEST(ChargedFields, AreRefusedWithoutATimeOrWithAChargeabilityOfOne) {
   refused([](Problem& p) { p.charge_time.pop_back(); });
   refused([](Problem& p) { p.quadrature[0].pop_back(); });
   refused([](Problem& p) { p.quadrature[0][2] = NAN; });
+  refused([](Problem& p) { p.quadrature[1].swap(p.quadrature[0]); });  // north alone
 }
 
 }  // namespace

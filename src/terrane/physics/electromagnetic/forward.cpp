@@ -133,9 +133,9 @@ Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm
   told.start("solving for fields", solves);
   for (std::size_t first = 0; first < solves; first += groups) {
     if (comm.lowest(told.cancelled() ? 0 : 1) == 0) throw Cancelled();
-    const std::size_t mine = first + group;
     in_groups(comm, sharing, [&] {
-      if (mine >= solves) return;
+      if (first + group >= solves) return;
+      const std::size_t mine = problem.solve_at(first + group);
       const auto done = own->solve(mine, one);
       std::vector<std::complex<double>> cells;
       if (problem.volume_of_a_solve() > 0) cells = in_volume(problem, *own, first_of_group);

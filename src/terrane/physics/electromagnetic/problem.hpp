@@ -42,6 +42,12 @@ struct Problem {
   /// Of the cell of a point in the mesh, along up.
   double conductivity_at(const Vector3& point) const;
   std::size_t solves() const { return sources.size() * frequencies.size(); }
+  /// The solve that is computed at a turn, each once. Where rock stores charge, networks are those of a
+  /// frequency: then all sources send at one frequency before the next.
+  std::size_t solve_at(std::size_t turn) const {
+    if (!stores_charge()) return turn;
+    return turn % sources.size() * frequencies.size() + turn / sources.size();
+  }
   /// ωμ₀ of a solve, [source, frequency].
   double omega_mu(std::size_t solve) const;
   std::size_t data_of_a_solve() const { return receivers.size() * components.size(); }

@@ -49,25 +49,29 @@ void require(std::size_t given, std::size_t wanted, const char* what) {
     throw ShapeError("electromagnetic sensitivity", fmt::format("{} values for {} {}", given, wanted, what));
 }
 
-/// take(solve, what `make` made of it) on rank 0, in the order of solves; ranks make by turns.
+/// take(solve, what `make` made of it) on rank 0, in the order of turns, on any number of ranks.
 template <class Make, class Take>
-void by_turns(Comm* comm, std::size_t solves, const Make& make, const Take& take) {
+void by_turns(Comm* comm, const Problem& problem, const Make& make, const Take& take) {
+  const std::size_t solves = problem.solves();
   const auto ranks = static_cast<std::size_t>(comm ? comm->size() : 1);
   if (ranks == 1) {
-    for (std::size_t n = 0; n < solves; ++n) take(n, make(n));
+    for (std::size_t turn = 0; turn < solves; ++turn) {
+      const std::size_t n = problem.solve_at(turn);
+      take(n, make(n));
+    }
     return;
   }
   for (std::size_t first = 0; first < solves; first += ranks) {
     std::vector<Z> mine;
     together(*comm, [&] {
-      const std::size_t n = first + static_cast<std::size_t>(comm->rank());
-      if (n < solves) mine = make(n);
+      const std::size_t turn = first + static_cast<std::size_t>(comm->rank());
+      if (turn < solves) mine = make(problem.solve_at(turn));
     });
     const auto all = comm->gather(std::as_bytes(std::span(mine)), 0);
     for (std::size_t rank = 0; rank < all.size() && first + rank < solves; ++rank) {
       std::vector<Z> theirs(all[rank].size() / sizeof(Z));
       if (!theirs.empty()) std::memcpy(static_cast<void*>(theirs.data()), all[rank].data(), all[rank].size());
-      take(first + rank, std::move(theirs));
+      take(problem.solve_at(first + rank), std::move(theirs));
     }
   }
 }
@@ -87,13 +91,14 @@ Sensitivity::Sensitivity(const Problem& problem, Stream& stream, Progress* progr
     if (all.lowest(progress != nullptr && progress->cancelled() ? 0 : 1) == 0) throw Cancelled();
     std::vector<Z> one;
     together(all, [&] {
-      const std::size_t n = first + static_cast<std::size_t>(all.rank());
-      if (n >= solves) return;
+      const std::size_t turn = first + static_cast<std::size_t>(all.rank());
+      if (turn >= solves) return;
+      const std::size_t n = problem_.solve_at(turn);
       outcome_.solves[n] = solves_->solve(n, one);
       fields_[n] = solves_->field();
     });
-    for (std::size_t n = first; n < std::min(first + ranks, solves); ++n)
-      share(n, static_cast<int>(n - first), one);
+    for (std::size_t turn = first; turn < std::min(first + ranks, solves); ++turn)
+      share(problem_.solve_at(turn), static_cast<int>(turn - first), one);
   }
 }
 
@@ -124,8 +129,12 @@ std::vector<Z> Sensitivity::times(std::span<const double> v) {
   require(v.size(), cells(), "cells");
   std::vector<Z> all;
   by_turns(
-      comm_, problem_.solves(), [&](std::size_t n) { return changes_of(n, v); },
-      [&](std::size_t, std::vector<Z> changes) { all.insert(all.end(), changes.begin(), changes.end()); });
+      comm_, problem_, [&](std::size_t n) { return changes_of(n, v); },
+      [&](std::size_t n, const std::vector<Z>& changes) {
+        all.resize(data());
+        std::copy(changes.begin(), changes.end(),
+                  all.begin() + static_cast<std::ptrdiff_t>(n * problem_.data_of_a_solve()));
+      });
   return all;
 }
 
@@ -176,7 +185,7 @@ std::vector<Z> Sensitivity::transposed_times(std::span<const Z> w) {
   require(w.size(), data(), "data");
   std::vector<Z> gradient(cells(), 0.0);
   by_turns(
-      comm_, problem_.solves(), [&](std::size_t n) { return gradient_of(n, w); },
+      comm_, problem_, [&](std::size_t n) { return gradient_of(n, w); },
       [&](std::size_t, const std::vector<Z>& part) {
         for (std::size_t c = 0; c < gradient.size(); ++c) gradient[c] += part[c];
       });
