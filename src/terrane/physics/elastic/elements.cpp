@@ -78,10 +78,9 @@ constexpr Key rock_keys[] = {
      "at its centre."},
     {"stiffness", "list of 21 pressures", "none",
      "In place of velocities: all constants of Hooke's law, in axes east, north, up: C11 … C16, C22 … C26, "
-     "C33 … C36, "
-     "C44 C45 C46, C55 C56, C66, where 4 is north-up, 5 east-up, 6 east-north. The list may end with its "
-     "unit, "
-     "\"GPa\"."},
+     "C33 … C36, C44 C45 C46, C55 C56, C66, where 4 is north-up, 5 east-up, 6 east-north. The list may end "
+     "with its "
+     "unit, \"GPa\"."},
     {"quality_p", "number", "none", "Quality factor Q of compressional waves."},
     {"quality_s", "number", "none", "Quality factor Q of shear waves."},
     {"epsilon", "number", "0", "Thomsen's ε."},
