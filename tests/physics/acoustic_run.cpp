@@ -4,6 +4,8 @@
 
 #include "support/acoustic_box.hpp"
 #include "support/files.hpp"
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/physics/acoustic/simulation.hpp"
 
 namespace terrane::acoustic {
@@ -326,6 +328,126 @@ TEST(AcousticRun, ADiskThatWouldFillIsNamedBeforeTheRun) {
               HasSubstr("there is no such folder"));
 }
 
+TEST(AcousticRun, AFolderInMemoryIsNoDiskAndTheRunSaysSo) {
+  const testing_support::TemporaryFolder folder;
+  if (!lies_in_memory("/dev/shm")) GTEST_SKIP() << "/dev/shm is no tmpfs here";
+  auto p = four_shots();
+  auto settings = migration(p);
+  settings.kept_in = KeptIn::disk;
+  const auto warned = [&](const std::string& scratch) {
+    settings.scratch = scratch;
+    return Simulation(p, settings).check(on_cpu()).text().find("lies in memory") != std::string::npos;
+  };
+  EXPECT_TRUE(warned("/dev/shm"));
+  EXPECT_EQ(warned(folder / ""), lies_in_memory(folder / ""));
+  EXPECT_FALSE(lies_in_memory("/proc"));
+}
+
+TEST(AcousticRun, RockWithAnAxisThatFitsNowhereSaysWhatIsLackingBeforeTheRun) {
+  const testing_support::TemporaryFolder folder;
+  auto p = test::even_box({400, 1, 600}, 10, 2000);
+  p.wavelet.frequency = 15;
+  p.shots = {{{{3000, 0, 2000}}, {{3100, 0, 2000}}}};
+  p.end = 2e5;
+  auto settings = migration(p);
+  settings.lags = 0;
+  settings.keeping = Keeping::automatic;
+  const Device debug{Device::Kind::debug, -1};
+  const auto chosen = [&](KeptIn place) {
+    auto taken = settings;
+    taken.kept_in = place;
+    choose_keeping(taken, p, debug, {1e3, 1e3, 1e3});
+    return std::pair{taken.keeping, taken.kept_in};
+  };
+  using Choice = std::pair<Keeping, KeptIn>;
+  p.settle();
+  EXPECT_EQ(chosen(KeptIn::host), (Choice{Keeping::boundary, KeptIn::host}));
+  p.rock = Rock::vti;
+  p.epsilon.assign(p.velocity.size(), 0.1);
+  p.delta.assign(p.velocity.size(), 0.05);
+  p.step = 0;
+  p.settle();
+  EXPECT_EQ(chosen(KeptIn::host), (Choice{Keeping::store, KeptIn::host}));
+  EXPECT_EQ(chosen(KeptIn::disk), (Choice{Keeping::store, KeptIn::disk}));
+  EXPECT_EQ(chosen(KeptIn::automatic), (Choice{Keeping::checkpoints, KeptIn::memory}));
+  settings.kept_in = KeptIn::host;
+  Runtime runtime;
+  runtime.device = debug;
+  runtime.memory = 100'000'000;
+  EXPECT_THAT(message([&] { Simulation(p, settings).check(runtime); }),
+              AllOf(HasSubstr("waves kept on the host"), HasSubstr("kept_in")));
+  settings.kept_in = KeptIn::disk;
+  settings.scratch = folder / "";
+  EXPECT_THAT(message([&] { Simulation(p, settings).check(on_cpu()); }),
+              AllOf(HasSubstr("would take"), HasSubstr("simulation.scratch"), HasSubstr("kept_in away")));
+}
+
+/// Ranks of one machine, of which there is only the first.
+class Crew final : public Comm {
+ public:
+  explicit Crew(int ranks) : ranks_(ranks) {}
+  int rank() const noexcept override { return 0; }
+  int size() const noexcept override { return ranks_; }
+  Place on_node() const noexcept override { return {0, ranks_}; }
+  void broadcast(std::span<std::byte>, int) override {}
+  int lowest(int value) override { return value; }
+  void send(std::span<const std::byte>, int) override {}
+  void receive(std::span<std::byte>, int) override {}
+  void abort(int) override {}
+
+ private:
+  int ranks_;
+};
+
+TEST(AcousticRun, RanksOfAMachineThatTakeAShotEachShareItsMemory) {
+  const auto p = four_shots();
+  auto settings = migration(p);
+  const auto one = Simulation(p, settings).check(on_cpu()).memory_bytes;
+  auto runtime = on_cpu();
+  runtime.memory = 3 * one;
+  Crew four(4), eight(8);
+  runtime.comm = &four;
+  EXPECT_THAT(message([&] { Simulation(p, settings).check(runtime); }),
+              AllOf(HasSubstr("4 shots at once"), HasSubstr("boundary_compressed")));
+  runtime.memory = 4 * one;
+  EXPECT_NO_THROW(Simulation(p, settings).check(runtime));
+  runtime.memory = 2 * one;
+  runtime.comm = &eight;  // take each shot together
+  EXPECT_NO_THROW(Simulation(p, settings).check(runtime));
+  // What is automatic is chosen for the share of a rank.
+  settings.keeping = Keeping::automatic;
+  runtime.comm = nullptr;
+  EXPECT_EQ(std::get<std::string>(Simulation(p, settings).check(runtime).find("wavefield")->value), "store");
+  runtime.memory = 4 * one - 4 * one / 20;
+  runtime.comm = &four;
+  EXPECT_NE(std::get<std::string>(Simulation(p, settings).check(runtime).find("wavefield")->value), "store");
+}
+
+TEST(AcousticRun, ASeriesThatSaysItIsAnotherIsNotTakenForTheOneThatIsRecorded) {
+  const auto recording = [&](const std::string& name) {
+    return read(with("end = 0.4", "end = 0.4\nrecord = [\"" + name + "\"]"));
+  };
+  const auto heard = recording("pressure")->run(on_cpu()).data;
+  const auto takes = [&](const std::string& name, const std::string& unit, const std::string& record) {
+    const auto made = recording(record);
+    auto data = heard;
+    data.variables.front().name = name;
+    data.variables.front().unit = unit;
+    std::vector<std::string> notes;
+    return message([&] {
+      static_cast<void>(observed_of("a.nc", data, static_cast<const Simulation&>(*made).problem(), notes));
+    });
+  };
+  EXPECT_THAT(takes("pressure", "Pa", "velocity_up"),
+              HasSubstr("it holds pressure in Pa; simulation.record asks for velocity_up, m/s"));
+  EXPECT_THAT(takes("velocity_up", "m/s", "pressure"), HasSubstr("it holds velocity_up in m/s"));
+  EXPECT_THAT(takes("velocity_east", "", "velocity_up"), HasSubstr("it holds velocity_east;"));
+  EXPECT_THAT(takes("hydrophone", "kPa", "pressure"), HasSubstr("it holds hydrophone in kPa"));
+  EXPECT_EQ(takes("pressure", "", "velocity_up"), "no error");  // what a file without names says
+  EXPECT_EQ(takes("geophone", "m/s", "velocity_up"), "no error");
+  EXPECT_EQ(takes("geophone", "", "velocity_up"), "no error");
+}
+
 /// The largest pressure at each of the two receivers of the job in this rock.
 std::array<double, 2> peaks(const std::string& rock, const std::string& properties) {
   auto text = with("velocity_p = 2000", "velocity_p = 2000\n" + properties);
@@ -363,6 +485,12 @@ TEST(AcousticRun, JobsThatCannotBeSayWhereAndWhatNext) {
                   "end = 0.4\nkind = \"migration\"\nwavefield = \"checkpoints\"\nkept_in = \"disk\""));
       }),
       AllOf(HasSubstr("simulation.kept_in"), HasSubstr("keeps nothing there")));
+  for (const auto* key : {"kept_in = \"disk\"", "scratch = \"/\""})
+    EXPECT_THAT(
+        message([&] { read(with("end = 0.4", "end = 0.4\n" + std::string(key))); }),
+        AllOf(HasSubstr("simulation." + std::string(key).substr(0, 7)), HasSubstr("is of migration")));
+  EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nrock = \"vti\"\ndensity = 2000")); }),
+              AllOf(HasSubstr("simulation.density"), HasSubstr("does not take it")));
   EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nrecord = \"velocity\"")); }),
               AllOf(HasSubstr("simulation.record"), HasSubstr("velocity_north, velocity_up")));
   EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nrecord = \"velocity_north\"")); }),

@@ -154,14 +154,30 @@ std::vector<std::vector<double>> fitted(const std::string& path, const io::Gathe
 
 namespace {
 
+/// Throws InputError: the series says that it is something else. A file that does not say what it holds calls
+/// it pressure, without a unit.
+void check_meaning(const std::string& path, const io::Gathers& series, std::string_view wanted) {
+  const std::string_view unit = wanted == component_names[0] ? "Pa" : "m/s";
+  const bool unknown = series.name == component_names[0] && series.unit.empty();
+  const bool other = series.name != wanted && !unknown &&
+                     std::find(std::begin(component_names), std::end(component_names), series.name) !=
+                         std::end(component_names);
+  if (!other && (series.unit.empty() || series.unit == unit)) return;
+  throw InputError(path,
+                   fmt::format("it holds {}{}; simulation.record asks for {}, {}", series.name,
+                               series.unit.empty() ? "" : " in " + series.unit, wanted, unit),
+                   "Set simulation.record to what the file holds, or give a file of what it asks for.");
+}
+
 /// The series of a data set that is this component: that of its name, or the only one.
 io::Gathers series_of(const std::string& path, const Dataset& data, Component component, bool alone,
                       std::vector<std::string>& notes) {
   const std::string name(component_names[static_cast<std::size_t>(component)]);
   const bool named = std::any_of(data.variables.begin(), data.variables.end(),
                                  [&](const auto& v) { return v.name == name; });
-  if (named || !alone) return io::to_gathers(path, data, name);
-  auto only = io::to_gathers(path, data);
+  auto only = io::to_gathers(path, data, named || !alone ? name : "");
+  check_meaning(path, only, name);
+  if (named || !alone) return only;
   notes.push_back(fmt::format("{}: its only series, \"{}\", is taken for {}", path, only.name, name));
   return only;
 }

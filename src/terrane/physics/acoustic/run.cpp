@@ -499,8 +499,11 @@ void choose_keeping(Settings& settings, const Problem& problem, const Device& de
   }
   // Nothing fits: the plan says of this what it lacks.
   if (wish.keeping == Keeping::automatic)
-    settings.keeping = wish.kept_in == KeptIn::automatic ? Keeping::checkpoints : Keeping::boundary;
-  if (wish.kept_in != KeptIn::disk) settings.kept_in = KeptIn::memory;
+    settings.keeping = wish.kept_in == KeptIn::automatic ? Keeping::checkpoints
+                       : problem.fields() == 2           ? Keeping::store
+                                                         : Keeping::boundary;
+  const bool host = wish.kept_in == KeptIn::host && device.has_own_memory();
+  if (wish.kept_in != KeptIn::disk && !host) settings.kept_in = KeptIn::memory;
 }
 
 Outcome run_shots(const Problem& problem, const Settings& settings, const Runtime& runtime) {

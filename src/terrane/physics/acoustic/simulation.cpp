@@ -70,8 +70,7 @@ constexpr Key simulation_keys[] = {
      "one; migration: an image of that difference."},
     {"rock", "text", "\"constant_density\"",
      "constant_density; variable_density (of the model's density); vti or tti: velocity_p along a vertical "
-     "axis, "
-     "or one with the model's tilt and tilt_azimuth, and epsilon and delta of the model."},
+     "axis, or one with the model's tilt and tilt_azimuth, and epsilon and delta of the model."},
     {"end", "time", "", "Length of the gathers; they begin at time 0.", "\"1 s\""},
     {"record", "list of texts", "[\"pressure\"]",
      "What receivers hear: pressure, and the velocities of particles velocity_east, velocity_north and "
@@ -93,13 +92,12 @@ constexpr Key simulation_keys[] = {
      "compressed and boundary_compressed (keep 16 bits per node), or auto: the quickest for which there is "
      "room, without an error beyond rounding. terrane check lists what each takes."},
     {"kept_in", "text", "\"auto\"",
-     "Where what store, boundary and the compressed ways keep lies: in memory (of the device), on the host "
-     "(of "
-     "a GPU), on a disk, or auto, which takes no disk."},
+     "Of migration: where the steps lie that store, boundary and the compressed ways keep: in memory (of the "
+     "device), on the host (of a GPU), on a disk, or auto, which takes no disk."},
     {"scratch", "path", "none",
-     "Folder for kept_in = \"disk\"; without it, that of the system for temporary files (TMPDIR). Its files "
-     "have "
-     "no names and go with the run."},
+     "Of migration: folder for kept_in = \"disk\", which is taken for one disk of all ranks; without it, the "
+     "folder of each machine for temporary files (TMPDIR), which must not lie in memory (tmpfs). The files "
+     "have no names and go with the run."},
     {"lags", "count", "0",
      "Of migration: also images with the waves shifted along easting, the source's to the west and the "
      "receivers' to the east, by up to this many cells, and back; where the velocity is right their "
@@ -191,6 +189,13 @@ void read_simulation(const Config& table, Problem& p, Settings& s) {
   p.even_density = table.positive("density", Quantity::density);
   s.task = chosen<Task>(table, "kind", task_names);
   p.rock = chosen<Rock>(table, "rock", rock_names);
+  if (table.has("density") && p.rock != Rock::constant_density)
+    throw table.wrong(
+        "density",
+        fmt::format("rock = \"{}\" does not take it", rock_names[static_cast<std::size_t>(p.rock)]),
+        p.rock == Rock::variable_density
+            ? "Take it away; the density is that of the model."
+            : "Take it away: rock with an axis has no velocities of particles here.");
   p.end = table.positive("end", Quantity::time);
   p.step = table.optional_number("step", Quantity::time).value_or(0);
   p.order = static_cast<int>(table.count("order", 2, 16));
@@ -205,8 +210,11 @@ void read_simulation(const Config& table, Problem& p, Settings& s) {
     throw table.wrong("kept_in", fmt::format("wavefield = \"{}\" keeps nothing there", to_string(s.keeping)),
                       "Take it away, or wavefield = \"store\", \"boundary\" or a compressed one.");
   s.lags = static_cast<Index>(table.count("lags", 0, 10'000));
-  if (s.lags > 0 && s.task != Task::migration)
-    throw table.wrong("lags", "is of migration", "Take it away, or kind = \"migration\".");
+  for (const auto& [key, given] :
+       {std::pair{"lags", s.lags > 0}, std::pair{"kept_in", s.kept_in != KeptIn::automatic},
+        std::pair{"scratch", !s.scratch.empty()}})
+    if (given && s.task != Task::migration)
+      throw table.wrong(key, "is of migration", "Take it away, or kind = \"migration\".");
 }
 
 /// Velocity of every cell. Throws InputError.
@@ -393,8 +401,7 @@ Simulation::Simulation(Problem problem, Settings settings, std::string job)
   if (error > 0.02)
     warnings_.push_back(fmt::format(
         "waves of {:.4g} Hz have {:.3g} cells per wavelength in the slowest rock and are {:.2g} "
-        "% too slow or too "
-        "fast; {:.3g} would make that 1 %",
+        "% too slow or too fast; {:.3g} would make that 1 %",
         problem_.wavelet.highest_frequency(), problem_.points_per_wavelength(), 100 * error,
         differences(problem_.order, problem_.coefficients, problem_.rock).points_per_wavelength(0.01)));
 }
@@ -484,13 +491,30 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   }
 }
 
-/// What one rank may take. A disk is shared among the ranks that keep a shot each.
+/// How many ranks of this machine keep a shot each; 1 where all ranks take each shot together.
+int Simulation::shots_on_machine(const Runtime& runtime) const {
+  return shots_at_once(runtime) == 1 ? 1 : runtime.comm->on_node().count;
+}
+
+/// The device of this rank, as the ranks of its machine share it.
+Device Simulation::device_of(const Runtime& runtime) const {
+  if (shots_at_once(runtime) == 1) return resolve(runtime.device);
+  return resolve(shared_device(runtime.device, *runtime.comm), runtime.comm->on_node().index);
+}
+
+/// How many ranks write into this disk: a folder that is given lies on one disk of all, that of the system
+/// for temporary files on one of each machine.
+int Simulation::shots_on_disk(const Settings& settings, const Runtime& runtime) const {
+  return settings.scratch.empty() ? shots_on_machine(runtime) : shots_at_once(runtime);
+}
+
+/// What one rank may take. Memory and a disk are shared among the ranks that keep a shot each.
 Room Simulation::room_of(const Settings& settings, const Runtime& runtime) const {
-  const auto memory = static_cast<double>(memory_budget(runtime).bytes);
-  const auto device = resolve(runtime.device);
+  const auto memory = static_cast<double>(memory_budget(runtime).bytes) / shots_on_machine(runtime);
+  const auto device = device_of(runtime);
   Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : memory, memory, 0};
   if (settings.kept_in == KeptIn::disk || !settings.scratch.empty())
-    room.disk = free_on_disk(scratch_folder(settings.scratch)) / shots_at_once(runtime);
+    room.disk = free_on_disk(scratch_folder(settings.scratch)) / shots_on_disk(settings, runtime);
   return room;
 }
 
@@ -503,13 +527,13 @@ int Simulation::shots_at_once(const Runtime& runtime) const {
 Settings Simulation::settled(const Runtime& runtime) const {
   auto settings = settings_;
   if (settings.task == Task::migration)
-    choose_keeping(settings, problem_, resolve(runtime.device), room_of(settings, runtime));
+    choose_keeping(settings, problem_, device_of(runtime), room_of(settings, runtime));
   return settings;
 }
 
 /// Every way of keeping the source's waves with what it takes, and the one that is taken.
 void Simulation::describe_keeping(RunFacts& facts, const Settings& settings, const Runtime& runtime) const {
-  const auto device = resolve(runtime.device);
+  const auto device = device_of(runtime);
   const auto text_of = [&](const KeepingChoice& c) {
     const auto& cost = c.cost;
     std::string text(to_string(cost.way));
@@ -558,9 +582,8 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
       static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * (sweeps + again);
   facts.work_unit = "node steps";
   const double on_host =
-      resolve(runtime.device).has_own_memory() ? 0 : bytes_on_host(p, settings, resolve(runtime.device));
-  facts.memory_bytes =
-      static_cast<std::size_t>(bytes_of_shot(p, settings, resolve(runtime.device)) + on_host);
+      device_of(runtime).has_own_memory() ? 0 : bytes_on_host(p, settings, device_of(runtime));
+  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device_of(runtime)) + on_host);
   facts.add(
       "nodes", nodes, "", "nodes",
       fmt::format("{} × {} × {} with layers (up, north, east)", whole.size(0), whole.size(1), whole.size(2)));
@@ -577,7 +600,7 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
           p.wavelet.highest_frequency(), p.slowest(), p.points_per_wavelength(), 100 * p.group_error()));
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   const bool together = p.shots.size() < static_cast<std::size_t>(ranks);
-  const auto passes = passes_for(p, resolve(runtime.device), runtime.threads, together ? ranks : 1);
+  const auto passes = passes_for(p, device_of(runtime), runtime.threads, together ? ranks : 1);
   if (passes.steps > 1 && settings.task != Task::born)
     facts.add("steps_at_once", static_cast<std::uint64_t>(passes.steps), "", "passes",
               fmt::format("modelling takes {} steps in each pass over memory", passes.steps));
@@ -590,6 +613,12 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   }
   facts.notes = notes_;
   facts.warnings = warnings_;
+  if (settings.task == Task::migration && settings.kept_in == KeptIn::disk)
+    if (const auto folder = scratch_folder(settings.scratch); lies_in_memory(folder))
+      facts.warnings.push_back(
+          fmt::format("{} lies in memory (tmpfs), and so would the waves that are to be kept on a disk; give "
+                      "simulation.scratch a folder on a disk",
+                      folder));
 }
 
 /// Throws FileError: the disk has no room for what is to be kept on it.
@@ -598,14 +627,48 @@ void Simulation::check_disk(const Settings& settings, const Runtime& runtime) co
   const auto cost = settings.twofold ? cost_of<double>(settings.keeping, problem_, KeptIn::disk)
                                      : cost_of<float>(settings.keeping, problem_, KeptIn::disk);
   const auto folder = scratch_folder(settings.scratch);
-  const double needed = cost.disk_bytes * shots_at_once(runtime), there = free_on_disk(folder);
+  const int shots = shots_on_disk(settings, runtime);
+  const double needed = cost.disk_bytes * shots, there = free_on_disk(folder);
   if (needed < there) return;
   throw FileError(folder,
                   fmt::format("the waves of {} would take {} on this disk, {} are free",
-                              shots_at_once(runtime) == 1 ? "a shot" : "a shot of each rank",
+                              shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots),
                               bytes_text(needed), bytes_text(there)),
-                  "Give simulation.scratch a folder on a larger disk, or take wavefield = \"checkpoints\" or "
-                  "\"boundary\".");
+                  problem_.fields() == 2
+                      ? "Give simulation.scratch a folder on a larger disk, or take kept_in away and "
+                        "wavefield = \"checkpoints\"."
+                      : "Give simulation.scratch a folder on a larger disk, or take wavefield = "
+                        "\"boundary_compressed\", or \"checkpoints\" without kept_in.");
+}
+
+namespace {
+
+/// The next move where there is too little memory.
+std::string less_memory(const Problem& problem, const Settings& settings) {
+  if (settings.task != Task::migration) return "Take larger cells, or more ranks per shot.";
+  return fmt::format(
+      "Take larger cells, {}wavefield = \"checkpoints\" without kept_in, kept_in = \"disk\", or more ranks "
+      "per "
+      "shot.",
+      problem.fields() == 1 ? "wavefield = \"boundary_compressed\", " : "");
+}
+
+}  // namespace
+
+/// Throws MemoryError: the host has too little for the ranks of this machine.
+void Simulation::check_host(const Plan& plan, const Settings& settings, const Runtime& runtime) const {
+  const auto device = device_of(runtime);
+  const int shots = shots_on_machine(runtime);
+  std::string what = plan.problem;
+  if (shots > 1) what += fmt::format(", {} shots at once", shots);
+  if (settings.kept_in == KeptIn::host) what += ", with waves kept on the host";
+  const double needed = device.has_own_memory() ? bytes_on_host(problem_, settings, device)
+                                                : static_cast<double>(plan.memory_bytes);
+  try {
+    memory_budget(runtime).require("run", what, needed * shots);
+  } catch (const MemoryError& error) {
+    throw MemoryError(error.where(), error.problem(), less_memory(problem_, settings));
+  }
 }
 
 Plan Simulation::check(const Runtime& runtime) {
@@ -615,7 +678,7 @@ Plan Simulation::check(const Runtime& runtime) {
   describe(plan, settings, runtime);
   plan.memory_available = memory.bytes;
   check_disk(settings, runtime);
-  const auto device = resolve(runtime.device);
+  const auto device = device_of(runtime);
   // From memory at 16 bytes a node and step (32 in double precision), at half of what one core's share or a
   // GPU moves.
   const double rate =
@@ -628,11 +691,9 @@ Plan Simulation::check(const Runtime& runtime) {
                         fmt::format("would need {} on {} for {}, {} are free",
                                     bytes_text(static_cast<double>(plan.memory_bytes)), to_string(device),
                                     plan.problem, bytes_text(static_cast<double>(free))),
-                        "Take larger cells, wavefield = \"checkpoints\", or more ranks per shot.");
-    memory.require("run", plan.problem, bytes_on_host(problem_, settings, device));
-  } else {
-    memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
+                        less_memory(problem_, settings));
   }
+  check_host(plan, settings, runtime);
   return plan;
 }
 

@@ -46,10 +46,14 @@ class Simulation final : public terrane::Simulation {
  private:
   Settings settled(const Runtime& runtime) const;
   int shots_at_once(const Runtime& runtime) const;
+  int shots_on_machine(const Runtime& runtime) const;
+  int shots_on_disk(const Settings& settings, const Runtime& runtime) const;
+  Device device_of(const Runtime& runtime) const;
   Room room_of(const Settings& settings, const Runtime& runtime) const;
   void describe(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
   void describe_keeping(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
   void check_disk(const Settings& settings, const Runtime& runtime) const;
+  void check_host(const Plan& plan, const Settings& settings, const Runtime& runtime) const;
   Dataset gathers(const Outcome& done) const;
   Dataset images(Outcome done) const;
   TensorMesh mesh() const;

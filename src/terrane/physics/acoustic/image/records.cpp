@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,7 +29,7 @@ namespace terrane::acoustic {
 namespace {
 
 constexpr const char* elsewhere =
-    "Give simulation.scratch a folder on a larger disk, or take wavefield = \"checkpoints\" or \"boundary\".";
+    "Give simulation.scratch a folder on a larger disk, or take wavefield = \"checkpoints\" without kept_in.";
 
 class InMemory final : public Records {
  public:
@@ -131,7 +133,10 @@ class Scratch {
     if (file_ < 0) fail("cannot be made");
     unlink(path_.c_str());
     // Where a file system cannot keep room (EOPNOTSUPP), writing finds out.
-    if (bytes > 0 && fallocate(file_, 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP) {
+    int taken = 0;
+    do taken = bytes > 0 ? fallocate(file_, 0, 0, static_cast<off_t>(bytes)) : 0;
+    while (taken != 0 && errno == EINTR);
+    if (taken != 0 && errno != EOPNOTSUPP) {
       const int why = errno;
       const double there = free_on_disk(folder);
       close(file_);
@@ -317,6 +322,11 @@ double free_on_disk(const std::string& folder) {
   const auto space = std::filesystem::space(folder, error);
   if (error) throw FileError(folder, error.message(), elsewhere);
   return static_cast<double>(space.available);
+}
+
+bool lies_in_memory(const std::string& folder) {
+  struct statfs about {};
+  return statfs(folder.c_str(), &about) == 0 && (about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC);
 }
 
 }  // namespace terrane::acoustic

@@ -3,11 +3,10 @@
 //
 //   memory   one array on the device
 //   host     a ring of slots on the device; pinned memory for all; copies in a stream of their own, some
-//   steps
-//            ahead on the way back, while the device computes
+//            steps ahead on the way back, while the device computes
 //   disk     the same ring, another one of pinned memory, and a thread that writes and reads a file, some
-//   steps
-//            behind and ahead. The file has its room before the first step, and no name: it goes with the run
+//            steps behind and ahead. The file has its room before the first step, and no name: it goes with
+//            the run
 #pragma once
 
 #include <memory>
@@ -50,5 +49,7 @@ std::unique_ptr<Records> make_records(Stream& stream, const RecordsWanted& wante
 /// folder.
 std::string scratch_folder(const std::string& wanted);
 double free_on_disk(const std::string& folder);
+/// The folder is of a file system in memory (tmpfs).
+bool lies_in_memory(const std::string& folder);
 
 }  // namespace terrane::acoustic
