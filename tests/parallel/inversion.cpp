@@ -268,6 +268,40 @@ TEST(InversionOnRanks, ElectromagneticFieldsAndPlaneWavesHaveTheSameBitsAsInOneP
   dismiss(*comm);
 }
 
+TEST(InversionOnRanks, AnErrorOfFieldsIsThatOfOneProcessAndAllGoOn) {
+  const auto comm = test::ranks(test::Order::as_started);
+  if (comm->rank() > 0) return serve_inversions(*comm);
+  const auto earth = test::land(8, 1.3);
+  electromagnetic::Problem problem;
+  problem.mesh = earth.mesh;
+  problem.conductivity[0] = earth.sigma;
+  problem.frequencies = {3};
+  problem.sources = {{electromagnetic::Source::Kind::magnetic_dipole, {{30, 40, -60}}, {0, 0, 3}, 1}};
+  problem.components = {{false, 2}};
+  problem.receivers = {{210, 50, -60}};
+  std::vector<double> resistivity;
+  for (const double sigma : earth.sigma) resistivity.push_back(1 / sigma);
+  MeasuredFields measured;
+  measured.place = {0};
+  measured.value = {{1e-9, 2e-9}};
+  measured.sigma = {1e-10};
+  {  // the ranks are released when the fields are gone
+    const ElectromagneticFields fields(problem, {}, measured, Parts::real_imaginary, false,
+                                       {Device::Kind::cpu, -1}, 1, comm.get());
+    const auto good = fields.at(resistivity);
+    auto bad = resistivity;
+    bad[7] = -3;
+    EXPECT_THROW(fields.at(bad), InputError);
+    // The ranks have forgotten the first model; nobody waits for what is asked of it.
+    std::vector<double> v(resistivity.size(), 1.0), data(2);
+    if (comm->size() > 1) {
+      EXPECT_THROW(good.jacobian->apply(v, data), Error);
+    }
+    EXPECT_EQ(fields.at(resistivity).data, good.data);
+  }
+  dismiss(*comm);
+}
+
 // Products, electrodes and fields by turns, as joint inversions ask for them, while operators come and go.
 TEST(InversionOnRanks, ACrewServesModelsOfAllKindsInAnyOrderWithTheBitsOfOneProcess) {
   const auto comm = test::ranks(test::Order::as_started);

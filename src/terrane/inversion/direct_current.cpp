@@ -64,8 +64,8 @@ void serve_currents(Packet packet, Comm& comm) {
 
 const std::vector<double>& DirectCurrent::unit() const {
   if (unit_.empty()) {
+    Stream stream({Device::Kind::cpu}, false, threads_);  // before others wait
     ask(std::vector<double>(mesh_.size(), 1.0), false);
-    Stream stream({Device::Kind::cpu}, false, threads_);
     unit_ = electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, stream, comm_);
   }
   return unit_;
@@ -79,11 +79,14 @@ Linearised DirectCurrent::at(std::span<const double> resistivity, Progress* prog
     slope[c] = -1 / resistivity[c];  // of ln σ
   }
   electric::DirectCurrentReport report;
-  const auto& known = unit();
+  auto known = unit();
+  auto mesh = mesh_;  // copies, for which there may be no room, before others wait
+  auto ground = ground_;
+  auto electrodes = electrodes_;
   ask(conductivity, true);
-  auto made = std::make_shared<electric::Sensitivity>(mesh_, conductivity, ground_, electrodes_, parameters_,
-                                                      datum_, electric::Unknown::log_conductivity, stream,
-                                                      known, &report, progress, comm_);
+  auto made = std::make_shared<electric::Sensitivity>(
+      std::move(mesh), conductivity, std::move(ground), std::move(electrodes), parameters_, datum_,
+      electric::Unknown::log_conductivity, stream, std::move(known), &report, progress, comm_);
   Linearised here{made->data(), nullptr, {}};
   here.jacobian = std::make_shared<Chained>(std::move(made), active_, std::move(slope));
   for (std::size_t n = 0; n < report.solves.size(); ++n)

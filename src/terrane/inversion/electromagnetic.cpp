@@ -127,7 +127,7 @@ std::shared_ptr<FieldModel> ElectromagneticFields::model(const electromagnetic::
   if (comm_ == nullptr)
     return std::make_shared<FieldModel>(problem, measured_.place, resolve(device_), threads_, progress,
                                         nullptr);
-  if (!ranks_)
+  if (!ranks_ || ranks_->parted())
     ranks_ = std::make_shared<FieldRanks>(*comm_, problem_, measured_.place, device_, threads_, crew_);
   return ranks_->model(problem, progress);
 }

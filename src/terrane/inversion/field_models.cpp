@@ -170,6 +170,9 @@ FieldRanks::~FieldRanks() {
 
 template <class Values>
 void FieldRanks::ask(Wanted wanted, std::uint64_t number, const Values& values) {
+  if (parted_)
+    throw Error("ranks", "a computation of these fields failed before, and the other ranks wait no more",
+                "Compute the fields of the model again.");
   Packet packet;
   if (crew_) {
     crew_->send_on_errand();

@@ -80,6 +80,8 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   ~FieldRanks();
   /// Of the problem with another conductivity, of all axes.
   std::shared_ptr<FieldModel> model(const electromagnetic::Problem& problem, Progress* progress);
+  /// Whether a rank has failed: the others wait no more, and what is asked of them throws Error.
+  bool parted() const { return parted_; }
 
  private:
   friend class FieldModel;
@@ -97,7 +99,7 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   std::shared_ptr<solve::Crew> crew_;  // whose errands they are; null: the others wait for this alone
   std::uint64_t made_ = 0;
   std::vector<std::uint64_t> gone_;  // models that the others may forget
-  bool parted_ = false;              // a rank failed: the others wait no more
+  bool parted_ = false;
 };
 
 /// Another rank's side of one FieldRanks.

@@ -229,11 +229,12 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                    Comm* comm) {
   Alone alone;
+  std::vector<double> ones;
   together(comm ? *comm : alone, [&] {
     electrodes.check();
     check(parameters.boundary, electrodes);
+    ones.assign(mesh.size(), 1.0);
   });
-  const std::vector<double> ones(mesh.size(), 1.0);
   std::vector<double> transfers;
   DirectCurrentReport unread;
   Progress silent;
