@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "parallel/ranks.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/graph.hpp"
+#include "terrane/parallel/partition/lost_peers.hpp"
 
 namespace terrane {
 namespace {
@@ -150,6 +153,39 @@ TEST(Halo, ThatIsAtOnceBringsWidePartsOrAllPoints) {
       expect_halo<double, 3>(cut(index_box(8, 4, 32), comm->size(), CartesianSettings<3>{{4, 4, 32}, {}}),
                              wide, device, *comm);
     }
+}
+
+TEST(Halo, ThatWaitsInVainEndsTheWaitingOfAllOthers) {
+  const auto comm = test::ranks();
+  if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
+  if (comm->lowest(gpu_count()) < comm->size()) GTEST_SKIP() << "needs a GPU for each rank";
+  Stream stream(resolve({Device::Kind::cuda, -1}, comm->on_node().index));
+  HaloSettings<3> settings{{1, 1, 1}, {1, 1, 1}};
+  settings.at_once = true;
+  const auto partition = cut(index_box(16, 16, 64), comm->size(), CartesianSettings<3>{{4, 4, 32}, {}});
+  Halo<double, 3> silent(stream, partition, settings, 1, *comm),
+      watched(stream, partition, settings, 1, *comm);
+  if (!silent.by_peers()) GTEST_SKIP() << "GPUs do not reach each other's memory";
+  const auto points = static_cast<std::size_t>(silent.box().count());
+  Buffer<double> memory(stream.device(), points);
+  const std::vector<View<double, 3>> field{{memory.view().data, silent.box()}};
+  watched.exchange(stream, field);
+  EXPECT_NO_THROW(watched.wait(stream));
+  comm->lowest(0);
+  set_patience_with_peers(0.3);
+  if (comm->rank() == 0) {
+    const auto begin = std::chrono::steady_clock::now();
+    silent.exchange(stream, field);                                // nobody answers this one
+    for (int n = 0; n < 20; ++n) watched.exchange(stream, field);  // nor these: but nobody waits any more
+    EXPECT_THROW(watched.wait(stream), Error);
+    EXPECT_THROW(check_peers(*comm, stream.device()), Error);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  }
+  set_patience_with_peers(60);
+  comm->lowest(0);
+  if (comm->rank() > 0) {
+    EXPECT_NO_THROW(check_peers(*comm, stream.device()));
+  }
 }
 
 TEST(Halo, SaysWhichWayItGoes) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "terrane/parallel/partition/lost_peers.hpp"
+
 namespace terrane::solve {
 
 namespace {
@@ -114,6 +116,7 @@ template <class T>
 void SharedGrid<T>::watch(Stream& stream) const {
   for (const auto& one : halos_)
     if (one) one->wait(stream);
+  check_peers(*comm_, stream.device());
 }
 
 template <class T>

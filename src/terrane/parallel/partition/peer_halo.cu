@@ -1,11 +1,16 @@
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <exception>
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/pinned.hpp"
 #include "terrane/parallel/device/sweep.hpp"
+#include "terrane/parallel/partition/lost_peers.hpp"
 #include "terrane/parallel/partition/peer_halo.hpp"
 
 namespace terrane {
@@ -18,7 +23,7 @@ namespace {
 constexpr unsigned most_blocks = 64, threads_of_block = 256, warp = 32;
 /// Memory that is shared by itself, as the runtime wants it.
 constexpr std::size_t granularity = std::size_t{2} << 20;
-constexpr std::uint64_t longest_wait = 60'000'000'000;  // ns
+std::atomic<std::uint64_t> longest_wait{60'000'000'000};  // ns
 
 /// A box of the field, and where its points are packed: here, or in the memory of the receiver. Two places.
 template <class T>
@@ -34,7 +39,49 @@ struct Peer {
   unsigned blocks;
 };
 struct State {
-  unsigned messages, blocks_done, lost;
+  unsigned messages, blocks_done;
+};
+/// What all halos of a Comm know: whether a message did not come. Nobody then waits for any other, or each
+/// halo would wait a minute of its own, with layers of the message before.
+struct Lost {
+  Buffer<unsigned> on_device;
+  PinnedBuffer<unsigned> on_host;
+
+  explicit Lost(Stream& stream) : on_device(stream.device(), 1), on_host(stream.device(), 1) {
+    on_device.fill_zero(stream);
+    on_host[0] = 0;
+    stream.wait();
+  }
+  void check() const {
+    if (*static_cast<const volatile unsigned*>(on_host.data()) != 0)
+      throw Error("GPUs", "a rank did not answer for a minute", "Did one of the processes end?");
+  }
+};
+
+/// That of a Comm and a GPU, as long as one of their halos has it.
+class AllLost {
+ public:
+  static AllLost& get() {
+    static AllLost all;
+    return all;
+  }
+  std::shared_ptr<Lost> make(Stream& stream, const Comm& comm) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(of_, [](const auto& one) { return one.second.expired(); });
+    auto& there = of_[{&comm, stream.device().index}];
+    auto lost = there.lock();
+    if (!lost) there = lost = std::make_shared<Lost>(stream);
+    return lost;
+  }
+  std::shared_ptr<Lost> find(const Comm& comm, int gpu) {
+    const std::lock_guard lock(mutex_);
+    const auto there = of_.find({&comm, gpu});
+    return there == of_.end() ? nullptr : there->second.lock();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<const Comm*, int>, std::weak_ptr<Lost>> of_;
 };
 
 template <class T>
@@ -44,7 +91,8 @@ struct BringFromPeers {
   const Peer* peers;
   int outs, ins, count;
   State* state;
-  unsigned* lost_on_host;
+  unsigned *lost, *lost_on_host;
+  std::uint64_t longest_wait;
 };
 
 template <class T>
@@ -116,16 +164,20 @@ __device__ std::uint64_t nanoseconds() {
   return now;
 }
 
-/// Until a peer's block has said that it has written this message, or a minute has passed.
-__device__ void wait_for(const unsigned* here, unsigned message, State* state, unsigned* lost_on_host) {
-  if (*static_cast<volatile unsigned*>(&state->lost) != 0) return;
+/// Until a peer's block has said that it has written this message, or a message of any halo is lost: that
+/// of this one when a minute has passed.
+template <class T>
+__device__ void wait_for(const BringFromPeers<T>& all, const unsigned* here, unsigned message) {
+  if (*static_cast<volatile unsigned*>(all.lost) != 0) return;
   const std::uint64_t begin = nanoseconds();
-  for (unsigned n = 1; static_cast<int>(hear(here) - message) < 0; ++n)
-    if (n % 1024 == 0 && nanoseconds() - begin > longest_wait) {
-      state->lost = 1;
-      *static_cast<volatile unsigned*>(lost_on_host) = 1;
-      return;
-    }
+  for (unsigned n = 1; static_cast<int>(hear(here) - message) < 0; ++n) {
+    if (n % 1024 != 0) continue;
+    if (*static_cast<volatile unsigned*>(all.lost) != 0) return;
+    if (nanoseconds() - begin < all.longest_wait) continue;
+    *static_cast<volatile unsigned*>(all.lost) = 1;
+    *static_cast<volatile unsigned*>(all.lost_on_host) = 1;
+    return;
+  }
 }
 
 template <class T>
@@ -143,7 +195,7 @@ __global__ void __launch_bounds__(threads_of_block)
        n += static_cast<int>(threads_of_block)) {
     const auto& peer = all.peers[n / static_cast<int>(most_blocks)];
     const unsigned block = static_cast<unsigned>(n) % most_blocks;
-    if (block < peer.blocks) wait_for(peer.here + block, message, all.state, all.lost_on_host);
+    if (block < peer.blocks) wait_for(all, peer.here + block, message);
   }
   __syncthreads();
 #if __CUDA_ARCH__ >= 900
@@ -180,15 +232,15 @@ class CudaPeerHalo final : public PeerHalo<T> {
     memory_.fill_zero(stream);
     state_ = Buffer<State>(stream.device(), 1);
     state_.fill_zero(stream);
-    lost_ = PinnedBuffer<unsigned>(stream.device(), 1);
-    lost_[0] = 0;
     stream.wait();
+    lost_ = AllLost::get().make(stream, comm);
   }
   ~CudaPeerHalo() override {
-    if (cudaSetDevice(index_) != cudaSuccess) return;
-    cudaDeviceSynchronize();
-    for (void* const memory : opened_)
-      if (memory) cudaIpcCloseMemHandle(memory);
+    if (cudaSetDevice(index_) == cudaSuccess) {
+      cudaDeviceSynchronize();
+      for (void* const memory : opened_)
+        if (memory) cudaIpcCloseMemHandle(memory);
+    }
     if (std::uncaught_exceptions() > 0) return;
     try {
       comm_.lowest(0);                 // memory goes when nobody has it open any more
@@ -214,6 +266,7 @@ class CudaPeerHalo final : public PeerHalo<T> {
     if (std::adjacent_find(gpus.begin(), gpus.end()) != gpus.end()) return false;
     return comm_.lowest(open(all) ? 1 : 0) == 1;
   }
+  /// What the kernel reads. It doesn't communicate.
   void prepare(Stream& stream, const std::vector<Piece>& out, const std::vector<Piece>& in,
                const std::vector<Index>& received) {
     std::vector<Move<T>> moves;
@@ -241,15 +294,14 @@ class CudaPeerHalo final : public PeerHalo<T> {
     if (count_ == 0) return;
     detail::cuda::use(index_);
     const Move<T>* const moves = moves_.view().data;
-    const BringFromPeers<T> kernel{field, moves,  moves + outs_,      peers_.view().data, outs_,
-                                   ins_,  count_, state_.view().data, lost_.data()};
+    const BringFromPeers<T> kernel{
+        field,       moves,  moves + outs_,      peers_.view().data,           outs_,
+        ins_,        count_, state_.view().data, lost_->on_device.view().data, lost_->on_host.data(),
+        longest_wait};
     detail::launch_early<BringFromPeers<T>>(stream, early, bring_from_peers<T>, dim3(blocks_),
                                             dim3(threads_of_block), kernel);
   }
-  void check() const override {
-    if (*static_cast<const volatile unsigned*>(lost_.data()) != 0)
-      throw Error("GPUs", "a rank did not answer for a minute", "Did one of the processes end?");
-  }
+  void check() const override { lost_->check(); }
 
  private:
   Hello hello(const std::vector<Piece>& out, const std::vector<Piece>& in) {
@@ -295,7 +347,7 @@ class CudaPeerHalo final : public PeerHalo<T> {
   Buffer<Move<T>> moves_;
   Buffer<Peer> peers_;
   Buffer<State> state_;
-  PinnedBuffer<unsigned> lost_;
+  std::shared_ptr<Lost> lost_;
 };
 
 }  // namespace
@@ -308,9 +360,15 @@ std::unique_ptr<PeerHalo<T>> PeerHalo<T>::make(Stream& stream, const std::vector
   std::unique_ptr<CudaPeerHalo<T>> made;
   together(comm, [&] { made = std::make_unique<CudaPeerHalo<T>>(stream, received, comm); });
   if (!made->meet(out, in)) return nullptr;
-  made->prepare(stream, out, in, received);
+  together(comm, [&] { made->prepare(stream, out, in, received); });
   return made;
 }
+
+void check_peers(const Comm& comm, Device device) {
+  if (device.kind != Device::Kind::cuda) return;
+  if (const auto lost = AllLost::get().find(comm, device.index)) lost->check();
+}
+void set_patience_with_peers(double seconds) { longest_wait = static_cast<std::uint64_t>(1e9 * seconds); }
 
 #else
 
@@ -319,6 +377,9 @@ std::unique_ptr<PeerHalo<T>> PeerHalo<T>::make(Stream&, const std::vector<Piece>
                                                const std::vector<Index>&, Comm&) {
   return nullptr;
 }
+
+void check_peers(const Comm&, Device) {}
+void set_patience_with_peers(double) {}
 
 #endif
 
