@@ -146,21 +146,27 @@ TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesF
   EXPECT_EQ(share_ranks(problem, 4, 2, 1.1 * one + 2 * model).fields_at_once, 2);  // two machines
   EXPECT_EQ(share_ranks(problem, 4, 4, 1).fields_at_once, 1);  // and is refused for its memory
   // On GPUs the memory of each counts, and of the host the models alone.
-  EXPECT_EQ(share_ranks(problem, 4, 4, 4.1 * model, 1.1 * one).fields_at_once, 4);
-  EXPECT_EQ(share_ranks(problem, 4, 4, 4.1 * model, 0.55 * one).fields_at_once, 2);
-  EXPECT_EQ(share_ranks(problem, 4, 4, 4.1 * model, 0.55 * one).reason,
+  const auto of_cells = [&](int along) {
+    auto made = problem;
+    const auto faces = test::stretched_faces(along, 1);
+    made.mesh = TensorMesh(faces, faces, faces);
+    return made;
+  };
+  const auto large = of_cells(240), middle = of_cells(125);
+  const double most = large.memory(1, 0), host = large.memory(0, 1);
+  EXPECT_EQ(share_ranks(large, 4, 4, 4.1 * host, 1.1 * most).fields_at_once, 4);
+  EXPECT_EQ(share_ranks(large, 4, 4, 4.1 * host, 0.57 * most).fields_at_once, 2);
+  EXPECT_EQ(share_ranks(large, 4, 4, 4.1 * host, 0.57 * most).reason,
             "the memory of the GPUs takes no more of them");
-  EXPECT_EQ(share_ranks(problem, 4, 2, 4.1 * model, 0.3 * one).fields_at_once, 1);
-  EXPECT_EQ(share_ranks(problem, 3, 3, 4.1 * model, 0.7 * one).fields_at_once,
+  EXPECT_EQ(share_ranks(large, 4, 4, 4.1 * host, 0.51 * most).fields_at_once, 1);  // layers and whole levels
+  EXPECT_EQ(share_ranks(large, 4, 2, 4.1 * host, 0.32 * most).fields_at_once, 1);
+  EXPECT_EQ(share_ranks(large, 3, 3, 4.1 * host, 0.7 * most).fields_at_once,
             1);  // one rank would have a whole one
-  EXPECT_EQ(share_ranks(problem, 4, 4, 0.9 * model, 1.1 * one).fields_at_once, 1);
+  EXPECT_EQ(share_ranks(large, 4, 4, 0.9 * host, 1.1 * most).fields_at_once, 1);
   // They share a field where it is large enough that this is quicker.
-  EXPECT_EQ(share_ranks(problem, 12, 12, 1e12, 1e12).fields_at_once, 12);
-  EXPECT_THAT(share_ranks(problem, 12, 12, 1e12, 1e12).reason, ::testing::HasSubstr("as quick on one GPU"));
-  EXPECT_EQ(share_ranks(problem, 12, 12, 1e12, 0.9 * one).fields_at_once, 6);
-  auto large = problem;
-  const auto faces = test::stretched_faces(240, 1);
-  large.mesh = TensorMesh(faces, faces, faces);
+  EXPECT_EQ(share_ranks(middle, 12, 12, 1e12, 1e12).fields_at_once, 12);
+  EXPECT_THAT(share_ranks(middle, 12, 12, 1e12, 1e12).reason, ::testing::HasSubstr("as quick on one GPU"));
+  EXPECT_EQ(share_ranks(middle, 12, 12, 1e12, 0.9 * middle.memory(1, 0)).fields_at_once, 6);
   EXPECT_EQ(share_ranks(large, 12, 12, 1e12, 1e12).fields_at_once, 6);
   EXPECT_EQ(share_ranks(large, 8, 8, 1e12, 1e12).fields_at_once,
             8);  // two would share, and six wait for them

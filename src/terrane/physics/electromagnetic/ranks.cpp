@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "terrane/parallel/partition/cartesian.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/serve.hpp"
 
@@ -77,10 +78,27 @@ constexpr double worth_sharing = 8e6;
 double unknowns(const Problem& problem) { return 3 * static_cast<double>(problem.mesh.size()); }
 
 /// Bytes on the GPU of a rank of the smallest group: so many ranks share so many fields, in groups that
-/// differ by a rank where they must.
+/// differ by a rank where they must. A rank has its part; three points around it on all levels of the four
+/// cycles, and room for two messages of them; the levels that every rank has whole; and memory that others
+/// have open, in pieces of 2 MiB, for the halo of each level.
 double part_of_field(const Problem& problem, int fields, int ranks) {
   const int share_it = ranks / fields;
-  return problem.field_memory() / share_it;
+  if (share_it == 1) return problem.field_memory();
+  constexpr double of_cycles = 3 * 80, of_messages = 4 * 2 * 8, of_whole_levels = 4 * (80 + 2 * 8),
+                   of_halos = 40.0 * (1 << 21);   // bytes: of a cell, of a cell, of a point, of all
+  constexpr double most_on_every_rank = 1 << 19;  // points, where GPUs reach each other's memory
+  const auto& mesh = problem.mesh;
+  const auto whole = index_box(static_cast<Index>(mesh.n_up()), static_cast<Index>(mesh.n_north()),
+                               static_cast<Index>(mesh.n_east()));
+  double most = 0, around = 0;
+  for (const auto& part : cut(whole, share_it).parts) {
+    const auto points = static_cast<double>(part.count());
+    most = std::max(most, points);
+    around = std::max(around, static_cast<double>(overlap(part.grown(3), whole).count()) - points);
+  }
+  const auto cells = static_cast<double>(mesh.size());
+  return problem.field_memory() * most / cells + 4.0 / 3 * around * (of_cycles + of_messages) +
+         std::min(cells, most_on_every_rank) * of_whole_levels + of_halos;
 }
 
 }  // namespace
