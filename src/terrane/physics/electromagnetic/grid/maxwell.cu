@@ -176,7 +176,9 @@ class EdgeSpace {
   template <class Kernel>
   std::array<double, 4> nodes(const Kernel& kernel) {
     Reduction<3> sums(stream_, metric_.nodes(), share_.nodes, comm(), 4);
-    return sums.template sums<4>(kernel);
+    sums.template begin_sums<4>(kernel);
+    share_.watch(stream_);
+    return sums.template end_sums<4>();
   }
 
  private:
@@ -375,7 +377,7 @@ struct MaxwellSolver<T>::Parts {
     }
     return std::make_unique<Cycle>(stream, network, spacing,
                                    share.of_edges[static_cast<std::size_t>(a)].get(), together,
-                                   solve::Transfers::quickest, memory_of(a));
+                                   solve::Transfers::quickest, lent_to(a));
   }
 
   /// K = Gᵀ sV G. Directions that conduct better are shorter to it.
@@ -399,11 +401,11 @@ struct MaxwellSolver<T>::Parts {
     }
     if (share.comm)
       return std::make_unique<Cycle>(stream, network, spacing, *share.of_nodes, together,
-                                     solve::Transfers::quickest, memory_of(3));
-    return std::make_unique<Cycle>(stream, network, spacing, solve::Transfers::quickest, memory_of(3));
+                                     solve::Transfers::quickest, lent_to(3));
+    return std::make_unique<Cycle>(stream, network, spacing, solve::Transfers::quickest, lent_to(3));
   }
   /// On devices those of the components run beside each other.
-  solve::InTurn memory_of(int cycle) {
+  solve::InTurn lent_to(int cycle) {
     return {&memory, !on_cpu(), static_cast<std::size_t>(on_cpu() ? 0 : cycle)};
   }
 
