@@ -18,8 +18,8 @@ struct Around {
   bool all = false;      ///< every rank gets the whole
 };
 
-/// T: float or double. All members are collective but whole(), part(), direct() and by_peers(). Comm must
-/// outlive it.
+/// T: float or double. All members are collective but whole(), part(), direct() and by_peers(), and so is its
+/// destruction, unless an exception does it (halo.hpp). Comm must outlive it.
 template <class T>
 class SharedGrid {
  public:
@@ -45,7 +45,7 @@ class SharedGrid {
   bool direct() const { return any().direct; }
   bool by_peers() const { return any().by_peers; }
   /// Where there are several ranks: makes the host wait for the stream, and looks after messages meanwhile.
-  /// Throws Error where they cannot arrive any more.
+  /// Throws Error where they cannot arrive any more, also those of other grids between GPUs.
   void watch(Stream& stream) const;
   /// The values of all ranks, as Field::download gives those of one.
   template <class V>

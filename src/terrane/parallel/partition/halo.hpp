@@ -61,6 +61,8 @@ class Halo {
   /// Collective. stream: its device has the fields. fields: the most that are exchanged at once. The messages
   /// of a halo are apart from all others of the Comm, so several halos may be under way at once. The Comm
   /// must outlive it. Throws ShapeError, on all ranks alike, MemoryError.
+  /// Where it is at_once, its destruction is collective, too, unless an exception does it: GPUs have each
+  /// other's memory open.
   Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettings<N>& settings, int fields,
        Comm& comm);
 
