@@ -569,9 +569,9 @@ template <class T>
 void FieldOf<T>::load_courses(std::span<const double> courses) {
   rows_ = 0;
   if (pushed_.size() == 0) return;
-  const std::size_t blocks = blocks_of_rows();
+  const std::size_t steps = SumPushes<T>::steps, blocks = (courses.size() / sources_ + steps - 1) / steps;
   std::vector<T> rounded(courses.begin(), courses.end());
-  rounded.resize(sources_ * blocks * SumPushes<T>::steps);  // rows that are not taken: zeros
+  rounded.resize(sources_ * blocks * steps);  // rows that are not taken: zeros
   courses_.upload(stream_, rounded);
   for_each(stream_, pushed_.size() * blocks,
            SumPushes<T>{push_first_.view().data, push_source_.view().data, push_change_.view().data,

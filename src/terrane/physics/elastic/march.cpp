@@ -20,9 +20,6 @@ namespace terrane::elastic {
 
 namespace {
 
-/// Steps between two looks at the clock, at what is recorded and at the user's wish to stop.
-constexpr std::size_t rows_at_once = 20;
-
 /// Value of every source's course where each step begins, [steps][sources].
 std::vector<double> courses_of(const Problem& problem) {
   const std::size_t steps = problem.steps(), sources = problem.sources.size();

@@ -1,11 +1,16 @@
 // All steps of a run, on all ranks.
 #pragma once
 
+#include <cstddef>
+
 #include "terrane/physics/elastic/outcome.hpp"
 #include "terrane/physics/elastic/problem.hpp"
 #include "terrane/simulation/runtime.hpp"
 
 namespace terrane::elastic {
+
+/// Steps between two looks at the clock, at what is recorded and at the user's wish to stop.
+inline constexpr std::size_t rows_at_once = 20;
 
 /// Whether rank 0 has the displacement of all elements in the end, 6 kB per element of degree 4.
 enum class Keep { series, state };

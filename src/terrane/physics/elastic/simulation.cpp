@@ -18,6 +18,7 @@
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/elastic/elements.hpp"
 #include "terrane/physics/elastic/layers.hpp"
+#include "terrane/physics/elastic/march.hpp"
 #include "terrane/physics/elastic/margin.hpp"
 #include "terrane/physics/elastic/mesh_plan.hpp"
 #include "terrane/physics/elastic/par_file.hpp"
@@ -477,6 +478,7 @@ double Simulation::memory_needed(const Runtime& runtime) const {
   // Snapshots: where their points are and what joins them, as it is and in a data set; one, as it comes from
   // all ranks; and where no file will take them (Pictures) all, twice.
   const bool on_disk = !runtime.checkpoint.file.empty();
+  const double pushed = std::min(static_cast<double>(problem_.sources.size()) * each, elements * own);
   const auto taken = static_cast<double>(problem_.pictures());
   const double pictures = static_cast<double>(shown_.size()) * (92 + (on_disk ? 36 : 24 * taken)) +
                           8 * static_cast<double>(shown_.cells.size());
@@ -484,7 +486,8 @@ double Simulation::memory_needed(const Runtime& runtime) const {
          8.0 * static_cast<double>(problem_.steps() *
                                    (6 * problem_.receivers.size() + 2 * problem_.sources.size())) +
          static_cast<double>(problem_.sources.size()) * each *
-             (64 + 3 * number);  // what each does to a point
+             (64 + 3 * number) +  // what each does to a point
+         pushed * rows_at_once * 3 * number;  // and what all do to it in the steps that are loaded together
 }
 
 /// What plan and report have in common.
