@@ -30,26 +30,38 @@ namespace {
 
 constexpr int deepest = 32;
 
+struct Entry;
+
 /// A table, a text, numbers, or something that is not read (complex data).
 struct Node {
-  std::vector<std::pair<std::string, Node>> entries;
+  std::vector<Entry> entries;
   bool table = false;
   std::optional<std::string> text;
   std::optional<Array> numbers;
 
-  const Node* find(std::string_view key) const {
-    for (const auto& [name, node] : entries)
-      if (name == key) return &node;
-    return nullptr;
-  }
-  Node& at(const std::string& key) {
-    table = true;
-    for (auto& [name, node] : entries)
-      if (name == key) return node;
-    return entries.emplace_back(key, Node{}).second;
-  }
+  const Node* find(std::string_view key) const;
+  Node& at(const std::string& key);
   bool none() const { return !table && (!text || *text == "NoneType") && !numbers; }
 };
+
+struct Entry {
+  std::string name;
+  Node node;
+};
+
+const Node* Node::find(std::string_view key) const {
+  for (const auto& [name, node] : entries)
+    if (name == key) return &node;
+  return nullptr;
+}
+
+Node& Node::at(const std::string& key) {
+  table = true;
+  for (auto& [name, node] : entries)
+    if (name == key) return node;
+  entries.push_back({key, {}});
+  return entries.back().node;
+}
 
 // --- .npz: a zip file of .npy files, named model>grid>hx.npy
 

@@ -486,7 +486,7 @@ double Simulation::memory_needed(const Runtime& runtime) const {
          8.0 * static_cast<double>(problem_.steps() *
                                    (6 * problem_.receivers.size() + 2 * problem_.sources.size())) +
          static_cast<double>(problem_.sources.size()) * each *
-             (64 + 3 * number) +  // what each does to a point
+             (64 + 3 * number) +              // what each does to a point
          pushed * rows_at_once * 3 * number;  // and what all do to it in the steps that are loaded together
 }
 
