@@ -276,7 +276,7 @@ class Simulation(simulation.Simulation):
         A path names a CSV file with columns a_easting, a_northing, a_up and so for b, m, n; or a file of UBC DCIP, BERT
         or pyGIMLi.
     boundary : {"mixed", "grounded", "insulated"} or mapping, optional
-        Of the sides and the bottom; a mapping has keys of the table [boundary]: ``{"west": "insulated"}``.
+        Of the sides and the bottom; a mapping has keys of the table [sides]: ``{"west": "insulated"}``.
     potential : {"auto", "secondary", "total"}, optional
     volume : names, optional
         ``potential``, ``e``, ``j``: of all cells for 1 A from each current electrode, beside what arrays measure, as
@@ -315,7 +315,7 @@ class Simulation(simulation.Simulation):
             table = {"kind": "line" if isinstance(survey, Line) else "boreholes", **vars(survey)}
         else:
             table = {"kind": "file", "file": survey}
-        of_sides = {} if boundary is None or isinstance(boundary, str) else {"boundary": dict(boundary)}
+        of_sides = {} if boundary is None or isinstance(boundary, str) else {"sides": dict(boundary)}
         super().__init__(model, table, {**of_sides, "simulation": {
             "boundary": None if of_sides else boundary, "potential": potential,
             "volume": None if volume is None else list(volume), "tolerance": tolerance,

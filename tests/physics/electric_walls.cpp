@@ -227,7 +227,7 @@ TEST(SidesOfDirectCurrent, RefuseCurrentsWithoutAWay) {
   refused({place, {{0, 1, 2, 3}}}, closed, "the current of one electrode has no way");
   Parameters open;
   open.boundary(vertical, true) = Boundary::mixed;
-  refused({place, {{0, 1, 2, 3}}}, open, "boundary.top");
+  refused({place, {{0, 1, 2, 3}}}, open, "sides.top");
   // A primary potential has no value at a source on a side that is none of a half space.
   Parameters secondary{.potential = Potential::secondary};
   secondary.boundary(eastward, true) = Boundary::grounded;

@@ -60,7 +60,7 @@ Physics inversion_of_direct_current() {
   add(earth_sections().first(4));
   add({&ground_section(), 1});
   add(electric::survey_sections());
-  add({&electric::boundary_section(), 1});
+  add({&electric::sides_section(), 1});
   add({&electric::Settings::section(), 1});
   add({&Runtime::section(), 1});
   add({&inversion_section(), 1});

@@ -165,7 +165,7 @@ FieldRanks::FieldRanks(Comm& comm, const electromagnetic::Problem& problem,
 }
 
 FieldRanks::~FieldRanks() {
-  if (!parted_ && (!crew_ || crew_->serves())) ask(Wanted::nothing, 0, std::vector<double>{});
+  if (!parted_ && (!crew_ || crew_->serves())) send(Wanted::nothing, 0, std::vector<double>{});
 }
 
 template <class Values>
@@ -173,6 +173,11 @@ void FieldRanks::ask(Wanted wanted, std::uint64_t number, const Values& values) 
   if (parted_)
     throw Error("ranks", "a computation of these fields failed before, and the other ranks wait no more",
                 "Compute the fields of the model again.");
+  send(wanted, number, values);
+}
+
+template <class Values>
+void FieldRanks::send(Wanted wanted, std::uint64_t number, const Values& values) {
   Packet packet;
   if (crew_) {
     crew_->send_on_errand();

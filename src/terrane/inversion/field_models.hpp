@@ -87,8 +87,11 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   friend class FieldModel;
   friend class FieldServer;
   enum class Wanted { nothing, model, times, transposed_times, rows };
+  /// Throws Error when they have parted.
   template <class Values>
   void ask(Wanted wanted, std::uint64_t number, const Values& values);
+  template <class Values>
+  void send(Wanted wanted, std::uint64_t number, const Values& values);
   template <class Work>
   auto in_step(const Work& work);
 

@@ -109,7 +109,7 @@ Conductivity Rock::view() const {
 
 void check(const Boundaries& boundary, const Electrodes& electrodes, const Volume& volume) {
   if (boundary(0, true) == Boundary::mixed)
-    throw InputError("boundary.top", "a mixed wall belongs to a half space below the top of the mesh",
+    throw InputError("sides.top", "a mixed wall belongs to a half space below the top of the mesh",
                      "Allowed at the top: insulated (air), grounded.");
   if (!boundary.closed()) return;
   if (volume.arrays() > 0)

@@ -18,7 +18,7 @@ Physics physics() {
   };
   add(earth_sections());
   add(survey_sections());
-  add({&boundary_section(), 1});
+  add({&sides_section(), 1});
   add({&Settings::section(), 1});
   add({&Runtime::section(), 1});
   add({&Output::section(), 1});

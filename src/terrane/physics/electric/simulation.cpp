@@ -36,7 +36,7 @@ constexpr Key simulation_keys[] = {
     {"physics", "text", "\"gravity\"", "What is computed.", "\"electric\""},
     {"boundary", "text", "\"mixed\"",
      "Sides and bottom: mixed, as if a half space continued (Dey & Morrison 1979); grounded (Dirichlet); or "
-     "insulated (Neumann). [boundary] says it of single sides."},
+     "insulated (Neumann). [sides] says it of single ones."},
     {"potential", "text", "\"auto\"",
      "What is solved for: secondary, the difference from a half space, right to 0.5 %; total, where eight "
      "cells lie between electrodes; auto takes secondary where the cells around an electrode are alike."},
@@ -57,7 +57,7 @@ constexpr Key simulation_keys[] = {
 constexpr Section simulation_section{"simulation", "", "How potentials are computed.", simulation_keys};
 
 constexpr std::string_view as_simulation = "none";
-constexpr Key boundary_keys[] = {
+constexpr Key side_keys[] = {
     {"top", "text", "\"insulated\"",
      "insulated, as air above the ground, or grounded; none: insulated, whatever simulation.boundary says."},
     {"bottom", "text", "\"none\"",
@@ -68,8 +68,8 @@ constexpr Key boundary_keys[] = {
     {"south", "text", "\"none\"", "The same for the south side."},
     {"north", "text", "\"none\"", "The same for the north side."},
 };
-constexpr Section boundary_table{"boundary", "", "What happens to currents at single sides of the mesh.",
-                                 boundary_keys};
+constexpr Section sides_table{"sides", "", "What happens to currents at single sides of the mesh.",
+                              side_keys};
 constexpr struct {
   std::string_view name;
   Wall wall;
@@ -121,7 +121,7 @@ std::string describe(Device device, const Runtime& runtime) {
 }
 
 Boundaries read_boundaries(const Config& job, Boundary all) {
-  const auto table = job.table("boundary").describe({boundary_keys});
+  const auto table = job.table("sides").describe({side_keys});
   Boundaries boundary(all);
   for (const auto& side : sides) {
     const auto word = table.text(side.name);
@@ -248,7 +248,7 @@ Rock rock_of(const EarthModel& model, const Config& job, const Settings& setting
 }  // namespace
 
 const Section& Settings::section() { return simulation_section; }
-const Section& boundary_section() { return boundary_table; }
+const Section& sides_section() { return sides_table; }
 
 std::string text_of(const Boundaries& boundary) {
   std::string text;

@@ -26,8 +26,8 @@ struct Settings {
   static const Section& section();
 };
 
-/// The [boundary] table, which Settings::read() reads.
-const Section& boundary_section();
+/// The [sides] table, which Settings::read() reads.
+const Section& sides_section();
 /// "top insulated, bottom mixed, …"
 std::string text_of(const Boundaries& boundary);
 
