@@ -47,11 +47,16 @@ frequencies = [30.0, 100.0, 400.0]
 def field(resistivity):
     mesh = terrane.TensorMesh(easting, northing, up, resistivity=resistivity)
     simulation = terrane.electromagnetic.Simulation(mesh, line, loop, frequencies, components=["h_u", "h_e"])
-    result = simulation.run()
+    return simulation.run()
+
+
+def parts(result):
     return np.asarray(result["h_u"])[0], np.asarray(result["h_e"])[0]  # [frequency, receiver]
 
 
-with_body, without = field(np.where(inside, 5.0, rho)), field(rho)
+whole = field(np.where(inside, 5.0, rho))
+whole.to_netcdf(output / "loop.nc")
+with_body, without = parts(whole), parts(field(rho))
 
 # 3. What the conductor adds, in parts of the field that the loop has in free space.
 free = without[0][0].real  # 30 Hz: the host hardly matters

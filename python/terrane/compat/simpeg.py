@@ -526,9 +526,7 @@ class MagneticSimulation3DIntegral(Simulation3DIntegral):
 
     def _unit_fields(self, m: Optional[ArrayLike]) -> Floats:
         """b/|b| [stations, 3] at the model; 0 where there is no field."""
-        now = self.model if m is None else m
-        if now is None:
-            now = self.rho
+        now = np.asarray(next(given for given in (m, self.model, self.rho) if given is not None))
         if self._amplitudes is None or not np.array_equal(now, self._amplitudes[0]):
             field = super().fields(m).reshape(-1, 3)
             size = np.linalg.norm(field, axis=1)[:, None]
