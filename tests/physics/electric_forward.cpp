@@ -4,15 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <functional>
-#include <map>
 #include <numbers>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "support/rows.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
@@ -32,26 +30,7 @@ constexpr double coarser = 1;
 constexpr std::size_t earths = 10;
 #endif
 
-std::vector<std::map<std::string, std::string>> rows_of(const std::string& file) {
-  std::ifstream in(TERRANE_SOURCE_DIR "/tests/support/data/" + file);
-  EXPECT_TRUE(in) << file;
-  const auto cells = [](const std::string& line) {
-    std::vector<std::string> out;
-    std::stringstream stream(line);
-    for (std::string cell; std::getline(stream, cell, ',');) out.push_back(cell);
-    return out;
-  };
-  std::string line;
-  std::getline(in, line);
-  const auto names = cells(line);
-  std::vector<std::map<std::string, std::string>> rows;
-  while (std::getline(in, line)) {
-    const auto values = cells(line);
-    auto& row = rows.emplace_back();
-    for (std::size_t n = 0; n < values.size(); ++n) row[names[n]] = values[n];
-  }
-  return rows;
-}
+using test::rows_of;
 
 /// Faces every `step` from −half to half, then `padding` cells that grow by `growth`; downwards from 0 when
 /// `down`.
@@ -182,8 +161,8 @@ TEST(DirectCurrent, PotentialsOfPointSourcesAreThoseOfImagesAndLayers) {
     Electrodes electrodes;
     std::vector<double> expected, allowed;
     for (const auto& row : rows) {
-      if (!row.at("model").starts_with(name)) continue;
-      const auto number = [&](const char* key) { return std::stod(row.at(key)); };
+      if (!row.text("model").starts_with(name)) continue;
+      const auto number = [&](const char* key) { return row(key); };
       electrodes.place.push_back({number("source_e_m"), number("source_n_m"), number("source_u_m")});
       electrodes.place.push_back({number("e_m"), number("n_m"), number("u_m")});
       const int a = static_cast<int>(electrodes.place.size()) - 2;
@@ -223,14 +202,14 @@ void expect_apparent_resistivities(const char* name) {
   Electrodes electrodes;
   std::vector<double> expected, factors;
   for (const auto& row : rows_of("dc_layered.csv")) {
-    if (row.at("model") != name || row.at("array") != "wenner") continue;
-    const double spacing = std::stod(row.at("spacing_m"));
+    if (row.text("model") != name || row.text("array") != "wenner") continue;
+    const double spacing = row("spacing_m");
     if (spacing < 3 || spacing > 20 || (coarser > 1 && expected.size() == 2)) continue;
     const int first = static_cast<int>(electrodes.place.size());
     for (const double at : {-1.5, -0.5, 0.5, 1.5}) electrodes.place.push_back({at * spacing, 0, 0});
     electrodes.arrays.push_back({first, first + 3, first + 1, first + 2});
-    expected.push_back(std::stod(row.at("apparent_resistivity_ohm_m")));
-    factors.push_back(std::stod(row.at("geometric_factor_m")));
+    expected.push_back(row("apparent_resistivity_ohm_m"));
+    factors.push_back(row("geometric_factor_m"));
   }
   ASSERT_GE(expected.size(), coarser > 1 ? 2U : 6U);
   Stream stream(cpu);
@@ -382,9 +361,9 @@ TEST(DirectCurrent, ErrorFallsWithTheSquareOfTheCellSize) {
   const auto row = rows_of("dc_layered.csv");
   double expected = 0;
   for (const auto& r : row)
-    if (r.at("model") == "two_layer_100_10_h5" && r.at("array") == "wenner" &&
-        std::abs(std::stod(r.at("spacing_m")) - 12.3016) < 1e-3)
-      expected = std::stod(r.at("apparent_resistivity_ohm_m"));
+    if (r.text("model") == "two_layer_100_10_h5" && r.text("array") == "wenner" &&
+        std::abs(r("spacing_m") - 12.3016) < 1e-3)
+      expected = r("apparent_resistivity_ohm_m");
   ASSERT_GT(expected, 0);
   for (const double h : {2.5, 1.25}) {
     const Earth earth({faces(30, h, 16), faces(10, h, 18), faces(10, h, 18, true)},

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "support/rows.hpp"
 #include "terrane/physics/electric/forward.hpp"
 
 namespace terrane::electric::reference {
@@ -66,19 +65,6 @@ const std::map<std::string, Layered> earths{
     {"two_layer_vti_100h_400v_10_h5", {{5}, {100, 10}, {400, 10}}},
 };
 
-std::vector<std::vector<std::string>> rows() {
-  std::ifstream in(TERRANE_SOURCE_DIR "/tests/support/data/dc_layered.csv");
-  std::vector<std::vector<std::string>> all;
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    auto& row = all.emplace_back();
-    std::stringstream stream(line);
-    for (std::string cell; std::getline(stream, cell, ',');) row.push_back(cell);
-  }
-  return all;
-}
-
 /// A, B, M, N along the line.
 std::vector<double> electrodes_of(const std::string& array, double spacing, double second) {
   if (array == "wenner") return {-1.5 * spacing, 1.5 * spacing, -0.5 * spacing, 0.5 * spacing};
@@ -87,10 +73,11 @@ std::vector<double> electrodes_of(const std::string& array, double spacing, doub
 }
 
 /// Of growth: how much wider each cell is than its neighbour; the smallest are fine as that asks for.
-double relative_error(const std::vector<std::string>& row, double growth) {
-  const auto& earth = earths.at(row[0]);
-  const double spacing = std::stod(row[2]), second = row[3].empty() ? 0 : std::stod(row[3]);
-  const auto along = electrodes_of(row[1], spacing, second);
+double relative_error(const test::Row& row, double growth) {
+  const auto& earth = earths.at(row.text("model"));
+  const double spacing = row("spacing_m"),
+               second = row.text("second_spacing_m").empty() ? 0 : row("second_spacing_m");
+  const auto along = electrodes_of(row.text("array"), spacing, second);
   const auto [first, last] = std::minmax_element(along.begin(), along.end());
   const double reach = *last - *first, far = 30 * reach + 1500;
   const double least = growth > 1.25  ? std::min(1.0, reach / 12)
@@ -115,20 +102,21 @@ double relative_error(const std::vector<std::string>& row, double growth) {
   const auto data = direct_current(mesh, {{&level, &level, earth.along == earth.up ? &level : &up}},
                                    electrodes, {}, stream, &report);
   EXPECT_TRUE(report.converged());
-  return std::abs(data.apparent_resistivity[0] / std::stod(row[6]) - 1);
+  return std::abs(data.apparent_resistivity[0] / row("apparent_resistivity_ohm_m") - 1);
 }
 
 /// Cells become finer until the array is right; with a few million of them, the finest, it must be.
 void expect_all_rows(const std::string& earth) {
-  const auto all = rows();
+  const auto all = test::rows_of("dc_layered.csv");
   std::size_t done = 0;
   double worst = 0;
   for (const auto& row : all) {
-    if (row[0] != earth) continue;
+    if (row.text("model") != earth) continue;
     double error = 1;
     for (const double growth : {1.3, 1.2, 1.12, 1.09})
       if (error > 0.005) error = relative_error(row, growth);
-    EXPECT_LE(error, 0.005) << row[0] << " " << row[1] << " " << row[2] << " " << row[3];
+    EXPECT_LE(error, 0.005) << row.text("model") << " " << row.text("array") << " " << row.text("spacing_m")
+                            << " " << row.text("second_spacing_m");
     worst = std::max(worst, error);
     ++done;
   }

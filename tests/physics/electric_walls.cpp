@@ -222,7 +222,7 @@ TEST(SidesOfDirectCurrent, RefuseCurrentsWithoutAWay) {
   Parameters closed;
   closed.boundary = Boundary::insulated;
   refused({place, {{0, 1, 2, 3}, {0, -1, 2, 3}}}, closed, "array 2: an electrode is far away");
-  refused({place, {{0, 1, 2, -1}}}, closed, "boundary.bottom");
+  refused({place, {{0, 1, 2, -1}}}, closed, "sides.bottom");
   closed.volume.potential = true;
   refused({place, {{0, 1, 2, 3}}}, closed, "the current of one electrode has no way");
   Parameters open;

@@ -30,31 +30,6 @@ LayeredEarth ground(double hertz) {
           {-800, -500, 0}};
 }
 
-/// Ward & Hohmann 1988, (2.40), with a conductivity whose phase is 0.6.
-TEST(ChargedLayers, WithoutContrastsAreAWholeSpaceOfComplexConductivity) {
-  const Z sigma = std::polar(0.5, 0.6);
-  const LayeredEarth earth{{alike(sigma), alike(sigma)}, {-400}};
-  const Vector3 source{10, -30, -380}, receiver{260, 140, -455}, moment{2, -1, 3};
-  Vector3 d{};
-  double r = 0, along = 0;
-  for (std::size_t a = 0; a < 3; ++a) {
-    d[a] = receiver[a] - source[a];
-    r += d[a] * d[a];
-    along += moment[a] * d[a];
-  }
-  r = std::sqrt(r);
-  for (const double hertz : {1e-6, 0.3, 30.0}) {
-    const Z ik = std::sqrt(Z(0, 8e-7 * std::numbers::pi * std::numbers::pi * hertz) * sigma), x = ik * r,
-            front = std::exp(-x) / (4 * std::numbers::pi * sigma * r * r * r);
-    const auto field = electric_dipole(earth, hertz, source, moment, receiver);
-    for (std::size_t a = 0; a < 3; ++a) {
-      const auto expected =
-          front * ((x * x + 3.0 * x + 3.0) * along * d[a] / (r * r) - (x * x + x + 1.0) * moment[a]);
-      EXPECT_LT(std::abs(field.e[a] - expected), 3e-8 * std::abs(expected)) << hertz;
-    }
-  }
-}
-
 // empymod 2, its filter of 401 points, without displacement currents, ρ of Pelton et al.; z is down there,
 // which also turns H.
 TEST(ChargedLayers, HaveTheFieldsOfAnotherProgram) {

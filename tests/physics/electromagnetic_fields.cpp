@@ -215,10 +215,9 @@ TEST(LayeredEarth, HasTheFieldsOfTwoOtherQuadratures) {
   }
 }
 
-/// Ward & Hohmann 1988, (2.40): an electric dipole in a whole space.
+/// Ward & Hohmann 1988, (2.40): an electric dipole in a whole space, of rock that stores charge, too.
 TEST(LayeredEarth, WithoutContrastsIsAWholeSpaceAndAtRestDirectCurrent) {
-  const double sigma = 0.5;
-  const LayeredEarth earth{{{sigma, sigma}, {sigma, sigma}}, {-400}};
+  using Z = std::complex<double>;
   const Vector3 source{10, -30, -380}, receiver{260, 140, -455}, moment{2, -1, 3};
   Vector3 d{};
   double r = 0, along = 0;
@@ -228,21 +227,23 @@ TEST(LayeredEarth, WithoutContrastsIsAWholeSpaceAndAtRestDirectCurrent) {
     along += moment[a] * d[a];
   }
   r = std::sqrt(r);
-  for (const double hertz : {1e-6, 0.3, 30.0}) {
-    const std::complex<double> ik = std::sqrt(std::complex<double>(
-                                   0, 2 * std::numbers::pi * hertz * 4e-7 * std::numbers::pi * sigma)),
-                               x = ik * r, front = std::exp(-x) / (4 * std::numbers::pi * sigma * r * r * r);
-    const auto field = electric_dipole(earth, hertz, source, moment, receiver);
-    for (std::size_t a = 0; a < 3; ++a) {
-      const auto expected =
-          front * ((x * x + 3.0 * x + 3.0) * along * d[a] / (r * r) - (x * x + x + 1.0) * moment[a]);
-      EXPECT_LT(std::abs(field.e[a] - expected), 3e-8 * std::abs(expected)) << hertz;
-      const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
-      const auto h = std::exp(-x) * (1.0 + x) / (4 * std::numbers::pi * r * r * r) *
-                     (moment[b] * d[c] - moment[c] * d[b]);
-      EXPECT_LT(std::abs(field.h[a] - h), 3e-8 * std::abs(h)) << hertz;
+  const double four_pi = 4 * std::numbers::pi;
+  for (const Z sigma : {Z(0.5), std::polar(0.5, 0.6)})
+    for (const double hertz : {1e-6, 0.3, 30.0}) {
+      const LayeredEarth earth{{{sigma, sigma}, {sigma, sigma}}, {-400}};
+      const Z ik = std::sqrt(Z(0, 2 * std::numbers::pi * hertz * four_pi * 1e-7) * sigma), x = ik * r,
+              front = std::exp(-x) / (four_pi * sigma * r * r * r);
+      const auto field = electric_dipole(earth, hertz, source, moment, receiver);
+      for (std::size_t a = 0; a < 3; ++a) {
+        const auto expected =
+            front * ((x * x + 3.0 * x + 3.0) * along * d[a] / (r * r) - (x * x + x + 1.0) * moment[a]);
+        EXPECT_LT(std::abs(field.e[a] - expected), 3e-8 * std::abs(expected)) << hertz << sigma;
+        const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+        const auto h =
+            std::exp(-x) * (1.0 + x) / (four_pi * r * r * r) * (moment[b] * d[c] - moment[c] * d[b]);
+        EXPECT_LT(std::abs(field.h[a] - h), 3e-8 * std::abs(h)) << hertz << sigma;
+      }
     }
-  }
 }
 
 TEST(LayeredEarth, DipolesAddAndTurn) {

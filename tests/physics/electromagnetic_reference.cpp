@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <map>
 #include <numbers>
-#include <sstream>
 
 #include "support/land.hpp"
+#include "support/rows.hpp"
 #include "terrane/physics/electromagnetic/formula/layered.hpp"
 #include "terrane/physics/electromagnetic/forward.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
@@ -19,35 +17,7 @@ namespace {
 
 using Z = std::complex<double>;
 
-struct Row {
-  std::map<std::string, std::string> cells;
-  const std::string& text(const std::string& name) const { return cells.at(name); }
-  double operator()(const std::string& name) const {
-    const auto& cell = cells.at(name);
-    return cell.empty() ? NAN : std::stod(cell);
-  }
-};
-
-std::vector<Row> rows_of(const std::string& file) {
-  std::ifstream in(TERRANE_SOURCE_DIR "/tests/support/data/" + file);
-  EXPECT_TRUE(in) << file;
-  const auto cells = [](const std::string& line) {
-    std::vector<std::string> out;
-    std::stringstream stream(line);
-    for (std::string cell; std::getline(stream, cell, ',');) out.push_back(cell);
-    return out;
-  };
-  std::string line;
-  std::getline(in, line);
-  const auto names = cells(line);
-  std::vector<Row> rows;
-  while (std::getline(in, line)) {
-    const auto values = cells(line);
-    auto& row = rows.emplace_back();
-    for (std::size_t n = 0; n < names.size(); ++n) row.cells[names[n]] = n < values.size() ? values[n] : "";
-  }
-  return rows;
-}
+using test::Row, test::rows_of;
 
 LayeredEarth::Layer of(double rho, double more_upright = 1) { return {1 / rho, 1 / (rho * more_upright)}; }
 LayeredEarth earth_of(const std::string& name) {

@@ -594,7 +594,8 @@ const Physics& job_of_inversions() {
         place + 1,
         {{"simulation", "", "With physics = \"magnetic\":", keys_of_observations("magnetic"), false},
          {"simulation", "",
-          "With physics = \"electric\", whose table `[survey]` is that of [electric jobs](job_electric.md):",
+          "With physics = \"electric\", whose tables `[survey]` and `[sides]` are those of [electric "
+          "jobs](job_electric.md):",
           electric::Settings::section().keys, false},
          {"simulation", "",
           "With physics = \"electromagnetic\", beside `[model]`, `[[source]]` and `[survey]` of [such "

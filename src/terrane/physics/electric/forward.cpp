@@ -115,14 +115,14 @@ void check(const Boundaries& boundary, const Electrodes& electrodes, const Volum
   if (volume.arrays() > 0)
     throw InputError("simulation.volume",
                      "all sides are insulated, so the current of one electrode has no way",
-                     "Ground a side, such as boundary.bottom = \"grounded\", or leave the volume out.");
+                     "Ground a side, such as sides.bottom = \"grounded\", or leave the volume out.");
   for (std::size_t n = 0; n < electrodes.arrays.size(); ++n) {
     const auto& array = electrodes.arrays[n];
     for (const int one : {array.a, array.b, array.m, array.n})
       if (one == Array::far_away)
         throw InputError(fmt::format("array {}", n + 1),
                          "an electrode is far away, and all sides of the mesh are insulated",
-                         "Give it all four electrodes, or ground a side: boundary.bottom = \"grounded\".");
+                         "Give it all four electrodes, or ground a side: sides.bottom = \"grounded\".");
   }
 }
 
