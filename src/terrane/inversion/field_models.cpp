@@ -48,10 +48,6 @@ std::vector<std::vector<T>> gathered(Comm& comm, const std::vector<T>& mine) {
   return all;
 }
 
-Device own_device(const Device& wanted, const Comm& comm) {
-  return resolve(shared_device(wanted, comm), comm.on_node().index);
-}
-
 }  // namespace
 
 // ---- a model, on each rank ----
@@ -148,7 +144,7 @@ FieldRanks::FieldRanks(Comm& comm, const electromagnetic::Problem& problem,
                        std::shared_ptr<solve::Crew> crew)
     : comm_(comm),
       places_(places),
-      device_{own_device(device, comm).kind, device.index},
+      device_(device_for_ranks(device, comm)),
       threads_(threads),
       crew_(crew && crew->serves() ? std::move(crew) : nullptr) {
   call_for_service(comm_, crew_);
@@ -158,8 +154,7 @@ FieldRanks::FieldRanks(Comm& comm, const electromagnetic::Problem& problem,
   packet.put(true);
   electromagnetic::put(packet, problem);
   packet.put(places_);
-  packet.put(device_.kind);
-  packet.put(device_.index);
+  packet.put(device_);
   packet.put(threads_);
   packet.broadcast(comm_);
 }
@@ -205,7 +200,7 @@ auto FieldRanks::in_step(const Work& work) {
 std::shared_ptr<FieldModel> FieldRanks::model(const electromagnetic::Problem& problem, Progress* progress) {
   ask(Wanted::model, ++made_, problem.conductivity[0]);
   auto made = in_step([&] {
-    return std::make_shared<FieldModel>(problem, places_, own_device(device_, comm_), threads_, progress,
+    return std::make_shared<FieldModel>(problem, places_, device_of_rank(device_, comm_), threads_, progress,
                                         &comm_);
   });
   made->ranks_ = shared_from_this();
@@ -236,9 +231,7 @@ std::vector<electromagnetic::Solve> FieldModel::rows(const std::vector<std::size
 
 FieldServer::FieldServer(Packet& packet, Comm& comm)
     : comm_(comm), problem_(electromagnetic::get_problem(packet)), places_(packet.get_vector<std::size_t>()) {
-  Device wanted{packet.get<Device::Kind>(), -1};
-  wanted.index = packet.get<int>();
-  device_ = own_device(wanted, comm);
+  device_ = device_of_rank(packet.get<Device>(), comm);
   threads_ = packet.get<int>();
 }
 

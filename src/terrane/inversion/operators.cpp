@@ -70,9 +70,7 @@ std::shared_ptr<const solve::PartedOperator> make_share(
     Comm* comm, int threads, Progress* progress, const solve::ShareOfParts& share,
     std::vector<std::string>& notes) {
   if (settings.device.has_own_memory() && runs_on_devices(settings.storage)) {
-    const auto device = comm != nullptr
-                            ? resolve(shared_device(settings.device, *comm), comm->on_node().index)
-                            : resolve(settings.device);
+    const auto device = comm ? device_of_rank(settings.device, *comm) : resolve(settings.device);
     return make_share_on_device(device, source, settings, threads, progress, share);
   }
   switch (settings.storage) {
@@ -113,8 +111,7 @@ Packet packed(const gravity::SensitivityColumns& source, const StorageSettings& 
   packet.put(settings.accuracy);
   packet.put(settings.tree_accuracy);
   packet.put(settings.storage);
-  packet.put(settings.device.kind);
-  packet.put(settings.device.index);
+  packet.put(settings.device);
   packet.put(settings.file.string());
   packet.put(threads);
   return packet;
@@ -141,8 +138,7 @@ Asked unpacked(Packet& packet) {
   asked.settings.accuracy = packet.get<double>();
   asked.settings.tree_accuracy = packet.get<double>();
   asked.settings.storage = packet.get<Storage>();
-  asked.settings.device.kind = packet.get<Device::Kind>();
-  asked.settings.device.index = packet.get<int>();
+  asked.settings.device = packet.get<Device>();
   asked.settings.file = packet.get<std::string>();
   asked.threads = packet.get<int>();
   asked.source = std::make_shared<gravity::SensitivityColumns>(

@@ -17,6 +17,14 @@ void say(Comm& comm, std::string_view physics) {
 void call(Comm& comm, std::string_view physics) { say(comm, physics); }
 void dismiss(Comm& comm) { say(comm, ""); }
 
+Device device_of_rank(Device wanted, const Comm& comm) {
+  return resolve(shared_device(wanted, comm), comm.on_node().index);
+}
+
+Device device_for_ranks(Device wanted, const Comm& comm) {
+  return {device_of_rank(wanted, comm).kind, wanted.index};
+}
+
 void serve(const Registry& registry, Comm& comm) {
   for (;;) {
     Packet packet;

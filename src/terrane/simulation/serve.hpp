@@ -18,4 +18,11 @@ void call(Comm& comm, std::string_view physics);
 /// Rank 0: dismisses the others.
 void dismiss(Comm& comm);
 
+/// The device of this rank: `wanted` as the ranks of its node share it, found by the rank's place there.
+Device device_of_rank(Device wanted, const Comm& comm);
+
+/// What rank 0 tells the others, who make device_of_rank() of it: the kind that `wanted` stands for at rank
+/// 0, and the number of the GPU where `wanted` has one.
+Device device_for_ranks(Device wanted, const Comm& comm);
+
 }  // namespace terrane

@@ -516,7 +516,7 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
   const auto& checkpoint = runtime.checkpoint;
   if (checkpoint.resume && !checkpoint.file.empty())
     out.first_shot = read_checkpoint(checkpoint.file, problem, settings, out);
-  const Device device = resolve(shared_device(runtime.device, comm), comm.on_node().index);
+  const Device device = device_of_rank(runtime.device, comm);
   if (comm.size() > 1 && problem.shots.size() < static_cast<std::size_t>(comm.size()))
     cut_grid(problem, comm.size());  // throws before the others are called
   if (comm.size() > 1) {
@@ -525,7 +525,7 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
     problem.put_into(packet);
     settings.put_into(packet);
     packet.put(out.first_shot);
-    packet.put(device.kind);
+    packet.put(device_for_ranks(runtime.device, comm));
     packet.put(runtime.threads);
     packet.broadcast(comm);
   }
@@ -549,9 +549,8 @@ void serve(Comm& comm) {
   const auto problem = Problem::from(packet);
   const auto settings = Settings::from(packet);
   const auto first = packet.get<std::size_t>();
-  const auto kind = packet.get<Device::Kind>();
+  const auto device = device_of_rank(packet.get<Device>(), comm);
   const auto threads = packet.get<int>();
-  const auto device = resolve(shared_device({kind, -1}, comm), comm.on_node().index);
   Progress silent;
   in_precision(settings.twofold, problem, settings, device, threads, first, comm, CheckpointSettings{},
                silent, static_cast<Outcome*>(nullptr));

@@ -20,6 +20,7 @@
 #include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
+#include "terrane/simulation/serve.hpp"
 
 namespace terrane::acoustic {
 
@@ -499,7 +500,7 @@ int Simulation::shots_on_machine(const Runtime& runtime) const {
 /// The device of this rank, as the ranks of its machine share it.
 Device Simulation::device_of(const Runtime& runtime) const {
   if (shots_at_once(runtime) == 1) return resolve(runtime.device);
-  return resolve(shared_device(runtime.device, *runtime.comm), runtime.comm->on_node().index);
+  return device_of_rank(runtime.device, *runtime.comm);
 }
 
 /// How many ranks write into this disk: a folder that is given lies on one disk of all, that of the system

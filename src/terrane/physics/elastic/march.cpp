@@ -209,7 +209,7 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
   if (problem.pictures() > 0)
     out.pictures = Pictures(problem.pictures(), 3 * picture_of(problem).size(), keeping.file);
   if (keeping.resume && !keeping.file.empty()) out.first_step = read_checkpoint(keeping.file, problem, out);
-  const Device device = resolve(shared_device(runtime.device, comm), comm.on_node().index);
+  const Device device = device_of_rank(runtime.device, comm);
   try {
     if (comm.size() > 1) {
       call(comm, "elastic");
@@ -217,7 +217,7 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
       problem.put_into(packet);
       packet.put(out.first_step), packet.put(out.displacement), packet.put(out.change),
           packet.put(out.memory);
-      packet.put(device.kind);
+      packet.put(device_for_ranks(runtime.device, comm));
       packet.put(runtime.threads);
       packet.put(what);
       packet.broadcast(comm);
@@ -274,10 +274,10 @@ void serve(Comm& comm) {
   before.displacement = packet.get_vector<double>();
   before.change = packet.get_vector<double>();
   before.memory = packet.get_vector<double>();
-  const auto kind = packet.get<Device::Kind>();
+  const auto device = device_of_rank(packet.get<Device>(), comm);
   const auto threads = packet.get<int>();
   const auto what = packet.get<Keep>();
-  Rank rank(problem, resolve(shared_device({kind, -1}, comm), comm.on_node().index), threads, comm, before);
+  Rank rank(problem, device, threads, comm, before);
   const auto ask = [](std::size_t, std::size_t) { return After::go_on; };
   const bool done =
       advance(rank, problem, before.first_step, comm, before, ask, [&](std::size_t) { rank.gather(before); });

@@ -6,10 +6,6 @@ namespace terrane::electric {
 
 namespace {
 
-Device device_of(const Device& wanted, const Comm& comm) {
-  return resolve(shared_device(wanted, comm), comm.on_node().index);
-}
-
 /// What the other ranks must know.
 Packet packed(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
               const Parameters& parameters, Device device, int threads) {
@@ -22,7 +18,7 @@ Packet packed(const TensorMesh& mesh, const Rock& rock, const Electrodes& electr
   packet.put(electrodes.place);
   packet.put(electrodes.arrays);
   packet.put(parameters);
-  packet.put(device.kind);
+  packet.put(device);
   packet.put(threads);
   return packet;
 }
@@ -35,11 +31,12 @@ DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Rock& ro
                                           Device& device) {
   Alone alone;
   Comm& comm = runtime.comm ? *runtime.comm : alone;
-  device = device_of(runtime.device, comm);
+  device = device_of_rank(runtime.device, comm);
   try {
     if (comm.size() > 1) {
       call(comm, "electric");
-      packed(mesh, rock, electrodes, parameters, device, runtime.threads).broadcast(comm);
+      const auto theirs = device_for_ranks(runtime.device, comm);
+      packed(mesh, rock, electrodes, parameters, theirs, runtime.threads).broadcast(comm);
     }
     Stream stream(device, false, runtime.threads);
     return direct_current(mesh, rock, electrodes, parameters, stream, &report, runtime.progress, &comm);
@@ -65,8 +62,8 @@ void serve(Comm& comm) {
   electrodes.place = packet.get_vector<Point>();
   electrodes.arrays = packet.get_vector<Array>();
   const auto parameters = packet.get<Parameters>();
-  const auto kind = packet.get<Device::Kind>();
-  Stream stream(device_of({kind, -1}, comm), false, packet.get<int>());
+  const auto device = device_of_rank(packet.get<Device>(), comm);
+  Stream stream(device, false, packet.get<int>());
   try {
     direct_current(TensorMesh(easting, northing, up), rock, electrodes, parameters, stream, nullptr, nullptr,
                    &comm);

@@ -10,14 +10,6 @@
 
 namespace terrane::electromagnetic {
 
-namespace {
-
-Device device_of(const Device& wanted, const Comm& comm) {
-  return resolve(shared_device(wanted, comm), comm.on_node().index);
-}
-
-}  // namespace
-
 void put(Packet& packet, const Problem& problem) {
   for (const auto* faces : {&problem.mesh.easting(), &problem.mesh.northing(), &problem.mesh.up()})
     packet.put(*faces);
@@ -133,7 +125,7 @@ Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes
 
 double free_of_gpu(const Runtime& runtime) {
   Alone alone;
-  const auto device = device_of(runtime.device, runtime.comm ? *runtime.comm : alone);
+  const auto device = device_of_rank(runtime.device, runtime.comm ? *runtime.comm : alone);
   if (device.kind != Device::Kind::cuda) return 0;
   return 0.95 * static_cast<double>(device_memory(device).free);
 }
@@ -165,7 +157,7 @@ void require_memory(const Problem& problem, const Runtime& runtime, const std::s
 Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device& device) {
   Alone alone;
   Comm& comm = runtime.comm ? *runtime.comm : alone;
-  device = device_of(runtime.device, comm);
+  device = device_of_rank(runtime.device, comm);
   problem.check();
   const int at_once = share_ranks(problem, runtime).fields_at_once;
   try {
@@ -173,7 +165,7 @@ Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device&
       call(comm, "electromagnetic");
       Packet packet;
       put(packet, problem);
-      packet.put(device.kind);
+      packet.put(device_for_ranks(runtime.device, comm));
       packet.put(runtime.threads);
       packet.put(at_once);
       packet.broadcast(comm);
@@ -194,8 +186,8 @@ void serve(Comm& comm) {
   Packet packet;
   packet.broadcast(comm);
   const auto problem = get_problem(packet);
-  const auto kind = packet.get<Device::Kind>();
-  Stream stream(device_of({kind, -1}, comm), false, packet.get<int>());
+  const auto device = device_of_rank(packet.get<Device>(), comm);
+  Stream stream(device, false, packet.get<int>());
   const int at_once = packet.get<int>();
   try {
     forward(problem, stream, nullptr, &comm, at_once);

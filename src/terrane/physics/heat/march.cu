@@ -240,14 +240,14 @@ March march(const Problem& problem, const Runtime& runtime) {
   Problem here = problem;
   if (keeping.resume && !keeping.file.empty()) out.first_step = read_checkpoint(keeping.file, problem, out);
   if (out.first_step > 0) here.initial = out.temperature;
-  const Device device = resolve(shared_device(runtime.device, comm), comm.on_node().index);
+  const Device device = device_of_rank(runtime.device, comm);
   try {
     if (comm.size() > 1) {
       call(comm, "heat");
       Packet packet;
       here.put_into(packet);
       packet.put(out.first_step);
-      packet.put(device.kind);
+      packet.put(device_for_ranks(runtime.device, comm));
       packet.put(runtime.threads);
       packet.broadcast(comm);
     }
@@ -304,9 +304,9 @@ void serve(Comm& comm) {
   packet.broadcast(comm);
   const auto problem = Problem::from(packet);
   const auto first = packet.get<std::size_t>();
-  const auto kind = packet.get<Device::Kind>();
+  const auto device = device_of_rank(packet.get<Device>(), comm);
   const auto threads = packet.get<int>();
-  Rank rank(problem, resolve(shared_device({kind, -1}, comm), comm.on_node().index), threads, comm, first);
+  Rank rank(problem, device, threads, comm, first);
   rank.heat();
   March nothing;
   const auto ask = [](std::size_t) { return After::go_on; };

@@ -70,7 +70,7 @@ void check_same_program(const Task& task) {
 
 /// This rank's device of the kind that rank 0 chose. Throws UnsupportedError.
 Device own_device(const Task& task, const Comm& comm) {
-  const Device device = resolve(shared_device(task.parameters.device, comm), comm.on_node().index);
+  const Device device = device_of_rank(task.parameters.device, comm);
   if (device.kind == Device::Kind::cuda && device_name(device) != task.gpu)
     throw UnsupportedError("run",
                            fmt::format("the GPU is {}; that of rank 0 {}", device_name(device), task.gpu),
