@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import signal
 import subprocess
 import time
@@ -282,6 +283,20 @@ model = ["susceptibility.csv"]
         self.write("bad.toml", coarse + "[joint]\n")
         _, message = self.terrane("invert", "bad.toml", expect=2)
         self.assertIn("the job has one simulation", message)
+
+    def test_ModelsFoundTogetherShareTheMemoryOfTheirDevice(self):
+        job = command.SOURCE / "examples/26_joint/job.toml"
+
+        def check(megabytes, **more):
+            return self.terrane("check", job, "--set", "simulation.device=debug",
+                                environment={"TERRANE_DEBUG_MEMORY": str(int(megabytes * 1e6))}, **more)
+        out, _ = check(100)
+        matrix = [float(size) for size in re.findall(r"matrix +([\d.]+) MB on the device", out)]
+        self.assertEqual(len(matrix), 2)  # resistivities are found on processors
+        check(1.1 * sum(matrix))
+        _, message = check(1.5 * max(matrix), expect=1)  # enough for each of them
+        for words in ("for 2 models together on debug", "available", 'device = "cpu"'):
+            self.assertIn(words, message)
 
     def test_FilesOfMag3dBringTheirMainField(self):
         lines = ["65 -12 50000", "65 -12 1", "16"]

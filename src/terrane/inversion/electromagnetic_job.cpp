@@ -385,11 +385,15 @@ double ElectromagneticJob::memory_needed(const Runtime& runtime) const {
          static_cast<double>(problem_.rows()) * 8 * 86;
 }
 
-void ElectromagneticJob::require_memory(const Runtime& runtime, const std::string& what) const {
+double ElectromagneticJob::bytes_on_device(const Runtime& runtime) {
+  return electromagnetic::free_of_gpu(runtime) > 0 ? (in_memory_ ? 1 : 2) * earth().field_memory() : 0;
+}
+
+void ElectromagneticJob::require_memory(const Runtime& runtime, const std::string& what) {
   budget(runtime).require("invert", what, memory_needed(runtime));
   if (const double gpu = electromagnetic::free_of_gpu(runtime); gpu > 0)
     MemoryBudget{static_cast<std::size_t>(gpu)}.require("invert", what + " on the GPU of a rank",
-                                                        (in_memory_ ? 1 : 2) * earth().field_memory());
+                                                        bytes_on_device(runtime));
 }
 
 bool ElectromagneticJob::plane_waves() const { return electromagnetic::is_magnetotelluric(earth()); }

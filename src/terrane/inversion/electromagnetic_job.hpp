@@ -17,6 +17,7 @@ class ElectromagneticJob final : public InversionSimulation {
   Plan check(const Runtime& runtime = {}) override;
   Result outline() const override;
   void share_ranks(const std::shared_ptr<solve::Crew>& crew) override { crew_ = crew; }
+  double bytes_on_device(const Runtime& runtime) override;
   void begin(const Runtime& runtime) override;
   Result finish(Outcome outcome, const Runtime& runtime) override;
 
@@ -26,7 +27,7 @@ class ElectromagneticJob final : public InversionSimulation {
   bool plane_waves() const;
   void make_forward(const Runtime& runtime);
   double memory_needed(const Runtime& runtime) const;
-  void require_memory(const Runtime& runtime, const std::string& what) const;
+  void require_memory(const Runtime& runtime, const std::string& what);
   double expected_seconds(const Runtime& runtime) override;
   void describe_into(RunFacts& facts, const Runtime& runtime) const;
   Fingerprint fingerprint_of_all(const Runtime& runtime) override;

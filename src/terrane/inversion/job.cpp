@@ -348,6 +348,11 @@ double InversionJob::memory_needed(const StorageChoice& choice, const Runtime& r
          cells * 8 * (14 + 8 * here) + rows * 8 * (86 + 64 * here) + dense;
 }
 
+double InversionJob::bytes_on_device(const Runtime& runtime) {
+  const auto& choice = choose(runtime);
+  return choice.on_device() ? choice.bytes / (runtime.comm ? runtime.comm->size() : 1) : 0;
+}
+
 bool InversionJob::inverse_is_exact() const {
   return problem_.active.empty() && !problem_.weights && settings_.weights_in_gradients;
 }

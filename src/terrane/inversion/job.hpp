@@ -52,6 +52,9 @@ class InversionSimulation : public Simulation {
   /// Before begin(), of inversions that are under way at the same time: the other ranks, which serve all.
   virtual void share_ranks(const std::shared_ptr<solve::Crew>& crew) = 0;
 
+  /// After check(): what each rank holds of it on its device; 0 where that is the processors.
+  virtual double bytes_on_device(const Runtime& /*runtime*/) { return 0; }
+
   /// After begin(): all that determines the bits of the model.
   virtual Fingerprint fingerprint_of_all(const Runtime& runtime) = 0;
   /// Of the table [joint].
@@ -88,6 +91,7 @@ class InversionJob final : public InversionSimulation {
   Plan check(const Runtime& runtime = {}) override;
   Result outline() const override;
   void share_ranks(const std::shared_ptr<solve::Crew>& crew) override { crew_ = crew; }
+  double bytes_on_device(const Runtime& runtime) override;
   void begin(const Runtime& runtime) override;
   Result finish(Outcome outcome, const Runtime& runtime) override;
   Fingerprint fingerprint_of_all(const Runtime& runtime) override;

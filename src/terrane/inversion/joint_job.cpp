@@ -8,6 +8,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/job.hpp"
 #include "terrane/inversion/services.hpp"
+#include "terrane/simulation/serve.hpp"
 
 namespace terrane::inversion {
 
@@ -32,6 +33,7 @@ struct Shared {
   std::string others(std::size_t index) const;
 
  private:
+  void require_devices();
   Fingerprint fingerprint();
   void describe(Result& result, const JointOutcome& found, double phi_m_ratio) const;
 };
@@ -61,7 +63,37 @@ const std::vector<Plan>& Shared::check(Comm* comm) {
                                     others(p), settings.coupling, settings.rocks, settings.most_rounds));
   }
   MemoryBudget{available}.require("invert", fmt::format("{} models together", job.size()), bytes);
+  require_devices();
   return plan = std::move(plans);
+}
+
+/// What all that compute on one device hold there at once. Throws MemoryError.
+void Shared::require_devices() {
+  struct Load {
+    Device device;
+    double bytes;
+    int models;
+  };
+  std::vector<Load> loads;
+  for (std::size_t p = 0; p < job.size(); ++p) {
+    const double bytes = job[p]->bytes_on_device(runtime[p]);
+    if (bytes == 0) continue;
+    const auto& asked = runtime[p];
+    const auto device = asked.comm ? device_of_rank(asked.device, *asked.comm) : resolve(asked.device);
+    auto at = std::find_if(loads.begin(), loads.end(), [&](const Load& l) { return l.device == device; });
+    if (at == loads.end()) at = loads.insert(at, {device, 0, 0});
+    at->bytes += bytes;
+    ++at->models;
+  }
+  for (const auto& [device, bytes, models] : loads) {
+    const double free = 0.95 * static_cast<double>(device_memory(device).free);
+    if (bytes > free)
+      throw MemoryError(
+          "invert",
+          fmt::format("would need {} for {} models together on {}, {} available", bytes_text(bytes), models,
+                      to_string(device), bytes_text(free)),
+          "Give one of the simulations device = \"cpu\" or another GPU, or take a coarser mesh.");
+  }
 }
 
 Fingerprint Shared::fingerprint() {
