@@ -599,13 +599,18 @@ const Physics& job_of_inversions() {
         place + 1,
         {{"simulation", "", "With physics = \"magnetic\":", keys_of_observations("magnetic"), false},
          {"simulation", "",
-          "With physics = \"electric\", whose tables `[survey]` and `[sides]` are those of [electric "
-          "jobs](job_electric.md):",
+          "With physics = \"electric\", whose table `[survey]` is that of [electric jobs](job_electric.md):",
           electric::Settings::section().keys, false},
          {"simulation", "",
           "With physics = \"electromagnetic\", beside `[model]`, `[[source]]` and `[survey]` of [such "
           "jobs](job_electromagnetic.md):",
           electromagnetic::sections().back().keys, false}});
+    auto sides = electric::sides_section();
+    sides.summary = "With physics = \"electric\": what happens to currents at single sides of the mesh.";
+    sides.in_template = false;
+    made.sections.insert(std::find_if(made.sections.begin(), made.sections.end(),
+                                      [](const Section& section) { return section.path == "inversion"; }),
+                         sides);
     return made;
   }();
   return job;
