@@ -1,4 +1,5 @@
 // Files of SPECFEM3D.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +8,10 @@
 
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
+#include "terrane/physics/elastic/field.hpp"
+#include "terrane/physics/elastic/march.hpp"
 #include "terrane/physics/elastic/par_file.hpp"
+#include "terrane/physics/elastic/part.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
 
@@ -339,6 +343,62 @@ delay = 0.05
   }
   EXPECT_NEAR(peak("peak_horizontal_displacement") / furthest, 1, 0.01);
   EXPECT_NEAR(peak("peak_horizontal_acceleration") / hardest, 1, 0.01);
+}
+
+TEST(ElasticJobs, ForeseeWhatAFaultTakesForThePointsThatItPushes) {
+  const TemporaryFolder folder;
+  const auto made = [&](std::size_t patches) {  // one in each element, and on none of its points
+    std::string table = "easting [m],northing [m],up [m],ee,nn,uu,nu,eu,en,delay [s]\n";
+    for (std::size_t n = 0; n < patches; ++n)
+      table += fmt::format("{},{},{},0,0,0,0,0,1e12,0\n", 37 + 100 * (n % 6), 61 + 100 * (n / 6 % 6),
+                           -43 - 100 * static_cast<int>(n / 36));
+    folder.put("fault.csv", table);
+    return Simulation::from_job(Config::parse(R"([mesh]
+kind = "regular"
+box = [0, 600, 0, 600, -300, 0]
+shape = [6, 6, 3]
+[[model.body]]
+kind = "layer"
+bottom = -300
+top = 0
+density = 2400
+velocity_p = 3000
+velocity_s = 1500
+[survey]
+kind = "list"
+stations = [[150, 150, 0]]
+[simulation]
+physics = "elastic"
+end = 0.1
+[[source]]
+pulse = "step"
+delay = 0.05
+table = "fault.csv"
+duration = 0.1
+[output]
+files = ["a.nc"]
+)",
+                                              "job.toml", folder / "."),
+                                {});
+  };
+  struct Bytes {
+    double foreseen, taken;
+  };
+  const auto bytes = [&](std::size_t patches) -> Bytes {
+    const auto simulation = made(patches);
+    const auto& p = dynamic_cast<const Simulation&>(*simulation).problem();
+    const Device debug{Device::Kind::debug, -1};
+    Alone alone;
+    const auto free = device_memory(debug).free;
+    const auto field = make_field(p, make_part(p, 0, 1), {debug, 1, rows_at_once}, alone);
+    return {static_cast<double>(simulation->check().memory_bytes),
+            static_cast<double>(free - device_memory(debug).free)};
+  };
+  const auto point = bytes(1), fault = bytes(108);
+  const double foreseen = fault.foreseen - point.foreseen, taken = fault.taken - point.taken;
+  EXPECT_GT(taken, 12.0 * rows_at_once * 24 * 24 * 12);  // what is done to each point in each step
+  EXPECT_GT(foreseen, taken);
+  EXPECT_LT(foreseen, 2 * taken);
 }
 
 TEST(ElasticJobs, TakeThomsensParametersWithATiltedAxisFromTheModel) {
