@@ -110,6 +110,11 @@ class Simulation(simulation.Simulation):
         ``e_e_edges`` and so on.
     tolerance, receiver_tolerance : float, optional
     most_iterations : int, optional
+    gridding : str, optional
+        Which solves share a mesh, in emg3d's words. ``same``: all, the model's own. Else meshes are planned, and take
+        averages of the model, which goes on beyond its sides: ``single`` for all; ``frequency``, ``source`` or ``both``
+        for each of them. The report says why each mesh is as it is; ``min_width_pps``, ``lambda_factor`` and so on in
+        ``settings`` change it.
     settings : mapping, optional
         Further keys of the table [simulation].
     device, threads, memory
@@ -134,7 +139,7 @@ class Simulation(simulation.Simulation):
                  frequencies: ArrayLike, *, components: Optional[Sequence[str]] = None,
                  responses: Optional[Sequence[str]] = None, volume: Optional[Sequence[str]] = None, tolerance: Optional[float] = None,
                  receiver_tolerance: Optional[float] = None, most_iterations: Optional[int] = None,
-                 settings: Optional[Mapping[str, Any]] = None, device: str = "auto", threads: Optional[int] = None,
+                 gridding: Optional[str] = None, settings: Optional[Mapping[str, Any]] = None, device: str = "auto", threads: Optional[int] = None,
                  memory: Optional[str] = None) -> None:
         given = [sources] if isinstance(sources, (Dipole, Wire, PlaneWaves)) else list(sources)
         super().__init__(model, receivers, {
@@ -144,5 +149,13 @@ class Simulation(simulation.Simulation):
                 "components": None if components is None else list(components),
                 "responses": None if responses is None else list(responses),
                 "volume": None if volume is None else list(volume), "tolerance": tolerance,
-                "receiver_tolerance": receiver_tolerance, "most_iterations": most_iterations, **(settings or {}),
-                **runtime(device, threads, memory)}})
+                "receiver_tolerance": receiver_tolerance, "most_iterations": most_iterations, "gridding": gridding,
+                **(settings or {}), **runtime(device, threads, memory)}})
+
+    def tables(self) -> dict[str, Any]:
+        """The job: what :func:`terrane.run` takes."""
+        tables = super().tables()
+        if tables["simulation"].get("gridding") in (None, "same"):
+            return tables
+        projection = self.survey.projection if isinstance(self.survey, Survey) else ""
+        return {**tables, "mesh": {"kind": "planned", "projection": projection or None}, "model": {"file": self.model}}

@@ -34,7 +34,7 @@ def run_solves(job: Job, executor: Any, *, retries: int = 2, folder: Optional[Un
     ----------
     job : path, mapping of tables, or Simulation
         With ``physics = "electromagnetic"``. Files that it names must be where the workers find them, and its mesh must
-        not be planned from its sources. Plane waves have one task for each frequency.
+        not be planned from several sources or frequencies, but for one of each (``gridding="both"``). Plane waves have one task for each frequency.
     executor : object with ``submit(function, *arguments)``
         ``dask.distributed.Client``, ``concurrent.futures.ProcessPoolExecutor``, ...
     retries : int

@@ -122,6 +122,9 @@ class _Writer:
             if isinstance(value, Surface):
                 value = self.give(f"{path}.{key}.{len(self.contents)}", kind="grid", easting=value.easting,
                                   northing=value.northing, values=value.values)
+            if key == "file" and isinstance(value, TensorMesh):  # of a model on a mesh of its own
+                value = self.give(_name(path, "cells"), kind="mesh", easting=value.easting, northing=value.northing,
+                                  up=value.up, cells=value._columns())
             if isinstance(value, np.ndarray) and value.ndim > 2:
                 value = self.give(f"{path}.{key}", kind="array", shape=list(value.shape),
                                   values=np.ascontiguousarray(value, np.float64).reshape(-1))

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <complex>
+
 #include "support/files.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/io/registry.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/physics/electromagnetic/simulation.hpp"
 
@@ -193,6 +197,142 @@ frequencies = [1]
   EXPECT_THAT(message([&] { problem_of(plain + "min_width_limits = [0, 5]"); }), HasSubstr("two lengths"));
   EXPECT_THAT(message([&] { problem_of(fmt::format(fmt::runtime(charged), "", "lambda_factor = 2")); }),
               HasSubstr("a mesh of its own"));
+}
+
+// --- several meshes -------------------------------------------------------------------------------------
+
+std::string gridded(const std::string& gridding, const std::string& frequencies,
+                    const std::string& more = "") {
+  return fmt::format(R"(
+[model.background]
+conductivity = 0.1
+[[model.body]]
+kind = "layer"
+bottom = 0
+top = 100000
+conductivity = 1e-8
+[[source]]
+at = [0, 0, -50]
+[[source]]
+at = [500, 100, -50]
+[survey]
+kind = "list"
+stations = [[3000, 0, -20], [2500, 300, -20]]
+[simulation]
+physics = "electromagnetic"
+components = ["e_e", "h_n"]
+min_width_pps = 2
+stretching = 1.5
+lambda_factor = 0.4
+frequencies = {}
+{}
+{}
+)",
+                     frequencies, gridding.empty() ? "" : "gridding = \"" + gridding + '"', more);
+}
+
+std::unique_ptr<terrane::Simulation> simulation_of(const std::string& text) {
+  return Simulation::from_job(Config::parse(text), {});
+}
+
+TEST(SeveralMeshes, HaveFewerCellsThanOneForAllFrequenciesAndSayWhy) {
+  const auto job_of = [](const char* gridding) {
+    auto text = gridded(gridding, "[0.3, 10]");
+    return text.replace(text.find("min_width_pps = 2"), 17, "min_width_pps = 8");
+  };
+  const auto all = problem_of(job_of("single"));
+  const auto made = simulation_of(job_of("frequency"));
+  const auto& meshes = dynamic_cast<const Simulation&>(*made).meshes();
+  ASSERT_EQ(meshes.size(), 2U);
+  const auto width = [](const TensorMesh& mesh) {
+    const auto& faces = mesh.easting();
+    double least = INFINITY;
+    for (std::size_t n = 1; n < faces.size(); ++n) least = std::min(least, faces[n] - faces[n - 1]);
+    return std::pair(least, faces.back() - faces.front());
+  };
+  const auto [slow, slow_box] = width(meshes[0].problem.mesh);
+  const auto [fast, fast_box] = width(meshes[1].problem.mesh);
+  const auto [one, one_box] = width(all.mesh);
+  EXPECT_LT(meshes[0].problem.mesh.size(), all.mesh.size() / 4);
+  EXPECT_LT(meshes[1].problem.mesh.size(), all.mesh.size());
+  EXPECT_NEAR(fast, one, 0.05 * one);  // the fastest asks for small cells,
+  EXPECT_GT(slow, 3 * fast);           // the slowest does not,
+  EXPECT_GT(slow_box, 2 * fast_box);   // and reaches far,
+  EXPECT_GT(one_box, 0.9 * slow_box);  // as the one for both does
+  const auto plan = made->check();
+  EXPECT_THAT(plan.problem, HasSubstr("4 solves on 2 meshes of"));
+  EXPECT_EQ(plan.number("meshes"), 2);
+  EXPECT_THAT(plan.notes, testing::Contains(testing::StartsWith("0.3 Hz: mesh: walls ")));
+  EXPECT_THAT(plan.notes, testing::Contains(testing::StartsWith("10 Hz: mesh: cells of ")));
+  EXPECT_LT(plan.memory_bytes, simulation_of(job_of("single"))->check().memory_bytes);
+}
+
+TEST(SeveralMeshes, ByFrequencyBySourceOrByBothGiveTheFieldsOfJobsOfTheirOwn) {
+  const auto data_of = [](const std::string& text) { return simulation_of(text)->run().data; };
+  using Values = std::vector<std::complex<double>>;
+  const auto values = [](const Dataset& data, const char* name) {
+    return std::get<Values>(data.find(name)->values);
+  };
+  const auto by_frequency = data_of(gridded("frequency", "[1, 10]"));
+  for (const std::size_t f : {0U, 1U}) {
+    const auto alone = data_of(gridded("", f == 0 ? "[1]" : "[10]"));
+    for (const char* name : {"e_e", "h_n"})
+      for (const std::size_t source : {0U, 1U})
+        for (const std::size_t receiver : {0U, 1U})
+          EXPECT_EQ(values(by_frequency, name)[(source * 2 + f) * 2 + receiver],
+                    values(alone, name)[source * 2 + receiver]);
+  }
+  const auto one_source = [](std::string text, bool first) {
+    const std::string table = first ? "[[source]]\nat = [500, 100, -50]\n" : "[[source]]\nat = [0, 0, -50]\n";
+    return text.erase(text.find(table), table.size());
+  };
+  const auto by_both = data_of(gridded("both", "[1, 10]")), by_source = data_of(gridded("source", "[10]"));
+  for (const std::size_t source : {0U, 1U}) {
+    const auto alone = data_of(one_source(gridded("", "[10]"), source == 0));
+    for (const std::size_t receiver : {0U, 1U}) {
+      EXPECT_EQ(values(by_both, "e_e")[(source * 2 + 1) * 2 + receiver], values(alone, "e_e")[receiver]);
+      EXPECT_EQ(values(by_source, "e_e")[source * 2 + receiver], values(alone, "e_e")[receiver]);
+    }
+  }
+  EXPECT_EQ(std::get<std::vector<std::int32_t>>(by_both.find("cells")->values).size(), 4U);
+}
+
+TEST(SeveralMeshes, AreRefusedWhereThereCannotBeSome) {
+  const auto said = [](const std::string& text) { return message([&] { simulation_of(text); }); };
+  EXPECT_THAT(said(gridded("input", "[1]")), HasSubstr("single, frequency, source, both"));
+  EXPECT_THAT(said(gridded("same", "[1]")), HasSubstr("no mesh of its own"));
+  EXPECT_THAT(said(gridded("frequency", "[1]", "volume = [\"e\"]")), HasSubstr("one mesh"));
+  EXPECT_THAT(said(fmt::format(fmt::runtime(charged), "", "gridding = \"frequency\"")),
+              HasSubstr("model.file"));
+  auto waves = gridded("both", "[1]");
+  for (const char* table : {"[[source]]\nat = [500, 100, -50]\n", "components = [\"e_e\", \"h_n\"]\n"})
+    waves.erase(waves.find(table), std::string(table).size());
+  waves.replace(waves.find("at = [0, 0, -50]"), 16, "kind = \"plane_wave\"");
+  EXPECT_THAT(said(waves), HasSubstr("both polarisations"));
+  const auto made = simulation_of(gridded("frequency", "[1, 10]"));
+  EXPECT_THAT(message([&] { made->check_model("model.nc"); }), HasSubstr("2 meshes"));
+}
+
+TEST(SeveralMeshes, TakeAveragesOfAModelOnAMeshOfItsOwnWhichGoesOnBeyondItsSides) {
+  const TemporaryFolder folder;
+  const std::vector<double> faces{-2000, 0, 2000};
+  std::vector<double> sigma(8, 0.1);
+  std::fill(sigma.begin() + 4, sigma.end(), 1e-8);
+  io::write(folder / "rock.nc",
+            io::MeshData{TensorMesh(faces, faces, faces), {{"conductivity", "S/m", "", sigma}}, {}});
+  auto text = gridded("frequency", "[1, 10]");
+  const auto body = text.find("[model.background]");
+  text.replace(body, text.find("[[source]]") - body, "[model]\nfile = \"rock.nc\"\n");
+  const auto made = Simulation::from_job(Config::parse(text, "job.toml", folder / "."), {});
+  const auto described = simulation_of(gridded("frequency", "[1, 10]"));
+  for (const std::size_t f : {0U, 1U}) {
+    const auto &of_file = dynamic_cast<const Simulation&>(*made).meshes()[f].problem,
+               &of_bodies = dynamic_cast<const Simulation&>(*described).meshes()[f].problem;
+    EXPECT_EQ(of_file.mesh.easting(), of_bodies.mesh.easting());
+    EXPECT_GT(of_file.mesh.easting().back(), 2000);
+    EXPECT_EQ(of_file.mesh.up(), of_bodies.mesh.up());
+    EXPECT_EQ(of_file.conductivity[0], of_bodies.conductivity[0]);
+  }
 }
 
 }  // namespace

@@ -251,6 +251,34 @@ frequencies = [1, 4]
     np.testing.assert_array_equal(tasks["h_u"], terrane.run(tmp_path / "job.toml", write=False)["h_u"])
 
 
+def test_each_frequency_has_a_mesh_of_its_own_where_it_is_asked_for():
+    from concurrent.futures import ThreadPoolExecutor
+
+    faces = np.array([-4000.0, 0, 4000])
+    mesh = terrane.TensorMesh(faces, faces, faces, conductivity=0.1)
+    mesh.conductivity[1] = 1e-8
+    sources = [terrane.electromagnetic.Dipole([0, y, -50]) for y in (0, 300)]
+    common = dict(components=["e_e"], settings={"min_width_pps": 2, "stretching": 1.5, "lambda_factor": 0.3})
+
+    def fields(frequencies, **given):
+        survey = terrane.Survey([2500.0], [300.0], [-20.0])
+        return terrane.electromagnetic.Simulation(mesh, survey, sources, frequencies, **common, **given)
+
+    made = fields([1.0, 10.0], gridding="frequency")
+    assert any(note.startswith("10 Hz: mesh: ") for note in made.check()["notes"])
+    found = made.run()
+    assert found["e_e"].dims == ("source", "frequency", "receiver") and found["cells"].shape == (2, 2)
+    assert found["cells"].values[0, 0] != found["cells"].values[0, 1]
+    for n, hertz in enumerate((1.0, 10.0)):
+        alone = fields([hertz], gridding="single").run()
+        np.testing.assert_array_equal(found["e_e"].values[:, n], alone["e_e"].values[:, 0])
+    with ThreadPoolExecutor(2) as executor:
+        tasks = terrane.electromagnetic.run_solves(fields([1.0, 10.0], gridding="both"), executor)
+    np.testing.assert_array_equal(tasks["e_e"], fields([1.0, 10.0], gridding="both").run()["e_e"])
+    with pytest.raises(terrane.InputError, match="same, single, frequency, source, both"):
+        fields([1.0], gridding="input").check()
+
+
 def test_electromagnetic_fields_are_reciprocal():
     side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 11), [2000, 4000, 8000]])
     mesh = terrane.TensorMesh(side, side, side, conductivity=0.1)

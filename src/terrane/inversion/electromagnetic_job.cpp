@@ -320,6 +320,10 @@ std::unique_ptr<Simulation> ElectromagneticJob::from_job(const Config& job, cons
   std::unique_ptr<ElectromagneticJob> made(new ElectromagneticJob);
   made->fields_.reset(static_cast<electromagnetic::Simulation*>(fields.release()));
   made->memory_ = memory_budget(runtime);
+  if (!made->fields_->meshes().empty())
+    throw job.table("simulation")
+        .wrong("gridding", "an inversion has one mesh, whose cells are what it finds",
+               "Allowed: same, single.");
   const auto& earth = made->earth();
   refuse(job, earth);
   auto& p = made->problem_;

@@ -443,16 +443,15 @@ void take_contrasts(Earth& earth, double reference, const std::vector<bool>& abo
 /// A model on a mesh of its own, from which another mesh takes averages. Cells without a value have the
 /// background's.
 EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
-  const auto path = table.input_file("file");
   io::ReadOptions options;
   options.format = table.optional_text("format").value_or("");
   options.memory = memory.bytes;
   options.unit = table.optional_text("unit").value_or("");
-  auto content = io::read(path.string(), options);
+  auto content = read_content(table, "file", options);
   auto* data = std::get_if<io::MeshData>(&content);
   if (data == nullptr || data->mesh.size() == 0)
     throw table.wrong(
-        "file", fmt::format("\"{}\" has no mesh that averages could be taken of", path.filename().string()),
+        "file", fmt::format("\"{}\" has no mesh that averages could be taken of", table.text("file")),
         "Take a file of a mesh with properties (.nc, .h5, .rsf), or transfer = \"centre\" on its mesh.");
   auto model = io::to_earth_model(*data, property_of(table).value_or("density"),
                                   table.optional_text("field").value_or(""));
@@ -610,7 +609,10 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
     description.laws = laws_of(model);
     description.reference_density = request.reference_density;
   }
-  if (averages && model.has("file")) description.cells = cells_of_file(model, memory);
+  if (averages && model.has("file")) {
+    description.cells = cells_of_file(model, memory);
+    description.cells_go_on = request.cells_go_on && !model.has("background");
+  }
   if (kind == "planned") {
     cells = planned(mesh, description, request, memory, earth);
   } else if (kind == "regular") {

@@ -163,7 +163,7 @@ class Lines {
     std::size_t i = 0, j = 0;
     if (earth_.cells) {
       const auto& all = std::get<MeshCells>(earth_.cells->geometry).mesh;
-      if (cell_of(all.easting(), x, i) && cell_of(all.northing(), y, j)) mesh = &all;
+      if (holds(all.easting(), x, i) && holds(all.northing(), y, j)) mesh = &all;
       if (mesh != nullptr) std::for_each(mesh->up().begin(), mesh->up().end(), end);
     }
     std::sort(ends.begin(), ends.end());
@@ -174,8 +174,8 @@ class Lines {
       const bool air = middle > ground && !above_ground_;
       const double z = middle > ground ? just_below : middle;  // rock goes on as it is at the ground
       std::size_t k = 0;
-      cover.assign(
-          1, mesh != nullptr && cell_of(mesh->up(), z, k) ? held_[mesh->index(i, j, k)] : Kinds::no_cell);
+      cover.assign(1,
+                   mesh != nullptr && holds(mesh->up(), z, k) ? held_[mesh->index(i, j, k)] : Kinds::no_cell);
       if (air) cover.push_back(Kinds::is_air);
       else
         for (const auto& [body, part] : held)
@@ -185,9 +185,11 @@ class Lines {
   }
 
  private:
-  static bool cell_of(const std::vector<double>& faces, double x, std::size_t& cell) {
-    if (!(x >= faces.front()) || !(x < faces.back())) return false;
-    cell = static_cast<std::size_t>(std::upper_bound(faces.begin(), faces.end(), x) - faces.begin() - 1);
+  /// Whether the cells' mesh, or what goes on beyond it, holds a place along an axis; and in which cell.
+  bool holds(const std::vector<double>& faces, double x, std::size_t& cell) const {
+    if (!earth_.cells_go_on && (!(x >= faces.front()) || !(x < faces.back()))) return false;
+    cell =
+        static_cast<std::size_t>(std::upper_bound(faces.begin() + 1, faces.end() - 1, x) - faces.begin() - 1);
     return true;
   }
 

@@ -36,6 +36,7 @@ struct Description {
   std::optional<Surface> topography;  ///< rock ends here; beyond a grid the ground is as at its edge
   std::vector<PropertyValue> air;     ///< what is above; nothing: it has no properties
   double reference_density = 0;  ///< kg/m³; rock that has a density counts with what it differs from this
+  bool cells_go_on = false;      ///< beyond the mesh of `cells` rock is as in its nearest one
 
   /// Up of the ground; infinite where there is no topography.
   double ground(double easting, double northing) const;

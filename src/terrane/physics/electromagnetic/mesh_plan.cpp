@@ -18,6 +18,23 @@ double conductivity_at(const Description& earth, double easting, double northing
   return std::isnan(sigma) ? 1 / earth.at("resistivity", easting, northing, up) : sigma;
 }
 
+/// Where rock on a mesh of its own changes below a place.
+std::vector<double> contrasts_of_cells(const EarthModel& cells, double easting, double northing) {
+  const auto property = cells.has("conductivity") ? "conductivity" : "resistivity";
+  if (!cells.has(property)) return {};
+  const auto& mesh = std::get<MeshCells>(cells.geometry).mesh;
+  const auto column = [](const std::vector<double>& faces, double x) {
+    return static_cast<std::size_t>(std::upper_bound(faces.begin() + 1, faces.end() - 1, x) - faces.begin()) -
+           1;
+  };
+  const auto values = cells.dense(property);
+  const std::size_t i = column(mesh.easting(), easting), j = column(mesh.northing(), northing);
+  std::vector<double> heights;
+  for (std::size_t k = 1; k < mesh.n_up(); ++k)
+    if (values[mesh.index(i, j, k)] != values[mesh.index(i, j, k - 1)]) heights.push_back(mesh.up()[k]);
+  return heights;
+}
+
 }  // namespace
 
 MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest wanted) {
@@ -50,6 +67,9 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
   if (wanted.at_sources == 0) wanted.at_sources = wanted.mean;
   if (wish.cell) wanted.cell = *wish.cell;
   wanted.heights = levels_of(earth);
+  if (earth.cells)
+    for (const double height : contrasts_of_cells(*earth.cells, east, north))
+      wanted.heights.push_back(height);
   auto made = plan_mesh(wanted);
   return {std::move(made.mesh), std::move(made.reasons)};
 }

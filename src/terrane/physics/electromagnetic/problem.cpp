@@ -63,6 +63,13 @@ double Problem::field_memory() const {
          (240 + (parameters.rough == Rough::never ? 0 : 40) + (stores_charge() ? 16 : 0));
 }
 
+double Problem::model_memory() const {
+  std::size_t values = contrasts.size() + chargeability.size() + charge_time.size() + charge_exponent.size();
+  for (const auto* part : {&conductivity, &quadrature})
+    for (const auto& along : *part) values += along.size();
+  return static_cast<double>(values * sizeof(double));
+}
+
 double Problem::host_memory(double ranks) const {
   // The model, copies on their way, and the banded matrix of a section.
   const auto of_section = parameters.strike == Strike::none

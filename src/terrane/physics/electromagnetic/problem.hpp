@@ -68,6 +68,8 @@ struct Problem {
   double memory(double fields = 1, double ranks = 1) const {
     return fields * field_memory() + host_memory(ranks);
   }
+  /// Of what it holds of the earth.
+  double model_memory() const;
   /// Of one field where it is computed, and of the host of `ranks` ranks without their fields.
   double field_memory() const;
   double host_memory(double ranks) const;

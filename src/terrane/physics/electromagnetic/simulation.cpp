@@ -78,6 +78,9 @@ constexpr Key simulation_keys[] = {
     {"rough", "text", "\"auto\"",
      "Extra smoothing for models that differ by decades from cell to cell: auto (after 30 iterations), "
      "never, always."},
+    {"gridding", "text", "none",
+     "Which solves share a mesh: same (all, the job's own), or, where meshes are planned, single (all), "
+     "frequency, source or both (each frequency, source, or both has its own). none: same or single."},
     {"min_width_pps", "number", "4",
      "Of planned meshes: cells in the skin depth of the highest frequency beside the sources. 4 for errors "
      "of 1 to 2 %, 8 for 0.5 %."},
@@ -242,6 +245,31 @@ std::array<std::vector<double>, 3> read_conductivity(const EarthModel& model, co
                      "Give [model.background] or its bodies one, air and sea included.");
   const bool inverse = !model.has("conductivity");
   return {values(inverse ? "resistivity" : "conductivity", inverse), {}, {}};
+}
+
+/// Which solves share a mesh.
+Gridding read_sharing(const Config& table, const Config& job, const Problem& p) {
+  const auto mesh = job.table("mesh");
+  const bool plans = mesh.keys().empty() || (mesh.has("kind") && mesh.text("kind") == "planned");
+  if (!table.has("gridding")) return plans ? Gridding::single : Gridding::same;
+  const auto gridding = chosen<Gridding>(table, "gridding", griddings);
+  if (plans && gridding == Gridding::same)
+    throw table.wrong("gridding", "the job has no mesh of its own to take",
+                      "Allowed: single, frequency, source, both; or give [mesh].");
+  if (!plans && gridding != Gridding::same)
+    throw table.wrong("gridding", "these are planned meshes, and the job has one of its own",
+                      "Leave [mesh] out, so that meshes are planned; model.file may bring rock on a mesh of "
+                      "its own, of which they take averages. Or take same.");
+  const bool by_source = gridding == Gridding::source || gridding == Gridding::both;
+  if (by_source && p.sources.front().kind == Source::Kind::plane_wave)
+    throw table.wrong("gridding", "both polarisations of plane waves are needed on one mesh",
+                      "Allowed: single, frequency.");
+  if ((by_source || gridding == Gridding::frequency) &&
+      (p.electric_volume || p.magnetic_volume || p.edge_volume))
+    throw table.wrong("volume",
+                      "fields of all cells are of one mesh, and simulation.gridding asks for several",
+                      "Take gridding = \"single\", or one job for each frequency.");
+  return gridding;
 }
 
 /// The words of emg3d for what a planned mesh shall be.
@@ -418,6 +446,19 @@ Simulation::Simulation(Problem problem, std::string job)
   if (!warnings_.empty()) notes_ = advice(problem_);
 }
 
+Simulation::Simulation(std::vector<OnMesh> meshes, Gridding gridding, std::string job)
+    : meshes_(std::move(meshes)), gridding_(gridding), job_(std::move(job)) {
+  std::vector<std::vector<std::string>> warnings;
+  for (const auto& mesh : meshes_) {
+    mesh.problem.check();
+    warnings.push_back(mesh.problem.warnings());
+  }
+  warnings_ = told_of(meshes_, gridding_, warnings);
+  problem_ = whole_of(meshes_);
+  if (is_magnetotelluric(problem_))
+    responses_.assign(names_of_responses().begin(), names_of_responses().end());
+}
+
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
@@ -459,39 +500,83 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.parameters.ranks_per_field = static_cast<int>(table.count("ranks_per_field", 0, 1'000'000));
   auto stations = build_survey(job, memory);
   p.receivers = places_of(stations.survey, plane);
-  EarthRequest request;
-  bool planned = false;
-  request.along_axes = true;
-  request.plan = [&](const Description& described, const MeshWish& wish) {
-    planned = true;
-    auto wanted = read_gridding(table);
-    wanted.frequencies = p.frequencies;
-    wanted.receivers = p.receivers;
-    for (const auto& s : p.sources)
-      wanted.sources.insert(wanted.sources.end(), s.points.begin(), s.points.end());
-    return plan_mesh(described, wish, std::move(wanted));
-  };
-  auto earth = build_earth(job, stations.projection, memory, request);
+  const auto gridding = read_sharing(table, job, p);
   for (const char* key : {"min_width_pps", "min_width_limits", "stretching", "lambda_factor", "max_buffer"})
-    if (!planned && table.has(key))
+    if (gridding == Gridding::same && table.has(key))
       throw table.wrong(key, "the job has a mesh of its own",
                         "Leave the key out, or [mesh], so that the mesh is planned.");
-  p.conductivity = read_conductivity(earth.model, job);
-  p.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
-  std::vector<std::string> charges;
-  read_charges(p, earth.model, charges);
-  auto made = std::make_unique<Simulation>(std::move(p), job.source());
+  std::vector<OnMesh> meshes;
+  std::vector<std::vector<std::string>> notes, warnings;
+  for (auto& share : shares_of(gridding, p.sources.size(), p.frequencies.size())) {
+    auto part = part_of(p, share);
+    EarthRequest request;
+    request.along_axes = request.cells_go_on = true;
+    request.plan = [&](const Description& described, const MeshWish& wish) {
+      auto wanted = read_gridding(table);
+      wanted.frequencies = part.frequencies;
+      wanted.receivers = part.receivers;
+      for (const auto& s : part.sources)
+        wanted.sources.insert(wanted.sources.end(), s.points.begin(), s.points.end());
+      return plan_mesh(described, wish, std::move(wanted));
+    };
+    auto earth = build_earth(job, stations.projection, memory, request);
+    part.conductivity = read_conductivity(earth.model, job);
+    part.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
+    read_charges(part, earth.model, earth.warnings);
+    meshes.push_back({std::move(share), std::move(part)});
+    notes.push_back(std::move(earth.notes));
+    warnings.push_back(std::move(earth.warnings));
+  }
+  const bool several =
+      gridding == Gridding::frequency || gridding == Gridding::source || gridding == Gridding::both;
+  const auto of_earth = several ? told_of(meshes, gridding, notes) : notes.front(),
+             warned = several ? told_of(meshes, gridding, warnings) : warnings.front();
+  auto made = several ? std::make_unique<Simulation>(std::move(meshes), gridding, job.source())
+                      : std::make_unique<Simulation>(std::move(meshes.front().problem), job.source());
   if (plane) made->responses_ = std::move(responses);
-  made->notes_.insert(made->notes_.begin(), earth.notes.begin(), earth.notes.end());
+  made->notes_.insert(made->notes_.begin(), of_earth.begin(), of_earth.end());
   made->notes_.insert(made->notes_.end(), stations.notes.begin(), stations.notes.end());
-  for (const auto* more : {&earth.warnings, &stations.warnings, &charges})
+  for (const std::vector<std::string>* more : {&warned, &std::as_const(stations.warnings)})
     made->warnings_.insert(made->warnings_.end(), more->begin(), more->end());
   return made;
 }
 
+std::vector<const Problem*> Simulation::on_meshes() const {
+  if (meshes_.empty()) return {&problem_};
+  std::vector<const Problem*> all;
+  for (const auto& mesh : meshes_) all.push_back(&mesh.problem);
+  return all;
+}
+
+/// One mesh after the other is solved on, while the models of all are held.
+double Simulation::memory_on_meshes(const Runtime& runtime) const {
+  double held = 0, most = 0;
+  for (const auto* problem : on_meshes()) {
+    if (!meshes_.empty()) held += problem->model_memory();
+    most = std::max(most, memory_needed(*problem, runtime));
+  }
+  return held + most;
+}
+
+Outcome Simulation::computed(const Runtime& runtime, Device& device) const {
+  if (meshes_.empty()) return forward_on_ranks(problem_, runtime, device);
+  Outcome all;
+  for (const auto& mesh : meshes_) put(problem_, mesh, forward_on_ranks(mesh.problem, runtime, device), all);
+  return all;
+}
+
 void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
-  const auto cells = problem_.mesh.size();
-  facts.problem = fmt::format("{} solves on {} cells", grouped(problem_.solves()), grouped(cells));
+  std::size_t cells = 0, least = problem_.mesh.size(), most = least;
+  for (const auto* problem : on_meshes()) {
+    const auto own = problem->mesh.size();
+    least = cells == 0 ? own : std::min(least, own);
+    most = std::max(most, own);
+    cells += own;
+  }
+  facts.problem =
+      fmt::format("{} solves on {}{} cells", grouped(problem_.solves()),
+                  meshes_.empty() ? "" : fmt::format("{} meshes of {} to ", meshes_.size(), grouped(least)),
+                  grouped(most));
   facts.method = "multigrid";
   facts.reason = "COCG with cycles for potentials and components, one solve per source and frequency";
   facts.device = device_text(resolve(runtime.device), runtime);
@@ -499,14 +584,15 @@ void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
   facts.add("frequencies", std::uint64_t{problem_.frequencies.size()}, "", "frequencies");
   facts.add("receivers", std::uint64_t{problem_.receivers.size()}, "", "receivers");
   facts.add("cells", std::uint64_t{cells}, "", "cells");
+  if (!meshes_.empty()) facts.add("meshes", std::uint64_t{meshes_.size()}, "", "meshes");
   if (const int ranks = runtime.comm ? runtime.comm->size() : 1; ranks > 1) {
-    const auto [at_once, reason] = share_ranks(problem_, runtime);
+    const auto [at_once, reason] = share_ranks(*on_meshes().front(), runtime);
     const auto each = ranks % at_once == 0 ? fmt::format("{}", ranks / at_once)
                                            : fmt::format("{} or {}", ranks / at_once, ranks / at_once + 1);
     facts.add("fields_at_once", std::uint64_t(at_once), "", "ranks",
               fmt::format("{} of {} for one field: {}", each, ranks, reason));
   }
-  facts.memory_bytes = static_cast<std::size_t>(memory_needed(problem_, runtime));
+  facts.memory_bytes = static_cast<std::size_t>(memory_on_meshes(runtime));
   facts.notes = notes_;
   facts.warnings = warnings_;
 }
@@ -516,22 +602,26 @@ Plan Simulation::check(const Runtime& runtime) {
   describe_into(plan, runtime);
   const auto memory = memory_budget(runtime);
   plan.memory_available = memory.bytes;
-  require_memory(problem_, runtime, plan.problem);
+  for (const auto* problem : on_meshes()) require_memory(*problem, runtime, plan.problem);
+  memory.require("run", plan.problem, memory_on_meshes(runtime));
   // 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU has a hundred times that.
   const bool gpu = resolve(runtime.device).kind == Device::Kind::cuda;
-  plan.seconds = static_cast<double>(problem_.solves()) * 15 * 3 * static_cast<double>(problem_.mesh.size()) *
-                 1000 / (gpu ? 1e12 : 8e9);
+  for (const auto* problem : on_meshes())
+    plan.seconds += static_cast<double>(problem->solves()) * 15 * 3 *
+                    static_cast<double>(problem->mesh.size()) * 1000 / (gpu ? 1e12 : 8e9);
   return plan;
 }
 
 Result Simulation::run(const Runtime& runtime) {
-  require_memory(problem_, runtime, fmt::format("{} cells", problem_.mesh.size()));
+  for (const auto* problem : on_meshes())
+    require_memory(*problem, runtime, fmt::format("{} cells", problem->mesh.size()));
+  memory_budget(runtime).require("run", "what all meshes hold", memory_on_meshes(runtime));
   Result result;
   auto& report = result.report;
   describe_into(report, runtime);
   Device device;
   const auto begin = std::chrono::steady_clock::now();
-  auto outcome = forward_on_ranks(problem_, runtime, device);
+  const auto outcome = computed(runtime, device);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.device = device_text(device, runtime);
   int most = 0;
@@ -598,30 +688,50 @@ Dataset Simulation::dataset(const Outcome& outcome) const {
         outcome.data.empty() ? std::vector<TransferFunction>{} : transfer_functions(problem_, outcome),
         responses_);
   else data.variables = field_variables(problem_, outcome);
-  add_volume(problem_, outcome, data);
-  std::vector<std::int32_t> iterations, converged;
+  if (meshes_.empty()) add_volume(problem_, outcome, data);
+  std::vector<std::int32_t> iterations, converged, cells(meshes_.empty() ? 0 : problem_.solves());
   std::vector<double> residual;
   for (const auto& solve : outcome.solves) {
     iterations.push_back(solve.iterations);
     converged.push_back(solve.converged() ? 1 : 0);
     residual.push_back(solve.residual);
   }
+  for (const auto& [share, problem] : meshes_)
+    for (const auto source : share.sources)
+      for (const auto frequency : share.frequencies)
+        cells[source * problem_.frequencies.size() + frequency] =
+            static_cast<std::int32_t>(problem.mesh.size());
   const std::vector<std::string> pairs{"source", "frequency"};
   data.variables.push_back({"iterations", "1", "iterations of the solve", pairs, std::move(iterations), {}});
   data.variables.push_back(
       {"residual", "1", "residual of the solve, relative", pairs, std::move(residual), {}});
   data.variables.push_back(
       {"converged", "1", "1 where the solve converged", pairs, std::move(converged), {}});
+  if (!meshes_.empty())
+    data.variables.push_back({"cells", "1", "cells of the mesh of the solve", pairs, std::move(cells), {}});
   return data;
 }
 
+namespace {
+
+void expect_one_mesh(const std::vector<OnMesh>& meshes) {
+  if (!meshes.empty())
+    throw UnsupportedError("output.model",
+                           fmt::format("the job has {} meshes, and a file holds one", meshes.size()),
+                           "Take simulation.gridding = \"single\", or one job for each frequency.");
+}
+
+}  // namespace
+
 void Simulation::write_model(const std::string& path) const {
+  expect_one_mesh(meshes_);
   io::write(path, io::MeshData{problem_.mesh,
                                {{"conductivity", "S/m", "electric conductivity", problem_.conductivity[0]}},
                                provenance("electromagnetic", job_)});
 }
 
 void Simulation::check_model(const std::string& path) const {
+  expect_one_mesh(meshes_);
   io::left_out(path, io::MeshData{problem_.mesh, {{"conductivity", "S/m", "", {}}}, {}});
 }
 

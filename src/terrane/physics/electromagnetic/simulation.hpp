@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "terrane/job/config.hpp"
+#include "terrane/physics/electromagnetic/meshes.hpp"
 #include "terrane/physics/electromagnetic/ranks.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
 #include "terrane/simulation/simulation.hpp"
@@ -20,10 +21,15 @@ class Simulation final : public terrane::Simulation {
  public:
   /// Throws as Problem::check.
   explicit Simulation(Problem problem, std::string job = {});
+  /// Solves on several meshes (meshes.hpp), of one or more, each as check() wants it.
+  Simulation(std::vector<OnMesh> meshes, Gridding gridding, std::string job = {});
   /// From the tables [mesh], [model], [[source]], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
+  /// What is sent and recorded; without a mesh where there are several.
   const Problem& problem() const { return problem_; }
+  /// Empty where all solves share the mesh of problem().
+  const std::vector<OnMesh>& meshes() const { return meshes_; }
   Plan check(const Runtime& runtime = {}) override;
   Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
@@ -33,8 +39,13 @@ class Simulation final : public terrane::Simulation {
  private:
   void describe_into(RunFacts& facts, const Runtime& runtime) const;
   Dataset dataset(const Outcome& outcome) const;
+  std::vector<const Problem*> on_meshes() const;
+  double memory_on_meshes(const Runtime& runtime) const;
+  Outcome computed(const Runtime& runtime, Device& device) const;
 
   Problem problem_;
+  std::vector<OnMesh> meshes_;
+  Gridding gridding_ = Gridding::same;
   std::vector<std::string> responses_;  // of plane waves
   std::string job_;
   std::vector<std::string> notes_, warnings_;
