@@ -1,7 +1,7 @@
 """Electromagnetic fields of dipoles, wires and loops at given frequencies; time dependence exp(+iωt).
 
-Properties of the model: ``conductivity`` (S/m) or ``resistivity`` (ohm m) of every cell, air and sea included; or
-``conductivity_east``, ``conductivity_north``, ``conductivity_up``. With ``chargeability`` (V/V), ``cole_cole_time`` (s)
+Properties of the model: ``conductivity`` (S/m) or ``resistivity`` (ohm m) of every cell, air and sea included; where it
+differs by axis, ``conductivity_up``, ``resistivity_up`` and so on take their place. With ``chargeability`` (V/V), ``cole_cole_time`` (s)
 and ``cole_cole_exponent`` it is complex, and differs from frequency to frequency.
 """
 

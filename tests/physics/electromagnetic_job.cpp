@@ -159,6 +159,39 @@ TEST(ElectromagneticJobs, OfRockThatStoresChargeNeedAllThreeOfColeAndCole) {
               HasSubstr("Allowed: from 0 to below 1"));
 }
 
+TEST(ElectromagneticJobs, TakeOfEachCellOfAFileWhatItHasAlongAnAxisElseWhatItHas) {
+  const TemporaryFolder folder;
+  const std::vector<double> faces{-1000, 0, 1000};
+  std::vector<double> up(8, std::nan(""));
+  up[3] = 40;
+  io::write(folder / "cells.nc", io::MeshData{TensorMesh(faces, faces, faces),
+                                              {{"resistivity", "Ohm.m", "", std::vector<double>(8, 10)},
+                                               {"resistivity_up", "Ohm.m", "", up}},
+                                              {}});
+  const std::string text = R"(
+[mesh]
+kind = "file"
+file = "cells.nc"
+[source]
+at = [-300, 0, -50]
+[survey]
+kind = "list"
+stations = [[400, 0, -50]]
+[simulation]
+physics = "electromagnetic"
+frequencies = [1]
+)";
+  const auto p = problem_of(text, folder / ".");
+  EXPECT_THAT(p.conductivity[0], ElementsAre(0.1, 0.1, 0.1, 0.025, 0.1, 0.1, 0.1, 0.1));
+  for (const std::size_t axis : {1, 2}) EXPECT_THAT(p.conductivity[axis], testing::Each(0.1));
+  // And a file of the model has all three again.
+  const auto made = Simulation::from_job(Config::parse(text, "job.toml", folder / "."), {});
+  made->write_model(folder / "again.nc");
+  auto again = text;
+  again.replace(again.find("cells.nc"), 8, "again.nc");
+  EXPECT_EQ(problem_of(again, folder / ".").conductivity, p.conductivity);
+}
+
 TEST(ElectromagneticJobs, PlanMeshesByTheWordsOfEmg3d) {
   const std::string plain = R"(
 [model.background]

@@ -141,6 +141,19 @@ def test_potentials_and_currents_of_cells_are_the_same_in_all_files(tmp_path):
     assert (tmp_path / "fields.vtr").stat().st_size > 4 * current.size * 8
 
 
+def test_rock_conducts_along_an_axis_by_any_name_that_says_how():
+    side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 5), [2000, 4000, 8000]])
+    found = []
+    for name, values in (("conductivity_up", 0.05), ("resistivity_up", 20.0)):
+        mesh = terrane.TensorMesh(side, side, side, conductivity=0.1)
+        mesh[name] = np.full(mesh.shape, np.nan)
+        mesh[name][3:6] = values
+        source = terrane.electromagnetic.Dipole([0, -600, 0], dip=40)
+        found.append(terrane.electromagnetic.Simulation(mesh, terrane.Survey([0.0], [600.0], [0.0]), source, 1.0,
+                                                        components=["e_u"]).run()["e_u"].values)
+    np.testing.assert_array_equal(found[0], found[1])
+
+
 def test_rock_that_stores_charge_turns_electromagnetic_fields():
     side = np.concatenate([[-4000, -2000], np.linspace(-900, 900, 7), [2000, 4000]])
     charge = np.zeros((10, 10, 10))

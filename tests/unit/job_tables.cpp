@@ -13,6 +13,7 @@
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/model/conductivity.hpp"
 
 namespace terrane {
 namespace {
@@ -71,7 +72,7 @@ TEST(TablesOfPhysics, HavePlacesInMetresAndWordsAsEnumerators) {
   EXPECT_EQ(chosen<Shape>(table, "shape", shapes), Shape::flat);
 }
 
-TEST(TablesOfPhysics, CountTheCellsThatLackAProperty) {
+TEST(TablesOfPhysics, CountTheCellsThatDoNotConduct) {
   const auto job = Config::parse(R"(
     mesh = {box = [0, 4, 0, 1, -1, 0], shape = [4, 1, 1]}
     [[model.body]]
@@ -80,13 +81,40 @@ TEST(TablesOfPhysics, CountTheCellsThatLackAProperty) {
     conductivity = 0.1)");
   const auto model = build_earth(job, std::nullopt).model;
   EXPECT_EQ(mesh_of_cells(model, job, "fields need").size(), 4u);
-  EXPECT_THAT(message([&] { positive_in_all_cells(model, job, "conductivity", "Give air a small one."); }),
-              AllOf(HasSubstr("model: 1 of 4 cells have no conductivity, or one that is zero"),
+  EXPECT_THAT(message([&] { conductivity_of_cells(model, job, "", "Give air a small one."); }),
+              AllOf(HasSubstr("model: 1 of 4 cells have no conductivity or resistivity, or one that is zero"),
                     HasSubstr("Give air a small one.")));
+  EXPECT_THAT(message([&] { conductivity_of_cells(model, job, "up", ""); }), HasSubstr("along up, or one"));
+  EXPECT_TRUE(std::isnan(conductivity_of_cells(model, job, "", "", {1, 1, 1, 0}).back()))
+      << "where it is not needed";
+  const auto without = from_dense(TensorMesh({0, 1}, {0, 1}, {0, 1}), {{"density", {2000}}});
+  EXPECT_THAT(message([&] { conductivity_of_cells(without, job, "", ""); }),
+              HasSubstr("neither conductivity nor resistivity"));
   const EarthModel prisms{PrismSet{}, {}};
   EXPECT_THAT(message([&] { mesh_of_cells(prisms, job, "fields need"); }),
               AllOf(HasSubstr("mesh: fields need a mesh of cells, not a list of prisms"),
                     HasSubstr("Take mesh.kind")));
+}
+
+TEST(Conductivity, AlongAnAxisIsTheFirstThatACellKnows) {
+  const double none = std::nan("");
+  const auto model = from_dense(TensorMesh({0, 1, 2, 3, 4, 5}, {0, 1}, {0, 1}),
+                                {{"conductivity", {none, none, none, 0.2, none}},
+                                 {"resistivity", {none, none, 10, 10, 10}},
+                                 {"conductivity_up", {0.5, none, none, none, none}},
+                                 {"resistivity_up", {8, 8, none, none, none}},
+                                 {"conductivity_east", {none, none, none, none, 3}}});
+  EXPECT_TRUE(conducts_by_axis(model));
+  const auto up = conductivity_along(model, "up"), east = conductivity_along(model, "east"),
+             north = conductivity_along(model, "north"), all = conductivity_along(model, "");
+  EXPECT_THAT(up, ElementsAre(0.5, 0.125, 0.1, 0.2, 0.1));
+  EXPECT_THAT(std::vector(east.begin() + 2, east.end()), ElementsAre(0.1, 0.2, 3));
+  EXPECT_THAT(std::vector(north.begin() + 2, north.end()), ElementsAre(0.1, 0.2, 0.1));
+  EXPECT_EQ(std::vector(all.begin() + 2, all.end()), std::vector(north.begin() + 2, north.end()));
+  EXPECT_TRUE(std::isnan(east[0]) && std::isnan(north[1]));
+  const auto alike = from_dense(TensorMesh({0, 1}, {0, 1}, {0, 1}), {{"resistivity", {10}}});
+  EXPECT_FALSE(conducts_by_axis(alike));
+  EXPECT_EQ(conductivity_along(alike, "north"), conductivity_along(alike, ""));
 }
 
 TEST(EarthFromJob, ABackgroundAloneIsAnEarth) {

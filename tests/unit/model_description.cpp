@@ -8,6 +8,7 @@
 
 #include "support/files.hpp"
 #include "terrane/base/constants.hpp"
+#include "terrane/model/conductivity.hpp"
 #include "terrane/model/description.hpp"
 
 namespace terrane {
@@ -250,6 +251,22 @@ TEST(CellAverages, AreThoseOfTheCentreWhereACellHasOneRockAndTheSameOnAllThreads
       ++same;
     }
   EXPECT_GT(same, mesh.size() / 2);
+}
+
+TEST(Description, CellsOfAFileAndBodiesThatSayLessConductAlikeAlongAxesOfWhichTheySayNothing) {
+  const TensorMesh two({0, 50, 100}, {0, 100}, {-100, 0});
+  Description earth;
+  earth.cells = from_dense(two, {{"resistivity", {10, 20}}, {"resistivity_up", {40, std::nan("")}}});
+  earth.bodies = {{Box{0, 100, 0, 100, -100, -50}, {{"conductivity", 0.5}}, ""}};
+  complete_axes(earth);
+  const auto model = average(TensorMesh({0, 50, 100}, {0, 100}, {-100, -50, 0}), earth);
+  const auto up = conductivity_along(model, "up"), east = conductivity_along(model, "east");
+  EXPECT_EQ(up, (std::vector<double>{0.5, 0.5, 1.0 / 40, 1.0 / 20}));
+  EXPECT_EQ(east, (std::vector<double>{0.5, 0.5, 1.0 / 10, 1.0 / 20}));
+  // A cell that is half of each: slabs along east, a series upwards.
+  const auto mixed = average(TensorMesh({0, 50}, {0, 100}, {-100, 0}), earth);
+  EXPECT_NEAR(conductivity_along(mixed, "up")[0], 1 / (0.5 / 0.5 + 0.5 * 40), 1e-15);
+  EXPECT_NEAR(conductivity_along(mixed, "north")[0], 0.5 * 0.5 + 0.5 / 10, 1e-15);
 }
 
 TEST(Description, RockPaintedOverOneThatConductsByDirectionRulesAlongAllAxes) {

@@ -612,6 +612,7 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
   if (averages && model.has("file")) {
     description.cells = cells_of_file(model, memory);
     description.cells_go_on = request.cells_go_on && !model.has("background");
+    complete_axes(description);
   }
   if (kind == "planned") {
     cells = planned(mesh, description, request, memory, earth);

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "terrane/model/conductivity.hpp"
+
 namespace terrane {
 
 Position read_position(const Config& table, std::string_view key) {
@@ -31,16 +33,23 @@ const TensorMesh& mesh_of_cells(const EarthModel& model, const Config& job, std:
                    std::move(next));
 }
 
-std::vector<double> positive_in_all_cells(const EarthModel& model, const Config& job,
-                                          std::string_view property, std::string next) {
-  auto values = model.dense(property);
-  const auto missing = std::count_if(values.begin(), values.end(),
-                                     [](double value) { return !(std::isfinite(value) && value > 0); });
-  if (missing > 0)
+std::vector<double> conductivity_of_cells(const EarthModel& model, const Config& job, std::string_view axis,
+                                          std::string next, const std::vector<double>& needed) {
+  const auto where = job.table("model").where();
+  const auto along = axis.empty() ? std::string() : fmt::format(" along {}", axis);
+  auto values = conductivity_along(model, axis);
+  if (values.empty())
     throw InputError(
-        job.table("model").where(),
-        fmt::format("{} of {} cells have no {}, or one that is zero", missing, values.size(), property),
-        std::move(next));
+        where, "the model has neither conductivity nor resistivity" + along,
+        "Give [model.background] or its bodies resistivity = \"100 ohm m\", air and sea included.");
+  std::size_t missing = 0;
+  for (std::size_t cell = 0; cell < values.size(); ++cell)
+    if (!(std::isfinite(values[cell]) && values[cell] > 0) && (needed.empty() || needed[cell] > 0)) ++missing;
+  if (missing > 0)
+    throw InputError(where,
+                     fmt::format("{} of {} cells have no conductivity or resistivity{}, or one that is zero",
+                                 missing, values.size(), along),
+                     std::move(next));
   return values;
 }
 

@@ -36,9 +36,10 @@ std::vector<Position> positions_of(const Survey& survey);
 const TensorMesh& mesh_of_cells(const EarthModel& model, const Config& job, std::string_view needs,
                                 std::string next = "Take mesh.kind = \"regular\" or \"tensor\".");
 
-/// A property of all cells [up, north, east]. Throws InputError at [model] that counts the cells where it is
-/// absent or not above zero, with `next`.
-std::vector<double> positive_in_all_cells(const EarthModel& model, const Config& job,
-                                          std::string_view property, std::string next);
+/// S/m of all cells [up, north, east] along an axis ("east", "north", "up"), or, "", where it is the same
+/// along all (model/conductivity.hpp). Those of which `needed` is 0 may have none; empty: none of them.
+/// Throws InputError at [model]: no cell has one, or how many cells have none above zero, with `next`.
+std::vector<double> conductivity_of_cells(const EarthModel& model, const Config& job, std::string_view axis,
+                                          std::string next, const std::vector<double>& needed = {});
 
 }  // namespace terrane

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "terrane/base/error.hpp"
+#include "terrane/model/conductivity.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
@@ -410,8 +411,6 @@ struct Mixed {
   }
 };
 
-constexpr std::array<std::string_view, 3> axis_names{"east", "north", "up"};
-
 /// What a table of averages holds: the properties, and conductivities along axes that are added to them.
 struct Columns {
   std::vector<std::string> names;
@@ -578,6 +577,21 @@ void check(const Description& earth) {
 
 namespace {
 
+void complete_axes(EarthModel& cells) {
+  const auto held = std::get<MeshCells>(cells.geometry).cell;
+  for (const auto axis : axis_names) {
+    const auto all = conductivity_along(cells, axis);
+    if (all.empty()) return;
+    std::vector<double> own;
+    for (const auto cell : held) own.push_back(all[cell]);
+    const auto name = conducts_along(axis).front().property;
+    const auto there = std::find_if(cells.properties.begin(), cells.properties.end(),
+                                    [&](const Property& p) { return p.name == name; });
+    if (there != cells.properties.end()) there->values = std::move(own);
+    else cells.properties.push_back({name, std::move(own)});
+  }
+}
+
 /// A grid that goes on to the sides of a mesh as it is at its edge.
 Surface continued(const Surface& surface, const Prism& box) {
   const auto* given = std::get_if<Grid>(&surface);
@@ -600,34 +614,25 @@ Surface continued(const Surface& surface, const Prism& box) {
 }  // namespace
 
 void complete_axes(Description& earth) {
-  const auto known = earth.properties();
-  const auto by_axis = [](std::string_view name) {
-    return std::any_of(axis_names.begin(), axis_names.end(), [&](std::string_view axis) {
-      return name == fmt::format("conductivity_{}", axis) || name == fmt::format("resistivity_{}", axis);
-    });
-  };
-  if (earth.rule == OverlapRule::add || std::none_of(known.begin(), known.end(), by_axis)) return;
+  if (earth.rule == OverlapRule::add || !conduct_by_axis(earth.properties())) return;
   const auto complete = [](std::vector<PropertyValue>& values) {
     const auto find = [&](const std::string& name) {
       return std::find_if(values.begin(), values.end(),
                           [&](const auto& one) { return one.property == name; });
     };
-    for (const auto axis : axis_names) {
-      const auto own = fmt::format("conductivity_{}", axis);
-      if (find(own) != values.end()) continue;
-      for (const auto& [name, inverse] :
-           {std::pair{fmt::format("resistivity_{}", axis), true},
-            std::pair{std::string("conductivity"), false}, std::pair{std::string("resistivity"), true}}) {
-        const auto found = find(name);
+    for (const auto axis : axis_names)
+      for (const auto& source : conducts_along(axis)) {
+        const auto found = find(source.property);
         if (found == values.end() || !(found->value > 0)) continue;
-        values.push_back({own, inverse ? 1 / found->value : found->value});
+        const auto own = conducts_along(axis).front().property;
+        if (found->property != own) values.push_back({own, source.conductivity(found->value)});
         break;
       }
-    }
   };
   complete(earth.background);
   complete(earth.air);
   for (auto& body : earth.bodies) complete(body.values);
+  if (earth.cells) complete_axes(*earth.cells);
 }
 
 EarthModel paint(const TensorMesh& mesh, const Description& earth, PaintReport* report) {

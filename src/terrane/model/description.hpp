@@ -55,7 +55,8 @@ struct Description {
 void check(const Description& earth);
 
 /// Where some rock has a conductivity or resistivity along an axis, all that has one gets conductivities
-/// along the three axes, so that what is painted last rules along each of them. Not where bodies add.
+/// along the three axes (conductivity.hpp), so that what is painted last rules along each of them. Not where
+/// bodies add.
 void complete_axes(Description& earth);
 
 /// A cell has the properties at its centre, but for `cells` and laws, which are left out. Throws InputError.

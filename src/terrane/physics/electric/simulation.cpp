@@ -14,6 +14,7 @@
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/model/conductivity.hpp"
 #include "terrane/parallel/device/device.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electric/formula/polarization.hpp"
@@ -177,43 +178,6 @@ void find_air(Rock& rock) {
   for (const double value : sigma) rock.ground.push_back(value <= most ? 0 : 1);
 }
 
-/// Of every cell, along an axis ("east") or, "", where it is the same along all: conductivity_east,
-/// resistivity_east, conductivity, resistivity, the first that the cell has. Cells of air may have none.
-std::vector<double> conductivity_of(const EarthModel& model, const Config& job, const std::string& axis,
-                                    const std::vector<double>& ground) {
-  const auto table = job.table("model");
-  std::vector<double> values;
-  const auto take = [&](const std::string& property, bool inverse) {
-    if (!model.has(property)) return;
-    const auto given = model.dense(property);
-    if (values.empty()) values.assign(given.size(), NAN);
-    for (std::size_t cell = 0; cell < values.size(); ++cell)
-      if (std::isnan(values[cell])) values[cell] = inverse ? 1 / given[cell] : given[cell];
-  };
-  for (const auto& ending :
-       axis.empty() ? std::vector<std::string>{""} : std::vector{"_" + axis, std::string()}) {
-    take("conductivity" + ending, false);
-    take("resistivity" + ending, true);
-  }
-  if (values.empty())
-    throw InputError(
-        table.where(),
-        "the model has neither conductivity nor resistivity" + (axis.empty() ? "" : " " + axis),
-        "Give [model] or its bodies resistivity = \"100 ohm m\", the whole mesh included: air and earth.");
-  std::size_t missing = 0;
-  for (std::size_t cell = 0; cell < values.size(); ++cell)
-    if (!(std::isfinite(values[cell]) && values[cell] > 0) && (ground.empty() || ground[cell] > 0)) ++missing;
-  if (missing > 0)
-    throw InputError(
-        table.where(),
-        fmt::format(
-            "{} of {} cells have no {}{}, or one that is zero", missing, values.size(),
-            model.has("conductivity") || model.has("conductivity_" + axis) ? "conductivity" : "resistivity",
-            axis.empty() ? "" : "_" + axis),
-        "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
-  return values;
-}
-
 /// From conductivity or resistivity, chargeability and the Cole-Cole parameters.  ground: share of each cell,
 /// or empty
 Rock rock_of(const EarthModel& model, const Config& job, const Settings& settings,
@@ -221,15 +185,18 @@ Rock rock_of(const EarthModel& model, const Config& job, const Settings& setting
   const auto table = job.table("model");
   Rock rock;
   rock.ground = std::move(ground);
-  const auto differs = [&](std::string_view axis) {
-    return model.has(fmt::format("conductivity_{}", axis)) || model.has(fmt::format("resistivity_{}", axis));
+  const auto along = [&](std::string_view axis) {
+    return conductivity_of_cells(
+        model, job, axis,
+        "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.",
+        rock.ground);  // cells of air may have none
   };
-  if (differs("east") || differs("north") || differs("up")) {
-    rock.conductivity = conductivity_of(model, job, "east", rock.ground);
-    rock.conductivity_north = conductivity_of(model, job, "north", rock.ground);
-    rock.conductivity_up = conductivity_of(model, job, "up", rock.ground);
+  if (conducts_by_axis(model)) {
+    rock.conductivity = along("east");
+    rock.conductivity_north = along("north");
+    rock.conductivity_up = along("up");
   } else {
-    rock.conductivity = conductivity_of(model, job, "", rock.ground);
+    rock.conductivity = along("");
   }
   if (rock.ground.empty()) find_air(rock);
   if (model.has("chargeability")) {

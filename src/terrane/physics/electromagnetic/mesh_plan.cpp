@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "terrane/base/error.hpp"
+#include "terrane/model/conductivity.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -13,21 +14,23 @@ namespace {
 
 constexpr double air = 1e-6;  // S/m and less
 
+/// Along the ground, as most of the current flows.
 double conductivity_at(const Description& earth, double easting, double northing, double up) {
-  const double sigma = earth.at("conductivity", easting, northing, up);
-  return std::isnan(sigma) ? 1 / earth.at("resistivity", easting, northing, up) : sigma;
+  for (const auto& source : conducts_along("east"))
+    if (const double value = earth.at(source.property, easting, northing, up); !std::isnan(value))
+      return source.conductivity(value);
+  return std::nan("");
 }
 
 /// Where rock on a mesh of its own changes below a place.
 std::vector<double> contrasts_of_cells(const EarthModel& cells, double easting, double northing) {
-  const auto property = cells.has("conductivity") ? "conductivity" : "resistivity";
-  if (!cells.has(property)) return {};
+  const auto values = conductivity_along(cells, "east");
+  if (values.empty()) return {};
   const auto& mesh = std::get<MeshCells>(cells.geometry).mesh;
   const auto column = [](const std::vector<double>& faces, double x) {
     return static_cast<std::size_t>(std::upper_bound(faces.begin() + 1, faces.end() - 1, x) - faces.begin()) -
            1;
   };
-  const auto values = cells.dense(property);
   const std::size_t i = column(mesh.easting(), easting), j = column(mesh.northing(), northing);
   std::vector<double> heights;
   for (std::size_t k = 1; k < mesh.n_up(); ++k)

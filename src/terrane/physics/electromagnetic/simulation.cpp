@@ -15,6 +15,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/model/conductivity.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electromagnetic/mesh_plan.hpp"
 #include "terrane/physics/electromagnetic/survey/gridding.hpp"
@@ -228,23 +229,13 @@ std::vector<Component> read_components(const Config& table) {
 
 /// Along up, north, east; the last two empty where they are as the first.
 std::array<std::vector<double>, 3> read_conductivity(const EarthModel& model, const Config& job) {
-  const auto where = job.table("model").where();
   mesh_of_cells(model, job, "fields need");
-  const auto values = [&](const std::string& property, bool inverse) {
-    auto all = positive_in_all_cells(model, job, property,
-                                     "Give [model.background] one, and air a small one, such as 1e-8 S/m.");
-    if (inverse)
-      for (double& value : all) value = 1 / value;
-    return all;
+  const auto along = [&](std::string_view axis) {
+    return conductivity_of_cells(model, job, axis,
+                                 "Give [model.background] one, and air a small one, such as 1e-8 S/m.");
   };
-  if (model.has("conductivity_up") || model.has("conductivity_north") || model.has("conductivity_east"))
-    return {values("conductivity_up", false), values("conductivity_north", false),
-            values("conductivity_east", false)};
-  if (!model.has("conductivity") && !model.has("resistivity"))
-    throw InputError(where, "the model has neither conductivity nor resistivity",
-                     "Give [model.background] or its bodies one, air and sea included.");
-  const bool inverse = !model.has("conductivity");
-  return {values(inverse ? "resistivity" : "conductivity", inverse), {}, {}};
+  if (conducts_by_axis(model)) return {along("up"), along("north"), along("east")};
+  return {along(""), {}, {}};
 }
 
 /// Which solves share a mesh.
@@ -714,6 +705,24 @@ Dataset Simulation::dataset(const Outcome& outcome) const {
 
 namespace {
 
+/// As columns of a file: one, or one for each axis.
+std::vector<Column> conductivities(const Problem& problem, bool with_values) {
+  const auto column = [&](const std::string& name, const std::string& what,
+                          const std::vector<double>& values) {
+    return Column{name, "S/m", what, with_values ? values : std::vector<double>{}};
+  };
+  const auto& along = problem.conductivity;
+  if (along[1].empty() && along[2].empty())
+    return {column("conductivity", "electric conductivity", along[0])};
+  std::vector<Column> all;
+  for (std::size_t a = 3; a-- > 0;) {
+    const auto axis = axis_names[2 - a];
+    all.push_back(column(fmt::format("conductivity_{}", axis),
+                         fmt::format("electric conductivity along {}", axis), *problem.along()[a]));
+  }
+  return all;
+}
+
 void expect_one_mesh(const std::vector<OnMesh>& meshes) {
   if (!meshes.empty())
     throw UnsupportedError("output.model",
@@ -725,14 +734,13 @@ void expect_one_mesh(const std::vector<OnMesh>& meshes) {
 
 void Simulation::write_model(const std::string& path) const {
   expect_one_mesh(meshes_);
-  io::write(path, io::MeshData{problem_.mesh,
-                               {{"conductivity", "S/m", "electric conductivity", problem_.conductivity[0]}},
-                               provenance("electromagnetic", job_)});
+  io::write(path,
+            io::MeshData{problem_.mesh, conductivities(problem_, true), provenance("electromagnetic", job_)});
 }
 
 void Simulation::check_model(const std::string& path) const {
   expect_one_mesh(meshes_);
-  io::left_out(path, io::MeshData{problem_.mesh, {{"conductivity", "S/m", "", {}}}, {}});
+  io::left_out(path, io::MeshData{problem_.mesh, conductivities(problem_, false), {}});
 }
 
 }  // namespace terrane::electromagnetic

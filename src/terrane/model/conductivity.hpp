@@ -1,0 +1,39 @@
+// How rock conducts along an axis: one rule for every physics, for models of any origin.
+//
+// Along an axis rock has, of these, the first that it has a value of:
+//
+//   conductivity_AXIS, 1/resistivity_AXIS, conductivity, 1/resistivity
+//
+// So each cell, body or unit may say what it knows: one number, or some along axes.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terrane/model/earth_model.hpp"
+
+namespace terrane {
+
+inline constexpr std::array<std::string_view, 3> axis_names{"east", "north", "up"};
+
+/// A property that tells how rock conducts.
+struct Conducts {
+  std::string property;
+  bool inverse;  ///< it is a resistivity
+
+  double conductivity(double value) const { return inverse ? 1 / value : value; }
+};
+
+/// Those that count along an axis, the first before the next; "": along all.
+std::vector<Conducts> conducts_along(std::string_view axis);
+/// Whether one of these names is that of a property along an axis.
+bool conduct_by_axis(const std::vector<std::string>& properties);
+bool conducts_by_axis(const EarthModel& model);
+
+/// S/m of all cells of the mesh [up, north, east]; NaN where a cell has none of them, and empty where no cell
+/// has.
+std::vector<double> conductivity_along(const EarthModel& model, std::string_view axis);
+
+}  // namespace terrane
