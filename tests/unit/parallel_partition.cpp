@@ -69,6 +69,20 @@ TEST(Cartesian, MakesPartsEqualAndThenTheirFacesSmall) {
   EXPECT_EQ(cut(index_box(80, 80, 80), 2, any).pieces, (std::array{2, 1, 1}));  // rows stay whole
 }
 
+TEST(Cartesian, CutsAtFourOrSixteenBlocksOfSumsWhereNoPartGrowsByMoreThanAFiftieth) {
+  const auto first_cut = [](Index points) { return cut(index_box(points, 38, 32), 2).parts[0].last[0]; };
+  EXPECT_EQ(first_cut(385), 192);  // 3 · 64; whole blocks would be 196 and 189
+  EXPECT_EQ(first_cut(321), 160);  // 10 · 16, as 128 and 192 would leave one part much to do
+  EXPECT_EQ(first_cut(40), 20);    // 5 · 4
+  EXPECT_EQ(first_cut(251), 128);
+  for (const int ranks : {2, 3, 5, 8})
+    for (const Index points : {23, 64, 100, 385, 513, 1000}) {
+      const auto partition = cut(index_box(points, points, 70), ranks);
+      expect_all_points_once(partition);
+      for (const auto& part : partition.parts) EXPECT_TRUE(part.empty() || part.first[0] % 4 == 0);
+    }
+}
+
 TEST(Cartesian, KnowsNeighboursAndKeepsToThePiecesAskedFor) {
   const auto partition = cut(index_box(80, 80, 320), 12, CartesianSettings<3>{{}, {2, 0, 3}});
   EXPECT_EQ(partition.pieces, (std::array{2, 2, 3}));

@@ -12,19 +12,54 @@ namespace terrane {
 
 namespace {
 
-/// Piece p of the pieces of an axis: whole units, as many as in the other pieces or one more.
-template <int N>
-Range piece(const IndexBox<N>& whole, int axis, Index unit, int pieces, int p) {
-  const Index first = whole.first[axis], last = whole.last[axis];
+/// Where the pieces of an axis begin, and its end.
+using Places = std::vector<Index>;
+
+Index largest(const Places& places) {
+  Index most = 0;
+  for (std::size_t p = 1; p < places.size(); ++p) most = std::max(most, places[p] - places[p - 1]);
+  return most;
+}
+
+/// Whole units, as many as in the other pieces or one more.
+Places in_units(Index first, Index last, Index unit, int pieces) {
   const Index begin = first >= 0 ? first / unit : -((-first + unit - 1) / unit);
   const Index units = (last - begin * unit + unit - 1) / unit;
-  const auto range = balanced_range(static_cast<std::size_t>(units), static_cast<std::size_t>(pieces),
-                                    static_cast<std::size_t>(p));
-  const auto at = [&](std::size_t n) {
-    return std::clamp((begin + static_cast<Index>(n)) * unit, first, last);
-  };
-  return {static_cast<std::size_t>(at(range.first) - first),
-          static_cast<std::size_t>(at(range.last) - first)};
+  Places places;
+  for (int p = 0; p <= pieces; ++p) {
+    const auto number = static_cast<std::size_t>(p);
+    const auto ahead =
+        p == pieces
+            ? static_cast<std::size_t>(units)
+            : balanced_range(static_cast<std::size_t>(units), static_cast<std::size_t>(pieces), number).first;
+    places.push_back(std::clamp((begin + static_cast<Index>(ahead)) * unit, first, last));
+  }
+  return places;
+}
+
+/// At the multiples of a unit that are nearest to pieces of one size.
+Places at_nearest(Index first, Index last, Index unit, int pieces) {
+  Places places{first};
+  for (int p = 1; p < pieces; ++p)
+    places.push_back(std::clamp((first + p * (last - first) / pieces + unit / 2) / unit * unit, first, last));
+  places.push_back(last);
+  return places;
+}
+
+/// unit: 0 for blocks of a Reduction. Then cuts lie at multiples of 4, or 16, where no part grows by more
+/// than a fiftieth: ranks that are cut so send each other a 64th of the sums, or of these again.
+template <int N>
+Places places_of(const IndexBox<N>& whole, int axis, Index unit, int pieces) {
+  const Index first = whole.first[axis], last = whole.last[axis];
+  if (unit > 0) return in_units(first, last, unit, pieces);
+  const auto places = in_units(first, last, detail::block_extent<N>(axis), pieces);
+  const Index most = largest(places);
+  for (Index blocks = detail::join<N> * detail::join<N>; blocks > 1 && pieces > 1 && first >= 0;
+       blocks /= detail::join<N>) {
+    auto joined = at_nearest(first, last, blocks * detail::block_extent<N>(axis), pieces);
+    if (largest(joined) <= most + most / 50) return joined;
+  }
+  return places;
 }
 
 /// Every way to write `ranks` as a product of pieces that keeps to what was asked for.
@@ -71,9 +106,9 @@ int Cartesian<N>::neighbour(int rank, int axis, int step) const {
 
 template <int N>
 Cartesian<N> cut(const IndexBox<N>& whole, int ranks, const CartesianSettings<N>& settings) {
-  std::array<Index, N> unit = settings.unit;
-  for (int a = 0; a < N; ++a)
-    if (unit[static_cast<std::size_t>(a)] < 1) unit[static_cast<std::size_t>(a)] = detail::block_extent<N>(a);
+  const auto places = [&](std::size_t a, int pieces) {
+    return places_of(whole, static_cast<int>(a), settings.unit[a], pieces);
+  };
 
   // The best of all ways: by the points of the largest part, then by its surface. The first of equals has
   // fewest pieces on the first axes, so say which comes last: rows are cut last, for they are contiguous.
@@ -83,9 +118,7 @@ Cartesian<N> cut(const IndexBox<N>& whole, int ranks, const CartesianSettings<N>
     Index points = 1, surface = 0;
     std::array<Index, N> most{};
     for (std::size_t a = 0; a < N; ++a) {
-      for (int p = 0; p < pieces[a]; ++p)
-        most[a] = std::max(
-            most[a], static_cast<Index>(piece(whole, static_cast<int>(a), unit[a], pieces[a], p).size()));
+      most[a] = largest(places(a, pieces[a]));
       points *= most[a];
     }
     for (std::size_t a = 0; a < N; ++a)
@@ -105,9 +138,9 @@ Cartesian<N> cut(const IndexBox<N>& whole, int ranks, const CartesianSettings<N>
     const auto at = cartesian.place(rank);
     auto& part = cartesian.parts[static_cast<std::size_t>(rank)];
     for (std::size_t a = 0; a < N; ++a) {
-      const auto range = piece(whole, static_cast<int>(a), unit[a], best[a], at[a]);
-      part.first[a] = whole.first[a] + static_cast<Index>(range.first);
-      part.last[a] = whole.first[a] + static_cast<Index>(range.last);
+      const auto all = places(a, best[a]);
+      part.first[a] = all[static_cast<std::size_t>(at[a])];
+      part.last[a] = all[static_cast<std::size_t>(at[a]) + 1];
     }
   }
   return cartesian;

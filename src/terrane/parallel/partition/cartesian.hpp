@@ -27,7 +27,7 @@ struct Cartesian {
 
 template <int N>
 struct CartesianSettings {
-  /// Cuts lie at multiples of these. The default is the size of a block of a Reduction.
+  /// Cuts lie at multiples of these. 0: of a block of a Reduction, or of 4 or 16 where that costs little.
   std::array<Index, N> unit{};
   /// Parts on each axis; their product is the number of ranks. 0: chosen here, such that the largest part
   /// is as small as possible, and then the faces between parts.
