@@ -3,7 +3,9 @@
 #include <memory>
 #include <optional>
 
+#include "terrane/parallel/device/graph.hpp"
 #include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/device/pinned.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
 #include "terrane/solve/krylov.hpp"
@@ -38,14 +40,29 @@ struct Scalar {
   const double* there = nullptr;
   TERRANE_FN double get() const { return there == nullptr ? value : *there; }
 };
-/// The ratio of two numbers on the device; 0 where these let no step follow.
-struct Divide {
-  const double *over, *under;
-  double* to;
+/// Numbers of an iteration that kernels leave on the device for those that come after.
+struct StepNumbers {
+  double square, next, rho, curvature;  // |r|², rᵀz, that of the iteration before, pᵀA p
+  double alpha, beta;
+  double fresh;  // not 0: p begins anew
+};
+/// 0 where these let no step follow.
+TERRANE_FN double ratio(double over, double under) {
+  const double ratio = over / under;
+  return over > 0 && under > 0 && ratio - ratio == 0 ? ratio : 0;
+}
+struct FindBeta {
+  StepNumbers* numbers;
   TERRANE_FN void operator()(std::size_t) const {
-    const double ratio = *over / *under;
-    *to = *over > 0 && *under > 0 && ratio - ratio == 0 ? ratio : 0;
+    auto& n = *numbers;
+    n.beta = n.fresh != 0 ? 0 : ratio(n.next, n.rho);
+    n.rho = n.next;
+    n.fresh = 0;
   }
+};
+struct FindAlpha {
+  StepNumbers* numbers;
+  TERRANE_FN void operator()(std::size_t) const { numbers->alpha = ratio(numbers->rho, numbers->curvature); }
 };
 
 /// x += α p,  r −= α q;  |r|²
@@ -186,43 +203,47 @@ class PointSpace {
   /// z = d r is left out from here on: its products are added up as r is computed.
   void leave_out_z(const Field<double>& d) {
     inverse_ = &d;
-    numbers_ = Buffer<double>(stream_.device(), 7);
+    numbers_there_ = Buffer<StepNumbers>(stream_.device(), 1);
+    numbers_here_ = PinnedBuffer<StepNumbers>(stream_.device(), 1);
   }
   double product_with_z(const Vector& r) {
     return product_ ? *product_ : sum(WeightedSquare{inverse_->view(), r.view()});
   }
-  /// An iteration whose α and β stay on the device; the host waits for it once.
+  /// An iteration as one graph, whose α and β stay on the device; the host waits for it once.
   std::optional<StepDone<double>> whole_step(const Network<double>& a, RoomOfGradients<PointSpace>& room,
                                              Vector& x, bool fresh) {
     if (!sums_.alone()) return std::nullopt;
-    auto &r = room.r, &p = room.p, &q = room.q;
-    // |r|² and rᵀz after every other iteration, the same of those between, pᵀA p, α and β
-    double* const numbers = numbers_.view().data;
     if (fresh) {
-      odd_ = false;
-      sums_.template sums_to<1>(numbers + 1, WeightedSquare{inverse_->view(), r.view()});
+      const StepNumbers begin{0, 0, 0, 0, 0, 0, 1};
+      numbers_there_.upload(stream_, std::span<const StepNumbers>(&begin, 1));
+      sums_.template sums_to<1>(&numbers_there_.view().data->next,
+                                WeightedSquare{inverse_->view(), std::as_const(room.r).view()});
     }
-    double *const now = numbers + (odd_ ? 2 : 0), *const next = numbers + (odd_ ? 0 : 2);
-    double *const curvature = numbers + 4, *const alpha = numbers + 5, *const beta = numbers + 6;
-    if (!fresh) for_each(stream_, std::size_t{1}, Divide{now + 1, next + 1, beta});  // next: still of before
-    for_each(stream_, part_,
-             NewWeightedDirection{
-                 {0, fresh ? nullptr : beta}, inverse_->view(), std::as_const(r).view(), p.view()});
-    sums_.template sums_to<1>(curvature, ApplyAndProduct{NetworkView<double>(a), p.view(), q.view()});
-    for_each(stream_, std::size_t{1}, Divide{now + 1, curvature, alpha});
-    const Advance advance{{0, alpha}, p.view(), q.view(), x.view(), r.view()};
-    sums_.template sums_to<2>(next, AdvanceWeighted{advance, inverse_->view()});
-    std::array<double, 5> here;
-    numbers_.download(stream_, here);
-    const StepDone<double> done{here[odd_ ? 3 : 1], here[4], std::sqrt(here[odd_ ? 0 : 2])};
-    odd_ = !odd_;
-    return done;
+    if (!iteration_) iteration_.emplace(stream_, [&] { begin_iteration(a, room, x); });
+    iteration_->launch(stream_);
+    stream_.wait();
+    const auto& done = numbers_here_[0];
+    return StepDone<double>{done.rho, done.curvature, std::sqrt(done.square)};
   }
   void new_direction(const Vector& r, double beta, Vector& p) {
     for_each(stream_, part_, NewWeightedDirection{{beta}, inverse_->view(), r.view(), p.view()});
   }
 
  private:
+  void begin_iteration(const Network<double>& a, RoomOfGradients<PointSpace>& room, Vector& x) {
+    auto &r = room.r, &p = room.p, &q = room.q;
+    StepNumbers* const numbers = numbers_there_.view().data;
+    for_each(stream_, std::size_t{1}, FindBeta{numbers});
+    for_each(stream_, part_,
+             NewWeightedDirection{{0, &numbers->beta}, inverse_->view(), std::as_const(r).view(), p.view()});
+    sums_.template sums_to<1>(&numbers->curvature,
+                              ApplyAndProduct{NetworkView<double>(a), p.view(), q.view()});
+    for_each(stream_, std::size_t{1}, FindAlpha{numbers});
+    const Advance advance{{0, &numbers->alpha}, p.view(), q.view(), x.view(), r.view()};
+    sums_.template sums_to<2>(&numbers->square, AdvanceWeighted{advance, inverse_->view()});
+    numbers_there_.download_async(stream_, numbers_here_.span());
+  }
+
   bool one_pass() const { return stream_.device().kind != Device::Kind::cpu; }
 
   /// Sums over all ranks; while the host waits it looks after messages that do not arrive.
@@ -244,8 +265,10 @@ class PointSpace {
   Reduction<3> sums_;
   const Field<double>* inverse_ = nullptr;  // d, where z is left out
   std::optional<double> product_;           // rᵀz of the r that was computed last
-  Buffer<double> numbers_;                  // of whole_step()
-  bool odd_ = false;
+  // Of whole_step(), for the vectors of one solve.
+  Buffer<StepNumbers> numbers_there_;
+  PinnedBuffer<StepNumbers> numbers_here_;
+  std::optional<Graph> iteration_;
 };
 
 /// The diagonal, where z is left out.
