@@ -160,6 +160,7 @@ TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesF
             "the memory of the GPUs takes no more of them");
   EXPECT_EQ(share_ranks(large, 4, 4, 4.1 * host, 0.51 * most).fields_at_once, 1);  // layers and whole levels
   EXPECT_EQ(share_ranks(large, 4, 2, 4.1 * host, 0.32 * most).fields_at_once, 1);
+  EXPECT_EQ(share_ranks(large, 4, 2, 4.1 * host, 0.57 * most).fields_at_once, 1);  // NCCL: more are whole
   EXPECT_EQ(share_ranks(large, 3, 3, 4.1 * host, 0.7 * most).fields_at_once,
             1);  // one rank would have a whole one
   EXPECT_EQ(share_ranks(large, 4, 4, 0.9 * host, 1.1 * most).fields_at_once, 1);

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <random>
 
+#include "devices/device.hpp"
 #include "support/land.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/model/polarization.hpp"
@@ -200,13 +201,10 @@ struct Turned {
   Beyond more() const { return {&beyond[0], &beyond[1], &beyond[2]}; }
 };
 
-class ChargedOn : public testing::TestWithParam<Device::Kind> {};
-INSTANTIATE_TEST_SUITE_P(Devices, ChargedOn, testing::Values(Device::Kind::cpu, Device::Kind::debug));
-
-TEST_P(ChargedOn, OperatorIsSymmetricAndASolveTakesAFewIterationsMore) {
-  Stream stream({GetParam(), -1});
+void expect_symmetry_and_iterations(Device device) {
+  Stream stream(device);
   const Vector3 at{60, 40, -90};
-  const bool debug = GetParam() == Device::Kind::debug;  // slow
+  const bool debug = device.kind == Device::Kind::debug;  // slow
   for (const auto& [phase, hertz, most] : {std::tuple{0.3, 1.0, 14}, std::tuple{0.0, 1.0, 12},
                                            std::tuple{1.2, 1.0, 30}, std::tuple{0.3, 100.0, 24}}) {
     if (debug && (phase != 0.3 || hertz > 1)) continue;
@@ -239,6 +237,16 @@ TEST_P(ChargedOn, OperatorIsSymmetricAndASolveTakesAFewIterationsMore) {
               1e-4 * std::hypot(one.re, one.im))
         << "charges must matter";
   }
+}
+
+class ChargedOn : public test::OnDevice {};
+TERRANE_ON_EVERY_DEVICE(ChargedOn);
+
+TEST(ChargedFields, OperatorIsSymmetricAndASolveTakesAFewIterationsMore) {
+  expect_symmetry_and_iterations({Device::Kind::cpu, -1});
+}
+TEST_P(ChargedOn, OperatorIsSymmetricAndASolveTakesAFewIterationsMore) {
+  expect_symmetry_and_iterations(GetParam());
 }
 
 /// Wires over land whose blocks store charge.
@@ -302,6 +310,61 @@ TEST(ChargedFields, HaveTheSensitivityThatIsTheirTangentAndItsTranspose) {
     }
     EXPECT_LT(std::abs(product - tangent[n == 0 ? 3 : 13]), 1e-8 * largest) << n;
   });
+}
+
+/// ‖one − other‖/‖one‖, of every kind of field by itself: components [from, from + count) and every eighth
+/// further.
+double difference(const Values& one, const Values& other, std::size_t from, std::size_t count) {
+  double wrong = 0, size = 0;
+  for (std::size_t n = 0; n < one.size(); ++n) {
+    if (n % 8 < from || n % 8 >= from + count) continue;
+    wrong += std::norm(one[n] - other[n]);
+    size += std::norm(one[n]);
+  }
+  return std::sqrt(wrong / size);
+}
+
+TEST_P(ChargedOn, FieldsAndTheirSensitivityAreThoseOfTheProcessors) {
+  auto problem = charged_land();
+  problem.frequencies = {20};
+  problem.parameters = {.tolerance = 1e-9, .receiver_tolerance = 1e-7};
+  std::mt19937 generator(7);
+  std::normal_distribution<double> normal;
+  std::vector<double> v(problem.mesh.size());
+  for (double& value : v) value = normal(generator);
+  Values w;
+  for (std::size_t n = 0; n < problem.solves() * 8; ++n) w.emplace_back(normal(generator), normal(generator));
+  struct Found {
+    Outcome fields;
+    Values tangent, gradient;
+  };
+  const auto on = [&](Device device) {
+    Stream stream(device);
+    Sensitivity j(problem, stream);
+    return Found{j.outcome(), j.times(v), j.transposed_times(w)};
+  };
+  const auto here = on({Device::Kind::cpu, -1}), there = on(GetParam());
+  for (std::size_t n = 0; n < here.fields.solves.size(); ++n) {
+    EXPECT_TRUE(there.fields.solves[n].converged());
+    EXPECT_NEAR(there.fields.solves[n].iterations, here.fields.solves[n].iterations, 1);
+    EXPECT_LT(there.fields.solves[n].divergence, 1e-7);
+  }
+  for (const std::size_t kind : {0U, 4U}) {  // E, then H
+    EXPECT_LT(difference(here.fields.data, there.fields.data, kind, 4), 1e-6);
+    EXPECT_LT(difference(here.tangent, there.tangent, kind, 4), 1e-5);
+  }
+  double wrong = 0, size = 0;
+  for (std::size_t c = 0; c < v.size(); ++c) {
+    wrong += std::norm(here.gradient[c] - there.gradient[c]);
+    size += std::norm(here.gradient[c]);
+  }
+  EXPECT_LT(wrong, 1e-10 * size);
+  // The test would see charges that a device left out.
+  auto real = problem;
+  for (auto* values : {&real.chargeability, &real.charge_time, &real.charge_exponent, &real.quadrature[0]})
+    values->clear();
+  Stream stream({Device::Kind::cpu, -1});
+  EXPECT_GT(difference(here.fields.data, forward(real, stream).data, 0, 4), 1e-2);
 }
 
 TEST(ChargedFields, AreSolvedFrequencyAfterFrequencyAndAreThoseOfEachSourceAlone) {

@@ -138,7 +138,8 @@ class Reduction {
       size += static_cast<std::size_t>(cells.count() * most);
     }
     rest_ = size;
-    for (auto cells = cells_.back(); cells.count() > 1; cells = detail::joined(cells))
+    for (auto cells = comm.size() > 1 ? cells_of_all() : cells_.back(); cells.count() > 1;
+         cells = detail::joined(cells))
       size += static_cast<std::size_t>(cells.count() * most);
     values_ = Buffer<double>(stream.device(), size);
   }
@@ -175,13 +176,37 @@ class Reduction {
 
   /// Whether sums_to() can be: one rank has all points.
   bool alone() const { return comm_.size() == 1; }
+
+  /// Where ranks reach each other's memory, their sums can stay on devices as well: each leaves those of the
+  /// cells that it adds up alone, M values of each; brings those of the others to room_of_all(), in the order
+  /// of cells_of_all(); and adds them up.
+  template <int M, class Kernel>
+  const double* sums_of_cells(const Kernel& kernel) {
+    begin<M, detail::Add>(kernel);
+    return values_.view().data + first_.back();
+  }
+  IndexBox<N> cells_of_all() const { return cells_of(shares_.whole); }
+  IndexBox<N> cells_of_rank(int rank) const {
+    return cells_of(shares_.parts[static_cast<std::size_t>(rank)]);
+  }
+  double* room_of_all() { return values_.view().data + rest_; }
+  template <int M>
+  void add_all_to(double* to) {
+    join_to<M>(to, cells_of_all(), room_of_all(), room_of_all() + cells_of_all().count() * most_);
+  }
+
   /// Begins work that leaves the same sums on the device, at `to`, where kernels that come after find them.
   template <int M, class Kernel>
   void sums_to(double* to, const Kernel& kernel) {
     begin<M, detail::Add>(kernel, cells_.back().count() == 1 ? to : nullptr);
-    const double* from = values_.view().data + first_.back();
-    double* next = values_.view().data + rest_;
-    for (auto cells = cells_.back(); cells.count() > 1; cells = detail::joined(cells)) {
+    join_to<M>(to, cells_.back(), values_.view().data + first_.back(), values_.view().data + rest_);
+  }
+
+ private:
+  /// What these cells have, up to the last; next: room for what they are joined to.
+  template <int M>
+  void join_to(double* to, IndexBox<N> cells, const double* from, double* next) {
+    for (; cells.count() > 1; cells = detail::joined(cells)) {
       const auto joined = detail::joined(cells);
       join<M, detail::Add>(joined, cells, from, joined.count() == 1 ? to : next);
       from = next;
@@ -189,7 +214,6 @@ class Reduction {
     }
   }
 
- private:
   template <int M, class Op, class Kernel>
   void begin(const Kernel& kernel, double* to = nullptr) {
     detail::check_holds(static_cast<std::size_t>(most_), M);

@@ -72,13 +72,14 @@ double unknowns(const Problem& problem) { return 3 * static_cast<double>(problem
 /// Bytes on the GPU of a rank of the smallest group: so many ranks share so many fields, in groups that
 /// differ by a rank where they must. A rank has its part; three points around it on all levels of the four
 /// cycles, and room for two messages of them; the levels that every rank has whole; and memory that others
-/// have open, in pieces of 2 MiB, for the halo of each level.
-double part_of_field(const Problem& problem, int fields, int ranks) {
+/// have open, in pieces of 2 MiB, for the halo of each level. on_node: how many of the ranks share a machine.
+double part_of_field(const Problem& problem, int fields, int ranks, int on_node) {
   const int share_it = ranks / fields;
   if (share_it == 1) return problem.field_memory();
   constexpr double of_cycles = 3 * 80, of_messages = 4 * 2 * 8, of_whole_levels = 4 * (80 + 2 * 8),
-                   of_halos = 40.0 * (1 << 21);   // bytes: of a cell, of a cell, of a point, of all
-  constexpr double most_on_every_rank = 1 << 19;  // points, where GPUs reach each other's memory
+                   of_halos = 40.0 * (1 << 21);  // bytes: of a cell, of a cell, of a point, of all
+  // Points, where GPUs reach each other's memory, and where messages go through NCCL.
+  const double most_on_every_rank = ranks <= on_node ? 1 << 19 : 1 << 22;
   const auto& mesh = problem.mesh;
   const auto whole = index_box(static_cast<Index>(mesh.n_up()), static_cast<Index>(mesh.n_north()),
                                static_cast<Index>(mesh.n_east()));
@@ -103,7 +104,8 @@ Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes
   const bool on_gpu = device_bytes > 0;
   const auto fits = [&](int fields) {
     if (on_gpu)
-      return part_of_field(problem, fields, ranks) <= device_bytes && problem.host_memory(on_node) <= bytes;
+      return part_of_field(problem, fields, ranks, on_node) <= device_bytes &&
+             problem.host_memory(on_node) <= bytes;
     return problem.memory(static_cast<double>(fields) * on_node / ranks, on_node) <= bytes;
   };
   int fields = solves;
@@ -147,11 +149,12 @@ double memory_needed(const Problem& problem, const Runtime& runtime) {
 void require_memory(const Problem& problem, const Runtime& runtime, const std::string& what) {
   memory_budget(runtime).require("run", what, memory_needed(problem, runtime));
   const double gpu = free_of_gpu(runtime);
-  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  const int ranks = runtime.comm ? runtime.comm->size() : 1,
+            here = runtime.comm ? runtime.comm->on_node().count : 1;
   if (gpu > 0)
     MemoryBudget{static_cast<std::size_t>(gpu)}.require(
         "run", what + " on the GPU of a rank",
-        part_of_field(problem, share_ranks(problem, runtime).fields_at_once, ranks));
+        part_of_field(problem, share_ranks(problem, runtime).fields_at_once, ranks, here));
 }
 
 Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device& device) {

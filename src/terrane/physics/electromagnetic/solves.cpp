@@ -166,7 +166,7 @@ void Solves::prepare(double hertz) {
   solver_.reset();
   if (sigma_.complex()) {
     const Magnitudes split(sigma_, problem_.mesh.size());
-    solver_.emplace(stream_, problem_.mesh, split.size(), comm_, 32768, split.beyond());
+    solver_.emplace(stream_, problem_.mesh, split.size(), comm_, solve::as_messages_go, split.beyond());
   } else {
     solver_.emplace(stream_, problem_.mesh, sigma_.real, comm_);
   }

@@ -299,6 +299,28 @@ struct FindAlpha {
   }
 };
 
+/// Two values of each cell of a sum (reduce.hpp), one after the other, as a field; and back.
+struct TakeCells {
+  const double* values;
+  IndexBox<3> cells;
+  Out out;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const double* const two = values + 2 * detail::number_of<3>({{k, j, i}}, cells);
+    put(out, k, j, i, Number{two[0], two[1]});
+  }
+};
+struct GiveCells {
+  In from;
+  IndexBox<3> cells;
+  double* values;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    double* const two = values + 2 * detail::number_of<3>({{k, j, i}}, cells);
+    const Number value = from(k, j, i);
+    two[0] = value.re;
+    two[1] = value.im;
+  }
+};
+
 /// p = z + β p, of all edges.
 struct DirectionAll {
   Inside inside;

@@ -97,7 +97,15 @@ class EdgeSpace {
         metric_(metric),
         share_(share),
         lent_(lent),
-        sums_(stream, share.whole, share.cells, comm(), 2) {}
+        sums_(stream, share.whole, share.cells, comm(), 2) {
+    if (!share.comm || !share.by_peers() || sums_.cells_of_all().count() < 2) return;
+    Cartesian<3> cells{sums_.cells_of_all(), {}, {}};
+    for (int rank = 0; rank < share.comm->size(); ++rank) cells.parts.push_back(sums_.cells_of_rank(rank));
+    of_cells_ =
+        std::make_unique<solve::SharedGrid<double>>(cells, *share.comm, solve::Around{0, false, true});
+    of_cells_->prepare<Number>(stream);
+    cells_ = solve::Field<Number>(stream, cells.whole);
+  }
 
   Vector vector() {
     Vector made;
@@ -162,12 +170,18 @@ class EdgeSpace {
     return {{nodes.last[0], nodes.last[1], nodes.last[2]}};
   }
   /// The halves of a sum over all edges; the first may be recorded. to: null, or where on the device the sum
-  /// is left.
+  /// is left, that of all ranks where they reach each other's memory.
   template <class Kernel>
   void begin_sum(const Kernel& kernel, Number* to = nullptr) {
-    if (to) sums_.template sums_to<2>(&to->re, kernel);
-    else sums_.template begin_sums<2>(kernel);
+    if (!to) return sums_.template begin_sums<2>(kernel);
+    if (!of_cells_) return sums_.template sums_to<2>(&to->re, kernel);
+    const auto own = of_cells_->part(), all = of_cells_->whole();
+    for_each(stream_, own, TakeCells{sums_.template sums_of_cells<2>(kernel), own, cells_.view()});
+    of_cells_->bring(stream_, cells_);
+    for_each(stream_, all, GiveCells{std::as_const(cells_).view(), all, sums_.room_of_all()});
+    sums_.template add_all_to<2>(&to->re);
   }
+  bool sums_stay() const { return !share_.comm || of_cells_; }
   Number end_sum() {
     share_.watch(stream_);
     const auto both = sums_.template end_sums<2>();
@@ -195,6 +209,9 @@ class EdgeSpace {
   solve::SharedMemory& lent_;
   Alone alone_;
   Reduction<3> sums_;
+  // Sums of cells, where ranks bring them to each other.
+  std::unique_ptr<solve::SharedGrid<double>> of_cells_;
+  solve::Field<Number> cells_;
 };
 
 namespace {
@@ -446,13 +463,20 @@ struct MaxwellSolver<T>::Parts {
 
   /// q = A p; pᵀq, which devices add up on the way.
   Number apply_and_product(EdgeVector& p, EdgeVector& q) {
-    if (on_cpu() || complex) {
+    if (on_cpu()) {
       apply(p, q);
       return space.dot(p, q);
     }
     share.bring(stream, p);
-    space.begin_sum(whole_operator(p, q));
+    begin_product(p, q);
     return space.end_sum();
+  }
+  /// The same on devices, where the layer of p is there. to: as of begin_sum().
+  void begin_product(EdgeVector& p, EdgeVector& q, Number* to = nullptr) {
+    if (!complex) return space.begin_sum(whole_operator(p, q), to);
+    apply_real(p, q);
+    add_beyond(p, q);
+    space.begin_sum(EdgeProductInside{space.inside(), three(std::as_const(p)), three(std::as_const(q))}, to);
   }
 
   /// z = gradient, components, gradient. product: null, or where on the device rᵀz is left.
@@ -461,10 +485,10 @@ struct MaxwellSolver<T>::Parts {
     const auto scale = std::as_const(scale_there).view();
     const auto nodes = share.nodes;
     const auto to_potential = potential->template beginning<solve::NetworkView<T>>();
-    for_each(stream, nodes, FirstCharge<T>{r.divergence.view(), scale, to_potential});
+    sweep(stream, nodes, FirstCharge<T>{r.divergence.view(), scale, to_potential}, After::events);
     potential->cycle(stream, to_potential);
-    for_each(stream, overlap(phi.box(), metric.nodes()),
-             Keep<T>{std::as_const(*potential).solution().view(), phi.view()});
+    sweep(stream, overlap(phi.box(), metric.nodes()),
+          Keep<T>{std::as_const(*potential).solution().view(), phi.view()}, After::events);
     const ComplexView<const T> first = std::as_const(phi).view();
     if (reached[0]) reached[0]->record(stream);
     for_axes([&](auto axis) {
@@ -524,9 +548,10 @@ struct MaxwellSolver<T>::Parts {
   }
 
   using Room = solve::RoomOfGradients<EdgeSpace>;
-  /// An iteration of COCG on a device as one graph; the host waits for it once.
+  /// An iteration of COCG as one graph, on a device or on several that reach each other's memory; hosts wait
+  /// for it once.
   std::optional<solve::StepDone<Number>> whole_step(Room& own, EdgeVector& x, double scale, bool fresh) {
-    if (on_cpu() || share.comm || rough || complex) return std::nullopt;
+    if (on_cpu() || !space.sums_stay() || rough) return std::nullopt;
     if (!diagonal) set_scale(scale);
     if (fresh) {
       const StepNumbers begin{{}, {}, {}, {}, {}, {}, 1};
@@ -539,7 +564,8 @@ struct MaxwellSolver<T>::Parts {
       iterated = now;
     }
     iteration->launch(stream);
-    stream.wait();
+    if (share.comm) share.watch(stream);
+    else stream.wait();
     const auto& done = numbers_here[0];
     return solve::StepDone<Number>{done.rho, done.curvature, std::sqrt(done.square.re)};
   }
@@ -551,7 +577,8 @@ struct MaxwellSolver<T>::Parts {
     for_each(stream, std::size_t{1}, FindBeta{numbers});
     sweep(stream, share.cells, DirectionAll{space.inside(), numbers, three(std::as_const(z)), three(p)},
           After::events);
-    space.begin_sum(whole_operator(p, q), &numbers->curvature);
+    share.bring(stream, p);
+    begin_product(p, q, &numbers->curvature);
     for_each(stream, std::size_t{1}, FindAlpha{numbers});
     auto advance = space.advance_all({}, p, q, x, r);
     advance.numbers = numbers;
