@@ -79,7 +79,7 @@ class Simulation(simulation.Simulation):
     record : sequence of str, optional
         What receivers hear: pressure, velocity_east, velocity_north, velocity_up (of particles, m/s).
     density : number or text, optional
-        Of rock of constant density: what velocities of particles are over.
+        What velocities of particles are over; ``variable_density`` has that of the model.
     order : int, optional
         Order of the differences in space, 2 to 16.
     precision : {"single", "double"}, optional

@@ -489,8 +489,9 @@ TEST(AcousticRun, JobsThatCannotBeSayWhereAndWhatNext) {
     EXPECT_THAT(
         message([&] { read(with("end = 0.4", "end = 0.4\n" + std::string(key))); }),
         AllOf(HasSubstr("simulation." + std::string(key).substr(0, 7)), HasSubstr("is of migration")));
-  EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nrock = \"vti\"\ndensity = 2000")); }),
-              AllOf(HasSubstr("simulation.density"), HasSubstr("does not take it")));
+  EXPECT_THAT(
+      message([] { read(with("end = 0.4", "end = 0.4\nrock = \"variable_density\"\ndensity = 2000")); }),
+      AllOf(HasSubstr("simulation.density"), HasSubstr("does not take it")));
   EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nrecord = \"velocity\"")); }),
               AllOf(HasSubstr("simulation.record"), HasSubstr("velocity_north, velocity_up")));
   EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nrecord = \"velocity_north\"")); }),

@@ -1,4 +1,4 @@
-// Velocities of particles: ρ v_t = −∇p.
+// Velocities of particles: ρ v_t = −∇p, and with an axis n of symmetry ρ v_t = −∇p − n (n·∇)(q − p).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/physics/acoustic/formula/time_integral.hpp"
 #include "terrane/physics/acoustic/operators.hpp"
+#include "terrane/physics/acoustic/weights.hpp"
 
 namespace terrane::acoustic {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 using std::numbers::pi;
 using test::apart;
 using test::column;
-using testing::AllOf;
 using testing::HasSubstr;
 using testing_support::message;
 
@@ -126,10 +126,11 @@ TEST(AcousticVelocity, BesideAFreeSurfaceIsTwiceThatOfTheWaveWhereThePressureVan
 }
 
 TEST(AcousticVelocity, TheAdjointIsExactForEveryComponent) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density})
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
     for (const bool flat : {true, false}) {
-      if (!flat && rock == Rock::constant_density) continue;
-      auto p = flat ? test::rough_rock(rock, {27, 1, 30}, 0.3) : test::rough_rock(rock, {26, 18, 24}, 0.07);
+      if (!flat && (rock == Rock::constant_density || rock == Rock::vti)) continue;
+      auto p = flat ? test::rough_rock(rock, {27, 1, 30}, 0.3)
+                    : test::rough_rock(rock, {26, 18, 24}, rock == Rock::tti ? 0.03 : 0.07);
       p.record = flat ? std::vector{up_of, Component::pressure, east_of}
                       : std::vector{Component::pressure, north_of, up_of, east_of};
       p.settle();
@@ -149,6 +150,165 @@ TEST(AcousticVelocity, TheAdjointIsExactForEveryComponent) {
             << static_cast<int>(p.record[c]);
       }
     }
+}
+
+/// One rock with an axis that leans by `tilt` towards `azimuth`.
+Problem leaning(std::array<Index, 3> nodes, double epsilon, double delta, double tilt, double azimuth) {
+  auto p = test::even_box(nodes, 10, 2000);
+  p.rock = Rock::tti;
+  p.epsilon.assign(p.velocity.size(), epsilon);
+  p.delta.assign(p.velocity.size(), delta);
+  p.tilt.assign(p.velocity.size(), tilt);
+  p.azimuth.assign(p.velocity.size(), azimuth);
+  test::all_sides(p, Boundary::wall);
+  return p;
+}
+
+/// Value and gradient [up, north, east] of sin(k·x + phase).
+struct Wavy {
+  std::array<double, 3> k;
+  double phase;
+  double at(const std::array<double, 3>& x) const {
+    return std::sin(k[0] * x[0] + k[1] * x[1] + k[2] * x[2] + phase);
+  }
+  double slope(const std::array<double, 3>& x, std::size_t axis) const {
+    return k[axis] * std::cos(k[0] * x[0] + k[1] * x[1] + k[2] * x[2] + phase);
+  }
+};
+
+/// Acceleration that weights read of two fields, and that on paper; the worst over components and places,
+/// against the largest.
+double error_of_weights(const Problem& p, const Wavy& of_p, const Wavy& of_q,
+                        const std::vector<Place>& places) {
+  double worst = 0, largest = 0;
+  for (const auto& at : places) {
+    const std::array<double, 3> x{at[2], at[1], at[0]};
+    const auto n = p.rock == Rock::tti ? axis_of(0.3 + 1e-3 * x[0] + 5e-4 * x[2], 1 - 1e-3 * x[1])
+                                       : std::array<double, 3>{1, 0, 0};
+    double along = 0;
+    for (std::size_t a = 0; a < 3; ++a) along += n[a] * (of_q.slope(x, a) - of_p.slope(x, a));
+    for (const auto component : {up_of, north_of, east_of}) {
+      const auto i = static_cast<std::size_t>(axis_of(component));
+      const double exact = -(of_p.slope(x, i) + n[i] * along) / p.even_density;
+      double read = 0;
+      for (const auto& [node, weight, part] : weights_at(p, {at, component})) {
+        EXPECT_NE(part, Part::pressure);
+        const auto there = [&](std::size_t a) { return 10.0 * static_cast<double>(node[a]); };
+        read += weight * (part == Part::p ? of_p : of_q).at({there(0), there(1), there(2)});
+      }
+      worst = std::max(worst, std::abs(read - exact));
+      largest = std::max(largest, std::abs(exact));
+    }
+  }
+  return worst / largest;
+}
+
+TEST(AcousticVelocity, InRockWithAnAxisIsReadOfWhatPushesAlongItAndAcross) {
+  auto p = leaning({30, 28, 32}, 0.2, 0.1, 0, 0);
+  for (Index k = 0, n = 0; k < 30; ++k)
+    for (Index j = 0; j < 28; ++j)
+      for (Index i = 0; i < 32; ++i, ++n) {
+        p.tilt[static_cast<std::size_t>(n)] =
+            0.3 + 1e-2 * static_cast<double>(k) + 5e-3 * static_cast<double>(i);
+        p.azimuth[static_cast<std::size_t>(n)] = 1 - 1e-2 * static_cast<double>(j);
+      }
+  p.record = {up_of};
+  p.shots = {{{{100, 100, 100}}, {}}};
+  p.end = 0.1;
+  p.even_density = 2200;
+  p.settle();
+  const std::vector<Place> places{{133.7, 148.1, 155}, {171.2, 120, 144.4}, {160, 130, 150}};
+  const Wavy of_p{{0.031, 0.022, -0.027}, 0.3}, of_q{{-0.025, 0.034, 0.021}, 1.1};
+  EXPECT_LT(error_of_weights(p, of_p, of_q, places), 2e-3);
+  p.rock = Rock::vti;
+  EXPECT_LT(error_of_weights(p, of_p, of_q, places), 2e-3);
+  // Odd fields beyond a free surface, at 295 m.
+  p.sides[up][1] = Boundary::free_surface;
+  const Wavy odd_p{{0.04, 0, 0}, -0.04 * 295}, odd_q{{0.03, 0, 0}, -0.03 * 295};
+  EXPECT_LT(error_of_weights(p, odd_p, odd_q, {{133.7, 148.1, 291}}), 2e-3);
+}
+
+TEST(AcousticVelocity, OfAnEllipticalWaveIsAsOnPaper) {
+  constexpr double epsilon = 0.12, tilt = 0.61, azimuth = 0.35;
+  auto p = leaning({48, 48, 48}, epsilon, epsilon, tilt, azimuth);
+  p.wavelet.frequency = 2000 / 170.0;
+  p.end = 0.27;
+  p.even_density = 2300;
+  p.record = {up_of, north_of, east_of};
+  const Place source{231.3, 233.7, 237.7};
+  p.shots = {{{source}, {{273.1, 265.2, 262.2}, {217, 262, 281}}}};
+  p.settle();
+  const auto found = test::traces<double>(p, p.shots[0]);
+  // q = (2b + 1)/3 s(t − r'/v)/(4π r' a), p = b q, r'² = d⊥²/a + d∥².
+  const double a = 1 + 2 * epsilon, b = std::sqrt(a);
+  const auto n = axis_of(tilt, azimuth);
+  for (std::size_t r = 0; r < 2; ++r) {
+    const auto& at = p.shots[0].receivers[r];
+    const std::array<double, 3> d{at[2] - source[2], at[1] - source[1], at[0] - source[0]};
+    const double along = d[0] * n[0] + d[1] * n[1] + d[2] * n[2],
+                 square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    const double far = std::sqrt((square - along * along) / a + along * along);
+    const auto wave = outward(p, far, 2000, 2300);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double across = b * (d[i] - along * n[i]) / a, push = (across + along * n[i]) / far;
+      double off = 0;
+      for (std::size_t t = 0; t < wave.size(); ++t) {
+        const double exact = (2 * b + 1) / (3 * a) * push * wave[t];
+        off += std::pow(found[t * 6 + 2 * i + r] - exact, 2);
+      }
+      EXPECT_LT(std::sqrt(off) / test::norm(wave), 4e-3) << i << r;
+    }
+  }
+}
+
+TEST(AcousticVelocity, GrowsApartWherePressureFalls) {
+  // −(2p + q)/3 changes by ρ v² [A ∇·(v level) + B ∂v/∂z] in time, from differences of receivers. (Around a
+  // tilted axis the second, slow wave has too few cells for differences.)
+  constexpr double epsilon = 0.24, delta = 0.1, near = 8;
+  auto p = leaning({34, 34, 34}, epsilon, delta, 0, 0);
+  p.rock = Rock::vti;
+  p.wavelet.frequency = 10;
+  p.exact_time = false;
+  p.end = 0.3;
+  p.record = {Component::pressure, up_of, north_of, east_of};
+  const Place middle{203.3, 191.7, 187.1};
+  Shot shot{{{111.7, 123.9, 130.3}}, {middle}};
+  for (std::size_t axis = 0; axis < 3; ++axis)  // up, north, east
+    for (const double side : {-2.0, -1.0, 1.0, 2.0}) {
+      auto at = middle;
+      at[2 - axis] += side * near;
+      shot.receivers.push_back(at);
+    }
+  p.shots = {shot};
+  p.settle();
+  const auto found = test::traces<double>(p, shot);
+  const std::size_t receivers = shot.receivers.size(), columns = 4 * receivers;
+  std::vector<double> change;
+  for (std::size_t t = 0; t < p.steps(); ++t) {
+    double slope[3];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double* const v = found.data() + t * columns + (1 + axis) * receivers + 1 + 4 * axis;
+      slope[axis] = (8 * (v[2] - v[1]) - (v[3] - v[0])) / (12 * near);
+    }
+    const double b = std::sqrt(1 + 2 * delta);
+    change.push_back(-p.even_density * 4e6 *
+                     ((2 * (1 + 2 * epsilon) + b) / 3 * (slope[1] + slope[2]) + (2 * b + 1) / 3 * slope[0]));
+  }
+  integrate(change, p.steps(), 0, 1, p.step);
+  EXPECT_LT(apart(change, column(found, columns, 0)), 1e-2);
+}
+
+TEST(AcousticVelocity, WithoutAnisotropyIsIsotropicWhateverTheTilt) {
+  auto p = test::rough_rock(Rock::tti, {40, 1, 44}, 0.2);
+  test::all_sides(p, Boundary::wall);
+  p.sides[up][1] = Boundary::free_surface;
+  for (auto* values : {&p.epsilon, &p.delta}) std::fill(values->begin(), values->end(), 0.0);
+  p.record = {up_of, east_of};
+  auto plain = p;
+  plain.rock = Rock::constant_density;
+  p.settle();
+  plain.settle();
+  EXPECT_LT(apart(test::traces<double>(p, p.shots[0]), test::traces<double>(plain, plain.shots[0])), 1e-12);
 }
 
 TEST(AcousticVelocity, ChangesWithThePlacesOfSourceAndReceiver) {
@@ -197,10 +357,7 @@ TEST(AcousticVelocity, IntegralsOfTracesAreRightAndHaveATranspose) {
 }
 
 TEST(AcousticVelocity, SaysWhatCannotBeRecorded) {
-  auto p = test::rough_rock(Rock::vti);
-  p.record = {up_of};
-  EXPECT_THAT(message([&] { p.settle(); }), AllOf(HasSubstr("record"), HasSubstr("constant_density")));
-  p = test::rough_box({27, 1, 30});
+  auto p = test::rough_box({27, 1, 30});
   p.record = {north_of};
   EXPECT_THAT(message([&] { p.settle(); }), HasSubstr("one cell wide along northing"));
   p.record = {up_of, up_of};

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
@@ -222,9 +221,6 @@ void check_record(const Problem& p) {
         p.record.begin() + static_cast<std::ptrdiff_t>(n))
       throw InputError("acoustic: record", "the same is recorded twice");
   if (!p.hears_velocities()) return;
-  if (p.fields() == 2)
-    throw InputError("acoustic: record", "rock with an axis of symmetry has no velocities of particles here",
-                     "Record the pressure, or take rock = \"constant_density\" or \"variable_density\".");
   const bool northward =
       std::find(p.record.begin(), p.record.end(), Component::velocity_north) != p.record.end();
   if (northward && !p.grid.there(north))
@@ -315,104 +311,6 @@ std::vector<Tap> Problem::taps(const Shot& shot) const {
 std::vector<Tap> pressure_at(std::span<const Place> places) {
   std::vector<Tap> all;
   for (const auto& at : places) all.push_back({at});
-  return all;
-}
-
-namespace {
-
-/// Adds a weight to a node of p; beyond a free surface to its image with a minus, beyond a wall to none.
-void add_folded(const Problem& problem, const IndexBox<3>& box, int axis, Index node, double weight,
-                std::map<Index, double>& to) {
-  const auto a = static_cast<std::size_t>(axis);
-  const Index nodes = problem.grid.nodes[a];
-  if (node < 0 && problem.sides[a][0] == Boundary::free_surface) node = -1 - node, weight = -weight;
-  if (node >= nodes && problem.sides[a][1] == Boundary::free_surface)
-    node = 2 * nodes - 1 - node, weight = -weight;
-  if (node >= box.first[axis] && node < box.last[axis]) to[node] += weight;
-}
-
-std::map<Index, double> of_place(const Problem& problem, const IndexBox<3>& box, const Place& at, int axis) {
-  if (!problem.grid.there(axis)) return {{0, 1.0}};
-  std::map<Index, double> nodes;
-  for (const auto& [node, weight] : sinc_weights(problem.grid.steps(at, axis), problem.radius))
-    add_folded(problem, box, axis, node, weight, nodes);
-  return nodes;
-}
-
-/// −b D⁺p between nodes of an axis, read by a sinc.  b(m): ρ⁻¹ half-way between the nodes m and m + 1
-template <class Buoyancy>
-std::map<Index, double> of_slope(const Problem& problem, const IndexBox<3>& box, const Place& at, int axis,
-                                 const Buoyancy& b) {
-  const auto half = differences(problem.order, problem.coefficients, problem.rock).half;
-  const double h = problem.grid.spacing[static_cast<std::size_t>(axis)];
-  std::map<Index, double> nodes;
-  for (const auto& [m, weight] : sinc_weights(problem.grid.steps(at, axis) - 0.5, problem.radius))
-    for (std::size_t r = 0; r < half.size(); ++r) {
-      const double share = -weight * b(m) * half[r] / h;
-      const auto reach = static_cast<Index>(r);
-      add_folded(problem, box, axis, m + 1 + reach, share, nodes);
-      add_folded(problem, box, axis, m - reach, -share, nodes);
-    }
-  return nodes;
-}
-
-/// ρ of a node; beyond the mesh as Medium has it.
-double density_at(const Problem& problem, std::array<Index, 3> node) {
-  if (problem.rock != Rock::variable_density) return problem.even_density;
-  Index cell = 0;
-  for (std::size_t a = 0; a < 3; ++a) {
-    const Index nodes = problem.grid.nodes[a];
-    Index& n = node[a];
-    if (n < 0 && problem.sides[a][0] == Boundary::free_surface) n = -1 - n;
-    if (n >= nodes && problem.sides[a][1] == Boundary::free_surface) n = 2 * nodes - 1 - n;
-    cell = cell * nodes + std::clamp<Index>(n, 0, nodes - 1);
-  }
-  return problem.density[static_cast<std::size_t>(cell)];
-}
-
-std::vector<Weight> weights_of_velocity(const Problem& problem, const Tap& tap) {
-  const int axis = axis_of(tap.component), second = axis == 0 ? 1 : 0, third = axis == 2 ? 1 : 2;
-  const auto along = static_cast<std::size_t>(axis);
-  const auto box = problem.whole();
-  const bool even = problem.rock != Rock::variable_density;
-  const auto slope_at = [&](std::array<Index, 3> node) {
-    return of_slope(problem, box, tap.at, axis, [&](Index m) {
-      node[along] = m;
-      const double below = density_at(problem, node);
-      node[along] = m + 1;
-      return 2 / (below + density_at(problem, node));
-    });
-  };
-  const auto everywhere = even ? slope_at({}) : std::map<Index, double>();
-  std::map<std::array<Index, 3>, double> nodes;
-  for (const auto& [j, wj] : of_place(problem, box, tap.at, second))
-    for (const auto& [i, wi] : of_place(problem, box, tap.at, third)) {
-      std::array<Index, 3> node{};
-      node[static_cast<std::size_t>(second)] = j, node[static_cast<std::size_t>(third)] = i;
-      const auto of_row = even ? everywhere : slope_at(node);
-      for (const auto& [k, wk] : of_row) {
-        node[along] = k;
-        nodes[node] = wk * wj * wi;
-      }
-    }
-  std::vector<Weight> all;
-  for (const auto& [node, weight] : nodes)
-    if (weight != 0) all.push_back({node, weight});
-  return all;
-}
-
-}  // namespace
-
-std::vector<Weight> weights_at(const Problem& problem, const Tap& tap) {
-  if (tap.component != Component::pressure) return weights_of_velocity(problem, tap);
-  const auto box = problem.whole();
-  const auto far_up = of_place(problem, box, tap.at, 0), far_north = of_place(problem, box, tap.at, 1),
-             far_east = of_place(problem, box, tap.at, 2);
-  std::vector<Weight> all;
-  for (const auto& [k, wk] : far_up)
-    for (const auto& [j, wj] : far_north)
-      for (const auto& [i, wi] : far_east)
-        if (const double weight = wk * wj * wi; weight != 0) all.push_back({{k, j, i}, weight});
   return all;
 }
 

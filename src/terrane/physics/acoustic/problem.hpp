@@ -25,8 +25,8 @@
 //   VTI:  V = L_up, H = L_north + L_east
 //   TTI:  V = −GᵀG, G = Σ n_k D_k, H = L − V: both ≤ 0 whatever n is, so nothing grows
 //
-// Receivers hear p, or the velocity of particles: ρ v_t = −∇p. The fluxes ρ⁻¹ D⁺p half-way between nodes are
-// read as p is, by a sinc, and integrated over time (traces.hpp); they are continuous where ρ is not.
+// Receivers hear p, or the velocity of particles: ρ v_t = −∇p; with an axis ρ v_t = −∇p − n (n·∇)(q − p),
+// which is the one of H and V: what p pushes across the axis, and q along it (weights.hpp).
 //
 // Nodes are the centres of the mesh's cells. Each side of the box has one of these boundaries:
 //
@@ -133,7 +133,7 @@ struct Problem {
       true;  ///< time dispersion is put in before and taken out after a run (time_dispersion.hpp)
   std::vector<Shot> shots;
   std::vector<Component> record{Component::pressure};  ///< at every receiver
-  double even_density = 1000;  ///< kg/m³: what velocities of particles are over in rock of constant density
+  double even_density = 1000;  ///< kg/m³: what velocities of particles are over, but in variable_density
 
   /// Throws InputError: a number that cannot be, an unstable step, too few points per wavelength, sources and
   /// receivers outside of the mesh or on a free surface. Chooses the step where it is open, and lets the end
@@ -165,14 +165,5 @@ struct Problem {
   void put_into(Packet& packet) const;
   static Problem from(Packet& packet);
 };
-
-/// One node's share of a source or receiver.
-struct Weight {
-  std::array<Index, 3> node;
-  double weight;
-};
-/// Of p that a tap hears, or of the acceleration −ρ⁻¹ ∂p of which it hears the integral. In the order of
-/// nodes: those beyond a free surface are folded back with a minus, those beyond a wall left out.
-std::vector<Weight> weights_at(const Problem& problem, const Tap& tap);
 
 }  // namespace terrane::acoustic

@@ -381,22 +381,33 @@ KeepingCost cost_of(const Settings& s, const Problem& problem, const Device& dev
                    : acoustic::cost_of<float>(s.keeping, problem, place, device);
 }
 
+/// Rows and weights of a tap, at most: a sinc on each axis, and differences on that of a velocity; with a
+/// tilted axis of symmetry on all of them, of p and of q.
+std::pair<double, double> size_of_tap(const Problem& problem, Component component) {
+  const bool velocity = component != Component::pressure, tilted = velocity && problem.rock == Rock::tti;
+  double width[3], more[3];  // nodes; those that differences add
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool there = problem.grid.there(axis), slopes = velocity && (tilted || axis == axis_of(component));
+    width[axis] = there ? 2 * problem.radius : 1;
+    more[axis] = there && slopes ? problem.order - 1 : 0;
+  }
+  const double straight = width[up] * width[north],
+               beside = more[up] * width[north] + width[up] * more[north], fields = tilted ? 2 : 1;
+  return {fields * (straight + beside),
+          fields * (straight * (width[east] + more[east]) + beside * width[east])};
+}
+
 /// Samples, weights and rows of a shot's receivers, and what sends the same back, at most.
 double bytes_of_receivers(const Problem& problem, const Settings& settings, const Device& device) {
   const double e = settings.twofold ? 8 : 4, steps = static_cast<double>(problem.steps());
-  const double width = 2 * problem.radius, longer = width + problem.order - 1;
   double traces = 0, rows = 0, weights = 0;  // of each kind, as many as the largest shot has
   std::size_t receivers = 0;
   for (const auto& shot : problem.shots) receivers = std::max(receivers, shot.receivers.size());
-  const double up = problem.grid.there(acoustic::up) ? 1 : 0,
-               north = problem.grid.there(acoustic::north) ? 1 : 0;
   for (const auto component : problem.record) {
-    const int axis = component == Component::pressure ? -1 : axis_of(component);
-    const auto nodes = [&](int a, double there) { return there == 0 ? 1.0 : a == axis ? longer : width; };
-    const double rows_of_one = nodes(acoustic::up, up) * nodes(acoustic::north, north);
+    const auto [rows_of_one, weights_of_one] = size_of_tap(problem, component);
     traces += static_cast<double>(receivers);
     rows += static_cast<double>(receivers) * rows_of_one;
-    weights += static_cast<double>(receivers) * rows_of_one * nodes(acoustic::east, 1);
+    weights += static_cast<double>(receivers) * weights_of_one;
   }
   double bytes = traces * steps * e + weights * e + rows * sizeof(ReceiverRow);
   // Of passes: each receiver's sums of its rows.
@@ -405,7 +416,7 @@ double bytes_of_receivers(const Problem& problem, const Settings& settings, cons
   if (at_once > 1) bytes += rows * (at_once * e + 2 * sizeof(Index));
   // As sources: a series each, and of every weight its source and, at most, a node of its own.
   if (settings.task == Task::migration)
-    bytes += traces * steps * e + weights * (e + sizeof(int) + 2 * sizeof(Index));
+    bytes += traces * steps * e + weights * (e + sizeof(int) + sizeof(Part) + 2 * sizeof(Index));
   return bytes;
 }
 

@@ -75,9 +75,9 @@ constexpr Key simulation_keys[] = {
     {"end", "time", "", "Length of the gathers; they begin at time 0.", "\"1 s\""},
     {"record", "list of texts", "[\"pressure\"]",
      "What receivers hear: pressure, and the velocities of particles velocity_east, velocity_north and "
-     "velocity_up (rock of constant or variable density)."},
+     "velocity_up."},
     {"density", "density", "\"1000 kg/m3\"",
-     "Of rock = \"constant_density\": what velocities of particles are over."},
+     "What velocities of particles are over; rock = \"variable_density\" has that of the model."},
     {"step", "time", "none", "Time step; without it, 0.9 of the longest stable one."},
     {"order", "count", "8", "Order of the differences in space: 2, 4 ... 16."},
     {"coefficients", "text", "\"taylor\"",
@@ -190,13 +190,9 @@ void read_simulation(const Config& table, Problem& p, Settings& s) {
   p.even_density = table.positive("density", Quantity::density);
   s.task = chosen<Task>(table, "kind", task_names);
   p.rock = chosen<Rock>(table, "rock", rock_names);
-  if (table.has("density") && p.rock != Rock::constant_density)
-    throw table.wrong(
-        "density",
-        fmt::format("rock = \"{}\" does not take it", rock_names[static_cast<std::size_t>(p.rock)]),
-        p.rock == Rock::variable_density
-            ? "Take it away; the density is that of the model."
-            : "Take it away: rock with an axis has no velocities of particles here.");
+  if (table.has("density") && p.rock == Rock::variable_density)
+    throw table.wrong("density", "rock = \"variable_density\" does not take it",
+                      "Take it away; the density is that of the model.");
   p.end = table.positive("end", Quantity::time);
   p.step = table.optional_number("step", Quantity::time).value_or(0);
   p.order = static_cast<int>(table.count("order", 2, 16));

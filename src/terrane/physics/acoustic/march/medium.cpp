@@ -8,6 +8,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each_box.hpp"
+#include "terrane/physics/acoustic/rock_beyond.hpp"
 
 namespace terrane::acoustic {
 
@@ -30,11 +31,6 @@ IndexBox<3> layer_of(const Problem& p, int axis, int side) {
   return whole.with(axis, from, from + p.layers.points);
 }
 
-Boundary side_of(const Problem& p, int axis, int side) {
-  return p.grid.there(axis) ? p.sides[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)]
-                            : Boundary::wall;
-}
-
 /// How far into the layer, 0 … 1, the node with this index on the axis lies; 1/P in its innermost.
 double depth(const Problem& p, int axis, int side, double at) {
   const auto layer = layer_of(p, axis, side);
@@ -52,19 +48,6 @@ struct Decay {
     a = half / (half + alpha) * std::expm1(-(half + alpha) * p.step);
   }
 };
-
-/// The part of a tilt that is left at a node: 1 on the mesh, 0 where a cpml and what it reads begins.
-double tilt_left(const Problem& p, const Index (&at)[3]) {
-  double left = 1;
-  for (int axis = 0; axis < 3; ++axis)
-    for (std::size_t side = 0; side < 2; ++side) {
-      const auto a = static_cast<std::size_t>(axis);
-      if (!p.grid.there(axis) || p.sides[a][side] != Boundary::cpml) continue;
-      const Index beyond = side == 0 ? -at[axis] : at[axis] - p.grid.nodes[a] + 1;
-      left = std::min(left, 1 - static_cast<double>(beyond) / turning_nodes);
-    }
-  return std::max(left, 0.0);
-}
 
 /// −(q + 1) v ln R / (P h)
 double strength(const Problem& p, int axis, double fastest) {
@@ -199,29 +182,16 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
   make_regions();
 }
 
-/// Beyond layers and walls rock goes on as at the edge; beyond a free surface it is its own mirror image.
+/// value(node of the mesh whose rock a node of the box has, which node, its rock)
 template <class T>
 template <class Value>
 Buffer<T> Medium<T>::filled(Stream& stream, const IndexBox<3>& held, const Value& value) const {
   std::vector<T> values(size(), T(0));
   const View<T, 3> here(values.data(), box_);
-  const auto mesh = problem_.grid.box();
   for_each(held, stream.threads(), [&](Index k, Index j, Index i) {
-    const Index at[3] = {k, j, i};
-    Index inside[3];
-    bool mirrored[3] = {};
-    for (int a = 0; a < 3; ++a) {
-      Index n = at[a];
-      const Index nodes = mesh.last[a];
-      const int side = n < 0 ? 0 : 1;
-      if ((n < 0 || n >= nodes) && side_of(problem_, a, side) == Boundary::free_surface) {
-        n = side == 0 ? -1 - n : 2 * nodes - 1 - n;
-        mirrored[a] = true;
-      }
-      inside[a] = std::clamp<Index>(n, 0, nodes - 1);
-    }
-    const Index n = (inside[0] * mesh.size(1) + inside[1]) * mesh.size(2) + inside[2];
-    here(k, j, i) = static_cast<T>(value(static_cast<std::size_t>(n), at, mirrored));
+    const std::array<Index, 3> at{k, j, i};
+    const auto rock = rock_of(problem_, at);
+    here(k, j, i) = static_cast<T>(value(rock.node, at, rock));
   });
   return Buffer<T>(stream, values);
 }
@@ -254,12 +224,8 @@ void Medium<T>::fill_axes(Stream& stream) {
   g.mixed = zero_of(mixed_.view(box_));
   if (p.rock != Rock::tti) return;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    normal_[axis] = filled(stream, box_, [&](std::size_t n, const Index(&at)[3], const bool(&mirrored)[3]) {
-      const double component = axis_of(p.tilt[n] * tilt_left(p, at), p.azimuth[n])[axis];
-      double sign = 1;  // the mirror image of an axis, upside down
-      for (std::size_t a = 0; a < 3; ++a)
-        if (mirrored[a] && a != axis) sign = -sign;
-      return sign * component;
+    normal_[axis] = filled(stream, box_, [&](std::size_t, const auto& at, const RockOf& rock) {
+      return axis_at(p, at, rock)[axis];
     });
     g.normal[axis] = zero_of(normal_[axis].view(box_));
   }

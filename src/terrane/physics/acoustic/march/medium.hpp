@@ -58,7 +58,7 @@ class Medium {
   static double bytes_of_rock(const Problem& problem);
 
  private:
-  /// value(n), n the node of the mesh whose rock a node of the box has, and how it was reached.
+  /// Of each node that is held value(node of the mesh whose rock it has, its indices, RockOf).
   template <class Value>
   Buffer<T> filled(Stream& stream, const IndexBox<3>& held, const Value& value) const;
   void fill_rock(Stream& stream);

@@ -16,21 +16,44 @@ struct Tick {
   TERRANE_FN void operator()(std::size_t) const { *clock += by; }
 };
 
-/// v²Δt² f at a node that sources reach; of rock with an axis C (2/3, 1/3) f Δt².
+/// What sources send to a node, as pressures, and to p and q alone.
 template <class T>
-struct Inject {
-  View<const Index> offset, first;
+struct Sent {
+  T pressure, p, q;
+};
+
+/// What sources send, node by node.
+template <class T>
+struct Contributions {
+  View<const Index> offset, first;  ///< of a node in fields; of its contributions
   View<const int> source;
+  View<const Part> part;  ///< none: all are pressures
   View<const T> weight, series;
   Index columns;
   Moment moment;
+  TERRANE_FN Sent<T> to(std::size_t n) const {
+    const T* const now = series.data + moment.step() * columns;
+    Sent<T> sent{};
+    for (Index c = first[n]; c < first[n + 1]; ++c) {
+      const auto at = static_cast<std::size_t>(c);
+      const Part of = part.data == nullptr ? Part::pressure : part[at];
+      T& sum = of == Part::pressure ? sent.pressure : of == Part::p ? sent.p : sent.q;
+      sum = fused(weight[at], now[source[at]], sum);
+    }
+    return sent;
+  }
+};
+
+/// v²Δt² f at a node that sources reach; of rock with an axis C (2/3, 1/3) f Δt², of p or q alone C (1, 0) f
+/// Δt² or C (0, 1) f Δt².
+template <class T>
+struct Inject {
+  Contributions<T> sources;
   StepArguments<T> g;
   TERRANE_FN void operator()(std::size_t n) const {
-    const T* const now = series.data + moment.step() * columns;
-    T sum = 0;
-    for (Index c = first[n]; c < first[n + 1]; ++c)
-      sum = fused(weight[static_cast<std::size_t>(c)], now[source[static_cast<std::size_t>(c)]], sum);
-    const Index here = offset[n];
+    const auto sent = sources.to(n);
+    const T sum = sent.pressure;
+    const Index here = sources.offset[n];
     if (g.rounding > 0) {
       g.next[here] += rounded_to_grains(g.squared[here] * sum, g.rounding);
       return;
@@ -39,45 +62,45 @@ struct Inject {
       g.next[here] = fused(g.squared[here], sum, g.next[here]);
       return;
     }
-    const T across = T(2) / 3 * sum, along = T(1) / 3 * sum, mixed = g.mixed[here];
+    const T across = fused(T(2) / 3, sum, sent.p), along = fused(T(1) / 3, sum, sent.q),
+            mixed = g.mixed[here];
     g.next[here] = fused(g.squared[here], fused(g.wide[here], across, mixed * along), g.next[here]);
     g.next_q[here] = fused(g.squared[here], fused(mixed, across, along), g.next_q[here]);
   }
 };
 
-/// What puts sources into these nodes.
 template <class T, class List>
-Inject<T> inject_of(const List& list, const Buffer<T>& series, Index columns, const Clock& clock,
-                    const StepArguments<T>& arguments) {
-  return {list.offset.view(), list.first.view(), list.source.view(), list.weight.view(),
-          series.view(),      columns,           clock.now(),        arguments};
+Contributions<T> contributions_of(const List& list, const Buffer<T>& series, Index columns,
+                                  const Moment& moment) {
+  return {list.offset.view(),
+          list.first.view(),
+          list.source.view(),
+          list.part.view(),
+          list.weight.view(),
+          series.view(),
+          columns,
+          moment};
 }
 
-/// kernel −= v² (2p + q)/3 f at a node of the mesh.
+/// kernel −= v² (2p + q)/3 f at a node of the mesh, or v² p f, v² q f.
 template <class T>
 struct InjectIntoKernel {
-  View<const Index> offset, first;
-  View<const int> source;
-  View<const T> weight, series;
-  Index columns;
-  Moment moment;
+  Contributions<T> sources;
   const T* squared;
   View<const T, 3> p, q;
   View<T, 3> kernel;
   Index stride[2], corner, lowest[3];  ///< of fields: strides, offset and indices of the first node
   T per_square;
   TERRANE_FN void operator()(std::size_t n) const {
-    Index rest = offset[n] - corner;
+    Index rest = sources.offset[n] - corner;
     const Index k = lowest[0] + rest / stride[0];
     rest %= stride[0];
     const Index j = lowest[1] + rest / stride[1], i = lowest[2] + rest % stride[1];
     if (!kernel.box().contains(k, j, i)) return;
-    const T* const now = series.data + moment.step() * columns;
-    T sum = 0;
-    for (Index c = first[n]; c < first[n + 1]; ++c)
-      sum = fused(weight[static_cast<std::size_t>(c)], now[source[static_cast<std::size_t>(c)]], sum);
+    const auto sent = sources.to(n);
     const T pressure = fused(T(2) / 3, p(k, j, i), T(1) / 3 * q(k, j, i));
-    kernel(k, j, i) -= squared[offset[n]] * per_square * pressure * sum;
+    const T work = fused(p(k, j, i), sent.p, fused(q(k, j, i), sent.q, pressure * sent.pressure));
+    kernel(k, j, i) -= squared[sources.offset[n]] * per_square * work;
   }
 };
 
@@ -118,7 +141,7 @@ struct ReadTap {
         const bool has = begin + n < row.count;
         const Index i = has ? begin + n : begin;
         weight[n] = weights[row.weights + static_cast<std::size_t>(i)];
-        value[n] = pressure(row.offset + i);
+        value[n] = heard(row.part, row.offset + i);
       });
       unrolled<at_once>([&](auto n) {
         if (begin + n < row.count) sum = fused(weight[n], value[n], sum);
@@ -134,8 +157,9 @@ struct ReadTap {
   TERRANE_FN void put(std::size_t tap, T total) const {
     samples[moment.step() * taps + static_cast<Index>(tap)] = total;
   }
-  TERRANE_FN T pressure(Index n) const {
-    return now_q == nullptr ? now[n] : fused(T(2) / 3, now[n], T(1) / 3 * now_q[n]);
+  TERRANE_FN T heard(Part part, Index n) const {
+    if (now_q == nullptr || part == Part::p) return now[n];
+    return part == Part::q ? now_q[n] : fused(T(2) / 3, now[n], T(1) / 3 * now_q[n]);
   }
 };
 
@@ -222,15 +246,17 @@ int rank_of(const Cartesian<3>& cut, const std::array<Index, 3>& node) {
 /// A row of weights: the nodes of a receiver with one index up and one north.
 struct WeightRow {
   std::array<Index, 3> node;  ///< the first
+  Part part;
   std::vector<double> weights;
 };
 
 /// In the order of nodes; where one between has the weight zero, it is there with that.
 std::vector<WeightRow> rows_of(const std::vector<Weight>& weights) {
   std::vector<WeightRow> rows;
-  for (const auto& [node, weight] : weights) {
-    if (rows.empty() || rows.back().node[0] != node[0] || rows.back().node[1] != node[1])
-      rows.push_back({node, {}});
+  for (const auto& [node, weight, part] : weights) {
+    if (rows.empty() || rows.back().part != part || rows.back().node[0] != node[0] ||
+        rows.back().node[1] != node[1])
+      rows.push_back({node, part, {}});
     auto& row = rows.back();
     row.weights.resize(static_cast<std::size_t>(node[2] - row.node[2]) + 1, 0.0);
     row.weights.back() = weight;
@@ -249,21 +275,31 @@ template <class T>
 Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps,
                     std::span<const double> scales)
     : medium_(medium), places_(taps.size()) {
-  std::map<Index, std::vector<std::pair<int, double>>> nodes[2];  // by their place in memory
+  struct Contribution {
+    int source;
+    Part part;
+    double weight;
+  };
+  std::map<Index, std::vector<Contribution>> nodes[2];  // by their place in memory
   const auto apart = strides(medium.box());
+  bool alike = true;
   for (std::size_t n = 0; n < taps.size(); ++n)
-    for (const auto& [node, weight] : weights_at(medium.problem(), taps[n]))
-      if (medium.part().contains(node[0], node[1], node[2]))
-        nodes[medium.on_edge(node) ? 0 : 1][apart.to(node)].emplace_back(static_cast<int>(n),
-                                                                         weight * scales[n]);
+    for (const auto& [node, weight, part] : weights_at(medium.problem(), taps[n])) {
+      if (!medium.part().contains(node[0], node[1], node[2])) continue;
+      nodes[medium.on_edge(node) ? 0 : 1][apart.to(node)].push_back(
+          {static_cast<int>(n), part, weight * scales[n]});
+      alike = alike && part == Part::pressure;
+    }
   for (int which = 0; which < 2; ++which) {
     std::vector<Index> offset, first{0};
     std::vector<int> source;
+    std::vector<Part> parts;
     std::vector<T> weight;
     for (const auto& [place, contributions] : nodes[which]) {
       offset.push_back(place);
-      for (const auto& [from, value] : contributions) {
+      for (const auto& [from, part, value] : contributions) {
         source.push_back(from);
+        parts.push_back(part);
         weight.push_back(static_cast<T>(value));
       }
       first.push_back(static_cast<Index>(source.size()));
@@ -273,6 +309,7 @@ Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap
     list.offset = Buffer<Index>(stream, std::span<const Index>(offset));
     list.first = Buffer<Index>(stream, std::span<const Index>(first));
     list.source = Buffer<int>(stream, std::span<const int>(source));
+    if (!alike) list.part = Buffer<Part>(stream, std::span<const Part>(parts));
     list.weight = Buffer<T>(stream, std::span<const T>(weight));
   }
 }
@@ -297,7 +334,8 @@ double Sources<T>::bytes() const {
   double bytes = static_cast<double>(series_.size() * sizeof(T));
   for (const auto& list : lists_)
     bytes += static_cast<double>((list.offset.size() + list.first.size()) * sizeof(Index) +
-                                 list.source.size() * sizeof(int) + list.weight.size() * sizeof(T));
+                                 list.source.size() * sizeof(int) + list.part.size() * sizeof(Part) +
+                                 list.weight.size() * sizeof(T));
   return bytes;
 }
 
@@ -305,7 +343,8 @@ template <class T>
 void Sources<T>::put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments,
                      const Clock& clock) const {
   const auto& list = lists_[nodes == Nodes::edges ? 0 : 1];
-  for_each(stream, list.nodes, inject_of<T>(list, series_, columns_, clock, arguments));
+  for_each(stream, list.nodes,
+           Inject<T>{contributions_of<T>(list, series_, columns_, clock.now()), arguments});
 }
 
 template <class T>
@@ -318,8 +357,9 @@ void Sources<T>::put_and_read(Stream& stream, const StepArguments<T>& arguments,
     detail::cuda::use(stream.device().index);
     acoustic::put_and_read<<<blocks_of_sources + blocks_for(receivers.taps_ * threads_of_tap), block_of_taps,
                              0, static_cast<cudaStream_t>(stream.handle())>>>(
-        inject_of<T>(list, series_, columns_, clock, arguments), static_cast<unsigned>(list.nodes),
-        blocks_of_sources, receivers.reading(arguments.now, clock, arguments.now_q));
+        Inject<T>{contributions_of<T>(list, series_, columns_, clock.now()), arguments},
+        static_cast<unsigned>(list.nodes), blocks_of_sources,
+        receivers.reading(arguments.now, clock, arguments.now_q));
     return detail::cuda::check(cudaGetLastError(), "put_and_read");
   }
 #endif
@@ -332,14 +372,7 @@ void Sources<T>::put_between(const StepArguments<T>& arguments, const Moment& mo
                              Index to) const {
   const auto& list = lists_[1];
   const Index* const offset = list.offset.view().data;
-  const Inject<T> inject{list.offset.view(),
-                         list.first.view(),
-                         list.source.view(),
-                         list.weight.view(),
-                         series_.view(),
-                         columns_,
-                         moment,
-                         arguments};
+  const Inject<T> inject{contributions_of<T>(list, series_, columns_, moment), arguments};
   const auto last = std::lower_bound(offset, offset + list.nodes, to) - offset;
   for (auto n = std::lower_bound(offset, offset + list.nodes, from) - offset; n < last; ++n)
     inject(static_cast<std::size_t>(n));
@@ -352,13 +385,7 @@ void Sources<T>::put_into_kernel(Stream& stream, View<const T, 3> p, View<const 
   const auto apart = strides(box);
   for (const auto& list : lists_)
     for_each(stream, list.nodes,
-             InjectIntoKernel<T>{list.offset.view(),
-                                 list.first.view(),
-                                 list.source.view(),
-                                 list.weight.view(),
-                                 series_.view(),
-                                 columns_,
-                                 clock.now(),
+             InjectIntoKernel<T>{contributions_of<T>(list, series_, columns_, clock.now()),
                                  medium_.arguments().squared,
                                  p,
                                  q,
@@ -388,7 +415,8 @@ Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const
     for (std::size_t r = 0; r < all.size(); ++r) {
       if (owner_[n][whole ? 0 : r] != medium.rank()) continue;
       const auto& at = all[r].node;
-      rows.push_back({at[0], apart.to(at), static_cast<Index>(all[r].weights.size()), weights.size()});
+      rows.push_back({static_cast<std::int32_t>(at[0]), all[r].part, apart.to(at),
+                      static_cast<Index>(all[r].weights.size()), weights.size()});
       for (const double w : all[r].weights) weights.push_back(static_cast<T>(w));
       if (!whole) first.push_back(static_cast<Index>(rows.size()));
     }

@@ -7,6 +7,7 @@
 // memory of the device (Clock), so that a step can be recorded once and launched many times.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "terrane/physics/acoustic/march/medium.hpp"
 #include "terrane/physics/acoustic/march/passes.hpp"
 #include "terrane/physics/acoustic/march/steps.hpp"
+#include "terrane/physics/acoustic/weights.hpp"
 
 namespace terrane::acoustic {
 
@@ -81,6 +83,7 @@ class Sources {
   struct List {
     Buffer<Index> offset, first;  ///< of a node in fields; of its contributions
     Buffer<int> source;
+    Buffer<Part> part;  ///< of a contribution; empty where all are pressures
     Buffer<T> weight;
     std::size_t nodes = 0;
   };
@@ -93,7 +96,8 @@ class Sources {
 
 /// Nodes of a receiver with one index up and one north.
 struct ReceiverRow {
-  Index plane;
+  std::int32_t plane;
+  Part part;            ///< of its nodes, what it hears
   Index offset, count;  ///< of its first node in a field, of nodes
   std::size_t weights;  ///< where those of its nodes begin
 };

@@ -1,0 +1,31 @@
+#include "terrane/physics/acoustic/rock_beyond.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+/// The part of a tilt that is left at a node: 1 on the mesh, 0 where a cpml and what it reads begins.
+double tilt_left(const Problem& p, const std::array<Index, 3>& at) {
+  double left = 1;
+  for (int axis = 0; axis < 3; ++axis)
+    for (int side = 0; side < 2; ++side) {
+      if (side_of(p, axis, side) != Boundary::cpml) continue;
+      const auto a = static_cast<std::size_t>(axis);
+      const Index beyond = side == 0 ? -at[a] : at[a] - p.grid.nodes[a] + 1;
+      left = std::min(left, 1 - static_cast<double>(beyond) / turning_nodes);
+    }
+  return std::max(left, 0.0);
+}
+
+}  // namespace
+
+std::array<double, 3> axis_at(const Problem& p, const std::array<Index, 3>& at, const RockOf& rock) {
+  if (p.rock != Rock::tti) return {1, 0, 0};
+  auto axis = axis_of(p.tilt[rock.node] * tilt_left(p, at), p.azimuth[rock.node]);
+  for (std::size_t mirror = 0; mirror < 3; ++mirror)
+    for (std::size_t a = 0; a < 3; ++a)
+      if (rock.mirrored[mirror] && a != mirror) axis[a] = -axis[a];
+  return axis;
+}
+
+}  // namespace terrane::acoustic

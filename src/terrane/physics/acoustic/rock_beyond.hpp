@@ -1,0 +1,43 @@
+// The rock of nodes outside of the mesh: beyond layers and walls it goes on as at the edge; beyond a free
+// surface it is its own mirror image.
+#pragma once
+
+#include <algorithm>
+
+#include "terrane/physics/acoustic/problem.hpp"
+
+namespace terrane::acoustic {
+
+/// Of an axis that is missing a wall.
+inline Boundary side_of(const Problem& p, int axis, int side) {
+  return p.grid.there(axis) ? p.sides[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)]
+                            : Boundary::wall;
+}
+
+/// The node of the mesh whose rock a node has.
+struct RockOf {
+  std::size_t node;
+  std::array<bool, 3> mirrored;  ///< at a free surface of this axis
+};
+
+inline RockOf rock_of(const Problem& p, const std::array<Index, 3>& at) {
+  RockOf found{0, {}};
+  for (std::size_t a = 0; a < 3; ++a) {
+    Index n = at[a];
+    const Index nodes = p.grid.nodes[a];
+    const int side = n < 0 ? 0 : 1;
+    if ((n < 0 || n >= nodes) && side_of(p, static_cast<int>(a), side) == Boundary::free_surface) {
+      n = side == 0 ? -1 - n : 2 * nodes - 1 - n;
+      found.mirrored[a] = true;
+    }
+    found.node = found.node * static_cast<std::size_t>(nodes) +
+                 static_cast<std::size_t>(std::clamp<Index>(n, 0, nodes - 1));
+  }
+  return found;
+}
+
+/// The axis of symmetry [up, north, east] at a node, of VTI or TTI: towards a cpml it turns to the vertical
+/// (problem.hpp), and the image of one beyond a free surface is upside down.
+std::array<double, 3> axis_at(const Problem& p, const std::array<Index, 3>& at, const RockOf& rock);
+
+}  // namespace terrane::acoustic

@@ -1,0 +1,39 @@
+// What a receiver hears of the nodes around it, and what a source there does to them: transposes of each
+// other.
+//
+//   pressure               p, with an axis (2p + q)/3, read by a sinc
+//   velocity of particles  the integral over time (traces.hpp) of its acceleration
+//
+//     ρ a = −∇p                              isotropic
+//     ρ a = −∇p − n (n·∇)(q − p)             with an axis n: p pushes across it, q along it
+//
+// Then ∇·(a across n) = −Hp/ρ and ∇·(a along n) = −Vq/ρ, of which the equations of p and q are made; where n
+// is the same everywhere, this is the momentum equation of the stress p (1 − nnᵀ) + q nnᵀ (Duveneck & Bakker
+// 2011). The differences D⁺ on an axis, half-way between nodes, are read by a sinc as pressures are. They are
+// multiplied by what stands there: b = ρ⁻¹ of two densities, so that the flux is continuous where ρ is not,
+// or the mean of n_i n_k of both nodes.
+#pragma once
+
+#include <vector>
+
+#include "terrane/physics/acoustic/problem.hpp"
+
+namespace terrane::acoustic {
+
+/// What of a node a weight is of: the pressure (p or (2p + q)/3), or one of the two fields of rock with an
+/// axis.
+enum class Part : int { pressure, p, q };
+
+/// One node's share of a source or receiver.
+struct Weight {
+  std::array<Index, 3> node;
+  double weight;
+  Part part = Part::pressure;
+};
+
+/// Of the pressure that a tap hears, or of the acceleration of which it hears the integral. In the order of
+/// nodes, those of p before those of q: nodes beyond a free surface are folded back with a minus, those
+/// beyond a wall left out.
+std::vector<Weight> weights_at(const Problem& problem, const Tap& tap);
+
+}  // namespace terrane::acoustic
