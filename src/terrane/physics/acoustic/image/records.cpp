@@ -1,17 +1,11 @@
 #include "terrane/physics/acoustic/image/records.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <filesystem>
@@ -20,7 +14,7 @@
 #include <utility>
 
 #include "terrane/base/error.hpp"
-#include "terrane/base/memory.hpp"
+#include "terrane/io/spool.hpp"
 #include "terrane/parallel/device/event.hpp"
 #include "terrane/parallel/device/pinned.hpp"
 
@@ -123,67 +117,13 @@ class OnHost final : public Records {
   Ring ring_;
 };
 
-/// A file without a name, whose room is taken when it is made.
-class Scratch {
- public:
-  Scratch(const std::string& folder, double bytes) {
-    static std::atomic<int> made{0};
-    path_ = fmt::format("{}/terrane-{}-{}.waves", folder, getpid(), made++);
-    file_ = open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-    if (file_ < 0) fail("cannot be made");
-    unlink(path_.c_str());
-    // Where a file system cannot keep room (EOPNOTSUPP), writing finds out.
-    int taken = 0;
-    do taken = bytes > 0 ? fallocate(file_, 0, 0, static_cast<off_t>(bytes)) : 0;
-    while (taken != 0 && errno == EINTR);
-    if (taken != 0 && errno != EOPNOTSUPP) {
-      const int why = errno;
-      const double there = free_on_disk(folder);
-      close(file_);
-      errno = why;
-      fail(fmt::format("the waves of a shot take {}, {} are free", bytes_text(bytes), bytes_text(there)));
-    }
-  }
-  ~Scratch() { close(file_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  void write(std::span<const std::byte> from, std::size_t at) {
-    move(from.size(), at, "writing the waves of a shot", [&](std::size_t done, std::size_t left, off_t to) {
-      return pwrite(file_, from.data() + done, left, to);
-    });
-  }
-  void read(std::span<std::byte> to, std::size_t at) {
-    move(to.size(), at, "reading the waves of a shot", [&](std::size_t done, std::size_t left, off_t from) {
-      return pread(file_, to.data() + done, left, from);
-    });
-  }
-
- private:
-  template <class Move>
-  void move(std::size_t bytes, std::size_t at, const char* what, const Move& some) {
-    for (std::size_t done = 0; done < bytes;) {
-      const auto moved = some(done, bytes - done, static_cast<off_t>(at + done));
-      if (moved < 0 && errno == EINTR) continue;
-      if (moved == 0) errno = EIO;
-      if (moved <= 0) fail(what);
-      done += static_cast<std::size_t>(moved);
-    }
-  }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw FileError(path_, fmt::format("{}: {}", what, std::strerror(errno)), elsewhere);
-  }
-  std::string path_;
-  int file_ = -1;
-};
-
 class OnDisk final : public Records {
  public:
   OnDisk(Stream& stream, const RecordsWanted& wanted)
       : bytes_(wanted.bytes),
         count_(wanted.count),
-        file_(scratch_folder(wanted.folder),
-              static_cast<double>(wanted.bytes) * static_cast<double>(wanted.count)),
+        file_(scratch_folder(wanted.folder) + "/terrane.waves", static_cast<std::size_t>(wanted.count),
+              wanted.bytes, {"the waves of a shot", elsewhere}),
         staged_(stream.device(), wanted.bytes * static_cast<std::size_t>(slots_of_ring)),
         ring_(stream.device(), wanted.bytes),
         worker_([this] { work(); }) {}
@@ -263,9 +203,9 @@ class OnDisk final : public Records {
       std::exception_ptr error;
       try {
         ring_.moved(job.record).wait();  // the copy from or to the memory that is read or filled now
-        const auto at = static_cast<std::size_t>(job.record) * bytes_;
-        if (job.write) file_.write(staged(job.record), at);
-        else file_.read(staged(job.record), at);
+        const auto record = static_cast<std::size_t>(job.record);
+        if (job.write) file_.put(record, staged(job.record));
+        else file_.get(record, staged(job.record));
       } catch (...) {
         error = std::current_exception();
       }
@@ -282,7 +222,7 @@ class OnDisk final : public Records {
 
   std::size_t bytes_;
   Index count_;
-  Scratch file_;
+  io::Spool file_;
   PinnedBuffer<std::byte> staged_;
   Ring ring_;
   std::mutex mutex_;
