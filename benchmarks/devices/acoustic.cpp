@@ -5,6 +5,7 @@
 //   devices_acoustic DEVICE shot NODES STEPS                 a shot with 10,000 receivers modelled and
 //   migrated
 //   devices_acoustic cpu passes NODES STEPS THREADS REPEATS  step by step, and several steps in a pass
+//   devices_acoustic cpu density_passes ...                  the same where density varies
 //
 // With "rock" after the device: of every kind of rock, walls all round. Bytes of a node, each array moved
 // once: 16 with constant density, 20 with variable, 36 with a vertical axis, 84 with a tilted one (28 before
@@ -19,6 +20,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "terrane/parallel/device/graph.hpp"
@@ -138,10 +140,10 @@ std::string shot(Device device, Index nodes, int steps) {
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Steps one after the other and in passes (march/passes.hpp), taking turns; the least of all repeats.
-std::string passes(Index nodes, Index steps, int threads, int repeats) {
+std::string passes(Rock rock, Index nodes, Index steps, int threads, int repeats) {
   std::string rows;
   for (const auto kind : {Boundary::wall, Boundary::cpml}) {
-    auto p = cube(nodes, kind, 1000, Rock::constant_density);
+    auto p = cube(nodes, kind, 1000, rock);
     p.end = static_cast<double>(steps) * p.step;
     p.settle();
     Stream stream({Device::Kind::cpu, -1}, false, threads);
@@ -200,10 +202,12 @@ int main(int count, char** words) {
                acoustic::shot(device, std::atoi(words[3]), std::atoi(words[4])));
     return 0;
   }
-  if (count == 7 && std::string(words[2]) == "passes") {
-    fmt::print(
-        "{{\n  \"device\": \"{}\",\n  \"runs\": [\n{}\n  ]\n}}\n", device_name(device),
-        acoustic::passes(std::atoi(words[3]), std::atoi(words[4]), std::atoi(words[5]), std::atoi(words[6])));
+  const std::string_view what = count == 7 ? words[2] : "";
+  if (what == "passes" || what == "density_passes") {
+    const auto rock = what == "passes" ? acoustic::Rock::constant_density : acoustic::Rock::variable_density;
+    fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n{}\n  ]\n}}\n", device_name(device),
+               acoustic::passes(rock, std::atoi(words[3]), std::atoi(words[4]), std::atoi(words[5]),
+                                std::atoi(words[6])));
     return 0;
   }
   const bool rocks = count > 2 && std::string(words[2]) == "rock";

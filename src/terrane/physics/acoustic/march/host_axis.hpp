@@ -25,7 +25,7 @@ void leap_of_row_with_axis(const StepArguments<T>& g, const Region& region, Inde
 }
 
 template <int M, class T>
-[[gnu::flatten]] void vti_region(const StepArguments<T>& g, const Region& region) {
+[[gnu::flatten]] void vti_region(const StepArguments<T>& g, const Region& region, Climb<T>*) {
   const NoDenormals zero;
   const Stencil<T> stencil = g.stencil;
   const Index stride[3] = {g.stride[0], g.stride[1], 1};
@@ -79,7 +79,7 @@ template <int M, class T>
 }
 
 template <int M, class T>
-[[gnu::flatten]] void tti_region(const StepArguments<T>& g, const Region& region) {
+[[gnu::flatten]] void tti_region(const StepArguments<T>& g, const Region& region, Climb<T>*) {
   const NoDenormals zero;
   const Stencil<T> stencil = g.stencil;
   const Index stride[3] = {g.stride[0], g.stride[1], 1};

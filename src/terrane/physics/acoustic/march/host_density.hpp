@@ -3,7 +3,8 @@
 // A tile walks up: of each plane the fluxes b (D⁺p + ψ) of the axis up, of 2M planes at a time, and those of
 // the other axes are computed once and wait in the cache for all nodes that they reach. Memory of a node:
 // p⁻ read and p⁺ written in its place, p, ρ and ρv²Δt² read: 20 bytes in single precision, and a division for
-// each flux.
+// each flux. In a pass of several steps (passes.hpp) a tile gives planes one by one, and its fluxes up are
+// kept between them.
 #pragma once
 
 #include <vector>
@@ -68,25 +69,29 @@ void add_divergence(const Stencil<T>& stencil, int axis, const FluxesAround<M, T
 template <int M, class T>
 class DensityTile {
  public:
-  DensityTile(const StepArguments<T>& g, const Region& region, std::vector<T>& memory)
+  DensityTile(const StepArguments<T>& g, const Region& region, std::vector<T>& memory, Climb<T>* climb)
       : g_(g),
         region_(region),
         box_(region.box),
+        tile_(climb ? climb->tile : region.box),
         width_(box_.size(2)),
-        rows_(box_.size(1)),
+        first_plane_(climb ? climb->first_plane : box_.first[0]),
         deep_(g.stride[0] != 0),
         across_(g.stride[1] != 0) {
-    const Index up = deep_ ? 2 * M * rows_ * width_ : 0, north = across_ ? (rows_ + 2 * M - 1) * width_ : 0;
-    memory.resize(static_cast<std::size_t>(up + north + (width_ + 2 * M) + width_));
-    up_ = memory.data();
-    north_ = up_ + up;
+    const Index up = deep_ ? 2 * M * tile_.size(1) * tile_.size(2) : 0,
+                north = across_ ? (box_.size(1) + 2 * M - 1) * width_ : 0;
+    memory.resize(static_cast<std::size_t>((climb ? 0 : up) + north + (width_ + 2 * M) + width_));
+    if (climb && box_.first[0] == first_plane_) climb->kept.resize(static_cast<std::size_t>(up));
+    up_ = climb ? climb->kept.data() : memory.data();
+    north_ = memory.data() + (climb ? 0 : up);
     east_ = north_ + north;
     sum_ = east_ + width_ + 2 * M;
   }
 
   void run() {
     const Index first = box_.first[0], last = box_.last[0];
-    for (Index k = first - M; k < first + M - 1; ++k) fluxes_up(k);
+    if (first == first_plane_)
+      for (Index k = first - M; k < first + M - 1; ++k) fluxes_up(k);
     for (Index k = first; k < last; ++k) {
       fluxes_up(k + M - 1);
       if (across_)
@@ -98,8 +103,8 @@ class DensityTile {
 
  private:
   T* up_row(Index k, Index j) const {
-    const Index slot = ((k - box_.first[0] + M) % (2 * M) * rows_ + (j - box_.first[1]));
-    return up_ + slot * width_;
+    const Index row = (k - first_plane_ + M) % (2 * M) * tile_.size(1) + (j - tile_.first[1]);
+    return up_ + row * tile_.size(2) + (box_.first[2] - tile_.first[2]);
   }
   T* north_row(Index j) const { return north_ + (j - box_.first[1] + M) * width_; }
 
@@ -195,17 +200,17 @@ class DensityTile {
 
   const StepArguments<T>& g_;
   const Region& region_;
-  const IndexBox<3> box_;
-  const Index width_, rows_;
+  const IndexBox<3> box_, tile_;
+  const Index width_, first_plane_;
   const bool deep_, across_;
   T *up_, *north_, *east_, *sum_;
 };
 
 template <int M, class T>
-void variable_density_region(const StepArguments<T>& g, const Region& region) {
+void variable_density_region(const StepArguments<T>& g, const Region& region, Climb<T>* climb) {
   const NoDenormals zero;
   static thread_local std::vector<T> memory;
-  DensityTile<M, T>(g, region, memory).run();
+  DensityTile<M, T>(g, region, memory, climb).run();
 }
 
 }  // namespace TERRANE_SIMD_TARGET

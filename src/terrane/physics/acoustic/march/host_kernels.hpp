@@ -15,11 +15,20 @@ struct Kernel {
   Index points = 4;
 };
 
+/// What a step that takes a tile plane by plane, from the lowest up, keeps from one plane to the next.
+template <class T>
+struct Climb {
+  std::vector<T> kept;
+  Index first_plane = 0;
+  IndexBox<3> tile;  ///< its nodes in one plane: regions have pieces of it
+};
+
 /// Functions for one rock, one order (M points on each side) and number type.
 template <class T>
 struct HostKernels {
   void (*psi)(const StepArguments<T>&, int axis, int side, const IndexBox<3>& box) = nullptr;
-  void (*step)(const StepArguments<T>&, const Region& region) = nullptr;
+  /// climb: none, or of the tile whose next plane the region has
+  void (*step)(const StepArguments<T>&, const Region& region, Climb<T>* climb) = nullptr;
   void (*along)(const StepArguments<T>&, const IndexBox<3>& box) = nullptr;  ///< of a tilted axis
 };
 template <class T>

@@ -198,7 +198,7 @@ template <int M, class T>
 }
 
 template <int M, class T>
-void constant_density_region(const StepArguments<T>& g, const Region& region) {
+void constant_density_region(const StepArguments<T>& g, const Region& region, Climb<T>*) {
   const NoDenormals zero;
   if (region.plain()) step_plain<M>(g, region.box);
   else step_layers<M>(g, region);

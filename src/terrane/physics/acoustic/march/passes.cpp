@@ -18,7 +18,7 @@ constexpr double cache_of_core = 4e6;  ///< bytes; fields that are smaller gain 
 }  // namespace
 
 Index most_steps_at_once(const Problem& problem) {
-  const bool rock = problem.rock == Rock::constant_density || problem.rock == Rock::vti;
+  const bool rock = problem.rock != Rock::tti;
   const auto nodes = static_cast<double>(problem.whole().count());
   const bool serves =
       rock && problem.grid.there(up) && problem.grid.there(north) && 4 * nodes > cache_of_core;
@@ -36,7 +36,8 @@ Passes passes_for(const Problem& problem, const Device& device, int threads, int
     const auto a = static_cast<std::size_t>(axis);
     const auto& sides = problem.sides[a];
     const bool layers = sides[0] == Boundary::cpml || sides[1] == Boundary::cpml;
-    passes.lag[a] = (layers ? 2 : 1) * problem.points();
+    const bool twice = layers || problem.rock == Rock::variable_density;
+    passes.lag[a] = (twice ? 2 : 1) * problem.points();
   }
   return passes;
 }

@@ -10,8 +10,8 @@
 //
 // What a step reads has then been written by the step before, and what it overwrites (p⁺ takes the place of
 // p⁻) has been read. lag is M, the reach of the differences; 2M on an axis with a cpml, whose ψ is made M
-// nodes ahead and reads M more. A tile may take a plane when the tile to the south has taken it; so threads
-// have a tile each.
+// nodes ahead and reads M more, and where density varies, whose fluxes reach M nodes and read M more. A tile
+// may take a plane when the tile to the south has taken it; so threads have a tile each.
 //
 // Receivers read, and sources, ψ and images beyond free surfaces are made, row by row as the steps come by,
 // with the same functions and in the same order at each node: the bits are those of one step after the other.
@@ -30,9 +30,8 @@ struct Passes {
   std::array<Index, 2> lag{};  ///< planes, rows
 };
 
-/// Those that serve a grid: more steps than one on a CPU, for constant density or a vertical axis, where
-/// there are three dimensions, no neighbours, fields that a core's cache does not hold, and two tiles for
-/// each thread.
+/// Those that serve a grid: more steps than one on a CPU, in rock without a tilted axis, where there are
+/// three dimensions, no neighbours, fields that a core's cache does not hold, and two tiles for each thread.
 Passes passes_for(const Problem& problem, const Device& device, int threads, int ranks);
 /// The most steps that passes_for() gives on any machine: what memory is counted for.
 Index most_steps_at_once(const Problem& problem);

@@ -197,7 +197,8 @@ void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& a
 #endif
   stream.do_on_host([arguments, kernel, &work, threads = stream.threads()] {
     const auto& kernels = host_kernels<T>(kernel);
-    for_each(work.tiles().size(), threads, [&](std::size_t n) { kernels.step(arguments, work.tiles()[n]); });
+    for_each(work.tiles().size(), threads,
+             [&](std::size_t n) { kernels.step(arguments, work.tiles()[n], nullptr); });
   });
 }
 

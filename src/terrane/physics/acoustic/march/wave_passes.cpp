@@ -59,9 +59,14 @@ void Wave<T>::pass(Stream& stream, const Passes& passes, Index count, const Sour
                kernels.psi(g, slab.axis, slab.side, some);
            }
            if (box.empty()) return;
+           static thread_local std::vector<Climb<T>> climbs;  // of the tile that the thread walks up
+           if (std::ssize(climbs) <= step) climbs.resize(static_cast<std::size_t>(step) + 1);
+           auto& climb = climbs[static_cast<std::size_t>(step)];
+           climb.first_plane = medium_.part().first[0];
+           climb.tile = box;
            for (Region region : inner_.in_rows()) {
              region.box = overlap(region.box, box);
-             if (!region.box.empty()) kernels.step(g, region);
+             if (!region.box.empty()) kernels.step(g, region, &climb);
            }
            sources.put_between(g, now, from, to);
            put_images(problem, medium_.reach(), g, g.next, box);
