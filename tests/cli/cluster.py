@@ -104,6 +104,74 @@ class ClusterTest(CommandTest):
         return (self.folder / "whole/fields.npy").read_bytes(), time.monotonic() - begin
 
 
+#: Nine shots, each some tenths of a second.
+SHOTS = """\
+[mesh]
+kind = "regular"
+box = [0, 2400, -5, 5, -1000, 0]
+shape = [240, 1, 100]
+
+[[model.body]]
+kind = "layer"
+bottom = -1000
+top = 0
+velocity_p = 2000
+
+[survey]
+kind = "lines"
+start = [50, 0]
+end = [2350, 0]
+spacing = 20
+height = -10
+
+[source]
+first = [200, 0, -10]
+last = [2200, 0, -10]
+count = 9
+frequency = "14 Hz"
+
+[simulation]
+physics = "acoustic"
+end = "2 s"
+threads = 1
+
+[output]
+files = ["gathers.npy"]
+checkpoint = "0 s"
+"""
+
+
+class LostRanks(ClusterTest):
+    def test_CostOnlyTheShotsThatTheyWereAt(self):
+        self.needs_mpi()
+        self.write("job.toml", SHOTS)
+        self.terrane("run", "job.toml", "--output", "whole", "--set", "output.checkpoint=never")
+        checkpoint = self.folder / "output/gathers.npy.checkpoint"
+        parts = self.folder / "output/gathers.npy.checkpoint.parts"
+        run = self.start("run", "job.toml", ranks=3)
+        until = time.monotonic() + 60
+        while not checkpoint.exists() and time.monotonic() < until:
+            time.sleep(0.005)
+        # One rank stands still; the others come to the end of their shots of this round and wait for it.
+        victim = self.process_of_rank(1, run)
+        os.kill(victim, signal.SIGSTOP)
+        before, kept = -1, 0
+        while (kept < 2 or kept != before) and time.monotonic() < until:
+            time.sleep(0.5)
+            before, kept = kept, len([path for path in parts.glob("shot-*")])
+        os.kill(victim, signal.SIGKILL)
+        out, message = run.communicate(timeout=120)
+        self.assertNotEqual(run.returncode, 0, out + message)
+        self.assertIn(kept, (2, 3))
+        self.assertEqual(len([path for path in parts.glob("shot-*")]), kept)
+        out, _ = self.run_on(3, "run", "job.toml", "--resume")
+        self.assertRegex(out, "resumed from .*gathers.npy.checkpoint, with [3-6] of 9 shots done")
+        self.assertIn(f"{kept} shots were kept by the run that was interrupted", " ".join(out.split()))
+        self.assertEqual((self.folder / "output/gathers.npy").read_bytes(),
+                         (self.folder / "whole/gathers.npy").read_bytes())
+        self.assertEqual([path.name for path in (self.folder / "output").iterdir()], ["gathers.npy"])
+
+
 class KilledRuns(ClusterTest):
     def kill_and_resume(self, seed, ranks, least):
         """Kills runs at random moments, ranks(attempt) processes at a time, until one that went on from others

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "../support/acoustic_box.hpp"
+#include "../support/files.hpp"
 #include "ranks.hpp"
 #include "terrane/physics/acoustic/run.hpp"
 #include "terrane/physics/all.hpp"
@@ -68,6 +69,26 @@ TEST(AcousticOnRanks, HasTheSameBitsAsOneProcess) {
         }
     dismiss(*comm);
   }
+}
+
+TEST(AcousticOnRanks, ADiskThatWouldFillIsNamedBeforeTheRunAndTheRanksServeOn) {
+  const auto comm = test::ranks();
+  if (comm->rank() > 0) return serve(physics::all(), *comm);
+  if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
+  auto p = long_box();
+  p.shots.resize(static_cast<std::size_t>(comm->size()), p.shots.front());
+  Settings settings;
+  settings.task = Task::migration;
+  settings.keeping = Keeping::store;
+  settings.change.assign(p.velocity.size(), 1e-10);
+  auto endless = p;
+  endless.end = 1e8 * p.step;
+  settings.kept_in = KeptIn::disk;
+  EXPECT_THAT(
+      testing_support::message([&] { run_shots(endless, settings, on(Device::Kind::cpu, comm.get())); }),
+      testing::AllOf(testing::HasSubstr("would take"), testing::HasSubstr("are free")));
+  EXPECT_GT(test::norm(run_shots(p, settings, on(Device::Kind::cpu, comm.get())).images.kernel), 0);
+  dismiss(*comm);
 }
 
 TEST(AcousticOnRanks, HasTheSameBitsWhenHalosGoFromDeviceToDevice) {

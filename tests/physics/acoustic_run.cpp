@@ -6,6 +6,7 @@
 #include "support/files.hpp"
 #include "terrane/parallel/comm/comm.hpp"
 #include "terrane/physics/acoustic/observed.hpp"
+#include "terrane/physics/acoustic/shot_files.hpp"
 #include "terrane/physics/acoustic/simulation.hpp"
 
 namespace terrane::acoustic {
@@ -71,6 +72,54 @@ TEST(AcousticRun, AStoppedRunGoesOnWithTheSameBits) {
   auto other = p;
   other.velocity[5] *= 1.01;
   EXPECT_THAT(message([&] { run_shots(other, settings, runtime); }), HasSubstr("was made for other rock"));
+}
+
+TEST(AcousticRun, ShotsThatOtherRanksFinishedBeforeARunWasKilledAreNotDoneAgain) {
+  const testing_support::TemporaryFolder folder;
+  const auto p = four_shots();
+  const auto settings = migration(p);
+  const auto whole = run_shots(p, settings, on_cpu());
+  auto only = p;
+  only.shots = {p.shots[2]};
+  const auto third = run_shots(only, settings, on_cpu());
+  auto runtime = on_cpu();
+  runtime.checkpoint = {folder / "run.checkpoint", 0, 0, true};
+  const std::filesystem::path kept = folder / "run.checkpoint.parts/shot-3";
+  ShotFiles files(runtime.checkpoint, p, settings, 3);
+  files.keep(2, {third.gathers[0], third.images, false}, 1);
+  ASSERT_TRUE(std::filesystem::exists(kept));
+  const auto expect_whole = [&](std::size_t shots_kept) {
+    const auto found = run_shots(p, settings, runtime);
+    EXPECT_EQ(found.shots_kept, shots_kept);
+    EXPECT_EQ(found.gathers, whole.gathers);
+    EXPECT_EQ(found.images.kernel, whole.images.kernel);
+    EXPECT_EQ(found.images.at_lags, whole.images.at_lags);
+  };
+  expect_whole(1);
+  EXPECT_FALSE(std::filesystem::exists(kept));  // the checkpoint has it
+  const auto forget = [&] {
+    std::filesystem::remove(folder / "run.checkpoint");
+    std::filesystem::remove_all(folder / "run.checkpoint.parts");
+  };
+  forget();
+  // Of another run, or damaged: as none.
+  auto other = p;
+  other.velocity[5] *= 1.01;
+  ShotFiles(runtime.checkpoint, other, settings, 3).keep(2, {third.gathers[0], third.images, false}, 1);
+  ASSERT_TRUE(std::filesystem::exists(kept));
+  expect_whole(0);
+  forget();
+  std::filesystem::create_directories(folder / "run.checkpoint.parts");
+  std::ofstream(kept) << "cut off";
+  expect_whole(0);
+  // Shots of which the checkpoint loses little are left to it.
+  std::filesystem::remove(kept);
+  auto often = runtime.checkpoint;
+  often.interval = 300;
+  ShotFiles(often, p, settings, 3).keep(2, {third.gathers[0], third.images, false}, 9);
+  EXPECT_FALSE(std::filesystem::exists(kept));
+  ShotFiles(often, p, settings, 3).keep(2, {third.gathers[0], third.images, false}, 11);
+  EXPECT_TRUE(std::filesystem::exists(kept));
 }
 
 TEST(AcousticRun, DataThatAreGivenMakeTheImageOfThoseThatAreMadeHere) {
@@ -428,12 +477,13 @@ TEST(AcousticRun, ASeriesThatSaysItIsAnotherIsNotTakenForTheOneThatIsRecorded) {
     return read(with("end = 0.4", "end = 0.4\nrecord = [\"" + name + "\"]"));
   };
   const auto heard = recording("pressure")->run(on_cpu()).data;
+  std::vector<std::string> notes;
   const auto takes = [&](const std::string& name, const std::string& unit, const std::string& record) {
     const auto made = recording(record);
     auto data = heard;
     data.variables.front().name = name;
     data.variables.front().unit = unit;
-    std::vector<std::string> notes;
+    notes.clear();
     return message([&] {
       static_cast<void>(observed_of("a.nc", data, static_cast<const Simulation&>(*made).problem(), notes));
     });
@@ -443,8 +493,15 @@ TEST(AcousticRun, ASeriesThatSaysItIsAnotherIsNotTakenForTheOneThatIsRecorded) {
   EXPECT_THAT(takes("velocity_up", "m/s", "pressure"), HasSubstr("it holds velocity_up in m/s"));
   EXPECT_THAT(takes("velocity_east", "", "velocity_up"), HasSubstr("it holds velocity_east;"));
   EXPECT_THAT(takes("hydrophone", "kPa", "pressure"), HasSubstr("it holds hydrophone in kPa"));
+  EXPECT_EQ(takes("pressure", "Pa", "pressure"), "no error");
+  EXPECT_EQ(notes.size(), 0U);
   EXPECT_EQ(takes("pressure", "", "velocity_up"), "no error");  // what a file without names says
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0],
+              HasSubstr("a.nc does not say what its traces hold: they are taken for velocity_up, m/s"));
   EXPECT_EQ(takes("geophone", "m/s", "velocity_up"), "no error");
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0], HasSubstr("its only series, \"geophone\", is taken for velocity_up"));
   EXPECT_EQ(takes("geophone", "", "velocity_up"), "no error");
 }
 
@@ -485,7 +542,7 @@ TEST(AcousticRun, JobsThatCannotBeSayWhereAndWhatNext) {
                   "end = 0.4\nkind = \"migration\"\nwavefield = \"checkpoints\"\nkept_in = \"disk\""));
       }),
       AllOf(HasSubstr("simulation.kept_in"), HasSubstr("keeps nothing there")));
-  for (const auto* key : {"kept_in = \"disk\"", "scratch = \"/\""})
+  for (const auto* key : {"wavefield = \"store\"", "kept_in = \"disk\"", "scratch = \"/\""})
     EXPECT_THAT(
         message([&] { read(with("end = 0.4", "end = 0.4\n" + std::string(key))); }),
         AllOf(HasSubstr("simulation." + std::string(key).substr(0, 7)), HasSubstr("is of migration")));

@@ -147,8 +147,7 @@ void prepare_files(const Config::Part& part, const Job& job, const JobOptions& o
 }
 
 void warn_of_leftover(const JobOptions& options, const std::filesystem::path& checkpoint) {
-  std::error_code failed;
-  if (options.resume || !std::filesystem::exists(checkpoint, failed)) return;
+  if (options.resume || !is_left(checkpoint)) return;
   print_warnings(
       {fmt::format("{} is left from an interrupted run: --resume goes on from it", checkpoint.string())});
 }
@@ -156,6 +155,7 @@ void warn_of_leftover(const JobOptions& options, const std::filesystem::path& ch
 void remove_checkpoint(const std::filesystem::path& checkpoint) {
   std::error_code not_there;
   std::filesystem::remove(checkpoint, not_there);
+  std::filesystem::remove_all(parts_beside(checkpoint), not_there);
   io::remove_leftovers(checkpoint.string());
 }
 
@@ -203,8 +203,7 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
 /// What an interrupted run says: where to go on, when there is something to go on from.
 std::string interrupted(const JobOptions& options, const std::filesystem::path& checkpoint,
                         std::string_view verb) {
-  std::error_code failed;
-  if (!std::filesystem::exists(checkpoint, failed)) return Cancelled().what();
+  if (!is_left(checkpoint)) return Cancelled().what();
   return fmt::format(
       "run: interrupted; {} keeps what is done\n         `terrane {} {} --resume` goes on from it.",
       shown(checkpoint), verb, options.job);
@@ -386,8 +385,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
     auto runtime = job.runtime;
     runtime.comm = &comm;
     runtime.progress = progress.get();
-    runtime.checkpoint.resume =
-        options.resume && (!several || std::filesystem::exists(simulation.checkpoint));
+    runtime.checkpoint.resume = options.resume && (!several || is_left(simulation.checkpoint));
     watch.reset();
     checkpoint = simulation.checkpoint;
     // Several ranks agree at the end of a round that all of them stop, unless that takes too long; launchers

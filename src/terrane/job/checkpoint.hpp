@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <limits>
+#include <system_error>
 
 namespace terrane {
 
@@ -16,5 +17,17 @@ struct CheckpointSettings {
   bool resume = false;         ///< continue from `file` where it exists
   double round = 10;           ///< seconds of work of which an interruption loses the result
 };
+
+/// A folder for parts that are done and that the checkpoint has not yet; it goes with the checkpoint.
+inline std::filesystem::path parts_beside(const std::filesystem::path& checkpoint) {
+  return checkpoint.string() + ".parts";
+}
+
+/// Whether an interrupted run left something that --resume can go on from.
+inline bool is_left(const std::filesystem::path& checkpoint) {
+  std::error_code failed;
+  return std::filesystem::exists(checkpoint, failed) ||
+         std::filesystem::exists(parts_beside(checkpoint), failed);
+}
 
 }  // namespace terrane

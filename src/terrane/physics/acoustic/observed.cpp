@@ -154,12 +154,19 @@ std::vector<std::vector<double>> fitted(const std::string& path, const io::Gathe
 
 namespace {
 
-/// Throws InputError: the series says that it is something else. A file that does not say what it holds calls
-/// it pressure, without a unit.
+std::string_view unit_of(std::string_view component) {
+  return component == component_names[0] ? "Pa" : "m/s";
+}
+
+/// A file that does not say what it holds, as most SEG-Y, calls it pressure, without a unit.
+bool is_unknown(const io::Gathers& series) {
+  return series.name == component_names[0] && series.unit.empty();
+}
+
+/// Throws InputError: the series says that it is something else.
 void check_meaning(const std::string& path, const io::Gathers& series, std::string_view wanted) {
-  const std::string_view unit = wanted == component_names[0] ? "Pa" : "m/s";
-  const bool unknown = series.name == component_names[0] && series.unit.empty();
-  const bool other = series.name != wanted && !unknown &&
+  const auto unit = unit_of(wanted);
+  const bool other = series.name != wanted && !is_unknown(series) &&
                      std::find(std::begin(component_names), std::end(component_names), series.name) !=
                          std::end(component_names);
   if (!other && (series.unit.empty() || series.unit == unit)) return;
@@ -177,8 +184,12 @@ io::Gathers series_of(const std::string& path, const Dataset& data, Component co
                                  [&](const auto& v) { return v.name == name; });
   auto only = io::to_gathers(path, data, named || !alone ? name : "");
   check_meaning(path, only, name);
-  if (named || !alone) return only;
-  notes.push_back(fmt::format("{}: its only series, \"{}\", is taken for {}", path, only.name, name));
+  if (alone && is_unknown(only))
+    notes.push_back(fmt::format(
+        "{} does not say what its traces hold: they are taken for {}, {}, which simulation.record asks for",
+        path, name, unit_of(name)));
+  else if (alone && !named)
+    notes.push_back(fmt::format("{}: its only series, \"{}\", is taken for {}", path, only.name, name));
   return only;
 }
 

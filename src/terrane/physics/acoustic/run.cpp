@@ -9,8 +9,8 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
+#include "terrane/physics/acoustic/shot_files.hpp"
 #include "terrane/physics/acoustic/traces.hpp"
-#include "terrane/simulation/checkpoint.hpp"
 #include "terrane/simulation/rounds.hpp"
 #include "terrane/simulation/serve.hpp"
 
@@ -18,24 +18,10 @@ namespace terrane::acoustic {
 
 namespace {
 
-struct ShotResult {
-  std::vector<float> gather;
-  Images images;
-
-  void put_into(Packet& packet) const {
-    packet.put(gather);
-    for (const auto* values : {&images.kernel, &images.correlation, &images.illumination, &images.at_lags})
-      packet.put(*values);
-  }
-  static ShotResult from(Packet& packet) {
-    ShotResult result;
-    result.gather = packet.get_vector<float>();
-    auto& images = result.images;
-    for (auto* values : {&images.kernel, &images.correlation, &images.illumination, &images.at_lags})
-      *values = packet.get_vector<double>();
-    return result;
-  }
-};
+using SteadyClock = std::chrono::steady_clock;
+double seconds_since(SteadyClock::time_point begin) {
+  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
+}
 
 std::vector<float> rounded(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
@@ -63,9 +49,9 @@ class Shots {
   ShotResult operator()(std::size_t n, Progress* progress) {
     const Shot& shot = problem_.shots[n];
     if (settings_.task == Task::modelling)
-      return {rounded(exact(engine_.model(shot, series_, progress))), {}};
+      return {rounded(exact(engine_.model(shot, series_, progress))), {}, false};
     if (settings_.task == Task::born)
-      return {rounded(exact(engine_.born(shot, series_, settings_.change, progress))), {}};
+      return {rounded(exact(engine_.born(shot, series_, settings_.change, progress))), {}, false};
     // Both the wavelet and the data get the time dispersion that the grid's waves have: then reflectors lie
     // where they are.
     std::vector<double> data;
@@ -82,7 +68,7 @@ class Shots {
       if (comm_.rank() == 0) to_senders_of_engine(problem_, data);
     }
     auto images = engine_.adjoint(shot, series_, data, settings_.keeping, progress, settings_.lags);
-    return {std::move(gather), std::move(images)};
+    return {std::move(gather), std::move(images), false};
   }
 
  private:
@@ -107,6 +93,7 @@ void add(std::vector<double>& sum, const std::vector<double>& more) {
 }
 
 void take_into(Outcome& out, std::size_t shot, ShotResult&& result) {
+  out.shots_kept += result.kept ? 1 : 0;
   out.gathers[shot] = std::move(result.gather);
   add(out.images.kernel, result.images.kernel);
   add(out.images.correlation, result.images.correlation);
@@ -137,17 +124,23 @@ template <class T>
 class ShotRounds final : public RoundWork {
  public:
   ShotRounds(const Problem& problem, const Settings& settings, Device device, int threads, Comm& comm,
-             Outcome* out)
-      : problem_(problem), settings_(settings), device_(device), threads_(threads), comm_(comm), out_(out) {}
+             const CheckpointSettings& checkpoint, Outcome* out)
+      : problem_(problem),
+        settings_(settings),
+        device_(device),
+        threads_(threads),
+        comm_(comm),
+        files_(checkpoint, problem, settings, comm.size()),
+        out_(out) {}
   std::size_t parts() const override { return problem_.shots.size(); }
   void compute(const Range& round, Progress& progress) override {
-    if (!shots_) shots_.emplace(problem_, settings_, device_, threads_, alone_);
     done_.clear();
     const auto mine = share(round, comm_.rank());
     for (std::size_t n = mine.first; n < mine.last; ++n) {
       const std::uint64_t sweeps = settings_.task != Task::migration ? 1 : settings_.data.empty() ? 4 : 2;
       OfOneShot part(progress, sweeps * problem_.steps());
-      done_.push_back((*shots_)(n, &part));
+      if (auto kept = files_.find(n)) done_.push_back(std::move(*kept));
+      else done_.push_back(made(n, part));
       part.end();
     }
   }
@@ -173,6 +166,13 @@ class ShotRounds final : public RoundWork {
   void finish(const Range&) override {}
 
  private:
+  ShotResult made(std::size_t n, Progress& progress) {
+    const auto begin = SteadyClock::now();
+    if (!shots_) shots_.emplace(problem_, settings_, device_, threads_, alone_);
+    auto result = (*shots_)(n, &progress);
+    files_.keep(n, result, seconds_since(begin));
+    return result;
+  }
   Range share(const Range& round, int rank) const {
     const auto range =
         balanced_range(round.size(), static_cast<std::size_t>(comm_.size()), static_cast<std::size_t>(rank));
@@ -184,51 +184,12 @@ class ShotRounds final : public RoundWork {
   Device device_;
   int threads_;
   Comm& comm_;
+  ShotFiles files_;
   Outcome* out_;
   Alone alone_;
   std::optional<Shots<T>> shots_;
   std::vector<ShotResult> done_;
 };
-
-Fingerprint fingerprint(const Problem& p, const Settings& s) {
-  std::vector<double> places;
-  for (const auto& shot : p.shots)
-    for (const auto* list : {&shot.sources, &shot.receivers}) {
-      places.push_back(static_cast<double>(list->size()));
-      for (const auto& at : *list) places.insert(places.end(), at.begin(), at.end());
-    }
-  std::vector<double> data;
-  for (const auto& gather : s.data) data.insert(data.end(), gather.begin(), gather.end());
-  const std::vector<double> nodes(p.grid.nodes.begin(), p.grid.nodes.end());
-  std::vector<double> record{p.even_density};
-  for (const auto component : p.record) record.push_back(static_cast<double>(component));
-  std::vector<double> sides;
-  for (const auto& axis : p.sides)
-    for (const auto side : axis) sides.push_back(static_cast<double>(side));
-  return {this_program(),
-          {"rock",
-           hash({p.velocity, p.density, p.epsilon, p.delta, p.tilt, p.azimuth, s.change, nodes,
-                 p.grid.spacing, p.grid.first}),
-           true},
-          {"sources or receivers", hash({places}), true},
-          {"record", hash({record}), true},
-          {"data", hash({data}), true},
-          {"wavelet", hash({p.source_series()}), true},
-          {"boundaries", hash({sides}), true},
-          {"layers", fmt::format("{} nodes, {}, {}, {} Hz", p.layers.points, p.layers.reflection,
-                                 p.layers.power, p.layers.frequency)},
-          {"kind of rock", fmt::format("{}", static_cast<int>(p.rock))},
-          {"order", fmt::format("{}", p.order)},
-          {"coefficients", fmt::format("{}", static_cast<int>(p.coefficients))},
-          {"interpolation", fmt::format("{}", p.radius)},
-          {"step", fmt::format("{} s", p.step)},
-          {"end", fmt::format("{} s", p.end)},
-          {"exact_time", p.exact_time ? "yes" : "no"},
-          {"precision", s.twofold ? "double" : "single"},
-          {"kind", fmt::format("{}", static_cast<int>(s.task))},
-          {"wavefield", std::string(to_string(s.keeping))},
-          {"lags", fmt::format("{}", s.lags)}};
-}
 
 void write_checkpoint(const std::filesystem::path& file, const Fingerprint& of, std::size_t done,
                       const Outcome& out) {
@@ -248,7 +209,8 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& p,
                             Outcome& out) {
   auto in = CheckpointReader::open(file);
   if (!in) {
-    out.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
+    if (!is_left(file))
+      out.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
     return 0;
   }
   in->expect(fingerprint(p, s));
@@ -277,30 +239,27 @@ class Keeper {
   Keeper(const CheckpointSettings& settings, const Problem& problem, const Settings& what, Outcome& out)
       : settings_(settings), problem_(problem), what_(what), out_(out) {}
   void operator()(std::size_t done) {
-    const auto seconds = [](auto since) {
-      return std::chrono::duration<double>(Clock::now() - since).count();
-    };
     const auto shots = problem_.shots.size();
-    if (settings_.file.empty() || done >= shots || seconds(last_) < settings_.interval) return;
-    if (seconds(begin_) * static_cast<double>(shots - out_.first_shot) <
+    if (settings_.file.empty() || done >= shots || seconds_since(last_) < settings_.interval) return;
+    if (seconds_since(begin_) * static_cast<double>(shots - out_.first_shot) <
         settings_.least_run * static_cast<double>(done - out_.first_shot))
       return;
     try {
       write_checkpoint(settings_.file, fingerprint(problem_, what_), done, out_);
+      ShotFiles::remove_before(settings_, done);
     } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
       out_.warnings.push_back(std::string("no checkpoint was kept: ") + error.what());
       settings_.file.clear();
     }
-    last_ = Clock::now();
+    last_ = SteadyClock::now();
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   CheckpointSettings settings_;
   const Problem& problem_;
   const Settings& what_;
   Outcome& out_;
-  Clock::time_point begin_ = Clock::now(), last_ = begin_;
+  SteadyClock::time_point begin_ = SteadyClock::now(), last_ = begin_;
 };
 
 /// Every rank: all shots from `first` on; out: on rank 0.
@@ -312,7 +271,7 @@ void do_shots(const Problem& problem, const Settings& settings, Device device, i
   const bool together = comm.size() > 1 && problem.shots.size() < static_cast<std::size_t>(comm.size());
   if (!together) {
     InStep::run(comm, [&](InStep& ranks) {
-      ShotRounds<T> work(problem, settings, device, threads, comm, out);
+      ShotRounds<T> work(problem, settings, device, threads, comm, checkpoint, out);
       if (!out) return follow_rounds(ranks, work);
       RoundSettings rounds{"acoustic",          first,           static_cast<std::size_t>(comm.size()), 0,
                            checkpoint.interval, checkpoint.round};
@@ -339,41 +298,27 @@ void do_shots(const Problem& problem, const Settings& settings, Device device, i
   if (out) progress.finish();
 }
 
+/// For the files of shots of other ranks.
+void put_into(Packet& packet, const CheckpointSettings& settings) {
+  packet.put(settings.file.string());
+  packet.put(std::array{settings.interval, settings.least_run, settings.round});
+  packet.put(settings.resume);
+}
+
+CheckpointSettings checkpoint_from(Packet& packet) {
+  CheckpointSettings settings;
+  settings.file = packet.get<std::string>();
+  const auto seconds = packet.get<std::array<double, 3>>();
+  settings.interval = seconds[0], settings.least_run = seconds[1], settings.round = seconds[2];
+  settings.resume = packet.get<bool>();
+  return settings;
+}
+
 template <class... Arguments>
 void in_precision(bool twofold, Arguments&&... arguments) {
   if (twofold) do_shots<double>(std::forward<Arguments>(arguments)...);
   else do_shots<float>(std::forward<Arguments>(arguments)...);
 }
-
-}  // namespace
-
-void Settings::put_into(Packet& packet) const {
-  packet.put(task);
-  packet.put(twofold);
-  packet.put(keeping);
-  packet.put(kept_in);
-  packet.put(scratch);
-  packet.put(lags);
-  packet.put(change);
-  packet.put(data.size());
-  for (const auto& gather : data) packet.put(gather);
-}
-
-Settings Settings::from(Packet& packet) {
-  Settings s;
-  s.task = packet.get<Task>();
-  s.twofold = packet.get<bool>();
-  s.keeping = packet.get<Keeping>();
-  s.kept_in = packet.get<KeptIn>();
-  s.scratch = packet.get<std::string>();
-  s.lags = packet.get<Index>();
-  s.change = packet.get_vector<double>();
-  s.data.resize(packet.get<std::size_t>());
-  for (auto& gather : s.data) gather = packet.get_vector<double>();
-  return s;
-}
-
-namespace {
 
 KeepingCost cost_of(const Settings& s, const Problem& problem, const Device& device) {
   const auto place = s.kept_in == KeptIn::automatic ? KeptIn::memory : s.kept_in;
@@ -517,6 +462,30 @@ void choose_keeping(Settings& settings, const Problem& problem, const Device& de
   if (wish.kept_in != KeptIn::disk && !host) settings.kept_in = KeptIn::memory;
 }
 
+namespace {
+
+/// Collective: asks the disk of every machine for the room that its ranks want. Throws FileError on all
+/// ranks.
+void ask_disks(const Problem& problem, const Settings& settings, const Device& device, Comm& comm) {
+  together(comm, [&] {
+    const auto here = comm.on_node();
+    if (settings.task != Task::migration || settings.kept_in != KeptIn::disk || here.index > 0) return;
+    const auto ranks = static_cast<std::size_t>(comm.size());
+    const double parts = problem.shots.size() < ranks ? static_cast<double>(ranks) : 1;
+    const auto folder = scratch_folder(settings.scratch);
+    const double needed = here.count * cost_of(settings, problem, device).disk_bytes / parts,
+                 there = free_on_disk(folder);
+    if (needed < there) return;
+    throw FileError(folder,
+                    fmt::format("the waves of {} ranks of a machine would take {} on its disk, {} are free",
+                                here.count, bytes_text(needed), bytes_text(there)),
+                    "Give simulation.scratch a folder on a larger disk, or take wavefield = \"checkpoints\" "
+                    "without kept_in.");
+  });
+}
+
+}  // namespace
+
 Outcome run_shots(const Problem& problem, const Settings& settings, const Runtime& runtime) {
   Alone alone;
   Progress silent;
@@ -527,6 +496,7 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
   const auto& checkpoint = runtime.checkpoint;
   if (checkpoint.resume && !checkpoint.file.empty())
     out.first_shot = read_checkpoint(checkpoint.file, problem, settings, out);
+  else if (!checkpoint.file.empty()) ShotFiles::remove_before(checkpoint, problem.shots.size());
   const Device device = device_of_rank(runtime.device, comm);
   if (comm.size() > 1 && problem.shots.size() < static_cast<std::size_t>(comm.size()))
     cut_grid(problem, comm.size());  // throws before the others are called
@@ -538,7 +508,9 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
     packet.put(out.first_shot);
     packet.put(device_for_ranks(runtime.device, comm));
     packet.put(runtime.threads);
+    put_into(packet, checkpoint);
     packet.broadcast(comm);
+    ask_disks(problem, settings, device, comm);
   }
   try {
     in_precision(settings.twofold, problem, settings, device, runtime.threads, out.first_shot, comm,
@@ -551,6 +523,8 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
     if (comm.size() == 1 || problem.shots.size() >= static_cast<std::size_t>(comm.size())) throw;
     throw OutOfStep("rank 0", error.what());
   }
+  if (out.shots_kept > 0)
+    out.notes.push_back(fmt::format("{} shots were kept by the run that was interrupted", out.shots_kept));
   return out;
 }
 
@@ -562,9 +536,15 @@ void serve(Comm& comm) {
   const auto first = packet.get<std::size_t>();
   const auto device = device_of_rank(packet.get<Device>(), comm);
   const auto threads = packet.get<int>();
+  const auto checkpoint = checkpoint_from(packet);
+  try {
+    ask_disks(problem, settings, device, comm);
+  } catch (const Error&) {
+    return;  // rank 0 tells the user
+  }
   Progress silent;
-  in_precision(settings.twofold, problem, settings, device, threads, first, comm, CheckpointSettings{},
-               silent, static_cast<Outcome*>(nullptr));
+  in_precision(settings.twofold, problem, settings, device, threads, first, comm, checkpoint, silent,
+               static_cast<Outcome*>(nullptr));
 }
 
 }  // namespace terrane::acoustic

@@ -3,41 +3,20 @@
 //
 // Shots are shared among ranks in rounds (simulation/rounds.hpp), or, where there are fewer shots than ranks,
 // all ranks take each shot together, the grid cut among them. The same bits either way. A checkpoint stands
-// between shots.
+// between shots; until it is written, ranks keep their finished shots one by one (shot_files.hpp).
 #pragma once
 
-#include "terrane/physics/acoustic/image/engine.hpp"
+#include "terrane/physics/acoustic/settings.hpp"
 #include "terrane/simulation/runtime.hpp"
 
 namespace terrane::acoustic {
-
-enum class Task { modelling, born, migration };
-
-struct Settings {
-  Task task = Task::modelling;
-  bool twofold = false;  ///< double precision
-  Keeping keeping = Keeping::automatic;
-  KeptIn kept_in = KeptIn::automatic;  ///< of ways that keep records
-  std::string scratch;                 ///< folder of records on disk; empty: that of the system
-  Index lags = 0;  ///< of migration: cells to either side by which waves are shifted along easting
-  /// Of Born: m − m of the problem's rock, s²/m², [nodes]. Of migration: the same, of the rock that the data
-  /// are made of here; empty where data are given.
-  std::vector<double> change;
-  /// Of migration: what was recorded, [shots][steps, receivers]; empty where they are made here.
-  std::vector<std::vector<double>> data;
-
-  std::size_t images_at_lags() const {
-    return task == Task::migration && lags > 0 ? static_cast<std::size_t>(2 * lags + 1) : 0;
-  }
-  void put_into(Packet& packet) const;
-  static Settings from(Packet& packet);
-};
 
 /// What rank 0 has in the end.
 struct Outcome {
   std::vector<std::vector<float>> gathers;  ///< [shots][steps, receivers], Pa; of a migration those it took
   Images images;                            ///< of a migration, sums over shots
   std::size_t first_shot = 0;               ///< where a resumed run went on
+  std::size_t shots_kept = 0;               ///< of those after it that the run before had finished
   std::vector<std::string> notes, warnings;
 };
 

@@ -208,8 +208,8 @@ void read_simulation(const Config& table, Problem& p, Settings& s) {
                       "Take it away, or wavefield = \"store\", \"boundary\" or a compressed one.");
   s.lags = static_cast<Index>(table.count("lags", 0, 10'000));
   for (const auto& [key, given] :
-       {std::pair{"lags", s.lags > 0}, std::pair{"kept_in", s.kept_in != KeptIn::automatic},
-        std::pair{"scratch", !s.scratch.empty()}})
+       {std::pair{"wavefield", s.keeping != Keeping::automatic}, std::pair{"lags", s.lags > 0},
+        std::pair{"kept_in", s.kept_in != KeptIn::automatic}, std::pair{"scratch", !s.scratch.empty()}})
     if (given && s.task != Task::migration)
       throw table.wrong(key, "is of migration", "Take it away, or kind = \"migration\".");
 }
