@@ -129,8 +129,8 @@ TEST(AcousticVelocity, TheAdjointIsExactForEveryComponent) {
   for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
     for (const bool flat : {true, false}) {
       if (!flat && (rock == Rock::constant_density || rock == Rock::vti)) continue;
-      auto p = flat ? test::rough_rock(rock, {27, 1, 30}, 0.3)
-                    : test::rough_rock(rock, {26, 18, 24}, rock == Rock::tti ? 0.03 : 0.07);
+      auto p = flat ? test::rough_rock(rock, {27, 1, 30}, 0.3) : test::rough_rock(rock, {26, 18, 24}, 0.07);
+      if (!flat) p.sides[north] = {Boundary::wall, Boundary::wall};  // few nodes
       p.record = flat ? std::vector{up_of, Component::pressure, east_of}
                       : std::vector{Component::pressure, north_of, up_of, east_of};
       p.settle();
