@@ -3,9 +3,9 @@
     python tests/fuzz/long.py build/fuzz/tests/fuzz [--bytes 1e9] [--seconds 3600] [--jobs N] [--record FILE] [READER...]
 
 Programs run side by side for --slot seconds each; the next slot is that of the reader that will be done first. The
-status is 1 when one has found anything: its input lies in --work as READER-crash-..., and is given to the target of
-the reader as an argument to see it again. A reader of our own stops there; those by HDF5 and netCDF, which have faults
-that are known, go on. The folder may also hold one program for all readers, `fuzz_any`.
+status is 1 when one has found anything: its input lies in --work as READER-crash-..., and is given to `fuzz_any` as an
+argument, with TERRANE_FUZZ_READER=READER, to see it again. A reader of our own stops there; those by HDF5 and netCDF,
+which have faults that are known, go on.
 """
 
 import argparse
@@ -150,8 +150,7 @@ def environment_of(reader, program):
 class Reader:
     def __init__(self, name, programs, work):
         self.name, self.work = name, work
-        own = programs / f"fuzz_{name}"
-        self.program = own if own.exists() else programs / "fuzz_any"
+        self.program = programs / "fuzz_any"
         self.bytes = self.runs = self.slots = self.running = 0
         self.seconds, self.found = 0.0, []
         make_seeds(name, work / name / "seeds")
