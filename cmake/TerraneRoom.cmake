@@ -33,6 +33,15 @@ function(terrane_device_code)
   endif()
 endfunction()
 
+# nvcc drops the pragma by which the C++ compiler knows that rows of a sweep (parallel/device/sweep.hpp) may be
+# vectorised. So it has to look whether arrays overlap, of which these kernels have many.
+function(terrane_rows_of_sweeps)
+  if(TERRANE_HAS_CUDA AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
+      "-Xcompiler=--param=vect-max-version-for-alias-checks=200")
+  endif()
+endfunction()
+
 function(terrane_room folder)
   cmake_parse_arguments(ROOM "KERNELS" "" "DEPENDS;PUBLIC;PRIVATE;NEEDS" ${ARGN})
   string(REPLACE "/" "_" name ${folder})

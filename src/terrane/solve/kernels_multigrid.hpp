@@ -306,6 +306,8 @@ struct Residual {
   A a;
   typename Values<V>::In b, u;
   typename Values<V>::Out r;
+  bool choice() const requires requires(const A& net) { net.shift; }
+  { return a.shift == 0; }  // sweep.hpp
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     put(r, k, j, i, b(k, j, i) - a.apply(u, k, j, i));
   }
@@ -318,20 +320,24 @@ struct FirstStep {
   typename Values<V>::In b;
   RealOf<V> weight;
   typename Values<V>::Out u;
+  bool choice() const requires requires(const A& net) { net.shift; }
+  { return a.shift == 0; }  // sweep.hpp
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     put(u, k, j, i, weight * a.template over_diagonal<V>(b(k, j, i), k, j, i));
   }
 };
 
-/// next = u + momentum (u − before) + weight D⁻¹ (b − A u). `next` may be the array of `before`.
+/// next = u + momentum (u − before) + weight D⁻¹ (b − A u), where `next` holds `before`.
 template <class V, class A>
 struct ChebyshevStep {
   A a;
-  typename Values<V>::In b, u, before;
+  typename Values<V>::In b, u;
   RealOf<V> momentum, weight;
   typename Values<V>::Out next;
+  bool choice() const requires requires(const A& net) { net.shift; }
+  { return a.shift == 0; }  // sweep.hpp
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const V here = u(k, j, i), last = before(k, j, i);
+    const V here = u(k, j, i), last = next(k, j, i);
     const V step = a.residual_over_diagonal(static_cast<V>(b(k, j, i)), u, here, k, j, i);
     put(next, k, j, i, here + momentum * (here - last) + weight * step);
   }
@@ -343,6 +349,8 @@ struct ChebyshevStepFromZero {
   typename Values<V>::In b, u;
   RealOf<V> momentum, weight;
   typename Values<V>::Out next;
+  bool choice() const requires requires(const A& net) { net.shift; }
+  { return a.shift == 0; }  // sweep.hpp
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const V here = u(k, j, i);
     const V step = a.residual_over_diagonal(static_cast<V>(b(k, j, i)), u, here, k, j, i);
@@ -407,7 +415,7 @@ struct CycleOfFewPoints {
       const R a{&here.a};
       points(here.points, InterpolateTogether<V, W, true, true, Axes>{here.axis, next.u, here.u});
       points(here.points, ChebyshevStepFromZero<V, R>{a, here.b, here.u, RealOf<V>(0), first, here.v});
-      points(here.points, ChebyshevStep<V, R>{a, here.b, here.v, here.u, momentum, weight, here.u});
+      points(here.points, ChebyshevStep<V, R>{a, here.b, here.v, momentum, weight, here.u});
     }
   }
 };

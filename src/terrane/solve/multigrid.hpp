@@ -53,12 +53,11 @@ template <class V, class A>
 struct Beginning {
   A a;
   RealOf<V> weight = 0;
-  bool begins = false;  ///< or the right-hand side alone
   typename Values<V>::Out b, v;
 
   TERRANE_FN void take(Index k, Index j, Index i, V value) const {
     put(b, k, j, i, value);
-    if (begins) put(v, k, j, i, weight * a.template over_diagonal<V>(value, k, j, i));
+    put(v, k, j, i, weight * a.template over_diagonal<V>(value, k, j, i));
   }
 };
 
@@ -102,8 +101,8 @@ class Multigrid {
     return made;
   }
   template <class A>
-  void cycle(Stream& stream, const Beginning<V, A>& from) {
-    cycle(stream, from.begins);
+  void cycle(Stream& stream, const Beginning<V, A>&) {
+    cycle(stream, true);
   }
   const Field<V>& solution() const;
 

@@ -370,7 +370,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   using Hierarchy::begin;
   void begin(Beginning<V, decltype(seen(std::declval<const Net&>()))>& made) override {
     auto& level = levels.front();
-    made = {seen(level.a), first, true, level.taken().view(), level.v.view()};
+    made = {seen(level.a), first, level.taken().view(), level.v.view()};
   }
   void set_shift(double shift) override {
     for (auto& level : levels) level.a.shift = shift;
@@ -433,7 +433,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     interpolate_from(stream, coarse, l);
 
     sweep(stream, level.reach(1), ChebyshevStepFromZero<V, A>{a, b, u, T(0), first, v}, after);
-    sweep(stream, level.reach(0), ChebyshevStep<V, A>{a, b, v, u, momentum, weight, u}, after);
+    sweep(stream, level.reach(0), ChebyshevStep<V, A>{a, b, v, momentum, weight, u}, after);
     level.bring_u(stream);
   }
 

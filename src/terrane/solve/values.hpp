@@ -142,8 +142,8 @@ struct Values {
   TERRANE_FN static V stored(V amount, V u) { return amount * u; }
   /// u/(diagonal + amount); 0 for a point that nothing holds.
   TERRANE_FN static V divided(V u, V diagonal, V amount) {
-    const V sum = diagonal + amount;
-    return sum > V(0) ? quotient(u, sum) : V(0);
+    const V sum = diagonal + amount, share = quotient(u, sum);
+    return sum > V(0) ? share : V(0);  // a choice of values, not a branch: rows are vectorised
   }
 };
 template <class T>
@@ -159,8 +159,8 @@ struct Values<Complex<T>> {
   TERRANE_FN static Complex<T> divided(Complex<T> u, T diagonal, T amount) {
     const T tilt = quotient(amount, diagonal);  // so that no square leaves single precision
     const T inverse = quotient(T(1), diagonal + amount * tilt);
-    return diagonal > T(0) ? Complex<T>{(u.re + tilt * u.im) * inverse, (u.im - tilt * u.re) * inverse}
-                           : Complex<T>{};
+    const T re = (u.re + tilt * u.im) * inverse, im = (u.im - tilt * u.re) * inverse;
+    return {diagonal > T(0) ? re : T(0), diagonal > T(0) ? im : T(0)};
   }
 };
 

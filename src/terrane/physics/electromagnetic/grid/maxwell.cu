@@ -135,23 +135,25 @@ class EdgeSpace {
   double norm(const Vector& u) { return std::sqrt(inner(u, u).re); }
   void subtract(const Vector& b, const Vector& q, Vector& r) {
     for (std::size_t a = 0; a < 3; ++a)
-      for_each(stream_, b.e[a].points(), Difference{b.e[a].view(), q.e[a].view(), r.e[a].view()});
+      sweep(stream_, b.e[a].points(), Difference{b.e[a].view(), q.e[a].view(), r.e[a].view()}, After::events);
     if (r.carries())
-      for_each(stream_, share_.nodes,
-               Difference{b.divergence.view(), q.divergence.view(), r.divergence.view()});
+      sweep(stream_, share_.nodes, Difference{b.divergence.view(), q.divergence.view(), r.divergence.view()},
+            After::events);
   }
   void blend(Number alpha, const Vector& u, Number beta, Vector& v) {
     const bool add = !(beta == Number{});
     for (std::size_t a = 0; a < 3; ++a)
-      for_each(stream_, u.e[a].points(), Blend{alpha, beta, add, u.e[a].view(), v.e[a].view()});
+      sweep(stream_, u.e[a].points(), Blend{alpha, beta, add, u.e[a].view(), v.e[a].view()}, After::events);
     if (u.carries() && v.carries())
-      for_each(stream_, share_.nodes, Blend{alpha, beta, add, u.divergence.view(), v.divergence.view()});
+      sweep(stream_, share_.nodes, Blend{alpha, beta, add, u.divergence.view(), v.divergence.view()},
+            After::events);
   }
   void advance(Number alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
     for (std::size_t a = 0; a < 3; ++a)
-      for_each(stream_, p.e[a].points(),
-               Advance{alpha, p.e[a].view(), q.e[a].view(), x.e[a].view(), r.e[a].view()});
-    for_each(stream_, share_.nodes, Blend{-alpha, Number{1}, true, q.divergence.view(), r.divergence.view()});
+      sweep(stream_, p.e[a].points(),
+            Advance{alpha, p.e[a].view(), q.e[a].view(), x.e[a].view(), r.e[a].view()}, After::events);
+    sweep(stream_, share_.nodes, Blend{-alpha, Number{1}, true, q.divergence.view(), r.divergence.view()},
+          After::events);
   }
   /// The same, and ‖r‖: on devices by one kernel.
   double advance_and_norm(Number alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
@@ -441,11 +443,12 @@ struct MaxwellSolver<T>::Parts {
     if (!on_cpu()) return sweep(stream, share.cells, whole_operator(p, q), After::events);
     for_axes([&](auto axis) {
       constexpr int a = axis, b = (a + 1) % 3, e = (a + 2) % 3;
-      for_each(stream, share.edges[a],
-               CurlCurl<a>{view(), w, p.e[a].view(), p.e[b].view(), p.e[e].view(), std::as_const(s[a]).view(),
-                           q.e[a].view()});
+      sweep(stream, share.edges[a],
+            CurlCurl<a>{view(), w, p.e[a].view(), p.e[b].view(), p.e[e].view(), std::as_const(s[a]).view(),
+                        q.e[a].view()},
+            After::events);
     });
-    for_each(stream, share.nodes, CurrentDivergence{currents(p), w, q.divergence.view()});
+    sweep(stream, share.nodes, CurrentDivergence{currents(p), w, q.divergence.view()}, After::events);
   }
 
   BeyondView beyond_view() const {
@@ -519,7 +522,7 @@ struct MaxwellSolver<T>::Parts {
       return space.begin_sum(WriteBlockSums<T>{space.inside(), sum, three(r), three(z)}, product);
     for_axes([&](auto axis) {
       constexpr int a = axis;
-      for_each(stream, share.edges[a], WriteBlockSum<a, T>{sum, z.e[a].view()});
+      sweep(stream, share.edges[a], WriteBlockSum<a, T>{sum, z.e[a].view()}, After::events);
     });
   }
 

@@ -1,0 +1,1 @@
+terrane_rows_of_sweeps(${CMAKE_CURRENT_LIST_DIR}/grid/maxwell.cu)

@@ -1,0 +1,95 @@
+// Rows of sweeps for registers of any width, and kernels that choose before the row.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "terrane/parallel/device/sweep.hpp"
+
+namespace terrane {
+namespace {
+
+class SweepsOn : public test::OnDevice {};
+TERRANE_ON_EVERY_DEVICE(SweepsOn);
+
+/// A product and a sum that a CPU could fuse, a quotient, and a branch that is the same for all points.
+struct Mix {
+  View<const float, 3> a, b;
+  float weight;
+  View<float, 3> out;
+
+  bool choice() const { return weight == 0; }
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const float here = a(k, j, i), beside = a(k, j, i + 1), other = b(k, j, i);
+    const float share = here / other, sum = here * beside + other;
+    out(k, j, i) = weight == 0 ? (other > 1 ? share : sum) : sum + weight * b(k, j, i + 1);
+  }
+};
+
+struct Arrays {
+  IndexBox<3> points, all;
+  std::vector<float> a, b;
+  explicit Arrays(const IndexBox<3>& box) : points(box), all(box.grown(1)) {
+    for (Index n = 0; n < all.count(); ++n) {
+      a.push_back(static_cast<float>(std::sin(0.37 * static_cast<double>(n))));
+      b.push_back(static_cast<float>(1 + std::cos(0.11 * static_cast<double>(n)) / 3));
+    }
+  }
+  /// What `call` does with the kernel, on the host.
+  template <class Call>
+  std::vector<float> written(float weight, const Call& call) const {
+    std::vector<float> out(a.size());
+    call(Mix{{a.data(), all}, {b.data(), all}, weight, {out.data(), all}});
+    return out;
+  }
+};
+
+TEST(Sweeps, HaveTheSameBitsInRowsOfAnyWidth) {
+  for (const IndexBox<3>& box : {IndexBox<3>{{0, 0, 0}, {1, 1, 1}}, IndexBox<3>{{2, -3, 5}, {4, 8, 12}},
+                                 IndexBox<3>{{0, 0, 0}, {7, 9, 67}}, IndexBox<3>{{-1, 0, 3}, {33, 35, 41}}}) {
+    const Arrays arrays(box);
+    for (const float weight : {0.0F, 0.3F}) {
+      const auto one_by_one = arrays.written(weight, [&](const Mix& kernel) {
+        for (Index k = box.first[0]; k < box.last[0]; ++k)
+          for (Index j = box.first[1]; j < box.last[1]; ++j)
+            for (Index i = box.first[2]; i < box.last[2]; ++i) kernel(k, j, i);
+      });
+      using Tiles = detail::SweepOfTiles<Mix>;
+      for (const auto run : {Tiles::run, detail::has_wide_rows() ? Tiles::run_wide : Tiles::run})
+        EXPECT_EQ(arrays.written(weight,
+                                 [&](const Mix& kernel) {
+                                   const Tiles work{kernel, box, detail::tiles_of(detail::extents(box), 1)};
+                                   const auto& count = work.tiles.count;
+                                   for (Index n = 0; n < count[0] * count[1] * count[2]; ++n) run(&work, n);
+                                 }),
+                  one_by_one);
+      for (const int threads : {1, 2, 3})
+        EXPECT_EQ(
+            arrays.written(weight, [&](const Mix& kernel) { detail::sweep_on_host(box, threads, kernel); }),
+            one_by_one);
+    }
+  }
+}
+
+TEST_P(SweepsOn, DoEveryPointOfABox) {
+  const IndexBox<3> box{{2, -3, 5}, {21, 18, 50}};
+  const Arrays arrays(box);
+  Stream stream(GetParam());
+  const auto count = arrays.a.size();
+  Buffer<float> a(stream, std::span<const float>(arrays.a)), b(stream, std::span<const float>(arrays.b)),
+      out(GetParam(), count);
+  out.fill_zero(stream);
+  sweep(stream, box,
+        Mix{{std::as_const(a).view().data, arrays.all},
+            {std::as_const(b).view().data, arrays.all},
+            0.5F,
+            {out.view().data, arrays.all}});
+  std::vector<float> back(count);
+  out.download(stream, back);
+  const auto here = arrays.written(0.5F, [&](const Mix& kernel) { detail::sweep_on_host(box, 2, kernel); });
+  for (std::size_t n = 0; n < count; ++n) ASSERT_NEAR(back[n], here[n], 1e-6);
+}
+
+}  // namespace
+}  // namespace terrane
