@@ -74,14 +74,17 @@ class ComplexPointSpace {
   using Vector = ComplexField;
   using Number = Complex<double>;
 
-  ComplexPointSpace(Stream& stream, const IndexBox<3>& part, const SharedGrid<double>* grid)
+  ComplexPointSpace(Stream& stream, const IndexBox<3>& part, const SharedGrid<double>* grid,
+                    SharedMemory* scratch)
       : stream_(stream),
         grid_(grid),
+        scratch_(scratch),
         part_(part),
         sums_(stream, grid ? grid->whole() : part, part, grid ? grid->comm() : alone_, 2) {}
 
   Vector vector() { return {stream_, part_}; }
   Vector image() { return vector(); }
+  Vector scratch() { return scratch_ ? Vector(stream_, part_, *scratch_, 0) : image(); }
   Number dot(const Vector& u, const Vector& v) {
     const auto parts = sums<2>(ProductComplex{u.view(), v.view()});
     return {parts[0], parts[1]};
@@ -108,6 +111,7 @@ class ComplexPointSpace {
 
   Stream& stream_;
   const SharedGrid<double>* grid_;
+  SharedMemory* scratch_;
   Alone alone_;
   IndexBox<3> part_;
   Reduction<3> sums_;
@@ -124,8 +128,8 @@ void apply(Stream& stream, const Network<double>& real, const Network<double>& i
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& real, const Network<double>& imaginary,
                                 const ComplexField& b, ComplexField& x,
                                 const ComplexPreconditioner& precondition, const Stopping& stopping,
-                                const SharedGrid<double>* grid) {
-  ComplexPointSpace space(stream, real.points(), grid);
+                                const SharedGrid<double>* grid, SharedMemory* scratch) {
+  ComplexPointSpace space(stream, real.points(), grid, scratch);
   RoomOfGradients<ComplexPointSpace> room(space);
   return conjugate_gradients(
       space,

@@ -26,6 +26,6 @@ void apply(Stream& stream, const Network<double>& real, const Network<double>& i
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& real, const Network<double>& imaginary,
                                 const ComplexField& b, ComplexField& x,
                                 const ComplexPreconditioner& precondition, const Stopping& stopping = {},
-                                const SharedGrid<double>* grid = nullptr);
+                                const SharedGrid<double>* grid = nullptr, SharedMemory* scratch = nullptr);
 
 }  // namespace terrane::solve

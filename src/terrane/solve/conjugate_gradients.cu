@@ -159,14 +159,17 @@ class PointSpace {
   using Vector = Field<double>;
   using Number = double;
 
-  PointSpace(Stream& stream, const IndexBox<3>& part, const SharedGrid<double>* grid)
+  PointSpace(Stream& stream, const IndexBox<3>& part, const SharedGrid<double>* grid,
+             SharedMemory* scratch = nullptr)
       : stream_(stream),
         grid_(grid),
+        scratch_(scratch),
         part_(part),
         sums_(stream, grid ? grid->whole() : part, part, grid ? grid->comm() : alone_, 2) {}
 
   Vector vector() { return {stream_, part_}; }
   Vector image() { return vector(); }
+  Vector scratch() { return scratch_ ? Vector(stream_, part_, *scratch_, 0) : image(); }
   double dot(const Vector& u, const Vector& v) { return sum(Product<3>{u.view(), v.view()}); }
   double norm(const Vector& u) { return std::sqrt(dot(u, u)); }
   void subtract(const Vector& b, const Vector& q, Vector& r) {
@@ -260,6 +263,7 @@ class PointSpace {
 
   Stream& stream_;
   const SharedGrid<double>* grid_;
+  SharedMemory* scratch_;
   Alone alone_;
   IndexBox<3> part_;
   Reduction<3> sums_;
@@ -317,8 +321,9 @@ SolveReport solve(Stream& stream, PointSpace& space, const Network<double>& netw
 
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Preconditioner& precondition,
-                                const Stopping& stopping, const SharedGrid<double>* grid) {
-  PointSpace space(stream, network.points(), grid);
+                                const Stopping& stopping, const SharedGrid<double>* grid,
+                                SharedMemory* scratch) {
+  PointSpace space(stream, network.points(), grid, scratch);
   const auto any = [&](const Field<double>& r, Field<double>& z, double scale) {
     precondition(stream, r, z, scale);
   };

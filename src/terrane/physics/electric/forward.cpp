@@ -206,15 +206,15 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
 }
 
 double bytes_needed(double nodes, bool complex) {
-  // Links of A, and b, x, r, p, q (z has the place of q) in double. Multigrid in float: links, b, u, v of the
-  // levels with a smoother, 1.2 to 2.3 times the points of the finest; one link of those between, and two
-  // fields of them. Arrays have layers of four points at most. While networks are on their way to the device
-  // the host has copies, but neither levels nor vectors exist yet.
+  // Links of A, and b, x, r, p in double. Multigrid in float: links, b, u, v of the levels with a
+  // smoother, 1.2 to 2.3 times the points of the finest (q, and z, have the place of the finest b and v); one
+  // link of those between, and two fields of them. Arrays have layers of four points at most. While networks
+  // are on their way to the device the host has copies, but neither levels nor vectors exist yet.
   constexpr double smoothed = 2.5, between = 4;
   const double parts = complex ? 2 : 1;
   const double layers = std::pow(1 + 4 / std::cbrt(std::max(nodes, 1.0)), 3);
   return nodes * layers *
-         (8.0 * (3 + 5) * parts + 4.0 * (3 + 3 * parts) * smoothed + 4.0 * (between + 1.5 * parts));
+         (8.0 * (3 + 4) * parts + 4.0 * (3 + 3 * parts) * smoothed + 4.0 * (between + 1.5 * parts));
 }
 
 }  // namespace terrane::electric

@@ -202,6 +202,9 @@ struct Potentials::Solver {
   /// Once devices have the network.
   void forget_host() { host.link = {}; }
 
+  /// b and v of the finest level are needed during a cycle, and q between two of them: they have one place.
+  solve::InTurn lent_to_finest() { return {&lent, true, 0}; }
+
   solve::Stopping stopping() const {
     return {.relative = parameters.tolerance, .most_iterations = parameters.most_iterations};
   }
@@ -219,6 +222,7 @@ struct Potentials::Solver {
   solve::SharedGrid<double> grid;
   solve::Network<double> network;
   std::vector<NodeWeights> weights;
+  solve::SharedMemory lent;
 };
 
 namespace {
@@ -227,7 +231,8 @@ struct RealSolver final : Potentials::Solver {
   template <class... Given>
   explicit RealSolver(Given&&... given)
       : Solver(given...),
-        multigrid(stream, (forget_host(), network), host.spacing, grid),
+        multigrid(stream, (forget_host(), network), host.spacing, grid, solve::as_messages_go,
+                  solve::Transfers::quickest, lent_to_finest()),
         b(stream, grid.part()),
         x(stream, grid.part()) {}
 
@@ -236,8 +241,9 @@ struct RealSolver final : Potentials::Solver {
     if (secondary) {  // b = −(K − K₀) φ_p, φ_p the half space of σ₀ and K₀ its network
       auto primary = less_primary(source, secondary->stretch());
       for (double& value : primary) value /= secondary->mean().real();
-      b.upload(stream, difference(sigma.along, secondary->along, secondary->stretch(), source, primary),
-               host.nodes);
+      const auto currents = difference(sigma.along, secondary->along, secondary->stretch(), source, primary);
+      primary = std::vector<double>();  // gives the memory back
+      b.upload(stream, currents, host.nodes);
     } else {
       b.upload(stream, current(source), host.nodes);
     }
@@ -247,7 +253,7 @@ struct RealSolver final : Potentials::Solver {
         [&](Stream& s, const solve::Field<double>& r, solve::Field<double>& z, double scale) {
           multigrid.apply(s, r, z, scale);
         },
-        stopping(), &grid);
+        stopping(), &grid, &lent);
     return grid.gather(stream, x);
   }
   double operator_complexity() const override { return multigrid.operator_complexity(); }
@@ -262,7 +268,8 @@ struct ComplexSolver final : Potentials::Solver {
       : Solver(given...),
         turned_host(network_of(mesh, quadrature_alone(sigma), parameters.boundary, from)),
         turned(turned_host.on(stream, grid.part())),
-        multigrid(stream, take_magnitudes(), host.spacing, grid),
+        multigrid(stream, take_magnitudes(), host.spacing, grid, solve::as_messages_go,
+                  solve::Transfers::quickest, lent_to_finest()),
         b(stream, grid.part()),
         x(stream, grid.part()) {}
 
@@ -302,7 +309,7 @@ struct ComplexSolver final : Potentials::Solver {
         [&](Stream& s, const solve::ComplexField& r, solve::ComplexField& z, double scale) {
           multigrid.apply(s, r, z, scale);
         },
-        stopping(), &grid);
+        stopping(), &grid, &lent);
     return grid.gather(stream, x);
   }
   double operator_complexity() const override { return multigrid.operator_complexity(); }
