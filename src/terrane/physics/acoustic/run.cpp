@@ -397,10 +397,10 @@ double bytes_on_host(const Problem& problem, const Settings& settings, const Dev
 
 std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem& problem,
                                            const Device& device, const Room& room) {
-  // Bytes a second of a step; to and from the host, in pinned and in other memory; that are pinned, once for
-  // all shots; to and from a disk: of an H200, or of a few cores.
+  // Bytes a second of a step; to and from the host; that are pinned, once for all shots; to and from a disk:
+  // of an H200, or of a few cores.
   const bool gpu = device.kind == Device::Kind::cuda;
-  const double memory = gpu ? 3e12 : 2e10, host = 3e10, states = 3e9, pinned = 2.5e9, disk = 2e9;
+  const double memory = gpu ? 3e12 : 2e10, host = 3e10, pinned = 2.5e9, disk = 2e9;
   const double e = wanted.twofold ? 8 : 4;
   const double step = 4 * e * problem.fields() * static_cast<double>(problem.whole().count()) / memory;
   Settings settings = wanted;
@@ -420,8 +420,8 @@ std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem
       const double moved = one.cost.bytes_a_step / (place == KeptIn::disk ? disk : host);
       one.seconds = static_cast<double>(problem.steps()) *
                     (std::max(step, moved) + std::max((one.cost.sweeps + 1) * step, moved));
-      if (gpu && way == Keeping::checkpoints) one.seconds += 2 * one.cost.host_bytes / states;
-      if (gpu && place == KeptIn::host)
+      if (gpu && way == Keeping::checkpoints) one.seconds += 2 * one.cost.host_bytes / host;
+      if (gpu && (place == KeptIn::host || way == Keeping::checkpoints))
         one.seconds += one.cost.host_bytes / pinned / static_cast<double>(problem.shots.size());
       const double here = bytes_of_shot(problem, settings, device);
       const bool shared = !device.has_own_memory();

@@ -59,6 +59,7 @@ class Slots {
 /// Those of the last shot where they are the same; those in memory go with their shot.
 std::shared_ptr<Records> records_for(Stream& stream, RecordRoom& room, std::size_t bytes, Index count) {
   const RecordsWanted wanted{room.place, bytes, count, room.folder};
+  room.states = {};
   if (room.records && room.last == wanted) return room.records;
   room.records.reset();
   std::shared_ptr<Records> made = make_records(stream, wanted);
@@ -229,21 +230,29 @@ class Compressed final : public History<T> {
 template <class T>
 class Checkpoints final : public History<T> {
  public:
-  Checkpoints(Stream& stream, Wave<T>& wave, const Sources<T>& sources)
+  Checkpoints(Stream& stream, Wave<T>& wave, const Sources<T>& sources, RecordRoom& room)
       : wave_(wave),
         sources_(sources),
         steps_(static_cast<Index>(wave.medium().problem().steps())),
         spacing_(spacing_of(steps_)),
         slots_(stream, wave.medium(), spacing_ + 2),
         clock_(stream, 0),
-        first_(steps_) {}
+        first_(steps_),
+        states_(room.states) {
+    room.records.reset(), room.last = {};
+    const auto count = static_cast<std::size_t>((steps_ + spacing_ - 1) / spacing_);
+    const std::size_t bytes = count * wave.state_size() * sizeof(T);
+    if (states_.size() >= bytes) return;
+    states_ = {};  // gives the memory back before asking for more
+    states_ = PinnedBuffer<std::byte>(stream.device(), bytes);
+  }
   void keep(Stream& stream, const Wave<T>& wave, Index n) override {
-    if (n % spacing_ == 0) states_.push_back(wave.state(stream));
+    if (n % spacing_ == 0) wave.begin_save(stream, state(n));
   }
   void prepare(Stream& stream, Index n) override {
     if (n >= first_) return;
     first_ = n / spacing_ * spacing_;
-    wave_.restore(stream, states_[static_cast<std::size_t>(n / spacing_)]);
+    wave_.begin_restore(stream, state(n));
     clock_.set(stream, first_);
     slots_.take_before(stream, 0, wave_);
     slots_.take(stream, 1, wave_);
@@ -256,13 +265,19 @@ class Checkpoints final : public History<T> {
   View<const T, 3> at(Index n, int field) const override { return slots_.at(n - first_ + 1, field); }
 
  private:
+  /// Where the state lies with which the stretch of step n begins.
+  std::span<T> state(Index n) {
+    const std::size_t size = wave_.state_size();
+    return {reinterpret_cast<T*>(states_.data()) + static_cast<std::size_t>(n / spacing_) * size, size};
+  }
+
   Wave<T>& wave_;
   const Sources<T>& sources_;
   Index steps_, spacing_;
   mutable Slots<T> slots_;
   Clock clock_;
   Index first_;  // of the stretch that the slots have
-  std::vector<std::vector<T>> states_;
+  PinnedBuffer<std::byte>& states_;
 };
 
 /// The nodes around the mesh, up to M away along one axis, that are in this rank's part.
@@ -446,7 +461,7 @@ std::unique_ptr<History<T>> make_history(Keeping way, Stream& stream, Wave<T>& w
                                          const Sources<T>& sources, RecordRoom& room) {
   if (way == Keeping::store) return std::make_unique<Stored<T>>(stream, wave, room);
   if (way == Keeping::compressed) return std::make_unique<Compressed<T>>(stream, wave, room);
-  if (way == Keeping::checkpoints) return std::make_unique<Checkpoints<T>>(stream, wave, sources);
+  if (way == Keeping::checkpoints) return std::make_unique<Checkpoints<T>>(stream, wave, sources, room);
   if (wave.medium().fields() == 2)
     throw InputError("acoustic: wavefield", "rock with an axis of symmetry has no way back from its boundary",
                      "Take wavefield = \"store\" or \"checkpoints\".");

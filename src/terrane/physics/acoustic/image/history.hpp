@@ -7,7 +7,8 @@
 //   in
 //                single precision; the error of a node is at most 1.6e-5 of the largest of its 32
 //   checkpoints  whole states every k steps on the host, 2 n/k fields, and k fields of one stretch on the
-//                device; k = √(2n); every step is computed once more, with the same bits
+//                device; k = √(2n); every step is computed once more, with the same bits. A GPU copies them
+//                by itself, to pinned memory that the next shots take again
 //   random_walls nothing is kept: energy stays in the grid, and steps run backwards bit by bit; noise in the
 //                image (random_walls.hpp)
 //   boundary     S n e bytes: the mesh is computed back from the end, from the nodes around it that layers
@@ -20,6 +21,7 @@
 #include <memory>
 #include <string>
 
+#include "terrane/parallel/device/pinned.hpp"
 #include "terrane/physics/acoustic/image/records.hpp"
 #include "terrane/physics/acoustic/march/wave.hpp"
 
@@ -64,6 +66,7 @@ struct RecordRoom {
   std::string folder;  ///< of disk
   RecordsWanted last;
   std::shared_ptr<Records> records;
+  PinnedBuffer<std::byte> states;  ///< of checkpoints, likewise
 };
 
 /// wave: that of the source, which the history may use for itself after the last keep(). sources: that made

@@ -3,9 +3,11 @@
 //
 // Memory of a node in a step: p⁻ read and p⁺ written, p, ρv²Δt² and ρ/2 read, 20 bytes. Every flux
 // b D⁺p between two nodes is computed once per tile (and once more where tiles meet): those of the axes north
-// and east stand in shared memory for one plane, those of the axis up in registers, a queue of 2M. The copy
-// engine brings planes, two ahead of the one that is computed. A thread has two rows, which share what their
-// differences along north read: shared memory, of which a node moves some 100 bytes, would bound the kernel.
+// and east stand in shared memory for one plane. On the axis up a plane, of p or of fluxes, is added to the
+// 2M differences that it reaches when it comes: these wait in registers, and the addition itself moves them
+// on. The copy engine brings planes, two ahead of the one that is computed. A thread has two rows, which
+// share what their differences along north read: shared memory, of which a node moves some 100 bytes, would
+// bound the kernel.
 //
 // Layers: ψ stands where a flux does, so the thread that makes a flux makes its ψ, too. A tile has all of a
 // layer along north and east with what it reaches, and ψ and ζ of these come with the planes. ψ of the axis
@@ -79,6 +81,27 @@ __device__ __forceinline__ Four half_difference_in_row(const float (&a)[widest],
   });
 }
 
+/// The same of four nodes on the axis up, of which parts are there: those of planes that have come, added in
+/// the order of difference_of_planes().
+template <int M>
+struct DifferencesOnTheWay {
+  Four sum[2 * M - 1]{};  ///< the first ends with the next plane
+  /// Adds the next plane; the difference that it ends.
+  __device__ __forceinline__ Four add(const float (&a)[widest], const Four& value) {
+    Four ended;
+#pragma unroll
+    for (int m = 0; m < 4; ++m) ended.at[m] = fused(a[M - 1], value.at[m], sum[0].at[m]);
+#pragma unroll
+    for (int n = 0; n < 2 * M - 2; ++n)
+#pragma unroll
+      for (int m = 0; m < 4; ++m)
+        sum[n].at[m] = fused(n < M - 1 ? a[M - 2 - n] : -a[n - M + 1], value.at[m], sum[n + 1].at[m]);
+#pragma unroll
+    for (int m = 0; m < 4; ++m) sum[2 * M - 2].at[m] = -a[M - 1] * value.at[m];
+    return ended;
+  }
+};
+
 /// b D⁺p.  here, there: ρ/2 of the nodes on both sides
 __device__ __forceinline__ Four flux_of_four(const Four& difference, const Four& here, const Four& there) {
   Four flux;
@@ -135,7 +158,7 @@ struct DensityPlanes {
 
   /// Of ρ/2 what stands before the first plane's stage.
   __device__ __forceinline__ void begin() const {
-    if (threadIdx.x == 0 && threadIdx.y == 0)
+    if (threadIdx.x == 0 && threadIdx.y + 1 == blockDim.y)
       for (auto& full : tile.full) begin_barrier(&full);
     __syncthreads();
     if (!brings) return;
@@ -180,34 +203,58 @@ struct DensityPlanes {
   __device__ __forceinline__ const float* p_at(int n, int row, int at) const {
     return &tile.p[n % Shape::ahead][row + Shape::reach][Shape::pad + at];
   }
-  __device__ __forceinline__ const float* density_at(int n, int row, int at) const {
-    return &tile.half_density[n % Shape::densities][row + M][Shape::beside + at];
+  __device__ __forceinline__ const float* density_at(int slot, int row, int at) const {
+    return &tile.half_density[slot][row + M][Shape::beside + at];
   }
+};
 
-  /// Fluxes of plane n beside the tile, towards east and north, that its differences reach.
-  __device__ __forceinline__ void make_fluxes_beside(int n) const {
-    constexpr int fours = Shape::beside / 4, east_tasks = 2 * fours * Shape::rows,
-                  north_tasks = Shape::reach * Shape::threads_east;
-    static_assert(east_tasks % 32 == 0, "warps take one kind of them");
+/// What a thread does for the fluxes beside a tile, towards east and north, that its differences reach: four
+/// of a row, or nothing. Where these are is found once, but for each plane where layers take the registers.
+template <class Shape>
+struct FluxesBeside {
+  static constexpr int M = Shape::M, fours = Shape::beside / 4, east_tasks = 2 * fours * Shape::rows,
+                       north_tasks = Shape::reach * Shape::threads_east;
+  static_assert(east_tasks % 32 == 0, "warps take one kind of them");
+  static constexpr int tasks = east_tasks + north_tasks,
+                       rounds = (tasks + Shape::threads - 1) / Shape::threads;
+  int p[rounds], density[rounds], flux[rounds];  ///< in a plane of these arrays
+
+  __device__ __forceinline__ FluxesBeside() {
     const int thread = static_cast<int>(threadIdx.y) * Shape::threads_east + static_cast<int>(threadIdx.x);
-    for (int task = thread; task < east_tasks + north_tasks; task += Shape::threads) {
-      const bool to_east = task < east_tasks;
-      const int nth = to_east ? task : task - east_tasks;
-      if (to_east) {
-        const int row = nth / (2 * fours), four = nth % (2 * fours),
-                  at = four < fours ? 4 * (four - fours) : Shape::nodes_east + 4 * (four - fours);
-        const float *const p = p_at(n, row, at), *const density = density_at(n, row, at);
-        *reinterpret_cast<Four*>(&tile.flux_east[n % 2][row][Shape::beside + at]) = flux_to_east(
-            half_difference_in_row<M, 1>(g.stencil.half[2], p, four_at(p)), four_at(density), density[4]);
+#pragma unroll
+    for (int round = 0; round < rounds; ++round) {
+      const int task = thread + round * Shape::threads;
+      int row, at;
+      if (task < east_tasks) {
+        const int four = task % (2 * fours);
+        row = task / (2 * fours),
+        at = four < fours ? 4 * (four - fours) : Shape::nodes_east + 4 * (four - fours);
+        flux[round] = row * (Shape::nodes_east + 2 * Shape::beside) + Shape::beside + at;
       } else {
-        const int at = nth % Shape::threads_east * 4, nth_row = nth / Shape::threads_east,
-                  row = nth_row < M ? nth_row - M : Shape::rows + nth_row - M;
-        const float *const p = p_at(n, row, at), *const density = density_at(n, row, at);
-        *reinterpret_cast<Four*>(&tile.flux_north[n % 2][row + M][at]) =
-            flux_of_four(half_difference_of_four<M>(
-                             g.stencil.half[1], [&](int m) { return four_at(p + (m + 1) * Shape::width); }),
-                         four_at(density), four_at(density + Shape::density_width));
+        const int nth_row = (task - east_tasks) / Shape::threads_east;
+        at = (task - east_tasks) % Shape::threads_east * 4,
+        row = nth_row < M ? nth_row - M : Shape::rows + nth_row - M;
+        flux[round] = (row + M) * Shape::nodes_east + at;
       }
+      p[round] = (row + Shape::reach) * Shape::width + Shape::pad + at;
+      density[round] = (row + M) * Shape::density_width + Shape::beside + at;
+    }
+  }
+  __device__ __forceinline__ void make(Shape& tile, const Stencil<float>& stencil, int n, int slot) const {
+    const int thread = static_cast<int>(threadIdx.y) * Shape::threads_east + static_cast<int>(threadIdx.x);
+#pragma unroll
+    for (int round = 0; round < rounds; ++round) {
+      const int task = thread + round * Shape::threads;
+      const float* const from = &tile.p[n % Shape::ahead][0][0] + p[round];
+      const float* const of = &tile.half_density[slot][0][0] + density[round];
+      if (task < east_tasks)
+        *reinterpret_cast<Four*>(&tile.flux_east[n % 2][0][0] + flux[round]) = flux_to_east(
+            half_difference_in_row<M, 1>(stencil.half[2], from, four_at(from)), four_at(of), of[4]);
+      else if (task < tasks)
+        *reinterpret_cast<Four*>(&tile.flux_north[n % 2][0][0] + flux[round]) =
+            flux_of_four(half_difference_of_four<M>(
+                             stencil.half[1], [&](int m) { return four_at(from + (m + 1) * Shape::width); }),
+                         four_at(of), four_at(of + Shape::density_width));
     }
   }
 };
@@ -222,10 +269,14 @@ class DensityWalk {
   /// box: the block's nodes
   __device__ __forceinline__ DensityWalk(const Planes& planes, const IndexBox<3>& box)
       : planes_(planes), g_(planes.g), tile_(planes.tile), box_(box) {
-    here_ = planes.k0 * g_.stride[0] + j_ * g_.stride[1] + i_;
+    const Index here = planes.k0 * g_.stride[0] + j_ * g_.stride[1] + i_;
 #pragma unroll
-    for (int r = 0; r < R; ++r)  // nodes beside the box have fluxes that its nodes read
+    for (int r = 0; r < R; ++r) {  // nodes beside the box have fluxes that its nodes read
       reads_[r] = Inside(j_ + r < box.last[1] + M, i_, box.grown(2, M, M)).any;
+      any_[r] = inside(r).any, all_[r] = inside(r).all;
+    }
+    ahead_ = g_.now + here + 2 * M * g_.stride[0];
+    next_ = g_.next + here;
     if constexpr (knows_layers)
       if (const int side = planes.layers.east; side >= 0) {
         const auto& layer = g_.layers[2][side];
@@ -235,20 +286,23 @@ class DensityWalk {
   }
 
   __device__ __forceinline__ void walk() {
-    fill_queues();
+    begin_differences();
     wait_for(&tile_.full[Shape::turns], 0);
-    int turn = 0;
+    int turn = 0, slot = 0, slot_ahead = M % Shape::densities;
     unsigned parity = 0;
     for (int n = 0; n < planes_.count; ++n) {
       wait_for(&tile_.full[turn], parity);
       if constexpr (!by_engine) __syncthreads();
-      make_fluxes(n, turn);
-      planes_.make_fluxes_beside(n);
+      make_fluxes(n, turn, slot, slot_ahead);
+      if constexpr (knows_layers) FluxesBeside<Shape>().make(tile_, g_.stencil, n, slot);
+      else beside_.make(tile_, g_.stencil, n, slot);
       __syncthreads();  // fluxes are there, and the place of this plane's p is free
       planes_.stage(n + Shape::ahead);
       step(n, turn);
-      here_ += g_.stride[0];
+      ahead_ += g_.stride[0], next_ += g_.stride[0];
       if (++turn == Shape::turns) turn = 0, parity ^= 1;
+      if (++slot == Shape::densities) slot = 0;
+      if (++slot_ahead == Shape::densities) slot_ahead = 0;
     }
   }
 
@@ -319,16 +373,16 @@ class DensityWalk {
   }
   __device__ __forceinline__ static Four four_of(float value) { return {value, value, value, value}; }
 
-  /// Those behind the nodes k0 − M … k0 + M − 2, and what the next needs.
-  __device__ __forceinline__ void fill_queues() {
+  /// Of planes below those of the block, and of the first above.
+  __device__ __forceinline__ void begin_differences() {
     const Index up = g_.stride[0];
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       if (!reads_[r]) continue;
-      const Index in_row = here_ + r * g_.stride[1];
-      const float *const now = g_.now + in_row, *const density = g_.half_density + in_row;
+      const float* const now = ahead_ + r * g_.stride[1] - 2 * M * up;
+      const float* const density = g_.half_density + (now - g_.now);
 #pragma unroll
-      for (int s = 1; s < 2 * M; ++s) p_[r][s] = four_kept(now + (s - 2 * M) * up);
+      for (int n = 1 - 2 * M; n < 0; ++n) differences_[r].add(g_.stencil.half[0], four_kept(now + n * up));
       half_density_[r] = four_kept(density - M * up);
 #pragma unroll
       for (int n = -M; n < M - 1; ++n) {
@@ -341,33 +395,30 @@ class DensityWalk {
     }
   }
 
-  /// The next flux of the queue.  next_density: ρ/2 beyond it
-  __device__ __forceinline__ void make_flux_up(int r, const Four& next_density) {
-#pragma unroll
-    for (int s = 0; s + 1 < 2 * M; ++s) p_[r][s] = p_[r][s + 1], flux_[r][s] = flux_[r][s + 1];
-    p_[r][2 * M - 1] = next_p_[r];
-    Four difference =
-        half_difference_of_four<M>(g_.stencil.half[0], [&](int m) -> const Four& { return p_[r][M + m]; });
+  /// The next flux on the axis up; the divergence that it ends.  next_density: ρ/2 beyond it
+  __device__ __forceinline__ Four make_flux_up(int r, const Four& next_density) {
+    Four difference = differences_[r].add(g_.stencil.half[0], next_p_[r]);
     if constexpr (knows_layers)
 #pragma unroll
       for (int m = 0; m < 4; ++m) difference.at[m] += next_psi_[r].at[m];
-    flux_[r][2 * M - 1] = flux_of_four(difference, half_density_[r], next_density);
+    const Four flux = flux_of_four(difference, half_density_[r], next_density);
     half_density_[r] = next_density;
+    return divergences_[r].add(g_.stencil.half[0], flux);
   }
 
   /// Fluxes of plane n; those of rows beside each other share what they read.
-  __device__ __forceinline__ void make_fluxes(int n, int turn) {
+  __device__ __forceinline__ void make_fluxes(int n, int turn, int slot, int slot_ahead) {
     const Index north = g_.stride[1];
     const float* const rows = planes_.p_at(n, row_, east_);
-    const float* const densities = planes_.density_at(n, row_, east_);
+    const float* const densities = planes_.density_at(slot, row_, east_);
     Four density[R + 1], beside[2 * M - 1 + R];
 #pragma unroll
     for (int r = 0; r <= R; ++r) density[r] = four_at(densities + r * Shape::density_width);
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      make_flux_up(r, four_at(planes_.density_at(n + M, row_ + r, east_)));
-      if (reads_[r] && n + 1 < planes_.count)
-        next_p_[r] = four_kept(g_.now + here_ + r * north + 2 * M * g_.stride[0]);
+      on_up_[r] = make_flux_up(r, four_at(planes_.density_at(slot_ahead, row_ + r, east_)));
+      p_[r] = four_at(rows + r * Shape::width);
+      if (reads_[r] && n + 1 < planes_.count) next_p_[r] = four_kept(ahead_ + r * north);
       if constexpr (knows_layers) {
         if (planes_.layers.up) next_psi_[r] = psi_up(r, planes_.k0 + n + M);
         if (planes_.layers.up) zeta_up_[r] = zeta_up(r, planes_.k0 + n);
@@ -376,13 +427,13 @@ class DensityWalk {
 #pragma unroll
     for (int s = 0; s < 2 * M - 1 + R; ++s) {
       const int r = s - (M - 1);
-      beside[s] = r >= 0 && r < R ? p_[r][0] : four_at(rows + r * Shape::width);
+      beside[s] = r >= 0 && r < R ? p_[r] : four_at(rows + r * Shape::width);
     }
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       Four on_north = half_difference_of_four<M>(g_.stencil.half[1],
                                                  [&](int m) -> const Four& { return beside[M + r + m]; }),
-           on_east = half_difference_in_row<M, 1>(g_.stencil.half[2], rows + r * Shape::width, p_[r][0]);
+           on_east = half_difference_in_row<M, 1>(g_.stencil.half[2], rows + r * Shape::width, p_[r]);
       if constexpr (knows_layers) {
         add_psi_north(r, n, turn, on_north);
         add_psi_east(r, n, turn, on_east);
@@ -405,8 +456,7 @@ class DensityWalk {
     }
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      Four sum = half_difference_of_four<M>(g_.stencil.half[0],
-                                            [&](int m) -> const Four& { return flux_[r][M + m]; });
+      Four sum = on_up_[r];
       Four on_north = half_difference_of_four<M>(g_.stencil.half[1],
                                                  [&](int m) -> const Four& { return beside[M + r + m]; });
       Four on_east = half_difference_in_row<M, 0>(
@@ -414,10 +464,11 @@ class DensityWalk {
       if constexpr (knows_layers) add_zetas(r, n, turn, sum, on_north, on_east);
 #pragma unroll
       for (int m = 0; m < 4; ++m) sum.at[m] = sum.at[m] + on_north.at[m] + on_east.at[m];
-      store(g_.next + here_ + r * g_.stride[1],
-            leap_of_four<false>(g_, p_[r][0], four_at(&tile_.before[turn][row_ + r][east_]),
-                                four_at(&tile_.squared[turn][row_ + r][east_]), sum, Four{}),
-            inside(r));
+      const Four after = leap_of_four<false>(g_, p_[r], four_at(&tile_.before[turn][row_ + r][east_]),
+                                             four_at(&tile_.squared[turn][row_ + r][east_]), sum, Four{});
+      float* const to = next_ + r * g_.stride[1];
+      if (all_[r]) store_once(to, after);
+      else if (any_[r]) store(to, after, inside(r));
     }
   }
 
@@ -444,13 +495,17 @@ class DensityWalk {
   const StepArguments<float>& g_;
   Shape& tile_;
   const IndexBox<3>& box_;
+  const FluxesBeside<Shape> beside_;
   const int row_ = R * static_cast<int>(threadIdx.y), east_ = 4 * static_cast<int>(threadIdx.x);
   const Index j_ = planes_.j0 + row_, i_ = planes_.i0 + east_;
-  Index here_;     ///< of the first row's nodes in plane n
-  bool reads_[R];  ///< whether the step reads p of a row's nodes
-  /// Of the axis up: p of the nodes k … k + 2M − 1, and p of the next on its way; fluxes behind the nodes
-  /// k − M … k + M − 1; ρ/2 of the last flux's node.
-  Four p_[R][2 * M]{}, next_p_[R]{}, flux_[R][2 * M]{}, half_density_[R]{};
+  bool reads_[R];         ///< whether the step reads p of a row's nodes
+  bool any_[R], all_[R];  ///< whether the block has some of a row's four nodes, all of them
+  const float* ahead_;    ///< p of the first row's nodes, 2M planes after plane n
+  float* next_;           ///< p⁺ of these nodes
+  /// Of the axis up: D⁺p and D⁻ of fluxes as far as planes have come; p of the next on its way; ρ/2 of the
+  /// last flux's node. p, and D⁻ on that axis, of plane n.
+  DifferencesOnTheWay<M> differences_[R], divergences_[R];
+  Four next_p_[R]{}, half_density_[R]{}, p_[R], on_up_[R];
   Four to_north_[R], to_east_[R];  ///< fluxes of plane n
   // Of layers: ψ of the next flux of the queue and ζ of plane n on their way; whether one along east has some
   // of these nodes, and where these are in what comes of it.
@@ -550,7 +605,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     }
   }
   const int count = static_cast<int>(box.size(0));
-  const bool one = threadIdx.x == 0 && threadIdx.y == 0;
+  const bool one = threadIdx.x == 0 && threadIdx.y + 1 == blockDim.y;
   using Planes = DensityPlanes<Shape, knows_layers>;
   const Planes on_their_way{tile, g, maps, layers, box.first[0], box.first[1], i0, count, !by_engine || one};
   on_their_way.begin();

@@ -708,6 +708,38 @@ __global__ void __launch_bounds__(Tile<rock, M>::threads, M <= 4 && !sponge ? 2 
   else walk<nothing, false>(on_their_way, inside, reached, j, i);
 }
 
+/// The same of a box that no layer and no sponge reaches: a kernel that knows none has 78 registers instead
+/// of 128, so ptxas is asked for three blocks at once, and a block finds its place in less time.
+template <Rock rock, int M>
+__global__ void __launch_bounds__(Tile<rock, M>::threads, M > 4               ? 1
+                                                          : rock == Rock::vti ? 2
+                                                                              : 3)
+    step_plain_tiles(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Maps maps,
+                     const IndexBox<3> box, Index first_east, Index planes) {
+  using Shape = Tile<rock, M>;
+  extern __shared__ unsigned char memory[];
+  Shape& tile = *reinterpret_cast<Shape*>(memory + (128 - in_shared(memory) % 128) % 128);
+  const Index k0 = box.first[0] + static_cast<Index>(blockIdx.z) * planes,
+              k1 = k0 + planes < box.last[0] ? k0 + planes : box.last[0];
+  const Index j0 = box.first[1] + static_cast<Index>(blockIdx.y) * Shape::rows,
+              j1 = j0 + Shape::rows < box.last[1] ? j0 + Shape::rows : box.last[1];
+  const Index i0 = first_east + static_cast<Index>(blockIdx.x) * Shape::nodes_east;
+  const bool one = threadIdx.x == 0 && threadIdx.y == 0;
+  const Planes<rock, M> on_their_way{tile, g, maps, k0, j0, i0, static_cast<int>(k1 - k0), !by_engine || one};
+  on_their_way.begin();
+  const Index j = j0 + threadIdx.y, i = i0 + 4 * threadIdx.x;
+  walk<nothing, false>(on_their_way, Inside(j < j1, i, box), Reached(), j, i);
+}
+
+/// Whether a layer reaches nodes of the box.
+inline bool layers_reach(const StepArguments<float>& g, const IndexBox<3>& box, Index M) {
+  for (int axis = 0; axis < 3; ++axis)
+    for (const auto& layer : g.layers[axis])
+      if (layer.first < layer.last && layer.first - M < box.last[axis] && layer.last + M > box.first[axis])
+        return true;
+  return false;
+}
+
 /// Where tiles so many nodes wide begin, so that each layer along easting lies in one of them with what it
 /// reaches, and rows begin at whole cache lines; none where layers are too thick for that or too close.
 inline std::optional<Index> first_east_of(const StepArguments<float>& g, Index M, Index nodes) {
@@ -784,10 +816,11 @@ Maps maps_of(const StepArguments<float>& g) {
   return maps;
 }
 
-/// Planes of a block: many, so that few are read twice, and few, so that all multiprocessors have blocks.
+/// Planes of a block: many, so that few are read twice, and few, so that all multiprocessors have blocks, and
+/// neighbours stay so close to each other that what both read is still in the cache.
 inline Index planes_for(Index planes, Index tiles) {
   constexpr Index blocks_wanted = 4096;
-  Index most = 64;
+  Index most = 32;
   while (most > 8 && tiles * ((planes + most - 1) / most) < blocks_wanted) most /= 2;
   return most;
 }
@@ -868,10 +901,28 @@ bool allow_memory(Kernel kernel, int bytes) {
   return found.ptxVersion >= 90;
 }
 
+/// p⁺ of a box that no layer and no sponge reaches, and q⁺.
+template <Rock rock, int M>
+void begin_plain_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
+  using Shape = Tile<rock, M>;
+  constexpr int bytes = block_bytes<rock, M>();
+  const auto kernel = step_plain_tiles<rock, M>;
+  const bool engine = allow_memory(kernel, bytes);
+  const auto parts = [](Index nodes, Index most) { return (nodes + most - 1) / most; };
+  const Index first = *first_east<rock, M>(g), east = parts(box.last[2] - first, Shape::nodes_east),
+              north = parts(box.size(1), Shape::rows), planes = planes_for(box.size(0), east * north);
+  const dim3 blocks(static_cast<unsigned>(east), static_cast<unsigned>(north),
+                    static_cast<unsigned>(parts(box.size(0), planes)));
+  kernel<<<blocks, dim3(Shape::threads_east, Shape::rows), bytes, stream>>>(
+      g, engine ? maps_of<rock, M>(g) : Maps{}, box, first, planes);
+  detail::cuda::check(cudaGetLastError(), "steps");
+}
+
 /// p⁺ of a box, and q⁺.
 template <Rock rock, int M, bool sponge>
 void begin_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = Tile<rock, M>;
+  if (!sponge && !layers_reach(g, box, M)) return begin_plain_tiles<rock, M>(stream, g, box);
   const int bytes = block_bytes<rock, M>(longest_row(g));
   const auto kernel = step_tiles<rock, M, sponge>;
   const bool engine = allow_memory(kernel, bytes);

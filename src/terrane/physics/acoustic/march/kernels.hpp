@@ -141,6 +141,26 @@ TERRANE_FN T half_difference(const T (&a)[widest], const T* p, Index step) {
   return sum;
 }
 
+/// Whether D⁺ and D⁻ on this axis are difference_of_planes(): on the axis up in single precision on a GPU.
+template <class T>
+TERRANE_FN constexpr bool by_planes([[maybe_unused]] int axis) {
+#if defined(__CUDA_ARCH__)
+  return sizeof(T) == 4 && axis == 0;
+#else
+  return false;
+#endif
+}
+
+/// D⁺ or D⁻, one plane added after the other from the lowest up: what tiles of a GPU do when a plane comes.
+/// of(m), of(−1 − m): m planes after the first of those above the point, below it
+template <int M, class T, class Of>
+TERRANE_FN T difference_of_planes(const T (&a)[widest], const Of& of) {
+  T sum = -a[M - 1] * of(-M);
+  unrolled<M - 1>([&](auto n) { sum = fused(-a[M - 2 - n], of(n + 1 - M), sum); });
+  unrolled<M>([&](auto n) { sum = fused(a[n], of(n), sum); });
+  return sum;
+}
+
 /// ψ ← b ψ + a D⁺p
 template <int M, class T>
 TERRANE_FN T new_psi_half_way(const T (&d)[widest], T a, T b, T psi, const T* p, Index step) {

@@ -37,14 +37,17 @@ TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& r
     unrolled<2 * M + 1>([&](auto n) { half_density[n] = g.half_density[here + (n - M) * step]; });
     unrolled<2 * M>([&](auto n) {
       T difference = 0;
-      unrolled<M>([&](auto m) { difference = fused(a[m], p[n + M + m] - p[n + M - 1 - m], difference); });
+      if (by_planes<T>(axis)) difference = difference_of_planes<M>(a, [&](int m) { return p[n + M + m]; });
+      else
+        unrolled<M>([&](auto m) { difference = fused(a[m], p[n + M + m] - p[n + M - 1 - m], difference); });
       const Index of_flux = at + n - M;
       const bool has_psi = side >= 0 && of_flux >= layer.first && of_flux < layer.last;
       const T psi = has_psi ? layer.psi[in_layer + (n - M) * layer.stride[axis]] : T(0);
       flux[n] = ratio(difference + psi, half_density[n] + half_density[n + 1]);
     });
     T divergence = 0;
-    unrolled<M>([&](auto n) { divergence = fused(a[n], flux[M + n] - flux[M - 1 - n], divergence); });
+    if (by_planes<T>(axis)) divergence = difference_of_planes<M>(a, [&](int m) { return flux[M + m]; });
+    else unrolled<M>([&](auto n) { divergence = fused(a[n], flux[M + n] - flux[M - 1 - n], divergence); });
     if (side >= 0 && at >= layer.first && at < layer.last) {
       T& zeta = layer.zeta[in_layer];
       zeta = fused(layer.b[at], zeta, layer.a[at] * divergence);

@@ -725,19 +725,30 @@ double Wave<T>::bytes() const {
 template <class T>
 std::vector<T> Wave<T>::state(Stream& stream) const {
   std::vector<T> all(state_size());
-  std::span<T> rest = all;
-  each_array(*this, [&](const Buffer<T>& field) {
-    field.download(stream, rest.first(field.size()));
-    rest = rest.subspan(field.size());
-  });
+  begin_save(stream, all);
+  stream.wait();
   return all;
 }
 
 template <class T>
 void Wave<T>::restore(Stream& stream, std::span<const T> state) {
+  begin_restore(stream, state);
+  stream.wait();
+}
+
+template <class T>
+void Wave<T>::begin_save(Stream& stream, std::span<T> to) const {
+  each_array(*this, [&](const Buffer<T>& field) {
+    field.download_async(stream, to.first(field.size()));
+    to = to.subspan(field.size());
+  });
+}
+
+template <class T>
+void Wave<T>::begin_restore(Stream& stream, std::span<const T> from) {
   each_array(*this, [&](Buffer<T>& field) {
-    field.upload(stream, state.first(field.size()));
-    state = state.subspan(field.size());
+    field.upload_async(stream, from.first(field.size()));
+    from = from.subspan(field.size());
   });
 }
 

@@ -188,6 +188,10 @@ class Wave {
   /// All that the next steps depend on, on the host.
   std::vector<T> state(Stream& stream) const;
   void restore(Stream& stream, std::span<const T> state);
+  /// The same by work of the stream: the host must leave its memory, that of a PinnedBuffer, alone until it
+  /// is done.  [state_size()]
+  void begin_save(Stream& stream, std::span<T> to) const;
+  void begin_restore(Stream& stream, std::span<const T> from);
   std::size_t state_size() const;
   /// Of all its arrays.
   double bytes() const;
