@@ -648,13 +648,13 @@ auto with_density_tile(const Use& use) {
 }
 
 /// Planes of a block: the multiprocessors work for as many rounds as there are blocks for each, and a block
-/// begins with as much work as `before` planes are.  tiles: those with layers count for more
-inline Index density_planes(Index planes, Index tiles) {
+/// begins with as much work as `before` planes are.  tiles: those with layers count for more; most: planes
+inline Index density_planes(Index planes, Index tiles, Index most) {
   int device = 0, at_once = 1;
   detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
   detail::cuda::check(cudaDeviceGetAttribute(&at_once, cudaDevAttrMultiProcessorCount, device),
                       "cudaDeviceGetAttribute");
-  constexpr Index before = 6, most = 128;
+  constexpr Index before = 6;
   const auto parts = [](Index all, Index of) { return (all + of - 1) / of; };
   Index best = planes, least = std::numeric_limits<Index>::max();
   for (Index pieces = parts(planes, most); pieces <= parts(planes, 4); ++pieces) {
@@ -747,12 +747,13 @@ void begin_density_tiles_of(cudaStream_t stream, const StepArguments<float>& g, 
     cut.slow[axis - 1][1] = begin < box.last[axis] && tiles > cut.slow[axis - 1][0] ? 1 : 0;
   }
   const unsigned slow = cut.tiles() - cut.plain();
+  const Index most = with_layers ? 128 : 512;  // blocks with layers fall behind the others
   cut.head = box.first[0], cut.tail = box.last[0];
-  cut.planes = density_planes(box.size(0), cut.tiles() + slow / 2);
+  cut.planes = density_planes(box.size(0), cut.tiles() + slow / 2, most);
   if (const auto [head, tail] = reached(0);
       head < tail && 2 * std::max(head - cut.head, cut.tail - tail) < cut.planes) {
     cut.head = head, cut.tail = tail;
-    cut.planes = density_planes(tail - head, cut.tiles() + slow / 2);
+    cut.planes = density_planes(tail - head, cut.tiles() + slow / 2, most);
   }
   const unsigned ends = (cut.head > box.first[0] ? 1 : 0) + (cut.tail < box.last[0] ? 1 : 0);
   const dim3 blocks =
