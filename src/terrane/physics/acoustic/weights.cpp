@@ -120,8 +120,9 @@ Shares of_slope_along(const Problem& problem, const Tap& tap) {
   Shares nodes;
   for (int axis = 0; axis < 3; ++axis) {
     if (!problem.grid.there(axis)) continue;
+    // Beyond a free surface the axis goes on unmirrored, so that what the sinc reads is smooth.
     const auto product = [&](const NodeIndex& node) {
-      const auto n = axis_at(problem, node, rock_of(problem, node));
+      const auto n = axis_at(problem, node, {rock_of(problem, node).node, {}});
       return n[i] * n[static_cast<std::size_t>(axis)];
     };
     const auto one = Slope(problem, tap.at, axis).times([&](const NodeIndex& node, const NodeIndex& next) {
