@@ -69,7 +69,7 @@ TEST(Cartesian, MakesPartsEqualAndThenTheirFacesSmall) {
   EXPECT_EQ(cut(index_box(80, 80, 80), 2, any).pieces, (std::array{2, 1, 1}));  // rows stay whole
 }
 
-TEST(Cartesian, CutsAtFourOrSixteenBlocksOfSumsWhereNoPartGrowsByMoreThanAFiftieth) {
+TEST(Cartesian, CutsAtFourOrSixteenBlocksOfSumsWhereTheLargestPartGrowsByNoMoreThanAFiftieth) {
   const auto first_cut = [](Index points) { return cut(index_box(points, 38, 32), 2).parts[0].last[0]; };
   EXPECT_EQ(first_cut(385), 192);  // 3 · 64; whole blocks would be 196 and 189
   EXPECT_EQ(first_cut(321), 160);  // 10 · 16, as 128 and 192 would leave one part much to do
@@ -80,6 +80,14 @@ TEST(Cartesian, CutsAtFourOrSixteenBlocksOfSumsWhereNoPartGrowsByMoreThanAFiftie
       const auto partition = cut(index_box(points, points, 70), ranks);
       expect_all_points_once(partition);
       for (const auto& part : partition.parts) EXPECT_TRUE(part.empty() || part.first[0] % 4 == 0);
+    }
+}
+
+TEST(Cartesian, LeavesNoRankIdleWhereThereIsABlockOfSumsForEach) {
+  for (int ranks = 1; ranks <= 32; ++ranks)
+    for (Index points = 4 * ranks; points <= 4 * ranks + 300; ++points) {  // 64 in 5: not 0 16 32 32 48 64
+      const auto partition = cut(index_box(points, 4, 32), ranks, CartesianSettings<3>{{}, {ranks, 1, 1}});
+      for (const auto& part : partition.parts) EXPECT_FALSE(part.empty()) << points << " in " << ranks;
     }
 }
 

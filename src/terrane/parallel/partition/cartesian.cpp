@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "terrane/base/error.hpp"
@@ -19,6 +20,10 @@ Index largest(const Places& places) {
   Index most = 0;
   for (std::size_t p = 1; p < places.size(); ++p) most = std::max(most, places[p] - places[p - 1]);
   return most;
+}
+
+bool leaves_some_idle(const Places& places) {
+  return std::adjacent_find(places.begin(), places.end()) != places.end();
 }
 
 /// Whole units, as many as in the other pieces or one more.
@@ -46,8 +51,9 @@ Places at_nearest(Index first, Index last, Index unit, int pieces) {
   return places;
 }
 
-/// unit: 0 for blocks of a Reduction. Then cuts lie at multiples of 4, or 16, where no part grows by more
-/// than a fiftieth: ranks that are cut so send each other a 64th of the sums, or of these again.
+/// unit: 0 for blocks of a Reduction. Then cuts lie at multiples of 4, or 16, where the largest part grows by
+/// no more than a fiftieth and no rank becomes idle: ranks that are cut so send each other a 64th of the
+/// sums, or of these again.
 template <int N>
 Places places_of(const IndexBox<N>& whole, int axis, Index unit, int pieces) {
   const Index first = whole.first[axis], last = whole.last[axis];
@@ -57,7 +63,8 @@ Places places_of(const IndexBox<N>& whole, int axis, Index unit, int pieces) {
   for (Index blocks = detail::join<N> * detail::join<N>; blocks > 1 && pieces > 1 && first >= 0;
        blocks /= detail::join<N>) {
     auto joined = at_nearest(first, last, blocks * detail::block_extent<N>(axis), pieces);
-    if (largest(joined) <= most + most / 50) return joined;
+    if (largest(joined) <= most + most / 50 && (!leaves_some_idle(joined) || leaves_some_idle(places)))
+      return joined;
   }
   return places;
 }
