@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 
@@ -366,6 +367,74 @@ TEST(SeveralMeshes, TakeAveragesOfAModelOnAMeshOfItsOwnWhichGoesOnBeyondItsSides
     EXPECT_EQ(of_file.mesh.up(), of_bodies.mesh.up());
     EXPECT_EQ(of_file.conductivity[0], of_bodies.conductivity[0]);
   }
+}
+
+/// A job on a model of its own: layers of rock from the bottom, a face each 500 m, the last one at `top`.
+class OwnLayers {
+ public:
+  OwnLayers(const std::vector<double>& layers, double top) {
+    const std::vector<double> sides{-2000, 0, 2000};
+    std::vector<double> up, sigma;
+    for (std::size_t k = 0; k <= layers.size(); ++k)
+      up.push_back(top - 500 * static_cast<double>(layers.size() - k));
+    for (const double layer : layers) sigma.insert(sigma.end(), 4, layer);
+    io::write(folder_ / "rock.nc",
+              io::MeshData{TensorMesh(sides, sides, up), {{"conductivity", "S/m", "", sigma}}, {}});
+  }
+  Problem problem(const std::string& more = "") const {
+    auto text = gridded("", "[1]");
+    const auto body = text.find("[model.background]");
+    text.replace(body, text.find("[[source]]") - body, "[model]\nfile = \"rock.nc\"\n" + more);
+    const std::string of_plans = "min_width_pps = 2\nstretching = 1.5\nlambda_factor = 0.4\n";
+    if (more.find("[mesh]") < more.size()) text.erase(text.find(of_plans), of_plans.size());
+    return problem_of(text, folder_ / "");
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST(ModelsOfTheirOwn, ThatEndAtTheGroundNeedAirAbove) {
+  const OwnLayers rock({0.1, 0.1, 0.1}, 0), both({0.1, 0.1, 1e-8}, 500);
+  const auto said = message([&] { rock.problem(); });
+  for (const char* part : {"above 0 m rock would go on", "rock.nc", "kind = \"layer\", bottom = 0"})
+    EXPECT_THAT(said, HasSubstr(part));
+  const auto own =
+      "[mesh]\nkind = \"tensor\"\neasting = [-5000, 0, 5000]\nnorthing = [-5000, 0, 5000]\n"
+      "up = [-5000, -100, 0, 100]\n";
+  const auto averaged = std::string("transfer = \"average\"\n") + own;
+  EXPECT_THAT(message([&] { rock.problem(averaged); }), HasSubstr("reaches up to 100 m"));
+  const auto low = averaged.substr(0, averaged.find(", 100]")) + "]\n";
+  EXPECT_NO_THROW(rock.problem(low));
+  const auto layer = [](const char* bottom, const char* top) {
+    return fmt::format("[[model.body]]\nkind = \"layer\"\nbottom = {}\ntop = {}\nconductivity = 1e-8\n",
+                       bottom, top);
+  };
+  EXPECT_THAT(message([&] { rock.problem(layer("3000", "100000")); }), HasSubstr("rock would go on"));
+  for (const auto& problem : {rock.problem(layer("0", "100000")),
+                              rock.problem("topography = 0\n[model.air]\n"
+                                           "conductivity = 1e-8\n"),
+                              both.problem()}) {
+    EXPECT_EQ(problem.conductivity[0].front(), 0.1);
+    EXPECT_EQ(problem.conductivity[0].back(), 1e-8);
+  }
+}
+
+TEST(ModelsOfTheirOwn, GiveAMeshFacesWhereRockChangesByMoreThanHalf) {
+  const auto faces = [](const std::vector<double>& layers, double top = 500, const std::string& more = "") {
+    const auto mesh = OwnLayers(layers, top).problem(more).mesh;
+    std::vector<double> found;
+    for (const double z : {500.0, -500.0, -1000.0})
+      if (std::find(mesh.up().begin(), mesh.up().end(), z) != mesh.up().end()) found.push_back(z);
+    return found;
+  };
+  EXPECT_THAT(faces({0.1, 0.1, 0.1, 1e-8}), testing::IsEmpty());
+  EXPECT_THAT(faces({0.1, 0.11, 0.12, 1e-8}), testing::IsEmpty());
+  EXPECT_THAT(faces({0.1, 0.101, 0.16, 1e-8}), ElementsAre(-500));
+  EXPECT_THAT(faces({0.2, 0.1, 0.11, 1e-8}), ElementsAre(-1000));
+  const auto ground =
+      "topography = 0\n[model.air]\nconductivity = 1e-8\n";  // above it the file has no values
+  EXPECT_THAT(faces({0.1, 0.1, 0.1, NAN, NAN}, 1000, ground), testing::IsEmpty());
 }
 
 }  // namespace

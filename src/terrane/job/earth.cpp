@@ -17,6 +17,7 @@
 #include "terrane/job/described.hpp"
 #include "terrane/mesh/overlaps.hpp"
 #include "terrane/model/bodies.hpp"
+#include "terrane/model/conductivity.hpp"
 #include "terrane/model/description.hpp"
 #include "terrane/model/maps.hpp"
 #include "terrane/model/terrain.hpp"
@@ -459,6 +460,64 @@ EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
   return model;
 }
 
+/// Bodies that conduct and reach above the top of a file.
+std::vector<const Body*> conductors_above(const Description& earth, double top) {
+  const auto names = conducts_along("east");
+  const auto conducts = [&](const PropertyValue& value) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const Conducts& source) { return source.property == value.property; });
+  };
+  std::vector<const Body*> found;
+  for (const auto& body : earth.bodies)
+    if (bounds(body.shape).top > top && std::any_of(body.values.begin(), body.values.end(), conducts))
+      found.push_back(&body);
+  return found;
+}
+
+/// Cells that go on do so above the top of their file, too. Throws InputError where the mesh reaches there
+/// and that is rock, in no body: a file that ends at the ground has no air, and a half space would become a
+/// whole one.
+void expect_air_above(const Config& table, const TensorMesh& mesh, const Description& earth) {
+  if (!earth.cells || !earth.cells_go_on || earth.topography) return;
+  const auto& cells = std::get<MeshCells>(earth.cells->geometry).mesh;
+  const double top = cells.up().back();
+  const auto values = conductivity_along(*earth.cells, "east");
+  if (values.empty() && earth.laws.empty()) return;
+  const auto middle = [](const std::vector<double>& faces, std::size_t n) {
+    return faces[n] + 0.5 * (faces[n + 1] - faces[n]);
+  };
+  const auto nearest = [](const std::vector<double>& faces, double x) {
+    return static_cast<std::size_t>(std::upper_bound(faces.begin() + 1, faces.end() - 1, x) - faces.begin()) -
+           1;
+  };
+  const auto is_air = [&](double x, double y) {
+    return !values.empty() && !(values[cells.index(nearest(cells.easting(), x), nearest(cells.northing(), y),
+                                                   cells.n_up() - 1)] > conductivity_of_air);
+  };
+  const auto bodies = conductors_above(earth, top);
+  const auto in_a_body = [&](double x, double y, double z) {
+    return std::any_of(bodies.begin(), bodies.end(), [&](const Body* body) {
+      const auto part = along_vertical(body->shape, x, y);
+      return part.bottom <= z && z < part.top;
+    });
+  };
+  for (std::size_t k = mesh.n_up(); k-- > 0 && middle(mesh.up(), k) > top;)
+    for (std::size_t j = 0; j < mesh.n_north(); ++j)
+      for (std::size_t i = 0; i < mesh.n_east(); ++i) {
+        const double x = middle(mesh.easting(), i), y = middle(mesh.northing(), j);
+        if (!is_air(x, y) && !in_a_body(x, y, middle(mesh.up(), k)))
+          throw table.wrong(
+              "file",
+              fmt::format(
+                  "the mesh reaches up to {:.6g} m, and above {:.6g} m rock would go on as in the top "
+                  "cells of \"{}\"",
+                  mesh.up().back(), top, table.text("file")),
+              fmt::format("Give it air: [[model.body]] kind = \"layer\", bottom = {:.6g}, top = {:.6g}, "
+                          "conductivity = 1e-8, or model.topography.",
+                          top, std::ceil(mesh.up().back()) + 1));
+      }
+}
+
 /// The mesh that the physics makes.
 TensorMesh planned(const Config& mesh, const Description& description, const EarthRequest& request,
                    const MemoryBudget& memory, Earth& earth) {
@@ -639,6 +698,7 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
     earth.notes.push_back(fmt::format("mesh: {} × {} × {} = {} cells", cells.n_east(), cells.n_north(),
                                       cells.n_up(), cells.size()));
   if (averages) {
+    expect_air_above(model, cells, description);
     tell_of_maps(model, description, earth);
     earth.model = transferred(model, cells, std::move(description), true, request, memory, earth);
     return earth;

@@ -38,8 +38,8 @@ struct EarthRequest {
   std::function<MeshPlan(const Description& earth, const MeshWish& wish)> plan = {};
   double reference_density = 0;  ///< kg/m³; rock that has a density has what it differs from this
   bool along_axes = false;       ///< of mixed cells conductivity_east, _north, _up
-  bool cells_go_on = false;      ///< beyond the mesh of model.file rock is as at its sides
-  bool cuts_ground = false;      ///< it puts the ground into its mesh itself: rock goes on above
+  bool cells_go_on = false;  ///< beyond the mesh of model.file rock is as at its sides, and air as above it
+  bool cuts_ground = false;  ///< it puts the ground into its mesh itself: rock goes on above
 };
 
 /// Tables [mesh] and [model] and all their kinds, in the order of the reference.

@@ -17,6 +17,7 @@
 namespace terrane {
 
 inline constexpr std::array<std::string_view, 3> axis_names{"east", "north", "up"};
+inline constexpr double conductivity_of_air = 1e-6;  ///< S/m; what conducts no more than this is air
 
 /// A property that tells how rock conducts.
 struct Conducts {
@@ -32,8 +33,8 @@ std::vector<Conducts> conducts_along(std::string_view axis);
 bool conduct_by_axis(const std::vector<std::string>& properties);
 bool conducts_by_axis(const EarthModel& model);
 
-/// S/m of all cells of the mesh [up, north, east]; NaN where a cell has none of them, and empty where no cell
-/// has.
+/// S/m of all cells of the mesh [up, north, east]; NaN where a cell has a value of none of them, and empty
+/// where the model has none of these properties.
 std::vector<double> conductivity_along(const EarthModel& model, std::string_view axis);
 
 }  // namespace terrane

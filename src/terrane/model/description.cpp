@@ -578,7 +578,7 @@ void check(const Description& earth) {
 namespace {
 
 void complete_axes(EarthModel& cells) {
-  const auto held = std::get<MeshCells>(cells.geometry).cell;
+  const auto& held = std::get<MeshCells>(cells.geometry).cell;
   for (const auto axis : axis_names) {
     const auto all = conductivity_along(cells, axis);
     if (all.empty()) return;

@@ -12,7 +12,7 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-constexpr double air = 1e-6;  // S/m and less
+constexpr double least_contrast = 1.5;  // of rock above and below, that a mesh has a face for
 
 /// Along the ground, as most of the current flows.
 double conductivity_at(const Description& earth, double easting, double northing, double up) {
@@ -20,6 +20,13 @@ double conductivity_at(const Description& earth, double easting, double northing
     if (const double value = earth.at(source.property, easting, northing, up); !std::isnan(value))
       return source.conductivity(value);
   return std::nan("");
+}
+
+/// Whether rock above and below a face differs by more than what changes from cell to cell in the result of
+/// an inversion, or one of the two has no conductivity.
+bool is_contrast(double above, double below) {
+  if (std::isnan(above) || std::isnan(below)) return std::isnan(above) != std::isnan(below);
+  return std::max(above, below) > least_contrast * std::min(above, below);
 }
 
 /// Where rock on a mesh of its own changes below a place.
@@ -34,7 +41,8 @@ std::vector<double> contrasts_of_cells(const EarthModel& cells, double easting, 
   const std::size_t i = column(mesh.easting(), easting), j = column(mesh.northing(), northing);
   std::vector<double> heights;
   for (std::size_t k = 1; k < mesh.n_up(); ++k)
-    if (values[mesh.index(i, j, k)] != values[mesh.index(i, j, k - 1)]) heights.push_back(mesh.up()[k]);
+    if (is_contrast(values[mesh.index(i, j, k)], values[mesh.index(i, j, k - 1)]))
+      heights.push_back(mesh.up()[k]);
   return heights;
 }
 
@@ -54,7 +62,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
   wanted.at_sources = 0;
   for (double depth = 1e3; depth < 1e5; depth *= 1.2) {
     const double ground = earth.topography ? earth.ground(east, north) : 0;
-    if (const double sigma = conductivity_at(earth, east, north, ground - depth); sigma > air)
+    if (const double sigma = conductivity_at(earth, east, north, ground - depth); sigma > conductivity_of_air)
       mean += std::log(sigma), count += 1;
   }
   if (count == 0)
@@ -63,7 +71,8 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
   wanted.mean = std::exp(mean / count);
   for (const auto& p : wanted.sources)
     for (const double below : {0.0, 1.0, 10.0})
-      if (const double sigma = conductivity_at(earth, p[0], p[1], p[2] - below); sigma > air) {
+      if (const double sigma = conductivity_at(earth, p[0], p[1], p[2] - below);
+          sigma > conductivity_of_air) {
         wanted.at_sources = std::max(wanted.at_sources, sigma);
         break;
       }
