@@ -160,7 +160,10 @@ TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesF
             "the memory of the GPUs takes no more of them");
   EXPECT_EQ(share_ranks(large, 4, 4, 4.1 * host, 0.51 * most).fields_at_once, 1);  // layers and whole levels
   EXPECT_EQ(share_ranks(large, 4, 2, 4.1 * host, 0.32 * most).fields_at_once, 1);
-  EXPECT_EQ(share_ranks(large, 4, 2, 4.1 * host, 0.57 * most).fields_at_once, 1);  // NCCL: more are whole
+  EXPECT_EQ(share_ranks(large, 4, 2, 4.1 * host, 0.57 * most).fields_at_once, 2);  // as on one
+  // Through NCCL, which all ranks together have and groups of them have not, they hold more levels whole.
+  EXPECT_GT(part_of_field(large, 1, 4, 2), 1.3 * part_of_field(large, 1, 4, 4));
+  EXPECT_EQ(part_of_field(large, 2, 4, 2), part_of_field(large, 2, 4, 4));
   EXPECT_EQ(share_ranks(large, 3, 3, 4.1 * host, 0.7 * most).fields_at_once,
             1);  // one rank would have a whole one
   EXPECT_EQ(share_ranks(large, 4, 4, 0.9 * host, 1.1 * most).fields_at_once, 1);

@@ -335,6 +335,8 @@ TEST(SeveralMeshes, AreRefusedWhereThereCannotBeSome) {
   const auto said = [](const std::string& text) { return message([&] { simulation_of(text); }); };
   EXPECT_THAT(said(gridded("input", "[1]")), HasSubstr("single, frequency, source, both"));
   EXPECT_THAT(said(gridded("same", "[1]")), HasSubstr("no mesh of its own"));
+  for (const char* gridding : {"", "frequency", "both"})
+    EXPECT_THAT(said(gridded(gridding, "[]")), HasSubstr("frequencies: there are none"));
   EXPECT_THAT(said(gridded("frequency", "[1]", "volume = [\"e\"]")), HasSubstr("one mesh"));
   EXPECT_THAT(said(fmt::format(fmt::runtime(charged), "", "gridding = \"frequency\"")),
               HasSubstr("model.file"));
@@ -345,6 +347,15 @@ TEST(SeveralMeshes, AreRefusedWhereThereCannotBeSome) {
   EXPECT_THAT(said(waves), HasSubstr("both polarisations"));
   const auto made = simulation_of(gridded("frequency", "[1, 10]"));
   EXPECT_THAT(message([&] { made->check_model("model.nc"); }), HasSubstr("2 meshes"));
+}
+
+TEST(SeveralMeshes, NameSourcesByTheirNumbersInTheJob) {
+  auto text = gridded("source", "[10]");
+  text.replace(text.find("[0, 0, -50]"), 11, "[0, 0, 50]");
+  text.replace(text.find("[500, 100, -50]"), 15, "[500, 100, 50]");
+  EXPECT_THAT(simulation_of(text)->check().warnings,
+              testing::IsSupersetOf({HasSubstr("source 1: source 1 is grounded in air"),
+                                     HasSubstr("source 2: source 2 is grounded in air")}));
 }
 
 TEST(SeveralMeshes, TakeAveragesOfAModelOnAMeshOfItsOwnWhichGoesOnBeyondItsSides) {

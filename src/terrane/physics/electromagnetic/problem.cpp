@@ -51,6 +51,10 @@ double Problem::conductivity_at(const Vector3& p) const {
                                     cell_of(mesh.up(), p[2]))];
 }
 
+std::string Problem::source_name(std::size_t n) const {
+  return fmt::format("source {}", first_source + n + 1);
+}
+
 double Problem::omega_mu(std::size_t solve) const {
   return 2 * std::numbers::pi * frequencies[solve % frequencies.size()] * 4e-7 * std::numbers::pi;
 }
@@ -94,7 +98,7 @@ void Problem::check() const {
       throw InputError("electromagnetic", fmt::format("a frequency is {} Hz", hertz),
                        "It must be above zero; physics = \"electric\" is direct current.");
   for (std::size_t n = 0; n < sources.size(); ++n) {
-    const auto what = fmt::format("source {}", n + 1);
+    const auto what = source_name(n);
     const auto& [kind, points, moment, current] = sources[n];
     if (kind != Source::Kind::plane_wave) moments(mesh, sources[n], what);
     else if (moment[2] != 0 || (moment[0] == 0 && moment[1] == 0))
@@ -138,7 +142,7 @@ void Problem::check_secondary() const {
   const auto sigma = this->sigma(frequencies.front());
   const auto layers = layers_of_sides(mesh, sigma);
   for (std::size_t n = 0; n < sources.size(); ++n) {
-    const auto what = fmt::format("source {}", n + 1);
+    const auto what = source_name(n);
     if (sources[n].kind == Source::Kind::magnetic_dipole &&
         (sources[n].moment[0] != 0 || sources[n].moment[1] != 0))
       throw InputError(what, "the field in layers is known of upright magnetic dipoles only",
@@ -209,8 +213,8 @@ std::vector<std::string> Problem::warnings() const {
                           (sources[n].kind == Source::Kind::wire && points.front() != points.back());
     if (grounded && (in_air(points.front()) || in_air(points.back())))
       lines.push_back(fmt::format(
-          "source {} is grounded in air: its current goes through what conducts a millionth of the ground",
-          n + 1));
+          "{} is grounded in air: its current goes through what conducts a millionth of the ground",
+          source_name(n)));
   }
   if (plane && parameters.strike == Strike::none && !layers_of_sides(mesh, sigma(*slowest)).alike)
     lines.push_back(

@@ -23,6 +23,7 @@ struct Problem {
   /// first model: otherwise data would jump as a model changes.
   std::vector<double> contrasts;
   std::vector<Source> sources;
+  std::size_t first_source = 0;     ///< how many of the job's come before; messages count these
   std::vector<double> frequencies;  ///< Hz
   std::vector<Vector3> receivers;
   std::vector<Component> components;
@@ -64,6 +65,8 @@ struct Problem {
     for (std::size_t a = 0; a < 3; ++a) count *= cells[a] + (a == axis ? 0 : 1);
     return count;
   }
+  /// "source 3", counted as the job has them.
+  std::string source_name(std::size_t n) const;
   /// Bytes on the host and on the device, of `ranks` ranks that compute `fields` fields at once.
   double memory(double fields = 1, double ranks = 1) const {
     return fields * field_memory() + host_memory(ranks);

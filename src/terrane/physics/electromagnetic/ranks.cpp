@@ -26,6 +26,7 @@ void put(Packet& packet, const Problem& problem) {
     packet.put(source.moment);
     packet.put(source.current);
   }
+  packet.put(problem.first_source);
   packet.put(problem.frequencies);
   packet.put(problem.receivers);
   packet.put(problem.components);
@@ -52,6 +53,7 @@ Problem get_problem(Packet& packet) {
     source.moment = packet.get<Vector3>();
     source.current = packet.get<double>();
   }
+  problem.first_source = packet.get<std::size_t>();
   problem.frequencies = packet.get_vector<double>();
   problem.receivers = packet.get_vector<Vector3>();
   problem.components = packet.get_vector<Component>();
@@ -69,17 +71,15 @@ constexpr double worth_sharing = 8e6;
 
 double unknowns(const Problem& problem) { return 3 * static_cast<double>(problem.mesh.size()); }
 
-/// Bytes on the GPU of a rank of the smallest group: so many ranks share so many fields, in groups that
-/// differ by a rank where they must. A rank has its part; three points around it on all levels of the four
-/// cycles, and room for two messages of them; the levels that every rank has whole; and memory that others
-/// have open, in pieces of 2 MiB, for the halo of each level. on_node: how many of the ranks share a machine.
+}  // namespace
+
 double part_of_field(const Problem& problem, int fields, int ranks, int on_node) {
   const int share_it = ranks / fields;
   if (share_it == 1) return problem.field_memory();
   constexpr double of_cycles = 3 * 80, of_messages = 4 * 2 * 8, of_whole_levels = 4 * (80 + 2 * 8),
                    of_halos = 40.0 * (1 << 21);  // bytes: of a cell, of a cell, of a point, of all
-  // Points, where GPUs reach each other's memory, and where messages go through NCCL.
-  const double most_on_every_rank = ranks <= on_node ? 1 << 19 : 1 << 22;
+  // Points; through NCCL only where all ranks share one field over several machines: a split Comm has none.
+  const double most_on_every_rank = fields == 1 && ranks > on_node ? 1 << 22 : 1 << 19;
   const auto& mesh = problem.mesh;
   const auto whole = index_box(static_cast<Index>(mesh.n_up()), static_cast<Index>(mesh.n_north()),
                                static_cast<Index>(mesh.n_east()));
@@ -93,8 +93,6 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
   return problem.field_memory() * most / cells + 4.0 / 3 * around * (of_cycles + of_messages) +
          std::min(cells, most_on_every_rank) * of_whole_levels + of_halos;
 }
-
-}  // namespace
 
 Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes, double device_bytes) {
   const auto solves =

@@ -23,6 +23,11 @@ Sharing share_ranks(const Problem& problem, const Runtime& runtime);
 double memory_needed(const Problem& problem, const Runtime& runtime);
 /// What a rank may take of its GPU: its share of what is free; 0 on CPUs.
 double free_of_gpu(const Runtime& runtime);
+/// Bytes on the GPU of a rank of the smallest group: so many ranks share so many fields, in groups that
+/// differ by a rank where they must. A rank has its part; three points around it on all levels of the four
+/// cycles, and room for two messages of them; the levels that every rank has whole; and memory that others
+/// have open, in pieces of 2 MiB, for the halo of each level. on_node: how many of the ranks share a machine.
+double part_of_field(const Problem& problem, int fields, int ranks, int on_node);
 /// Throws MemoryError: `what` takes more than there is, here or on the GPU of a rank.
 void require_memory(const Problem& problem, const Runtime& runtime, const std::string& what);
 

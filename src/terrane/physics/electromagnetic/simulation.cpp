@@ -459,9 +459,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.sources = read_sources(job, table.has("frequencies") ? nullptr : &of_file);
   const bool plane = p.sources.front().kind == Source::Kind::plane_wave;
   if (table.has("frequencies")) p.frequencies = table.numbers("frequencies");
-  else if (of_file.empty())
-    throw table.wrong("frequencies", "there are none", "Write simulation.frequencies = [1, 10], in Hz.");
   else p.frequencies = of_file;
+  if (p.frequencies.empty())
+    throw table.wrong("frequencies", "there are none", "Write simulation.frequencies = [1, 10], in Hz.");
   for (const double hertz : p.frequencies)
     if (!(hertz > 0))
       throw table.wrong("frequencies", fmt::format("{} Hz is not above zero", hertz),

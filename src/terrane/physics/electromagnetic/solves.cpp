@@ -190,7 +190,7 @@ Solve Solves::solve(std::size_t number, std::vector<Z>& data) {
   const auto& sent = problem_.sources[source];
   if (sent.kind == Source::Kind::plane_wave) send_plane_wave(sent, hertz);
   else if (problem_.parameters.field == Field::secondary) send_dipoles(sent, hertz);
-  else send_moments(sent, fmt::format("source {}", source + 1));
+  else send_moments(sent, problem_.source_name(source));
   const auto done = finish();
   data = fields();
   return done;
