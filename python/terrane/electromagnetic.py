@@ -1,8 +1,8 @@
 """Electromagnetic fields of dipoles, wires and loops at given frequencies; time dependence exp(+iωt).
 
 Properties of the model: ``conductivity`` (S/m) or ``resistivity`` (ohm m) of every cell, air and sea included; where it
-differs by axis, ``conductivity_up``, ``resistivity_up`` and so on take their place. With ``chargeability`` (V/V), ``cole_cole_time`` (s)
-and ``cole_cole_exponent`` it is complex, and differs from frequency to frequency.
+differs by axis, ``conductivity_up``, ``resistivity_up`` and so on take their place. With ``chargeability`` (V/V),
+``cole_cole_time`` (s) and ``cole_cole_exponent`` it is complex, and differs from frequency to frequency.
 """
 
 from __future__ import annotations
@@ -137,9 +137,10 @@ class Simulation(simulation.Simulation):
 
     def __init__(self, model: TensorMesh, receivers: Survey, sources: Union[Source, Sequence[Source]],
                  frequencies: ArrayLike, *, components: Optional[Sequence[str]] = None,
-                 responses: Optional[Sequence[str]] = None, volume: Optional[Sequence[str]] = None, tolerance: Optional[float] = None,
-                 receiver_tolerance: Optional[float] = None, most_iterations: Optional[int] = None,
-                 gridding: Optional[str] = None, settings: Optional[Mapping[str, Any]] = None, device: str = "auto", threads: Optional[int] = None,
+                 responses: Optional[Sequence[str]] = None, volume: Optional[Sequence[str]] = None,
+                 tolerance: Optional[float] = None, receiver_tolerance: Optional[float] = None,
+                 most_iterations: Optional[int] = None, gridding: Optional[str] = None,
+                 settings: Optional[Mapping[str, Any]] = None, device: str = "auto", threads: Optional[int] = None,
                  memory: Optional[str] = None) -> None:
         given = [sources] if isinstance(sources, (Dipole, Wire, PlaneWaves)) else list(sources)
         super().__init__(model, receivers, {

@@ -33,8 +33,8 @@ def run_solves(job: Job, executor: Any, *, retries: int = 2, folder: Optional[Un
     Parameters
     ----------
     job : path, mapping of tables, or Simulation
-        With ``physics = "electromagnetic"``. Files that it names must be where the workers find them, and its mesh must
-        not be planned from several sources or frequencies, but for one of each (``gridding="both"``). Plane waves have one task for each frequency.
+        With ``physics = "electromagnetic"``. Files that it names must be where the workers find them. Where meshes are
+        planned, each solve has its own (``gridding="both"``). Plane waves have one task for each frequency.
     executor : object with ``submit(function, *arguments)``
         ``dask.distributed.Client``, ``concurrent.futures.ProcessPoolExecutor``, ...
     retries : int
@@ -53,11 +53,13 @@ def run_solves(job: Job, executor: Any, *, retries: int = 2, folder: Optional[Un
     sources = [sources] if isinstance(sources, Mapping) else list(sources)
     frequencies = settings.pop("simulation.frequencies", tables.get("simulation", {}).get("frequencies"))
     if any(source.get("kind") == "file" for source in sources):
-        raise InputError("source.kind", "sources of a file are no tasks", "Give them one by one, as read_emg3d has them.")
+        raise InputError("source.kind", "sources of a file are no tasks",
+                         "Give them one by one, as read_emg3d has them.")
     if not sources or frequencies is None or np.ndim(frequencies) != 1 or len(frequencies) == 0:
         raise InputError("job", "has no sources or no frequencies", "It needs [[source]] and simulation.frequencies.")
     if len({float(hertz) for hertz in frequencies}) < len(frequencies):
         raise InputError("simulation.frequencies", "has one twice")
+    _check_meshes(tables, settings, len(sources), len(frequencies))
     calls = [_call(job, source, float(hertz), settings, more) for source in sources for hertz in frequencies]
     jobs.check(calls[0][0], **calls[0][1])  # what is wrong with all is said before any is sent
     parts = in_tasks(calls, executor, retries, folder, "solve")
@@ -66,6 +68,19 @@ def run_solves(job: Job, executor: Any, *, retries: int = 2, folder: Optional[Un
     if len(rows) == 1:
         return rows[0]
     return _beside(rows, "source").assign_coords(source=np.arange(1, len(rows) + 1, dtype=np.int32))
+
+
+def _check_meshes(tables: Mapping[str, Any], settings: Mapping[str, Any], sources: int, frequencies: int) -> None:
+    """Raises InputError where a task would plan a mesh that is not that of one run."""
+    mesh = tables.get("mesh", {})
+    kind = settings.get("mesh.kind", mesh.get("kind") if isinstance(mesh, Mapping) else "tensor")
+    if kind != "planned" and (kind is not None or mesh):
+        return
+    gridding = settings.get("simulation.gridding", tables["simulation"].get("gridding"))
+    if ((sources > 1 and gridding not in ("source", "both"))
+            or (frequencies > 1 and gridding not in ("frequency", "both"))):
+        raise InputError("simulation.gridding", "each task would plan a mesh of its own",
+                         'Take "both" ("frequency" of plane waves), or give the job a mesh.')
 
 
 def _read(path: str) -> Any:

@@ -136,7 +136,6 @@ def test_the_gradient_is_the_slope_of_the_misfit_and_has_the_shape_of_the_model(
     weighted = made.data.residual.data * made.data.weights.data
     np.testing.assert_allclose(made.jtvec(weighted), gradient, rtol=1e-6, atol=1e-9 * np.abs(gradient).max())
     # A block a little less resistive, along all axes.
-    slope = 0.0
     step = np.zeros(model.shape)
     step[7:9, 8, 5] = 1e-4
     changed = real.Model(model.grid, model.property_x + step, property_z=model.property_z + step, mapping="Resistivity")

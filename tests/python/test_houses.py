@@ -287,6 +287,11 @@ def test_each_frequency_has_a_mesh_of_its_own_where_it_is_asked_for():
         np.testing.assert_array_equal(found["e_e"].values[:, n], alone["e_e"].values[:, 0])
     with ThreadPoolExecutor(2) as executor:
         tasks = terrane.electromagnetic.run_solves(fields([1.0, 10.0], gridding="both"), executor)
+        for job in (made, fields([1.0, 10.0], gridding="source"), fields([1.0], gridding="single"),
+                    {**fields([1.0, 10.0], gridding="both").tables(), "mesh": {}}):
+            settings = {"simulation.gridding": "single"} if isinstance(job, dict) else {}
+            with pytest.raises(terrane.InputError, match="each task would plan a mesh of its own"):
+                terrane.electromagnetic.run_solves(job, executor, settings=settings)
     np.testing.assert_array_equal(tasks["e_e"], fields([1.0, 10.0], gridding="both").run()["e_e"])
     with pytest.raises(terrane.InputError, match="same, single, frequency, source, both"):
         fields([1.0], gridding="input").check()
