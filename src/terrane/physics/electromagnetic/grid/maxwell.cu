@@ -104,6 +104,10 @@ class EdgeSpace {
     of_cells_ =
         std::make_unique<solve::SharedGrid<double>>(cells, *share.comm, solve::Around{0, false, true});
     of_cells_->prepare<Number>(stream);
+    if (!of_cells_->by_peers()) {  // though edges have them: then sums go through the host
+      of_cells_ = nullptr;
+      return;
+    }
     cells_ = solve::Field<Number>(stream, cells.whole);
   }
 
