@@ -320,7 +320,7 @@ class Reduction {
   int most_;
   std::vector<IndexBox<N>> cells_;  // of this rank, of each level
   std::vector<std::size_t> first_;  // where their values begin
-  std::size_t rest_ = 0;            // and cells of all ranks, where there are some, then levels joined on the device
+  std::size_t rest_ = 0;            // and cells of all ranks, then levels joined on the device
   Buffer<double> values_;
 };
 
