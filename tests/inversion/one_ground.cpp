@@ -13,6 +13,20 @@
 namespace terrane::inversion {
 namespace {
 
+TEST(LoadsOfDevices, AreOneForOneGpuHoweverItWasAskedFor) {
+  std::vector<DeviceLoad> loads;
+  const auto cuda = Device::Kind::cuda;
+  add_load(loads, {cuda, 0, 1}, 3e9);  // "cuda" on two ranks that have a GPU each,
+  add_load(loads, {cuda, 0, 2}, 4e9);  // and "cuda:0", which they share
+  add_load(loads, {cuda, 1, 1}, 5e9);
+  add_load(loads, {Device::Kind::debug, 0, 1}, 6e9);
+  ASSERT_EQ(loads.size(), 3U);
+  EXPECT_EQ(loads[0].bytes, 7e9);
+  EXPECT_EQ(loads[0].models, 2);
+  EXPECT_EQ(loads[0].device, (Device{cuda, 0, 2}));
+  EXPECT_EQ(loads[1].bytes, 5e9);
+}
+
 using testing_support::message;
 using testing_support::TemporaryFolder;
 

@@ -13,6 +13,7 @@
 #include "terrane/inversion/electromagnetic_job.hpp"
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/inversion/job_tables.hpp"
+#include "terrane/inversion/regulariser.hpp"
 #include "terrane/inversion/services.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
@@ -350,7 +351,9 @@ double InversionJob::memory_needed(const StorageChoice& choice, const Runtime& r
 
 double InversionJob::bytes_on_device(const Runtime& runtime) {
   const auto& choice = choose(runtime);
-  return choice.on_device() ? choice.bytes / (runtime.comm ? runtime.comm->size() : 1) : 0;
+  const double part = choice.on_device() ? choice.bytes / (runtime.comm ? runtime.comm->size() : 1) : 0;
+  const bool inverse = choice.on_device() || device_for(runtime).has_own_memory();
+  return part + (inverse ? Regulariser::bytes_on_device(problem_.mesh) : 0);
 }
 
 bool InversionJob::inverse_is_exact() const {

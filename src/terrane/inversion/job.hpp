@@ -52,7 +52,8 @@ class InversionSimulation : public Simulation {
   /// Before begin(), of inversions that are under way at the same time: the other ranks, which serve all.
   virtual void share_ranks(const std::shared_ptr<solve::Crew>& crew) = 0;
 
-  /// After check(): what each rank holds of it on its device; 0 where that is the processors.
+  /// After check(): what rank 0 holds of it on its device, and the others at most: its part of G or its
+  /// fields, and the regulariser's inverse; 0 where all is the processors'.
   virtual double bytes_on_device(const Runtime& /*runtime*/) { return 0; }
 
   /// After begin(): all that determines the bits of the model.

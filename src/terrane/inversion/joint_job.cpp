@@ -69,21 +69,12 @@ const std::vector<Plan>& Shared::check(Comm* comm) {
 
 /// What all that compute on one device hold there at once. Throws MemoryError.
 void Shared::require_devices() {
-  struct Load {
-    Device device;
-    double bytes;
-    int models;
-  };
-  std::vector<Load> loads;
+  std::vector<DeviceLoad> loads;
   for (std::size_t p = 0; p < job.size(); ++p) {
     const double bytes = job[p]->bytes_on_device(runtime[p]);
     if (bytes == 0) continue;
     const auto& asked = runtime[p];
-    const auto device = asked.comm ? device_of_rank(asked.device, *asked.comm) : resolve(asked.device);
-    auto at = std::find_if(loads.begin(), loads.end(), [&](const Load& l) { return l.device == device; });
-    if (at == loads.end()) at = loads.insert(at, {device, 0, 0});
-    at->bytes += bytes;
-    ++at->models;
+    add_load(loads, asked.comm ? device_of_rank(asked.device, *asked.comm) : resolve(asked.device), bytes);
   }
   for (const auto& [device, bytes, models] : loads) {
     const double free = 0.95 * static_cast<double>(device_memory(device).free);
@@ -195,6 +186,16 @@ void at(const Member& member, const Check& check) {
 }
 
 }  // namespace
+
+void add_load(std::vector<DeviceLoad>& loads, const Device& device, double bytes) {
+  auto at = std::find_if(loads.begin(), loads.end(), [&](const DeviceLoad& load) {
+    return load.device.kind == device.kind && load.device.index == device.index;
+  });
+  if (at == loads.end()) at = loads.insert(at, {device, 0, 0});
+  at->device.shared_by = std::max(at->device.shared_by, device.shared_by);
+  at->bytes += bytes;
+  ++at->models;
+}
 
 bool asks_for_joint(const Config& job) {
   if (!job.has("joint")) return false;

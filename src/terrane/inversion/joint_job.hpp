@@ -18,6 +18,16 @@ struct Member {
   Job* job = nullptr;
 };
 
+/// What models hold on one device at once.
+struct DeviceLoad {
+  Device device;
+  double bytes = 0;
+  int models = 0;
+};
+/// Adds a model that holds bytes on a device. One GPU is one load, whether it was named ("cuda:0") or found
+/// by each rank ("cuda"); of the numbers of processes that share it, the larger one counts.
+void add_load(std::vector<DeviceLoad>& loads, const Device& device, double bytes);
+
 /// Whether the simulations of a job are found together: it has a table [joint]. Throws InputError: and one
 /// simulation only.
 bool asks_for_joint(const Config& job);

@@ -295,6 +295,15 @@ std::pair<double, double> Regulariser::cost_of_diagonal(const TensorMesh& mesh) 
   return {solve::bytes_of_layers(layers, of_layer), solve::seconds_of_layers(layers, of_layer)};
 }
 
+double Regulariser::bytes_on_device(const TensorMesh& mesh) {
+  double values = 2 * static_cast<double>(mesh.size());  // the vector, and room
+  for (const auto n : {mesh.n_east(), mesh.n_north(), mesh.n_up()}) {
+    const double modes = static_cast<double>(n);
+    values += 2 * modes * modes + modes;  // Q, Qᵀ and Λ of an axis
+  }
+  return 8 * values;
+}
+
 Factors Regulariser::magnitudes(std::span<const double> u) const {
   auto whole = on_mesh(u);
   for (std::size_t c = 0; c < whole.size(); ++c) whole[c] *= whole_weight_[c];

@@ -59,6 +59,8 @@ class Regulariser {
   /// The exact inverse is applied on a device from now on: resolved, with memory of its own. Throws
   /// MemoryError.
   void move_to(Device device) { inverse_.move_to(device); }
+  /// What it holds there.
+  static double bytes_on_device(const TensorMesh& mesh);
 
   std::size_t size() const { return weight_.size(); }
   int threads() const { return threads_; }
