@@ -337,7 +337,7 @@ TEST(SeveralMeshes, AreRefusedWhereThereCannotBeSome) {
   EXPECT_THAT(said(gridded("same", "[1]")), HasSubstr("no mesh of its own"));
   for (const char* gridding : {"", "frequency", "both"})
     EXPECT_THAT(said(gridded(gridding, "[]")), HasSubstr("frequencies: there are none"));
-  EXPECT_THAT(said(gridded("frequency", "[1]", "volume = [\"e\"]")), HasSubstr("one mesh"));
+  EXPECT_THAT(said(gridded("frequency", "[1, 10]", "volume = [\"e\"]")), HasSubstr("one mesh"));
   EXPECT_THAT(said(fmt::format(fmt::runtime(charged), "", "gridding = \"frequency\"")),
               HasSubstr("model.file"));
   auto waves = gridded("both", "[1]");
@@ -347,6 +347,47 @@ TEST(SeveralMeshes, AreRefusedWhereThereCannotBeSome) {
   EXPECT_THAT(said(waves), HasSubstr("both polarisations"));
   const auto made = simulation_of(gridded("frequency", "[1, 10]"));
   EXPECT_THAT(message([&] { made->check_model("model.nc"); }), HasSubstr("2 meshes"));
+}
+
+TEST(SeveralMeshes, OfOneFrequencyAreOneMeshWhoseFieldsAndModelAreWritten) {
+  const auto made = simulation_of(gridded("frequency", "[10]", "volume = [\"e\"]"));
+  const auto plan = made->check();
+  EXPECT_THAT(plan.problem, HasSubstr("2 solves on "));
+  EXPECT_THAT(plan.problem, testing::Not(HasSubstr("meshes")));
+  EXPECT_NO_THROW(made->check_model("model.nc"));
+  const auto planned = made->outline().data;
+  EXPECT_NE(planned.find("e_e_cells"), nullptr);
+  EXPECT_EQ(std::get<std::vector<std::int32_t>>(planned.find("cells")->values).size(), 2U);
+}
+
+TEST(SeveralMeshes, MoveOneBarFromItsStartToItsEnd) {
+  struct Counted final : Progress {
+    void start(std::string_view, std::uint64_t count) override { ++starts, total = count; }
+    void advance(std::uint64_t amount) override { done += amount; }
+    void finish() override { ++ends; }
+    std::uint64_t total = 0, done = 0;
+    int starts = 0, ends = 0;
+  } bar;
+  Runtime runtime;
+  runtime.progress = &bar;
+  simulation_of(gridded("both", "[10]"))->run(runtime);
+  EXPECT_EQ(bar.starts, 1);
+  EXPECT_EQ(bar.ends, 1);
+  EXPECT_EQ(bar.total, 2U);
+  EXPECT_EQ(bar.done, 2U);
+}
+
+TEST(SeveralMeshes, AreRefusedWhereTheirModelsTogetherTakeMoreMemoryThanThereIs) {
+  const auto one = simulation_of(gridded("frequency", "[10]"));
+  const double of_one = dynamic_cast<const Simulation&>(*one).problem().model_memory();
+  std::string frequencies = "10";
+  for (int n = 1; n < 60; ++n) frequencies += ", 10";
+  Runtime runtime;
+  runtime.memory = static_cast<std::size_t>(30.5 * of_one);
+  EXPECT_THAT(message([&] {
+                Simulation::from_job(Config::parse(gridded("frequency", "[" + frequencies + "]")), runtime);
+              }),
+              HasSubstr("models on 31 meshes"));
 }
 
 TEST(SeveralMeshes, NameSourcesByTheirNumbersInTheJob) {

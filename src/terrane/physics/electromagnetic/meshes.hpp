@@ -17,6 +17,11 @@ namespace terrane::electromagnetic {
 enum class Gridding { same, single, frequency, source, both };
 inline constexpr std::string_view griddings[] = {"same", "single", "frequency", "source", "both"};
 
+/// Whether solves that differ in frequency or in source have meshes of their own.
+inline bool parts_solves(Gridding gridding) {
+  return gridding == Gridding::frequency || gridding == Gridding::source || gridding == Gridding::both;
+}
+
 /// Solves that share a mesh: all sources at all frequencies of these, as numbers in the job.
 struct Share {
   std::vector<std::size_t> sources, frequencies;

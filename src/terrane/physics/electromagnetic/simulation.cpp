@@ -10,6 +10,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
+#include "terrane/base/progress.hpp"
 #include "terrane/io/emg3d.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
@@ -255,7 +256,7 @@ Gridding read_sharing(const Config& table, const Config& job, const Problem& p) 
   if (by_source && p.sources.front().kind == Source::Kind::plane_wave)
     throw table.wrong("gridding", "both polarisations of plane waves are needed on one mesh",
                       "Allowed: single, frequency.");
-  if ((by_source || gridding == Gridding::frequency) &&
+  if (shares_of(gridding, p.sources.size(), p.frequencies.size()).size() > 1 &&
       (p.electric_volume || p.magnetic_volume || p.edge_volume))
     throw table.wrong("volume",
                       "fields of all cells are of one mesh, and simulation.gridding asks for several",
@@ -498,6 +499,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
                         "Leave the key out, or [mesh], so that the mesh is planned.");
   std::vector<OnMesh> meshes;
   std::vector<std::vector<std::string>> notes, warnings;
+  double held = 0;
   for (auto& share : shares_of(gridding, p.sources.size(), p.frequencies.size())) {
     auto part = part_of(p, share);
     EarthRequest request;
@@ -514,16 +516,18 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     part.conductivity = read_conductivity(earth.model, job);
     part.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
     read_charges(part, earth.model, earth.warnings);
+    held += part.model_memory();
+    memory.require("simulation.gridding", fmt::format("models on {} meshes", meshes.size() + 1), held);
     meshes.push_back({std::move(share), std::move(part)});
     notes.push_back(std::move(earth.notes));
     warnings.push_back(std::move(earth.warnings));
   }
-  const bool several =
-      gridding == Gridding::frequency || gridding == Gridding::source || gridding == Gridding::both;
+  const bool several = meshes.size() > 1;
   const auto of_earth = several ? told_of(meshes, gridding, notes) : notes.front(),
              warned = several ? told_of(meshes, gridding, warnings) : warnings.front();
   auto made = several ? std::make_unique<Simulation>(std::move(meshes), gridding, job.source())
                       : std::make_unique<Simulation>(std::move(meshes.front().problem), job.source());
+  made->gridding_ = gridding;
   if (plane) made->responses_ = std::move(responses);
   made->notes_.insert(made->notes_.begin(), of_earth.begin(), of_earth.end());
   made->notes_.insert(made->notes_.end(), stations.notes.begin(), stations.notes.end());
@@ -551,8 +555,17 @@ double Simulation::memory_on_meshes(const Runtime& runtime) const {
 
 Outcome Simulation::computed(const Runtime& runtime, Device& device) const {
   if (meshes_.empty()) return forward_on_ranks(problem_, runtime, device);
+  Progress silent;
+  Progress& whole = runtime.progress ? *runtime.progress : silent;
+  whole.start("solving for fields", problem_.solves());
   Outcome all;
-  for (const auto& mesh : meshes_) put(problem_, mesh, forward_on_ranks(mesh.problem, runtime, device), all);
+  for (const auto& mesh : meshes_) {
+    ShareOfProgress mine(whole, static_cast<double>(mesh.problem.solves()));
+    Runtime with_mine = runtime;
+    with_mine.progress = &mine;
+    put(problem_, mesh, forward_on_ranks(mesh.problem, with_mine, device), all);
+  }
+  whole.finish();
   return all;
 }
 
@@ -577,11 +590,16 @@ void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
   facts.add("cells", std::uint64_t{cells}, "", "cells");
   if (!meshes_.empty()) facts.add("meshes", std::uint64_t{meshes_.size()}, "", "meshes");
   if (const int ranks = runtime.comm ? runtime.comm->size() : 1; ranks > 1) {
-    const auto [at_once, reason] = share_ranks(*on_meshes().front(), runtime);
+    const auto all = on_meshes();
+    const auto* largest = *std::max_element(all.begin(), all.end(), [](const auto* one, const auto* other) {
+      return one->mesh.size() < other->mesh.size();
+    });
+    const auto [at_once, reason] = share_ranks(*largest, runtime);
     const auto each = ranks % at_once == 0 ? fmt::format("{}", ranks / at_once)
                                            : fmt::format("{} or {}", ranks / at_once, ranks / at_once + 1);
     facts.add("fields_at_once", std::uint64_t(at_once), "", "ranks",
-              fmt::format("{} of {} for one field: {}", each, ranks, reason));
+              fmt::format("{} of {} for one field{}: {}", each, ranks,
+                          meshes_.empty() ? "" : " on the largest mesh", reason));
   }
   facts.memory_bytes = static_cast<std::size_t>(memory_on_meshes(runtime));
   facts.notes = notes_;
@@ -680,7 +698,9 @@ Dataset Simulation::dataset(const Outcome& outcome) const {
         responses_);
   else data.variables = field_variables(problem_, outcome);
   if (meshes_.empty()) add_volume(problem_, outcome, data);
-  std::vector<std::int32_t> iterations, converged, cells(meshes_.empty() ? 0 : problem_.solves());
+  std::vector<std::int32_t> iterations, converged;
+  std::vector<std::int32_t> cells(parts_solves(gridding_) ? problem_.solves() : 0,
+                                  static_cast<std::int32_t>(problem_.mesh.size()));
   std::vector<double> residual;
   for (const auto& solve : outcome.solves) {
     iterations.push_back(solve.iterations);
@@ -698,7 +718,7 @@ Dataset Simulation::dataset(const Outcome& outcome) const {
       {"residual", "1", "residual of the solve, relative", pairs, std::move(residual), {}});
   data.variables.push_back(
       {"converged", "1", "1 where the solve converged", pairs, std::move(converged), {}});
-  if (!meshes_.empty())
+  if (parts_solves(gridding_))
     data.variables.push_back({"cells", "1", "cells of the mesh of the solve", pairs, std::move(cells), {}});
   return data;
 }

@@ -21,7 +21,7 @@ class Simulation final : public terrane::Simulation {
  public:
   /// Throws as Problem::check.
   explicit Simulation(Problem problem, std::string job = {});
-  /// Solves on several meshes (meshes.hpp), of one or more, each as check() wants it.
+  /// Solves on two or more meshes (meshes.hpp), of one or more, each as check() wants it.
   Simulation(std::vector<OnMesh> meshes, Gridding gridding, std::string job = {});
   /// From the tables [mesh], [model], [[source]], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
@@ -45,7 +45,7 @@ class Simulation final : public terrane::Simulation {
 
   Problem problem_;
   std::vector<OnMesh> meshes_;
-  Gridding gridding_ = Gridding::same;
+  Gridding gridding_ = Gridding::same;  // where it parts solves, the result tells the cells of each
   std::vector<std::string> responses_;  // of plane waves
   std::string job_;
   std::vector<std::string> notes_, warnings_;
