@@ -239,6 +239,46 @@ std::array<std::vector<double>, 3> read_conductivity(const EarthModel& model, co
   return {along(""), {}, {}};
 }
 
+/// Sources and frequencies.
+void read_sent(Problem& p, const Config& job, const Config& table) {
+  std::vector<double> of_file;
+  p.sources = read_sources(job, table.has("frequencies") ? nullptr : &of_file);
+  if (table.has("frequencies")) p.frequencies = table.numbers("frequencies");
+  else p.frequencies = of_file;
+  if (p.frequencies.empty())
+    throw table.wrong("frequencies", "there are none", "Write simulation.frequencies = [1, 10], in Hz.");
+  for (const double hertz : p.frequencies)
+    if (!(hertz > 0))
+      throw table.wrong("frequencies", fmt::format("{} Hz is not above zero", hertz),
+                        "physics = \"electric\" is direct current.");
+}
+
+/// Which fields of all cells are asked for.
+void read_volume(Problem& p, const Config& table) {
+  for (const auto& field : table.texts("volume")) {
+    if (field == "e") p.electric_volume = true;
+    else if (field == "h") p.magnetic_volume = true;
+    else if (field == "edges") p.edge_volume = true;
+    else throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: e, h, edges.");
+  }
+}
+
+Parameters read_parameters(const Config& table, bool plane) {
+  Parameters made;
+  made.tolerance = table.positive("tolerance");
+  made.receiver_tolerance = table.positive("receiver_tolerance");
+  made.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
+  made.field = table.choice("field", {"total", "secondary"}) == "secondary" ? Field::secondary : Field::total;
+  const auto strike = table.choice("strike", {"none", "north", "east"});
+  made.strike = strike == "north" ? Strike::north : strike == "east" ? Strike::east : Strike::none;
+  if (made.strike != Strike::none && !plane)
+    throw table.wrong("strike", "these sources are no plane waves", "Leave the key out.");
+  const auto rough = table.choice("rough", {"auto", "never", "always"});
+  made.rough = rough == "auto" ? Rough::automatic : rough == "never" ? Rough::never : Rough::always;
+  made.ranks_per_field = static_cast<int>(table.count("ranks_per_field", 0, 1'000'000));
+  return made;
+}
+
 /// Which solves share a mesh.
 Gridding read_sharing(const Config& table, const Config& job, const Problem& p) {
   const auto mesh = job.table("mesh");
@@ -456,40 +496,15 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
   table.text("physics");
   Problem p;
-  std::vector<double> of_file;
-  p.sources = read_sources(job, table.has("frequencies") ? nullptr : &of_file);
+  read_sent(p, job, table);
   const bool plane = p.sources.front().kind == Source::Kind::plane_wave;
-  if (table.has("frequencies")) p.frequencies = table.numbers("frequencies");
-  else p.frequencies = of_file;
-  if (p.frequencies.empty())
-    throw table.wrong("frequencies", "there are none", "Write simulation.frequencies = [1, 10], in Hz.");
-  for (const double hertz : p.frequencies)
-    if (!(hertz > 0))
-      throw table.wrong("frequencies", fmt::format("{} Hz is not above zero", hertz),
-                        "physics = \"electric\" is direct current.");
   std::vector<std::string> responses;
   if (plane) responses = read_responses(table);
   else if (table.has("responses"))
     throw table.wrong("responses", "these are of plane waves", "Take simulation.components.");
   p.components = plane ? recorded_of_plane_waves() : read_components(table);
-  for (const auto& field : table.texts("volume")) {
-    if (field == "e") p.electric_volume = true;
-    else if (field == "h") p.magnetic_volume = true;
-    else if (field == "edges") p.edge_volume = true;
-    else throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: e, h, edges.");
-  }
-  p.parameters.tolerance = table.positive("tolerance");
-  p.parameters.receiver_tolerance = table.positive("receiver_tolerance");
-  p.parameters.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
-  p.parameters.field =
-      table.choice("field", {"total", "secondary"}) == "secondary" ? Field::secondary : Field::total;
-  const auto strike = table.choice("strike", {"none", "north", "east"});
-  p.parameters.strike = strike == "north" ? Strike::north : strike == "east" ? Strike::east : Strike::none;
-  if (p.parameters.strike != Strike::none && !plane)
-    throw table.wrong("strike", "these sources are no plane waves", "Leave the key out.");
-  const auto rough = table.choice("rough", {"auto", "never", "always"});
-  p.parameters.rough = rough == "auto" ? Rough::automatic : rough == "never" ? Rough::never : Rough::always;
-  p.parameters.ranks_per_field = static_cast<int>(table.count("ranks_per_field", 0, 1'000'000));
+  read_volume(p, table);
+  p.parameters = read_parameters(table, plane);
   auto stations = build_survey(job, memory);
   p.receivers = places_of(stations.survey, plane);
   const auto gridding = read_sharing(table, job, p);
