@@ -144,7 +144,7 @@ def test_potentials_and_currents_of_cells_are_the_same_in_all_files(tmp_path):
 def test_rock_conducts_along_an_axis_by_any_name_that_says_how():
     side = np.concatenate([[-8000, -4000, -2000], np.linspace(-1000, 1000, 5), [2000, 4000, 8000]])
     found = []
-    for name, values in (("conductivity_up", 0.05), ("resistivity_up", 20.0)):
+    for name, values in (("conductivity_up", 0.05), ("resistivity_up", 20.0), ("conductivity_up", 0.1)):
         mesh = terrane.TensorMesh(side, side, side, conductivity=0.1)
         mesh[name] = np.full(mesh.shape, np.nan)
         mesh[name][3:6] = values
@@ -152,6 +152,7 @@ def test_rock_conducts_along_an_axis_by_any_name_that_says_how():
         found.append(terrane.electromagnetic.Simulation(mesh, terrane.Survey([0.0], [600.0], [0.0]), source, 1.0,
                                                         components=["e_u"]).run()["e_u"].values)
     np.testing.assert_array_equal(found[0], found[1])
+    assert np.abs(found[0] / found[2] - 1).min() > 0.1  # of rock that conducts the same along all
 
 
 def test_rock_that_stores_charge_turns_electromagnetic_fields():
