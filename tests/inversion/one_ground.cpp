@@ -1,7 +1,9 @@
 // One ground for all inversions of a job: the cells below it, and what they weigh.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +28,19 @@ TEST(LoadsOfDevices, AreOneForOneGpuHoweverItWasAskedFor) {
   EXPECT_EQ(loads[0].device, (Device{cuda, 0, 2}));
   EXPECT_EQ(loads[1].bytes, 5e9);
 }
+
+/// Rank 0 of two on one machine, which only counts them.
+class OneOfTwo final : public Comm {
+ public:
+  int rank() const noexcept override { return 0; }
+  int size() const noexcept override { return 2; }
+  Place on_node() const noexcept override { return {0, 2}; }
+  void broadcast(std::span<std::byte>, int) override {}
+  int lowest(int value) override { return value; }
+  void send(std::span<const std::byte>, int) override {}
+  void receive(std::span<std::byte>, int) override {}
+  void abort(int) override {}
+};
 
 using testing_support::message;
 using testing_support::TemporaryFolder;
@@ -126,6 +141,27 @@ TEST(OneGround, AllSimulationsOfAJobFindTheSameCellsBelowIt) {
     EXPECT_EQ(found_by(*one).ground, first.ground);
   }
   EXPECT_EQ(slope.refusal(one_ground), "no error");
+}
+
+TEST(MatrixOnDevices, HasToFitInPartsThatRanksHold) {
+  const Slope slope;
+  const auto said = [&](Comm* comm) {
+    const auto all = slope.made("", "[inversion.gravity]\nstorage = \"single\"");
+    Runtime runtime;
+    runtime.device = {Device::Kind::debug, -1};
+    runtime.comm = comm;
+    return message([&] { all.front()->check(runtime); });
+  };
+  OneOfTwo comm;
+  const double whole = 2 * 6 * 6 * 4 * 4;  // bytes of two rows
+  setenv("TERRANE_DEBUG_MEMORY", std::to_string(static_cast<int>(0.7 * whole)).c_str(), 1);
+  const auto alone = said(nullptr), shared = said(&comm);
+  setenv("TERRANE_DEBUG_MEMORY", std::to_string(static_cast<int>(0.4 * whole)).c_str(), 1);
+  const auto too_little = said(&comm);
+  unsetenv("TERRANE_DEBUG_MEMORY");
+  EXPECT_THAT(alone, testing::HasSubstr("of sensitivities, and"));
+  EXPECT_EQ(shared, "no error");
+  EXPECT_THAT(too_little, testing::HasSubstr("of sensitivities for each rank"));
 }
 
 TEST(OneGround, ACellThatItCutsWeighsWhatIsBelowIt) {

@@ -199,10 +199,20 @@ StorageChoice on_device(Device device, Storage storage, double entries, double v
   return choice;
 }
 
-bool fits(const StorageChoice& choice, const MemoryBudget& memory) {
+/// Of a matrix on devices, the part that each rank has.
+double part_of_rank(const StorageChoice& choice, const Runtime& runtime) {
+  return choice.bytes / (runtime.comm ? runtime.comm->size() : 1);
+}
+
+/// For this rank, on the device that is its own or that it shares with others.
+double free_on_device(const Runtime& runtime) {
+  const auto device = runtime.comm ? device_of_rank(runtime.device, *runtime.comm) : resolve(runtime.device);
+  return static_cast<double>(device_memory(device).free);
+}
+
+bool fits(const StorageChoice& choice, const MemoryBudget& memory, const Runtime& runtime) {
   if (choice.bytes_to_make >= 0.6 * static_cast<double>(memory.bytes)) return false;
-  if (choice.on_device())
-    return choice.bytes < 0.8 * static_cast<double>(device_memory(resolve(choice.device)).free);
+  if (choice.on_device()) return part_of_rank(choice, runtime) < 0.8 * free_on_device(runtime);
   return choice.bytes < 0.6 * static_cast<double>(memory.bytes);
 }
 
@@ -299,21 +309,23 @@ std::vector<StorageChoice> InversionJob::trees(const Runtime& runtime, Device de
 
 const StorageChoice& InversionJob::choose(const Runtime& runtime) {
   const auto memory = budget(runtime);
-  const auto where = fmt::format("{} {} {}", runtime.memory, runtime.threads, to_string(runtime.device));
+  const auto where = fmt::format("{} {} {} {}", runtime.memory, runtime.threads, to_string(runtime.device),
+                                 runtime.comm ? runtime.comm->size() : 1);
   if (chosen_ && chosen_->first == where) return chosen_->second;
   auto all = candidates(runtime);
   // What is not exact must be much faster.
   const auto score = [&](const StorageChoice& c) {
-    return (fits(c, memory) ? 0 : 1e9) + seconds_in_all(c) * (c.storage == Storage::tree ? 2 : 1);
+    return (fits(c, memory, runtime) ? 0 : 1e9) + seconds_in_all(c) * (c.storage == Storage::tree ? 2 : 1);
   };
   auto best = *std::min_element(all.begin(), all.end(),
                                 [&](const auto& a, const auto& b) { return score(a) < score(b); });
   if (best.on_device()) {
     best.device = resolve(best.device);
-    const double free = static_cast<double>(device_memory(best.device).free);
-    if (best.bytes > 0.95 * free)
+    const double free = free_on_device(runtime), part = part_of_rank(best, runtime);
+    if (part > 0.95 * free)
       throw MemoryError("inversion.storage",
-                        fmt::format("{} of sensitivities, and {} are free on {}", bytes_text(best.bytes),
+                        fmt::format("{} of sensitivities{}, and {} are free on {}", bytes_text(part),
+                                    runtime.comm && runtime.comm->size() > 1 ? " for each rank" : "",
                                     bytes_text(free), to_string(best.device)),
                         "Take storage = \"auto\", or device = \"cpu\".");
   }
@@ -351,7 +363,7 @@ double InversionJob::memory_needed(const StorageChoice& choice, const Runtime& r
 
 double InversionJob::bytes_on_device(const Runtime& runtime) {
   const auto& choice = choose(runtime);
-  const double part = choice.on_device() ? choice.bytes / (runtime.comm ? runtime.comm->size() : 1) : 0;
+  const double part = choice.on_device() ? part_of_rank(choice, runtime) : 0;
   const bool inverse = choice.on_device() || device_for(runtime).has_own_memory();
   return part + (inverse ? Regulariser::bytes_on_device(problem_.mesh) : 0);
 }

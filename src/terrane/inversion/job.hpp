@@ -98,7 +98,7 @@ class InversionJob final : public InversionSimulation {
   Fingerprint fingerprint_of_all(const Runtime& runtime) override;
 
  private:
-  /// Once for each budget, number of threads and device.
+  /// Once for each budget, number of threads, device and number of ranks.
   const StorageChoice& choose(const Runtime& runtime);
   std::vector<StorageChoice> candidates(const Runtime& runtime) const;
   std::vector<StorageChoice> trees(const Runtime& runtime, Device device, double team) const;
