@@ -39,6 +39,7 @@ class Shots final : public RoundWork {
   void take(Comm& comm, int rank, const Range&) override {
     put(Packet::receive(comm, rank).get_vector<Found>());
   }
+  bool tells_pace() const override { return tells; }
   void finish(const Range& round) override { EXPECT_EQ(round, rounds.back()); }
 
   const Comm& comm_;
@@ -46,6 +47,7 @@ class Shots final : public RoundWork {
   std::vector<int> times;
   std::vector<Range> rounds;
   std::size_t fails = std::string::npos;
+  bool tells = true;
 
  private:
   struct Found {
@@ -104,6 +106,18 @@ TEST(Rounds, GoOnWhereACheckpointEnds) {
   if (comm->rank() == 0) {
     EXPECT_EQ(shots.all[24], -1.0);
     EXPECT_EQ(shots.all[25], 1.0 / 26);
+  }
+}
+
+TEST(Rounds, ThatFindTheirPartsDoneTeachNothingAboutTheNext) {
+  const auto comm = test::ranks();
+  for (const bool tells : {true, false}) {
+    Shots shots(*comm, 64);
+    shots.tells = tells;
+    run(*comm, shots, {"shots", 0, 2, 160, never}, [](std::size_t) {});
+    if (comm->rank() != 0) continue;
+    if (tells) EXPECT_EQ(shots.rounds.size(), 3U) << "4, 16, and what is left";
+    else EXPECT_EQ(shots.rounds.size(), 16U);
   }
 }
 

@@ -85,18 +85,27 @@ TEST(AcousticRun, ShotsThatOtherRanksFinishedBeforeARunWasKilledAreNotDoneAgain)
   auto runtime = on_cpu();
   runtime.checkpoint = {folder / "run.checkpoint", 0, 0, true};
   const std::filesystem::path kept = folder / "run.checkpoint.parts/shot-3";
+  const ShotResult of_third{third.gathers[0], third.images, false, {}};
   ShotFiles files(runtime.checkpoint, p, settings, 3);
-  files.keep(2, {third.gathers[0], third.images, false}, 1);
+  EXPECT_THAT(files.keep(2, of_third, 1), HasSubstr("is no folder of all machines"));
+  ShotFiles::make_folder(runtime.checkpoint, 1);
+  EXPECT_FALSE(std::filesystem::exists(kept.parent_path())) << "one process has the checkpoint";
+  ShotFiles::make_folder(runtime.checkpoint, 3);
+  EXPECT_EQ(ShotFiles(runtime.checkpoint, p, settings, 1).keep(2, of_third, 1), "");
+  ASSERT_FALSE(std::filesystem::exists(kept));
+  EXPECT_EQ(ShotFiles(runtime.checkpoint, p, settings, 3).keep(2, of_third, 1), "");
   ASSERT_TRUE(std::filesystem::exists(kept));
-  const auto expect_whole = [&](std::size_t shots_kept) {
+  const auto expect_whole = [&](std::size_t shots_kept, const char* warning) {
     const auto found = run_shots(p, settings, runtime);
+    if (*warning == 0) EXPECT_TRUE(found.warnings.empty());
+    else EXPECT_THAT(found.warnings, testing::ElementsAre(HasSubstr(warning)));
     EXPECT_EQ(found.shots_kept, shots_kept);
     EXPECT_EQ(found.gathers, whole.gathers);
     EXPECT_EQ(found.images.kernel, whole.images.kernel);
     EXPECT_EQ(found.images.at_lags, whole.images.at_lags);
   };
-  expect_whole(1);
-  EXPECT_FALSE(std::filesystem::exists(kept));  // the checkpoint has it
+  expect_whole(1, "");
+  EXPECT_FALSE(std::filesystem::exists(kept.parent_path())) << "the checkpoint has it";
   const auto forget = [&] {
     std::filesystem::remove(folder / "run.checkpoint");
     std::filesystem::remove_all(folder / "run.checkpoint.parts");
@@ -105,21 +114,44 @@ TEST(AcousticRun, ShotsThatOtherRanksFinishedBeforeARunWasKilledAreNotDoneAgain)
   // Of another run, or damaged: as none.
   auto other = p;
   other.velocity[5] *= 1.01;
-  ShotFiles(runtime.checkpoint, other, settings, 3).keep(2, {third.gathers[0], third.images, false}, 1);
+  ShotFiles::make_folder(runtime.checkpoint, 3);
+  ShotFiles(runtime.checkpoint, other, settings, 3).keep(2, of_third, 1);
   ASSERT_TRUE(std::filesystem::exists(kept));
-  expect_whole(0);
+  expect_whole(0, "shot-3 was made for other rock): such are computed again");
   forget();
   std::filesystem::create_directories(folder / "run.checkpoint.parts");
   std::ofstream(kept) << "cut off";
-  expect_whole(0);
-  // Shots of which the checkpoint loses little are left to it.
-  std::filesystem::remove(kept);
+  expect_whole(0, "parts holds shots that do not fit");
+  // Shots of which the checkpoint loses little are left to it, and those that take long to write.
+  ShotFiles::make_folder(runtime.checkpoint, 3);
+  ASSERT_FALSE(std::filesystem::exists(kept));
   auto often = runtime.checkpoint;
   often.interval = 300;
-  ShotFiles(often, p, settings, 3).keep(2, {third.gathers[0], third.images, false}, 9);
+  ShotFiles(often, p, settings, 3).keep(2, of_third, 9);
+  auto large = of_third;
+  large.images.at_lags.resize(8'000'000);
+  ShotFiles(often, p, settings, 3).keep(2, large, 11);
   EXPECT_FALSE(std::filesystem::exists(kept));
-  ShotFiles(often, p, settings, 3).keep(2, {third.gathers[0], third.images, false}, 11);
+  ShotFiles rank(often, p, settings, 3);
+  rank.keep(2, of_third, 11);
   EXPECT_TRUE(std::filesystem::exists(kept));
+  // After an error a rank keeps none, and takes its own away.
+  std::filesystem::create_directories(kept.parent_path() / "shot-4/in the way");
+  EXPECT_NE(rank.keep(3, of_third, 11), "");
+  EXPECT_FALSE(std::filesystem::exists(kept));
+  EXPECT_EQ(rank.keep(2, of_third, 11), "");
+  EXPECT_FALSE(std::filesystem::exists(kept));
+}
+
+TEST(AcousticRun, AFolderOfShotsWithoutAnyIsNothingToGoOnFrom) {
+  const testing_support::TemporaryFolder folder;
+  const std::filesystem::path checkpoint = folder / "run.checkpoint";
+  std::filesystem::create_directories(parts_beside(checkpoint));
+  EXPECT_EQ(left_of(checkpoint), "");
+  std::ofstream(parts_beside(checkpoint) / "shot-1") << "something";
+  EXPECT_EQ(left_of(checkpoint), parts_beside(checkpoint));
+  std::ofstream(checkpoint) << "something";
+  EXPECT_EQ(left_of(checkpoint), checkpoint);
 }
 
 TEST(AcousticRun, DataThatAreGivenMakeTheImageOfThoseThatAreMadeHere) {

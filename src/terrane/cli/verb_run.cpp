@@ -148,8 +148,8 @@ void prepare_files(const Config::Part& part, const Job& job, const JobOptions& o
 
 void warn_of_leftover(const JobOptions& options, const std::filesystem::path& checkpoint) {
   if (options.resume || !is_left(checkpoint)) return;
-  print_warnings(
-      {fmt::format("{} is left from an interrupted run: --resume goes on from it", checkpoint.string())});
+  print_warnings({fmt::format("{} is left from an interrupted run: --resume goes on from it",
+                              left_of(checkpoint).string())});
 }
 
 void remove_checkpoint(const std::filesystem::path& checkpoint) {
@@ -206,7 +206,7 @@ std::string interrupted(const JobOptions& options, const std::filesystem::path& 
   if (!is_left(checkpoint)) return Cancelled().what();
   return fmt::format(
       "run: interrupted; {} keeps what is done\n         `terrane {} {} --resume` goes on from it.",
-      shown(checkpoint), verb, options.job);
+      shown(left_of(checkpoint)), verb, options.job);
 }
 
 /// One of the jobs whose models are found together.

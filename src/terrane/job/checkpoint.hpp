@@ -23,11 +23,18 @@ inline std::filesystem::path parts_beside(const std::filesystem::path& checkpoin
   return checkpoint.string() + ".parts";
 }
 
-/// Whether an interrupted run left something that --resume can go on from.
-inline bool is_left(const std::filesystem::path& checkpoint) {
+/// What an interrupted run left that --resume can go on from: the checkpoint, or the folder where only that
+/// is there and holds something; empty: nothing.
+inline std::filesystem::path left_of(const std::filesystem::path& checkpoint) {
   std::error_code failed;
-  return std::filesystem::exists(checkpoint, failed) ||
-         std::filesystem::exists(parts_beside(checkpoint), failed);
+  if (checkpoint.empty()) return {};
+  if (std::filesystem::exists(checkpoint, failed)) return checkpoint;
+  const auto folder = parts_beside(checkpoint);
+  const bool holds =
+      std::filesystem::is_directory(folder, failed) && !std::filesystem::is_empty(folder, failed) && !failed;
+  return holds ? folder : std::filesystem::path();
 }
+
+inline bool is_left(const std::filesystem::path& checkpoint) { return !left_of(checkpoint).empty(); }
 
 }  // namespace terrane

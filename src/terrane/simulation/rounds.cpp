@@ -102,7 +102,8 @@ void lead_rounds(InStep& ranks, RoundWork& work, const RoundSettings& settings, 
     }
     work.finish(round);
     done = round.last;
-    pace.took(round, std::chrono::duration<double>(Clock::now() - begin).count(), wanted_seconds());
+    if (work.tells_pace())
+      pace.took(round, std::chrono::duration<double>(Clock::now() - begin).count(), wanted_seconds());
     after_round(done);
   }
   announce(comm, {parts, parts});

@@ -52,6 +52,8 @@ class RoundWork {
   /// Does the next round begin with work that its parts do not share with those of the last? Then rounds are
   /// few.
   virtual bool slow_to_begin() const { return false; }
+  /// Rank 0, after a round: do the next ones take as long? Otherwise they stay as large as this was to be.
+  virtual bool tells_pace() const { return true; }
   /// This rank's share of a round; must not communicate. Advances by steps_per_part for each part.
   virtual void compute(const Range& round, Progress& progress) = 0;
   /// Ranks but 0: sends what compute() found, after wait_for_turn().

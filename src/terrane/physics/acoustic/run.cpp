@@ -49,9 +49,9 @@ class Shots {
   ShotResult operator()(std::size_t n, Progress* progress) {
     const Shot& shot = problem_.shots[n];
     if (settings_.task == Task::modelling)
-      return {rounded(exact(engine_.model(shot, series_, progress))), {}, false};
+      return {rounded(exact(engine_.model(shot, series_, progress))), {}, false, {}};
     if (settings_.task == Task::born)
-      return {rounded(exact(engine_.born(shot, series_, settings_.change, progress))), {}, false};
+      return {rounded(exact(engine_.born(shot, series_, settings_.change, progress))), {}, false, {}};
     // Both the wavelet and the data get the time dispersion that the grid's waves have: then reflectors lie
     // where they are.
     std::vector<double> data;
@@ -68,7 +68,7 @@ class Shots {
       if (comm_.rank() == 0) to_senders_of_engine(problem_, data);
     }
     auto images = engine_.adjoint(shot, series_, data, settings_.keeping, progress, settings_.lags);
-    return {std::move(gather), std::move(images), false};
+    return {std::move(gather), std::move(images), false, {}};
   }
 
  private:
@@ -94,6 +94,7 @@ void add(std::vector<double>& sum, const std::vector<double>& more) {
 
 void take_into(Outcome& out, std::size_t shot, ShotResult&& result) {
   out.shots_kept += result.kept ? 1 : 0;
+  if (out.why_not_kept.empty()) out.why_not_kept = std::move(result.why_not_kept);
   out.gathers[shot] = std::move(result.gather);
   add(out.images.kernel, result.images.kernel);
   add(out.images.correlation, result.images.correlation);
@@ -135,6 +136,7 @@ class ShotRounds final : public RoundWork {
   std::size_t parts() const override { return problem_.shots.size(); }
   void compute(const Range& round, Progress& progress) override {
     done_.clear();
+    kept_before_ = out_ ? out_->shots_kept : 0;
     const auto mine = share(round, comm_.rank());
     for (std::size_t n = mine.first; n < mine.last; ++n) {
       const std::uint64_t sweeps = settings_.task != Task::migration ? 1 : settings_.data.empty() ? 4 : 2;
@@ -144,6 +146,8 @@ class ShotRounds final : public RoundWork {
       part.end();
     }
   }
+  /// Shots of files take no time, and those after them do.
+  bool tells_pace() const override { return out_->shots_kept == kept_before_; }
   void hand_over(Comm& comm, const Range&) override {
     wait_for_turn(comm);
     for (const auto& result : done_) {
@@ -170,7 +174,7 @@ class ShotRounds final : public RoundWork {
     const auto begin = SteadyClock::now();
     if (!shots_) shots_.emplace(problem_, settings_, device_, threads_, alone_);
     auto result = (*shots_)(n, &progress);
-    files_.keep(n, result, seconds_since(begin));
+    result.why_not_kept = files_.keep(n, result, seconds_since(begin));
     return result;
   }
   Range share(const Range& round, int rank) const {
@@ -189,6 +193,7 @@ class ShotRounds final : public RoundWork {
   Alone alone_;
   std::optional<Shots<T>> shots_;
   std::vector<ShotResult> done_;
+  std::size_t kept_before_ = 0;
 };
 
 void write_checkpoint(const std::filesystem::path& file, const Fingerprint& of, std::size_t done,
@@ -211,6 +216,8 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& p,
   if (!in) {
     if (!is_left(file))
       out.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
+    else if (const auto misfit = ShotFiles({file}, p, s, 1).misfit(); !misfit.empty())
+      out.warnings.push_back(misfit);
     return 0;
   }
   in->expect(fingerprint(p, s));
@@ -486,6 +493,19 @@ void ask_disks(const Problem& problem, const Settings& settings, const Device& d
 
 }  // namespace
 
+namespace {
+
+template <class Action>
+struct OnExit {
+  explicit OnExit(Action action) : action(std::move(action)) {}
+  ~OnExit() { action(); }
+  OnExit(const OnExit&) = delete;
+  OnExit& operator=(const OnExit&) = delete;
+  Action action;
+};
+
+}  // namespace
+
 Outcome run_shots(const Problem& problem, const Settings& settings, const Runtime& runtime) {
   Alone alone;
   Progress silent;
@@ -496,10 +516,10 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
   const auto& checkpoint = runtime.checkpoint;
   if (checkpoint.resume && !checkpoint.file.empty())
     out.first_shot = read_checkpoint(checkpoint.file, problem, settings, out);
-  else if (!checkpoint.file.empty()) ShotFiles::remove_before(checkpoint, problem.shots.size());
   const Device device = device_of_rank(runtime.device, comm);
-  if (comm.size() > 1 && problem.shots.size() < static_cast<std::size_t>(comm.size()))
-    cut_grid(problem, comm.size());  // throws before the others are called
+  const OnExit tidy([&] { ShotFiles::remove_empty_folder(checkpoint); });
+  const bool shared = comm.size() == 1 || problem.shots.size() >= static_cast<std::size_t>(comm.size());
+  if (!shared) cut_grid(problem, comm.size());  // throws before the others are called
   if (comm.size() > 1) {
     call(comm, "acoustic");
     Packet packet;
@@ -509,6 +529,7 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
     packet.put(device_for_ranks(runtime.device, comm));
     packet.put(runtime.threads);
     put_into(packet, checkpoint);
+    if (shared) ShotFiles::make_folder(checkpoint, comm.size());
     packet.broadcast(comm);
     ask_disks(problem, settings, device, comm);
   }
@@ -520,11 +541,15 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {
-    if (comm.size() == 1 || problem.shots.size() >= static_cast<std::size_t>(comm.size())) throw;
+    if (comm.size() == 1 || shared) throw;
     throw OutOfStep("rank 0", error.what());
   }
   if (out.shots_kept > 0)
-    out.notes.push_back(fmt::format("{} shots were kept by the run that was interrupted", out.shots_kept));
+    out.notes.push_back(
+        fmt::format("{} kept by the run that was interrupted",
+                    out.shots_kept == 1 ? "1 shot was" : fmt::format("{} shots were", out.shots_kept)));
+  if (!out.why_not_kept.empty())
+    out.notes.push_back("shots are no longer kept one by one: " + out.why_not_kept);
   return out;
 }
 

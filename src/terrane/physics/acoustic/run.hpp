@@ -17,6 +17,7 @@ struct Outcome {
   Images images;                            ///< of a migration, sums over shots
   std::size_t first_shot = 0;               ///< where a resumed run went on
   std::size_t shots_kept = 0;               ///< of those after it that the run before had finished
+  std::string why_not_kept;                 ///< what ShotFiles::keep() said first
   std::vector<std::string> notes, warnings;
 };
 

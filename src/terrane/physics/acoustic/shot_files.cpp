@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "terrane/base/error.hpp"
+#include "terrane/base/memory.hpp"
+#include "terrane/physics/acoustic/image/records.hpp"
 
 namespace terrane::acoustic {
 
@@ -12,6 +17,37 @@ std::filesystem::path file_in(const std::filesystem::path& folder, std::size_t s
   return folder / fmt::format("shot-{}", shot + 1);
 }
 
+/// Shots of which the folder has files, in order; of no folder none.
+std::vector<std::size_t> shots_in(const std::filesystem::path& folder) {
+  constexpr std::string_view begin = "shot-";
+  std::vector<std::size_t> shots;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const auto name = entry->path().filename().string();
+    if (name.rfind(begin, 0) != 0) continue;
+    std::size_t number = 0;
+    const auto* const last = name.data() + name.size();
+    const auto read = std::from_chars(name.data() + begin.size(), last, number);
+    if (read.ec == std::errc() && read.ptr == last && number > 0) shots.push_back(number - 1);
+  }
+  std::sort(shots.begin(), shots.end());
+  return shots;
+}
+
+double bytes_of(const ShotResult& result) {
+  const auto& images = result.images;
+  const auto values =
+      images.kernel.size() + images.correlation.size() + images.illumination.size() + images.at_lags.size();
+  return 4.0 * static_cast<double>(result.gather.size()) + 8.0 * static_cast<double>(values);
+}
+
+/// A rank writes no more than this in a second of its work: disks are shared by many.
+constexpr double bytes_a_second = 5e6;
+constexpr double small_file = 1e6;
+/// So many shots of every rank must have room on the disk, and the checkpoint.
+constexpr double shots_of_room = 10;
+
 }  // namespace
 
 void ShotResult::put_into(Packet& packet) const {
@@ -19,6 +55,7 @@ void ShotResult::put_into(Packet& packet) const {
   for (const auto* values : {&images.kernel, &images.correlation, &images.illumination, &images.at_lags})
     packet.put(*values);
   packet.put(kept);
+  packet.put(why_not_kept);
 }
 
 ShotResult ShotResult::from(Packet& packet) {
@@ -28,6 +65,7 @@ ShotResult ShotResult::from(Packet& packet) {
   for (auto* values : {&images.kernel, &images.correlation, &images.illumination, &images.at_lags})
     *values = packet.get_vector<double>();
   result.kept = packet.get<bool>();
+  result.why_not_kept = packet.get<std::string>();
   return result;
 }
 
@@ -76,8 +114,23 @@ ShotFiles::ShotFiles(const CheckpointSettings& checkpoint, const Problem& proble
     : checkpoint_(checkpoint),
       problem_(problem),
       settings_(settings),
-      shots_a_rank_(static_cast<double>(problem.shots.size()) / ranks) {
-  if (checkpoint.interval == CheckpointSettings::never) checkpoint_.file.clear();
+      ranks_(ranks),
+      keeps_(wanted(checkpoint, ranks)) {}
+
+bool ShotFiles::wanted(const CheckpointSettings& checkpoint, int ranks) {
+  return ranks > 1 && !checkpoint.file.empty() && checkpoint.interval != CheckpointSettings::never;
+}
+
+void ShotFiles::make_folder(const CheckpointSettings& checkpoint, int ranks) {
+  std::error_code failed;  // keep() says what is missing
+  if (wanted(checkpoint, ranks)) std::filesystem::create_directories(parts_beside(checkpoint.file), failed);
+}
+
+void ShotFiles::remove_empty_folder(const CheckpointSettings& checkpoint) {
+  std::error_code failed;
+  const auto folder = parts_beside(checkpoint.file);
+  if (!checkpoint.file.empty() && std::filesystem::is_directory(folder, failed))
+    std::filesystem::remove(folder, failed);  // fails where there are files
 }
 
 std::filesystem::path ShotFiles::file_of(std::size_t shot) const {
@@ -89,47 +142,95 @@ const Fingerprint& ShotFiles::of() {
   return of_;
 }
 
+std::optional<ShotResult> ShotFiles::read(std::size_t shot) {
+  auto in = CheckpointReader::open(file_of(shot));
+  if (!in || in->parts() != shot + 1) return std::nullopt;
+  in->expect(of());
+  const std::size_t samples = problem_.steps() * problem_.traces(problem_.shots[shot]),
+                    nodes = settings_.task == Task::migration ? problem_.velocity.size() : 0;
+  return ShotResult{in->array<float>("gather", {samples}),
+                    {in->array<double>("kernel", {nodes}), in->array<double>("correlation", {nodes}),
+                     in->array<double>("illumination", {nodes}),
+                     in->array<double>("at_lags", {settings_.images_at_lags() * nodes})},
+                    true,
+                    {}};
+}
+
 std::optional<ShotResult> ShotFiles::find(std::size_t shot) {
   if (checkpoint_.file.empty() || !checkpoint_.resume) return std::nullopt;
   try {
-    auto in = CheckpointReader::open(file_of(shot));
-    if (!in || in->parts() != shot + 1) return std::nullopt;
-    in->expect(of());
-    const std::size_t samples = problem_.steps() * problem_.traces(problem_.shots[shot]),
-                      nodes = settings_.task == Task::migration ? problem_.velocity.size() : 0;
-    return ShotResult{in->array<float>("gather", {samples}),
-                      {in->array<double>("kernel", {nodes}), in->array<double>("correlation", {nodes}),
-                       in->array<double>("illumination", {nodes}),
-                       in->array<double>("at_lags", {settings_.images_at_lags() * nodes})},
-                      true};
+    return read(shot);
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
-void ShotFiles::keep(std::size_t shot, const ShotResult& result, double seconds) {
-  if (checkpoint_.file.empty() || seconds * shots_a_rank_ < checkpoint_.least_run) return;
-  if (seconds < std::min(checkpoint_.round, checkpoint_.interval)) return;
+std::string ShotFiles::misfit() {
+  const auto folder = parts_beside(checkpoint_.file);
+  const auto shots = shots_in(folder);
+  if (shots.empty()) return {};
+  std::string why = "there are fewer shots now";
+  if (shots.front() < problem_.shots.size()) try {
+      read(shots.front());
+      return {};
+    } catch (const Error& error) {
+      why = error.problem();
+    }
+  return fmt::format("{} holds shots that do not fit ({}): such are computed again", folder.string(), why);
+}
+
+std::string ShotFiles::keep(std::size_t shot, const ShotResult& result, double seconds) {
+  const double shots_a_rank = static_cast<double>(problem_.shots.size()) / ranks_;
+  if (!keeps_ || seconds * shots_a_rank < checkpoint_.least_run) return {};
+  if (seconds < std::min(checkpoint_.round, checkpoint_.interval)) return {};
+  const double bytes = bytes_of(result);
+  if (bytes > std::max(small_file, bytes_a_second * seconds)) return {};
   try {
-    std::filesystem::create_directories(parts_beside(checkpoint_.file));
-    CheckpointWriter writer(file_of(shot), of(), shot + 1);
-    writer.list("gather", std::span<const float>(result.gather));
-    const auto& images = result.images;
-    writer.list("kernel", std::span<const double>(images.kernel));
-    writer.list("correlation", std::span<const double>(images.correlation));
-    writer.list("illumination", std::span<const double>(images.illumination));
-    writer.list("at_lags", std::span<const double>(images.at_lags));
-    writer.finish();
-  } catch (const std::exception&) {  // a full disk must not cost what was computed; the checkpoint says why
-    checkpoint_.file.clear();
+    expect_room(bytes);
+    write(shot, result);
+    written_.push_back(file_of(shot));
+    return {};
+  } catch (const std::exception& error) {  // a full disk must cost neither what was computed nor results
+    keeps_ = false;
+    std::error_code failed;
+    for (const auto& file : written_) std::filesystem::remove(file, failed);
+    return error.what();
   }
+}
+
+/// Throws Error: there is no folder, or its disk has no room to spare.
+void ShotFiles::expect_room(double bytes) const {
+  const auto folder = parts_beside(checkpoint_.file);
+  if (!std::filesystem::is_directory(folder))
+    throw FileError(folder.string(), "is no folder of all machines of this run",
+                    "Write output to a disk that all machines share.");
+  double checkpoint = bytes;
+  for (const auto& shot : problem_.shots)
+    checkpoint += 4.0 * static_cast<double>(problem_.steps() * problem_.traces(shot));
+  const double needed = shots_of_room * ranks_ * bytes + checkpoint, there = free_on_disk(folder.string());
+  if (there < needed)
+    throw FileError(folder.string(),
+                    fmt::format("{} are free on this disk, room to spare would be {}", bytes_text(there),
+                                bytes_text(needed)),
+                    "Write output to a larger disk.");
+}
+
+void ShotFiles::write(std::size_t shot, const ShotResult& result) {
+  CheckpointWriter writer(file_of(shot), of(), shot + 1);
+  writer.list("gather", std::span<const float>(result.gather));
+  const auto& images = result.images;
+  writer.list("kernel", std::span<const double>(images.kernel));
+  writer.list("correlation", std::span<const double>(images.correlation));
+  writer.list("illumination", std::span<const double>(images.illumination));
+  writer.list("at_lags", std::span<const double>(images.at_lags));
+  writer.finish();
 }
 
 void ShotFiles::remove_before(const CheckpointSettings& checkpoint, std::size_t shot) {
   const auto folder = parts_beside(checkpoint.file);
   std::error_code failed;
-  if (!std::filesystem::is_directory(folder, failed)) return;
-  for (std::size_t n = 0; n < shot; ++n) std::filesystem::remove(file_in(folder, n), failed);
+  for (const std::size_t n : shots_in(folder))
+    if (n < shot) std::filesystem::remove(file_in(folder, n), failed);
 }
 
 }  // namespace terrane::acoustic

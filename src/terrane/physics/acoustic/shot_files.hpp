@@ -15,7 +15,8 @@ namespace terrane::acoustic {
 struct ShotResult {
   std::vector<float> gather;
   Images images;
-  bool kept = false;  ///< it was computed by an earlier run
+  bool kept = false;         ///< it was computed by an earlier run
+  std::string why_not_kept;  ///< what ShotFiles::keep() said
 
   void put_into(Packet& packet) const;
   static ShotResult from(Packet& packet);
@@ -26,25 +27,39 @@ Fingerprint fingerprint(const Problem& problem, const Settings& settings);
 
 class ShotFiles {
  public:
-  /// Nothing is kept where there are no checkpoints.
+  /// Nothing is kept where there are no checkpoints, or one rank alone.
   ShotFiles(const CheckpointSettings& checkpoint, const Problem& problem, const Settings& settings,
             int ranks);
+  /// Rank 0, before the others begin: makes the folder. They keep shots only where they see it, so disks that
+  /// are not shared get no files that nobody removes.
+  static void make_folder(const CheckpointSettings& checkpoint, int ranks);
+  static void remove_empty_folder(const CheckpointSettings& checkpoint);
   /// What an earlier run kept of a shot, where this one goes on from it.
   std::optional<ShotResult> find(std::size_t shot);
+  /// For the user, where the first shot in the folder is damaged or of another run; else empty.
+  std::string misfit();
   /// seconds: that the shot took. Those of which CheckpointSettings::round takes many are left to the
-  /// checkpoint, and so are all of a run too short for one. After an error nothing is kept any more.
-  void keep(std::size_t shot, const ShotResult& result, double seconds);
+  /// checkpoint, and so are all of a run too short for one, and those that take long to write. After an
+  /// error, or where the disk has no room to spare, nothing is kept any more, the files of this rank go, and
+  /// the user is to be told what it returns.
+  std::string keep(std::size_t shot, const ShotResult& result, double seconds);
   /// The checkpoint has all shots before this one.
   static void remove_before(const CheckpointSettings& checkpoint, std::size_t shot);
 
  private:
   std::filesystem::path file_of(std::size_t shot) const;
   const Fingerprint& of();
+  static bool wanted(const CheckpointSettings& checkpoint, int ranks);
+  std::optional<ShotResult> read(std::size_t shot);
+  void expect_room(double bytes) const;
+  void write(std::size_t shot, const ShotResult& result);
 
   CheckpointSettings checkpoint_;
   const Problem& problem_;
   const Settings& settings_;
-  double shots_a_rank_;
+  int ranks_;
+  bool keeps_;
+  std::vector<std::filesystem::path> written_;
   Fingerprint of_;  ///< made when it is wanted: hashes of large models take a while
 };
 
