@@ -213,7 +213,7 @@ def fuzz(readers, wanted, seconds, slot, jobs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("programs", type=Path, help="folder of the fuzz targets")
+    parser.add_argument("programs", type=Path, help="folder of fuzz_any")
     parser.add_argument("readers", nargs="*", help="otherwise all")
     parser.add_argument("--bytes", type=float, default=1e9, help="for each reader")
     parser.add_argument("--seconds", type=float, default=3600, help="of all")

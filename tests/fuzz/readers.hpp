@@ -1,5 +1,5 @@
-// Every reader that parses bytes, behind one signature: for the fuzz targets, and for the test that feeds
-// them the seed files.
+// Every reader that parses bytes, behind one signature: for the fuzz program, and for the test that feeds
+// it the seed files.
 #pragma once
 
 #include <span>
