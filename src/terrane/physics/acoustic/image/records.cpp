@@ -1,7 +1,9 @@
 #include "terrane/physics/acoustic/image/records.hpp"
 
+#include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -122,8 +124,8 @@ class OnDisk final : public Records {
   OnDisk(Stream& stream, const RecordsWanted& wanted)
       : bytes_(wanted.bytes),
         count_(wanted.count),
-        file_(scratch_folder(wanted.folder) + "/terrane.waves", static_cast<std::size_t>(wanted.count),
-              wanted.bytes, {"the waves of a shot", elsewhere}),
+        file_(fmt::format("{}/terrane-{}.waves", scratch_folder(wanted.folder), getpid()),
+              static_cast<std::size_t>(wanted.count), wanted.bytes, {"the waves of a shot", elsewhere}),
         staged_(stream.device(), wanted.bytes * static_cast<std::size_t>(slots_of_ring)),
         ring_(stream.device(), wanted.bytes),
         worker_([this] { work(); }) {}
