@@ -55,6 +55,9 @@ class SharedMemory {
  public:
   /// That of a place, at least so many bytes; what it held is lost when it grows. Throws MemoryError.
   std::shared_ptr<Buffer<std::byte>> place(Stream& stream, std::size_t number, std::size_t bytes) {
+    // Whole lines: where memory ends at a guarded page, as on the debug device, it also begins at a line, so
+    // that fields of any type may lie there.
+    bytes = (bytes + 127) / 128 * 128;
     if (places_.size() <= number) places_.resize(number + 1);
     auto& there = places_[number];
     if (!there) there = std::make_shared<Buffer<std::byte>>();
