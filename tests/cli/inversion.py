@@ -293,8 +293,10 @@ model = ["susceptibility.csv"]
         out, _ = check(100)
         matrix = [float(size) for size in re.findall(r"matrix +([\d.]+) MB on the device", out)]
         self.assertEqual(len(matrix), 2)  # resistivities are found on processors
-        check(1.1 * sum(matrix))
         _, message = check(1.5 * max(matrix), expect=1)  # enough for each of them
+        needed = float(re.search(r"would need ([\d.]+) MB", message)[1])  # inverses of regularisers, too
+        self.assertTrue(sum(matrix) < needed < 1.5 * sum(matrix), (matrix, needed))
+        check(1.1 * needed)
         for words in ("for 2 models together on debug", "available", 'device = "cpu"'):
             self.assertIn(words, message)
 
