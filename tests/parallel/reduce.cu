@@ -13,6 +13,20 @@
 namespace terrane {
 namespace {
 
+/// Two numbers of each point.
+struct Both {
+  View<const double, 3> all;
+  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+    return {{all(k, j, i), all(k, j, i) * all(k, j, i)}};
+  }
+};
+
+struct CopyNumbers {
+  const double* from;
+  double* to;
+  TERRANE_FN void operator()(std::size_t n) const { to[n] = from[n]; }
+};
+
 TEST(Reduction, HasTheSameBitsOnAnyRanksHoweverTheyShareTheBox) {
   const auto comm = test::ranks();
   const int ranks = comm->size();
@@ -42,6 +56,52 @@ TEST(Reduction, HasTheSameBitsOnAnyRanksHoweverTheyShareTheBox) {
           EXPECT_EQ(reduce.highest(Magnitude<3>{buffer.view(whole)}), highest);
         }
       }
+  }
+}
+
+// As solvers on GPUs that reach each other's memory do, with messages in place of that.
+TEST(Reduction, WhoseCellsStayOnDevicesHasTheBitsOfTheHost) {
+  const auto comm = test::ranks();
+  for (const auto& whole :
+       {index_box(61, 70, 200), IndexBox<3>{{1, 1, 1}, {30, 9, 70}}, index_box(3, 4, 20)}) {
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> normal;
+    std::vector<double> values(static_cast<std::size_t>(whole.count()));
+    for (auto& value : values) value = normal(random);
+    // The last box is one block: one rank has all of it.
+    const auto partition = cut(whole, comm->size(), CartesianSettings<3>{{4, 4, 32}, {comm->size(), 1, 1}});
+    for (const auto device : test::devices_here()) {
+      Stream stream(device);
+      const Buffer<double> buffer(stream, values);
+      Reduction<3> reduce(stream, whole, partition.part(comm->rank()), *comm, 2);
+      const Both kernel{buffer.view(whole)};
+      const auto truth = reduce.sums<2>(kernel);
+
+      const auto all = reduce.cells_of_all();
+      const auto numbers = static_cast<std::size_t>(2 * all.count());
+      const auto own = static_cast<std::size_t>(2 * reduce.cells_of_rank(comm->rank()).count());
+      Buffer<double> room(device, numbers);
+      for_each(stream, own, CopyNumbers{reduce.sums_of_cells<2>(kernel), room.view().data});
+      std::vector<double> mine(numbers), of_ranks(numbers * static_cast<std::size_t>(comm->size()));
+      room.download(stream, std::span(mine));
+      comm->gather_all(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(of_ranks)));
+      std::vector<double> in_order(numbers);
+      for (int rank = 0; rank < comm->size(); ++rank) {
+        const auto cells = reduce.cells_of_rank(rank);
+        for (Index n = 0; n < cells.count(); ++n)
+          for (Index m = 0; m < 2; ++m)
+            in_order[static_cast<std::size_t>(2 * detail::number_of<3>(detail::place_of<3>(n, cells), all) +
+                                              m)] =
+                of_ranks[static_cast<std::size_t>(rank) * numbers + static_cast<std::size_t>(2 * n + m)];
+      }
+      const Buffer<double> brought(stream, in_order);
+      Buffer<double> sums(device, 2);
+      for_each(stream, numbers, CopyNumbers{brought.view().data, reduce.room_of_all()});
+      reduce.add_all_to<2>(sums.view().data);
+      std::array<double, 2> found{};
+      sums.download(stream, std::span(found));
+      EXPECT_EQ(found, truth) << to_string(device) << ", " << whole.count() << " points";
+    }
   }
 }
 

@@ -138,9 +138,10 @@ class Reduction {
       size += static_cast<std::size_t>(cells.count() * most);
     }
     rest_ = size;
-    for (auto cells = comm.size() > 1 ? cells_of_all() : cells_.back(); cells.count() > 1;
-         cells = detail::joined(cells))
+    for (auto cells = comm.size() > 1 ? cells_of_all() : cells_.back();; cells = detail::joined(cells)) {
       size += static_cast<std::size_t>(cells.count() * most);
+      if (cells.count() <= 1) break;
+    }
     values_ = Buffer<double>(stream.device(), size);
   }
 
@@ -199,19 +200,21 @@ class Reduction {
   template <int M, class Kernel>
   void sums_to(double* to, const Kernel& kernel) {
     begin<M, detail::Add>(kernel, cells_.back().count() == 1 ? to : nullptr);
-    join_to<M>(to, cells_.back(), values_.view().data + first_.back(), values_.view().data + rest_);
+    if (cells_.back().count() > 1)
+      join_to<M>(to, cells_.back(), values_.view().data + first_.back(), values_.view().data + rest_);
   }
 
  private:
-  /// What these cells have, up to the last; next: room for what they are joined to.
+  /// What these cells have, one or more, up to the last; next: room for what they are joined to.
   template <int M>
   void join_to(double* to, IndexBox<N> cells, const double* from, double* next) {
-    for (; cells.count() > 1; cells = detail::joined(cells)) {
+    do {
       const auto joined = detail::joined(cells);
       join<M, detail::Add>(joined, cells, from, joined.count() == 1 ? to : next);
       from = next;
       next += joined.count() * M;
-    }
+      cells = joined;
+    } while (cells.count() > 1);
   }
 
   template <int M, class Op, class Kernel>
