@@ -295,6 +295,17 @@ Problem commemi(double cell, double hertz, std::vector<Vector3> sites) {
   return problem;
 }
 
+/// Of solves that converge.
+std::vector<TransferFunction> responses_of(const Problem& problem) {
+  Stream stream({Device::Kind::cpu, -1});
+  const auto out = forward(problem, stream);
+  for (const auto& solve : out.solves) {
+    EXPECT_TRUE(solve.converged());
+    EXPECT_LE(solve.iterations, 25);
+  }
+  return transfer_functions(problem, out);
+}
+
 // electromagnetic/reference/mt_block_two_grids.csv: another program on cells of 125 and 62.5 m.
 TEST(PlaneWaves, OverABlockHaveTheResponsesOfAnotherProgram) {
   struct Site {
@@ -306,14 +317,7 @@ TEST(PlaneWaves, OverABlockHaveTheResponsesOfAnotherProgram) {
   std::vector<Vector3> places;
   for (const auto& site : sites) places.push_back({site.e, site.n, 0});
   places.push_back({0, 0, 0});
-  const auto problem = commemi(125, 10, places);
-  Stream stream({Device::Kind::cpu, -1});
-  const auto out = forward(problem, stream);
-  for (const auto& solve : out.solves) {
-    EXPECT_TRUE(solve.converged());
-    EXPECT_LE(solve.iterations, 25);
-  }
-  const auto all = transfer_functions(problem, out);
+  const auto all = responses_of(commemi(125, 10, places));
   for (std::size_t n = 0; n < std::size(sites); ++n) {
     const auto& site = sites[n];
     EXPECT_NEAR(all[n].apparent_resistivity(en, 10), site.rho_en, 0.02 * site.rho_en) << n;
@@ -344,14 +348,7 @@ TEST(LongPlaneWaves, OverABlockAtATenthOfAHertzHaveTheResponsesOfAnotherProgramO
                         {0, 2000, 73.466, 45.75, 157.424, 43.32, 0, 0.0128}};
   std::vector<Vector3> places;
   for (const auto& site : sites) places.push_back({site.e, site.n, 0});
-  const auto problem = commemi(125, 0.1, places);
-  Stream stream({Device::Kind::cpu, -1});
-  const auto out = forward(problem, stream);
-  for (const auto& solve : out.solves) {
-    EXPECT_TRUE(solve.converged());
-    EXPECT_LE(solve.iterations, 25);
-  }
-  const auto all = transfer_functions(problem, out);
+  const auto all = responses_of(commemi(125, 0.1, places));
   for (std::size_t n = 0; n < std::size(sites); ++n) {
     const auto& site = sites[n];
     EXPECT_NEAR(all[n].apparent_resistivity(en, 0.1), site.rho_en, 0.007 * site.rho_en)
