@@ -469,6 +469,21 @@ void choose_keeping(Settings& settings, const Problem& problem, const Device& de
   if (wish.kept_in != KeptIn::disk && !host) settings.kept_in = KeptIn::memory;
 }
 
+void expect_on_disk(const Problem& problem, const Settings& settings, double bytes,
+                    const std::string& whose) {
+  const auto folder = scratch_folder(settings.scratch);
+  const double there = free_on_disk(folder);
+  if (bytes < there) return;
+  throw FileError(folder,
+                  fmt::format("the waves of {} would take {} on this disk, {} are free", whose,
+                              bytes_text(bytes), bytes_text(there)),
+                  problem.fields() == 2
+                      ? "Give simulation.scratch a folder on a larger disk, or take kept_in away and "
+                        "wavefield = \"checkpoints\"."
+                      : "Give simulation.scratch a folder on a larger disk, or take wavefield = "
+                        "\"boundary_compressed\", or \"checkpoints\" without kept_in.");
+}
+
 namespace {
 
 /// Collective: asks the disk of every machine for the room that its ranks want. Throws FileError on all
@@ -479,21 +494,10 @@ void ask_disks(const Problem& problem, const Settings& settings, const Device& d
     if (settings.task != Task::migration || settings.kept_in != KeptIn::disk || here.index > 0) return;
     const auto ranks = static_cast<std::size_t>(comm.size());
     const double parts = problem.shots.size() < ranks ? static_cast<double>(ranks) : 1;
-    const auto folder = scratch_folder(settings.scratch);
-    const double needed = here.count * cost_of(settings, problem, device).disk_bytes / parts,
-                 there = free_on_disk(folder);
-    if (needed < there) return;
-    throw FileError(folder,
-                    fmt::format("the waves of {} ranks of a machine would take {} on its disk, {} are free",
-                                here.count, bytes_text(needed), bytes_text(there)),
-                    "Give simulation.scratch a folder on a larger disk, or take wavefield = \"checkpoints\" "
-                    "without kept_in.");
+    expect_on_disk(problem, settings, here.count * cost_of(settings, problem, device).disk_bytes / parts,
+                   fmt::format("{} ranks of a machine", here.count));
   });
 }
-
-}  // namespace
-
-namespace {
 
 template <class Action>
 struct OnExit {

@@ -45,6 +45,9 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
 /// On the host: the sums of images over shots, those of one shot, and what is kept there of its source's
 /// waves.
 double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device);
+/// Throws FileError: the disk of the settings' scratch has no room for so many bytes of waves. whose: of
+/// "a shot", "2 ranks of a machine".
+void expect_on_disk(const Problem& problem, const Settings& settings, double bytes, const std::string& whose);
 
 /// On rank 0; the others serve(). problem: settled; settings.keeping: not automatic. Throws InputError,
 /// MemoryError, Cancelled.

@@ -623,19 +623,9 @@ void Simulation::check_disk(const Settings& settings, const Runtime& runtime) co
   if (settings.task != Task::migration || settings.kept_in != KeptIn::disk) return;
   const auto cost = settings.twofold ? cost_of<double>(settings.keeping, problem_, KeptIn::disk)
                                      : cost_of<float>(settings.keeping, problem_, KeptIn::disk);
-  const auto folder = scratch_folder(settings.scratch);
   const int shots = shots_on_disk(settings, runtime);
-  const double needed = cost.disk_bytes * shots, there = free_on_disk(folder);
-  if (needed < there) return;
-  throw FileError(folder,
-                  fmt::format("the waves of {} would take {} on this disk, {} are free",
-                              shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots),
-                              bytes_text(needed), bytes_text(there)),
-                  problem_.fields() == 2
-                      ? "Give simulation.scratch a folder on a larger disk, or take kept_in away and "
-                        "wavefield = \"checkpoints\"."
-                      : "Give simulation.scratch a folder on a larger disk, or take wavefield = "
-                        "\"boundary_compressed\", or \"checkpoints\" without kept_in.");
+  expect_on_disk(problem_, settings, cost.disk_bytes * shots,
+                 shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots));
 }
 
 namespace {

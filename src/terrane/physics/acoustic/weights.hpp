@@ -14,6 +14,8 @@
 // or the mean of n_i n_k of both nodes.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "terrane/physics/acoustic/problem.hpp"
@@ -35,5 +37,9 @@ struct Weight {
 /// nodes, those of p before those of q: nodes beyond a free surface are folded back with a minus, those
 /// beyond a wall left out.
 std::vector<Weight> weights_at(const Problem& problem, const Tap& tap);
+/// Calls take(number, weights) for one tap after the other, in order; some hundreds are made at a time, by
+/// all threads: velocities around a tilted axis take milliseconds each.
+void each_of_weights(const Problem& problem, std::span<const Tap> taps, int threads,
+                     const std::function<void(std::size_t, const std::vector<Weight>&)>& take);
 
 }  // namespace terrane::acoustic

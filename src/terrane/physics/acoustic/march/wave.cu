@@ -283,13 +283,14 @@ Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap
   std::map<Index, std::vector<Contribution>> nodes[2];  // by their place in memory
   const auto apart = strides(medium.box());
   bool alike = true;
-  for (std::size_t n = 0; n < taps.size(); ++n)
-    for (const auto& [node, weight, part] : weights_at(medium.problem(), taps[n])) {
+  each_of_weights(medium.problem(), taps, stream.threads(), [&](std::size_t n, const auto& weights) {
+    for (const auto& [node, weight, part] : weights) {
       if (!medium.part().contains(node[0], node[1], node[2])) continue;
       nodes[medium.on_edge(node) ? 0 : 1][apart.to(node)].push_back(
           {static_cast<int>(n), part, weight * scales[n]});
       alike = alike && part == Part::pressure;
     }
+  });
   for (int which = 0; which < 2; ++which) {
     std::vector<Index> offset, first{0};
     std::vector<int> source;
@@ -403,8 +404,8 @@ Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const
   std::vector<Index> first{0};
   std::vector<T> weights;
   const auto apart = strides(medium.box());
-  for (std::size_t n = 0; n < taps.size(); ++n) {
-    const auto all = rows_of(weights_at(medium.problem(), taps[n]));
+  each_of_weights(medium.problem(), taps, stream.threads(), [&](std::size_t n, const auto& found) {
+    const auto all = rows_of(found);
     for (const auto& row : all) {
       owner_[n].push_back(rank_of(medium.cut(), row.node));
       planes_[n].push_back(row.node[0]);
@@ -422,7 +423,7 @@ Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const
     }
     if (whole && !owner_[n].empty() && owner_[n].front() == medium.rank())
       first.push_back(static_cast<Index>(rows.size()));
-  }
+  });
   taps_ = first.size() - 1;
   rows_ = Buffer<ReceiverRow>(stream, std::span<const ReceiverRow>(rows));
   first_ = Buffer<Index>(stream, std::span<const Index>(first));
