@@ -1,8 +1,10 @@
 #include "terrane/physics/acoustic/weights.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "terrane/parallel/arrays/view.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/acoustic/formula/interpolation.hpp"
 #include "terrane/physics/acoustic/rock_beyond.hpp"
@@ -12,24 +14,67 @@ namespace terrane::acoustic {
 namespace {
 
 using NodeIndex = std::array<Index, 3>;
-using Shares = std::map<NodeIndex, double>;
 
-/// Adds a weight to a node of p; beyond a free surface to its image with a minus, beyond a wall to none.
+/// Weights of all nodes of a box of some thousand.
+class Shares {
+ public:
+  explicit Shares(const IndexBox<3>& box) : box_(box), of_(static_cast<std::size_t>(box.count()), 0.0) {}
+
+  const IndexBox<3>& box() const noexcept { return box_; }
+  double& at(const NodeIndex& node) { return view()(node[0], node[1], node[2]); }
+  void subtract(const Shares& other) {
+    for (std::size_t n = 0; n < of_.size(); ++n) of_[n] -= other.of_[n];
+  }
+  void append_to(std::vector<Weight>& to, Part part) {
+    const auto weights = view();
+    for (Index k = box_.first[0]; k < box_.last[0]; ++k)
+      for (Index j = box_.first[1]; j < box_.last[1]; ++j)
+        for (Index i = box_.first[2]; i < box_.last[2]; ++i)
+          if (const double weight = weights(k, j, i); weight != 0) to.push_back({{k, j, i}, weight, part});
+  }
+
+ private:
+  View<double, 3> view() { return {of_.data(), box_}; }
+  IndexBox<3> box_;
+  std::vector<double> of_;
+};
+
+/// Nodes from which a velocity at this place is read, and perhaps some more.
+IndexBox<3> box_around(const Problem& problem, const Place& at) {
+  const auto whole = problem.whole();
+  auto box = whole;
+  const Index reach = problem.radius + problem.points() + 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (!problem.grid.there(axis)) continue;
+    const auto node = static_cast<Index>(std::floor(problem.grid.steps(at, axis)));
+    Index first = node - reach, last = node + reach + 1;
+    const auto a = static_cast<std::size_t>(axis);
+    const Index nodes = problem.grid.nodes[a];
+    if (problem.sides[a][0] == Boundary::free_surface) last = std::max(last, -first);
+    if (problem.sides[a][1] == Boundary::free_surface) first = std::min(first, 2 * nodes - last);
+    box = box.with(axis, std::max(first, whole.first[axis]), std::min(last, whole.last[axis]));
+  }
+  return box;
+}
+
+/// Calls add(node, weight) for a node of p; beyond a free surface for its image with a minus, beyond a wall
+/// not at all.
+template <class Add>
 void add_folded(const Problem& problem, const IndexBox<3>& box, int axis, Index node, double weight,
-                std::map<Index, double>& to) {
+                const Add& add) {
   const auto a = static_cast<std::size_t>(axis);
   const Index nodes = problem.grid.nodes[a];
   if (node < 0 && problem.sides[a][0] == Boundary::free_surface) node = -1 - node, weight = -weight;
   if (node >= nodes && problem.sides[a][1] == Boundary::free_surface)
     node = 2 * nodes - 1 - node, weight = -weight;
-  if (node >= box.first[axis] && node < box.last[axis]) to[node] += weight;
+  if (node >= box.first[axis] && node < box.last[axis]) add(node, weight);
 }
 
 std::map<Index, double> of_place(const Problem& problem, const IndexBox<3>& box, const Place& at, int axis) {
   if (!problem.grid.there(axis)) return {{0, 1.0}};
   std::map<Index, double> nodes;
   for (const auto& [node, weight] : sinc_weights(problem.grid.steps(at, axis), problem.radius))
-    add_folded(problem, box, axis, node, weight, nodes);
+    add_folded(problem, box, axis, node, weight, [&](Index found, double share) { nodes[found] += share; });
   return nodes;
 }
 
@@ -47,51 +92,66 @@ class Slope {
         second_nodes_(of_place(problem, box_, at, second_)),
         third_nodes_(of_place(problem, box_, at, third_)) {}
 
-  /// f is the same everywhere.
-  Shares times(double f) const {
-    const auto everywhere = of_row([=](Index) { return f; });
-    return sum([&](const NodeIndex&) -> const std::map<Index, double>& { return everywhere; });
+  /// Adds it; f is the same everywhere.
+  void add_times(double f, Shares& to) const {
+    auto everywhere = empty_row(to);
+    fill(everywhere, [=](Index) { return f; });
+    add([&](const NodeIndex&) -> const Row& { return everywhere; }, to);
   }
   /// f(node, the next one on the axis)
   template <class Factor>
-  Shares times(const Factor& f) const {
+  void add_times(const Factor& f, Shares& to) const {
     const auto a = static_cast<std::size_t>(axis_);
-    return sum([&](NodeIndex row) {
-      return of_row([&](Index m) {
-        NodeIndex next = row;
-        row[a] = m, next[a] = m + 1;
-        return f(row, next);
+    auto row = empty_row(to);
+    const auto of_row = [&](NodeIndex node) -> const Row& {
+      fill(row, [&](Index m) {
+        NodeIndex next = node;
+        node[a] = m, next[a] = m + 1;
+        return f(node, next);
       });
-    });
+      return row;
+    };
+    add(of_row, to);
   }
 
  private:
+  /// Weights of the nodes of a row along the axis.
+  struct Row {
+    Index first;
+    std::vector<double> of;
+  };
+  Row empty_row(const Shares& to) const {
+    return {to.box().first[axis_], std::vector<double>(static_cast<std::size_t>(to.box().size(axis_)))};
+  }
   template <class Factor>
-  std::map<Index, double> of_row(const Factor& f) const {
+  void fill(Row& row, const Factor& f) const {
     const double h = problem_.grid.spacing[static_cast<std::size_t>(axis_)];
-    std::map<Index, double> nodes;
-    for (const auto& [m, weight] : between_)
+    std::fill(row.of.begin(), row.of.end(), 0.0);
+    const auto add = [&](Index node, double share) {
+      row.of[static_cast<std::size_t>(node - row.first)] += share;
+    };
+    for (const auto& [m, weight] : between_) {
+      const double factor = -weight * f(m);
       for (std::size_t r = 0; r < half_.size(); ++r) {
-        const double share = -weight * f(m) * half_[r] / h;
+        const double share = factor * half_[r] / h;
         const auto reach = static_cast<Index>(r);
-        add_folded(problem_, box_, axis_, m + 1 + reach, share, nodes);
-        add_folded(problem_, box_, axis_, m - reach, -share, nodes);
+        add_folded(problem_, box_, axis_, m + 1 + reach, share, add);
+        add_folded(problem_, box_, axis_, m - reach, -share, add);
       }
-    return nodes;
+    }
   }
   template <class OfRow>
-  Shares sum(const OfRow& of_row) const {
-    Shares nodes;
+  void add(const OfRow& of_row, Shares& to) const {
     for (const auto& [j, wj] : second_nodes_)
       for (const auto& [i, wi] : third_nodes_) {
         NodeIndex node{};
         node[static_cast<std::size_t>(second_)] = j, node[static_cast<std::size_t>(third_)] = i;
-        for (const auto& [k, wk] : of_row(node)) {
-          node[static_cast<std::size_t>(axis_)] = k;
-          nodes[node] = wk * wj * wi;
+        const Row& row = of_row(node);
+        for (std::size_t n = 0; n < row.of.size(); ++n) {
+          node[static_cast<std::size_t>(axis_)] = row.first + static_cast<Index>(n);
+          to.at(node) += row.of[n] * wj * wi;
         }
       }
-    return nodes;
   }
 
   const Problem& problem_;
@@ -102,50 +162,80 @@ class Slope {
   std::map<Index, double> second_nodes_, third_nodes_;
 };
 
-void append(const Shares& nodes, Part part, std::vector<Weight>& to) {
-  for (const auto& [node, weight] : nodes)
-    if (weight != 0) to.push_back({node, weight, part});
+/// −ρ⁻¹ ∂p of isotropic rock.
+void add_flux(const Problem& problem, const Tap& tap, Shares& to) {
+  const Slope slope(problem, tap.at, axis_of(tap.component));
+  if (problem.rock != Rock::variable_density) return slope.add_times(1 / problem.even_density, to);
+  const auto density = [&](const NodeIndex& node) { return problem.density[rock_of(problem, node).node]; };
+  slope.add_times(
+      [&](const NodeIndex& node, const NodeIndex& next) { return 2 / (density(node) + density(next)); }, to);
 }
 
-/// −ρ⁻¹ ∂p of isotropic rock.
-Shares of_flux(const Problem& problem, const Tap& tap) {
-  const Slope slope(problem, tap.at, axis_of(tap.component));
-  if (problem.rock != Rock::variable_density) return slope.times(1 / problem.even_density);
-  const auto density = [&](const NodeIndex& node) { return problem.density[rock_of(problem, node).node]; };
-  return slope.times(
-      [&](const NodeIndex& node, const NodeIndex& next) { return 2 / (density(node) + density(next)); });
-}
+/// n of the nodes around a tap, each made once: three differences read it at some thousand places, and a
+/// node's takes four sines. Beyond a free surface the axis goes on unmirrored, so that what the sinc reads is
+/// smooth.
+class AxesAround {
+ public:
+  AxesAround(const Problem& problem, const Place& at) : problem_(problem) {
+    const Index reach = problem.radius + 2;
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto node = static_cast<Index>(std::floor(problem.grid.steps(at, axis)));
+      box_ = box_.with(axis, node - reach, node + reach + 1);
+    }
+    axes_.resize(static_cast<std::size_t>(box_.count()));
+    made_.resize(axes_.size());
+  }
+  std::array<double, 3> at(const NodeIndex& node) {
+    if (!box_.contains(node[0], node[1], node[2])) return make(node);
+    const auto row = (node[0] - box_.first[0]) * box_.size(1) + node[1] - box_.first[1];
+    const auto n = static_cast<std::size_t>(row * box_.size(2) + node[2] - box_.first[2]);
+    if (!made_[n]) axes_[n] = make(node), made_[n] = true;
+    return axes_[n];
+  }
+
+ private:
+  std::array<double, 3> make(const NodeIndex& node) const {
+    return axis_at(problem_, node, {rock_of(problem_, node).node, {}});
+  }
+  const Problem& problem_;
+  IndexBox<3> box_;
+  std::vector<std::array<double, 3>> axes_;
+  std::vector<bool> made_;
+};
 
 /// −ρ⁻¹ n_i (n·∇)w
-Shares of_slope_along(const Problem& problem, const Tap& tap) {
+void add_slope_along(const Problem& problem, const Tap& tap, Shares& to) {
   const auto i = static_cast<std::size_t>(axis_of(tap.component));
-  Shares nodes;
+  AxesAround axes(problem, tap.at);
   for (int axis = 0; axis < 3; ++axis) {
     if (!problem.grid.there(axis)) continue;
-    // Beyond a free surface the axis goes on unmirrored, so that what the sinc reads is smooth.
     const auto product = [&](const NodeIndex& node) {
-      const auto n = axis_at(problem, node, {rock_of(problem, node).node, {}});
+      const auto n = axes.at(node);
       return n[i] * n[static_cast<std::size_t>(axis)];
     };
-    const auto one = Slope(problem, tap.at, axis).times([&](const NodeIndex& node, const NodeIndex& next) {
-      return (product(node) + product(next)) / (2 * problem.even_density);
-    });
-    for (const auto& [node, weight] : one) nodes[node] += weight;
+    Slope(problem, tap.at, axis)
+        .add_times(
+            [&](const NodeIndex& node, const NodeIndex& next) {
+              return (product(node) + product(next)) / (2 * problem.even_density);
+            },
+            to);
   }
-  return nodes;
 }
 
 std::vector<Weight> weights_of_velocity(const Problem& problem, const Tap& tap) {
   std::vector<Weight> all;
-  auto level = of_flux(problem, tap);
+  const auto box = box_around(problem, tap.at);
+  Shares level(box);
+  add_flux(problem, tap, level);
   if (problem.rock == Rock::tti) {
-    const auto along = of_slope_along(problem, tap);
-    for (const auto& [node, weight] : along) level[node] -= weight;
-    append(level, Part::p, all);
-    append(along, Part::q, all);
+    Shares along(box);
+    add_slope_along(problem, tap, along);
+    level.subtract(along);
+    level.append_to(all, Part::p);
+    along.append_to(all, Part::q);
   } else if (problem.rock == Rock::vti)
-    append(level, tap.component == Component::velocity_up ? Part::q : Part::p, all);
-  else append(level, Part::pressure, all);
+    level.append_to(all, tap.component == Component::velocity_up ? Part::q : Part::p);
+  else level.append_to(all, Part::pressure);
   return all;
 }
 

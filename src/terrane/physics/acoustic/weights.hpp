@@ -38,7 +38,7 @@ struct Weight {
 /// beyond a wall left out.
 std::vector<Weight> weights_at(const Problem& problem, const Tap& tap);
 /// Calls take(number, weights) for one tap after the other, in order; some hundreds are made at a time, by
-/// all threads: velocities around a tilted axis take milliseconds each.
+/// all threads.
 void each_of_weights(const Problem& problem, std::span<const Tap> taps, int threads,
                      const std::function<void(std::size_t, const std::vector<Weight>&)>& take);
 
