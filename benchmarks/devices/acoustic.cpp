@@ -156,7 +156,7 @@ std::string passes(Rock rock, Index nodes, Index steps, int threads, int repeats
     sources.send(stream, p.steps(), p.source_series());
     Receivers<float> readers(stream, medium, p.shots[0].receivers, p.steps());
     Clock clock(stream, 0);
-    const auto chosen = passes_for(p, stream.device(), threads, 1);
+    const auto chosen = passes_for(p, stream.device(), threads, cut_grid(p, 1));
     const auto one_by_one = [&] {
       for (Index n = 0; n < steps; ++n) {
         readers.read(stream, wave.zero_of_now(), clock);

@@ -132,6 +132,50 @@ TEST(AcousticOnRanks, GraphsWithHalosInThemHaveTheBitsOfSteps) {
   }
 }
 
+/// A box whose parts are thick enough for passes of three steps; `columns`: four ranks cut it north, too.
+Problem thick_box(Rock rock, bool columns) {
+  const bool dense = rock == Rock::variable_density;
+  std::array<Index, 3> nodes{dense ? 180 : 100, 18, 16};
+  if (columns) nodes = {18, 44, 20};
+  auto p = test::rough_rock(rock, nodes, 0.05);
+  p.layers.points = 6;
+  p.radius = 4;
+  p.order = rock == Rock::constant_density ? 4 : 8;
+  p.shots[0].receivers.clear();
+  for (Index n = 0; n < 3 * nodes[0]; ++n)
+    p.shots[0].receivers.push_back(
+        {31.0 + static_cast<double>(n % 7) * 13, 71.3, 3.0 * static_cast<double>(n)});
+  p.shots[0].sources = {{83.1, 71.3, 112.7}, {61, 70, 10.0 * static_cast<double>(nodes[0] / 2)}};
+  p.settle();
+  return p;
+}
+
+TEST(AcousticOnRanks, PassesOverMemoryHaveTheBitsOfSingleStepsOfOneProcess) {
+  const auto comm = test::ranks(test::Order::as_started);
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti})
+    for (const bool columns : {false, true}) {
+      if (columns && (rock != Rock::constant_density || comm->size() != 4)) continue;
+      const auto p = thick_box(rock, columns);
+      Stream stream({Device::Kind::cpu, -1}, false, 2);
+      Alone alone;
+      std::vector<double> one;
+      if (comm->rank() == 0) one = Engine<float>(p, stream, alone).model(p.shots[0], p.source_series());
+      Engine<float> engine(p, stream, *comm);
+      const auto cut = cut_grid(p, comm->size());
+      EXPECT_EQ(cut.pieces[1], columns ? 2 : 1);
+      Passes passes{3, 5, {}, {}};
+      for (const std::size_t a : {0, 1}) passes.lag[a] = 2 * p.points();
+      engine.use_passes(passes);
+      EXPECT_EQ(one, engine.model(p.shots[0], p.source_series())) << static_cast<int>(rock);
+      EXPECT_TRUE(comm->rank() > 0 || test::norm(one) > 0);
+      // What is left beside other ranks grows, and is nothing at the sides of the whole.
+      const auto& part = cut.part(comm->rank());
+      EXPECT_EQ(taken_in_pass(p, part, 0), part);
+      const auto inside = taken_in_pass(p, part, 2);
+      EXPECT_EQ(inside.first[0] - part.first[0], part.first[0] > cut.whole.first[0] ? 2 * p.reach() : 0);
+    }
+}
+
 TEST(AcousticOnRanks, ABoxCutUpAndNorthHasTheBitsOfTheWhole) {
   const auto comm = test::ranks(test::Order::as_started);
   for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti}) {

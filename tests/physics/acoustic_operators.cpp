@@ -201,6 +201,17 @@ TEST(AcousticObserved, AJobSaysWhichSamplesAndGathersCannotBe) {
   const auto path = folder.put("a.csv", "a\n1\n");
   EXPECT_THAT(message([&] { made("kind = \"migration\"\nobserved = \"" + path + "\""); }),
               AllOf(HasSubstr("observed"), HasSubstr("it holds no gathers")));
+  const auto steps = static_cast<std::size_t>(made("").simulation->check().number("steps"));
+  const auto refused = [&](const std::vector<std::size_t>& shape, double value) {
+    std::vector<double> values(shape[0] * shape[1] * shape[2], value);
+    io::write(folder / "a.npy", io::Array{{shape.begin(), shape.end()}, values, {}});
+    return message(
+        [&] { made("kind = \"migration\"\nsmoothing = 50\nobserved = \"" + (folder / "a.npy") + "\""); });
+  };
+  EXPECT_THAT(refused({2, steps, 6}, 0),
+              AllOf(HasSubstr(fmt::format("has the shape [2, {}, 6]", steps)), HasSubstr("7 receivers")));
+  EXPECT_THAT(refused({steps, 2, 7}, 0), HasSubstr("Give [shot, time, receiver]"));
+  EXPECT_THAT(refused({2, steps, 7}, NAN), HasSubstr("nan in shot 1, step 1, trace 1"));
 }
 
 }  // namespace

@@ -280,6 +280,23 @@ TEST(AcousticRun, AMigrationWithLagsGivesAnImageForEach) {
               AllOf(HasSubstr("simulation.lags"), HasSubstr("is of migration")));
 }
 
+/// Ranks of one machine, of which there is only the first.
+class Crew final : public Comm {
+ public:
+  explicit Crew(int ranks) : ranks_(ranks) {}
+  int rank() const noexcept override { return 0; }
+  int size() const noexcept override { return ranks_; }
+  Place on_node() const noexcept override { return {0, ranks_}; }
+  void broadcast(std::span<std::byte>, int) override {}
+  int lowest(int value) override { return value; }
+  void send(std::span<const std::byte>, int) override {}
+  void receive(std::span<std::byte>, int) override {}
+  void abort(int) override {}
+
+ private:
+  int ranks_;
+};
+
 TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
   auto p = test::even_box({90, 100, 110}, 10, 2000);
   p.end = 0.1;
@@ -290,8 +307,57 @@ TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
   const auto plan = simulation.check(runtime);
   ASSERT_NE(plan.find("steps_at_once"), nullptr);
   EXPECT_EQ(plan.number("steps_at_once"), 4);
-  runtime.threads = 8;  // too few rows for so many
-  EXPECT_EQ(simulation.check(runtime).find("steps_at_once"), nullptr);
+  runtime.threads = 8;
+  EXPECT_EQ(simulation.check(runtime).number("steps_at_once"), 1);
+  EXPECT_THAT(simulation.check(runtime).text(), HasSubstr("a thread needs 32 rows along northing"));
+}
+
+TEST(AcousticRun, APlanCountsWhatLiesOnTheDiskOfTheResultsAndARunWithoutRoomIsRefused) {
+  const testing_support::TemporaryFolder folder;
+  const auto p = four_shots();
+  const auto settings = migration(p);
+  auto runtime = on_cpu();
+  Crew two(2);
+  runtime.comm = &two;
+  runtime.checkpoint = {folder / "output/run.checkpoint", 300, 0, false};  // a folder that is not yet there
+  const auto plan = Simulation(p, settings).check(runtime);
+  const double samples = static_cast<double>(p.steps() * p.shots[0].receivers.size()),
+               nodes = static_cast<double>(p.velocity.size()), shot = 4 * samples + 6 * 8 * nodes;
+  EXPECT_EQ(plan.number("checkpoint_bytes"), 4 * 4 * samples + 6 * 8 * nodes);
+  EXPECT_EQ(plan.number("shot_file_bytes"), shot);
+  EXPECT_EQ(plan.number("shot_files"), 4);
+  EXPECT_THAT(plan.text(), HasSubstr("for 4 finished shots"));
+  // That is what such a file takes.
+  auto one = p;
+  one.shots.resize(1);
+  const auto found = run_shots(one, settings, on_cpu());
+  const CheckpointSettings here{folder / "run.checkpoint", 300, 0, false};
+  ShotFiles::make_folder(here, 2);
+  EXPECT_EQ(ShotFiles(here, p, settings, 2).keep(0, {found.gathers[0], found.images, false, {}}, 20), "");
+  EXPECT_NEAR(static_cast<double>(std::filesystem::file_size(folder / "run.checkpoint.parts/shot-1")), shot,
+              4096);
+  // Sixteen shots in the time between checkpoints, of two ranks that take twenty seconds each.
+  auto many = p;
+  many.shots.resize(100, p.shots[0]);
+  EXPECT_EQ(disk_use(many, settings, here, 2, 20).shots, 32);
+  EXPECT_EQ(disk_use(many, settings, here, 1, 20).shots, 0) << "one process has the checkpoint";
+  EXPECT_EQ(disk_use(p, settings, here, 8, 20).shots, 0) << "all take each shot together";
+  // Nothing where there are no checkpoints.
+  runtime.checkpoint.least_run = 1e9;
+  EXPECT_EQ(Simulation(p, settings).check(runtime).find("checkpoint_bytes"), nullptr);
+  runtime.checkpoint.interval = CheckpointSettings::never;
+  EXPECT_EQ(Simulation(p, settings).check(runtime).find("checkpoint_bytes"), nullptr);
+  // Gathers of terabytes.
+  runtime.checkpoint = {folder / "output/run.checkpoint", 300, 60, false};
+  auto large = p;
+  large.end = 2e5;
+  for (auto& of : large.shots) of.receivers.resize(10'000, of.receivers[0]);
+  EXPECT_THAT(message([&] { Simulation(large, {}).check(runtime); }),
+              AllOf(HasSubstr(std::filesystem::path(folder / "x").parent_path().string()),
+                    HasSubstr("are free on this disk; the run wants"),
+                    HasSubstr("for the checkpoint and its successor"), HasSubstr("finished shots of"),
+                    HasSubstr("output.checkpoint = \"never\"")));
+  EXPECT_EQ(folder.entries(), 1U);
 }
 
 TEST(AcousticRun, TheMemoryOfAShotHasTheWeightsOfItsReceivers) {
@@ -464,23 +530,6 @@ TEST(AcousticRun, RockWithAnAxisThatFitsNowhereSaysWhatIsLackingBeforeTheRun) {
               AllOf(HasSubstr("would take"), HasSubstr("simulation.scratch"), HasSubstr("kept_in away")));
 }
 
-/// Ranks of one machine, of which there is only the first.
-class Crew final : public Comm {
- public:
-  explicit Crew(int ranks) : ranks_(ranks) {}
-  int rank() const noexcept override { return 0; }
-  int size() const noexcept override { return ranks_; }
-  Place on_node() const noexcept override { return {0, ranks_}; }
-  void broadcast(std::span<std::byte>, int) override {}
-  int lowest(int value) override { return value; }
-  void send(std::span<const std::byte>, int) override {}
-  void receive(std::span<std::byte>, int) override {}
-  void abort(int) override {}
-
- private:
-  int ranks_;
-};
-
 TEST(AcousticRun, RanksOfAMachineThatTakeAShotEachShareItsMemory) {
   const auto p = four_shots();
   auto settings = migration(p);
@@ -493,9 +542,14 @@ TEST(AcousticRun, RanksOfAMachineThatTakeAShotEachShareItsMemory) {
               AllOf(HasSubstr("4 shots at once"), HasSubstr("boundary_compressed")));
   runtime.memory = 4 * one;
   EXPECT_NO_THROW(Simulation(p, settings).check(runtime));
-  runtime.memory = 2 * one;
-  runtime.comm = &eight;  // take each shot together
-  EXPECT_NO_THROW(Simulation(p, settings).check(runtime));
+  runtime.memory = one + one / 2;
+  auto single = p;
+  single.shots.resize(1);
+  Crew two(2);
+  runtime.comm = &two;  // take the shot together
+  EXPECT_NO_THROW(Simulation(single, settings).check(runtime));
+  runtime.comm = &eight;
+  EXPECT_THAT(message([&] { Simulation(p, settings).check(runtime); }), HasSubstr("8 ranks are too many"));
   // What is automatic is chosen for the share of a rank.
   settings.keeping = Keeping::automatic;
   runtime.comm = nullptr;
@@ -604,7 +658,17 @@ TEST(AcousticRun, JobsThatCannotBeSayWhereAndWhatNext) {
   EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nkind = \"migration\"")); }),
               HasSubstr("smoothing"));
   EXPECT_THAT(message([] { read(with("bottom = -400\ntop", "bottom = -200\ntop")); }),
-              HasSubstr("cells have no velocity_p"));
+              AllOf(HasSubstr("cells have no velocity_p"), HasSubstr("the first is at easting")));
+  EXPECT_THAT(message([] { read(with("frequency = 12", "frequency = 12\ndelay = -0.1")); }),
+              AllOf(HasSubstr("source.delay"), HasSubstr("is negative")));
+  EXPECT_THAT(message([] { read(with("[[300, 0, -15]]", "[[300, 0, -15], [300, 0, 15]]")); }),
+              AllOf(HasSubstr("source.at"), HasSubstr("shot 2: up 15 m lies outside the mesh")));
+  EXPECT_THAT(message([] { read(with("[[300, 0, -15]]", "[]")); }),
+              AllOf(HasSubstr("source.at"), HasSubstr("at least one source")));
+  EXPECT_THAT(message([] { read(with("end = 0.4", "end = 1e9")); }),
+              AllOf(HasSubstr("simulation.end"), HasSubstr("A run takes 1e8 at most")));
+  EXPECT_THAT(message([] { read(with("velocity_p = 2000", "velocity_p = 2")); }),
+              AllOf(HasSubstr("points per wavelength"), HasSubstr("km/s")));
 }
 
 }  // namespace

@@ -300,14 +300,26 @@ TEST(AcousticWaves, PassesAreForFieldsThatCachesDoNotHold) {
   test::all_sides(p, Boundary::wall);
   p.sides[north] = {Boundary::cpml, Boundary::wall};
   const Device cpu{Device::Kind::cpu, -1};
-  const auto passes = passes_for(p, cpu, 2, 1);
+  const auto passes = passes_for(p, cpu, 2, cut_grid(p, 1));
   EXPECT_EQ(passes.steps, 4);
+  EXPECT_EQ(passes.why, "");
   EXPECT_EQ(passes.lag, (std::array<Index, 2>{4, 8}));
-  EXPECT_EQ(passes_for(p, cpu, 2, 2).steps, 1);  // other ranks
-  EXPECT_EQ(passes_for(p, cpu, 8, 1).steps, 1);  // too few rows
-  EXPECT_EQ(passes_for(p, {Device::Kind::debug, -1}, 2, 1).steps, 1);
+  const auto why_one = [&](const Problem& of, const Device& device, int threads, int ranks) {
+    const auto found = passes_for(of, device, threads, cut_grid(of, ranks));
+    EXPECT_EQ(found.steps, 1);
+    return std::string(found.why);
+  };
+  EXPECT_THAT(why_one(p, cpu, 8, 1), testing::HasSubstr("rows along northing"));
+  EXPECT_THAT(why_one(p, {Device::Kind::debug, -1}, 2, 1), testing::HasSubstr("of the CPU"));
+  EXPECT_THAT(why_one(p, cpu, 2, 2), testing::HasSubstr("hold the fields of a rank"));
+  auto larger = p;
+  larger.grid.nodes = {150, 110, 200};
+  EXPECT_EQ(passes_for(larger, cpu, 2, cut_grid(larger, 2)).steps, 4);
+  larger.grid.nodes = {170, 200, 400};
+  EXPECT_EQ(passes_for(larger, cpu, 1, cut_grid(larger, 2)).steps, 4);
+  EXPECT_THAT(why_one(larger, cpu, 1, 3), testing::HasSubstr("thin"));
   p.rock = Rock::tti;
-  EXPECT_EQ(passes_for(p, cpu, 2, 1).steps, 1);
+  EXPECT_THAT(why_one(p, cpu, 2, 1), testing::HasSubstr("tilted axis"));
 }
 
 /// The steps of rows against those of nodes, one by one, on random fields.

@@ -449,7 +449,6 @@ int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   std::size_t memory = 0;
   const auto simulations = read_all(wanted, config, options, [&](const Config::Part& part, Job& job, bool) {
     job.runtime.comm = &comm;
-    job.runtime.checkpoint = {};
     const auto plan = job.simulation->check(job.runtime);
     seconds += plan.seconds;
     memory = std::max(memory, plan.memory_bytes);

@@ -208,6 +208,31 @@ std::vector<std::vector<double>> of_components(const std::string& path, const Da
   return all;
 }
 
+/// Throws InputError: an array is not [shot, time, receiver] (of several components [shot, time, component,
+/// receiver]) of the problem, where axes of one count for nothing, nor all that in a row.
+void check_shape(const std::string& path, const io::Array& array, const Problem& p) {
+  const std::size_t shots = p.shots.size(), steps = p.steps(), components = p.record.size(),
+                    receivers = p.shots.front().receivers.size();
+  const auto without_ones = [](std::vector<std::size_t> shape) {
+    std::erase(shape, 1U);
+    return shape;
+  };
+  const std::vector<std::size_t> wanted{shots, steps, components, receivers};
+  const auto found = without_ones({array.shape.begin(), array.shape.end()});
+  const bool fits = array.values.size() == shots * steps * components * receivers;
+  if (fits && (found.size() <= 1 || found == without_ones(wanted) ||
+               found == without_ones({shots, steps, components * receivers})))
+    return;
+  throw InputError(
+      path,
+      fmt::format("has the shape [{}]; the run has {} {}, {} steps and {} {}", fmt::join(array.shape, ", "),
+                  shots, shots == 1 ? "shot" : "shots", steps, components * receivers,
+                  components == 1 ? "receivers" : "traces of each shot"),
+      fmt::format("Give [shot, time, {}receiver], at steps of {:.9g} s; simulation.step and simulation.end "
+                  "set them.",
+                  components == 1 ? "" : "component, ", p.step));
+}
+
 }  // namespace
 
 std::vector<std::vector<double>> observed_of(const std::string& path, const io::Content& content,
@@ -218,12 +243,14 @@ std::vector<std::vector<double>> observed_of(const std::string& path, const io::
     throw InputError(path, "it holds no gathers",
                      "Give SEG-Y, SU, RSF, NetCDF, or .npy [shot, time, receiver].");
   const std::size_t each = p.steps() * p.traces(p.shots.front());
-  if (array->values.size() != each * p.shots.size())
-    throw InputError(
-        path,
-        fmt::format("holds {} samples; {} shots of {} steps and {} traces have {}", array->values.size(),
-                    p.shots.size(), p.steps(), p.traces(p.shots.front()), each * p.shots.size()),
-        fmt::format("The steps are of {:.9g} s; set simulation.step to those of the data.", p.step));
+  check_shape(path, *array, p);
+  for (std::size_t n = 0; n < array->values.size(); ++n)
+    if (!std::isfinite(array->values[n]))
+      throw InputError(
+          path,
+          fmt::format("{} in shot {}, step {}, trace {}", array->values[n], n / each + 1,
+                      n % each / p.traces(p.shots.front()) + 1, n % p.traces(p.shots.front()) + 1),
+          "Fill gaps with zeros.");
   std::vector<std::vector<double>> all;
   for (std::size_t n = 0; n < p.shots.size(); ++n)
     all.emplace_back(array->values.begin() + static_cast<std::ptrdiff_t>(n * each),

@@ -15,6 +15,7 @@ namespace terrane::acoustic {
 namespace {
 
 constexpr double fewest_points_per_wavelength = 2.5;
+constexpr double slower_than_any_rock = 20;  ///< m/s
 constexpr const char* axis_names[3] = {"up", "northing", "easting"};
 
 bool is_layer(Boundary side) { return side == Boundary::cpml || side == Boundary::sponge; }
@@ -264,10 +265,13 @@ void Problem::settle() {
         "acoustic: grid",
         fmt::format("{:.3g} points per wavelength of {:.4g} Hz in rock of {:.4g} m/s", ppw,
                     wavelet.highest_frequency(), slowest()),
-        fmt::format("Take cells of {:.4g} m at most, or a wavelet of {:.3g} times the frequency or lower.",
-                    *std::max_element(grid.spacing.begin(), grid.spacing.end()) * ppw /
-                        scheme.points_per_wavelength(0.01),
-                    ppw / scheme.points_per_wavelength(0.01)));
+        fastest() < slower_than_any_rock
+            ? std::string("Velocities are in m/s; where a file has km/s, say so: model.unit = \"km/s\".")
+            : fmt::format(
+                  "Take cells of {:.4g} m at most, or a wavelet of {:.3g} times the frequency or lower.",
+                  *std::max_element(grid.spacing.begin(), grid.spacing.end()) * ppw /
+                      scheme.points_per_wavelength(0.01),
+                  ppw / scheme.points_per_wavelength(0.01)));
   const double longest = longest_step();
   if (step == 0) step = 0.9 * longest;
   if (step > longest)
@@ -276,7 +280,9 @@ void Problem::settle() {
         fmt::format("Steps may be {:.6g} s at most; left open, the step is 0.9 of that.", longest));
   const double whole_steps = std::ceil(end / step * (1 - 1e-12));
   if (whole_steps > 1e8)
-    throw InputError("acoustic: step", fmt::format("{:.3g} steps are too many", whole_steps));
+    throw InputError("acoustic: end",
+                     fmt::format("{:.6g} s are {:.3g} steps of {:.4g} s", end, whole_steps, step),
+                     fmt::format("A run takes 1e8 at most, here {:.6g} s.", 1e8 * step));
   end = whole_steps * step;
   if (shots.empty()) throw InputError("acoustic: shots", "there are none", "Give at least one source.");
   for (std::size_t n = 0; n < shots.size(); ++n) {

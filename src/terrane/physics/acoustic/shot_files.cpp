@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
@@ -45,8 +46,19 @@ double bytes_of(const ShotResult& result) {
 /// A rank writes no more than this in a second of its work: disks are shared by many.
 constexpr double bytes_a_second = 5e6;
 constexpr double small_file = 1e6;
-/// So many shots of every rank must have room on the disk, and the checkpoint.
-constexpr double shots_of_room = 10;
+
+bool wanted(const CheckpointSettings& checkpoint, int ranks) {
+  return ranks > 1 && !checkpoint.file.empty() && checkpoint.interval != CheckpointSettings::never;
+}
+
+/// The folder that a file is in, or is to be made in.
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+  std::error_code failed;
+  auto folder = std::filesystem::absolute(file, failed).parent_path();
+  while (!std::filesystem::is_directory(folder, failed) && folder.has_relative_path())
+    folder = folder.parent_path();
+  return folder;
+}
 
 }  // namespace
 
@@ -109,6 +121,44 @@ Fingerprint fingerprint(const Problem& p, const Settings& s) {
           {"lags", fmt::format("{}", s.lags)}};
 }
 
+/// A rank keeps a shot after its time, and the checkpoint takes them every `interval` seconds.
+DiskUse disk_use(const Problem& problem, const Settings& settings, const CheckpointSettings& checkpoint,
+                 int ranks, double seconds) {
+  DiskUse use;
+  if (checkpoint.file.empty() || checkpoint.interval == CheckpointSettings::never) return use;
+  const auto nodes = static_cast<double>(problem.velocity.size());
+  const double images =
+      settings.task == Task::migration ? 8 * nodes * static_cast<double>(3 + settings.images_at_lags()) : 0;
+  double gathers = 0, largest = 0;
+  for (const auto& shot : problem.shots) {
+    const double gather = 4.0 * static_cast<double>(problem.steps() * problem.traces(shot));
+    gathers += gather;
+    largest = std::max(largest, gather);
+  }
+  use.checkpoint = gathers + images;
+  const auto shots = problem.shots.size(), all = static_cast<std::size_t>(ranks);
+  if (!wanted(checkpoint, ranks) || shots < all) return use;
+  use.shot = largest + images;
+  if (seconds == 0)
+    seconds = std::max(std::min(checkpoint.round, checkpoint.interval),
+                       use.shot > small_file ? use.shot / bytes_a_second : 0);
+  const double between = seconds > 0 ? std::floor(checkpoint.interval / seconds) + 1 : 1;
+  use.shots = std::min(between * ranks, static_cast<double>(shots));
+  return use;
+}
+
+void expect_room(const CheckpointSettings& checkpoint, const DiskUse& use) {
+  const auto folder = folder_of(checkpoint.file).string();
+  const double there = free_on_disk(folder);
+  if (use.bytes() < there) return;
+  std::string what = fmt::format("{} for the checkpoint and its successor", bytes_text(2 * use.checkpoint));
+  if (use.shots > 0)
+    what += fmt::format(", and {} for {:.0f} finished shots of {}", bytes_text(use.shots * use.shot),
+                        use.shots, bytes_text(use.shot));
+  throw FileError(folder, fmt::format("{} are free on this disk; the run wants {}", bytes_text(there), what),
+                  "Write output to a larger disk, or take output.checkpoint = \"never\".");
+}
+
 ShotFiles::ShotFiles(const CheckpointSettings& checkpoint, const Problem& problem, const Settings& settings,
                      int ranks)
     : checkpoint_(checkpoint),
@@ -116,10 +166,6 @@ ShotFiles::ShotFiles(const CheckpointSettings& checkpoint, const Problem& proble
       settings_(settings),
       ranks_(ranks),
       keeps_(wanted(checkpoint, ranks)) {}
-
-bool ShotFiles::wanted(const CheckpointSettings& checkpoint, int ranks) {
-  return ranks > 1 && !checkpoint.file.empty() && checkpoint.interval != CheckpointSettings::never;
-}
 
 void ShotFiles::make_folder(const CheckpointSettings& checkpoint, int ranks) {
   std::error_code failed;  // keep() says what is missing
@@ -186,7 +232,10 @@ std::string ShotFiles::keep(std::size_t shot, const ShotResult& result, double s
   const double bytes = bytes_of(result);
   if (bytes > std::max(small_file, bytes_a_second * seconds)) return {};
   try {
-    expect_room(bytes);
+    if (const auto folder = parts_beside(checkpoint_.file); !std::filesystem::is_directory(folder))
+      throw FileError(folder.string(), "is no folder of all machines of this run",
+                      "Write output to a disk that all machines share.");
+    expect_room(checkpoint_, disk_use(problem_, settings_, checkpoint_, ranks_, seconds));
     write(shot, result);
     written_.push_back(file_of(shot));
     return {};
@@ -196,23 +245,6 @@ std::string ShotFiles::keep(std::size_t shot, const ShotResult& result, double s
     for (const auto& file : written_) std::filesystem::remove(file, failed);
     return error.what();
   }
-}
-
-/// Throws Error: there is no folder, or its disk has no room to spare.
-void ShotFiles::expect_room(double bytes) const {
-  const auto folder = parts_beside(checkpoint_.file);
-  if (!std::filesystem::is_directory(folder))
-    throw FileError(folder.string(), "is no folder of all machines of this run",
-                    "Write output to a disk that all machines share.");
-  double checkpoint = bytes;
-  for (const auto& shot : problem_.shots)
-    checkpoint += 4.0 * static_cast<double>(problem_.steps() * problem_.traces(shot));
-  const double needed = shots_of_room * ranks_ * bytes + checkpoint, there = free_on_disk(folder.string());
-  if (there < needed)
-    throw FileError(folder.string(),
-                    fmt::format("{} are free on this disk, room to spare would be {}", bytes_text(there),
-                                bytes_text(needed)),
-                    "Write output to a larger disk.");
 }
 
 void ShotFiles::write(std::size_t shot, const ShotResult& result) {

@@ -22,6 +22,19 @@ struct ShotResult {
   static ShotResult from(Packet& packet);
 };
 
+/// What a run writes beside its results while it lasts, at most.
+struct DiskUse {
+  double shot = 0;        ///< bytes of a finished shot that is kept by itself
+  double shots = 0;       ///< of all ranks, that lie there at once
+  double checkpoint = 0;  ///< bytes; an old one goes when a new one is whole
+  double bytes() const { return shots * shot + 2 * checkpoint; }
+};
+/// seconds: that a shot takes a rank; 0: the fewest with which it is kept.
+DiskUse disk_use(const Problem& problem, const Settings& settings, const CheckpointSettings& checkpoint,
+                 int ranks, double seconds = 0);
+/// Throws FileError: the disk of the checkpoint has no room for that.
+void expect_room(const CheckpointSettings& checkpoint, const DiskUse& use);
+
 /// All that determines the bits of shots.
 Fingerprint fingerprint(const Problem& problem, const Settings& settings);
 
@@ -49,9 +62,7 @@ class ShotFiles {
  private:
   std::filesystem::path file_of(std::size_t shot) const;
   const Fingerprint& of();
-  static bool wanted(const CheckpointSettings& checkpoint, int ranks);
   std::optional<ShotResult> read(std::size_t shot);
-  void expect_room(double bytes) const;
   void write(std::size_t shot, const ShotResult& result);
 
   CheckpointSettings checkpoint_;

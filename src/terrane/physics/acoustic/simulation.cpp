@@ -18,6 +18,7 @@
 #include "terrane/physics/acoustic/inverse_scattering.hpp"
 #include "terrane/physics/acoustic/mesh_plan.hpp"
 #include "terrane/physics/acoustic/observed.hpp"
+#include "terrane/physics/acoustic/shot_files.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/serve.hpp"
@@ -130,6 +131,9 @@ Wavelet read_wavelet(const Config& table) {
   w.kind = chosen<WaveletKind>(table, "wavelet", wavelet_names);
   w.amplitude = table.number("amplitude");
   w.delay = table.optional_number("delay", Quantity::time).value_or(-1);
+  if (table.has("delay") && w.delay < 0)
+    throw table.wrong("delay", "is negative: the run begins at 0, with the middle of the wavelet behind it",
+                      "Leave it out, and the wavelet begins at zero.");
   if (w.kind == WaveletKind::ricker || w.kind == WaveletKind::gabor) {
     if (!table.has("frequency"))
       throw table.wrong("frequency", "missing", "Of the peak: frequency = \"20 Hz\".");
@@ -214,6 +218,17 @@ void read_simulation(const Config& table, Problem& p, Settings& s) {
       throw table.wrong(key, "is of migration", "Take it away, or kind = \"migration\".");
 }
 
+/// "at easting 75 m, northing 0 m, up -965 m"
+std::string place_of_cell(const TensorMesh& mesh, std::size_t cell) {
+  const std::size_t east = mesh.easting().size() - 1, north = mesh.northing().size() - 1;
+  const auto middle = [](const std::vector<double>& faces, std::size_t n) {
+    return (faces[n] + faces[n + 1]) / 2;
+  };
+  return fmt::format("at easting {:.6g} m, northing {:.6g} m, up {:.6g} m",
+                     middle(mesh.easting(), cell % east), middle(mesh.northing(), cell / east % north),
+                     middle(mesh.up(), cell / east / north));
+}
+
 /// Velocity of every cell. Throws InputError.
 std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
   mesh_of_cells(model, job, "waves need", "Take mesh.kind = \"regular\".");
@@ -222,11 +237,17 @@ std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
     throw InputError(table.where(), "the model has no velocity_p",
                      "Give [model] or its bodies velocity_p = \"2000 m/s\", the whole mesh included.");
   auto values = model.dense("velocity_p");
-  const auto missing = std::count_if(values.begin(), values.end(), [](double v) { return !(v > 0); });
-  if (missing > 0)
+  const auto lacks = [](double v) { return !(v > 0); };
+  const auto missing = std::count_if(values.begin(), values.end(), lacks);
+  if (missing > 0) {
+    const auto first = std::find_if(values.begin(), values.end(), lacks) - values.begin();
     throw InputError(
-        table.where(), fmt::format("{} of {} cells have no velocity_p, or zero", missing, values.size()),
-        "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
+        table.where(),
+        fmt::format("{} of {} cells have no velocity_p, or zero: the first is {}", missing, values.size(),
+                    place_of_cell(std::get<MeshCells>(model.geometry).mesh, static_cast<std::size_t>(first))),
+        "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it; files "
+        "have a velocity for water and air, too.");
+  }
   return values;
 }
 
@@ -277,7 +298,12 @@ std::size_t read_sample(const Config& table, Problem& p) {
   if (is("acoustic: order")) throw simulation.wrong("order", error.problem(), error.next());
   if (is("acoustic: coefficients")) throw simulation.wrong("coefficients", error.problem(), error.next());
   if (is("acoustic: wavelet")) throw source.wrong("wavelet", error.problem(), error.next());
-  if (is("acoustic: source")) throw source.wrong("at", error.problem(), error.next());
+  if (is("acoustic: end")) throw simulation.wrong("end", error.problem(), error.next());
+  if (is("acoustic: layers")) throw InputError(job.where("boundary"), error.problem(), error.next());
+  if (is("acoustic: source"))  // "source of shot 3"
+    throw source.wrong(source.has("at") ? "at" : "first",
+                       fmt::format("{}: {}", where.substr(20), error.problem()), error.next());
+  if (is("acoustic: shots")) throw source.wrong("at", error.problem(), error.next());
   if (is("acoustic: receiver"))
     throw InputError(job.where("survey"), fmt::format("{} {}", where.substr(10), error.problem()),
                      error.next());
@@ -556,6 +582,20 @@ void Simulation::describe_keeping(RunFacts& facts, const Settings& settings, con
   facts.add("wavefield_in", std::string(to_string(settings.kept_in)));
 }
 
+namespace {
+
+/// How many steps the CPU takes in each pass over memory, or why one.
+void describe_passes(RunFacts& facts, const Passes& passes, Task task) {
+  const auto steps = task == Task::born ? 1 : passes.steps;
+  facts.add("steps_at_once", static_cast<std::uint64_t>(steps), "", "passes",
+            task == Task::born
+                ? "one step in each pass over memory: Born modelling marches two waves together"
+            : steps == 1 ? fmt::format("one step in each pass over memory: {}", passes.why)
+                         : fmt::format("modelling takes {} steps in each pass over memory", steps));
+}
+
+}  // namespace
+
 /// What plan and report have in common.
 void Simulation::describe(RunFacts& facts, const Settings& settings, const Runtime& runtime) const {
   const auto& p = problem_;
@@ -569,8 +609,8 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
                                settings.keeping != Keeping::compressed
                            ? 1
                            : 0;
-  facts.problem = fmt::format("{} shots, {} nodes over {} steps", grouped(p.shots.size()), grouped(nodes),
-                              grouped(p.steps()));
+  facts.problem = fmt::format("{} {}, {} nodes over {} steps", grouped(p.shots.size()),
+                              p.shots.size() == 1 ? "shot" : "shots", grouped(nodes), grouped(p.steps()));
   facts.method = std::string(task_names[static_cast<std::size_t>(settings.task)]);
   facts.reason = fmt::format("{}, order {} in space; steps of {:.4g} s, stable up to {:.4g} s",
                              rock_names[static_cast<std::size_t>(p.rock)], p.order, p.step, p.longest_step());
@@ -597,10 +637,8 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
           p.wavelet.highest_frequency(), p.slowest(), p.points_per_wavelength(), 100 * p.group_error()));
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   const bool together = p.shots.size() < static_cast<std::size_t>(ranks);
-  const auto passes = passes_for(p, device_of(runtime), runtime.threads, together ? ranks : 1);
-  if (passes.steps > 1 && settings.task != Task::born)
-    facts.add("steps_at_once", static_cast<std::uint64_t>(passes.steps), "", "passes",
-              fmt::format("modelling takes {} steps in each pass over memory", passes.steps));
+  const auto passes = passes_for(p, device_of(runtime), runtime.threads, cut_grid(p, together ? ranks : 1));
+  if (device_of(runtime).kind == Device::Kind::cpu) describe_passes(facts, passes, settings.task);
   if (settings.task == Task::migration) {
     describe_keeping(facts, settings, runtime);
     if (const auto images = settings.images_at_lags(); images > 0)
@@ -626,6 +664,23 @@ void Simulation::check_disk(const Settings& settings, const Runtime& runtime) co
   const int shots = shots_on_disk(settings, runtime);
   expect_on_disk(problem_, settings, cost.disk_bytes * shots,
                  shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots));
+}
+
+/// What lies on the disk of the results while the run lasts. Throws FileError: it has no room for that.
+void Simulation::check_checkpoints(Plan& plan, const Settings& settings, const Runtime& runtime) const {
+  const auto& checkpoint = runtime.checkpoint;
+  const auto use = disk_use(problem_, settings, checkpoint, runtime.comm ? runtime.comm->size() : 1);
+  if (use.checkpoint == 0 || plan.seconds < checkpoint.least_run) return;
+  std::string text = fmt::format("{} for a checkpoint", bytes_text(use.checkpoint));
+  if (use.shots > 0)
+    text += fmt::format(", up to {} for {:.0f} finished shots that it has not yet",
+                        bytes_text(use.shots * use.shot), use.shots);
+  plan.add("checkpoint_bytes", use.checkpoint, "B", "on disk", text);
+  if (use.shots > 0) {
+    plan.add("shot_file_bytes", use.shot, "B");
+    plan.add("shot_files", static_cast<std::uint64_t>(use.shots));
+  }
+  expect_room(checkpoint, use);
 }
 
 namespace {
@@ -671,6 +726,7 @@ Plan Simulation::check(const Runtime& runtime) {
   const double rate =
       device.kind == Device::Kind::cuda ? 1e11 : 2e8 * std::min(thread_count(runtime.threads), 8);
   plan.seconds = plan.work / (settings.twofold ? rate / 2 : rate) / (runtime.comm ? runtime.comm->size() : 1);
+  check_checkpoints(plan, settings, runtime);
   if (device.has_own_memory()) {
     const auto free = device_memory(device).free;
     if (static_cast<double>(plan.memory_bytes) > static_cast<double>(free))

@@ -53,6 +53,7 @@ class Simulation final : public terrane::Simulation {
   void describe(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
   void describe_keeping(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
   void check_disk(const Settings& settings, const Runtime& runtime) const;
+  void check_checkpoints(Plan& plan, const Settings& settings, const Runtime& runtime) const;
   void check_host(const Plan& plan, const Settings& settings, const Runtime& runtime) const;
   Dataset gathers(const Outcome& done) const;
   Dataset images(Outcome done) const;

@@ -95,7 +95,8 @@ std::vector<Segment> segments(const Problem& p, int axis, Index reach) {
   return ends;
 }
 
-/// Cuts `box` out of `from`; what is left, as boxes.
+}  // namespace
+
 std::vector<IndexBox<3>> without(IndexBox<3> from, const IndexBox<3>& box) {
   if (overlap(from, box).empty()) return {from};
   std::vector<IndexBox<3>> rest;
@@ -106,8 +107,6 @@ std::vector<IndexBox<3>> without(IndexBox<3> from, const IndexBox<3>& box) {
   }
   return rest;
 }
-
-}  // namespace
 
 Cartesian<3> cut_grid(const Problem& problem, int ranks) {
   const auto whole = problem.whole();

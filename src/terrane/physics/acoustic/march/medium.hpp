@@ -23,6 +23,9 @@ struct Slab {
 /// it reaches. Throws InputError: too many ranks for that.
 Cartesian<3> cut_grid(const Problem& problem, int ranks);
 
+/// Cuts `box` out of `from`; what is left, as boxes.
+std::vector<IndexBox<3>> without(IndexBox<3> from, const IndexBox<3>& box);
+
 template <class T>
 class Medium {
  public:

@@ -15,6 +15,21 @@ namespace {
 constexpr Index rows_of_tile = 16;     ///< so that a core's cache of two megabytes holds a tile's planes
 constexpr double cache_of_core = 4e6;  ///< bytes; fields that are smaller gain nothing
 
+/// Whether all steps of a pass take the layers of axes that are cut, and most of the part.
+bool thick_enough(const Problem& problem, const IndexBox<3>& part, Index steps) {
+  const auto whole = problem.whole();
+  for (const int axis : {up, north}) {
+    const bool cut[2] = {part.first[axis] > whole.first[axis], part.last[axis] < whole.last[axis]};
+    if (!cut[0] && !cut[1]) continue;
+    Index least = 2 * steps * problem.reach() * (cut[0] && cut[1] ? 2 : 1);
+    for (const int side : {0, 1})
+      if (!cut[side] && problem.margin(axis, side) > 0)
+        least = std::max(least, problem.layers.points + problem.points() + steps * problem.reach());
+    if (part.size(axis) < least) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Index most_steps_at_once(const Problem& problem) {
@@ -25,12 +40,25 @@ Index most_steps_at_once(const Problem& problem) {
   return serves ? 4 : 1;
 }
 
-Passes passes_for(const Problem& problem, const Device& device, int threads, int ranks) {
+Passes passes_for(const Problem& problem, const Device& device, int threads, const Cartesian<3>& cut) {
   Passes passes;
-  const auto whole = problem.whole();
-  if (device.kind != Device::Kind::cpu || ranks > 1) return passes;
-  if (whole.size(north) < 2 * rows_of_tile * thread_count(threads)) return passes;
-  passes.steps = most_steps_at_once(problem);
+  const auto because = [&](std::string_view why) {
+    passes.why = why;
+    return passes;
+  };
+  if (device.kind != Device::Kind::cpu) return because("passes are of the CPU");
+  if (problem.rock == Rock::tti) return because("around a tilted axis a step is bound by arithmetic");
+  if (!problem.grid.there(up) || !problem.grid.there(north)) return because("there are two dimensions");
+  if (most_steps_at_once(problem) == 1) return because("the caches hold these fields");
+  const Index steps = most_steps_at_once(problem);
+  for (const auto& part : cut.parts) {
+    if (4 * static_cast<double>(part.count()) <= cache_of_core)
+      return because("the caches hold the fields of a rank");
+    if (part.size(north) < 2 * rows_of_tile * thread_count(threads))
+      return because("a thread needs 32 rows along northing, and a rank has fewer");
+    if (!thick_enough(problem, part, steps)) return because("the parts of ranks are thin");
+  }
+  passes.steps = steps;
   passes.rows = rows_of_tile;
   for (const int axis : {up, north}) {
     const auto a = static_cast<std::size_t>(axis);
@@ -42,10 +70,22 @@ Passes passes_for(const Problem& problem, const Device& device, int threads, int
   return passes;
 }
 
-void walk(const IndexBox<3>& part, const Passes& passes, Index count, Index points, int threads,
+IndexBox<3> taken_in_pass(const Problem& problem, const IndexBox<3>& part, Index step) {
+  const auto whole = problem.whole();
+  auto box = part;
+  for (const int axis : {up, north}) {
+    const Index less = step * problem.reach();
+    box = box.grown(axis, part.first[axis] > whole.first[axis] ? -less : 0,
+                    part.last[axis] < whole.last[axis] ? -less : 0);
+  }
+  return box;
+}
+
+void walk(std::span<const IndexBox<3>> boxes, const Passes& passes, Index points, int threads,
           const std::function<void(Index, const Stretch&)>& take) {
   constexpr Index everything = std::numeric_limits<Index>::min() / 2;
-  const Index lag_up = passes.lag[up], lag_north = passes.lag[north];
+  const auto& part = boxes.front();
+  const Index count = std::ssize(boxes), lag_up = passes.lag[up], lag_north = passes.lag[north];
   const Index tiles = (part.size(1) + (count - 1) * lag_north + passes.rows - 1) / passes.rows;
   const Index planes = part.size(0) + (count - 1) * lag_up;
   const auto taken = std::make_unique<std::atomic<Index>[]>(static_cast<std::size_t>(tiles));
@@ -55,10 +95,11 @@ void walk(const IndexBox<3>& part, const Passes& passes, Index count, Index poin
     for (Index w = 0; w < planes; ++w) {
       while (tile > 0 && taken[mine - 1].load(std::memory_order_acquire) <= w) std::this_thread::yield();
       for (Index step = 0; step < count; ++step) {
+        const auto& box = boxes[static_cast<std::size_t>(step)];
         const Index k = part.first[0] + w - step * lag_up;
         const Index j = part.first[1] + tile * passes.rows - step * lag_north;
         const auto cut = [&](Index from_k, Index to_k, Index from_j, Index to_j) {
-          return overlap(part, part.with(0, from_k, to_k).with(1, from_j, to_j));
+          return overlap(box, box.with(0, from_k, to_k).with(1, from_j, to_j));
         };
         take(step, {cut(k, k + 1, j, j + passes.rows),
                     {cut(w == 0 ? everything : k + points, k + points + 1, j, j + passes.rows),

@@ -13,12 +13,19 @@
 // nodes ahead and reads M more, and where density varies, whose fluxes reach M nodes and read M more. A tile
 // may take a plane when the tile to the south has taken it; so threads have a tile each.
 //
+// Beside the parts of other ranks a step takes `reach` nodes less of its own than the step before, whose halo
+// is there: what a step has left is taken by itself, after the tiles, between the exchanges of halos. What
+// the later steps of a pass have read and overwritten lies further inside, so all is still there. Layers on
+// an axis that is cut lie inside of what all steps take.
+//
 // Receivers read, and sources, ψ and images beyond free surfaces are made, row by row as the steps come by,
 // with the same functions and in the same order at each node: the bits are those of one step after the other.
 #pragma once
 
 #include <array>
 #include <functional>
+#include <span>
+#include <string_view>
 
 #include "terrane/physics/acoustic/march/steps.hpp"
 
@@ -28,11 +35,15 @@ struct Passes {
   Index steps = 1;             ///< in one pass; 1: one after the other
   Index rows = 0;              ///< of a tile
   std::array<Index, 2> lag{};  ///< planes, rows
+  std::string_view why{};      ///< steps go one by one, for the user
 };
 
 /// Those that serve a grid: more steps than one on a CPU, in rock without a tilted axis, where there are
-/// three dimensions, no neighbours, fields that a core's cache does not hold, and two tiles for each thread.
-Passes passes_for(const Problem& problem, const Device& device, int threads, int ranks);
+/// three dimensions, fields that a core's cache does not hold, two tiles for each thread, and parts of ranks
+/// that are thick. The same on all ranks of a cut.
+Passes passes_for(const Problem& problem, const Device& device, int threads, const Cartesian<3>& cut);
+/// What a step of a pass takes of a part without more halo than the one that is there before the pass.
+IndexBox<3> taken_in_pass(const Problem& problem, const IndexBox<3>& part, Index step);
 /// The most steps that passes_for() gives on any machine: what memory is counted for.
 Index most_steps_at_once(const Problem& problem);
 
@@ -44,8 +55,8 @@ struct Stretch {
 };
 
 /// Calls take(step of the pass, stretch), on up to `threads` threads, in an order that gives the bits of one
-/// step after the other.
-void walk(const IndexBox<3>& part, const Passes& passes, Index count, Index points, int threads,
+/// step after the other.  boxes: nodes of each step, of the first those of all others, too
+void walk(std::span<const IndexBox<3>> boxes, const Passes& passes, Index points, int threads,
           const std::function<void(Index, const Stretch&)>& take);
 
 }  // namespace terrane::acoustic

@@ -371,12 +371,13 @@ void Sources<T>::put_and_read(Stream& stream, const StepArguments<T>& arguments,
 template <class T>
 void Sources<T>::put_between(const StepArguments<T>& arguments, const Moment& moment, Index from,
                              Index to) const {
-  const auto& list = lists_[1];
-  const Index* const offset = list.offset.view().data;
-  const Inject<T> inject{contributions_of<T>(list, series_, columns_, moment), arguments};
-  const auto last = std::lower_bound(offset, offset + list.nodes, to) - offset;
-  for (auto n = std::lower_bound(offset, offset + list.nodes, from) - offset; n < last; ++n)
-    inject(static_cast<std::size_t>(n));
+  for (const auto& list : lists_) {
+    const Index* const offset = list.offset.view().data;
+    const Inject<T> inject{contributions_of<T>(list, series_, columns_, moment), arguments};
+    const auto last = std::lower_bound(offset, offset + list.nodes, to) - offset;
+    for (auto n = std::lower_bound(offset, offset + list.nodes, from) - offset; n < last; ++n)
+      inject(static_cast<std::size_t>(n));
+  }
 }
 
 template <class T>
@@ -628,12 +629,18 @@ void Wave<T>::mirror(Stream& stream, const View<T, 3>& field) {
 }
 
 template <class T>
+std::vector<View<T, 3>> Wave<T>::views_of(Fields& fields) const {
+  std::vector<View<T, 3>> views;
+  for (int n = 0; n < medium_.fields(); ++n)
+    views.push_back(fields[static_cast<std::size_t>(n)].view(medium_.box()));
+  return views;
+}
+
+template <class T>
 void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, const Sources<T>* sources,
                       const Clock& clock, const Add& add, Receivers<T>* receivers) {
   const auto g = arguments();
-  std::vector<View<T, 3>> next;
-  for (int n = 0; n < medium_.fields(); ++n)
-    next.push_back(before_[static_cast<std::size_t>(n)].view(medium_.box()));
+  const auto next = views_of(before_);
   const auto put = [&](Stream& on, Nodes nodes) {
     if (sources) sources->put(on, nodes, g, clock);
     if (add) add(on, nodes, g);

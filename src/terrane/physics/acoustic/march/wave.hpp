@@ -160,8 +160,8 @@ class Wave {
   void step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add = {});
   /// The same, while receivers read pⁿ: one launch less on a GPU.
   void step_and_read(Stream& stream, const Sources<T>& sources, Receivers<T>& receivers, const Clock& clock);
-  /// `count` steps, each after the receivers have read, in one pass over memory; the clock is not moved. Of a
-  /// wave that is on one rank of the CPU and is not rounded.
+  /// Collective: `count` steps, each after the receivers have read, in one pass over memory; the clock is not
+  /// moved. Of a wave that is on the CPU and is not rounded.
   void pass(Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
             Receivers<T>& receivers, const Clock& clock);
   /// Collective: from pⁿ⁺¹ ("before"), pⁿ to pⁿ, pⁿ⁻¹ on the mesh's nodes; those beyond it, which layers
@@ -213,6 +213,16 @@ class Wave {
   void make_along(Stream& stream);
   void derive_along(Stream& stream);
   void mirror(Stream& stream, const View<T, 3>& field);
+  /// What a step of a pass leaves of the part beside other ranks.
+  struct Border {
+    std::vector<IndexBox<3>> boxes;
+    std::vector<Slab> slabs;
+    Work work;
+  };
+  std::vector<View<T, 3>> views_of(Fields& fields) const;
+  void make_borders(Index count);
+  void put_between_and_mirror(const StepArguments<T>& g, const Moment& moment, const Sources<T>& sources,
+                              const IndexBox<3>& box);
 
   const Medium<T>& medium_;
   std::unique_ptr<Stream> urgent_;
@@ -222,6 +232,7 @@ class Wave {
   Fields now_, before_, along_;
   std::array<std::array<Buffer<T>, 2>, 3> psi_, zeta_, eta_;
   Work edges_, inner_, mesh_edges_, mesh_inner_;
+  std::vector<Border> borders_;  ///< of each step of a pass
 };
 
 }  // namespace terrane::acoustic

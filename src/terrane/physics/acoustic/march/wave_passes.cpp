@@ -1,3 +1,6 @@
+#include <utility>
+#include <vector>
+
 #include "terrane/physics/acoustic/march/host_kernels.hpp"
 #include "terrane/physics/acoustic/march/wave.hpp"
 
@@ -31,49 +34,119 @@ void put_images(const Problem& problem, Index reach, const StepArguments<T>& g, 
     }
 }
 
+/// Offsets of the first nodes of a plane's rows: of the first row, and beyond the last.
+template <class T>
+std::pair<Index, Index> rows_of(const StepArguments<T>& g, const IndexBox<3>& plane) {
+  const Index begin = plane.first[0] * g.stride[0] + plane.first[2];
+  return {begin + plane.first[1] * g.stride[1], begin + plane.last[1] * g.stride[1]};
+}
+
+template <class Use>
+void each_plane(const std::vector<IndexBox<3>>& boxes, const Use& use) {
+  for (const auto& box : boxes)
+    for (Index k = box.first[0]; k < box.last[0]; ++k) use(box.with(0, k, k + 1));
+}
+
 }  // namespace
+
+/// What a step of a pass leaves beside other ranks, once and for all passes.
+template <class T>
+void Wave<T>::make_borders(Index count) {
+  for (Index step = std::ssize(borders_); step < count; ++step) {
+    Border border;
+    border.boxes = without(medium_.part(), taken_in_pass(medium_.problem(), medium_.part(), step));
+    std::vector<Region> regions;
+    for (const auto& box : border.boxes) {
+      for (const auto* work : {&edges_, &inner_})
+        for (Region region : work->regions()) {
+          region.box = overlap(region.box, box);
+          if (!region.box.empty()) regions.push_back(region);
+        }
+      for (Slab slab : medium_.slabs()) {
+        slab.layer = overlap(slab.layer, box);
+        if (!slab.layer.empty()) border.slabs.push_back(slab);
+      }
+    }
+    border.work = Work(regions);
+    borders_.push_back(std::move(border));
+  }
+}
+
+/// In one plane: sources, then the images of what they reach.
+template <class T>
+void Wave<T>::put_between_and_mirror(const StepArguments<T>& g, const Moment& moment,
+                                     const Sources<T>& sources, const IndexBox<3>& plane) {
+  const auto [from, to] = rows_of(g, plane);
+  sources.put_between(g, moment, from, to);
+  put_images(medium_.problem(), medium_.reach(), g, g.next, plane);
+  if (g.next_q != nullptr) put_images(medium_.problem(), medium_.reach(), g, g.next_q, plane);
+}
 
 template <class T>
 void Wave<T>::pass(Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
                    Receivers<T>& receivers, const Clock& clock) {
   receivers.prepare(count);
-  auto even = arguments();
+  make_borders(count);
+  const auto even = arguments();
   auto odd = even;
   odd.now = even.next, odd.next = const_cast<T*>(even.now);
   odd.now_q = even.next_q, odd.next_q = const_cast<T*>(even.now_q);
-  stream.do_on_host([this, even, odd, passes, count, &sources, &receivers, moment = clock.now(),
-                     threads = stream.threads()] {
-    const auto& kernels = host_kernels<T>(medium_.kernel());
-    const auto& problem = medium_.problem();
-    walk(medium_.part(), passes, count, medium_.kernel().points, threads,
-         [&](Index step, const Stretch& stretch) {
-           const StepArguments<T>& g = step % 2 == 0 ? even : odd;
-           const auto& box = stretch.nodes;
-           const Moment now{moment.clock, moment.ahead + step};
-           const auto begin = box.first[0] * g.stride[0] + box.first[2];
-           const Index from = begin + box.first[1] * g.stride[1], to = begin + box.last[1] * g.stride[1];
-           if (!box.empty()) receivers.read_between(g.now, g.now_q, step, from, to);
-           for (const auto& slab : medium_.slabs()) {
-             const auto& nodes = slab.axis < 2 ? stretch.ahead[static_cast<std::size_t>(slab.axis)] : box;
-             if (const auto some = overlap(slab.layer, nodes); !some.empty())
-               kernels.psi(g, slab.axis, slab.side, some);
-           }
-           if (box.empty()) return;
-           static thread_local std::vector<Climb<T>> climbs;  // of the tile that the thread walks up
-           if (std::ssize(climbs) <= step) climbs.resize(static_cast<std::size_t>(step) + 1);
-           auto& climb = climbs[static_cast<std::size_t>(step)];
-           climb.first_plane = medium_.part().first[0];
-           climb.tile = box;
-           for (Region region : inner_.in_rows()) {
-             region.box = overlap(region.box, box);
-             if (!region.box.empty()) kernels.step(g, region, &climb);
-           }
-           sources.put_between(g, now, from, to);
-           put_images(problem, medium_.reach(), g, g.next, box);
-           if (g.next_q != nullptr) put_images(problem, medium_.reach(), g, g.next_q, box);
-         });
-    for (Index step = 0; step < count; ++step)
-      receivers.add_up(step, {moment.clock, moment.ahead + step}, threads);
+  const auto moment_of = [moment = clock.now()](Index step) {
+    return Moment{moment.clock, moment.ahead + step};
+  };
+  std::vector<IndexBox<3>> boxes;
+  for (Index step = 0; step < count; ++step)
+    boxes.push_back(taken_in_pass(medium_.problem(), medium_.part(), step));
+  stream.do_on_host(
+      [this, even, odd, passes, boxes, &sources, &receivers, moment_of, threads = stream.threads()] {
+        const auto& kernels = host_kernels<T>(medium_.kernel());
+        walk(boxes, passes, medium_.kernel().points, threads, [&](Index step, const Stretch& stretch) {
+          const StepArguments<T>& g = step % 2 == 0 ? even : odd;
+          const auto& box = stretch.nodes;
+          if (!box.empty()) {
+            const auto [from, to] = rows_of(g, box);
+            receivers.read_between(g.now, g.now_q, step, from, to);
+          }
+          for (const auto& slab : medium_.slabs()) {
+            const auto& nodes = slab.axis < 2 ? stretch.ahead[static_cast<std::size_t>(slab.axis)] : box;
+            if (const auto some = overlap(slab.layer, nodes); !some.empty())
+              kernels.psi(g, slab.axis, slab.side, some);
+          }
+          if (box.empty()) return;
+          static thread_local std::vector<Climb<T>> climbs;  // of the tile that the thread walks up
+          if (std::ssize(climbs) <= step) climbs.resize(static_cast<std::size_t>(step) + 1);
+          auto& climb = climbs[static_cast<std::size_t>(step)];
+          climb.first_plane = boxes[static_cast<std::size_t>(step)].first[0];
+          climb.tile = box;
+          for (const auto* work : {&edges_, &inner_})
+            for (Region region : work->in_rows()) {
+              region.box = overlap(region.box, box);
+              if (!region.box.empty()) kernels.step(g, region, &climb);
+            }
+          put_between_and_mirror(g, moment_of(step), sources, box);
+        });
+      });
+  for (Index step = 0; step < count && halo_; ++step) {
+    const StepArguments<T>& g = step % 2 == 0 ? even : odd;
+    const auto& border = borders_[static_cast<std::size_t>(step)];
+    stream.do_on_host([g, step, &border, &receivers] {
+      each_plane(border.boxes, [&](const IndexBox<3>& plane) {
+        const auto [from, to] = rows_of(g, plane);
+        receivers.read_between(g.now, g.now_q, step, from, to);
+      });
+    });
+    begin_psi(stream, medium_.kernel(), g, border.slabs);
+    begin_steps(stream, medium_.kernel(), g, border.work);
+    stream.do_on_host([this, g, &border, &sources, moment = moment_of(step)] {
+      each_plane(border.boxes,
+                 [&](const IndexBox<3>& plane) { put_between_and_mirror(g, moment, sources, plane); });
+    });
+    const auto next = views_of(step % 2 == 0 ? before_ : now_);
+    halo_->begin(stream, next);
+    halo_->end(stream, next);
+  }
+  stream.do_on_host([count, &receivers, moment_of, threads = stream.threads()] {
+    for (Index step = 0; step < count; ++step) receivers.add_up(step, moment_of(step), threads);
   });
   if (count % 2 == 1) std::swap(now_, before_);
 }
