@@ -12,6 +12,7 @@
 #include "progress.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/job/config.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/physics/acoustic/operators.hpp"
 #include "terrane/physics/acoustic/simulation.hpp"
 #include "terrane/physics/all.hpp"
@@ -44,18 +45,32 @@ std::unique_ptr<Acoustic> of_problem(Problem problem, const Runtime& runtime, bo
   return std::unique_ptr<Acoustic>(new Acoustic{std::move(problem), runtime, twofold, nullptr});
 }
 
-std::unique_ptr<Acoustic> of_job(const std::string& path, const std::vector<std::string>& sets,
-                                 const std::map<std::string, std::string>& arguments, bool twofold) {
-  const nb::gil_scoped_release free;
-  const auto config = Config::read(path, {sets, arguments});
+std::unique_ptr<Acoustic> of_config(const Config& config, const std::string& name, bool twofold) {
   const auto job = physics::all().make(config);
   const auto* simulation = dynamic_cast<const acoustic::Simulation*>(job.simulation.get());
   if (simulation == nullptr)
-    throw InputError(path, "it is not a job of acoustic waves",
+    throw InputError(name, "it is not a job of acoustic waves",
                      "It needs simulation.physics = \"acoustic\".");
   auto runtime = job.runtime;
   runtime.checkpoint = {};
   return of_problem(simulation->problem(), runtime, twofold);
+}
+
+std::unique_ptr<Acoustic> of_job(const std::string& path, const std::vector<std::string>& sets,
+                                 const std::map<std::string, std::string>& arguments, bool twofold) {
+  const nb::gil_scoped_release free;
+  return of_config(Config::read(path, {sets, arguments}), path, twofold);
+}
+
+/// Of the text of a job, whose files are in `contents` by name.
+std::unique_ptr<Acoustic> of_text(const std::string& text, const std::vector<std::string>& sets,
+                                  const std::map<std::string, std::string>& arguments,
+                                  const nb::dict& contents, bool twofold) {
+  auto given = std::make_shared<Contents>();
+  for (const auto& [name, content] : contents)
+    given->of[nb::cast<std::string>(name)] = content_of(nb::cast<nb::dict>(content));
+  const nb::gil_scoped_release free;
+  return of_config(Config::parse(text, "job", "", {sets, arguments, given}), "job", twofold);
 }
 
 std::vector<acoustic::Place> places_of(const Matrix& rows) {
@@ -197,6 +212,7 @@ void bind_acoustic(nb::module_& m) {
           },
           nb::arg("observed"), nb::arg("report").none());
   m.def("acoustic_job", &of_job);
+  m.def("acoustic_job_of", &of_text);
   m.def("acoustic_problem", &of_arrays);
 }
 

@@ -105,6 +105,9 @@ class Acoustic:
 
 def acoustic_job(
     path: str, sets: Sequence[str], arguments: dict[str, str], twofold: bool, /) -> Acoustic: ...
+def acoustic_job_of(
+    text: str, sets: Sequence[str], arguments: dict[str, str], contents: dict[str, dict[str, Any]], twofold: bool,
+    /) -> Acoustic: ...
 def acoustic_problem(
     velocity: NDArray[float64], nodes: Sequence[int], spacing: Sequence[float], first: Sequence[float],
     sources: Sequence[NDArray[float64]], receivers: Sequence[NDArray[float64]], wavelet: NDArray[float64],

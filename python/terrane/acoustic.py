@@ -127,7 +127,8 @@ class Simulation(simulation.Simulation):
             "source": {"at": at.tolist(), **wavelet._table()},
             "simulation": {"end": end, "kind": kind, "smoothing": smoothing, "observed": data, "step": step,
                            "order": order, "precision": precision, "wavefield": wavefield, "lags": lags,
-                           "record": None if record is None else list(record), "density": density,
+                           "record": record if record is None or isinstance(record, str) else list(record),
+                           "density": density,
                            "kept_in": kept_in, "scratch": None if scratch is None else str(scratch),
                            **(settings or {}), **runtime(device, threads, memory)}}
         if boundary:

@@ -25,8 +25,11 @@ from ._progress import Progress, reporting
 from .dataset import _xarray
 from .errors import InputError, ShapeError, UnsupportedError
 from .jobs import _arguments
+from .simulation import Simulation, job_of
 
 __all__ = ["Operators"]
+
+Job = Union[str, "PathLike[str]", Mapping[str, Any], Simulation]
 
 #: ∂m/∂x of m = 1/v², by what x is called.
 _PARAMETERS = {"m": lambda v: np.ones_like(v), "velocity": lambda v: -2 / v**3, "slowness": lambda v: 2 / v}
@@ -39,19 +42,23 @@ class Operators:
 
     Parameters
     ----------
-    job : path
-        A job file with ``physics = "acoustic"``. Its rock is that of the job: with ``kind = "born"`` or
-        ``"migration"`` the smooth one.
+    job : path, :class:`terrane.acoustic.Simulation`, or mapping of tables
+        With ``physics = "acoustic"``. Its rock is that of the job: with ``kind = "born"`` or ``"migration"`` the smooth
+        one.
     settings, arguments, data, threads
         As in :func:`terrane.run`.
     precision : {"double", "single"}
     """
 
-    def __init__(self, job: Union[str, "PathLike[str]"], *, settings: Optional[Mapping[str, Any]] = None,
+    def __init__(self, job: Job, *, settings: Optional[Mapping[str, Any]] = None,
                  arguments: Optional[Mapping[str, Any]] = None, data: Optional[Union[str, "PathLike[str]"]] = None,
                  threads: Optional[int] = None, precision: str = "double") -> None:
-        self._engine = _core.acoustic_job(os.fspath(job), *_arguments(settings, arguments, data, None, threads),
-                                          _twofold(precision))
+        given = _arguments(settings, arguments, data, None, threads)
+        if isinstance(job, (Mapping, Simulation)):
+            text, contents = job_of(job.tables() if isinstance(job, Simulation) else job)
+            self._engine = _core.acoustic_job_of(text, *given, contents, _twofold(precision))
+        else:
+            self._engine = _core.acoustic_job(os.fspath(job), *given, _twofold(precision))
 
     @classmethod
     def of(cls, velocity: ArrayLike, spacing: Union[float, Sequence[float]], *, sources: Sequence[ArrayLike],
@@ -88,17 +95,31 @@ class Operators:
         velocity = np.asarray(velocity, dtype=float)
         if velocity.ndim != 3:
             raise ShapeError("velocity", f"has {velocity.ndim} axes", "It is [up, north, east].")
+        if np.size(spacing) not in (1, 3):
+            raise ShapeError("spacing", f"has {np.size(spacing)} values", "Give one, or three: up, northing, easting.")
         widths = [float(h) for h in np.broadcast_to(spacing, 3)]
         given = dict.fromkeys(_SIDES, sides if isinstance(sides, str) else "cpml")
         given.update({} if isinstance(sides, str) else sides)
+        if unknown := sorted(set(given) - set(_SIDES)):
+            raise InputError("sides", f"there is no side {unknown[0]!r}", f"Allowed: {', '.join(_SIDES)}.")
+        if len(sources) != len(receivers):
+            raise ShapeError("receivers", f"are those of {len(receivers)} shots, sources of {len(sources)}",
+                             "Give an array [n, 3] of both for every shot.")
+        heard = [_places(at, "receivers") for at in receivers]
+        if counts := sorted({len(at) for at in heard}):
+            if len(counts) > 1 or counts[0] == 0:
+                raise ShapeError("receivers", f"are {counts[0]} of one shot" +
+                                 (f" and {counts[-1]} of another" if len(counts) > 1 else ""),
+                                 "Every shot has the same number of receivers, one or more.")
         made = cls.__new__(cls)
         made._engine = _core.acoustic_problem(
             velocity.ravel(), list(velocity.shape), widths, [float(x) for x in first],
-            [_places(at, "sources") for at in sources], [_places(at, "receivers") for at in receivers],
+            [_places(at, "sources") for at in sources], heard,
             np.asarray(wavelet, dtype=float), float(sample_step), float(step), float(end),
             [given[side] for side in _SIDES],
             {"order": int(order), "layer_points": int(layer_points), "layer_frequency": float(layer_frequency),
-             "exact_time": bool(exact_time), "record": [str(name) for name in record], "density": float(density),
+             "exact_time": bool(exact_time), "density": float(density),
+             "record": [record] if isinstance(record, str) else [str(name) for name in record],
              "threads": int(threads or 0), "twofold": _twofold(precision)})
         return made
 
@@ -130,16 +151,15 @@ class Operators:
 
     def axis(self, name: str) -> Floats:
         """Where the nodes are along easting, northing or up, m."""
+        if name not in _AXES:
+            raise InputError("axis", f"is {name!r}", f"Allowed: {', '.join(_AXES)}.")
         a = 2 - _AXES.index(name)
         places = self._engine.first[a] + np.arange(self._engine.nodes[a]) * self._engine.spacing[a]
         return np.asarray(places, dtype=np.float64)
 
     def with_velocity(self, velocity: ArrayLike) -> "Operators":
         """The same shots over other rock, with the same step. Raises InputError where that is not stable."""
-        values = np.asarray(velocity, dtype=float)
-        if values.size != int(np.prod(self._engine.nodes)):
-            raise ShapeError("velocity", f"has shape {values.shape}", f"The nodes are {tuple(self._engine.nodes)}.")
-        return self._of_engine(self._engine.with_velocity(values.ravel()))
+        return self._of_engine(self._engine.with_velocity(self._on_nodes(velocity, "velocity").ravel()))
 
     def run(self, progress: Progress = False) -> Any:
         """Gathers as an ``xarray.Dataset``: what is recorded (shot, time, receiver), with the places of both."""
@@ -163,16 +183,22 @@ class Operators:
             {name: (("shot", "time", "receiver"), values[:, :, n], {"units": "Pa" if name == "pressure" else "m/s"})
              for n, name in enumerate(self.record)}, coordinates)
 
-    def _values(self, gathers: Any) -> Floats:
-        """Of an array [shot, time, trace] or a data set with all that is recorded."""
+    def _values(self, gathers: Any, name: str = "gathers") -> Floats:
+        """Of an array [shot, time, trace] or in a row, or a data set or data array of what is recorded."""
         if hasattr(gathers, "data_vars"):
-            gathers = np.concatenate([np.asarray(gathers[name]) for name in self.record], axis=2)
-        return np.asarray(gathers, dtype=float)
+            gathers = np.concatenate([_in_order(gathers[name]) for name in self.record], axis=2)
+        return _like(_in_order(gathers), self.shape, name, "[shot, time, trace]")
+
+    def _on_nodes(self, values: Any, name: str) -> Floats:
+        """Of an array [up, north, east] or in a row."""
+        if {"up", "northing", "easting"} == set(getattr(values, "dims", ())):
+            values = values.transpose("up", "northing", "easting")
+        return _like(values, tuple(self._engine.nodes), name, "[up, north, east]")
 
     def born(self, change: ArrayLike, progress: Progress = False) -> Floats:
         """J δm of a change of m = 1/v² [up, north, east], s²/m² → [shots, steps, traces]."""
         with reporting(progress) as report:
-            return self._engine.born(np.asarray(change, dtype=float).ravel(), report).reshape(self.shape)
+            return self._engine.born(self._on_nodes(change, "change").ravel(), report).reshape(self.shape)
 
     def adjoint(self, gathers: ArrayLike, progress: Progress = False) -> Floats:
         """Jᵀ r of gathers [shots, steps, traces] → [up, north, east]."""
@@ -210,7 +236,7 @@ class Operators:
             value, slope = waves.misfit(observed, "velocity")
             waves = waves.with_velocity(waves.velocity - 30 * slope / abs(slope).max())
         """
-        values = self._values(observed)
+        values = self._values(observed, "observed")
         with reporting(progress) as report:
             value, gradient = self._engine.misfit(values.ravel(), report)
         return value, gradient.reshape(self._engine.nodes) * _scale(parameter, self.velocity)
@@ -229,6 +255,13 @@ class Operators:
         -----
         Every step at these nodes is in memory while they are made: 8 bytes each. Time dispersion is left in.
         """
+        shots = self.shape[0]
+        if not 0 <= shot < shots:
+            raise InputError("shot", f"is {shot}", f"Allowed: 0 to {shots - 1}.")
+        if not every > 0 or not np.isfinite(every):
+            raise InputError("every", f"is {every} s", "It is more than zero.")
+        if stride < 1:
+            raise InputError("stride", f"is {stride}", "It is 1 or more.")
         axes = {name: self.axis(name)[::stride] for name in ("up", "northing", "easting")}
         up, north, east = np.meshgrid(*axes.values(), indexing="ij")
         places = np.column_stack([east.ravel(), north.ravel(), up.ravel()])
@@ -239,6 +272,24 @@ class Operators:
         times = np.arange(0, engine.steps, apart) * self.step
         return _xarray().DataArray(values[::apart], {"time": times, **axes}, ("time", "up", "northing", "easting"),
                                    "pressure", {"units": "Pa"})
+
+
+def _in_order(gathers: Any) -> Any:
+    """A data array as [shot, time, receiver], whatever the order of its dimensions."""
+    if {"shot", "time", "receiver"} == set(getattr(gathers, "dims", ())):
+        gathers = gathers.transpose("shot", "time", "receiver")
+    return gathers
+
+
+def _like(values: Any, shape: tuple[int, ...], name: str, axes: str) -> Floats:
+    """Raises ShapeError: neither of this shape, but for axes of one, nor all in a row; InputError: not finite."""
+    found = np.asarray(values, dtype=np.float64)
+    short = tuple(n for n in found.shape if n != 1)
+    if found.size != int(np.prod(shape)) or (len(short) > 1 and short != tuple(n for n in shape if n != 1)):
+        raise ShapeError(name, f"has shape {found.shape}", f"Expected {axes}, {shape}.")
+    if not np.isfinite(found).all():
+        raise InputError(name, f"holds {found.ravel()[~np.isfinite(found.ravel())][0]}", "All values must be finite.")
+    return found
 
 
 def _twofold(precision: str) -> bool:

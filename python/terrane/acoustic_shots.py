@@ -53,6 +53,9 @@ def run_shots(job: Job, executor: Any, *, shots: Optional[ArrayLike] = None, ret
     settings, **more
         As in :func:`terrane.run`: arguments, data, threads.
     """
+    if not callable(getattr(executor, "submit", None)):
+        raise InputError("executor", f"is {executor!r}, which takes no work",
+                         "Give a dask.distributed.Client or an executor of concurrent.futures.")
     job = job.tables() if isinstance(job, Simulation) else job if isinstance(job, Mapping) else os.fspath(job)
     places = _shots_of(job) if shots is None else np.atleast_2d(np.asarray(shots, dtype=float))
     if places.ndim != 2 or places.shape[1] != 3 or len(places) == 0:
@@ -125,6 +128,9 @@ def _shots_of(job: Any) -> Any:
     at = source.get("at")
     if at is None and all(key in source for key in ("first", "last", "count")):
         at = np.linspace(source["first"], source["last"], int(source["count"]))
+    if at is None:
+        raise InputError("job", "has no shots: its table [source] has neither at nor first, last and count",
+                         "Give a job with physics = \"acoustic\", or shots=[[east, north, up], …].")
     try:
         return np.atleast_2d(np.asarray(at, dtype=float))
     except (TypeError, ValueError) as error:

@@ -719,8 +719,14 @@ def gather(dataset, shot: int = 0, *, kind: str = "image", variable: str = "", c
     matplotlib = _need("matplotlib")
     import matplotlib.pyplot as pyplot
 
-    name = variable or next(n for n, v in dataset.data_vars.items() if "time" in v.dims)
-    part = dataset.isel(shot=shot) if "shot" in dataset.dims else dataset
+    timed = [n for n, v in dataset.data_vars.items() if "time" in v.dims]
+    if not timed or (variable and variable not in timed):
+        raise PlotError(f"the data hold no {variable or 'variable'} on time; there are: {', '.join(timed) or 'none'}")
+    name = variable or timed[0]
+    shots = dataset.sizes.get("shot", 0)
+    if shots and not 0 <= shot < shots:
+        raise PlotError(f"shot {shot} is not there; allowed: 0 to {shots - 1}")
+    part = dataset.isel(shot=shot) if shots else dataset
     traces = part[name].transpose("time", ...)
     with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=(4.4, 3.8), layout="constrained")
@@ -748,6 +754,8 @@ def image(picture, velocity=None, *, clip: float = 99.0, top: float = 0.0, title
     numpy = _need("numpy")
     import matplotlib.pyplot as pyplot
 
+    if set(getattr(picture, "dims", ())) != {"up", "northing", "easting"}:
+        raise PlotError("an image on up, northing and easting is drawn, such as result[\"image_filtered\"]")
     values = numpy.asarray(picture.isel(northing=0).transpose("up", "easting"))
     up, easting = numpy.asarray(picture["up"]), numpy.asarray(picture["easting"])
     if up[0] < up[-1]:
@@ -801,10 +809,10 @@ def movie(snapshots, path, velocity=None, *, frames_per_second: int = 12, clip: 
     Parameters
     ----------
     snapshots : xarray.DataArray [time, up, northing, easting]
-        As ``terrane.acoustic.Simulation.snapshots`` makes them; the first slice along northing is drawn.
+        As ``terrane.acoustic.Operators.snapshots`` makes them; the first slice along northing is drawn.
     path : .gif or .mp4
-    velocity : array [up, easting], optional
-        Drawn below the waves.
+    velocity : array [up, easting] or [up, northing, easting], optional
+        Drawn below the waves; of three axes its first slice along northing.
     """
     matplotlib = _need("matplotlib")
     numpy = _need("numpy")
@@ -817,7 +825,9 @@ def movie(snapshots, path, velocity=None, *, frames_per_second: int = 12, clip: 
     with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=(5.6, 2.8), layout="constrained")
         if velocity is not None:
-            axes.imshow(velocity, extent=extent, origin="lower", aspect="auto", cmap="viridis")
+            rock = numpy.asarray(velocity, dtype=float)
+            axes.imshow(rock[:, 0] if rock.ndim == 3 else rock, extent=extent, origin="lower", aspect="auto",
+                        cmap="viridis")
         shown = axes.imshow(fields[0], extent=extent, origin="lower", aspect="auto", cmap="gray", vmin=-most,
                             vmax=most, alpha=None if velocity is None else 0.6)
         axes.set(xlabel="easting (m)", ylabel="up (m)")

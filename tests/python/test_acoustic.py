@@ -116,6 +116,74 @@ def test_velocities_of_particles_are_heard_written_and_inverted(job, tmp_path, r
     assert waves.misfit(waves.run())[0] == 0
 
 
+def test_arrays_in_another_order_are_turned_or_refused_and_never_misread(waves):
+    gathers = waves.run()
+    turned = gathers.transpose("receiver", "time", "shot")
+    assert waves.misfit(turned)[0] == 0 and waves.misfit(turned["pressure"])[0] == 0
+    assert waves.misfit(np.asarray(gathers["pressure"]).ravel())[0] == 0
+    with pytest.raises(terrane.ShapeError, match="Expected .shot, time, trace"):
+        waves.misfit(np.asarray(turned["pressure"]))
+    up, north, east = waves.velocity.shape
+    with pytest.raises(terrane.ShapeError, match="Expected .up, north, east"):
+        waves.with_velocity(waves.velocity.reshape(east, north, up))
+    np.testing.assert_array_equal(waves.with_velocity(waves.velocity[:, 0]).velocity, waves.velocity)
+    for call in (waves.misfit, waves.adjoint):
+        with pytest.raises(terrane.InputError, match="holds nan"):
+            call(gathers["pressure"] * np.nan)
+    with pytest.raises(terrane.InputError, match="change: holds nan"):
+        waves.born(waves.velocity * np.nan)
+
+
+def test_operators_are_those_of_a_simulation_of_arrays():
+    mesh = terrane.TensorMesh.regular([0, 400, -5, 5, -300, 0], shape=(40, 1, 30))
+    mesh.velocity_p = 2000.0
+    simulation = terrane.acoustic.Simulation(mesh, terrane.Survey([100.0, 300.0], 0.0, -20.0), [[200, 0, -200]],
+                                             terrane.acoustic.Wavelet(18), end=0.1)
+    waves = terrane.acoustic.Operators(simulation, precision="single")
+    np.testing.assert_allclose(waves.run()["pressure"], simulation.run()["pressure"], rtol=1e-6)
+    with pytest.raises(terrane.InputError, match="is not a job of acoustic waves"):
+        terrane.acoustic.Operators({"mesh": {"box": [0, 1, 0, 1, -1, 0], "shape": [1, 1, 1]},
+                                    "survey": {"kind": "list", "stations": [[0, 0, 1]]},
+                                    "model": {"body": [{"kind": "box", "box": [0, 1, 0, 1, -1, 0], "density": 1}]},
+                                    "simulation": {"physics": "gravity", "channels": ["g_u"]}})
+
+
+def test_what_cannot_be_is_named(waves):
+    def of(**other):
+        given = {"spacing": 10, "sources": [[[200, 0, 200]]], "receivers": [[[100, 0, 380], [300, 0, 380]]],
+                 "wavelet": np.exp(-((np.arange(120) - 60) / 18.0) ** 2), "sample_step": 0.001, "end": 0.1, **other}
+        return terrane.acoustic.Operators.of(np.full((40, 1, 40), 2000.0), **given)
+
+    assert of(record="pressure").shape[::2] == (1, 2)
+    two = [[[200, 0, 200]], [[100, 0, 200]]]
+    for other, message in (({"sides": {"left": "cpml"}}, "no side 'left'"), ({"spacing": [10, 10]}, "one, or three"),
+                           ({"sources": two}, "those of 1 shots, sources of 2"),
+                           ({"receivers": [np.zeros((0, 3))]}, "one or more"),
+                           ({"sources": two, "receivers": [two[0], [[1, 0, 1], [2, 0, 2]]]}, "the same number")):
+        with pytest.raises(terrane.Error, match=message):
+            of(**other)
+    for call, message in ((lambda: waves.snapshots(2), "Allowed: 0 to 1"), (lambda: waves.axis("x"), "easting"),
+                          (lambda: waves.snapshots(0, every=0), "more than zero"),
+                          (lambda: waves.snapshots(0, stride=0), "1 or more")):
+        with pytest.raises(terrane.InputError, match=message):
+            call()
+    with pytest.raises(terrane.InputError, match="takes no work"):
+        terrane.acoustic.run_shots({}, None)
+    from concurrent.futures import ThreadPoolExecutor
+
+    from terrane.compat import deepwave
+
+    with ThreadPoolExecutor(1) as executor, pytest.raises(terrane.InputError, match="has no shots"):
+        terrane.acoustic.run_shots({"simulation": {"physics": "gravity"}}, executor)
+    rock, series = np.full((30, 30), 2000.0), np.ones((1, 1, 5))
+    cells = np.array([[[10, 10]]])
+    for other, message in (({"source_locations": cells + 0.5}, "whole numbers"), ({"dt": 0.0}, "dt: is 0"),
+                           ({"pml_width": [1, 2, 3]}, "one, or 4"), ({"grid_spacing": [1, 2, 3]}, "one, or 2")):
+        with pytest.raises(terrane.Error, match=message):
+            deepwave.scalar(**{"v": rock, "grid_spacing": 10.0, "dt": 0.001, "source_amplitudes": series,
+                               "source_locations": cells, "receiver_locations": cells, **other})
+
+
 def test_snapshots_hold_the_wave_and_make_a_movie(waves, tmp_path):
     shots = waves.snapshots(1, every=0.05, stride=2)
     assert shots.dims == ("time", "up", "northing", "easting")
@@ -124,7 +192,7 @@ def test_snapshots_hold_the_wave_and_make_a_movie(waves, tmp_path):
     assert abs(float(early.easting[early.max("up").argmax()]) - 300) < 150
     pytest.importorskip("matplotlib").use("Agg")
     pytest.importorskip("PIL")
-    terrane.plotting.movie(shots, tmp_path / "waves.gif")
+    terrane.plotting.movie(shots, tmp_path / "waves.gif", velocity=waves.velocity[::2, :, ::2])
     assert (tmp_path / "waves.gif").read_bytes()[:4] == b"GIF8"
     with pytest.raises(terrane.plotting.PlotError, match="allowed: .gif, .mp4"):
         terrane.plotting.movie(shots, tmp_path / "waves.avi")
@@ -133,6 +201,10 @@ def test_snapshots_hold_the_wave_and_make_a_movie(waves, tmp_path):
 def test_gathers_are_drawn_as_image_and_as_wiggles(waves):
     pytest.importorskip("matplotlib").use("Agg")
     gathers = waves.run()
+    with pytest.raises(terrane.plotting.PlotError, match="allowed: 0 to 1"):
+        terrane.plotting.gather(gathers, 2)
+    with pytest.raises(terrane.plotting.PlotError, match="there are: pressure"):
+        terrane.plotting.gather(gathers, variable="velocity_up")
     for kind in ("image", "wiggle"):
         figure = terrane.plotting.gather(gathers, 1, kind=kind)
         assert figure.axes[0].get_xlabel() == "easting (m)"

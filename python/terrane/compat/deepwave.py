@@ -39,6 +39,20 @@ def _array(values: Any, name: str, dtype: type = float) -> Any:
     return np.asarray(values, dtype=dtype)
 
 
+def _cells(values: Any, name: str) -> Any:
+    found = _array(values, name)
+    if not np.isfinite(found).all() or (found != np.round(found)).any():
+        raise InputError(name, "are not whole numbers", "They are cells.")
+    return found.astype(int)
+
+
+def _each(values: Any, count: int, name: str) -> list[Any]:
+    """One for all, or one of each."""
+    if np.size(values) not in (1, count):
+        raise ShapeError(name, f"has {np.size(values)} values", f"Give one, or {count}.")
+    return list(np.broadcast_to(values, count))
+
+
 def _like(values: Any, model: Any) -> Any:
     if not hasattr(model, "detach"):
         return values
@@ -63,15 +77,17 @@ class _Call:
         if amplitudes is None or sources is None:
             raise InputError("source_amplitudes", "missing", "source_amplitudes and source_locations are needed.")
         self.amplitudes = _array(amplitudes, "source_amplitudes")  # [shot, source, time]
-        self.sources = _array(sources, "source_locations", int)    # [shot, source, axis]
+        self.sources = _cells(sources, "source_locations")         # [shot, source, axis]
         if self.amplitudes.ndim != 3 or self.sources.shape != (*self.amplitudes.shape[:2], self.v.ndim):
             raise ShapeError("source_locations", f"have shape {self.sources.shape}, amplitudes {self.amplitudes.shape}",
                              "They are [shot, source, axis] and [shot, source, time].")
         if nt is not None and nt != self.amplitudes.shape[-1]:
             raise UnsupportedError("nt", f"is {nt}, and amplitudes have {self.amplitudes.shape[-1]} samples")
         self.dt, self.order = abs(float(dt)), int(accuracy)
-        self.h = [float(x) for x in np.broadcast_to(grid_spacing, self.v.ndim)]
-        widths = [int(w) for w in np.broadcast_to(pml_width, 2 * self.v.ndim)]
+        if self.dt == 0 or not math.isfinite(self.dt):
+            raise InputError("dt", f"is {dt}", "It is more than zero, seconds.")
+        self.h = [float(x) for x in _each(grid_spacing, self.v.ndim, "grid_spacing")]
+        widths = [int(w) for w in _each(pml_width, 2 * self.v.ndim, "pml_width")]
         self.points = max(1, *widths)
         kinds = ["wall" if w == 0 else "cpml" for w in widths]
         if self.v.ndim == 2:  # down and along; one node across
@@ -87,7 +103,7 @@ class _Call:
     def gathers(self, locations: Any, compute: Any) -> Any:
         """compute(simulation), summed over the sources of each shot → [shot, receiver, time]; receivers that are to be
         ignored are zero."""
-        receivers = _array(locations, "receiver_locations", int)
+        receivers = _cells(locations, "receiver_locations")
         shots, each, nt = self.amplitudes.shape
         if receivers.ndim != 3 or receivers.shape[0] != shots or receivers.shape[2] != self.v.ndim:
             raise ShapeError("receiver_locations", f"have shape {receivers.shape}", "They are [shot, receiver, axis].")
