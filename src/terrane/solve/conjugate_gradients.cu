@@ -9,6 +9,7 @@
 #include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
 #include "terrane/solve/krylov.hpp"
+#include "terrane/solve/step_numbers.hpp"
 
 namespace terrane::solve {
 
@@ -40,31 +41,6 @@ struct Scalar {
   const double* there = nullptr;
   TERRANE_FN double get() const { return there == nullptr ? value : *there; }
 };
-/// Numbers of an iteration that kernels leave on the device for those that come after.
-struct StepNumbers {
-  double square, next, rho, curvature;  // |r|², rᵀz, that of the iteration before, pᵀA p
-  double alpha, beta;
-  double fresh;  // not 0: p begins anew
-};
-/// 0 where these let no step follow.
-TERRANE_FN double ratio(double over, double under) {
-  const double ratio = over / under;
-  return over > 0 && under > 0 && ratio - ratio == 0 ? ratio : 0;
-}
-struct FindBeta {
-  StepNumbers* numbers;
-  TERRANE_FN void operator()(std::size_t) const {
-    auto& n = *numbers;
-    n.beta = n.fresh != 0 ? 0 : ratio(n.next, n.rho);
-    n.rho = n.next;
-    n.fresh = 0;
-  }
-};
-struct FindAlpha {
-  StepNumbers* numbers;
-  TERRANE_FN void operator()(std::size_t) const { numbers->alpha = ratio(numbers->rho, numbers->curvature); }
-};
-
 /// x += α p,  r −= α q;  |r|²
 struct Advance {
   Scalar step;
@@ -206,8 +182,8 @@ class PointSpace {
   /// z = d r is left out from here on: its products are added up as r is computed.
   void leave_out_z(const Field<double>& d) {
     inverse_ = &d;
-    numbers_there_ = Buffer<StepNumbers>(stream_.device(), 1);
-    numbers_here_ = PinnedBuffer<StepNumbers>(stream_.device(), 1);
+    numbers_there_ = Buffer<StepNumbers<double>>(stream_.device(), 1);
+    numbers_here_ = PinnedBuffer<StepNumbers<double>>(stream_.device(), 1);
   }
   double product_with_z(const Vector& r) {
     return product_ ? *product_ : sum(WeightedSquare{inverse_->view(), r.view()});
@@ -217,8 +193,8 @@ class PointSpace {
                                              Vector& x, bool fresh) {
     if (!sums_.alone()) return std::nullopt;
     if (fresh) {
-      const StepNumbers begin{0, 0, 0, 0, 0, 0, 1};
-      numbers_there_.upload(stream_, std::span<const StepNumbers>(&begin, 1));
+      const StepNumbers<double> begin{0, 0, 0, 0, 0, 0, 1};
+      numbers_there_.upload(stream_, std::span<const StepNumbers<double>>(&begin, 1));
       sums_.template sums_to<1>(&numbers_there_.view().data->next,
                                 WeightedSquare{inverse_->view(), std::as_const(room.r).view()});
     }
@@ -235,13 +211,13 @@ class PointSpace {
  private:
   void begin_iteration(const Network<double>& a, RoomOfGradients<PointSpace>& room, Vector& x) {
     auto &r = room.r, &p = room.p, &q = room.q;
-    StepNumbers* const numbers = numbers_there_.view().data;
-    for_each(stream_, std::size_t{1}, FindBeta{numbers});
+    StepNumbers<double>* const numbers = numbers_there_.view().data;
+    for_each(stream_, std::size_t{1}, FindBeta<double>{numbers});
     for_each(stream_, part_,
              NewWeightedDirection{{0, &numbers->beta}, inverse_->view(), std::as_const(r).view(), p.view()});
     sums_.template sums_to<1>(&numbers->curvature,
                               ApplyAndProduct{NetworkView<double>(a), p.view(), q.view()});
-    for_each(stream_, std::size_t{1}, FindAlpha{numbers});
+    for_each(stream_, std::size_t{1}, FindAlpha<double>{numbers});
     const Advance advance{{0, &numbers->alpha}, p.view(), q.view(), x.view(), r.view()};
     sums_.template sums_to<2>(&numbers->square, AdvanceWeighted{advance, inverse_->view()});
     numbers_there_.download_async(stream_, numbers_here_.span());
@@ -270,8 +246,8 @@ class PointSpace {
   const Field<double>* inverse_ = nullptr;  // d, where z is left out
   std::optional<double> product_;           // rᵀz of the r that was computed last
   // Of whole_step(), for the vectors of one solve.
-  Buffer<StepNumbers> numbers_there_;
-  PinnedBuffer<StepNumbers> numbers_here_;
+  Buffer<StepNumbers<double>> numbers_there_;
+  PinnedBuffer<StepNumbers<double>> numbers_here_;
   std::optional<Graph> iteration_;
 };
 

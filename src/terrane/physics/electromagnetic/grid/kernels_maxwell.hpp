@@ -4,6 +4,7 @@
 #include "terrane/parallel/reduce/tree.hpp"
 #include "terrane/solve/multigrid.hpp"
 #include "terrane/solve/place.hpp"
+#include "terrane/solve/step_numbers.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -263,41 +264,7 @@ struct Inside {
   TERRANE_FN bool node(const Place& q) const { return q.k < nodes[0] && q.j < nodes[1] && q.i < nodes[2]; }
 };
 
-/// Numbers of an iteration that kernels leave on the device for those that come after.
-struct StepNumbers {
-  Number next, rho, curvature, square;  // rᵀz of this iteration and of the one before, pᵀA p, |r|²
-  Number alpha, beta;
-  double fresh;  // not 0: p begins anew
-};
-/// a/b with every product rounded, as hosts compute it for ranks that share a field: nvcc would fuse it.
-TERRANE_FN Number ratio(Number a, Number b) {
-#if defined(__CUDA_ARCH__)
-  const auto sum = [](double x, double y, double z, double w) {
-    return __dadd_rn(__dmul_rn(x, y), __dmul_rn(z, w));
-  };
-  const double square = sum(b.re, b.re, b.im, b.im);
-  return {__ddiv_rn(sum(a.re, b.re, a.im, b.im), square), __ddiv_rn(sum(a.im, b.re, -a.re, b.im), square)};
-#else
-  return a / b;
-#endif
-}
-struct FindBeta {
-  StepNumbers* numbers;
-  TERRANE_FN void operator()(std::size_t) const {
-    auto& n = *numbers;
-    n.beta = n.fresh != 0 ? Number{} : ratio(n.next, n.rho);
-    n.rho = n.next;
-    n.fresh = 0;
-  }
-};
-/// 0 where that is no number: then the solve ends.
-struct FindAlpha {
-  StepNumbers* numbers;
-  TERRANE_FN void operator()(std::size_t) const {
-    const Number a = ratio(numbers->rho, numbers->curvature);
-    numbers->alpha = a.re - a.re == 0 && a.im - a.im == 0 ? a : Number{};
-  }
-};
+using StepNumbers = solve::StepNumbers<Number>;
 
 /// Two values of each cell of a sum (reduce.hpp), one after the other, as a field; and back.
 struct TakeCells {

@@ -581,12 +581,12 @@ struct MaxwellSolver<T>::Parts {
     StepNumbers* const numbers = numbers_there.view().data;
     if (diagonal) space.begin_sum(jacobi_all(r, z), &numbers->next);
     else block(r, z, &numbers->next);
-    for_each(stream, std::size_t{1}, FindBeta{numbers});
+    for_each(stream, std::size_t{1}, solve::FindBeta<Number>{numbers});
     sweep(stream, share.cells, DirectionAll{space.inside(), numbers, three(std::as_const(z)), three(p)},
           After::events);
     share.bring(stream, p);
     begin_product(p, q, &numbers->curvature);
-    for_each(stream, std::size_t{1}, FindAlpha{numbers});
+    for_each(stream, std::size_t{1}, solve::FindAlpha<Number>{numbers});
     auto advance = space.advance_all({}, p, q, x, r);
     advance.numbers = numbers;
     space.begin_sum(advance, &numbers->square);
