@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <filesystem>
 
 #include "support/files.hpp"
+#include "terrane/io/registry.hpp"
 #include "terrane/job/mesh_plan.hpp"
 
 namespace terrane {
@@ -131,6 +134,33 @@ TEST(EarthOfAJob, SaysWhatCannotBe) {
   EXPECT_THAT(message([] { earth_of(of_a_basin, {}); }), HasSubstr("A job needs a table [mesh]"));
   EXPECT_THAT(message([] { earth_of("[mesh]\nkind = \"planned\"\n" + std::string(of_a_basin), {}); }),
               HasSubstr("this physics plans no mesh"));
+}
+
+TEST(EarthOfAJob, OnSeveralPlannedMeshesReadsItsFilesOnce) {
+  const testing_support::TemporaryFolder folder;
+  const std::vector<double> faces{-100, 0, 100};
+  io::write(
+      folder / "rock.nc",
+      io::MeshData{TensorMesh(faces, faces, {-100, 0}), {{"conductivity", "S/m", "", {1, 2, 3, 4}}}, {}});
+  const auto job = Config::parse("[model]\nfile = \"rock.nc\"\n", "job.toml", folder / ".");
+  const auto request = [&](double cell, bool last) {
+    EarthRequest made;
+    made.plan = [&, cell, last](const Description&, const MeshWish&) -> MeshPlan {
+      if (!last) std::filesystem::remove(folder / "rock.nc");
+      return {TensorMesh({0, 10}, {0, 10}, {-cell, 0}), {last ? "second" : "first"}};
+    };
+    return made;
+  };
+  std::vector<Earth> earths;
+  build_earths(job, std::nullopt, {}, std::array{request(10, false), request(20, true)},
+               [&](std::size_t n, Earth earth) {
+                 EXPECT_EQ(n, earths.size());
+                 earths.push_back(std::move(earth));
+               });
+  ASSERT_EQ(earths.size(), 2U);
+  for (const auto& earth : earths) EXPECT_EQ(earth.model.dense("conductivity"), std::vector<double>{4});
+  EXPECT_THAT(earths[0].notes, Contains(HasSubstr("mesh: first")));
+  EXPECT_THAT(earths[1].notes, testing::Not(Contains(HasSubstr("mesh: first"))));
 }
 
 }  // namespace

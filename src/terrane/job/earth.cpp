@@ -224,7 +224,7 @@ double cells_within(const TensorMesh& mesh, const Prism& box) {
 }
 
 /// What cells take of an earth. Throws MemoryError before anything large is made.
-EarthModel transferred(const Config& table, const TensorMesh& mesh, Description earth, bool averages,
+EarthModel transferred(const Config& table, const TensorMesh& mesh, const Description& earth, bool averages,
                        const EarthRequest& request, const MemoryBudget& memory, Earth& out) {
   const auto tables = table.tables("body");
   if (earth.bodies.empty() && earth.background.empty() && !earth.cells)
@@ -251,8 +251,9 @@ EarthModel transferred(const Config& table, const TensorMesh& mesh, Description 
     if (!earth.background.empty()) add(mesh.bounds(), earth.background.size());
     for (const auto& body : earth.bodies) add(bounds(body.shape), body.values.size());
     memory.require(table.where(), fmt::format("about {:.2g} painted cells", cells), bytes);
-    if (request.cuts_ground) earth.topography.reset();
-    model = paint(mesh, earth, &report);
+    auto painted = earth;
+    if (request.cuts_ground) painted.topography.reset();
+    model = paint(mesh, painted, &report);
   }
   for (std::size_t i = 0; i < tables.size(); ++i)
     if (report.cells[i] == 0)
@@ -537,6 +538,54 @@ TensorMesh planned(const Config& mesh, const Description& description, const Ear
   }
 }
 
+/// What [mesh] and [model] say of an earth on cells, whatever the mesh.
+struct CellsOfJob {
+  Config mesh, model;
+  std::string kind;  // of the mesh
+  bool averages;     // of what is in a cell; else what is at its centre
+};
+
+CellsOfJob cells_of_job(const Config& job, const std::string& kind) {
+  auto model = job.table("model").describe({model_keys, law_keys()});
+  const auto transfer = model.choice("transfer", {"auto", "centre", "average"});
+  return {job.table("mesh"), std::move(model), kind,
+          transfer == "average" || (transfer == "auto" && kind == "planned")};
+}
+
+/// earth: gets what is told of it, and the ground
+Description describe_earth(const CellsOfJob& of, const std::optional<Projection>& projection,
+                           const MemoryBudget& memory, const EarthRequest& request, Earth& earth) {
+  auto description = described(of.model, projection, memory, earth);
+  if (!of.averages) return description;
+  description.laws = laws_of(of.model);
+  description.reference_density = request.reference_density;
+  if (!of.model.has("file")) return description;
+  description.cells = cells_of_file(of.model, memory);
+  description.cells_go_on = request.cells_go_on && !of.model.has("background");
+  complete_axes(description);
+  return description;
+}
+
+void take_averages(const CellsOfJob& of, const TensorMesh& cells, const Description& description,
+                   const EarthRequest& request, const MemoryBudget& memory, Earth& earth) {
+  expect_air_above(of.model, cells, description);
+  tell_of_maps(of.model, description, earth);
+  earth.model = transferred(of.model, cells, description, true, request, memory, earth);
+}
+
+std::string kind_of_mesh(const Config& job, const EarthRequest& request) {
+  const auto mesh = job.table("mesh");
+  const bool without = mesh.keys().empty();
+  if (without && (!request.plan || !job.has("model")))
+    throw InputError(mesh.where(), "missing", "A job needs a table [mesh]; `terrane new gravity` shows one.");
+  const std::string kind = without            ? "planned"
+                           : mesh.has("kind") ? mesh.choice("kind", mesh_kinds)
+                                              : "regular";
+  if (kind == "planned" && !request.plan)
+    throw mesh.wrong("kind", "this physics plans no mesh", "Take mesh.kind = \"regular\" or \"tensor\".");
+  return kind;
+}
+
 }  // namespace
 
 std::span<const Section> earth_sections() { return all_sections(); }
@@ -614,14 +663,7 @@ Grid read_elevation(const Config& table, std::string_view key, const std::option
 Earth build_earth(const Config& job, const std::optional<Projection>& projection, const MemoryBudget& memory,
                   const EarthRequest& request) {
   const auto mesh = job.table("mesh");
-  const bool without = mesh.keys().empty();
-  if (without && (!request.plan || !job.has("model")))
-    throw InputError(mesh.where(), "missing", "A job needs a table [mesh]; `terrane new gravity` shows one.");
-  const std::string kind = without            ? "planned"
-                           : mesh.has("kind") ? mesh.choice("kind", mesh_kinds)
-                                              : "regular";
-  if (kind == "planned" && !request.plan)
-    throw mesh.wrong("kind", "this physics plans no mesh", "Take mesh.kind = \"regular\" or \"tensor\".");
+  const auto kind = kind_of_mesh(job, request);
   if (kind == "prisms" || kind == "terrain") {
     auto made =
         kind == "prisms" ? prism_list(mesh, job, memory) : terrain_layer(mesh, job, projection, memory);
@@ -657,22 +699,12 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
     return earth;
   }
 
-  const auto model = job.table("model").describe({model_keys, law_keys()});
-  auto description = described(model, projection, memory, earth);
-  const auto transfer = model.choice("transfer", {"auto", "centre", "average"});
-  const bool averages = transfer == "average" || (transfer == "auto" && kind == "planned");
+  const auto of = cells_of_job(job, kind);
+  const auto& model = of.model;
+  const auto description = describe_earth(of, projection, memory, request, earth);
   TensorMesh cells;
   std::string mesh_file, mesh_format;
   std::optional<io::MeshData> with_density;
-  if (averages) {
-    description.laws = laws_of(model);
-    description.reference_density = request.reference_density;
-  }
-  if (averages && model.has("file")) {
-    description.cells = cells_of_file(model, memory);
-    description.cells_go_on = request.cells_go_on && !model.has("background");
-    complete_axes(description);
-  }
   if (kind == "planned") {
     cells = planned(mesh, description, request, memory, earth);
   } else if (kind == "regular") {
@@ -697,10 +729,8 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
   if (kind != "planned")
     earth.notes.push_back(fmt::format("mesh: {} × {} × {} = {} cells", cells.n_east(), cells.n_north(),
                                       cells.n_up(), cells.size()));
-  if (averages) {
-    expect_air_above(model, cells, description);
-    tell_of_maps(model, description, earth);
-    earth.model = transferred(model, cells, std::move(description), true, request, memory, earth);
+  if (of.averages) {
+    take_averages(of, cells, description, request, memory, earth);
     return earth;
   }
   if (model.has("file")) {
@@ -717,13 +747,34 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
                                      model.optional_text("field").value_or(""));
     fill(earth.model, background_of(model));
   } else {
-    earth.model = transferred(model, cells, std::move(description), false, request, memory, earth);
+    earth.model = transferred(model, cells, description, false, request, memory, earth);
   }
   std::vector<bool> above;
   if (earth.ground && !request.cuts_ground) above = above_ground(earth.model, earth.ground);
   apply_maps(model, earth, above);
   take_contrasts(earth, request.reference_density, above);
   return earth;
+}
+
+void build_earths(const Config& job, const std::optional<Projection>& projection, const MemoryBudget& memory,
+                  std::span<const EarthRequest> requests,
+                  const std::function<void(std::size_t number, Earth earth)>& take) {
+  if (requests.empty()) return;
+  const auto kind = kind_of_mesh(job, requests.front());
+  const auto of = kind == "planned" ? std::optional(cells_of_job(job, kind)) : std::nullopt;
+  if (!of || !of->averages) {  // nothing to read but the mesh
+    for (std::size_t n = 0; n < requests.size(); ++n)
+      take(n, build_earth(job, projection, memory, requests[n]));
+    return;
+  }
+  Earth read;
+  const auto description = describe_earth(*of, projection, memory, requests.front(), read);
+  for (std::size_t n = 0; n < requests.size(); ++n) {
+    Earth earth = read;
+    const auto cells = planned(of->mesh, description, requests[n], memory, earth);
+    take_averages(*of, cells, description, requests[n], memory, earth);
+    take(n, std::move(earth));
+  }
 }
 
 Ground build_ground(const Config& job, const std::optional<Projection>& projection,

@@ -57,6 +57,12 @@ TensorMesh build_mesh(const Config& job);
 Earth build_earth(const Config& job, const std::optional<Projection>& projection,
                   const MemoryBudget& memory = {}, const EarthRequest& request = {});
 
+/// The same on several planned meshes, of requests that differ in their plan alone; what [model] names is
+/// read once. take: gets one earth after the other, so that not all need be there at once
+void build_earths(const Config& job, const std::optional<Projection>& projection, const MemoryBudget& memory,
+                  std::span<const EarthRequest> requests,
+                  const std::function<void(std::size_t number, Earth earth)>& take);
+
 /// An elevation grid in the job's coordinates. A geographic one is projected onto even nodes.
 /// window: longitudes and latitudes to keep (west, east, south, north); region: the rectangle to cover, m.
 /// Throws InputError at `key` of `table` when it is geographic and there is no projection.
