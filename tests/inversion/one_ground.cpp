@@ -11,6 +11,7 @@
 #include "support/files.hpp"
 #include "terrane/inversion/job.hpp"
 #include "terrane/inversion/joint_job.hpp"
+#include "terrane/inversion/regulariser.hpp"
 
 namespace terrane::inversion {
 namespace {
@@ -29,17 +30,21 @@ TEST(LoadsOfDevices, AreOneForOneGpuHoweverItWasAskedFor) {
   EXPECT_EQ(loads[1].bytes, 5e9);
 }
 
-/// Rank 0 of two on one machine, which only counts them.
+/// Rank 0 of two on one machine, or each on its own, which only counts them.
 class OneOfTwo final : public Comm {
  public:
+  explicit OneOfTwo(int here = 2) : here_(here) {}
   int rank() const noexcept override { return 0; }
   int size() const noexcept override { return 2; }
-  Place on_node() const noexcept override { return {0, 2}; }
+  Place on_node() const noexcept override { return {0, here_}; }
   void broadcast(std::span<std::byte>, int) override {}
   int lowest(int value) override { return value; }
   void send(std::span<const std::byte>, int) override {}
   void receive(std::span<std::byte>, int) override {}
   void abort(int) override {}
+
+ private:
+  int here_;
 };
 
 using testing_support::message;
@@ -153,15 +158,49 @@ TEST(MatrixOnDevices, HasToFitInPartsThatRanksHold) {
     return message([&] { all.front()->check(runtime); });
   };
   OneOfTwo comm;
-  const double whole = 2 * 6 * 6 * 4 * 4;  // bytes of two rows
-  setenv("TERRANE_DEBUG_MEMORY", std::to_string(static_cast<int>(0.7 * whole)).c_str(), 1);
+  const double whole = 2 * 6 * 6 * 4 * 4,  // bytes of two rows, and beside them the regulariser's inverse
+      inverse = Regulariser::bytes_on_device(TensorMesh::regular({-60, 60, -60, 60, -60, 20}, {6, 6, 4}));
+  const auto has = [](double bytes) {
+    setenv("TERRANE_DEBUG_MEMORY", std::to_string(static_cast<int>(bytes / 0.95)).c_str(), 1);
+  };
+  has(inverse + 0.7 * whole);
   const auto alone = said(nullptr), shared = said(&comm);
-  setenv("TERRANE_DEBUG_MEMORY", std::to_string(static_cast<int>(0.4 * whole)).c_str(), 1);
+  has(inverse + 0.4 * whole);
   const auto too_little = said(&comm);
   unsetenv("TERRANE_DEBUG_MEMORY");
-  EXPECT_THAT(alone, testing::HasSubstr("of sensitivities, and"));
+  EXPECT_THAT(alone, testing::HasSubstr("of sensitivities and 3.8 kB of the regulariser's inverse"));
   EXPECT_EQ(shared, "no error");
-  EXPECT_THAT(too_little, testing::HasSubstr("of sensitivities for each rank"));
+  EXPECT_THAT(too_little, testing::HasSubstr("of sensitivities for each rank and"));
+}
+
+TEST(MatrixInMemory, HasToFitInThePartsThatMachinesHold) {
+  const TemporaryFolder folder;
+  std::string stations = "easting [m],northing [m],up [m],g_u_observed [mGal]\n";
+  for (int n = 0; n < 100; ++n)
+    stations += std::to_string(17.3 * (n % 10) + 0.3 * n) + "," + std::to_string(1.7 * n) + ",5,0.1\n";
+  folder.put("stations.csv", stations);
+  const std::string text = R"(
+[mesh]
+box = [0, 200, 0, 200, -100, 0]
+shape = [20, 20, 10]
+[survey]
+kind = "list"
+file = "stations.csv"
+[inversion]
+percent = [3]
+)";
+  const auto storage = [&](Comm* comm) {
+    const auto all = inversions_of(text, folder, false);
+    Runtime runtime;
+    runtime.device = {Device::Kind::cpu, -1};
+    runtime.memory = 2'000'000;  // where all entries would take 1.6 MB
+    runtime.comm = comm;
+    return all.front()->check(runtime).method;
+  };
+  OneOfTwo on_one_machine, on_two(1);
+  EXPECT_EQ(storage(nullptr), "storage none");
+  EXPECT_EQ(storage(&on_one_machine), "storage none");
+  EXPECT_EQ(storage(&on_two), "storage single");
 }
 
 TEST(OneGround, ACellThatItCutsWeighsWhatIsBelowIt) {

@@ -210,10 +210,17 @@ double free_on_device(const Runtime& runtime) {
   return static_cast<double>(device_memory(device).free);
 }
 
-bool fits(const StorageChoice& choice, const MemoryBudget& memory, const Runtime& runtime) {
-  if (choice.bytes_to_make >= 0.6 * static_cast<double>(memory.bytes)) return false;
-  if (choice.on_device()) return part_of_rank(choice, runtime) < 0.8 * free_on_device(runtime);
-  return choice.bytes < 0.6 * static_cast<double>(memory.bytes);
+/// Of what all ranks hold together, the part that is in the memory of this machine.
+double part_of_machine(double bytes, const Runtime& runtime) {
+  return runtime.comm ? bytes * runtime.comm->on_node().count / runtime.comm->size() : bytes;
+}
+
+/// inverse: bytes of the regulariser's, which rank 0 applies on its device
+bool fits(const StorageChoice& choice, const MemoryBudget& memory, const Runtime& runtime, double inverse) {
+  const double most = 0.6 * static_cast<double>(memory.bytes);
+  if (part_of_machine(choice.bytes_to_make, runtime) >= most) return false;
+  if (choice.on_device()) return part_of_rank(choice, runtime) + inverse < 0.8 * free_on_device(runtime);
+  return part_of_machine(choice.bytes, runtime) < most;
 }
 
 double seconds_in_all(const StorageChoice& choice) {
@@ -313,21 +320,25 @@ const StorageChoice& InversionJob::choose(const Runtime& runtime) {
                                  runtime.comm ? runtime.comm->size() : 1);
   if (chosen_ && chosen_->first == where) return chosen_->second;
   auto all = candidates(runtime);
+  const double inverse = Regulariser::bytes_on_device(problem_.mesh);
   // What is not exact must be much faster.
   const auto score = [&](const StorageChoice& c) {
-    return (fits(c, memory, runtime) ? 0 : 1e9) + seconds_in_all(c) * (c.storage == Storage::tree ? 2 : 1);
+    return (fits(c, memory, runtime, inverse) ? 0 : 1e9) +
+           seconds_in_all(c) * (c.storage == Storage::tree ? 2 : 1);
   };
   auto best = *std::min_element(all.begin(), all.end(),
                                 [&](const auto& a, const auto& b) { return score(a) < score(b); });
   if (best.on_device()) {
     best.device = resolve(best.device);
     const double free = free_on_device(runtime), part = part_of_rank(best, runtime);
-    if (part > 0.95 * free)
-      throw MemoryError("inversion.storage",
-                        fmt::format("{} of sensitivities{}, and {} are free on {}", bytes_text(part),
-                                    runtime.comm && runtime.comm->size() > 1 ? " for each rank" : "",
-                                    bytes_text(free), to_string(best.device)),
-                        "Take storage = \"auto\", or device = \"cpu\".");
+    if (part + inverse > 0.95 * free)
+      throw MemoryError(
+          "inversion.storage",
+          fmt::format("{} of sensitivities{} and {} of the regulariser's inverse, and {} are "
+                      "free on {}",
+                      bytes_text(part), runtime.comm && runtime.comm->size() > 1 ? " for each rank" : "",
+                      bytes_text(inverse), bytes_text(free), to_string(best.device)),
+          "Take storage = \"auto\", or device = \"cpu\".");
   }
   chosen_.emplace(where, std::move(best));
   return chosen_->second;
@@ -351,13 +362,12 @@ void InversionJob::make_operator(const Runtime& runtime) {
 /// Of the ranks on this machine: cells as prisms on each, its share of G; on rank 0 a dozen vectors of models
 /// and the orthogonal vectors of Lanczos.
 double InversionJob::memory_needed(const StorageChoice& choice, const Runtime& runtime) const {
-  const double here = runtime.comm ? runtime.comm->on_node().count : 1,
-               ranks = runtime.comm ? runtime.comm->size() : 1;
+  const double here = runtime.comm ? runtime.comm->on_node().count : 1;
   const double cells = static_cast<double>(problem_.mesh.size()), rows = static_cast<double>(source_->rows());
   double dense = 0;
   if (settings_.posterior || settings_.choice == Choice::gcv || settings_.choice == Choice::l_curve)
     dense = 4 * rows * rows * 8 + cost_of_posterior(runtime).first;
-  return (choice.on_device() ? choice.bytes_to_make : choice.bytes) * here / ranks +
+  return part_of_machine(choice.on_device() ? choice.bytes_to_make : choice.bytes, runtime) +
          cells * 8 * (14 + 8 * here) + rows * 8 * (86 + 64 * here) + dense;
 }
 
