@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "support/files.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electric/survey/files.hpp"
 
@@ -83,6 +84,22 @@ TEST(FilesOfArrays, WhatIsWrittenIsReadAgain) {
       EXPECT_NEAR(again.find("resistance")->uncertainty[n], measured.columns[0].uncertainty[n], 1e-9);
     std::filesystem::remove(file);
   }
+}
+
+TEST(FilesOfArrays, AnArrayWithoutAValueIsAGapInBertAndLeftOutOfUbc) {
+  Measured measured;
+  measured.electrodes = {{{0, 0, 0}, {5, 0, 0}, {10, 0, 0}, {15, 0, 0}}, {{0, 1, 2, 3}, {0, 1, 3, 2}}};
+  measured.columns = {{"apparent_resistivity", "ohm m", {NAN, 90}, {1, 3}}};
+  const testing_support::TemporaryFolder folder;
+  write_bert(folder / "gap.ohm", measured);
+  const auto with = read_measured(folder / "gap.ohm");
+  ASSERT_EQ(with.electrodes.arrays.size(), 2U);
+  EXPECT_TRUE(std::isnan(with.columns.at(0).values[0]));
+  EXPECT_EQ(with.columns[0].values[1], 90);
+  write_ubc_dcip(folder / "gap.obs", measured);
+  const auto without = read_measured(folder / "gap.obs");
+  ASSERT_EQ(without.electrodes.arrays.size(), 1U);
+  EXPECT_EQ(without.columns.at(0).values[0], 90);
 }
 
 std::string wrong(const std::function<void()>& run) {

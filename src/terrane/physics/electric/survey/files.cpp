@@ -42,20 +42,21 @@ bool next_words(io::TextReader& in, std::string_view comments, std::vector<std::
   return false;
 }
 
-/// All words as numbers, or nothing.
-std::optional<std::vector<double>> numbers_of(const std::vector<std::string_view>& words) {
+/// All words as numbers, or nothing.  gaps: "nan", too
+std::optional<std::vector<double>> numbers_of(const std::vector<std::string_view>& words, bool gaps = false) {
   std::vector<double> values;
   for (const auto word : words) {
     double value = 0;
-    if (!io::parse_number(word, value) || !std::isfinite(value)) return std::nullopt;
+    if (!io::parse_number(word, value) || !(std::isfinite(value) || (gaps && std::isnan(value))))
+      return std::nullopt;
     values.push_back(value);
   }
   return values;
 }
 
 std::vector<double> numbers_or_fail(io::TextReader& in, const std::vector<std::string_view>& words,
-                                    const char* what) {
-  auto values = numbers_of(words);
+                                    const char* what, bool gaps = false) {
+  auto values = numbers_of(words, gaps);
   if (!values) in.fail(fmt::format("\"{}\" is not {}", io::shown(words.front()), what), "Allowed: numbers.");
   return *values;
 }
@@ -160,7 +161,7 @@ struct Block {
   std::vector<std::vector<double>> rows;
 };
 
-Block read_block(io::TextReader& in, const char* what) {
+Block read_block(io::TextReader& in, const char* what, bool gaps = false) {
   std::vector<std::string_view> words;
   if (!next_words(in, "#", words)) in.fail(fmt::format("the number of {} is missing", what));
   const auto count = count_of(in, numbers_or_fail(in, words, "a count").front(), what);
@@ -176,7 +177,7 @@ Block read_block(io::TextReader& in, const char* what) {
   while (block.rows.size() < count) {
     if (!next_words(in, "#", words))
       in.fail(fmt::format("{} of {} {} are there", block.rows.size(), count, what));
-    block.rows.push_back(numbers_or_fail(in, words, "a number"));
+    block.rows.push_back(numbers_or_fail(in, words, "a number", gaps));
     if (block.rows.back().size() != block.rows.front().size())
       in.fail(fmt::format("{} numbers, where the first line has {}", block.rows.back().size(),
                           block.rows.front().size()));
@@ -271,7 +272,7 @@ Measured read_ubc_dcip(io::TextReader& in, const UbcColumn& given) {
 Measured read_bert(io::TextReader& in) {
   Measured measured;
   measured.electrodes.place = sensors_of(in);
-  const auto block = read_block(in, "arrays");
+  const auto block = read_block(in, "arrays", true);
   const auto count = static_cast<double>(measured.electrodes.place.size());
   std::array<std::vector<double>, 4> numbers;
   for (std::size_t p = 0; p < 4; ++p) {
@@ -364,15 +365,20 @@ void write_ubc_dcip(const std::filesystem::path& file, const Measured& measured)
     const auto& p = electrodes.place[static_cast<std::size_t>(n == Array::far_away ? other : n)];
     return fmt::format("{:.10g} {:.10g} {:.10g}", p.e, p.n, p.u);
   };
-  // Arrays of a current pair that follow one another are a block.
   io::AtomicFile out(file.string());
-  const auto& arrays = electrodes.arrays;
-  for (std::size_t first = 0, last = 0; first < arrays.size(); first = last) {
-    const auto& head = arrays[first];
-    while (last < arrays.size() && arrays[last].a == head.a && arrays[last].b == head.b) ++last;
+  std::vector<std::size_t> kept;
+  for (std::size_t n = 0; n < electrodes.arrays.size(); ++n)
+    if (measured.columns.empty() || !std::isnan(measured.columns.front().values[n])) kept.push_back(n);
+  // Arrays of a current pair that follow one another are a block.
+  for (std::size_t first = 0, last = 0; first < kept.size(); first = last) {
+    const auto& head = electrodes.arrays[kept[first]];
+    const auto of_pair = [&](const Array& array) { return array.a == head.a && array.b == head.b; };
+    while (last < kept.size() && of_pair(electrodes.arrays[kept[last]])) ++last;
     out.write(fmt::format("{} {} {}\n", place(head.a, head.b), place(head.b, head.a), last - first));
-    for (std::size_t n = first; n < last; ++n) {
-      out.write(fmt::format("{} {}", place(arrays[n].m, arrays[n].n), place(arrays[n].n, arrays[n].m)));
+    for (std::size_t at = first; at < last; ++at) {
+      const std::size_t n = kept[at];
+      const auto& array = electrodes.arrays[n];
+      out.write(fmt::format("{} {}", place(array.m, array.n), place(array.n, array.m)));
       if (!measured.columns.empty()) {
         const auto& column = measured.columns.front();
         out.write(fmt::format(" {:.10g}", column.values[n]));
@@ -406,7 +412,9 @@ void write_bert(const std::filesystem::path& file, const Measured& measured) {
     out.write(fmt::format("{} {} {} {}", array.a + 1, array.b + 1, array.m + 1, array.n + 1));
     for (const auto* column : columns) out.write(fmt::format(" {:.10g}", column->values[n]));
     if (with_error)
-      out.write(fmt::format(" {:.6g}", with_error->uncertainty[n] / std::abs(with_error->values[n])));
+      out.write(fmt::format(" {:.6g}", with_error->values[n] == 0
+                                           ? 1.0
+                                           : with_error->uncertainty[n] / std::abs(with_error->values[n])));
     out.write("\n");
   }
   out.write("0\n");

@@ -41,9 +41,10 @@ Measured read_bert(io::TextReader& in);
 /// A table (arrays.hpp), or one of these, by the first lines. Throws FileError, InputError with the line.
 Measured read_measured(const std::filesystem::path& file, const UbcColumn& column = {});
 
-/// The first column of `measured` in the general format, with heights. Throws FileError.
+/// The first column of `measured` in the general format, with heights; arrays without a value are left out.
+/// Throws FileError.
 void write_ubc_dcip(const std::filesystem::path& file, const Measured& measured);
-/// All columns, with relative uncertainties. Throws FileError.
+/// All columns, with relative uncertainties; "nan" where there is no value. Throws FileError.
 void write_bert(const std::filesystem::path& file, const Measured& measured);
 
 }  // namespace terrane::electric
