@@ -43,4 +43,29 @@ std::vector<double> conductivity_along(const EarthModel& model, std::string_view
   return values;
 }
 
+std::vector<Column> conductivity_columns(const std::array<const std::vector<double>*, 3>& along,
+                                         bool with_values) {
+  const auto values = [&](std::size_t axis) { return with_values ? *along[axis] : std::vector<double>{}; };
+  if (along[1] == along[0] && along[2] == along[0])
+    return {{"conductivity", "S/m", "electric conductivity", values(0)}};
+  std::vector<Column> all;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    all.push_back({fmt::format("conductivity_{}", axis_names[axis]), "S/m",
+                   fmt::format("electric conductivity along {}", axis_names[axis]), values(axis)});
+  return all;
+}
+
+std::vector<Column> charge_columns(const std::vector<double>& chargeability, const std::vector<double>& time,
+                                   const std::vector<double>& exponent, bool with_values) {
+  std::vector<Column> all;
+  const auto add = [&](const char* name, const char* unit, const char* what,
+                       const std::vector<double>& values) {
+    if (!values.empty()) all.push_back({name, unit, what, with_values ? values : std::vector<double>{}});
+  };
+  add("chargeability", "V/V", "chargeability", chargeability);
+  add("cole_cole_time", "s", "time constant of the Cole-Cole model", time);
+  add("cole_cole_exponent", "1", "exponent of the Cole-Cole model", exponent);
+  return all;
+}
+
 }  // namespace terrane

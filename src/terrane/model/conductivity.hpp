@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "terrane/base/column.hpp"
 #include "terrane/model/earth_model.hpp"
 
 namespace terrane {
@@ -36,5 +37,14 @@ bool conducts_by_axis(const EarthModel& model);
 /// S/m of all cells of the mesh [up, north, east]; NaN where a cell has a value of none of them, and empty
 /// where the model has none of these properties.
 std::vector<double> conductivity_along(const EarthModel& model, std::string_view axis);
+
+/// Columns of a file of cells, which conductivity_along() finds again: one, or one for each axis where they
+/// differ.  along: S/m along easting, northing, up, [cells]; the same array where it serves several axes ·
+/// with_values: else without values, to see what a file can hold
+std::vector<Column> conductivity_columns(const std::array<const std::vector<double>*, 3>& along,
+                                         bool with_values = true);
+/// The same of Cole and Cole's model of rock that stores charge; of those that are not empty.
+std::vector<Column> charge_columns(const std::vector<double>& chargeability, const std::vector<double>& time,
+                                   const std::vector<double>& exponent, bool with_values = true);
 
 }  // namespace terrane
