@@ -10,7 +10,7 @@
 namespace terrane::electric {
 namespace {
 
-TEST(ElectricOnRanks, HasTheSameBitsAsOneProcess) {
+TEST(ElectricOnRanks, HasTheSameBitsAsOneProcessWhetherElectrodesAreSharedOrNodes) {
   const auto comm = test::ranks(test::Order::as_started);
   if (comm->rank() > 0) {
     serve(physics::all(), *comm);
@@ -43,22 +43,52 @@ TEST(ElectricOnRanks, HasTheSameBitsAsOneProcess) {
     Parameters parameters{.potential = earth == &rock ? Potential::total : Potential::automatic,
                           .volume = {.potential = true, .current = true}};
     if (earth == &by_axis) parameters.boundary(1, true) = Boundary::insulated;
-    const auto one = direct_current_on_ranks(mesh, *earth, electrodes, parameters, alone, here, device),
-               all = direct_current_on_ranks(mesh, *earth, electrodes, parameters, shared, there, device);
-    EXPECT_EQ(one.resistance, all.resistance);
-    EXPECT_EQ(one.phase, all.phase);
-    EXPECT_EQ(one.chargeability, all.chargeability);
+    const auto one = direct_current_on_ranks(mesh, *earth, electrodes, parameters, alone, here, device);
     ASSERT_EQ(one.volume.size(), 4U);
-    for (std::size_t n = 0; n < 4; ++n) {
-      EXPECT_EQ(one.volume[n].real.size(), 4 * mesh.size());
-      EXPECT_EQ(one.volume[n].real, all.volume[n].real);
-      EXPECT_EQ(one.volume[n].imaginary, all.volume[n].imaginary);
+    for (const double rho : one.apparent_resistivity) EXPECT_NEAR(rho, 60, 50);
+    for (const int at_once : {0, 1, 2}) {  // on five ranks groups of two and three
+      const auto all =
+          direct_current_on_ranks(mesh, *earth, electrodes, parameters, shared, there, device, at_once);
+      EXPECT_EQ(one.resistance, all.resistance);
+      EXPECT_EQ(one.geometric_factor.size(), all.geometric_factor.size());
+      EXPECT_EQ(one.phase, all.phase);
+      EXPECT_EQ(one.chargeability, all.chargeability);
+      ASSERT_EQ(all.volume.size(), 4U);
+      for (std::size_t n = 0; n < 4; ++n) {
+        EXPECT_EQ(one.volume[n].real.size(), 4 * mesh.size());
+        EXPECT_EQ(one.volume[n].real, all.volume[n].real);
+        EXPECT_EQ(one.volume[n].imaginary, all.volume[n].imaginary);
+      }
+      EXPECT_EQ(here.sources, there.sources);
+      EXPECT_EQ(here.secondary, there.secondary);
+      EXPECT_EQ(here.most_iterations(), there.most_iterations());
+      EXPECT_TRUE(there.converged());
+      there = {};
     }
-    EXPECT_EQ(here.most_iterations(), there.most_iterations());
-    EXPECT_TRUE(there.converged());
-    for (const double rho : all.apparent_resistivity) EXPECT_NEAR(rho, 60, 50);
   }
   dismiss(*comm);
+}
+
+TEST(ElectricOnRanks, ShareElectrodesWhereMemoryTakesAMeshForEachAndNodesOtherwise) {
+  Load load{.solves = 6, .nodes = 6e6, .complex = false, .bytes_of_rank = 8e6, .ranks_per_field = 0};
+  const double mesh = bytes_needed(load.nodes), helper = bytes_of_helper(load.nodes);
+  EXPECT_EQ(share_ranks(load, 4, 4, 1e12).fields_at_once, 4);
+  EXPECT_EQ(share_ranks(load, 4, 4, 1e12).reason, "no messages are needed");
+  EXPECT_EQ(share_ranks(load, 8, 8, 1e12).fields_at_once, 6);
+  EXPECT_EQ(share_ranks(load, 4, 4, 2.1 * mesh + 2 * helper + 4 * load.bytes_of_rank).fields_at_once, 2);
+  EXPECT_EQ(share_ranks(load, 4, 2, 1.1 * mesh + helper + 2 * load.bytes_of_rank).fields_at_once, 2);
+  EXPECT_EQ(share_ranks(load, 4, 4, 1).fields_at_once, 1);  // and is refused for its memory
+  // On GPUs the memory of each counts; and they share a mesh where it is large enough that this is quicker.
+  EXPECT_EQ(share_ranks(load, 4, 4, 1e12, 1.1 * mesh).fields_at_once, 4);
+  EXPECT_EQ(share_ranks(load, 4, 4, 1e12, 0.9 * mesh).fields_at_once, 2);
+  EXPECT_EQ(share_ranks(load, 12, 12, 1e12, 1e12).fields_at_once, 12);
+  load.nodes = 2e7;
+  EXPECT_EQ(share_ranks(load, 12, 12, 1e12, 1e12).fields_at_once, 6);
+  load.ranks_per_field = 2;
+  EXPECT_EQ(share_ranks(load, 4, 4, 1e12).fields_at_once, 2);
+  EXPECT_EQ(share_ranks(load, 4, 4, 1e12).reason, "as asked for");
+  load.ranks_per_field = 100;
+  EXPECT_EQ(share_ranks(load, 4, 4, 1e12).fields_at_once, 1);
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ TEST(MoreRanksThan, PlanesGiveTheSameResistances) {
   compare([&](const Runtime& runtime) {
     electric::DirectCurrentReport report;
     Device device;
-    return electric::direct_current_on_ranks(mesh, rock, electrodes, {}, runtime, report, device).resistance;
+    return electric::direct_current_on_ranks(mesh, rock, electrodes, {}, runtime, report, device, 1)
+        .resistance;
   });
 }
 

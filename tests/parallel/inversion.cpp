@@ -217,12 +217,16 @@ TEST(InversionOnRanks, DirectCurrentHasTheSameBitsAsInOneProcess) {
   if (comm->rank() > 0) return serve_inversions(*comm);
   std::vector<double> resistivity = wave(ground().size());
   for (double& rho : resistivity) rho = 100 * std::exp(rho);
-  const auto data = [&](Comm* ranks) {
-    return DirectCurrent(ground(), {}, {}, line(), {}, electric::Datum::log_apparent_resistivity, 2, ranks);
+  const auto data = [&](Comm* ranks, int at_once) {
+    return DirectCurrent(ground(), {}, {}, line(), {}, electric::Datum::log_apparent_resistivity, 2, ranks,
+                         nullptr, at_once);
   };
-  const auto here = data(nullptr), there = data(comm.get());
-  EXPECT_EQ(here.unit(), there.unit());
-  expect_same_bits(here, there, resistivity);
+  const auto here = data(nullptr, 0);
+  for (const int at_once : {0, 1, 2}) {  // each electrode by a rank; by all; by two groups of ranks
+    const auto there = data(comm.get(), at_once);
+    EXPECT_EQ(here.unit(), there.unit());
+    expect_same_bits(here, there, resistivity);
+  }
   dismiss(*comm);
 }
 

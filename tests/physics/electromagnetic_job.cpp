@@ -489,5 +489,40 @@ TEST(ModelsOfTheirOwn, GiveAMeshFacesWhereRockChangesByMoreThanHalf) {
   EXPECT_THAT(faces({0.1, 0.1, 0.1, NAN, NAN}, 1000, ground), testing::IsEmpty());
 }
 
+// --- what is wrong ---------------------------------------------------------------------------------------
+
+TEST(ElectromagneticJobs, RefuseBeforeTheRunWhatWouldBeWrongAfterIt) {
+  const auto said = [](const char* old_text, const char* new_text) {
+    auto text = gridded("", "[1]");
+    text.replace(text.find(old_text), std::string(old_text).size(), new_text);
+    return message([&] { simulation_of(text); });
+  };
+  EXPECT_THAT(said("[\"e_e\", \"h_n\"]", "[\"e_e\", \"h_n\", \"e_e\"]"),
+              HasSubstr("components: \"e_e\" stands there twice"));
+  EXPECT_THAT(said("[\"e_e\", \"h_n\"]", "[]"), HasSubstr("components: nothing is recorded"));
+  EXPECT_THAT(said("at = [0, 0, -50]", "at = [0, 0, -50]\nmoment = 0"),
+              HasSubstr("moment: it is zero: nothing is sent"));
+  EXPECT_THAT(said("at = [0, 0, -50]", "kind = \"wire\"\npoints = [[0, 0, -50], [9, 0, -50]]\ncurrent = 0"),
+              HasSubstr("current: it is zero: nothing is sent"));
+  EXPECT_THAT(said("at = [0, 0, -50]", "kind = \"wire\"\npoints = [[9, 0, -50], [9, 0, -50]]"),
+              HasSubstr("source 1: it sends nothing"));
+  EXPECT_THAT(said("min_width_pps = 2", "min_width_pps = 2\ntolerance = 10"),
+              HasSubstr("tolerance: 10 is not between 1e-14 and 1e-2"));
+}
+
+TEST(ElectromagneticJobs, WriteTheChargesOfTheirRockIntoTheModelToo) {
+  const TemporaryFolder folder;
+  const auto p = problem_of(
+      fmt::format(fmt::runtime(charged),
+                  "chargeability = 0.2\ncole_cole_time = \"10 ms\"\ncole_cole_exponent = 0.5", ""));
+  ASSERT_FALSE(p.chargeability.empty());
+  Simulation(p).write_model(folder / "model.nc");
+  const auto model = std::get<io::MeshData>(io::read(folder / "model.nc"));
+  ASSERT_NE(model.find("chargeability"), nullptr);
+  EXPECT_EQ(model.find("chargeability")->values, p.chargeability);
+  EXPECT_EQ(model.find("cole_cole_time")->values, p.charge_time);
+  EXPECT_EQ(model.find("cole_cole_exponent")->values, p.charge_exponent);
+}
+
 }  // namespace
 }  // namespace terrane::electromagnetic::jobs

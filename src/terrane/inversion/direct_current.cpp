@@ -15,7 +15,8 @@ using electric::Datum;
 
 DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                              electric::Electrodes electrodes, const electric::Parameters& parameters,
-                             Datum datum, int threads, Comm* comm, std::shared_ptr<solve::Crew> crew)
+                             Datum datum, int threads, Comm* comm, std::shared_ptr<solve::Crew> crew,
+                             int at_once)
     : mesh_(std::move(mesh)),
       active_(std::move(active)),
       ground_(std::move(ground)),
@@ -24,7 +25,8 @@ DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active,
       datum_(datum),
       threads_(threads),
       comm_(comm && comm->size() > 1 ? comm : nullptr),
-      crew_(std::move(crew)) {}
+      crew_(std::move(crew)),
+      at_once_(at_once) {}
 
 /// The other ranks solve for electrodes of this conductivity, too.  all: those of potentials as well
 void DirectCurrent::ask(const std::vector<double>& conductivity, bool all) const {
@@ -40,6 +42,7 @@ void DirectCurrent::ask(const std::vector<double>& conductivity, bool all) const
   packet.put(parameters_);
   packet.put(threads_);
   packet.put(all);
+  packet.put(at_once_);
   packet.broadcast(*comm_);
 }
 
@@ -53,9 +56,10 @@ void serve_currents(Packet packet, Comm& comm) {
   const auto parameters = packet.get<electric::Parameters>();
   Stream stream({Device::Kind::cpu}, false, packet.get<int>());
   const bool all = packet.get<bool>();
+  const int at_once = packet.get<int>();
   const TensorMesh mesh(easting, northing, up);
   try {
-    electric::help(mesh, conductivity, ground, electrodes, parameters, stream, all, comm);
+    electric::help(mesh, conductivity, ground, electrodes, parameters, stream, all, comm, at_once);
   } catch (const OutOfStep&) {
     throw;
   } catch (const std::exception&) {  // rank 0 throws it, too
@@ -66,7 +70,7 @@ const std::vector<double>& DirectCurrent::unit() const {
   if (unit_.empty()) {
     Stream stream({Device::Kind::cpu}, false, threads_);  // before others wait
     ask(std::vector<double>(mesh_.size(), 1.0), false);
-    unit_ = electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, stream, comm_);
+    unit_ = electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, stream, comm_, at_once_);
   }
   return unit_;
 }
@@ -86,7 +90,7 @@ Linearised DirectCurrent::at(std::span<const double> resistivity, Progress* prog
   ask(conductivity, true);
   auto made = std::make_shared<electric::Sensitivity>(
       std::move(mesh), conductivity, std::move(ground), std::move(electrodes), parameters_, datum_,
-      electric::Unknown::log_conductivity, stream, std::move(known), &report, progress, comm_);
+      electric::Unknown::log_conductivity, stream, std::move(known), &report, progress, comm_, at_once_);
   Linearised here{made->data(), nullptr, {}};
   here.jacobian = std::make_shared<Chained>(std::move(made), active_, std::move(slope));
   for (std::size_t n = 0; n < report.solves.size(); ++n)

@@ -20,11 +20,12 @@ class DirectCurrent final : public Forward {
  public:
   /// active: cells that have ground, ascending; empty: all · ground: share of each cell that is not air, or
   /// empty · comm: where this is rank 0, whose others serve(); electrodes are shared, with the same bits ·
-  /// crew: that the others may be in, or null
+  /// crew: that the others may be in, or null · at_once: into how many groups ranks are divided, 0: each rank
+  /// is one
   DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                 electric::Electrodes electrodes, const electric::Parameters& parameters,
                 electric::Datum datum, int threads = 0, Comm* comm = nullptr,
-                std::shared_ptr<solve::Crew> crew = nullptr);
+                std::shared_ptr<solve::Crew> crew = nullptr, int at_once = 0);
   std::size_t rows() const override { return electrodes_.arrays.size(); }
   std::size_t columns() const override { return active_.empty() ? mesh_.size() : active_.size(); }
   /// model: Ω·m. A solve that does not converge is among the warnings.
@@ -45,6 +46,7 @@ class DirectCurrent final : public Forward {
   int threads_;
   Comm* comm_;
   std::shared_ptr<solve::Crew> crew_;
+  int at_once_;
   mutable std::vector<double> unit_;
 };
 

@@ -164,28 +164,49 @@ void DirectCurrentJob::take_data() {
 
 // ---- what it costs ----
 
-DirectCurrentJob::Cost DirectCurrentJob::cost(const Runtime& runtime) const {
-  const auto plan = arrays_->check(runtime);
-  const double electrodes = static_cast<double>(electrodes_.place.size());
-  return {plan.seconds / plan.number("solves"), 8 * plan.number("nodes") * electrodes,
+DirectCurrentJob::Cost DirectCurrentJob::cost() const {
+  const auto load = fields();
+  return {arrays_->seconds_of_solve({Device::Kind::cpu, -1}),
+          8 * load.nodes * static_cast<double>(load.solves),
           8 * static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns())};
+}
+
+/// Every electrode's, on processors.
+electric::Load DirectCurrentJob::fields() const {
+  auto load = arrays_->load();
+  load.solves = electrodes_.place.size();
+  return load;
+}
+
+/// Potentials of all electrodes, also of the model before while a step is searched, unless the entries of its
+/// J are all that is kept; and some vectors.
+double DirectCurrentJob::kept_on_rank_0() const {
+  const auto c = cost();
+  return c.kept_bytes * (settings_.jacobian_in_memory ? 1 : 2) +
+         (settings_.jacobian_in_memory ? 3 * c.entries_bytes : 0) +
+         static_cast<double>(problem_.columns()) * 8 * 20 + static_cast<double>(problem_.rows()) * 8 * 86;
+}
+
+Runtime DirectCurrentJob::on_processors(const Runtime& runtime) const {
+  auto made = runtime;
+  made.device = {Device::Kind::cpu, -1};
+  made.memory = budget(runtime).bytes;
+  return made;
+}
+
+Sharing DirectCurrentJob::sharing(const Runtime& runtime) const {
+  return electric::share_ranks(fields(), on_processors(runtime), kept_on_rank_0());
 }
 
 /// Entries of J in memory where they take a quarter of it at most: twice while a step is searched, and once
 /// more while they are made.
 void DirectCurrentJob::choose(const Runtime& runtime) {
   settings_.threads = runtime.threads;
-  settings_.jacobian_in_memory =
-      3 * cost(runtime).entries_bytes < 0.25 * static_cast<double>(budget(runtime).bytes);
+  settings_.jacobian_in_memory = 3 * cost().entries_bytes < 0.25 * static_cast<double>(budget(runtime).bytes);
 }
 
 double DirectCurrentJob::memory_needed(const Runtime& runtime) const {
-  const auto c = cost(runtime);
-  return c.kept_bytes * (settings_.jacobian_in_memory ? 1 : 2) +
-         (settings_.jacobian_in_memory ? 3 * c.entries_bytes : 0) +
-         static_cast<double>(arrays_->check(runtime).memory_bytes) *
-             (runtime.comm ? runtime.comm->on_node().count : 1) +
-         static_cast<double>(problem_.columns()) * 8 * 20 + static_cast<double>(problem_.rows()) * 8 * 86;
+  return electric::memory_needed(fields(), on_processors(runtime), kept_on_rank_0());
 }
 
 void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
@@ -206,9 +227,14 @@ void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) co
   facts.add("reference", std::exp(problem_.reference.front()), "ohm m", "reference",
             fmt::format("{:.4g} ohm m{}", std::exp(problem_.reference.front()),
                         reference_is_median_ ? ", the median of the apparent resistivities" : ""));
-  const auto plan = arrays_->check(runtime);
-  facts.notes = plan.notes;
-  facts.warnings = plan.warnings;
+  if (ranks > 1) {
+    const auto shared = sharing(runtime);
+    facts.add("fields_at_once", std::uint64_t(shared.fields_at_once), "", "ranks", text_of(shared, ranks));
+  }
+  RunFacts arrays;
+  arrays_->describe_into(arrays, on_processors({}));
+  facts.notes = std::move(arrays.notes);
+  facts.warnings = std::move(arrays.warnings);
 }
 
 Plan DirectCurrentJob::check(const Runtime& runtime) {
@@ -218,7 +244,7 @@ Plan DirectCurrentJob::check(const Runtime& runtime) {
   plan.memory_available = budget(runtime).bytes;
   budget(runtime).require("invert", plan.problem, static_cast<double>(plan.memory_bytes));
   // Seven models; of each a solve for every electrode, J row by row, and some 40 products.
-  const auto c = cost(runtime);
+  const auto c = cost();
   const double entries = c.entries_bytes / 8;
   const double ranks = runtime.comm ? runtime.comm->size() : 1;
   plan.seconds = 7 * (c.seconds * std::ceil(static_cast<double>(electrodes_.place.size()) / ranks) +
@@ -252,9 +278,9 @@ void DirectCurrentJob::begin(const Runtime& runtime) {
   choose(runtime);
   budget(runtime).require("invert", fmt::format("{} cells", grouped(problem_.columns())),
                           memory_needed(runtime));
-  const auto physics =
-      std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, problem_.ground, electrodes_,
-                                      parameters_, datum_, settings_.threads, runtime.comm, crew_);
+  const auto physics = std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, problem_.ground,
+                                                       electrodes_, parameters_, datum_, settings_.threads,
+                                                       runtime.comm, crew_, sharing(runtime).fields_at_once);
   problem_.forward = std::make_shared<OfLogarithms>(physics);
   if (even()) return;
   factor_ = physics->unit();

@@ -8,6 +8,7 @@
 #include "terrane/inversion/direct_current.hpp"
 #include "terrane/inversion/job.hpp"
 #include "terrane/physics/electric/simulation.hpp"
+#include "terrane/simulation/sharing.hpp"
 
 namespace terrane::inversion {
 
@@ -30,7 +31,11 @@ class DirectCurrentJob final : public InversionSimulation {
   struct Cost {
     double seconds = 0, kept_bytes = 0, entries_bytes = 0;
   };
-  Cost cost(const Runtime& runtime) const;
+  Cost cost() const;
+  electric::Load fields() const;
+  double kept_on_rank_0() const;
+  Runtime on_processors(const Runtime& runtime) const;
+  Sharing sharing(const Runtime& runtime) const;
   void choose(const Runtime& runtime);
   double memory_needed(const Runtime& runtime) const;
   void describe_into(RunFacts& facts, const Runtime& runtime) const;

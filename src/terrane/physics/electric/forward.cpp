@@ -9,8 +9,10 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <set>
 
 #include "terrane/base/error.hpp"
+#include "terrane/physics/electric/turns.hpp"
 
 namespace terrane::electric {
 
@@ -39,38 +41,56 @@ double factor_or_nan(double factor) {
   return std::abs(factor) <= longest_factor ? factor : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// The cells of one more source.
-void add(std::vector<CellValues> one, std::vector<CellValues>& all) {
-  if (all.empty()) return all.swap(one);
-  for (std::size_t n = 0; n < one.size(); ++n) {
-    all[n].real.insert(all[n].real.end(), one[n].real.begin(), one[n].real.end());
-    all[n].imaginary.insert(all[n].imaginary.end(), one[n].imaginary.begin(), one[n].imaginary.end());
-  }
+/// What a solve for an electrode leaves as numbers: potentials of all electrodes, then the cells.
+std::vector<double> numbers_of(const std::vector<Number>& at, const std::vector<CellValues>& cells) {
+  std::vector<double> all;
+  for (const auto& value : at) all.insert(all.end(), {value.real(), value.imag()});
+  for (const auto& one : cells)
+    for (const auto* part : {&one.real, &one.imaginary}) all.insert(all.end(), part->begin(), part->end());
+  return all;
 }
 
-/// ΔV/I of every array.  volume: or null
+/// Back from them; the cells are added to those of the electrodes before.
+std::vector<Number> values_of(std::span<const double> numbers, std::size_t places, bool complex,
+                              std::vector<CellValues>& cells) {
+  std::vector<Number> at;
+  for (std::size_t n = 0; n < places; ++n) at.emplace_back(numbers[2 * n], numbers[2 * n + 1]);
+  auto rest = numbers.subspan(2 * places);
+  const std::size_t each = cells.empty() ? 0 : rest.size() / (cells.size() * (complex ? 2 : 1));
+  for (auto& one : cells)
+    for (auto* part : {&one.real, &one.imaginary}) {
+      if (part == &one.imaginary && !complex) continue;
+      part->insert(part->end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(each));
+      rest = rest.subspan(each);
+    }
+  return at;
+}
+
+/// ΔV/I of every array, on rank 0.  cells: gets the volume, where one is wanted
 std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conductivity,
                               const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                              DirectCurrentReport& report, Progress& progress, Comm& comm,
-                              std::vector<CellValues>* volume = nullptr) {
-  Potentials solver(mesh, conductivity, electrodes.place, parameters, stream, comm);
-  report.operator_complexity = solver.operator_complexity();
+                              DirectCurrentReport& report, Progress& progress, const Groups& groups,
+                              const Volume& wanted = {}, std::vector<CellValues>* cells = nullptr) {
+  Turns turns(mesh, conductivity, electrodes.place, parameters, stream, current_electrodes(electrodes),
+              groups);
   std::map<std::size_t, std::vector<Number>> potentials;  // of each electrode that gives current
-  for (const auto& array : electrodes.arrays)
-    for (const int source : {array.a, array.b})
-      if (source != Array::far_away) potentials[static_cast<std::size_t>(source)];
-  progress.start("solving for electrodes", potentials.size());
-  for (auto& [source, at] : potentials) {
-    if (comm.lowest(progress.cancelled() ? 0 : 1) == 0) throw Cancelled();
-    Solved solved;
-    at = solver.at_electrodes(source, solved);
-    if (volume != nullptr) add(solver.in_cells(parameters.volume), *volume);
-    report.sources.push_back(source);
-    report.solves.push_back(solved.report);
-    report.secondary += solved.secondary ? 1 : 0;
-    progress.advance(1);
-  }
-  progress.finish();
+  std::vector<CellValues> volume(wanted.arrays());
+  turns.solve(
+      progress,
+      [&](Potentials& solver, std::size_t source, Solved& solved) {
+        const auto at = solver.at_electrodes(source, solved);
+        if (!groups.hands_over() || wanted.arrays() == 0) return numbers_of(at, {});
+        return numbers_of(at, solver.in_cells(wanted));
+      },
+      [&](std::size_t source, const Solved& solved, std::vector<double> found) {
+        potentials[source] = values_of(found, electrodes.place.size(), conductivity.complex(), volume);
+        report.sources.push_back(source);
+        report.solves.push_back(solved.report);
+        report.secondary += solved.secondary ? 1 : 0;
+      });
+  if (groups.comm().rank() > 0) return {};
+  report.operator_complexity = turns.solver().operator_complexity();
+  if (cells != nullptr) *cells = std::move(volume);
   std::vector<Number> all;
   for (const auto& array : electrodes.arrays)
     all.push_back(combine(array, [&](std::size_t from, std::size_t to) { return potentials.at(from)[to]; }));
@@ -80,7 +100,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
 /// Of a flat surface in closed form; else 1/ΔV of a ground of 1 S/m on the same mesh.
 std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conductivity,
                             const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                            Progress& progress, Comm& comm) {
+                            Progress& progress, const Groups& groups) {
   std::vector<double> all;
   if (!conductivity.ground) {
     for (const auto& array : electrodes.arrays)
@@ -90,12 +110,20 @@ std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conducti
   const std::vector<double> ones(mesh.size(), 1.0);
   DirectCurrentReport unread;
   for (const Number& unit : transfers(mesh, {{&ones, &ones, &ones}, {}, conductivity.ground}, electrodes,
-                                      parameters, stream, unread, progress, comm))
+                                      parameters, stream, unread, progress, groups))
     all.push_back(factor_or_nan(1 / unit.real()));
   return all;
 }
 
 }  // namespace
+
+std::vector<std::size_t> current_electrodes(const Electrodes& electrodes) {
+  std::set<std::size_t> all;
+  for (const auto& array : electrodes.arrays)
+    for (const int source : {array.a, array.b})
+      if (source != Array::far_away) all.insert(static_cast<std::size_t>(source));
+  return {all.begin(), all.end()};
+}
 
 Conductivity Rock::view() const {
   const auto axes = [](const auto& east, const auto& north, const auto& up) {
@@ -143,26 +171,21 @@ double geometric_factor(const Electrodes& electrodes, const Array& array, double
   return factor_or_nan(4 * std::numbers::pi / sum);
 }
 
-DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
-                                 const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                                 DirectCurrentReport* report, Progress* progress, Comm* ranks) {
+namespace {
+
+/// direct_current() of what conducts, without a chargeability.
+DirectCurrentData data_of(const TensorMesh& mesh, const Conductivity& conductivity,
+                          const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
+                          DirectCurrentReport& report, Progress& progress, const Groups& groups) {
   electrodes.check();
   check(parameters.boundary, electrodes, parameters.volume);
-  Progress silent;
-  Progress& told = progress ? *progress : silent;
-  DirectCurrentReport own;
-  DirectCurrentReport& said = report ? *report : own;
-  Alone alone;
-  Comm& comm = ranks ? *ranks : alone;
   DirectCurrentData data;
-  data.geometric_factor = factors(mesh, conductivity, electrodes, parameters, stream, told, comm);
-  // One rank keeps the cells.
-  const bool keeps = parameters.volume.arrays() > 0 && comm.rank() == 0;
-  const auto all = transfers(mesh, conductivity, electrodes, parameters, stream, said, told, comm,
-                             keeps ? &data.volume : nullptr);
+  data.geometric_factor = factors(mesh, conductivity, electrodes, parameters, stream, progress, groups);
+  const auto all = transfers(mesh, conductivity, electrodes, parameters, stream, report, progress, groups,
+                             parameters.volume, &data.volume);
   for (std::size_t n = 0; n < all.size(); ++n) {
     const double factor = data.geometric_factor[n];
-    said.null_arrays += std::isnan(factor) ? 1 : 0;
+    report.null_arrays += std::isnan(factor) ? 1 : 0;
     data.resistance.push_back(all[n].real());
     if (!conductivity.complex()) {
       data.apparent_resistivity.push_back(factor * all[n].real());
@@ -177,29 +200,43 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
   return data;
 }
 
+}  // namespace
+
+DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
+                                 const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
+                                 DirectCurrentReport* report, Progress* progress, Comm* comm, int at_once) {
+  Alone alone;
+  Progress silent;
+  DirectCurrentReport unread;
+  const Groups groups(comm ? *comm : alone, current_electrodes(electrodes).size(), at_once);
+  return data_of(mesh, conductivity, electrodes, parameters, stream, report ? *report : unread,
+                 progress ? *progress : silent, groups);
+}
+
 DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
                                  const Parameters& parameters, Stream& stream, DirectCurrentReport* report,
-                                 Progress* progress, Comm* comm) {
-  auto data = direct_current(mesh, rock.view(), electrodes, parameters, stream, report, progress, comm);
+                                 Progress* progress, Comm* comm, int at_once) {
+  Alone alone;
+  Progress silent;
+  DirectCurrentReport unread;
+  DirectCurrentReport& said = report ? *report : unread;
+  Progress& told = progress ? *progress : silent;
+  const Groups groups(comm ? *comm : alone, current_electrodes(electrodes).size(), at_once);
+  auto data = data_of(mesh, rock.view(), electrodes, parameters, stream, said, told, groups);
   if (rock.chargeability.empty()) return data;
-  Rock at_once = rock;
+  Rock begun = rock;
   for (std::size_t cell = 0; cell < mesh.size(); ++cell) {
     const double m = rock.chargeability[cell];
     if (!(m >= 0 && m < 1))
       throw InputError("model.chargeability", fmt::format("{} V/V in cell {}", m, cell + 1),
                        "Allowed: from 0 to below 1.");
-    for (auto* sigma : {&at_once.conductivity, &at_once.conductivity_north, &at_once.conductivity_up})
+    for (auto* sigma : {&begun.conductivity, &begun.conductivity_north, &begun.conductivity_up})
       if (!sigma->empty()) (*sigma)[cell] /= 1 - m;
   }
   if (!rock.quadrature.empty())
     throw InputError("simulation.frequency", "the rock has a chargeability in time as well",
                      "A phase at a frequency, or a chargeability without one.");
-  Alone alone;
-  Progress silent;
-  DirectCurrentReport unread;
-  const auto first =
-      transfers(mesh, at_once.view(), electrodes, parameters, stream, report ? *report : unread,
-                progress ? *progress : silent, comm ? *comm : alone);
+  const auto first = transfers(mesh, begun.view(), electrodes, parameters, stream, said, told, groups);
   for (std::size_t n = 0; n < first.size(); ++n)
     data.chargeability.push_back(1 - first[n].real() / data.resistance[n]);
   return data;
@@ -215,6 +252,11 @@ double bytes_needed(double nodes, bool complex) {
   const double layers = std::pow(1 + 4 / std::cbrt(std::max(nodes, 1.0)), 3);
   return nodes * layers *
          (8.0 * (3 + 4) * parts + 4.0 * (3 + 3 * parts) * smoothed + 4.0 * (between + 1.5 * parts));
+}
+
+double bytes_of_helper(double nodes, bool complex) {
+  // The whole network while it takes its part of it; later what it begins a solve with, and the solution.
+  return nodes * (complex ? 80 : 32);
 }
 
 }  // namespace terrane::electric

@@ -66,15 +66,17 @@ struct DirectCurrentReport {
 double geometric_factor(const Electrodes& electrodes, const Array& array, double surface);
 
 /// The surface is the top of the mesh, or where conductivity.ground says; then geometric factors are those of
-/// a homogeneous ground on the same mesh, with as many solves again. The same bits for any number of threads
-/// and ranks. comm: collective over its ranks, which pass the same problem and share the nodes of the mesh;
-/// each returns all data (the volume rank 0 alone), and all stop when one is cancelled. Throws InputError
-/// (Electrodes::check; an electrode outside of the mesh or in the air), MemoryError, Cancelled. A solve that
-/// does not converge is in the report.
+/// a homogeneous ground on the same mesh, with as many solves again. The same bits for any number of threads,
+/// ranks and groups. comm: collective over its ranks, which pass the same problem and `at_once`, into how
+/// many groups they are divided; each group solves for the electrodes that are its turn, and its ranks share
+/// the nodes of the mesh. Rank 0 returns all data, and all stop when one is cancelled. at_once: 1 … ranks; 0:
+/// one group for each rank, or each current electrode where these are fewer. Throws InputError
+/// (Electrodes::check; an electrode outside of the mesh or in the air), MemoryError, Cancelled: on all ranks;
+/// OutOfStep. A solve that does not converge is in the report.
 DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
                                  const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
-                                 Comm* comm = nullptr);
+                                 Comm* comm = nullptr, int at_once = 0);
 
 /// The same for the owner of values, and with the apparent chargeability where the rock has one: a second run
 /// with the conductivity σ/(1 − m) of the moment at which currents begin.  Throws InputError also for
@@ -82,13 +84,18 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
 DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
                                  const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
-                                 Comm* comm = nullptr);
+                                 Comm* comm = nullptr, int at_once = 0);
 
 /// Throws InputError: an array without a way for its current, where all sides are insulated; a top that is
 /// mixed; a volume of single electrodes in a closed mesh.
 void check(const Boundaries& boundary, const Electrodes& electrodes, const Volume& volume = {});
 
-/// Bytes that direct_current() takes on the host and on the device, for a mesh of so many nodes.
+/// Electrodes that an array sends current from or to, ascending: those that are solved for.
+std::vector<std::size_t> current_electrodes(const Electrodes& electrodes);
+
+/// Bytes that direct_current() takes on the host and on the device, for a mesh of so many nodes; and those
+/// that every further rank that shares this mesh takes of the host while it makes its part.
 double bytes_needed(double nodes, bool complex = false);
+double bytes_of_helper(double nodes, bool complex = false);
 
 }  // namespace terrane::electric

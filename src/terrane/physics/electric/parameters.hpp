@@ -56,6 +56,7 @@ struct Parameters {
   double tolerance = 1e-8;    ///< of the residual, relative
   int most_iterations = 200;  ///< of conjugate gradients; 7 to 25 are usual
   Volume volume = {};         ///< of direct_current() alone
+  int ranks_per_field = 0;    ///< least number of ranks that share one field; 0: as share_ranks() finds best
 
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };

@@ -98,6 +98,17 @@ Viewpoint viewpoint(const TensorMesh& mesh, const std::vector<double>* ground,
   return {middle, surface};
 }
 
+std::vector<NodeWeights> weights_of(const TensorMesh& mesh, const std::vector<double>* ground,
+                                    const std::vector<Point>& electrodes) {
+  std::vector<NodeWeights> all;
+  for (std::size_t n = 0; n < electrodes.size(); ++n) {
+    const auto name = fmt::format("electrode {}", n + 1);
+    if (ground != nullptr) refuse_air(mesh, *ground, electrodes[n], name);
+    all.push_back(node_weights(mesh, electrodes[n], name));
+  }
+  return all;
+}
+
 /// What is common to real and complex conductivities.
 struct Potentials::Solver {
   Solver(const TensorMesh& cells, const Conductivity& conductivity, const std::vector<Point>& electrodes,
@@ -115,11 +126,7 @@ struct Potentials::Solver {
               network_of(cells, sigma, settings.boundary, from))),
         grid(host.nodes, comm),
         network(host.on(on, grid.part())) {
-    for (std::size_t n = 0; n < electrodes.size(); ++n) {
-      const auto name = fmt::format("electrode {}", n + 1);
-      if (has_ground) refuse_air(cells, *conductivity.ground, electrodes[n], name);
-      weights.push_back(node_weights(cells, electrodes[n], name));
-    }
+    weights = weights_of(cells, conductivity.ground, electrodes);
   }
   virtual ~Solver() = default;
 

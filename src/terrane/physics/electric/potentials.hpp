@@ -22,6 +22,11 @@ namespace terrane::electric {
 Viewpoint viewpoint(const TensorMesh& mesh, const std::vector<double>* ground,
                     const std::vector<Point>& electrodes);
 
+/// How potentials are read and currents given at electrodes.  ground: or null.  Throws InputError: an
+/// electrode outside of the mesh or in the air.
+std::vector<NodeWeights> weights_of(const TensorMesh& mesh, const std::vector<double>* ground,
+                                    const std::vector<Point>& electrodes);
+
 /// The rock around an electrode, S/m along easting, northing, up.
 struct HalfSpace {
   std::array<double, 3> along{}, quadrature{};

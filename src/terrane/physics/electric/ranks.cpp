@@ -1,5 +1,8 @@
 #include "terrane/physics/electric/ranks.hpp"
 
+#include <algorithm>
+
+#include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::electric {
@@ -8,7 +11,7 @@ namespace {
 
 /// What the other ranks must know.
 Packet packed(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
-              const Parameters& parameters, Device device, int threads) {
+              const Parameters& parameters, Device device, int threads, int at_once) {
   Packet packet;
   for (const auto* faces : {&mesh.easting(), &mesh.northing(), &mesh.up()}) packet.put(*faces);
   for (const auto* values :
@@ -20,27 +23,82 @@ Packet packed(const TensorMesh& mesh, const Rock& rock, const Electrodes& electr
   packet.put(parameters);
   packet.put(device);
   packet.put(threads);
+  packet.put(at_once);
   return packet;
 }
 
+/// Two H200 are 1.3 times as fast as one with 16 million nodes, and as fast with two (benchmarks/records,
+/// ranks_solves_cuts).
+constexpr double worth_sharing = 8e6;
+
+int ranks_of(const Runtime& runtime) { return runtime.comm ? runtime.comm->size() : 1; }
+int ranks_here(const Runtime& runtime) { return runtime.comm ? runtime.comm->on_node().count : 1; }
+
 }  // namespace
+
+double Load::memory(double fields, double ranks) const {
+  return fields * bytes_needed(nodes, complex) +
+         std::max(0.0, ranks - fields) * bytes_of_helper(nodes, complex) + ranks * bytes_of_rank;
+}
+
+double Load::part_of_gpu(int fields, int ranks) const {
+  const int share_it = ranks / fields;
+  if (share_it == 1) return bytes_needed(nodes, complex);
+  // A seventh more for points around its part and levels that it has whole; and memory that others have open.
+  return 1.15 * bytes_needed(nodes / share_it, complex) + 40.0 * (1 << 21);
+}
+
+Sharing share_ranks(const Load& load, int ranks, int on_node, double bytes, double device_bytes) {
+  const bool on_gpus = device_bytes > 0;
+  const auto fits = [&](int fields) {
+    if (on_gpus) return load.part_of_gpu(fields, ranks) <= device_bytes && load.memory(0, on_node) <= bytes;
+    return load.memory(static_cast<double>(fields) * on_node / ranks, on_node) <= bytes;
+  };
+  return terrane::share_ranks({.count = load.solves,
+                               .ranks = ranks,
+                               .ranks_per_field = load.ranks_per_field,
+                               .on_gpus = on_gpus,
+                               .unknowns = load.nodes,
+                               .worth_sharing = worth_sharing,
+                               .fits = fits});
+}
+
+Sharing share_ranks(const Load& load, const Runtime& runtime, double at_rank_0) {
+  return share_ranks(load, ranks_of(runtime), ranks_here(runtime),
+                     static_cast<double>(memory_budget(runtime).bytes) - at_rank_0, free_of_gpu(runtime));
+}
+
+double memory_needed(const Load& load, const Runtime& runtime, double at_rank_0) {
+  const double ranks = ranks_of(runtime), here = ranks_here(runtime);
+  if (free_of_gpu(runtime) > 0) return load.memory(0, here) + at_rank_0;
+  return load.memory(share_ranks(load, runtime, at_rank_0).fields_at_once * here / ranks, here) + at_rank_0;
+}
+
+void require_memory(const Load& load, const Runtime& runtime, double at_rank_0, const std::string& what) {
+  memory_budget(runtime).require("run", what, memory_needed(load, runtime, at_rank_0));
+  if (const double gpu = free_of_gpu(runtime); gpu > 0)
+    MemoryBudget{static_cast<std::size_t>(gpu)}.require(
+        "run", what + " on the GPU of a rank",
+        load.part_of_gpu(share_ranks(load, runtime, at_rank_0).fields_at_once, ranks_of(runtime)));
+}
 
 DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Rock& rock,
                                           const Electrodes& electrodes, const Parameters& parameters,
-                                          const Runtime& runtime, DirectCurrentReport& report,
-                                          Device& device) {
+                                          const Runtime& runtime, DirectCurrentReport& report, Device& device,
+                                          int at_once) {
   Alone alone;
   Comm& comm = runtime.comm ? *runtime.comm : alone;
   device = device_of_rank(runtime.device, comm);
   try {
+    Stream stream(device, false, runtime.threads);  // before others wait
     if (comm.size() > 1) {
       call(comm, "electric");
       const auto theirs = device_for_ranks(runtime.device, comm);
-      packed(mesh, rock, electrodes, parameters, theirs, runtime.threads).broadcast(comm);
+      packed(mesh, rock, electrodes, parameters, theirs, runtime.threads, at_once).broadcast(comm);
     }
-    Stream stream(device, false, runtime.threads);
-    return direct_current(mesh, rock, electrodes, parameters, stream, &report, runtime.progress, &comm);
-  } catch (const Cancelled&) {
+    return direct_current(mesh, rock, electrodes, parameters, stream, &report, runtime.progress, &comm,
+                          at_once);
+  } catch (const Error&) {  // all ranks have agreed on it, or it is OutOfStep
     throw;
   } catch (const std::exception& error) {
     if (comm.size() == 1) throw;
@@ -64,11 +122,13 @@ void serve(Comm& comm) {
   const auto parameters = packet.get<Parameters>();
   const auto device = device_of_rank(packet.get<Device>(), comm);
   Stream stream(device, false, packet.get<int>());
+  const int at_once = packet.get<int>();
   try {
     direct_current(TensorMesh(easting, northing, up), rock, electrodes, parameters, stream, nullptr, nullptr,
-                   &comm);
-  } catch (const Cancelled&) {
-    return;
+                   &comm, at_once);
+  } catch (const OutOfStep&) {
+    throw;
+  } catch (const Error&) {  // rank 0 tells the user
   } catch (const std::exception& error) {
     throw OutOfStep("rank " + std::to_string(comm.rank()), error.what());
   }

@@ -1,20 +1,47 @@
-// Direct current over the ranks of a run: all have the whole model and share the nodes of the mesh.
+// Direct current over the ranks of a run: each has the whole model and does some of the solves.
 //
-// Sources could be shared instead, each rank with a whole mesh of its own. Shared nodes serve one source as
-// well as many and let the mesh be as large as the memory of all ranks; so there is one way.
+// A survey has many current electrodes, so these are what ranks share: they need no messages. Where there are
+// fewer of them than ranks, or the memory does not take a mesh for each rank, several ranks share the nodes
+// of a mesh; but GPUs only where it has so many that this is quicker, and else some of them have nothing to
+// do.
 #pragma once
 
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/simulation/runtime.hpp"
+#include "terrane/simulation/sharing.hpp"
 
 namespace terrane::electric {
 
-/// Rank 0 of runtime's ranks, while the others serve().  device: what this rank computed on.  Throws as
-/// direct_current(); OutOfStep where others wait.
+/// What is to be solved for, and what a rank holds beside it.
+struct Load {
+  std::size_t solves = 1;  ///< electrodes, of each of which there is a field
+  double nodes = 0;        ///< of the mesh
+  bool complex = false;
+  double bytes_of_rank = 0;  ///< the earth, on every rank
+  int ranks_per_field = 0;   ///< as Parameters have it
+
+  /// Of a machine with so many ranks that share so many fields; of rank 0 what it finds comes on top.
+  double memory(double fields = 1, double ranks = 1) const;
+  /// Of the GPU of each rank of the smallest of so many groups.
+  double part_of_gpu(int fields, int ranks) const;
+};
+
+/// on_node: how many of the ranks share a machine with rank 0 · bytes: of memory, for these · device_bytes:
+/// of the GPU of each rank, where fields are on GPUs
+Sharing share_ranks(const Load& load, int ranks, int on_node, double bytes, double device_bytes = 0);
+/// The same of a run; at_rank_0: bytes of what is found.
+Sharing share_ranks(const Load& load, const Runtime& runtime, double at_rank_0);
+/// Bytes that the ranks of this machine need, of its memory, not that of GPUs.
+double memory_needed(const Load& load, const Runtime& runtime, double at_rank_0);
+/// Throws MemoryError: `what` takes more than there is, here or on the GPU of a rank.
+void require_memory(const Load& load, const Runtime& runtime, double at_rank_0, const std::string& what);
+
+/// Rank 0 of runtime's ranks, while the others serve().  device: what this rank computed on · at_once: as
+/// direct_current() takes it.  Throws as direct_current(); OutOfStep where others wait.
 DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Rock& rock,
                                           const Electrodes& electrodes, const Parameters& parameters,
-                                          const Runtime& runtime, DirectCurrentReport& report,
-                                          Device& device);
+                                          const Runtime& runtime, DirectCurrentReport& report, Device& device,
+                                          int at_once = 0);
 
 /// The other ranks.
 void serve(Comm& comm);

@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/electric/turns.hpp"
 
 namespace terrane::electric {
 
@@ -147,76 +146,39 @@ void multiply(const HostNetwork& network, const std::vector<double>& phi, std::v
 /// Of each electrode that an array names, on the nodes.
 using NodePotentials = std::map<std::size_t, std::vector<double>>;
 
-/// What rank 0 is told of a solve of another rank.
-struct Told {
-  solve::Reason reason;
-  int iterations;
-  double residual;
-};
-
-/// Rank 0 takes what the ranks found of electrodes first, first + 1, …: the potential of one each. A rank
-/// that has no room for what is sent is out of step.
-void collect(Comm& comm, const std::vector<std::size_t>& electrodes, std::size_t first,
-             std::vector<double> nodes, const solve::SolveReport& solved, NodePotentials& potentials,
-             DirectCurrentReport& report) {
-  if (comm.size() == 1) {
-    report.sources.push_back(electrodes[first]);
-    report.solves.push_back(solved);
-    potentials[electrodes[first]] = std::move(nodes);
-    return;
-  }
-  const Told mine{solved.reason, solved.iterations, solved.residual};
-  try {
-    const auto all_told = comm.gather(std::as_bytes(std::span(&mine, 1)), 0);
-    const auto all_nodes = comm.gather(std::as_bytes(std::span(nodes)), 0);
-    for (std::size_t rank = 0; rank < all_nodes.size() && first + rank < electrodes.size(); ++rank) {
-      Told told;
-      std::memcpy(&told, all_told[rank].data(), sizeof told);
-      report.sources.push_back(electrodes[first + rank]);
-      report.solves.push_back({told.reason, told.iterations, told.residual, {}});
-      auto& kept = potentials[electrodes[first + rank]];
-      kept.resize(all_nodes[rank].size() / sizeof(double));
-      if (!kept.empty()) std::memcpy(kept.data(), all_nodes[rank].data(), all_nodes[rank].size());
-    }
-  } catch (const std::bad_alloc& error) {
-    throw OutOfStep(fmt::format("rank {}", comm.rank()), error.what());
-  }
+/// Those that an array names: all, or those of currents.
+std::vector<std::size_t> named(const Electrodes& electrodes, bool all) {
+  if (!all) return current_electrodes(electrodes);
+  std::set<std::size_t> numbers;
+  for (const auto& array : electrodes.arrays)
+    for (const int n : {array.a, array.b, array.m, array.n})
+      if (n != Array::far_away) numbers.insert(static_cast<std::size_t>(n));
+  return {numbers.begin(), numbers.end()};
 }
 
-/// Collective: electrodes by turns, each rank with a whole mesh. Rank 0 has all potentials and transfers.
+/// Collective: solves for electrodes by turns of groups. Rank 0 has all potentials and transfers.
 NodePotentials node_potentials(const TensorMesh& mesh, const Conductivity& conductivity,
                                const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                std::vector<double>& transfers, DirectCurrentReport& report,
-                               Progress& progress, bool all, Comm& comm) {
-  Alone alone;
-  std::optional<Potentials> solver;
-  together(comm, [&] { solver.emplace(mesh, conductivity, electrodes.place, parameters, stream, alone); });
-  report.operator_complexity = solver->operator_complexity();
-  std::set<std::size_t> named;
-  for (const auto& array : electrodes.arrays)
-    for (const int n : {array.a, array.b, array.m, array.n})
-      if (n != Array::far_away && (all || n == array.a || n == array.b))
-        named.insert(static_cast<std::size_t>(n));
-  const std::vector<std::size_t> wanted(named.begin(), named.end());
-  const auto ranks = static_cast<std::size_t>(comm.size()), rank = static_cast<std::size_t>(comm.rank());
+                               Progress& progress, bool all, const Groups& groups) {
+  Turns turns(mesh, conductivity, electrodes.place, parameters, stream, named(electrodes, all), groups);
   NodePotentials potentials;
-  progress.start("solving for electrodes", wanted.size());
-  for (std::size_t first = 0; first < wanted.size(); first += ranks) {
-    if (comm.lowest(progress.cancelled() ? 0 : 1) == 0) throw Cancelled();
-    std::vector<double> nodes;
-    Solved solved;
-    together(comm, [&] {
-      if (first + rank < wanted.size()) nodes = solver->on_nodes(wanted[first + rank], solved);
-    });
-    collect(comm, wanted, first, std::move(nodes), solved.report, potentials, report);
-    progress.advance(std::min(ranks, wanted.size() - first));
-  }
-  progress.finish();
-  if (rank > 0) return {};
+  turns.solve(
+      progress,
+      [](Potentials& solver, std::size_t electrode, Solved& solved) {
+        return solver.on_nodes(electrode, solved);
+      },
+      [&](std::size_t electrode, const Solved& solved, std::vector<double> nodes) {
+        report.sources.push_back(electrode);
+        report.solves.push_back(solved.report);
+        potentials[electrode] = std::move(nodes);
+      });
+  if (groups.comm().rank() > 0) return {};
+  report.operator_complexity = turns.solver().operator_complexity();
   for (const auto& array : electrodes.arrays) {
     double sum = 0;
     for_pairs(array, [&](std::size_t from, std::size_t to, double sign) {
-      sum += sign * solver->weights()[to].at(potentials.at(from));
+      sum += sign * turns.solver().weights()[to].at(potentials.at(from));
     });
     transfers.push_back(sum);
   }
@@ -227,7 +189,7 @@ NodePotentials node_potentials(const TensorMesh& mesh, const Conductivity& condu
 
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                                   Comm* comm) {
+                                   Comm* comm, int at_once) {
   Alone alone;
   std::vector<double> ones;
   together(comm ? *comm : alone, [&] {
@@ -238,20 +200,23 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
   std::vector<double> transfers;
   DirectCurrentReport unread;
   Progress silent;
+  const Groups groups(comm ? *comm : alone, current_electrodes(electrodes).size(), at_once);
   node_potentials(mesh, {{&ones, &ones, &ones}, {}, ground.empty() ? nullptr : &ground}, electrodes,
-                  parameters, stream, transfers, unread, silent, false, comm ? *comm : alone);
+                  parameters, stream, transfers, unread, silent, false, groups);
   return transfers;
 }
 
 void help(const TensorMesh& mesh, const std::vector<double>& conductivity, const std::vector<double>& ground,
-          const Electrodes& electrodes, const Parameters& parameters, Stream& stream, bool all, Comm& comm) {
+          const Electrodes& electrodes, const Parameters& parameters, Stream& stream, bool all, Comm& comm,
+          int at_once) {
   together(comm, [] {});  // with what rank 0 does first
+  const Groups groups(comm, named(electrodes, all).size(), at_once);
   std::vector<double> transfers;
   DirectCurrentReport unread;
   Progress silent;
   node_potentials(mesh,
                   {{&conductivity, &conductivity, &conductivity}, {}, ground.empty() ? nullptr : &ground},
-                  electrodes, parameters, stream, transfers, unread, silent, all, comm);
+                  electrodes, parameters, stream, transfers, unread, silent, all, groups);
 }
 
 struct Sensitivity::Kept {
@@ -358,11 +323,11 @@ struct Sensitivity::Kept {
 Sensitivity::Sensitivity(TensorMesh mesh, const std::vector<double>& conductivity, std::vector<double> ground,
                          Electrodes electrodes, const Parameters& parameters, Datum datum, Unknown unknown,
                          Stream& stream, std::vector<double> unit, DirectCurrentReport* report,
-                         Progress* progress, Comm* comm) {
+                         Progress* progress, Comm* comm, int at_once) {
   Progress silent;
   DirectCurrentReport unread;
   Alone alone;
-  if (unit.empty()) unit = unit_transfers(mesh, ground, electrodes, parameters, stream, comm);
+  if (unit.empty()) unit = unit_transfers(mesh, ground, electrodes, parameters, stream, comm, at_once);
   together(comm ? *comm : alone, [&] {
     kept_ =
         std::make_unique<Kept>(std::move(mesh), std::move(ground), std::move(electrodes), parameters, stream);
@@ -378,9 +343,9 @@ Sensitivity::Sensitivity(TensorMesh mesh, const std::vector<double>& conductivit
   std::vector<double> transfers;
   const Conductivity sigma{
       {&conductivity, &conductivity, &conductivity}, {}, kept.ground.empty() ? nullptr : &kept.ground};
-  kept.potentials =
-      node_potentials(kept.mesh, sigma, kept.electrodes, kept.parameters, stream, transfers,
-                      report ? *report : unread, progress ? *progress : silent, true, comm ? *comm : alone);
+  const Groups groups(comm ? *comm : alone, named(kept.electrodes, true).size(), at_once);
+  kept.potentials = node_potentials(kept.mesh, sigma, kept.electrodes, kept.parameters, stream, transfers,
+                                    report ? *report : unread, progress ? *progress : silent, true, groups);
   kept.scale(transfers, conductivity, datum, unknown);
 }
 

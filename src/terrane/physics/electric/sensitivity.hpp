@@ -28,15 +28,17 @@ enum class Datum { resistance, apparent_resistivity, log_apparent_resistivity };
 enum class Unknown { conductivity, log_conductivity };
 
 /// ΔV/I of every array in a ground of 1 S/m, by the mesh: what Sensitivity holds data against. Of one mesh
-/// and survey, whatever the conductivity.  comm: where this is rank 0, whose others help()
+/// and survey, whatever the conductivity.  comm: where this is rank 0, whose others help() · at_once: into
+/// how many groups ranks are divided, as of direct_current()
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                                   Comm* comm = nullptr);
+                                   Comm* comm = nullptr, int at_once = 0);
 
-/// The other ranks of comm: each solves for the electrodes that are its turn, on a mesh of its own, for rank
-/// 0, which has the same bits as if it were alone.  all: as Sensitivity; else as unit_transfers()
+/// The other ranks of comm: each group solves for the electrodes that are its turn for rank 0, which has the
+/// same bits as if it were alone.  all: as Sensitivity; else as unit_transfers()
 void help(const TensorMesh& mesh, const std::vector<double>& conductivity, const std::vector<double>& ground,
-          const Electrodes& electrodes, const Parameters& parameters, Stream& stream, bool all, Comm& comm);
+          const Electrodes& electrodes, const Parameters& parameters, Stream& stream, bool all, Comm& comm,
+          int at_once = 0);
 
 class Sensitivity final : public solve::LinearOperator {
  public:
@@ -47,7 +49,7 @@ class Sensitivity final : public solve::LinearOperator {
   Sensitivity(TensorMesh mesh, const std::vector<double>& conductivity, std::vector<double> ground,
               Electrodes electrodes, const Parameters& parameters, Datum datum, Unknown unknown,
               Stream& stream, std::vector<double> unit = {}, DirectCurrentReport* report = nullptr,
-              Progress* progress = nullptr, Comm* comm = nullptr);
+              Progress* progress = nullptr, Comm* comm = nullptr, int at_once = 0);
   ~Sensitivity() override;
 
   const std::vector<double>& data() const;  ///< d(σ), [arrays]

@@ -24,6 +24,7 @@
 #include "terrane/physics/electric/survey/arrays.hpp"
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/write_result.hpp"
 
 namespace terrane::electric {
@@ -50,10 +51,13 @@ constexpr Key simulation_keys[] = {
     {"volume", "list of texts", "[]",
      "Of all cells, at their centres, for 1 A from each current electrode, beside what arrays measure: "
      "potential, e (electric field), j (current density). NetCDF holds both, .vtr (VTK) and .h5 (HDF5) those "
-     "of cells.",
-     "[\"potential\", \"j\"]"},
+     "of cells."},
     {"tolerance", "number", "1e-8", "Relative residual at which a solve ends."},
     {"most_iterations", "count", "200", "Most iterations of each solve; 7 to 25 are usual."},
+    {"ranks_per_field", "count", "0",
+     "Under mpirun: how many ranks share the mesh of one field, at least. 0: one, where there are as many "
+     "current electrodes as ranks and the memory takes as many meshes; else all ranks, evenly, but GPUs only "
+     "where a mesh is so large that this is quicker."},
 };
 constexpr Section simulation_section{"simulation", "", "How potentials are computed.", simulation_keys};
 
@@ -237,6 +241,7 @@ Settings Settings::read(const Config& job) {
   if (p.tolerance < 1e-14 || p.tolerance > 1e-2)
     throw table.wrong("tolerance", fmt::format("{} is not between 1e-14 and 1e-2", p.tolerance));
   p.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
+  p.ranks_per_field = static_cast<int>(table.count("ranks_per_field", 0, 1'000'000));
   for (const auto& field : table.texts("volume")) {
     if (field == "potential") p.volume.potential = true;
     else if (field == "e") p.volume.electric = true;
@@ -252,6 +257,33 @@ Settings Settings::read(const Config& job) {
 }
 
 namespace {
+
+/// The two electrodes of an array that are nearest to each other against the cells that the first is in: how
+/// far they are apart, and how wide these are.
+std::pair<double, double> tightest(const TensorMesh& mesh, const Electrodes& electrodes) {
+  const auto width = [](const std::vector<double>& faces, double x) {
+    const auto above = std::upper_bound(faces.begin() + 1, faces.end() - 1, x);
+    return *above - *(above - 1);
+  };
+  std::pair<double, double> found{INFINITY, 0};
+  for (const auto& array : electrodes.arrays) {
+    const int all[4] = {array.a, array.b, array.m, array.n};
+    for (int p = 0; p < 4; ++p)
+      for (int q = p + 1; q < 4; ++q) {
+        if (all[p] == Array::far_away || all[q] == Array::far_away) continue;
+        const auto& one = electrodes.place[static_cast<std::size_t>(all[p])];
+        const auto& other = electrodes.place[static_cast<std::size_t>(all[q])];
+        const double apart = distance(one, other);
+        // Along the way between them.
+        const double cell = std::max({width(mesh.easting(), one.e) * std::abs(one.e - other.e),
+                                      width(mesh.northing(), one.n) * std::abs(one.n - other.n),
+                                      width(mesh.up(), one.u) * std::abs(one.u - other.u)}) /
+                            apart;
+        if (apart > 0 && cell * found.first > found.second * apart) found = {apart, cell};
+      }
+  }
+  return found;
+}
 
 Electrodes across(const Config& table) {
   HolePair holes;
@@ -316,6 +348,7 @@ Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settin
       electrodes_(std::move(electrodes)),
       settings_(settings) {
   electrodes_.check();
+  electric::check(settings_.parameters.boundary, electrodes_, settings_.parameters.volume);
   for (std::size_t n = 0; n < electrodes_.place.size(); ++n) {
     const auto name = fmt::format("survey: electrode {}", n + 1);
     node_weights(mesh_, electrodes_.place[n], name);
@@ -334,6 +367,11 @@ Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settin
                     "then shows in the "
                     "data; let cells that grow go on for three times that length",
                     widest, nearest_wall));
+  if (const auto [apart, cell] = tightest(mesh_, electrodes_); cell > apart)
+    warnings_.push_back(
+        fmt::format("electrodes {:.4g} m apart are in cells of {:.4g} m, which do not tell them from each "
+                    "other where rock differs; two cells between electrodes give errors of a percent",
+                    apart, cell));
 }
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
@@ -374,15 +412,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   return made;
 }
 
-std::vector<std::size_t> Simulation::current_electrodes() const {
-  std::set<std::size_t> all;
-  for (const auto& array : electrodes_.arrays)
-    for (const int n : {array.a, array.b})
-      if (n != Array::far_away) all.insert(static_cast<std::size_t>(n));
-  return {all.begin(), all.end()};
-}
-
-std::size_t Simulation::sources() const { return current_electrodes().size(); }
+std::size_t Simulation::sources() const { return current_electrodes(electrodes_).size(); }
 
 std::size_t Simulation::solves() const {
   return sources() * (1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1));
@@ -406,14 +436,21 @@ double Simulation::rock_bytes() const {
   return 8.0 * copies * static_cast<double>(values);
 }
 
-double Simulation::memory_needed() const {
-  const double nodes = static_cast<double>(mesh_.n_east() + 1) * static_cast<double>(mesh_.n_north() + 1) *
-                       static_cast<double>(mesh_.n_up() + 1);
-  return bytes_needed(nodes, !rock_.quadrature.empty()) + rock_bytes() +
-         8 * static_cast<double>(sources() * electrodes_.place.size()) + volume_bytes();
+double Simulation::found_bytes() const {
+  return 8 * static_cast<double>(sources() * electrodes_.place.size()) + volume_bytes();
 }
 
-void Simulation::describe_into(RunFacts& facts) const {
+Load Simulation::load() const {
+  const double nodes = static_cast<double>(mesh_.n_east() + 1) * static_cast<double>(mesh_.n_north() + 1) *
+                       static_cast<double>(mesh_.n_up() + 1);
+  return {.solves = sources(),
+          .nodes = nodes,
+          .complex = !rock_.quadrature.empty(),
+          .bytes_of_rank = rock_bytes(),
+          .ranks_per_field = settings_.parameters.ranks_per_field};
+}
+
+void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
   const std::uint64_t nodes = (mesh_.n_east() + 1) * (mesh_.n_north() + 1) * (mesh_.n_up() + 1);
   facts.problem = fmt::format("{} arrays of {} electrodes on {} nodes", grouped(electrodes_.arrays.size()),
                               grouped(electrodes_.place.size()), grouped(nodes));
@@ -423,7 +460,12 @@ void Simulation::describe_into(RunFacts& facts) const {
   facts.add("electrodes", std::uint64_t{electrodes_.place.size()}, "", "electrodes");
   facts.add("solves", std::uint64_t{solves()}, "", "solves");
   facts.add("nodes", nodes, "", "nodes");
-  facts.memory_bytes = static_cast<std::size_t>(memory_needed());
+  if (const int ranks = runtime.comm ? runtime.comm->size() : 1; ranks > 1) {
+    const auto sharing = share_ranks(load(), runtime, found_bytes());
+    facts.add("fields_at_once", std::uint64_t(sharing.fields_at_once), "", "ranks",
+              terrane::text_of(sharing, ranks));
+  }
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(load(), runtime, found_bytes()));
   facts.notes = notes_;
   if (!rock_.ground.empty())
     facts.notes.push_back(
@@ -433,29 +475,30 @@ void Simulation::describe_into(RunFacts& facts) const {
 
 Plan Simulation::check(const Runtime& runtime) {
   Plan plan;
-  describe_into(plan);
-  const auto memory = memory_budget(runtime);
-  plan.memory_available = memory.bytes;
-  memory.require("run", plan.problem, memory_needed());
+  describe_into(plan, runtime);
+  plan.memory_available = memory_budget(runtime).bytes;
+  require_memory(load(), runtime, found_bytes(), plan.problem);
   const Device device = resolve(runtime.device);
   plan.device = describe(device, runtime);
-  // 12 iterations of 22 fields in float and 19 in double, from memory at 8 GB/s; a GPU has a hundred times
-  // that.
-  const double nodes = plan.number("nodes");
-  plan.seconds = static_cast<double>(solves()) * 12 * nodes * (22 * 4 * 1.5 + 19 * 8) /
-                 (device.kind == Device::Kind::cuda ? 1e12 : 8e9);
+  plan.seconds = static_cast<double>(solves()) * seconds_of_solve(device);
   return plan;
 }
 
+/// 12 iterations of 22 fields in float and 19 in double, from memory at 8 GB/s; a GPU has a hundred times
+/// that.
+double Simulation::seconds_of_solve(const Device& device) const {
+  return 12 * load().nodes * (22 * 4 * 1.5 + 19 * 8) / (device.kind == Device::Kind::cuda ? 1e12 : 8e9);
+}
+
 Result Simulation::run(const Runtime& runtime) {
-  const auto memory = memory_budget(runtime);
-  memory.require("run", fmt::format("{} cells", mesh_.size()), memory_needed());
+  require_memory(load(), runtime, found_bytes(), fmt::format("{} cells", mesh_.size()));
   Result result;
-  describe_into(result.report);
+  describe_into(result.report, runtime);
   Device device;
   DirectCurrentReport done;
   const auto begin = std::chrono::steady_clock::now();
-  auto data = direct_current_on_ranks(mesh_, rock_, electrodes_, settings_.parameters, runtime, done, device);
+  auto data = direct_current_on_ranks(mesh_, rock_, electrodes_, settings_.parameters, runtime, done, device,
+                                      share_ranks(load(), runtime, found_bytes()).fields_at_once);
   auto& report = result.report;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.device = describe(device, runtime);
@@ -538,7 +581,7 @@ void Simulation::fill(Result& result, const DirectCurrentData& data) const {
 void Simulation::fill_cells(Result& result, std::vector<CellValues> volume) const {
   const auto& wanted = settings_.parameters.volume;
   if (wanted.arrays() == 0) return;
-  const auto sources = current_electrodes();
+  const auto sources = current_electrodes(electrodes_);
   auto& cells = result.cells;
   cells.dimensions = {{"electrode", sources.size()}};
   std::vector<std::int32_t> numbers;
@@ -608,28 +651,20 @@ void Simulation::compare_with_measured(Result& result) const {
   if (!columns.observed.empty()) compare(result, columns);
 }
 
+/// As columns of a file.
+std::vector<Column> Simulation::cells(bool with_values) const {
+  auto all = conductivity_columns(rock_.view().along, with_values);
+  for (auto& column : charge_columns(rock_.chargeability, {}, {}, with_values))
+    all.push_back(std::move(column));
+  return all;
+}
+
 void Simulation::write_model(const std::string& path) const {
-  io::MeshData model;
-  model.mesh = mesh_;
-  const auto along = rock_.view().along;
-  if (rock_.differs_by_axis())
-    for (const auto& [axis, values] :
-         {std::pair{"east", along[0]}, std::pair{"north", along[1]}, std::pair{"up", along[2]}})
-      model.cells.push_back({fmt::format("conductivity_{}", axis), "S/m",
-                             fmt::format("electric conductivity along {}", axis), *values});
-  else model.cells.push_back({"conductivity", "S/m", "electric conductivity", rock_.conductivity});
-  model.attributes = {{"program", "terrane"}, {"version", std::string(version())}};
-  if (!job_.empty()) model.attributes["job"] = job_;
-  io::write(path, model);
+  io::write(path, io::MeshData{mesh_, cells(true), provenance("electric", job_)});
 }
 
 void Simulation::check_model(const std::string& path) const {
-  io::MeshData model{mesh_, {{"conductivity", "S/m", "", {}}}, {}};
-  if (rock_.differs_by_axis())
-    model.cells = {{"conductivity_east", "S/m", "", {}},
-                   {"conductivity_north", "S/m", "", {}},
-                   {"conductivity_up", "S/m", "", {}}};
-  io::left_out(path, model);
+  io::left_out(path, io::MeshData{mesh_, cells(false), {}});
 }
 
 }  // namespace terrane::electric

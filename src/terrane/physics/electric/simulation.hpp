@@ -11,6 +11,7 @@
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/physics/electric/parameters.hpp"
+#include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electric/survey/files.hpp"
 #include "terrane/simulation/simulation.hpp"
 
@@ -55,19 +56,24 @@ class Simulation final : public terrane::Simulation {
   void write_model(const std::string& path) const override;
   void check_model(const std::string& path) const override;
 
+  /// What ranks share.
+  Load load() const;
+  /// Of one electrode, on one rank.
+  double seconds_of_solve(const Device& device) const;
+  void describe_into(RunFacts& facts, const Runtime& runtime) const;
+
  private:
-  double memory_needed() const;
+  std::vector<Column> cells(bool with_values) const;
   double rock_bytes() const;
   double volume_bytes() const;
-  /// Numbers of the electrodes that give current, ascending.
-  std::vector<std::size_t> current_electrodes() const;
+  /// Of what is found, on rank 0.
+  double found_bytes() const;
   std::size_t sources() const;
   std::size_t solves() const;
   void fill(Result& result, const DirectCurrentData& data) const;
   void fill_cells(Result& result, std::vector<CellValues> volume) const;
   /// Observed beside computed, where the survey has data.
   void compare_with_measured(Result& result) const;
-  void describe_into(RunFacts& facts) const;
 
   TensorMesh mesh_;
   Rock rock_;

@@ -1,10 +1,10 @@
 #include "terrane/physics/electromagnetic/forward.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
+
+#include "terrane/parallel/comm/groups.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -94,19 +94,6 @@ std::vector<std::complex<double>> in_volume(const Problem& problem, Solves& own,
   return all;
 }
 
-/// Does a rank's part of some work, and agrees with all ranks. Where ranks share a field, `work` sends
-/// messages, so that an error on one of them leaves others waiting.
-template <class Work>
-void in_groups(Comm& comm, Comm* sharing, const Work& work) {
-  if (sharing == nullptr || sharing->size() == 1) return together(comm, work);
-  try {
-    work();
-  } catch (const std::exception& error) {
-    throw OutOfStep(fmt::format("rank {}", comm.rank()), error.what());
-  }
-  agree(comm, nullptr);
-}
-
 }  // namespace
 
 Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm* ranks, int at_once) {
@@ -116,39 +103,32 @@ Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm
   Progress& told = progress ? *progress : silent;
   problem.check();
   const std::size_t solves = problem.solves(), each = problem.data_of_a_solve();
-  const auto size = static_cast<std::size_t>(comm.size()), rank = static_cast<std::size_t>(comm.rank()),
-             groups =
-                 at_once > 0 ? std::min(static_cast<std::size_t>(at_once), size) : std::min(solves, size),
-             group = rank * groups / size;
-  // All of them need no Comm of their own; and that of some has no direct messages but by peers.
-  const auto some = groups < size && groups > 1 ? comm.split(static_cast<int>(group), 0) : nullptr;
-  Comm* const sharing = groups == 1 && size > 1 ? &comm : some.get();
-  const bool first_of_group = sharing == nullptr || sharing->rank() == 0;
+  const Groups groups(comm, solves, at_once);
   std::optional<Solves> own;
-  in_groups(comm, sharing, [&] {
-    if (group < solves) own.emplace(problem, stream, sharing);
+  groups.in_step([&] {
+    if (groups.own() < solves) own.emplace(problem, stream, groups.sharing());
   });
   std::vector<Found> found;
   std::vector<std::complex<double>> data, one, volume;
   told.start("solving for fields", solves);
-  for (std::size_t first = 0; first < solves; first += groups) {
+  for (std::size_t first = 0; first < solves; first += groups.count()) {
     if (comm.lowest(told.cancelled() ? 0 : 1) == 0) throw Cancelled();
-    in_groups(comm, sharing, [&] {
-      if (first + group >= solves) return;
-      const std::size_t mine = problem.solve_at(first + group);
+    groups.in_step([&] {
+      if (first + groups.own() >= solves) return;
+      const std::size_t mine = problem.solve_at(first + groups.own());
       const auto done = own->solve(mine, one);
       std::vector<std::complex<double>> cells;
-      if (problem.volume_of_a_solve() > 0) cells = in_volume(problem, *own, first_of_group);
-      if (!first_of_group) return;
+      if (problem.volume_of_a_solve() > 0) cells = in_volume(problem, *own, groups.hands_over());
+      if (!groups.hands_over()) return;
       found.push_back({mine, done});
       data.insert(data.end(), one.begin(), one.end());
       volume.insert(volume.end(), cells.begin(), cells.end());
     });
-    told.advance(std::min(groups, solves - first));
+    told.advance(std::min(groups.count(), solves - first));
   }
   told.finish();
   Outcome out;
-  if (rank == 0) {
+  if (comm.rank() == 0) {
     out.data.resize(solves * each);
     out.solves.resize(solves);
     out.volume.resize(solves * problem.volume_of_a_solve());

@@ -14,6 +14,19 @@ namespace terrane::electromagnetic {
 
 namespace {
 
+/// "12.5 m", "6210 m", "31.6 km"
+std::string length_text(double metres) {
+  if (metres < 1e3) return fmt::format("{:.3g} m", metres);
+  return metres < 1e4 ? fmt::format("{:.0f} m", metres) : fmt::format("{:.3g} km", metres / 1e3);
+}
+
+bool sends_nothing(const Source& source) {
+  if (source.kind != Source::Kind::wire)
+    return source.moment[0] == 0 && source.moment[1] == 0 && source.moment[2] == 0;
+  return source.current == 0 || std::all_of(source.points.begin(), source.points.end(),
+                                            [&](const auto& p) { return p == source.points.front(); });
+}
+
 std::size_t cell_of(const std::vector<double>& faces, double x) {
   return static_cast<std::size_t>(std::upper_bound(faces.begin() + 1, faces.end() - 1, x) - faces.begin()) -
          1;
@@ -100,8 +113,12 @@ void Problem::check() const {
   for (std::size_t n = 0; n < sources.size(); ++n) {
     const auto what = source_name(n);
     const auto& [kind, points, moment, current] = sources[n];
-    if (kind != Source::Kind::plane_wave) moments(mesh, sources[n], what);
-    else if (moment[2] != 0 || (moment[0] == 0 && moment[1] == 0))
+    if (kind != Source::Kind::plane_wave) {
+      moments(mesh, sources[n], what);
+      if (sends_nothing(sources[n]))
+        throw InputError(what, "it sends nothing",
+                         "Give it a moment or a current that is not zero, and a wire different points.");
+    } else if (moment[2] != 0 || (moment[0] == 0 && moment[1] == 0))
       throw InputError(what, "a plane wave has a horizontal field, not zero");
   }
   if (parameters.strike != Strike::none && sources.front().kind != Source::Kind::plane_wave)
@@ -194,14 +211,14 @@ std::vector<std::string> Problem::warnings() const {
   const char* beside = plane ? "receiver" : "source";
   if (coarsest > depth / 3)
     lines.push_back(
-        fmt::format("cells of {:.3g} m beside a {}, where the skin depth at {:.4g} Hz is {:.3g} m: "
+        fmt::format("cells of {} beside a {}, where the skin depth at {:.4g} Hz is {}: "
                     "errors of 5 % and more; 4 cells per skin depth give 1 to 2 %, 8 give 0.5 %",
-                    coarsest, beside, *fastest, depth));
+                    length_text(coarsest), beside, *fastest, length_text(depth)));
   if (nearest < wave / 2)
     lines.push_back(
-        fmt::format("a wall of the mesh is {:.3g} m from a {}, and a wavelength at {:.4g} Hz is {:.3g} m: "
+        fmt::format("a wall of the mesh is {} from a {}, and a wavelength at {:.4g} Hz is {}: "
                     "let cells that grow by up to 1.5 go on for a wavelength, also in the air",
-                    nearest, beside, *slowest, wave));
+                    length_text(nearest), beside, *slowest, length_text(wave)));
   // On a face between ground and air current enters the ground.
   const auto in_air = [&](const Vector3& p) {
     return conductivity_at(p) <= 1e-6 &&
@@ -233,9 +250,9 @@ std::vector<std::string> Problem::warnings() const {
   const double air = box.top - mesh.up()[top];
   if (air > 0 && air < sides / 3)
     lines.push_back(
-        fmt::format("the air is {:.3g} m high over a mesh of {:.3g} m from its middle to a side: "
+        fmt::format("the air is {} high over a mesh of {} from its middle to a side: "
                     "give it a third of that, or iterations double",
-                    air, sides));
+                    length_text(air), length_text(sides)));
   return lines;
 }
 

@@ -69,8 +69,6 @@ namespace {
 /// Two H200 are 1.1 times as fast as one with six million unknowns (benchmarks/records, ranks_solves).
 constexpr double worth_sharing = 8e6;
 
-double unknowns(const Problem& problem) { return 3 * static_cast<double>(problem.mesh.size()); }
-
 }  // namespace
 
 double part_of_field(const Problem& problem, int fields, int ranks, int on_node) {
@@ -95,39 +93,20 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
 }
 
 Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes, double device_bytes) {
-  const auto solves =
-      static_cast<int>(std::min<std::size_t>(problem.solves(), static_cast<std::size_t>(ranks)));
-  if (const int asked = problem.parameters.ranks_per_field; asked > 0)
-    return {std::clamp(ranks / asked, 1, solves), "as asked for"};
-  const bool on_gpu = device_bytes > 0;
+  const bool on_gpus = device_bytes > 0;
   const auto fits = [&](int fields) {
-    if (on_gpu)
+    if (on_gpus)
       return part_of_field(problem, fields, ranks, on_node) <= device_bytes &&
              problem.host_memory(on_node) <= bytes;
     return problem.memory(static_cast<double>(fields) * on_node / ranks, on_node) <= bytes;
   };
-  int fields = solves;
-  while (fields > 1 && !fits(fields)) --fields;
-  if (fields < solves)
-    return {fields, on_gpu ? "the memory of the GPUs takes no more of them" : "memory takes no more of them"};
-  if (fields == ranks) return {fields, "no messages are needed"};
-  if (on_gpu && fits(ranks)) {
-    // A group of one would keep the others waiting.
-    if (ranks / fields < 2) return {ranks, "there are fewer solves than ranks, but not half as many"};
-    if (unknowns(problem) < worth_sharing)
-      return {ranks,
-              fmt::format("there are fewer solves than ranks; but {:.2g} million unknowns are as quick on "
-                          "one GPU, so some ranks have nothing to do",
-                          1e-6 * unknowns(problem))};
-  }
-  return {fields, "there are fewer solves than ranks"};
-}
-
-double free_of_gpu(const Runtime& runtime) {
-  Alone alone;
-  const auto device = device_of_rank(runtime.device, runtime.comm ? *runtime.comm : alone);
-  if (device.kind != Device::Kind::cuda) return 0;
-  return 0.95 * static_cast<double>(device_memory(device).free);
+  return terrane::share_ranks({.count = problem.solves(),
+                               .ranks = ranks,
+                               .ranks_per_field = problem.parameters.ranks_per_field,
+                               .on_gpus = on_gpus,
+                               .unknowns = 3 * static_cast<double>(problem.mesh.size()),
+                               .worth_sharing = worth_sharing,
+                               .fits = fits});
 }
 
 Sharing share_ranks(const Problem& problem, const Runtime& runtime) {

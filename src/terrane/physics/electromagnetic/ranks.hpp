@@ -8,21 +8,16 @@
 
 #include "terrane/physics/electromagnetic/forward.hpp"
 #include "terrane/simulation/runtime.hpp"
+#include "terrane/simulation/sharing.hpp"
 
 namespace terrane::electromagnetic {
 
-struct Sharing {
-  int fields_at_once = 1;  ///< groups of ranks, each with a field of its own where there are as many solves
-  std::string reason;      ///< for people
-};
 /// on_node: how many of the ranks share a machine with rank 0 · bytes: of memory, for these · device_bytes:
 /// of the GPU of each rank, where fields are on GPUs
 Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes, double device_bytes = 0);
 /// The same of a run, and the bytes that its ranks need on this machine: of its memory, not that of GPUs.
 Sharing share_ranks(const Problem& problem, const Runtime& runtime);
 double memory_needed(const Problem& problem, const Runtime& runtime);
-/// What a rank may take of its GPU: its share of what is free; 0 on CPUs.
-double free_of_gpu(const Runtime& runtime);
 /// Bytes on the GPU of a rank of the smallest group: so many ranks share so many fields, in groups that
 /// differ by a rank where they must. A rank has its part; three points around it on all levels of the four
 /// cycles, and room for two messages of them; the levels that every rank has whole; and memory that others

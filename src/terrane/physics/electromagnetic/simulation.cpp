@@ -63,8 +63,7 @@ constexpr Key simulation_keys[] = {
      "Of plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, phase_tensor."},
     {"volume", "list of texts", "[]",
      "Fields of all cells, at their centres, beside those at receivers: e, h; or edges: E on the edges of "
-     "the mesh, where it is solved for. NetCDF holds all, .vtr (VTK) and .h5 (HDF5) those of cells.",
-     "[\"e\"]"},
+     "the mesh, where it is solved for. NetCDF holds all, .vtr (VTK) and .h5 (HDF5) those of cells."},
     {"tolerance", "number", "1e-8", "Relative residual at which a solve ends."},
     {"receiver_tolerance", "number", "1e-5",
      "Largest relative change at a receiver in the last iteration of a solve: about the error that "
@@ -122,11 +121,13 @@ Source read_source(const Config& outer) {
       throw table.wrong("points", fmt::format("{} of them are no {}", source.points.size(), kind));
     if (kind == "loop") source.points.push_back(source.points.front());
     source.current = table.number("current");
+    if (source.current == 0) throw table.wrong("current", "it is zero: nothing is sent");
     return source;
   }
   const auto at = read_position(table, "at");
   const double azimuth = table.number("azimuth") * std::numbers::pi / 180,
                dip = table.number("dip") * std::numbers::pi / 180, moment = table.number("moment");
+  if (moment == 0) throw table.wrong("moment", "it is zero: nothing is sent");
   const auto length = table.optional_number("length", Quantity::length);
   const Vector3 direction{std::sin(azimuth) * std::cos(dip), std::cos(azimuth) * std::cos(dip),
                           -std::sin(dip)};
@@ -190,6 +191,12 @@ std::vector<Source> read_sources(const Config& job, std::vector<double>* frequen
   return all;
 }
 
+void refuse_twice(const Config& table, const char* key, std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+    throw table.wrong(key, fmt::format("\"{}\" stands there twice", *twice), "Name each once.");
+}
+
 std::vector<std::string> read_responses(const Config& table) {
   if (table.has("components"))
     throw table.wrong("components", "plane waves have responses",
@@ -202,6 +209,7 @@ std::vector<std::string> read_responses(const Config& table) {
       throw table.wrong("responses", fmt::format("\"{}\" is no response", one),
                         fmt::format("Allowed: {}.", fmt::join(allowed, ", ")));
   if (wanted.empty()) throw table.wrong("responses", "there are none");
+  refuse_twice(table, "responses", wanted);
   return wanted;
 }
 
@@ -218,6 +226,7 @@ std::vector<Vector3> places_of(const Survey& survey, bool once) {
 
 std::vector<Component> read_components(const Config& table) {
   std::vector<Component> all;
+  refuse_twice(table, "components", table.texts("components"));
   for (const auto& text : table.texts("components")) {
     const auto letter = text.size() == 3 ? std::string_view("une").find(text[2]) : std::string_view::npos;
     if (letter == std::string_view::npos || text[1] != '_' || (text[0] != 'e' && text[0] != 'h'))
@@ -225,6 +234,8 @@ std::vector<Component> read_components(const Config& table) {
                         "Allowed: e_e, e_n, e_u, h_e, h_n, h_u.");
     all.push_back({text[0] == 'h', static_cast<int>(letter)});
   }
+  if (all.empty())
+    throw table.wrong("components", "nothing is recorded", "Allowed: e_e, e_n, e_u, h_e, h_n, h_u.");
   return all;
 }
 
@@ -266,6 +277,8 @@ void read_volume(Problem& p, const Config& table) {
 Parameters read_parameters(const Config& table, bool plane) {
   Parameters made;
   made.tolerance = table.positive("tolerance");
+  if (made.tolerance < 1e-14 || made.tolerance > 1e-2)
+    throw table.wrong("tolerance", fmt::format("{} is not between 1e-14 and 1e-2", made.tolerance));
   made.receiver_tolerance = table.positive("receiver_tolerance");
   made.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
   made.field = table.choice("field", {"total", "secondary"}) == "secondary" ? Field::secondary : Field::total;
@@ -324,6 +337,15 @@ GridRequest read_gridding(const Config& table) {
   return wanted;
 }
 
+/// For what is sent and recorded.
+GridRequest request_of(const Problem& problem, GridRequest wanted) {
+  wanted.frequencies = problem.frequencies;
+  wanted.receivers = problem.receivers;
+  for (const auto& source : problem.sources)
+    wanted.sources.insert(wanted.sources.end(), source.points.begin(), source.points.end());
+  return wanted;
+}
+
 /// Cole and Cole's model of rock that stores charge, where the model has it.
 void read_charges(Problem& p, const EarthModel& model, std::vector<std::string>& notes) {
   if (!model.has("chargeability")) return;
@@ -355,9 +377,7 @@ std::string device_text(Device device, const Runtime& runtime) {
 
 /// Where the mesh has been warned of, one that suits, as a job file has it.
 std::vector<std::string> advice(const Problem& problem) {
-  GridRequest request;
-  request.frequencies = problem.frequencies;
-  request.receivers = problem.receivers;
+  auto request = request_of(problem, {});
   double mean = 0, count = 0;
   request.at_sources = 0;
   const auto& mesh = problem.mesh;
@@ -368,8 +388,6 @@ std::vector<std::string> advice(const Problem& problem) {
     count += 1;
   }
   request.mean = count > 0 ? std::exp(mean / count) : 1;
-  for (const auto& source : problem.sources)
-    request.sources.insert(request.sources.end(), source.points.begin(), source.points.end());
   if (request.sources.empty()) request.sources = problem.receivers;  // plane waves
   for (const auto& p : request.sources)
     request.at_sources = std::max(request.at_sources, problem.conductivity_at(p));
@@ -517,26 +535,25 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   double held = 0;
   for (auto& share : shares_of(gridding, p.sources.size(), p.frequencies.size())) {
     auto part = part_of(p, share);
-    EarthRequest request;
-    request.along_axes = request.cells_go_on = true;
-    request.plan = [&](const Description& described, const MeshWish& wish) {
-      auto wanted = read_gridding(table);
-      wanted.frequencies = part.frequencies;
-      wanted.receivers = part.receivers;
-      for (const auto& s : part.sources)
-        wanted.sources.insert(wanted.sources.end(), s.points.begin(), s.points.end());
-      return plan_mesh(described, wish, std::move(wanted));
+    meshes.push_back({std::move(share), std::move(part)});
+  }
+  std::vector<EarthRequest> requests(meshes.size());
+  for (std::size_t n = 0; n < meshes.size(); ++n) {
+    requests[n].along_axes = requests[n].cells_go_on = true;
+    requests[n].plan = [&, n](const Description& described, const MeshWish& wish) {
+      return plan_mesh(described, wish, request_of(meshes[n].problem, read_gridding(table)));
     };
-    auto earth = build_earth(job, stations.projection, memory, request);
+  }
+  build_earths(job, stations.projection, memory, requests, [&](std::size_t n, Earth earth) {
+    auto& part = meshes[n].problem;
     part.conductivity = read_conductivity(earth.model, job);
     part.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
     read_charges(part, earth.model, earth.warnings);
     held += part.model_memory();
-    memory.require("simulation.gridding", fmt::format("models on {} meshes", meshes.size() + 1), held);
-    meshes.push_back({std::move(share), std::move(part)});
+    memory.require("simulation.gridding", fmt::format("models on {} meshes", n + 1), held);
     notes.push_back(std::move(earth.notes));
     warnings.push_back(std::move(earth.warnings));
-  }
+  });
   const bool several = meshes.size() > 1;
   const auto of_earth = several ? told_of(meshes, gridding, notes) : notes.front(),
              warned = several ? told_of(meshes, gridding, warnings) : warnings.front();
@@ -609,12 +626,9 @@ void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
     const auto* largest = *std::max_element(all.begin(), all.end(), [](const auto* one, const auto* other) {
       return one->mesh.size() < other->mesh.size();
     });
-    const auto [at_once, reason] = share_ranks(*largest, runtime);
-    const auto each = ranks % at_once == 0 ? fmt::format("{}", ranks / at_once)
-                                           : fmt::format("{} or {}", ranks / at_once, ranks / at_once + 1);
-    facts.add("fields_at_once", std::uint64_t(at_once), "", "ranks",
-              fmt::format("{} of {} for one field{}: {}", each, ranks,
-                          meshes_.empty() ? "" : " on the largest mesh", reason));
+    const auto sharing = share_ranks(*largest, runtime);
+    facts.add("fields_at_once", std::uint64_t(sharing.fields_at_once), "", "ranks",
+              text_of(sharing, ranks, meshes_.empty() ? "" : " on the largest mesh"));
   }
   facts.memory_bytes = static_cast<std::size_t>(memory_on_meshes(runtime));
   facts.notes = notes_;
@@ -740,21 +754,13 @@ Dataset Simulation::dataset(const Outcome& outcome) const {
 
 namespace {
 
-/// As columns of a file: one, or one for each axis.
-std::vector<Column> conductivities(const Problem& problem, bool with_values) {
-  const auto column = [&](const std::string& name, const std::string& what,
-                          const std::vector<double>& values) {
-    return Column{name, "S/m", what, with_values ? values : std::vector<double>{}};
-  };
-  const auto& along = problem.conductivity;
-  if (along[1].empty() && along[2].empty())
-    return {column("conductivity", "electric conductivity", along[0])};
-  std::vector<Column> all;
-  for (std::size_t a = 3; a-- > 0;) {
-    const auto axis = axis_names[2 - a];
-    all.push_back(column(fmt::format("conductivity_{}", axis),
-                         fmt::format("electric conductivity along {}", axis), *problem.along()[a]));
-  }
+/// As columns of a file.
+std::vector<Column> cells_of(const Problem& problem, bool with_values) {
+  const auto along = problem.along();  // up, north, east
+  auto all = conductivity_columns({along[2], along[1], along[0]}, with_values);
+  for (auto& column :
+       charge_columns(problem.chargeability, problem.charge_time, problem.charge_exponent, with_values))
+    all.push_back(std::move(column));
   return all;
 }
 
@@ -769,13 +775,12 @@ void expect_one_mesh(const std::vector<OnMesh>& meshes) {
 
 void Simulation::write_model(const std::string& path) const {
   expect_one_mesh(meshes_);
-  io::write(path,
-            io::MeshData{problem_.mesh, conductivities(problem_, true), provenance("electromagnetic", job_)});
+  io::write(path, io::MeshData{problem_.mesh, cells_of(problem_, true), provenance("electromagnetic", job_)});
 }
 
 void Simulation::check_model(const std::string& path) const {
   expect_one_mesh(meshes_);
-  io::left_out(path, io::MeshData{problem_.mesh, conductivities(problem_, false), {}});
+  io::left_out(path, io::MeshData{problem_.mesh, cells_of(problem_, false), {}});
 }
 
 }  // namespace terrane::electromagnetic

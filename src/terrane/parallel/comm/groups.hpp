@@ -1,0 +1,51 @@
+// Ranks that share solves: in groups, each with a solve of its own at a time. Ranks of a group share the
+// unknowns of that solve.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "terrane/parallel/comm/comm.hpp"
+
+namespace terrane {
+
+class Groups {
+ public:
+  /// Collective: all ranks of comm pass the same numbers. Groups differ by a rank at most. Comm must outlive
+  /// it.  groups: 1 … ranks; 0: one for each rank, or each solve where these are fewer
+  Groups(Comm& comm, std::size_t solves, int groups);
+
+  /// All ranks.
+  Comm& comm() const { return comm_; }
+  std::size_t count() const { return count_; }
+  /// Number of the group that this rank is in: it has solves own(), own() + count(), …
+  std::size_t own() const { return own_; }
+  /// The ranks of this group; null: this rank alone.
+  Comm* sharing() const { return sharing_; }
+  /// Whether this rank hands over what its group finds. Rank 0 is in group 0, and the group that is n-th
+  /// among groups is n-th among these ranks.
+  bool hands_over() const { return sharing_ == nullptr || sharing_->rank() == 0; }
+
+  /// Collective: does this rank's part of some work, and agrees with all ranks as together() does. Where
+  /// ranks share a solve, `work` sends messages among them, so an error there is OutOfStep.
+  template <class Work>
+  void in_step(const Work& work) const {
+    if (sharing_ == nullptr || sharing_->size() == 1) return together(comm_, work);
+    try {
+      work();
+    } catch (const std::exception& error) {
+      throw OutOfStep(fmt::format("rank {}", comm_.rank()), error.what());
+    }
+    agree(comm_, nullptr);
+  }
+
+ private:
+  Comm& comm_;
+  std::size_t count_, own_;
+  std::unique_ptr<Comm> some_;
+  Comm* sharing_;
+};
+
+}  // namespace terrane

@@ -1,0 +1,86 @@
+#include "terrane/physics/electric/turns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::electric {
+
+namespace {
+
+/// What rank 0 is told of a solve.
+struct Told {
+  bool solved;
+  bool secondary;
+  solve::Reason reason;
+  int iterations;
+  double residual;
+};
+
+}  // namespace
+
+Turns::Turns(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& places,
+             const Parameters& parameters, Stream& stream, std::vector<std::size_t> electrodes,
+             const Groups& groups)
+    : electrodes_(std::move(electrodes)), groups_(groups) {
+  // Each rank finds for itself what is wrong with the survey, before ranks of a group wait for each other.
+  together(groups.comm(), [&] { weights_of(mesh, conductivity.ground, places); });
+  groups.in_step([&] {
+    if (groups.own() < std::max<std::size_t>(electrodes_.size(), 1))
+      solver_.emplace(mesh, conductivity, places, parameters, stream,
+                      groups.sharing() ? *groups.sharing() : alone_);
+  });
+}
+
+void Turns::solve(Progress& progress, const Find& find, const Take& take) {
+  progress.start("solving for electrodes", electrodes_.size());
+  for (std::size_t first = 0; first < electrodes_.size(); first += groups_.count()) {
+    if (groups_.comm().lowest(progress.cancelled() ? 0 : 1) == 0) throw Cancelled();
+    Solved solved;
+    std::vector<double> found;
+    groups_.in_step([&] {
+      const std::size_t turn = first + groups_.own();
+      if (turn < electrodes_.size()) found = find(*solver_, electrodes_[turn], solved);
+    });
+    hand_over(first, solved, std::move(found), take);
+    progress.advance(std::min(groups_.count(), electrodes_.size() - first));
+  }
+  progress.finish();
+}
+
+/// Rank 0 takes what the groups found of electrodes first, first + 1, …: of one each. A rank that has no room
+/// for what is sent is out of step.
+void Turns::hand_over(std::size_t first, const Solved& solved, std::vector<double> found,
+                      const Take& take) const {
+  Comm& comm = groups_.comm();
+  if (comm.size() == 1) return take(electrodes_[first], solved, std::move(found));
+  const auto& report = solved.report;
+  const bool mine = groups_.hands_over() && first + groups_.own() < electrodes_.size();
+  const Told told{mine, solved.secondary, report.reason, report.iterations, report.residual};
+  if (!mine) found = {};
+  try {
+    const auto all_told = comm.gather(std::as_bytes(std::span(&told, 1)), 0);
+    auto all_found = comm.gather(std::as_bytes(std::span(found)), 0);
+    found = {};
+    std::size_t turn = first;
+    for (std::size_t rank = 0; rank < all_found.size(); ++rank) {
+      Told one;
+      std::memcpy(&one, all_told[rank].data(), sizeof one);
+      if (!one.solved) continue;
+      std::vector<double> values(all_found[rank].size() / sizeof(double));
+      if (!values.empty()) std::memcpy(values.data(), all_found[rank].data(), all_found[rank].size());
+      all_found[rank] = {};
+      take(electrodes_[turn++], {{one.reason, one.iterations, one.residual, {}}, one.secondary},
+           std::move(values));
+    }
+  } catch (const std::bad_alloc& error) {
+    throw OutOfStep(fmt::format("rank {}", comm.rank()), error.what());
+  }
+}
+
+}  // namespace terrane::electric

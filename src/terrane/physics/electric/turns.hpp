@@ -1,0 +1,43 @@
+// Solves for electrodes by turns: each group of ranks (parallel/comm/groups.hpp) has a mesh, and a solve at a
+// time.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/parallel/comm/groups.hpp"
+#include "terrane/physics/electric/potentials.hpp"
+
+namespace terrane::electric {
+
+class Turns {
+ public:
+  /// What is to be kept of a solve for an electrode; the same on all ranks of a group.
+  using Find = std::function<std::vector<double>(Potentials& solver, std::size_t electrode, Solved& solved)>;
+  /// Rank 0: what was found, electrode by electrode as they were asked for.
+  using Take = std::function<void(std::size_t electrode, const Solved& solved, std::vector<double> found)>;
+
+  /// Collective over the ranks of groups, which pass the same problem. Everything that it is given must
+  /// outlive it.  electrodes: to be solved for.  Throws as Potentials: on all ranks; OutOfStep.
+  Turns(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& places,
+        const Parameters& parameters, Stream& stream, std::vector<std::size_t> electrodes,
+        const Groups& groups);
+  /// Collective. Reports of other ranks come without their history.  Throws InputError, MemoryError,
+  /// Cancelled: on all ranks; OutOfStep.
+  void solve(Progress& progress, const Find& find, const Take& take);
+  /// Of this rank's group; rank 0 has one.
+  const Potentials& solver() const { return *solver_; }
+
+ private:
+  void hand_over(std::size_t first, const Solved& solved, std::vector<double> found, const Take& take) const;
+
+  std::vector<std::size_t> electrodes_;
+  const Groups& groups_;
+  Alone alone_;
+  std::optional<Potentials> solver_;
+};
+
+}  // namespace terrane::electric

@@ -1,0 +1,73 @@
+// Jobs of direct current: what is refused and warned of before a run, and the model that is written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/files.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/physics/electric/simulation.hpp"
+
+namespace terrane::electric::jobs {
+namespace {
+
+using namespace testing_support;
+using testing::HasSubstr;
+
+std::string line(const std::string& body = "resistivity = 100", const std::string& survey = "",
+                 const std::string& simulation = "", const std::string& cells = "40*25") {
+  return "[mesh]\nkind = \"tensor\"\norigin = [-500, -500, -500]\neasting_widths = [\"" + cells +
+         "\"]\nnorthing_widths = [\"" + cells +
+         "\"]\nup_widths = [\"20*25\"]\n[[model.body]]\nkind = \"layer\"\nbottom = -500\ntop = 0\n" + body +
+         "\n[survey]\nkind = \"line\"\nstart = [-100, 0]\nelectrodes = 9\nspacing = 25\nlevels = 2\n" +
+         survey + "\n[simulation]\nphysics = \"electric\"\n" + simulation + "\n";
+}
+
+std::unique_ptr<terrane::Simulation> simulation_of(const std::string& text, const std::string& folder = ".") {
+  return Simulation::from_job(Config::parse(text, "job.toml", folder), {});
+}
+
+TEST(ElectricJobs, RefuseCurrentsWithoutAWayBeforeTheRun) {
+  const char* closed = "boundary = \"insulated\"";
+  EXPECT_NO_THROW(simulation_of(line("resistivity = 100", "", closed)));
+  EXPECT_THAT(message([&] { simulation_of(line("resistivity = 100", "array = \"pole-pole\"", closed)); }),
+              HasSubstr("an electrode is far away, and all sides of the mesh are insulated"));
+}
+
+TEST(ElectricJobs, WarnOfCellsThatDoNotTellElectrodesFromEachOther) {
+  EXPECT_THAT(simulation_of(line("resistivity = 100", "", "", "4*250"))->check().warnings,
+              testing::Contains(HasSubstr("electrodes 25 m apart are in cells of 250 m")));
+  EXPECT_THAT(simulation_of(line())->check().warnings,
+              testing::Not(testing::Contains(HasSubstr("m apart are in cells"))));
+}
+
+TEST(ElectricJobs, SayHowManyRanksShareAField) {
+  const auto job = line("resistivity = 100", "", "ranks_per_field = 2");
+  EXPECT_EQ(Settings::read(Config::parse(job, "job.toml")).parameters.ranks_per_field, 2);
+  EXPECT_EQ(simulation_of(job)->check().find("fields_at_once"), nullptr);  // one process
+}
+
+TEST(ElectricJobs, WriteAModelThatIsReadAgain) {
+  const TemporaryFolder folder;
+  const auto made = simulation_of(
+      line("resistivity = 100\nresistivity_up = 400\nchargeability = 0.1", "array = \"wenner\""));
+  made->write_model(folder / "model.nc");
+  const auto model = std::get<io::MeshData>(io::read(folder / "model.nc"));
+  for (const char* name : {"conductivity_east", "conductivity_north"}) {
+    ASSERT_NE(model.find(name), nullptr) << name;
+    EXPECT_THAT(model.find(name)->values, testing::Each(0.01));
+  }
+  EXPECT_THAT(model.find("conductivity_up")->values, testing::Each(0.0025));
+  EXPECT_THAT(model.find("chargeability")->values, testing::Each(0.1));
+  auto again = line("", "array = \"wenner\"");
+  const auto body = again.find("[[model.body]]");
+  again.replace(body, again.find("[survey]") - body, "[model]\nfile = \"model.nc\"\n");
+  again.replace(again.find("[mesh]"), again.find("[model]") - again.find("[mesh]"),
+                "[mesh]\nkind = \"file\"\nfile = \"model.nc\"\n");
+  const auto one = made->run(), other = simulation_of(again, folder / ".")->run();
+  ASSERT_EQ(one.fields.size(), 4U);  // chargeability, too
+  for (std::size_t f = 0; f < one.fields.size(); ++f)
+    EXPECT_EQ(one.fields[f].values, other.fields[f].values) << one.fields[f].name;
+}
+
+}  // namespace
+}  // namespace terrane::electric::jobs
