@@ -63,6 +63,8 @@ def _places(electrodes: ArrayLike, arrays: ArrayLike) -> tuple[Floats, Floats]:
     if four.ndim != 2 or four.shape[1] != 4 or four.dtype.kind not in "iu":
         raise ShapeError("arrays", f"has shape {four.shape} and dtype {four.dtype}",
                          "Expected whole numbers [m, 4]: a, b, m, n; -1 is far away.")
+    if len(four) == 0:
+        raise ShapeError("arrays", "there are none", "Give one row of a, b, m, n for each.")
     return at, four.astype(float)
 
 
@@ -72,7 +74,17 @@ def _cells(mesh: TensorMesh, value: Optional[ArrayLike], name: str) -> Floats:
         return np.empty(0)
     array = real(value, name)
     size = int(np.prod(mesh.shape))
-    return np.full(size, float(array)) if array.ndim == 0 else vector(array.reshape(-1), name, size=size)
+    if array.ndim == 0:
+        return np.full(size, float(array))
+    if array.ndim > 1 and array.shape != tuple(mesh.shape):
+        raise ShapeError(name, f"has shape {array.shape}", f"Expected {tuple(mesh.shape)}: up, north, east.")
+    return vector(array.reshape(-1), name, size=size)
+
+
+def _tolerance(value: float) -> float:
+    if not 1e-14 <= value <= 1e-2:
+        raise InputError("tolerance", f"is {value}", "Allowed: 1e-14 to 1e-2.")
+    return float(value)
 
 
 def _by_axis(mesh: TensorMesh, value: Union[ArrayLike, Mapping[str, ArrayLike], None], name: str) -> Floats:
@@ -126,7 +138,7 @@ def forward(mesh: TensorMesh, conductivity: Union[ArrayLike, Mapping[str, ArrayL
     got = _core.electric_data(mesh.easting, mesh.northing, mesh.up, _by_axis(mesh, conductivity, "conductivity"),
                               _by_axis(mesh, quadrature, "quadrature"), _cells(mesh, chargeability, "chargeability"),
                               _cells(mesh, ground, "ground"), at, four, _boundary(boundary),
-                              _chosen(potential, "potential", _POTENTIALS), float(tolerance), threads or 0)
+                              _chosen(potential, "potential", _POTENTIALS), _tolerance(tolerance), threads or 0)
     _warn(got.pop("trouble"))
     return got
 
@@ -165,7 +177,7 @@ class Sensitivity:
         at, four = _places(electrodes, arrays)
         self._engine, self.data, self.unit, trouble = _core.electric_sensitivity(
             mesh.easting, mesh.northing, mesh.up, _cells(mesh, conductivity, "conductivity"),
-            _cells(mesh, ground, "ground"), at, four, _boundary(boundary), float(tolerance),
+            _cells(mesh, ground, "ground"), at, four, _boundary(boundary), _tolerance(tolerance),
             _DATA.index(_chosen(datum, "datum", _DATA)),
             _chosen(unknown, "unknown", _UNKNOWNS) == "log_conductivity",
             np.empty(0) if unit is None else vector(unit, "unit", size=four.shape[0]), threads or 0)

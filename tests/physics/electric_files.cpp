@@ -102,6 +102,28 @@ TEST(FilesOfArrays, AnArrayWithoutAValueIsAGapInBertAndLeftOutOfUbc) {
   EXPECT_EQ(without.columns.at(0).values[0], 90);
 }
 
+TEST(FilesOfArrays, OfAnotherNumberOfValuesThanArraysAreNotWritten) {
+  const testing_support::TemporaryFolder folder;
+  Measured measured;
+  measured.electrodes = {{{0, 0, 0}, {5, 0, 0}, {10, 0, 0}, {15, 0, 0}}, {{0, 1, 2, 3}, {0, 1, 3, 2}}};
+  const auto said = [&] {
+    for (const auto write : {write_bert, write_ubc_dcip}) {
+      const auto text = testing_support::message([&] { write(folder / "some", measured); });
+      if (text != "no error") return text;
+    }
+    return std::string("no error");
+  };
+  measured.columns = {{"resistance", "V/A", {1, 2}, {}}};
+  EXPECT_EQ(said(), "no error");
+  measured.columns[0].values.pop_back();
+  EXPECT_THAT(said(), HasSubstr("1 values for 2 arrays"));
+  measured.columns[0] = {"resistance", "V/A", {1, 2}, {0.1}};
+  EXPECT_THAT(said(), HasSubstr("1 uncertainties for 2 arrays"));
+  measured.columns = {};
+  measured.electrodes.arrays[1].n = 7;
+  EXPECT_THAT(said(), HasSubstr("there is no electrode 8"));
+}
+
 std::string wrong(const std::function<void()>& run) {
   try {
     run();

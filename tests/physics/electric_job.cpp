@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "support/files.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/config.hpp"
@@ -67,6 +69,29 @@ TEST(ElectricJobs, WriteAModelThatIsReadAgain) {
   ASSERT_EQ(one.fields.size(), 4U);  // chargeability, too
   for (std::size_t f = 0; f < one.fields.size(); ++f)
     EXPECT_EQ(one.fields[f].values, other.fields[f].values) << one.fields[f].name;
+}
+
+TEST(ElectricJobs, OfOtherProgramsPassNeitherSharesNorQuadraturesThatAreNone) {
+  const std::vector<double> faces{-100, -50, 0, 50, 100};
+  const TensorMesh mesh(faces, faces, {-100, -50, 0});
+  const Electrodes electrodes{{{-60, 0, 0}, {-20, 0, 0}, {20, 0, 0}, {60, 0, 0}}, {{0, 3, 1, 2}}};
+  Stream stream({Device::Kind::cpu});
+  const auto said = [&](const Rock& rock) {
+    return message([&] { direct_current(mesh, rock, electrodes, {}, stream); });
+  };
+  Rock rock;
+  rock.conductivity.assign(mesh.size(), 0.01);
+  EXPECT_EQ(said(rock), "no error");
+  auto above = rock, few = rock, lagging = rock;
+  above.ground.assign(mesh.size(), 2.0);
+  EXPECT_THAT(said(above), HasSubstr("from 0 to 1"));
+  above.ground.assign(mesh.size(), NAN);
+  EXPECT_THAT(said(above), HasSubstr("from 0 to 1"));
+  few.ground.assign(3, 1.0);
+  EXPECT_THAT(said(few), HasSubstr("3 values for a mesh of 32 cells"));
+  lagging.quadrature.assign(mesh.size(), 1e-4);
+  lagging.quadrature[5] = NAN;
+  EXPECT_THAT(said(lagging), HasSubstr("imaginary part of a conductivity is not finite"));
 }
 
 }  // namespace

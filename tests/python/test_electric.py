@@ -33,6 +33,21 @@ def test_uniform_chargeability_and_phase_are_measured_by_every_array():
     assert phase == pytest.approx([np.arctan(0.05)] * 3, rel=1e-6)
 
 
+def test_what_would_be_misread_is_refused():
+    sigma = earth().reshape(mesh().shape)
+    assert forward(mesh(), sigma, ELECTRODES, ARRAYS)["resistance"] == \
+        pytest.approx(forward(mesh(), sigma.ravel(), ELECTRODES, ARRAYS)["resistance"])
+    with pytest.raises(terrane.ShapeError, match="up, north, east"):
+        forward(mesh(), sigma.T, ELECTRODES, ARRAYS)
+    with pytest.raises(terrane.ShapeError, match="there are none"):
+        forward(mesh(), sigma, ELECTRODES, np.zeros((0, 4), int))
+    for tolerance in (0, 1, np.nan):
+        with pytest.raises(terrane.InputError, match="Allowed: 1e-14 to 1e-2"):
+            forward(mesh(), sigma, ELECTRODES, ARRAYS, tolerance=tolerance)
+    with pytest.raises(terrane.InputError, match="from 0 to 1"):
+        forward(mesh(), sigma, ELECTRODES, ARRAYS, ground=2.0)
+
+
 def test_sensitivities_are_slopes_and_each_others_transposes():
     sigma, rng = earth(), np.random.default_rng(2)
     j = Sensitivity(mesh(), sigma, ELECTRODES, ARRAYS, tolerance=1e-12)

@@ -100,6 +100,7 @@ Viewpoint viewpoint(const TensorMesh& mesh, const std::vector<double>* ground,
 
 std::vector<NodeWeights> weights_of(const TensorMesh& mesh, const std::vector<double>* ground,
                                     const std::vector<Point>& electrodes) {
+  if (ground != nullptr) check_ground(mesh, *ground);
   std::vector<NodeWeights> all;
   for (std::size_t n = 0; n < electrodes.size(); ++n) {
     const auto name = fmt::format("electrode {}", n + 1);

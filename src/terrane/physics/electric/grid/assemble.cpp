@@ -113,10 +113,14 @@ solve::Network<double> HostNetwork::on(Stream& stream, const IndexBox<3>& part) 
 }
 
 void check(const TensorMesh& mesh, const Conductivity& conductivity) {
-  for (const auto* values : conductivity.quadrature)
-    if (values != nullptr && values->size() != mesh.size())
+  for (const auto* values : conductivity.quadrature) {
+    if (values == nullptr) continue;
+    if (values->size() != mesh.size())
       throw ShapeError("quadrature",
                        fmt::format("{} values for a mesh of {} cells", values->size(), mesh.size()));
+    if (!std::all_of(values->begin(), values->end(), [](double value) { return std::isfinite(value); }))
+      throw InputError("quadrature", "an imaginary part of a conductivity is not finite");
+  }
   for (const auto* values : conductivity.along) {
     if (values->size() != mesh.size())
       throw ShapeError("conductivity",

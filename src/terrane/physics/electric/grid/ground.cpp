@@ -22,6 +22,15 @@ std::size_t cell_of(const std::vector<double>& faces, double place) {
 
 }  // namespace
 
+void check_ground(const TensorMesh& mesh, const std::vector<double>& ground) {
+  if (ground.size() != mesh.size())
+    throw ShapeError("ground", fmt::format("{} values for a mesh of {} cells", ground.size(), mesh.size()));
+  for (std::size_t cell = 0; cell < ground.size(); ++cell)
+    if (!(ground[cell] >= 0 && ground[cell] <= 1))
+      throw InputError("ground", fmt::format("{} in cell {}", ground[cell], cell + 1),
+                       "It is the share of a cell that is not air: from 0 to 1.");
+}
+
 std::vector<double> ground_below(const TensorMesh& mesh,
                                  const std::function<double(double, double)>& height) {
   constexpr std::size_t samples = 8;
@@ -53,8 +62,7 @@ double ground_level(const TensorMesh& mesh, const std::vector<double>& ground, c
 
 CellsWithAir::CellsWithAir(const TensorMesh& mesh, const Conductivity& conductivity) {
   const auto& ground = *conductivity.ground;
-  if (ground.size() != mesh.size())
-    throw ShapeError("ground", fmt::format("{} values for a mesh of {} cells", ground.size(), mesh.size()));
+  check_ground(mesh, ground);
   double logarithms = 0, rock = 0;
   for (std::size_t cell = 0; cell < mesh.size(); ++cell) {
     const double sigma = (*conductivity.along[0])[cell];

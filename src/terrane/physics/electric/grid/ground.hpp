@@ -23,6 +23,9 @@ std::vector<double> ground_below(const TensorMesh& mesh,
 /// Mean height of the ground in the column of cells that holds a point, m.
 double ground_level(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p);
 
+/// Throws ShapeError; InputError: a share that is not from 0 to 1.
+void check_ground(const TensorMesh& mesh, const std::vector<double>& ground);
+
 /// Conductivities in which cells of air and cut cells have theirs. Those of rock above the ground mean
 /// nothing.
 struct CellsWithAir {

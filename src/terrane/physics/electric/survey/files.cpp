@@ -359,7 +359,25 @@ Measured read_measured(const std::filesystem::path& file, const UbcColumn& colum
   return numbers && numbers->size() == 1 ? read_bert(in) : read_ubc_dcip(in, column);
 }
 
+namespace {
+
+/// What cannot be written.
+void check(const Measured& measured) {
+  measured.electrodes.check();
+  const std::size_t arrays = measured.electrodes.arrays.size();
+  for (const auto& column : measured.columns) {
+    if (column.values.size() != arrays)
+      throw ShapeError(column.name, fmt::format("{} values for {} arrays", column.values.size(), arrays));
+    if (!column.uncertainty.empty() && column.uncertainty.size() != arrays)
+      throw ShapeError(column.name,
+                       fmt::format("{} uncertainties for {} arrays", column.uncertainty.size(), arrays));
+  }
+}
+
+}  // namespace
+
 void write_ubc_dcip(const std::filesystem::path& file, const Measured& measured) {
+  check(measured);
   const auto& electrodes = measured.electrodes;
   const auto place = [&](int n, int other) {
     const auto& p = electrodes.place[static_cast<std::size_t>(n == Array::far_away ? other : n)];
@@ -392,6 +410,7 @@ void write_ubc_dcip(const std::filesystem::path& file, const Measured& measured)
 }
 
 void write_bert(const std::filesystem::path& file, const Measured& measured) {
+  check(measured);
   const auto& electrodes = measured.electrodes;
   static const std::map<std::string, std::string> names{
       {"resistance", "r"}, {"apparent_resistivity", "rhoa"}, {"phase", "ip/mrad"}};
