@@ -370,7 +370,7 @@ Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settin
   if (const auto [apart, cell] = tightest(mesh_, electrodes_); cell > apart)
     warnings_.push_back(
         fmt::format("electrodes {:.4g} m apart are in cells of {:.4g} m, which do not tell them from each "
-                    "other where rock differs; two cells between electrodes give errors of a percent",
+                    "other where rock differs; planned meshes have two cells between electrodes",
                     apart, cell));
 }
 

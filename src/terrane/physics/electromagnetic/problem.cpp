@@ -17,7 +17,8 @@ namespace {
 /// "12.5 m", "6210 m", "31.6 km"
 std::string length_text(double metres) {
   if (metres < 1e3) return fmt::format("{:.3g} m", metres);
-  return metres < 1e4 ? fmt::format("{:.0f} m", metres) : fmt::format("{:.3g} km", metres / 1e3);
+  if (metres < 1e4) return fmt::format("{:.0f} m", metres);
+  return metres < 1e6 ? fmt::format("{:.3g} km", metres / 1e3) : fmt::format("{:.0f} km", metres / 1e3);
 }
 
 bool sends_nothing(const Source& source) {
