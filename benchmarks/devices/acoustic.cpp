@@ -6,10 +6,11 @@
 //   migrated
 //   devices_acoustic cpu passes NODES STEPS THREADS REPEATS  step by step, and several steps in a pass
 //   devices_acoustic cpu density_passes ...                  the same where density varies
+//   devices_acoustic cpu migration_passes ...                the same of a migration, with layers
 //
-// With "rock" after the device: of every kind of rock, walls all round. Bytes of a node, each array moved
-// once: 16 with constant density, 20 with variable, 36 with a vertical axis, 84 with a tilted one (28 before
-// the step), 48 by the tiles of a GPU.
+// With "rock" (or "rock=12" of order 12) after the device: of every kind of rock, walls all round. Bytes of a
+// node, each array moved once: 16 with constant density, 20 with variable, 36 with a vertical axis, 84 with a
+// tilted one (28 before the step), 48 by the tiles of a GPU.
 //
 // Floor of a step without layers: 16 bytes a node. With layers the grid has as many nodes, those of the
 // layers among them: ψ and ζ add 16 bytes a node and axis there.
@@ -31,9 +32,10 @@ namespace {
 
 using Time = std::chrono::steady_clock;
 
-Problem cube(Index nodes, Boundary kind, std::size_t receivers, Rock rock) {
+Problem cube(Index nodes, Boundary kind, std::size_t receivers, Rock rock, int order = 8) {
   Problem p;
   p.rock = rock;
+  p.order = order;
   p.grid = {{nodes, nodes, nodes}, {10, 10, 10}, {0, 0, 0}};
   for (auto& axis : p.sides) axis = {kind, kind};
   if (kind == Boundary::cpml)  // the same number of nodes, layers among them
@@ -62,11 +64,11 @@ Problem cube(Index nodes, Boundary kind, std::size_t receivers, Rock rock) {
 }
 
 std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers,
-                Rock rock = Rock::constant_density) {
+                Rock rock = Rock::constant_density, int order = 8) {
   const double bytes[] = {16, 20, 36, device.kind == Device::Kind::cuda ? 48.0 : 84.0};
   constexpr const char* names[] = {"constant_density", "variable_density", "vti", "tti"};
   const auto which = static_cast<int>(rock);
-  const auto p = cube(nodes, kind, receivers, rock);
+  const auto p = cube(nodes, kind, receivers, rock, order);
   Stream stream(device);
   Alone alone;
   const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
@@ -100,10 +102,11 @@ std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers
     best = std::min(best, std::chrono::duration<double>(Time::now() - begin).count() / (recorded * here));
   }
   return fmt::format(
-      "    {{\"rock\": \"{}\", \"nodes\": {}, \"layers\": {}, \"receivers\": {}, \"microseconds\": {:.2f}, "
+      "    {{\"rock\": \"{}\", \"nodes\": {}, \"order\": {}, \"layers\": {}, \"receivers\": {}, "
+      "\"microseconds\": {:.2f}, "
       "\"points_per_second\": {:.4g}, "
       "\"bytes_per_second\": {:.4g}}}",
-      names[which], nodes, kind == Boundary::cpml, receivers, best * 1e6, points / best,
+      names[which], nodes, p.order, kind == Boundary::cpml, receivers, best * 1e6, points / best,
       bytes[which] * points / best);
 }
 
@@ -166,7 +169,7 @@ std::string passes(Rock rock, Index nodes, Index steps, int threads, int repeats
     };
     const auto in_passes = [&] {
       for (Index n = 0; n < steps; n += chosen.steps) {
-        wave.pass(stream, chosen, std::min(chosen.steps, steps - n), sources, readers, clock);
+        wave.pass(stream, chosen, std::min(chosen.steps, steps - n), sources, &readers, clock);
         clock.tick(stream, chosen.steps);
       }
     };
@@ -192,6 +195,38 @@ std::string passes(Rock rock, Index nodes, Index steps, int threads, int repeats
   return rows;
 }
 
+/// A migration of one shot with the source's wave in memory or from checkpoints, step by step and in passes,
+/// taking turns; the least of all repeats. Rates of the steps of both waves.
+std::string migration_passes(Rock rock, Index nodes, Index steps, int threads, int repeats) {
+  std::string rows;
+  auto p = cube(nodes, Boundary::cpml, 100, rock);
+  p.end = static_cast<double>(steps - 1) * p.step;
+  p.settle();
+  Stream stream({Device::Kind::cpu, -1}, false, threads);
+  Alone alone;
+  Engine<float> engine(p, stream, alone);
+  const auto chosen = engine.passes();
+  const std::vector<double> data(p.steps() * 100, 1e-3);
+  for (const auto way : {Keeping::store, Keeping::checkpoints}) {
+    double processor[2] = {1e30, 1e30};
+    for (int repeat = 0; repeat < repeats; ++repeat)
+      for (const int which : {0, 1}) {
+        engine.use_passes(which == 0 ? Passes{} : chosen);
+        const double before = processor_seconds();
+        engine.adjoint(p.shots[0], p.source_series(), data, way);
+        processor[which] = std::min(processor[which], processor_seconds() - before);
+      }
+    const auto points = 2 * static_cast<double>(p.whole().count()) * static_cast<double>(p.steps());
+    rows += fmt::format(
+        "{}    {{\"nodes\": {}, \"steps\": {}, \"wavefield\": \"{}\", \"threads\": {}, \"steps_in_a_pass\": "
+        "{}, "
+        "\"points_per_processor_second\": {{\"one_by_one\": {:.4g}, \"in_passes\": {:.4g}}}}}",
+        rows.empty() ? "" : ",\n", nodes, p.steps(), to_string(way), threads, chosen.steps,
+        points / processor[0], points / processor[1]);
+  }
+  return rows;
+}
+
 }  // namespace
 }  // namespace terrane::acoustic
 
@@ -212,7 +247,15 @@ int main(int count, char** words) {
                                 std::atoi(words[6])));
     return 0;
   }
-  const bool rocks = count > 2 && std::string(words[2]) == "rock";
+  if (what == "migration_passes") {
+    fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n{}\n  ]\n}}\n", device_name(device),
+               acoustic::migration_passes(acoustic::Rock::constant_density, std::atoi(words[3]),
+                                          std::atoi(words[4]), std::atoi(words[5]), std::atoi(words[6])));
+    return 0;
+  }
+  const std::string_view second = count > 2 ? words[2] : "";
+  const bool rocks = second.substr(0, 4) == "rock";
+  const int order = rocks && second.size() > 5 ? std::atoi(second.data() + 5) : 8;
   for (int n = rocks ? 3 : 2; n < count; ++n) sizes.push_back(std::atoi(words[n]));
   if (sizes.empty())
     sizes = device.kind == Device::Kind::cuda ? std::vector<Index>{128, 256, 512, 1024}
@@ -224,7 +267,7 @@ int main(int count, char** words) {
     for (const auto n : sizes)
       for (const auto rock : {acoustic::Rock::constant_density, acoustic::Rock::variable_density,
                               acoustic::Rock::vti, acoustic::Rock::tti})
-        add(acoustic::run(device, n, acoustic::Boundary::wall, 0, rock));
+        add(acoustic::run(device, n, acoustic::Boundary::wall, 0, rock, order));
     sizes.clear();
   }
   for (const auto n : sizes)

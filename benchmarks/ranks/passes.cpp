@@ -33,7 +33,7 @@ Problem cube(Index nodes, Boundary kind, Rock rock, Index steps) {
   const double middle = 5.0 * static_cast<double>(p.grid.nodes[0]);
   Shot shot{{{middle + 3, middle + 1, middle}}, {}};
   for (int n = 0; n < 1000; ++n)
-    shot.receivers.push_back({middle / 500 * n + 1.7, middle, middle / 550 * n + 2.1});
+    shot.receivers.push_back({middle / 520 * n + 1.7, middle, middle / 550 * n + 2.1});
   p.shots = {shot};
   p.end = 1;
   p.settle();
@@ -86,7 +86,7 @@ std::string row(Comm& comm, Rock rock, Boundary kind, Index nodes, Index steps, 
     time(
         [&] {
           for (Index n = 0; n < steps; n += chosen.steps) {
-            wave.pass(stream, chosen, std::min(chosen.steps, steps - n), sources, readers, clock);
+            wave.pass(stream, chosen, std::min(chosen.steps, steps - n), sources, &readers, clock);
             clock.tick(stream, chosen.steps);
           }
         },

@@ -168,6 +168,15 @@ TEST(AcousticOnRanks, PassesOverMemoryHaveTheBitsOfSingleStepsOfOneProcess) {
       engine.use_passes(passes);
       EXPECT_EQ(one, engine.model(p.shots[0], p.source_series())) << static_cast<int>(rock);
       EXPECT_TRUE(comm->rank() > 0 || test::norm(one) > 0);
+      if (p.fields() == 1) {
+        std::vector<double> data;
+        if (comm->rank() == 0) data = test::Chance(4).list(p.steps() * p.traces(p.shots[0]));
+        const auto images = [&](const Passes& by) {
+          engine.use_passes(by);
+          return engine.adjoint(p.shots[0], p.source_series(), data, Keeping::checkpoints).kernel;
+        };
+        EXPECT_EQ(images({}), images(passes)) << static_cast<int>(rock);
+      }
       // What is left beside other ranks grows, and is nothing at the sides of the whole.
       const auto& part = cut.part(comm->rank());
       EXPECT_EQ(taken_in_pass(p, part, 0), part);

@@ -232,6 +232,30 @@ TEST(AcousticAdjoint, CheckpointsGiveTheBitsOfAStoredField) {
             0.6 * cost_of<float>(Keeping::store, p).device_bytes);
 }
 
+TEST(AcousticAdjoint, PassesOverMemoryMakeTheImagesOfSingleSteps) {
+  for (const auto rock : {Rock::constant_density, Rock::variable_density})
+    for (const auto& sides : {every_kind[1], every_kind[4]}) {
+      auto p = test::rough_rock(rock, {26, 22, 24}, 0.07);
+      p.sides = sides;
+      p.layers.points = 6;
+      p.settle();
+      const auto data = Chance(4).list(p.steps() * p.shots[0].receivers.size());
+      Bench<float> bench(p);
+      for (const auto way : {Keeping::store, Keeping::checkpoints, Keeping::boundary, Keeping::compressed}) {
+        bench.engine.use_passes({});
+        const auto single = bench.back(data, way);
+        EXPECT_GT(norm(single.kernel), 0);
+        Passes passes{4, 5, {}, {}};
+        for (const std::size_t a : {0, 1}) passes.lag[a] = 2 * p.points();
+        bench.engine.use_passes(passes);
+        const auto several = bench.back(data, way);
+        EXPECT_EQ(single.kernel, several.kernel) << to_string(way);
+        EXPECT_EQ(single.correlation, several.correlation) << to_string(way);
+        EXPECT_EQ(single.illumination, several.illumination) << to_string(way);
+      }
+    }
+}
+
 TEST(AcousticAdjoint, StepsBetweenRandomWallsRunBackBitByBit) {
   for (const bool flat : {true, false}) {
     auto p = flat ? rough_box({26, 1, 30}, 2.0) : rough_box({20, 18, 22}, 0.2);

@@ -73,6 +73,11 @@ TEST(AcousticOperators, TheGradientOfTheMisfitIsItsSlope) {
   EXPECT_NEAR(std::log2(far / near), 2, 0.05);
 }
 
+TEST(AcousticOperators, SayWhatMemoryTheyWantBeforeTheyTakeIt) {
+  EXPECT_THAT(message([] { Operators(two_flat_shots(), true, one_processor, 1, 10'000); }),
+              AllOf(HasSubstr("samples of gathers over"), HasSubstr("10 kB")));
+}
+
 TEST(AcousticOperators, DataOfAnotherSizeAreRefused) {
   Operators at(two_flat_shots(), false, one_processor);
   EXPECT_THROW(at.adjoint(std::vector<double>(7)), ShapeError);

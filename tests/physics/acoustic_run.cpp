@@ -310,6 +310,14 @@ TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
   runtime.threads = 8;
   EXPECT_EQ(simulation.check(runtime).number("steps_at_once"), 1);
   EXPECT_THAT(simulation.check(runtime).text(), HasSubstr("a thread needs 32 rows along northing"));
+  runtime.threads = 2;
+  Settings settings;
+  settings.task = Task::migration;
+  settings.change.assign(p.velocity.size(), 1e-9);
+  settings.keeping = Keeping::checkpoints;
+  EXPECT_THAT(Simulation(p, settings).check(runtime).text(), HasSubstr("4 steps in each pass over memory\n"));
+  settings.keeping = Keeping::boundary;
+  EXPECT_THAT(Simulation(p, settings).check(runtime).text(), HasSubstr("over memory, of modelling alone"));
 }
 
 TEST(AcousticRun, APlanCountsWhatLiesOnTheDiskOfTheResultsAndARunWithoutRoomIsRefused) {

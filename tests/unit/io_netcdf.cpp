@@ -13,6 +13,7 @@
 #include "support/files.hpp"
 #include "terrane/io/hdf5.hpp"
 #include "terrane/io/netcdf.hpp"
+#include "terrane/io/netcdf_sink.hpp"
 
 namespace terrane::io {
 namespace {
@@ -156,6 +157,22 @@ TEST(NetCdfMesh, TakesDepthsDownAndAxesInAnyOrder) {
   EXPECT_THAT(data.mesh.up(), ElementsAre(-20, -10, 0));
   EXPECT_THAT(data.find("density")->values, ElementsAre(1000, 5000, 3000, 7000, 0, 4000, 2000, 6000));
   EXPECT_EQ(data.find("density")->unit, "kg/m3");
+}
+
+/// As images of two dimensions are written.
+TEST(NetCdfMesh, ALoneCellWithoutBoundsIsAsWideAsTheOthersAreApart) {
+  const TemporaryFolder folder;
+  Dataset image;
+  image.dimensions = {{"up", 2}, {"northing", 1}, {"easting", 3}};
+  image.coordinates = {{"up", "m", "up", {"up"}, std::vector<double>{-30, -10}, {}},
+                       {"northing", "m", "northing", {"northing"}, std::vector<double>{5}, {}},
+                       {"easting", "m", "easting", {"easting"}, std::vector<double>{0, 10, 20}, {}}};
+  image.variables = {
+      {"image", "Pa2", "image", {"up", "northing", "easting"}, std::vector<double>{1, 2, 3, 4, 5, 6}, {}}};
+  write_netcdf(folder / "image.nc", image);
+  const auto data = std::get<MeshData>(read_netcdf(folder / "image.nc"));
+  EXPECT_THAT(data.mesh.northing(), ElementsAre(0, 10));
+  EXPECT_THAT(data.find("image")->values, ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
 TEST(NetCdf, SaysWhatItCannotRead) {

@@ -400,7 +400,8 @@ class NetcdfReader {
   }
 
   /// Cell faces from bounds, or from evenly spaced centres.
-  std::vector<double> faces(const FileVariable& v, const Axis& centres) const {
+  /// alone: how wide a cell without bounds and neighbours is; 0: unknown
+  std::vector<double> faces(const FileVariable& v, const Axis& centres, double alone) const {
     const auto n = centres.values.size();
     const double factor = length_factor(v) * (lower(v.attribute("positive")) == "down" ? -1 : 1);
     std::vector<double> out;
@@ -422,9 +423,10 @@ class NetcdfReader {
       }
       return out;
     }
-    if (n < 2)
+    if (n < 2 && alone == 0)
       fail(fmt::format("coordinate \"{}\" has one cell and no bounds", v.name),
            "Give it the attribute \"bounds\".");
+    if (n < 2) return {centres.values[0] - alone / 2, centres.values[0] + alone / 2};
     const double width = (centres.values.back() - centres.values.front()) / static_cast<double>(n - 1);
     for (std::size_t i = 0; i <= n; ++i) {
       if (i < n &&
@@ -444,8 +446,16 @@ class NetcdfReader {
       const auto& v = coordinate_of(*all.front(), order[a]);
       axes[a] = axis(v);
       if (axes[a].geographic) fail("a mesh in degrees cannot be used", "Project it to metres first.");
-      cell_faces[a] = faces(v, axes[a]);
     }
+    // Images of two dimensions have one cell along northing: as wide as the others are apart.
+    double least = 0;
+    for (const auto& [values, reversed, geographic] : axes)
+      if (values.size() > 1) {
+        const double width = (values.back() - values.front()) / static_cast<double>(values.size() - 1);
+        least = least == 0 ? width : std::min(least, width);
+      }
+    for (std::size_t a = 0; a < 3; ++a)
+      cell_faces[a] = faces(coordinate_of(*all.front(), order[a]), axes[a], least);
     MeshData out;
     try {
       out.mesh = TensorMesh(std::move(cell_faces[0]), std::move(cell_faces[1]), std::move(cell_faces[2]));

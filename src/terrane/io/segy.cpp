@@ -485,7 +485,8 @@ void check_fits(const std::string& path, const Gathers& g, const char* what, std
         path,
         fmt::format("{} holds times between samples of 1 to {} whole microseconds, and these are {:.9g}",
                     what, most, step),
-        "Choose a step of whole microseconds, or write NetCDF.");
+        "Choose a step of whole microseconds (of acoustic waves simulation.sample = \"4 ms\"), or write "
+        "NetCDF.");
   const double first = 1e3 * g.first;
   if (!(std::abs(first - std::round(first)) < 1e-4 && std::abs(first) < 32767))
     throw InputError(

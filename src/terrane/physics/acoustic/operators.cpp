@@ -15,18 +15,31 @@ namespace terrane::acoustic {
 struct Operators::Held {
   Held(Problem given, bool twofold, Device device, int threads, std::size_t memory)
       : problem(std::move(given)), stream(resolve(device), false, threads), series(problem.source_series()) {
-    if (twofold) engine = std::make_unique<Engine<double>>(problem, stream, alone);
-    else engine = std::make_unique<Engine<float>>(problem, stream, alone);
-    const auto all = static_cast<double>(memory > 0 ? memory : MemoryBudget{}.bytes);
+    const MemoryBudget budget = memory > 0 ? MemoryBudget{memory} : MemoryBudget{};
     const auto resolved = resolve(device);
-    const double there = resolved.has_own_memory() ? static_cast<double>(device_memory(resolved).free) : all;
     Settings settings;
     settings.twofold = twofold;
+    expect_memory(settings, resolved, budget);
+    if (twofold) engine = std::make_unique<Engine<double>>(problem, stream, alone);
+    else engine = std::make_unique<Engine<float>>(problem, stream, alone);
+    const auto all = static_cast<double>(budget.bytes);
+    const double there = resolved.has_own_memory() ? static_cast<double>(device_memory(resolved).free) : all;
     choose_keeping(settings, problem, resolved, {there, all, 0});
     keeping = settings.keeping;
     std::visit([&](auto& made) { made->keep_in(settings.kept_in, {}); }, engine);
   }
 
+  /// Throws MemoryError: there is too little for modelling a shot and for gathers of all, of which there are
+  /// two at a time.
+  void expect_memory(const Settings& settings, const Device& on, const MemoryBudget& budget) const {
+    double samples = 0;
+    for (const auto& shot : problem.shots) samples += static_cast<double>(samples_of(shot));
+    const double gathers = 2 * sizeof(double) * samples,
+                 shot = on.has_own_memory() ? 0 : bytes_of_shot(problem, settings, on);
+    budget.require("acoustic",
+                   fmt::format("{:.3g} samples of gathers over {} nodes", samples, problem.whole().count()),
+                   gathers + shot);
+  }
   std::size_t samples_of(const Shot& shot) const { return problem.steps() * problem.traces(shot); }
   /// What `of_shot` makes with the engine, of all shots.
   template <class OfShot>

@@ -585,13 +585,19 @@ void Simulation::describe_keeping(RunFacts& facts, const Settings& settings, con
 namespace {
 
 /// How many steps the CPU takes in each pass over memory, or why one.
-void describe_passes(RunFacts& facts, const Passes& passes, Task task) {
-  const auto steps = task == Task::born ? 1 : passes.steps;
-  facts.add("steps_at_once", static_cast<std::uint64_t>(steps), "", "passes",
-            task == Task::born
-                ? "one step in each pass over memory: Born modelling marches two waves together"
-            : steps == 1 ? fmt::format("one step in each pass over memory: {}", passes.why)
-                         : fmt::format("modelling takes {} steps in each pass over memory", steps));
+void describe_passes(RunFacts& facts, const Passes& passes, const Problem& problem,
+                     const Settings& settings) {
+  const auto steps = settings.task == Task::born ? 1 : passes.steps;
+  std::string text = fmt::format("{} steps in each pass over memory", steps);
+  if (settings.task == Task::born)
+    text = "one step in each pass over memory: Born modelling marches two waves together";
+  else if (steps == 1) text = fmt::format("one step in each pass over memory: {}", passes.why);
+  else if (settings.task == Task::migration &&
+           !images_in_passes(problem, settings.keeping, settings.kept_in, settings.lags))
+    text +=
+        ", of modelling alone: a migration without lags takes them by wavefield = \"store\" in memory or "
+        "\"checkpoints\"";
+  facts.add("steps_at_once", static_cast<std::uint64_t>(steps), "", "passes", text);
 }
 
 }  // namespace
@@ -638,7 +644,7 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   const bool together = p.shots.size() < static_cast<std::size_t>(ranks);
   const auto passes = passes_for(p, device_of(runtime), runtime.threads, cut_grid(p, together ? ranks : 1));
-  if (device_of(runtime).kind == Device::Kind::cpu) describe_passes(facts, passes, settings.task);
+  if (device_of(runtime).kind == Device::Kind::cpu) describe_passes(facts, passes, p, settings);
   if (settings.task == Task::migration) {
     describe_keeping(facts, settings, runtime);
     if (const auto images = settings.images_at_lags(); images > 0)

@@ -205,7 +205,7 @@ std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>
   for (Index n = 0, looked = 0; n < steps_;) {
     if (passing) {
       const Index count = std::min(passes_.steps, steps_ - n);
-      wave_.pass(stream_, passes_, count, sources, receivers, clock_);
+      wave_.pass(stream_, passes_, count, sources, &receivers, clock_);
       clock_.tick(stream_, count);
       n += count;
     } else if (graph && n + recorded <= steps_) {
@@ -304,6 +304,52 @@ std::vector<double> Engine<T>::gather_mesh(const Buffer<T>& field) {
   return values;
 }
 
+/// Steps of the source's wave from n on; those on the way are kept as they come.
+template <class T>
+void Engine<T>::keep_in_pass(History<T>& history, Index n, Index count, const Sources<T>& sources) {
+  std::vector<View<T, 3>> rooms;
+  for (Index step = 1; step < count; ++step) rooms.push_back(history.room(stream_, n + step));
+  wave_.pass(stream_, room_.passes, count, sources, nullptr, clock_,
+             [&](Index step, const IndexBox<3>& nodes, const View<const T, 3>& next) {
+               const auto some = overlap(nodes, medium_.mesh());
+               if (step + 1 == count || some.empty()) return;
+               const auto& room = rooms[static_cast<std::size_t>(step)];
+               if (!room.box().empty()) put_nodes(next, room, some);
+             });
+}
+
+/// Steps of the receivers' wave that meet those of the source from n down; images take them as they come.
+template <class T>
+void Engine<T>::image_in_pass(History<T>& history, Index n, Index count, Wave<T>& back,
+                              const Sources<T>& senders, Buffer<T>& kernel, Buffer<T>& correlation,
+                              Buffer<T>& illumination) {
+  std::vector<View<const T, 3>> sent;  // from n + 1 down
+  for (Index step = 0; step < count; ++step) {
+    history.prepare(stream_, n - step);
+    if (step == 0) sent = {history.at(n + 1), history.at(n)};
+    sent.push_back(history.at(n - step - 1));
+  }
+  const auto mesh = medium_.mesh();
+  const auto per_square = static_cast<T>(1 / (problem_.step * problem_.step));
+  back.pass(stream_, room_.passes, count, senders, nullptr, clock_,
+            [&](Index step, const IndexBox<3>& nodes, const View<const T, 3>& next) {
+              const auto some = overlap(nodes, mesh);
+              if (some.empty()) return;
+              const auto s = static_cast<std::size_t>(step);
+              const Correlate<T> correlate{sent[s],
+                                           sent[s + 1],
+                                           sent[s + 2],
+                                           next,
+                                           kernel.view(mesh),
+                                           correlation.view(mesh),
+                                           illumination.view(mesh),
+                                           per_square};
+              for (Index k = some.first[0]; k < some.last[0]; ++k)
+                for (Index j = some.first[1]; j < some.last[1]; ++j)
+                  for (Index i = some.first[2]; i < some.last[2]; ++i) correlate(k, j, i);
+            });
+}
+
 template <class T>
 Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
                           const std::vector<double>& data, Keeping way, Progress* progress, Index lags) {
@@ -321,6 +367,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
   Sources<T> sources(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources));
   sources.send(stream_, count, shared(series));
   wave_.rest(stream_);
+  room_.passes = images_in_passes(problem_, way, room_.place, lags) ? passes_ : Passes{};
   const bool walls = way == Keeping::random_walls;
   if (walls && comm_.size() > 1)
     throw InputError("acoustic: wavefield", "random walls want a shot on one rank",
@@ -328,11 +375,16 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
   const auto history = walls ? make_random_walls<T>(stream_, problem_, shot, shared(series))
                              : make_history<T>(way, stream_, wave_, sources, room_);
   clock_.set(stream_, 0);
-  for (Index n = 0; n < steps_ && !walls; ++n) {
+  Index looked = 0;
+  for (Index n = 0, count = 1; n < steps_ && !walls; n += count) {
     history->keep(stream_, wave_, n);
-    if (n + 1 < steps_) wave_.step(stream_, &sources, clock_);
-    clock_.tick(stream_, 1);
-    if (n % between_looks == 0 && !goes_on(progress, between_looks)) throw Cancelled();
+    count = std::max<Index>(1, std::min({room_.passes.steps, history->steps_from(n), steps_ - 1 - n}));
+    if (count > 1) keep_in_pass(*history, n, count, sources);
+    else if (n + 1 < steps_) wave_.step(stream_, &sources, clock_);
+    clock_.tick(stream_, count);
+    if (n < looked) continue;
+    if (!goes_on(progress, between_looks)) throw Cancelled();
+    looked += between_looks;
   }
 
   Wave<T> back(stream_, medium_, comm_);
@@ -362,17 +414,26 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
     clock_.tick(stream_, 1);
     if (n % between_looks == 0 && !goes_on(progress, between_looks)) throw Cancelled();
   }
-  for (Index n = steps_ - 2; !axis && n >= 0; --n) {
-    back.step(stream_, &senders, clock_);
-    clock_.tick(stream_, 1);
-    history->prepare(stream_, n);
-    if (!mesh.empty()) {
-      for_each(stream_, mesh,
-               Correlate<T>{history->at(n + 1), history->at(n), history->at(n - 1), back.now(),
-                            kernel.view(mesh), correlation.view(mesh), illumination.view(mesh), per_square});
-      apart.add(stream_, *history, n, back, false);
+  looked = steps_ - 2;
+  for (Index n = steps_ - 2, count = 1; !axis && n >= 0; n -= count) {
+    count = std::min({room_.passes.steps, history->steps_down(n), n + 1});
+    if (count > 1) {
+      image_in_pass(*history, n, count, back, senders, kernel, correlation, illumination);
+    } else {
+      back.step(stream_, &senders, clock_);
+      history->prepare(stream_, n);
+      if (!mesh.empty()) {
+        for_each(
+            stream_, mesh,
+            Correlate<T>{history->at(n + 1), history->at(n), history->at(n - 1), back.now(),
+                         kernel.view(mesh), correlation.view(mesh), illumination.view(mesh), per_square});
+        apart.add(stream_, *history, n, back, false);
+      }
     }
-    if (n % between_looks == 0 && !goes_on(progress, between_looks)) throw Cancelled();
+    clock_.tick(stream_, count);
+    if (n > looked) continue;
+    if (!goes_on(progress, between_looks)) throw Cancelled();
+    looked -= between_looks;
   }
   Images images{gather_mesh(kernel), gather_mesh(correlation), gather_mesh(illumination), {}};
   for (const auto& image : apart.images()) {

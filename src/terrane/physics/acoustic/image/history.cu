@@ -79,6 +79,7 @@ class Stored final : public History<T> {
       : mesh_(wave.medium().mesh()),
         fields_(wave.medium().fields()),
         steps_(static_cast<Index>(wave.medium().problem().steps())),
+        in_memory_(room.place != KeptIn::disk),
         zeros_(stream, wave.medium(), 1),
         records_(records_for(stream, room, bytes_of_mesh(wave.medium()), steps_)),
         lowest_(steps_) {
@@ -94,6 +95,9 @@ class Stored final : public History<T> {
     for (; lowest_ > std::max<Index>(0, n - 1); --lowest_)
       at_[slot(lowest_ - 1)] = records_->get(stream, lowest_ - 1);
   }
+  Index steps_from(Index) const override { return in_memory_ ? steps_ : 1; }
+  Index steps_down(Index) const override { return in_memory_ ? steps_ : 1; }
+  View<T, 3> room(Stream& stream, Index n) override { return view_of(records_->room(stream, n), 0); }
   View<const T, 3> at(Index n, int field) const override {
     if (n < 0) return zeros_.at(0, field);
     return view_of(const_cast<std::byte*>(at_[slot(n)]), field);
@@ -109,6 +113,7 @@ class Stored final : public History<T> {
   IndexBox<3> mesh_;
   int fields_;
   Index steps_;
+  bool in_memory_;  // of a CPU
   mutable Slots<T> zeros_;
   std::shared_ptr<Records> records_;
   Index lowest_;  // that was asked for
@@ -238,6 +243,7 @@ class Checkpoints final : public History<T> {
         slots_(stream, wave.medium(), spacing_ + 2),
         clock_(stream, 0),
         first_(steps_),
+        passes_(room.passes),
         states_(room.states) {
     room.records.reset(), room.last = {};
     const auto count = static_cast<std::size_t>((steps_ + spacing_ - 1) / spacing_);
@@ -256,12 +262,22 @@ class Checkpoints final : public History<T> {
     clock_.set(stream, first_);
     slots_.take_before(stream, 0, wave_);
     slots_.take(stream, 1, wave_);
-    for (Index m = 1; m <= spacing_ && first_ + m < steps_; ++m) {
-      wave_.step(stream, &sources_, clock_);
-      clock_.tick(stream, 1);
-      slots_.take(stream, m + 1, wave_);
+    for (Index m = 1, count = 1; m <= spacing_ && first_ + m < steps_; m += count) {
+      count = std::min({passes_.steps, spacing_ + 1 - m, steps_ - first_ - m});
+      if (count > 1) {
+        wave_.pass(stream, passes_, count, sources_, nullptr, clock_,
+                   [this, m](Index step, const IndexBox<3>& nodes, const View<const T, 3>& next) {
+                     put_nodes(next, slots_.at(m + 1 + step), overlap(nodes, wave_.medium().mesh()));
+                   });
+      } else {
+        wave_.step(stream, &sources_, clock_);
+        slots_.take(stream, m + 1, wave_);
+      }
+      clock_.tick(stream, count);
     }
   }
+  Index steps_from(Index n) const override { return spacing_ - n % spacing_; }
+  Index steps_down(Index n) const override { return n % spacing_ + 1; }
   View<const T, 3> at(Index n, int field) const override { return slots_.at(n - first_ + 1, field); }
 
  private:
@@ -277,6 +293,7 @@ class Checkpoints final : public History<T> {
   mutable Slots<T> slots_;
   Clock clock_;
   Index first_;  // of the stretch that the slots have
+  Passes passes_;
   PinnedBuffer<std::byte>& states_;
 };
 

@@ -18,6 +18,7 @@
 // What store, compressed and the boundaries keep lies in memory, on the host or on a disk (records.hpp).
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -56,6 +57,12 @@ class History {
   virtual void keep(Stream& stream, const Wave<T>& wave, Index n) = 0;
   /// at(n − 1), at(n) and at(n + 1) are there after this; n = steps − 2, … 0 in order. Collective.
   virtual void prepare(Stream& stream, Index n) = 0;
+  /// How many steps from n on a pass over memory (march/passes.hpp) may take before the next keep(), the
+  /// waves on the way going to room(); and of how many steps from n down prepare() leaves what at() gave.
+  virtual Index steps_from(Index) const { return 1; }
+  virtual Index steps_down(Index) const { return 1; }
+  /// Where pⁿ on the mesh goes; nothing: it is not kept.
+  virtual View<T, 3> room(Stream&, Index) { return {}; }
   /// pⁿ on the rank's part of the mesh, or qⁿ (field 1) of rock with an axis. p⁻¹ is zero.
   virtual View<const T, 3> at(Index n, int field = 0) const = 0;
 };
@@ -67,7 +74,23 @@ struct RecordRoom {
   RecordsWanted last;
   std::shared_ptr<Records> records;
   PinnedBuffer<std::byte> states;  ///< of checkpoints, likewise
+  Passes passes;                   ///< of waves that are computed again
 };
+
+/// Whether the waves of a migration may come in passes over memory, where passes_for() has some.
+inline bool images_in_passes(const Problem& problem, Keeping way, KeptIn place, Index lags) {
+  const bool at_hand = way == Keeping::checkpoints || (way == Keeping::store && place != KeptIn::disk);
+  return at_hand && problem.fields() == 1 && lags == 0;
+}
+
+/// These nodes of a field, on the calling thread of the CPU.
+template <class T>
+void put_nodes(const View<const T, 3>& from, const View<T, 3>& to, const IndexBox<3>& nodes) {
+  if (nodes.empty()) return;
+  for (Index k = nodes.first[0]; k < nodes.last[0]; ++k)
+    for (Index j = nodes.first[1]; j < nodes.last[1]; ++j)
+      std::copy_n(&from(k, j, nodes.first[2]), nodes.size(2), &to(k, j, nodes.first[2]));
+}
 
 /// wave: that of the source, which the history may use for itself after the last keep(). sources: that made
 /// it. All must outlive the history. way: neither automatic nor random_walls. Throws as make_records().

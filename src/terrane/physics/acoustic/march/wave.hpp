@@ -160,10 +160,13 @@ class Wave {
   void step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add = {});
   /// The same, while receivers read pⁿ: one launch less on a GPU.
   void step_and_read(Stream& stream, const Sources<T>& sources, Receivers<T>& receivers, const Clock& clock);
+  /// What is done with nodes that have p⁺ of a step of a pass, on any thread; they lie in one plane.
+  using After = std::function<void(Index step, const IndexBox<3>& nodes, const View<const T, 3>& next)>;
   /// Collective: `count` steps, each after the receivers have read, in one pass over memory; the clock is not
   /// moved. Of a wave that is on the CPU and is not rounded.
+  /// receivers: or none.
   void pass(Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
-            Receivers<T>& receivers, const Clock& clock);
+            Receivers<T>* receivers, const Clock& clock, const After& after = {});
   /// Collective: from pⁿ⁺¹ ("before"), pⁿ to pⁿ, pⁿ⁻¹ on the mesh's nodes; those beyond it, which layers
   /// reach, are what `load` puts there first.
   void step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load);

@@ -1,6 +1,7 @@
 #include <utility>
 #include <vector>
 
+#include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/physics/acoustic/march/host_kernels.hpp"
 #include "terrane/physics/acoustic/march/wave.hpp"
 
@@ -84,8 +85,8 @@ void Wave<T>::put_between_and_mirror(const StepArguments<T>& g, const Moment& mo
 
 template <class T>
 void Wave<T>::pass(Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
-                   Receivers<T>& receivers, const Clock& clock) {
-  receivers.prepare(count);
+                   Receivers<T>* receivers, const Clock& clock, const After& after) {
+  if (receivers) receivers->prepare(count);
   make_borders(count);
   const auto even = arguments();
   auto odd = even;
@@ -97,15 +98,21 @@ void Wave<T>::pass(Stream& stream, const Passes& passes, Index count, const Sour
   std::vector<IndexBox<3>> boxes;
   for (Index step = 0; step < count; ++step)
     boxes.push_back(taken_in_pass(medium_.problem(), medium_.part(), step));
+  // The end of a step of some nodes in a plane: sources, images, and what the caller does with p⁺.
+  const auto finish = [this, &sources, after, moment_of, box = medium_.box()](
+                          Index step, const StepArguments<T>& g, const IndexBox<3>& nodes) {
+    put_between_and_mirror(g, moment_of(step), sources, nodes);
+    if (after) after(step, nodes, View<const T, 3>(g.next + strides(box).to(box.first), box));
+  };
   stream.do_on_host(
-      [this, even, odd, passes, boxes, &sources, &receivers, moment_of, threads = stream.threads()] {
+      [this, even, odd, passes, boxes, &sources, receivers, finish, moment_of, threads = stream.threads()] {
         const auto& kernels = host_kernels<T>(medium_.kernel());
         walk(boxes, passes, medium_.kernel().points, threads, [&](Index step, const Stretch& stretch) {
           const StepArguments<T>& g = step % 2 == 0 ? even : odd;
           const auto& box = stretch.nodes;
-          if (!box.empty()) {
+          if (receivers && !box.empty()) {
             const auto [from, to] = rows_of(g, box);
-            receivers.read_between(g.now, g.now_q, step, from, to);
+            receivers->read_between(g.now, g.now_q, step, from, to);
           }
           for (const auto& slab : medium_.slabs()) {
             const auto& nodes = slab.axis < 2 ? stretch.ahead[static_cast<std::size_t>(slab.axis)] : box;
@@ -123,37 +130,38 @@ void Wave<T>::pass(Stream& stream, const Passes& passes, Index count, const Sour
               region.box = overlap(region.box, box);
               if (!region.box.empty()) kernels.step(g, region, &climb);
             }
-          put_between_and_mirror(g, moment_of(step), sources, box);
+          finish(step, g, box);
         });
       });
   for (Index step = 0; step < count && halo_; ++step) {
     const StepArguments<T>& g = step % 2 == 0 ? even : odd;
     const auto& border = borders_[static_cast<std::size_t>(step)];
-    stream.do_on_host([g, step, &border, &receivers] {
-      each_plane(border.boxes, [&](const IndexBox<3>& plane) {
-        const auto [from, to] = rows_of(g, plane);
-        receivers.read_between(g.now, g.now_q, step, from, to);
+    if (receivers)
+      stream.do_on_host([g, step, &border, receivers] {
+        each_plane(border.boxes, [&](const IndexBox<3>& plane) {
+          const auto [from, to] = rows_of(g, plane);
+          receivers->read_between(g.now, g.now_q, step, from, to);
+        });
       });
-    });
     begin_psi(stream, medium_.kernel(), g, border.slabs);
     begin_steps(stream, medium_.kernel(), g, border.work);
-    stream.do_on_host([this, g, &border, &sources, moment = moment_of(step)] {
-      each_plane(border.boxes,
-                 [&](const IndexBox<3>& plane) { put_between_and_mirror(g, moment, sources, plane); });
+    stream.do_on_host([g, step, &border, finish] {
+      each_plane(border.boxes, [&](const IndexBox<3>& plane) { finish(step, g, plane); });
     });
     const auto next = views_of(step % 2 == 0 ? before_ : now_);
     halo_->begin(stream, next);
     halo_->end(stream, next);
   }
-  stream.do_on_host([count, &receivers, moment_of, threads = stream.threads()] {
-    for (Index step = 0; step < count; ++step) receivers.add_up(step, moment_of(step), threads);
-  });
+  if (receivers)
+    stream.do_on_host([count, receivers, moment_of, threads = stream.threads()] {
+      for (Index step = 0; step < count; ++step) receivers->add_up(step, moment_of(step), threads);
+    });
   if (count % 2 == 1) std::swap(now_, before_);
 }
 
-template void Wave<float>::pass(Stream&, const Passes&, Index, const Sources<float>&, Receivers<float>&,
-                                const Clock&);
-template void Wave<double>::pass(Stream&, const Passes&, Index, const Sources<double>&, Receivers<double>&,
-                                 const Clock&);
+template void Wave<float>::pass(Stream&, const Passes&, Index, const Sources<float>&, Receivers<float>*,
+                                const Clock&, const After&);
+template void Wave<double>::pass(Stream&, const Passes&, Index, const Sources<double>&, Receivers<double>*,
+                                 const Clock&, const After&);
 
 }  // namespace terrane::acoustic
