@@ -91,5 +91,31 @@ TEST_P(SweepsOn, DoEveryPointOfABox) {
   for (std::size_t n = 0; n < count; ++n) ASSERT_NEAR(back[n], here[n], 1e-6);
 }
 
+/// out = a, asked for early.
+struct Ahead {
+  View<const float, 3> a;
+  View<float, 3> out;
+  TERRANE_FN float ahead(Index k, Index j, Index i) const { return a(k, j, i); }
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { (*this)(k, j, i, ahead(k, j, i)); }
+  TERRANE_FN void operator()(Index k, Index j, Index i, float early) const { out(k, j, i) = early; }
+};
+
+TEST_P(SweepsOn, MayAskEarlyForWhatTheyRead) {
+  for (const IndexBox<3>& box :
+       {IndexBox<3>{{2, -3, 5}, {21, 18, 50}}, IndexBox<3>{{0, 0, 0}, {83, 81, 90}}}) {
+    const Arrays arrays(box);
+    Stream stream(GetParam());
+    Buffer<float> a(stream, std::span<const float>(arrays.a)), out(GetParam(), arrays.a.size());
+    out.fill_zero(stream);
+    sweep(stream, box, Ahead{{std::as_const(a).view().data, arrays.all}, {out.view().data, arrays.all}});
+    std::vector<float> back(arrays.a.size()), expected(arrays.a.size());
+    out.download(stream, back);
+    const View<const float, 3> from(arrays.a.data(), arrays.all);
+    const View<float, 3> to(expected.data(), arrays.all);
+    for_each(box, 1, [&](Index k, Index j, Index i) { to(k, j, i) = from(k, j, i); });
+    EXPECT_EQ(back, expected);
+  }
+}
+
 }  // namespace
 }  // namespace terrane

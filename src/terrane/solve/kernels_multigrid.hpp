@@ -185,31 +185,36 @@ struct AxisStep {
 /// order. Begins: v = the first step of the smoother on the coarse level. Flat: without branches of single
 /// points, so that all values of a point are on their way at once, those that were not removed with a weight
 /// of zero: quicker where there are too few points to hide what each branch waits for.
-/// Axes: three AxisSteps, or where they are.
-template <class V, class W, class A, bool Begins, bool Flat, class Axes = AxisStep<W>[3]>
+template <class V, class W, class A, bool Begins, bool Flat>
 struct RestrictTogether {
-  Axes axis;
+  AxisStep<W> axis[3];
   typename Values<V>::In fine;
   typename Values<V>::Out coarse;
   A a;
   RealOf<V> weight;
   typename Values<V>::Out v;
 
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const Place q{k, j, i};
-    // Before all else, so that what is read for the axes is on its way together.
-    const Taken taken[3] = {take<up>(q), take<north>(q), take<east>(q)};
-    const V value = sum<up>(taken, q);
-    put(coarse, k, j, i, value);
-    if constexpr (Begins) put(v, k, j, i, weight * a.template over_diagonal<V>(value, k, j, i));
-  }
-
- private:
   /// Along an axis: the fine index of a point, and which of its neighbours were removed.
   struct Taken {
     Index kept;
     bool below, above;
   };
+  struct Ahead {
+    Taken of[3];
+  };
+  /// Before all else, so that what is read for the axes is on its way together.
+  TERRANE_FN Ahead ahead(Index k, Index j, Index i) const {
+    const Place q{k, j, i};
+    return {{take<up>(q), take<north>(q), take<east>(q)}};
+  }
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { (*this)(k, j, i, ahead(k, j, i)); }
+  TERRANE_FN void operator()(Index k, Index j, Index i, const Ahead& taken) const {
+    const V value = sum<up>(taken.of, {k, j, i});
+    put(coarse, k, j, i, value);
+    if constexpr (Begins) put(v, k, j, i, weight * a.template over_diagonal<V>(value, k, j, i));
+  }
+
+ private:
   template <int Axis>
   TERRANE_FN Taken take(const Place& q) const {
     const Index n = q.get<Axis>();
@@ -251,26 +256,32 @@ struct RestrictTogether {
 
 /// fine = P coarse, or fine += P coarse, along up, then north, then east, as Interpolate does. Flat: as
 /// above.
-template <class V, class W, bool Add, bool Flat, class Axes = AxisStep<W>[3]>
+template <class V, class W, bool Add, bool Flat>
 struct InterpolateTogether {
-  Axes axis;
+  AxisStep<W> axis[3];
   typename Values<V>::In coarse;
   typename Values<V>::Out fine;
 
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const Place p{k, j, i};
-    const Lies lies[3] = {find<up>(p), find<north>(p), find<east>(p)};
-    V value = between<east>(lies, p);
-    if constexpr (Add) value = fine(k, j, i) + value;
-    put(fine, k, j, i, value);
-  }
-
- private:
   /// Along an axis: the coarse point at or below a fine one, and whether it is that one.
   struct Lies {
     Index below;
     bool on;
   };
+  struct Ahead {
+    Lies of[3];
+  };
+  TERRANE_FN Ahead ahead(Index k, Index j, Index i) const {
+    const Place p{k, j, i};
+    return {{find<up>(p), find<north>(p), find<east>(p)}};
+  }
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { (*this)(k, j, i, ahead(k, j, i)); }
+  TERRANE_FN void operator()(Index k, Index j, Index i, const Ahead& lies) const {
+    V value = between<east>(lies.of, {k, j, i});
+    if constexpr (Add) value = fine(k, j, i) + value;
+    put(fine, k, j, i, value);
+  }
+
+ private:
   template <int Axis>
   TERRANE_FN Lies find(const Place& p) const {
     const auto& step = axis[Axis];
@@ -308,8 +319,10 @@ struct Residual {
   typename Values<V>::Out r;
   bool choice() const requires requires(const A& net) { net.shift; }
   { return a.shift == 0; }  // sweep.hpp
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    put(r, k, j, i, b(k, j, i) - a.apply(u, k, j, i));
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { with(a.coefficients(k, j, i), k, j, i); }
+  template <class C>
+  TERRANE_FN void with(const C& c, Index k, Index j, Index i) const {
+    put(r, k, j, i, b(k, j, i) - a.applied(c, u, k, j, i));
   }
 };
 
@@ -336,9 +349,11 @@ struct ChebyshevStep {
   typename Values<V>::Out next;
   bool choice() const requires requires(const A& net) { net.shift; }
   { return a.shift == 0; }  // sweep.hpp
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { with(a.coefficients(k, j, i), k, j, i); }
+  template <class C>
+  TERRANE_FN void with(const C& c, Index k, Index j, Index i) const {
     const V here = u(k, j, i), last = next(k, j, i);
-    const V step = a.residual_over_diagonal(static_cast<V>(b(k, j, i)), u, here, k, j, i);
+    const V step = a.residual_over_diagonal(c, static_cast<V>(b(k, j, i)), u, here, k, j, i);
     put(next, k, j, i, here + momentum * (here - last) + weight * step);
   }
 };
@@ -351,30 +366,25 @@ struct ChebyshevStepFromZero {
   typename Values<V>::Out next;
   bool choice() const requires requires(const A& net) { net.shift; }
   { return a.shift == 0; }  // sweep.hpp
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { with(a.coefficients(k, j, i), k, j, i); }
+  template <class C>
+  TERRANE_FN void with(const C& c, Index k, Index j, Index i) const {
     const V here = u(k, j, i);
-    const V step = a.residual_over_diagonal(static_cast<V>(b(k, j, i)), u, here, k, j, i);
+    const V step = a.residual_over_diagonal(c, static_cast<V>(b(k, j, i)), u, here, k, j, i);
     put(next, k, j, i, here + momentum * here + weight * step);
   }
 };
 
-/// The network of a level, where it is.
-template <class A>
-struct Referred {
-  const A* a;
-  template <class V>
-  TERRANE_FN V over_diagonal(V value, Index k, Index j, Index i) const {
-    return a->template over_diagonal<V>(value, k, j, i);
+/// One of these kernels that asks for what it reads of the network before the kernel ahead of it has ended.
+template <class Kernel>
+struct Early {
+  Kernel kernel;
+  TERRANE_FN auto ahead(Index k, Index j, Index i) const { return kernel.a.coefficients(k, j, i); }
+  template <class C>
+  TERRANE_FN void operator()(Index k, Index j, Index i, const C& c) const {
+    kernel.with(c, k, j, i);
   }
-  template <class U, class V>
-  TERRANE_FN V residual_over_diagonal(const V& b, const U& u, const V& here, Index k, Index j,
-                                      Index i) const {
-    return a->residual_over_diagonal(b, u, here, k, j, i);
-  }
-  template <class U>
-  TERRANE_FN auto apply(const U& u, Index k, Index j, Index i) const {
-    return a->apply(u, k, j, i);
-  }
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { kernel(k, j, i); }
 };
 
 /// The cycle from a level of few points on (in_one_block of sweep.hpp), the same steps as one by one.
@@ -397,25 +407,25 @@ struct CycleOfFewPoints {
 #endif
   template <class Points>
   TERRANE_FN void work(const Points& points) const {
-    using R = Referred<A>;
-    using Axes = const AxisStep<W>*;
-    if (!begun) points(level[0].points, FirstStep<V, R>{{&level[0].a}, level[0].b, first, level[0].v});
+    if (!begun) points(level[0].points, FirstStep<V, A>{level[0].a, level[0].b, first, level[0].v});
     for (int l = 0; l + 1 < count; ++l) {
       const Level &here = level[l], &next = level[l + 1];
-      const R a{&here.a};
-      points(here.points, ChebyshevStepFromZero<V, R>{a, here.b, here.v, momentum, weight, here.u});
-      points(here.points, Residual<V, R>{a, here.b, here.u, here.v});
-      points(next.points, RestrictTogether<V, W, R, true, true, Axes>{
-                              here.axis, here.v, next.b, {&next.a}, first, next.v});
+      const A a = here.a;
+      points(here.points, ChebyshevStepFromZero<V, A>{a, here.b, here.v, momentum, weight, here.u});
+      points(here.points, Residual<V, A>{a, here.b, here.u, here.v});
+      points(next.points,
+             RestrictTogether<V, W, A, true, true>{
+                 {here.axis[0], here.axis[1], here.axis[2]}, here.v, next.b, next.a, first, next.v});
     }
     const Level& last = level[count - 1];
-    points(last.points, FirstStep<V, R>{{&last.a}, last.b, RealOf<V>(1), last.u});
+    points(last.points, FirstStep<V, A>{last.a, last.b, RealOf<V>(1), last.u});
     for (int l = count - 2; l >= 0; --l) {
       const Level &here = level[l], &next = level[l + 1];
-      const R a{&here.a};
-      points(here.points, InterpolateTogether<V, W, true, true, Axes>{here.axis, next.u, here.u});
-      points(here.points, ChebyshevStepFromZero<V, R>{a, here.b, here.u, RealOf<V>(0), first, here.v});
-      points(here.points, ChebyshevStep<V, R>{a, here.b, here.v, momentum, weight, here.u});
+      const A a = here.a;
+      points(here.points, InterpolateTogether<V, W, true, true>{
+                              {here.axis[0], here.axis[1], here.axis[2]}, next.u, here.u});
+      points(here.points, ChebyshevStepFromZero<V, A>{a, here.b, here.u, RealOf<V>(0), first, here.v});
+      points(here.points, ChebyshevStep<V, A>{a, here.b, here.v, momentum, weight, here.u});
     }
   }
 };

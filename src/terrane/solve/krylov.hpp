@@ -14,6 +14,7 @@
 //   apply(p, q)       q = A p; may return pᵀq
 //   precondition(r, z, scale)   z = B r; scale = 1/‖b‖, for those of single precision; may return rᵀz
 //   precondition.new_direction(r, β, p)   p = B r + β p, where z is left out; gradients alone ask for it
+//   precondition.residual(b, x, room)     ‖room.r‖ with room.r = b − A x; may be left out
 //   precondition.whole_step(room, x, scale, fresh)   a whole iteration of gradients, as a StepDone, where the
 //                     device hands α and β from kernel to kernel; or nothing
 //
@@ -163,9 +164,13 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
   }
   const double scale = 1 / norm_b;
   const auto anew = [&] {
-    apply(x, q);
-    space.subtract(b, q, r);
-    return space.norm(r) * scale;
+    if constexpr (requires { precondition.residual(b, x, room); }) {
+      return precondition.residual(b, x, room) * scale;
+    } else {
+      apply(x, q);
+      space.subtract(b, q, r);
+      return space.norm(r) * scale;
+    }
   };
   double error = anew(), change = std::numeric_limits<double>::infinity();
   Number rho{};
@@ -202,7 +207,7 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
     if (stopping.change) change = stopping.change();
     course.reached(n + 1, error);
   }
-  course.report.residual = anew();
+  course.report.residual = fresh ? error : anew();
   return course.report;
 }
 

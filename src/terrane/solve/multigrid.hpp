@@ -105,6 +105,9 @@ class Multigrid {
     cycle(stream, true);
   }
   const Field<V>& solution() const;
+  /// Where another solution can be, to keep one while the next is made: what swap_solution() takes.
+  Field<V> another_solution(Stream& stream) const;
+  void swap_solution(Field<V>& other);
 
   /// Another s of the network: the coarse networks do not depend on it.
   void set_shift(double shift);

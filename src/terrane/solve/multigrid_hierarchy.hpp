@@ -291,7 +291,7 @@ template <class V>
 struct Multigrid<V>::Hierarchy {
   virtual ~Hierarchy() = default;
   virtual Field<V>& right() = 0;
-  virtual const Field<V>& solution() const = 0;
+  virtual Field<V>& solution() = 0;
   virtual void cycle(Stream& stream, bool begun) = 0;
   virtual void begin(Beginning<V, NetworkView<Real>>&) {
     throw ShapeError("multigrid", "its networks are products");
@@ -360,7 +360,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
 
   Field<V>& right() override { return levels.front().taken(); }
-  const Field<V>& solution() const override { return levels.front().u; }
+  Field<V>& solution() override { return levels.front().u; }
   void cycle(Stream& stream, bool begun) override {
     if (others) clear_layers(stream);
     if (lent.memory) clear_faces(stream, levels.front().v);
@@ -424,17 +424,27 @@ struct Multigrid<V>::Levels final : Hierarchy {
     if (l + 1 == levels.size())  // one point
       return sweep(stream, level.held, FirstStep<V, A>{a, b, T(1), u}, after);
 
+    const auto step = [&](const IndexBox<3>& points, const auto& kernel) {
+      if (asks_early(l)) sweep(stream, points, Early<std::remove_cvref_t<decltype(kernel)>>{kernel}, after);
+      else sweep(stream, points, kernel, after);
+    };
     if (!begun) sweep(stream, level.held, FirstStep<V, A>{a, b, first, v}, after);
-    sweep(stream, level.reach(2), ChebyshevStepFromZero<V, A>{a, b, v, momentum, weight, u}, after);
+    step(level.reach(2), ChebyshevStepFromZero<V, A>{a, b, v, momentum, weight, u});
 
-    sweep(stream, level.reach(1), Residual<V, A>{a, b, u, v}, after);
+    step(level.reach(1), Residual<V, A>{a, b, u, v});
     const auto [coarse, coarse_begun] = restrict_to_next(stream, l);
     cycle(stream, coarse, coarse_begun);
     interpolate_from(stream, coarse, l);
 
-    sweep(stream, level.reach(1), ChebyshevStepFromZero<V, A>{a, b, u, T(0), first, v}, after);
-    sweep(stream, level.reach(0), ChebyshevStep<V, A>{a, b, v, momentum, weight, u}, after);
+    step(level.reach(1), ChebyshevStepFromZero<V, A>{a, b, u, T(0), first, v});
+    step(level.reach(0), ChebyshevStep<V, A>{a, b, v, momentum, weight, u});
     level.bring_u(stream);
+  }
+  /// Whether kernels read the network before those ahead of them have ended: where each takes little longer
+  /// than it waits. The same on any number of ranks.
+  bool asks_early(std::size_t l) const {
+    constexpr Index most = Index{1} << 18;
+    return !axis_by_axis && levels[l].cut.whole.count() <= most;
   }
 
   /// From level few_from on.
@@ -516,7 +526,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     const Index across = std::max(points.size(up), points.size(north)),
                 along = std::max(points.size(north), points.size(east));
     if (!points.empty())
-      sweep(stream, index_box(6, across, along), ClearFaces<V>{points, field.view()}, After::events);
+      sweep(stream, index_box(6, across, along), ClearFaces<V>{points, field.view()}, after);
   }
   static void clear_layer(Stream& stream, Field<V>& field) {
     const auto &points = field.points(), &box = field.box();
@@ -798,6 +808,15 @@ void Multigrid<V>::begin(Beginning<V, ProductView<Real>>& made) {
 template <class V>
 const Field<V>& Multigrid<V>::solution() const {
   return hierarchy_->solution();
+}
+
+template <class V>
+Field<V> Multigrid<V>::another_solution(Stream& stream) const {
+  return Field<V>(stream, hierarchy_->solution().points());
+}
+template <class V>
+void Multigrid<V>::swap_solution(Field<V>& other) {
+  std::swap(hierarchy_->solution(), other);
 }
 
 template <class V>

@@ -202,30 +202,44 @@ struct NetworkView {
                   (c[east](k, j, i) + c[east](k, j, i + 1));
     return Values<V>::divided(value, sum, shift == T(0) ? T(0) : shift * storage(k, j, i));
   }
-  /// D⁻¹ (b − A u)_P, where `here` is u_P; what both need is read once.
+  /// All that A has at a point: conductances, and s S.
+  struct Coefficients {
+    T below, above, south, to_north, west, to_east, held;
+  };
+  TERRANE_FN Coefficients coefficients(Index k, Index j, Index i) const {
+    return {c[up](k, j, i),
+            c[up](k + 1, j, i),
+            c[north](k, j, i),
+            c[north](k, j + 1, i),
+            c[east](k, j, i),
+            c[east](k, j, i + 1),
+            shift == T(0) ? T(0) : shift * storage(k, j, i)};
+  }
+  /// D⁻¹ (b − A u)_P, where `here` is u_P.
   template <class U, class V>
-  TERRANE_FN V residual_over_diagonal(const V& b, const U& u, const V& here, Index k, Index j,
-                                      Index i) const {
-    const T below = c[up](k, j, i), above = c[up](k + 1, j, i), south = c[north](k, j, i),
-            to_north = c[north](k, j + 1, i), west = c[east](k, j, i), to_east = c[east](k, j, i + 1);
-    const V sum = below * (here - u(k - 1, j, i)) + above * (here - u(k + 1, j, i)) +
-                  (south * (here - u(k, j - 1, i)) + to_north * (here - u(k, j + 1, i))) +
-                  (west * (here - u(k, j, i - 1)) + to_east * (here - u(k, j, i + 1)));
-    const T diagonal = below + above + (south + to_north) + (west + to_east);
-    const T held = shift == T(0) ? T(0) : shift * storage(k, j, i);
-    const V applied = shift == T(0) ? sum : sum + Values<V>::stored(held, here);
-    return Values<V>::divided(b - applied, diagonal, held);
+  TERRANE_FN V residual_over_diagonal(const Coefficients& at, const V& b, const U& u, const V& here, Index k,
+                                      Index j, Index i) const {
+    const T diagonal = at.below + at.above + (at.south + at.to_north) + (at.west + at.to_east);
+    return Values<V>::divided(b - times(at, u, here, k, j, i), diagonal, at.held);
   }
   /// (A u)_P. U: a view of real or complex values; a complex u has i s S u.
   template <class U>
-  TERRANE_FN auto apply(const U& u, Index k, Index j, Index i) const {
+  TERRANE_FN auto applied(const Coefficients& at, const U& u, Index k, Index j, Index i) const {
     const auto here = u(k, j, i);
-    const auto sum =
-        c[up](k, j, i) * (here - u(k - 1, j, i)) + c[up](k + 1, j, i) * (here - u(k + 1, j, i)) +
-        (c[north](k, j, i) * (here - u(k, j - 1, i)) + c[north](k, j + 1, i) * (here - u(k, j + 1, i))) +
-        (c[east](k, j, i) * (here - u(k, j, i - 1)) + c[east](k, j, i + 1) * (here - u(k, j, i + 1)));
-    using V = std::remove_cv_t<decltype(sum)>;
-    return shift == T(0) ? sum : sum + Values<V>::stored(shift * storage(k, j, i), here);
+    return times(at, u, here, k, j, i);
+  }
+  template <class U>
+  TERRANE_FN auto apply(const U& u, Index k, Index j, Index i) const {
+    return applied(coefficients(k, j, i), u, k, j, i);
+  }
+
+ private:
+  template <class U, class V>
+  TERRANE_FN V times(const Coefficients& at, const U& u, const V& here, Index k, Index j, Index i) const {
+    const V sum = at.below * (here - u(k - 1, j, i)) + at.above * (here - u(k + 1, j, i)) +
+                  (at.south * (here - u(k, j - 1, i)) + at.to_north * (here - u(k, j + 1, i))) +
+                  (at.west * (here - u(k, j, i - 1)) + at.to_east * (here - u(k, j, i + 1)));
+    return shift == T(0) ? sum : sum + Values<V>::stored(at.held, here);
   }
 };
 

@@ -38,33 +38,43 @@ struct ProductView {
                    high * wide * (along[east](i) + along[east](i + 1)));
     return Values<V>::divided(value, sum, shift == T(0) ? T(0) : shift * storage(k, j, i));
   }
+  /// As of NetworkView.
+  struct Coefficients {
+    T high, wide, deep, below, above, south, to_north, west, to_east, held;
+  };
+  TERRANE_FN Coefficients coefficients(Index k, Index j, Index i) const {
+    return {across[up](k),       across[north](j),
+            across[east](i),     along[up](k),
+            along[up](k + 1),    along[north](j),
+            along[north](j + 1), along[east](i),
+            along[east](i + 1),  shift == T(0) ? T(0) : shift * storage(k, j, i)};
+  }
   template <class U, class V>
-  TERRANE_FN V residual_over_diagonal(const V& b, const U& u, const V& here, Index k, Index j,
-                                      Index i) const {
-    const T high = across[up](k), wide = across[north](j), deep = across[east](i);
-    const T below = along[up](k), above = along[up](k + 1), south = along[north](j),
-            to_north = along[north](j + 1), west = along[east](i), to_east = along[east](i + 1);
-    const V sum = wide * deep * (below * (here - u(k - 1, j, i)) + above * (here - u(k + 1, j, i))) +
-                  (high * deep * (south * (here - u(k, j - 1, i)) + to_north * (here - u(k, j + 1, i))) +
-                   high * wide * (west * (here - u(k, j, i - 1)) + to_east * (here - u(k, j, i + 1))));
+  TERRANE_FN V residual_over_diagonal(const Coefficients& at, const V& b, const U& u, const V& here, Index k,
+                                      Index j, Index i) const {
     const T diagonal =
-        wide * deep * (below + above) + (high * deep * (south + to_north) + high * wide * (west + to_east));
-    const T held = shift == T(0) ? T(0) : shift * storage(k, j, i);
-    const V applied = shift == T(0) ? sum : sum + Values<V>::stored(held, here);
-    return Values<V>::divided(b - applied, diagonal, held);
+        at.wide * at.deep * (at.below + at.above) +
+        (at.high * at.deep * (at.south + at.to_north) + at.high * at.wide * (at.west + at.to_east));
+    return Values<V>::divided(b - times(at, u, here, k, j, i), diagonal, at.held);
+  }
+  template <class U>
+  TERRANE_FN auto applied(const Coefficients& at, const U& u, Index k, Index j, Index i) const {
+    const auto here = u(k, j, i);
+    return times(at, u, here, k, j, i);
   }
   template <class U>
   TERRANE_FN auto apply(const U& u, Index k, Index j, Index i) const {
-    const auto here = u(k, j, i);
-    const T high = across[up](k), wide = across[north](j), deep = across[east](i);
-    const auto sum =
-        wide * deep * (along[up](k) * (here - u(k - 1, j, i)) + along[up](k + 1) * (here - u(k + 1, j, i))) +
-        (high * deep *
-             (along[north](j) * (here - u(k, j - 1, i)) + along[north](j + 1) * (here - u(k, j + 1, i))) +
-         high * wide *
-             (along[east](i) * (here - u(k, j, i - 1)) + along[east](i + 1) * (here - u(k, j, i + 1))));
-    using V = std::remove_cv_t<decltype(sum)>;
-    return shift == T(0) ? sum : sum + Values<V>::stored(shift * storage(k, j, i), here);
+    return applied(coefficients(k, j, i), u, k, j, i);
+  }
+
+ private:
+  template <class U, class V>
+  TERRANE_FN V times(const Coefficients& at, const U& u, const V& here, Index k, Index j, Index i) const {
+    const V sum =
+        at.wide * at.deep * (at.below * (here - u(k - 1, j, i)) + at.above * (here - u(k + 1, j, i))) +
+        (at.high * at.deep * (at.south * (here - u(k, j - 1, i)) + at.to_north * (here - u(k, j + 1, i))) +
+         at.high * at.wide * (at.west * (here - u(k, j, i - 1)) + at.to_east * (here - u(k, j, i + 1))));
+    return shift == T(0) ? sum : sum + Values<V>::stored(at.held, here);
   }
 };
 

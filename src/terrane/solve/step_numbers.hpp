@@ -35,6 +35,7 @@ TERRANE_FN Complex<double> step_ratio(Complex<double> a, Complex<double> b) {
   return ratio.re - ratio.re == 0 && ratio.im - ratio.im == 0 ? ratio : Complex<double>{};
 }
 
+/// By a launch of one thread: for_each() over one index, or sweep() over a box of one point.
 template <class Number>
 struct FindBeta {
   StepNumbers<Number>* numbers;
@@ -44,6 +45,7 @@ struct FindBeta {
     n.rho = n.next;
     n.fresh = 0;
   }
+  TERRANE_FN void operator()(Index, Index, Index) const { (*this)(std::size_t{}); }
 };
 template <class Number>
 struct FindAlpha {
@@ -51,6 +53,7 @@ struct FindAlpha {
   TERRANE_FN void operator()(std::size_t) const {
     numbers->alpha = step_ratio(numbers->rho, numbers->curvature);
   }
+  TERRANE_FN void operator()(Index, Index, Index) const { (*this)(std::size_t{}); }
 };
 
 }  // namespace terrane::solve

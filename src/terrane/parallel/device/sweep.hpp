@@ -49,22 +49,43 @@ inline constexpr int threads_of_one_block = 512;
 
 #if defined(__CUDACC__)
 
+/// What comes before it does not depend on earlier kernels, and is done while the last of them ends.
+__device__ __forceinline__ void wait_for_earlier_kernels() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();  // for all that they have written
+#endif
+}
+__device__ __forceinline__ void let_the_next_begin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+/// What a kernel reads that no kernel writes may be asked for early: kernel(k, j, i, kernel.ahead(k, j, i)).
 template <class Kernel>
 __global__ void __launch_bounds__(box_threads)
     run_sweep(const IndexBox<3> box, const int planes, const __grid_constant__ Kernel kernel) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();  // for all that earlier kernels have written
-#endif
+  let_the_next_begin();
   // As int, so that the compiler sees that the indices of a GridView need no more.
   const int i = static_cast<int>(box.first[2]) + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x),
             j = static_cast<int>(box.first[1]) + static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y),
             k = static_cast<int>(box.first[0]) +
                 static_cast<int>((blockIdx.z * blockDim.z + threadIdx.z)) * planes,
             end = static_cast<int>(box.last[0]);
-  if (i >= static_cast<int>(box.last[2]) || j >= static_cast<int>(box.last[1])) return;
+  if (i >= static_cast<int>(box.last[2]) || j >= static_cast<int>(box.last[1]) || k >= end) return;
   const int last = k + planes < end ? k + planes : end;
-  for (int n = k; n < last; ++n) kernel(Index{n}, Index{j}, Index{i});
+  if constexpr (requires { kernel.ahead(Index{}, Index{}, Index{}); }) {
+    auto ahead = kernel.ahead(Index{k}, Index{j}, Index{i});
+    wait_for_earlier_kernels();
+    for (int n = k;;) {
+      kernel(Index{n}, Index{j}, Index{i}, ahead);
+      if (++n >= last) break;
+      ahead = kernel.ahead(Index{n}, Index{j}, Index{i});
+    }
+  } else {
+    wait_for_earlier_kernels();
+    for (int n = k; n < last; ++n) kernel(Index{n}, Index{j}, Index{i});
+  }
 }
 
 /// For kernels that work through several boxes: the points of one, and then all threads wait.
@@ -82,10 +103,8 @@ struct PointsOfBlock {
 };
 template <class Kernel>
 __global__ void __launch_bounds__(threads_of_one_block) run_one_block(const __grid_constant__ Kernel kernel) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-#endif
+  let_the_next_begin();
+  wait_for_earlier_kernels();
   kernel.work(PointsOfBlock{});
 }
 

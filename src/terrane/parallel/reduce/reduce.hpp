@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "terrane/parallel/comm/comm.hpp"
-#include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/device/sweep.hpp"
 #include "terrane/parallel/reduce/tree.hpp"
 
 namespace terrane {
@@ -26,12 +26,21 @@ inline constexpr unsigned warps_of_block = 8;
 inline constexpr unsigned warps_of_cell = 4, cells_of_block = warps_of_block / warps_of_cell;
 inline constexpr int rows_of_warp = block_rows / static_cast<int>(warps_of_cell);
 
+/// A kernel may say how many blocks a multiprocessor should hold, registers allowing.
+template <class Kernel>
+constexpr int blocks_at_once() {
+  if constexpr (requires { Kernel::blocks_at_once; }) return Kernel::blocks_at_once;
+  else return 1;
+}
+
 /// One lane per column of the block. Its rows are added in their order by one of the warps.
 template <int N, int M, class Op, class Kernel>
-__global__ void __launch_bounds__(warps_of_block* lanes)
+__global__ void __launch_bounds__(warps_of_block* lanes, blocks_at_once<Kernel>())
     reduce_blocks(const IndexBox<N> cells, const IndexBox<N> points, const __grid_constant__ Kernel kernel,
                   double* out) {
   __shared__ double values[cells_of_block][M][block_rows][lanes];
+  let_the_next_begin();
+  wait_for_earlier_kernels();
   const unsigned warp = threadIdx.x / lanes, own = warp / warps_of_cell;
   const int lane = static_cast<int>(threadIdx.x % lanes),
             first = static_cast<int>(warp % warps_of_cell) * rows_of_warp;
@@ -62,13 +71,11 @@ __global__ void __launch_bounds__(warps_of_block* lanes)
   }
 }
 
-/// One warp per cell, two of its children per lane.
+/// A warp joins the children of cell `number`, two per lane.
 template <int N, int M, class Op>
-__global__ void __launch_bounds__(warps_of_block* lanes)
-    join_cells(const IndexBox<N> next, const IndexBox<N> cells, const double* values, double* out) {
-  const Index number = static_cast<Index>(blockIdx.x) * warps_of_block + threadIdx.x / lanes;
+__device__ __forceinline__ void join_children(Index number, const IndexBox<N>& next, const IndexBox<N>& cells,
+                                              const double* values, double* out) {
   const int lane = static_cast<int>(threadIdx.x % lanes);
-  if (number >= next.count()) return;
   const auto cell = place_of<N>(number, next);
   for (int m = 0; m < M; ++m) {
     double sum = Op::join(child_value<N, M, Op>(cell, lane, cells, values, m),
@@ -76,6 +83,45 @@ __global__ void __launch_bounds__(warps_of_block* lanes)
     for (int half = lanes / 2; half > 0; half /= 2)
       sum = Op::join(sum, __shfl_down_sync(0xffffffffU, sum, half));
     if (lane == 0) out[number * M + m] = sum;
+  }
+}
+
+/// One warp per cell.
+template <int N, int M, class Op>
+__global__ void __launch_bounds__(warps_of_block* lanes)
+    join_cells(const IndexBox<N> next, const IndexBox<N> cells, const double* values, double* out) {
+  let_the_next_begin();
+  wait_for_earlier_kernels();
+  const Index number = static_cast<Index>(blockIdx.x) * warps_of_block + threadIdx.x / lanes;
+  if (number < next.count()) join_children<N, M, Op>(number, next, cells, values, out);
+}
+
+/// Levels of few cells, one after the other, by one block.
+template <int N>
+struct FewCells {
+  static constexpr Index most = 8192;  // of the first
+  static constexpr int most_levels = 4;
+  int levels = 0;
+  IndexBox<N> cells;
+  const double* values = nullptr;
+  double* out[most_levels] = {};
+};
+inline constexpr unsigned warps_for_few_cells = 32;
+template <int N, int M, class Op>
+__global__ void __launch_bounds__(warps_for_few_cells* lanes)
+    join_few_cells(const __grid_constant__ FewCells<N> few) {
+  let_the_next_begin();
+  wait_for_earlier_kernels();
+  IndexBox<N> cells = few.cells;
+  const double* values = few.values;
+  for (int level = 0; level < few.levels; ++level) {
+    const auto next = joined(cells);
+    double* const out = few.out[level];
+    for (Index number = threadIdx.x / lanes; number < next.count(); number += warps_for_few_cells)
+      join_children<N, M, Op>(number, next, cells, values, out);
+    __syncthreads();
+    cells = next;
+    values = out;
   }
 }
 
@@ -165,10 +211,10 @@ class Reduction {
   }
 
   /// The two halves of sums(): begin_sums() begins work on the stream, which a Graph may record; the second,
-  /// collective, waits for it.
+  /// collective, waits for it. after: as of sweep().
   template <int M, class Kernel>
-  void begin_sums(const Kernel& kernel) {
-    begin<M, detail::Add>(kernel);
+  void begin_sums(const Kernel& kernel, After after = After::events) {
+    begin<M, detail::Add>(kernel, nullptr, after);
   }
   template <int M>
   std::array<double, M> end_sums() {
@@ -182,8 +228,8 @@ class Reduction {
   /// cells that it adds up alone, M values of each; brings those of the others to room_of_all(), in the order
   /// of cells_of_all(); and adds them up.
   template <int M, class Kernel>
-  const double* sums_of_cells(const Kernel& kernel) {
-    begin<M, detail::Add>(kernel);
+  const double* sums_of_cells(const Kernel& kernel, After after = After::events) {
+    begin<M, detail::Add>(kernel, nullptr, after);
     return values_.view().data + first_.back();
   }
   IndexBox<N> cells_of_all() const { return cells_of(shares_.whole); }
@@ -198,8 +244,8 @@ class Reduction {
 
   /// Begins work that leaves the same sums on the device, at `to`, where kernels that come after find them.
   template <int M, class Kernel>
-  void sums_to(double* to, const Kernel& kernel) {
-    begin<M, detail::Add>(kernel, cells_.back().count() == 1 ? to : nullptr);
+  void sums_to(double* to, const Kernel& kernel, After after = After::events) {
+    begin<M, detail::Add>(kernel, cells_.back().count() == 1 ? to : nullptr, after);
     if (cells_.back().count() > 1)
       join_to<M>(to, cells_.back(), values_.view().data + first_.back(), values_.view().data + rest_);
   }
@@ -208,36 +254,35 @@ class Reduction {
   /// What these cells have, one or more, up to the last; next: room for what they are joined to.
   template <int M>
   void join_to(double* to, IndexBox<N> cells, const double* from, double* next) {
+    std::vector<IndexBox<N>> levels{cells};
+    std::vector<double*> out{nullptr};
     do {
-      const auto joined = detail::joined(cells);
-      join<M, detail::Add>(joined, cells, from, joined.count() == 1 ? to : next);
-      from = next;
-      next += joined.count() * M;
-      cells = joined;
+      cells = detail::joined(cells);
+      levels.push_back(cells);
+      out.push_back(cells.count() == 1 ? to : next);
+      next += cells.count() * M;
     } while (cells.count() > 1);
+    join_levels<M, detail::Add>(levels, from, out);
   }
 
   template <int M, class Op, class Kernel>
-  void begin(const Kernel& kernel, double* to = nullptr) {
+  void begin(const Kernel& kernel, double* to = nullptr, After after = After::events) {
     detail::check_holds(static_cast<std::size_t>(most_), M);
-    for (std::size_t level = 0; level < cells_.size(); ++level) {
-      const auto cells = cells_[level];
-      if (cells.empty()) continue;
-      double* const out = to && level + 1 == cells_.size() ? to : values_.view().data + first_[level];
-      if (level == 0) blocks<M, Op>(kernel, cells, out);
-      else join<M, Op>(cells, cells_[level - 1], values_.view().data + first_[level - 1], out);
-    }
+    if (cells_.front().empty()) return;
+    std::vector<double*> out;
+    for (std::size_t level = 0; level < cells_.size(); ++level)
+      out.push_back(to && level + 1 == cells_.size() ? to : values_.view().data + first_[level]);
+    blocks<M, Op>(kernel, cells_.front(), out.front(), after);
+    join_levels<M, Op>(cells_, out.front(), out);
   }
 
   template <int M, class Op, class Kernel>
-  void blocks(const Kernel& kernel, const IndexBox<N>& cells, double* out) {
+  void blocks(const Kernel& kernel, const IndexBox<N>& cells, double* out, [[maybe_unused]] After after) {
 #if defined(__CUDACC__)
     if (stream_.device().kind == Device::Kind::cuda)
-      return launch(
-          [&](unsigned blocks, unsigned threads, cudaStream_t stream) {
-            detail::reduce_blocks<N, M, Op><<<blocks, threads, 0, stream>>>(cells, mine_, kernel, out);
-          },
-          cells.count(), detail::cells_of_block);
+      return launch<Kernel>(after == After::kernel, detail::reduce_blocks<N, M, Op, Kernel>,
+                            (cells.count() + detail::cells_of_block - 1) / detail::cells_of_block,
+                            detail::warps_of_block, cells, mine_, kernel, out);
 #endif
     stream_.do_on_host([=, points = mine_, threads = stream_.threads()] {
       detail::share_cells(cells.count(), threads, [&](Index n) {
@@ -246,15 +291,33 @@ class Reduction {
     });
   }
 
+  /// Values of each level from those of the one before; `values` of the first.
+  template <int M, class Op>
+  void join_levels(const std::vector<IndexBox<N>>& cells, const double* values,
+                   const std::vector<double*>& out) {
+    for (std::size_t level = 1; level < cells.size(); values = out[level++]) {
+#if defined(__CUDACC__)
+      using Few = detail::FewCells<N>;
+      if (stream_.device().kind == Device::Kind::cuda && cells[level - 1].count() <= Few::most &&
+          cells.size() - level <= static_cast<std::size_t>(Few::most_levels)) {
+        Few few;
+        few.cells = cells[level - 1];
+        few.values = values;
+        for (; level < cells.size(); ++level) few.out[few.levels++] = out[level];
+        return launch<Few>(true, detail::join_few_cells<N, M, Op>, 1, detail::warps_for_few_cells, few);
+      }
+#endif
+      join<M, Op>(cells[level], cells[level - 1], values, out[level]);
+    }
+  }
+
   template <int M, class Op>
   void join(const IndexBox<N>& next, const IndexBox<N>& cells, const double* values, double* out) {
 #if defined(__CUDACC__)
     if (stream_.device().kind == Device::Kind::cuda)
-      return launch(
-          [&](unsigned blocks, unsigned threads, cudaStream_t stream) {
-            detail::join_cells<N, M, Op><<<blocks, threads, 0, stream>>>(next, cells, values, out);
-          },
-          next.count(), detail::warps_of_block);
+      return launch<Op>(true, detail::join_cells<N, M, Op>,
+                        (next.count() + detail::warps_of_block - 1) / detail::warps_of_block,
+                        detail::warps_of_block, next, cells, values, out);
 #endif
     stream_.do_on_host([=, threads = stream_.threads()] {
       detail::join_on_host<N, M, Op>(next, cells, values, out, threads);
@@ -262,12 +325,11 @@ class Reduction {
   }
 
 #if defined(__CUDACC__)
-  template <class Launch>
-  void launch(const Launch& begin, Index cells, unsigned of_block) {
+  template <class Kernel, class Function, class... Words>
+  void launch(bool early, Function function, Index blocks, unsigned warps, const Words&... words) {
     detail::cuda::use(stream_.device().index);
-    begin(static_cast<unsigned>((cells + of_block - 1) / of_block), detail::warps_of_block * detail::lanes,
-          static_cast<cudaStream_t>(stream_.handle()));
-    detail::cuda::check(cudaGetLastError(), "reduce");
+    detail::launch_early<Kernel>(stream_, early, function, dim3(static_cast<unsigned>(blocks)),
+                                 dim3(warps * detail::lanes), words...);
   }
 #endif
 

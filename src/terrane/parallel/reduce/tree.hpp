@@ -71,7 +71,7 @@ constexpr IndexBox<N> blocks_of(const IndexBox<N>& points) {
   return cells;
 }
 template <int N>
-constexpr IndexBox<N> joined(const IndexBox<N>& cells) {
+TERRANE_FN constexpr IndexBox<N> joined(const IndexBox<N>& cells) {
   IndexBox<N> next;
   if (cells.empty()) return next;
   for (int a = 0; a < N; ++a) {

@@ -288,55 +288,117 @@ struct GiveCells {
   }
 };
 
-/// p = z + β p, of all edges.
-struct DirectionAll {
+/// p = z + β p, of all edges. value[a]: z, where `here` has an edge along a.
+struct Direction {
   Inside inside;
   const StepNumbers* numbers;
-  Three z;
   ThreeOut p;
 
-  TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const Place here{k, j, i};
+  TERRANE_FN void take(const Place& here, const Number (&value)[3]) const {
     const Number beta = numbers->beta;
     Number next[3];
     for (int a = 0; a < 3; ++a) {
-      next[a] = Number{1} * at(z.of[a], here);
+      next[a] = Number{1} * value[a];
       if (!(beta == Number{})) next[a] += beta * at(p.of[a], here);
     }
-    if (inside.edge<0>(here)) put(p.of[0], k, j, i, next[0]);
-    if (inside.edge<1>(here)) put(p.of[1], k, j, i, next[1]);
-    if (inside.edge<2>(here)) put(p.of[2], k, j, i, next[2]);
+    if (inside.edge<0>(here)) put(p.of[0], here.k, here.j, here.i, next[0]);
+    if (inside.edge<1>(here)) put(p.of[1], here.k, here.j, here.i, next[1]);
+    if (inside.edge<2>(here)) put(p.of[2], here.k, here.j, here.i, next[2]);
+  }
+};
+struct DirectionAll {
+  Direction direction;
+  Three z;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place here{k, j, i};
+    direction.take(here, {at(z.of[0], here), at(z.of[1], here), at(z.of[2], here)});
   }
 };
 
-/// q = A p with its divergence: CurlCurl and CurrentDivergence at once; pᵀq.
-struct WholeOperator {
+/// CurlCurl and CurrentDivergence at once, for all that has the indices of a point. Where it has all, all is
+/// read before anything is written, so that components share what they read.
+struct WholeProduct {
   Inside inside;
   Currents currents;  // of p
   double w;
+
+  /// edge.take<axis>(here, value) and node(here, value), for those that there are.
+  template <class Edge, class Node>
+  TERRANE_FN void operator()(const Place& here, const Edge& edge, const Node& node) const {
+    if (inside.node(here)) {
+      const Number value[3] = {of<0>(here), of<1>(here), of<2>(here)},
+                   charge = turned(w, divergence_of(here, currents));
+      edge.template take<0>(here, value[0]);
+      edge.template take<1>(here, value[1]);
+      edge.template take<2>(here, value[2]);
+      node(here, charge);
+    } else {
+      if (inside.edge<0>(here)) edge.template take<0>(here, of<0>(here));
+      if (inside.edge<1>(here)) edge.template take<1>(here, of<1>(here));
+      if (inside.edge<2>(here)) edge.template take<2>(here, of<2>(here));
+    }
+  }
+  template <int A>
+  TERRANE_FN Number of(const Place& here) const {
+    const auto& p = currents.edges.e;
+    return curl_curl<A>(currents.edges.m, w, p[A], p[(A + 1) % 3], p[(A + 2) % 3], currents.s[A], here);
+  }
+};
+
+/// q = A p with its divergence; pᵀq.
+struct WholeOperator {
+  static constexpr int blocks_at_once = 2;  // 128 registers
+  WholeProduct product;
   ThreeOut q;
   Out divergence;
 
   TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
-    const Place here{k, j, i};
-    Number product{};
-    along<0>(here, product);
-    along<1>(here, product);
-    along<2>(here, product);
-    if (inside.node(here)) put(divergence, k, j, i, turned(w, divergence_of(here, currents)));
-    return {{product.re, product.im}};
+    Number sum{};
+    product({k, j, i}, Edge{*this, sum}, [this](const Place& here, const Number& value) {
+      put(divergence, here.k, here.j, here.i, value);
+    });
+    return {{sum.re, sum.im}};
   }
 
  private:
-  template <int A>
-  TERRANE_FN void along(const Place& here, Number& product) const {
-    if (!inside.edge<A>(here)) return;
-    const auto& p = currents.edges.e;
-    const Number value =
-        curl_curl<A>(currents.edges.m, w, p[A], p[(A + 1) % 3], p[(A + 2) % 3], currents.s[A], here);
-    put(q.of[A], here.k, here.j, here.i, value);
-    product += at(p[A], here) * value;
+  struct Edge {
+    const WholeOperator& own;
+    Number& sum;
+    template <int A>
+    TERRANE_FN void take(const Place& here, const Number& value) const {
+      put(own.q.of[A], here.k, here.j, here.i, value);
+      sum += at(own.product.currents.edges.e[A], here) * value;
+    }
+  };
+};
+/// r = b − A x with its divergence; |r|².
+struct WholeResidual {
+  static constexpr int blocks_at_once = 2;
+  WholeProduct product;  // of x
+  Three b;
+  In charge;  // of b
+  ThreeOut r;
+  Out divergence;
+
+  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+    double sum = 0;
+    product({k, j, i}, Edge{*this, sum}, [this](const Place& here, const Number& value) {
+      put(divergence, here.k, here.j, here.i, at(charge, here) - value);
+    });
+    return {{sum, 0}};
   }
+
+ private:
+  struct Edge {
+    const WholeResidual& own;
+    double& sum;
+    template <int A>
+    TERRANE_FN void take(const Place& here, const Number& value) const {
+      const Number left = at(own.b.of[A], here) - value;
+      put(own.r.of[A], here.k, here.j, here.i, left);
+      sum += left.re * left.re + left.im * left.im;
+    }
+  };
 };
 
 /// Advance of all edges and of the divergence at once; |r|². All is read before anything is written, so that
@@ -541,14 +603,6 @@ struct SecondCharge {
   }
 };
 
-/// φ += φ' of both cycles.
-template <class T>
-struct Keep {
-  ComplexView<const T> from;
-  ComplexView<T> to;
-  TERRANE_FN void operator()(Index k, Index j, Index i) const { put(to, k, j, i, from(k, j, i)); }
-};
-
 /// z = y + G(φ₁ + φ₂)/(iωμ₀), scaled back.
 template <class T>
 struct BlockSum {
@@ -574,9 +628,9 @@ struct WriteBlockSum {
     put(z, k, j, i, sum.template along<A>({k, j, i}));
   }
 };
-/// Of all edges at once, read before anything is written (as in AdvanceAll); rᵀz.
-template <class T>
-struct WriteBlockSums {
+/// Of all edges at once, read before anything is written (as in AdvanceAll); rᵀz. Writes: z is kept.
+template <class T, bool Writes>
+struct BlockSums {
   Inside inside;
   BlockSum<T> sum;
   Three r;
@@ -599,8 +653,19 @@ struct WriteBlockSums {
   TERRANE_FN void along(const Place& here, const Number (&value)[3], const Number (&left)[3],
                         Number& product) const {
     if (!inside.edge<A>(here)) return;
-    put(z.of[A], here.k, here.j, here.i, value[A]);
+    if constexpr (Writes) put(z.of[A], here.k, here.j, here.i, value[A]);
     product += left[A] * value[A];
+  }
+};
+/// p = z + β p where z is not kept.
+template <class T>
+struct DirectionOfBlock {
+  Direction direction;
+  BlockSum<T> sum;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place here{k, j, i};
+    direction.take(here,
+                   {sum.template along<0>(here), sum.template along<1>(here), sum.template along<2>(here)});
   }
 };
 

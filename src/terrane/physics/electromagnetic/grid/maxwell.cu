@@ -152,6 +152,11 @@ class EdgeSpace {
       sweep(stream_, share_.nodes, Blend{alpha, beta, add, u.divergence.view(), v.divergence.view()},
             After::events);
   }
+  /// ‖r‖ as the kernel that writes it adds it up.
+  template <class Kernel>
+  double written_and_norm(const Kernel& kernel) {
+    return std::sqrt(sum(kernel).re);
+  }
   void advance(Number alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
     for (std::size_t a = 0; a < 3; ++a)
       sweep(stream_, p.e[a].points(),
@@ -178,11 +183,11 @@ class EdgeSpace {
   /// The halves of a sum over all edges; the first may be recorded. to: null, or where on the device the sum
   /// is left, that of all ranks where they reach each other's memory.
   template <class Kernel>
-  void begin_sum(const Kernel& kernel, Number* to = nullptr) {
-    if (!to) return sums_.template begin_sums<2>(kernel);
-    if (!of_cells_) return sums_.template sums_to<2>(&to->re, kernel);
+  void begin_sum(const Kernel& kernel, Number* to = nullptr, After after = After::events) {
+    if (!to) return sums_.template begin_sums<2>(kernel, after);
+    if (!of_cells_) return sums_.template sums_to<2>(&to->re, kernel, after);
     const auto own = of_cells_->part(), all = of_cells_->whole();
-    for_each(stream_, own, TakeCells{sums_.template sums_of_cells<2>(kernel), own, cells_.view()});
+    for_each(stream_, own, TakeCells{sums_.template sums_of_cells<2>(kernel, after), own, cells_.view()});
     of_cells_->bring(stream_, cells_);
     for_each(stream_, all, GiveCells{std::as_const(cells_).view(), all, sums_.room_of_all()});
     sums_.template add_all_to<2>(&to->re);
@@ -289,7 +294,7 @@ struct MaxwellSolver<T>::Parts {
   std::array<std::array<solve::Field<double>, 3>, 2> beyond;  // real and imaginary δV, where it is
   std::unique_ptr<Cycle> potential;                           // B_K
   std::array<std::unique_ptr<Cycle>, 3> component;
-  solve::Field<Complex<T>> phi;
+  solve::Field<Complex<T>> phi;           // of the first cycle, while that of the second is made
   EdgeVector left, correction, smoothed;  // of the rough form, once it was asked for
   std::optional<solve::RoomOfGradients<EdgeSpace>> room;
   Buffer<double>
@@ -320,7 +325,6 @@ struct MaxwellSolver<T>::Parts {
         share(on, metric, comm),
         together(least),
         space(on, metric, share, memory),
-        phi(on, share.nodes),
         scale_there(on.device(), 2),
         numbers_there(on.device(), 1),
         numbers_here(on.device(), 1) {
@@ -329,6 +333,7 @@ struct MaxwellSolver<T>::Parts {
     if (!on_cpu()) space.scratch();  // as long as it will be
     for (int a = 0; a < 3; ++a) component[static_cast<std::size_t>(a)] = component_cycle(a);
     potential = potential_cycle(conductivity);
+    phi = potential->another_solution(on);
     for (std::size_t a = 0; a < 3 && on.device().kind != Device::Kind::cpu && share.by_peers(); ++a) {
       reached[a] = std::make_unique<Event>(on.device());
       if (a > 0) beside[a] = std::make_unique<Stream>(on.device(), false, on.threads());
@@ -434,8 +439,9 @@ struct MaxwellSolver<T>::Parts {
 
   bool on_cpu() const { return stream.device().kind == Device::Kind::cpu; }
 
+  WholeProduct whole_product(const EdgeVector& p) const { return {space.inside(), currents(p), w}; }
   WholeOperator whole_operator(const EdgeVector& p, EdgeVector& q) const {
-    return {space.inside(), currents(p), w, three(q), q.divergence.view()};
+    return {whole_product(p), three(q), q.divergence.view()};
   }
   /// The layer of p is brought.
   void apply(EdgeVector& p, EdgeVector& q) {
@@ -478,24 +484,34 @@ struct MaxwellSolver<T>::Parts {
     begin_product(p, q);
     return space.end_sum();
   }
-  /// The same on devices, where the layer of p is there. to: as of begin_sum().
-  void begin_product(EdgeVector& p, EdgeVector& q, Number* to = nullptr) {
-    if (!complex) return space.begin_sum(whole_operator(p, q), to);
+  /// The same on devices, where the layer of p is there. to, after: as of begin_sum().
+  void begin_product(EdgeVector& p, EdgeVector& q, Number* to = nullptr, After after = After::events) {
+    if (!complex) return space.begin_sum(whole_operator(p, q), to, after);
     apply_real(p, q);
     add_beyond(p, q);
     space.begin_sum(EdgeProductInside{space.inside(), three(std::as_const(p)), three(std::as_const(q))}, to);
   }
+  /// r = b − A x; ‖r‖.
+  double residual(const EdgeVector& b, EdgeVector& x, EdgeVector& r, EdgeVector& q) {
+    if (on_cpu() || complex) {
+      apply(x, q);
+      space.subtract(b, q, r);
+      return space.norm(r);
+    }
+    share.bring(stream, x);
+    return space.written_and_norm(
+        WholeResidual{whole_product(x), three(b), b.divergence.view(), three(r), r.divergence.view()});
+  }
 
-  /// z = gradient, components, gradient. product: null, or where on the device rᵀz is left.
-  void block(const EdgeVector& r, EdgeVector& z, Number* product = nullptr) {
+  /// gradient, components, gradient, of which z is the sum.
+  BlockSum<T> block(const EdgeVector& r) {
     const auto m = view();
     const auto scale = std::as_const(scale_there).view();
     const auto nodes = share.nodes;
-    const auto to_potential = potential->template beginning<solve::NetworkView<T>>();
-    sweep(stream, nodes, FirstCharge<T>{r.divergence.view(), scale, to_potential}, After::events);
-    potential->cycle(stream, to_potential);
-    sweep(stream, overlap(phi.box(), metric.nodes()),
-          Keep<T>{std::as_const(*potential).solution().view(), phi.view()}, After::events);
+    const auto to_first = potential->template beginning<solve::NetworkView<T>>();
+    sweep(stream, nodes, FirstCharge<T>{r.divergence.view(), scale, to_first}, After::events);
+    potential->cycle(stream, to_first);
+    potential->swap_solution(phi);
     const ComplexView<const T> first = std::as_const(phi).view();
     if (reached[0]) reached[0]->record(stream);
     for_axes([&](auto axis) {
@@ -518,12 +534,18 @@ struct MaxwellSolver<T>::Parts {
         {std::as_const(s[0]).view(), std::as_const(s[1]).view(), std::as_const(s[2]).view()},
         first,
         {y(0), y(1), y(2)}};
-    sweep(stream, nodes, SecondCharge<T>{r.divergence.view(), scale, currents, to_potential}, After::events);
-    potential->cycle(stream, to_potential);
+    const auto to_second = potential->template beginning<solve::NetworkView<T>>();
+    sweep(stream, nodes, SecondCharge<T>{r.divergence.view(), scale, currents, to_second}, After::events);
+    potential->cycle(stream, to_second);
     const BlockSum<T> sum{
         m, 1 / w, scale, first, std::as_const(*potential).solution().view(), {y(0), y(1), y(2)}};
-    if (!on_cpu())
-      return space.begin_sum(WriteBlockSums<T>{space.inside(), sum, three(r), three(z)}, product);
+    potential->swap_solution(phi);  // so that the next block is as this one
+    return sum;
+  }
+  /// z = B r.
+  void block(const EdgeVector& r, EdgeVector& z) {
+    const auto sum = block(r);
+    if (!on_cpu()) return space.begin_sum(BlockSums<T, true>{space.inside(), sum, three(r), three(z)});
     for_axes([&](auto axis) {
       constexpr int a = axis;
       sweep(stream, share.edges[a], WriteBlockSum<a, T>{sum, z.e[a].view()}, After::events);
@@ -577,19 +599,28 @@ struct MaxwellSolver<T>::Parts {
     return solve::StepDone<Number>{done.rho, done.curvature, std::sqrt(done.square.re)};
   }
   void begin_iteration(Room& own, EdgeVector& x) {
-    auto &r = own.r, &p = own.p, &q = own.q, &z = own.q;
+    auto &r = own.r, &p = own.p, &q = own.q;
     StepNumbers* const numbers = numbers_there.view().data;
-    if (diagonal) space.begin_sum(jacobi_all(r, z), &numbers->next);
-    else block(r, z, &numbers->next);
-    for_each(stream, std::size_t{1}, solve::FindBeta<Number>{numbers});
-    sweep(stream, share.cells, DirectionAll{space.inside(), numbers, three(std::as_const(z)), three(p)},
-          After::events);
+    const auto one = index_box(1, 1, 1);
+    const After after = share.comm ? After::events : After::kernel;  // those of other ranks may come between
+    const Direction direction{space.inside(), numbers, three(p)};
+    if (diagonal) {
+      space.begin_sum(jacobi_all(r, q), &numbers->next);
+      sweep(stream, one, solve::FindBeta<Number>{numbers}, after);
+      sweep(stream, share.cells, DirectionAll{direction, three(std::as_const(q))}, after);
+    } else {
+      const auto sum = block(r);
+      space.begin_sum(BlockSums<T, false>{space.inside(), sum, three(std::as_const(r)), {}}, &numbers->next,
+                      after);
+      sweep(stream, one, solve::FindBeta<Number>{numbers}, after);
+      sweep(stream, share.cells, DirectionOfBlock<T>{direction, sum}, after);
+    }
     share.bring(stream, p);
-    begin_product(p, q, &numbers->curvature);
-    for_each(stream, std::size_t{1}, solve::FindAlpha<Number>{numbers});
+    begin_product(p, q, &numbers->curvature, after);
+    sweep(stream, one, solve::FindAlpha<Number>{numbers}, after);
     auto advance = space.advance_all({}, p, q, x, r);
     advance.numbers = numbers;
-    space.begin_sum(advance, &numbers->square);
+    space.begin_sum(advance, &numbers->square, after);
     numbers_there.download_async(stream, numbers_here.span());
   }
 
@@ -623,6 +654,9 @@ struct MaxwellSolver<T>::Parts {
     }
     auto whole_step(Room& room, EdgeVector& x, double scale, bool fresh) const {
       return own.whole_step(room, x, scale, fresh);
+    }
+    double residual(const EdgeVector& b, EdgeVector& x, Room& room) const {
+      return own.residual(b, x, room.r, room.q);
     }
   };
   void precondition(const EdgeVector& r, EdgeVector& z, double scale) {
