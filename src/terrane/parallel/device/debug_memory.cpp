@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -22,10 +23,25 @@ struct Heap {
   std::mutex mutex;
   std::map<void*, Block> blocks;
   std::size_t used = 0;
-  int open = 0;
+  int inside = 0;          // how many pieces of device code run
+  bool open = false;       // what the pages allow
+  std::uint64_t left = 0;  // how often the last piece of device code has ended
 
-  void protect(int how) {
-    for (const auto& [address, block] : blocks) mprotect(block.pages, block.bytes, how);
+  void enter() {
+    if (inside++ == 0 && !open) protect(true);
+  }
+  /// Closing takes a system call for every block, more time than a small kernel: after the first thousand
+  /// times, in which most programs have been everywhere, the memory is closed every 17th time.
+  void leave() {
+    constexpr std::uint64_t always = 1000, then_every = 17;
+    if (--inside == 0 && (++left <= always || left % then_every == 0)) protect(false);
+  }
+
+ private:
+  void protect(bool opened) {
+    open = opened;
+    for (const auto& [address, block] : blocks)
+      mprotect(block.pages, block.bytes, opened ? PROT_READ | PROT_WRITE : PROT_NONE);
   }
 };
 
@@ -40,14 +56,14 @@ DebugAccess::DebugAccess(bool open) : open_(open) {
   if (!open_) return;
   auto& h = heap();
   const std::lock_guard lock(h.mutex);
-  if (h.open++ == 0) h.protect(PROT_READ | PROT_WRITE);
+  h.enter();
 }
 
 DebugAccess::~DebugAccess() {
   if (!open_) return;
   auto& h = heap();
   const std::lock_guard lock(h.mutex);
-  if (--h.open == 0) h.protect(PROT_NONE);
+  h.leave();
 }
 
 std::size_t debug_total() {
@@ -71,7 +87,7 @@ void* debug_allocate(std::size_t bytes) {
   void* const all =
       mmap(nullptr, pages + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (all == MAP_FAILED) return nullptr;
-  if (h.open > 0) mprotect(all, pages, PROT_READ | PROT_WRITE);
+  if (h.open) mprotect(all, pages, PROT_READ | PROT_WRITE);
   // What arrays of such a size can need: the end is then just before the guard.
   const std::size_t alignment = std::min<std::size_t>(bytes & (~bytes + 1), 64);
   void* const memory = static_cast<char*>(all) + (pages - bytes) / alignment * alignment;
