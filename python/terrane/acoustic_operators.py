@@ -95,9 +95,10 @@ class Operators:
         velocity = np.asarray(velocity, dtype=float)
         if velocity.ndim != 3:
             raise ShapeError("velocity", f"has {velocity.ndim} axes", "It is [up, north, east].")
-        if np.size(spacing) not in (1, 3):
-            raise ShapeError("spacing", f"has {np.size(spacing)} values", "Give one, or three: up, northing, easting.")
-        widths = [float(h) for h in np.broadcast_to(spacing, 3)]
+        spacings = np.asarray(spacing, dtype=float).ravel()
+        if spacings.size not in (1, 3):
+            raise ShapeError("spacing", f"has {spacings.size} values", "Give one, or three: up, northing, easting.")
+        widths = [float(h) for h in np.broadcast_to(spacings, 3)]
         given = dict.fromkeys(_SIDES, sides if isinstance(sides, str) else "cpml")
         given.update({} if isinstance(sides, str) else sides)
         if unknown := sorted(set(given) - set(_SIDES)):

@@ -389,6 +389,33 @@ def test_deepwaves_scalar_is_its_scheme(random):
     np.testing.assert_allclose(out[-1][0], expected, atol=1e-9 * abs(expected).max())
 
 
+class Tensor:
+    """As those of torch: size() is a method."""
+
+    def __init__(self, values):
+        self.values = np.array(values)
+
+    def size(self):
+        return self.values.shape
+
+    def detach(self):
+        return self
+
+    cpu = detach
+
+    def numpy(self):
+        return self.values
+
+
+def test_deepwaves_spacings_and_widths_may_be_tensors():
+    from terrane.compat import deepwave
+
+    assert deepwave._each(Tensor([4.0, 5.0]), 2, "grid_spacing") == [4, 5]
+    assert deepwave._each(Tensor(20), 4, "pml_width") == deepwave._each(Tensor([20]), 4, "pml_width") == [20] * 4
+    with pytest.raises(terrane.ShapeError, match="has 3 values"):
+        deepwave._each(Tensor([1, 2, 3]), 2, "grid_spacing")
+
+
 def test_deepwaves_scalar_born_is_the_derivative_of_scalar(random):
     from terrane.compat import deepwave
 

@@ -48,9 +48,10 @@ def _cells(values: Any, name: str) -> Any:
 
 def _each(values: Any, count: int, name: str) -> list[Any]:
     """One for all, or one of each."""
-    if np.size(values) not in (1, count):
-        raise ShapeError(name, f"has {np.size(values)} values", f"Give one, or {count}.")
-    return list(np.broadcast_to(values, count))
+    found = _array(values, name)  # numpy.size() of a tensor is no number
+    if found.size not in (1, count):
+        raise ShapeError(name, f"has {found.size} values", f"Give one, or {count}.")
+    return list(np.broadcast_to(found.ravel(), count))
 
 
 def _like(values: Any, model: Any) -> Any:
