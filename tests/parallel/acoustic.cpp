@@ -185,6 +185,31 @@ TEST(AcousticOnRanks, PassesOverMemoryHaveTheBitsOfSingleStepsOfOneProcess) {
     }
 }
 
+TEST(AcousticOnRanks, RanksOfUnequalThreadsTakeTheSamePasses) {
+  const auto comm = test::ranks(test::Order::as_started);
+  const auto ranks = static_cast<Index>(comm->size());
+  auto p = test::even_box({40 * ranks, 40, 640}, 10, 2000);  // 40 rows: one thread has its 32, two have not
+  test::all_sides(p, Boundary::wall);
+  p.order = 4;
+  p.shots = {{{{3000, 200, 190.0 * static_cast<double>(ranks)}}, {{3100, 210, 230}}}};
+  p.end = 0.01;
+  p.settle();
+  const std::vector<double> data(comm->rank() == 0 ? p.steps() : 0, 1.0);
+  const auto passes_of = [&](int threads) {
+    Stream stream({Device::Kind::cpu, -1}, false, threads);
+    Engine<float> engine(p, stream, *comm);
+    const auto images = engine.adjoint(p.shots[0], p.source_series(), data, Keeping::store);
+    EXPECT_TRUE(comm->rank() > 0 || test::norm(images.illumination) > 0);
+    return engine.passes();
+  };
+  if (ranks > 1) {
+    const auto unequal = passes_of(comm->rank() == 0 ? 1 : 2);
+    EXPECT_EQ(unequal.steps, 1);
+    EXPECT_EQ(unequal.why == another_rank, comm->rank() == 0);
+  }
+  EXPECT_EQ(passes_of(1).steps, 4);
+}
+
 TEST(AcousticOnRanks, ABoxCutUpAndNorthHasTheBitsOfTheWhole) {
   const auto comm = test::ranks(test::Order::as_started);
   for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti}) {

@@ -45,6 +45,7 @@ class Shots {
   }
 
   std::string way() const { return engine_.way(); }
+  const Passes& passes() const { return engine_.passes(); }
   /// Collective; the result is that of rank 0.
   ShotResult operator()(std::size_t n, Progress* progress) {
     const Shot& shot = problem_.shots[n];
@@ -289,6 +290,8 @@ void do_shots(const Problem& problem, const Settings& settings, Device device, i
   }
   Shots<T> shots(problem, settings, device, threads, comm);
   if (const auto way = shots.way(); out && !way.empty()) out->notes.push_back("halos " + way);
+  if (out && shots.passes().why == another_rank)
+    out->notes.push_back(fmt::format("steps went one by one on all ranks: {}", another_rank));
   if (out) progress.start("acoustic", problem.shots.size());
   for (std::size_t n = first; n < problem.shots.size(); ++n) {
     auto result = shots(n, nullptr);

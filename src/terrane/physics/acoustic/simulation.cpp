@@ -585,8 +585,8 @@ void Simulation::describe_keeping(RunFacts& facts, const Settings& settings, con
 namespace {
 
 /// How many steps the CPU takes in each pass over memory, or why one.
-void describe_passes(RunFacts& facts, const Passes& passes, const Problem& problem,
-                     const Settings& settings) {
+void describe_passes(RunFacts& facts, const Passes& passes, const Problem& problem, const Settings& settings,
+                     bool others) {
   const auto steps = settings.task == Task::born ? 1 : passes.steps;
   std::string text = fmt::format("{} steps in each pass over memory", steps);
   if (settings.task == Task::born)
@@ -597,6 +597,7 @@ void describe_passes(RunFacts& facts, const Passes& passes, const Problem& probl
     text +=
         ", of modelling alone: a migration without lags takes them by wavefield = \"store\" in memory or "
         "\"checkpoints\"";
+  if (steps > 1 && others) text += "; one where another rank has too many threads for that";
   facts.add("steps_at_once", static_cast<std::uint64_t>(steps), "", "passes", text);
 }
 
@@ -644,7 +645,7 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   const bool together = p.shots.size() < static_cast<std::size_t>(ranks);
   const auto passes = passes_for(p, device_of(runtime), runtime.threads, cut_grid(p, together ? ranks : 1));
-  if (device_of(runtime).kind == Device::Kind::cpu) describe_passes(facts, passes, p, settings);
+  if (device_of(runtime).kind == Device::Kind::cpu) describe_passes(facts, passes, p, settings, together);
   if (settings.task == Task::migration) {
     describe_keeping(facts, settings, runtime);
     if (const auto images = settings.images_at_lags(); images > 0)

@@ -150,7 +150,7 @@ Engine<T>::Engine(const Problem& problem, Stream& stream, Comm& comm)
       wave_(stream, medium_, comm),
       clock_(stream, 0),
       steps_(static_cast<Index>(problem.steps())),
-      passes_(passes_for(problem, stream.device(), stream.threads(), medium_.cut())) {}
+      passes_(agreed(passes_for(problem, stream.device(), stream.threads(), medium_.cut()), comm)) {}
 
 template <class T>
 std::vector<double> Engine<T>::shared(const std::vector<double>& on_rank_0) {

@@ -42,10 +42,10 @@ class Engine {
   std::string way() const { return wave_.way(); }
   /// Steps of modelling are launched as graphs where they can be. Without, the same bits.
   void use_graphs(bool yes) noexcept { graphs_ = yes; }
-  /// How modelling passes over memory, as passes_for() chose, and so does a migration with the whole wave of
-  /// the source in memory, or with checkpoints. The same bits however they do.
+  /// How modelling passes over memory, as passes_for() chose on all ranks, and so does a migration with the
+  /// whole wave of the source in memory, or with checkpoints. The same bits however they do.
   const Passes& passes() const noexcept { return passes_; }
-  void use_passes(const Passes& passes) noexcept { passes_ = passes; }
+  void use_passes(const Passes& passes) { passes_ = agreed(passes, comm_); }  ///< collective
   /// Where records of the source's waves lie: store, compressed and the boundaries keep some. Without, in
   /// memory.
   void keep_in(KeptIn place, const std::string& folder) { room_.place = place, room_.folder = folder; }

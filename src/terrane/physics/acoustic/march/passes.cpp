@@ -70,6 +70,13 @@ Passes passes_for(const Problem& problem, const Device& device, int threads, con
   return passes;
 }
 
+Passes agreed(Passes mine, Comm& comm) {
+  const auto fewest = static_cast<Index>(comm.lowest(static_cast<int>(mine.steps)));
+  if (fewest == 1 && mine.steps > 1) return {1, 0, {}, another_rank};
+  mine.steps = fewest;
+  return mine;
+}
+
 IndexBox<3> taken_in_pass(const Problem& problem, const IndexBox<3>& part, Index step) {
   const auto whole = problem.whole();
   auto box = part;

@@ -13,10 +13,10 @@
 // nodes ahead and reads M more, and where density varies, whose fluxes reach M nodes and read M more. A tile
 // may take a plane when the tile to the south has taken it; so threads have a tile each.
 //
-// Beside the parts of other ranks a step takes `reach` nodes less of its own than the step before, whose halo
-// is there: what a step has left is taken by itself, after the tiles, between the exchanges of halos. What
-// the later steps of a pass have read and overwritten lies further inside, so all is still there. Layers on
-// an axis that is cut lie inside of what all steps take.
+// Beside the parts of other ranks there is a halo for p of the first step only, so step l of a pass takes the
+// part less l times `reach` nodes there. What a step has left is taken by itself, after the tiles, between
+// the exchanges of halos. What the later steps of a pass have read and overwritten lies further inside, so
+// all is still there. Layers on an axis that is cut lie inside of what all steps take.
 //
 // Receivers read, and sources, ψ and images beyond free surfaces are made, row by row as the steps come by,
 // with the same functions and in the same order at each node: the bits are those of one step after the other.
@@ -40,8 +40,13 @@ struct Passes {
 
 /// Those that serve a grid: more steps than one on a CPU, in rock without a tilted axis, where there are
 /// three dimensions, fields that a core's cache does not hold, two tiles for each thread, and parts of ranks
-/// that are thick. The same on all ranks of a cut.
+/// that are thick. Of one rank: others may have more threads.
 Passes passes_for(const Problem& problem, const Device& device, int threads, const Cartesian<3>& cut);
+/// Collective: with the fewest steps of all ranks, for they meet between passes, where they ask each other
+/// whether to go on.
+Passes agreed(Passes mine, Comm& comm);
+/// Why steps go one by one where this rank alone would take more at once.
+inline constexpr std::string_view another_rank = "another rank has too many threads for passes, or none";
 /// What a step of a pass takes of a part without more halo than the one that is there before the pass.
 IndexBox<3> taken_in_pass(const Problem& problem, const IndexBox<3>& part, Index step);
 /// The most steps that passes_for() gives on any machine: what memory is counted for.
