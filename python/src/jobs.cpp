@@ -82,6 +82,12 @@ Config read_job(const std::string& job, const std::vector<std::string>& sets,
   return Config::read(job, {sets, arguments});
 }
 
+/// Checkpoints are of the command.
+Runtime in_python(Runtime runtime) {
+  runtime.checkpoint = {};
+  return runtime;
+}
+
 nb::list names_of(const std::vector<std::filesystem::path>& paths) {
   nb::list list;
   for (const auto& path : paths) list.append(path.string());
@@ -216,13 +222,11 @@ void bind_jobs(nb::module_& m) {
       });
 
   nb::class_<ReadJob>(m, "Job")
-      .def("check", [](ReadJob& job) { return to_dict(plan_of(*job.simulation, job.runtime)); })
+      .def("check", [](ReadJob& job) { return to_dict(plan_of(*job.simulation, in_python(job.runtime))); })
       .def(
           "run",
           [](ReadJob& job, const nb::object& report) {
-            auto runtime = job.runtime;
-            runtime.checkpoint = {};
-            return python::run(*job.simulation, runtime, report);
+            return python::run(*job.simulation, in_python(job.runtime), report);
           },
           nb::arg("report").none())
       .def("check_files",

@@ -185,10 +185,14 @@ class Operators:
              for n, name in enumerate(self.record)}, coordinates)
 
     def _values(self, gathers: Any, name: str = "gathers") -> Floats:
-        """Of an array [shot, time, trace] or in a row, or a data set or data array of what is recorded."""
+        """Of an array [shot, time, trace], [shot, time, component, receiver] or in a row, or of a data set."""
         if hasattr(gathers, "data_vars"):
             gathers = np.concatenate([_in_order(gathers[name]) for name in self.record], axis=2)
-        return _like(_in_order(gathers), self.shape, name, "[shot, time, trace]")
+        found = np.asarray(_in_order(gathers))
+        shots, steps, traces = self.shape
+        if found.shape == (shots, steps, len(self.record), traces // len(self.record)):
+            found = found.reshape(self.shape)
+        return _like(found, self.shape, name, "[shot, time, trace]")
 
     def _on_nodes(self, values: Any, name: str) -> Floats:
         """Of an array [up, north, east] or in a row."""

@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "support/acoustic_box.hpp"
 #include "support/files.hpp"
 #include "terrane/parallel/comm/comm.hpp"
+#include "terrane/physics/acoustic/image/records.hpp"
 #include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/physics/acoustic/shot_files.hpp"
 #include "terrane/physics/acoustic/simulation.hpp"
@@ -318,6 +321,20 @@ TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
   EXPECT_THAT(Simulation(p, settings).check(runtime).text(), HasSubstr("4 steps in each pass over memory\n"));
   settings.keeping = Keeping::boundary;
   EXPECT_THAT(Simulation(p, settings).check(runtime).text(), HasSubstr("over memory, of modelling alone"));
+  // Of data nothing is modelled.
+  p.settle();
+  settings.data.assign(1, std::vector<double>(p.steps()));
+  EXPECT_EQ(Simulation(p, settings).check(runtime).number("steps_at_once"), 1);
+  settings.keeping = Keeping::store;
+  EXPECT_EQ(Simulation(p, settings).check(runtime).number("steps_at_once"), 4);
+  // Images around an axis come step by step, whatever is stored.
+  p.rock = Rock::vti;
+  p.epsilon.assign(p.velocity.size(), 0.1);
+  p.delta = p.epsilon;
+  settings.data.clear();
+  const auto vti = Simulation(p, settings).check(runtime).text();
+  EXPECT_THAT(vti, HasSubstr("a migration takes more in isotropic rock alone"));
+  EXPECT_THAT(vti, Not(HasSubstr("a migration without lags takes more")));
 }
 
 TEST(AcousticRun, APlanCountsWhatLiesOnTheDiskOfTheResultsAndARunWithoutRoomIsRefused) {
@@ -327,11 +344,12 @@ TEST(AcousticRun, APlanCountsWhatLiesOnTheDiskOfTheResultsAndARunWithoutRoomIsRe
   auto runtime = on_cpu();
   Crew two(2);
   runtime.comm = &two;
-  runtime.checkpoint = {folder / "output/run.checkpoint", 300, 0, false};  // a folder that is not yet there
+  // A folder that is not yet there; shots are kept however short they are.
+  runtime.checkpoint = {folder / "output/run.checkpoint", 300, 0, false, 1e-9};
   const auto plan = Simulation(p, settings).check(runtime);
   const double samples = static_cast<double>(p.steps() * p.shots[0].receivers.size()),
                nodes = static_cast<double>(p.velocity.size()), shot = 4 * samples + 6 * 8 * nodes;
-  EXPECT_EQ(plan.number("checkpoint_bytes"), 4 * 4 * samples + 6 * 8 * nodes);
+  EXPECT_EQ(plan.number("checkpoint_bytes"), 3 * 4 * samples + 6 * 8 * nodes) << "all but the last shot";
   EXPECT_EQ(plan.number("shot_file_bytes"), shot);
   EXPECT_EQ(plan.number("shot_files"), 4);
   EXPECT_THAT(plan.text(), HasSubstr("for 4 finished shots"));
@@ -350,6 +368,13 @@ TEST(AcousticRun, APlanCountsWhatLiesOnTheDiskOfTheResultsAndARunWithoutRoomIsRe
   EXPECT_EQ(disk_use(many, settings, here, 2, 20).shots, 32);
   EXPECT_EQ(disk_use(many, settings, here, 1, 20).shots, 0) << "one process has the checkpoint";
   EXPECT_EQ(disk_use(p, settings, here, 8, 20).shots, 0) << "all take each shot together";
+  // No checkpoint of one shot, or of a shot for each rank; and shots that are far too quick are not kept.
+  EXPECT_EQ(disk_use(one, settings, here, 1).bytes(), 0);
+  EXPECT_EQ(disk_use(one, settings, here, 2).bytes(), 0);
+  EXPECT_EQ(disk_use(p, settings, here, 4).checkpoint, 0);
+  EXPECT_EQ(disk_use(p, settings, here, 4).shots, 4);
+  runtime.checkpoint.round = 1e9;
+  EXPECT_EQ(Simulation(p, settings).check(runtime).find("shot_files"), nullptr);
   // Nothing where there are no checkpoints.
   runtime.checkpoint.least_run = 1e9;
   EXPECT_EQ(Simulation(p, settings).check(runtime).find("checkpoint_bytes"), nullptr);
@@ -360,12 +385,33 @@ TEST(AcousticRun, APlanCountsWhatLiesOnTheDiskOfTheResultsAndARunWithoutRoomIsRe
   auto large = p;
   large.end = 2e5;
   for (auto& of : large.shots) of.receivers.resize(10'000, of.receivers[0]);
-  EXPECT_THAT(message([&] { Simulation(large, {}).check(runtime); }),
-              AllOf(HasSubstr(std::filesystem::path(folder / "x").parent_path().string()),
-                    HasSubstr("are free on this disk; the run wants"),
-                    HasSubstr("for the checkpoint and its successor"), HasSubstr("finished shots of"),
-                    HasSubstr("output.checkpoint = \"never\"")));
+  EXPECT_THAT(
+      message([&] { Simulation(large, {}).check(runtime); }),
+      AllOf(HasSubstr(std::filesystem::path(folder / "x").parent_path().string()),
+            HasSubstr("are free on this disk; the run wants"),
+            HasSubstr("for the checkpoint and its successor"), HasSubstr("output.checkpoint = \"never\"")));
   EXPECT_EQ(folder.entries(), 1U);
+}
+
+TEST(AcousticRun, WhatAnInterruptedRunLeftOnTheDiskIsNotAskedOfItAgain) {
+  const testing_support::TemporaryFolder folder;
+  const CheckpointSettings checkpoint{folder / "run.checkpoint", 300, 0, true};
+  const double there = free_on_disk(folder / ".");
+  const auto make = [&](const std::filesystem::path& file, double bytes) {  // that takes no room of the disk
+    std::ofstream{file};
+    std::filesystem::resize_file(file, static_cast<std::uintmax_t>(bytes));
+  };
+  const DiskUse image{0, 0, 0, 0.7 * there}, shots{0.35 * there, 4, 0, 0};
+  EXPECT_FALSE(has_room(checkpoint, image));
+  EXPECT_FALSE(has_room(checkpoint, shots));
+  EXPECT_THROW(expect_room(checkpoint, image), FileError);
+  make(checkpoint.file, 0.65 * there);
+  EXPECT_TRUE(has_room(checkpoint, image));
+  EXPECT_FALSE(has_room(checkpoint, {0, 0, 0, 2 * there})) << "a file is counted once";
+  EXPECT_FALSE(has_room(checkpoint, shots));
+  ShotFiles::make_folder(checkpoint, 2);
+  for (const auto* name : {"shot-1", "shot-7"}) make(parts_beside(checkpoint.file) / name, 0.35 * there);
+  EXPECT_TRUE(has_room(checkpoint, shots));
 }
 
 TEST(AcousticRun, TheMemoryOfAShotHasTheWeightsOfItsReceivers) {

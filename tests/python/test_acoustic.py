@@ -113,7 +113,14 @@ def test_velocities_of_particles_are_heard_written_and_inverted(job, tmp_path, r
     jacobian = waves.jacobian("velocity")
     x, r = random.standard_normal(jacobian.shape[1]), random.standard_normal(jacobian.shape[0])
     assert (jacobian @ x) @ r == pytest.approx(x @ (jacobian.T @ r), rel=1e-11)
-    assert waves.misfit(waves.run())[0] == 0
+    heard = waves.run()
+    assert waves.misfit(heard)[0] == 0
+    assert waves.misfit(np.stack([heard[name] for name in waves.record], axis=2))[0] == 0  # as simulation.observed
+
+
+def test_a_plan_asks_no_disk_for_checkpoints_that_only_the_command_writes(job):
+    plan = terrane.check(job, settings={"output.checkpoint": "1 s"})
+    assert plan["shots"] == 2 and "checkpoint_bytes" not in plan
 
 
 def test_arrays_in_another_order_are_turned_or_refused_and_never_misread(waves):

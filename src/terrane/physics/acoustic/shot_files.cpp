@@ -60,6 +60,20 @@ std::filesystem::path folder_of(const std::filesystem::path& file) {
   return folder;
 }
 
+double size_of(const std::filesystem::path& file) {
+  std::error_code failed;
+  const auto size = std::filesystem::file_size(file, failed);
+  return failed ? 0 : static_cast<double>(size);
+}
+
+/// Bytes of a run's use that its files have already: an old checkpoint, and shots that it has not.
+double there_already(const CheckpointSettings& checkpoint, const DiskUse& use) {
+  const auto folder = parts_beside(checkpoint.file);
+  double shots = 0;
+  for (const std::size_t shot : shots_in(folder)) shots += size_of(file_in(folder, shot));
+  return std::min(size_of(checkpoint.file), use.checkpoint) + std::min(shots, use.shots * use.shot);
+}
+
 }  // namespace
 
 void ShotResult::put_into(Packet& packet) const {
@@ -121,37 +135,44 @@ Fingerprint fingerprint(const Problem& p, const Settings& s) {
           {"lags", fmt::format("{}", s.lags)}};
 }
 
-/// A rank keeps a shot after its time, and the checkpoint takes them every `interval` seconds.
+/// A rank keeps a shot after its time, and the checkpoint takes them every `interval` seconds, after a round:
+/// never the last shot of the run, and none where all are done in one round.
 DiskUse disk_use(const Problem& problem, const Settings& settings, const CheckpointSettings& checkpoint,
                  int ranks, double seconds) {
   DiskUse use;
-  if (checkpoint.file.empty() || checkpoint.interval == CheckpointSettings::never) return use;
+  const auto shots = problem.shots.size(), all = static_cast<std::size_t>(ranks);
+  if (checkpoint.file.empty() || checkpoint.interval == CheckpointSettings::never || shots <= 1) return use;
   const auto nodes = static_cast<double>(problem.velocity.size());
   const double images =
       settings.task == Task::migration ? 8 * nodes * static_cast<double>(3 + settings.images_at_lags()) : 0;
-  double gathers = 0, largest = 0;
+  double gathers = 0, largest = 0, gather = 0;
   for (const auto& shot : problem.shots) {
-    const double gather = 4.0 * static_cast<double>(problem.steps() * problem.traces(shot));
+    gather = 4.0 * static_cast<double>(problem.steps() * problem.traces(shot));
     gathers += gather;
     largest = std::max(largest, gather);
   }
-  use.checkpoint = gathers + images;
-  const auto shots = problem.shots.size(), all = static_cast<std::size_t>(ranks);
+  if (shots != all) use.checkpoint = gathers - gather + images;
   if (!wanted(checkpoint, ranks) || shots < all) return use;
   use.shot = largest + images;
-  if (seconds == 0)
-    seconds = std::max(std::min(checkpoint.round, checkpoint.interval),
-                       use.shot > small_file ? use.shot / bytes_a_second : 0);
+  use.seconds = std::max(std::min(checkpoint.round, checkpoint.interval),
+                         use.shot > small_file ? use.shot / bytes_a_second : 0);
+  if (seconds == 0) seconds = use.seconds;
   const double between = seconds > 0 ? std::floor(checkpoint.interval / seconds) + 1 : 1;
   use.shots = std::min(between * ranks, static_cast<double>(shots));
   return use;
 }
 
+bool has_room(const CheckpointSettings& checkpoint, const DiskUse& use) {
+  return use.bytes() < free_on_disk(folder_of(checkpoint.file).string()) + there_already(checkpoint, use);
+}
+
 void expect_room(const CheckpointSettings& checkpoint, const DiskUse& use) {
+  if (has_room(checkpoint, use)) return;
   const auto folder = folder_of(checkpoint.file).string();
   const double there = free_on_disk(folder);
-  if (use.bytes() < there) return;
   std::string what = fmt::format("{} for the checkpoint and its successor", bytes_text(2 * use.checkpoint));
+  if (const double kept = there_already(checkpoint, use); kept > 0)
+    what += fmt::format(" ({} lie there)", bytes_text(kept));
   if (use.shots > 0)
     what += fmt::format(", and {} for {:.0f} finished shots of {}", bytes_text(use.shots * use.shot),
                         use.shots, bytes_text(use.shot));

@@ -26,13 +26,16 @@ struct ShotResult {
 struct DiskUse {
   double shot = 0;        ///< bytes of a finished shot that is kept by itself
   double shots = 0;       ///< of all ranks, that lie there at once
-  double checkpoint = 0;  ///< bytes; an old one goes when a new one is whole
+  double seconds = 0;     ///< with fewer of a rank's work a shot is not kept
+  double checkpoint = 0;  ///< bytes; an old one goes when a new one is whole; 0: none is written
   double bytes() const { return shots * shot + 2 * checkpoint; }
 };
 /// seconds: that a shot takes a rank; 0: the fewest with which it is kept.
 DiskUse disk_use(const Problem& problem, const Settings& settings, const CheckpointSettings& checkpoint,
                  int ranks, double seconds = 0);
-/// Throws FileError: the disk of the checkpoint has no room for that.
+/// Whether the disk of the checkpoint has room for that, with what an earlier part of the run has put there.
+bool has_room(const CheckpointSettings& checkpoint, const DiskUse& use);
+/// Throws FileError: it has not.
 void expect_room(const CheckpointSettings& checkpoint, const DiskUse& use);
 
 /// All that determines the bits of shots.

@@ -587,16 +587,21 @@ namespace {
 /// How many steps the CPU takes in each pass over memory, or why one.
 void describe_passes(RunFacts& facts, const Passes& passes, const Problem& problem, const Settings& settings,
                      bool others) {
-  const auto steps = settings.task == Task::born ? 1 : passes.steps;
+  const bool images_one_by_one =
+      settings.task == Task::migration &&
+      !images_in_passes(problem, settings.keeping, settings.kept_in, settings.lags);
+  const bool models = settings.task != Task::migration || settings.data.empty();
+  const auto steps = settings.task == Task::born || (images_one_by_one && !models) ? 1 : passes.steps;
   std::string text = fmt::format("{} steps in each pass over memory", steps);
   if (settings.task == Task::born)
     text = "one step in each pass over memory: Born modelling marches two waves together";
-  else if (steps == 1) text = fmt::format("one step in each pass over memory: {}", passes.why);
-  else if (settings.task == Task::migration &&
-           !images_in_passes(problem, settings.keeping, settings.kept_in, settings.lags))
-    text +=
-        ", of modelling alone: a migration without lags takes them by wavefield = \"store\" in memory or "
-        "\"checkpoints\"";
+  else if (passes.steps == 1) text = fmt::format("one step in each pass over memory: {}", passes.why);
+  else if (images_one_by_one) {
+    text = models ? text + ", of modelling alone: " : "one step in each pass over memory: ";
+    text += problem.fields() == 1 ? "a migration without lags takes more by wavefield = \"store\" in memory "
+                                    "or \"checkpoints\""
+                                  : "a migration takes more in isotropic rock alone";
+  }
   if (steps > 1 && others) text += "; one where another rank has too many threads for that";
   facts.add("steps_at_once", static_cast<std::uint64_t>(steps), "", "passes", text);
 }
@@ -673,21 +678,34 @@ void Simulation::check_disk(const Settings& settings, const Runtime& runtime) co
                  shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots));
 }
 
-/// What lies on the disk of the results while the run lasts. Throws FileError: it has no room for that.
+/// What lies on the disk of the results while the run lasts. Throws FileError: it has no room for the
+/// checkpoint. Without room for shots none are kept by themselves.
 void Simulation::check_checkpoints(Plan& plan, const Settings& settings, const Runtime& runtime) const {
   const auto& checkpoint = runtime.checkpoint;
-  const auto use = disk_use(problem_, settings, checkpoint, runtime.comm ? runtime.comm->size() : 1);
-  if (use.checkpoint == 0 || plan.seconds < checkpoint.least_run) return;
-  std::string text = fmt::format("{} for a checkpoint", bytes_text(use.checkpoint));
-  if (use.shots > 0)
-    text += fmt::format(", up to {} for {:.0f} finished shots that it has not yet",
-                        bytes_text(use.shots * use.shot), use.shots);
-  plan.add("checkpoint_bytes", use.checkpoint, "B", "on disk", text);
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  auto use = disk_use(problem_, settings, checkpoint, ranks);
+  // The plan's time may be ten times too short.
+  const double seconds_of_shot = plan.seconds * ranks / static_cast<double>(problem_.shots.size());
+  if (10 * seconds_of_shot < use.seconds) use.shots = 0;
+  if (use.bytes() == 0 || plan.seconds < checkpoint.least_run) return;
+  const auto shots =
+      fmt::format("up to {} for {:.0f} finished shots", bytes_text(use.shots * use.shot), use.shots);
+  std::string text;
+  if (use.checkpoint > 0) {
+    text = fmt::format("{} for a checkpoint", bytes_text(use.checkpoint));
+    if (use.shots > 0) text += fmt::format(", {} that it has not yet", shots);
+    plan.add("checkpoint_bytes", use.checkpoint, "B", "on disk", text);
+  }
   if (use.shots > 0) {
-    plan.add("shot_file_bytes", use.shot, "B");
+    plan.add("shot_file_bytes", use.shot, "B", text.empty() ? "on disk" : "", text.empty() ? shots : "");
     plan.add("shot_files", static_cast<std::uint64_t>(use.shots));
   }
-  expect_room(checkpoint, use);
+  if (use.checkpoint > 0) expect_room(checkpoint, {0, 0, 0, use.checkpoint});
+  if (use.shots > 0 && !has_room(checkpoint, use))
+    plan.warnings.push_back(
+        fmt::format("the disk of {} has no room for {}: where they take {:.3g} s and more each, a rank keeps "
+                    "none by itself, and an interrupted run goes on from the checkpoint alone",
+                    checkpoint.file.string(), shots, use.seconds));
 }
 
 namespace {

@@ -353,19 +353,19 @@ void Engine<T>::image_in_pass(History<T>& history, Index n, Index count, Wave<T>
 template <class T>
 Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
                           const std::vector<double>& data, Keeping way, Progress* progress, Index lags) {
-  const auto count = static_cast<std::size_t>(steps_), places = problem_.traces(shot);
+  const auto samples = static_cast<std::size_t>(steps_), places = problem_.traces(shot);
   auto reversed = shared(data);
-  if (reversed.size() != count * places)
+  if (reversed.size() != samples * places)
     throw ShapeError("acoustic: data", std::to_string(reversed.size()) + " samples for " +
-                                           std::to_string(places) + " traces and " + std::to_string(count) +
+                                           std::to_string(places) + " traces and " + std::to_string(samples) +
                                            " steps");
-  for (std::size_t n = 0; n < count / 2; ++n)
+  for (std::size_t n = 0; n < samples / 2; ++n)
     std::swap_ranges(reversed.begin() + static_cast<std::ptrdiff_t>(n * places),
                      reversed.begin() + static_cast<std::ptrdiff_t>((n + 1) * places),
-                     reversed.begin() + static_cast<std::ptrdiff_t>((count - 1 - n) * places));
+                     reversed.begin() + static_cast<std::ptrdiff_t>((samples - 1 - n) * places));
 
   Sources<T> sources(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources));
-  sources.send(stream_, count, shared(series));
+  sources.send(stream_, samples, shared(series));
   wave_.rest(stream_);
   room_.passes = images_in_passes(problem_, way, room_.place, lags) ? passes_ : Passes{};
   const bool walls = way == Keeping::random_walls;
@@ -389,7 +389,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
 
   Wave<T> back(stream_, medium_, comm_);
   Sources<T> senders(stream_, medium_, problem_.taps(shot), std::vector<double>(places, 1.0));
-  senders.send(stream_, count, places == 1 ? std::vector<double>(reversed) : reversed);
+  senders.send(stream_, samples, places == 1 ? std::vector<double>(reversed) : reversed);
   const auto mesh = medium_.mesh();
   Buffer<T> kernel(stream_.device(), static_cast<std::size_t>(mesh.count())),
       correlation(stream_.device(), kernel.size()), illumination(stream_.device(), kernel.size());
