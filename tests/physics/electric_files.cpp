@@ -102,6 +102,28 @@ TEST(FilesOfArrays, AnArrayWithoutAValueIsAGapInBertAndLeftOutOfUbc) {
   EXPECT_EQ(without.columns.at(0).values[0], 90);
 }
 
+TEST(FilesOfArrays, WhatCouldNotBeReadAgainIsNotWritten) {
+  const testing_support::TemporaryFolder folder;
+  Measured measured;
+  measured.electrodes = {{{0, 0, 0}, {5, 0, 0}, {10, 0, 0}, {15, 0, 0}}, {{0, 1, 2, 3}, {0, 1, 3, 2}}};
+  const auto said = [&](auto write, std::vector<double> values, std::vector<double> uncertainty) {
+    measured.columns = {{"resistance", "V/A", std::move(values), std::move(uncertainty)}};
+    return testing_support::message([&] { write(folder / "some", measured); });
+  };
+  EXPECT_THAT(said(write_bert, {1, 0}, {0.1, 0.1}), HasSubstr("array 2: its resistance is 0"));
+  EXPECT_EQ(said(write_bert, {1, 0}, {0.1, 0}), "no error");
+  EXPECT_EQ(said(write_ubc_dcip, {1, 0}, {0.1, 0.1}), "no error");
+  EXPECT_EQ(read_measured(folder / "some").columns.at(0).uncertainty[1], 0.1);
+  EXPECT_THAT(said(write_ubc_dcip, {1, 2}, {0.1, NAN}), HasSubstr("array 2: it has a value without"));
+  EXPECT_EQ(said(write_ubc_dcip, {1, NAN}, {0.1, NAN}), "no error");
+  EXPECT_EQ(said(write_bert, {1, 2}, {0.1, NAN}), "no error");
+  EXPECT_THAT(said(write_ubc_dcip, {NAN, NAN}, {}), HasSubstr("no array with a value"));
+  for (const auto write : {write_bert, write_ubc_dcip}) {
+    EXPECT_THAT(said(write, {INFINITY, 1}, {}), HasSubstr("array 1: resistance that is infinite"));
+    EXPECT_THAT(said(write, {1, 1}, {1, INFINITY}), HasSubstr("with an infinite uncertainty"));
+  }
+}
+
 TEST(FilesOfArrays, OfAnotherNumberOfValuesThanArraysAreNotWritten) {
   const testing_support::TemporaryFolder folder;
   Measured measured;

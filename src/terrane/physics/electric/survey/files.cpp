@@ -371,7 +371,19 @@ void check(const Measured& measured) {
     if (!column.uncertainty.empty() && column.uncertainty.size() != arrays)
       throw ShapeError(column.name,
                        fmt::format("{} uncertainties for {} arrays", column.uncertainty.size(), arrays));
+    for (const auto* of : {&column.values, &column.uncertainty})
+      for (std::size_t n = 0; n < of->size(); ++n)
+        if (std::isinf((*of)[n]))
+          throw InputError(
+              fmt::format("array {}", n + 1),
+              fmt::format("{} {} cannot be read again", column.name,
+                          of == &column.values ? "that is infinite" : "with an infinite uncertainty"),
+              "A value that is not there is NaN.");
   }
+}
+
+[[noreturn]] void refuse_uncertainty(std::size_t array, const std::string& problem, const std::string& next) {
+  throw InputError(fmt::format("array {}", array + 1), problem, next);
 }
 
 }  // namespace
@@ -383,10 +395,18 @@ void write_ubc_dcip(const std::filesystem::path& file, const Measured& measured)
     const auto& p = electrodes.place[static_cast<std::size_t>(n == Array::far_away ? other : n)];
     return fmt::format("{:.10g} {:.10g} {:.10g}", p.e, p.n, p.u);
   };
-  io::AtomicFile out(file.string());
   std::vector<std::size_t> kept;
   for (std::size_t n = 0; n < electrodes.arrays.size(); ++n)
     if (measured.columns.empty() || !std::isnan(measured.columns.front().values[n])) kept.push_back(n);
+  if (kept.empty())
+    throw InputError(file.string(), "there is no array with a value, and the file has no place for others",
+                     "Files of BERT (.ohm) have gaps.");
+  if (!measured.columns.empty() && !measured.columns.front().uncertainty.empty())
+    for (const std::size_t n : kept)
+      if (std::isnan(measured.columns.front().uncertainty[n]))
+        refuse_uncertainty(n, "it has a value without an uncertainty, and other arrays have one",
+                           "Give all an uncertainty or none; or write a file of BERT (.ohm).");
+  io::AtomicFile out(file.string());
   // Arrays of a current pair that follow one another are a block.
   for (std::size_t first = 0, last = 0; first < kept.size(); first = last) {
     const auto& head = electrodes.arrays[kept[first]];
@@ -420,6 +440,11 @@ void write_bert(const std::filesystem::path& file, const Measured& measured) {
   const MeasuredColumn* with_error = nullptr;
   for (const auto* column : columns)
     if (!with_error && column->name != "phase" && !column->uncertainty.empty()) with_error = column;
+  for (std::size_t n = 0; with_error && n < electrodes.arrays.size(); ++n)
+    if (with_error->values[n] == 0 && with_error->uncertainty[n] > 0)
+      refuse_uncertainty(n,
+                         fmt::format("its {} is 0, and its uncertainty is relative there", with_error->name),
+                         "Leave the array out, or write a file of UBC (.obs).");
   io::AtomicFile out(file.string());
   out.write(fmt::format("{}\n# x y z\n", electrodes.place.size()));
   for (const auto& p : electrodes.place) out.write(fmt::format("{:.10g} {:.10g} {:.10g}\n", p.e, p.n, p.u));
@@ -432,7 +457,7 @@ void write_bert(const std::filesystem::path& file, const Measured& measured) {
     for (const auto* column : columns) out.write(fmt::format(" {:.10g}", column->values[n]));
     if (with_error)
       out.write(fmt::format(" {:.6g}", with_error->values[n] == 0
-                                           ? 1.0
+                                           ? with_error->uncertainty[n]
                                            : with_error->uncertainty[n] / std::abs(with_error->values[n])));
     out.write("\n");
   }

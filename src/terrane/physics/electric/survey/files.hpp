@@ -42,9 +42,11 @@ Measured read_bert(io::TextReader& in);
 Measured read_measured(const std::filesystem::path& file, const UbcColumn& column = {});
 
 /// The first column of `measured` in the general format, with heights; arrays without a value are left out.
-/// Throws FileError.
+/// Throws FileError; InputError: an infinite value, a value without an uncertainty beside others with one, no
+/// array left.
 void write_ubc_dcip(const std::filesystem::path& file, const Measured& measured);
-/// All columns, with relative uncertainties; "nan" where there is no value. Throws FileError.
+/// All columns, with relative uncertainties; "nan" where there is no value. Throws FileError;
+/// InputError: an infinite value, a value of 0 with an uncertainty.
 void write_bert(const std::filesystem::path& file, const Measured& measured);
 
 }  // namespace terrane::electric
