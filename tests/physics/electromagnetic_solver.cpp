@@ -280,9 +280,9 @@ TEST(Maxwell, TakesTheMemoryThatACheckSays) {
   problem.mesh = earth.mesh;
   problem.parameters.rough = Rough::never;
   RecordProperty("bytes_per_unknown", static_cast<int>(held / solver.unknowns()));
-  EXPECT_LT(held, 180 * solver.unknowns());  // 170 measured; large grids have fewer points beside them
+  EXPECT_LT(held, 180 * solver.unknowns());  // 169 measured; large grids have fewer points beside them
   EXPECT_LT(held, problem.memory());
-  EXPECT_GT(held, 0.6 * problem.memory());
+  EXPECT_GT(held, 0.55 * problem.memory());  // which is that of devices, too
 }
 #endif
 

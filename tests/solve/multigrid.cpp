@@ -176,7 +176,29 @@ TEST_P(SolveOn, OneKernelAlongAllAxesBetweenLevelsGivesTheBitsOfOnePerAxis) {
     const auto plain = cycle(Transfers::axis_by_axis);
     EXPECT_EQ(cycle(Transfers::together), plain);
     EXPECT_EQ(cycle(Transfers::together_flat), plain);
+    EXPECT_EQ(cycle(Transfers::in_passes), plain);
     EXPECT_NE(plain, std::vector<double>(2 * count, 0.0));
+  }
+}
+
+TEST(Multigrid, TwoPassesOverALevelGiveTheBitsOfAllStepsOneByOneOnAnyNumberOfThreads) {
+  // Enough points for several threads, in blocks of planes, and of rows where there are few planes.
+  for (const auto& problem : {random_earth({40, 26, 31}, 1.1, 3), random_earth({5, 90, 70}, 1.0, 4)}) {
+    const auto values = random_values(static_cast<std::size_t>(problem.points().count()), 1);
+    const auto cycle = [&](Transfers transfers, int threads, auto number) {
+      Stream stream(cpu, false, threads);
+      Multigrid<decltype(number)> multigrid(stream, problem.on(stream), problem.spacing, transfers);
+      Field<double> r(stream, problem.points()), z(stream, problem.points());
+      r.upload(stream, values);
+      multigrid.apply(stream, r, z);
+      return z.download(stream);
+    };
+    const auto single = cycle(Transfers::axis_by_axis, 1, float{}),
+               twice = cycle(Transfers::axis_by_axis, 1, double{});
+    for (int threads : {1, 2, 3, 7}) {
+      EXPECT_EQ(cycle(Transfers::in_passes, threads, float{}), single) << threads;
+      EXPECT_EQ(cycle(Transfers::in_passes, threads, double{}), twice) << threads;
+    }
   }
 }
 
@@ -250,9 +272,16 @@ TEST_P(SolveOn, NetworksOfProductsCycleAsTheirConductancesDo) {
   double most = 0;
   for (const double value : plain) most = std::max(most, std::abs(value));
   EXPECT_GT(most, 0);
-  for (const auto transfers : {Transfers::axis_by_axis, Transfers::together, Transfers::together_flat}) {
+  const auto in_single = [&](Transfers transfers) {
+    return cycle(Multigrid<Complex<float>>(stream, products, spacing, nullptr, 0, transfers));
+  };
+  if (GetParam().kind != Device::Kind::cuda) {
+    EXPECT_EQ(in_single(Transfers::in_passes), in_single(Transfers::axis_by_axis));
+  }
+  for (const auto transfers :
+       {Transfers::axis_by_axis, Transfers::together, Transfers::together_flat, Transfers::in_passes}) {
     const auto twice = cycle(Multigrid<Complex<double>>(stream, products, spacing, nullptr, 0, transfers));
-    const auto single = cycle(Multigrid<Complex<float>>(stream, products, spacing, nullptr, 0, transfers));
+    const auto single = in_single(transfers);
     for (std::size_t n = 0; n < plain.size(); ++n) {
       ASSERT_NEAR(twice[n], plain[n], 1e-13 * most);
       ASSERT_NEAR(single[n], plain[n], 1e-5 * most);

@@ -6,6 +6,7 @@
 #include "terrane/parallel/device/graph.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/parallel/device/pinned.hpp"
+#include "terrane/parallel/device/sweep.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
 #include "terrane/solve/krylov.hpp"
@@ -33,6 +34,29 @@ struct ApplyAndProduct {
     q(k, j, i) = value;
     return p(k, j, i) * value;
   }
+  /// A row on a CPU (reduce.hpp): whether the network stores is asked before it.
+  template <int Columns>
+  void row(Index k, Index j, Index first, Index last, double (&values)[1][Columns]) const {
+    auto still = a;
+    still.shift = 0;
+    if (a.shift == 0) row_of(still, k, j, first, last, values[0]);
+    else row_of(a, k, j, first, last, values[0]);
+  }
+
+ private:
+  void row_of(const NetworkView<double> net, Index k, Index j, Index first, Index last,
+              double* values) const {
+    const GridView<const double> from = p;
+    const GridView<double> to = q;
+#if !defined(__CUDACC__)
+#pragma omp simd
+#endif
+    for (Index i = first; i < last; ++i) {
+      const double value = net.apply(from, k, j, i);
+      to(k, j, i) = value;
+      values[i - first] = from(k, j, i) * value;
+    }
+  }
 };
 
 /// α or β: a number, or one that kernels before have left on the device.
@@ -50,6 +74,23 @@ struct Advance {
     const double left = next(k, j, i);
     return left * left;
   }
+  /// A row on a CPU (reduce.hpp).
+  template <int Columns>
+  void row(Index k, Index j, Index first, Index last, double (&values)[1][Columns]) const {
+    const double alpha = step.get();
+    const GridView<const double> from_p = p, from_q = q;
+    const GridView<double> to_x = x, to_r = r;
+#if !defined(__CUDACC__)
+#pragma omp simd
+#endif
+    for (Index i = first; i < last; ++i) {
+      const double ahead = to_x(k, j, i) + alpha * from_p(k, j, i),
+                   left = to_r(k, j, i) - alpha * from_q(k, j, i);
+      to_x(k, j, i) = ahead;
+      to_r(k, j, i) = left;
+      values[0][i - first] = left * left;
+    }
+  }
   TERRANE_FN double next(Index k, Index j, Index i) const {
     const double alpha = step.get();
     const double ahead = x(k, j, i) + alpha * p(k, j, i), left = r(k, j, i) - alpha * q(k, j, i);
@@ -62,8 +103,9 @@ struct Advance {
 /// p = z + β p
 struct NewDirection {
   double beta;
-  View<const double, 3> z;
-  View<double, 3> p;
+  GridView<const double> z;
+  GridView<double> p;
+  bool choice() const { return beta == 0; }  // sweep.hpp
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     p(k, j, i) = beta == 0 ? z(k, j, i) : z(k, j, i) + beta * p(k, j, i);
   }
@@ -71,8 +113,8 @@ struct NewDirection {
 
 /// r = b − q
 struct Subtract {
-  View<const double, 3> b, q;
-  View<double, 3> r;
+  GridView<const double> b, q;
+  GridView<double> r;
   TERRANE_FN void operator()(Index k, Index j, Index i) const { r(k, j, i) = b(k, j, i) - q(k, j, i); }
 };
 
@@ -149,24 +191,14 @@ class PointSpace {
   double dot(const Vector& u, const Vector& v) { return sum(Product<3>{u.view(), v.view()}); }
   double norm(const Vector& u) { return std::sqrt(dot(u, u)); }
   void subtract(const Vector& b, const Vector& q, Vector& r) {
-    for_each(stream_, part_, Subtract{b.view(), q.view(), r.view()});
+    sweep(stream_, part_, Subtract{b.view(), q.view(), r.view()}, After::events);
     product_ = std::nullopt;
   }
   /// v = u + β v: CG needs no other.
   void blend(double, const Vector& u, double beta, Vector& v) {
-    for_each(stream_, part_, NewDirection{beta, u.view(), v.view()});
+    sweep(stream_, part_, NewDirection{beta, u.view(), v.view()}, After::events);
   }
-  void advance(double alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
-    for_each(stream_, part_, Advance{{alpha}, p.view(), q.view(), x.view(), r.view()});
-    product_ = std::nullopt;
-  }
-
-  // In one pass on devices. On the CPU two are quicker: rows that are added by blocks are short.
   double advance_and_norm(double alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
-    if (!one_pass()) {
-      advance(alpha, p, q, x, r);
-      return norm(r);
-    }
     const Advance kernel{{alpha}, p.view(), q.view(), x.view(), r.view()};
     if (!inverse_) return std::sqrt(sum(kernel));
     const auto sums = this->sums<2>(AdvanceWeighted{kernel, inverse_->view()});
@@ -174,9 +206,7 @@ class PointSpace {
     return std::sqrt(sums[0]);
   }
   double apply_and_product(const Network<double>& a, const Vector& p, Vector& q) {
-    if (one_pass()) return sum(ApplyAndProduct{NetworkView<double>(a), p.view(), q.view()});
-    apply(stream_, a, p, q);
-    return dot(p, q);
+    return sum(ApplyAndProduct{NetworkView<double>(a), p.view(), q.view()});
   }
 
   /// z = d r is left out from here on: its products are added up as r is computed.
@@ -222,8 +252,6 @@ class PointSpace {
     sums_.template sums_to<2>(&numbers->square, AdvanceWeighted{advance, inverse_->view()});
     numbers_there_.download_async(stream_, numbers_here_.span());
   }
-
-  bool one_pass() const { return stream_.device().kind != Device::Kind::cpu; }
 
   /// Sums over all ranks; while the host waits it looks after messages that do not arrive.
   template <int M, class Kernel>

@@ -31,9 +31,9 @@
 namespace terrane::solve {
 
 /// Between levels: one kernel goes along all axes, as devices like it, with branches where no neighbour was
-/// removed or, for few points, without; or one kernel per axis. The bits are the same on CPUs; on GPUs sums
-/// are fused as nvcc likes.
-enum class Transfers { quickest, axis_by_axis, together, together_flat };
+/// removed or, for few points, without; or one kernel per axis. On CPUs: in two passes over memory, with the
+/// smoother (host_passes.hpp). The bits are the same on CPUs; on GPUs sums are fused as nvcc likes.
+enum class Transfers { quickest, axis_by_axis, together, together_flat, in_passes };
 
 /// Memory that others use in turn: where fields are, but for the solution, between the beginning and the end
 /// of a cycle. Several Multigrids whose cycles never overlap may have the same.
@@ -59,6 +59,13 @@ struct Beginning {
     put(b, k, j, i, value);
     put(v, k, j, i, weight * a.template over_diagonal<V>(value, k, j, i));
   }
+};
+
+/// The same without the first step: on the CPU, where passes over a level make it.
+template <class V>
+struct RightHandSide {
+  typename Values<V>::Out b;
+  TERRANE_FN void take(Index k, Index j, Index i, V value) const { put(b, k, j, i, value); }
 };
 
 /// V: float or double, or Complex of these, in which the cycle computes; the conductances are real. Same bits

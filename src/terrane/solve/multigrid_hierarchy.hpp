@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -15,6 +16,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/sweep.hpp"
+#include "terrane/solve/host_passes.hpp"
 #include "terrane/solve/kernels_multigrid.hpp"
 #include "terrane/solve/multigrid.hpp"
 
@@ -153,6 +155,7 @@ struct AxisLists {
     std::vector<T> all;
     for (const auto* list : {&along, &across, &below, &above})
       for (const double value : *list) all.push_back(static_cast<T>(value));
+    all.resize(all.size() + 16);  // host_passes.cpp reads whole registers
     there = Buffer<T>(stream, std::span<const T>(all.data(), all.size()));
   }
   View<const T> part(std::size_t first, std::size_t count) const {
@@ -312,6 +315,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   std::vector<L> levels;
   Index together;                            // levels with fewer points are on every rank
   bool axis_by_axis;                         // transfers: else one kernel goes along all axes
+  bool in_passes;                            // or, of a CPU, the passes of host_passes.hpp
   Index flat_up_to;                          // so many points without branches
   static constexpr Index few_points = 1728;  // of levels that one block of threads goes through
   std::size_t few_from = std::numeric_limits<std::size_t>::max();
@@ -326,8 +330,10 @@ struct Multigrid<V>::Levels final : Hierarchy {
   Levels(Stream& stream, const std::array<AxisSpacing, 3>& spacing, Index fewer, Transfers transfers,
          InTurn in_turn, const Finest& make_finest)
       : together(fewer),
-        axis_by_axis(transfers == Transfers::axis_by_axis ||
-                     (transfers == Transfers::quickest && stream.device().kind == Device::Kind::cpu)),
+        axis_by_axis(!goes_in_passes(stream, transfers) &&
+                     (transfers == Transfers::axis_by_axis || transfers == Transfers::in_passes ||
+                      (transfers == Transfers::quickest && stream.device().kind == Device::Kind::cpu))),
+        in_passes(goes_in_passes(stream, transfers)),
         flat_up_to(transfers == Transfers::together        ? 0
                    : transfers == Transfers::together_flat ? std::numeric_limits<Index>::max()
                                                            : 64000),
@@ -362,9 +368,11 @@ struct Multigrid<V>::Levels final : Hierarchy {
   Field<V>& right() override { return levels.front().taken(); }
   Field<V>& solution() override { return levels.front().u; }
   void cycle(Stream& stream, bool begun) override {
-    if (others) clear_layers(stream);
-    if (lent.memory) clear_faces(stream, levels.front().v);
-    right_is_written(stream, levels.front(), begun);
+    if (others && !in_passes) clear_layers(stream);
+    if (lent.memory && !in_passes) clear_faces(stream, levels.front().v);
+    right_is_written(stream, levels.front(), begun && !in_passes);
+    if constexpr (std::is_same_v<T, float>)
+      if (in_passes) return cycle_in_passes(stream, 0);
     cycle(stream, 0, begun);
   }
   using Hierarchy::begin;
@@ -445,6 +453,52 @@ struct Multigrid<V>::Levels final : Hierarchy {
   bool asks_early(std::size_t l) const {
     constexpr Index most = Index{1} << 18;
     return !axis_by_axis && levels[l].cut.whole.count() <= most;
+  }
+
+  static bool goes_in_passes(const Stream& stream, Transfers transfers) {
+    const auto kind = stream.device().kind;
+    return has_passes<V>() && kind != Device::Kind::cuda &&
+           (transfers == Transfers::in_passes ||
+            (transfers == Transfers::quickest && kind == Device::Kind::cpu));
+  }
+  /// The same in two passes, where v has u between them. Traffic per point: conductances twice, b twice, u
+  /// and v once or twice.
+  void cycle_in_passes(Stream& stream, std::size_t l) {
+    auto& level = levels[l];
+    const typename Values<V>::In b = std::as_const(level.b).view();
+    if (l + 1 == levels.size())  // one point
+      return sweep(stream, level.held, FirstStep<V, A>{seen(level.a), b, T(1), level.u.view()}, after);
+    const std::size_t next = stop_after(l);
+    auto& to = levels[next];
+    PassDown<V, W, A> down{seen(level.a),    first,          momentum, weight, {},
+                           level.held,       level.reach(2), to.part,  b,      level.v.view(),
+                           to.taken().view()};
+    fill_steps(down, l, next);
+    stream.do_on_host([=, threads = stream.threads()] { run_pass(down, threads); });
+    right_is_written(stream, to, false);
+    std::size_t coarse = next;
+    if (!to.smooth) coarse = restrict_to_next(stream, next, std::as_const(to.taken()).view()).first;
+    cycle_in_passes(stream, coarse);
+    if (coarse != next) {
+      clear_layer(stream, levels[coarse].u);
+      interpolate_from(stream, coarse, next);
+    }
+    PassUp<V, W, A> back{seen(level.a),
+                         first,
+                         momentum,
+                         weight,
+                         {},
+                         level.reach(2),
+                         level.reach(1),
+                         level.reach(0),
+                         to.held,
+                         b,
+                         std::as_const(level.v).view(),
+                         std::as_const(to.u).view(),
+                         level.u.view()};
+    fill_steps(back, l, next);
+    stream.do_on_host([=, threads = stream.threads()] { run_pass(back, threads); });
+    level.bring_u(stream);
   }
 
   /// From level few_from on.
@@ -552,7 +606,9 @@ struct Multigrid<V>::Levels final : Hierarchy {
   /// The residual in v of level l becomes b of the next level with a smoother, which is returned; and whether
   /// that one's v has the first step.
   std::pair<std::size_t, bool> restrict_to_next(Stream& stream, std::size_t l) {
-    typename Values<V>::In from = std::as_const(levels[l].v).view();
+    return restrict_to_next(stream, l, std::as_const(levels[l].v).view());
+  }
+  std::pair<std::size_t, bool> restrict_to_next(Stream& stream, std::size_t l, typename Values<V>::In from) {
     for (;;) {
       const std::size_t next = stop_after(l);
       const bool begins = restrict_to(stream, l, next, from);
@@ -592,12 +648,12 @@ struct Multigrid<V>::Levels final : Hierarchy {
     return begins;
   }
 
-  /// u of level `fine` += u of level `coarse`, interpolated.
+  /// u of level `fine` += u of level `coarse`, interpolated; or just that, where it has no smoother.
   void interpolate_from(Stream& stream, std::size_t coarse, std::size_t fine) {
     while (coarse > fine) {
       std::size_t l = coarse - 1;
       while (!has_fields(l)) --l;
-      interpolate(stream, coarse, l, l == fine);
+      interpolate(stream, coarse, l, levels[l].smooth);
       if (!levels[l].smooth) {
         clear_layer(stream, levels[l].u);
         levels[l].bring_u(stream);
@@ -784,9 +840,12 @@ Multigrid<V>::Multigrid(Multigrid&&) noexcept = default;
 
 template <class V>
 void Multigrid<V>::apply(Stream& stream, const Field<Wide>& r, Field<Wide>& z, double scale) {
-  for_each(stream, r.points(), Convert<Wide, V>{r.view(), scale, right().view()});
+  // Far from sources values of single precision would be subnormal, which processors compute slowly; a power
+  // of two changes no other bit.
+  const double larger = std::ldexp(scale, 40), smaller = std::ldexp(1 / scale, -40);
+  sweep(stream, r.points(), Convert<Wide, V>{r.view(), larger, right().view()}, After::events);
   cycle(stream);
-  for_each(stream, r.points(), Convert<V, Wide>{solution().view(), 1 / scale, z.view()});
+  sweep(stream, r.points(), Convert<V, Wide>{solution().view(), smaller, z.view()}, After::events);
 }
 
 template <class V>

@@ -114,6 +114,9 @@ struct ComplexView {
     place[to_im_] = value.im;
 #endif
   }
+  /// On the CPU: where the real part of an element is, and how far from there its imaginary part.
+  T* place(Index k, Index j, Index i) const { return real_.place(k, j, i); }
+  std::ptrdiff_t to_im() const { return to_im_; }
 
  private:
   template <class>

@@ -15,7 +15,7 @@
 #include <atomic>
 
 #include "terrane/parallel/device/launch.hpp"
-#include "terrane/parallel/simd/instruction_set.hpp"
+#include "terrane/parallel/simd/wide_rows.hpp"
 
 namespace terrane {
 
@@ -178,19 +178,10 @@ struct SweepOfTiles {
       for (Index j = first[1]; j < last[1]; ++j) sweep_row(kernel, k, j, first[2], last[2]);
   }
   static void run(const void* with, Index n) { static_cast<const SweepOfTiles*>(with)->tile(n); }
-#if defined(__x86_64__) && defined(__GNUC__)
-  __attribute__((target("avx2"), flatten)) static void run_wide(const void* with, Index n) {
+  TERRANE_WIDE_ROWS static void run_wide(const void* with, Index n) {
     static_cast<const SweepOfTiles*>(with)->tile(n);
   }
-#else
-  static void run_wide(const void* with, Index n) { run(with, n); }
-#endif
 };
-
-inline bool has_wide_rows() {
-  static const bool has = instruction_set() != "plain";
-  return has;
-}
 
 template <class Kernel>
 void sweep_on_host(const IndexBox<3>& box, int threads, const Kernel& kernel) {

@@ -14,6 +14,7 @@
 #include "terrane/parallel/comm/comm.hpp"
 #include "terrane/parallel/device/sweep.hpp"
 #include "terrane/parallel/reduce/tree.hpp"
+#include "terrane/parallel/simd/wide_rows.hpp"
 
 namespace terrane {
 
@@ -143,6 +144,86 @@ void share_cells(Index count, int threads, const Work& work) {
         for (Index n = piece * some; n < std::min((piece + 1) * some, a.count); ++n) a.work(n);
       },
       &all);
+}
+
+/// The blocks of a row of them, on the CPU. A kernel may compute a row of points by itself, for those whose
+/// loops over rows are not all alike: kernel.row(k, j, first, last, values), where values[m][i − first] are
+/// to be written.  block: with any last index · cells: of the row · out [cells of the row, M]
+template <int M, class Op, class Kernel>
+inline void reduce_row_of_blocks(const Kernel kernel, const Place<3>& block, const IndexBox<3>& cells,
+                                 const IndexBox<3>& points, double* out) {
+  constexpr Index blocks_at_once = 8, columns = blocks_at_once * lanes;
+  for (Index from = cells.first[2]; from < cells.last[2]; from += blocks_at_once) {
+    const Index to = std::min(from + blocks_at_once, cells.last[2]), corner = from * lanes;
+    const Rows<3> rows(Place<3>{{block.at[0], block.at[1], from}}, points);
+    const Index first = std::max(points.first[2], corner), last = std::min(points.last[2], to * lanes);
+    double sum[M][columns], values[M][columns];
+    for (auto& one : sum)
+      for (double& value : one) value = Op::nothing;
+    for (int r = 0; r < block_rows; ++r) {
+      if (!rows.has(r, points)) continue;
+      const Index k = rows.corner.at[0] + r / 4, j = rows.corner.at[1] + r % 4;
+      if constexpr (requires { kernel.row(k, j, first, last, values); }) {
+        kernel.row(k, j, first, last, values);
+      } else {
+#if !defined(__CUDACC__)
+#pragma omp simd
+#endif
+        for (Index i = first; i < last; ++i) {
+          const auto answer = kernel(k, j, i);
+          for (int m = 0; m < M; ++m) values[m][i - first] = value_of(answer, m);
+        }
+      }
+      // By way of memory, so that no compiler fuses a product of the kernel with the addition.
+      asm volatile("" : : "r"(values) : "memory");
+      for (int m = 0; m < M; ++m) {
+        double* const here = sum[m] + (first - corner);
+        for (Index l = 0; l < last - first; ++l) here[l] = Op::join(here[l], values[m][l]);
+      }
+    }
+    for (Index cell = from; cell < to; ++cell)
+      for (int m = 0; m < M; ++m) {
+        double(&one)[lanes] = *reinterpret_cast<double(*)[lanes]>(sum[m] + (cell - from) * lanes);
+        out[(cell - cells.first[2]) * M + m] = join_lanes<Op>(one);
+      }
+  }
+}
+
+/// The blocks of a box, on the CPU.
+template <int M, class Op, class Kernel>
+struct RowsOfBlocks {
+  const Kernel& kernel;
+  const IndexBox<3>&cells, &points;
+  double* out;
+  static constexpr Index some = 2;  // rows of blocks that a thread takes at once
+
+  inline void work(Index piece) const {
+    const Index across = cells.size(1), all = cells.size(0) * across;
+    for (Index n = piece * some; n < std::min((piece + 1) * some, all); ++n)
+      reduce_row_of_blocks<M, Op, Kernel>(
+          kernel, Place<3>{{cells.first[0] + n / across, cells.first[1] + n % across}}, cells, points,
+          out + n * cells.size(2) * M);
+  }
+  static void run(const void* with, Index piece) { static_cast<const RowsOfBlocks*>(with)->work(piece); }
+  TERRANE_WIDE_ROWS static void run_wide(const void* with, Index piece) {
+    static_cast<const RowsOfBlocks*>(with)->work(piece);
+  }
+};
+
+template <int N, int M, class Op, class Kernel>
+void reduce_on_host(const IndexBox<N>& cells, const IndexBox<N>& points, const Kernel& kernel, double* out,
+                    int threads) {
+  if constexpr (N == 3) {
+    using Work = RowsOfBlocks<M, Op, Kernel>;
+    const Work work{kernel, cells, points, out};
+    const Index pieces = (cells.size(0) * cells.size(1) + Work::some - 1) / Work::some;
+    run_team(pieces, static_cast<int>(std::min<Index>(thread_count(threads), pieces)),
+             has_wide_rows() ? Work::run_wide : Work::run, &work);
+  } else {
+    share_cells(cells.count(), threads, [&](Index n) {
+      reduce_block<N, M, Op, Kernel>(kernel, place_of<N>(n, cells), points, out + n * M);
+    });
+  }
 }
 
 /// Values of the cells `next`, each joined from those of its children.
@@ -285,9 +366,7 @@ class Reduction {
                             detail::warps_of_block, cells, mine_, kernel, out);
 #endif
     stream_.do_on_host([=, points = mine_, threads = stream_.threads()] {
-      detail::share_cells(cells.count(), threads, [&](Index n) {
-        detail::reduce_block<N, M, Op, Kernel>(kernel, detail::place_of<N>(n, cells), points, out + n * M);
-      });
+      detail::reduce_on_host<N, M, Op>(cells, points, kernel, out, threads);
     });
   }
 
