@@ -160,7 +160,7 @@ TEST(NetCdfMesh, TakesDepthsDownAndAxesInAnyOrder) {
 }
 
 /// As images of two dimensions are written.
-TEST(NetCdfMesh, ALoneCellWithoutBoundsIsAsWideAsTheOthersAreApart) {
+TEST(NetCdfMesh, ALoneCellAlongNorthingWithoutBoundsIsGuessedAsWideAsTheOthersAreApart) {
   const TemporaryFolder folder;
   Dataset image;
   image.dimensions = {{"up", 2}, {"northing", 1}, {"easting", 3}};
@@ -173,6 +173,15 @@ TEST(NetCdfMesh, ALoneCellWithoutBoundsIsAsWideAsTheOthersAreApart) {
   const auto data = std::get<MeshData>(read_netcdf(folder / "image.nc"));
   EXPECT_THAT(data.mesh.northing(), ElementsAre(0, 10));
   EXPECT_THAT(data.find("image")->values, ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_TRUE(data.width_is_guessed);
+  image.dimensions = {{"up", 2}, {"northing", 3}, {"easting", 1}};
+  for (auto& axis : image.coordinates) {
+    if (axis.name == "easting") axis.values = std::vector<double>{0};
+    if (axis.name == "northing") axis.values = std::vector<double>{5, 15, 25};
+  }
+  write_netcdf(folder / "slab.nc", image);
+  EXPECT_THAT(message([&] { read_netcdf(folder / "slab.nc"); }),
+              HasSubstr("coordinate \"easting\" has one cell and no bounds"));
 }
 
 TEST(NetCdf, SaysWhatItCannotRead) {

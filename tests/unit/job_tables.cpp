@@ -7,6 +7,7 @@
 
 #include "support/files.hpp"
 #include "terrane/base/memory.hpp"
+#include "terrane/io/netcdf_sink.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/document.hpp"
 #include "terrane/job/earth.hpp"
@@ -280,6 +281,25 @@ TEST(EarthFromJob, OneFileServesEveryPhysicsAndAFieldMayHaveAnotherName) {
     EXPECT_THAT(message([&] { earth(mesh + "[model]\nproperty = \"velocity\""); }),
                 HasSubstr("model.property: \"velocity\" is not a property known here"));
   }
+}
+
+/// A reader guesses the width of images in two dimensions, which is none to compute with.
+TEST(EarthFromJob, AMeshWhoseWidthAlongNorthingIsNotInItsFileIsRefused) {
+  const testing_support::TemporaryFolder folder;
+  Dataset slab;
+  slab.dimensions = {{"up", 2}, {"northing", 1}, {"easting", 2}};
+  slab.coordinates = {{"up", "m", "up", {"up"}, std::vector<double>{-30, -10}, {}},
+                      {"northing", "m", "northing", {"northing"}, std::vector<double>{5}, {}},
+                      {"easting", "m", "easting", {"easting"}, std::vector<double>{0, 20}, {}}};
+  slab.variables = {
+      {"density", "kg/m3", "density", {"up", "northing", "easting"}, std::vector<double>(4, 1), {}}};
+  io::write_netcdf(folder / "slab.nc", slab);
+  const auto file = "file = \"" + folder / "slab.nc" + "\"\n";
+  const auto refused = HasSubstr("has one cell along northing and does not say how wide it is");
+  const std::string box = "[mesh]\nbox = [0, 40, 0, 20, -40, 0]\nshape = [2, 1, 2]\n[model]\n" + file;
+  EXPECT_THAT(message([&] { earth("[mesh]\nkind = \"file\"\n" + file); }), refused);
+  EXPECT_THAT(message([&] { earth(box + "transfer = \"average\""); }), refused);
+  EXPECT_THAT(earth(box).model.property("density"), ElementsAre(1, 1, 1, 1));  // cells of a known mesh
 }
 
 TEST(EarthFromJob, AFileOfOneUnnamedPropertyIsWhatTheJobSays) {

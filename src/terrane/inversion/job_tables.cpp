@@ -295,6 +295,7 @@ TensorMesh read_mesh(const Config& job, std::string& file) {
   if (data == nullptr)
     throw described.wrong("file", fmt::format("\"{}\" holds no tensor mesh", file),
                           "`terrane info FILE` tells what a file holds.");
+  require_widths(described, *data);
   return data->mesh;
 }
 

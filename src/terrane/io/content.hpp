@@ -72,6 +72,7 @@ struct MeshData {
   TensorMesh mesh;
   std::vector<Column> cells;
   Attributes attributes;
+  bool width_is_guessed = false;  ///< of the one cell along northing, of which the file does not say it
 
   const Column* find(std::string_view name) const;
 };

@@ -447,7 +447,8 @@ class NetcdfReader {
       axes[a] = axis(v);
       if (axes[a].geographic) fail("a mesh in degrees cannot be used", "Project it to metres first.");
     }
-    // Images of two dimensions have one cell along northing: as wide as the others are apart.
+    // Images of two dimensions have one cell along northing: as wide as the others are apart. That shows
+    // them, but is no width to compute with.
     double least = 0;
     for (const auto& [values, reversed, geographic] : axes)
       if (values.size() > 1) {
@@ -455,8 +456,10 @@ class NetcdfReader {
         least = least == 0 ? width : std::min(least, width);
       }
     for (std::size_t a = 0; a < 3; ++a)
-      cell_faces[a] = faces(coordinate_of(*all.front(), order[a]), axes[a], least);
+      cell_faces[a] = faces(coordinate_of(*all.front(), order[a]), axes[a], a == 1 ? least : 0);
     MeshData out;
+    out.width_is_guessed =
+        axes[1].values.size() == 1 && !find(coordinate_of(*all.front(), AxisRole::north).attribute("bounds"));
     try {
       out.mesh = TensorMesh(std::move(cell_faces[0]), std::move(cell_faces[1]), std::move(cell_faces[2]));
     } catch (const InputError& e) {

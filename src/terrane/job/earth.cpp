@@ -442,6 +442,18 @@ void take_contrasts(Earth& earth, double reference, const std::vector<bool>& abo
         if (property.values[n] != 0 && (above.empty() || !above[n])) property.values[n] -= reference;
 }
 
+}  // namespace
+
+void require_widths(const Config& table, const io::MeshData& data) {
+  if (!data.width_is_guessed) return;
+  throw table.wrong(
+      "file",
+      fmt::format("\"{}\" has one cell along northing and does not say how wide it is", table.text("file")),
+      "Give the coordinate bounds (the attribute \"bounds\"), or more than one cell.");
+}
+
+namespace {
+
 /// A model on a mesh of its own, from which another mesh takes averages. Cells without a value have the
 /// background's.
 EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
@@ -455,6 +467,7 @@ EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
     throw table.wrong(
         "file", fmt::format("\"{}\" has no mesh that averages could be taken of", table.text("file")),
         "Take a file of a mesh with properties (.nc, .h5, .rsf), or transfer = \"centre\" on its mesh.");
+  require_widths(table, *data);
   auto model = io::to_earth_model(*data, property_of(table).value_or("density"),
                                   table.optional_text("field").value_or(""));
   fill(model, background_of(table));
@@ -723,6 +736,7 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
     if (!data)
       throw table.wrong("file", fmt::format("\"{}\" holds no tensor mesh", mesh_file),
                         "`terrane info FILE` tells what a file holds.");
+    require_widths(table, *data);
     cells = data->mesh;
     with_density = std::move(*data);
   }
@@ -762,7 +776,7 @@ void build_earths(const Config& job, const std::optional<Projection>& projection
   if (requests.empty()) return;
   const auto kind = kind_of_mesh(job, requests.front());
   const auto of = kind == "planned" ? std::optional(cells_of_job(job, kind)) : std::nullopt;
-  if (!of || !of->averages) {  // nothing to read but the mesh
+  if (!of || !of->averages) {  // each mesh has values at its own centres, or of its own bodies
     for (std::size_t n = 0; n < requests.size(); ++n)
       take(n, build_earth(job, projection, memory, requests[n]));
     return;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "terrane/base/memory.hpp"
+#include "terrane/io/content.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/model/description.hpp"
 #include "terrane/survey/projection.hpp"
@@ -47,6 +48,9 @@ std::span<const Section> earth_sections();
 
 /// mesh.projection; nothing when the job's coordinates are local.
 std::optional<std::string> projection_definition(const Config& job);
+
+/// Throws InputError at `file` of `table`: `data` is to be computed with, but a width of it is guessed.
+void require_widths(const Config& table, const io::MeshData& data);
 
 /// Of them the table [mesh] and its kinds regular and tensor, for a physics on the cells of a mesh.
 std::span<const Section> mesh_sections();
