@@ -1,14 +1,18 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "ranks.hpp"
+#include "support/files.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/physics/electric/ranks.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::electric {
 namespace {
+
+using testing::HasSubstr;
 
 TEST(ElectricOnRanks, HasTheSameBitsAsOneProcessWhetherElectrodesAreSharedOrNodes) {
   const auto comm = test::ranks(test::Order::as_started);
@@ -50,7 +54,8 @@ TEST(ElectricOnRanks, HasTheSameBitsAsOneProcessWhetherElectrodesAreSharedOrNode
       const auto all =
           direct_current_on_ranks(mesh, *earth, electrodes, parameters, shared, there, device, at_once);
       EXPECT_EQ(one.resistance, all.resistance);
-      EXPECT_EQ(one.geometric_factor.size(), all.geometric_factor.size());
+      EXPECT_EQ(one.geometric_factor, all.geometric_factor);
+      EXPECT_EQ(one.apparent_resistivity, all.apparent_resistivity);
       EXPECT_EQ(one.phase, all.phase);
       EXPECT_EQ(one.chargeability, all.chargeability);
       ASSERT_EQ(all.volume.size(), 4U);
@@ -69,6 +74,42 @@ TEST(ElectricOnRanks, HasTheSameBitsAsOneProcessWhetherElectrodesAreSharedOrNode
   dismiss(*comm);
 }
 
+TEST(ElectricOnRanks, WhatIsWrongWithAProblemIsAnErrorOnRankZeroAlsoWhereRanksShareAMesh) {
+  const auto comm = test::ranks(test::Order::as_started);
+  if (comm->rank() > 0) {
+    serve(physics::all(), *comm);
+    return;
+  }
+  std::vector<double> flat, deep;
+  for (int n = -8; n <= 8; ++n) flat.push_back(5 * n);
+  for (int n = -8; n <= 0; ++n) deep.push_back(5 * n);
+  const TensorMesh mesh(flat, flat, deep);
+  Rock rock;
+  rock.conductivity.assign(mesh.size(), 0.01);
+  const Electrodes electrodes{{{-10, 1, 0}, {-2, 1, 0}, {2, 1, 0}, {10, 1, 0}}, {{0, 3, 1, 2}}};
+  Runtime shared;
+  shared.device.kind = Device::Kind::cpu;
+  shared.comm = comm.get();
+  const auto said = [&](const Rock& of, Potential potential) {
+    return testing_support::message([&] {
+      DirectCurrentReport report;
+      Device device;
+      const Parameters parameters{.potential = potential};
+      direct_current_on_ranks(mesh, of, electrodes, parameters, shared, report, device, 1);
+    });
+  };
+  Rock differs = rock, wrong = rock, uneven = rock;
+  differs.conductivity[mesh.index(6, 8, 7)] = 0.02;  // on one side of the first electrode
+  wrong.conductivity.back() = -1;
+  uneven.ground = ground_below(mesh, [](double, double) { return -12.0; });
+  EXPECT_EQ(said(rock, Potential::secondary), "no error");
+  EXPECT_THAT(said(wrong, Potential::automatic), HasSubstr("-1 S/m in cell"));
+  EXPECT_THAT(said(uneven, Potential::automatic), HasSubstr("electrode 1"));
+  EXPECT_THAT(said(differs, Potential::secondary), HasSubstr("the cells around it differ"));
+  EXPECT_EQ(said(rock, Potential::automatic), "no error");
+  dismiss(*comm);
+}
+
 TEST(ElectricOnRanks, ShareElectrodesWhereMemoryTakesAMeshForEachAndNodesOtherwise) {
   Load load{.solves = 6, .nodes = 6e6, .complex = false, .bytes_of_rank = 8e6, .ranks_per_field = 0};
   const double mesh = bytes_needed(load.nodes), helper = bytes_of_helper(load.nodes);
@@ -82,6 +123,12 @@ TEST(ElectricOnRanks, ShareElectrodesWhereMemoryTakesAMeshForEachAndNodesOtherwi
   EXPECT_EQ(share_ranks(load, 4, 4, 1e12, 1.1 * mesh).fields_at_once, 4);
   EXPECT_EQ(share_ranks(load, 4, 4, 1e12, 0.9 * mesh).fields_at_once, 2);
   EXPECT_EQ(share_ranks(load, 12, 12, 1e12, 1e12).fields_at_once, 12);
+  // What is found counts, too, and as numbers that are handed over.
+  load.bytes_found = mesh / 2;
+  EXPECT_EQ(share_ranks(load, 4, 4, 7.9 * mesh + 4 * load.bytes_of_rank).fields_at_once, 3);
+  EXPECT_EQ(share_ranks(load, 4, 4, 8.1 * mesh + 4 * load.bytes_of_rank).fields_at_once, 4);
+  EXPECT_EQ(share_ranks(load, 4, 4, 3.5 * mesh + 4 * (helper + load.bytes_of_rank), 1e12).fields_at_once, 3);
+  load.bytes_found = 0;
   load.nodes = 2e7;
   EXPECT_EQ(share_ranks(load, 12, 12, 1e12, 1e12).fields_at_once, 6);
   load.ranks_per_field = 2;

@@ -175,6 +175,7 @@ DirectCurrentJob::Cost DirectCurrentJob::cost() const {
 electric::Load DirectCurrentJob::fields() const {
   auto load = arrays_->load();
   load.solves = electrodes_.place.size();
+  load.bytes_found = 8 * load.nodes;
   return load;
 }
 
@@ -246,8 +247,8 @@ Plan DirectCurrentJob::check(const Runtime& runtime) {
   // Seven models; of each a solve for every electrode, J row by row, and some 40 products.
   const auto c = cost();
   const double entries = c.entries_bytes / 8;
-  const double ranks = runtime.comm ? runtime.comm->size() : 1;
-  plan.seconds = 7 * (c.seconds * std::ceil(static_cast<double>(electrodes_.place.size()) / ranks) +
+  const double at_once = sharing(runtime).fields_at_once;
+  plan.seconds = 7 * (c.seconds * std::ceil(static_cast<double>(electrodes_.place.size()) / at_once) +
                       entries * (settings_.jacobian_in_memory ? 6e-8 : 4e-7) / thread_count(runtime.threads));
   inversion::check(problem_, settings_);
   return plan;

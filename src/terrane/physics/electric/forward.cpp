@@ -42,17 +42,24 @@ double factor_or_nan(double factor) {
 }
 
 /// What a solve for an electrode leaves as numbers: potentials of all electrodes, then the cells.
-std::vector<double> numbers_of(const std::vector<Number>& at, const std::vector<CellValues>& cells) {
+/// Takes the cells array by array, so that memory holds them once and an array.
+std::vector<double> numbers_of(const std::vector<Number>& at, std::vector<CellValues> cells) {
+  std::size_t count = 2 * at.size();
+  for (const auto& one : cells) count += one.real.size() + one.imaginary.size();
   std::vector<double> all;
+  all.reserve(count);
   for (const auto& value : at) all.insert(all.end(), {value.real(), value.imag()});
-  for (const auto& one : cells)
-    for (const auto* part : {&one.real, &one.imaginary}) all.insert(all.end(), part->begin(), part->end());
+  for (auto& one : cells)
+    for (auto* part : {&one.real, &one.imaginary}) {
+      all.insert(all.end(), part->begin(), part->end());
+      *part = std::vector<double>();
+    }
   return all;
 }
 
-/// Back from them; the cells are added to those of the electrodes before.
+/// Back from them; the cells are added to those of the electrodes before, of which there will be `sources`.
 std::vector<Number> values_of(std::span<const double> numbers, std::size_t places, bool complex,
-                              std::vector<CellValues>& cells) {
+                              std::size_t sources, std::vector<CellValues>& cells) {
   std::vector<Number> at;
   for (std::size_t n = 0; n < places; ++n) at.emplace_back(numbers[2 * n], numbers[2 * n + 1]);
   auto rest = numbers.subspan(2 * places);
@@ -60,6 +67,7 @@ std::vector<Number> values_of(std::span<const double> numbers, std::size_t place
   for (auto& one : cells)
     for (auto* part : {&one.real, &one.imaginary}) {
       if (part == &one.imaginary && !complex) continue;
+      part->reserve(sources * each);
       part->insert(part->end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(each));
       rest = rest.subspan(each);
     }
@@ -71,8 +79,10 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
                               const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                               DirectCurrentReport& report, Progress& progress, const Groups& groups,
                               const Volume& wanted = {}, std::vector<CellValues>* cells = nullptr) {
-  Turns turns(mesh, conductivity, electrodes.place, parameters, stream, current_electrodes(electrodes),
-              groups);
+  const auto sources = current_electrodes(electrodes);
+  Turns turns(mesh, conductivity, electrodes.place, parameters, stream, sources, groups);
+  together(groups.comm(),
+           [&] { check_secondary(mesh, conductivity, parameters, electrodes.place, sources); });
   std::map<std::size_t, std::vector<Number>> potentials;  // of each electrode that gives current
   std::vector<CellValues> volume(wanted.arrays());
   turns.solve(
@@ -83,7 +93,8 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
         return numbers_of(at, solver.in_cells(wanted));
       },
       [&](std::size_t source, const Solved& solved, std::vector<double> found) {
-        potentials[source] = values_of(found, electrodes.place.size(), conductivity.complex(), volume);
+        potentials[source] =
+            values_of(found, electrodes.place.size(), conductivity.complex(), sources.size(), volume);
         report.sources.push_back(source);
         report.solves.push_back(solved.report);
         report.secondary += solved.secondary ? 1 : 0;

@@ -65,6 +65,48 @@ std::optional<HalfSpace> conductivity_at(const TensorMesh& mesh, const Conductiv
   return value;
 }
 
+/// Whether a half space of infinite extent has no such wall.
+bool is_own(const Boundaries& boundary, const Wall& wall) {
+  const bool top = wall.axis == 0 && wall.high;
+  return boundary(wall.axis, wall.high) != (top ? Boundary::insulated : Boundary::mixed);
+}
+
+/// Whether it is within so many cells of one.
+bool at_own_wall(const TensorMesh& mesh, const Boundaries& boundary, const Point& p, std::size_t most) {
+  const std::vector<double>* faces[3] = {&mesh.up(), &mesh.northing(), &mesh.easting()};
+  const double at[3] = {p.u, p.n, p.e};
+  return std::any_of(walls.begin(), walls.end(), [&](const Wall& wall) {
+    const auto& f = *faces[wall.axis];
+    const std::size_t last = f.size() - 1, cells = std::min(most, last);
+    const bool near = wall.high ? at[wall.axis] >= f[last - cells] : at[wall.axis] <= f[cells];
+    return near && is_own(boundary, wall);
+  });
+}
+
+/// The rock around an electrode where it is solved for the secondary potential. Under an uneven surface it is
+/// not: both potentials are numbers of the mesh there, whose ratio is what counts.
+std::optional<HalfSpace> secondary_at(const TensorMesh& mesh, const Conductivity& sigma,
+                                      const Parameters& parameters, const std::vector<Point>& place,
+                                      std::size_t source) {
+  if (parameters.potential == Potential::total) return std::nullopt;
+  // A wall that is none of a half space takes the current of a source beside it by few of its nodes.
+  if (parameters.potential == Potential::automatic &&
+      at_own_wall(mesh, parameters.boundary, place[source], 4))
+    return std::nullopt;
+  // There K − K₀ is not zero at the source, where φ_p has no value.
+  if (at_own_wall(mesh, parameters.boundary, place[source], 1))
+    throw InputError(fmt::format("electrode {}", source + 1),
+                     "it lies on a grounded or insulated side or in the cell beside it, so there is no "
+                     "secondary potential",
+                     "Take potential = \"auto\" or \"total\", or move the side away.");
+  const auto found = conductivity_at(mesh, sigma, place[source]);
+  if (!found && parameters.potential == Potential::secondary)
+    throw InputError(fmt::format("electrode {}", source + 1),
+                     "the cells around it differ in conductivity, so there is no secondary potential",
+                     "Make them alike, or take potential = \"auto\" with 8 cells between electrodes.");
+  return found;
+}
+
 Conductivity quadrature_alone(const Conductivity& conductivity) { return {conductivity.quadrature}; }
 
 /// The magnitudes of complex conductances: what multigrid is made of.
@@ -110,6 +152,18 @@ std::vector<NodeWeights> weights_of(const TensorMesh& mesh, const std::vector<do
   return all;
 }
 
+void check(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& electrodes) {
+  weights_of(mesh, conductivity.ground, electrodes);
+  if (conductivity.ground == nullptr) check(mesh, conductivity);
+  else check(mesh, CellsWithAir(mesh, conductivity).view());
+}
+
+void check_secondary(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
+                     const std::vector<Point>& electrodes, const std::vector<std::size_t>& sources) {
+  if (conductivity.ground != nullptr) return;
+  for (const std::size_t source : sources) secondary_at(mesh, conductivity, parameters, electrodes, source);
+}
+
 /// What is common to real and complex conductivities.
 struct Potentials::Solver {
   Solver(const TensorMesh& cells, const Conductivity& conductivity, const std::vector<Point>& electrodes,
@@ -122,7 +176,6 @@ struct Potentials::Solver {
         filled(has_ground ? std::optional<CellsWithAir>(std::in_place, cells, conductivity) : std::nullopt),
         sigma(filled ? filled->view() : conductivity),
         from(viewpoint(cells, conductivity.ground, electrodes)),
-        own_walls(std::any_of(walls.begin(), walls.end(), [&](const Wall& wall) { return is_own(wall); })),
         host((from.stretch = mean_stretch(sigma), check(cells, sigma),
               network_of(cells, sigma, settings.boundary, from))),
         grid(host.nodes, comm),
@@ -135,43 +188,6 @@ struct Potentials::Solver {
   virtual std::vector<double> solve(std::size_t source, const std::optional<HalfSpace>& secondary,
                                     solve::SolveReport& report) = 0;
   virtual double operator_complexity() const = 0;
-
-  std::optional<HalfSpace> secondary_at(std::size_t source) const {
-    // Under an uneven surface both potentials are numbers of the mesh, whose ratio is what counts.
-    if (parameters.potential == Potential::total || has_ground) return std::nullopt;
-    // A wall that is none of a half space takes the current of a source beside it by few of its nodes.
-    if (parameters.potential == Potential::automatic && own_walls && at_own_wall(place[source], 4))
-      return std::nullopt;
-    // There K − K₀ is not zero at the source, where φ_p has no value.
-    if (own_walls && at_own_wall(place[source], 1))
-      throw InputError(fmt::format("electrode {}", source + 1),
-                       "it lies on a grounded or insulated side or in the cell beside it, so there is no "
-                       "secondary potential",
-                       "Take potential = \"auto\" or \"total\", or move the side away.");
-    const auto found = conductivity_at(mesh, sigma, place[source]);
-    if (!found && parameters.potential == Potential::secondary)
-      throw InputError(fmt::format("electrode {}", source + 1),
-                       "the cells around it differ in conductivity, so there is no secondary potential",
-                       "Make them alike, or take potential = \"auto\" with 8 cells between electrodes.");
-    return found;
-  }
-
-  /// Whether it is within so many cells of one.
-  bool at_own_wall(const Point& p, std::size_t most) const {
-    const std::vector<double>* faces[3] = {&mesh.up(), &mesh.northing(), &mesh.easting()};
-    const double at[3] = {p.u, p.n, p.e};
-    return std::any_of(walls.begin(), walls.end(), [&](const Wall& wall) {
-      const auto& f = *faces[wall.axis];
-      const std::size_t last = f.size() - 1, cells = std::min(most, last);
-      const bool near = wall.high ? at[wall.axis] >= f[last - cells] : at[wall.axis] <= f[cells];
-      return near && is_own(wall);
-    });
-  }
-  /// Whether a half space of infinite extent has no such wall.
-  bool is_own(const Wall& wall) const {
-    const bool top = wall.axis == 0 && wall.high;
-    return parameters.boundary(wall.axis, wall.high) != (top ? Boundary::insulated : Boundary::mixed);
-  }
 
   /// The current of an electrode, shared among the nodes around it.
   std::vector<double> current(std::size_t source) const {
@@ -225,7 +241,6 @@ struct Potentials::Solver {
   std::optional<CellsWithAir> filled;
   Conductivity sigma;
   Viewpoint from;
-  bool own_walls;
   HostNetwork host;
   solve::SharedGrid<double> grid;
   solve::Network<double> network;
@@ -343,7 +358,7 @@ Potentials::~Potentials() = default;
 std::vector<Number> Potentials::at_electrodes(std::size_t source, Solved& solved) {
   const auto& s = *solver_;
   source_ = source;
-  secondary_ = s.secondary_at(source);
+  if (!s.has_ground) secondary_ = secondary_at(s.mesh, s.sigma, s.parameters, s.place, source);
   solved.secondary = secondary_.has_value();
   for (auto* values : {&real_, &imaginary_}) *values = std::vector<double>();  // before others are made
   real_ = solver_->solve(source, secondary_, solved.report);

@@ -27,6 +27,13 @@ Viewpoint viewpoint(const TensorMesh& mesh, const std::vector<double>* ground,
 std::vector<NodeWeights> weights_of(const TensorMesh& mesh, const std::vector<double>* ground,
                                     const std::vector<Point>& electrodes);
 
+/// What Potentials refuse; without messages, for ranks that are to share them.  Throws ShapeError,
+/// InputError.
+void check(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& electrodes);
+/// What at_electrodes() refuses of these sources.
+void check_secondary(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
+                     const std::vector<Point>& electrodes, const std::vector<std::size_t>& sources);
+
 /// The rock around an electrode, S/m along easting, northing, up.
 struct HalfSpace {
   std::array<double, 3> along{}, quadrature{};

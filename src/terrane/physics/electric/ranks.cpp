@@ -48,11 +48,21 @@ double Load::part_of_gpu(int fields, int ranks) const {
   return 1.15 * bytes_needed(nodes / share_it, complex) + 40.0 * (1 << 21);
 }
 
+namespace {
+
+/// Of the host, with `here` of the ranks on it. A rank by itself hands nothing over.
+double bytes_of_host(const Load& load, double fields, double ranks, double here, bool on_gpus) {
+  const double of_these = fields * here / ranks;
+  return load.memory(on_gpus ? 0 : of_these, here) + (ranks > 1 ? load.handed_over(of_these) : 0);
+}
+
+}  // namespace
+
 Sharing share_ranks(const Load& load, int ranks, int on_node, double bytes, double device_bytes) {
   const bool on_gpus = device_bytes > 0;
   const auto fits = [&](int fields) {
-    if (on_gpus) return load.part_of_gpu(fields, ranks) <= device_bytes && load.memory(0, on_node) <= bytes;
-    return load.memory(static_cast<double>(fields) * on_node / ranks, on_node) <= bytes;
+    if (on_gpus && load.part_of_gpu(fields, ranks) > device_bytes) return false;
+    return bytes_of_host(load, fields, ranks, on_node, on_gpus) <= bytes;
   };
   return terrane::share_ranks({.count = load.solves,
                                .ranks = ranks,
@@ -69,9 +79,9 @@ Sharing share_ranks(const Load& load, const Runtime& runtime, double at_rank_0) 
 }
 
 double memory_needed(const Load& load, const Runtime& runtime, double at_rank_0) {
-  const double ranks = ranks_of(runtime), here = ranks_here(runtime);
-  if (free_of_gpu(runtime) > 0) return load.memory(0, here) + at_rank_0;
-  return load.memory(share_ranks(load, runtime, at_rank_0).fields_at_once * here / ranks, here) + at_rank_0;
+  return bytes_of_host(load, share_ranks(load, runtime, at_rank_0).fields_at_once, ranks_of(runtime),
+                       ranks_here(runtime), free_of_gpu(runtime) > 0) +
+         at_rank_0;
 }
 
 void require_memory(const Load& load, const Runtime& runtime, double at_rank_0, const std::string& what) {

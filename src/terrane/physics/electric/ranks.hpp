@@ -19,9 +19,13 @@ struct Load {
   bool complex = false;
   double bytes_of_rank = 0;  ///< the earth, on every rank
   int ranks_per_field = 0;   ///< as Parameters have it
+  double bytes_found = 0;    ///< of what a solve finds, where that is much
 
-  /// Of a machine with so many ranks that share so many fields; of rank 0 what it finds comes on top.
+  /// Of a machine with so many ranks that share so many fields; of rank 0 what all find comes on top.
   double memory(double fields = 1, double ranks = 1) const;
+  /// What is found of each of these fields, and the same as the numbers that rank 0 is handed. The messages
+  /// are none more: rank 0 has room for another copy of all that is found, which it needs when all is done.
+  double handed_over(double fields) const { return 2 * fields * bytes_found; }
   /// Of the GPU of each rank of the smallest of so many groups.
   double part_of_gpu(int fields, int ranks) const;
 };

@@ -56,8 +56,8 @@ constexpr Key simulation_keys[] = {
     {"most_iterations", "count", "200", "Most iterations of each solve; 7 to 25 are usual."},
     {"ranks_per_field", "count", "0",
      "Under mpirun: how many ranks share the mesh of one field, at least. 0: one, where there are as many "
-     "current electrodes as ranks and the memory takes as many meshes; else all ranks, evenly, but GPUs only "
-     "where a mesh is so large that this is quicker."},
+     "current electrodes (of inversions: electrodes) as ranks and the memory takes as many meshes; else all "
+     "ranks, evenly, but GPUs only where a mesh is so large that this is quicker."},
 };
 constexpr Section simulation_section{"simulation", "", "How potentials are computed.", simulation_keys};
 
@@ -414,14 +414,20 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
 
 std::size_t Simulation::sources() const { return current_electrodes(electrodes_).size(); }
 
-std::size_t Simulation::solves() const {
-  return sources() * (1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1));
+std::size_t Simulation::solves_of_source() const {
+  return 1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1);
 }
+
+std::size_t Simulation::solves() const { return sources() * solves_of_source(); }
 
 /// Of the result, and of a copy on its way into a file.
 double Simulation::volume_bytes() const {
-  return 2 * (rock_.quadrature.empty() ? 8.0 : 16.0) *
-         static_cast<double>(settings_.parameters.volume.arrays() * sources() * mesh_.size());
+  return 2 * static_cast<double>(sources()) * volume_bytes_of_solve();
+}
+
+double Simulation::volume_bytes_of_solve() const {
+  return (rock_.quadrature.empty() ? 8.0 : 16.0) *
+         static_cast<double>(settings_.parameters.volume.arrays() * mesh_.size());
 }
 
 /// The rock; the same with air in it, where it has ground; and that of the moment when currents begin, where
@@ -447,7 +453,8 @@ Load Simulation::load() const {
           .nodes = nodes,
           .complex = !rock_.quadrature.empty(),
           .bytes_of_rank = rock_bytes(),
-          .ranks_per_field = settings_.parameters.ranks_per_field};
+          .ranks_per_field = settings_.parameters.ranks_per_field,
+          .bytes_found = volume_bytes_of_solve()};
 }
 
 void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
@@ -480,7 +487,9 @@ Plan Simulation::check(const Runtime& runtime) {
   require_memory(load(), runtime, found_bytes(), plan.problem);
   const Device device = resolve(runtime.device);
   plan.device = describe(device, runtime);
-  plan.seconds = static_cast<double>(solves()) * seconds_of_solve(device);
+  const auto at_once = static_cast<std::size_t>(share_ranks(load(), runtime, found_bytes()).fields_at_once);
+  const std::size_t turns = (sources() + at_once - 1) / at_once;
+  plan.seconds = static_cast<double>(turns * solves_of_source()) * seconds_of_solve(device);
   return plan;
 }
 

@@ -66,9 +66,11 @@ class Simulation final : public terrane::Simulation {
   std::vector<Column> cells(bool with_values) const;
   double rock_bytes() const;
   double volume_bytes() const;
+  double volume_bytes_of_solve() const;
   /// Of what is found, on rank 0.
   double found_bytes() const;
   std::size_t sources() const;
+  std::size_t solves_of_source() const;
   std::size_t solves() const;
   void fill(Result& result, const DirectCurrentData& data) const;
   void fill_cells(Result& result, std::vector<CellValues> volume) const;

@@ -28,8 +28,9 @@ Turns::Turns(const TensorMesh& mesh, const Conductivity& conductivity, const std
              const Parameters& parameters, Stream& stream, std::vector<std::size_t> electrodes,
              const Groups& groups)
     : electrodes_(std::move(electrodes)), groups_(groups) {
-  // Each rank finds for itself what is wrong with the survey, before ranks of a group wait for each other.
-  together(groups.comm(), [&] { weights_of(mesh, conductivity.ground, places); });
+  // Each rank finds for itself what is wrong with rock and survey, before ranks of a group wait for each
+  // other.
+  together(groups.comm(), [&] { check(mesh, conductivity, places); });
   groups.in_step([&] {
     if (groups.own() < std::max<std::size_t>(electrodes_.size(), 1))
       solver_.emplace(mesh, conductivity, places, parameters, stream,

@@ -25,7 +25,7 @@ class Turns {
   Turns(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& places,
         const Parameters& parameters, Stream& stream, std::vector<std::size_t> electrodes,
         const Groups& groups);
-  /// Collective. Reports of other ranks come without their history.  Throws InputError, MemoryError,
+  /// Collective. Among ranks, reports come without their history.  Throws InputError, MemoryError,
   /// Cancelled: on all ranks; OutOfStep.
   void solve(Progress& progress, const Find& find, const Take& take);
   /// Of this rank's group; rank 0 has one.
