@@ -670,7 +670,12 @@ struct Work {
   __attribute__((target("avx2"), flatten)) static void run_avx2(const void* with, Index n) {
     static_cast<const Work*>(with)->block(n);
   }
-  __attribute__((target("avx512f,avx512vl,avx512dq,prefer-vector-width=512"), flatten)) static void
+#if defined(__clang__)  // which does not know the width that is preferred
+  __attribute__((target("avx512f,avx512vl,avx512dq"), flatten))
+#else
+  __attribute__((target("avx512f,avx512vl,avx512dq,prefer-vector-width=512"), flatten))
+#endif
+  static void
   run_avx512(const void* with, Index n) {
     static_cast<const Work*>(with)->block(n);
   }
@@ -701,13 +706,13 @@ void run_pass(const PassUp<V, W, A>& pass, int threads) {
   run_blocks(pass, threads);
 }
 
-#define TERRANE_PASSES(V)                                                                          \
-  template void run_pass(const PassDown<V, LinkWeights<RealOf<V>>, NetworkView<RealOf<V>>>&, int); \
-  template void run_pass(const PassUp<V, LinkWeights<RealOf<V>>, NetworkView<RealOf<V>>>&, int);   \
-  template void run_pass(const PassDown<V, ListWeights<RealOf<V>>, ProductView<RealOf<V>>>&, int); \
-  template void run_pass(const PassUp<V, ListWeights<RealOf<V>>, ProductView<RealOf<V>>>&, int);
-TERRANE_PASSES(float)
-TERRANE_PASSES(Complex<float>)
-#undef TERRANE_PASSES
+template void run_pass(const PassDown<float, LinkWeights<float>, NetworkView<float>>&, int);
+template void run_pass(const PassUp<float, LinkWeights<float>, NetworkView<float>>&, int);
+template void run_pass(const PassDown<float, ListWeights<float>, ProductView<float>>&, int);
+template void run_pass(const PassUp<float, ListWeights<float>, ProductView<float>>&, int);
+template void run_pass(const PassDown<Complex<float>, LinkWeights<float>, NetworkView<float>>&, int);
+template void run_pass(const PassUp<Complex<float>, LinkWeights<float>, NetworkView<float>>&, int);
+template void run_pass(const PassDown<Complex<float>, ListWeights<float>, ProductView<float>>&, int);
+template void run_pass(const PassUp<Complex<float>, ListWeights<float>, ProductView<float>>&, int);
 
 }  // namespace terrane::solve

@@ -152,7 +152,7 @@ inline void sweep_points(const Kernel& kernel, Index k, Index j, Index first, In
 template <class Kernel>
 inline void sweep_row(const Kernel kernel, Index k, Index j, Index first, Index last) {
   if constexpr (requires { kernel.choice(); }) {
-    if (kernel.choice()) sweep_points(kernel, k, j, first, last);
+    if (kernel.choice()) sweep_points(kernel, k, j, first, last);  // NOLINT(bugprone-branch-clone): two loops
     else sweep_points(kernel, k, j, first, last);
   } else {
     sweep_points(kernel, k, j, first, last);

@@ -104,35 +104,34 @@ void Wave<T>::pass(Stream& stream, const Passes& passes, Index count, const Sour
     put_between_and_mirror(g, moment_of(step), sources, nodes);
     if (after) after(step, nodes, View<const T, 3>(g.next + strides(box).to(box.first), box));
   };
-  stream.do_on_host(
-      [this, even, odd, passes, boxes, &sources, receivers, finish, moment_of, threads = stream.threads()] {
-        const auto& kernels = host_kernels<T>(medium_.kernel());
-        walk(boxes, passes, medium_.kernel().points, threads, [&](Index step, const Stretch& stretch) {
-          const StepArguments<T>& g = step % 2 == 0 ? even : odd;
-          const auto& box = stretch.nodes;
-          if (receivers && !box.empty()) {
-            const auto [from, to] = rows_of(g, box);
-            receivers->read_between(g.now, g.now_q, step, from, to);
-          }
-          for (const auto& slab : medium_.slabs()) {
-            const auto& nodes = slab.axis < 2 ? stretch.ahead[static_cast<std::size_t>(slab.axis)] : box;
-            if (const auto some = overlap(slab.layer, nodes); !some.empty())
-              kernels.psi(g, slab.axis, slab.side, some);
-          }
-          if (box.empty()) return;
-          static thread_local std::vector<Climb<T>> climbs;  // of the tile that the thread walks up
-          if (std::ssize(climbs) <= step) climbs.resize(static_cast<std::size_t>(step) + 1);
-          auto& climb = climbs[static_cast<std::size_t>(step)];
-          climb.first_plane = boxes[static_cast<std::size_t>(step)].first[0];
-          climb.tile = box;
-          for (const auto* work : {&edges_, &inner_})
-            for (Region region : work->in_rows()) {
-              region.box = overlap(region.box, box);
-              if (!region.box.empty()) kernels.step(g, region, &climb);
-            }
-          finish(step, g, box);
-        });
-      });
+  stream.do_on_host([this, even, odd, passes, boxes, receivers, finish, threads = stream.threads()] {
+    const auto& kernels = host_kernels<T>(medium_.kernel());
+    walk(boxes, passes, medium_.kernel().points, threads, [&](Index step, const Stretch& stretch) {
+      const StepArguments<T>& g = step % 2 == 0 ? even : odd;
+      const auto& box = stretch.nodes;
+      if (receivers && !box.empty()) {
+        const auto [from, to] = rows_of(g, box);
+        receivers->read_between(g.now, g.now_q, step, from, to);
+      }
+      for (const auto& slab : medium_.slabs()) {
+        const auto& nodes = slab.axis < 2 ? stretch.ahead[static_cast<std::size_t>(slab.axis)] : box;
+        if (const auto some = overlap(slab.layer, nodes); !some.empty())
+          kernels.psi(g, slab.axis, slab.side, some);
+      }
+      if (box.empty()) return;
+      static thread_local std::vector<Climb<T>> climbs;  // of the tile that the thread walks up
+      if (std::ssize(climbs) <= step) climbs.resize(static_cast<std::size_t>(step) + 1);
+      auto& climb = climbs[static_cast<std::size_t>(step)];
+      climb.first_plane = boxes[static_cast<std::size_t>(step)].first[0];
+      climb.tile = box;
+      for (const auto* work : {&edges_, &inner_})
+        for (Region region : work->in_rows()) {
+          region.box = overlap(region.box, box);
+          if (!region.box.empty()) kernels.step(g, region, &climb);
+        }
+      finish(step, g, box);
+    });
+  });
   for (Index step = 0; step < count && halo_; ++step) {
     const StepArguments<T>& g = step % 2 == 0 ? even : odd;
     const auto& border = borders_[static_cast<std::size_t>(step)];
