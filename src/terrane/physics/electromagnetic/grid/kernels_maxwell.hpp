@@ -628,7 +628,8 @@ struct WriteBlockSum {
     put(z, k, j, i, sum.template along<A>({k, j, i}));
   }
 };
-/// Of all edges at once, read before anything is written (as in AdvanceAll); rᵀz. Writes: whether z is written.
+/// Of all edges at once, read before anything is written (as in AdvanceAll); rᵀz. Writes: whether z is
+/// written.
 template <class T, bool Writes>
 struct BlockSums {
   Inside inside;
