@@ -7,6 +7,7 @@
 //   devices_acoustic cpu passes NODES STEPS THREADS REPEATS  step by step, and several steps in a pass
 //   devices_acoustic cpu density_passes ...                  the same where density varies
 //   devices_acoustic cpu migration_passes ...                the same of a migration, with layers
+//   devices_acoustic cpu born_passes ...                     the same of Born modelling
 //
 // With "rock" (or "rock=12" of order 12) after the device: of every kind of rock, walls all round. Bytes of a
 // node, each array moved once: 16 with constant density, 20 with variable, 36 with a vertical axis, 84 with a
@@ -227,6 +228,40 @@ std::string migration_passes(Rock rock, Index nodes, Index steps, int threads, i
   return rows;
 }
 
+/// Born modelling of one shot step by step and in passes, taking turns; the least of all repeats. Rates of
+/// the steps of both waves.
+std::string born_passes(Index nodes, Index steps, int threads, int repeats) {
+  std::string rows;
+  for (const auto rock : {Rock::constant_density, Rock::variable_density})
+    for (const auto kind : {Boundary::wall, Boundary::cpml}) {
+      auto p = cube(nodes, kind, 100, rock);
+      p.end = static_cast<double>(steps - 1) * p.step;
+      p.settle();
+      Stream stream({Device::Kind::cpu, -1}, false, threads);
+      Alone alone;
+      Engine<float> engine(p, stream, alone);
+      const auto chosen = engine.passes();
+      const std::vector<double> change(p.velocity.size(), 1e-9);
+      double processor[2] = {1e30, 1e30};
+      for (int repeat = 0; repeat < repeats; ++repeat)
+        for (const int which : {0, 1}) {
+          engine.use_passes(which == 0 ? Passes{} : chosen);
+          const double before = processor_seconds();
+          engine.born(p.shots[0], p.source_series(), change);
+          processor[which] = std::min(processor[which], processor_seconds() - before);
+        }
+      const auto points = 2 * static_cast<double>(p.whole().count()) * static_cast<double>(p.steps());
+      rows += fmt::format(
+          "{}    {{\"rock\": \"{}\", \"nodes\": {}, \"steps\": {}, \"layers\": {}, \"threads\": {}, "
+          "\"steps_in_a_pass\": {}, "
+          "\"points_per_processor_second\": {{\"one_by_one\": {:.4g}, \"in_passes\": {:.4g}}}}}",
+          rows.empty() ? "" : ",\n", rock == Rock::constant_density ? "constant_density" : "variable_density",
+          nodes, p.steps(), kind == Boundary::cpml, threads, chosen.steps, points / processor[0],
+          points / processor[1]);
+    }
+  return rows;
+}
+
 }  // namespace
 }  // namespace terrane::acoustic
 
@@ -251,6 +286,12 @@ int main(int count, char** words) {
     fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n{}\n  ]\n}}\n", device_name(device),
                acoustic::migration_passes(acoustic::Rock::constant_density, std::atoi(words[3]),
                                           std::atoi(words[4]), std::atoi(words[5]), std::atoi(words[6])));
+    return 0;
+  }
+  if (what == "born_passes") {
+    fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n{}\n  ]\n}}\n", device_name(device),
+               acoustic::born_passes(std::atoi(words[3]), std::atoi(words[4]), std::atoi(words[5]),
+                                     std::atoi(words[6])));
     return 0;
   }
   const std::string_view second = count > 2 ? words[2] : "";

@@ -168,6 +168,13 @@ TEST(AcousticOnRanks, PassesOverMemoryHaveTheBitsOfSingleStepsOfOneProcess) {
       engine.use_passes(passes);
       EXPECT_EQ(one, engine.model(p.shots[0], p.source_series())) << static_cast<int>(rock);
       EXPECT_TRUE(comm->rank() > 0 || test::norm(one) > 0);
+      const auto change = test::Chance(6).list(p.velocity.size());
+      const auto scattered = engine.born(p.shots[0], p.source_series(), change);
+      if (comm->rank() == 0) {
+        Engine<float> whole(p, stream, alone);
+        EXPECT_EQ(scattered, whole.born(p.shots[0], p.source_series(), change)) << static_cast<int>(rock);
+        EXPECT_GT(test::norm(scattered), 0);
+      }
       if (p.fields() == 1) {
         std::vector<double> data;
         if (comm->rank() == 0) data = test::Chance(4).list(p.steps() * p.traces(p.shots[0]));

@@ -591,11 +591,9 @@ void describe_passes(RunFacts& facts, const Passes& passes, const Problem& probl
       settings.task == Task::migration &&
       !images_in_passes(problem, settings.keeping, settings.kept_in, settings.lags);
   const bool models = settings.task != Task::migration || settings.data.empty();
-  const auto steps = settings.task == Task::born || (images_one_by_one && !models) ? 1 : passes.steps;
+  const auto steps = images_one_by_one && !models ? 1 : passes.steps;
   std::string text = fmt::format("{} steps in each pass over memory", steps);
-  if (settings.task == Task::born)
-    text = "one step in each pass over memory: Born modelling marches two waves together";
-  else if (passes.steps == 1) text = fmt::format("one step in each pass over memory: {}", passes.why);
+  if (passes.steps == 1) text = fmt::format("one step in each pass over memory: {}", passes.why);
   else if (images_one_by_one) {
     text = models ? text + ", of modelling alone: " : "one step in each pass over memory: ";
     text += problem.fields() == 1 ? "a migration without lags takes more by wavefield = \"store\" in memory "

@@ -254,6 +254,9 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
   Receivers<T> receivers(stream_, medium_, problem_.taps(shot), static_cast<std::size_t>(steps_));
   wave_.rest(stream_);
   clock_.set(stream_, 0);
+  const auto begin_pass = [&](Index count) {
+    scatter_in_pass(scattered, count, sources, receivers, before, change_here);
+  };
   // The scattered wave's sources are added to all nodes before any is sent: this wave's edges wait for them.
   const auto box = medium_.box();
   const Index to_first = strides(box).to(box.first);
@@ -268,17 +271,61 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
                               change_here.view(mesh), next});
     }
   };
-  for (Index n = 0; n < steps_; ++n) {
+  const auto begin_step = [&] {
     receivers.read(stream_, scattered.zero_of_now(), clock_, scattered.zero_of_now_q());
     if (!mesh.empty())
       for (int m = 0; m < problem_.fields(); ++m)
         for_each(stream_, mesh, Keep<T>{wave_.before(m), before[static_cast<std::size_t>(m)].view(mesh)});
     wave_.step(stream_, &sources, clock_);
     scattered.step(stream_, nullptr, clock_, scatter);
-    clock_.tick(stream_, 1);
-    if (n % between_looks == 0 && !goes_on(progress, between_looks)) throw Cancelled();
+  };
+  Index looked = 0;
+  for (Index n = 0, count = 1; n < steps_; n += count) {
+    count = std::min(passes_.steps, steps_ - n);
+    passes_.steps > 1 ? begin_pass(count) : begin_step();
+    clock_.tick(stream_, count);
+    if (n < looked) continue;
+    if (!goes_on(progress, between_looks)) throw Cancelled();
+    looked += between_looks;
   }
   return receivers.gather(stream_, comm_);
+}
+
+/// Steps of a source's wave and of the one that it scatters.  before: p⁻ of the first, kept while p⁺ takes
+/// its place
+template <class T>
+void Engine<T>::scatter_in_pass(Wave<T>& scattered, Index count, const Sources<T>& sources,
+                                Receivers<T>& receivers, std::vector<Buffer<T>>& before,
+                                const Buffer<T>& change) {
+  const auto mesh = medium_.mesh(), box = medium_.box();
+  const Index to_first = strides(box).to(box.first);
+  const auto fields = static_cast<std::size_t>(problem_.fields());
+  std::array<std::array<View<const T, 3>, 2>, 2> sent;  // p and q where even steps have pⁿ, and p⁺
+  std::array<View<T, 3>, 2> kept;
+  for (std::size_t f = 0; f < fields; ++f) {
+    sent[f] = {wave_.now(static_cast<int>(f)), wave_.before(static_cast<int>(f))};
+    kept[f] = before[f].view(mesh);
+  }
+  const auto each_node = [mesh](const IndexBox<3>& nodes, const auto& use) {
+    const auto some = overlap(nodes, mesh);
+    if (some.empty()) return;
+    for (Index k = some.first[0]; k < some.last[0]; ++k)
+      for (Index j = some.first[1]; j < some.last[1]; ++j)
+        for (Index i = some.first[2]; i < some.last[2]; ++i) use(k, j, i);
+  };
+  const auto keep = [=](Index step, const StepArguments<T>&, const IndexBox<3>& nodes) {
+    for (std::size_t f = 0; f < fields; ++f)
+      each_node(nodes, Keep<T>{sent[f][step % 2 == 0 ? 1 : 0], kept[f]});
+  };
+  const auto scatter = [=, squared = medium_.squared(), of = change.view(mesh)](
+                           Index step, const StepArguments<T>& g, const IndexBox<3>& nodes) {
+    const std::size_t even = step % 2 == 0 ? 1 : 0;
+    for (std::size_t f = 0; f < fields; ++f) {
+      const View<T, 3> next((f == 0 ? g.next : g.next_q) + to_first, box);
+      each_node(nodes, Scatter<T>{sent[f][even], sent[f][1 - even], kept[f], squared, of, next});
+    }
+  };
+  wave_.pass_with(scattered, stream_, passes_, count, sources, receivers, clock_, keep, scatter);
 }
 
 template <class T>

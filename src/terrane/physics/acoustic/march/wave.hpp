@@ -167,6 +167,13 @@ class Wave {
   /// receivers: or none.
   void pass(Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
             Receivers<T>* receivers, const Clock& clock, const After& after = {});
+  /// What is done with nodes of a plane at a step of a pass, on any thread: before it, while arguments.next
+  /// has p⁻, or behind its stencil, when that has p⁺ without sources and images.
+  using Touch = std::function<void(Index step, const StepArguments<T>& arguments, const IndexBox<3>& nodes)>;
+  /// Collective: the same of two waves, each step of `second`, which has no sources, behind that of this one:
+  /// where `touch_second` sees nodes of a step, this wave has its p⁺ there.  receivers: of `second`
+  void pass_with(Wave& second, Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
+                 Receivers<T>& receivers, const Clock& clock, const Touch& before, const Touch& touch_second);
   /// Collective: from pⁿ⁺¹ ("before"), pⁿ to pⁿ, pⁿ⁻¹ on the mesh's nodes; those beyond it, which layers
   /// reach, are what `load` puts there first.
   void step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load);
@@ -224,8 +231,11 @@ class Wave {
   };
   std::vector<View<T, 3>> views_of(Fields& fields) const;
   void make_borders(Index count);
-  void put_between_and_mirror(const StepArguments<T>& g, const Moment& moment, const Sources<T>& sources,
+  void put_between_and_mirror(const StepArguments<T>& g, const Moment& moment, const Sources<T>* sources,
                               const IndexBox<3>& box);
+  struct Marching;
+  static void pass_together(Stream& stream, const Passes& passes, Index count,
+                            const std::vector<Marching>& waves, const Clock& clock);
 
   const Medium<T>& medium_;
   std::unique_ptr<Stream> urgent_;

@@ -76,91 +76,155 @@ void Wave<T>::make_borders(Index count) {
 /// In one plane: sources, then the images of what they reach.
 template <class T>
 void Wave<T>::put_between_and_mirror(const StepArguments<T>& g, const Moment& moment,
-                                     const Sources<T>& sources, const IndexBox<3>& plane) {
+                                     const Sources<T>* sources, const IndexBox<3>& plane) {
   const auto [from, to] = rows_of(g, plane);
-  sources.put_between(g, moment, from, to);
+  if (sources) sources->put_between(g, moment, from, to);
   put_images(medium_.problem(), medium_.reach(), g, g.next, plane);
   if (g.next_q != nullptr) put_images(medium_.problem(), medium_.reach(), g, g.next_q, plane);
 }
 
+/// A wave of those that march in one pass, and what comes with it.
 template <class T>
-void Wave<T>::pass(Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
-                   Receivers<T>* receivers, const Clock& clock, const After& after) {
-  if (receivers) receivers->prepare(count);
-  make_borders(count);
-  const auto even = arguments();
-  auto odd = even;
-  odd.now = even.next, odd.next = const_cast<T*>(even.now);
-  odd.now_q = even.next_q, odd.next_q = const_cast<T*>(even.now_q);
+struct Wave<T>::Marching {
+  Wave* wave;
+  const Sources<T>* sources;  ///< or none
+  Receivers<T>* receivers;    ///< or none
+  Touch before, behind;       ///< the stencil
+  After after;                ///< sources and images
+  StepArguments<T> even{}, odd{};
+
+  Marching(Wave& of, const Sources<T>* sources_of, Receivers<T>* receivers_of, Touch before_it = {},
+           Touch behind_it = {}, After after_all = {})
+      : wave(&of),
+        sources(sources_of),
+        receivers(receivers_of),
+        before(std::move(before_it)),
+        behind(std::move(behind_it)),
+        after(std::move(after_all)),
+        even(of.arguments()),
+        odd(even) {
+    odd.now = even.next, odd.next = const_cast<T*>(even.now);
+    odd.now_q = even.next_q, odd.next_q = const_cast<T*>(even.now_q);
+  }
+  const StepArguments<T>& at(Index step) const { return step % 2 == 0 ? even : odd; }
+  void read(Index step, const IndexBox<3>& plane) const {
+    if (!receivers || plane.empty()) return;
+    const auto [from, to] = rows_of(at(step), plane);
+    receivers->read_between(at(step).now, at(step).now_q, step, from, to);
+  }
+  /// The end of a step of some nodes in a plane: sources, images, and what the caller does with p⁺.
+  void finish(Index step, const Moment& moment, const IndexBox<3>& plane) const {
+    const StepArguments<T>& g = at(step);
+    if (behind) behind(step, g, plane);
+    wave->put_between_and_mirror(g, moment, sources, plane);
+    if (!after) return;
+    const auto& box = wave->medium_.box();
+    after(step, plane, View<const T, 3>(g.next + strides(box).to(box.first), box));
+  }
+  /// A step of a tile in its next plane.
+  void take(Index step, const Moment& moment, const Stretch& stretch, Climb<T>& climb) const {
+    const StepArguments<T>& g = at(step);
+    const auto& box = stretch.nodes;
+    const auto& kernels = host_kernels<T>(wave->medium_.kernel());
+    read(step, box);
+    for (const auto& slab : wave->medium_.slabs()) {
+      const auto& nodes = slab.axis < 2 ? stretch.ahead[static_cast<std::size_t>(slab.axis)] : box;
+      if (const auto some = overlap(slab.layer, nodes); !some.empty())
+        kernels.psi(g, slab.axis, slab.side, some);
+    }
+    if (box.empty()) return;
+    if (before) before(step, g, box);
+    climb.tile = box;
+    for (const auto* work : {&wave->edges_, &wave->inner_})
+      for (Region region : work->in_rows()) {
+        region.box = overlap(region.box, box);
+        if (!region.box.empty()) kernels.step(g, region, &climb);
+      }
+    finish(step, moment, box);
+  }
+  /// A step of what passes leave beside other ranks, and its halos.
+  void take_border(Stream& stream, Index step, const Moment& moment) const {
+    const auto& border = wave->borders_[static_cast<std::size_t>(step)];
+    const StepArguments<T>& g = at(step);
+    stream.do_on_host([*this, step, &border] {
+      each_plane(border.boxes, [&](const IndexBox<3>& plane) {
+        read(step, plane);
+        if (before) before(step, at(step), plane);
+      });
+    });
+    begin_psi(stream, wave->medium_.kernel(), g, border.slabs);
+    begin_steps(stream, wave->medium_.kernel(), g, border.work);
+    stream.do_on_host([*this, step, moment, &border] {
+      each_plane(border.boxes, [&](const IndexBox<3>& plane) { finish(step, moment, plane); });
+    });
+    const auto next = wave->views_of(step % 2 == 0 ? wave->before_ : wave->now_);
+    wave->halo_->begin(stream, next);
+    wave->halo_->end(stream, next);
+  }
+};
+
+/// Of waves in one medium.
+template <class T>
+void Wave<T>::pass_together(Stream& stream, const Passes& passes, Index count,
+                            const std::vector<Marching>& waves, const Clock& clock) {
+  for (const auto& one : waves) {
+    if (one.receivers) one.receivers->prepare(count);
+    one.wave->make_borders(count);
+  }
+  const auto& medium = waves.front().wave->medium_;
   const auto moment_of = [moment = clock.now()](Index step) {
     return Moment{moment.clock, moment.ahead + step};
   };
   std::vector<IndexBox<3>> boxes;
   for (Index step = 0; step < count; ++step)
-    boxes.push_back(taken_in_pass(medium_.problem(), medium_.part(), step));
-  // The end of a step of some nodes in a plane: sources, images, and what the caller does with p⁺.
-  const auto finish = [this, &sources, after, moment_of, box = medium_.box()](
-                          Index step, const StepArguments<T>& g, const IndexBox<3>& nodes) {
-    put_between_and_mirror(g, moment_of(step), sources, nodes);
-    if (after) after(step, nodes, View<const T, 3>(g.next + strides(box).to(box.first), box));
-  };
-  stream.do_on_host([this, even, odd, passes, boxes, receivers, finish, threads = stream.threads()] {
-    const auto& kernels = host_kernels<T>(medium_.kernel());
-    walk(boxes, passes, medium_.kernel().points, threads, [&](Index step, const Stretch& stretch) {
-      const StepArguments<T>& g = step % 2 == 0 ? even : odd;
-      const auto& box = stretch.nodes;
-      if (receivers && !box.empty()) {
-        const auto [from, to] = rows_of(g, box);
-        receivers->read_between(g.now, g.now_q, step, from, to);
-      }
-      for (const auto& slab : medium_.slabs()) {
-        const auto& nodes = slab.axis < 2 ? stretch.ahead[static_cast<std::size_t>(slab.axis)] : box;
-        if (const auto some = overlap(slab.layer, nodes); !some.empty())
-          kernels.psi(g, slab.axis, slab.side, some);
-      }
-      if (box.empty()) return;
+    boxes.push_back(taken_in_pass(medium.problem(), medium.part(), step));
+  stream.do_on_host([passes, boxes, waves, &medium, moment_of, threads = stream.threads()] {
+    walk(boxes, passes, medium.kernel().points, threads, [&](Index step, const Stretch& stretch) {
       static thread_local std::vector<Climb<T>> climbs;  // of the tile that the thread walks up
-      if (std::ssize(climbs) <= step) climbs.resize(static_cast<std::size_t>(step) + 1);
-      auto& climb = climbs[static_cast<std::size_t>(step)];
-      climb.first_plane = boxes[static_cast<std::size_t>(step)].first[0];
-      climb.tile = box;
-      for (const auto* work : {&edges_, &inner_})
-        for (Region region : work->in_rows()) {
-          region.box = overlap(region.box, box);
-          if (!region.box.empty()) kernels.step(g, region, &climb);
-        }
-      finish(step, g, box);
+      const auto s = static_cast<std::size_t>(step);
+      if (climbs.size() < (s + 1) * waves.size()) climbs.resize((s + 1) * waves.size());
+      for (std::size_t w = 0; w < waves.size(); ++w) {
+        auto& climb = climbs[s * waves.size() + w];
+        climb.first_plane = boxes[s].first[0];
+        waves[w].take(step, moment_of(step), stretch, climb);
+      }
     });
   });
-  for (Index step = 0; step < count && halo_; ++step) {
-    const StepArguments<T>& g = step % 2 == 0 ? even : odd;
-    const auto& border = borders_[static_cast<std::size_t>(step)];
-    if (receivers)
-      stream.do_on_host([g, step, &border, receivers] {
-        each_plane(border.boxes, [&](const IndexBox<3>& plane) {
-          const auto [from, to] = rows_of(g, plane);
-          receivers->read_between(g.now, g.now_q, step, from, to);
-        });
-      });
-    begin_psi(stream, medium_.kernel(), g, border.slabs);
-    begin_steps(stream, medium_.kernel(), g, border.work);
-    stream.do_on_host([g, step, &border, finish] {
-      each_plane(border.boxes, [&](const IndexBox<3>& plane) { finish(step, g, plane); });
-    });
-    const auto next = views_of(step % 2 == 0 ? before_ : now_);
-    halo_->begin(stream, next);
-    halo_->end(stream, next);
-  }
-  if (receivers)
-    stream.do_on_host([count, receivers, moment_of, threads = stream.threads()] {
-      for (Index step = 0; step < count; ++step) receivers->add_up(step, moment_of(step), threads);
-    });
-  if (count % 2 == 1) std::swap(now_, before_);
+  for (Index step = 0; step < count; ++step)
+    for (const auto& one : waves)
+      if (one.wave->halo_) one.take_border(stream, step, moment_of(step));
+  stream.do_on_host([count, waves, moment_of, threads = stream.threads()] {
+    for (const auto& one : waves)
+      for (Index step = 0; step < count && one.receivers; ++step)
+        one.receivers->add_up(step, moment_of(step), threads);
+  });
+  for (const auto& one : waves)
+    if (count % 2 == 1) std::swap(one.wave->now_, one.wave->before_);
+}
+
+template <class T>
+void Wave<T>::pass(Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
+                   Receivers<T>* receivers, const Clock& clock, const After& after) {
+  pass_together(stream, passes, count, {Marching(*this, &sources, receivers, {}, {}, after)}, clock);
+}
+
+template <class T>
+void Wave<T>::pass_with(Wave& second, Stream& stream, const Passes& passes, Index count,
+                        const Sources<T>& sources, Receivers<T>& receivers, const Clock& clock,
+                        const Touch& before, const Touch& touch_second) {
+  pass_together(
+      stream, passes, count,
+      {Marching(*this, &sources, nullptr, before), Marching(second, nullptr, &receivers, {}, touch_second)},
+      clock);
 }
 
 template void Wave<float>::pass(Stream&, const Passes&, Index, const Sources<float>&, Receivers<float>*,
                                 const Clock&, const After&);
 template void Wave<double>::pass(Stream&, const Passes&, Index, const Sources<double>&, Receivers<double>*,
                                  const Clock&, const After&);
+template void Wave<float>::pass_with(Wave&, Stream&, const Passes&, Index, const Sources<float>&,
+                                     Receivers<float>&, const Clock&, const Touch&, const Touch&);
+template void Wave<double>::pass_with(Wave&, Stream&, const Passes&, Index, const Sources<double>&,
+                                      Receivers<double>&, const Clock&, const Touch&, const Touch&);
 
 }  // namespace terrane::acoustic
