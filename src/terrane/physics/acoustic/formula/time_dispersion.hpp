@@ -4,7 +4,9 @@
 //   before  the source's spectrum is taken at ω':   s̃ = IDFT[ S(ω') ]
 //   after   a trace's spectrum is taken at ω'' = (2/Δt) asin(ωΔt/2), and is zero above ωΔt = 2
 //
-// Both are linear, so each has a transpose. A trace must have decayed at its end: what is cut there spreads.
+// Both are linear, so each has a transpose. A trace that has not decayed at its end goes on past it, for an
+// eighth of its samples, as its mirror image in the last one, and fades: a jump to zero there would spread
+// over all of it.
 #pragma once
 
 #include <cstddef>
