@@ -6,6 +6,7 @@ As a script (this is what ``terrane plot`` runs)::
     python plotting.py model.h5 --slice up=-4000
     python plotting.py seismograms.nc --channels snapshot_velocity_up
     python plotting.py seismograms.nc --channels peak_velocity,peak_horizontal_velocity
+    python plotting.py gathers.nc --wiggle
 
 From Python::
 
@@ -58,7 +59,7 @@ class Data:
     """
 
     kind: str  # "grid", "stations", "mesh"; "curves" over frequency at sites: values [frequency, site];
-    #            "gathers": values [shot, time, receiver], easting [shot, receiver]
+    #            "gathers": values [shot][time, receiver], places and names of these in `lines` and `shots`
     #            "seismograms": values [receiver, time]; of `snapshots` [snapshot, point]
     easting: object
     northing: object
@@ -70,6 +71,8 @@ class Data:
     time: object = None  #: s, of gathers and seismograms
     snapshots: object = None  #: Snapshots, beside seismograms
     peaks: list = field(default_factory=list)  #: of seismograms: values [receiver], for a map
+    lines: list = field(default_factory=list)  #: of gathers: axis of the receivers' line, and metres [receiver]
+    shots: list = field(default_factory=list)  #: of gathers: numbers of shots
 
 
 @dataclass
@@ -134,12 +137,9 @@ def _read_netcdf(path: Path) -> Data:
             data.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in names
                            if file[n].dimensions == ("frequency", "receiver")]
             return data
-        if traces := [n for n in names if file[n].dimensions == ("shot", "time", "receiver")]:
-            places = numpy.broadcast_to(array(file["receiver_easting"]), (file.dimensions["shot"].size,
-                                                                          file.dimensions["receiver"].size))
-            data = Data("gathers", places, None, time=array(file["time"]))
-            data.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in traces]
-            return data
+        if traces := [n for n in names
+                      if file[n].dimensions in (("shot", "time", "receiver"), ("trace", "time"), ("time", "trace"))]:
+            return _read_gathers(file, traces, array)
         if any(file[n].dimensions in (("receiver", "component", "time"), ("receiver", "time")) for n in names):
             return _read_seismograms(file, names, array)
         lines = {n.lower(): n for n in names if file[n].ndim == 1}
@@ -163,6 +163,42 @@ def _read_netcdf(path: Path) -> Data:
             if numpy.issubdtype(file[name].dtype, numpy.number):
                 data.fields.append(Field(name, getattr(file[name], "units", ""), array(file[name])))
     return data
+
+
+def _read_gathers(file, names, array) -> Data:
+    """Traces of shots; of those on one axis "trace" each shot takes its own."""
+    numpy = _need("numpy")
+    data = Data("gathers", None, None, time=array(file["time"]))
+    if "trace" in file[names[0]].dimensions:
+        number = array(file["shot"]) if "shot" in file.variables else numpy.ones(file.dimensions["trace"].size)
+        data.shots = [int(n) for n in numpy.unique(number)]
+        parts = [numpy.nonzero(number == n)[0] for n in data.shots]
+        easting, northing = ([array(file[f"receiver_{axis}"])[part] for part in parts]
+                             for axis in ("easting", "northing"))
+    else:
+        shots, receivers = file.dimensions["shot"].size, file.dimensions["receiver"].size
+        data.shots = [int(n) for n in array(file["shot"])] if "shot" in file.variables else list(range(1, shots + 1))
+        parts = None
+        easting, northing = (numpy.broadcast_to(array(file[f"receiver_{axis}"]), (shots, receivers))
+                             if f"receiver_{axis}" in file.variables else numpy.zeros((shots, receivers))
+                             for axis in ("easting", "northing"))
+    data.lines = [_line_of(east, north) for east, north in zip(easting, northing)]
+    for name in names:
+        values = array(file[name])
+        if parts is not None:
+            values = values if file[name].dimensions[0] == "time" else values.T
+            values = [values[:, part] for part in parts]
+        data.fields.append(Field(name, getattr(file[name], "units", ""), values))
+    return data
+
+
+def _line_of(easting, northing):
+    """What receivers are drawn along: the axis on which they are further apart; their numbers at one place."""
+    numpy = _need("numpy")
+    wide = [numpy.ptp(axis) if len(axis) else 0.0 for axis in (easting, northing)]
+    if max(wide) == 0 and len(easting) > 1:
+        return "trace", numpy.arange(1.0, len(easting) + 1)
+    return ("easting (m)", easting) if wide[0] >= wide[1] else ("northing (m)", northing)
 
 
 def _read_seismograms(file, names, array) -> Data:
@@ -352,8 +388,8 @@ def _colour_bar(figure, axes, image, unit, extend):
     bar.ax.yaxis.set_label_coords(0.0, top)
 
 
-def draw(data: Data, channels=None, *, title: str = "", slice_at: str = ""):
-    """Draw maps of a result or slices of a model; returns a matplotlib figure.
+def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wiggle: bool = False):
+    """Draw maps of a result, slices of a model or traces of shots; returns a matplotlib figure.
 
     Parameters
     ----------
@@ -361,10 +397,13 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = ""):
     channels : names of fields; otherwise all
     title : line above the maps
     slice_at : where to cut a model or snapshots, such as ``"up=-4000"``, ``"northing=11000"``, ``"easting=0"`` (m)
+    wiggle : traces of shots as lines, not grey
     """
     matplotlib = _need("matplotlib")
     import matplotlib.pyplot as pyplot
 
+    if wiggle and data.kind != "gathers":
+        raise PlotError(f"{data.source}: --wiggle draws traces of shots, and it holds none")
     with matplotlib.rc_context(STYLE):
         if data.kind == "mesh":
             return _draw_model(pyplot, data, channels, title, slice_at)
@@ -375,7 +414,7 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = ""):
         if data.kind == "curves":
             return _draw_curves(pyplot, data, title)
         if data.kind == "gathers":
-            return _draw_gathers(pyplot, data, choose(data, channels)[0], title)
+            return _draw_gathers(pyplot, data, choose(data, channels)[0], title, "wiggle" if wiggle else "image")
         fields = choose(data, channels)
         if not fields:
             raise PlotError(f"{data.source}: there is nothing to draw")
@@ -459,7 +498,11 @@ def _draw_curves(pyplot, data: Data, title: str):
 # -- waves -----------------------------------------------------------------------------------------------------
 
 
-def _draw_gathers(pyplot, data: Data, shown, title: str):
+#: Traces beside each other that are still told apart as lines.
+_MOST_WIGGLES = 60
+
+
+def _draw_gathers(pyplot, data: Data, shown, title: str, kind: str):
     """The first, the last and two shots between them, side by side."""
     numpy = _need("numpy")
     shots = len(shown.values)
@@ -467,8 +510,12 @@ def _draw_gathers(pyplot, data: Data, shown, title: str):
     figure, grid = pyplot.subplots(1, chosen.size, squeeze=False, sharey=True, layout="constrained",
                                    figsize=(2.1 * chosen.size + 0.7, 3.4))
     for axes, shot in zip(grid[0], chosen):
-        _traces(axes, shown.values[shot], data.easting[shot], data.time, "image", 99.0)
-        axes.set_title(f"shot {shot + 1}", pad=4)
+        along, places = data.lines[shot]
+        every = 1 if kind == "image" else -(-len(places) // _MOST_WIGGLES)
+        order = numpy.argsort(places, kind="stable")[::every]
+        _traces(axes, shown.values[shot][:, order], places[order], data.time, kind, 99.0)
+        axes.set_xlabel(along)
+        axes.set_title(f"shot {data.shots[shot]}" + (f", one trace in {every}" if every > 1 else ""), pad=4)
     grid[0, 0].set_ylabel("time (s)")
     if title:
         figure.suptitle(title, fontsize=10)
@@ -1004,6 +1051,7 @@ def main(arguments=None) -> int:
     parser.add_argument("--channels", default="")
     parser.add_argument("--title", default="")
     parser.add_argument("--slice", default="", dest="slice_at")
+    parser.add_argument("--wiggle", action="store_true")
     parser.add_argument("--dpi", type=int)
     given = parser.parse_args(arguments)
     out = Path(given.out) if given.out else Path(given.file).with_suffix(".png")
@@ -1016,7 +1064,7 @@ def main(arguments=None) -> int:
             film(read(given.file), out, ",".join(channels), title=given.title, slice_at=given.slice_at,
                  dpi=given.dpi or 100)
             return 0
-        figure = draw(read(given.file), channels, title=given.title, slice_at=given.slice_at)
+        figure = draw(read(given.file), channels, title=given.title, slice_at=given.slice_at, wiggle=given.wiggle)
         save(figure, out, given.dpi)
     except PlotError as error:
         print(f"terrane: plot: {error}", file=sys.stderr)

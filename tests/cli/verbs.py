@@ -1,6 +1,7 @@
 """The verbs of the command: what they print, write and end with."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -192,6 +193,27 @@ class Verbs(CommandTest):
         self.assertIn("<svg", (self.folder / "g.svg").read_text(encoding="utf-8"))
         _, message = self.terrane("plot", "output/f.nc", "--channels", "g_x", environment=environment, expect=2)
         self.assertIn('there is no "g_x"', message)
+
+    def test_PlotDrawsTracesOfSegyAndSu(self):
+        python = command.python_with("matplotlib", "netCDF4")
+        if not python:
+            self.skipTest("no Python with matplotlib and netCDF4")
+        environment = {"TERRANE_PYTHON": python, "TMPDIR": str(self.folder)}
+        shutil.copy(SOURCE / "tests/fuzz/corpus/segy/ibm.sgy", self.folder / "line.sgy")
+        self.terrane("convert", "line.sgy", "line.su")
+        said, _ = self.terrane("plot", "line.sgy", environment=environment)
+        self.assertIn("wrote line.png", said)
+        self.terrane("plot", "line.su", "--wiggle", "-o", "lines.png", environment=environment)
+        for name in ("line.png", "lines.png"):
+            self.assertEqual((self.folder / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual([p.name for p in self.folder.glob("terrane-plot-*")], [])
+        self.write("line.segy", "no traces")
+        _, message = self.terrane("plot", "line.segy", environment=environment, expect=2)
+        self.assertIn("line.segy", message)
+        self.write("job.toml", JOB)
+        self.terrane("run", "job.toml")
+        _, message = self.terrane("plot", "output/fields.csv", "--wiggle", environment=environment, expect=2)
+        self.assertIn("traces of shots", message)
 
 
 if __name__ == "__main__":

@@ -98,6 +98,58 @@ def test_traces_of_a_grid_of_receivers_are_as_wide_as_its_columns_are_apart(tmp_
     assert one_place.axes[2].lines[0].get_xdata()[20] == pytest.approx(7 + 1.5)
 
 
+def gathers(path, on_traces):
+    """Shots 7 and 9; the receivers of shot 9 stand along northing, and are more where traces have an axis of their own."""
+    places = {7: [(0.0, 5.0), (20.0, 5.0), (10.0, 5.0)], 9: [(1.0, 40.0), (1.0, 0.0), (1.0, 20.0)]}
+    if on_traces:
+        places[9].append((1.0, 60.0))
+    with netCDF4.Dataset(path, "w") as file:
+        def add(name, dimensions, values):
+            file.createVariable(name, "f8", dimensions)[:] = values
+
+        file.createDimension("time", 40)
+        add("time", ("time",), 0.01 * numpy.arange(40))
+        alone = [(shot, *place) for shot in places for place in places[shot]]
+        series = numpy.zeros((len(alone), 40))
+        series[:, 10] = numpy.arange(1, len(alone) + 1)
+        if on_traces:
+            file.createDimension("trace", len(alone))
+            add("shot", ("trace",), [a[0] for a in alone])
+            for n, axis in enumerate(("easting", "northing"), start=1):
+                add(f"receiver_{axis}", ("trace",), [a[n] for a in alone])
+            add("pressure", ("trace", "time"), series)
+        else:
+            file.createDimension("shot", 2)
+            file.createDimension("receiver", 3)
+            add("shot", ("shot",), list(places))
+            for n, axis in enumerate(("easting", "northing"), start=1):
+                add(f"receiver_{axis}", ("shot", "receiver"), numpy.reshape([a[n] for a in alone], (2, 3)))
+            add("pressure", ("shot", "time", "receiver"), series.reshape(2, 3, 40).swapaxes(1, 2))
+    return path
+
+
+@pytest.mark.parametrize("on_traces", [False, True])
+def test_each_shot_is_drawn_along_the_line_of_its_receivers(tmp_path, on_traces):
+    data = plotting.read(gathers(tmp_path / "shots.nc", on_traces))
+    grey = plotting.draw(data)
+    assert [axes.get_title() for axes in grey.axes] == ["shot 7", "shot 9"]
+    assert [axes.get_xlabel() for axes in grey.axes] == ["easting (m)", "northing (m)"]
+    assert list(grey.axes[0].images[0].get_array()[10]) == [1, 3, 2]  # in the order of their eastings
+    assert grey.axes[1].images[0].get_array().shape == (40, 4 if on_traces else 3)
+    lines = plotting.draw(data, wiggle=True)
+    assert [line.get_xdata()[0] for line in lines.axes[1].lines] == [0, 20, 40] + on_traces * [60]
+
+
+def test_many_wiggles_are_thinned_and_wiggles_are_of_shots(tmp_path):
+    data = plotting.read(gathers(tmp_path / "shots.nc", False))
+    data.lines[0] = ("easting (m)", numpy.arange(150.0))
+    data.fields[0].values = [numpy.ones((40, 150)), data.fields[0].values[1]]
+    figure = plotting.draw(data, wiggle=True)
+    assert len(figure.axes[0].lines) == 50 and "one trace in 3" in figure.axes[0].get_title()
+    with pytest.raises(plotting.PlotError, match="--wiggle draws traces of shots"):
+        plotting.draw(plotting.read(waves(tmp_path / "waves.nc", bricks=True)), wiggle=True)
+
+
 def test_the_largest_motion_at_receivers_is_a_map(tmp_path):
     data = plotting.read(waves(tmp_path / "waves.nc", bricks=True))
     assert [f.name for f in data.peaks] == ["peak_velocity"]

@@ -207,8 +207,9 @@ void add_convert(CommandLine& line) {
 }
 
 void add_plot(CommandLine& line) {
-  auto* verb = line.app.add_subcommand("plot", "Draw maps of a result, or a slice of a model.");
-  verb->add_option("file", line.picture.file, "Result or model (.nc, .h5, .csv).")
+  auto* verb = line.app.add_subcommand("plot", "Draw maps of a result, a slice of a model, or traces.");
+  verb->add_option("file", line.picture.file,
+                   "Result, model or traces of shots (.nc, .h5, .csv; .segy, .su, .rsf).")
       ->required()
       ->type_name("FILE");
   verb->add_option("-o,--out", line.picture.out,
@@ -221,6 +222,7 @@ void add_plot(CommandLine& line) {
   verb->add_option("--slice", line.picture.slice,
                    "Where to cut a model or snapshots: up=-4000, northing=11000, easting=0.")
       ->type_name("AXIS=METRES");
+  verb->add_flag("--wiggle", line.picture.wiggle, "Traces of shots as lines; otherwise grey.");
   verb->add_option("--dpi", line.picture.dpi, "Resolution of a .png.")
       ->type_name("N")
       ->check(CLI::Range(30, 1200));
@@ -229,6 +231,7 @@ void add_plot(CommandLine& line) {
       "  terrane plot output/fields.nc\n"
       "  terrane plot output/fields.nc --channels g_u,g_uu --out maps.svg\n"
       "  terrane plot output/model.h5 --slice up=-4000\n"
+      "  terrane plot line.segy --wiggle\n"
       "Drawing needs Python with matplotlib, numpy and netCDF4; TERRANE_PYTHON names another Python.");
   verb->callback([&line] { line.status = plot(line.picture); });
 }

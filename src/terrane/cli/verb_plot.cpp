@@ -7,8 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
+#include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
+#include "terrane/io/registry.hpp"
 
 namespace terrane::cli {
 
@@ -81,26 +84,66 @@ int run_python(std::vector<std::string> words, bool speaks) {
   return code;
 }
 
+/// What the script reads itself.
+bool is_for_script(const fs::path& file) {
+  const auto extension = file.extension();
+  return extension == ".nc" || extension == ".h5" || extension == ".hdf5" || extension == ".csv";
+}
+
+/// A folder that goes when this does.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    auto name = (fs::temp_directory_path() / "terrane-plot-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+      throw FileError("plot", fmt::format("there is no room in {}: {}", fs::temp_directory_path().string(),
+                                          std::strerror(errno)));
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code failed;
+    fs::remove_all(path_, failed);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
 }  // namespace
 
 int plot(const PlotOptions& options) {
   if (!is_file(options.file))
     throw InputError(options.file, "there is no such file", "`terrane run JOB` writes results to draw.");
-  std::vector<std::string> words{python(), plotting_script().string(), options.file};
+  std::optional<TemporaryFolder> converted;
+  std::string source = options.file;
+  if (!is_for_script(options.file)) {
+    const auto content = InputPhase::within([&] { return io::read(options.file); });
+    converted.emplace();
+    source = (converted->path() / fs::path(options.file).filename()).replace_extension(".nc").string();
+    io::write(source, content);
+  }
+  std::vector<std::string> words{python(), plotting_script().string(), source};
   const auto add = [&](const std::string& word, const std::string& value) {
     if (value.empty()) return;
     words.push_back(word);
     words.push_back(value);
   };
-  add("--out", options.out);
+  const auto picture = fs::path(options.file).replace_extension(".png").string();
+  add("--out", converted && options.out.empty() ? picture : options.out);
   add("--title", options.title);
   add("--slice", options.slice);
   if (options.dpi) add("--dpi", fmt::format("{}", options.dpi));
+  if (options.wiggle) words.emplace_back("--wiggle");
   std::string channels;
   for (const auto& channel : options.channels) channels += (channels.empty() ? "" : ",") + channel;
   add("--channels", channels);
 
-  return run_python(words, true);  // the script has said what was wrong
+  const int status = run_python(words, true);  // the script has said what was wrong
+  if (converted && options.out.empty() && status == 0) say("wrote {}\n", picture);
+  return status;
 }
 
 void check_drawing(const std::string& source) {

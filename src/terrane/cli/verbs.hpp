@@ -43,6 +43,7 @@ struct PlotOptions {
   std::string file, out, title, slice;
   std::vector<std::string> channels;
   int dpi = 0;
+  bool wiggle = false;  ///< traces of shots as lines
 };
 
 /// Verbs return the exit status and throw terrane::Error.
