@@ -1,12 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ranks.hpp"
 #include "support/files.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/physics/electric/ranks.hpp"
+#include "terrane/physics/electric/simulation.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::electric {
@@ -107,6 +109,40 @@ TEST(ElectricOnRanks, WhatIsWrongWithAProblemIsAnErrorOnRankZeroAlsoWhereRanksSh
   EXPECT_THAT(said(uneven, Potential::automatic), HasSubstr("electrode 1"));
   EXPECT_THAT(said(differs, Potential::secondary), HasSubstr("the cells around it differ"));
   EXPECT_EQ(said(rock, Potential::automatic), "no error");
+  dismiss(*comm);
+}
+
+TEST(ElectricOnRanks, SecondsOfCheckAreThoseOfTheTurnsThatElectrodesTake) {
+  const auto comm = test::ranks(test::Order::as_started);
+  if (comm->rank() > 0) {
+    serve(physics::all(), *comm);
+    return;
+  }
+  std::vector<double> flat, deep;
+  for (int n = -8; n <= 8; ++n) flat.push_back(5 * n);
+  for (int n = -8; n <= 0; ++n) deep.push_back(5 * n);
+  const TensorMesh mesh(flat, flat, deep);
+  Rock rock;
+  rock.conductivity.assign(mesh.size(), 0.01);
+  Electrodes electrodes;
+  for (int n = 0; n < 6; ++n) electrodes.place.push_back({-15.0 + 6 * n, 1, 0});
+  for (int n = 0; n < 3; ++n) electrodes.arrays.push_back({n, n + 1, n + 2, n + 3});  // currents at 0 … 3
+  auto chargeable = rock;
+  chargeable.chargeability.assign(mesh.size(), 0.1);
+  for (const bool twice : {false, true})
+    for (const int ranks_per_field : {0, 2}) {
+      Settings settings;
+      settings.parameters.ranks_per_field = ranks_per_field;
+      Simulation simulation(mesh, twice ? chargeable : rock, electrodes, settings);
+      Runtime runtime;
+      runtime.device.kind = Device::Kind::cpu;
+      runtime.comm = comm.get();
+      const int groups = std::max(1, std::min(4, ranks_per_field == 0 ? comm->size() : comm->size() / 2));
+      const int turns = (4 + groups - 1) / groups;
+      EXPECT_DOUBLE_EQ(simulation.check(runtime).seconds,
+                       turns * (twice ? 2 : 1) * simulation.seconds_of_solve(runtime.device))
+          << groups << " groups";
+    }
   dismiss(*comm);
 }
 
