@@ -171,6 +171,32 @@ class LostRanks(ClusterTest):
                          (self.folder / "whole/gathers.npy").read_bytes())
         self.assertEqual([path.name for path in (self.folder / "output").iterdir()], ["gathers.npy"])
 
+    def test_OfAKilledMpirunEndByThemselvesAndTheRunGoesOn(self):
+        self.needs_mpi()
+        self.write("job.toml", SHOTS)
+        self.terrane("run", "job.toml", "--output", "whole", "--set", "output.checkpoint=never")
+        checkpoint = self.folder / "output/gathers.npy.checkpoint"
+        run = self.start("run", "job.toml", ranks=2)
+        until = time.monotonic() + 120
+        while not checkpoint.exists() and time.monotonic() < until:
+            time.sleep(0.005)
+        ranks = [self.process_of_rank(n, run) for n in range(2)]
+        os.kill(ranks[1], signal.SIGSTOP)  # so that the run does not come to its end before
+        run.kill()
+        for rank in ranks:
+            if rank == ranks[1]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(rank, signal.SIGCONT)
+            while Path(f"/proc/{rank}").exists() and time.monotonic() < until:
+                time.sleep(0.02)
+            self.assertFalse(Path(f"/proc/{rank}").exists(), "a rank outlives mpirun")
+        run.communicate(timeout=60)
+        out, _ = self.run_on(3, "run", "job.toml", "--resume")
+        self.assertRegex(out, "resumed from .*gathers.npy.checkpoint, with [1-8] of 9 shots done")
+        self.assertEqual((self.folder / "output/gathers.npy").read_bytes(),
+                         (self.folder / "whole/gathers.npy").read_bytes())
+        self.assertEqual([path.name for path in (self.folder / "output").iterdir()], ["gathers.npy"])
+
 
 class KilledRuns(ClusterTest):
     def kill_and_resume(self, seed, ranks, least):
