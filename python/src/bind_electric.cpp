@@ -140,8 +140,8 @@ void write_arrays(const std::string& path, const Matrix& places, const Matrix& a
                                 values_of(nb::cast<Vector>(parts[1])),
                                 values_of(nb::cast<Vector>(parts[2]))});
   }
-  if (path.ends_with(".ohm")) electric::write_bert(path, measured);
-  else electric::write_ubc_dcip(path, measured);
+  if (path.ends_with(".ohm")) io::write_bert(path, measured);
+  else io::write_ubc_dcip(path, measured);
 }
 
 }  // namespace

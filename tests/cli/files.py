@@ -1,5 +1,6 @@
 """Files of a run: what cannot be written is found before the computation, and nothing takes away what was computed."""
 
+import math
 import os
 import resource
 import subprocess
@@ -130,6 +131,89 @@ resistivity = 100
             self.write("job.toml", job + ("" if physics == "electric" else "frequencies = [30]\n") + files)
             _, message = self.terrane("run", "job.toml", expect=2)
             self.assertIn("f.vtr", message)
+
+    def test_ArraysOfElectrodesGoIntoFilesOfOtherProgramsAndBack(self):
+        mesh = """[mesh]
+kind = "tensor"
+easting_widths = [40, 20, "8*10", 20, 40]
+northing_widths = [40, 20, "4*10", 20, 40]
+up_widths = [40, 20, "3*10"]
+origin = [-100, -80, -90]
+[model.background]
+resistivity = 100
+"""
+        line = '[survey]\nkind = "line"\nstart = [-25, 0]\nelectrodes = 6\nspacing = 10\nlevels = 2\n'
+        rest = '[simulation]\nphysics = "electric"\n[output]\nfiles = {}\n'
+        self.write("job.toml", mesh + line + rest.format('["a.ohm", "a.dcip", "a.csv"]'))
+        out, message = self.terrane("run", "job.toml")
+        self.assertIn("a.dcip: this format leaves out geometric_factor, apparent_resistivity", message)
+        self.assertNotIn("a.ohm", message)
+        computed = self.rows(self.folder / "output/a.csv")
+        text = (self.folder / "output/a.ohm").read_text().splitlines()
+        self.assertEqual(text[:3], ["6", "# x y z", "-25 0 0"])
+        self.assertEqual(text[9], "# a b m n r rhoa k")
+        first = [float(word) for word in text[10].split()]
+        self.assertEqual(first[:4], [2, 1, 3, 4])
+        for value, name in zip(first[4:], ("resistance", "apparent_resistivity", "geometric_factor")):
+            self.assertAlmostEqual(value, computed[name][0], delta=1e-9 * abs(value))
+        out, _ = self.terrane("info", "output/a.ohm")
+        self.assertIn("table, 5 rows", out)
+        self.terrane("convert", "output/a.ohm", "b.dcip")
+        self.assertEqual((self.folder / "b.dcip").read_text(), (self.folder / "output/a.dcip").read_text())
+        for name in ("output/a.ohm", "b.dcip"):
+            survey = f'[survey]\nkind = "file"\nfile = "{name}"\n'
+            self.write("job.toml", mesh + survey + rest.format('["again.csv"]'))
+            self.terrane("run", "job.toml")
+            again = self.rows(self.folder / "output/again.csv")
+            self.assertEqual(len(again["easting"]), 5)
+            for residual, value in zip(again["resistance_residual"], again["resistance"]):
+                self.assertLess(abs(residual), 1e-9 * abs(value))
+
+    def test_SitesOfPlaneWavesGoIntoFilesOfTheirOwn(self):
+        job = """[mesh]
+kind = "tensor"
+easting_widths = [900, 400, 200, "4*100", 200, 400, 900]
+northing_widths = [900, 400, 200, "4*100", 200, 400, 900]
+up_widths = [900, 400, 200, "3*100", "2*100", 200, 400, 900]
+origin = [-1700, -1700, -1800]
+[model.background]
+resistivity = 100
+[[model.body]]
+kind = "layer"
+bottom = 0
+top = 1700
+resistivity = 1e8
+[survey]
+kind = "list"
+stations = [[-50, 0, 0], [150, 0, 0], [-250, 0, 0]]
+[source]
+kind = "plane_wave"
+[simulation]
+physics = "electromagnetic"
+frequencies = [30, 100]
+[output]
+files = ["line.edi", "line.modem"]
+"""
+        self.write("job.toml", job)
+        out, message = self.terrane("run", "job.toml")
+        self.assertIn("line.edi: this format leaves out", message)
+        self.assertIn("line_S003.edi", out)
+        self.assertFalse((self.folder / "output/line.edi").exists())
+        out, _ = self.terrane("info", "output/line_S002.edi")
+        self.assertIn("table, 2 rows", out)
+        for name in ("line_S002.edi", "line.modem"):
+            self.terrane("convert", f"output/{name}", "site.csv")
+            lines = [line for line in (self.folder / "site.csv").read_text().splitlines() if not line.startswith("#")]
+            names = [name.split(" [")[0] for name in lines[0].split(",")]
+            for line in lines[1:]:
+                row = dict(zip(names, line.split(",")))
+                self.assertIn(row["site"], ("S002",) if name.endswith(".edi") else ("S001", "S002", "S003"))
+                self.assertEqual(float(row["easting"]), {"S001": -50, "S002": 150, "S003": -250}[row["site"]])
+                square = float(row["z_ne_real"])**2 + float(row["z_ne_imag"])**2
+                self.assertAlmostEqual(square / (8e-7 * math.pi**2 * float(row["frequency"])), 100, delta=30)
+        self.write("job.toml", job.replace("frequencies", 'responses = ["phase"]\nfrequencies'))
+        _, message = self.terrane("check", "job.toml", expect=2)
+        self.assertIn("simulation.responses asks for impedance", message)
 
     def test_WhereAFileCannotGoIsFoundBeforeTheRun(self):
         (self.folder / "output/taken.csv").mkdir(parents=True)

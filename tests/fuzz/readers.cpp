@@ -17,6 +17,7 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/base/units.hpp"
 #include "terrane/io/csv.hpp"
+#include "terrane/io/electrodes.hpp"
 #include "terrane/io/emg3d.hpp"
 #include "terrane/io/esri.hpp"
 #include "terrane/io/hdf5.hpp"
@@ -33,7 +34,6 @@
 #include "terrane/physics/elastic/par_file.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
 #include "terrane/physics/elastic/tomography.hpp"
-#include "terrane/physics/electric/survey/files.hpp"
 #include "terrane/simulation/checkpoint.hpp"
 
 namespace terrane::fuzz {
@@ -159,12 +159,12 @@ void npy(std::string bytes) { (void)io::read_npy("input", bytes); }
 
 void bert(std::string bytes) {
   auto in = text(std::move(bytes));
-  electric::read_bert(in).electrodes.check();
+  io::read_bert(in).electrodes.check();
 }
 
 void ubc_dcip(std::string bytes) {
   auto in = text(std::move(bytes));
-  electric::read_ubc_dcip(in).electrodes.check();
+  io::read_ubc_dcip(in).electrodes.check();
 }
 
 void segy(std::string bytes) { (void)io::to_dataset(io::read_segy("input", bytes, little_memory)); }

@@ -9,11 +9,16 @@
 
 #include "support/files.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/io/registry.hpp"
 #include "terrane/physics/electric/survey/files.hpp"
 
 namespace terrane::electric::files {
 namespace {
 
+using io::read_bert;
+using io::read_ubc_dcip;
+using io::write_bert;
+using io::write_ubc_dcip;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -100,6 +105,91 @@ TEST(FilesOfArrays, AnArrayWithoutAValueIsAGapInBertAndLeftOutOfUbc) {
   const auto without = read_measured(folder / "gap.obs");
   ASSERT_EQ(without.electrodes.arrays.size(), 1U);
   EXPECT_EQ(without.columns.at(0).values[0], 90);
+}
+
+/// Rows of a run, with what was measured beside it.
+io::Table rows_of_a_run() {
+  io::Table table;
+  const double far = std::nan("");
+  const std::vector<std::vector<double>> x{{15, 5}, {0, far}, {5, 10}, {10, 15}};  // a b m n
+  for (std::size_t p = 0; p < 4; ++p)
+    for (const auto* axis : {"easting", "northing", "up"}) {
+      table.columns.push_back({std::string(1, "abmn"[p]) + "_" + axis, "m", "", x[p]});
+      if (axis[0] != 'e')
+        for (double& value : table.columns.back().values)
+          value = std::isnan(value) ? far : axis[0] == 'n' ? 1 : 2;
+    }
+  table.columns.push_back({"resistance", "V/A", "", {-0.5, 0.25}});
+  table.columns.push_back({"geometric_factor", "m", "", {-100, 200}});
+  table.columns.push_back({"apparent_resistivity", "ohm m", "", {50, 50}});
+  table.columns.push_back({"chargeability", "mV/V", "", {10, 20}});
+  table.columns.push_back({"resistance_observed", "V/A", "", {-0.4, 0.2}});
+  table.columns.push_back({"resistance_uncertainty", "mV/A", "", {40, 10}});
+  return table;
+}
+
+TEST(FilesOfArrays, RowsOfARunAreWhatItComputedAndElectrodesInOrder) {
+  const testing_support::TemporaryFolder folder;
+  const auto rows = rows_of_a_run();
+  EXPECT_THAT(io::left_out_of_bert("a.ohm", rows),
+              ElementsAre("chargeability", "resistance_observed", "resistance_uncertainty"));
+  io::write_bert_rows(folder / "a.ohm", rows);
+  EXPECT_EQ(testing_support::bytes_of(folder / "a.ohm"),
+            "4\n# x y z\n0 1 2\n5 1 2\n10 1 2\n15 1 2\n2\n# a b m n r rhoa k\n"
+            "4 1 2 3 -0.5 50 -100\n2 0 3 4 0.25 50 200\n0\n");
+  io::write_ubc_dcip_rows(folder / "a.dcip", rows, "chargeability");
+  EXPECT_THAT(read_measured(folder / "a.dcip").find("chargeability")->values, ElementsAre(10, 20));
+  EXPECT_THAT(testing_support::message([&] { io::write_ubc_dcip_rows(folder / "b", rows, "phase"); }),
+              HasSubstr("no column \"phase\""));
+}
+
+TEST(FilesOfArrays, RowsThatWereMeasuredKeepTheirUncertainty) {
+  const testing_support::TemporaryFolder folder;
+  auto rows = rows_of_a_run();
+  std::erase_if(rows.columns,
+                [](const Column& c) { return c.name == "resistance" || c.name == "chargeability"; });
+  EXPECT_THAT(io::left_out_of_ubc_dcip("a.dcip", rows, ""),
+              ElementsAre("geometric_factor", "apparent_resistivity"));
+  for (const auto* name : {"a.dcip", "a.ohm"}) {
+    io::write(folder / name, rows);
+    const auto again = std::get<io::Table>(io::read(folder / name));
+    EXPECT_THAT(again.find("resistance_observed")->values, ElementsAre(-0.4, 0.2)) << name;
+    const auto spread = testing::ElementsAre(testing::DoubleEq(0.04), testing::DoubleEq(0.01));
+    EXPECT_THAT(again.find("resistance_uncertainty")->values, spread) << name;
+    // A job takes the table as it takes the file.
+    io::write(folder / "a.csv", again);
+    EXPECT_THAT(read_measured(folder / "a.csv").find("resistance")->uncertainty, spread);
+    EXPECT_EQ(read_measured(folder / "a.csv").electrodes.arrays.at(1).b, Array::far_away);
+  }
+}
+
+TEST(FilesOfArrays, HeightsThatAreNotKnownAreNotMadeUp) {
+  const testing_support::TemporaryFolder folder;
+  auto rows = rows_of_a_run();
+  for (auto& column : rows.columns)
+    if (column.name.ends_with("_up")) column.values = {NAN, NAN};
+  io::write(folder / "a.dcip", rows);
+  EXPECT_THAT(testing_support::bytes_of(folder / "a.dcip"),
+              testing::StartsWith("15 1 0 1 1\n5 1 10 1 -0.5\n"));
+  EXPECT_TRUE(std::isnan(read_measured(folder / "a.dcip").electrodes.place[0].u));
+  const auto said = [&] { return testing_support::message([&] { io::write(folder / "a.ohm", rows); }); };
+  EXPECT_THAT(said(), HasSubstr("have no heights"));
+  for (auto& column : rows.columns)
+    if (column.name.ends_with("_northing"))
+      for (double& value : column.values) value *= 0;
+  EXPECT_EQ(said(), "no error");
+  EXPECT_TRUE(std::isnan(read_measured(folder / "a.ohm").electrodes.place[0].u));
+  rows.columns[2].values[0] = 1;  // of a
+  EXPECT_THAT(said(), HasSubstr("electrode 1 has no height, and others have"));
+}
+
+TEST(FilesOfArrays, TablesWithoutArraysAreRefused) {
+  io::Table stations;
+  for (const auto* name : {"easting", "northing", "up", "g_u"})
+    stations.columns.push_back({name, "", "", {1}});
+  for (const auto* name : {"a.ohm", "a.dcip"})
+    EXPECT_THAT(testing_support::message([&] { io::left_out(name, stations); }),
+                HasSubstr("the table has no column a_easting"));
 }
 
 TEST(FilesOfArrays, WhatCouldNotBeReadAgainIsNotWritten) {

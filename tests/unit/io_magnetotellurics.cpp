@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
+#include <filesystem>
 
 #include "support/files.hpp"
+#include "terrane/io/dataset.hpp"
 #include "terrane/io/magnetotellurics.hpp"
 #include "terrane/io/registry.hpp"
 
@@ -109,20 +112,78 @@ TEST(Edi, HasOneSiteWithItsErrors) {
     }
 }
 
-TEST(Edi, HoldsOneSiteAndSaysWhatItLeavesOut) {
+/// Two sites at two frequencies, site after site at each.
+Table two_sites() {
   Table two;
-  for (const auto* name : {"receiver_easting", "receiver_northing", "receiver_up"})
-    two.columns.push_back({name, "m", "", {0, 10}});
-  two.columns.push_back({"frequency", "Hz", "", {1, 1}});
+  two.columns.push_back({"receiver_easting", "m", "", {0, 10, 0, 10}});
+  two.columns.push_back({"receiver_northing", "m", "", {5, 5, 5, 5}});
+  two.columns.push_back({"receiver_up", "m", "", {0, 3, 0, 3}});
+  two.columns.push_back({"frequency", "Hz", "", {1, 1, 8, 8}});
   for (const auto* name : {"z_en_real", "z_en_imag", "z_ne_real", "z_ne_imag", "rho_ne"})
-    two.columns.push_back({name, "ohm", "", {1, 2}});
+    two.columns.push_back({name, "ohm", "", {1, 2, 3, 4}});
+  return two;
+}
+
+TEST(Edi, GivesEachSiteAFileAndSaysWhatItLeavesOut) {
   const TemporaryFolder folder;
-  EXPECT_THAT(message([&] { write(folder / "a.edi", two); }), HasSubstr("one site, and there are 2"));
+  auto two = two_sites();
+  EXPECT_THAT(left_out(folder / "a.edi", two), ElementsAre("rho_ne"));
+  EXPECT_THAT(written_files(folder / "a.edi", two),
+              ElementsAre(folder / "a_S001.edi", folder / "a_S002.edi"));
+  EXPECT_THAT(written_files(folder / "a.modem", two), ElementsAre(folder / "a.modem"));
+  write(folder / "a.edi", two);
+  EXPECT_FALSE(std::filesystem::exists(folder / "a.edi"));
+  const auto second = std::get<Table>(read(folder / "a_S002.edi"));
+  EXPECT_THAT(second.texts.at(0).values, ElementsAre("S002", "S002"));
+  EXPECT_THAT(second.find("easting")->values, ElementsAre(10, 10));
+  EXPECT_THAT(second.find("up")->values, ElementsAre(3, 3));
+  EXPECT_THAT(second.find("frequency")->values, ElementsAre(1, 8));
+  EXPECT_NEAR(at(second, "z_ne_imag", 1), 4, 1e-12);
+  two.texts = {{"site", {"line/1", "line 1", "line/1", "line 1"}}};
+  EXPECT_THAT(message([&] { write(folder / "a.edi", two); }), HasSubstr("would both be the file"));
+  two.texts[0].values[1] = two.texts[0].values[3] = "line/2";
+  write(folder / "b.c", two, {"edi", ""});
+  EXPECT_TRUE(std::filesystem::exists(folder / "b_line_2.c"));
+}
+
+TEST(ModemData, SayWhatTheyLeaveOut) {
+  const TemporaryFolder folder;
+  auto two = two_sites();
   EXPECT_THAT(left_out(folder / "a.modem", two), ElementsAre("rho_ne"));
   write(folder / "a.modem", two);
   EXPECT_THAT(bytes_of(folder / "a.modem"), HasSubstr(" S002 "));
   two.columns.erase(two.columns.begin() + 3);
   EXPECT_THAT(message([&] { write(folder / "a.modem", two); }), HasSubstr("no column frequency"));
+}
+
+/// As a run computes them: complex, by frequency and receiver.
+TEST(MagnetotelluricFiles, TakeDataSetsWhoseValuesAreStillToCome) {
+  Dataset data;
+  data.dimensions = {{"source", 2}, {"frequency", 2}, {"receiver", 2}};
+  data.coordinates = {{"frequency", "Hz", "", {"frequency"}, std::vector<double>{1, 8}, {}}};
+  for (const auto* name : {"receiver_easting", "receiver_northing", "receiver_up"})
+    data.coordinates.push_back({name, "m", "", {"receiver"}, std::vector<double>{0, 10}, {}});
+  for (const auto* name : {"z_en", "z_ne", "rho"})
+    data.variables.push_back(
+        {name, "ohm", "", {"frequency", "receiver"}, std::vector<std::complex<double>>{}, {}});
+  data.variables.push_back({"residual", "1", "", {"source", "frequency"}, std::vector<double>{}, {}});
+  const TemporaryFolder folder;
+  for (const auto* name : {"a.edi", "a.modem"})
+    EXPECT_THAT(left_out(folder / name, data), ElementsAre("residual", "rho_real", "rho_imag")) << name;
+  EXPECT_THAT(written_files(folder / "a.edi", data),
+              ElementsAre(folder / "a_S001.edi", folder / "a_S002.edi"));
+  EXPECT_THAT(message([&] { left_out(folder / "a.grv", data); }), HasSubstr("a.grv"));
+  data.variables.erase(data.variables.begin());
+  EXPECT_THAT(message([&] { left_out(folder / "a.edi", data); }), HasSubstr("simulation.responses"));
+  data.variables.insert(
+      data.variables.begin(),
+      {"z_en", "ohm", "", {"frequency", "receiver"}, std::vector<std::complex<double>>{}, {}});
+  for (auto& v : data.variables)
+    if (v.name != "residual") v.values = std::vector<std::complex<double>>{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+    else v.values = std::vector<double>(4);
+  write(folder / "a.edi", data);
+  const auto first = std::get<Table>(read(folder / "a_S001.edi"));
+  EXPECT_NEAR(at(first, "z_ne_imag", 1), 6, 1e-12);
 }
 
 TEST(MagnetotelluricFiles, SayWhereTheyAreWrong) {

@@ -123,6 +123,26 @@ TEST(Registry, KnowsFilesByTheirFirstBytesWhateverTheirName) {
   EXPECT_EQ(format_of(folder / "b.grd").name, "netcdf");
 }
 
+TEST(Registry, KnowsArraysOfElectrodesByTheirFirstLines) {
+  const TemporaryFolder folder;
+  const auto kind_of = [&](const std::string& name, const std::string& text) {
+    return format_of(folder.put(name, text)).name;
+  };
+  EXPECT_EQ(kind_of("a.dat", "# slag dump\n3 # electrodes\n# x/m z/m\n0 0\n1 0\n2 0\n"), "bert");
+  EXPECT_EQ(kind_of("b.dat", "2\n0 0\n1 0\n1\n#A B M N rhoa\n1 0 2 0 5\n"), "bert");
+  EXPECT_EQ(kind_of("a.obs", "0 0 10 0 2\n20 0 30 0\n30 0 40 0\n"), "ubc-dcip");
+  EXPECT_EQ(kind_of("b.obs", "! heights\n0 0 1 10 0 1 1\r\n20 0 1 30 0 1 0.5 0.01\r\n"), "ubc-dcip");
+  EXPECT_EQ(kind_of("c.obs", "IPTYPE=1\n0 10 1\n20 30 5\n"), "ubc-dcip");
+  EXPECT_EQ(kind_of("d.obs", "line 46800\n2 0 2\n0 10 1\n20 30 0.5 0.1\n"), "ubc-dcip");
+  // As long as the line of their current pair:
+  EXPECT_EQ(kind_of("e.obs", "0 0 10 0 1\n20 0 30 0 0.5\n10 0 20 0 1\n30 0 40 0 0.25\n"), "ubc-dcip");
+  EXPECT_EQ(kind_of("prisms.txt", "0 0 -1 1 1 0 1\n0 0 -2 1 1 -1 1\n1 0 -2 2 1 -1 1\n"), "csv");
+  EXPECT_EQ(kind_of("prisms.dat", "0 0 -1 1 1 0 300\n0 0 -2 1 1 -1 250.5\n"), "csv");
+  EXPECT_EQ(kind_of("f.obs", "2\n0 0 1 0.5\n1 0 1 0.25\n"), "ubc-gravity");
+  EXPECT_EQ(kind_of("f.mag", "65 25 50000\n65 25 1\n1\n0 0 0 12 1\n"), "ubc-magnetic");
+  EXPECT_EQ(kind_of("list.dat", "2\n0 0 1 0.5\n1 0 1 0.25\n"), "csv");
+}
+
 TEST(Registry, KnowsAUbcMeshOfAnyNameUnlessItCouldBeAListOfPoints) {
   const TemporaryFolder folder;
   const auto mesh_of = [&](const std::string& name, const std::string& text) {
@@ -233,6 +253,21 @@ Content magnetotelluric_example(std::string_view kind) {
   return table;
 }
 
+/// Two arrays of electrodes.
+Content electrodes_example() {
+  Table table;
+  double x = 0;
+  for (const auto* name : {"a_easting", "b_easting", "m_easting", "n_easting"})
+    table.columns.push_back({name, "m", "", {x++, 4}});
+  table.columns[1].values[1] = std::nan("");
+  table.columns[3].values[1] = table.columns[2].values[1] = 2;
+  table.columns[3].values[1] = 3;
+  for (const auto* name : {"a_northing", "b_northing", "m_northing", "n_northing"})
+    table.columns.push_back({name, "m", "", {0, name[0] == 'b' ? std::nan("") : 0}});
+  table.columns.push_back({"resistance_observed", "V/A", "", {-3, 4}});
+  return table;
+}
+
 /// One quadrilateral.
 Content film_example() {
   Dataset data;
@@ -249,6 +284,8 @@ std::vector<double> numbers(const Content& content) {
   if (const auto* g = std::get_if<GridData>(&content)) return g->fields.back().values;
   if (const auto* t = std::get_if<Table>(&content); t != nullptr && t->find("frequency") != nullptr)
     return t->find("frequency")->values;
+  if (const auto* t = std::get_if<Table>(&content); t != nullptr && t->find("resistance_observed") != nullptr)
+    return t->find("resistance_observed")->values;
   if (const auto* t = std::get_if<Table>(&content))
     return t->find(t->find("g_uu") != nullptr ? "g_uu" : "g_u")->values;
   if (const auto* m = std::get_if<MeshData>(&content)) return m->mesh.easting();
@@ -267,7 +304,9 @@ TEST(Registry, EveryFormatKeepsTheNumbersOfWhatItHolds) {
     for (const auto& kind : words(format.holds)) {
       SCOPED_TRACE(std::string(format.name) + ": " + kind);
       const bool telluric = format.name == "edi" || format.name.starts_with("modem");
+      const bool electrodes = format.name == "bert" || format.name == "ubc-dcip";
       auto held = telluric                  ? magnetotelluric_example(kind)
+                  : electrodes              ? electrodes_example()
                   : format.name == "vtkhdf" ? film_example()
                                             : example(kind);
       if (auto* mesh = std::get_if<MeshData>(&held); mesh != nullptr && format.name == "rsf")

@@ -78,10 +78,24 @@ class Writing {
 
   template <class Write>
   void file(const std::filesystem::path& path, Write&& write) {
+    files(path, [&] {
+      write();
+      return std::vector<std::string>{path.string()};
+    });
+  }
+  /// write: returns the names that it gave.
+  template <class Write>
+  void files(const std::filesystem::path& path, Write&& write) {
     if (progress_.cancelled()) throw Cancelled();
     try {
-      write();
-      written_.push_back(path);
+      const std::vector<std::string> names = write();
+      written_.insert(written_.end(), names.begin(), names.end());
+      constexpr std::size_t most = 4;
+      if (names.size() > most)
+        told_.push_back(fmt::format("{} to {}: {} files", shown(names.front()),
+                                    std::filesystem::path(names.back()).filename().string(), names.size()));
+      else
+        for (const auto& name : names) told_.push_back(shown(name));
     } catch (const Cancelled&) {
       throw;
     } catch (const std::bad_alloc&) {
@@ -92,7 +106,8 @@ class Writing {
     }
   }
 
-  const std::vector<std::filesystem::path>& written() const { return written_; }
+  /// For people.
+  const std::vector<std::string>& told() const { return told_; }
   const std::vector<std::string>& failures() const { return failures_; }
   bool has(const std::filesystem::path& path) const {
     return std::find(written_.begin(), written_.end(), path) != written_.end();
@@ -101,12 +116,16 @@ class Writing {
  private:
   const Progress& progress_;
   std::vector<std::filesystem::path> written_;
-  std::vector<std::string> failures_;
+  std::vector<std::string> told_, failures_;
 };
 
 /// All files of a finished run.
 void write_files(Writing& writing, const Result& result, const Simulation& simulation, const Output& output) {
-  for (const auto& path : output.files) writing.file(path, [&] { write_result(path.string(), result); });
+  for (const auto& path : output.files)
+    writing.files(path, [&] {
+      write_result(path.string(), result);
+      return written_files(path.string(), result);
+    });
   for (const auto& path : output.model) writing.file(path, [&] { simulation.write_model(path.string()); });
 }
 
@@ -179,7 +198,7 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
   if (writing.failures().empty() && !finished.empty()) remove_checkpoint(finished);
   if (!options.quiet) {
     print_report(result);
-    for (const auto& path : writing.written()) say("  {:<10} {}\n", "wrote", shown(path));
+    for (const auto& files : writing.told()) say("  {:<10} {}\n", "wrote", files);
   }
   print_warnings(result.report.warnings);
   for (const auto& failure : writing.failures()) complain(failure);

@@ -47,8 +47,9 @@ std::optional<std::vector<std::size_t>> rows_of(const Dataset& data, const Varia
   return entries;
 }
 
-/// One column, or two for complex values, or a column of words.
-void add_columns(Table& table, const Variable& v, const std::vector<std::size_t>& entries) {
+/// One column, or two for complex values, or a column of words; without values where the variable has none.
+void add_columns(Table& table, const Variable& v, std::vector<std::size_t> entries) {
+  if (size(v.values) == 0) entries.clear();
   const auto column = [&](const std::string& end, auto&& part) {
     Column c{v.name + end, v.unit, v.long_name, {}};
     c.values.reserve(entries.size());
@@ -180,8 +181,11 @@ MeshData to_mesh(const Dataset& data) {
   return out;
 }
 
-Table to_table(const Dataset& data) {
-  check(data);
+namespace {
+
+/// Variables may have no values; header: and then their columns have none.
+Table rows_of_first(const Dataset& data, bool header) {
+  check(data, header);
   if (data.variables.empty()) throw InputError("data set", "there is no variable");
   const auto& first = data.variables.front();
   const auto shape = data.shape(first);
@@ -204,6 +208,23 @@ Table to_table(const Dataset& data) {
   return table;
 }
 
+/// Names and units of the columns alone.
+Table columns_of_first(const Dataset& data) {
+  Dataset empty;
+  for (const auto& d : data.dimensions) empty.dimensions.push_back({d.name, 0});
+  const auto add = [](const Variable& v, std::vector<Variable>& to) {
+    auto none = std::visit([](const auto& held) { return Values(std::decay_t<decltype(held)>()); }, v.values);
+    to.push_back({v.name, v.unit, v.long_name, v.dimensions, std::move(none), {}});
+  };
+  for (const auto& c : data.coordinates) add(c, empty.coordinates);
+  for (const auto& v : data.variables) add(v, empty.variables);
+  return rows_of_first(empty, true);
+}
+
+}  // namespace
+
+Table to_table(const Dataset& data) { return rows_of_first(data, false); }
+
 std::vector<std::string> left_out(const Dataset& data) {
   std::vector<std::string> names;
   for (const auto& v : data.variables)
@@ -221,6 +242,11 @@ std::vector<std::string> left_out(const std::string& path, const Dataset& data) 
       if (!is_of_cells(v)) names.push_back(v.name);
     return names;
   }
+  if (format.takes_rows && !data.variables.empty()) {
+    auto names = left_out(data);
+    for (auto& name : left_out(path, Content(columns_of_first(data)))) names.push_back(std::move(name));
+    return names;
+  }
   if (!holds_datasets(format))
     throw UnsupportedError(path, "this format does not hold data sets",
                            holds_cells(format)
@@ -228,6 +254,11 @@ std::vector<std::string> left_out(const std::string& path, const Dataset& data) 
                                  "file an ending .nc, or .csv for a table."
                                : "Give the file an ending .nc, or .csv for a table.");
   return left_out(path, Content(data));
+}
+
+std::vector<std::string> written_files(const std::string& path, const Dataset& data) {
+  if (format_to_write(path).files == nullptr) return {path};
+  return written_files(path, Content(rows_of_first(data, true)));
 }
 
 void write(const std::string& path, const Dataset& data) {

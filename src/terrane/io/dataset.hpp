@@ -29,6 +29,9 @@ std::vector<std::string> left_out(const Dataset& data);
 /// values may be missing. Returns the names of the variables that the file would not hold.
 std::vector<std::string> left_out(const std::string& path, const Dataset& data);
 
+/// The files that write() makes (registry.hpp); values may be missing, but for those of coordinates.
+std::vector<std::string> written_files(const std::string& path, const Dataset& data);
+
 /// By the extension of `path`; .npy is the first variable, which must be real; .h5 and .vtr are to_mesh().
 /// Throws UnsupportedError, FileError.
 void write(const std::string& path, const Dataset& data);

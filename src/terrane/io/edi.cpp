@@ -208,22 +208,46 @@ Table read_edi(TextReader& in) {
 }
 
 std::vector<std::string> left_out_of_edi(const std::string& path, const Table& table) {
-  const auto rows = magnetotelluric::rows_of(path, "an EDI file", table);
-  if (rows.sites.size() > 1)
-    throw UnsupportedError(path,
-                           fmt::format("an EDI file holds one site, and there are {}", rows.sites.size()),
-                           "Write a ModEM list (.modem), or a run for each site.");
-  return magnetotelluric::not_in(rows, table);
+  return magnetotelluric::not_in(magnetotelluric::rows_of(path, "an EDI file", table), table);
 }
 
-void write_edi(const std::string& path, const Table& table) {
-  left_out_of_edi(path, table);
-  const auto rows = magnetotelluric::rows_of(path, "an EDI file", table);
+namespace {
+
+/// "out/line.edi" of site S001 → "out/line_S001.edi", with "_" for what names of files should not have.
+std::string file_of_site(const std::string& path, const std::string& site) {
+  auto word = site;
+  for (char& c : word) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!plain && c != '-' && c != '.') c = '_';
+  }
+  const auto name = path.find_last_of('/') + 1;  // 0 where there is none
+  const auto dot = std::min(path.size(), std::max(name, std::min(path.size(), path.rfind('.'))));
+  return dot == name ? path + "_" + word : path.substr(0, dot) + "_" + word + path.substr(dot);
+}
+
+std::vector<std::string> files_of(const std::string& path, const magnetotelluric::Rows& rows) {
+  if (rows.sites.size() <= 1) return {path};
+  std::map<std::string, std::string> sites;
+  std::vector<std::string> files;
+  for (const auto& site : rows.sites) {
+    files.push_back(file_of_site(path, site));
+    if (const auto [other, fresh] = sites.try_emplace(files.back(), site); !fresh)
+      throw InputError(path,
+                       fmt::format("the sites \"{}\" and \"{}\" would both be the file {}",
+                                   shown(other->second), shown(site), files.back()),
+                       "Give sites other names, or write a ModEM list (.modem).");
+  }
+  return files;
+}
+
+void write_site(const std::string& path, const magnetotelluric::Rows& rows, std::size_t site) {
   constexpr double empty = 1e32;
-  const auto value = [](const Column* column) { return column ? column->values.front() : 0.0; };
-  const auto& site = rows.sites.front();
+  std::vector<std::size_t> own;
+  for (std::size_t row = 0; row < rows.site_of_row.size(); ++row)
+    if (rows.site_of_row[row] == site) own.push_back(row);
+  const auto value = [&](const Column* column) { return column ? column->values[own.front()] : 0.0; };
   AtomicFile file(path);
-  file.write(fmt::format(">HEAD\n  DATAID=\"{}\"\n", site));
+  file.write(fmt::format(">HEAD\n  DATAID=\"{}\"\n", rows.sites[site]));
   if (rows.latitude != nullptr && rows.longitude != nullptr)
     file.write(fmt::format("  LAT={:.8f}\n  LONG={:.8f}\n", value(rows.latitude), value(rows.longitude)));
   file.write(
@@ -232,13 +256,13 @@ void write_edi(const std::string& path, const Table& table) {
                   ">HMEAS ID=2.001 CHTYPE=HY X={:.10g} Y={:.10g} AZM=90\n\n>=MTSECT\n  SECTID=\"{}\"\n"
                   "  NFREQ={}\n\n",
                   value(rows.up), value(rows.northing), value(rows.easting), value(rows.northing),
-                  value(rows.easting), site, table.rows()));
+                  value(rows.easting), rows.sites[site], own.size()));
   const auto block = [&](const std::string& name, const std::string& rotation, const auto& number) {
-    file.write(fmt::format(">{}{} //{}\n", name, rotation, table.rows()));
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-      const double x = number(row);
+    file.write(fmt::format(">{}{} //{}\n", name, rotation, own.size()));
+    for (std::size_t n = 0; n < own.size(); ++n) {
+      const double x = number(own[n]);
       file.write(fmt::format(" {:.12e}{}", std::isfinite(x) ? x : empty,
-                             row % 5 == 4 || row + 1 == table.rows() ? "\n" : ""));
+                             n % 5 == 4 || n + 1 == own.size() ? "\n" : ""));
     }
   };
   block("FREQ", "", [&](std::size_t row) { return rows.frequency->values[row]; });
@@ -257,6 +281,19 @@ void write_edi(const std::string& path, const Table& table) {
   }
   file.write(">END\n");
   file.commit();
+}
+
+}  // namespace
+
+std::vector<std::string> files_of_edi(const std::string& path, const Table& table) {
+  return files_of(path, magnetotelluric::rows_of(path, "an EDI file", table));
+}
+
+void write_edi(const std::string& path, const Table& table) {
+  const auto rows = magnetotelluric::rows_of(path, "an EDI file", table);
+  const auto files = files_of(path, rows);
+  if (rows.sites.empty()) throw InputError(path, "there is no site to write");
+  for (std::size_t site = 0; site < files.size(); ++site) write_site(files[site], rows, site);
 }
 
 }  // namespace terrane::io

@@ -36,8 +36,10 @@ void check_modem_model(const std::string& path, const MeshData& data);
 /// One site: impedance and tipper with errors. Throws InputError: impedances of other lengths than the
 /// frequencies, or turned from north.
 Table read_edi(TextReader& in);
-/// Throws UnsupportedError: several sites, or no impedance.
+/// One file of this name for one site; of several sites each has its own, with the site behind the name:
+/// line_S001.edi. Throws UnsupportedError: there is no impedance; InputError: two sites, one name of a file.
 void write_edi(const std::string& path, const Table& table);
+std::vector<std::string> files_of_edi(const std::string& path, const Table& table);
 std::vector<std::string> left_out_of_edi(const std::string& path, const Table& table);
 
 namespace magnetotelluric {

@@ -69,7 +69,7 @@ Rows rows_of(const std::string& path, const std::string& format, const Table& ta
   if (missing != nullptr)
     throw UnsupportedError(
         path, fmt::format("{} holds magnetotelluric data, and the table has {}", format, missing),
-        "Write NetCDF or CSV.");
+        "Write NetCDF or CSV; of plane waves simulation.responses asks for impedance and tipper.");
   name_sites(rows, table);
   return rows;
 }

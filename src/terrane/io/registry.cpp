@@ -11,6 +11,7 @@
 #include "terrane/base/text.hpp"
 #include "terrane/io/axes.hpp"
 #include "terrane/io/csv.hpp"
+#include "terrane/io/electrodes.hpp"
 #include "terrane/io/emg3d.hpp"
 #include "terrane/io/esri.hpp"
 #include "terrane/io/file.hpp"
@@ -314,6 +315,17 @@ Content read_rows(const Source& from) {
   return table;
 }
 
+/// options.property: what the values are, where the file does not say it.
+Content read_arrays_of_ubc(const Source& from) {
+  const auto& options = from.options;
+  constexpr std::array<std::string_view, 3> known{"", "resistance", "chargeability"};
+  if (std::find(known.begin(), known.end(), options.property) == known.end())
+    throw InputError(from.path, fmt::format("arrays of UBC DCIP have no \"{}\"", options.property),
+                     "Allowed: resistance, chargeability.");
+  auto in = from.text();
+  return to_table(read_ubc_dcip(in, {options.property, options.unit}));
+}
+
 Content read_cells(const Source& from) {
   const auto mesh = from.mesh();
   auto in = from.text();
@@ -535,10 +547,37 @@ const std::array all_formats{
             },
     },
     Format{
+        .name = "ubc-dcip",
+        .title = "DCIP2D and DCIP3D arrays of electrodes",
+        .extensions = ".dcip",
+        .holds = "table",
+        .all_columns = true,
+        .begins = begins_ubc_dcip,
+        .read = read_arrays_of_ubc,
+        .write = [](const Destination& to) { write_ubc_dcip_rows(to.path, to.table(), to.field()); },
+        .left_out =
+            [](const Destination& to) { return left_out_of_ubc_dcip(to.path, to.table(), to.field()); },
+    },
+    Format{
+        .name = "bert",
+        .title = "BERT and pyGIMLi arrays of electrodes",
+        .extensions = ".ohm",
+        .holds = "table",
+        .all_columns = true,
+        .begins = begins_bert,
+        .read = [](const Source& from) -> Content {
+          auto in = from.text();
+          return to_table(read_bert(in));
+        },
+        .write = [](const Destination& to) { write_bert_rows(to.path, to.table()); },
+        .left_out = [](const Destination& to) { return left_out_of_bert(to.path, to.table()); },
+    },
+    Format{
         .name = "modem-data",
         .title = "ModEM list of magnetotelluric data",
         .extensions = ".modem",
         .holds = "table",
+        .takes_rows = true,
         .begins = begins_modem_data,
         .read = from_text<static_cast<Table (*)(TextReader&)>(read_modem_data)>,
         .write = [](const Destination& to) { write_modem_data(to.path, to.table()); },
@@ -559,13 +598,15 @@ const std::array all_formats{
     },
     Format{
         .name = "edi",
-        .title = "EDI, one magnetotelluric site",
+        .title = "EDI, a file for each magnetotelluric site",
         .extensions = ".edi",
         .holds = "table",
+        .takes_rows = true,
         .begins = [](std::string_view head) { return first_word_begins(head, ">head"); },
         .read = from_text<static_cast<Table (*)(TextReader&)>(read_edi)>,
         .write = [](const Destination& to) { write_edi(to.path, to.table()); },
         .left_out = [](const Destination& to) { return left_out_of_edi(to.path, to.table()); },
+        .files = [](const Destination& to) { return files_of_edi(to.path, to.table()); },
     },
     Format{
         .name = "esri",
@@ -811,6 +852,13 @@ std::vector<std::string> left_out(const std::string& path, const Content& conten
                                   const WriteOptions& options) {
   const Format& format = format_to_write(path, options);
   return format.left_out({path, format, content, options});
+}
+
+std::vector<std::string> written_files(const std::string& path, const Content& content,
+                                       const WriteOptions& options) {
+  const Format& format = format_to_write(path, options);
+  if (format.files == nullptr) return {path};
+  return format.files({path, format, content, options});
 }
 
 }  // namespace terrane::io

@@ -40,12 +40,15 @@ struct Format {
   std::string_view extensions;  ///< ".msh"; several parted by blanks
   std::string_view holds;       ///< "mesh", "grid", "table", "prisms", "array", "dataset"; several by blanks
   bool all_columns = false;  ///< holds every column of a table or grid by its name, not only values of some
+  bool takes_rows = false;   ///< takes data sets as tables of their rows (dataset.hpp), where they suit
   bool (*begins)(std::string_view head) = nullptr;     ///< whether first bytes leave no doubt
   bool (*resembles)(std::string_view head) = nullptr;  ///< whether they may be, where no name says more
   Content (*read)(const Source& from) = nullptr;       ///< null: it can be written and not read
   void (*write)(const Destination& to) = nullptr;      ///< null: it can be read and not written
   /// What a file would not hold. Throws what write would throw because of the content.
   std::vector<std::string> (*left_out)(const Destination& to) = nullptr;
+  /// The files that write makes; null: the one that is named.
+  std::vector<std::string> (*files)(const Destination& to) = nullptr;
 
   bool reads() const { return read != nullptr; }
   bool writes() const { return write != nullptr; }
@@ -73,6 +76,12 @@ void write(const std::string& path, const Content& content, const WriteOptions& 
 /// some channels only. Throws UnsupportedError and InputError as write() would; columns need no values here.
 std::vector<std::string> left_out(const std::string& path, const Content& content,
                                   const WriteOptions& options = {});
+
+/// The files that write() makes of this: the one that is named, or, in formats that part what they hold,
+/// several beside it. Throws as write() does because of the content; columns need no values, but for places
+/// of sites.
+std::vector<std::string> written_files(const std::string& path, const Content& content,
+                                       const WriteOptions& options = {});
 
 /// The text of `terrane info FILE`: shape, units, range, frame, projection, attributes; one item per line.
 std::string describe(const Content& content, const std::string& path);

@@ -41,6 +41,16 @@ bool same_file(const fs::path& a, const fs::path& b) {
   return failed ? a == b : one == other;
 }
 
+void refuse_input(const Config& job, const char* key, const fs::path& path) {
+  for (const auto& input : job.inputs())
+    if (same_file(path, input))
+      throw job.table("output").wrong(
+          key,
+          fmt::format("\"{}\" would overwrite {}, which this job reads", path.filename().string(),
+                      input.lexically_normal().string()),
+          "Name another file, or another output.folder.");
+}
+
 /// Each file once, and none of those that the job reads.
 void check_names(const Config& job, const Output& output, bool plots) {
   const auto table = job.table("output");
@@ -48,12 +58,7 @@ void check_names(const Config& job, const Output& output, bool plots) {
   for (const auto& [key, paths] : all_of(output, plots))
     for (const auto& path : *paths) {
       const auto shown = path.filename().string();
-      for (const auto& input : job.inputs())
-        if (same_file(path, input))
-          throw table.wrong(key,
-                            fmt::format("\"{}\" would overwrite {}, which this job reads", shown,
-                                        input.lexically_normal().string()),
-                            "Name another file, or another output.folder.");
+      refuse_input(job, key, path);
       for (const auto& other : taken)
         if (same_file(path, other))
           throw table.wrong(key, fmt::format("\"{}\" is the same file as \"{}\"", shown, other.string()),
@@ -141,6 +146,9 @@ std::vector<std::string> check_files(const Config& job, const Simulation& simula
   std::vector<std::string> warnings;
   for (const auto& path : output.files) {
     const auto names = of_file(job, "files", path, [&] { return left_out(path.string(), outline); });
+    const auto made = of_file(job, "files", path, [&] { return written_files(path.string(), outline); });
+    for (const auto& file : made)
+      if (file != path) refuse_input(job, "files", file);
     if (!names.empty())
       warnings.push_back(
           fmt::format("{}: this format leaves out {}", path.filename().string(), fmt::join(names, ", ")));

@@ -224,6 +224,12 @@ std::vector<std::string> left_out(const std::string& path, const Result& result)
   return io::left_out(path, content_for(path, result), options_of(result));
 }
 
+std::vector<std::string> written_files(const std::string& path, const Result& result) {
+  if (!result.data.variables.empty()) return io::written_files(path, result.data);
+  if (io::format_to_write(path).files == nullptr) return {path};
+  return io::written_files(path, content_for(path, result), options_of(result));
+}
+
 Dataset to_dataset(const Result& result) {
   MemorySink sink;
   if (!result.entries.empty()) {

@@ -21,6 +21,10 @@ io::Content to_content(const Result& result);
 /// Throws what write_result would throw because of the format.
 std::vector<std::string> left_out(const std::string& path, const Result& result);
 
+/// The files that write_result() makes (of a result, or of Simulation::outline): mostly the one that is
+/// named.
+std::vector<std::string> written_files(const std::string& path, const Result& result);
+
 /// .nc, .csv, .vts (gridded surveys), .npy ([channels, stations]) and all else that io::write can do.
 /// Nothing is left behind when it fails. Throws UnsupportedError, FileError.
 void write_result(const std::string& path, const Result& result);

@@ -15,12 +15,12 @@
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/parallel/comm/comm.hpp"
 #include "terrane/parallel/device/buffer.hpp"
-#include "terrane/physics/electric/electrodes.hpp"
 #include "terrane/physics/electric/formula/half_space.hpp"
 #include "terrane/physics/electric/grid/assemble.hpp"
 #include "terrane/physics/electric/parameters.hpp"
 #include "terrane/physics/electric/potentials.hpp"
 #include "terrane/solve/report.hpp"
+#include "terrane/survey/electrodes.hpp"
 
 namespace terrane::electric {
 

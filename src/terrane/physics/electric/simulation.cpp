@@ -640,6 +640,7 @@ void Simulation::compare_with_measured(Result& result) const {
   ObservedColumns columns;
   columns.others = result.survey.columns;
   for (const auto& measured : measured_) {
+    if (measured.name == "geometric_factor") continue;  // of another ground, as some take it
     const auto same = [&](const auto& field) { return field.name == measured.name; };
     const auto field = std::find_if(result.fields.begin(), result.fields.end(), same);
     if (field == result.fields.end()) {

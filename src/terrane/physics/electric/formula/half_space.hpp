@@ -14,13 +14,9 @@
 #include <cmath>
 #include <numbers>
 
-namespace terrane::electric {
+#include "terrane/survey/electrodes.hpp"
 
-/// m; easting, northing, up.
-struct Point {
-  double e = 0, n = 0, u = 0;
-  friend bool operator==(const Point&, const Point&) = default;
-};
+namespace terrane::electric {
 
 /// s of the three axes: coordinates in which the rock conducts alike in all directions.
 struct Stretch {

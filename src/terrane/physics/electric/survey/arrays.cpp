@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <numbers>
 #include <tuple>
 
 #include "terrane/base/error.hpp"
-#include "terrane/io/csv.hpp"
 
 namespace terrane::electric {
 
@@ -34,15 +32,6 @@ std::array<int, 4> pattern(ArrayKind kind, int n) {
       break;  // its current electrodes stay
   }
   return {far, far, far, far};
-}
-
-/// A column of lengths in metres, NaN where an entry is empty.
-std::vector<double> values_or_gaps(const io::Table& table, const std::string& name) {
-  const auto& column = *table.find(name);
-  const double factor = column.unit.empty() ? 1 : si_factor(Quantity::length, column.unit);
-  auto values = column.values;
-  for (double& value : values) value *= factor;
-  return values;
 }
 
 }  // namespace
@@ -117,39 +106,6 @@ Point plotting_point(const Electrodes& electrodes, const Array& array, double su
   }
   middle.u = std::min(surface, height) - widest / 2;
   return middle;
-}
-
-Electrodes read_arrays(const std::filesystem::path& file) {
-  const auto table = io::read_csv(file.string());
-  static constexpr const char* letters = "abmn";
-  static constexpr const char* axes[3] = {"easting", "northing", "up"};
-  std::array<std::array<std::vector<double>, 3>, 4> at;
-  for (std::size_t p = 0; p < 4; ++p)
-    for (std::size_t x = 0; x < 3; ++x) {
-      const auto name = fmt::format("{}_{}", letters[p], axes[x]);
-      if (table.find(name)) at[p][x] = values_or_gaps(table, name);
-      else if (x < 2 && (letters[p] == 'a' || letters[p] == 'm'))
-        throw InputError(
-            file.string(), fmt::format("there is no column {}", name),
-            "Columns are a_easting, a_northing, a_up, and so for b, m and n; b and n may be missing.");
-    }
-  Electrodes electrodes;
-  std::map<std::tuple<double, double, double>, int> known;
-  const auto electrode = [&](std::size_t p, std::size_t row) {
-    const auto get = [&](std::size_t x) { return at[p][x].empty() ? std::nan("") : at[p][x][row]; };
-    if (std::isnan(get(0)) && std::isnan(get(1))) return Array::far_away;
-    if (std::isnan(get(0)) || std::isnan(get(1)))
-      throw InputError(table.where(row), fmt::format("electrode {} has one coordinate", letters[p]),
-                       "Give both, or leave both empty when it is far away.");
-    const double up = get(2), height = std::isnan(up) ? INFINITY : up;  // on the ground
-    const auto [entry, is_new] =
-        known.try_emplace({get(0), get(1), height}, static_cast<int>(electrodes.place.size()));
-    if (is_new) electrodes.place.push_back({get(0), get(1), up});
-    return entry->second;
-  };
-  for (std::size_t row = 0; row < table.rows(); ++row)
-    electrodes.arrays.push_back({electrode(0, row), electrode(1, row), electrode(2, row), electrode(3, row)});
-  return electrodes;
 }
 
 }  // namespace terrane::electric

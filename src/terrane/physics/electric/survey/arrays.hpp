@@ -1,4 +1,4 @@
-// Electrodes along a line and the arrays of them that are measured, and lists of both in files.
+// Electrodes along a line and in holes, and the arrays of them that are measured.
 //
 //   dipole-dipole   B A · M N, spacing a, M and A apart by n a     n = 1 … levels
 //   pole-dipole     A · M N, A and M apart by n a, B far away
@@ -7,12 +7,11 @@
 //   schlumberger    A · M N · B, MN = a, AM = NB = n a
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "terrane/physics/electric/electrodes.hpp"
+#include "terrane/survey/electrodes.hpp"
 
 namespace terrane::electric {
 
@@ -48,10 +47,5 @@ Electrodes arrays_across(const HolePair& holes, std::size_t levels);
 /// the largest horizontal distance between neighbours of them, below `surface`, or below their mean height
 /// where that is lower.
 Point plotting_point(const Electrodes& electrodes, const Array& array, double surface);
-
-/// A table with columns a_easting, a_northing, a_up, b_…, m_…, n_… in metres; an electrode whose columns are
-/// missing or empty is far away; one without a height has that of the ground, NaN. Equal places are one
-/// electrode. Throws FileError, InputError with the line.
-Electrodes read_arrays(const std::filesystem::path& file);
 
 }  // namespace terrane::electric

@@ -1,4 +1,4 @@
-#include "terrane/physics/electric/electrodes.hpp"
+#include "terrane/survey/electrodes.hpp"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,13 @@
 
 #include <vector>
 
-#include "terrane/physics/electric/formula/half_space.hpp"
-
 namespace terrane::electric {
+
+/// m; easting, northing, up.
+struct Point {
+  double e = 0, n = 0, u = 0;
+  friend bool operator==(const Point&, const Point&) = default;
+};
 
 /// Current flows from a to b, the voltage is that of m above n; places in the list of electrodes, or
 /// far_away.

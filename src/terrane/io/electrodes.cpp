@@ -1,0 +1,771 @@
+#include "terrane/io/electrodes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+
+namespace terrane::io {
+
+using electric::Electrodes;
+using electric::Point;
+using FourElectrodes = electric::Array;
+
+namespace {
+
+constexpr double on_the_ground = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<std::string_view> words_of(std::string_view line, std::string_view comments) {
+  line = line.substr(0, line.find_first_of(comments));
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; (at = line.find_first_not_of(" \t\r,;", at)) != std::string_view::npos;) {
+    const auto end = std::min(line.find_first_of(" \t\r,;", at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+/// The next line that has words; false at the end.
+bool next_words(TextReader& in, std::string_view comments, std::vector<std::string_view>& words) {
+  std::string_view line;
+  while (in.line(line)) {
+    words = words_of(line, comments);
+    if (!words.empty()) return true;
+  }
+  return false;
+}
+
+/// All words as numbers, or nothing.  gaps: "nan", too
+std::optional<std::vector<double>> numbers_of(const std::vector<std::string_view>& words, bool gaps = false) {
+  std::vector<double> values;
+  for (const auto word : words) {
+    double value = 0;
+    if (!parse_number(word, value) || !(std::isfinite(value) || (gaps && std::isnan(value))))
+      return std::nullopt;
+    values.push_back(value);
+  }
+  return values;
+}
+
+std::vector<double> numbers_or_fail(TextReader& in, const std::vector<std::string_view>& words,
+                                    const char* what, bool gaps = false) {
+  auto values = numbers_of(words, gaps);
+  if (!values) in.fail(fmt::format("\"{}\" is not {}", shown(words.front()), what), "Allowed: numbers.");
+  return *values;
+}
+
+std::size_t count_of(TextReader& in, double value, const char* what) {
+  constexpr double most = 1e9;
+  if (!(value >= 0 && value <= most) || value != std::floor(value))
+    in.fail(fmt::format("{} is not a number of {}", value, what), "Allowed: whole numbers.");
+  return static_cast<std::size_t>(value);
+}
+
+/// Places once each, in the order in which they come.
+class Places {
+ public:
+  explicit Places(Electrodes& electrodes) : electrodes_(electrodes) {}
+  int of(const Point& p) {
+    const bool ground = std::isnan(p.u);
+    const auto [entry, is_new] =
+        known_.try_emplace({p.e, p.n, ground ? 0 : p.u, ground}, static_cast<int>(electrodes_.place.size()));
+    if (is_new) electrodes_.place.push_back(p);
+    return entry->second;
+  }
+
+ private:
+  Electrodes& electrodes_;
+  std::map<std::tuple<double, double, double, bool>, int> known_;
+};
+
+/// Two electrodes of a row: 1, 2 or 3 coordinates each. The second is far away where it is the first.
+std::pair<int, int> pair_of(const std::vector<double>& row, std::size_t each, Places& places) {
+  const auto point = [&](std::size_t first) {
+    return Point{row[first], each > 1 ? row[first + 1] : 0, each > 2 ? row[first + 2] : on_the_ground};
+  };
+  const int one = places.of(point(0)), other = places.of(point(each));
+  return {one, other == one ? FourElectrodes::far_away : other};
+}
+
+/// The numbers that begin the first block; what stands before them is title and counts of old files.
+std::vector<double> first_block(TextReader& in, bool& polarized) {
+  std::vector<std::string_view> words;
+  bool title = false;
+  while (next_words(in, "!", words)) {
+    const auto numbers = numbers_of(words);
+    if (words.front().starts_with("IPTYPE")) {
+      polarized = true;
+    } else if (!numbers) {
+      if (title)
+        in.fail("two lines of text begin the file", "A title of one line may stand before the blocks.");
+      title = true;
+    } else if (title && numbers->size() == 3) {
+      title = false;  // number of sources, and two more
+    } else {
+      return *numbers;
+    }
+  }
+  in.fail("there is no block of a current pair", "Such a line has positions of A and B, then a count.");
+}
+
+double unit_factor(TextReader& in, std::string_view unit) {
+  static const std::map<std::string, double, std::less<>> known{
+      {"", 1},  {"m", 1},     {"mm", 1e-3}, {"cm", 1e-2}, {"km", 1e3},  {"V", 1},    {"mV", 1e-3},
+      {"A", 1}, {"mA", 1e-3}, {"%", 1e-2},  {"ohm", 1},   {"Ohm", 1},   {"ohmm", 1}, {"Ohmm", 1},
+      {"1", 1}, {"mrad", 1},  {"rad", 1e3}, {"mV/V", 1},  {"Ohm*m", 1}, {"V/V", 1e3}};
+  const auto found = known.find(unit);
+  if (found == known.end())
+    in.fail(fmt::format("the unit \"{}\" is not known", shown(unit)), "Known: m, mm, V, mV, A, mA, %, mrad.");
+  return found->second;
+}
+
+/// "u/mV" → name in lower case, and what to multiply by.
+struct Token {
+  std::string name;
+  double factor = 1;
+};
+
+std::vector<Token> tokens_of(TextReader& in, std::string_view line) {
+  line.remove_prefix(std::min(line.find('#') + 1, line.size()));
+  std::vector<Token> tokens;
+  for (const auto word : words_of(line, "#")) {
+    const auto slash = word.find('/');
+    std::string name(word.substr(0, slash));
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    static const std::map<std::string, std::string> same{
+        {"c1", "a"},  {"c2", "b"},       {"p1", "m"},  {"p2", "n"},   {"ra", "rhoa"},
+        {"imp", "r"}, {"rho_a", "rhoa"}, {"u/i", "r"}, {"phi", "ip"}, {"error", "err"}};
+    if (word == "u/i" || word == "U/I") {
+      tokens.push_back({"r", 1});
+      continue;
+    }
+    const double factor = slash == std::string_view::npos ? 1 : unit_factor(in, word.substr(slash + 1));
+    const auto known = same.find(name);
+    tokens.push_back({known == same.end() ? name : known->second, factor});
+  }
+  return tokens;
+}
+
+/// A count, a line of names after '#' where there is one, and so many rows.
+struct Block {
+  std::vector<Token> tokens;
+  std::vector<std::vector<double>> rows;
+};
+
+Block read_block(TextReader& in, const char* what, bool gaps = false) {
+  std::vector<std::string_view> words;
+  if (!next_words(in, "#", words)) in.fail(fmt::format("the number of {} is missing", what));
+  const auto count = count_of(in, numbers_or_fail(in, words, "a count").front(), what);
+  Block block;
+  auto mark = in.mark();
+  for (std::string_view line; in.line(line); mark = in.mark()) {
+    const auto begin = line.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) continue;
+    if (line[begin] != '#') break;
+    if (block.tokens.empty()) block.tokens = tokens_of(in, line);
+  }
+  in.rewind(mark);
+  while (block.rows.size() < count) {
+    if (!next_words(in, "#", words))
+      in.fail(fmt::format("{} of {} {} are there", block.rows.size(), count, what));
+    block.rows.push_back(numbers_or_fail(in, words, "a number", gaps));
+    if (block.rows.back().size() != block.rows.front().size())
+      in.fail(fmt::format("{} numbers, where the first line has {}", block.rows.back().size(),
+                          block.rows.front().size()));
+  }
+  return block;
+}
+
+/// Values of a named column, or nothing.
+std::vector<double> column_named(const Block& block, const std::string& name) {
+  for (std::size_t c = 0; c < block.tokens.size(); ++c)
+    if (block.tokens[c].name == name && !block.rows.empty() && c < block.rows.front().size()) {
+      std::vector<double> values;
+      for (const auto& row : block.rows) values.push_back(row[c] * block.tokens[c].factor);
+      return values;
+    }
+  return {};
+}
+
+/// Sensors, whose second coordinate is the height where there are two.
+std::vector<Point> sensors_of(TextReader& in) {
+  auto block = read_block(in, "electrodes");
+  const std::size_t columns = block.rows.empty() ? 0 : block.rows.front().size();
+  if (columns > 3) in.fail(fmt::format("electrodes have {} coordinates", columns), "Allowed: one to three.");
+  std::vector<Point> all;
+  for (const auto& row : block.rows) {
+    const auto at = [&](std::size_t c) {
+      return row[c] * (c < block.tokens.size() ? block.tokens[c].factor : 1);
+    };
+    if (columns == 3) all.push_back({at(0), at(1), at(2)});
+    else all.push_back({at(0), 0, columns == 2 ? at(1) : on_the_ground});
+  }
+  return all;
+}
+
+}  // namespace
+
+const ElectrodeColumn* ElectrodeData::find(const std::string& name) const {
+  for (const auto& column : columns)
+    if (column.name == name) return &column;
+  return nullptr;
+}
+
+ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& given) {
+  ElectrodeData data;
+  Places places(data.electrodes);
+  bool polarized = false;
+  auto header = first_block(in, polarized);
+  ElectrodeColumn column;
+  std::size_t extra = 0;
+  std::vector<std::string_view> words;
+  for (bool more = true; more;) {
+    if (header.size() != 3 && header.size() != 5 && header.size() != 7)
+      in.fail(fmt::format("{} numbers on the line of a current pair", header.size()),
+              "Allowed: XA YA XB YB n, with ZA and ZB for heights, or XA XB n along a line.");
+    const std::size_t each = header.size() / 2;
+    const auto [a, b] = pair_of(header, each, places);
+    const auto count = count_of(in, header.back(), "potential pairs");
+    for (std::size_t n = 0; n < count; ++n) {
+      if (!next_words(in, "!", words)) in.fail(fmt::format("{} of {} potential pairs are there", n, count));
+      if (words.front().starts_with("IPTYPE")) {
+        polarized = true;
+        --n;
+        continue;
+      }
+      const auto row = numbers_or_fail(in, words, "a number");
+      if (row.size() < 2 * each || row.size() > 2 * each + 2)
+        in.fail(fmt::format("{} numbers on the line of a potential pair", row.size()),
+                fmt::format("Allowed: {} of places, then a value and its uncertainty.", 2 * each));
+      if (data.electrodes.arrays.empty()) extra = row.size() - 2 * each;
+      if (row.size() - 2 * each != extra)
+        in.fail("some pairs have a value and others none", "All have one, all with an uncertainty, or none.");
+      const auto [m, second] = pair_of(row, each, places);
+      data.electrodes.arrays.push_back({a, b, m, second});
+      if (extra > 0) column.values.push_back(row[2 * each]);
+      if (extra > 1) column.uncertainty.push_back(std::abs(row[2 * each + 1]));
+    }
+    more = next_words(in, "!", words);
+    if (more && words.front().starts_with("IPTYPE")) {
+      polarized = true;
+      more = next_words(in, "!", words);
+    }
+    if (more) header = numbers_or_fail(in, words, "a place of A");
+  }
+  if (extra > 0) {
+    column.name = !given.name.empty() ? given.name : polarized ? "chargeability" : "resistance";
+    column.unit = !given.unit.empty() ? given.unit : column.name == "resistance" ? "V/A" : "mV/V";
+    data.columns.push_back(std::move(column));
+  }
+  return data;
+}
+
+ElectrodeData read_bert(TextReader& in) {
+  ElectrodeData data;
+  data.electrodes.place = sensors_of(in);
+  const auto block = read_block(in, "arrays", true);
+  const auto count = static_cast<double>(data.electrodes.place.size());
+  std::array<std::vector<double>, 4> numbers;
+  for (std::size_t p = 0; p < 4; ++p) {
+    numbers[p] = column_named(block, std::string(1, "abmn"[p]));
+    if (numbers[p].empty() && !block.rows.empty())
+      in.fail(fmt::format("arrays have no column {}", "abmn"[p]),
+              "A line such as \"# a b m n rhoa\" names them.");
+    for (const double number : numbers[p])
+      if (!(number >= 0 && number <= count) || number != std::floor(number))
+        in.fail(fmt::format("an array has electrode {}", number),
+                fmt::format("Allowed: 1 to {}, or 0 for one far away.", count));
+  }
+  const auto valid = column_named(block, "valid");
+  std::vector<std::size_t> kept;
+  for (std::size_t row = 0; row < block.rows.size(); ++row) {
+    if (!valid.empty() && valid[row] == 0) continue;
+    kept.push_back(row);
+    const auto at = [&](std::size_t p) { return static_cast<int>(numbers[p][row]) - 1; };
+    data.electrodes.arrays.push_back({at(0), at(1), at(2), at(3)});
+  }
+  const auto of_kept = [&](const std::vector<double>& values) {
+    std::vector<double> chosen;
+    for (const auto row : kept)
+      if (!values.empty()) chosen.push_back(values[row]);
+    return chosen;
+  };
+  auto resistance = of_kept(column_named(block, "r"));
+  const auto u = of_kept(column_named(block, "u")), i = of_kept(column_named(block, "i"));
+  if (resistance.empty() && !u.empty() && !i.empty())
+    for (std::size_t n = 0; n < u.size(); ++n) resistance.push_back(i[n] == 0 ? NAN : u[n] / i[n]);
+  const auto relative = of_kept(column_named(block, "err")), spread = of_kept(column_named(block, "iperr"));
+  const auto add = [&](const char* name, const char* unit, std::vector<double> values,
+                       const std::vector<double>& uncertainty, bool is_relative) {
+    if (values.empty()) return;
+    ElectrodeColumn column{name, unit, std::move(values), uncertainty};
+    for (std::size_t n = 0; n < column.uncertainty.size(); ++n)
+      column.uncertainty[n] = std::abs(column.uncertainty[n] * (is_relative ? column.values[n] : 1));
+    data.columns.push_back(std::move(column));
+  };
+  add("resistance", "V/A", std::move(resistance), relative, true);
+  add("apparent_resistivity", "ohm m", of_kept(column_named(block, "rhoa")), relative, true);
+  add("phase", "mrad", of_kept(column_named(block, "ip")), spread, false);
+  add("geometric_factor", "m", of_kept(column_named(block, "k")), {}, false);
+  return data;
+}
+
+namespace {
+
+/// What cannot be written.
+void check(const ElectrodeData& data) {
+  data.electrodes.check();
+  const std::size_t arrays = data.electrodes.arrays.size();
+  for (const auto& column : data.columns) {
+    if (column.values.size() != arrays)
+      throw ShapeError(column.name, fmt::format("{} values for {} arrays", column.values.size(), arrays));
+    if (!column.uncertainty.empty() && column.uncertainty.size() != arrays)
+      throw ShapeError(column.name,
+                       fmt::format("{} uncertainties for {} arrays", column.uncertainty.size(), arrays));
+    for (const auto* of : {&column.values, &column.uncertainty})
+      for (std::size_t n = 0; n < of->size(); ++n)
+        if (std::isinf((*of)[n]))
+          throw InputError(
+              fmt::format("array {}", n + 1),
+              fmt::format("{} {} cannot be read again", column.name,
+                          of == &column.values ? "that is infinite" : "with an infinite uncertainty"),
+              "A value that is not there is NaN.");
+  }
+}
+
+[[noreturn]] void refuse_uncertainty(std::size_t array, const std::string& problem, const std::string& next) {
+  throw InputError(fmt::format("array {}", array + 1), problem, next);
+}
+
+/// Whether electrodes have heights; all, or none. Throws InputError: some have.
+bool have_heights(const std::string& path, const std::vector<Point>& place) {
+  const auto lies = [](const Point& p) { return std::isnan(p.u); };
+  const auto first = std::find_if(place.begin(), place.end(), lies);
+  if (first == place.end()) return true;
+  if (std::all_of(place.begin(), place.end(), lies)) return false;
+  throw InputError(path,
+                   fmt::format("electrode {} has no height, and others have", first - place.begin() + 1),
+                   "Give all a height, or none.");
+}
+
+}  // namespace
+
+void write_ubc_dcip(const std::string& path, const ElectrodeData& data) {
+  check(data);
+  const auto& electrodes = data.electrodes;
+  const bool heights = have_heights(path, electrodes.place);
+  const auto place = [&](int n, int other) {
+    const auto& p = electrodes.place[static_cast<std::size_t>(n == FourElectrodes::far_away ? other : n)];
+    return heights ? fmt::format("{:.10g} {:.10g} {:.10g}", p.e, p.n, p.u)
+                   : fmt::format("{:.10g} {:.10g}", p.e, p.n);
+  };
+  std::vector<std::size_t> kept;
+  for (std::size_t n = 0; n < electrodes.arrays.size(); ++n)
+    if (data.columns.empty() || !std::isnan(data.columns.front().values[n])) kept.push_back(n);
+  if (kept.empty())
+    throw InputError(path, "there is no array with a value, and the file has no place for others",
+                     "Files of BERT (.ohm) have gaps.");
+  if (!data.columns.empty() && !data.columns.front().uncertainty.empty())
+    for (const std::size_t n : kept)
+      if (std::isnan(data.columns.front().uncertainty[n]))
+        refuse_uncertainty(n, "it has a value without an uncertainty, and other arrays have one",
+                           "Give all an uncertainty or none; or write a file of BERT (.ohm).");
+  AtomicFile out(path);
+  if (!data.columns.empty() && data.columns.front().name == "chargeability") out.write("IPTYPE=1\n");
+  // Arrays of a current pair that follow one another are a block.
+  for (std::size_t first = 0, last = 0; first < kept.size(); first = last) {
+    const auto& head = electrodes.arrays[kept[first]];
+    const auto of_pair = [&](const FourElectrodes& array) { return array.a == head.a && array.b == head.b; };
+    while (last < kept.size() && of_pair(electrodes.arrays[kept[last]])) ++last;
+    out.write(fmt::format("{} {} {}\n", place(head.a, head.b), place(head.b, head.a), last - first));
+    for (std::size_t at = first; at < last; ++at) {
+      const std::size_t n = kept[at];
+      const auto& array = electrodes.arrays[n];
+      out.write(fmt::format("{} {}", place(array.m, array.n), place(array.n, array.m)));
+      if (!data.columns.empty()) {
+        const auto& column = data.columns.front();
+        out.write(fmt::format(" {:.10g}", column.values[n]));
+        if (!column.uncertainty.empty()) out.write(fmt::format(" {:.6g}", column.uncertainty[n]));
+      }
+      out.write("\n");
+    }
+    out.write("\n");
+  }
+  out.commit();
+}
+
+namespace {
+
+/// What columns are called in files of BERT.
+std::string_view token_of(const std::string& name) {
+  static const std::map<std::string, std::string_view> names{
+      {"resistance", "r"}, {"apparent_resistivity", "rhoa"}, {"phase", "ip/mrad"}, {"geometric_factor", "k"}};
+  const auto found = names.find(name);
+  return found == names.end() ? std::string_view{} : found->second;
+}
+
+/// Places; x alone where all lie on the ground along one line.
+std::string sensors(const std::string& path, const std::vector<Point>& place) {
+  std::string text = fmt::format("{}\n", place.size());
+  if (have_heights(path, place)) {
+    text += "# x y z\n";
+    for (const auto& p : place) text += fmt::format("{:.10g} {:.10g} {:.10g}\n", p.e, p.n, p.u);
+    return text;
+  }
+  for (const auto& p : place)
+    if (p.n != 0)
+      throw InputError(path, "electrodes that lie beside a line have no heights, which the file needs",
+                       "Give columns a_up, b_up, m_up and n_up, or write a file of UBC (.dcip).");
+  text += "# x\n";
+  for (const auto& p : place) text += fmt::format("{:.10g}\n", p.e);
+  return text;
+}
+
+}  // namespace
+
+void write_bert(const std::string& path, const ElectrodeData& data) {
+  check(data);
+  const auto& electrodes = data.electrodes;
+  std::vector<const ElectrodeColumn*> columns;
+  for (const auto& column : data.columns)
+    if (!token_of(column.name).empty()) columns.push_back(&column);
+  const ElectrodeColumn* with_error = nullptr;
+  for (const auto* column : columns)
+    if (!with_error && column->name != "phase" && !column->uncertainty.empty()) with_error = column;
+  for (std::size_t n = 0; with_error && n < electrodes.arrays.size(); ++n)
+    if (with_error->values[n] == 0 && with_error->uncertainty[n] > 0)
+      refuse_uncertainty(n,
+                         fmt::format("its {} is 0, and its uncertainty is relative there", with_error->name),
+                         "Leave the array out, or write a file of UBC (.dcip).");
+  const auto places = sensors(path, electrodes.place);
+  AtomicFile out(path);
+  out.write(places);
+  out.write(fmt::format("{}\n# a b m n", electrodes.arrays.size()));
+  for (const auto* column : columns) out.write(fmt::format(" {}", token_of(column->name)));
+  out.write(with_error ? " err\n" : "\n");
+  for (std::size_t n = 0; n < electrodes.arrays.size(); ++n) {
+    const auto& array = electrodes.arrays[n];
+    out.write(fmt::format("{} {} {} {}", array.a + 1, array.b + 1, array.m + 1, array.n + 1));
+    for (const auto* column : columns) out.write(fmt::format(" {:.10g}", column->values[n]));
+    if (with_error)
+      out.write(fmt::format(" {:.6g}", with_error->values[n] == 0
+                                           ? with_error->uncertainty[n]
+                                           : with_error->uncertainty[n] / std::abs(with_error->values[n])));
+    out.write("\n");
+  }
+  out.write("0\n");
+  out.commit();
+}
+
+// --- tables ------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::string_view letters = "abmn";
+constexpr const char* axes[3] = {"easting", "northing", "up"};
+
+/// What arrays measure, in the unit that columns have.
+struct Kind {
+  const char *name, *unit;
+  Quantity quantity;
+};
+constexpr Kind kinds[] = {{"resistance", "V/A", Quantity::resistance},
+                          {"apparent_resistivity", "ohm m", Quantity::resistivity},
+                          {"chargeability", "mV/V", Quantity::fraction},
+                          {"phase", "mrad", Quantity::angle},
+                          {"geometric_factor", "m", Quantity::length}};
+
+std::vector<double> in_unit(const Column& column, const Kind& kind) {
+  const double factor = column.unit.empty() || column.unit == kind.unit
+                            ? 1
+                            : si_factor(kind.quantity, column.unit) / si_factor(kind.quantity, kind.unit);
+  auto values = column.values;
+  for (double& value : values) value *= factor;
+  return values;
+}
+
+/// Columns that hold a kind, and its uncertainty where it was measured; null: there is none.
+std::pair<const Column*, const Column*> columns_of(const Table& table, const Kind& kind, TakenValues taken) {
+  const std::string name = kind.name;
+  const bool measured = kind.quantity != Quantity::length;
+  if (taken == TakenValues::computed || !measured)
+    if (const auto* computed = table.find(name)) return {computed, nullptr};
+  const auto* observed = measured ? table.find(name + "_observed") : nullptr;
+  return {observed, observed != nullptr ? table.find(name + "_uncertainty") : nullptr};
+}
+
+std::string name_of(char letter, std::size_t axis) { return fmt::format("{}_{}", letter, axes[axis]); }
+
+/// Places of a table, columns [electrode a b m n][axis]; empty where it has none.
+using PlaceColumns = std::array<std::array<std::vector<double>, 3>, 4>;
+
+PlaceColumns place_columns(const Table& table) {
+  PlaceColumns at;
+  for (std::size_t p = 0; p < 4; ++p)
+    for (std::size_t x = 0; x < 3; ++x) {
+      const auto name = name_of(letters[p], x);
+      if (const auto* column = table.find(name)) {
+        const double factor = column->unit.empty() ? 1 : si_factor(Quantity::length, column->unit);
+        at[p][x] = column->values;
+        for (double& value : at[p][x]) value *= factor;
+      } else if (x < 2 && (letters[p] == 'a' || letters[p] == 'm')) {
+        throw InputError(
+            table.source, fmt::format("there is no column {}", name),
+            "Columns are a_easting, a_northing, a_up, and so for b, m and n; b and n may be missing.");
+      }
+    }
+  return at;
+}
+
+/// Electrodes by place: as people count them, along a line and down a hole.
+void sort_places(Electrodes& electrodes) {
+  const auto& place = electrodes.place;
+  std::vector<int> order(place.size()), rank(place.size());
+  for (std::size_t n = 0; n < order.size(); ++n) order[n] = static_cast<int>(n);
+  const auto key = [&](int n) {
+    const auto& p = place[static_cast<std::size_t>(n)];
+    return std::tuple(p.e, p.n, std::isnan(p.u) ? -INFINITY : -p.u);
+  };
+  std::sort(order.begin(), order.end(), [&](int one, int other) { return key(one) < key(other); });
+  std::vector<Point> sorted;
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    sorted.push_back(place[static_cast<std::size_t>(order[n])]);
+    rank[static_cast<std::size_t>(order[n])] = static_cast<int>(n);
+  }
+  electrodes.place = std::move(sorted);
+  for (auto& array : electrodes.arrays)
+    for (int* n : {&array.a, &array.b, &array.m, &array.n})
+      if (*n != FourElectrodes::far_away) *n = rank[static_cast<std::size_t>(*n)];
+}
+
+/// Throws UnsupportedError: these are no arrays.
+void expect_arrays(const std::string& path, std::string_view format, const Table& table) {
+  for (const char* name : {"a_easting", "a_northing", "m_easting", "m_northing"})
+    if (table.find(name) == nullptr)
+      throw UnsupportedError(
+          path, fmt::format("{} holds arrays of electrodes, and the table has no column {}", format, name),
+          "Write NetCDF or CSV.");
+}
+
+/// Columns beside places and those that are written.
+std::vector<std::string> beside(const Table& table, std::set<const Column*> written) {
+  for (std::size_t x = 0; x < 3; ++x) {
+    written.insert(table.find(axes[x]));  // where a value is drawn
+    for (const char letter : letters) written.insert(table.find(name_of(letter, x)));
+  }
+  std::vector<std::string> names;
+  for (const auto& column : table.columns)
+    if (!written.contains(&column)) names.push_back(column.name);
+  return names;
+}
+
+/// The kind that a UBC file is to hold; null: none, but arrays alone.
+const Kind* kind_of_field(const std::string& path, const Table& table, const std::string& field) {
+  const auto is_there = [&](const Kind& kind) {
+    return columns_of(table, kind, TakenValues::computed).first != nullptr;
+  };
+  if (field.empty()) {
+    for (const std::size_t k : {0U, 2U})
+      if (is_there(kinds[k])) return &kinds[k];
+    return nullptr;
+  }
+  for (const auto& kind : kinds)
+    if (field == kind.name && is_there(kind)) return &kind;
+  throw UnsupportedError(path, fmt::format("there is no column \"{}\" of arrays to write", field),
+                         "Allowed: resistance, apparent_resistivity, chargeability, phase, where there are.");
+}
+
+ElectrodeData to_write(const Table& table) {
+  auto data = to_electrode_data(table, TakenValues::computed);
+  sort_places(data.electrodes);
+  return data;
+}
+
+}  // namespace
+
+Table to_table(const ElectrodeData& data) {
+  Table table;
+  const auto& [place, arrays] = data.electrodes;
+  for (std::size_t p = 0; p < 4; ++p)
+    for (std::size_t x = 0; x < 3; ++x) {
+      Column column{name_of(letters[p], x), "m", fmt::format("electrode {}, {}", letters[p], axes[x]), {}};
+      for (const auto& array : arrays) {
+        const int n = std::array{array.a, array.b, array.m, array.n}[p];
+        const Point at =
+            n == FourElectrodes::far_away ? Point{NAN, NAN, NAN} : place[static_cast<std::size_t>(n)];
+        column.values.push_back(std::array{at.e, at.n, at.u}[x]);
+      }
+      table.columns.push_back(std::move(column));
+    }
+  for (const auto& column : data.columns) {
+    const bool measured = column.name != "geometric_factor";
+    table.columns.push_back({column.name + (measured ? "_observed" : ""), column.unit, "", column.values});
+    if (!column.uncertainty.empty())
+      table.columns.push_back({column.name + "_uncertainty", column.unit, "", column.uncertainty});
+  }
+  table.attributes["electrodes"] = fmt::format("{}", place.size());
+  return table;
+}
+
+ElectrodeData to_electrode_data(const Table& table, TakenValues taken) {
+  const auto at = place_columns(table);
+  ElectrodeData data;
+  Places places(data.electrodes);
+  const auto electrode = [&](std::size_t p, std::size_t row) {
+    const auto get = [&](std::size_t x) { return at[p][x].empty() ? NAN : at[p][x][row]; };
+    if (std::isnan(get(0)) && std::isnan(get(1))) return FourElectrodes::far_away;
+    if (std::isnan(get(0)) || std::isnan(get(1)))
+      throw InputError(table.where(row), fmt::format("electrode {} has one coordinate", letters[p]),
+                       "Give both, or leave both empty when it is far away.");
+    return places.of({get(0), get(1), get(2)});
+  };
+  for (std::size_t row = 0; row < table.rows(); ++row)
+    data.electrodes.arrays.push_back(
+        {electrode(0, row), electrode(1, row), electrode(2, row), electrode(3, row)});
+  for (const auto& kind : kinds) {
+    const auto [values, uncertainty] = columns_of(table, kind, taken);
+    if (values == nullptr) continue;
+    ElectrodeColumn column{kind.name, kind.unit, in_unit(*values, kind), {}};
+    if (uncertainty != nullptr) column.uncertainty = in_unit(*uncertainty, kind);
+    data.columns.push_back(std::move(column));
+  }
+  return data;
+}
+
+std::vector<std::string> left_out_of_bert(const std::string& path, const Table& table) {
+  expect_arrays(path, "a file of BERT", table);
+  std::set<const Column*> written;
+  bool with_error = false;
+  for (const auto& kind : kinds) {
+    if (token_of(kind.name).empty()) continue;
+    const auto [values, uncertainty] = columns_of(table, kind, TakenValues::computed);
+    written.insert(values);
+    if (!with_error && uncertainty != nullptr && std::string_view(kind.name) != "phase") {
+      written.insert(uncertainty);
+      with_error = true;
+    }
+  }
+  return beside(table, std::move(written));
+}
+
+void write_bert_rows(const std::string& path, const Table& table) {
+  left_out_of_bert(path, table);
+  write_bert(path, to_write(table));
+}
+
+std::vector<std::string> left_out_of_ubc_dcip(const std::string& path, const Table& table,
+                                              const std::string& field) {
+  expect_arrays(path, "a file of UBC DCIP", table);
+  const auto* kind = kind_of_field(path, table, field);
+  if (kind == nullptr) return beside(table, {});
+  const auto [values, uncertainty] = columns_of(table, *kind, TakenValues::computed);
+  return beside(table, {values, uncertainty});
+}
+
+void write_ubc_dcip_rows(const std::string& path, const Table& table, const std::string& field) {
+  left_out_of_ubc_dcip(path, table, field);
+  const auto* kind = kind_of_field(path, table, field);
+  auto data = to_write(table);
+  std::erase_if(data.columns,
+                [&](const ElectrodeColumn& column) { return kind == nullptr || column.name != kind->name; });
+  write_ubc_dcip(path, data);
+}
+
+// --- first lines -------------------------------------------------------------------------------------------
+
+std::vector<std::string> first_words(TextReader& in, std::string_view comments) {
+  std::vector<std::string_view> words;
+  if (!next_words(in, comments, words)) in.fail("the file is empty");
+  return {words.begin(), words.end()};
+}
+
+namespace {
+
+/// Lines of the head that are whole, as words.  comments: what begins one
+std::vector<std::vector<std::string_view>> lines_of(std::string_view head, std::string_view comments) {
+  std::vector<std::vector<std::string_view>> lines;
+  while (!head.empty()) {
+    const auto end = head.find('\n');
+    if (end == head.npos && !lines.empty()) break;  // perhaps cut
+    auto words = words_of(head.substr(0, end), comments);
+    if (!words.empty()) lines.push_back(std::move(words));
+    head.remove_prefix(end == head.npos ? head.size() : end + 1);
+  }
+  return lines;
+}
+
+bool is_count(double value) { return value >= 1 && value == std::floor(value); }
+
+}  // namespace
+
+/// A current pair and a count, then lines of other lengths. Where they are as long, as with a value and no
+/// uncertainty, blocks of these counts must fit, and values are no whole numbers: seven numbers a line are
+/// prisms, too.
+bool begins_ubc_dcip(std::string_view head) {
+  auto lines = lines_of(head, "!");
+  bool title = false;
+  while (!lines.empty() && !numbers_of(lines.front())) {
+    if (lines.front().front().starts_with("IPTYPE=")) return true;
+    if (title) return false;
+    title = true;
+    lines.erase(lines.begin());
+  }
+  if (title && !lines.empty() && lines.front().size() == 3) lines.erase(lines.begin());  // counts
+  if (lines.size() < 2) return false;
+  const std::size_t width = lines.front().size(), of_row = lines[1].size();
+  if ((width != 3 && width != 5 && width != 7) || of_row < width - 1 || of_row > width + 1) return false;
+  std::size_t blocks = 0, rows = 0;
+  bool broken = false;
+  for (const auto& words : lines) {
+    const auto numbers = numbers_of(words);
+    if (!numbers || words.size() != (rows == 0 ? width : of_row)) return false;
+    if (rows == 0) {
+      if (!is_count(numbers->back())) return false;
+      rows = static_cast<std::size_t>(std::min(numbers->back(), 1e9));
+      ++blocks;
+    } else {
+      --rows;
+      broken = broken || numbers->back() != std::floor(numbers->back());
+    }
+  }
+  return of_row != width || (width > 3 && broken && blocks > 1);
+}
+
+/// A count alone, and a line of names after '#': x of electrodes, or a, b, m, n of arrays.
+bool begins_bert(std::string_view head) {
+  const auto lines = lines_of(head, "#");
+  double count = 0;
+  if (lines.empty() || lines.front().size() != 1 || !parse_number(lines.front().front(), count) ||
+      !is_count(count))
+    return false;
+  std::size_t at = 0;
+  while ((at = head.find('#', at)) != head.npos) {
+    const auto names = words_of(head.substr(at + 1, head.find('\n', at) - at - 1), "#");
+    at += 1;
+    if (names.empty()) continue;
+    const auto first = names.front().substr(0, names.front().find('/'));
+    if (first == "x" || first == "X") return true;
+    static constexpr std::string_view words[2][4] = {{"a", "b", "m", "n"}, {"c1", "c2", "p1", "p2"}};
+    for (const auto& of_array : words)
+      if (std::all_of(std::begin(of_array), std::end(of_array), [&](std::string_view wanted) {
+            return std::any_of(names.begin(), names.end(),
+                               [&](std::string_view name) { return lower(name) == wanted; });
+          }))
+        return true;
+  }
+  return false;
+}
+
+}  // namespace terrane::io

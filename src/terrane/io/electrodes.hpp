@@ -1,0 +1,80 @@
+// Arrays of electrodes and what they measured, in files of other programs and as tables.
+//
+//   UBC DCIP    blocks of a current pair and its potential pairs: DCIP3D with and without heights, DCIP2D on
+//               a flat surface; an electrode that stands twice is far away. One value of each array.
+//   BERT        pyGIMLi's and BERT's unified format (.ohm, .dat): a list of electrodes, then arrays by their
+//               numbers, 0 far away, with named columns: r, rhoa, ip and k are read and written
+//
+// As a table an array is a row with columns a_easting, a_northing, a_up and so for b, m and n, empty where an
+// electrode is far away; values that were measured are NAME_observed and NAME_uncertainty, computed ones
+// NAME.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terrane/io/content.hpp"
+#include "terrane/io/file.hpp"
+#include "terrane/survey/electrodes.hpp"
+
+namespace terrane::io {
+
+/// Of each array; NaN where the file has none.
+struct ElectrodeColumn {
+  /// "resistance" V/A, "apparent_resistivity" ohm m, "chargeability" mV/V, "phase" mrad, or
+  /// "geometric_factor" m
+  std::string name, unit;
+  std::vector<double> values, uncertainty;  ///< uncertainty: of the same unit; empty where not given
+};
+
+struct ElectrodeData {
+  electric::Electrodes electrodes;  ///< a height of NaN: on the ground
+  std::vector<ElectrodeColumn> columns;
+
+  const ElectrodeColumn* find(const std::string& name) const;
+};
+
+/// What one column of a UBC file is; empty: chargeability in files of IPTYPE, else resistance.
+struct UbcColumn {
+  std::string name, unit;
+};
+
+/// Throws InputError with the line.
+ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& column = {});
+ElectrodeData read_bert(TextReader& in);
+
+/// Those of the first line that has any. Throws InputError: there is none.
+std::vector<std::string> first_words(TextReader& in, std::string_view comments);
+
+/// Whether first bytes leave no doubt.
+bool begins_ubc_dcip(std::string_view head);
+bool begins_bert(std::string_view head);
+
+/// The first column of `data` in the general format, with heights; arrays without a value are left out.
+/// Throws FileError; InputError: an infinite value, a value without an uncertainty beside others with one, no
+/// array left.
+void write_ubc_dcip(const std::string& path, const ElectrodeData& data);
+/// All columns, with relative uncertainties; "nan" where there is no value. Throws FileError;
+/// InputError: an infinite value, a value of 0 with an uncertainty.
+void write_bert(const std::string& path, const ElectrodeData& data);
+
+Table to_table(const ElectrodeData& data);
+
+enum class TakenValues { observed, computed };
+/// Arrays of a table, of which some columns may be missing: of b and n, and heights. observed: values that
+/// were measured; computed: those of a run, and of each name that it has none of, what was measured. Equal
+/// places are one electrode. Throws InputError with the line.
+ElectrodeData to_electrode_data(const Table& table, TakenValues taken);
+
+/// A table as such a file; field: the column of a UBC file, or empty for resistance, else chargeability. Of
+/// electrodes those that stand farther west, then south, then higher, come first. Throws also
+/// UnsupportedError: the table has no arrays, or no such column.
+void write_bert_rows(const std::string& path, const Table& table);
+void write_ubc_dcip_rows(const std::string& path, const Table& table, const std::string& field);
+/// Columns that such a file does not hold; they need no values here. Throws as writing does.
+std::vector<std::string> left_out_of_bert(const std::string& path, const Table& table);
+std::vector<std::string> left_out_of_ubc_dcip(const std::string& path, const Table& table,
+                                              const std::string& field);
+
+}  // namespace terrane::io
