@@ -9,6 +9,7 @@
 
 #include "parallel/ranks.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/comm/groups.hpp"
 
 namespace terrane {
 namespace {
@@ -206,6 +207,32 @@ TEST(Together, EveryRankThrowsTheErrorOfTheLowestThatFailed) {
       EXPECT_EQ(error.problem(), "is gone");
       EXPECT_EQ(error.next(), "Look for it.");
     }
+  }
+}
+
+TEST(Groups, AnErrorThatAllShareKeepsItsClassAndOneOfARankAloneEndsThem) {
+  const auto comm = test::ranks();
+  const bool last = comm->rank() == comm->size() - 1;
+  for (const int count : {0, 1}) {
+    const Groups groups(*comm, 100, count);
+    EXPECT_EQ(groups.run([] { return 7; }), 7);
+    EXPECT_THROW(groups.run([&] {
+      groups.together([&] {
+        if (last) throw InputError("a", "b");
+      });
+    }),
+                 InputError);
+    EXPECT_THROW(groups.run([] { throw Cancelled(); }), Cancelled);  // as all found out by another way
+    // After a step that went well.
+    const auto alone = [&] {
+      groups.run([&] {
+        groups.in_step([] {});
+        if (last) throw MemoryError("a", "b");
+      });
+    };
+    if (!last) EXPECT_NO_THROW(alone());
+    else if (comm->size() == 1) EXPECT_THROW(alone(), MemoryError);
+    else EXPECT_THROW(alone(), OutOfStep);
   }
 }
 

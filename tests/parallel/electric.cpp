@@ -149,29 +149,32 @@ TEST(ElectricOnRanks, SecondsOfCheckAreThoseOfTheTurnsThatElectrodesTake) {
 TEST(ElectricOnRanks, ShareElectrodesWhereMemoryTakesAMeshForEachAndNodesOtherwise) {
   Load load{.solves = 6, .nodes = 6e6, .complex = false, .bytes_of_rank = 8e6, .ranks_per_field = 0};
   const double mesh = bytes_needed(load.nodes), helper = bytes_of_helper(load.nodes);
-  EXPECT_EQ(share_ranks(load, 4, 4, 1e12).fields_at_once, 4);
-  EXPECT_EQ(share_ranks(load, 4, 4, 1e12).reason, "no messages are needed");
-  EXPECT_EQ(share_ranks(load, 8, 8, 1e12).fields_at_once, 6);
-  EXPECT_EQ(share_ranks(load, 4, 4, 2.1 * mesh + 2 * helper + 4 * load.bytes_of_rank).fields_at_once, 2);
-  EXPECT_EQ(share_ranks(load, 4, 2, 1.1 * mesh + helper + 2 * load.bytes_of_rank).fields_at_once, 2);
-  EXPECT_EQ(share_ranks(load, 4, 4, 1).fields_at_once, 1);  // and is refused for its memory
+  const auto shared = [&](int ranks, int on_node, double bytes, double gpu = 0) {
+    return share_ranks(solves_of(load), {ranks, on_node, bytes, gpu});
+  };
+  EXPECT_EQ(shared(4, 4, 1e12).fields_at_once, 4);
+  EXPECT_EQ(shared(4, 4, 1e12).reason, "no messages are needed");
+  EXPECT_EQ(shared(8, 8, 1e12).fields_at_once, 6);
+  EXPECT_EQ(shared(4, 4, 2.1 * mesh + 2 * helper + 4 * load.bytes_of_rank).fields_at_once, 2);
+  EXPECT_EQ(shared(4, 2, 1.1 * mesh + helper + 2 * load.bytes_of_rank).fields_at_once, 2);
+  EXPECT_EQ(shared(4, 4, 1).fields_at_once, 1);  // and is refused for its memory
   // On GPUs the memory of each counts; and they share a mesh where it is large enough that this is quicker.
-  EXPECT_EQ(share_ranks(load, 4, 4, 1e12, 1.1 * mesh).fields_at_once, 4);
-  EXPECT_EQ(share_ranks(load, 4, 4, 1e12, 0.9 * mesh).fields_at_once, 2);
-  EXPECT_EQ(share_ranks(load, 12, 12, 1e12, 1e12).fields_at_once, 12);
+  EXPECT_EQ(shared(4, 4, 1e12, 1.1 * mesh).fields_at_once, 4);
+  EXPECT_EQ(shared(4, 4, 1e12, 0.9 * mesh).fields_at_once, 2);
+  EXPECT_EQ(shared(12, 12, 1e12, 1e12).fields_at_once, 12);
   // What is found counts, too, and as numbers that are handed over.
   load.bytes_found = mesh / 2;
-  EXPECT_EQ(share_ranks(load, 4, 4, 7.9 * mesh + 4 * load.bytes_of_rank).fields_at_once, 3);
-  EXPECT_EQ(share_ranks(load, 4, 4, 8.1 * mesh + 4 * load.bytes_of_rank).fields_at_once, 4);
-  EXPECT_EQ(share_ranks(load, 4, 4, 3.5 * mesh + 4 * (helper + load.bytes_of_rank), 1e12).fields_at_once, 3);
+  EXPECT_EQ(shared(4, 4, 7.9 * mesh + 4 * load.bytes_of_rank).fields_at_once, 3);
+  EXPECT_EQ(shared(4, 4, 8.1 * mesh + 4 * load.bytes_of_rank).fields_at_once, 4);
+  EXPECT_EQ(shared(4, 4, 3.5 * mesh + 4 * (helper + load.bytes_of_rank), 1e12).fields_at_once, 3);
   load.bytes_found = 0;
   load.nodes = 2e7;
-  EXPECT_EQ(share_ranks(load, 12, 12, 1e12, 1e12).fields_at_once, 6);
+  EXPECT_EQ(shared(12, 12, 1e12, 1e12).fields_at_once, 6);
   load.ranks_per_field = 2;
-  EXPECT_EQ(share_ranks(load, 4, 4, 1e12).fields_at_once, 2);
-  EXPECT_EQ(share_ranks(load, 4, 4, 1e12).reason, "as asked for");
+  EXPECT_EQ(shared(4, 4, 1e12).fields_at_once, 2);
+  EXPECT_EQ(shared(4, 4, 1e12).reason, "as asked for");
   load.ranks_per_field = 100;
-  EXPECT_EQ(share_ranks(load, 4, 4, 1e12).fields_at_once, 1);
+  EXPECT_EQ(shared(4, 4, 1e12).fields_at_once, 1);
 }
 
 }  // namespace

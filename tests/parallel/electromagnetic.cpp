@@ -137,14 +137,18 @@ TEST(ElectromagneticOnRanks, FieldsThatRanksShareHaveTheSameBitsAtReceiversAndIn
   dismiss(*comm);
 }
 
+Sharing shared(const Problem& problem, int ranks, int on_node, double bytes, double gpu = 0) {
+  return share_ranks(solves_of(problem), {ranks, on_node, bytes, gpu});
+}
+
 TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesFewer) {
   auto problem = three_sources({0.3, 8});
   const double one = problem.memory(1, 0), model = problem.memory(0, 1);
-  EXPECT_EQ(share_ranks(problem, 4, 4, 1e12).fields_at_once, 4);
-  EXPECT_EQ(share_ranks(problem, 8, 8, 1e12).fields_at_once, 6);
-  EXPECT_EQ(share_ranks(problem, 4, 4, 2.5 * one + 4 * model).fields_at_once, 2);
-  EXPECT_EQ(share_ranks(problem, 4, 2, 1.1 * one + 2 * model).fields_at_once, 2);  // two machines
-  EXPECT_EQ(share_ranks(problem, 4, 4, 1).fields_at_once, 1);  // and is refused for its memory
+  EXPECT_EQ(shared(problem, 4, 4, 1e12).fields_at_once, 4);
+  EXPECT_EQ(shared(problem, 8, 8, 1e12).fields_at_once, 6);
+  EXPECT_EQ(shared(problem, 4, 4, 2.5 * one + 4 * model).fields_at_once, 2);
+  EXPECT_EQ(shared(problem, 4, 2, 1.1 * one + 2 * model).fields_at_once, 2);  // two machines
+  EXPECT_EQ(shared(problem, 4, 4, 1).fields_at_once, 1);                      // and is refused for its memory
   // On GPUs the memory of each counts, and of the host the models alone.
   const auto of_cells = [&](int along) {
     auto made = problem;
@@ -154,29 +158,29 @@ TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesF
   };
   const auto large = of_cells(240), middle = of_cells(125);
   const double most = large.memory(1, 0), host = large.memory(0, 1);
-  EXPECT_EQ(share_ranks(large, 4, 4, 4.1 * host, 1.1 * most).fields_at_once, 4);
-  EXPECT_EQ(share_ranks(large, 4, 4, 4.1 * host, 0.57 * most).fields_at_once, 2);
-  EXPECT_EQ(share_ranks(large, 4, 4, 4.1 * host, 0.57 * most).reason,
+  EXPECT_EQ(shared(large, 4, 4, 4.1 * host, 1.1 * most).fields_at_once, 4);
+  EXPECT_EQ(shared(large, 4, 4, 4.1 * host, 0.57 * most).fields_at_once, 2);
+  EXPECT_EQ(shared(large, 4, 4, 4.1 * host, 0.57 * most).reason,
             "the memory of the GPUs takes no more of them");
-  EXPECT_EQ(share_ranks(large, 4, 4, 4.1 * host, 0.51 * most).fields_at_once, 1);  // layers and whole levels
-  EXPECT_EQ(share_ranks(large, 4, 2, 4.1 * host, 0.32 * most).fields_at_once, 1);
-  EXPECT_EQ(share_ranks(large, 4, 2, 4.1 * host, 0.57 * most).fields_at_once, 2);  // as on one
+  EXPECT_EQ(shared(large, 4, 4, 4.1 * host, 0.51 * most).fields_at_once, 1);  // layers and whole levels
+  EXPECT_EQ(shared(large, 4, 2, 4.1 * host, 0.32 * most).fields_at_once, 1);
+  EXPECT_EQ(shared(large, 4, 2, 4.1 * host, 0.57 * most).fields_at_once, 2);  // as on one
   // Through NCCL, which all ranks together have and groups of them have not, they hold more levels whole.
   EXPECT_GT(part_of_field(large, 1, 4, 2), 1.3 * part_of_field(large, 1, 4, 4));
   EXPECT_EQ(part_of_field(large, 2, 4, 2), part_of_field(large, 2, 4, 4));
-  EXPECT_EQ(share_ranks(large, 3, 3, 4.1 * host, 0.7 * most).fields_at_once,
+  EXPECT_EQ(shared(large, 3, 3, 4.1 * host, 0.7 * most).fields_at_once,
             1);  // one rank would have a whole one
-  EXPECT_EQ(share_ranks(large, 4, 4, 0.9 * host, 1.1 * most).fields_at_once, 1);
+  EXPECT_EQ(shared(large, 4, 4, 0.9 * host, 1.1 * most).fields_at_once, 1);
   // They share a field where it is large enough that this is quicker.
-  EXPECT_EQ(share_ranks(middle, 12, 12, 1e12, 1e12).fields_at_once, 12);
-  EXPECT_THAT(share_ranks(middle, 12, 12, 1e12, 1e12).reason, ::testing::HasSubstr("as quick on one GPU"));
-  EXPECT_EQ(share_ranks(middle, 12, 12, 1e12, 0.9 * middle.memory(1, 0)).fields_at_once, 6);
-  EXPECT_EQ(share_ranks(large, 12, 12, 1e12, 1e12).fields_at_once, 6);
-  EXPECT_EQ(share_ranks(large, 8, 8, 1e12, 1e12).fields_at_once,
+  EXPECT_EQ(shared(middle, 12, 12, 1e12, 1e12).fields_at_once, 12);
+  EXPECT_THAT(shared(middle, 12, 12, 1e12, 1e12).reason, ::testing::HasSubstr("as quick on one GPU"));
+  EXPECT_EQ(shared(middle, 12, 12, 1e12, 0.9 * middle.memory(1, 0)).fields_at_once, 6);
+  EXPECT_EQ(shared(large, 12, 12, 1e12, 1e12).fields_at_once, 6);
+  EXPECT_EQ(shared(large, 8, 8, 1e12, 1e12).fields_at_once,
             8);  // two would share, and six wait for them
   problem.parameters.ranks_per_field = 3;
-  EXPECT_EQ(share_ranks(problem, 8, 8, 1e12).fields_at_once, 2);
-  EXPECT_EQ(share_ranks(problem, 2, 2, 1e12).fields_at_once, 1);
+  EXPECT_EQ(shared(problem, 8, 8, 1e12).fields_at_once, 2);
+  EXPECT_EQ(shared(problem, 2, 2, 1e12).fields_at_once, 1);
 }
 
 }  // namespace

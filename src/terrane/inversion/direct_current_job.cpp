@@ -196,7 +196,8 @@ Runtime DirectCurrentJob::on_processors(const Runtime& runtime) const {
 }
 
 Sharing DirectCurrentJob::sharing(const Runtime& runtime) const {
-  return electric::share_ranks(fields(), on_processors(runtime), kept_on_rank_0());
+  return terrane::share_ranks(electric::solves_of(fields(), kept_on_rank_0()),
+                              ranks_of(on_processors(runtime)));
 }
 
 /// Entries of J in memory where they take a quarter of it at most: twice while a step is searched, and once
@@ -207,7 +208,8 @@ void DirectCurrentJob::choose(const Runtime& runtime) {
 }
 
 double DirectCurrentJob::memory_needed(const Runtime& runtime) const {
-  return electric::memory_needed(fields(), on_processors(runtime), kept_on_rank_0());
+  return terrane::memory_needed(electric::solves_of(fields(), kept_on_rank_0()),
+                                ranks_of(on_processors(runtime)));
 }
 
 void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) const {

@@ -15,6 +15,25 @@ void say(Comm& comm, std::string_view physics) {
 }  // namespace
 
 void call(Comm& comm, std::string_view physics) { say(comm, physics); }
+
+void call(Comm& comm, std::string_view physics, Packet packet) {
+  try {
+    say(comm, physics);
+    packet.broadcast(comm);
+  } catch (const std::exception& error) {
+    throw OutOfStep("rank 0", error.what());
+  }
+}
+
+void serve_in_step(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const OutOfStep&) {
+    throw;
+  } catch (const std::exception&) {  // rank 0 throws it, too
+  }
+}
+
 void dismiss(Comm& comm) { say(comm, ""); }
 
 Device device_of_rank(Device wanted, const Comm& comm) {

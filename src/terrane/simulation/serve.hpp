@@ -1,6 +1,7 @@
 // The ranks of a run: rank 0 reads, decides and writes; the others wait here for work.
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 #include "terrane/parallel/comm/comm.hpp"
@@ -14,6 +15,13 @@ void serve(const Registry& registry, Comm& comm);
 
 /// Rank 0: the others start what `physics` does on every rank (Physics::serve).
 void call(Comm& comm, std::string_view physics);
+
+/// Rank 0: the same, and hands them `packet`, which they take by Packet::broadcast().
+void call(Comm& comm, std::string_view physics, Packet packet);
+
+/// A rank but 0: runs its part of some work, in which errors are those of all ranks (together(),
+/// Groups::run()), so rank 0 tells the user, or OutOfStep, which is thrown on.
+void serve_in_step(const std::function<void()>& work);
 
 /// Rank 0: dismisses the others.
 void dismiss(Comm& comm);

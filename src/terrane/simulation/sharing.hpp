@@ -1,5 +1,6 @@
 // How the ranks of a run share solves of one mesh: each solve by a rank, which needs no messages, or by a
-// group of ranks, each with a part of the mesh. Results have the same bits either way.
+// group of ranks, each with a part of the mesh; and the memory that they need. Results have the same bits
+// either way.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +16,40 @@ struct Sharing {
   std::string reason;      ///< for people
 };
 
-/// What decides it.
+/// Ranks of a run, and what they may take.
+struct RanksOfRun {
+  int all = 1, on_node = 1;  ///< on_node: of these on the machine of rank 0
+  double bytes = 0;          ///< of its memory
+  double device_bytes = 0;   ///< of the GPU of each rank; 0: fields are on CPUs
+
+  bool on_gpus() const { return device_bytes > 0; }
+};
+
+RanksOfRun ranks_of(const Runtime& runtime);
+
+/// What ranks share, and what it takes.
 struct SolvesToShare {
   std::size_t count = 1;
-  int ranks = 1;
-  int ranks_per_field = 0;  ///< as asked for, at least; 0: as is best
-  bool on_gpus = false;
+  int ranks_per_field = 0;   ///< as asked for, at least; 0: as is best
   double unknowns = 0;       ///< of a solve
   double worth_sharing = 0;  ///< unknowns from which on several GPUs are quicker than one
-  /// Whether the memory takes so many fields at once.
-  std::function<bool(int fields)> fits;
+  double at_rank_0 = 0;      ///< bytes of what all solves find
+  /// Bytes of a machine with on_node of the ranks, which have so many fields at once: of its memory beside
+  /// at_rank_0, not that of GPUs.
+  std::function<double(int fields, const RanksOfRun& ranks)> of_machine;
+  /// Bytes of the GPU of each rank of the smallest group.
+  std::function<double(int fields, const RanksOfRun& ranks)> of_gpu;
 };
 
 /// As many fields at once as there are solves and ranks and memory; but GPUs have nothing to do where a field
 /// is as quick on one as on several.
-Sharing share_ranks(const SolvesToShare& solves);
+Sharing share_ranks(const SolvesToShare& solves, const RanksOfRun& ranks);
+
+/// Bytes that the ranks of this machine need, of its memory, not that of GPUs.
+double memory_needed(const SolvesToShare& solves, const RanksOfRun& ranks);
+
+/// Throws MemoryError: `what` takes more than there is, here or on the GPU of a rank.
+void require_memory(const SolvesToShare& solves, const Runtime& runtime, const std::string& what);
 
 /// What a rank may take of its GPU: its share of what is free; 0 on CPUs.
 double free_of_gpu(const Runtime& runtime);

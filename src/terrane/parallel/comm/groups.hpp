@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "terrane/base/progress.hpp"
 #include "terrane/parallel/comm/comm.hpp"
 
 namespace terrane {
@@ -32,16 +33,42 @@ class Groups {
   /// ranks share a solve, `work` sends messages among them, so an error there is OutOfStep.
   template <class Work>
   void in_step(const Work& work) const {
-    if (sharing_ == nullptr || sharing_->size() == 1) return together(comm_, work);
+    if (sharing_ == nullptr || sharing_->size() == 1) return together(work);
     try {
       work();
     } catch (const std::exception& error) {
       throw OutOfStep(fmt::format("rank {}", comm_.rank()), error.what());
     }
+    agreed_ = true;
     agree(comm_, nullptr);
+    agreed_ = false;
+  }
+  /// Collective: terrane::together() of all ranks.
+  template <class Work>
+  void together(const Work& work) const {
+    agreed_ = true;
+    terrane::together(comm_, work);
+    agreed_ = false;
+  }
+  /// Collective: runs `work`, in which ranks wait for each other. What in_step() and together() throw, and
+  /// Cancelled, all ranks throw; of any other error of a rank the rest know nothing: it becomes OutOfStep.
+  template <class Work>
+  auto run(const Work& work) const {
+    agreed_ = false;
+    try {
+      return work();
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const OutOfStep&) {
+      throw;
+    } catch (const std::exception& error) {
+      if (comm_.size() == 1 || agreed_) throw;
+      throw OutOfStep(fmt::format("rank {}", comm_.rank()), error.what());
+    }
   }
 
  private:
+  mutable bool agreed_ = false;
   Comm& comm_;
   std::size_t count_, own_;
   std::unique_ptr<Comm> some_;

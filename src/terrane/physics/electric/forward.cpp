@@ -81,8 +81,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
                               const Volume& wanted = {}, std::vector<CellValues>* cells = nullptr) {
   const auto sources = current_electrodes(electrodes);
   Turns turns(mesh, conductivity, electrodes.place, parameters, stream, sources, groups);
-  together(groups.comm(),
-           [&] { check_secondary(mesh, conductivity, parameters, electrodes.place, sources); });
+  groups.together([&] { check_secondary(mesh, conductivity, parameters, electrodes.place, sources); });
   std::map<std::size_t, std::vector<Number>> potentials;  // of each electrode that gives current
   std::vector<CellValues> volume(wanted.arrays());
   turns.solve(
@@ -188,8 +187,6 @@ namespace {
 DirectCurrentData data_of(const TensorMesh& mesh, const Conductivity& conductivity,
                           const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                           DirectCurrentReport& report, Progress& progress, const Groups& groups) {
-  electrodes.check();
-  check(parameters.boundary, electrodes, parameters.volume);
   DirectCurrentData data;
   data.geometric_factor = factors(mesh, conductivity, electrodes, parameters, stream, progress, groups);
   const auto all = transfers(mesh, conductivity, electrodes, parameters, stream, report, progress, groups,
@@ -213,15 +210,40 @@ DirectCurrentData data_of(const TensorMesh& mesh, const Conductivity& conductivi
 
 }  // namespace
 
+namespace {
+
+/// The rock of the moment when currents begin. Throws InputError.
+Rock begun(const Rock& rock) {
+  Rock all = rock;
+  for (std::size_t cell = 0; cell < rock.chargeability.size(); ++cell) {
+    const double m = rock.chargeability[cell];
+    if (!(m >= 0 && m < 1))
+      throw InputError("model.chargeability", fmt::format("{} V/V in cell {}", m, cell + 1),
+                       "Allowed: from 0 to below 1.");
+    for (auto* sigma : {&all.conductivity, &all.conductivity_north, &all.conductivity_up})
+      if (!sigma->empty()) (*sigma)[cell] /= 1 - m;
+  }
+  if (!rock.quadrature.empty())
+    throw InputError("simulation.frequency", "the rock has a chargeability in time as well",
+                     "A phase at a frequency, or a chargeability without one.");
+  return all;
+}
+
+}  // namespace
+
 DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
                                  const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report, Progress* progress, Comm* comm, int at_once) {
   Alone alone;
   Progress silent;
   DirectCurrentReport unread;
+  electrodes.check();
+  check(parameters.boundary, electrodes, parameters.volume);
   const Groups groups(comm ? *comm : alone, current_electrodes(electrodes).size(), at_once);
-  return data_of(mesh, conductivity, electrodes, parameters, stream, report ? *report : unread,
-                 progress ? *progress : silent, groups);
+  return groups.run([&] {
+    return data_of(mesh, conductivity, electrodes, parameters, stream, report ? *report : unread,
+                   progress ? *progress : silent, groups);
+  });
 }
 
 DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
@@ -232,25 +254,19 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
   DirectCurrentReport unread;
   DirectCurrentReport& said = report ? *report : unread;
   Progress& told = progress ? *progress : silent;
+  electrodes.check();
+  check(parameters.boundary, electrodes, parameters.volume);
   const Groups groups(comm ? *comm : alone, current_electrodes(electrodes).size(), at_once);
-  auto data = data_of(mesh, rock.view(), electrodes, parameters, stream, said, told, groups);
-  if (rock.chargeability.empty()) return data;
-  Rock begun = rock;
-  for (std::size_t cell = 0; cell < mesh.size(); ++cell) {
-    const double m = rock.chargeability[cell];
-    if (!(m >= 0 && m < 1))
-      throw InputError("model.chargeability", fmt::format("{} V/V in cell {}", m, cell + 1),
-                       "Allowed: from 0 to below 1.");
-    for (auto* sigma : {&begun.conductivity, &begun.conductivity_north, &begun.conductivity_up})
-      if (!sigma->empty()) (*sigma)[cell] /= 1 - m;
-  }
-  if (!rock.quadrature.empty())
-    throw InputError("simulation.frequency", "the rock has a chargeability in time as well",
-                     "A phase at a frequency, or a chargeability without one.");
-  const auto first = transfers(mesh, begun.view(), electrodes, parameters, stream, said, told, groups);
-  for (std::size_t n = 0; n < first.size(); ++n)
-    data.chargeability.push_back(1 - first[n].real() / data.resistance[n]);
-  return data;
+  return groups.run([&] {
+    auto data = data_of(mesh, rock.view(), electrodes, parameters, stream, said, told, groups);
+    if (rock.chargeability.empty()) return data;
+    Rock first_rock;
+    groups.together([&] { first_rock = begun(rock); });
+    const auto first = transfers(mesh, first_rock.view(), electrodes, parameters, stream, said, told, groups);
+    for (std::size_t n = 0; n < first.size(); ++n)
+      data.chargeability.push_back(1 - first[n].real() / data.resistance[n]);
+    return data;
+  });
 }
 
 double bytes_needed(double nodes, bool complex) {

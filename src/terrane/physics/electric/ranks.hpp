@@ -30,18 +30,11 @@ struct Load {
   double part_of_gpu(int fields, int ranks) const;
 };
 
-/// on_node: how many of the ranks share a machine with rank 0 · bytes: of memory, for these · device_bytes:
-/// of the GPU of each rank, where fields are on GPUs
-Sharing share_ranks(const Load& load, int ranks, int on_node, double bytes, double device_bytes = 0);
-/// The same of a run; at_rank_0: bytes of what is found.
-Sharing share_ranks(const Load& load, const Runtime& runtime, double at_rank_0);
-/// Bytes that the ranks of this machine need, of its memory, not that of GPUs.
-double memory_needed(const Load& load, const Runtime& runtime, double at_rank_0);
-/// Throws MemoryError: `what` takes more than there is, here or on the GPU of a rank.
-void require_memory(const Load& load, const Runtime& runtime, double at_rank_0, const std::string& what);
+/// at_rank_0: bytes of what is found.
+SolvesToShare solves_of(const Load& load, double at_rank_0 = 0);
 
 /// Rank 0 of runtime's ranks, while the others serve().  device: what this rank computed on · at_once: as
-/// direct_current() takes it.  Throws as direct_current(); OutOfStep where others wait.
+/// direct_current() takes it.  Throws as direct_current(), on all ranks.
 DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Rock& rock,
                                           const Electrodes& electrodes, const Parameters& parameters,
                                           const Runtime& runtime, DirectCurrentReport& report, Device& device,

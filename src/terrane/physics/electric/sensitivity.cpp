@@ -201,8 +201,10 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
   DirectCurrentReport unread;
   Progress silent;
   const Groups groups(comm ? *comm : alone, current_electrodes(electrodes).size(), at_once);
-  node_potentials(mesh, {{&ones, &ones, &ones}, {}, ground.empty() ? nullptr : &ground}, electrodes,
-                  parameters, stream, transfers, unread, silent, false, groups);
+  groups.run([&] {
+    node_potentials(mesh, {{&ones, &ones, &ones}, {}, ground.empty() ? nullptr : &ground}, electrodes,
+                    parameters, stream, transfers, unread, silent, false, groups);
+  });
   return transfers;
 }
 
@@ -214,9 +216,11 @@ void help(const TensorMesh& mesh, const std::vector<double>& conductivity, const
   std::vector<double> transfers;
   DirectCurrentReport unread;
   Progress silent;
-  node_potentials(mesh,
-                  {{&conductivity, &conductivity, &conductivity}, {}, ground.empty() ? nullptr : &ground},
-                  electrodes, parameters, stream, transfers, unread, silent, all, groups);
+  groups.run([&] {
+    node_potentials(mesh,
+                    {{&conductivity, &conductivity, &conductivity}, {}, ground.empty() ? nullptr : &ground},
+                    electrodes, parameters, stream, transfers, unread, silent, all, groups);
+  });
 }
 
 struct Sensitivity::Kept {
@@ -344,8 +348,10 @@ Sensitivity::Sensitivity(TensorMesh mesh, const std::vector<double>& conductivit
   const Conductivity sigma{
       {&conductivity, &conductivity, &conductivity}, {}, kept.ground.empty() ? nullptr : &kept.ground};
   const Groups groups(comm ? *comm : alone, named(kept.electrodes, true).size(), at_once);
-  kept.potentials = node_potentials(kept.mesh, sigma, kept.electrodes, kept.parameters, stream, transfers,
-                                    report ? *report : unread, progress ? *progress : silent, true, groups);
+  kept.potentials = groups.run([&] {
+    return node_potentials(kept.mesh, sigma, kept.electrodes, kept.parameters, stream, transfers,
+                           report ? *report : unread, progress ? *progress : silent, true, groups);
+  });
   kept.scale(transfers, conductivity, datum, unknown);
 }
 

@@ -457,6 +457,8 @@ Load Simulation::load() const {
           .bytes_found = volume_bytes_of_solve()};
 }
 
+SolvesToShare Simulation::solves_to_share() const { return solves_of(load(), found_bytes()); }
+
 void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
   const std::uint64_t nodes = (mesh_.n_east() + 1) * (mesh_.n_north() + 1) * (mesh_.n_up() + 1);
   facts.problem = fmt::format("{} arrays of {} electrodes on {} nodes", grouped(electrodes_.arrays.size()),
@@ -468,11 +470,11 @@ void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
   facts.add("solves", std::uint64_t{solves()}, "", "solves");
   facts.add("nodes", nodes, "", "nodes");
   if (const int ranks = runtime.comm ? runtime.comm->size() : 1; ranks > 1) {
-    const auto sharing = share_ranks(load(), runtime, found_bytes());
+    const auto sharing = share_ranks(solves_to_share(), ranks_of(runtime));
     facts.add("fields_at_once", std::uint64_t(sharing.fields_at_once), "", "ranks",
               terrane::text_of(sharing, ranks));
   }
-  facts.memory_bytes = static_cast<std::size_t>(memory_needed(load(), runtime, found_bytes()));
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(solves_to_share(), ranks_of(runtime)));
   facts.notes = notes_;
   if (!rock_.ground.empty())
     facts.notes.push_back(
@@ -484,10 +486,11 @@ Plan Simulation::check(const Runtime& runtime) {
   Plan plan;
   describe_into(plan, runtime);
   plan.memory_available = memory_budget(runtime).bytes;
-  require_memory(load(), runtime, found_bytes(), plan.problem);
+  require_memory(solves_to_share(), runtime, plan.problem);
   const Device device = resolve(runtime.device);
   plan.device = describe(device, runtime);
-  const auto at_once = static_cast<std::size_t>(share_ranks(load(), runtime, found_bytes()).fields_at_once);
+  const auto at_once =
+      static_cast<std::size_t>(share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
   const std::size_t turns = (sources() + at_once - 1) / at_once;
   plan.seconds = static_cast<double>(turns * solves_of_source()) * seconds_of_solve(device);
   return plan;
@@ -500,14 +503,14 @@ double Simulation::seconds_of_solve(const Device& device) const {
 }
 
 Result Simulation::run(const Runtime& runtime) {
-  require_memory(load(), runtime, found_bytes(), fmt::format("{} cells", mesh_.size()));
+  require_memory(solves_to_share(), runtime, fmt::format("{} cells", mesh_.size()));
   Result result;
   describe_into(result.report, runtime);
   Device device;
   DirectCurrentReport done;
   const auto begin = std::chrono::steady_clock::now();
   auto data = direct_current_on_ranks(mesh_, rock_, electrodes_, settings_.parameters, runtime, done, device,
-                                      share_ranks(load(), runtime, found_bytes()).fields_at_once);
+                                      share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
   auto& report = result.report;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.device = describe(device, runtime);

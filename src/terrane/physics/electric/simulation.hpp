@@ -69,6 +69,7 @@ class Simulation final : public terrane::Simulation {
   double volume_bytes_of_solve() const;
   /// Of what is found, on rank 0.
   double found_bytes() const;
+  SolvesToShare solves_to_share() const;
   std::size_t sources() const;
   std::size_t solves_of_source() const;
   std::size_t solves() const;

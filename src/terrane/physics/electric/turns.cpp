@@ -30,7 +30,7 @@ Turns::Turns(const TensorMesh& mesh, const Conductivity& conductivity, const std
     : electrodes_(std::move(electrodes)), groups_(groups) {
   // Each rank finds for itself what is wrong with rock and survey, before ranks of a group wait for each
   // other.
-  together(groups.comm(), [&] { check(mesh, conductivity, places); });
+  groups.together([&] { check(mesh, conductivity, places); });
   groups.in_step([&] {
     if (groups.own() < std::max<std::size_t>(electrodes_.size(), 1))
       solver_.emplace(mesh, conductivity, places, parameters, stream,

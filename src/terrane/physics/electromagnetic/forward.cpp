@@ -96,14 +96,11 @@ std::vector<std::complex<double>> in_volume(const Problem& problem, Solves& own,
 
 }  // namespace
 
-Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm* ranks, int at_once) {
-  Alone alone;
-  Progress silent;
-  Comm& comm = ranks ? *ranks : alone;
-  Progress& told = progress ? *progress : silent;
-  problem.check();
+namespace {
+
+Outcome of_groups(const Problem& problem, Stream& stream, Progress& told, const Groups& groups) {
+  Comm& comm = groups.comm();
   const std::size_t solves = problem.solves(), each = problem.data_of_a_solve();
-  const Groups groups(comm, solves, at_once);
   std::optional<Solves> own;
   groups.in_step([&] {
     if (groups.own() < solves) own.emplace(problem, stream, groups.sharing());
@@ -137,6 +134,16 @@ Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm
   if (problem.volume_of_a_solve() > 0)
     collect(comm, found, volume, problem.volume_of_a_solve(), out.solves, out.volume);
   return out;
+}
+
+}  // namespace
+
+Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm* ranks, int at_once) {
+  Alone alone;
+  Progress silent;
+  problem.check();
+  const Groups groups(ranks ? *ranks : alone, problem.solves(), at_once);
+  return groups.run([&] { return of_groups(problem, stream, progress ? *progress : silent, groups); });
 }
 
 }  // namespace terrane::electromagnetic

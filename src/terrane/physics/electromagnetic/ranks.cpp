@@ -1,11 +1,10 @@
 #include "terrane/physics/electromagnetic/ranks.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "terrane/parallel/partition/cartesian.hpp"
-#include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::electromagnetic {
@@ -92,46 +91,20 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
          std::min(cells, most_on_every_rank) * of_whole_levels + of_halos;
 }
 
-Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes, double device_bytes) {
-  const bool on_gpus = device_bytes > 0;
-  const auto fits = [&](int fields) {
-    if (on_gpus)
-      return part_of_field(problem, fields, ranks, on_node) <= device_bytes &&
-             problem.host_memory(on_node) <= bytes;
-    return problem.memory(static_cast<double>(fields) * on_node / ranks, on_node) <= bytes;
+SolvesToShare solves_of(const Problem& problem) {
+  const auto of_machine = [&problem](int fields, const RanksOfRun& ranks) {
+    if (ranks.on_gpus()) return problem.host_memory(ranks.on_node);
+    return problem.memory(static_cast<double>(fields) * ranks.on_node / ranks.all, ranks.on_node);
   };
-  return terrane::share_ranks({.count = problem.solves(),
-                               .ranks = ranks,
-                               .ranks_per_field = problem.parameters.ranks_per_field,
-                               .on_gpus = on_gpus,
-                               .unknowns = 3 * static_cast<double>(problem.mesh.size()),
-                               .worth_sharing = worth_sharing,
-                               .fits = fits});
-}
-
-Sharing share_ranks(const Problem& problem, const Runtime& runtime) {
-  const int ranks = runtime.comm ? runtime.comm->size() : 1,
-            here = runtime.comm ? runtime.comm->on_node().count : 1;
-  return share_ranks(problem, ranks, here, static_cast<double>(memory_budget(runtime).bytes),
-                     free_of_gpu(runtime));
-}
-
-double memory_needed(const Problem& problem, const Runtime& runtime) {
-  const double ranks = runtime.comm ? runtime.comm->size() : 1,
-               here = runtime.comm ? runtime.comm->on_node().count : 1;
-  if (free_of_gpu(runtime) > 0) return problem.host_memory(here);
-  return problem.memory(share_ranks(problem, runtime).fields_at_once * here / ranks, here);
-}
-
-void require_memory(const Problem& problem, const Runtime& runtime, const std::string& what) {
-  memory_budget(runtime).require("run", what, memory_needed(problem, runtime));
-  const double gpu = free_of_gpu(runtime);
-  const int ranks = runtime.comm ? runtime.comm->size() : 1,
-            here = runtime.comm ? runtime.comm->on_node().count : 1;
-  if (gpu > 0)
-    MemoryBudget{static_cast<std::size_t>(gpu)}.require(
-        "run", what + " on the GPU of a rank",
-        part_of_field(problem, share_ranks(problem, runtime).fields_at_once, ranks, here));
+  const auto of_gpu = [&problem](int fields, const RanksOfRun& ranks) {
+    return part_of_field(problem, fields, ranks.all, ranks.on_node);
+  };
+  return {.count = problem.solves(),
+          .ranks_per_field = problem.parameters.ranks_per_field,
+          .unknowns = 3 * static_cast<double>(problem.mesh.size()),
+          .worth_sharing = worth_sharing,
+          .of_machine = of_machine,
+          .of_gpu = of_gpu};
 }
 
 Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device& device) {
@@ -139,43 +112,35 @@ Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device&
   Comm& comm = runtime.comm ? *runtime.comm : alone;
   device = device_of_rank(runtime.device, comm);
   problem.check();
-  const int at_once = share_ranks(problem, runtime).fields_at_once;
-  try {
-    if (comm.size() > 1) {
-      call(comm, "electromagnetic");
-      Packet packet;
-      put(packet, problem);
-      packet.put(device_for_ranks(runtime.device, comm));
-      packet.put(runtime.threads);
-      packet.put(at_once);
-      packet.broadcast(comm);
-    }
-    Stream stream(device, false, runtime.threads);
-    return forward(problem, stream, runtime.progress, &comm, at_once);
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const MemoryError&) {  // all ranks have agreed on it
-    throw;
-  } catch (const std::exception& error) {
-    if (comm.size() == 1) throw;
-    throw OutOfStep("rank 0", error.what());
+  const int at_once = share_ranks(solves_of(problem), ranks_of(runtime)).fields_at_once;
+  if (comm.size() > 1) {
+    Packet packet;
+    put(packet, problem);
+    packet.put(device_for_ranks(runtime.device, comm));
+    packet.put(runtime.threads);
+    packet.put(at_once);
+    call(comm, "electromagnetic", std::move(packet));
   }
+  std::optional<Stream> stream;
+  together(comm, [&] { stream.emplace(device, false, runtime.threads); });
+  return forward(problem, *stream, runtime.progress, &comm, at_once);
 }
 
 void serve(Comm& comm) {
   Packet packet;
   packet.broadcast(comm);
-  const auto problem = get_problem(packet);
-  const auto device = device_of_rank(packet.get<Device>(), comm);
-  Stream stream(device, false, packet.get<int>());
-  const int at_once = packet.get<int>();
-  try {
-    forward(problem, stream, nullptr, &comm, at_once);
-  } catch (const Cancelled&) {
-  } catch (const MemoryError&) {  // rank 0 tells the user
-  } catch (const std::exception& error) {
-    throw OutOfStep("rank " + std::to_string(comm.rank()), error.what());
-  }
+  serve_in_step([&] {
+    std::optional<Stream> stream;
+    Problem problem;
+    int at_once = 0;
+    together(comm, [&] {
+      problem = get_problem(packet);
+      const auto device = device_of_rank(packet.get<Device>(), comm);
+      stream.emplace(device, false, packet.get<int>());
+      at_once = packet.get<int>();
+    });
+    forward(problem, *stream, nullptr, &comm, at_once);
+  });
 }
 
 }  // namespace terrane::electromagnetic

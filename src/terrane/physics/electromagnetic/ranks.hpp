@@ -12,22 +12,16 @@
 
 namespace terrane::electromagnetic {
 
-/// on_node: how many of the ranks share a machine with rank 0 · bytes: of memory, for these · device_bytes:
-/// of the GPU of each rank, where fields are on GPUs
-Sharing share_ranks(const Problem& problem, int ranks, int on_node, double bytes, double device_bytes = 0);
-/// The same of a run, and the bytes that its ranks need on this machine: of its memory, not that of GPUs.
-Sharing share_ranks(const Problem& problem, const Runtime& runtime);
-double memory_needed(const Problem& problem, const Runtime& runtime);
+/// The problem must outlive it.
+SolvesToShare solves_of(const Problem& problem);
 /// Bytes on the GPU of a rank of the smallest group: so many ranks share so many fields, in groups that
 /// differ by a rank where they must. A rank has its part; three points around it on all levels of the four
 /// cycles, and room for two messages of them; the levels that every rank has whole; and memory that others
 /// have open, in pieces of 2 MiB, for the halo of each level. on_node: how many of the ranks share a machine.
 double part_of_field(const Problem& problem, int fields, int ranks, int on_node);
-/// Throws MemoryError: `what` takes more than there is, here or on the GPU of a rank.
-void require_memory(const Problem& problem, const Runtime& runtime, const std::string& what);
 
 /// Rank 0 of runtime's ranks, while the others serve().  device: what this rank computed on.  Throws as
-/// forward(); OutOfStep where others wait.
+/// forward(), on all ranks.
 Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device& device);
 
 /// A problem as a message.

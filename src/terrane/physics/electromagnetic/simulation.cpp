@@ -580,7 +580,7 @@ double Simulation::memory_on_meshes(const Runtime& runtime) const {
   double held = 0, most = 0;
   for (const auto* problem : on_meshes()) {
     if (!meshes_.empty()) held += problem->model_memory();
-    most = std::max(most, memory_needed(*problem, runtime));
+    most = std::max(most, memory_needed(solves_of(*problem), ranks_of(runtime)));
   }
   return held + most;
 }
@@ -626,7 +626,7 @@ void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
     const auto* largest = *std::max_element(all.begin(), all.end(), [](const auto* one, const auto* other) {
       return one->mesh.size() < other->mesh.size();
     });
-    const auto sharing = share_ranks(*largest, runtime);
+    const auto sharing = share_ranks(solves_of(*largest), ranks_of(runtime));
     facts.add("fields_at_once", std::uint64_t(sharing.fields_at_once), "", "ranks",
               text_of(sharing, ranks, meshes_.empty() ? "" : " on the largest mesh"));
   }
@@ -640,7 +640,7 @@ Plan Simulation::check(const Runtime& runtime) {
   describe_into(plan, runtime);
   const auto memory = memory_budget(runtime);
   plan.memory_available = memory.bytes;
-  for (const auto* problem : on_meshes()) require_memory(*problem, runtime, plan.problem);
+  for (const auto* problem : on_meshes()) require_memory(solves_of(*problem), runtime, plan.problem);
   memory.require("run", plan.problem, memory_on_meshes(runtime));
   // 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU has a hundred times that.
   const bool gpu = resolve(runtime.device).kind == Device::Kind::cuda;
@@ -652,7 +652,7 @@ Plan Simulation::check(const Runtime& runtime) {
 
 Result Simulation::run(const Runtime& runtime) {
   for (const auto* problem : on_meshes())
-    require_memory(*problem, runtime, fmt::format("{} cells", problem->mesh.size()));
+    require_memory(solves_of(*problem), runtime, fmt::format("{} cells", problem->mesh.size()));
   memory_budget(runtime).require("run", "what all meshes hold", memory_on_meshes(runtime));
   Result result;
   auto& report = result.report;
