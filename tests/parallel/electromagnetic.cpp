@@ -157,7 +157,7 @@ TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesF
     return made;
   };
   const auto large = of_cells(240), middle = of_cells(125);
-  const double most = large.memory(1, 0), host = large.memory(0, 1);
+  const double most = large.field_memory(true), host = large.memory(0, 1);
   EXPECT_EQ(shared(large, 4, 4, 4.1 * host, 1.1 * most).fields_at_once, 4);
   EXPECT_EQ(shared(large, 4, 4, 4.1 * host, 0.57 * most).fields_at_once, 2);
   EXPECT_EQ(shared(large, 4, 4, 4.1 * host, 0.57 * most).reason,
@@ -174,7 +174,7 @@ TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesF
   // They share a field where it is large enough that this is quicker.
   EXPECT_EQ(shared(middle, 12, 12, 1e12, 1e12).fields_at_once, 12);
   EXPECT_THAT(shared(middle, 12, 12, 1e12, 1e12).reason, ::testing::HasSubstr("as quick on one GPU"));
-  EXPECT_EQ(shared(middle, 12, 12, 1e12, 0.9 * middle.memory(1, 0)).fields_at_once, 6);
+  EXPECT_EQ(shared(middle, 12, 12, 1e12, 0.9 * middle.field_memory(true)).fields_at_once, 6);
   EXPECT_EQ(shared(large, 12, 12, 1e12, 1e12).fields_at_once, 6);
   EXPECT_EQ(shared(large, 8, 8, 1e12, 1e12).fields_at_once,
             8);  // two would share, and six wait for them

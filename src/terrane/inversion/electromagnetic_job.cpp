@@ -383,14 +383,14 @@ double ElectromagneticJob::memory_needed(const Runtime& runtime) const {
                solves = static_cast<double>(earth().solves()),
                entries = static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns());
   const double here = runtime.comm ? runtime.comm->on_node().count : 1, models = in_memory_ ? 1 : 2;
-  const double solver = free_of_gpu(runtime) > 0 ? 0 : earth().field_memory();
+  const double solver = free_of_gpu(runtime) > 0 ? 0 : earth().field_memory(false);
   return models * here * (solver + 48 * cells * solves) + earth().host_memory(here) +
          (in_memory_ ? 16 * entries : 0) + static_cast<double>(problem_.columns()) * 8 * 20 +
          static_cast<double>(problem_.rows()) * 8 * 86;
 }
 
 double ElectromagneticJob::bytes_on_device(const Runtime& runtime) {
-  return free_of_gpu(runtime) > 0 ? (in_memory_ ? 1 : 2) * earth().field_memory() : 0;
+  return free_of_gpu(runtime) > 0 ? (in_memory_ ? 1 : 2) * earth().field_memory(true) : 0;
 }
 
 void ElectromagneticJob::require_memory(const Runtime& runtime, const std::string& what) {

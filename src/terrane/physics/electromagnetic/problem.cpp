@@ -73,12 +73,20 @@ double Problem::omega_mu(std::size_t solve) const {
   return 2 * std::numbers::pi * frequencies[solve % frequencies.size()] * 4e-7 * std::numbers::pi;
 }
 
-double Problem::field_memory() const {
-  // Of an unknown on the device: 5 vectors and the divergence of 3 (96 bytes), conductances (8), networks and
-  // fields of all levels in single precision (50 on the CPU, where cycles share them, 80 on GPUs), layers
-  // around them; 3 more vectors of the rough form. A test holds it against the heap.
-  return 3 * static_cast<double>(mesh.size()) *
-         (240 + (parameters.rough == Rough::never ? 0 : 40) + (stores_charge() ? 16 : 0));
+double Problem::field_memory(bool on_gpu) const {
+  // Of an unknown: 5 vectors and the divergence of 3 (96 bytes), conductances (8), networks and fields of all
+  // levels in single precision (30 on CPUs, where cycles share them, 80 on GPUs), and what GPUs take beside
+  // arrays; 3 more vectors of the rough form. Arrays of CPUs have layers of points around them, five in the
+  // mean of vectors and levels. A test holds it against the heap.
+  const double rough = parameters.rough == Rough::never ? 0
+                       : on_gpu                         ? 40
+                                                        : 48,
+               beyond = stores_charge() ? 16 : 0;
+  if (on_gpu) return 3 * static_cast<double>(mesh.size()) * (240 + rough + beyond);
+  double points = 3;
+  for (const auto cells : {mesh.n_up(), mesh.n_north(), mesh.n_east()})
+    points *= static_cast<double>(cells) + 5;
+  return points * (135 + rough + beyond);
 }
 
 double Problem::model_memory() const {

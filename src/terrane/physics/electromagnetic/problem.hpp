@@ -67,14 +67,14 @@ struct Problem {
   }
   /// "source 3", counted as the job has them.
   std::string source_name(std::size_t n) const;
-  /// Bytes on the host and on the device, of `ranks` ranks that compute `fields` fields at once.
+  /// Bytes of `ranks` ranks that compute `fields` fields at once on CPUs.
   double memory(double fields = 1, double ranks = 1) const {
-    return fields * field_memory() + host_memory(ranks);
+    return fields * field_memory(false) + host_memory(ranks);
   }
   /// Of what it holds of the earth.
   double model_memory() const;
   /// Of one field where it is computed, and of the host of `ranks` ranks without their fields.
-  double field_memory() const;
+  double field_memory(bool on_gpu) const;
   double host_memory(double ranks) const;
   /// Throws InputError: nothing to send, to record or to compute; a frequency that is not positive; a point
   /// outside of the mesh.

@@ -72,7 +72,7 @@ constexpr double worth_sharing = 8e6;
 
 double part_of_field(const Problem& problem, int fields, int ranks, int on_node) {
   const int share_it = ranks / fields;
-  if (share_it == 1) return problem.field_memory();
+  if (share_it == 1) return problem.field_memory(true);
   constexpr double of_cycles = 3 * 80, of_messages = 4 * 2 * 8, of_whole_levels = 4 * (80 + 2 * 8),
                    of_halos = 40.0 * (1 << 21);  // bytes: of a cell, of a cell, of a point, of all
   // Points; through NCCL only where all ranks share one field over several machines: a split Comm has none.
@@ -87,7 +87,7 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
     around = std::max(around, static_cast<double>(overlap(part.grown(3), whole).count()) - points);
   }
   const auto cells = static_cast<double>(mesh.size());
-  return problem.field_memory() * most / cells + 4.0 / 3 * around * (of_cycles + of_messages) +
+  return problem.field_memory(true) * most / cells + 4.0 / 3 * around * (of_cycles + of_messages) +
          std::min(cells, most_on_every_rank) * of_whole_levels + of_halos;
 }
 
