@@ -99,7 +99,7 @@ class SpectrumAt {
 
  private:
   static constexpr std::size_t bell = 16, beyond = bell / 2;
-  static constexpr double half = bell / 2, steep = 2.3 * bell;
+  static constexpr double half = 0.5 * bell, steep = 2.3 * bell;
 
   static Complex conjugate(const Complex& z) { return {z.re, -z.im}; }
   static Complex product(const Complex& a, const Complex& b) {
