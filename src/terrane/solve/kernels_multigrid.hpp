@@ -45,6 +45,7 @@ struct Weights {
 /// Weights from the links along the axis, or from lists where they are the same across it.
 template <class T>
 struct LinkWeights {
+  static constexpr bool same_across = false;
   GridView<const T> link;
   template <int Axis>
   TERRANE_FN Weights<T> of(const Place& removed) const {
@@ -53,6 +54,7 @@ struct LinkWeights {
 };
 template <class T>
 struct ListWeights {
+  static constexpr bool same_across = true;
   View<const T> below, above;  // [fine points of the axis]
   template <int Axis>
   TERRANE_FN Weights<T> of(const Place& removed) const {
@@ -184,7 +186,8 @@ struct AxisStep {
 /// coarse = Pᵀ fine along east, then north, then up: the sums of Restrict, one inside the other, in its
 /// order. Begins: v = the first step of the smoother on the coarse level. Flat: without branches of single
 /// points, so that all values of a point are on their way at once, those that were not removed with a weight
-/// of zero: quicker where there are too few points to hide what each branch waits for.
+/// of zero: quicker where there are too few points to hide what each branch waits for. Its weights, and those
+/// of lists, are asked for before the kernel ahead has ended.
 template <class V, class W, class A, bool Begins, bool Flat>
 struct RestrictTogether {
   AxisStep<W> axis[3];
@@ -199,17 +202,26 @@ struct RestrictTogether {
     Index kept;
     bool below, above;
   };
+  /// What the removed neighbours count.
+  struct Counts {
+    RealOf<V> below, above;
+  };
+  static constexpr bool knows_weights = Flat || W::same_across;
+  static constexpr int weights = W::same_across ? 3 : 1 + 3 + 9;
   struct Ahead {
     Taken of[3];
+    Counts counts[knows_weights ? weights : 1];
   };
   /// Before all else, so that what is read for the axes is on its way together.
   TERRANE_FN Ahead ahead(Index k, Index j, Index i) const {
     const Place q{k, j, i};
-    return {{take<up>(q), take<north>(q), take<east>(q)}};
+    Ahead made{{take<up>(q), take<north>(q), take<east>(q)}, {}};
+    if constexpr (knows_weights) count<up, 0>(made, q);
+    return made;
   }
   TERRANE_FN void operator()(Index k, Index j, Index i) const { (*this)(k, j, i, ahead(k, j, i)); }
-  TERRANE_FN void operator()(Index k, Index j, Index i, const Ahead& taken) const {
-    const V value = sum<up>(taken.of, {k, j, i});
+  TERRANE_FN void operator()(Index k, Index j, Index i, const Ahead& known) const {
+    const V value = sum<up, 0>(known, {k, j, i});
     put(coarse, k, j, i, value);
     if constexpr (Begins) put(v, k, j, i, weight * a.template over_diagonal<V>(value, k, j, i));
   }
@@ -223,34 +235,67 @@ struct RestrictTogether {
     const std::int32_t taken = step.thinning.taken[static_cast<std::size_t>(n)];
     return {taken >> 2, (taken & 1) != 0, (taken & 2) != 0};
   }
-  template <int Axis>
-  TERRANE_FN V sum(const Taken (&taken)[3], const Place& q) const {
-    const auto& [kept, below, above] = taken[Axis];
-    V value = along_next<Axis>(taken, q.with<Axis>(kept));
+  /// Of the sums along an axis, one inside the other: Path 0 at the point of the axis before, 3 Path + 1 and
+  /// 3 Path + 2 at its removed neighbours.
+  template <int Axis, int Path>
+  static constexpr int number() {
+    return W::same_across ? Axis : Axis == up ? 0 : Axis == north ? 1 + Path : 4 + Path;
+  }
+  template <int Axis, int Path>
+  TERRANE_FN void count(Ahead& known, const Place& q) const {
+    const auto [kept, below, above] = known.of[Axis];
+    const Place low = q.with<Axis>(below ? kept - 1 : kept), high = q.with<Axis>(above ? kept + 1 : kept);
+    if (axis[Axis].thins) {
+      const RealOf<V> of_low = axis[Axis].weights.template of<Axis>(low).above,
+                      of_high = axis[Axis].weights.template of<Axis>(high).below;
+      known.counts[number<Axis, Path>()] = {below ? of_low : RealOf<V>(0), above ? of_high : RealOf<V>(0)};
+    }
+    if constexpr (Axis != east) {
+      count<Axis + 1, 3 * Path>(known, q.with<Axis>(kept));
+      if constexpr (!W::same_across) {
+        if (!axis[Axis].thins) return;
+        count<Axis + 1, 3 * Path + 1>(known, low);
+        count<Axis + 1, 3 * Path + 2>(known, high);
+      }
+    }
+  }
+  template <int Axis, int Path>
+  TERRANE_FN V sum(const Ahead& known, const Place& q) const {
+    const auto& [kept, below, above] = known.of[Axis];
+    V value = along_next<Axis, 3 * Path>(known, q.with<Axis>(kept));
     if constexpr (Flat) {
       if (!axis[Axis].thins) return value;
       const Place low = q.with<Axis>(below ? kept - 1 : kept), high = q.with<Axis>(above ? kept + 1 : kept);
-      const RealOf<V> of_low = axis[Axis].weights.template of<Axis>(low).above,
-                      of_high = axis[Axis].weights.template of<Axis>(high).below;
-      const V from_low = along_next<Axis>(taken, low), from_high = along_next<Axis>(taken, high);
-      value += (below ? of_low : RealOf<V>(0)) * from_low;
-      value += (above ? of_high : RealOf<V>(0)) * from_high;
+      const V from_low = along_next<Axis, 3 * Path + 1>(known, low),
+              from_high = along_next<Axis, 3 * Path + 2>(known, high);
+      value += known.counts[number<Axis, Path>()].below * from_low;
+      value += known.counts[number<Axis, Path>()].above * from_high;
       return value;
     }
     if (below) {
       const Place f = q.with<Axis>(kept - 1);
-      value += axis[Axis].weights.template of<Axis>(f).above * along_next<Axis>(taken, f);
+      value += count_of<Axis, Path, false>(known, f) * along_next<Axis, 3 * Path + 1>(known, f);
     }
     if (above) {
       const Place f = q.with<Axis>(kept + 1);
-      value += axis[Axis].weights.template of<Axis>(f).below * along_next<Axis>(taken, f);
+      value += count_of<Axis, Path, true>(known, f) * along_next<Axis, 3 * Path + 2>(known, f);
     }
     return value;
   }
-  template <int Axis>
-  TERRANE_FN V along_next(const Taken (&taken)[3], const Place& q) const {
+  template <int Axis, int Path, bool Above>
+  TERRANE_FN RealOf<V> count_of(const Ahead& known, const Place& removed) const {
+    if constexpr (knows_weights) {
+      const auto& counts = known.counts[number<Axis, Path>()];
+      return Above ? counts.above : counts.below;
+    } else {
+      const auto shares = axis[Axis].weights.template of<Axis>(removed);
+      return Above ? shares.below : shares.above;
+    }
+  }
+  template <int Axis, int Path>
+  TERRANE_FN V along_next(const Ahead& known, const Place& q) const {
     if constexpr (Axis == east) return at(fine, q);
-    else return sum<Axis + 1>(taken, q);
+    else return sum<Axis + 1, Path>(known, q);
   }
 };
 
@@ -267,16 +312,21 @@ struct InterpolateTogether {
     Index below;
     bool on;
   };
+  static constexpr bool knows_weights = Flat || W::same_across;
+  static constexpr int weights = W::same_across ? 3 : 1 + 2 + 4;
   struct Ahead {
     Lies of[3];
+    Weights<RealOf<V>> shares[knows_weights ? weights : 1];
   };
   TERRANE_FN Ahead ahead(Index k, Index j, Index i) const {
     const Place p{k, j, i};
-    return {{find<up>(p), find<north>(p), find<east>(p)}};
+    Ahead made{{find<up>(p), find<north>(p), find<east>(p)}, {}};
+    if constexpr (knows_weights) share<east, 0>(made, p);
+    return made;
   }
   TERRANE_FN void operator()(Index k, Index j, Index i) const { (*this)(k, j, i, ahead(k, j, i)); }
-  TERRANE_FN void operator()(Index k, Index j, Index i, const Ahead& lies) const {
-    V value = between<east>(lies.of, {k, j, i});
+  TERRANE_FN void operator()(Index k, Index j, Index i, const Ahead& known) const {
+    V value = between<east, 0>(known, {k, j, i});
     if constexpr (Add) value = fine(k, j, i) + value;
     put(fine, k, j, i, value);
   }
@@ -289,25 +339,52 @@ struct InterpolateTogether {
     const std::int32_t lies = step.thinning.lies[static_cast<std::size_t>(p.get<Axis>())];
     return {lies >> 1, (lies & 1) != 0};  // below may be −1: shifts keep the sign
   }
-  template <int Axis>
-  TERRANE_FN V between(const Lies (&lies)[3], const Place& p) const {
-    const Place q = p.with<Axis>(lies[Axis].below);
-    if constexpr (Flat) {
-      if (!axis[Axis].thins) return along_next<Axis>(lies, q);
-      const bool on = lies[Axis].on;
-      const auto shares = axis[Axis].weights.template of<Axis>(p);
-      const V low = along_next<Axis>(lies, q),
-              high = along_next<Axis>(lies, q.with<Axis>(lies[Axis].below + (on ? 0 : 1)));
-      return (on ? RealOf<V>(1) : shares.below) * low + (on ? RealOf<V>(0) : shares.above) * high;
-    }
-    if (lies[Axis].on) return along_next<Axis>(lies, q);
-    const auto shares = axis[Axis].weights.template of<Axis>(p);
-    return shares.below * along_next<Axis>(lies, q) + shares.above * along_next<Axis>(lies, q.moved<Axis>(1));
+  /// Of the points along an axis: Path 0 at the point of the axis before, or 2 Path below it and 2 Path + 1
+  /// above.
+  template <int Axis, int Path>
+  static constexpr int number() {
+    return W::same_across ? Axis : Axis == east ? 0 : Axis == north ? 1 + Path : 3 + Path;
   }
-  template <int Axis>
-  TERRANE_FN V along_next(const Lies (&lies)[3], const Place& q) const {
+  template <int Axis, int Path>
+  TERRANE_FN void share(Ahead& known, const Place& p) const {
+    const auto [below, on] = known.of[Axis];
+    if (axis[Axis].thins) {
+      const auto shares = axis[Axis].weights.template of<Axis>(p);
+      auto& these = known.shares[number<Axis, Path>()];
+      if constexpr (Flat) these = {on ? RealOf<V>(1) : shares.below, on ? RealOf<V>(0) : shares.above};
+      else these = shares;
+    }
+    if constexpr (Axis != up) {
+      share<Axis - 1, 2 * Path>(known, p.with<Axis>(below));
+      if constexpr (!W::same_across)
+        if (axis[Axis].thins) share<Axis - 1, 2 * Path + 1>(known, p.with<Axis>(on ? below : below + 1));
+    }
+  }
+  template <int Axis, int Path>
+  TERRANE_FN V between(const Ahead& known, const Place& p) const {
+    const auto& [below, on] = known.of[Axis];
+    const Place q = p.with<Axis>(below);
+    if constexpr (Flat) {
+      if (!axis[Axis].thins) return along_next<Axis, 2 * Path>(known, q);
+      const V low = along_next<Axis, 2 * Path>(known, q),
+              high = along_next<Axis, 2 * Path + 1>(known, q.with<Axis>(on ? below : below + 1));
+      const auto& shares = known.shares[number<Axis, Path>()];
+      return shares.below * low + shares.above * high;
+    }
+    if (on) return along_next<Axis, 2 * Path>(known, q);
+    const auto shares = shares_of<Axis, Path>(known, p);
+    return shares.below * along_next<Axis, 2 * Path>(known, q) +
+           shares.above * along_next<Axis, 2 * Path + 1>(known, q.moved<Axis>(1));
+  }
+  template <int Axis, int Path>
+  TERRANE_FN Weights<RealOf<V>> shares_of(const Ahead& known, const Place& removed) const {
+    if constexpr (knows_weights) return known.shares[number<Axis, Path>()];
+    else return axis[Axis].weights.template of<Axis>(removed);
+  }
+  template <int Axis, int Path>
+  TERRANE_FN V along_next(const Ahead& known, const Place& q) const {
     if constexpr (Axis == up) return at(coarse, q);
-    else return between<Axis - 1>(lies, q);
+    else return between<Axis - 1, Path>(known, q);
   }
 };
 

@@ -565,8 +565,22 @@ struct Multigrid<V>::Levels final : Hierarchy {
       level.b = Field<V>(stream, level.held, *lent.memory, lent.place);
       level.v = Field<V>(stream, level.held, *lent.memory, lent.place, (level.b.end() + 127) / 128 * 128);
     } else {
-      for (auto* field : {&level.b, &level.u, &level.v}) *field = Field<V>(stream, level.held);
+      for (auto* field : {&level.u, &level.v}) *field = Field<V>(stream, level.held);
+      const L* const before = two_before(l);
+      level.b = before != nullptr ? Field<V>(before->v, level.held) : Field<V>(stream, level.held);
     }
+  }
+  /// Of the levels with a smoother that which is two before: its v is free from the restriction to the level
+  /// between them until that one's correction comes back, which is as long as b of this level is needed. Null
+  /// where there is none, and where ranks bring each other b.
+  const L* two_before(std::size_t l) const {
+    if (axis_by_axis || in_passes || levels[l].grid) return nullptr;
+    int before = 0;
+    while (l-- > 0) {
+      if (levels[l].grid) return nullptr;
+      if (levels[l].smooth && ++before == 2) return &levels[l];
+    }
+    return nullptr;
   }
   /// Where others have used the memory: no kernel reads the layer of b.
   void clear_layers(Stream& stream) {

@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "terrane/base/error.hpp"
 #include "terrane/parallel/device/buffer.hpp"
 #include "terrane/solve/values.hpp"
 
@@ -95,6 +96,13 @@ class Field {
       : Field(stream.device(), points, 1) {
     lead_ += from / sizeof(Real);
     memory_ = memory.place(stream, place, end());
+  }
+  /// In the memory of a larger field, at the points of the same indices: the layer there stays as it is. So
+  /// this field has no layer.
+  Field(const Field& larger, const IndexBox<3>& points)
+      : points_(points), box_(points), rows_(larger.rows_), lead_(larger.lead_), memory_(larger.memory_) {
+    if (!(overlap(points, larger.points_) == points))
+      throw ShapeError("field", "the points are not among those of the larger field");
   }
   /// Bytes of its memory up to the last value.
   std::size_t end() const { return (lead_ + numbers * size()) * sizeof(Real); }
