@@ -200,17 +200,18 @@ class LostRanks(ClusterTest):
 
 class KilledRuns(ClusterTest):
     def kill_and_resume(self, seed, ranks, least):
-        """Kills runs at random moments, ranks(attempt) processes at a time, until one that went on from others
-        comes to its end, after so many kills at least."""
+        """Kills runs at random moments, ranks(attempt) processes at a time, at least so many times; then one that
+        goes on from them comes to its end."""
         whole, patience = self.bytes_of_whole_run()
         moments = random.Random(seed)
         kills = 0
         result, checkpoint = self.folder / "output/fields.npy", self.folder / "output/fields.npy.checkpoint"
         for attempt in range(100):
             count = ranks(attempt)
+            to_its_end = kills >= least and checkpoint.exists()
             process = self.start("run", "job.toml", "--resume", ranks=count)
             try:
-                process.wait(timeout=patience * moments.uniform(0.2, 0.9))
+                process.wait(timeout=120 if to_its_end else patience * moments.uniform(0.2, 0.9))
             except subprocess.TimeoutExpired:
                 victim = self.process_of_rank(0, process) if count else process.pid
                 if victim is not None:

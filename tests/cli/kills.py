@@ -247,7 +247,7 @@ def has_ranks(terrane):
 
 class KillsAnywhere(CommandTest):
     def test_LeaveWholeFilesAndGoOnWithTheSameBits(self):
-        print(json.dumps(kill_many(command.TERRANE, 5, 7, False)))
+        print(json.dumps(kill_many(command.TERRANE, 3, 7, False)))
 
 
 class LongKills(CommandTest):

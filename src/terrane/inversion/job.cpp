@@ -27,6 +27,7 @@
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
+#include "terrane/simulation/serve.hpp"
 #include "terrane/simulation/write_result.hpp"
 #include "terrane/solve/device_matrix.hpp"
 

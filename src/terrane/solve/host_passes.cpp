@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "terrane/parallel/simd/built_sets.hpp"
 #include "terrane/parallel/simd/instruction_set.hpp"
 #include "terrane/parallel/threads/for_each_box.hpp"
 
@@ -679,7 +680,12 @@ struct Work {
   run_avx512(const void* with, Index n) {
     static_cast<const Work*>(with)->block(n);
   }
-  static Call best() { return instruction_set() == "avx512" ? run_avx512 : run_avx2; }
+  /// What the build has no other kernels for is not compiled here either.
+  static Call best() {
+    if constexpr (!is_built("avx512")) return run_avx2;
+    else if constexpr (!is_built("avx2")) return run_avx512;
+    else return instruction_set() == "avx512" ? run_avx512 : run_avx2;
+  }
 #else
   static void run(const void* with, Index n) { static_cast<const Work*>(with)->block(n); }
   static Call best() { return run; }

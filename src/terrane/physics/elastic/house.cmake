@@ -18,3 +18,5 @@ foreach(TARGET IN LISTS TERRANE_INSTRUCTION_SETS)
   set_property(SOURCE ${PROJECT_BINARY_DIR}/generated/elastic/lanes_${TARGET}.cpp APPEND PROPERTY COMPILE_OPTIONS
     $<$<CXX_COMPILER_ID:GNU>:-fno-tree-vectorize>)
 endforeach()
+# CPUs have forces of their own (kernels/lanes.hpp).
+terrane_debug_kernels(${house_target} "/elastic/kernels/[a-z_]+\\.cu$")
