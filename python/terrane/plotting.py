@@ -72,7 +72,7 @@ class Data:
     snapshots: object = None  #: Snapshots, beside seismograms
     peaks: list = field(default_factory=list)  #: of seismograms: values [receiver], for a map
     lines: list = field(default_factory=list)  #: of gathers: axis of the receivers' line, and metres [receiver]
-    shots: list = field(default_factory=list)  #: of gathers: numbers of shots
+    shots: list = field(default_factory=list)  #: of gathers: what shots are called
 
 
 @dataclass
@@ -166,27 +166,49 @@ def _read_netcdf(path: Path) -> Data:
 
 
 def _read_gathers(file, names, array) -> Data:
-    """Traces of shots; of those on one axis "trace" each shot takes its own."""
+    """Traces of shots; of those on one axis "trace", or of one receiver a shot, each shot takes its own."""
     numpy = _need("numpy")
+    if "time" not in file.variables:
+        raise PlotError(f"{file.filepath()}: there is no coordinate time")
     data = Data("gathers", None, None, time=array(file["time"]))
-    if "trace" in file[names[0]].dimensions:
-        number = array(file["shot"]) if "shot" in file.variables else numpy.ones(file.dimensions["trace"].size)
-        data.shots = [int(n) for n in numpy.unique(number)]
-        parts = [numpy.nonzero(number == n)[0] for n in data.shots]
-        easting, northing = ([array(file[f"receiver_{axis}"])[part] for part in parts]
-                             for axis in ("easting", "northing"))
+    axes = ("trace",) if "trace" in file[names[0]].dimensions else ("shot", "receiver")
+    shape = tuple(file.dimensions[axis].size for axis in axes)
+
+    def of_traces(name, otherwise):
+        """A coordinate of each trace, whichever of the axes it is on."""
+        if name not in file.variables:
+            return numpy.broadcast_to(otherwise, shape)
+        on = file[name].dimensions
+        if not set(on) <= set(axes):
+            raise PlotError(f"{file.filepath()}: {name} is on {', '.join(on)}; allowed: {', '.join(axes)}")
+        values = numpy.nan_to_num(array(file[name]).transpose([on.index(axis) for axis in axes if axis in on]))
+        return numpy.broadcast_to(values[tuple(slice(None) if axis in on else None for axis in axes)], shape)
+
+    number = of_traces("shot", 1 if axes == ("trace",) else numpy.arange(1, shape[0] + 1)[:, None])
+    source = [of_traces(f"source_{axis}", 0) for axis in ("easting", "northing", "up")]
+    receiver = [of_traces(f"receiver_{axis}", 0) for axis in ("easting", "northing")]
+    together = len(axes) == 1 or shape[1] == 1
+    if together:  # the order of the traces may be any: shots are those of one number and one source
+        number, *source = (a.ravel() for a in (number, *source))
+        receiver = [a.ravel() for a in receiver]
+        shot = numpy.unique(numpy.stack([number, *source], axis=1), axis=0, return_inverse=True)[1].ravel()
+        parts = numpy.split(numpy.argsort(shot, kind="stable"), numpy.cumsum(numpy.bincount(shot))[:-1])
+        stack = len(parts) > 1 and len(parts) == number.size
+        parts = [numpy.arange(number.size)] if stack else parts
+        firsts = [part[0] for part in parts]
     else:
-        shots, receivers = file.dimensions["shot"].size, file.dimensions["receiver"].size
-        data.shots = [int(n) for n in array(file["shot"])] if "shot" in file.variables else list(range(1, shots + 1))
-        parts = None
-        easting, northing = (numpy.broadcast_to(array(file[f"receiver_{axis}"]), (shots, receivers))
-                             if f"receiver_{axis}" in file.variables else numpy.zeros((shots, receivers))
-                             for axis in ("easting", "northing"))
-    data.lines = [_line_of(east, north) for east, north in zip(easting, northing)]
+        stack, parts, firsts = False, range(shape[0]), [(shot, 0) for shot in range(shape[0])]
+    data.lines = [_line_of(*(a[part] for a in receiver)) for part in parts]
+    numbers = [int(number[first]) for first in firsts]
+    places = [f" at {source[0][first]:.10g}, {source[1][first]:.10g} m" for first in firsts]
+    distinct = len(set(numbers)) == len(numbers)
+    data.shots = [f"shot {n}" + ("" if distinct else at) for n, at in zip(numbers, places)]
+    if stack:
+        data.shots = [f"{number.size} shots of one trace"]
     for name in names:
         values = array(file[name])
-        if parts is not None:
-            values = values if file[name].dimensions[0] == "time" else values.T
+        if together:
+            values = values[:, :, 0].T if len(axes) == 2 else values if file[name].dimensions[0] == "time" else values.T
             values = [values[:, part] for part in parts]
         data.fields.append(Field(name, getattr(file[name], "units", ""), values))
     return data
@@ -508,14 +530,14 @@ def _draw_gathers(pyplot, data: Data, shown, title: str, kind: str):
     shots = len(shown.values)
     chosen = numpy.unique(numpy.linspace(0, shots - 1, min(shots, 4)).round().astype(int))
     figure, grid = pyplot.subplots(1, chosen.size, squeeze=False, sharey=True, layout="constrained",
-                                   figsize=(2.1 * chosen.size + 0.7, 3.4))
+                                   figsize=(max(2.1 * chosen.size, 3.7) + 0.7, 3.4))
     for axes, shot in zip(grid[0], chosen):
         along, places = data.lines[shot]
         every = 1 if kind == "image" else -(-len(places) // _MOST_WIGGLES)
         order = numpy.argsort(places, kind="stable")[::every]
         _traces(axes, shown.values[shot][:, order], places[order], data.time, kind, 99.0)
         axes.set_xlabel(along)
-        axes.set_title(f"shot {data.shots[shot]}" + (f", one trace in {every}" if every > 1 else ""), pad=4)
+        axes.set_title(data.shots[shot] + (f", one trace in {every}" if every > 1 else ""), pad=4)
     grid[0, 0].set_ylabel("time (s)")
     if title:
         figure.suptitle(title, fontsize=10)
@@ -531,11 +553,10 @@ def _traces(axes, values, along, time, kind: str, clip: float, most: float = 0.0
     most = most or float(numpy.percentile(numpy.abs(values), clip)) or float(numpy.abs(values).max()) or 1.0
     # Receivers of a grid stand beside each other, but for rounding: what counts is how far its columns are apart.
     steps = numpy.diff(along)
-    steps = steps[steps > 1e-6 * numpy.ptp(along)]
-    apart = float(numpy.median(steps)) if steps.size else 1.0
+    further = steps > 1e-6 * numpy.ptp(along)
+    apart = float(numpy.median(steps[further])) if further.any() else 1.0
     if kind == "image":
-        axes.imshow(values, cmap="gray", vmin=-most, vmax=most, aspect="auto", interpolation="bilinear",
-                    extent=(along[0] - apart / 2, along[-1] + apart / 2, time[-1], time[0]))
+        _grey(axes, values, along, numpy.flatnonzero(further) + 1, apart, time, most)
     elif kind == "wiggle":
         for trace, at in zip(values.T, along):
             line = at + apart * numpy.clip(trace / most, -1.5, 1.5)
@@ -546,6 +567,35 @@ def _traces(axes, values, along, time, kind: str, clip: float, most: float = 0.0
     else:
         raise PlotError(f'kind "{kind}" is not known; allowed: image, wiggle')
     axes.set_xlabel("easting (m)")
+
+
+def _grey(axes, values, along, starts, apart, time, most: float):
+    """Traces as columns that meet half way, but for gaps; those at one place beside each other, evenly.
+
+    starts: traces that stand further along than the one before; apart: how far such places are from each other.
+    """
+    numpy = _need("numpy")
+    first = numpy.concatenate([[0], starts, [along.size]]).astype(int)
+    places = along[first[:-1]]
+    half = numpy.where(numpy.diff(places) > 1.5 * apart, apart, numpy.diff(places)) / 2
+    left = places - numpy.append(apart / 2, half)
+    right = places + numpy.append(half, apart / 2)
+    edges, columns = [left[0]], []
+    for n, (begin, end) in enumerate(zip(first, first[1:])):
+        if left[n] - edges[-1] > 1e-6 * apart:  # a gap
+            edges.append(left[n])
+            columns.append(numpy.full((len(time), 1), numpy.nan))
+        edges.extend(numpy.linspace(left[n], right[n], end - begin + 1)[1:])
+        columns.append(values[:, begin:end])
+    shades = {"cmap": "gray", "vmin": -most, "vmax": most}
+    whole = len(columns) == places.size
+    if whole and numpy.abs(edges - numpy.linspace(edges[0], edges[-1], len(edges))).max() <= apart / 4:
+        axes.imshow(numpy.hstack(columns), aspect="auto", interpolation="bilinear",
+                    extent=(edges[0], edges[-1], time[-1], time[0]), **shades)
+    else:
+        axes.pcolorfast(edges, numpy.linspace(time[0], time[-1], len(time) + 1), numpy.ma.masked_invalid(
+            numpy.hstack(columns)), **shades)
+        axes.set_ylim(time[-1], time[0])
 
 
 def _draw_waves(pyplot, data: Data, channels, title: str, slice_at: str):

@@ -2,6 +2,7 @@
 
 import pathlib
 import sys
+import types
 
 import numpy
 import pytest
@@ -11,6 +12,12 @@ pytest.importorskip("matplotlib").use("Agg")
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "python/terrane"))
 import plotting  # noqa: E402  (as the command runs it: without the package around it)
+
+
+@pytest.fixture(autouse=True)
+def figures_are_closed():
+    yield
+    sys.modules["matplotlib.pyplot"].close("all")
 
 
 def stations_with_both_kinds_of_coordinates(path):
@@ -148,6 +155,99 @@ def test_many_wiggles_are_thinned_and_wiggles_are_of_shots(tmp_path):
     assert len(figure.axes[0].lines) == 50 and "one trace in 3" in figure.axes[0].get_title()
     with pytest.raises(plotting.PlotError, match="--wiggle draws traces of shots"):
         plotting.draw(plotting.read(waves(tmp_path / "waves.nc", bricks=True)), wiggle=True)
+
+
+def traces(path, receivers, sources=None, number=None, time=True):
+    """Each trace for itself, with a peak that grows from one to the next; receivers and sources by their easting."""
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("time", 40)
+        file.createDimension("trace", len(receivers))
+        columns = {"shot": number, "receiver_easting": receivers, "source_easting": sources}
+        for name, values in {**columns, "receiver_northing": numpy.zeros(len(receivers))}.items():
+            if values is not None:
+                file.createVariable(name, "f8", ("trace",))[:] = values
+        if time:
+            file.createVariable("time", "f8", ("time",))[:] = 0.01 * numpy.arange(40)
+        file.createVariable("pressure", "f8", ("trace", "time"))[:] = \
+            numpy.arange(1, len(receivers) + 1)[:, None] * (numpy.arange(40) == 10)
+    return path
+
+
+def shade_at(axes, easting, time=0.1025):
+    """What is drawn at a place."""
+    x, y = axes.transData.transform((easting, time))
+    return axes.images[0].get_cursor_data(types.SimpleNamespace(x=x, y=y, xdata=easting, ydata=time))
+
+
+def test_grey_traces_stand_where_their_receivers_do(tmp_path):
+    for receivers in ([0.0, 10, 20, 30, 500], [-40.0, -30, -20, 20, 30, 40], [0.0, 10, 15, 20, 30, 40]):
+        axes = plotting.draw(plotting.read(traces(tmp_path / "gaps.nc", receivers))).axes[0]
+        assert [shade_at(axes, place) for place in receivers] == list(range(1, len(receivers) + 1))
+    assert shade_at(axes, 17) == 3 and shade_at(axes, 18) == 4  # half way
+    axes = plotting.draw(plotting.read(traces(tmp_path / "gap.nc", [0.0, 10, 20, 30, 500]))).axes[0]
+    assert shade_at(axes, 34) == 4 and numpy.ma.is_masked(shade_at(axes, 36)) and shade_at(axes, 496) == 5
+    even = plotting.draw(plotting.read(traces(tmp_path / "even.nc", [0.0, 10, 20.1, 30, 40]))).axes[0]
+    assert even.images[0].get_interpolation() == "bilinear"
+    beside = plotting.draw(plotting.read(traces(tmp_path / "grid.nc", [0.0, 0, 10, 10, 20, 20]))).axes[0]
+    assert [shade_at(beside, place) for place in (-3, 3, 7, 13, 17, 23)] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("columns, label", [
+    ({"number": range(1, 201), "sources": 5.0 * numpy.arange(200)}, "easting (m)"),  # a stack of one number each
+    ({"sources": 5.0 * numpy.arange(200)}, "easting (m)"),  # or of one number
+    ({"number": range(1, 201), "receivers": numpy.zeros(200)}, "trace")])  # without places
+def test_shots_of_one_trace_are_drawn_together(tmp_path, columns, label):
+    columns = {"receivers": 5.0 * numpy.arange(200), **columns}
+    figure = plotting.draw(plotting.read(traces(tmp_path / "stack.nc", **columns)))
+    assert [axes.get_title() for axes in figure.axes] == ["200 shots of one trace"]
+    assert figure.axes[0].get_xlabel() == label
+    assert list(figure.axes[0].images[0].get_array()[10]) == list(range(1, 201))
+
+
+def test_shots_on_an_axis_with_one_receiver_each_are_drawn_as_traces_are(tmp_path):
+    """As the command hands over a SEG-Y file whose traces are sorted by their middles."""
+    with netCDF4.Dataset(tmp_path / "sorted.nc", "w") as file:
+        for name, size in {"shot": 6, "time": 40, "receiver": 1}.items():
+            file.createDimension(name, size)
+        file.createVariable("time", "f8", ("time",))[:] = 0.01 * numpy.arange(40)
+        file.createVariable("shot", "i4", ("shot",))[:] = [1, 2, 1, 2, 1, 2]
+        file.createVariable("source_easting", "f8", ("shot",))[:] = [0, 100, 0, 100, 0, 100]
+        file.createVariable("receiver_easting", "f8", ("shot", "receiver"))[:] = [[20], [20], [10], [30], [30], [10]]
+        file.createVariable("pressure", "f8", ("shot", "time", "receiver"))[:] = \
+            numpy.arange(1, 7)[:, None, None] * numpy.ones((6, 40, 1))
+    grey = plotting.draw(plotting.read(tmp_path / "sorted.nc"))
+    assert [axes.get_title() for axes in grey.axes] == ["shot 1", "shot 2"]
+    assert [list(axes.images[0].get_array()[10]) for axes in grey.axes] == [[3, 1, 5], [6, 2, 4]]
+
+
+def test_sources_with_one_number_are_shots_of_their_own(tmp_path):
+    path = traces(tmp_path / "merged.nc", [0.0, 10, 20, 0, 10], sources=[5.0, 5, 5, 15, 15], number=[1] * 5)
+    grey = plotting.draw(plotting.read(path))
+    assert [axes.get_title() for axes in grey.axes] == ["shot 1 at 5, 0 m", "shot 1 at 15, 0 m"]
+    assert [list(axes.images[0].get_array()[10]) for axes in grey.axes] == [[1, 2, 3], [4, 5]]
+
+
+def test_traces_without_coordinates_are_numbered_or_refused_with_the_file_and_the_name(tmp_path):
+    traces(tmp_path / "bare.nc", [0.0, 10, 20])
+    with netCDF4.Dataset(tmp_path / "bare.nc", "a") as file:
+        file.renameVariable("receiver_easting", "offset")
+    figure = plotting.draw(plotting.read(tmp_path / "bare.nc"))
+    assert figure.axes[0].get_xlabel() == "trace"
+    with pytest.raises(plotting.PlotError, match="timeless.nc: there is no coordinate time"):
+        plotting.read(traces(tmp_path / "timeless.nc", [0.0, 10, 20], time=False))
+    gathers(tmp_path / "turned.nc", False)
+    with netCDF4.Dataset(tmp_path / "turned.nc", "a") as file:
+        for axis in ("easting", "northing"):
+            there = file[f"receiver_{axis}"][:]
+            file.renameVariable(f"receiver_{axis}", f"as_it_was_{axis}")
+            file.createVariable(f"receiver_{axis}", "f8", ("receiver", "shot"))[:] = there.T
+    turned = plotting.draw(plotting.read(tmp_path / "turned.nc"))
+    assert list(turned.axes[0].images[0].get_array()[10]) == [1, 3, 2]
+    with netCDF4.Dataset(tmp_path / "turned.nc", "a") as file:
+        file.renameVariable("receiver_easting", "as_it_was_turned")
+        file.createVariable("receiver_easting", "f8", ("time",))[:] = 0
+    with pytest.raises(plotting.PlotError, match="receiver_easting is on time; allowed: shot, receiver"):
+        plotting.read(tmp_path / "turned.nc")
 
 
 def test_the_largest_motion_at_receivers_is_a_map(tmp_path):
