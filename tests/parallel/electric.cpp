@@ -161,12 +161,15 @@ TEST(ElectricOnRanks, ShareElectrodesWhereMemoryTakesAMeshForEachAndNodesOtherwi
   // On GPUs the memory of each counts; and they share a mesh where it is large enough that this is quicker.
   EXPECT_EQ(shared(4, 4, 1e12, 1.1 * mesh).fields_at_once, 4);
   EXPECT_EQ(shared(4, 4, 1e12, 0.9 * mesh).fields_at_once, 2);
+  EXPECT_EQ(shared(4, 4, 1e12, 0.9 * mesh).reason, "the memory of the GPUs takes no more of them");
   EXPECT_EQ(shared(12, 12, 1e12, 1e12).fields_at_once, 12);
   // What is found counts, too, and as numbers that are handed over.
   load.bytes_found = mesh / 2;
   EXPECT_EQ(shared(4, 4, 7.9 * mesh + 4 * load.bytes_of_rank).fields_at_once, 3);
   EXPECT_EQ(shared(4, 4, 8.1 * mesh + 4 * load.bytes_of_rank).fields_at_once, 4);
-  EXPECT_EQ(shared(4, 4, 3.5 * mesh + 4 * (helper + load.bytes_of_rank), 1e12).fields_at_once, 3);
+  const auto on_gpus = shared(4, 4, 3.5 * mesh + 4 * (helper + load.bytes_of_rank), 1e12);
+  EXPECT_EQ(on_gpus.fields_at_once, 3);
+  EXPECT_EQ(on_gpus.reason, "the memory of the machine takes no more of them");
   load.bytes_found = 0;
   load.nodes = 2e7;
   EXPECT_EQ(shared(12, 12, 1e12, 1e12).fields_at_once, 6);

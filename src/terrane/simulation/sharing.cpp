@@ -19,17 +19,20 @@ RanksOfRun ranks_of(const Runtime& runtime) {
 Sharing share_ranks(const SolvesToShare& solves, const RanksOfRun& ranks) {
   const int most =
       static_cast<int>(std::clamp<std::size_t>(solves.count, 1, static_cast<std::size_t>(ranks.all)));
+  const auto fits_gpus = [&](int fields) {
+    return !ranks.on_gpus() || solves.of_gpu(fields, ranks) <= ranks.device_bytes;
+  };
   const auto fits = [&](int fields) {
-    return (!ranks.on_gpus() || solves.of_gpu(fields, ranks) <= ranks.device_bytes) &&
-           solves.of_machine(fields, ranks) <= ranks.bytes - solves.at_rank_0;
+    return fits_gpus(fields) && solves.of_machine(fields, ranks) <= ranks.bytes - solves.at_rank_0;
   };
   if (const int asked = solves.ranks_per_field; asked > 0)
     return {std::clamp(ranks.all / asked, 1, most), "as asked for"};
   int fields = most;
   while (fields > 1 && !fits(fields)) --fields;
   if (fields < most)
-    return {fields, ranks.on_gpus() ? "the memory of the GPUs takes no more of them"
-                                    : "memory takes no more of them"};
+    return {fields, !fits_gpus(fields + 1) ? "the memory of the GPUs takes no more of them"
+                    : ranks.on_gpus()      ? "the memory of the machine takes no more of them"
+                                           : "memory takes no more of them"};
   if (fields == ranks.all) return {fields, "no messages are needed"};
   if (ranks.on_gpus() && fits(ranks.all)) {
     // A group of one would keep the others waiting.
