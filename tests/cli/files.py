@@ -199,6 +199,12 @@ files = ["line.edi", "line.modem"]
         self.assertIn("line.edi: this format leaves out", message)
         self.assertIn("line_S003.edi", out)
         self.assertFalse((self.folder / "output/line.edi").exists())
+        out, _ = self.terrane("convert", "output/line.modem", "some.edi")
+        self.assertIn("written: some_S001.edi to some_S003.edi, 3 files", out)
+        (self.folder / "output/line_S003.edi").unlink()
+        (self.folder / "output/line_S003.edi").mkdir()
+        _, message = self.terrane("check", "job.toml", expect=1)
+        self.assertIn("line_S003.edi: is a folder", message)
         out, _ = self.terrane("info", "output/line_S002.edi")
         self.assertIn("table, 2 rows", out)
         for name in ("line_S002.edi", "line.modem"):

@@ -146,6 +146,13 @@ TEST(Edi, GivesEachSiteAFileAndSaysWhatItLeavesOut) {
   EXPECT_TRUE(std::filesystem::exists(folder / "b_line_2.c"));
 }
 
+TEST(Edi, LeavesNoSiteBehindWhereOneCannotBeWritten) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "a_S002.edi");
+  EXPECT_THAT(message([&] { write(folder / "a.edi", two_sites()); }), HasSubstr("a_S002.edi: is a folder"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "a_S001.edi"));
+}
+
 TEST(ModemData, SayWhatTheyLeaveOut) {
   const TemporaryFolder folder;
   auto two = two_sites();

@@ -46,14 +46,19 @@ void to_frame(std::vector<Column>& columns, io::Attributes& attributes, const Co
   attributes["frame"] = to.name;
 }
 
+/// Throws InputError: this file is one of those that are read.
+void refuse_input(const std::string& file, const ConvertOptions& options) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(file, failed)) return;
+  for (const auto* read : {&options.from, &options.mesh})
+    if (!read->empty() && std::filesystem::equivalent(*read, file, failed) && !failed)
+      throw InputError(file, "this file is read and would be overwritten", "Name another file.");
+}
+
 }  // namespace
 
 int convert(const Registry& registry, const ConvertOptions& options) {
-  std::error_code failed;
-  if (std::filesystem::is_regular_file(options.to, failed))
-    for (const auto* read : {&options.from, &options.mesh})
-      if (!read->empty() && std::filesystem::equivalent(*read, options.to, failed) && !failed)
-        throw InputError(options.to, "this file is read and would be overwritten", "Name another file.");
+  refuse_input(options.to, options);
   io::ReadOptions read;
   read.format = options.from_format;
   read.mesh = options.mesh;
@@ -78,7 +83,10 @@ int convert(const Registry& registry, const ConvertOptions& options) {
   write.conventions = &known;
   if (const auto names = io::left_out(options.to, content, write); !names.empty())
     warn(fmt::format("{}: this format leaves out {}", options.to, fmt::join(names, ", ")));
+  const auto files = io::written_files(options.to, content, write);
+  for (const auto& file : files) refuse_input(file, options);
   io::write(options.to, content, write);
+  if (files.size() > 1) say("written: {} to {}, {} files\n", files.front(), files.back(), files.size());
   return 0;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -240,13 +242,12 @@ std::vector<std::string> files_of(const std::string& path, const magnetotelluric
   return files;
 }
 
-void write_site(const std::string& path, const magnetotelluric::Rows& rows, std::size_t site) {
+void write_site(AtomicFile& file, const magnetotelluric::Rows& rows, std::size_t site) {
   constexpr double empty = 1e32;
   std::vector<std::size_t> own;
   for (std::size_t row = 0; row < rows.site_of_row.size(); ++row)
     if (rows.site_of_row[row] == site) own.push_back(row);
   const auto value = [&](const Column* column) { return column ? column->values[own.front()] : 0.0; };
-  AtomicFile file(path);
   file.write(fmt::format(">HEAD\n  DATAID=\"{}\"\n", rows.sites[site]));
   if (rows.latitude != nullptr && rows.longitude != nullptr)
     file.write(fmt::format("  LAT={:.8f}\n  LONG={:.8f}\n", value(rows.latitude), value(rows.longitude)));
@@ -293,7 +294,19 @@ void write_edi(const std::string& path, const Table& table) {
   const auto rows = magnetotelluric::rows_of(path, "an EDI file", table);
   const auto files = files_of(path, rows);
   if (rows.sites.empty()) throw InputError(path, "there is no site to write");
-  for (std::size_t site = 0; site < files.size(); ++site) write_site(files[site], rows, site);
+  for (const auto& file : files)
+    if (std::error_code failed; std::filesystem::is_directory(file, failed))
+      throw FileError(file, "is a folder", "Remove it, or give the files another name.");
+  if (files.size() == 1) {
+    AtomicFile file(files.front());
+    return write_site(file, rows, 0);
+  }
+  std::deque<PendingPath> pending;  // none takes its name before all are written
+  for (std::size_t site = 0; site < files.size(); ++site) {
+    AtomicFile file(pending.emplace_back(files[site]).temporary());
+    write_site(file, rows, site);
+  }
+  for (auto& file : pending) file.commit();
 }
 
 }  // namespace terrane::io

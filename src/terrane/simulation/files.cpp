@@ -140,15 +140,17 @@ void check_plots(const Config& job, const Output& output, const Result& outline)
 
 std::vector<std::string> check_files(const Config& job, const Simulation& simulation, const Output& output,
                                      bool plots) {
-  check_names(job, output, plots);
-  check_places(output, plots);
   const auto outline = simulation.outline();
+  auto made = output;  // with the files that there will be
+  made.files.clear();
+  for (const auto& path : output.files)
+    for (auto& file : of_file(job, "files", path, [&] { return written_files(path.string(), outline); }))
+      made.files.emplace_back(std::move(file));
+  check_names(job, made, plots);
+  check_places(made, plots);
   std::vector<std::string> warnings;
   for (const auto& path : output.files) {
     const auto names = of_file(job, "files", path, [&] { return left_out(path.string(), outline); });
-    const auto made = of_file(job, "files", path, [&] { return written_files(path.string(), outline); });
-    for (const auto& file : made)
-      if (file != path) refuse_input(job, "files", file);
     if (!names.empty())
       warnings.push_back(
           fmt::format("{}: this format leaves out {}", path.filename().string(), fmt::join(names, ", ")));

@@ -26,7 +26,8 @@ std::vector<std::string> left_out(const std::string& path, const Result& result)
 std::vector<std::string> written_files(const std::string& path, const Result& result);
 
 /// .nc, .csv, .vts (gridded surveys), .npy ([channels, stations]) and all else that io::write can do.
-/// Nothing is left behind when it fails. Throws UnsupportedError, FileError.
+/// Nothing is left behind when it fails; where it makes several files and one cannot take its name although
+/// all are written, those before it stay, each of them whole. Throws UnsupportedError, FileError.
 void write_result(const std::string& path, const Result& result);
 
 }  // namespace terrane
