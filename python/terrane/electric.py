@@ -215,7 +215,10 @@ def read_arrays(path: Union[str, "PathLike[str]"]) -> Arrays:
 
 
 def write_arrays(path: Union[str, "PathLike[str]"], data: Arrays) -> None:
-    """Writes the first column in UBC's DCIP format with heights; where the name ends with .ohm, in BERT's format."""
+    """Writes the first column, resistance or chargeability, in UBC's DCIP format with heights.
+
+    Where the name ends with .ohm, all columns in BERT's format.
+    """
     at, four = _places(data.electrodes, data.arrays)
     columns = {name: (unit, np.asarray(values, float), np.asarray(spread, float))
                for name, (unit, values, spread) in data.columns.items()}

@@ -94,7 +94,7 @@ TEST(FilesOfArrays, WhatIsWrittenIsReadAgain) {
 TEST(FilesOfArrays, AnArrayWithoutAValueIsAGapInBertAndLeftOutOfUbc) {
   Measured measured;
   measured.electrodes = {{{0, 0, 0}, {5, 0, 0}, {10, 0, 0}, {15, 0, 0}}, {{0, 1, 2, 3}, {0, 1, 3, 2}}};
-  measured.columns = {{"apparent_resistivity", "ohm m", {NAN, 90}, {1, 3}}};
+  measured.columns = {{"resistance", "V/A", {NAN, 90}, {1, 3}}};
   const testing_support::TemporaryFolder folder;
   write_bert(folder / "gap.ohm", measured);
   const auto with = read_measured(folder / "gap.ohm");
@@ -141,6 +141,44 @@ TEST(FilesOfArrays, RowsOfARunAreWhatItComputedAndElectrodesInOrder) {
   EXPECT_THAT(read_measured(folder / "a.dcip").find("chargeability")->values, ElementsAre(10, 20));
   EXPECT_THAT(testing_support::message([&] { io::write_ubc_dcip_rows(folder / "b", rows, "phase"); }),
               HasSubstr("no column \"phase\""));
+  // Nothing in the file would tell it from a resistance.
+  EXPECT_THAT(
+      testing_support::message([&] { io::write_ubc_dcip_rows(folder / "b", rows, "apparent_resistivity"); }),
+      HasSubstr("no column \"apparent_resistivity\""));
+}
+
+TEST(FilesOfArrays, WhatARunWroteIsKnownWhateverItsName) {
+  const testing_support::TemporaryFolder folder;
+  const auto rows = rows_of_a_run();
+  for (const auto* field : {"resistance", "chargeability"}) {
+    io::write_ubc_dcip_rows(folder / "a.dat", rows, field);
+    EXPECT_EQ(io::format_of(folder / "a.dat").name, "ubc-dcip") << field;
+  }
+}
+
+TEST(FilesOfArrays, ArraysWithoutAValueAreCountedBeforeUbcLeavesThemOut) {
+  auto rows = rows_of_a_run();
+  std::erase_if(rows.columns, [](const Column& c) { return c.name.starts_with("resistance_"); });
+  for (auto& column : rows.columns)
+    if (column.name == "resistance") column.values[0] = NAN;
+  EXPECT_THAT(io::left_out_of_ubc_dcip("a.dcip", rows, ""),
+              ElementsAre("geometric_factor", "apparent_resistivity", "chargeability",
+                          "1 of 2 arrays, which have no resistance"));
+}
+
+TEST(FilesOfArrays, AtAFrequencyResistancesAreMagnitudesAsTheirPhasesAsk) {
+  const testing_support::TemporaryFolder folder;
+  auto rows = rows_of_a_run();
+  for (auto& column : rows.columns)
+    if (column.name == "resistance") column.values = {-0.3, 0.4};
+  rows.columns.push_back({"reactance", "V/A", "", {0.4, -0.3}});
+  rows.columns.push_back({"phase", "mrad", "", {927.295218, 643.501109}});
+  EXPECT_THAT(io::left_out_of_bert("a.ohm", rows),
+              ElementsAre("chargeability", "resistance_observed", "resistance_uncertainty"));
+  io::write(folder / "a.ohm", rows);
+  const auto data = read_measured(folder / "a.ohm");
+  EXPECT_THAT(data.find("resistance")->values, ElementsAre(testing::DoubleEq(-0.5), testing::DoubleEq(0.5)));
+  EXPECT_THAT(data.find("phase")->values, ElementsAre(927.295218, 643.501109));
 }
 
 TEST(FilesOfArrays, RowsThatWereMeasuredKeepTheirUncertainty) {
@@ -170,7 +208,7 @@ TEST(FilesOfArrays, HeightsThatAreNotKnownAreNotMadeUp) {
     if (column.name.ends_with("_up")) column.values = {NAN, NAN};
   io::write(folder / "a.dcip", rows);
   EXPECT_THAT(testing_support::bytes_of(folder / "a.dcip"),
-              testing::StartsWith("15 1 0 1 1\n5 1 10 1 -0.5\n"));
+              testing::StartsWith("! DCIP3D: resistance\n15 1 0 1 1\n5 1 10 1 -0.5\n"));
   EXPECT_TRUE(std::isnan(read_measured(folder / "a.dcip").electrodes.place[0].u));
   const auto said = [&] { return testing_support::message([&] { io::write(folder / "a.ohm", rows); }); };
   EXPECT_THAT(said(), HasSubstr("have no heights"));
@@ -262,6 +300,11 @@ TEST(FilesOfArrays, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT(ubc("0 0 10 0 1\n20 0 30\n"), HasSubstr("input:2: 3 numbers"));
   EXPECT_THAT(ubc("0 0 10 1\n"), HasSubstr("4 numbers on the line of a current pair"));
   EXPECT_THAT(ubc("0 0 10 0 1.5\n"), HasSubstr("1.5 is not a number of potential pairs"));
+  const std::string block = "0 0 10 0 1\n20 0 30 0 -0.003 0.0001\n";
+  EXPECT_THAT(ubc(("IPTYPE=2\n" + block).c_str()), HasSubstr("input:1: IPTYPE=2 is not read: secondary"));
+  EXPECT_THAT(ubc(("IPTYPE = 1\n" + block + "IPTYPE=2\n" + block).c_str()), HasSubstr("input:4: IPTYPE=2"));
+  EXPECT_THAT(ubc((block + "IPTYPE=1\n" + block).c_str()), HasSubstr("data before this line are potentials"));
+  EXPECT_EQ(ubc(("IPTYPE=1\n" + block + "IPTYPE = 1\n" + block).c_str()), "accepted");
   EXPECT_THAT(bert("2\n0 0\n1 0\n1\n# a b m rhoa\n1 2 0 5\n"), HasSubstr("no column n"));
   EXPECT_THAT(bert("2\n0 0\n1 0\n1\n# a b m n\n1 3 0 2\n"), HasSubstr("an array has electrode 3"));
   EXPECT_THAT(bert("3\n0 0\n1 0\n"), HasSubstr("2 of 3 electrodes"));

@@ -8,6 +8,7 @@
 #include "terrane/io/registry.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/physics/electric/simulation.hpp"
+#include "terrane/simulation/write_result.hpp"
 
 namespace terrane::electric::jobs {
 namespace {
@@ -71,6 +72,33 @@ TEST(ElectricJobs, WriteAModelThatIsReadAgain) {
     EXPECT_EQ(one.fields[f].values, other.fields[f].values) << one.fields[f].name;
 }
 
+TEST(ElectricJobs, AtAFrequencyCompareWithTheMagnitudesThatFilesHold) {
+  const TemporaryFolder folder;
+  const auto job =
+      line("resistivity = 100\nchargeability = 0.5\ncole_cole_time = 0.1\ncole_cole_exponent = 0.5",
+           "array = \"wenner\"", "frequency = 1", "20*50");
+  const auto made = simulation_of(job)->run();
+  write_result(folder / "line.ohm", made);
+  auto again = job;
+  const auto survey = again.find("[survey]");
+  again.replace(survey, again.find("[simulation]") - survey,
+                "[survey]\nkind = \"file\"\nfile = \"line.ohm\"\n");
+  const auto other = simulation_of(again, folder / ".")->run();
+  const auto column = [](const std::vector<Column>& columns, const std::string& name) {
+    for (const auto& one : columns)
+      if (one.name == name) return one.values;
+    return std::vector<double>{};
+  };
+  const auto seen = column(other.survey.columns, "resistance_observed"),
+             left = column(other.residuals, "resistance_residual"), part = column(other.fields, "resistance");
+  ASSERT_EQ(seen.size(), part.size());
+  ASSERT_EQ(left.size(), part.size());
+  for (std::size_t n = 0; n < part.size(); ++n) {
+    EXPECT_GT(std::abs(seen[n]), 1.001 * std::abs(part[n]));  // a phase of more than 50 mrad
+    EXPECT_LT(std::abs(left[n]), 1e-6 * std::abs(seen[n]));
+  }
+}
+
 TEST(ElectricJobs, OfOtherProgramsPassNeitherSharesNorQuadraturesThatAreNone) {
   const std::vector<double> faces{-100, -50, 0, 50, 100};
   const TensorMesh mesh(faces, faces, {-100, -50, 0});
@@ -92,6 +120,12 @@ TEST(ElectricJobs, OfOtherProgramsPassNeitherSharesNorQuadraturesThatAreNone) {
   lagging.quadrature.assign(mesh.size(), 1e-4);
   lagging.quadrature[5] = NAN;
   EXPECT_THAT(said(lagging), HasSubstr("imaginary part of a conductivity is not finite"));
+  auto charged = rock;
+  charged.chargeability.assign(mesh.size(), 1.5);
+  DirectCurrentReport report;
+  EXPECT_THAT(message([&] { direct_current(mesh, charged, electrodes, {}, stream, &report); }),
+              HasSubstr("from 0 to below 1"));
+  EXPECT_TRUE(report.solves.empty());  // before anything is solved
 }
 
 }  // namespace

@@ -138,6 +138,18 @@ TEST(Registry, KnowsArraysOfElectrodesByTheirFirstLines) {
   EXPECT_EQ(kind_of("e.obs", "0 0 10 0 1\n20 0 30 0 0.5\n10 0 20 0 1\n30 0 40 0 0.25\n"), "ubc-dcip");
   EXPECT_EQ(kind_of("prisms.txt", "0 0 -1 1 1 0 1\n0 0 -2 1 1 -1 1\n1 0 -2 2 1 -1 1\n"), "csv");
   EXPECT_EQ(kind_of("prisms.dat", "0 0 -1 1 1 0 300\n0 0 -2 1 1 -1 250.5\n"), "csv");
+  EXPECT_EQ(kind_of("g.dat", "0 0 10 0 1\n20 0 30 0"), "ubc-dcip");  // whole, and its last line is not cut
+  EXPECT_EQ(kind_of("h.dat", "0 0 1 9 0 1 3\n2 0 1 3 0 1 0.5\n3 0 1 4 0 1 0.25\n4 0 1 5 0 1 0.1"),
+            "ubc-dcip");
+  EXPECT_EQ(kind_of("h.dat", "0 0 1 9 0 1 4\n2 0 1 3 0 1 0.5\n3 0 1 4 0 1 0.25\n4 0 1 5 0 1 0.1\n"), "csv");
+  EXPECT_EQ(kind_of("i.dat", "! DCIP3D\n0 0 1 9 0 1 1\n2 0 1 3 0 1 5\n"), "ubc-dcip");
+  // Counts of tables and of prisms may fit by chance.
+  const std::string rows = "0,0,0,0.1,1\n10,0,0,0.1,1.5\n20,0,0,0.1,2\n30,0,0,0.1,2.5\n40,0,0,0.1,3\n";
+  EXPECT_EQ(kind_of("x.csv", "easting,northing,up,sigma,height\n" + rows), "csv");
+  EXPECT_EQ(kind_of("y.csv", rows), "csv");
+  EXPECT_EQ(kind_of("x.txt", "east north up s h\n0 0 0 0 1\n1 0 0 0 1.5\n2 0 0 0 1\n3 0 0 0 0.5\n"), "csv");
+  EXPECT_EQ(kind_of("rock.txt", "0 0 -1 1 1 0 1\n0 0 -2 1 1 -1 2.67\n0 0 -3 1 1 -2 1\n0 0 -4 1 1 -3 2.67\n"),
+            "csv");
   EXPECT_EQ(kind_of("f.obs", "2\n0 0 1 0.5\n1 0 1 0.25\n"), "ubc-gravity");
   EXPECT_EQ(kind_of("f.mag", "65 25 50000\n65 25 1\n1\n0 0 0 12 1\n"), "ubc-magnetic");
   EXPECT_EQ(kind_of("list.dat", "2\n0 0 1 0.5\n1 0 1 0.25\n"), "csv");

@@ -1,6 +1,7 @@
 #include "terrane/io/electrodes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +24,8 @@ using FourElectrodes = electric::Array;
 
 namespace {
 
+/// The comment that begins files written here, which other lines do not always tell from lists of prisms.
+constexpr std::string_view sign_of_ubc_dcip = "! DCIP3D";
 constexpr double on_the_ground = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::string_view> words_of(std::string_view line, std::string_view comments) {
@@ -98,15 +101,28 @@ std::pair<int, int> pair_of(const std::vector<double>& row, std::size_t each, Pl
   return {one, other == one ? FourElectrodes::far_away : other};
 }
 
+/// What a line of IPTYPE says of the data after it: whether it is one, and they are chargeabilities.
+/// Throws InputError: they are something else, or not all data are.
+bool says_type(TextReader& in, const std::vector<std::string_view>& words, bool after_data, bool& polarized) {
+  if (!words.front().starts_with("IPTYPE")) return false;
+  const auto line = fmt::format("{}", fmt::join(words, ""));
+  if (line != "IPTYPE=1")
+    in.fail(fmt::format("{} is not read{}", shown(line), line == "IPTYPE=2" ? ": secondary potentials" : ""),
+            "Allowed: IPTYPE=1, apparent chargeabilities.");
+  if (after_data && !polarized)
+    in.fail("data before this line are potentials, those after it chargeabilities",
+            "Make a file of each, with IPTYPE=1 before the first block.");
+  return polarized = true;
+}
+
 /// The numbers that begin the first block; what stands before them is title and counts of old files.
 std::vector<double> first_block(TextReader& in, bool& polarized) {
   std::vector<std::string_view> words;
   bool title = false;
   while (next_words(in, "!", words)) {
+    if (says_type(in, words, false, polarized)) continue;
     const auto numbers = numbers_of(words);
-    if (words.front().starts_with("IPTYPE")) {
-      polarized = true;
-    } else if (!numbers) {
+    if (!numbers) {
       if (title)
         in.fail("two lines of text begin the file", "A title of one line may stand before the blocks.");
       title = true;
@@ -240,8 +256,7 @@ ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& given) {
     const auto count = count_of(in, header.back(), "potential pairs");
     for (std::size_t n = 0; n < count; ++n) {
       if (!next_words(in, "!", words)) in.fail(fmt::format("{} of {} potential pairs are there", n, count));
-      if (words.front().starts_with("IPTYPE")) {
-        polarized = true;
+      if (says_type(in, words, !data.electrodes.arrays.empty(), polarized)) {
         --n;
         continue;
       }
@@ -258,10 +273,8 @@ ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& given) {
       if (extra > 1) column.uncertainty.push_back(std::abs(row[2 * each + 1]));
     }
     more = next_words(in, "!", words);
-    if (more && words.front().starts_with("IPTYPE")) {
-      polarized = true;
+    while (more && says_type(in, words, !data.electrodes.arrays.empty(), polarized))
       more = next_words(in, "!", words);
-    }
     if (more) header = numbers_or_fail(in, words, "a place of A");
   }
   if (extra > 0) {
@@ -349,6 +362,13 @@ void check(const ElectrodeData& data) {
   throw InputError(fmt::format("array {}", array + 1), problem, next);
 }
 
+/// Throws UnsupportedError: a UBC file has nothing that would tell such values from a resistance.
+void expect_in_ubc(const std::string& path, const std::string& name) {
+  if (name != "resistance" && name != "chargeability")
+    throw UnsupportedError(path, fmt::format("files of UBC DCIP have no column \"{}\"", shown(name)),
+                           "Allowed: resistance, chargeability. Files of BERT (.ohm) have others.");
+}
+
 /// Whether electrodes have heights; all, or none. Throws InputError: some have.
 bool have_heights(const std::string& path, const std::vector<Point>& place) {
   const auto lies = [](const Point& p) { return std::isnan(p.u); };
@@ -364,6 +384,7 @@ bool have_heights(const std::string& path, const std::vector<Point>& place) {
 
 void write_ubc_dcip(const std::string& path, const ElectrodeData& data) {
   check(data);
+  if (!data.columns.empty()) expect_in_ubc(path, data.columns.front().name);
   const auto& electrodes = data.electrodes;
   const bool heights = have_heights(path, electrodes.place);
   const auto place = [&](int n, int other) {
@@ -383,7 +404,9 @@ void write_ubc_dcip(const std::string& path, const ElectrodeData& data) {
         refuse_uncertainty(n, "it has a value without an uncertainty, and other arrays have one",
                            "Give all an uncertainty or none; or write a file of BERT (.ohm).");
   AtomicFile out(path);
-  if (!data.columns.empty() && data.columns.front().name == "chargeability") out.write("IPTYPE=1\n");
+  const std::string name = data.columns.empty() ? "" : data.columns.front().name;
+  out.write(fmt::format("{}{}\n", sign_of_ubc_dcip, name.empty() ? "" : ": " + name));
+  if (name == "chargeability") out.write("IPTYPE=1\n");
   // Arrays of a current pair that follow one another are a block.
   for (std::size_t first = 0, last = 0; first < kept.size(); first = last) {
     const auto& head = electrodes.arrays[kept[first]];
@@ -581,14 +604,23 @@ const Kind* kind_of_field(const std::string& path, const Table& table, const std
       if (is_there(kinds[k])) return &kinds[k];
     return nullptr;
   }
+  expect_in_ubc(path, field);
   for (const auto& kind : kinds)
     if (field == kind.name && is_there(kind)) return &kind;
   throw UnsupportedError(path, fmt::format("there is no column \"{}\" of arrays to write", field),
-                         "Allowed: resistance, apparent_resistivity, chargeability, phase, where there are.");
+                         "Allowed: resistance or chargeability, where there are.");
 }
 
+/// At a frequency a run's resistance is the part in phase; files hold the magnitude, which goes with a phase.
 ElectrodeData to_write(const Table& table) {
   auto data = to_electrode_data(table, TakenValues::computed);
+  if (const auto* computed = table.find("resistance"), *reactance = table.find("reactance");
+      computed != nullptr && reactance != nullptr) {
+    const auto out_of_phase = in_unit(*reactance, kinds[0]);
+    for (auto& column : data.columns)
+      for (std::size_t n = 0; column.name == "resistance" && n < column.values.size(); ++n)
+        column.values[n] = std::copysign(std::hypot(column.values[n], out_of_phase[n]), column.values[n]);
+  }
   sort_places(data.electrodes);
   return data;
 }
@@ -657,6 +689,8 @@ std::vector<std::string> left_out_of_bert(const std::string& path, const Table& 
       with_error = true;
     }
   }
+  if (table.find("resistance") != nullptr && table.find("phase") != nullptr)
+    written.insert(table.find("reactance"));  // magnitude and phase hold it
   return beside(table, std::move(written));
 }
 
@@ -671,7 +705,13 @@ std::vector<std::string> left_out_of_ubc_dcip(const std::string& path, const Tab
   const auto* kind = kind_of_field(path, table, field);
   if (kind == nullptr) return beside(table, {});
   const auto [values, uncertainty] = columns_of(table, *kind, TakenValues::computed);
-  return beside(table, {values, uncertainty});
+  auto names = beside(table, {values, uncertainty});
+  if (const auto gaps = std::count_if(values->values.begin(), values->values.end(),
+                                      [](double value) { return std::isnan(value); });
+      gaps > 0)
+    names.push_back(
+        fmt::format("{} of {} arrays, which have no {}", gaps, values->values.size(), kind->name));
+  return names;
 }
 
 void write_ubc_dcip_rows(const std::string& path, const Table& table, const std::string& field) {
@@ -696,9 +736,10 @@ namespace {
 /// Lines of the head that are whole, as words.  comments: what begins one
 std::vector<std::vector<std::string_view>> lines_of(std::string_view head, std::string_view comments) {
   std::vector<std::vector<std::string_view>> lines;
+  const bool whole = head.size() < head_bytes;
   while (!head.empty()) {
     const auto end = head.find('\n');
-    if (end == head.npos && !lines.empty()) break;  // perhaps cut
+    if (end == head.npos && !whole && !lines.empty()) break;  // perhaps cut
     auto words = words_of(head.substr(0, end), comments);
     if (!words.empty()) lines.push_back(std::move(words));
     head.remove_prefix(end == head.npos ? head.size() : end + 1);
@@ -708,29 +749,38 @@ std::vector<std::vector<std::string_view>> lines_of(std::string_view head, std::
 
 bool is_count(double value) { return value >= 1 && value == std::floor(value); }
 
+/// Whether six coordinates are those of a prism: west, south, bottom, east, north, top.
+bool is_box(const std::vector<double>& numbers) {
+  return numbers.size() >= 6 && numbers[0] < numbers[3] && numbers[1] < numbers[4] && numbers[2] < numbers[5];
+}
+
 }  // namespace
 
 /// A current pair and a count, then lines of other lengths. Where they are as long, as with a value and no
-/// uncertainty, blocks of these counts must fit, and values are no whole numbers: seven numbers a line are
-/// prisms, too.
+/// uncertainty, counts of blocks must fit, values are no whole numbers, and lines are neither a table nor
+/// prisms.
 bool begins_ubc_dcip(std::string_view head) {
+  if (head.starts_with(sign_of_ubc_dcip)) return true;
+  const bool whole = head.size() < head_bytes;
   auto lines = lines_of(head, "!");
-  bool title = false;
+  std::size_t words_of_title = 0;
   while (!lines.empty() && !numbers_of(lines.front())) {
-    if (lines.front().front().starts_with("IPTYPE=")) return true;
-    if (title) return false;
-    title = true;
+    if (lines.front().front().starts_with("IPTYPE")) return true;
+    if (words_of_title > 0) return false;
+    words_of_title = lines.front().size();
     lines.erase(lines.begin());
   }
-  if (title && !lines.empty() && lines.front().size() == 3) lines.erase(lines.begin());  // counts
+  if (words_of_title > 0 && !lines.empty() && lines.front().size() == 3)
+    lines.erase(lines.begin());  // counts
   if (lines.size() < 2) return false;
   const std::size_t width = lines.front().size(), of_row = lines[1].size();
   if ((width != 3 && width != 5 && width != 7) || of_row < width - 1 || of_row > width + 1) return false;
   std::size_t blocks = 0, rows = 0;
-  bool broken = false;
+  bool broken = false, prisms = width == 7;
   for (const auto& words : lines) {
     const auto numbers = numbers_of(words);
     if (!numbers || words.size() != (rows == 0 ? width : of_row)) return false;
+    prisms = prisms && is_box(*numbers);
     if (rows == 0) {
       if (!is_count(numbers->back())) return false;
       rows = static_cast<std::size_t>(std::min(numbers->back(), 1e9));
@@ -740,7 +790,11 @@ bool begins_ubc_dcip(std::string_view head) {
       broken = broken || numbers->back() != std::floor(numbers->back());
     }
   }
-  return of_row != width || (width > 3 && broken && blocks > 1);
+  if (of_row != width) return true;
+  if (width == 3 || !broken || prisms || words_of_title == width || head.find_first_of(",;") != head.npos)
+    return false;
+  constexpr std::size_t enough = 4;  // lines of one block, whose count fits hardly by chance
+  return whole ? rows == 0 && (blocks > 1 || lines.size() >= enough) : blocks > 1;
 }
 
 /// A count alone, and a line of names after '#': x of electrodes, or a, b, m, n of arrays.

@@ -35,25 +35,28 @@ struct ElectrodeData {
   const ElectrodeColumn* find(const std::string& name) const;
 };
 
-/// What one column of a UBC file is; empty: chargeability in files of IPTYPE, else resistance.
+/// What one column of a UBC file is; empty: chargeability in files of IPTYPE=1, as mV/V, else resistance.
 struct UbcColumn {
   std::string name, unit;
 };
 
-/// Throws InputError with the line.
+/// Throws InputError with the line, also for secondary potentials (IPTYPE=2).
 ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& column = {});
 ElectrodeData read_bert(TextReader& in);
 
 /// Those of the first line that has any. Throws InputError: there is none.
 std::vector<std::string> first_words(TextReader& in, std::string_view comments);
 
+/// First bytes that tell formats apart; of fewer the file is whole.
+inline constexpr std::size_t head_bytes = 4096;
+
 /// Whether first bytes leave no doubt.
 bool begins_ubc_dcip(std::string_view head);
 bool begins_bert(std::string_view head);
 
-/// The first column of `data` in the general format, with heights; arrays without a value are left out.
-/// Throws FileError; InputError: an infinite value, a value without an uncertainty beside others with one, no
-/// array left.
+/// The first column of `data`, resistance or chargeability, in the general format, with heights; arrays
+/// without a value are left out. Throws FileError; UnsupportedError: another column; InputError: an infinite
+/// value, a value without an uncertainty beside others with one, no array left.
 void write_ubc_dcip(const std::string& path, const ElectrodeData& data);
 /// All columns, with relative uncertainties; "nan" where there is no value. Throws FileError;
 /// InputError: an infinite value, a value of 0 with an uncertainty.
@@ -72,7 +75,8 @@ ElectrodeData to_electrode_data(const Table& table, TakenValues taken);
 /// UnsupportedError: the table has no arrays, or no such column.
 void write_bert_rows(const std::string& path, const Table& table);
 void write_ubc_dcip_rows(const std::string& path, const Table& table, const std::string& field);
-/// Columns that such a file does not hold; they need no values here. Throws as writing does.
+/// Columns that such a file does not hold, and how many arrays; columns need no values here. Throws as
+/// writing does.
 std::vector<std::string> left_out_of_bert(const std::string& path, const Table& table);
 std::vector<std::string> left_out_of_ubc_dcip(const std::string& path, const Table& table,
                                               const std::string& field);

@@ -33,8 +33,6 @@ namespace terrane::io {
 
 namespace {
 
-constexpr std::size_t head_bytes = 4096;
-
 /// ".csv" of "a/b.CSV.xz".
 std::string extension(const std::string& path) {
   auto name = lower(path.substr(path.find_last_of('/') + 1));

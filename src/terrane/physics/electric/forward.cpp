@@ -212,20 +212,23 @@ DirectCurrentData data_of(const TensorMesh& mesh, const Conductivity& conductivi
 
 namespace {
 
-/// The rock of the moment when currents begin. Throws InputError.
-Rock begun(const Rock& rock) {
-  Rock all = rock;
-  for (std::size_t cell = 0; cell < rock.chargeability.size(); ++cell) {
-    const double m = rock.chargeability[cell];
-    if (!(m >= 0 && m < 1))
+/// Throws InputError: chargeabilities that are none, or a phase beside them.
+void check_chargeability(const Rock& rock) {
+  for (std::size_t cell = 0; cell < rock.chargeability.size(); ++cell)
+    if (const double m = rock.chargeability[cell]; !(m >= 0 && m < 1))
       throw InputError("model.chargeability", fmt::format("{} V/V in cell {}", m, cell + 1),
                        "Allowed: from 0 to below 1.");
-    for (auto* sigma : {&all.conductivity, &all.conductivity_north, &all.conductivity_up})
-      if (!sigma->empty()) (*sigma)[cell] /= 1 - m;
-  }
-  if (!rock.quadrature.empty())
+  if (!rock.chargeability.empty() && !rock.quadrature.empty())
     throw InputError("simulation.frequency", "the rock has a chargeability in time as well",
                      "A phase at a frequency, or a chargeability without one.");
+}
+
+/// The rock of the moment when currents begin.
+Rock begun(const Rock& rock) {
+  Rock all = rock;
+  for (std::size_t cell = 0; cell < rock.chargeability.size(); ++cell)
+    for (auto* sigma : {&all.conductivity, &all.conductivity_north, &all.conductivity_up})
+      if (!sigma->empty()) (*sigma)[cell] /= 1 - rock.chargeability[cell];
   return all;
 }
 
@@ -258,6 +261,7 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
   check(parameters.boundary, electrodes, parameters.volume);
   const Groups groups(comm ? *comm : alone, current_electrodes(electrodes).size(), at_once);
   return groups.run([&] {
+    groups.together([&] { check_chargeability(rock); });
     auto data = data_of(mesh, rock.view(), electrodes, parameters, stream, said, told, groups);
     if (rock.chargeability.empty()) return data;
     Rock first_rock;

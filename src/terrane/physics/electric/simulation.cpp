@@ -102,8 +102,8 @@ constexpr Key file_keys[] = {
      "the ground. Or a file of UBC DCIP (2-D, 3-D) or of BERT and pyGIMLi (.ohm, .dat), whose data are "
      "compared."},
     {"column", "text", "\"none\"",
-     "What the data of a UBC file are: resistance or chargeability; none: chargeability where it says "
-     "IPTYPE."},
+     "What the data of a UBC file are: resistance, V/A, or chargeability, mV/V; none: chargeability where it "
+     "says IPTYPE=1."},
 };
 constexpr Key hole_keys[] = {
     {"first", "list of 3 lengths", "", "Easting, northing and up of the highest electrode of one hole.",
@@ -661,7 +661,20 @@ void Simulation::compare_with_measured(Result& result) const {
                                   "uncertainty of " + field->description, measured.uncertainty};
     columns.observed.push_back(std::move(column));
   }
-  if (!columns.observed.empty()) compare(result, columns);
+  if (columns.observed.empty()) return;
+  const auto field_of = [&](const char* name) {
+    return std::find_if(result.fields.begin(), result.fields.end(),
+                        [&](const Column& field) { return field.name == name; });
+  };
+  const auto resistance = field_of("resistance"), reactance = field_of("reactance");
+  if (reactance == result.fields.end()) return compare(result, columns);
+  // At a frequency what was measured is the magnitude, and what a run shows the part in phase.
+  auto magnitude = resistance->values;
+  for (std::size_t n = 0; n < magnitude.size(); ++n)
+    magnitude[n] = std::copysign(std::hypot(magnitude[n], reactance->values[n]), magnitude[n]);
+  resistance->values.swap(magnitude);
+  compare(result, columns);
+  resistance->values.swap(magnitude);
 }
 
 /// As columns of a file.
