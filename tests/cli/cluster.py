@@ -58,6 +58,14 @@ RANKS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
          "LSAN_OPTIONS": "detect_leaks=0"}  # the library leaves memory behind
 
 
+def time_of(file):
+    """When it was written; None where it is not."""
+    try:
+        return file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
+
+
 class ClusterTest(CommandTest):
     def start(self, *words, ranks=0):
         """The command in the scratch folder, as a process; under mpirun when there are ranks."""
@@ -200,19 +208,22 @@ class LostRanks(ClusterTest):
 
 class KilledRuns(ClusterTest):
     def kill_and_resume(self, seed, ranks, least):
-        """Kills runs at random moments, ranks(attempt) processes at a time, at least so many times; then one that
-        goes on from them comes to its end."""
-        whole, patience = self.bytes_of_whole_run()
+        """Kills so many runs at random moments after their first checkpoint, ranks(attempt) processes at a time; then
+        one goes on from them to its end."""
+        whole, seconds = self.bytes_of_whole_run()
         moments = random.Random(seed)
         kills = 0
         result, checkpoint = self.folder / "output/fields.npy", self.folder / "output/fields.npy.checkpoint"
         for attempt in range(100):
             count = ranks(attempt)
             to_its_end = kills >= least and checkpoint.exists()
+            before = time_of(checkpoint)
             process = self.start("run", "job.toml", "--resume", ranks=count)
-            try:
-                process.wait(timeout=120 if to_its_end else patience * moments.uniform(0.2, 0.9))
-            except subprocess.TimeoutExpired:
+            if not to_its_end:
+                while process.poll() is None and time_of(checkpoint) == before:
+                    time.sleep(0.002)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=seconds * moments.uniform(0, 0.3))
                 victim = self.process_of_rank(0, process) if count else process.pid
                 if victim is not None:
                     with contextlib.suppress(ProcessLookupError):
@@ -225,10 +236,9 @@ class KilledRuns(ClusterTest):
                 result.unlink()
             if process.returncode != 0:
                 kills += 1
-                patience *= 1 if checkpoint.exists() else 1.2  # the machine is slower than it was
-            elif "resumed from" not in out:
-                patience *= 0.8
-            elif kills >= least:
+                self.assertFalse(to_its_end, out + message)
+            elif to_its_end:
+                self.assertIn("resumed from", out)
                 return
         self.fail(f"no run of a hundred went on from another to its end\n{out}{message}")
 
