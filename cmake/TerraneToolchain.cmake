@@ -91,7 +91,7 @@ set(terrane_cxx_options
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
   -fno-math-errno -fno-trapping-math -ffp-contract=fast)
 if(CMAKE_UNITY_BUILD)
-  # Eight files at once: what one of them names is global to the next, and none is the main file.
+  # Sixteen files at once: what one of them names is global to the next, and none is the main file.
   list(APPEND terrane_cxx_options -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 if(TERRANE_WARNINGS_AS_ERRORS)

@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace testing_support;
 
-GridData grid() {
+GridData a_grid() {
   GridData g;
   g.easting = {0, 10, 20};
   g.northing = {0, 10};
@@ -31,10 +31,10 @@ GridData grid() {
 TEST(Registry, ReadsBackWhatItWroteInEveryFormatThatHoldsTheContent) {
   const TemporaryFolder folder;
   for (const auto* name : {"a.nc", "a.asc", "a.grd"}) {
-    write(folder / name, grid());
+    write(folder / name, a_grid());
     const auto again = std::get<GridData>(read(folder / name));
-    EXPECT_EQ(again.easting, grid().easting) << name;
-    EXPECT_EQ(again.fields.at(0).values, grid().fields[0].values) << name;
+    EXPECT_EQ(again.easting, a_grid().easting) << name;
+    EXPECT_EQ(again.fields.at(0).values, a_grid().fields[0].values) << name;
   }
   const MeshData mesh{TensorMesh({0, 1, 3}, {0, 5}, {-2, 0}), {{"density", "kg/m3", "", {10, 20}}}, {}};
   for (const auto* name : {"m.nc", "m.h5", "m.msh"}) {
@@ -52,11 +52,11 @@ TEST(Registry, ReadsBackWhatItWroteInEveryFormatThatHoldsTheContent) {
 
 TEST(Registry, TurnsGridsIntoTablesAndTablesIntoGrids) {
   const TemporaryFolder folder;
-  write(folder / "a.csv", grid());
+  write(folder / "a.csv", a_grid());
   const auto table = read(folder / "a.csv");
   EXPECT_EQ(std::get<Table>(table).rows(), 6U);
   write(folder / "b.grd", table);
-  EXPECT_EQ(std::get<GridData>(read(folder / "b.grd")).fields[0].values, grid().fields[0].values);
+  EXPECT_EQ(std::get<GridData>(read(folder / "b.grd")).fields[0].values, a_grid().fields[0].values);
   auto broken = std::get<Table>(table);
   broken.columns[0].values[0] = 1;
   EXPECT_THAT(message([&] { write(folder / "c.grd", broken); }), HasSubstr("do not form one"));
@@ -118,7 +118,7 @@ TEST(Registry, KnowsFilesByTheirFirstBytesWhateverTheirName) {
   EXPECT_EQ(format_of(folder.put("a.dat", "datacomp=xx\n")).name, "ubc-gradient");
   EXPECT_EQ(format_of(folder.put("b.txt", "ncols 3\n")).name, "esri");
   EXPECT_EQ(format_of(folder.put("c.txt", "1 2 3\n")).name, "csv");
-  write(folder / "a.nc", grid());
+  write(folder / "a.nc", a_grid());
   std::filesystem::copy_file(folder / "a.nc", folder / "b.grd");
   EXPECT_EQ(format_of(folder / "b.grd").name, "netcdf");
 }
@@ -182,13 +182,13 @@ TEST(Registry, SaysWhatItCannotDo) {
               AllOf(HasSubstr("none.csv"), HasSubstr("No such file")));
   EXPECT_THAT(message([&] { read(folder.put("a.xyzzy", "1")); }),
               AllOf(HasSubstr("a.xyzzy"), HasSubstr("netcdf, hdf5, emg3d")));
-  EXPECT_THAT(message([&] { write(folder / "a.xyzzy", grid()); }), HasSubstr("what format to write"));
+  EXPECT_THAT(message([&] { write(folder / "a.xyzzy", a_grid()); }), HasSubstr("what format to write"));
   EXPECT_THAT(message([&] {
-                write(folder / "a.csv", grid(), {"netcfd", ""});
+                write(folder / "a.csv", a_grid(), {"netcfd", ""});
               }),
               HasSubstr("Did you mean \"netcdf\"?"));
-  EXPECT_THAT(message([&] { write(folder / "a.h5", grid()); }), HasSubstr("cannot hold a grid"));
-  EXPECT_THAT(message([&] { write(folder / "a.csv.gz", grid()); }), HasSubstr("packed"));
+  EXPECT_THAT(message([&] { write(folder / "a.h5", a_grid()); }), HasSubstr("cannot hold a grid"));
+  EXPECT_THAT(message([&] { write(folder / "a.csv.gz", a_grid()); }), HasSubstr("packed"));
   EXPECT_THAT(message([&] { read(folder.put("a.vtr", "<")); }), HasSubstr("can be written and not read"));
   EXPECT_THAT(message([&] { read(folder.put("a.den", "1")); }), HasSubstr("Name the file of the mesh"));
   ReadOptions bad;
@@ -234,7 +234,7 @@ Dataset gather() {
 
 /// What a format may hold, in one example of each kind.
 Content example(std::string_view kind) {
-  if (kind == "grid") return grid();
+  if (kind == "grid") return a_grid();
   if (kind == "array") return Array{{2}, {1, 2}, {}};
   if (kind == "dataset") return gather();
   const TensorMesh mesh({0, 1, 3}, {0, 5}, {-2, 0});
@@ -363,7 +363,7 @@ TEST(Registry, GivesAGridTheUnitsThatItsFileLacks) {
 }
 
 TEST(Describe, TellsShapeUnitsRangeFrameAndTheJob) {
-  auto g = grid();
+  auto g = a_grid();
   g.projection = "EPSG:32735";
   g.fields[0].values[0] = std::nan("");
   EXPECT_THAT(

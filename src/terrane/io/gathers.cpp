@@ -16,19 +16,19 @@ namespace {
 
 constexpr std::array<const char*, 3> axis_words{"easting", "northing", "up"};
 /// What SEG-Y calls a pressure sensor, and the vertical, cross-line and in-line components of a sensor.
-constexpr std::array<std::pair<std::int16_t, std::string_view>, 4> kinds{
+constexpr std::array<std::pair<std::int16_t, std::string_view>, 4> names_of_kinds{
     {{11, "pressure"}, {12, "velocity_up"}, {13, "velocity_north"}, {14, "velocity_east"}}};
 
 std::int16_t kind_of(std::string_view name) {
   const auto* const found =
-      std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.second == name; });
-  return found == kinds.end() ? std::int16_t{0} : found->first;
+      std::find_if(names_of_kinds.begin(), names_of_kinds.end(), [&](const auto& k) { return k.second == name; });
+  return found == names_of_kinds.end() ? std::int16_t{0} : found->first;
 }
 
 std::string name_of(std::int16_t kind) {
   const auto* const found =
-      std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == kind; });
-  return found == kinds.end() ? "pressure" : std::string(found->second);
+      std::find_if(names_of_kinds.begin(), names_of_kinds.end(), [&](const auto& k) { return k.first == kind; });
+  return found == names_of_kinds.end() ? "pressure" : std::string(found->second);
 }
 
 const Variable& wanted_variable(const std::string& path, const Dataset& data, const std::string& field) {
