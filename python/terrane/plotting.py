@@ -1103,6 +1103,7 @@ def main(arguments=None) -> int:
     parser.add_argument("--slice", default="", dest="slice_at")
     parser.add_argument("--wiggle", action="store_true")
     parser.add_argument("--dpi", type=int)
+    parser.add_argument("--source", help="what errors call the file")
     given = parser.parse_args(arguments)
     out = Path(given.out) if given.out else Path(given.file).with_suffix(".png")
     try:
@@ -1117,7 +1118,8 @@ def main(arguments=None) -> int:
         figure = draw(read(given.file), channels, title=given.title, slice_at=given.slice_at, wiggle=given.wiggle)
         save(figure, out, given.dpi)
     except PlotError as error:
-        print(f"terrane: plot: {error}", file=sys.stderr)
+        said = str(error).replace(given.file, given.source or given.file)
+        print(f"terrane: plot: {said}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

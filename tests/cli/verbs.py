@@ -210,10 +210,38 @@ class Verbs(CommandTest):
         self.write("line.segy", "no traces")
         _, message = self.terrane("plot", "line.segy", environment=environment, expect=2)
         self.assertIn("line.segy", message)
+        _, message = self.terrane("plot", "line.sgy", "--channels", "g_u", environment=environment, expect=2)
+        self.assertIn('line.sgy: there is no "g_u"', message)
+        self.assertNotIn("terrane-plot-", message)
         self.write("job.toml", JOB)
-        self.terrane("run", "job.toml")
+        self.terrane("run", "job.toml", "--set", 'output.files=["fields.npy", "fields.csv"]')
+        _, message = self.terrane("plot", "output/fields.npy", environment=environment, expect=2)
+        self.assertIn("output/fields.npy: what it holds cannot be drawn", message)
+        _, message = self.terrane("plot", "line.sgy", environment={**environment, "TMPDIR": "/no/folder"}, expect=2)
+        self.assertIn("no folder can be made in /no/folder: No such file", " ".join(message.split()))
+        self.assertIn("TMPDIR", message)
         _, message = self.terrane("plot", "output/fields.csv", "--wiggle", environment=environment, expect=2)
         self.assertIn("traces of shots", message)
+
+    def test_AnInterruptedPlotLeavesNothingBehind(self):
+        python = self.write("sleeping-python", f"#!/bin/sh\ntouch {self.folder}/drawing\nexec sleep 60\n")
+        python.chmod(0o755)
+        shutil.copy(SOURCE / "tests/fuzz/corpus/segy/ibm.sgy", self.folder / "line.sgy")
+        # A terminal tells the script, too; whoever ends a process tells only that.
+        for number, tell in ((signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)):
+            plot = subprocess.Popen([command.TERRANE, "plot", "line.sgy"], cwd=self.folder, text=True,
+                                    start_new_session=True, stderr=subprocess.PIPE,
+                                    env={**os.environ, "TERRANE_PYTHON": str(python), "TMPDIR": str(self.folder)})
+            until = time.monotonic() + 30
+            while not (self.folder / "drawing").exists() and time.monotonic() < until:
+                time.sleep(0.005)
+            self.assertNotEqual(list(self.folder.glob("terrane-plot-*")), [])
+            tell(plot.pid, number)
+            _, message = plot.communicate(timeout=30)
+            self.assertEqual(plot.returncode, 130, message)
+            self.assertIn("interrupted", message)
+            self.assertEqual(list(self.folder.glob("terrane-plot-*")), [])
+            (self.folder / "drawing").unlink()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -57,12 +58,42 @@ std::string python() {
   return "python3";
 }
 
+volatile std::sig_atomic_t caught = 0;  ///< SIGINT or SIGTERM, while InterruptsWait
+volatile pid_t drawing = 0;             ///< the script, while it runs
+
+/// The signals that end the command wait until what it left behind is gone. A terminal sends SIGINT to the
+/// script as well; SIGTERM is handed on to it.
+class InterruptsWait {
+  using Action = struct sigaction;
+
+ public:
+  InterruptsWait() {
+    Action wait{};
+    wait.sa_handler = [](int signal) {
+      caught = signal;
+      if (signal == SIGTERM && drawing > 0) kill(drawing, signal);
+    };
+    sigaction(SIGINT, &wait, &interrupt_);
+    sigaction(SIGTERM, &wait, &terminate_);
+  }
+  ~InterruptsWait() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGTERM, &terminate_, nullptr);
+  }
+  InterruptsWait(const InterruptsWait&) = delete;
+  InterruptsWait& operator=(const InterruptsWait&) = delete;
+
+ private:
+  Action interrupt_{}, terminate_{};
+};
+
 /// Its exit status. Throws Cancelled, and UnsupportedError where there is no Python.
 int run_python(std::vector<std::string> words, bool speaks) {
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   std::fflush(nullptr);
+  if (caught != 0) throw Cancelled();
   const pid_t child = fork();
   if (child < 0) throw FileError("plot", fmt::format("Python cannot be started: {}", std::strerror(errno)));
   if (child == 0) {
@@ -73,11 +104,14 @@ int run_python(std::vector<std::string> words, bool speaks) {
     execvp(arguments[0], arguments.data());
     _exit(127);
   }
+  drawing = child;
+  if (caught != 0) kill(child, SIGTERM);  // it came before `drawing` said whom to tell
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) throw Cancelled();
+  drawing = 0;
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  if (caught != 0 || code == 130 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)) throw Cancelled();
   if (code == 127)
     throw UnsupportedError("plot", fmt::format("Python is not there as \"{}\"", words[0]),
                            "Install Python 3, or name it with TERRANE_PYTHON.");
@@ -90,14 +124,19 @@ bool is_for_script(const fs::path& file) {
   return extension == ".nc" || extension == ".h5" || extension == ".hdf5" || extension == ".csv";
 }
 
-/// A folder that goes when this does.
+/// A folder that goes when this does, also when the user interrupts.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    auto name = (fs::temp_directory_path() / "terrane-plot-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw FileError("plot", fmt::format("there is no room in {}: {}", fs::temp_directory_path().string(),
-                                          std::strerror(errno)));
+    std::error_code failed;
+    const auto parent = fs::temp_directory_path(failed);
+    auto name = (parent / "terrane-plot-XXXXXX").string();
+    if (!failed && mkdtemp(name.data()) == nullptr) failed = {errno, std::generic_category()};
+    const char* named = std::getenv("TMPDIR");
+    const auto where = !parent.empty() ? parent.string() : named ? named : "the folder of temporary files";
+    if (failed)
+      throw FileError("plot", fmt::format("no folder can be made in {}: {}", where, failed.message()),
+                      "Name another with TMPDIR.");
     path_ = name;
   }
   ~TemporaryFolder() {
@@ -109,8 +148,20 @@ class TemporaryFolder {
   const fs::path& path() const noexcept { return path_; }
 
  private:
+  InterruptsWait wait_;
   fs::path path_;
 };
+
+/// Writes what a file holds as NetCDF, which the script reads.
+void convert(const std::string& file, const io::Content& content, const std::string& netcdf) {
+  try {
+    io::write(netcdf, content);
+  } catch (const UnsupportedError&) {  // it names a file that the user does not have
+    throw InputError(
+        file, "what it holds cannot be drawn",
+        "Allowed: traces, data on axes, grids, tables and models, such as .sgy, .su, .rsf, .nc, .h5, .csv.");
+  }
+}
 
 }  // namespace
 
@@ -123,7 +174,7 @@ int plot(const PlotOptions& options) {
     const auto content = InputPhase::within([&] { return io::read(options.file); });
     converted.emplace();
     source = (converted->path() / fs::path(options.file).filename()).replace_extension(".nc").string();
-    io::write(source, content);
+    convert(options.file, content, source);
   }
   std::vector<std::string> words{python(), plotting_script().string(), source};
   const auto add = [&](const std::string& word, const std::string& value) {
@@ -131,6 +182,7 @@ int plot(const PlotOptions& options) {
     words.push_back(word);
     words.push_back(value);
   };
+  if (converted) add("--source", options.file);
   const auto picture = fs::path(options.file).replace_extension(".png").string();
   add("--out", converted && options.out.empty() ? picture : options.out);
   add("--title", options.title);
