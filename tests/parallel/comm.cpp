@@ -234,6 +234,12 @@ TEST(Groups, AnErrorThatAllShareKeepsItsClassAndOneOfARankAloneEndsThem) {
     else if (comm->size() == 1) EXPECT_THROW(alone(), MemoryError);
     else EXPECT_THROW(alone(), OutOfStep);
   }
+  // Before there are groups.
+  const auto counts = [&]() -> std::size_t {
+    if (last) throw MemoryError("a", "b");
+    return 100;
+  };
+  EXPECT_THROW(Groups(*comm, counts, 0), MemoryError);
 }
 
 /// The last rank throws `error`; every rank must throw a `Wanted`.

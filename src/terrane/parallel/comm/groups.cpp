@@ -8,6 +8,15 @@ namespace {
 
 std::size_t ranks_of(const Comm& comm) { return static_cast<std::size_t>(comm.size()); }
 
+/// Collective. Throws OutOfStep: the rest would wait for a rank that fails here.
+std::unique_ptr<Comm> split(Comm& comm, std::size_t group) {
+  try {
+    return comm.split(static_cast<int>(group), 0);
+  } catch (const std::exception& error) {
+    throw OutOfStep(fmt::format("rank {}", comm.rank()), error.what());
+  }
+}
+
 }  // namespace
 
 Groups::Groups(Comm& comm, std::size_t solves, int groups)
@@ -17,7 +26,7 @@ Groups::Groups(Comm& comm, std::size_t solves, int groups)
       own_(static_cast<std::size_t>(comm.rank()) * count_ / ranks_of(comm)),
       // One group of all ranks is comm itself. Ranks of a Comm that is split off send messages through the
       // host, but for halos (peers).
-      some_(count_ < ranks_of(comm) && count_ > 1 ? comm.split(static_cast<int>(own_), 0) : nullptr),
+      some_(count_ < ranks_of(comm) && count_ > 1 ? split(comm, own_) : nullptr),
       sharing_(count_ == 1 && comm.size() > 1 ? &comm : some_.get()) {}
 
 }  // namespace terrane

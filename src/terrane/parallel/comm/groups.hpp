@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 
@@ -17,6 +18,10 @@ class Groups {
   /// Collective: all ranks of comm pass the same numbers. Groups differ by a rank at most. Comm must outlive
   /// it.  groups: 1 … ranks; 0: one for each rank, or each solve where these are fewer
   Groups(Comm& comm, std::size_t solves, int groups);
+  /// The same, where each rank checks and counts what it has to solve: in together(), so that all throw.
+  template <class Count>
+  requires std::invocable<const Count&> Groups(Comm& comm, const Count& solves, int groups)
+      : Groups(comm, counted(comm, solves), groups) {}
 
   /// All ranks.
   Comm& comm() const { return comm_; }
@@ -68,6 +73,13 @@ class Groups {
   }
 
  private:
+  template <class Count>
+  static std::size_t counted(Comm& comm, const Count& solves) {
+    std::size_t count = 0;
+    terrane::together(comm, [&] { count = solves(); });
+    return count;
+  }
+
   mutable bool agreed_ = false;
   Comm& comm_;
   std::size_t count_, own_;

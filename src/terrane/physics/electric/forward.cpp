@@ -240,9 +240,12 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
   Alone alone;
   Progress silent;
   DirectCurrentReport unread;
-  electrodes.check();
-  check(parameters.boundary, electrodes, parameters.volume);
-  const Groups groups(comm ? *comm : alone, current_electrodes(electrodes).size(), at_once);
+  const auto solves = [&] {
+    electrodes.check();
+    check(parameters.boundary, electrodes, parameters.volume);
+    return current_electrodes(electrodes).size();
+  };
+  const Groups groups(comm ? *comm : alone, solves, at_once);
   return groups.run([&] {
     return data_of(mesh, conductivity, electrodes, parameters, stream, report ? *report : unread,
                    progress ? *progress : silent, groups);
@@ -257,9 +260,12 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
   DirectCurrentReport unread;
   DirectCurrentReport& said = report ? *report : unread;
   Progress& told = progress ? *progress : silent;
-  electrodes.check();
-  check(parameters.boundary, electrodes, parameters.volume);
-  const Groups groups(comm ? *comm : alone, current_electrodes(electrodes).size(), at_once);
+  const auto solves = [&] {
+    electrodes.check();
+    check(parameters.boundary, electrodes, parameters.volume);
+    return current_electrodes(electrodes).size();
+  };
+  const Groups groups(comm ? *comm : alone, solves, at_once);
   return groups.run([&] {
     groups.together([&] { check_chargeability(rock); });
     auto data = data_of(mesh, rock.view(), electrodes, parameters, stream, said, told, groups);

@@ -200,7 +200,8 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
   std::vector<double> transfers;
   DirectCurrentReport unread;
   Progress silent;
-  const Groups groups(comm ? *comm : alone, current_electrodes(electrodes).size(), at_once);
+  const auto solves = [&] { return current_electrodes(electrodes).size(); };
+  const Groups groups(comm ? *comm : alone, solves, at_once);
   groups.run([&] {
     node_potentials(mesh, {{&ones, &ones, &ones}, {}, ground.empty() ? nullptr : &ground}, electrodes,
                     parameters, stream, transfers, unread, silent, false, groups);
@@ -212,7 +213,8 @@ void help(const TensorMesh& mesh, const std::vector<double>& conductivity, const
           const Electrodes& electrodes, const Parameters& parameters, Stream& stream, bool all, Comm& comm,
           int at_once) {
   together(comm, [] {});  // with what rank 0 does first
-  const Groups groups(comm, named(electrodes, all).size(), at_once);
+  const Groups groups(
+      comm, [&] { return named(electrodes, all).size(); }, at_once);
   std::vector<double> transfers;
   DirectCurrentReport unread;
   Progress silent;
@@ -347,7 +349,8 @@ Sensitivity::Sensitivity(TensorMesh mesh, const std::vector<double>& conductivit
   std::vector<double> transfers;
   const Conductivity sigma{
       {&conductivity, &conductivity, &conductivity}, {}, kept.ground.empty() ? nullptr : &kept.ground};
-  const Groups groups(comm ? *comm : alone, named(kept.electrodes, true).size(), at_once);
+  const auto solves = [&] { return named(kept.electrodes, true).size(); };
+  const Groups groups(comm ? *comm : alone, solves, at_once);
   kept.potentials = groups.run([&] {
     return node_potentials(kept.mesh, sigma, kept.electrodes, kept.parameters, stream, transfers,
                            report ? *report : unread, progress ? *progress : silent, true, groups);

@@ -141,8 +141,11 @@ Outcome of_groups(const Problem& problem, Stream& stream, Progress& told, const 
 Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm* ranks, int at_once) {
   Alone alone;
   Progress silent;
-  problem.check();
-  const Groups groups(ranks ? *ranks : alone, problem.solves(), at_once);
+  const auto solves = [&] {
+    problem.check();
+    return problem.solves();
+  };
+  const Groups groups(ranks ? *ranks : alone, solves, at_once);
   return groups.run([&] { return of_groups(problem, stream, progress ? *progress : silent, groups); });
 }
 
