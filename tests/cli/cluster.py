@@ -22,7 +22,7 @@ widths = ["100 m", "500 m"]
 
 [survey]
 region = [0, 9, 0, 9, "km"]
-shape = [80, 60]
+shape = [60, 60]
 height = 50
 
 [simulation]

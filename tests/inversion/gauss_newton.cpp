@@ -11,6 +11,7 @@
 
 #include "inversion/problems.hpp"
 #include "inversion/resistive_ground.hpp"
+#include "support/files.hpp"
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 
@@ -229,10 +230,10 @@ TEST(GaussNewton, ThatIsStoppedGoesOnToTheSameBits) {
   const auto p = ground.problem();
   const auto s = ground.settings();
   const auto whole = invert(p, s);
+  const testing_support::TemporaryFolder folder;
   CheckpointSettings settings;
-  settings.file = std::filesystem::temp_directory_path() / "terrane_stopped_steps.checkpoint";
+  settings.file = folder / "steps.checkpoint";
   settings.interval = 1e9;
-  std::filesystem::remove(settings.file);
   std::optional<Outcome> out;
   int stops = 0;
   for (int patience = 60; !out; patience += 8) {
@@ -245,7 +246,6 @@ TEST(GaussNewton, ThatIsStoppedGoesOnToTheSameBits) {
       ASSERT_LT(++stops, 50);
     }
   }
-  std::filesystem::remove(settings.file);
   EXPECT_GT(stops, 1);
   EXPECT_EQ(out->model, whole.model);
   EXPECT_EQ(out->beta, whole.beta);

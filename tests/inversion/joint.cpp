@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <optional>
 #include <random>
 
 #include "inversion/problems.hpp"
 #include "inversion/resistive_ground.hpp"
+#include "support/files.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/magnetic/main_field.hpp"
 #include "terrane/solve/linear_operator.hpp"
@@ -245,9 +245,9 @@ TEST(JointInversion, GoesOnAfterTheLastModelWithTheSameBits) {
   const std::vector<const Settings*> settings{&density, &susceptibility};
   const JointSettings joint{.coupling = 1, .most_rounds = 2};
   const auto whole = invert_jointly(problems, settings, joint);
+  const testing_support::TemporaryFolder folder;
   CheckpointSettings kept;
-  kept.file = std::filesystem::temp_directory_path() / "terrane_stopped_joint_inversion.checkpoint";
-  std::filesystem::remove(kept.file);
+  kept.file = folder / "joint.checkpoint";
   kept.interval = 1e9;  // the last one alone
   int stops = 0, patience = 100;
   std::optional<JointOutcome> out;
@@ -262,7 +262,6 @@ TEST(JointInversion, GoesOnAfterTheLastModelWithTheSameBits) {
       patience += 50;  // the longest model must fit
     }
   }
-  std::filesystem::remove(kept.file);
   EXPECT_GT(stops, 1);
   ASSERT_EQ(out->rounds.size(), whole.rounds.size());
   for (std::size_t r = 0; r < whole.rounds.size(); ++r)

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "inversion/problems.hpp"
+#include "support/files.hpp"
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/robust.hpp"
@@ -33,9 +34,8 @@ double largest_gap(const std::vector<double>& a, const std::vector<double>& b) {
 class StoppedInversion : public ::testing::Test {
  protected:
   void SetUp() override {
-    settings_.file = std::filesystem::temp_directory_path() / "terrane_stopped_inversion.checkpoint";
+    settings_.file = folder_ / "inversion.checkpoint";
   }
-  void TearDown() override { std::filesystem::remove(settings_.file); }
 
   Keeper keeper(bool resume, const std::string& problem = "p1") {
     settings_.resume = resume;
@@ -73,6 +73,7 @@ class StoppedInversion : public ::testing::Test {
     EXPECT_EQ(out->curve.size(), whole.curve.size());
   }
 
+  testing_support::TemporaryFolder folder_;  // of this test alone: others run beside it
   CheckpointSettings settings_;
 };
 

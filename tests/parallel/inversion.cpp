@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "../support/files.hpp"
 #include "../support/land.hpp"
 #include "ranks.hpp"
 #include "terrane/base/constants.hpp"
@@ -90,8 +91,8 @@ TEST(InversionOnRanks, HasTheSameBitsAsOneProcessHoweverTheMatrixIsHeld) {
   const auto comm = test::ranks(test::Order::as_started);
   if (comm->rank() > 0) return serve_inversions(*comm);
   const auto source = sensitivities();
-  const auto file = std::filesystem::temp_directory_path() / "terrane_inversion_on_ranks.sens";
-  std::filesystem::remove(file);
+  const testing_support::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "matrix.sens";
   Runtime alone, shared;
   alone.threads = shared.threads = 2;
   shared.comm = comm.get();
@@ -126,7 +127,6 @@ TEST(InversionOnRanks, HasTheSameBitsAsOneProcessHoweverTheMatrixIsHeld) {
     EXPECT_TRUE(all.converged) << all.reason;
     EXPECT_GT(all.on_bounds, 100U);
   }
-  std::filesystem::remove(file);
   dismiss(*comm);
 }
 
