@@ -33,9 +33,7 @@ double largest_gap(const std::vector<double>& a, const std::vector<double>& b) {
 
 class StoppedInversion : public ::testing::Test {
  protected:
-  void SetUp() override {
-    settings_.file = folder_ / "inversion.checkpoint";
-  }
+  void SetUp() override { settings_.file = folder_ / "inversion.checkpoint"; }
 
   Keeper keeper(bool resume, const std::string& problem = "p1") {
     settings_.resume = resume;

@@ -20,14 +20,14 @@ constexpr std::array<std::pair<std::int16_t, std::string_view>, 4> names_of_kind
     {{11, "pressure"}, {12, "velocity_up"}, {13, "velocity_north"}, {14, "velocity_east"}}};
 
 std::int16_t kind_of(std::string_view name) {
-  const auto* const found =
-      std::find_if(names_of_kinds.begin(), names_of_kinds.end(), [&](const auto& k) { return k.second == name; });
+  const auto* const found = std::find_if(names_of_kinds.begin(), names_of_kinds.end(),
+                                         [&](const auto& k) { return k.second == name; });
   return found == names_of_kinds.end() ? std::int16_t{0} : found->first;
 }
 
 std::string name_of(std::int16_t kind) {
-  const auto* const found =
-      std::find_if(names_of_kinds.begin(), names_of_kinds.end(), [&](const auto& k) { return k.first == kind; });
+  const auto* const found = std::find_if(names_of_kinds.begin(), names_of_kinds.end(),
+                                         [&](const auto& k) { return k.first == kind; });
   return found == names_of_kinds.end() ? "pressure" : std::string(found->second);
 }
 
