@@ -6,6 +6,7 @@
 
 #include "support/acoustic_box.hpp"
 #include "support/files.hpp"
+#include "support/heap.hpp"
 #include "terrane/parallel/comm/comm.hpp"
 #include "terrane/physics/acoustic/image/records.hpp"
 #include "terrane/physics/acoustic/observed.hpp"
@@ -448,6 +449,28 @@ TEST(AcousticRun, TheMemoryOfAShotHasTheWeightsOfItsReceivers) {
   EXPECT_EQ(bytes_of_shot(p, modelling, cpu), bytes_of_shot(p, modelling, debug));
   EXPECT_GT(bytes_of_shot(large, modelling, cpu), bytes_of_shot(large, modelling, debug));
 }
+
+#ifdef TERRANE_HEAP_IS_COUNTED
+TEST(AcousticRun, BornModellingTakesTheMemoryThatACheckSays) {
+  const Device cpu{Device::Kind::cpu, -1};
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti}) {
+    auto p = test::rough_rock(rock, {80, 90, 100}, 0.06);
+    p.settle();
+    const std::vector<double> change(p.velocity.size(), 1e-9);
+    Settings settings;
+    settings.task = Task::born;
+    const double held = test::most_bytes([&] {
+      Stream stream(cpu);
+      Alone alone;
+      Engine<float>(p, stream, alone).born(p.shots[0], p.source_series(), change);
+    });
+    if (held <= 0) GTEST_SKIP() << "this build has another heap";
+    const double foreseen = bytes_of_shot(p, settings, cpu);
+    EXPECT_LT(held, 1.01 * foreseen) << static_cast<int>(rock);
+    EXPECT_GT(held, 0.8 * foreseen) << static_cast<int>(rock);
+  }
+}
+#endif
 
 TEST(AcousticRun, AMigrationListsWhatEveryWayOfKeepingTakesBeforeItChooses) {
   const std::string more = "end = 0.4\nkind = \"migration\"\nsmoothing = 50\n";

@@ -1,20 +1,16 @@
 // Sides that are grounded or insulated, each by itself; rock that conducts by direction; memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <chrono>
 #include <cmath>
-#include <functional>
 #include <numbers>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "support/heap.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/physics/electric/grid/difference.hpp"
@@ -409,28 +405,8 @@ TEST(DifferencesFromAHalfSpace, AreNoneInOne) {
   EXPECT_EQ(report.most_iterations(), 0);  // nothing to solve for
 }
 
-#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
-double bytes_on_the_heap() {
-  const auto all = mallinfo2();
-  return static_cast<double>(all.uordblks + all.hblkhd);
-}
-
-/// The most that it takes at one time; less than 0 where this build has another heap.
-double most_bytes(const std::function<void()>& work) {
-  const double before = bytes_on_the_heap();
-  double most = before;
-  std::atomic<bool> working = true;
-  std::thread watching([&] {
-    while (working) {
-      most = std::max(most, bytes_on_the_heap());
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
-  });
-  work();
-  working = false;
-  watching.join();
-  return most > before ? most - before : -1;
-}
+#ifdef TERRANE_HEAP_IS_COUNTED
+using test::most_bytes;
 
 TEST(DirectCurrent, TakesNoMoreMemoryThanACheckSays) {
   const TensorMesh mesh(stretched(24, 1, 14), stretched(24, 1, 14), stretched(48, 1, 14, -INFINITY, 0));

@@ -6,11 +6,9 @@
 #include <complex>
 #include <numbers>
 #include <random>
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
 
 #include "devices/device.hpp"
+#include "support/heap.hpp"
 #include "support/land.hpp"
 #include "terrane/physics/electromagnetic/grid/maxwell.hpp"
 #include "terrane/physics/electromagnetic/problem.hpp"
@@ -258,11 +256,8 @@ TEST_P(MaxwellOn, IterationsWithTheDiagonalAreThoseOfTheProcessors) {
   }
 }
 
-#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
-double bytes_on_the_heap() {
-  const auto all = mallinfo2();
-  return static_cast<double>(all.uordblks + all.hblkhd);
-}
+#ifdef TERRANE_HEAP_IS_COUNTED
+using test::bytes_on_the_heap;
 
 TEST(Maxwell, TakesTheMemoryThatACheckSays) {
   struct Case {

@@ -389,7 +389,8 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
   const double rock =
       twofold ? Medium<double>::bytes_of_rock(problem) : Medium<float>::bytes_of_rock(problem);
   double bytes = wave + rock + bytes_of_receivers(problem, settings, device);
-  if (settings.task == Task::born) bytes += wave + 2 * nodes * e;
+  // The scattered wave, the change of the model, and p⁻ of each field of the first.
+  if (settings.task == Task::born) bytes += wave + (1 + static_cast<double>(problem.fields())) * nodes * e;
   if (settings.task == Task::migration) {
     bytes += bytes_of_wave(true) + (3 + static_cast<double>(settings.images_at_lags())) * nodes * e;
     if (settings.data.empty()) bytes += wave + rock;

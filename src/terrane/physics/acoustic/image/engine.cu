@@ -241,11 +241,14 @@ Buffer<T> Engine<T>::of_mesh(const std::vector<double>& values) {
 template <class T>
 std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>& series,
                                     const std::vector<double>& change, Progress* progress) {
-  auto scaled = shared(change);
-  for (double& value : scaled) value /= problem_.step * problem_.step;
-  by_density(scaled);
+  const auto over_step_squared = [&] {  // the whole mesh, which is gone before the steps
+    auto scaled = shared(change);
+    for (double& value : scaled) value /= problem_.step * problem_.step;
+    by_density(scaled);
+    return of_mesh(scaled);
+  };
   const auto mesh = medium_.mesh();
-  const Buffer<T> change_here = of_mesh(scaled);
+  const Buffer<T> change_here = over_step_squared();
   std::vector<Buffer<T>> before;
   for (int n = 0; n < problem_.fields(); ++n) before.emplace_back(stream_.device(), change_here.size());
   Wave<T> scattered(stream_, medium_, comm_);
