@@ -232,6 +232,13 @@ Rock begun(const Rock& rock) {
   return all;
 }
 
+/// What is wrong is said first.
+std::size_t count_of_solves(const Electrodes& electrodes, const Parameters& parameters) {
+  electrodes.check();
+  check(parameters.boundary, electrodes, parameters.volume);
+  return current_electrodes(electrodes).size();
+}
+
 }  // namespace
 
 DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
@@ -240,11 +247,7 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
   Alone alone;
   Progress silent;
   DirectCurrentReport unread;
-  const auto solves = [&] {
-    electrodes.check();
-    check(parameters.boundary, electrodes, parameters.volume);
-    return current_electrodes(electrodes).size();
-  };
+  const auto solves = [&] { return count_of_solves(electrodes, parameters); };
   const Groups groups(comm ? *comm : alone, solves, at_once);
   return groups.run([&] {
     return data_of(mesh, conductivity, electrodes, parameters, stream, report ? *report : unread,
@@ -260,11 +263,7 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
   DirectCurrentReport unread;
   DirectCurrentReport& said = report ? *report : unread;
   Progress& told = progress ? *progress : silent;
-  const auto solves = [&] {
-    electrodes.check();
-    check(parameters.boundary, electrodes, parameters.volume);
-    return current_electrodes(electrodes).size();
-  };
+  const auto solves = [&] { return count_of_solves(electrodes, parameters); };
   const Groups groups(comm ? *comm : alone, solves, at_once);
   return groups.run([&] {
     groups.together([&] { check_chargeability(rock); });

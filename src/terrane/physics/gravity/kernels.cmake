@@ -51,8 +51,6 @@ function(terrane_device_kernels name TERRANE_DEVICE_KERNELS)
   terrane_device_code(${source})
   if(TERRANE_SANITIZE)  # as for the CPU (TerraneInstructionSets); the debug device guards the memory they work on
     set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "${TERRANE_UNCHECKED}")
-  elseif(NOT TERRANE_HAS_CUDA)  # the debug device alone runs them, which nobody times
-    set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "-O1")
   endif()
   target_sources(terrane_physics_gravity PRIVATE ${source})
 endfunction()
