@@ -65,6 +65,21 @@ TEST(DebugDeviceDeathTest, EndsTheProgramWhenHostCodeTouchesItsMemory) {
   EXPECT_DEATH(buffer.view()[0] = 4, "");
 }
 
+// Closing memory takes time, so it is done less often after a while, but it is still done.
+TEST(DebugDeviceDeathTest, EndsTheProgramWhenItsMemoryIsTouchedAgainAndAgainAfterManyKernels) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const Device debug{Device::Kind::debug, -1};
+  Stream stream(debug);
+  Buffer<double> buffer(debug, 3);
+  for (int n = 0; n < 3000; ++n) buffer.fill_zero(stream);
+  EXPECT_DEATH(
+      for (int n = 0; n < 20; ++n) {
+        buffer.fill_zero(stream);
+        static_cast<void>(*const_cast<const volatile double*>(buffer.view().data));
+      },
+      "");
+}
+
 TEST(DebugDeviceDeathTest, EndsTheProgramWhenAnythingIsWrittenPastTheEnd) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const Device debug{Device::Kind::debug, -1};

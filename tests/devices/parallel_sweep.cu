@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "devices/device.hpp"
@@ -91,29 +92,41 @@ TEST_P(SweepsOn, DoEveryPointOfABox) {
   for (std::size_t n = 0; n < count; ++n) ASSERT_NEAR(back[n], here[n], 1e-6);
 }
 
-/// out = a, asked for early.
-struct Ahead {
-  View<const float, 3> a;
+/// out = before / 2 + a: a is asked for early, before comes from the kernel ahead.
+struct Chained {
+  View<const float, 3> a, before;
   View<float, 3> out;
   TERRANE_FN float ahead(Index k, Index j, Index i) const { return a(k, j, i); }
   TERRANE_FN void operator()(Index k, Index j, Index i) const { (*this)(k, j, i, ahead(k, j, i)); }
-  TERRANE_FN void operator()(Index k, Index j, Index i, float early) const { out(k, j, i) = early; }
+  TERRANE_FN void operator()(Index k, Index j, Index i, float early) const {
+    out(k, j, i) = before(k, j, i) / 2 + early;  // rounded once, with or without a fused product
+  }
 };
 
-TEST_P(SweepsOn, MayAskEarlyForWhatTheyRead) {
+// Kernels that did not wait for those ahead of them would read what these have not written yet.
+TEST_P(SweepsOn, MayAskEarlyForWhatTheyReadAndStillWaitForTheKernelAhead) {
   for (const IndexBox<3>& box :
        {IndexBox<3>{{2, -3, 5}, {21, 18, 50}}, IndexBox<3>{{0, 0, 0}, {83, 81, 90}}}) {
     const Arrays arrays(box);
     Stream stream(GetParam());
-    Buffer<float> a(stream, std::span<const float>(arrays.a)), out(GetParam(), arrays.a.size());
-    out.fill_zero(stream);
-    sweep(stream, box, Ahead{{std::as_const(a).view().data, arrays.all}, {out.view().data, arrays.all}});
-    std::vector<float> back(arrays.a.size()), expected(arrays.a.size());
-    out.download(stream, back);
-    const View<const float, 3> from(arrays.a.data(), arrays.all);
-    const View<float, 3> to(expected.data(), arrays.all);
-    for_each(box, 1, [&](Index k, Index j, Index i) { to(k, j, i) = from(k, j, i); });
-    EXPECT_EQ(back, expected);
+    const auto count = arrays.a.size();
+    Buffer<float> a(stream, std::span<const float>(arrays.a)), one(GetParam(), count), two(GetParam(), count);
+    one.fill_zero(stream), two.fill_zero(stream);
+    const View<const float, 3> early{std::as_const(a).view().data, arrays.all};
+    std::vector<float> back(count), first(count), second(count);
+    for (int n = 0; n < 10; ++n) {
+      sweep(stream, box,
+            Chained{early, {std::as_const(one).view().data, arrays.all}, {two.view().data, arrays.all}});
+      sweep(stream, box,
+            Chained{early, {std::as_const(two).view().data, arrays.all}, {one.view().data, arrays.all}});
+      for (auto [from, to] : {std::pair{&first, &second}, std::pair{&second, &first}}) {
+        const Chained kernel{
+            {arrays.a.data(), arrays.all}, {from->data(), arrays.all}, {to->data(), arrays.all}};
+        for_each(box, 1, [&](Index k, Index j, Index i) { kernel(k, j, i); });
+      }
+    }
+    one.download(stream, back);
+    EXPECT_EQ(back, first);
   }
 }
 
