@@ -159,9 +159,10 @@ TEST(ElectricOnRanks, ShareElectrodesWhereMemoryTakesAMeshForEachAndNodesOtherwi
   EXPECT_EQ(shared(4, 2, 1.1 * mesh + helper + 2 * load.bytes_of_rank).fields_at_once, 2);
   EXPECT_EQ(shared(4, 4, 1).fields_at_once, 1);  // and is refused for its memory
   // On GPUs the memory of each counts; and they share a mesh where it is large enough that this is quicker.
-  EXPECT_EQ(shared(4, 4, 1e12, 1.1 * mesh).fields_at_once, 4);
-  EXPECT_EQ(shared(4, 4, 1e12, 0.9 * mesh).fields_at_once, 2);
-  EXPECT_EQ(shared(4, 4, 1e12, 0.9 * mesh).reason, "the memory of the GPUs takes no more of them");
+  const double of_gpu = bytes_needed(load.nodes, false, true);
+  EXPECT_EQ(shared(4, 4, 1e12, 1.1 * of_gpu).fields_at_once, 4);
+  EXPECT_EQ(shared(4, 4, 1e12, 0.9 * of_gpu).fields_at_once, 2);
+  EXPECT_EQ(shared(4, 4, 1e12, 0.9 * of_gpu).reason, "the memory of the GPUs takes no more of them");
   EXPECT_EQ(shared(12, 12, 1e12, 1e12).fields_at_once, 12);
   // What is found counts, too, and as numbers that are handed over.
   load.bytes_found = mesh / 2;

@@ -13,19 +13,24 @@ struct Solved {
   std::vector<double> x;
 };
 
-Solved solved_on(Comm& comm, Device::Kind kind, const earths::Problem& problem, Index together) {
+/// in_halves: of a SplitNetwork, and q where b and v of the finest level are.
+Solved solved_on(Comm& comm, Device::Kind kind, const earths::Problem& problem, Index together,
+                 bool in_halves = false) {
   Stream stream({kind, -1}, false, 2);
   const SharedGrid<double> grid(problem.points(), comm);
   const auto network = problem.on(stream, grid.part());
-  Multigrid<float> multigrid(stream, network, problem.spacing, grid, together);
+  SharedMemory memory;
+  Multigrid<float> multigrid(stream, network, problem.spacing, grid, together, Transfers::quickest,
+                             in_halves ? InTurn{&memory, true, 0} : InTurn{});
   Field<double> b(stream, grid.part()), x(stream, grid.part());
   b.upload(stream, earths::dipole(problem), problem.points());
-  auto report = conjugate_gradients(
-      stream, network, b, x,
-      [&](Stream& s, const Field<double>& r, Field<double>& z, double scale) {
-        multigrid.apply(s, r, z, scale);
-      },
-      {}, &grid);
+  const auto precondition = [&](Stream& s, const Field<double>& r, Field<double>& z, double scale) {
+    multigrid.apply(s, r, z, scale);
+  };
+  auto report = in_halves
+                    ? conjugate_gradients(stream, split(stream, problem.on(stream, grid.part()), multigrid),
+                                          b, x, precondition, {}, &grid, &memory)
+                    : conjugate_gradients(stream, network, b, x, precondition, {}, &grid);
   return {report, grid.gather(stream, x)};
 }
 
@@ -41,11 +46,14 @@ TEST(SolveOnRanks, ConjugateGradientsWithMultigridHaveTheSameBitsAsOneProcess) {
         Case{earths::random_earth({12, 14, 70}, 1.1, 3), Device::Kind::debug, 3000}}) {
     Alone alone;
     const auto here = solved_on(alone, Device::Kind::cpu, problem, 0),
-               there = solved_on(*comm, kind, problem, together);
+               there = solved_on(*comm, kind, problem, together),
+               halves = solved_on(*comm, kind, problem, together, true);
     EXPECT_TRUE(here.report.converged()) << here.report.text();
-    EXPECT_EQ(there.report.iterations, here.report.iterations);
-    EXPECT_EQ(there.report.history, here.report.history);
-    EXPECT_EQ(there.x, here.x);
+    for (const auto* other : {&there, &halves}) {
+      EXPECT_EQ(other->report.iterations, here.report.iterations);
+      EXPECT_EQ(other->report.history, here.report.history);
+      EXPECT_EQ(other->x, here.x);
+    }
   }
 }
 

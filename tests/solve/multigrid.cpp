@@ -183,23 +183,82 @@ TEST_P(SolveOn, OneKernelAlongAllAxesBetweenLevelsGivesTheBitsOfOnePerAxis) {
 
 TEST(Multigrid, TwoPassesOverALevelGiveTheBitsOfAllStepsOneByOneOnAnyNumberOfThreads) {
   // Enough points for several threads, in blocks of planes, and of rows where there are few planes.
-  for (const auto& problem : {random_earth({40, 26, 31}, 1.1, 3), random_earth({5, 90, 70}, 1.0, 4)}) {
+  for (const auto& problem : {random_earth({40, 26, 31}, 1.1, 3), random_earth({5, 90, 70}, 1.0, 4),
+                              random_earth({37, 20, 24}, 1.4, 5)}) {
     const auto values = random_values(static_cast<std::size_t>(problem.points().count()), 1);
-    const auto cycle = [&](Transfers transfers, int threads, auto number) {
+    const auto cycle = [&](Transfers transfers, int threads, auto number, bool lent = false) {
       Stream stream(cpu, false, threads);
-      Multigrid<decltype(number)> multigrid(stream, problem.on(stream), problem.spacing, transfers);
+      SharedMemory memory;
+      Multigrid<decltype(number)> multigrid(stream, problem.on(stream), problem.spacing, transfers,
+                                            lent ? InTurn{&memory, true, 0} : InTurn{});
       Field<double> r(stream, problem.points()), z(stream, problem.points());
       r.upload(stream, values);
-      multigrid.apply(stream, r, z);
+      for (int times = 0; times < (lent ? 2 : 1); ++times) multigrid.apply(stream, r, z);
       return z.download(stream);
     };
     const auto single = cycle(Transfers::axis_by_axis, 1, float{}),
                twice = cycle(Transfers::axis_by_axis, 1, double{});
     for (int threads : {1, 2, 3, 7}) {
       EXPECT_EQ(cycle(Transfers::in_passes, threads, float{}), single) << threads;
+      EXPECT_EQ(cycle(Transfers::in_passes, threads, float{}, true), single) << threads;
       EXPECT_EQ(cycle(Transfers::in_passes, threads, double{}), twice) << threads;
     }
   }
+}
+
+TEST(SplitNetworks, JoinToTheBitsOfDoublePrecision) {
+  std::mt19937_64 generator(2);
+  std::uniform_real_distribution<double> mantissa(1, 2);
+  std::uniform_int_distribution<int> exponent(-126, 126);
+  std::vector<double> all{0, 1, -1, 1 / 3., std::ldexp(1 - 0x1p-25, 3), std::nextafter(1., 2), 0x1p-126};
+  for (int n = 0; n < 10000; ++n) all.push_back(std::ldexp(mantissa(generator), exponent(generator)));
+  for (const double value : all) {
+    const auto rounded = static_cast<float>(value);
+    EXPECT_EQ(detail::joined(rounded, detail::steps_between(rounded, value)), value);
+  }
+  for (const double value : {1e-39, 1e-60}) {  // below the range of float: rounded
+    const auto rounded = static_cast<float>(value);
+    const double joined = detail::joined(rounded, detail::steps_between(rounded, value));
+    EXPECT_NEAR(joined, value, 0x1p-150);
+  }
+}
+
+TEST_P(SolveOn, SplitNetworksTakeTheSameStepsToTheSameSolution) {
+  Stream stream(GetParam());
+  const auto problem = random_earth({19, 26, 23}, 1.3, 7);
+  const auto values = random_values(static_cast<std::size_t>(problem.points().count()), 1);
+  Multigrid<float> multigrid(stream, problem.on(stream), problem.spacing);
+  const auto whole = problem.on(stream);
+  const auto split = solve::split(stream, problem.on(stream), multigrid);
+  const auto solved = [&](const auto& network) {
+    Field<double> b(stream, problem.points()), x(stream, problem.points());
+    b.upload(stream, values);
+    const auto precondition = [&](Stream& s, const Field<double>& r, Field<double>& z, double scale) {
+      multigrid.apply(s, r, z, scale);
+    };
+    const auto report = conjugate_gradients(stream, network, b, x, precondition);
+    EXPECT_TRUE(report.converged());
+    Field<double> q(stream, problem.points());
+    apply(stream, network, x, q);
+    return std::tuple{report.history, x.download(stream), q.download(stream)};
+  };
+  const auto [history, x, q] = solved(whole);
+  const auto [split_history, split_x, split_q] = solved(split);
+  if (GetParam().kind == Device::Kind::cuda) {  // nvcc fuses products with sums as it likes
+    EXPECT_EQ(split_history.size(), history.size());
+    const auto apart = [](const std::vector<double>& u, const std::vector<double>& v) {
+      double square = 0;
+      for (std::size_t n = 0; n < v.size(); ++n) square += (u[n] - v[n]) * (u[n] - v[n]);
+      return std::sqrt(square);
+    };
+    const std::vector<double> nothing(x.size(), 0.0);
+    EXPECT_LT(apart(split_q, q), 1e-6 * apart(q, nothing));  // of x to 1e-8
+    EXPECT_LT(apart(split_x, x), 1e-6 * apart(x, nothing));
+    return;
+  }
+  EXPECT_EQ(split_history, history);
+  EXPECT_EQ(split_x, x);
+  EXPECT_EQ(split_q, q);
 }
 
 TEST_P(SolveOn, IterationsWithTheDiagonalAreThoseOfAnyPreconditioner) {

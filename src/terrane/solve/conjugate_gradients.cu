@@ -16,17 +16,21 @@ namespace terrane::solve {
 
 namespace {
 
+using SplitView = NetworkView<double, detail::JoinedLinks>;
+
 /// q = A p
+template <class A>
 struct Apply {
-  NetworkView<double> a;
+  A a;
   View<const double, 3> p;
   View<double, 3> q;
   TERRANE_FN void operator()(Index k, Index j, Index i) const { q(k, j, i) = a.apply(p, k, j, i); }
 };
 
 /// The same, and pᵀq.
+template <class A>
 struct ApplyAndProduct {
-  NetworkView<double> a;
+  A a;
   GridView<const double> p;
   GridView<double> q;
   TERRANE_FN double operator()(Index k, Index j, Index i) const {
@@ -44,8 +48,7 @@ struct ApplyAndProduct {
   }
 
  private:
-  void row_of(const NetworkView<double> net, Index k, Index j, Index first, Index last,
-              double* values) const {
+  void row_of(const A net, Index k, Index j, Index first, Index last, double* values) const {
     const GridView<const double> from = p;
     const GridView<double> to = q;
 #if !defined(__CUDACC__)
@@ -206,7 +209,10 @@ class PointSpace {
     return std::sqrt(sums[0]);
   }
   double apply_and_product(const Network<double>& a, const Vector& p, Vector& q) {
-    return sum(ApplyAndProduct{NetworkView<double>(a), p.view(), q.view()});
+    return sum(ApplyAndProduct<NetworkView<double>>{NetworkView<double>(a), p.view(), q.view()});
+  }
+  double apply_and_product(const SplitNetwork& a, const Vector& p, Vector& q) {
+    return sum(ApplyAndProduct<SplitView>{SplitView(a), p.view(), q.view()});
   }
 
   /// z = d r is left out from here on: its products are added up as r is computed.
@@ -245,8 +251,8 @@ class PointSpace {
     for_each(stream_, std::size_t{1}, FindBeta<double>{numbers});
     for_each(stream_, part_,
              NewWeightedDirection{{0, &numbers->beta}, inverse_->view(), std::as_const(r).view(), p.view()});
-    sums_.template sums_to<1>(&numbers->curvature,
-                              ApplyAndProduct{NetworkView<double>(a), p.view(), q.view()});
+    sums_.template sums_to<1>(&numbers->curvature, ApplyAndProduct<NetworkView<double>>{
+                                                       NetworkView<double>(a), p.view(), q.view()});
     for_each(stream_, std::size_t{1}, FindAlpha<double>{numbers});
     const Advance advance{{0, &numbers->alpha}, p.view(), q.view(), x.view(), r.view()};
     sums_.template sums_to<2>(&numbers->square, AdvanceWeighted{advance, inverse_->view()});
@@ -304,13 +310,17 @@ void Jacobi::operator()(Stream& stream, const Field<double>& r, Field<double>& z
 }
 
 void apply(Stream& stream, const Network<double>& network, const Field<double>& p, Field<double>& q) {
-  for_each(stream, network.points(), Apply{NetworkView<double>(network), p.view(), q.view()});
+  for_each(stream, network.points(),
+           Apply<NetworkView<double>>{NetworkView<double>(network), p.view(), q.view()});
+}
+void apply(Stream& stream, const SplitNetwork& network, const Field<double>& p, Field<double>& q) {
+  for_each(stream, network.points(), Apply<SplitView>{SplitView(network), p.view(), q.view()});
 }
 
 namespace {
 
-template <class Precondition>
-SolveReport solve(Stream& stream, PointSpace& space, const Network<double>& network, const Field<double>& b,
+template <class A, class Precondition>
+SolveReport solve(Stream& stream, PointSpace& space, const A& network, const Field<double>& b,
                   Field<double>& x, const Precondition& precondition, const Stopping& stopping,
                   const SharedGrid<double>* grid) {
   RoomOfGradients<PointSpace> room(space);
@@ -320,6 +330,17 @@ SolveReport solve(Stream& stream, PointSpace& space, const Network<double>& netw
   };
   return conjugate_gradients(space, apply, precondition, b, x, stopping, room);
 }
+/// A: a network.
+template <class A>
+SolveReport solve(Stream& stream, const A& network, const Field<double>& b, Field<double>& x,
+                  const Preconditioner& precondition, const Stopping& stopping,
+                  const SharedGrid<double>* grid, SharedMemory* scratch) {
+  PointSpace space(stream, network.points(), grid, scratch);
+  const auto any = [&](const Field<double>& r, Field<double>& z, double scale) {
+    precondition(stream, r, z, scale);
+  };
+  return solve(stream, space, network, b, x, any, stopping, grid);
+}
 
 }  // namespace
 
@@ -327,11 +348,13 @@ SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, 
                                 Field<double>& x, const Preconditioner& precondition,
                                 const Stopping& stopping, const SharedGrid<double>* grid,
                                 SharedMemory* scratch) {
-  PointSpace space(stream, network.points(), grid, scratch);
-  const auto any = [&](const Field<double>& r, Field<double>& z, double scale) {
-    precondition(stream, r, z, scale);
-  };
-  return solve(stream, space, network, b, x, any, stopping, grid);
+  return solve(stream, network, b, x, precondition, stopping, grid, scratch);
+}
+SolveReport conjugate_gradients(Stream& stream, const SplitNetwork& network, const Field<double>& b,
+                                Field<double>& x, const Preconditioner& precondition,
+                                const Stopping& stopping, const SharedGrid<double>* grid,
+                                SharedMemory* scratch) {
+  return solve(stream, network, b, x, precondition, stopping, grid, scratch);
 }
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Jacobi& precondition, const Stopping& stopping,

@@ -209,16 +209,19 @@ struct Taking {
 };
 
 /// to = from + the shares of the removed neighbours on an axis across the row, as Restrict adds them.
-/// at: the indices of the neighbours, but for the last; null rows: not removed.
+/// null rows: not removed.
 template <int Axis, class V, class W>
-TERRANE_FN void add_across(const W& weights, const Place& kept, Index first, Index last, const Row<V>& own,
-                           const Row<V>* low, const Row<V>* high, const RowOut<V>& to) {
-  const Place p = kept;
-  const auto from_low = [weights, p](Index i, const V& value) {
-    return weights.template of<Axis>(p.template moved<Axis>(-1).template with<east>(i)).above * value;
+TERRANE_FN void add_across(const W& weights, const PlacesOfRemoved& removed, const Place& kept, Index first,
+                           Index last, const Row<V>& own, const Row<V>* low, const Row<V>* high,
+                           const RowOut<V>& to) {
+  Place at_low = kept, at_high = kept;
+  if (low) at_low = place_of_weights<Axis>(removed, kept.moved<Axis>(-1));
+  if (high) at_high = place_of_weights<Axis>(removed, kept.moved<Axis>(1));
+  const auto from_low = [weights, at_low](Index i, const V& value) {
+    return weights.template of<Axis>(at_low.with<east>(i)).above * value;
   };
-  const auto from_high = [weights, p](Index i, const V& value) {
-    return weights.template of<Axis>(p.template moved<Axis>(1).template with<east>(i)).below * value;
+  const auto from_high = [weights, at_high](Index i, const V& value) {
+    return weights.template of<Axis>(at_high.with<east>(i)).below * value;
   };
   if (low && high) {
     const Row<V> l = *low, h = *high, o = own;
@@ -384,9 +387,9 @@ struct BlockDown {
       Row<V> south, north_of;
       if (on_north.below(c)) south = thin_rows(rk0, kept - 1);
       if (on_north.above(c)) north_of = thin_rows(rk0, kept + 1);
-      add_across<north>(pass.axis[north].weights, Place{k, kept, 0}, first, filled<T>(first, last, thin_room),
-                        own, on_north.below(c) ? &south : nullptr, on_north.above(c) ? &north_of : nullptr,
-                        thin_planes(k, rj0 + (c - coarse_j0)));
+      add_across<north>(pass.axis[north].weights, pass.removed, Place{k, kept, 0}, first,
+                        filled<T>(first, last, thin_room), own, on_north.below(c) ? &south : nullptr,
+                        on_north.above(c) ? &north_of : nullptr, thin_planes(k, rj0 + (c - coarse_j0)));
     }
     for (Index c = coarse_k0; c < coarse_k1; ++c) {
       if (on_up.highest(c) != k) continue;
@@ -397,8 +400,9 @@ struct BlockDown {
         Row<V> below, above;
         if (on_up.below(c)) below = thin_planes(kept - 1, j);
         if (on_up.above(c)) above = thin_planes(kept + 1, j);
-        add_across<up>(pass.axis[up].weights, Place{kept, n, 0}, first, filled<T>(first, last, thin_room),
-                       own, on_up.below(c) ? &below : nullptr, on_up.above(c) ? &above : nullptr, right);
+        add_across<up>(pass.axis[up].weights, pass.removed, Place{kept, n, 0}, first,
+                       filled<T>(first, last, thin_room), own, on_up.below(c) ? &below : nullptr,
+                       on_up.above(c) ? &above : nullptr, right);
         copy(right, row_of(pass.right, c, n), first, last);
       }
     }
@@ -513,9 +517,10 @@ struct BlockUp {
   TERRANE_FN void between(const Place& removed, const Row<V>& low_row, const Row<V>& high_row,
                           const RowOut<V>& to) const {
     const W weights = pass.axis[Axis].weights;
+    const Place at = place_of_weights<Axis>(pass.removed, removed);
     const Row<V> l = low_row, h = high_row;
     along(cw, filled<T>(cw, ce, coarse_room), [=](Index i) {
-      const auto shares = weights.template of<Axis>(removed.with<east>(i));
+      const auto shares = weights.template of<Axis>(at.with<east>(i));
       to.put(i, shares.below * l(i) + shares.above * h(i));
     });
     to.put(ce, V{});

@@ -11,12 +11,24 @@
 // one kernel after the other, which is the slow twin (Transfers::axis_by_axis).
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <type_traits>
 
 #include "terrane/parallel/simd/wide_rows.hpp"
 #include "terrane/solve/kernels_multigrid.hpp"
 
 namespace terrane::solve {
+
+/// Where weights along an axis are kept of removed points alone: their places in that array, by the index of
+/// the fine point. Empty: of all points.
+using PlacesOfRemoved = std::array<View<const std::int32_t>, 3>;
+/// The place of the weights of a removed point, none of the axis east.
+template <int Axis>
+Place place_of_weights(const PlacesOfRemoved& removed, const Place& p) {
+  const auto& places = removed[Axis];
+  return places.size == 0 ? p : p.with<Axis>(places[static_cast<std::size_t>(p.get<Axis>())]);
+}
 
 /// A level and the way to the next. Boxes: of this rank, with what it computes around its part.
 template <class V, class W, class A>
@@ -28,6 +40,7 @@ struct PassDown {
   IndexBox<3> coarse;        // where the restricted residual is wanted
   typename Values<V>::In b;
   typename Values<V>::Out u, right;  // after both steps; and the residual, restricted
+  PlacesOfRemoved removed = {};
 };
 
 template <class V, class W, class A>
@@ -39,6 +52,7 @@ struct PassUp {
   IndexBox<3> coarse;                 // where its correction is known; beyond, it is zero
   typename Values<V>::In b, u, correction;
   typename Values<V>::Out next;
+  PlacesOfRemoved removed = {};
 };
 
 /// Whether this processor has passes for cycles in V: single precision, and on x86 AVX2. What they are not

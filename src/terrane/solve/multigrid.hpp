@@ -39,7 +39,8 @@ enum class Transfers { quickest, axis_by_axis, together, together_flat, in_passe
 /// of a cycle. Several Multigrids whose cycles never overlap may have the same.
 struct InTurn {
   SharedMemory* memory = nullptr;
-  /// b and v of the finest level alone, in this place; or all fields in all places.
+  /// b and v of the finest level alone, in this place; or all fields in all places. Then the solution may be
+  /// in memory that coarser levels have, too: it lasts until the next cycle, and nobody may swap it.
   bool finest_alone = false;
   std::size_t place = 0;
 };
@@ -116,6 +117,9 @@ class Multigrid {
   Field<V> another_solution(Stream& stream) const;
   void swap_solution(Field<V>& other);
 
+  /// Of the finest level, with the memory that it has there. Throws ShapeError: its networks are products.
+  Field<Real> finest_link(int axis) const;
+
   /// Another s of the network: the coarse networks do not depend on it.
   void set_shift(double shift);
 
@@ -138,5 +142,9 @@ class Multigrid {
                                          InTurn memory);
   std::unique_ptr<Hierarchy> hierarchy_;
 };
+
+/// The network, of which `rounded` was made, with the memory of its finest level; `exact` is given back axis
+/// by axis. Throws MemoryError.
+SplitNetwork split(Stream& stream, Network<double> exact, const Multigrid<float>& rounded);
 
 }  // namespace terrane::solve

@@ -76,6 +76,7 @@ struct Step {
   int axis = 0;
   Buffer<Index> kept_and_ends, below;
   Buffer<std::int32_t> taken, lies;
+  std::vector<Index> kept;  // on the host
 
   Thinning view() const { return {kept_and_ends.view(), below.view()}; }
   PackedThinning packed() const { return {taken.view(), lies.view()}; }
@@ -102,7 +103,7 @@ inline Step make_step(Stream& stream, int axis, const std::vector<Index>& kept, 
     const bool on = n >= 0 && kept[static_cast<std::size_t>(n)] == static_cast<Index>(p);
     lies.push_back(static_cast<std::int32_t>(2 * n + (on ? 1 : 0)));
   }
-  return {axis, on_device(ends), on_device(below), on_device(taken), on_device(lies)};
+  return {axis, on_device(ends), on_device(below), on_device(taken), on_device(lies), kept};
 }
 
 /// The part of a coarser box that comes from `fine` points: those that stay.
@@ -218,6 +219,48 @@ template <class T>
 ListWeights<T> weights_along(const ListProducts<T>& network, int axis) {
   return network.axis[static_cast<std::size_t>(axis)]->weights();
 }
+/// A copy of links at other places of an axis: from[place] of each.
+template <class T, int Axis>
+struct TakeLinks {
+  GridView<const T> links;
+  View<const std::int32_t> from;
+  GridView<T> taken;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Place p{k, j, i};
+    taken(k, j, i) = at(links, p.with<Axis>(from[static_cast<std::size_t>(p.get<Axis>())]));
+  }
+};
+/// Links along an axis at removed points and at those above them alone, on a CPU. Returns where they are, as
+/// host_passes.hpp has it.
+template <class T>
+Buffer<std::int32_t> keep_removed(Stream& stream, Network<T>& network, int axis,
+                                  const std::vector<Index>& kept) {
+  auto& links = network.link[static_cast<std::size_t>(axis)];
+  const auto& points = links.points();
+  std::vector<std::int32_t> places(static_cast<std::size_t>(points.last[axis])), from;
+  for (Index p = 0; p < points.last[axis]; ++p) {
+    if (std::binary_search(kept.begin(), kept.end(), p)) continue;
+    places[static_cast<std::size_t>(p)] = static_cast<std::int32_t>(from.size());
+    if (p < points.first[axis]) continue;
+    for (const Index q : {p, p + 1}) from.push_back(static_cast<std::int32_t>(q));
+  }
+  const auto on_device = [&](const std::vector<std::int32_t>& list) {
+    return Buffer<std::int32_t>(stream, std::span<const std::int32_t>(list.data(), list.size()));
+  };
+  const auto box = points.with(axis, 0, static_cast<Index>(from.size()));
+  auto taken = link_field<T>(stream, box);
+  const auto there = on_device(from);
+  with_axis(axis, [&](auto along) {
+    for_each(stream, box, TakeLinks<T, along>{std::as_const(links).view(), there.view(), taken.view()});
+  });
+  stream.wait();
+  links = std::move(taken);
+  return on_device(places);
+}
+template <class T>
+Buffer<std::int32_t> keep_removed(Stream&, ListProducts<T>&, int, const std::vector<Index>&) {
+  return {};
+}
 /// Gives memory back that only the set-up needed, of a level without a smoother.
 template <class T>
 void keep_weights(Network<T>& network, int axis) {
@@ -245,8 +288,9 @@ struct Level {
   std::unique_ptr<SharedGrid<T>> grid;  // where shared, and where b becomes whole
   Net a;
   std::array<AxisSpacing, 3> spacing;
-  bool smooth = true;  // or only on the way to a level that is coarser along another axis, too
-  Step step;           // to the next level
+  bool smooth = true;            // or only on the way to a level that is coarser along another axis, too
+  Step step;                     // to the next level
+  Buffer<std::int32_t> removed;  // where the network has links of removed points alone (host_passes.hpp)
   Field<V> b, u, v;
 
   /// The part and so many points around it.
@@ -303,6 +347,8 @@ struct Multigrid<V>::Hierarchy {
     throw ShapeError("multigrid", "its networks are links");
   }
   virtual void set_shift(double shift) = 0;
+  virtual Field<Real> finest_link(int axis) const = 0;
+  virtual bool alternates() const = 0;
   virtual std::vector<IndexBox<3>> smoothed() const = 0;
 };
 
@@ -382,6 +428,11 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
   void set_shift(double shift) override {
     for (auto& level : levels) level.a.shift = shift;
+  }
+  Field<T> finest_link(int axis) const override {
+    if constexpr (std::is_same_v<Net, Network<T>>)
+      return levels.front().a.link[static_cast<std::size_t>(axis)].shared();
+    else throw ShapeError("multigrid", "its networks are products");
   }
   std::vector<IndexBox<3>> smoothed() const override {
     std::vector<IndexBox<3>> boxes;
@@ -474,6 +525,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
                            level.held,       level.reach(2), to.part,  b,      level.v.view(),
                            to.taken().view()};
     fill_steps(down, l, next);
+    fill_removed(down, l, next);
     stream.do_on_host([=, threads = stream.threads()] { run_pass(down, threads); });
     right_is_written(stream, to, false);
     std::size_t coarse = next;
@@ -497,6 +549,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
                          std::as_const(to.u).view(),
                          level.u.view()};
     fill_steps(back, l, next);
+    fill_removed(back, l, next);
     stream.do_on_host([=, threads = stream.threads()] { run_pass(back, threads); });
     level.bring_u(stream);
   }
@@ -542,6 +595,16 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
   bool has_fields(std::size_t l) const { return axis_by_axis || levels[l].smooth || levels[l].gathers(); }
 
+  /// Whether only passes read the weights of a level without fields, and not as those along a row: the
+  /// kernels of other devices go on from a level that ranks make whole.
+  bool read_by_passes_alone(std::size_t l) const {
+    if (!in_passes || levels[l].step.axis == east) return false;
+    while (!has_fields(l)) --l;
+    return levels[l].smooth;
+  }
+  /// Whether every second level has the memory of u: passes read u of a level, and no layer of it, before
+  /// they write that of the level two before.
+  bool alternates() const override { return in_passes && lent.memory != nullptr; }
   /// smooth: how many levels before have a smoother. A level without one is between the same two kernels as
   /// all others that are as many steps behind one with a smoother: they share their memory.
   void make_room(Stream& stream, std::size_t l, std::size_t smooth) {
@@ -549,10 +612,13 @@ struct Multigrid<V>::Levels final : Hierarchy {
     if (!level.smooth) keep_weights(level.a, level.step.axis);
     if (!has_fields(l)) {
       level.grid = nullptr;
+      if (read_by_passes_alone(l))
+        level.removed = keep_removed(stream, level.a, level.step.axis, level.step.kept);
       return;
     }
     if (level.grid) level.grid->template prepare<V>(stream);
     enum : std::size_t { first_between, second_between, b_of_level, u_of_level, v_of_level, kinds = 3 };
+    const auto alternating = b_of_level + smooth % 2;  // where no others have memory of levels
     const auto at = [&](std::size_t place) { return Field<V>(stream, level.held, *memory, place); };
     if (!level.smooth) {
       level.u = at(levels[l - 1].smooth ? first_between : second_between);
@@ -561,11 +627,12 @@ struct Multigrid<V>::Levels final : Hierarchy {
       level.b = at(b_of_level + kinds * smooth);
       level.v = at(v_of_level + kinds * smooth);
     } else if (l == 0 && lent.memory) {
-      level.u = Field<V>(stream, level.held);
+      level.u = alternates() ? at(alternating) : Field<V>(stream, level.held);
       level.b = Field<V>(stream, level.held, *lent.memory, lent.place);
       level.v = Field<V>(stream, level.held, *lent.memory, lent.place, (level.b.end() + 127) / 128 * 128);
     } else {
-      for (auto* field : {&level.u, &level.v}) *field = Field<V>(stream, level.held);
+      level.u = alternates() ? at(alternating) : Field<V>(stream, level.held);
+      level.v = Field<V>(stream, level.held);
       const L* const before = two_before(l);
       level.b = before != nullptr ? Field<V>(before->v, level.held) : Field<V>(stream, level.held);
     }
@@ -615,6 +682,12 @@ struct Multigrid<V>::Levels final : Hierarchy {
       const auto& level = levels[l];
       steps.axis[level.step.axis] = {true, level.step.packed(), weights_along(level.a, level.step.axis)};
     }
+  }
+
+  template <class Pass>
+  void fill_removed(Pass& pass, std::size_t from, std::size_t to) const {
+    for (std::size_t l = from; l < to; ++l)
+      pass.removed[static_cast<std::size_t>(levels[l].step.axis)] = levels[l].removed.view();
   }
 
   /// The residual in v of level l becomes b of the next level with a smoother, which is returned; and whether
@@ -889,12 +962,18 @@ Field<V> Multigrid<V>::another_solution(Stream& stream) const {
 }
 template <class V>
 void Multigrid<V>::swap_solution(Field<V>& other) {
+  if (hierarchy_->alternates()) throw ShapeError("multigrid", "its solution has the memory of other levels");
   std::swap(hierarchy_->solution(), other);
 }
 
 template <class V>
 void Multigrid<V>::set_shift(double shift) {
   hierarchy_->set_shift(shift);
+}
+
+template <class V>
+auto Multigrid<V>::finest_link(int axis) const -> Field<Real> {
+  return hierarchy_->finest_link(axis);
 }
 
 template <class V>

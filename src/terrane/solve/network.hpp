@@ -12,6 +12,8 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -104,6 +106,16 @@ class Field {
     if (!(overlap(points, larger.points_) == points))
       throw ShapeError("field", "the points are not among those of the larger field");
   }
+  /// The same field: both see what either writes.
+  Field shared() const {
+    Field other;
+    other.points_ = points_;
+    other.box_ = box_;
+    other.rows_ = rows_;
+    other.lead_ = lead_;
+    other.memory_ = memory_;
+    return other;
+  }
   /// Bytes of its memory up to the last value.
   std::size_t end() const { return (lead_ + numbers * size()) * sizeof(Real); }
   Field(Field&&) noexcept = default;
@@ -189,18 +201,67 @@ Field<T> link_field(Stream& stream, const IndexBox<3>& points) {
   return Field<T>(stream, points, 3);
 }
 
+/// A Network<double> without S, of which multigrid in single precision has one half: its conductances rounded
+/// to float, and how many numbers of double precision lie between each and c_a. The bits are those of c_a,
+/// wherever it is 0 or within the range of float; below that range it is rounded.
+struct SplitNetwork {
+  std::array<Field<float>, 3> rounded;       ///< in the memory of the finest level of a Multigrid
+  std::array<Field<std::int32_t>, 3> steps;  ///< at the points, and those above the last
+
+  const IndexBox<3>& points() const { return steps[0].points(); }
+};
+
+namespace detail {
+
+TERRANE_FN std::int64_t bits_of(double value) {
+#if defined(__CUDA_ARCH__)
+  return __double_as_longlong(value);
+#else
+  return std::bit_cast<std::int64_t>(value);
+#endif
+}
+/// The double that lies so many steps away from zero beyond `rounded`.
+TERRANE_FN double joined(float rounded, std::int32_t steps) {
+  const std::int64_t bits = bits_of(static_cast<double>(rounded)) + steps;
+#if defined(__CUDA_ARCH__)
+  return __longlong_as_double(bits);
+#else
+  return std::bit_cast<double>(bits);
+#endif
+}
+/// 0 where there are too many: below the range of float.
+TERRANE_FN std::int32_t steps_between(float rounded, double value) {
+  const std::int64_t steps = bits_of(value) - bits_of(static_cast<double>(rounded));
+  const auto few = static_cast<std::int32_t>(steps);
+  return few == steps ? few : 0;
+}
+
+/// c_a of a SplitNetwork.
+struct JoinedLinks {
+  GridView<const float> rounded;
+  GridView<const std::int32_t> steps;
+  TERRANE_FN double operator()(Index k, Index j, Index i) const {
+    return joined(rounded(k, j, i), steps(k, j, i));
+  }
+};
+
+}  // namespace detail
+
 /// What kernels see of a network.
-template <class T>
+template <class T, class Links = GridView<const T>>
 struct NetworkView {
-  GridView<const T> c[3];
+  Links c[3];
   GridView<const T> storage;
   T shift = 0;  // 0: there is no storage
 
   NetworkView() = default;
-  explicit NetworkView(const Network<T>& network)
+  explicit NetworkView(const Network<T>& network) requires std::is_same_v<Links, GridView<const T>>
       : c{network.link[0].view(), network.link[1].view(), network.link[2].view()},
         shift(static_cast<T>(network.shift)) {
     if (network.shift != 0) storage = network.storage.view();
+  }
+  explicit NetworkView(const SplitNetwork& network) requires std::is_same_v<Links, detail::JoinedLinks> {
+    for (std::size_t a = 0; a < 3; ++a) c[a] = {network.rounded[a].view(), network.steps[a].view()};
   }
 
   /// D⁻¹ value, D the diagonal of A; 0 for a point that nothing holds.

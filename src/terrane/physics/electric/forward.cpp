@@ -13,6 +13,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electric/turns.hpp"
+#include "terrane/solve/host_passes.hpp"
 
 namespace terrane::electric {
 
@@ -278,16 +279,20 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
   });
 }
 
-double bytes_needed(double nodes, bool complex) {
-  // Links of A, and b, x, r, p in double. Multigrid in float: links, b, u, v of the levels with a
-  // smoother, 1.2 to 2.3 times the points of the finest (q, and z, have the place of the finest b and v); one
-  // link of those between, and two fields of them. Arrays have layers of four points at most. While networks
-  // are on their way to the device the host has copies, but neither levels nor vectors exist yet.
-  constexpr double smoothed = 2.5, between = 4;
-  const double parts = complex ? 2 : 1;
+double bytes_needed(double nodes, bool complex, bool on_gpu) {
+  // Numbers of four bytes. Conductances of A and of the finest level, which are one, and K in double where it
+  // is complex; b, x, r, p in double; u of the finest level, and where b and v of it and q, z have one place.
+  // Links, b, u, v of the other levels with a smoother, up to 1.5 times the points of the finest; links of
+  // those between. Passes of CPUs have one memory for every second u, and keep links of removed points alone.
+  // Arrays have layers of four points at most. While networks are on their way to the device the host has
+  // copies, but no vectors exist yet.
+  const bool passes = !on_gpu && solve::has_passes<float>();
+  const double parts = complex ? 2 : 1, others = 1.5;
+  const double conductances = complex ? 3 + 6 * 2 : 6, vectors = 8 * parts, of_finest = 3 * parts;
+  const double of_others = others * 3 + (passes ? 2 * others + 0.7 : 3 * others) * parts,
+               between = passes ? 1.5 : 4 + 1.5 * parts;
   const double layers = std::pow(1 + 4 / std::cbrt(std::max(nodes, 1.0)), 3);
-  return nodes * layers *
-         (8.0 * (3 + 4) * parts + 4.0 * (3 + 3 * parts) * smoothed + 4.0 * (between + 1.5 * parts));
+  return nodes * layers * 4 * (conductances + vectors + of_finest + of_others + between);
 }
 
 double bytes_of_helper(double nodes, bool complex) {

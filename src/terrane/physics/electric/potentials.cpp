@@ -256,6 +256,7 @@ struct RealSolver final : Potentials::Solver {
       : Solver(given...),
         multigrid(stream, (forget_host(), network), host.spacing, grid, solve::as_messages_go,
                   solve::Transfers::quickest, lent_to_finest()),
+        halves(solve::split(stream, std::move(network), multigrid)),
         b(stream, grid.part()),
         x(stream, grid.part()) {}
 
@@ -272,7 +273,7 @@ struct RealSolver final : Potentials::Solver {
     }
     x.fill_zero(stream);
     report = solve::conjugate_gradients(
-        stream, network, b, x,
+        stream, halves, b, x,
         [&](Stream& s, const solve::Field<double>& r, solve::Field<double>& z, double scale) {
           multigrid.apply(s, r, z, scale);
         },
@@ -282,6 +283,7 @@ struct RealSolver final : Potentials::Solver {
   double operator_complexity() const override { return multigrid.operator_complexity(); }
 
   solve::Multigrid<float> multigrid;
+  solve::SplitNetwork halves;  // of the network, which is gone
   solve::Field<double> b, x;
 };
 

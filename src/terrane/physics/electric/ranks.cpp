@@ -40,9 +40,9 @@ double Load::memory(double fields, double ranks) const {
 
 double Load::part_of_gpu(int fields, int ranks) const {
   const int share_it = ranks / fields;
-  if (share_it == 1) return bytes_needed(nodes, complex);
+  if (share_it == 1) return bytes_needed(nodes, complex, true);
   // A seventh more for points around its part and levels that it has whole; and memory that others have open.
-  return 1.15 * bytes_needed(nodes / share_it, complex) + 40.0 * (1 << 21);
+  return 1.15 * bytes_needed(nodes / share_it, complex, true) + 40.0 * (1 << 21);
 }
 
 SolvesToShare solves_of(const Load& load, double at_rank_0) {
