@@ -23,6 +23,7 @@
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "terrane/parallel/device/graph.hpp"
@@ -196,8 +197,9 @@ std::string passes(Rock rock, Index nodes, Index steps, int threads, int repeats
   return rows;
 }
 
-/// A migration of one shot with the source's wave in memory or from checkpoints, step by step and in passes,
-/// taking turns; the least of all repeats. Rates of the steps of both waves.
+/// A migration of one shot by each way to keep the source's wave, and with images at five lags to either
+/// side, step by step and in passes, taking turns; the least of all repeats. Rates of the steps of both
+/// waves.
 std::string migration_passes(Rock rock, Index nodes, Index steps, int threads, int repeats) {
   std::string rows;
   auto p = cube(nodes, Boundary::cpml, 100, rock);
@@ -208,21 +210,27 @@ std::string migration_passes(Rock rock, Index nodes, Index steps, int threads, i
   Engine<float> engine(p, stream, alone);
   const auto chosen = engine.passes();
   const std::vector<double> data(p.steps() * 100, 1e-3);
-  for (const auto way : {Keeping::store, Keeping::checkpoints}) {
+  for (const auto& [way, lags] : {std::pair<Keeping, Index>{Keeping::store, 0},
+                                  {Keeping::checkpoints, 0},
+                                  {Keeping::boundary, 0},
+                                  {Keeping::boundary_compressed, 0},
+                                  {Keeping::compressed, 0},
+                                  {Keeping::boundary, 5}}) {
     double processor[2] = {1e30, 1e30};
     for (int repeat = 0; repeat < repeats; ++repeat)
       for (const int which : {0, 1}) {
         engine.use_passes(which == 0 ? Passes{} : chosen);
         const double before = processor_seconds();
-        engine.adjoint(p.shots[0], p.source_series(), data, way);
+        engine.adjoint(p.shots[0], p.source_series(), data, way, nullptr, lags);
         processor[which] = std::min(processor[which], processor_seconds() - before);
       }
     const auto points = 2 * static_cast<double>(p.whole().count()) * static_cast<double>(p.steps());
     rows += fmt::format(
-        "{}    {{\"nodes\": {}, \"steps\": {}, \"wavefield\": \"{}\", \"threads\": {}, \"steps_in_a_pass\": "
+        "{}    {{\"nodes\": {}, \"steps\": {}, \"wavefield\": \"{}\", \"lags\": {}, \"threads\": {}, "
+        "\"steps_in_a_pass\": "
         "{}, "
         "\"points_per_processor_second\": {{\"one_by_one\": {:.4g}, \"in_passes\": {:.4g}}}}}",
-        rows.empty() ? "" : ",\n", nodes, p.steps(), to_string(way), threads, chosen.steps,
+        rows.empty() ? "" : ",\n", nodes, p.steps(), to_string(way), lags, threads, chosen.steps,
         points / processor[0], points / processor[1]);
   }
   return rows;

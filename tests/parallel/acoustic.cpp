@@ -182,8 +182,9 @@ TEST(AcousticOnRanks, PassesOverMemoryHaveTheBitsOfSingleStepsOfOneProcess) {
           engine.use_passes(by);
           return engine.adjoint(p.shots[0], p.source_series(), data, way);
         };
-        const auto single = images({}, Keeping::store);
-        for (const auto way : {Keeping::store, Keeping::checkpoints}) {
+        const auto stored = images({}, Keeping::store);
+        for (const auto way : {Keeping::store, Keeping::checkpoints, Keeping::boundary}) {
+          const auto single = way == Keeping::boundary ? images({}, way) : stored;
           const auto passed = images(passes, way);
           for (const auto image : {&Images::kernel, &Images::correlation, &Images::illumination}) {
             EXPECT_EQ(single.*image, passed.*image) << static_cast<int>(rock) << " " << to_string(way);

@@ -321,6 +321,8 @@ TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
   settings.keeping = Keeping::checkpoints;
   EXPECT_THAT(Simulation(p, settings).check(runtime).text(), HasSubstr("4 steps in each pass over memory\n"));
   settings.keeping = Keeping::boundary;
+  EXPECT_THAT(Simulation(p, settings).check(runtime).text(), HasSubstr("4 steps in each pass over memory\n"));
+  settings.keeping = Keeping::random_walls;
   EXPECT_THAT(Simulation(p, settings).check(runtime).text(), HasSubstr("over memory, of modelling alone"));
   // Of data nothing is modelled.
   p.settle();

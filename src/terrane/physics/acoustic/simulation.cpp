@@ -589,16 +589,15 @@ namespace {
 void describe_passes(RunFacts& facts, const Passes& passes, const Problem& problem, const Settings& settings,
                      bool others) {
   const bool images_one_by_one =
-      settings.task == Task::migration &&
-      !images_in_passes(problem, settings.keeping, settings.kept_in, settings.lags);
+      settings.task == Task::migration && !images_in_passes(problem, settings.keeping, settings.kept_in);
   const bool models = settings.task != Task::migration || settings.data.empty();
   const auto steps = images_one_by_one && !models ? 1 : passes.steps;
   std::string text = fmt::format("{} steps in each pass over memory", steps);
   if (passes.steps == 1) text = fmt::format("one step in each pass over memory: {}", passes.why);
   else if (images_one_by_one) {
     text = models ? text + ", of modelling alone: " : "one step in each pass over memory: ";
-    text += problem.fields() == 1 ? "a migration without lags takes more by wavefield = \"store\" in memory "
-                                    "or \"checkpoints\""
+    text += problem.fields() == 1 ? "a migration takes more with all that it keeps in memory, and not "
+                                    "between random walls"
                                   : "a migration takes more in isotropic rock alone";
   }
   if (steps > 1 && others) text += "; one where another rank has too many threads for that";

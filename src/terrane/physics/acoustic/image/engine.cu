@@ -41,16 +41,36 @@ TERRANE_FN T mean_of(T p, T q) {
   return fused(T(2) / 3, p, T(1) / 3 * q);
 }
 
+/// What a node adds to images.  q: of the receivers' wave; per_square: 1/Δt²
+template <class T>
+TERRANE_FN void correlate(T after, T p, T before, T q, T per_square, T& kernel, T& correlation,
+                          T& illumination) {
+  kernel -= q * ((after - 2 * p + before) * per_square);
+  correlation += p * q;
+  illumination += p * p;
+}
+
 template <class T>
 struct Correlate {
   View<const T, 3> after, now, before, adjoint;
   View<T, 3> kernel, correlation, illumination;
-  T per_square;  // 1/Δt²
+  T per_square;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    const T q = adjoint(k, j, i), p = now(k, j, i);
-    kernel(k, j, i) -= q * ((after(k, j, i) - 2 * p + before(k, j, i)) * per_square);
-    correlation(k, j, i) += p * q;
-    illumination(k, j, i) += p * p;
+    correlate(after(k, j, i), now(k, j, i), before(k, j, i), adjoint(k, j, i), per_square, kernel(k, j, i),
+              correlation(k, j, i), illumination(k, j, i));
+  }
+  /// The same of a row's nodes, on the calling thread of the CPU.
+  void row(Index k, Index j, Index first, Index last) const {
+    const T *const p_after = &after(k, j, first), *const p = &now(k, j, first),
+                   *const p_before = &before(k, j, first), *const q = &adjoint(k, j, first);
+    T *const of = &kernel(k, j, first), *const meets = &correlation(k, j, first),
+             *const shines = &illumination(k, j, first);
+    const T seconds = per_square;
+#if !defined(__CUDACC__)
+#pragma omp simd
+#endif
+    for (Index i = 0; i < last - first; ++i)
+      correlate(p_after[i], p[i], p_before[i], q[i], seconds, of[i], meets[i], shines[i]);
   }
 };
 
@@ -108,6 +128,12 @@ struct CorrelateApart {
   }
 };
 
+template <class Use>
+void each_row(const IndexBox<3>& nodes, const Use& use) {
+  for (Index k = nodes.first[0]; k < nodes.last[0]; ++k)
+    for (Index j = nodes.first[1]; j < nodes.last[1]; ++j) use(k, j);
+}
+
 /// Images at lags from −most to most. A step reads both waves once per lag, and reads and writes its image:
 /// four numbers per node and lag. Grids are never cut along easting, so shifted nodes are the rank's own.
 template <class T>
@@ -129,6 +155,20 @@ class ImagesAtLags {
         for_each(stream, pairs,
                  CorrelateApart<T>{history.at(n, 0), history.at(n, q), back.now(), back.now(q),
                                    images_[l].view(mesh_), lag, axis});
+    }
+  }
+  /// The same of a row, on the calling thread of the CPU, in rock without an axis.
+  void add_row(Index k, Index j, const View<const T, 3>& sent, const View<const T, 3>& back) {
+    for (std::size_t l = 0; l < images_.size(); ++l) {
+      const Index lag = static_cast<Index>(l) - most_, reach = std::abs(lag);
+      const Index first = mesh_.first[2] + reach, last = mesh_.last[2] - reach;
+      if (first >= last) continue;
+      const T *const from = &sent(k, j, first - lag), *const to = &back(k, j, first + lag);
+      T* const image = &images_[l].view(mesh_)(k, j, first);
+#if !defined(__CUDACC__)
+#pragma omp simd
+#endif
+      for (Index i = 0; i < last - first; ++i) image[i] += from[i] * to[i];
     }
   }
   const std::vector<Buffer<T>>& images() const { return images_; }
@@ -328,7 +368,11 @@ void Engine<T>::scatter_in_pass(Wave<T>& scattered, Index count, const Sources<T
       each_node(nodes, Scatter<T>{sent[f][even], sent[f][1 - even], kept[f], squared, of, next});
     }
   };
-  wave_.pass_with(scattered, stream_, passes_, count, sources, receivers, clock_, keep, scatter);
+  typename Wave<T>::InPass of_source{&wave_, &clock_, &sources}, of_change{&scattered, &clock_};
+  of_source.before = keep;
+  of_change.receivers = &receivers, of_change.behind = scatter;
+  const typename Wave<T>::InPass waves[] = {of_source, of_change};
+  Wave<T>::pass_together(stream_, passes_, count, waves);
 }
 
 template <class T>
@@ -357,47 +401,13 @@ std::vector<double> Engine<T>::gather_mesh(const Buffer<T>& field) {
 /// Steps of the source's wave from n on; those on the way are kept as they come.
 template <class T>
 void Engine<T>::keep_in_pass(History<T>& history, Index n, Index count, const Sources<T>& sources) {
-  std::vector<View<T, 3>> rooms;
-  for (Index step = 1; step < count; ++step) rooms.push_back(history.room(stream_, n + step));
-  wave_.pass(stream_, room_.passes, count, sources, nullptr, clock_,
-             [&](Index step, const IndexBox<3>& nodes, const View<const T, 3>& next) {
-               const auto some = overlap(nodes, medium_.mesh());
-               if (step + 1 == count || some.empty()) return;
-               const auto& room = rooms[static_cast<std::size_t>(step)];
-               if (!room.box().empty()) put_nodes(next, room, some);
-             });
-}
-
-/// Steps of the receivers' wave that meet those of the source from n down; images take them as they come.
-template <class T>
-void Engine<T>::image_in_pass(History<T>& history, Index n, Index count, Wave<T>& back,
-                              const Sources<T>& senders, Buffer<T>& kernel, Buffer<T>& correlation,
-                              Buffer<T>& illumination) {
-  std::vector<View<const T, 3>> sent;  // from n + 1 down
-  for (Index step = 0; step < count; ++step) {
-    history.prepare(stream_, n - step);
-    if (step == 0) sent = {history.at(n + 1), history.at(n)};
-    sent.push_back(history.at(n - step - 1));
-  }
-  const auto mesh = medium_.mesh();
-  const auto per_square = static_cast<T>(1 / (problem_.step * problem_.step));
-  back.pass(stream_, room_.passes, count, senders, nullptr, clock_,
-            [&](Index step, const IndexBox<3>& nodes, const View<const T, 3>& next) {
-              const auto some = overlap(nodes, mesh);
-              if (some.empty()) return;
-              const auto s = static_cast<std::size_t>(step);
-              const Correlate<T> correlate{sent[s],
-                                           sent[s + 1],
-                                           sent[s + 2],
-                                           next,
-                                           kernel.view(mesh),
-                                           correlation.view(mesh),
-                                           illumination.view(mesh),
-                                           per_square};
-              for (Index k = some.first[0]; k < some.last[0]; ++k)
-                for (Index j = some.first[1]; j < some.last[1]; ++j)
-                  for (Index i = some.first[2]; i < some.last[2]; ++i) correlate(k, j, i);
-            });
+  const auto take = history.taking(stream_, n + 1, count - 1);
+  typename Wave<T>::After after;
+  if (take)
+    after = [&](Index step, const IndexBox<3>& nodes, const View<const T, 3>& next) {
+      if (step + 1 < count) take(step, nodes, next);
+    };
+  wave_.pass(stream_, room_.passes, count, sources, nullptr, clock_, after);
 }
 
 template <class T>
@@ -417,7 +427,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
   Sources<T> sources(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources));
   sources.send(stream_, samples, shared(series));
   wave_.rest(stream_);
-  room_.passes = images_in_passes(problem_, way, room_.place, lags) ? passes_ : Passes{};
+  room_.passes = images_in_passes(problem_, way, room_.place) ? passes_ : Passes{};
   const bool walls = way == Keeping::random_walls;
   if (walls && comm_.size() > 1)
     throw InputError("acoustic: wavefield", "random walls want a shot on one rank",
@@ -446,8 +456,18 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
   for (auto* image : {&kernel, &correlation, &illumination})
     if (image->size() > 0) image->fill_zero(stream_);
   ImagesAtLags<T> apart(stream_, mesh, lags);
-  clock_.set(stream_, 0);
+  // In a pass images take rows as they come; those at lags stay within a row.
   const auto per_square = static_cast<T>(1 / (problem_.step * problem_.step));
+  const auto image_rows = [&, of = kernel.view(mesh), meets = correlation.view(mesh),
+                           shines = illumination.view(mesh)](const IndexBox<3>& nodes, const Around<T>& sent,
+                                                             const View<const T, 3>& back_p) {
+    const Correlate<T> rows{sent.after, sent.now, sent.before, back_p, of, meets, shines, per_square};
+    each_row(nodes, [&](Index k, Index j) {
+      rows.row(k, j, nodes.first[2], nodes.last[2]);
+      apart.add_row(k, j, sent.now, back_p);
+    });
+  };
+  clock_.set(stream_, 0);
   const bool axis = problem_.fields() == 2;
   for (Index n = steps_ - 1; axis && n >= 1; --n) {  // back has p̃ of the step N − 1 − n
     history->prepare(stream_, std::min(n, steps_ - 2));
@@ -468,7 +488,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
   for (Index n = steps_ - 2, count = 1; !axis && n >= 0; n -= count) {
     count = std::min({room_.passes.steps, history->steps_down(n), n + 1});
     if (count > 1) {
-      image_in_pass(*history, n, count, back, senders, kernel, correlation, illumination);
+      history->meet(stream_, {back, senders, clock_}, room_.passes, n, count, image_rows);
     } else {
       back.step(stream_, &senders, clock_);
       history->prepare(stream_, n);

@@ -43,8 +43,8 @@ class Engine {
   /// Steps of modelling are launched as graphs where they can be. Without, the same bits.
   void use_graphs(bool yes) noexcept { graphs_ = yes; }
   /// How modelling and Born modelling pass over memory, as passes_for() chose on all ranks, and so does a
-  /// migration with the whole wave of the source in memory, or with checkpoints. The same bits however they
-  /// do.
+  /// migration in isotropic rock that keeps nothing on a disk (images_in_passes()). The same bits however
+  /// they do.
   const Passes& passes() const noexcept { return passes_; }
   void use_passes(const Passes& passes) { passes_ = agreed(passes, comm_); }  ///< collective
   /// Where records of the source's waves lie: store, compressed and the boundaries keep some. Without, in
@@ -70,8 +70,6 @@ class Engine {
   void scatter_in_pass(Wave<T>& scattered, Index count, const Sources<T>& sources, Receivers<T>& receivers,
                        std::vector<Buffer<T>>& before, const Buffer<T>& change);
   void keep_in_pass(History<T>& history, Index n, Index count, const Sources<T>& sources);
-  void image_in_pass(History<T>& history, Index n, Index count, Wave<T>& back, const Sources<T>& senders,
-                     Buffer<T>& kernel, Buffer<T>& correlation, Buffer<T>& illumination);
 
   const Problem& problem_;
   Stream& stream_;

@@ -97,7 +97,13 @@ class Stored final : public History<T> {
   }
   Index steps_from(Index) const override { return in_memory_ ? steps_ : 1; }
   Index steps_down(Index) const override { return in_memory_ ? steps_ : 1; }
-  View<T, 3> room(Stream& stream, Index n) override { return view_of(records_->room(stream, n), 0); }
+  typename History<T>::Take taking(Stream& stream, Index n, Index count) override {
+    std::vector<View<T, 3>> rooms;
+    for (Index step = 0; step < count; ++step) rooms.push_back(view_of(records_->room(stream, n + step), 0));
+    return [rooms, this](Index step, const IndexBox<3>& nodes, const View<const T, 3>& p) {
+      put_nodes(p, rooms[static_cast<std::size_t>(step)], overlap(nodes, mesh_));
+    };
+  }
   View<const T, 3> at(Index n, int field) const override {
     if (n < 0) return zeros_.at(0, field);
     return view_of(const_cast<std::byte*>(at_[slot(n)]), field);
@@ -158,6 +164,14 @@ struct Unfold {
   }
 };
 
+template <class T>
+void unfold(T factor, const T16* numbers, Index count, T* to) {
+#if !defined(__CUDACC__)
+#pragma omp simd
+#endif
+  for (Index i = 0; i < count; ++i) to[i] = factor * static_cast<T>(numbers[i]);
+}
+
 /// A box in 16 bits, in memory: its numbers, then its factors. Rows are never cut among ranks, nor are their
 /// blocks.
 template <class T>
@@ -174,6 +188,27 @@ class Squeezed {
   void get(Stream& stream, const std::byte* from, const View<T, 3>& to) const {
     auto* const kept = const_cast<std::byte*>(from);
     if (!box_.empty()) for_each(stream, box_, Unfold<T>{numbers(kept), factors(kept), to});
+  }
+  /// The same of whole rows of these nodes, on the calling thread of the CPU.
+  void put_rows(const View<const T, 3>& from, std::byte* to, const IndexBox<3>& nodes) const {
+    const auto some = overlap(nodes, box_);
+    if (some.empty()) return;
+    const Squeeze<T> squeeze{from, box_, numbers(to), factors(to)};
+    for (Index k = some.first[0]; k < some.last[0]; ++k)
+      for (Index j = some.first[1]; j < some.last[1]; ++j)
+        for (Index block = 0; block < blocks_.last[2]; ++block) squeeze(k, j, block);
+  }
+  void get_rows(const std::byte* from, const View<T, 3>& to, const IndexBox<3>& nodes) const {
+    const auto some = overlap(nodes, box_);
+    if (some.empty()) return;
+    auto* const kept = const_cast<std::byte*>(from);
+    const auto number = numbers(kept);
+    const auto factor = factors(kept);
+    for (Index k = some.first[0]; k < some.last[0]; ++k)
+      for (Index j = some.first[1]; j < some.last[1]; ++j)
+        for (Index block = 0, i = box_.first[2]; i < box_.last[2]; ++block, i += nodes_of_block)
+          unfold(factor(k, j, block), &number(k, j, i), std::min(nodes_of_block, box_.last[2] - i),
+                 &to(k, j, i));
   }
 
  private:
@@ -196,6 +231,7 @@ class Compressed final : public History<T> {
         squeezed_(mesh_),
         fields_(wave.medium().fields()),
         steps_(static_cast<Index>(wave.medium().problem().steps())),
+        in_memory_(room.place != KeptIn::disk),
         slots_(stream, wave.medium(), 3),
         records_(records_for(stream, room, static_cast<std::size_t>(fields_) * squeezed_.bytes(), steps_)),
         lowest_(steps_) {
@@ -219,6 +255,43 @@ class Compressed final : public History<T> {
   }
   View<const T, 3> at(Index n, int field) const override { return slots_.at(slot(n), field); }
 
+  Index steps_from(Index) const override { return in_memory_ ? steps_ : 1; }
+  Index steps_down(Index) const override { return in_memory_ ? steps_ : 1; }
+  typename History<T>::Take taking(Stream& stream, Index n, Index count) override {
+    std::vector<std::byte*> rooms;
+    for (Index step = 0; step < count; ++step) rooms.push_back(records_->room(stream, n + step));
+    return [rooms, this](Index step, const IndexBox<3>& nodes, const View<const T, 3>& p) {
+      squeezed_.put_rows(p, rooms[static_cast<std::size_t>(step)], nodes);
+    };
+  }
+  /// Rows are unfolded where they are needed, three for each step, and go nowhere but to the cache.
+  void meet(Stream& stream, const Returning<T>& back, const Passes& passes, Index n, Index count,
+            const typename History<T>::Meet& use) override {
+    std::vector<const std::byte*> records;  // from n + 1 down
+    for (Index m = n + 1; m >= n - count; --m) records.push_back(m >= 0 ? records_->get(stream, m) : nullptr);
+    const auto unfold = [&](Index step, const IndexBox<3>& nodes, const View<const T, 3>& next) {
+      const auto some = overlap(nodes, mesh_);
+      if (some.empty()) return;
+      static thread_local std::vector<T> rows;
+      const auto width = static_cast<std::size_t>(some.size(2));
+      rows.resize(3 * width);
+      for (Index k = some.first[0]; k < some.last[0]; ++k)
+        for (Index j = some.first[1]; j < some.last[1]; ++j) {
+          const auto row = some.with(0, k, k + 1).with(1, j, j + 1);
+          const auto sent = [&](std::size_t later) {
+            const View<T, 3> to(rows.data() + later * width, row);
+            const auto* const record = records[static_cast<std::size_t>(step) + later];
+            if (record) squeezed_.get_rows(record, to, row);
+            else std::fill_n(to.first(), width, T(0));  // p⁻¹
+            return to;
+          };
+          use(row, {sent(0), sent(1), sent(2)}, next);
+        }
+    };
+    back.wave.pass(stream, passes, count, back.senders, nullptr, back.clock, unfold);
+    lowest_ = n - count + 2;
+  }
+
  private:
   static Index slot(Index n) { return (n + 3) % 3; }
   std::size_t offset(int field) const { return static_cast<std::size_t>(field) * squeezed_.bytes(); }
@@ -227,6 +300,7 @@ class Compressed final : public History<T> {
   Squeezed<T> squeezed_;
   int fields_;
   Index steps_;
+  bool in_memory_;  // of a CPU
   mutable Slots<T> slots_;
   std::shared_ptr<Records> records_;
   Index lowest_;  // of the steps that the slots have
@@ -329,7 +403,8 @@ class Boundaries final : public History<T> {
       : wave_(wave),
         sources_(sources),
         steps_(static_cast<Index>(wave.medium().problem().steps())),
-        slots_(stream, wave.medium(), 3),
+        in_memory_(room.place != KeptIn::disk),
+        kept_(stream, wave.medium(), 1),
         clock_(stream, 0),
         squeezed_(squeezed),
         next_(steps_) {
@@ -351,33 +426,90 @@ class Boundaries final : public History<T> {
     records_->put(stream, n);
   }
   void prepare(Stream& stream, Index n) override {
-    if (next_ == steps_) {  // the wave has p at steps − 1 and steps − 2
-      slots_.take(stream, slot(steps_ - 1), wave_);
-      slots_.take_before(stream, slot(steps_ - 2), wave_);
-      wave_.turn();
-      clock_.set(stream, steps_ - 2);
-      next_ = steps_ - 3;
-    }
+    turn(stream);
     while (next_ >= n - 1) {
+      kept_.take_before(stream, 0, wave_);
       wave_.step_back(stream, &sources_, clock_,
                       [&](Stream& on, Nodes, const StepArguments<T>& g) { load(on, g.next); });
       clock_.tick(stream, -1);
-      slots_.take(stream, slot(next_), wave_);
       --next_;
     }
   }
-  View<const T, 3> at(Index n, int field) const override { return slots_.at(slot(n), field); }
+  View<const T, 3> at(Index n, int field) const override {
+    if (n == next_ + 3) return kept_.at(0, field);
+    return n == next_ + 2 ? wave_.before(field) : wave_.now(field);
+  }
+
+  Index steps_from(Index) const override { return in_memory_ ? steps_ : 1; }
+  Index steps_down(Index) const override { return in_memory_ ? steps_ : 1; }
+  typename History<T>::Take taking(Stream& stream, Index n, Index count) override {
+    std::vector<std::byte*> rooms;
+    for (Index step = 0; step < count; ++step) rooms.push_back(records_->room(stream, n + step));
+    return [rooms, this](Index step, const IndexBox<3>& nodes, const View<const T, 3>& p) {
+      std::byte* const to = rooms[static_cast<std::size_t>(step)];
+      for (const auto& strip : strips_) {
+        if (squeezed_) strip.squeezed.put_rows(p, to + strip.at, nodes);
+        else put_nodes(p, view_of(strip, to), overlap(nodes, strip.box));
+      }
+    };
+  }
+  /// Both waves go in the same pass, so that images find p of the source in the cache.
+  void meet(Stream& stream, const Returning<T>& back, const Passes& passes, Index /*n*/, Index count,
+            const typename History<T>::Meet& use) override {
+    turn(stream);
+    std::vector<const std::byte*> records;
+    for (Index step = 0; step < count; ++step)
+      records.push_back(next_ >= step ? records_->get(stream, next_ - step) : nullptr);
+    const auto mesh = wave_.medium().mesh();
+    const std::array<View<const T, 3>, 2> p{wave_.now(), wave_.before()};  // of even steps pⁿ, and pⁿ⁺¹
+    const View<T, 3> kept = kept_.at(0);
+    const auto around = [=](Index step) {
+      const std::size_t odd = step % 2 == 0 ? 0 : 1;
+      return Around<T>{kept, p[odd], p[1 - odd]};
+    };
+    typename Wave<T>::InPass of_source{&wave_, &clock_, &sources_};
+    of_source.back = true;
+    of_source.before = [&](Index step, const StepArguments<T>& g, const IndexBox<3>& nodes) {
+      put_nodes(around(step).before, kept, overlap(nodes, mesh));  // before it is pⁿ⁻¹, it is pⁿ⁺¹
+      if (const auto* const record = records[static_cast<std::size_t>(step)])
+        load_rows(record, field_at(g.next), nodes);
+    };
+    typename Wave<T>::InPass of_receivers{&back.wave, &back.clock, &back.senders};
+    of_receivers.after = [&](Index step, const IndexBox<3>& nodes, const View<const T, 3>& next) {
+      if (const auto some = overlap(nodes, mesh); !some.empty()) use(some, around(step), next);
+    };
+    const typename Wave<T>::InPass waves[] = {of_source, of_receivers};
+    Wave<T>::pass_together(stream, passes, count, waves);
+    clock_.tick(stream, -count);
+    next_ -= count;
+  }
 
  private:
-  static Index slot(Index n) { return (n + 3) % 3; }
   static View<T, 3> view_of(const Strip<T>& strip, std::byte* record) {
     return {reinterpret_cast<T*>(record + strip.at), strip.box};
+  }
+  View<T, 3> field_at(T* zero) const {
+    const auto& box = wave_.medium().box();
+    return {zero + strides(box).to(box.first), box};
+  }
+  /// Before the first step back the wave has p at steps − 1 and steps − 2.
+  void turn(Stream& stream) {
+    if (next_ < steps_) return;
+    wave_.turn();
+    clock_.set(stream, steps_ - 2);
+    next_ = steps_ - 3;
+  }
+  /// What was kept of these nodes.
+  void load_rows(const std::byte* from, const View<T, 3>& field, const IndexBox<3>& nodes) const {
+    for (const auto& strip : strips_) {
+      if (squeezed_) strip.squeezed.get_rows(from + strip.at, field, nodes);
+      else put_nodes<T>(view_of(strip, const_cast<std::byte*>(from)), field, overlap(nodes, strip.box));
+    }
   }
   /// What was kept of the step that is about to be computed.
   void load(Stream& stream, T* zero) {
     if (next_ < 0) return;  // p⁻¹ is zero there; nothing reads it
-    const auto box = wave_.medium().box();
-    const View<T, 3> field(zero + strides(box).to(box.first), box);
+    const auto field = field_at(zero);
     const std::byte* const from = records_->get(stream, next_);
     for (const auto& strip : strips_) {
       if (squeezed_) strip.squeezed.get(stream, from + strip.at, field);
@@ -388,15 +520,34 @@ class Boundaries final : public History<T> {
   Wave<T>& wave_;
   const Sources<T>& sources_;
   Index steps_;
-  mutable Slots<T> slots_;
+  bool in_memory_;         // of a CPU
+  mutable Slots<T> kept_;  // pⁿ⁺¹, whose place pⁿ⁻¹ takes
   Clock clock_;
   bool squeezed_;
   std::vector<Strip<T>> strips_;
   std::shared_ptr<Records> records_;
-  Index next_;
+  Index next_;  // that is computed next
 };
 
 }  // namespace
+
+template <class T>
+void History<T>::meet(Stream& stream, const Returning<T>& back, const Passes& passes, Index n, Index count,
+                      const Meet& use) {
+  std::vector<View<const T, 3>> sent;  // from n + 1 down
+  for (Index step = 0; step < count; ++step) {
+    prepare(stream, n - step);
+    if (step == 0) sent = {at(n + 1), at(n)};
+    sent.push_back(at(n - step - 1));
+  }
+  const auto mesh = back.wave.medium().mesh();
+  back.wave.pass(stream, passes, count, back.senders, nullptr, back.clock,
+                 [&](Index step, const IndexBox<3>& nodes, const View<const T, 3>& next) {
+                   const auto some = overlap(nodes, mesh);
+                   const auto s = static_cast<std::size_t>(step);
+                   if (!some.empty()) use(some, {sent[s], sent[s + 1], sent[s + 2]}, next);
+                 });
+}
 
 std::string_view to_string(Keeping way) {
   constexpr std::string_view names[] = {"auto",         "store",      "checkpoints",        "boundary",
@@ -465,7 +616,7 @@ KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place, const Dev
               static_cast<double>(std::min<Index>(a == 2 ? problem.reach() : mesh.size(2), nodes_of_block));
           strips += count * (squeezed ? 2 + e / block : e);
         }
-    cost.device_bytes = 3 * nodes * e;
+    cost.device_bytes = nodes * e;
     cost.sweeps = 2;
     cost.error = squeezed ? "image to 1e-5" : "rounding";
     add_records(cost, strips, steps, place, device);
@@ -485,6 +636,8 @@ std::unique_ptr<History<T>> make_history(Keeping way, Stream& stream, Wave<T>& w
   return std::make_unique<Boundaries<T>>(stream, wave, sources, way == Keeping::boundary_compressed, room);
 }
 
+template class History<float>;
+template class History<double>;
 template KeepingCost cost_of<float>(Keeping, const Problem&, KeptIn, const Device&);
 template KeepingCost cost_of<double>(Keeping, const Problem&, KeptIn, const Device&);
 template std::unique_ptr<History<float>> make_history(Keeping, Stream&, Wave<float>&, const Sources<float>&,

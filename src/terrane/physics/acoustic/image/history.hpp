@@ -12,13 +12,15 @@
 //   random_walls nothing is kept: energy stays in the grid, and steps run backwards bit by bit; noise in the
 //                image (random_walls.hpp)
 //   boundary     S n e bytes: the mesh is computed back from the end, from the nodes around it that layers
-//                reach. As the leapfrog runs both ways, what differs is rounding: 2e-6 in single precision
+//                reach. As the leapfrog runs both ways, what differs is rounding: 2e-6 in single precision.
+//                Beside the wave's own fields one of the mesh: pⁿ⁺¹, whose place pⁿ⁻¹ takes
 //   boundary_compressed   these nodes in 16 bits, 2 or 3 bytes a node; images are right to 1e-5
 //
 // What store, compressed and the boundaries keep lies in memory, on the host or on a disk (records.hpp).
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -49,6 +51,20 @@ KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place = KeptIn::
                     const Device& device = {Device::Kind::cpu, -1});
 std::string_view to_string(Keeping way);
 
+/// pⁿ⁺¹, pⁿ and pⁿ⁻¹ of the source.
+template <class T>
+struct Around {
+  View<const T, 3> after, now, before;
+};
+
+/// The receivers' wave, which walks the other way.
+template <class T>
+struct Returning {
+  Wave<T>& wave;
+  const Sources<T>& senders;
+  const Clock& clock;
+};
+
 template <class T>
 class History {
  public:
@@ -57,12 +73,20 @@ class History {
   virtual void keep(Stream& stream, const Wave<T>& wave, Index n) = 0;
   /// at(n − 1), at(n) and at(n + 1) are there after this; n = steps − 2, … 0 in order. Collective.
   virtual void prepare(Stream& stream, Index n) = 0;
-  /// How many steps from n on a pass over memory (march/passes.hpp) may take before the next keep(), the
-  /// waves on the way going to room(); and of how many steps from n down prepare() leaves what at() gave.
+  /// How many steps from n on a pass over memory (march/passes.hpp) may take before the next keep(), and how
+  /// many from n down by meet().
   virtual Index steps_from(Index) const { return 1; }
   virtual Index steps_down(Index) const { return 1; }
-  /// Where pⁿ on the mesh goes; nothing: it is not kept.
-  virtual View<T, 3> room(Stream&, Index) { return {}; }
+  /// Instead of keep() in a pass, for step 0 … count − 1 from n on: takes p of nodes of a plane, on any
+  /// thread. None: nothing is to be taken.
+  using Take = std::function<void(Index step, const IndexBox<3>& nodes, const View<const T, 3>& p)>;
+  virtual Take taking(Stream&, Index /*n*/, Index /*count*/) { return {}; }
+  /// Instead of prepare() in a pass: `count` steps of the receivers' wave that meet pⁿ, pⁿ⁻¹, … of the
+  /// source. use() is called with nodes of the mesh in a plane, whole rows, on any thread. Collective.
+  using Meet =
+      std::function<void(const IndexBox<3>& nodes, const Around<T>& sent, const View<const T, 3>& back)>;
+  virtual void meet(Stream& stream, const Returning<T>& back, const Passes& passes, Index n, Index count,
+                    const Meet& use);
   /// pⁿ on the rank's part of the mesh, or qⁿ (field 1) of rock with an axis. p⁻¹ is zero.
   virtual View<const T, 3> at(Index n, int field = 0) const = 0;
 };
@@ -78,9 +102,9 @@ struct RecordRoom {
 };
 
 /// Whether the waves of a migration may come in passes over memory, where passes_for() has some.
-inline bool images_in_passes(const Problem& problem, Keeping way, KeptIn place, Index lags) {
-  const bool at_hand = way == Keeping::checkpoints || (way == Keeping::store && place != KeptIn::disk);
-  return at_hand && problem.fields() == 1 && lags == 0;
+inline bool images_in_passes(const Problem& problem, Keeping way, KeptIn place) {
+  const bool at_hand = way == Keeping::checkpoints || (keeps_records(way) && place != KeptIn::disk);
+  return at_hand && problem.fields() == 1;
 }
 
 /// These nodes of a field, on the calling thread of the CPU.

@@ -170,10 +170,19 @@ class Wave {
   /// What is done with nodes of a plane at a step of a pass, on any thread: before it, while arguments.next
   /// has p⁻, or behind its stencil, when that has p⁺ without sources and images.
   using Touch = std::function<void(Index step, const StepArguments<T>& arguments, const IndexBox<3>& nodes)>;
-  /// Collective: the same of two waves, each step of `second`, which has no sources, behind that of this one:
-  /// where `touch_second` sees nodes of a step, this wave has its p⁺ there.  receivers: of `second`
-  void pass_with(Wave& second, Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
-                 Receivers<T>& receivers, const Clock& clock, const Touch& before, const Touch& touch_second);
+  /// A wave of those that go together, and what comes with it; `back`: by step_back(), without its load.
+  struct InPass {
+    Wave* wave = nullptr;
+    const Clock* clock = nullptr;
+    const Sources<T>* sources = nullptr;  ///< or none
+    Receivers<T>* receivers = nullptr;    ///< or none
+    Touch before{}, behind{};             ///< the stencil
+    After after{};                        ///< sources and images
+    bool back = false;
+  };
+  /// Collective: the same of waves in one medium, each step of a wave behind that of the wave before it in
+  /// the list: where something of its step is called with nodes, that wave has its p⁺ there.
+  static void pass_together(Stream& stream, const Passes& passes, Index count, std::span<const InPass> waves);
   /// Collective: from pⁿ⁺¹ ("before"), pⁿ to pⁿ, pⁿ⁻¹ on the mesh's nodes; those beyond it, which layers
   /// reach, are what `load` puts there first.
   void step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load);
@@ -230,12 +239,10 @@ class Wave {
     Work work;
   };
   std::vector<View<T, 3>> views_of(Fields& fields) const;
-  void make_borders(Index count);
+  void make_borders(Index count, bool back);
   void put_between_and_mirror(const StepArguments<T>& g, const Moment& moment, const Sources<T>* sources,
                               const IndexBox<3>& box);
   struct Marching;
-  static void pass_together(Stream& stream, const Passes& passes, Index count,
-                            const std::vector<Marching>& waves, const Clock& clock);
 
   const Medium<T>& medium_;
   std::unique_ptr<Stream> urgent_;
@@ -245,7 +252,7 @@ class Wave {
   Fields now_, before_, along_;
   std::array<std::array<Buffer<T>, 2>, 3> psi_, zeta_, eta_;
   Work edges_, inner_, mesh_edges_, mesh_inner_;
-  std::vector<Border> borders_;  ///< of each step of a pass
+  std::array<std::vector<Border>, 2> borders_;  ///< of each step of a pass; of a pass back
 };
 
 }  // namespace terrane::acoustic

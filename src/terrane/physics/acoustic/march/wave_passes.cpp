@@ -52,24 +52,26 @@ void each_plane(const std::vector<IndexBox<3>>& boxes, const Use& use) {
 
 /// What a step of a pass leaves beside other ranks, once and for all passes.
 template <class T>
-void Wave<T>::make_borders(Index count) {
-  for (Index step = std::ssize(borders_); step < count; ++step) {
+void Wave<T>::make_borders(Index count, bool back) {
+  auto& borders = borders_[back ? 1 : 0];
+  for (Index step = std::ssize(borders); step < count; ++step) {
     Border border;
     border.boxes = without(medium_.part(), taken_in_pass(medium_.problem(), medium_.part(), step));
     std::vector<Region> regions;
     for (const auto& box : border.boxes) {
-      for (const auto* work : {&edges_, &inner_})
+      for (const auto* work : {back ? &mesh_edges_ : &edges_, back ? &mesh_inner_ : &inner_})
         for (Region region : work->regions()) {
           region.box = overlap(region.box, box);
           if (!region.box.empty()) regions.push_back(region);
         }
+      if (back) continue;
       for (Slab slab : medium_.slabs()) {
         slab.layer = overlap(slab.layer, box);
         if (!slab.layer.empty()) border.slabs.push_back(slab);
       }
     }
     border.work = Work(regions);
-    borders_.push_back(std::move(border));
+    borders.push_back(std::move(border));
   }
 }
 
@@ -83,68 +85,60 @@ void Wave<T>::put_between_and_mirror(const StepArguments<T>& g, const Moment& mo
   if (g.next_q != nullptr) put_images(medium_.problem(), medium_.reach(), g, g.next_q, plane);
 }
 
-/// A wave of those that march in one pass, and what comes with it.
+/// One of them at its steps.
 template <class T>
-struct Wave<T>::Marching {
-  Wave* wave;
-  const Sources<T>* sources;  ///< or none
-  Receivers<T>* receivers;    ///< or none
-  Touch before, behind;       ///< the stencil
-  After after;                ///< sources and images
-  StepArguments<T> even{}, odd{};
+struct Wave<T>::Marching : InPass {
+  using InPass::after, InPass::back, InPass::before, InPass::behind, InPass::receivers, InPass::sources,
+      InPass::wave;
+  Moment first;
+  StepArguments<T> even, odd;
 
-  Marching(Wave& of, const Sources<T>* sources_of, Receivers<T>* receivers_of, Touch before_it = {},
-           Touch behind_it = {}, After after_all = {})
-      : wave(&of),
-        sources(sources_of),
-        receivers(receivers_of),
-        before(std::move(before_it)),
-        behind(std::move(behind_it)),
-        after(std::move(after_all)),
-        even(of.arguments()),
-        odd(even) {
+  explicit Marching(const InPass& one)
+      : InPass(one), first(one.clock->now()), even(one.wave->arguments()), odd(even) {
     odd.now = even.next, odd.next = const_cast<T*>(even.now);
     odd.now_q = even.next_q, odd.next_q = const_cast<T*>(even.now_q);
   }
   const StepArguments<T>& at(Index step) const { return step % 2 == 0 ? even : odd; }
+  Moment moment(Index step) const { return {first.clock, first.ahead + (back ? -step : step)}; }
   void read(Index step, const IndexBox<3>& plane) const {
     if (!receivers || plane.empty()) return;
     const auto [from, to] = rows_of(at(step), plane);
     receivers->read_between(at(step).now, at(step).now_q, step, from, to);
   }
   /// The end of a step of some nodes in a plane: sources, images, and what the caller does with p⁺.
-  void finish(Index step, const Moment& moment, const IndexBox<3>& plane) const {
+  void finish(Index step, const IndexBox<3>& plane) const {
     const StepArguments<T>& g = at(step);
     if (behind) behind(step, g, plane);
-    wave->put_between_and_mirror(g, moment, sources, plane);
+    wave->put_between_and_mirror(g, moment(step), sources, plane);
     if (!after) return;
     const auto& box = wave->medium_.box();
     after(step, plane, View<const T, 3>(g.next + strides(box).to(box.first), box));
   }
   /// A step of a tile in its next plane.
-  void take(Index step, const Moment& moment, const Stretch& stretch, Climb<T>& climb) const {
+  void take(Index step, const Stretch& stretch, Climb<T>& climb) const {
     const StepArguments<T>& g = at(step);
     const auto& box = stretch.nodes;
     const auto& kernels = host_kernels<T>(wave->medium_.kernel());
     read(step, box);
     for (const auto& slab : wave->medium_.slabs()) {
       const auto& nodes = slab.axis < 2 ? stretch.ahead[static_cast<std::size_t>(slab.axis)] : box;
-      if (const auto some = overlap(slab.layer, nodes); !some.empty())
+      if (const auto some = overlap(slab.layer, nodes); !back && !some.empty())
         kernels.psi(g, slab.axis, slab.side, some);
     }
     if (box.empty()) return;
     if (before) before(step, g, box);
     climb.tile = box;
-    for (const auto* work : {&wave->edges_, &wave->inner_})
+    for (const auto* work :
+         {back ? &wave->mesh_edges_ : &wave->edges_, back ? &wave->mesh_inner_ : &wave->inner_})
       for (Region region : work->in_rows()) {
         region.box = overlap(region.box, box);
         if (!region.box.empty()) kernels.step(g, region, &climb);
       }
-    finish(step, moment, box);
+    finish(step, box);
   }
   /// A step of what passes leave beside other ranks, and its halos.
-  void take_border(Stream& stream, Index step, const Moment& moment) const {
-    const auto& border = wave->borders_[static_cast<std::size_t>(step)];
+  void take_border(Stream& stream, Index step) const {
+    const auto& border = wave->borders_[back ? 1 : 0][static_cast<std::size_t>(step)];
     const StepArguments<T>& g = at(step);
     stream.do_on_host([*this, step, &border] {
       each_plane(border.boxes, [&](const IndexBox<3>& plane) {
@@ -154,8 +148,8 @@ struct Wave<T>::Marching {
     });
     begin_psi(stream, wave->medium_.kernel(), g, border.slabs);
     begin_steps(stream, wave->medium_.kernel(), g, border.work);
-    stream.do_on_host([*this, step, moment, &border] {
-      each_plane(border.boxes, [&](const IndexBox<3>& plane) { finish(step, moment, plane); });
+    stream.do_on_host([*this, step, &border] {
+      each_plane(border.boxes, [&](const IndexBox<3>& plane) { finish(step, plane); });
     });
     const auto next = wave->views_of(step % 2 == 0 ? wave->before_ : wave->now_);
     wave->halo_->begin(stream, next);
@@ -163,22 +157,21 @@ struct Wave<T>::Marching {
   }
 };
 
-/// Of waves in one medium.
 template <class T>
 void Wave<T>::pass_together(Stream& stream, const Passes& passes, Index count,
-                            const std::vector<Marching>& waves, const Clock& clock) {
-  for (const auto& one : waves) {
+                            std::span<const InPass> together) {
+  std::vector<Marching> waves;
+  for (const auto& one : together) {
     if (one.receivers) one.receivers->prepare(count);
-    one.wave->make_borders(count);
+    one.wave->make_borders(count, one.back);
+    waves.emplace_back(one);
   }
   const auto& medium = waves.front().wave->medium_;
-  const auto moment_of = [moment = clock.now()](Index step) {
-    return Moment{moment.clock, moment.ahead + step};
-  };
+  const Index first_of_mesh = medium.mesh().first[0];
   std::vector<IndexBox<3>> boxes;
   for (Index step = 0; step < count; ++step)
     boxes.push_back(taken_in_pass(medium.problem(), medium.part(), step));
-  stream.do_on_host([passes, boxes, waves, &medium, moment_of, threads = stream.threads()] {
+  stream.do_on_host([passes, boxes, waves, &medium, first_of_mesh, threads = stream.threads()] {
     walk(boxes, passes, medium.kernel().points, threads, [&](Index step, const Stretch& stretch) {
       static thread_local std::vector<Climb<T>> climbs;  // of the tile that the thread walks up
       const auto s = static_cast<std::size_t>(step);
@@ -186,17 +179,18 @@ void Wave<T>::pass_together(Stream& stream, const Passes& passes, Index count,
       for (std::size_t w = 0; w < waves.size(); ++w) {
         auto& climb = climbs[s * waves.size() + w];
         climb.first_plane = boxes[s].first[0];
-        waves[w].take(step, moment_of(step), stretch, climb);
+        if (waves[w].back) climb.first_plane = std::max(climb.first_plane, first_of_mesh);
+        waves[w].take(step, stretch, climb);
       }
     });
   });
   for (Index step = 0; step < count; ++step)
     for (const auto& one : waves)
-      if (one.wave->halo_) one.take_border(stream, step, moment_of(step));
-  stream.do_on_host([count, waves, moment_of, threads = stream.threads()] {
+      if (one.wave->halo_) one.take_border(stream, step);
+  stream.do_on_host([count, waves, threads = stream.threads()] {
     for (const auto& one : waves)
       for (Index step = 0; step < count && one.receivers; ++step)
-        one.receivers->add_up(step, moment_of(step), threads);
+        one.receivers->add_up(step, one.moment(step), threads);
   });
   for (const auto& one : waves)
     if (count % 2 == 1) std::swap(one.wave->now_, one.wave->before_);
@@ -205,26 +199,16 @@ void Wave<T>::pass_together(Stream& stream, const Passes& passes, Index count,
 template <class T>
 void Wave<T>::pass(Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
                    Receivers<T>* receivers, const Clock& clock, const After& after) {
-  pass_together(stream, passes, count, {Marching(*this, &sources, receivers, {}, {}, after)}, clock);
-}
-
-template <class T>
-void Wave<T>::pass_with(Wave& second, Stream& stream, const Passes& passes, Index count,
-                        const Sources<T>& sources, Receivers<T>& receivers, const Clock& clock,
-                        const Touch& before, const Touch& touch_second) {
-  pass_together(
-      stream, passes, count,
-      {Marching(*this, &sources, nullptr, before), Marching(second, nullptr, &receivers, {}, touch_second)},
-      clock);
+  InPass alone{this, &clock, &sources, receivers};
+  alone.after = after;
+  pass_together(stream, passes, count, std::span<const InPass>(&alone, 1));
 }
 
 template void Wave<float>::pass(Stream&, const Passes&, Index, const Sources<float>&, Receivers<float>*,
                                 const Clock&, const After&);
 template void Wave<double>::pass(Stream&, const Passes&, Index, const Sources<double>&, Receivers<double>*,
                                  const Clock&, const After&);
-template void Wave<float>::pass_with(Wave&, Stream&, const Passes&, Index, const Sources<float>&,
-                                     Receivers<float>&, const Clock&, const Touch&, const Touch&);
-template void Wave<double>::pass_with(Wave&, Stream&, const Passes&, Index, const Sources<double>&,
-                                      Receivers<double>&, const Clock&, const Touch&, const Touch&);
+template void Wave<float>::pass_together(Stream&, const Passes&, Index, std::span<const InPass>);
+template void Wave<double>::pass_together(Stream&, const Passes&, Index, std::span<const InPass>);
 
 }  // namespace terrane::acoustic
