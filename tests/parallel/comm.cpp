@@ -10,6 +10,7 @@
 #include "parallel/ranks.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/comm/groups.hpp"
+#include "terrane/simulation/serve.hpp"
 
 namespace terrane {
 namespace {
@@ -240,6 +241,39 @@ TEST(Groups, AnErrorThatAllShareKeepsItsClassAndOneOfARankAloneEndsThem) {
     return 100;
   };
   EXPECT_THROW(Groups(*comm, counts, 0), MemoryError);
+}
+
+TEST(Serve, AnErrorOfARankAloneIsOutOfStepAndOneOfAllIsLeftToRankZero) {
+  const auto comm = test::ranks();
+  const bool last = comm->rank() == comm->size() - 1;
+  EXPECT_TRUE(serve_in_step(*comm, [] {}));
+  EXPECT_FALSE(serve_in_step(*comm, [&] {
+    together(*comm, [&] {
+      if (last) throw InputError("a", "b");
+    });
+  }));
+  EXPECT_FALSE(serve_in_step(*comm, [] { throw Cancelled(); }));  // as all found out by another way
+  // One of before does not count.
+  const auto alone = [&] {
+    serve_in_step(*comm, [&] {
+      together(*comm, [] {});
+      if (last) throw MemoryError("a", "b");
+    });
+  };
+  if (!last || comm->size() == 1) EXPECT_NO_THROW(alone());
+  else EXPECT_THROW(alone(), OutOfStep);
+  // Of some of the ranks.
+  if (comm->size() < 3) return;
+  const auto some = comm->split(last ? 0 : 1, 0);
+  const auto of_some = [&] {
+    serve_in_step(*comm, [&] {
+      together(*some, [&] {
+        if (!last) throw MemoryError("a", "b");
+      });
+    });
+  };
+  if (last) EXPECT_NO_THROW(of_some());
+  else EXPECT_THROW(of_some(), OutOfStep);
 }
 
 /// The last rank throws `error`; every rank must throw a `Wanted`.

@@ -47,23 +47,20 @@ void DirectCurrent::ask(const std::vector<double>& conductivity, bool all) const
 }
 
 void serve_currents(Packet packet, Comm& comm) {
-  const auto easting = packet.get_vector<double>(), northing = packet.get_vector<double>(),
-             up = packet.get_vector<double>(), conductivity = packet.get_vector<double>(),
-             ground = packet.get_vector<double>();
-  electric::Electrodes electrodes;
-  electrodes.place = packet.get_vector<electric::Point>();
-  electrodes.arrays = packet.get_vector<electric::Array>();
-  const auto parameters = packet.get<electric::Parameters>();
-  Stream stream({Device::Kind::cpu}, false, packet.get<int>());
-  const bool all = packet.get<bool>();
-  const int at_once = packet.get<int>();
-  const TensorMesh mesh(easting, northing, up);
-  try {
+  serve_in_step(comm, [&] {
+    const auto easting = packet.get_vector<double>(), northing = packet.get_vector<double>(),
+               up = packet.get_vector<double>(), conductivity = packet.get_vector<double>(),
+               ground = packet.get_vector<double>();
+    electric::Electrodes electrodes;
+    electrodes.place = packet.get_vector<electric::Point>();
+    electrodes.arrays = packet.get_vector<electric::Array>();
+    const auto parameters = packet.get<electric::Parameters>();
+    Stream stream({Device::Kind::cpu}, false, packet.get<int>());
+    const bool all = packet.get<bool>();
+    const int at_once = packet.get<int>();
+    const TensorMesh mesh(easting, northing, up);
     electric::help(mesh, conductivity, ground, electrodes, parameters, stream, all, comm, at_once);
-  } catch (const OutOfStep&) {
-    throw;
-  } catch (const std::exception&) {  // rank 0 throws it, too
-  }
+  });
 }
 
 const std::vector<double>& DirectCurrent::unit() const {

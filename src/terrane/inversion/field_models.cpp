@@ -192,7 +192,8 @@ void FieldRanks::send(Wanted wanted, std::uint64_t number, const Values& values)
 template <class Work>
 auto FieldRanks::in_step(const Work& work) {
   parted_ = true;
-  auto made = work();
+  decltype(work()) made;
+  keep_in_step(comm_, [&] { made = work(); });
   parted_ = false;
   return made;
 }
@@ -241,7 +242,7 @@ bool FieldServer::serve(Packet& asked) {
   const auto wanted = asked.get<Wanted>();
   const auto number = asked.get<std::uint64_t>();
   if (wanted == Wanted::nothing) return false;
-  try {
+  return serve_in_step(comm_, [&] {
     if (wanted == Wanted::model) {
       problem_.conductivity[0] = asked.get_vector<double>();
       models_[number] = std::make_shared<FieldModel>(problem_, places_, device_, threads_, nullptr, &comm_);
@@ -252,12 +253,7 @@ bool FieldServer::serve(Packet& asked) {
     } else {
       models_.at(number)->own_rows(asked.get_vector<std::size_t>(), {}, nullptr);
     }
-  } catch (const OutOfStep&) {
-    throw;
-  } catch (const std::exception&) {
-    return false;  // rank 0 throws it, too
-  }
-  return true;
+  });
 }
 
 void FieldServers::serve(Packet packet, Comm& comm) {

@@ -178,7 +178,7 @@ namespace {
 /// This rank's share of what rank 0 asks for; nothing when a rank fails, which rank 0 throws.
 std::shared_ptr<const solve::PartedOperator> share_as_asked(Packet packet, Comm& comm) {
   std::shared_ptr<const solve::PartedOperator> own;
-  try {
+  const bool made = serve_in_step(comm, [&] {
     together(comm, [&] {
       const auto asked = unpacked(packet);
       packet = {};
@@ -186,10 +186,8 @@ std::shared_ptr<const solve::PartedOperator> share_as_asked(Packet packet, Comm&
       own = make_share(asked.source, asked.settings, &comm, asked.threads, nullptr,
                        {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())}, notes);
     });
-  } catch (const std::exception&) {
-    return nullptr;
-  }
-  return own;
+  });
+  return made ? own : nullptr;
 }
 
 /// Without a first operator: for a crew that stays, which has errands, too.

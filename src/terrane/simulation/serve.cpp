@@ -1,5 +1,7 @@
 #include "terrane/simulation/serve.hpp"
 
+#include <fmt/format.h>
+
 #include "terrane/base/error.hpp"
 
 namespace terrane {
@@ -25,13 +27,29 @@ void call(Comm& comm, std::string_view physics, Packet packet) {
   }
 }
 
-void serve_in_step(const std::function<void()>& work) {
+void keep_in_step(Comm& comm, const std::function<void()>& work) {
+  const auto before = comm.errors_of_all();
   try {
     work();
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const OutOfStep&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (comm.size() == 1 || comm.errors_of_all() > before) throw;
+    throw OutOfStep(fmt::format("rank {}", comm.rank()), error.what());
+  }
+}
+
+bool serve_in_step(Comm& comm, const std::function<void()>& work) {
+  try {
+    keep_in_step(comm, work);
   } catch (const OutOfStep&) {
     throw;
   } catch (const std::exception&) {  // rank 0 throws it, too
+    return false;
   }
+  return true;
 }
 
 void dismiss(Comm& comm) { say(comm, ""); }

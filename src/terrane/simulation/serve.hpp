@@ -19,9 +19,13 @@ void call(Comm& comm, std::string_view physics);
 /// Rank 0: the same, and hands them `packet`, which they take by Packet::broadcast().
 void call(Comm& comm, std::string_view physics, Packet packet);
 
-/// A rank but 0: runs its part of some work, in which errors are those of all ranks (together(),
-/// Groups::run()), so rank 0 tells the user, or OutOfStep, which is thrown on.
-void serve_in_step(const std::function<void()>& work);
+/// Any rank: runs its part of some work. An error on which all ranks agreed (together(), Groups::in_step()),
+/// and Cancelled, goes on as it is; any other is of this rank alone, for which the rest would wait:
+/// OutOfStep.
+void keep_in_step(Comm& comm, const std::function<void()>& work);
+
+/// A rank but 0: the same; false after an error of all ranks, which rank 0 tells the user.
+bool serve_in_step(Comm& comm, const std::function<void()>& work);
 
 /// Rank 0: dismisses the others.
 void dismiss(Comm& comm);

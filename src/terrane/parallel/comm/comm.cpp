@@ -294,6 +294,7 @@ void agree(Comm& comm, const std::exception_ptr& mine) {
   Packet packet;
   if (failed == comm.rank()) packet = packed(mine, failed);
   packet.broadcast(comm, failed);
+  ++comm.errors_of_all_;
   throw_packed(packet);
 }
 

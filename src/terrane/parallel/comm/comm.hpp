@@ -117,6 +117,12 @@ class Comm {
   virtual bool takes_gpu_memory() const noexcept { return false; }
   /// Ends all ranks at once, after an OutOfStep.
   virtual void abort(int status) = 0;
+  /// How many errors all ranks have thrown together: agree().
+  std::size_t errors_of_all() const noexcept { return errors_of_all_; }
+
+ private:
+  friend void agree(Comm& comm, const std::exception_ptr& mine);
+  std::size_t errors_of_all_ = 0;
 };
 
 /// Collective, the root's side of broadcast(): its own bytes are only read.

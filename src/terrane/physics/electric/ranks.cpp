@@ -82,7 +82,7 @@ DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Rock& ro
 void serve(Comm& comm) {
   Packet packet;
   packet.broadcast(comm);
-  serve_in_step([&] {
+  serve_in_step(comm, [&] {
     std::optional<Stream> stream;
     std::optional<TensorMesh> mesh;
     Rock rock;

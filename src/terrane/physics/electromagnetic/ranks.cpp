@@ -129,7 +129,7 @@ Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device&
 void serve(Comm& comm) {
   Packet packet;
   packet.broadcast(comm);
-  serve_in_step([&] {
+  serve_in_step(comm, [&] {
     std::optional<Stream> stream;
     Problem problem;
     int at_once = 0;
