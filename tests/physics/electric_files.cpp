@@ -19,6 +19,7 @@ using io::read_bert;
 using io::read_ubc_dcip;
 using io::write_bert;
 using io::write_ubc_dcip;
+using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -281,6 +282,28 @@ std::string wrong(const std::function<void()>& run) {
     return error.what();
   }
   return "accepted";
+}
+
+TEST(FilesOfArrays, InducedPolarizationOfBertIsAPhaseOrByItsUnitAChargeability) {
+  const auto read = [](const std::string& names) {
+    io::TextReader in("input", "4\n# x\n0\n1\n2\n3\n1\n# a b m n " + names + "\n1 2 3 4 5 0.25\n");
+    return io::read_arrays(in);
+  };
+  const auto expect = [](const Measured& data, const char* name, const char* unit, double value,
+                         double spread) {
+    ASSERT_EQ(data.columns.size(), 1U);
+    const auto& column = data.columns.front();
+    EXPECT_EQ(column.name, name);
+    EXPECT_EQ(column.unit, unit);
+    EXPECT_THAT(column.values, ElementsAre(DoubleEq(value)));
+    EXPECT_THAT(column.uncertainty, ElementsAre(DoubleEq(spread)));
+  };
+  expect(read("ip iperr"), "phase", "mrad", 5, 0.25);
+  expect(read("ip/rad iperr"), "phase", "mrad", 5000, 250);
+  expect(read("ip/mrad iperr/rad"), "phase", "mrad", 5, 250);
+  expect(read("ip/mV/V iperr"), "chargeability", "mV/V", 5, 0.25);
+  expect(read("ip/V/V iperr/mV/V"), "chargeability", "mV/V", 5000, 0.25);
+  expect(read("ip/% iperr/%"), "chargeability", "mV/V", 50, 2.5);
 }
 
 TEST(FilesOfArrays, WhatIsWrongIsNamedWithItsLine) {

@@ -15,6 +15,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/io/csv.hpp"
 
 namespace terrane::io {
 
@@ -135,6 +136,9 @@ std::vector<double> first_block(TextReader& in, bool& polarized) {
   in.fail("there is no block of a current pair", "Such a line has positions of A and B, then a count.");
 }
 
+// What "ip" and "iperr" of BERT are called where they are shares of the voltage.
+constexpr const char *chargeability = "chargeability", *chargeability_error = "chargeability error";
+
 double unit_factor(TextReader& in, std::string_view unit) {
   static const std::map<std::string, double, std::less<>> known{
       {"", 1},  {"m", 1},     {"mm", 1e-3}, {"cm", 1e-2}, {"km", 1e3},  {"V", 1},    {"mV", 1e-3},
@@ -146,11 +150,34 @@ double unit_factor(TextReader& in, std::string_view unit) {
   return found->second;
 }
 
-/// "u/mV" → name in lower case, and what to multiply by.
+/// "u/mV" → name in lower case, what to multiply by, and the unit.
 struct Token {
   std::string name;
   double factor = 1;
+  std::string unit = {};
 };
+
+/// "ip" is a phase, mrad, or by its unit a chargeability, mV/V. Its error has its unit, where it has none
+/// itself.
+void name_polarization(std::vector<Token>& tokens) {
+  static const std::map<std::string, double> shares{{"mV/V", 1}, {"V/V", 1e3}, {"%", 10}};
+  const auto is_named = [](const char* name) {
+    return [name](const Token& token) { return token.name == name; };
+  };
+  const auto ip = std::find_if(tokens.begin(), tokens.end(), is_named("ip"));
+  if (ip == tokens.end()) return;
+  const auto error = std::find_if(tokens.begin(), tokens.end(), is_named("iperr"));
+  if (error != tokens.end() && error->unit.empty()) {
+    error->unit = ip->unit;
+    error->factor = ip->factor;
+  }
+  for (const auto token : {ip, error})
+    if (token != tokens.end())
+      if (const auto share = shares.find(token->unit); share != shares.end()) {
+        token->name = token == ip ? chargeability : chargeability_error;
+        token->factor = share->second;
+      }
+}
 
 std::vector<Token> tokens_of(TextReader& in, std::string_view line) {
   line.remove_prefix(std::min(line.find('#') + 1, line.size()));
@@ -167,10 +194,12 @@ std::vector<Token> tokens_of(TextReader& in, std::string_view line) {
       tokens.push_back({"r", 1});
       continue;
     }
-    const double factor = slash == std::string_view::npos ? 1 : unit_factor(in, word.substr(slash + 1));
+    const auto unit = slash == std::string_view::npos ? std::string_view{} : word.substr(slash + 1);
+    const double factor = unit_factor(in, unit);
     const auto known = same.find(name);
-    tokens.push_back({known == same.end() ? name : known->second, factor});
+    tokens.push_back({known == same.end() ? name : known->second, factor, std::string(unit)});
   }
+  name_polarization(tokens);
   return tokens;
 }
 
@@ -331,6 +360,8 @@ ElectrodeData read_bert(TextReader& in) {
   add("resistance", "V/A", std::move(resistance), relative, true);
   add("apparent_resistivity", "ohm m", of_kept(column_named(block, "rhoa")), relative, true);
   add("phase", "mrad", of_kept(column_named(block, "ip")), spread, false);
+  add("chargeability", "mV/V", of_kept(column_named(block, chargeability)),
+      of_kept(column_named(block, chargeability_error)), false);
   add("geometric_factor", "m", of_kept(column_named(block, "k")), {}, false);
   return data;
 }
@@ -725,10 +756,27 @@ void write_ubc_dcip_rows(const std::string& path, const Table& table, const std:
 
 // --- first lines -------------------------------------------------------------------------------------------
 
-std::vector<std::string> first_words(TextReader& in, std::string_view comments) {
+namespace {
+
+/// The one line that tells BERT from UBC: a number alone, of electrodes.
+std::optional<double> number_alone(const std::vector<std::string_view>& words) {
+  double number = 0;
+  if (words.size() != 1 || !parse_number(words.front(), number)) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+ElectrodeData read_arrays(TextReader& in, const UbcColumn& column) {
+  const auto begin = in.mark();
   std::vector<std::string_view> words;
-  if (!next_words(in, comments, words)) in.fail("the file is empty");
-  return {words.begin(), words.end()};
+  if (!next_words(in, "#!", words)) in.fail("the file is empty");
+  const bool table = std::any_of(words.begin(), words.end(),
+                                 [](std::string_view word) { return word.starts_with("a_easting"); });
+  const bool bert = number_alone(words).has_value();
+  in.rewind(begin);
+  if (table) return to_electrode_data(read_csv(in), TakenValues::observed);
+  return bert ? read_bert(in) : read_ubc_dcip(in, column);
 }
 
 namespace {
@@ -797,13 +845,11 @@ bool begins_ubc_dcip(std::string_view head) {
   return whole ? rows == 0 && (blocks > 1 || lines.size() >= enough) : blocks > 1;
 }
 
-/// A count alone, and a line of names after '#': x of electrodes, or a, b, m, n of arrays.
+/// A count alone, as read_arrays() has it, and a line of names after '#': x of electrodes, or a, b, m, n of
+/// arrays.
 bool begins_bert(std::string_view head) {
-  const auto lines = lines_of(head, "#");
-  double count = 0;
-  if (lines.empty() || lines.front().size() != 1 || !parse_number(lines.front().front(), count) ||
-      !is_count(count))
-    return false;
+  const auto lines = lines_of(head, "#!");
+  if (lines.empty() || !is_count(number_alone(lines.front()).value_or(0))) return false;
   std::size_t at = 0;
   while ((at = head.find('#', at)) != head.npos) {
     const auto names = words_of(head.substr(at + 1, head.find('\n', at) - at - 1), "#");

@@ -3,7 +3,8 @@
 //   UBC DCIP    blocks of a current pair and its potential pairs: DCIP3D with and without heights, DCIP2D on
 //               a flat surface; an electrode that stands twice is far away. One value of each array.
 //   BERT        pyGIMLi's and BERT's unified format (.ohm, .dat): a list of electrodes, then arrays by their
-//               numbers, 0 far away, with named columns: r, rhoa, ip and k are read and written
+//               numbers, 0 far away, with named columns: r, rhoa, ip and k are read and written; ip is a
+//               phase, and with the unit mV/V, V/V or % a chargeability, which is read alone
 //
 // As a table an array is a row with columns a_easting, a_northing, a_up and so for b, m and n, empty where an
 // electrode is far away; values that were measured are NAME_observed and NAME_uncertainty, computed ones
@@ -44,8 +45,8 @@ struct UbcColumn {
 ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& column = {});
 ElectrodeData read_bert(TextReader& in);
 
-/// Those of the first line that has any. Throws InputError: there is none.
-std::vector<std::string> first_words(TextReader& in, std::string_view comments);
+/// A file that is known to hold arrays, by its first line: a table, BERT or UBC DCIP.
+ElectrodeData read_arrays(TextReader& in, const UbcColumn& column = {});
 
 /// First bytes that tell formats apart; of fewer the file is whole.
 inline constexpr std::size_t head_bytes = 4096;
