@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../support/heap.hpp"
 #include "../support/land.hpp"
 #include "ranks.hpp"
 #include "terrane/physics/all.hpp"
@@ -137,6 +138,36 @@ TEST(ElectromagneticOnRanks, FieldsThatRanksShareHaveTheSameBitsAtReceiversAndIn
   dismiss(*comm);
 }
 
+#ifdef TERRANE_HEAP_IS_COUNTED
+TEST(ElectromagneticOnRanks, TheFieldThatTheyShareTakesNoMoreMemoryThanForeseen) {
+  const auto comm = test::ranks();
+  const auto earth = test::land(56, 1.3);
+  Problem problem;
+  problem.mesh = earth.mesh;
+  problem.parameters.rough = Rough::never;
+  const double before = test::bytes_on_the_heap();
+  Stream stream({Device::Kind::cpu, -1}, false, 1);
+  MaxwellSolver<float> solver(stream, earth.mesh, {&earth.sigma, &earth.sigma, &earth.sigma}, comm.get());
+  solver.set_frequency(1);
+  auto b = solver.image();
+  auto x = solver.vector();
+  const auto whole = solver.metric().edges(2);
+  std::vector<double> values(2 * static_cast<std::size_t>(whole.count()));
+  values[values.size() / 4] = 1e-3;
+  b.e[2].upload(stream, values, whole);
+  values = std::vector<double>();  // gives the memory back
+  solver.complete(b);
+  solver.solve(b, x, {.most_iterations = 1});
+  double held[1] = {test::bytes_on_the_heap() - before};
+  const bool counted = comm->highest(held[0] > 0 ? 0 : 1) == 0;
+  comm->sum(held);
+  if (!counted) GTEST_SKIP() << "this build has another heap";
+  const double foreseen = problem.field_memory_on_ranks(comm->size());
+  EXPECT_LT(held[0], foreseen);
+  EXPECT_GT(held[0], 0.8 * foreseen);  // 0.83 to 0.99 measured on 2 to 8 ranks, 0.90 to 1.004 of 112³ cells
+}
+#endif
+
 Sharing shared(const Problem& problem, int ranks, int on_node, double bytes, double gpu = 0) {
   return share_ranks(solves_of(problem), {ranks, on_node, bytes, gpu});
 }
@@ -146,9 +177,11 @@ TEST(ElectromagneticOnRanks, ShareAFieldWhereTheyAreMoreThanSolvesOrMemoryTakesF
   const double one = problem.memory(1, 0), model = problem.memory(0, 1);
   EXPECT_EQ(shared(problem, 4, 4, 1e12).fields_at_once, 4);
   EXPECT_EQ(shared(problem, 8, 8, 1e12).fields_at_once, 6);
-  EXPECT_EQ(shared(problem, 4, 4, 2.5 * one + 4 * model).fields_at_once, 2);
-  EXPECT_EQ(shared(problem, 4, 2, 1.1 * one + 2 * model).fields_at_once, 2);  // two machines
-  EXPECT_EQ(shared(problem, 4, 4, 1).fields_at_once, 1);                      // and is refused for its memory
+  const double of_two = problem.field_memory_on_ranks(2);
+  EXPECT_GT(of_two, 1.2 * one);
+  EXPECT_EQ(shared(problem, 4, 4, 2.05 * of_two + 4 * model).fields_at_once, 2);
+  EXPECT_EQ(shared(problem, 4, 2, 1.1 * of_two + 2 * model).fields_at_once, 2);  // two machines
+  EXPECT_EQ(shared(problem, 4, 4, 1).fields_at_once, 1);  // and is refused for its memory
   // On GPUs the memory of each counts, and of the host the models alone.
   const auto of_cells = [&](int along) {
     auto made = problem;

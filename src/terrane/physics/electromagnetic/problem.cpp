@@ -8,6 +8,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/model/polarization.hpp"
+#include "terrane/parallel/partition/cartesian.hpp"
 #include "terrane/physics/electromagnetic/survey/section.hpp"
 
 namespace terrane::electromagnetic {
@@ -73,20 +74,48 @@ double Problem::omega_mu(std::size_t solve) const {
   return 2 * std::numbers::pi * frequencies[solve % frequencies.size()] * 4e-7 * std::numbers::pi;
 }
 
+namespace {
+/// Numbers of single precision that networks and fields of all levels take of CPUs, where cycles share them.
+constexpr double bytes_of_levels = 30;
+/// Unknowns of a box, with the layers of points that arrays of CPUs have around it: five in the mean of
+/// vectors and levels.
+double with_layers(const IndexBox<3>& box) {
+  double points = 3;
+  for (int axis = 0; axis < 3; ++axis) points *= static_cast<double>(box.size(axis)) + 5;
+  return points;
+}
+}  // namespace
+
 double Problem::field_memory(bool on_gpu) const {
   // Of an unknown: 5 vectors and the divergence of 3 (96 bytes), conductances (8), networks and fields of all
-  // levels in single precision (30 on CPUs, where cycles share them, 80 on GPUs), and what GPUs take beside
-  // arrays; 3 more vectors of the rough form. Arrays of CPUs have layers of points around them, five in the
-  // mean of vectors and levels. A test holds it against the heap.
+  // levels in single precision (30 on CPUs, 80 on GPUs), and what GPUs take beside arrays; 3 more vectors of
+  // the rough form. A test holds it against the heap.
   const double rough = parameters.rough == Rough::never ? 0
                        : on_gpu                         ? 40
                                                         : 48,
                beyond = stores_charge() ? 16 : 0;
   if (on_gpu) return 3 * static_cast<double>(mesh.size()) * (240 + rough + beyond);
-  double points = 3;
-  for (const auto cells : {mesh.n_up(), mesh.n_north(), mesh.n_east()})
-    points *= static_cast<double>(cells) + 5;
-  return points * (135 + rough + beyond);
+  return with_layers(cells()) * (105 + bytes_of_levels + rough + beyond);
+}
+
+double Problem::field_memory_on_ranks(int ranks) const {
+  if (ranks <= 1) return field_memory(false);
+  // Levels reach three points beyond a part, where neighbours compute the same, of coarse levels the more;
+  // messages bring these points of b and u of the four cycles, and one of vectors, there and here. Levels of
+  // few points are on every rank, as messages, too.
+  constexpr double coarse = 1.5, of_messages = 4.0 / 3 * 4 * 2 * 8, of_vectors = 2 * 3 * 16,
+                   most_whole = 32768, of_whole = 3 * bytes_of_levels + 4 * 2 * 8;
+  const auto whole = cells();
+  const double of_unknown = field_memory(false) / with_layers(whole);
+  double bytes = 0;
+  for (const auto& part : cut(whole, ranks).parts) {
+    const auto held = overlap(part.grown(3), whole);
+    const auto around = static_cast<double>(held.count() - part.count());
+    bytes += with_layers(part) * (of_unknown - bytes_of_levels) +
+             coarse * with_layers(held) * bytes_of_levels + around * (of_messages + of_vectors / 3) +
+             std::min(static_cast<double>(whole.count()), most_whole) * of_whole;
+  }
+  return bytes;
 }
 
 double Problem::model_memory() const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "terrane/parallel/arrays/index_box.hpp"
 #include "terrane/physics/electromagnetic/parameters.hpp"
 #include "terrane/physics/electromagnetic/survey/sampling.hpp"
 #include "terrane/physics/electromagnetic/survey/sigma.hpp"
@@ -58,6 +59,11 @@ struct Problem {
     return (3U * electric_volume + 3U * magnetic_volume) * mesh.size() +
            (edge_volume ? edges_along(0) + edges_along(1) + edges_along(2) : 0);
   }
+  /// Those of the mesh, up, north, east.
+  IndexBox<3> cells() const {
+    return index_box(static_cast<Index>(mesh.n_up()), static_cast<Index>(mesh.n_north()),
+                     static_cast<Index>(mesh.n_east()));
+  }
   /// How many edges the mesh has along up, north or east.
   std::size_t edges_along(std::size_t axis) const {
     const std::size_t cells[3] = {mesh.n_up(), mesh.n_north(), mesh.n_east()};
@@ -75,6 +81,8 @@ struct Problem {
   double model_memory() const;
   /// Of one field where it is computed, and of the host of `ranks` ranks without their fields.
   double field_memory(bool on_gpu) const;
+  /// Of one field that so many ranks share on CPUs, all together: parts have layers and points of neighbours.
+  double field_memory_on_ranks(int ranks) const;
   double host_memory(double ranks) const;
   /// Throws InputError: nothing to send, to record or to compute; a frequency that is not positive; a point
   /// outside of the mesh.

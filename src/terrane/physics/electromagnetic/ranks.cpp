@@ -77,16 +77,14 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
                    of_halos = 40.0 * (1 << 21);  // bytes: of a cell, of a cell, of a point, of all
   // Points; through NCCL only where all ranks share one field over several machines: a split Comm has none.
   const double most_on_every_rank = fields == 1 && ranks > on_node ? 1 << 22 : 1 << 19;
-  const auto& mesh = problem.mesh;
-  const auto whole = index_box(static_cast<Index>(mesh.n_up()), static_cast<Index>(mesh.n_north()),
-                               static_cast<Index>(mesh.n_east()));
+  const auto whole = problem.cells();
   double most = 0, around = 0;
   for (const auto& part : cut(whole, share_it).parts) {
     const auto points = static_cast<double>(part.count());
     most = std::max(most, points);
     around = std::max(around, static_cast<double>(overlap(part.grown(3), whole).count()) - points);
   }
-  const auto cells = static_cast<double>(mesh.size());
+  const auto cells = static_cast<double>(problem.mesh.size());
   return problem.field_memory(true) * most / cells + 4.0 / 3 * around * (of_cycles + of_messages) +
          std::min(cells, most_on_every_rank) * of_whole_levels + of_halos;
 }
@@ -94,7 +92,9 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
 SolvesToShare solves_of(const Problem& problem) {
   const auto of_machine = [&problem](int fields, const RanksOfRun& ranks) {
     if (ranks.on_gpus()) return problem.host_memory(ranks.on_node);
-    return problem.memory(static_cast<double>(fields) * ranks.on_node / ranks.all, ranks.on_node);
+    const int share_it = (ranks.all + fields - 1) / fields;  // of the largest group
+    return problem.field_memory_on_ranks(share_it) * fields * ranks.on_node / ranks.all +
+           problem.host_memory(ranks.on_node);
   };
   const auto of_gpu = [&problem](int fields, const RanksOfRun& ranks) {
     return part_of_field(problem, fields, ranks.all, ranks.on_node);
