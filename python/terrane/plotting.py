@@ -451,37 +451,81 @@ def _is_pseudosection(data: Data, fields) -> bool:
         any(f.name == "up" for f in data.fields)
 
 
-def _draw_pseudosection(pyplot, data: Data, shown, title: str):
-    """Apparent resistivity on a logarithmic scale, or chargeability or phase on a linear one.
+def _lines_of(east, north):
+    """The lines on which middles of arrays lie: metres along each of all, and rows of each line, side by side.
 
-    Each array stands at its middle and half its widest gap deep.
+    Lines are parallel, so across them there are few places. One line where they are not.
+    """
+    numpy = _need("numpy")
+    centred = numpy.stack([east - east.mean(), north - north.mean()])
+    main = numpy.linalg.svd(centred, full_matrices=False)[0][:, 0]
+    steps = numpy.diff(centred, axis=1)
+    steps = steps[:, numpy.hypot(*steps) > 0]
+    ways = [main, numpy.array([1.0, 0]), numpy.array([0, 1.0])]
+    if steps.size:  # most arrays stand beside the one before them
+        angle = numpy.round(numpy.degrees(numpy.arctan2(steps[1], steps[0])) % 180, 1)
+        often = numpy.radians(numpy.bincount((10 * angle).round().astype(int)).argmax() / 10)
+        ways.insert(1, numpy.array([numpy.cos(often), numpy.sin(often)]))
+    reach = numpy.hypot(*(centred.max(axis=1) - centred.min(axis=1)))
+    best = None
+    for way in ways:  # across the right one each line is narrow
+        across = numpy.array([-way[1], way[0]]) @ centred
+        order = numpy.argsort(across, kind="stable")
+        lines = numpy.split(order, numpy.flatnonzero(numpy.diff(across[order]) > 0.01 * reach) + 1)
+        if any(numpy.ptp(across[line]) > 0.02 * reach for line in lines) or \
+                min(line.size for line in lines) < 3 or len(lines) > east.size / 5:
+            continue
+        if best is None or len(lines) < len(best[1]):
+            best = way, lines
+    direction, lines = best or (main, [numpy.arange(east.size)])
+    # In the direction in which easting grows, or northing where lines run north; from south to north, or west to east.
+    direction = direction * (numpy.sign(direction[numpy.argmax(numpy.abs(direction))]) or 1)
+    beside = north if abs(direction[0]) > abs(direction[1]) else east
+    lines = sorted(lines, key=lambda line: beside[line].mean())
+    return direction @ numpy.stack([east, north]), direction, lines
+
+
+def _draw_pseudosection(pyplot, data: Data, shown, title: str):
+    """Apparent resistivity on a logarithmic scale, or chargeability or phase on a linear one; a panel for each line.
+
+    Each array stands at its middle and half its widest gap deep. Of many lines eight are shown.
     """
     from matplotlib.colors import LogNorm, Normalize
 
     numpy = _need("numpy")
     east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
     up = next(f.values for f in data.fields if f.name == "up")
-    # Along the line, in the direction in which easting grows, or northing where the line runs north.
-    centred = numpy.stack([east - east.mean(), north - north.mean()])
-    direction = numpy.linalg.svd(centred, full_matrices=False)[0][:, 0]
-    direction = direction * (numpy.sign(direction[numpy.argmax(numpy.abs(direction))]) or 1)
-    along = direction @ centred + direction @ numpy.array([east.mean(), north.mean()])
+    along, direction, lines = _lines_of(east, north)
     logarithmic = shown.name == "apparent_resistivity"
     good = numpy.isfinite(shown.values) & ((shown.values > 0) | (not logarithmic))
-    figure, axes = pyplot.subplots(figsize=(6.4, 2.9), layout="constrained")
     low, high = (shown.values[good].min(), shown.values[good].max()) if good.any() else (1, 10)
     if logarithmic and high < 1.02 * low:
         low, high = low / 1.02, high * 1.02
-    image = axes.scatter(along[good], up[good], c=shown.values[good],
-                         norm=LogNorm(low, high) if logarithmic else Normalize(low, high),
-                         cmap="turbo_r" if logarithmic else "viridis",
-                         s=float(numpy.clip(16000 / max(east.size, 1), 6, 90)), marker="s", linewidths=0)
-    axes.scatter(along[~good], up[~good], s=6, color="0.7", marker="x", linewidths=0.6)
-    axes.set_xlabel("along the line (m)")
-    axes.set_ylabel("pseudo-depth (m)")
-    axes.set_title(title or title_of(shown.name), pad=4)
-    axes.margins(0.04)
-    bar = figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05)
+    norm = LogNorm(low, high) if logarithmic else Normalize(low, high)
+    panels = numpy.unique(numpy.linspace(0, len(lines) - 1, min(len(lines), 8)).round().astype(int))
+    figure, grid = pyplot.subplots(panels.size, 1, squeeze=False, sharex=True, sharey=True, layout="constrained",
+                                   figsize=(6.4, 2.9 if panels.size == 1 else 0.7 + 1.55 * panels.size))
+    size = float(numpy.clip(16000 / max(max(lines[n].size for n in panels), 1), 6, 90 if panels.size == 1 else 45))
+    for axes, number in zip(grid[:, 0], panels):
+        line = lines[number]
+        there, not_there = line[good[line]], line[~good[line]]
+        image = axes.scatter(along[there], up[there], c=shown.values[there], norm=norm,
+                             cmap="turbo_r" if logarithmic else "viridis", s=size, marker="s", linewidths=0)
+        axes.scatter(along[not_there], up[not_there], s=6, color="0.7", marker="x", linewidths=0.6)
+        axes.margins(0.04, 0.04 if panels.size == 1 else 0.12)
+        if len(lines) > 1:
+            beside = f"northing {north[line].mean():g} m" if abs(direction[0]) > 0.999 else \
+                f"easting {east[line].mean():g} m" if abs(direction[1]) > 0.999 else ""
+            text = f"line {number + 1} of {len(lines)}" + (f", {beside}" if beside else "")
+            axes.set_title(text.replace("-", "\N{MINUS SIGN}"), pad=3, fontsize=8, loc="left")
+    grid[-1, 0].set_xlabel("along the line (m)")
+    if panels.size == 1:
+        grid[0, 0].set_ylabel("pseudo-depth (m)")
+        grid[0, 0].set_title(title or title_of(shown.name), pad=4)
+    else:
+        figure.supylabel("pseudo-depth (m)", fontsize=9)
+        figure.suptitle(title or title_of(shown.name), fontsize=10)
+    bar = figure.colorbar(image, ax=list(grid[:, 0]), pad=0.02, fraction=0.05)
     bar.set_label(unit_of(shown.unit).replace("ohm m", "Ω·m"))
     return figure
 

@@ -315,3 +315,39 @@ def test_snapshots_of_the_ground_and_of_a_cut_are_a_film(tmp_path):
         plotting.film(plotting.read(ground), tmp_path / "film.gif", "velocity_up")
     with pytest.raises(plotting.PlotError, match="allowed: .gif, .mp4"):
         plotting.film(plotting.read(ground), tmp_path / "film.avi")
+
+
+def arrays_along_lines(lines, azimuth=0.0):
+    """Dipole-dipole arrays of six widths along lines 40 m apart, one of them without a value; [m], degrees."""
+    along, across, up = (numpy.array([at for line in range(lines) for width in range(1, 7)
+                                      for at in [[10.0 * k + 5 * width, 40.0 * line, -2.5 * width][axis]
+                                                 for k in range(20 - width)]]) for axis in range(3))
+    turn = numpy.radians(azimuth)
+    values = 100 + along + across
+    values[5] = numpy.nan
+    return plotting.Data("stations", along * numpy.cos(turn) - across * numpy.sin(turn),
+                         along * numpy.sin(turn) + across * numpy.cos(turn),
+                         fields=[plotting.Field("apparent_resistivity", "ohm m", values),
+                                 plotting.Field("up", "m", up)])
+
+
+@pytest.mark.parametrize("azimuth", [0.0, 30.0, 90.0])
+def test_each_line_of_a_survey_has_a_pseudosection_of_its_own(azimuth):
+    data = arrays_along_lines(5, azimuth)
+    panels = plotting.draw(data, ["apparent_resistivity"]).axes[:-1]
+    assert [axes.get_title(loc="left")[:11] for axes in panels] == [f"line {n} of 5" for n in range(1, 6)]
+    drawn = [axes.collections[0].get_offsets() for axes in panels]
+    assert sum(len(points) for points in drawn) == data.easting.size - 1  # one has no value
+    for points in drawn:  # from one line to the next places are the same
+        assert len(numpy.unique(points.round(6), axis=0)) == len(points)
+        numpy.testing.assert_allclose(numpy.ptp(points[:, 0]), 180, atol=1e-6)
+    spread = [numpy.ptp(axes.collections[0].get_array()) for axes in panels]
+    assert max(spread) < 180 + 1e-6  # values differ along a line, and not by the lines' 40 m
+
+
+def test_one_line_and_arrays_everywhere_have_one_pseudosection():
+    assert len(plotting.draw(arrays_along_lines(1, 30.0), ["apparent_resistivity"]).axes) == 2
+    data = arrays_along_lines(2)
+    places = numpy.random.default_rng(1).random((2, data.easting.size))
+    data.easting, data.northing = 200 * places
+    assert len(plotting.draw(data, ["apparent_resistivity"]).axes) == 2
