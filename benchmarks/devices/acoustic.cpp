@@ -6,6 +6,7 @@
 //   migrated
 //   devices_acoustic cpu passes NODES STEPS THREADS REPEATS  step by step, and several steps in a pass
 //   devices_acoustic cpu density_passes ...                  the same where density varies
+//   devices_acoustic cpu tilted_passes ...                   the same around a tilted axis
 //   devices_acoustic cpu migration_passes ...                the same of a migration, with layers
 //   devices_acoustic cpu born_passes ...                     the same of Born modelling
 //
@@ -164,7 +165,7 @@ std::string passes(Rock rock, Index nodes, Index steps, int threads, int repeats
     const auto chosen = passes_for(p, stream.device(), threads, cut_grid(p, 1));
     const auto one_by_one = [&] {
       for (Index n = 0; n < steps; ++n) {
-        readers.read(stream, wave.zero_of_now(), clock);
+        readers.read(stream, wave.zero_of_now(), clock, wave.zero_of_now_q());
         wave.step(stream, &sources, clock);
         clock.tick(stream, 1);
       }
@@ -283,8 +284,10 @@ int main(int count, char** words) {
     return 0;
   }
   const std::string_view what = count == 7 ? words[2] : "";
-  if (what == "passes" || what == "density_passes") {
-    const auto rock = what == "passes" ? acoustic::Rock::constant_density : acoustic::Rock::variable_density;
+  if (what == "passes" || what == "density_passes" || what == "tilted_passes") {
+    const auto rock = what == "passes"           ? acoustic::Rock::constant_density
+                      : what == "density_passes" ? acoustic::Rock::variable_density
+                                                 : acoustic::Rock::tti;
     fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n{}\n  ]\n}}\n", device_name(device),
                acoustic::passes(rock, std::atoi(words[3]), std::atoi(words[4]), std::atoi(words[5]),
                                 std::atoi(words[6])));

@@ -13,6 +13,7 @@ namespace terrane::acoustic {
 namespace {
 
 constexpr Index rows_of_tile = 16;     ///< so that a core's cache of two megabytes holds a tile's planes
+constexpr Index rows_of_tilted = 8;    ///< with 12 arrays in place of three
 constexpr double cache_of_core = 4e6;  ///< bytes; fields that are smaller gain nothing
 
 /// Whether all steps of a pass take the layers of axes that are cut, and most of the part.
@@ -30,14 +31,20 @@ bool thick_enough(const Problem& problem, const IndexBox<3>& part, Index steps) 
   return true;
 }
 
+/// The differences of a tilted axis read images of images where two surfaces meet, which passes do not make.
+int axes_with_surfaces(const Problem& problem) {
+  return static_cast<int>(std::count_if(problem.sides.begin(), problem.sides.end(), [](const auto& sides) {
+    return sides[0] == Boundary::free_surface || sides[1] == Boundary::free_surface;
+  }));
+}
+
 }  // namespace
 
 Index most_steps_at_once(const Problem& problem) {
-  const bool rock = problem.rock != Rock::tti;
   const auto nodes = static_cast<double>(problem.whole().count());
-  const bool serves =
-      rock && problem.grid.there(up) && problem.grid.there(north) && 4 * nodes > cache_of_core;
-  return serves ? 4 : 1;
+  const bool serves = problem.grid.there(up) && problem.grid.there(north) && 4 * nodes > cache_of_core;
+  if (!serves) return 1;
+  return problem.rock == Rock::tti ? 2 : 4;
 }
 
 Passes passes_for(const Problem& problem, const Device& device, int threads, const Cartesian<3>& cut) {
@@ -47,8 +54,11 @@ Passes passes_for(const Problem& problem, const Device& device, int threads, con
     return passes;
   };
   if (device.kind != Device::Kind::cpu) return because("passes are of the CPU");
-  if (problem.rock == Rock::tti) return because("around a tilted axis a step is bound by arithmetic");
   if (!problem.grid.there(up) || !problem.grid.there(north)) return because("there are two dimensions");
+  if (problem.rock == Rock::tti && cut.ranks() > 1)
+    return because("around a tilted axis passes are of one rank");
+  if (problem.rock == Rock::tti && axes_with_surfaces(problem) > 1)
+    return because("around a tilted axis passes want free surfaces on one axis only");
   if (most_steps_at_once(problem) == 1) return because("the caches hold these fields");
   const Index steps = most_steps_at_once(problem);
   for (const auto& part : cut.parts) {
@@ -59,12 +69,12 @@ Passes passes_for(const Problem& problem, const Device& device, int threads, con
     if (!thick_enough(problem, part, steps)) return because("the parts of ranks are thin");
   }
   passes.steps = steps;
-  passes.rows = rows_of_tile;
+  passes.rows = problem.rock == Rock::tti ? rows_of_tilted : rows_of_tile;
   for (const int axis : {up, north}) {
     const auto a = static_cast<std::size_t>(axis);
     const auto& sides = problem.sides[a];
     const bool layers = sides[0] == Boundary::cpml || sides[1] == Boundary::cpml;
-    const bool twice = layers || problem.rock == Rock::variable_density;
+    const bool twice = layers || problem.reach() > problem.points();
     passes.lag[a] = (twice ? 2 : 1) * problem.points();
   }
   return passes;

@@ -10,7 +10,8 @@
 //
 // What a step reads has then been written by the step before, and what it overwrites (p⁺ takes the place of
 // p⁻) has been read. lag is M, the reach of the differences; 2M on an axis with a cpml, whose ψ is made M
-// nodes ahead and reads M more, and where density varies, whose fluxes reach M nodes and read M more. A tile
+// nodes ahead and reads M more, where density varies, whose fluxes reach M nodes and read M more, and around
+// a tilted axis, whose G p is made M nodes ahead on both axes. A tile
 // may take a plane when the tile to the south has taken it; so threads have a tile each.
 //
 // Beside the parts of other ranks there is a halo for p of the first step only, so step l of a pass takes the
@@ -38,9 +39,9 @@ struct Passes {
   std::string_view why{};      ///< steps go one by one, for the user
 };
 
-/// Those that serve a grid: more steps than one on a CPU, in rock without a tilted axis, where there are
-/// three dimensions, fields that a core's cache does not hold, two tiles for each thread, and parts of ranks
-/// that are thick. Of one rank: others may have more threads.
+/// Those that serve a grid: more steps than one on a CPU, where there are three dimensions, fields that a
+/// core's cache does not hold, two tiles for each thread, and parts of ranks that are thick; around a tilted
+/// axis on one rank alone, with free surfaces on one axis. Of one rank: others may have more threads.
 Passes passes_for(const Problem& problem, const Device& device, int threads, const Cartesian<3>& cut);
 /// Collective: with the fewest steps of all ranks, for they meet between passes, where they ask each other
 /// whether to go on.

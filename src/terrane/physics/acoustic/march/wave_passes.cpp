@@ -114,18 +114,37 @@ struct Wave<T>::Marching : InPass {
     const auto& box = wave->medium_.box();
     after(step, plane, View<const T, 3>(g.next + strides(box).to(box.first), box));
   }
+  /// Of a tilted axis: where G p and G q are made when nodes of a plane are taken, M nodes further up and
+  /// north, those beside the part with the first or the last of it. There images beyond free surfaces are
+  /// there, too, and no node of the step before reads what is overwritten.
+  IndexBox<3> ahead_of_both(const IndexBox<3>& nodes) const {
+    if (nodes.empty()) return nodes;
+    const auto& medium = wave->medium_;
+    const Index points = medium.kernel().points;
+    auto box = nodes;
+    for (const int axis : {up, north}) {
+      const bool first = nodes.first[axis] == medium.part().first[axis];
+      box = box.grown(axis, first ? points : -points, points);
+    }
+    return medium.problem().grid.there(east) ? box.grown(east, points, points) : box;
+  }
   /// A step of a tile in its next plane.
   void take(Index step, const Stretch& stretch, Climb<T>& climb) const {
     const StepArguments<T>& g = at(step);
     const auto& box = stretch.nodes;
     const auto& kernels = host_kernels<T>(wave->medium_.kernel());
     read(step, box);
+    const bool tilted = wave->medium_.problem().rock == Rock::tti;
+    const auto along = tilted ? ahead_of_both(box) : IndexBox<3>{};
     for (const auto& slab : wave->medium_.slabs()) {
-      const auto& nodes = slab.axis < 2 ? stretch.ahead[static_cast<std::size_t>(slab.axis)] : box;
+      const auto& nodes = tilted && slab.axis == 0 ? along
+                          : slab.axis < 2          ? stretch.ahead[static_cast<std::size_t>(slab.axis)]
+                                                   : box;
       if (const auto some = overlap(slab.layer, nodes); !back && !some.empty())
         kernels.psi(g, slab.axis, slab.side, some);
     }
     if (box.empty()) return;
+    if (tilted) kernels.along(g, along);
     if (before) before(step, g, box);
     climb.tile = box;
     for (const auto* work :
