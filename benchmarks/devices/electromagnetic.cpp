@@ -36,7 +36,7 @@ void run(Device device, int cells, bool first) {
   stream.wait();
   const double setup = seconds_since(begin);
   solver.set_frequency(1);
-  auto b = solver.image();
+  auto b = solver.vector();
   auto x = solver.vector();
   const auto points = b.e[2].points();
   const auto count = static_cast<std::size_t>(points.count());

@@ -200,7 +200,7 @@ Timed electromagnetic_fields(Stream& stream, const Case& wanted) {
   timed.setup = seconds_since(begin);
   timed.unknowns = solver.unknowns();
   solver.set_frequency(1);
-  auto b = solver.image();
+  auto b = solver.vector();
   auto x = solver.vector();
   const auto points = b.e[2].points();
   const auto count = static_cast<std::size_t>(points.count());

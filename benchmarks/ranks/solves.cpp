@@ -88,7 +88,7 @@ Solved solve_field(Device device, const test::Land& earth, Comm& comm) {
   stream.wait();
   found.setup = comm.highest(seconds_since(start));
   solver.set_frequency(1);
-  auto b = solver.image();
+  auto b = solver.vector();
   auto x = solver.vector();
   const auto whole = solver.metric().edges(2);
   const auto count = static_cast<std::size_t>(whole.count());

@@ -25,7 +25,7 @@ Shared shared_field(Comm& comm, Device::Kind kind, const test::Land& earth, bool
                               together);
   solver.set_rough(rough);
   solver.set_frequency(3);
-  auto b = solver.image();
+  auto b = solver.vector();
   auto x = solver.vector();
   const auto whole = solver.metric().edges(2);
   const auto count = static_cast<std::size_t>(whole.count());
@@ -149,7 +149,7 @@ TEST(ElectromagneticOnRanks, TheFieldThatTheyShareTakesNoMoreMemoryThanForeseen)
   Stream stream({Device::Kind::cpu, -1}, false, 1);
   MaxwellSolver<float> solver(stream, earth.mesh, {&earth.sigma, &earth.sigma, &earth.sigma}, comm.get());
   solver.set_frequency(1);
-  auto b = solver.image();
+  auto b = solver.vector();
   auto x = solver.vector();
   const auto whole = solver.metric().edges(2);
   std::vector<double> values(2 * static_cast<std::size_t>(whole.count()));

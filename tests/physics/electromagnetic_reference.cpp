@@ -246,7 +246,7 @@ TEST(LongReference, CountsOfIterationsAreAsMeasured) {
       MaxwellSolver<decltype(precision)> solver(stream, earth.mesh,
                                                 {&earth.sigma, &earth.sigma, &earth.sigma});
       solver.set_frequency(row("frequency_hz"));
-      auto b = solver.image();
+      auto b = solver.vector();
       auto x = solver.vector();
       const double omega_mu = 8e-7 * std::numbers::pi * std::numbers::pi * row("frequency_hz");
       add(stream, solver.metric(),

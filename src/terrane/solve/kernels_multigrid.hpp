@@ -531,6 +531,48 @@ struct ClearFaces {
   }
 };
 
+/// The whole layers of several fields, with their edges and corners, which interpolation reads, by one
+/// kernel: the points of layers have numbers, field by field, face by face, 32 in a row.
+template <class V>
+struct ClearLayers {
+  static constexpr int most = 32;
+  int fields = 0;
+  IndexBox<3> box[most];  // with the layers
+  int end[most] = {};     // of the numbers of a field
+  typename Values<V>::Out u[most];
+
+  void take(const IndexBox<3>& with_layer, const typename Values<V>::Out& view) {
+    const Index sizes[3] = {with_layer.size(0), with_layer.size(1), with_layer.size(2)};
+    const Index points = 2 * (sizes[0] * sizes[1] + sizes[1] * sizes[2] + sizes[2] * sizes[0]);
+    box[fields] = with_layer;
+    end[fields] = (fields > 0 ? end[fields - 1] : 0) + static_cast<int>(points);
+    u[fields++] = view;
+  }
+  IndexBox<3> numbers() const { return index_box(1, (end[fields - 1] + 31) / 32, 32); }
+
+  TERRANE_FN void operator()(Index, Index row, Index column) const {
+    int n = static_cast<int>(32 * row + column), field = 0;
+    if (n >= end[fields - 1]) return;
+    while (n >= end[field]) ++field;
+    if (field > 0) n -= end[field - 1];
+    const auto& all = box[field];
+    for (int axis = 0; axis < 3; ++axis) {
+      const int first = axis == up ? north : up, last = axis == east ? north : east,
+                wide = static_cast<int>(all.size(last)), cells = wide * static_cast<int>(all.size(first));
+      if (n >= 2 * cells) {
+        n -= 2 * cells;
+        continue;
+      }
+      const int cell = n < cells ? n : n - cells;
+      Index at[3];
+      at[axis] = n < cells ? all.first[axis] : all.last[axis] - 1;
+      at[first] = all.first[first] + cell / wide;
+      at[last] = all.first[last] + cell % wide;
+      return put(u[field], at[0], at[1], at[2], V{});
+    }
+  }
+};
+
 /// to = factor · from, in another precision.
 template <class From, class To>
 struct Convert {

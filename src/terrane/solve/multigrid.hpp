@@ -24,6 +24,7 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
 #include "terrane/solve/product_network.hpp"
 #include "terrane/solve/shared_grid.hpp"
@@ -43,6 +44,9 @@ struct InTurn {
   /// in memory that coarser levels have, too: it lasts until the next cycle, and nobody may swap it.
   bool finest_alone = false;
   std::size_t place = 0;
+  /// In the first case: places where large fields of coarser levels are, one behind the other, as far as
+  /// there is room; on one rank.
+  std::vector<std::size_t> coarser = {};
 };
 
 /// Levels with fewer points are on every rank: as many as are quickest for the way that messages go.

@@ -366,9 +366,12 @@ struct Multigrid<V>::Levels final : Hierarchy {
   static constexpr Index few_points = 1728;  // of levels that one block of threads goes through
   std::size_t few_from = std::numeric_limits<std::size_t>::max();
   SharedMemory own_memory;
-  SharedMemory* memory;         // of fields that are needed in turn
-  bool others;                  // whether other cycles have the same memory
-  InTurn lent;                  // of the finest level, or none
+  SharedMemory* memory;  // of fields that are needed in turn
+  bool others;           // whether other cycles have the same memory
+  InTurn lent;           // of the finest level, or none
+  // Of lent.coarser: places that are full, and bytes taken of the next; fields whose layers others write.
+  std::size_t lent_places = 0, lent_bytes = 0;
+  ClearLayers<V> lent_layers{};
   After after = After::kernel;  // events where neighbours bring layers on streams of their own
 
   /// make_finest(): level 0 with its network. grid: null where this rank has everything.
@@ -415,7 +418,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
   Field<V>& solution() override { return levels.front().u; }
   void cycle(Stream& stream, bool begun) override {
     if (others && !in_passes) clear_layers(stream);
-    if (lent.memory && !in_passes) clear_faces(stream, levels.front().v);
+    if (lent_layers.fields > 0) sweep(stream, lent_layers.numbers(), lent_layers, after);
+    else if (lent.memory && !in_passes) clear_faces(stream, levels.front().v);
     right_is_written(stream, levels.front(), begun && !in_passes);
     if constexpr (std::is_same_v<T, float>)
       if (in_passes) return cycle_in_passes(stream, 0);
@@ -630,12 +634,29 @@ struct Multigrid<V>::Levels final : Hierarchy {
       level.u = alternates() ? at(alternating) : Field<V>(stream, level.held);
       level.b = Field<V>(stream, level.held, *lent.memory, lent.place);
       level.v = Field<V>(stream, level.held, *lent.memory, lent.place, (level.b.end() + 127) / 128 * 128);
+      if (!lent.coarser.empty() && !level.grid) lent_layers.take(level.v.box(), level.v.view());
     } else {
-      level.u = alternates() ? at(alternating) : Field<V>(stream, level.held);
-      level.v = Field<V>(stream, level.held);
+      level.u = alternates() ? at(alternating) : coarse_field(stream, level);
+      level.v = coarse_field(stream, level);
       const L* const before = two_before(l);
-      level.b = before != nullptr ? Field<V>(before->v, level.held) : Field<V>(stream, level.held);
+      level.b = before != nullptr ? Field<V>(before->v, level.held) : coarse_field(stream, level);
     }
+  }
+  /// In memory that was lent for coarser levels, where there is some; not for so few points that it would not
+  /// matter.
+  Field<V> coarse_field(Stream& stream, const L& level) {
+    constexpr Index least = Index{1} << 14;
+    const std::size_t bytes = Field<V>::bytes(stream.device(), level.held);
+    const bool lends =
+        level.held.count() >= least && lent_layers.fields > 0 && lent_layers.fields < ClearLayers<V>::most;
+    for (; lends && lent_places < lent.coarser.size(); ++lent_places, lent_bytes = 0) {
+      if (lent_bytes + bytes > lent.memory->size(lent.coarser[lent_places])) continue;
+      Field<V> made(stream, level.held, *lent.memory, lent.coarser[lent_places], lent_bytes);
+      lent_bytes = (made.end() + 127) / 128 * 128;
+      lent_layers.take(made.box(), made.view());
+      return made;
+    }
+    return Field<V>(stream, level.held);
   }
   /// Of the levels with a smoother that which is two before: its v is free from the restriction to the level
   /// between them until that one's correction comes back, which is as long as b of this level is needed. Null

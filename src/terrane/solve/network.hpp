@@ -71,6 +71,10 @@ class SharedMemory {
     }
     return there;
   }
+  /// Bytes that a place has now.
+  std::size_t size(std::size_t number) const {
+    return number < places_.size() && places_[number] ? places_[number]->size() : 0;
+  }
 
  private:
   std::vector<std::shared_ptr<Buffer<std::byte>>> places_;
@@ -115,6 +119,10 @@ class Field {
     other.lead_ = lead_;
     other.memory_ = memory_;
     return other;
+  }
+  /// Bytes that one at the beginning of a place takes.
+  static std::size_t bytes(Device device, const IndexBox<3>& points) {
+    return Field(device, points, 1).end();
   }
   /// Bytes of its memory up to the last value.
   std::size_t end() const { return (lead_ + numbers * size()) * sizeof(Real); }

@@ -87,15 +87,15 @@ double with_layers(const IndexBox<3>& box) {
 }  // namespace
 
 double Problem::field_memory(bool on_gpu) const {
-  // Of an unknown: 5 vectors and the divergence of 3 (96 bytes), conductances (8), networks and fields of all
-  // levels in single precision (30 on CPUs, 80 on GPUs), and what GPUs take beside arrays; 3 more vectors of
+  // Of an unknown: 5 vectors and the divergence of 2 (91 bytes), conductances (8), networks and fields of all
+  // levels in single precision (30 on CPUs, 65 on GPUs), and what GPUs take beside arrays; 3 more vectors of
   // the rough form. A test holds it against the heap.
   const double rough = parameters.rough == Rough::never ? 0
                        : on_gpu                         ? 40
                                                         : 48,
                beyond = stores_charge() ? 16 : 0;
-  if (on_gpu) return 3 * static_cast<double>(mesh.size()) * (240 + rough + beyond);
-  return with_layers(cells()) * (105 + bytes_of_levels + rough + beyond);
+  if (on_gpu) return 3 * static_cast<double>(mesh.size()) * (190 + rough + beyond) + 40e6;  // for graphs
+  return with_layers(cells()) * (100 + bytes_of_levels + rough + beyond);
 }
 
 double Problem::field_memory_on_ranks(int ranks) const {

@@ -154,7 +154,7 @@ Solves::Solves(const Problem& problem, Stream& stream, Comm* comm)
       stream_(stream),
       comm_(comm),
       receptions_((prepare(problem.frequencies.front()), receivers(problem))),
-      b_(solver_->image()),
+      b_(solver_->vector()),
       x_(solver_->vector()),
       sampler_(stream, solver_->metric(), x_, sums(receptions_), comm) {}
 

@@ -159,6 +159,15 @@ struct Divergence {
     put(out, k, j, i, divergence_of({k, j, i}, edges));
   }
 };
+/// out = Gᵀ b − q
+struct DivergenceLeft {
+  Edges b;
+  In q;
+  Out out;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    put(out, k, j, i, divergence_of({k, j, i}, b) - q(k, j, i));
+  }
+};
 /// out = iωμ₀ Gᵀ(sV E)
 struct CurrentDivergence {
   Currents currents;
@@ -211,12 +220,12 @@ struct AddBeyondDivergence {
 struct ChargeError {
   Currents currents;
   double w;
-  In b;  // Gᵀ b
+  Edges b;
   bool complex;
   BeyondCurrents beyond;  // where it is
   TERRANE_FN Several<4> operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
-    Number difference = at(b, q) - turned(w, divergence_of(q, currents));
+    Number difference = divergence_of(q, b) - turned(w, divergence_of(q, currents));
     if (complex) difference = difference - turned(w, divergence_of(q, beyond));
     double terms = 0;
     const auto add = [&](const Number& x) { terms += w * w * (x.re * x.re + x.im * x.im); };
@@ -376,14 +385,14 @@ struct WholeResidual {
   static constexpr int blocks_at_once = 2;
   WholeProduct product;  // of x
   Three b;
-  In charge;  // of b
   ThreeOut r;
   Out divergence;
 
   TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
     double sum = 0;
-    product({k, j, i}, Edge{*this, sum}, [this](const Place& here, const Number& value) {
-      put(divergence, here.k, here.j, here.i, at(charge, here) - value);
+    const Edges of_b{product.currents.edges.m, {b.of[0], b.of[1], b.of[2]}};
+    product({k, j, i}, Edge{*this, sum}, [&](const Place& here, const Number& value) {
+      put(divergence, here.k, here.j, here.i, divergence_of(here, of_b) - value);
     });
     return {{sum, 0}};
   }

@@ -91,7 +91,8 @@ class EdgeSpace {
   using Number = electromagnetic::Number;
 
   /// lent: on devices, to the finest levels of cycles while q of conjugate gradients is not needed: places 0
-  /// … 2 to those of the components, 3 to that of the potential.
+  /// … 2 to those of the components, and before and after these to coarser levels of the potential, 3 to its
+  /// finest.
   EdgeSpace(Stream& stream, const Metric& metric, const EdgeShare& share, solve::SharedMemory& lent)
       : stream_(stream),
         metric_(metric),
@@ -140,9 +141,15 @@ class EdgeSpace {
   void subtract(const Vector& b, const Vector& q, Vector& r) {
     for (std::size_t a = 0; a < 3; ++a)
       sweep(stream_, b.e[a].points(), Difference{b.e[a].view(), q.e[a].view(), r.e[a].view()}, After::events);
-    if (r.carries())
-      sweep(stream_, share_.nodes, Difference{b.divergence.view(), q.divergence.view(), r.divergence.view()},
-            After::events);
+    if (!r.carries()) return;
+    if (b.carries())
+      return sweep(stream_, share_.nodes,
+                   Difference{b.divergence.view(), q.divergence.view(), r.divergence.view()}, After::events);
+    sweep(stream_, share_.nodes,
+          DivergenceLeft{{metric_.view(), {b.e[0].view(), b.e[1].view(), b.e[2].view()}},
+                         std::as_const(q.divergence).view(),
+                         r.divergence.view()},
+          After::events);
   }
   void blend(Number alpha, const Vector& u, Number beta, Vector& v) {
     const bool add = !(beta == Number{});
@@ -274,6 +281,15 @@ Metric::Metric(Stream& stream, const TensorMesh& mesh) {
   }
 }
 
+MetricView Metric::view() const {
+  MetricView m;
+  for (std::size_t a = 0; a < 3; ++a) {
+    m.width[a] = widths[a].view();
+    m.inverse[a] = inverses[a].view();
+    m.distance[a] = distances[a].view();
+  }
+  return m;
+}
 IndexBox<3> Metric::nodes() const { return index_box(cells(0) - 1, cells(1) - 1, cells(2) - 1); }
 IndexBox<3> Metric::edges(int axis) const { return nodes().grown(axis, 0, 1); }
 IndexBox<3> Metric::all() const { return index_box(cells(0), cells(1), cells(2)); }
@@ -340,15 +356,7 @@ struct MaxwellSolver<T>::Parts {
     }
   }
 
-  MetricView view() const {
-    MetricView m;
-    for (std::size_t a = 0; a < 3; ++a) {
-      m.width[a] = metric.widths[a].view();
-      m.inverse[a] = metric.inverses[a].view();
-      m.distance[a] = metric.distances[a].view();
-    }
-    return m;
-  }
+  MetricView view() const { return metric.view(); }
   Edges edges(const EdgeVector& x) const { return {view(), {x.e[0].view(), x.e[1].view(), x.e[2].view()}}; }
   Currents currents(const EdgeVector& x) const { return {edges(x), {s[0].view(), s[1].view(), s[2].view()}}; }
 
@@ -432,9 +440,12 @@ struct MaxwellSolver<T>::Parts {
                                      solve::Transfers::quickest, lent_to(3));
     return std::make_unique<Cycle>(stream, network, spacing, solve::Transfers::quickest, lent_to(3));
   }
-  /// On devices those of the components run beside each other.
+  /// On devices those of the components run beside each other, and that of the potential before or after
+  /// them: its coarser levels are where the components have their finest.
   solve::InTurn lent_to(int cycle) {
-    return {&memory, !on_cpu(), static_cast<std::size_t>(on_cpu() ? 0 : cycle)};
+    if (on_cpu()) return {&memory};
+    if (cycle == 3) return {&memory, true, 3, {0, 1, 2}};
+    return {&memory, true, static_cast<std::size_t>(cycle)};
   }
 
   bool on_cpu() const { return stream.device().kind == Device::Kind::cpu; }
@@ -499,8 +510,7 @@ struct MaxwellSolver<T>::Parts {
       return space.norm(r);
     }
     share.bring(stream, x);
-    return space.written_and_norm(
-        WholeResidual{whole_product(x), three(b), b.divergence.view(), three(r), r.divergence.view()});
+    return space.written_and_norm(WholeResidual{whole_product(x), three(b), three(r), r.divergence.view()});
   }
 
   /// gradient, components, gradient, of which z is the sum.
@@ -719,7 +729,8 @@ EdgeVector MaxwellSolver<T>::image() {
 template <class T>
 void MaxwellSolver<T>::complete(EdgeVector& b) {
   parts_->share.bring(parts_->stream, b);
-  for_each(parts_->stream, parts_->share.nodes, Divergence{parts_->edges(b), b.divergence.view()});
+  if (b.carries())
+    for_each(parts_->stream, parts_->share.nodes, Divergence{parts_->edges(b), b.divergence.view()});
 }
 template <class T>
 void MaxwellSolver<T>::apply(EdgeVector& p, EdgeVector& q) {
@@ -769,7 +780,7 @@ Charges MaxwellSolver<T>::charges(const EdgeVector& b, EdgeVector& x) {
   parts_->share.bring(parts_->stream, x);
   const auto sums = parts_->space.nodes(ChargeError{parts_->currents(x),
                                                     parts_->w,
-                                                    std::as_const(b.divergence).view(),
+                                                    parts_->edges(b),
                                                     parts_->complex,
                                                     {parts_->edges(x), parts_->beyond_view()}});
   const auto share_of = [](double error, double terms) { return terms > 0 ? std::sqrt(error / terms) : 0; };

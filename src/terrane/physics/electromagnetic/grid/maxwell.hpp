@@ -48,14 +48,16 @@ using Beyond = std::array<const std::vector<std::complex<double>>*, 3>;
 
 using Number = solve::Complex<double>;
 
-/// Complex values on the edges along up, north and east; right-hand sides and residuals with their
-/// divergence.
+/// Complex values on the edges along up, north and east; residuals with their divergence. That of a
+/// right-hand side is made from its edges where it is needed.
 struct EdgeVector {
   std::array<solve::Field<Number>, 3> e;
   solve::Field<Number> divergence;  ///< on interior nodes, or empty
 
   bool carries() const { return !divergence.box().empty(); }
 };
+
+struct MetricView;
 
 /// Distances of a mesh, on the host and on a device.
 struct Metric {
@@ -68,6 +70,7 @@ struct Metric {
   IndexBox<3> nodes() const;  ///< interior ones
   IndexBox<3> edges(int axis) const;
   IndexBox<3> all() const;  ///< of all edges
+  MetricView view() const;
 };
 
 /// ‖Gᵀ(b − iωμ₀ sV x)‖ over the root of the sum of squares of its terms: charge that should not be there. Of
@@ -104,14 +107,15 @@ class MaxwellSolver {
 
   EdgeVector vector();
   EdgeVector image();
-  /// b.divergence = Gᵀ b, after its edges were written.
+  /// What a right-hand side or a residual needs after its edges were written: its layer; and, where it
+  /// carries it, b.divergence = Gᵀ b.
   void complete(EdgeVector& b);
 
   /// q = A p, with its divergence. p gets its layer.
   void apply(EdgeVector& p, EdgeVector& q);
   /// z = B r. scale: r times it is about one.
   void precondition(const EdgeVector& r, EdgeVector& z, double scale);
-  /// COCG from the x that is there.
+  /// COCG from the x that is there. b: a vector() that is complete.
   solve::SolveReport solve(const EdgeVector& b, EdgeVector& x, const solve::Stopping& stopping);
   solve::SolveReport solve_by_qmr(const EdgeVector& b, EdgeVector& x, const solve::Stopping& stopping);
   solve::SolveReport solve_by_bicgstab(const EdgeVector& b, EdgeVector& x, const solve::Stopping& stopping);
