@@ -218,6 +218,33 @@ TEST(AcousticRun, AJobGivesGathersOfItsShots) {
   EXPECT_GT(most, 1e-3);
 }
 
+TEST(AcousticRun, AWaveletOfAFileSendsWhatTheFormulaSends) {
+  const testing_support::TemporaryFolder folder;
+  Wavelet ricker;
+  ricker.frequency = 12;
+  std::ofstream file(folder / "wavelet.csv");
+  file << "pressure\n";
+  for (const double value : ricker.at(4e-3, 70)) file << value << '\n';
+  file.close();
+  const auto pressures = [](const std::string& text) {
+    const auto result = read(text)->run(on_cpu());
+    const auto& single = std::get<std::vector<float>>(result.data.find("pressure")->values);
+    return std::vector<double>(single.begin(), single.end());
+  };
+  const std::string given = "wavelet = \"file\"\nfile = \"" + (folder / "wavelet.csv") + "\"\n";
+  // The same steps: those of the formula are of its highest frequency.
+  const auto of_formula = pressures(job);
+  const auto of_file = pressures(with("frequency = 12", given + "sample_step = \"4 ms\""));
+  ASSERT_EQ(of_file.size(), of_formula.size());
+  EXPECT_LT(test::apart(of_file, of_formula), 1e-3);
+  EXPECT_THAT(message([&] { read(with("frequency = 12", given)); }), HasSubstr("sample_step = \"1 ms\""));
+  EXPECT_THAT(message([] { read(with("frequency = 12", "wavelet = \"file\"")); }), HasSubstr("one column"));
+  EXPECT_THAT(message([] { read(with("frequency = 12", "wavelet = \"ormsby\"")); }), HasSubstr("corners ="));
+  EXPECT_THAT(
+      message([] { read(with("frequency = 12", "wavelet = \"ormsby\"\ncorners = [5, 10, 10, 15]")); }),
+      HasSubstr("ascend"));
+}
+
 TEST(AcousticRun, AJobRecordsVelocitiesThatArePressuresOverTheImpedance) {
   auto text = with("end = 0.4",
                    "end = 0.4\ndensity = 1500\nrecord = [\"pressure\", \"velocity_east\", \"velocity_up\"]");

@@ -1,0 +1,139 @@
+// Wavelets and coefficients: what their definitions promise.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <fstream>
+#include <numbers>
+
+#include "support/acoustic_box.hpp"
+#include "support/files.hpp"
+#include "terrane/physics/acoustic/simulation.hpp"
+
+namespace terrane::acoustic {
+namespace {
+
+using std::numbers::pi;
+using test::apart;
+
+Wavelet wavelet(WaveletKind kind, double frequency, double delay = -1, double amplitude = 1) {
+  Wavelet made;
+  made.kind = kind;
+  made.frequency = frequency;
+  made.delay = delay;
+  made.amplitude = amplitude;
+  return made;
+}
+
+/// ∫ s(t) e^{−2πi f t} dt of samples, its magnitude.
+double spectrum(const std::vector<double>& samples, double step, double frequency) {
+  std::complex<double> sum = 0;
+  for (std::size_t n = 0; n < samples.size(); ++n)
+    sum += samples[n] * std::polar(step, -2 * pi * frequency * step * static_cast<double>(n));
+  return std::abs(sum);
+}
+
+TEST(Wavelets, HaveTheSpectraOfTheirNames) {
+  constexpr double step = 1e-3;
+  constexpr double f = 20;
+  const auto ricker = wavelet(WaveletKind::ricker, f, 1, 3), gabor = wavelet(WaveletKind::gabor, f, 1, 2);
+  auto ormsby = wavelet(WaveletKind::ormsby, 0, 20, 4);
+  ormsby.corners = {5, 10, 30, 45};
+  const auto of_ricker = ricker.at(step, 2000), of_gabor = gabor.at(step, 2000),
+             of_ormsby = ormsby.at(step, 40000);
+  EXPECT_NEAR(of_ricker[1000], 3, 1e-12);
+  EXPECT_NEAR(of_gabor[1000], 2, 1e-12);
+  EXPECT_NEAR(of_ormsby[20000], 4, 1e-12);
+  for (const double nu : {3.0, 7.5, 11.0, 20.0, 29.0, 37.5, 44.0, 60.0}) {
+    const double at = nu / f;
+    EXPECT_NEAR(spectrum(of_ricker, step, nu), 3 * 2 / std::sqrt(pi) * at * at / f * std::exp(-at * at),
+                1e-9);
+    const auto half = [&](double x) { return 1 / (std::sqrt(pi) * f) * std::exp(-4 * x * x); };
+    EXPECT_NEAR(spectrum(of_gabor, step, nu), 2 * (half(at - 1) + half(at + 1)), 1e-9);
+    const double ramp = std::clamp((nu - 5) / 5, 0.0, 1.0) * std::clamp((45 - nu) / 15, 0.0, 1.0);
+    EXPECT_NEAR(spectrum(of_ormsby, step, nu), 4 * ramp / (45 + 30 - 10 - 5), 2e-3 * 4 / 60) << nu;
+  }
+}
+
+TEST(Wavelets, GivenBySamplesArePassedThroughThemByTheirSpectrum) {
+  constexpr double coarse = 4e-3, fine = 1.3e-3;
+  const auto ricker = wavelet(WaveletKind::ricker, 20);
+  Wavelet given;
+  given.kind = WaveletKind::samples;
+  given.samples = ricker.at(coarse, 60);
+  given.sample_step = coarse;
+  const auto again = given.at(coarse, 60);
+  for (std::size_t n = 0; n < again.size(); ++n) EXPECT_NEAR(again[n], given.samples[n], 1e-12);
+  const auto between = given.at(fine, 150), exact = ricker.at(fine, 150);
+  EXPECT_LT(apart(between, exact), 1e-4);
+  EXPECT_NEAR(given.main_frequency(), 20, 1);
+  EXPECT_NEAR(given.highest_frequency(), ricker.highest_frequency(), 3);
+}
+
+/// Relative error of the group velocity along an axis, dK/dk − 1 with K² h² = Σ 2 c_r (1 − cos r kh).
+double group_error(const Differences& set, double kh) {
+  double sum = 0, slope = 0;
+  for (std::size_t n = 0; n < set.second.size(); ++n) {
+    const double r = static_cast<double>(n + 1), half = std::sin(r * kh / 2);
+    sum += 4 * set.second[n] * half * half;
+    slope += set.second[n] * r * std::sin(r * kh);
+  }
+  return std::abs(slope / std::sqrt(sum) - 1);
+}
+
+TEST(Coefficients, OfTaylorHaveTheirOrder) {
+  for (int order = 2; order <= 16; order += 2) {
+    const auto set = differences(order);
+    const double kh = order < 10 ? 0.3 : 0.5;
+    EXPECT_NEAR(std::log(group_error(set, kh) / group_error(set, kh / 1.5)) / std::log(1.5), order, 0.3)
+        << order;
+  }
+}
+
+TEST(Coefficients, ThatAreOptimisedKeepVelocitiesToTheirToleranceUpToShorterWaves) {
+  using enum Coefficients;
+  for (const auto& [kind, tolerance] : {std::pair{optimised, 1e-3}, std::pair{optimised_fine, 1e-4}})
+    for (const int order : {4, 6, 8, 10, 12, 16}) {
+      if (kind == optimised_fine && order == 4) continue;
+      const auto set = differences(order, kind), plain = differences(order);
+      const double shortest = set.points_per_wavelength(1.05 * tolerance),
+                   taylor = plain.points_per_wavelength(tolerance);
+      EXPECT_LT(shortest, 0.9 * taylor) << order;
+      for (double kh = 0.02; kh <= 2 * pi / shortest; kh += 0.01)
+        ASSERT_LT(group_error(set, kh), 1.06 * tolerance) << order << " at " << 2 * pi / kh << " points";
+    }
+}
+
+/// How far traces of a pulse in a plane are from those of a fine grid, cells of `h` m.
+double error_in_a_plane(double h, int order, Coefficients coefficients, const std::vector<double>& truth = {},
+                        std::vector<double>* found = nullptr) {
+  const auto nodes = static_cast<Index>(std::lround(600 / h)) + 1;
+  auto p = test::even_box({nodes, 1, nodes}, h, 2000);
+  p.wavelet.frequency = 20;
+  p.order = order;
+  p.coefficients = coefficients;
+  p.end = 0.36;
+  p.step = 5e-4;
+  test::all_sides(p, Boundary::cpml);
+  p.shots = {{{{120, 0, 300}}, {{480, 0, 300}}}};
+  p.settle();
+  auto traces = test::traces<double>(p, p.shots[0]);
+  if (found) *found = traces;
+  return truth.empty() ? 0 : apart(traces, truth);
+}
+
+TEST(Coefficients, ThatAreOptimisedCarryShortWavesFurther) {
+  std::vector<double> truth;
+  error_in_a_plane(5, 16, Coefficients::taylor, {}, &truth);
+  const double taylor = error_in_a_plane(15, 8, Coefficients::taylor, truth),
+               optimised = error_in_a_plane(15, 8, Coefficients::optimised, truth),
+               fine = error_in_a_plane(15, 8, Coefficients::optimised_fine, truth);
+  RecordProperty("taylor", std::to_string(taylor)), RecordProperty("optimised", std::to_string(optimised));
+  EXPECT_LT(optimised, taylor / 2) << optimised << " " << fine;
+  EXPECT_LT(fine, taylor / 2) << taylor << " " << fine;
+}
+
+}  // namespace
+}  // namespace terrane::acoustic
