@@ -8,14 +8,12 @@
 
 #include <memory>
 
+#include "configs.hpp"
 #include "module.hpp"
 #include "progress.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/job/config.hpp"
-#include "terrane/job/contents.hpp"
 #include "terrane/physics/acoustic/operators.hpp"
 #include "terrane/physics/acoustic/simulation.hpp"
-#include "terrane/physics/all.hpp"
 
 namespace terrane::python {
 
@@ -46,31 +44,24 @@ std::unique_ptr<Acoustic> of_problem(Problem problem, const Runtime& runtime, bo
 }
 
 std::unique_ptr<Acoustic> of_config(const Config& config, const std::string& name, bool twofold) {
-  const auto job = physics::all().make(config);
-  const auto* simulation = dynamic_cast<const acoustic::Simulation*>(job.simulation.get());
-  if (simulation == nullptr)
-    throw InputError(name, "it is not a job of acoustic waves",
-                     "It needs simulation.physics = \"acoustic\".");
-  auto runtime = job.runtime;
-  runtime.checkpoint = {};
-  return of_problem(simulation->problem(), runtime, twofold);
+  return python::of_config<acoustic::Simulation>(
+      config, name, "acoustic", "acoustic waves",
+      [&](const acoustic::Simulation& simulation, Runtime runtime) {
+        return of_problem(simulation.problem(), runtime, twofold);
+      });
 }
 
-std::unique_ptr<Acoustic> of_job(const std::string& path, const std::vector<std::string>& sets,
-                                 const std::map<std::string, std::string>& arguments, bool twofold) {
+std::unique_ptr<Acoustic> of_job(const std::string& path, const Sets& sets, const Arguments& arguments,
+                                 bool twofold) {
   const nb::gil_scoped_release free;
   return of_config(Config::read(path, {sets, arguments}), path, twofold);
 }
 
-/// Of the text of a job, whose files are in `contents` by name.
-std::unique_ptr<Acoustic> of_text(const std::string& text, const std::vector<std::string>& sets,
-                                  const std::map<std::string, std::string>& arguments,
+std::unique_ptr<Acoustic> of_text(const std::string& text, const Sets& sets, const Arguments& arguments,
                                   const nb::dict& contents, bool twofold) {
-  auto given = std::make_shared<Contents>();
-  for (const auto& [name, content] : contents)
-    given->of[nb::cast<std::string>(name)] = content_of(nb::cast<nb::dict>(content));
+  const auto config = config_of(text, sets, arguments, contents);
   const nb::gil_scoped_release free;
-  return of_config(Config::parse(text, "job", "", {sets, arguments, given}), "job", twofold);
+  return of_config(config, "job", twofold);
 }
 
 std::vector<acoustic::Place> places_of(const Matrix& rows) {

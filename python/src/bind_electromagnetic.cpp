@@ -1,10 +1,21 @@
-// E on the edges of a mesh for a right-hand side of the caller's.
+// Electromagnetics for Python: E on the edges of a mesh for a right-hand side of the caller's; data and their
+// sensitivity; fields of layers.
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <memory>
 
+#include "configs.hpp"
 #include "module.hpp"
+#include "progress.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/physics/electromagnetic/formula/layered.hpp"
+#include "terrane/physics/electromagnetic/sensitivity.hpp"
+#include "terrane/physics/electromagnetic/simulation.hpp"
 #include "terrane/physics/electromagnetic/solves.hpp"
 
 namespace terrane::python {
@@ -72,9 +83,149 @@ class EdgeSolver {
   std::unique_ptr<electromagnetic::Solves> solves_;
 };
 
+/// Real parts of all, then imaginary ones.
+nb::object array_of_complex(const std::vector<std::complex<double>>& values) {
+  std::vector<double> parts(2 * values.size());
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    parts[n] = values[n].real();
+    parts[values.size() + n] = values[n].imag();
+  }
+  return array_of(std::move(parts));
+}
+
+std::vector<std::complex<double>> complex_of(const Vector& parts) {
+  const auto given = values_of(parts);
+  std::vector<std::complex<double>> values(given.size() / 2);
+  for (std::size_t n = 0; n < values.size(); ++n) values[n] = {given[n], given[values.size() + n]};
+  return values;
+}
+
+/// Data of a job, J v and Jᵀ w.
+class FieldSensitivity {
+ public:
+  FieldSensitivity(electromagnetic::Problem problem, const Runtime& runtime, Progress* progress)
+      : stream_(resolve(runtime.device), false, runtime.threads),
+        shape_{problem.sources.size(), problem.frequencies.size(), problem.components.size(),
+               problem.receivers.size()},
+        made_(problem, stream_, progress) {}
+
+  std::array<std::size_t, 4> shape() const { return shape_; }
+  std::size_t cells() const { return made_.cells(); }
+  nb::object data() const { return array_of_complex(made_.outcome().data); }
+  /// Where solves did not converge, the first reason.
+  std::string trouble() const {
+    const auto& solves = made_.outcome().solves;
+    for (std::size_t n = 0; n < solves.size(); ++n)
+      if (const auto& solve = solves[n]; !solve.converged())
+        return "source " + std::to_string(n / shape_[1] + 1) + ", frequency " +
+               std::to_string(n % shape_[1] + 1) + ": did not converge (" + solve::name(solve.reason) +
+               " after " + std::to_string(solve.iterations) + " iterations, residual " +
+               std::to_string(solve.residual) + ")";
+    return {};
+  }
+  nb::object apply(const Vector& model) {
+    const auto v = values_of(model);
+    std::vector<std::complex<double>> changes;
+    {
+      const nb::gil_scoped_release free;
+      changes = made_.times(v);
+    }
+    return array_of_complex(changes);
+  }
+  nb::object apply_transpose(const Vector& parts) {
+    const auto w = complex_of(parts);
+    std::vector<std::complex<double>> gradient;
+    {
+      const nb::gil_scoped_release free;
+      gradient = made_.transposed_times(w);
+    }
+    return array_of_complex(gradient);
+  }
+
+ private:
+  Stream stream_;
+  std::array<std::size_t, 4> shape_;
+  electromagnetic::Sensitivity made_;
+};
+
+std::unique_ptr<FieldSensitivity> sensitivity_of(const Config& config, const std::string& name,
+                                                 Progress* progress) {
+  return of_config<electromagnetic::Simulation>(
+      config, name, "electromagnetic", "electromagnetics",
+      [&](const electromagnetic::Simulation& simulation, const Runtime& runtime) {
+        if (!simulation.meshes().empty())
+          throw InputError(name, "its solves have meshes of their own, where a model has one set of cells",
+                           "Leave gridding out, or set it to \"same\".");
+        return std::make_unique<FieldSensitivity>(simulation.problem(), runtime, progress);
+      });
+}
+
+std::unique_ptr<FieldSensitivity> sensitivity_of_job(const std::string& path, const Sets& sets,
+                                                     const Arguments& arguments, const nb::object& report) {
+  return released(report, [&](Progress& progress) {
+    return sensitivity_of(Config::read(path, {sets, arguments}), path, &progress);
+  });
+}
+
+std::unique_ptr<FieldSensitivity> sensitivity_of_text(const std::string& text, const Sets& sets,
+                                                      const Arguments& arguments, const nb::dict& contents,
+                                                      const nb::object& report) {
+  const auto config = config_of(text, sets, arguments, contents);
+  return released(report, [&](Progress& progress) { return sensitivity_of(config, "job", &progress); });
+}
+
+/// E and H [receivers, 6], real parts of all and then imaginary ones, of a dipole in layers. horizontal,
+/// vertical: S/m of the layers from below. moment: east, north, up; magnetic: its part up alone.
+nb::object layered_fields(const Vector& interfaces, const Vector& horizontal, const Vector& vertical,
+                          double hertz, const std::array<double, 3>& source,
+                          const std::array<double, 3>& moment, bool magnetic, const Matrix& receivers) {
+  using namespace electromagnetic;
+  LayeredEarth earth;
+  earth.interfaces = values_of(interfaces);
+  const auto h = values_of(horizontal), v = values_of(vertical);
+  for (std::size_t n = 0; n < h.size(); ++n) earth.layers.push_back({h[n], v[n]});
+  std::vector<std::array<double, 3>> places;
+  for (std::size_t n = 0; n < receivers.shape(0); ++n)
+    places.push_back({receivers(n, 0), receivers(n, 1), receivers(n, 2)});
+  std::vector<std::complex<double>> found;
+  {
+    const nb::gil_scoped_release free;
+    for (const auto& at : places) {
+      const auto field = magnetic ? vertical_magnetic_dipole(earth, hertz, source, moment[2], at)
+                                  : electric_dipole(earth, hertz, source, moment, at);
+      found.insert(found.end(), field.e.begin(), field.e.end());
+      found.insert(found.end(), field.h.begin(), field.h.end());
+    }
+  }
+  return array_of_complex(found);
+}
+
+/// Real and imaginary part of E/H at the top interface, ohm.
+std::pair<double, double> layered_impedance(const Vector& interfaces, const Vector& horizontal,
+                                            double hertz) {
+  electromagnetic::LayeredEarth earth;
+  earth.interfaces = values_of(interfaces);
+  for (const double sigma : values_of(horizontal)) earth.layers.push_back({sigma, sigma});
+  const auto z = electromagnetic::plane_wave_impedance(earth, hertz);
+  return {z.real(), z.imag()};
+}
+
 }  // namespace
 
 void bind_electromagnetic(nb::module_& m) {
+  nb::class_<FieldSensitivity>(m, "FieldSensitivity")
+      .def_prop_ro("shape", &FieldSensitivity::shape)
+      .def_prop_ro("cells", &FieldSensitivity::cells)
+      .def_prop_ro("trouble", &FieldSensitivity::trouble)
+      .def("data", &FieldSensitivity::data)
+      .def("apply", &FieldSensitivity::apply)
+      .def("apply_transpose", &FieldSensitivity::apply_transpose);
+  m.def("electromagnetic_sensitivity", &sensitivity_of_job, nb::arg(), nb::arg(), nb::arg(),
+        nb::arg("report").none());
+  m.def("electromagnetic_sensitivity_of", &sensitivity_of_text, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg("report").none());
+  m.def("layered_fields", &layered_fields);
+  m.def("layered_impedance", &layered_impedance);
   nb::class_<EdgeSolver>(m, "EdgeSolver")
       .def(nb::init<const Vector&, const Vector&, const Vector&, const nb::list&, double, std::size_t,
                     const std::string&, int>())

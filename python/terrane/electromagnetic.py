@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import simulation
+from .electromagnetic_layers import layered, layered_impedance
+from .electromagnetic_sensitivity import Sensitivity
 from .electromagnetic_solves import run_solves
 from .mesh import TensorMesh
 from .simulation import place, runtime
 from .survey import Survey
 
-__all__ = ["Dipole", "PlaneWaves", "Simulation", "Wire", "run_solves"]
+__all__ = ["Dipole", "PlaneWaves", "Sensitivity", "Simulation", "Wire", "layered", "layered_impedance", "run_solves"]
 
 
 @dataclass(frozen=True)
