@@ -38,6 +38,7 @@ class Steps {
   double choose_beta(const Lanczos& lanczos);
   std::vector<double> linear_minimum(const Objective& linear, double aim, double scale);
   void within_bounds(const Objective& linear, double aim, std::vector<double>& model);
+  std::vector<double> descent(const Objective& linear);
   bool search(const std::vector<double>& to, double slope);
   bool arrived(double slope);
   bool stuck() const;
@@ -224,6 +225,7 @@ std::vector<double> Steps::linear_minimum(const Objective& linear, double aim, d
   s.tolerance = settings_.tolerance;
   s.inner_tolerance = std::min(1e-6, 1e-3 * settings_.tolerance);
   if (settings_.choice == Choice::fixed) s.beta = settings_.beta;
+  if (settings_.most_products > 0) s.most_steps = settings_.most_products;
   if (settings_.huber > 0)
     s.misfit = [&](std::span<const double> weighted) {
       std::vector<double> r(weighted.begin(), weighted.end());
@@ -245,18 +247,37 @@ std::vector<double> Steps::linear_minimum(const Objective& linear, double aim, d
 /// Bounds move β by a factor of 0.7 to 0.8, which is kept from step to step.
 void Steps::within_bounds(const Objective& linear, double aim, std::vector<double>& model) {
   NormalEquations equations(linear);
+  const bool few = settings_.most_products > 0;
   const double free = out_.beta;
-  for (int trial = 0; trial < 4; ++trial) {
+  for (int trial = 0; trial < (few ? 1 : 4); ++trial) {
     if (settings_.choice != Choice::fixed) out_.beta = free * factor_;
     equations.set_beta(out_.beta);
-    const auto done =
-        minimise_within(equations, problem_.bounds, model, settings_.tolerance, 0, 3000, progress_);
+    const auto done = minimise_within(equations, problem_.bounds, model, settings_.tolerance, 0,
+                                      few ? settings_.most_products : 3000, progress_);
     if (settings_.choice == Choice::fixed ||
         std::fabs(done.phi_d / aim - 1) <= 0.5 * settings_.misfit_tolerance)
       break;
     factor_ = std::clamp(factor_ * std::clamp(std::pow(aim / done.phi_d, 1 / 0.7), 0.1, 10.0), 1e-3, 10.0);
   }
   out_.products += equations.products();
+}
+
+/// Of φ_d of the linear data and β φ_m, by conjugate gradients from the model itself: a few products lower
+/// it. Lanczos begins at the centre, and what it has found when it is cut short may be worse than the model.
+std::vector<double> Steps::descent(const Objective& linear) {
+  NormalEquations equations(linear);
+  equations.set_beta(out_.beta);
+  auto model = out_.model;
+  minimise(equations, model, settings_.tolerance, true, settings_.most_products, progress_);
+  const auto free = model;
+  problem_.bounds.clip(model);
+  if (model != free) {
+    model = out_.model;
+    minimise_within(equations, problem_.bounds, model, settings_.tolerance, 0, settings_.most_products,
+                    progress_);
+  }
+  out_.products += equations.products();
+  return model;
 }
 
 /// Along the way from the model to another, until φ is low enough. False: nowhere, and the model is as it
@@ -309,7 +330,7 @@ void Steps::step() {
     data[i] = weight_[i] > 0 ? data_[i] - here_.data[i] + data[i] : 0.0;
   auto linear = about;
   linear.data = data;
-  const auto to = linear_minimum(linear, aim, scale);
+  auto to = linear_minimum(linear, aim, scale);
   if (!std::isfinite(out_.beta)) {
     out_.converged = true;
     out_.reason = "the reference model fits the data already";
@@ -317,13 +338,21 @@ void Steps::step() {
   }
   const auto gradient = gradient_at(here_.data, out_.model, about, out_.beta);
   out_.products += 2;
-  const double slope = solve::dot(gradient, difference(to, out_.model), settings_.threads);
-  if (arrived(slope)) {
+  const auto slope_to = [&] { return solve::dot(gradient, difference(to, out_.model), settings_.threads); };
+  double slope = slope_to();
+  bool there = arrived(slope), lower = !there && slope < 0 && search(to, slope);
+  if (!there && !lower && settings_.most_products > 0) {
+    to = descent(linear);
+    slope = slope_to();
+    there = arrived(slope);
+    lower = !there && slope < 0 && search(to, slope);
+  }
+  if (there) {
     out_.converged = true;
     out_.reason = "converged";
     return;
   }
-  if (!(slope < 0) || !search(to, slope)) {
+  if (!lower) {
     out_.reason = "no step lowers the objective";
     return;
   }

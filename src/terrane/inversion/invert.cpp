@@ -334,6 +334,7 @@ void Run::smooth_in_data_space() {
   lanczos.tolerance = settings_.tolerance;
   lanczos.inner_tolerance = std::min(1e-6, 1e-3 * settings_.tolerance);
   if (settings_.choice == Choice::fixed) lanczos.beta = settings_.beta;
+  if (settings_.most_products > 0) lanczos.most_steps = settings_.most_products;
   if (settings_.huber > 0)
     lanczos.misfit = [&](std::span<const double> weighted) {
       std::vector<double> r(weighted.begin(), weighted.end());

@@ -78,6 +78,7 @@ struct Settings {
   bool posterior = false;   ///< deviations and resolution of the cells, for up to `most_dense` data
   std::size_t most_dense = 2000;
   int most_steps = 30;             ///< of Gauss and Newton
+  int most_products = 0;           ///< with J and Jᵀ, of a step or of a linear problem; 0: what is needed
   double cooling = 0.1;            ///< the part of the misfit that a step of theirs aims at
   bool jacobian_in_memory = true;  ///< all entries of J; false: products as the physics makes them
   int threads = 0;

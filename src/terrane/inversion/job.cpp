@@ -9,6 +9,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/inversion/acoustic_job.hpp"
 #include "terrane/inversion/direct_current_job.hpp"
 #include "terrane/inversion/electromagnetic_job.hpp"
 #include "terrane/inversion/job_report.hpp"
@@ -608,6 +609,7 @@ const Registry& inversions() {
     registry.add(one("magnetic", "Susceptibilities from magnetic fields.", keys_of_observations("magnetic")));
     registry.add(inversion_of_direct_current());
     registry.add(inversion_of_electromagnetic_fields());
+    registry.add(inversion_of_waves());
     return registry;
   }();
   return all;
@@ -617,7 +619,7 @@ const Physics& job_of_inversions() {
   static const Physics job = [] {
     auto made = one("inversion",
                     "A model of cells from data: gravity and its gradients, magnetic fields, direct current, "
-                    "electromagnetic fields.",
+                    "electromagnetic fields, waves.",
                     keys_of_observations("gravity"));
     const auto place = std::find_if(made.sections.begin(), made.sections.end(),
                                     [](const Section& section) { return section.path == "simulation"; });
@@ -630,7 +632,11 @@ const Physics& job_of_inversions() {
          {"simulation", "",
           "With physics = \"electromagnetic\", beside `[model]`, `[[source]]` and `[survey]` of [such "
           "jobs](job_electromagnetic.md):",
-          electromagnetic::sections().back().keys, false}});
+          electromagnetic::sections().back().keys, false},
+         {"simulation", "",
+          "With physics = \"acoustic\", beside `[model]`, `[source]`, `[boundary]` and `[survey]` of [such "
+          "jobs](job_acoustic.md):",
+          acoustic::sections().back().keys, false}});
     auto sides = electric::sides_section();
     sides.summary = "With physics = \"electric\": what happens to currents at single sides of the mesh.";
     sides.in_template = false;

@@ -51,6 +51,8 @@ class InversionSimulation : public Simulation {
 
   /// Before begin(), of inversions that are under way at the same time: the other ranks, which serve all.
   virtual void share_ranks(const std::shared_ptr<solve::Crew>& crew) = 0;
+  /// Whether its model may be found together with others.
+  virtual bool joins() const { return true; }
 
   /// After check(): what rank 0 holds of it on its device, and the others at most: its part of G or its
   /// fields, and the regulariser's inverse; 0 where all is the processors'.

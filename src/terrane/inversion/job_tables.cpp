@@ -28,10 +28,11 @@ constexpr std::array<std::string_view, 7> storages{"auto",   "lattice", "tree", 
 constexpr Key keys_of_inversion[] = {
     {"floor", "list of numbers", "[]",
      "Least uncertainty of the data, in their unit, one for each channel: where the survey has no column of "
-     "them; nothing: 0.",
+     "them; nothing: 0. Of waves for each recorded component, Pa or m/s.",
      "[0.01]"},
     {"percent", "list of numbers", "[]",
-     "Percentage of each datum that is added to the floor, one for each channel."},
+     "Percentage of each datum that is added to the floor, one for each channel; of waves, of the root mean "
+     "square of each trace."},
     {"trend", "text", "\"none\"",
      "A regional field found together with the model, for each channel: none, constant, plane or "
      "quadratic."},
@@ -52,7 +53,7 @@ constexpr Key keys_of_inversion[] = {
     {"alpha_z", "number", "none", "Weight of flatness along up."},
     {"weighting", "text", "\"depth\"",
      "What counteracts the decay with depth: depth, distance, sensitivity, none; of resistivities none, "
-     "unless sensitivity is asked for."},
+     "unless sensitivity is asked for; of velocities none."},
     {"exponent", "number", "none",
      "Exponent of depth and distance weights; without it, 2 for gravity, 3 for gradients and magnetic "
      "fields."},
@@ -64,14 +65,18 @@ constexpr Key keys_of_inversion[] = {
      "easting, northing and up (W.E, W.N, W.Z)."},
     {"reference", "property or path", "0",
      "Reference model: a number, or a file of the property. Of direct current without it the median of the "
-     "apparent resistivities, of electromagnetic fields [model]."},
+     "apparent resistivities, of electromagnetic fields and waves [model]; of a least-squares migration "
+     "the change of velocity."},
     {"start", "property or path", "none",
-     "Of resistivities: the first model, where it is not the reference."},
+     "Of resistivities and velocities: the first model, where it is not the reference."},
     {"observed", "path", "none",
      "Of electromagnetic fields: what was measured, a table as a run writes it, with the columns source, "
      "frequency, receiver and of each component e_e_real, e_e_imag and, where they are known, "
      "e_e_uncertainty (of each part). Of plane waves survey.file holds it: EDI, a ModEM list, or a table "
-     "with frequency, z_ne_real, z_ne_imag, z_ne_uncertainty, …"},
+     "with frequency, z_ne_real, z_ne_imag, z_ne_uncertainty, … Of waves: gathers, SEG-Y, SU, RSF or NetCDF "
+     "with traces of all shots and receivers, or .npy [shot, time, receiver] at the time steps of the run; "
+     "of "
+     "a least-squares migration without what comes straight from the source."},
     {"elements", "list of texts", "[]",
      "Of plane waves, which are inverted: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n; nothing named: all "
      "that the file has.",
@@ -80,11 +85,19 @@ constexpr Key keys_of_inversion[] = {
      "What is fitted. Of direct current: log_apparent_resistivity, apparent_resistivity or resistance; of "
      "electromagnetic fields: amplitude_phase (the default there; of impedances the apparent resistivity and "
      "the phase, but real and imaginary parts of ee, nn and tippers) or real_imaginary."},
-    {"most_steps", "count", "30", "Of resistivities: most steps of Gauss and Newton; 5 to 10 are usual."},
+    {"most_steps", "count", "30",
+     "Of resistivities and velocities: most steps of Gauss and Newton; 5 to 10 are usual."},
+    {"most_products", "count", "none",
+     "Of waves: most products with J and its transpose in a step of Gauss and Newton, or in a least-squares "
+     "migration; without it, 20. Each models all shots, and migrates."},
     {"reference_in_gradients", "true or false", "true",
      "Flatness of the difference from the reference (SMOOTH_MOD_DIF); false: of the model (SMOOTH_MOD)."},
-    {"lower", "property or path", "none", "Lower bound of every cell: a number, or a file of the property."},
-    {"upper", "property or path", "none", "Upper bound."},
+    {"lower", "property or path", "none",
+     "Lower bound of every cell: a number, or a file of the property. Of velocities without it what the "
+     "cells "
+     "resolve."},
+    {"upper", "property or path", "none",
+     "Upper bound. Of velocities without it what the time steps bear, 1.37 times the largest at first."},
     {"norms", "list of 4 numbers", "[2, 2, 2, 2]",
      "p of smallness and of flatness along easting, northing and up, from 0 to 2; below 2 bodies become "
      "compact."},

@@ -210,6 +210,9 @@ void join(const std::vector<Member>& members, std::optional<double> coupling) {
   for (const auto& member : members) {
     auto* inversion = dynamic_cast<InversionSimulation*>(member.job->simulation.get());
     if (inversion == nullptr) throw InputError(member.where, "the job has no table [inversion]");
+    if (!inversion->joins())
+      throw InputError(member.where, "velocities of waves are not found together with other models",
+                       "Invert the waves in a job of their own.");
     at(member, [&] {
       expect_joinable(inversion->settings());
       if (!all->job.empty()) expect_same_cells(all->job.front()->problem(), inversion->problem());

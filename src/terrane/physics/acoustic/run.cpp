@@ -53,6 +53,12 @@ class Shots {
       return {rounded(exact(engine_.model(shot, series_, progress))), {}, false, {}};
     if (settings_.task == Task::born)
       return {rounded(exact(engine_.born(shot, series_, settings_.change, progress))), {}, false, {}};
+    if (settings_.task == Task::adjoint) {
+      auto data = comm_.rank() == 0 ? settings_.data[n] : std::vector<double>();
+      if (comm_.rank() == 0) to_gather_transposed(problem_, data, stream_.threads());
+      auto images = engine_.adjoint(shot, series_, data, settings_.keeping, progress);
+      return {{}, {std::move(images.kernel), {}, {}, {}}, false, {}};
+    }
     // Both the wavelet and the data get the time dispersion that the grid's waves have: then reflectors lie
     // where they are.
     std::vector<double> data;
@@ -140,7 +146,7 @@ class ShotRounds final : public RoundWork {
     kept_before_ = out_ ? out_->shots_kept : 0;
     const auto mine = share(round, comm_.rank());
     for (std::size_t n = mine.first; n < mine.last; ++n) {
-      const std::uint64_t sweeps = settings_.task != Task::migration ? 1 : settings_.data.empty() ? 4 : 2;
+      const std::uint64_t sweeps = !settings_.runs_back() ? 1 : settings_.data.empty() ? 4 : 2;
       OfOneShot part(progress, sweeps * problem_.steps());
       if (auto kept = files_.find(n)) done_.push_back(std::move(*kept));
       else done_.push_back(made(n, part));
@@ -370,7 +376,7 @@ double bytes_of_receivers(const Problem& problem, const Settings& settings, cons
       device.kind == Device::Kind::cpu ? static_cast<double>(most_steps_at_once(problem)) : 1;
   if (at_once > 1) bytes += rows * (at_once * e + 2 * sizeof(Index));
   // As sources: a series each, and of every weight its source and, at most, a node of its own.
-  if (settings.task == Task::migration)
+  if (settings.runs_back())
     bytes += traces * steps * e + weights * (e + sizeof(int) + sizeof(Part) + 2 * sizeof(Index));
   return bytes;
 }
@@ -391,16 +397,16 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
   double bytes = wave + rock + bytes_of_receivers(problem, settings, device);
   // The scattered wave, the change of the model, and p⁻ of each field of the first.
   if (settings.task == Task::born) bytes += wave + (1 + static_cast<double>(problem.fields())) * nodes * e;
-  if (settings.task == Task::migration) {
+  if (settings.runs_back()) {
     bytes += bytes_of_wave(true) + (3 + static_cast<double>(settings.images_at_lags())) * nodes * e;
-    if (settings.data.empty()) bytes += wave + rock;
+    if (settings.data.empty() && settings.task == Task::migration) bytes += wave + rock;
     bytes += cost_of(settings, problem, device).device_bytes;
   }
   return bytes;
 }
 
 double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device) {
-  if (settings.task != Task::migration) return 0;
+  if (!settings.runs_back()) return 0;
   const auto images = static_cast<double>(3 + settings.images_at_lags());
   return 2 * images * sizeof(double) * static_cast<double>(problem.velocity.size()) +
          cost_of(settings, problem, device).host_bytes;
@@ -495,7 +501,7 @@ namespace {
 void ask_disks(const Problem& problem, const Settings& settings, const Device& device, Comm& comm) {
   together(comm, [&] {
     const auto here = comm.on_node();
-    if (settings.task != Task::migration || settings.kept_in != KeptIn::disk || here.index > 0) return;
+    if (!settings.runs_back() || settings.kept_in != KeptIn::disk || here.index > 0) return;
     const auto ranks = static_cast<std::size_t>(comm.size());
     const double parts = problem.shots.size() < ranks ? static_cast<double>(ranks) : 1;
     expect_on_disk(problem, settings, here.count * cost_of(settings, problem, device).disk_bytes / parts,

@@ -1,5 +1,5 @@
-// A run over all shots, on all ranks: gathers of modelling, of Born modelling, or images of reverse-time
-// migration.
+// A run over all shots, on all ranks: gathers of modelling, of Born modelling, images of reverse-time
+// migration, or Jᵀ of gathers.
 //
 // Shots are shared among ranks in rounds (simulation/rounds.hpp), or, where there are fewer shots than ranks,
 // all ranks take each shot together, the grid cut among them. The same bits either way. A checkpoint stands

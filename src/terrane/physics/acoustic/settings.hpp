@@ -5,7 +5,8 @@
 
 namespace terrane::acoustic {
 
-enum class Task { modelling, born, migration };
+/// adjoint: Jᵀ of the data, which are gathers: a migration without corrections, and without images.
+enum class Task { modelling, born, migration, adjoint };
 
 struct Settings {
   Task task = Task::modelling;
@@ -17,8 +18,11 @@ struct Settings {
   /// Of Born: m − m of the problem's rock, s²/m², [nodes]. Of migration: the same, of the rock that the data
   /// are made of here; empty where data are given.
   std::vector<double> change;
-  /// Of migration: what was recorded, [shots][steps, receivers]; empty where they are made here.
+  /// Of migration: what was recorded, [shots][steps, receivers]; empty where they are made here. Of adjoint.
   std::vector<std::vector<double>> data;
+
+  /// Whether waves run back from the receivers.
+  bool runs_back() const { return task == Task::migration || task == Task::adjoint; }
 
   std::size_t images_at_lags() const {
     return task == Task::migration && lags > 0 ? static_cast<std::size_t>(2 * lags + 1) : 0;

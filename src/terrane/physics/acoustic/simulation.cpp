@@ -90,16 +90,18 @@ constexpr Key simulation_keys[] = {
     {"smoothing", "length", "none",
      "Of born and migration: standard deviation of the Gaussian that smooths the model.", ""},
     {"wavefield", "text", "\"auto\"",
-     "How a migration gets the source wavefield backwards in time: store, checkpoints (computes it "
-     "twice), boundary (keeps the sides, computes back), random_walls (keeps nothing, adds noise), "
+     "How a migration or an inversion gets the source wavefield backwards in time: store, checkpoints "
+     "(computes it twice), boundary (keeps the sides, computes back), random_walls (keeps nothing, adds "
+     "noise), "
      "compressed and boundary_compressed (keep 16 bits per node), or auto: the quickest for which there is "
      "room, without an error beyond rounding. terrane check lists what each takes."},
     {"kept_in", "text", "\"auto\"",
-     "Of migration: where the steps lie that store, boundary and the compressed ways keep: in memory (of the "
-     "device), on the host (of a GPU), on a disk, or auto, which takes no disk."},
+     "Of migration and inversions: where the steps lie that store, boundary and the compressed ways keep: in "
+     "memory (of the device), on the host (of a GPU), on a disk, or auto, which takes no disk."},
     {"scratch", "path", "none",
-     "Of migration: folder for kept_in = \"disk\", which is taken for one disk of all ranks; without it, the "
-     "folder of each machine for temporary files (TMPDIR), which must not lie in memory (tmpfs). The files "
+     "Of migration and inversions: folder for kept_in = \"disk\", which is taken for one disk of all ranks; "
+     "without it, the folder of each machine for temporary files (TMPDIR), which must not lie in memory "
+     "(tmpfs). The files "
      "have no names and go with the run."},
     {"lags", "count", "0",
      "Of migration: also images with the waves shifted along easting, the source's to the west and the "
@@ -189,7 +191,7 @@ std::vector<Component> read_record(const Config& table) {
   return record;
 }
 
-void read_simulation(const Config& table, Problem& p, Settings& s) {
+void read_simulation(const Config& table, Problem& p, Settings& s, bool inverts) {
   table.text("physics");
   p.record = read_record(table);
   p.even_density = table.positive("density", Quantity::density);
@@ -215,8 +217,23 @@ void read_simulation(const Config& table, Problem& p, Settings& s) {
   for (const auto& [key, given] :
        {std::pair{"wavefield", s.keeping != Keeping::automatic}, std::pair{"lags", s.lags > 0},
         std::pair{"kept_in", s.kept_in != KeptIn::automatic}, std::pair{"scratch", !s.scratch.empty()}})
-    if (given && s.task != Task::migration)
+    if (given && s.task != Task::migration && !inverts)
       throw table.wrong(key, "is of migration", "Take it away, or kind = \"migration\".");
+}
+
+/// What an inversion does not take. Throws InputError.
+void refuse_to_invert(const Config& table, const Settings& s) {
+  if (s.task == Task::born)
+    throw table.wrong("kind", "an inversion explains all waves, or those that were scattered once",
+                      "Take kind = \"modelling\" and find velocities, or kind = \"migration\" and find their "
+                      "change by least squares.");
+  if (table.has("observed"))
+    throw table.wrong("observed", "what an inversion explains is inversion.observed", "Write it there.");
+  if (s.lags > 0)
+    throw table.wrong("lags", "an inversion finds one model, not an image at each lag", "Take it away.");
+  if (s.keeping == Keeping::random_walls)
+    throw table.wrong("wavefield", "random walls add noise to what must be an exact adjoint",
+                      "Take auto, store, checkpoints or boundary.");
 }
 
 /// "at easting 75 m, northing 0 m, up -965 m"
@@ -440,13 +457,25 @@ Problem with_velocity(Problem problem, const std::vector<double>& velocity) {
 }  // namespace
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
+  return read(job, runtime, nullptr);
+}
+
+std::unique_ptr<Simulation> Simulation::for_inversion(const Config& job, const Runtime& runtime,
+                                                      const Prepare& prepare) {
+  return read(job, runtime, &prepare);
+}
+
+std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& runtime,
+                                             const Prepare* prepare) {
+  const bool inverts = prepare != nullptr;
   const auto memory = memory_budget(runtime);
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
   const auto source = job.table("source").describe({source_keys});
   auto stations = build_survey(job, memory);
   Problem p;
   Settings s;
-  read_simulation(table, p, s);
+  read_simulation(table, p, s, inverts);
+  if (inverts) refuse_to_invert(table, s);
   read_boundary(job.table("boundary").describe({boundary_keys}), p);
   p.wavelet = read_wavelet(source);
   EarthRequest request;
@@ -476,8 +505,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   for (const auto& at : read_shots(source)) p.shots.push_back({{at}, receivers});
 
   const auto smoothing = table.optional_number("smoothing", Quantity::length);
-  const bool observed = table.optional_text("observed").has_value();
-  if (observed && s.task != Task::migration)
+  const bool given = table.optional_text("observed").has_value(), observed = given || inverts;
+  if (given && s.task != Task::migration)
     throw table.wrong("observed", "is of migration", "Take it away, or kind = \"migration\".");
   if (s.task != Task::modelling) {
     if (!smoothing && !observed)
@@ -494,13 +523,18 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   } else if (smoothing) {
     throw table.wrong("smoothing", "is of born and migration");
   }
+  try {
+    if (inverts) (*prepare)(p, std::get<MeshCells>(earth.model.geometry).mesh, s.task);
+  } catch (const InputError& error) {
+    at_key(error, table, source, job);
+  }
   const auto every = read_sample(table, p);
   try {
     auto made = std::make_unique<Simulation>(std::move(p), std::move(s), job.source());
     made->notes_ = std::move(earth.notes);
     made->every_ = every;
     made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
-    if (observed) {
+    if (given) {
       try {
         made->settings_.data = observed_of(table.text("observed"), read_content(table, "observed"),
                                            made->problem_, made->notes_);

@@ -1,6 +1,7 @@
 // Acoustic waves from a job file, or from a problem and settings.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,11 +27,18 @@ std::vector<double> smoothed(const Grid& grid, const std::vector<double>& veloci
 /// goes.
 std::vector<double> laplacian_of(const Grid& grid, const std::vector<double>& image);
 
+/// Changes the problem of a job that an inversion reads, before its step is chosen: with the mesh and what
+/// kind the job has.
+using Prepare = std::function<void(Problem&, const TensorMesh&, Task)>;
+
 class Simulation final : public terrane::Simulation {
  public:
   /// Every shot has the same number of receivers. Throws InputError.
   Simulation(Problem problem, Settings settings, std::string job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+  /// Of a job whose gathers an inversion explains: of modelling or migration, without data.
+  static std::unique_ptr<Simulation> for_inversion(const Config& job, const Runtime& runtime,
+                                                   const Prepare& prepare);
 
   Plan check(const Runtime& runtime = {}) override;
   /// data: pressure (shot, time, receiver), Pa, of modelling and Born modelling; of a migration the images
@@ -42,8 +50,15 @@ class Simulation final : public terrane::Simulation {
 
   const Problem& problem() const noexcept { return problem_; }
   const Settings& settings() const noexcept { return settings_; }
+  /// Steps from one written sample to the next.
+  std::size_t every() const noexcept { return every_; }
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
+  const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+  /// Gathers of all shots as a data set; of an Outcome without any, without values.
+  Dataset gathers(const Outcome& done) const;
 
  private:
+  static std::unique_ptr<Simulation> read(const Config& job, const Runtime& runtime, const Prepare* prepare);
   Settings settled(const Runtime& runtime) const;
   int shots_at_once(const Runtime& runtime) const;
   int shots_on_machine(const Runtime& runtime) const;
@@ -55,7 +70,6 @@ class Simulation final : public terrane::Simulation {
   void check_disk(const Settings& settings, const Runtime& runtime) const;
   void check_checkpoints(Plan& plan, const Settings& settings, const Runtime& runtime) const;
   void check_host(const Plan& plan, const Settings& settings, const Runtime& runtime) const;
-  Dataset gathers(const Outcome& done) const;
   Dataset images(Outcome done) const;
   TensorMesh mesh() const;
   std::vector<Column> columns() const;

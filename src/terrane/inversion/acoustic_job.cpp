@@ -1,0 +1,443 @@
+#include "terrane/inversion/acoustic_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+#include "terrane/inversion/job_report.hpp"
+#include "terrane/inversion/job_tables.hpp"
+#include "terrane/inversion/services.hpp"
+#include "terrane/job/contents.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/acoustic/image/records.hpp"
+#include "terrane/physics/acoustic/observed.hpp"
+#include "terrane/physics/acoustic/physics.hpp"
+#include "terrane/physics/acoustic/shot_files.hpp"
+#include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/provenance.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+constexpr const char* velocity_found = "velocity_p";
+constexpr int usual_products = 20;
+// Without bounds of the job: what the cells still resolve, and what the steps still bear.
+constexpr double fewest_cells_per_wavelength = 2.5, faster = 1.25;
+
+std::string_view name_of(acoustic::Component component) {
+  return acoustic::component_names[static_cast<std::size_t>(component)];
+}
+const char* unit_of(acoustic::Component component) {
+  return component == acoustic::Component::pressure ? "Pa" : "m/s";
+}
+
+Device device_of_shots(const Runtime& runtime) {
+  return runtime.comm ? device_of_rank(runtime.device, *runtime.comm) : resolve(runtime.device);
+}
+
+/// Takes away the cells from which layers go on: J does not know what a change of theirs does there.
+void leave_out_sides(const acoustic::Problem& waves, Problem& p) {
+  const auto box = waves.grid.box();
+  const auto at_layer = [&](std::uint32_t cell) {
+    const Index at[3] = {cell / (box.size(1) * box.size(2)), cell / box.size(2) % box.size(1),
+                         cell % box.size(2)};
+    for (int axis = 0; axis < 3; ++axis)
+      if ((at[axis] == 0 && waves.margin(axis, 0) > 0) ||
+          (at[axis] + 1 == box.size(axis) && waves.margin(axis, 1) > 0))
+        return true;
+    return false;
+  };
+  if (p.active.empty())
+    for (std::size_t c = 0; c < p.mesh.size(); ++c) p.active.push_back(static_cast<std::uint32_t>(c));
+  std::erase_if(p.active, at_layer);
+  if (p.active.empty())
+    throw InputError("inversion: active cells", "none is left beside those at the sides of the mesh");
+  if (p.active.size() == p.mesh.size()) p.active.clear();
+}
+
+/// Reference, first model and bounds of velocities, as logarithms; chooses a step that is stable for all of
+/// them.
+void take_velocities(const Config& job, const Config& table, acoustic::Problem& waves, Problem& p) {
+  const std::size_t count = p.active.empty() ? p.mesh.size() : p.active.size();
+  const auto cells = [&](const char* key) {
+    return read_logarithms(table, key, velocity_found, p.mesh, {}, p.active);
+  };
+  const auto place = [&](std::size_t c) { return p.active.empty() ? c : p.active[c]; };
+  p.reference = cells("reference");
+  for (std::size_t c = 0; p.reference.size() < count; ++c)
+    p.reference.push_back(std::log(waves.velocity[place(c)]));
+  p.start = cells("start");
+  p.bounds = {cells("lower"), cells("upper")};
+  auto slow = waves, fast = waves;
+  const auto& first = p.start.empty() ? p.reference : p.start;
+  for (std::size_t c = 0; c < count; ++c) {
+    const auto [least, most] = std::minmax(p.reference[c], first[c]);
+    slow.velocity[place(c)] = std::exp(least);
+    fast.velocity[place(c)] =
+        p.bounds.upper.empty() ? faster * std::exp(most) : std::exp(std::max(most, p.bounds.upper[c]));
+  }
+  const double longest = fast.longest_step();
+  if (waves.step == 0) waves.step = 0.9 * longest;
+  if (!p.bounds.upper.empty() && waves.step > longest)
+    throw job.table("simulation")
+        .wrong("step", fmt::format("{:.6g} s is not stable at velocities up to inversion.upper", waves.step),
+               fmt::format("Steps may be {:.6g} s at most; left open, the step is 0.9 of that.", longest));
+  if (p.bounds.lower.empty())
+    for (std::size_t c = 0; c < count; ++c)
+      p.bounds.lower.push_back(
+          std::min(std::log(slow.slowest() * fewest_cells_per_wavelength / slow.points_per_wavelength()),
+                   std::log(slow.velocity[place(c)])));
+  if (!p.bounds.upper.empty()) return;
+  const double stable = 0.99 * longest / waves.step,
+               fastest = *std::max_element(fast.velocity.begin(), fast.velocity.end());
+  for (std::size_t c = 0; c < count; ++c) {
+    const double most =
+        stable * (waves.rock == acoustic::Rock::constant_density ? fastest : fast.velocity[place(c)]);
+    p.bounds.upper.push_back(std::max({std::log(most), p.reference[c], first[c]}));
+  }
+}
+
+}  // namespace
+
+Physics inversion_of_waves() {
+  auto physics = acoustic::physics();
+  physics.summary = "Velocities from recorded waves: waveform inversion, least-squares migration.";
+  physics.sections.insert(physics.sections.end() - 1, {inversion_section(), joint_section()});
+  physics.make = AcousticJob::from_job;
+  return physics;
+}
+
+// ---- from the job ----
+
+std::unique_ptr<Simulation> AcousticJob::from_job(const Config& job, const Runtime& runtime) {
+  const auto table = job.table("inversion").describe({inversion_section().keys});
+  std::unique_ptr<AcousticJob> made(new AcousticJob);
+  made->memory_ = memory_budget(runtime);
+  auto& p = made->problem_;
+  made->fields_ = acoustic::Simulation::for_inversion(
+      job, runtime, [&](acoustic::Problem& waves, const TensorMesh& mesh, acoustic::Task task) {
+        p.mesh = mesh;
+        p.active = read_active(table, mesh, {}, std::nullopt, made->memory_);
+        made->linear_ = task == acoustic::Task::migration;
+        if (!made->linear_) {
+          leave_out_sides(waves, p);
+          return take_velocities(job, table, waves, p);
+        }
+        p.reference = read_cells(table, "reference", velocity_found, mesh, {}, p.active);
+        for (const char* key : {"start", "lower", "upper", "most_steps"})
+          if (table.has(key))
+            throw table.wrong(key, "a least-squares migration is one linear problem, without bounds",
+                              "Leave the key out, or find velocities: kind = \"modelling\".");
+      });
+  p.whole_cells = true;
+  made->settings_ = read_steps(table, p.mesh);
+  made->settings_.jacobian_in_memory = false;
+  made->settings_.most_products =
+      table.has("most_products") ? static_cast<int>(table.count("most_products", 1, 500)) : usual_products;
+  if (made->settings_.weighting == Weighting::sensitivity)
+    throw table.wrong("weighting", "each sensitivity of a wave would be a run of its own",
+                      "Leave the key out, or weight cells by weights_file.");
+  p.weights = read_weights(table, p.mesh);
+  if (!table.has("observed"))
+    throw table.wrong("observed", "missing",
+                      "Name the gathers that were recorded: SEG-Y, SU, RSF, NetCDF, or .npy [shot, time, "
+                      "receiver] at the time steps of the run.");
+  made->notes_ = made->fields_->notes();
+  std::vector<std::vector<double>> gathers;
+  try {
+    gathers = acoustic::observed_of(table.text("observed"), read_content(table, "observed"), made->waves(),
+                                    made->notes_);
+  } catch (const InputError& error) {
+    throw table.wrong("observed", fmt::format("\"{}\": {}", error.where(), error.problem()), error.next());
+  }
+  const Shots shots(made->waves(), made->fields_->settings(), made->fields_->every(), {});
+  p.data = shots.rows_of(gathers);
+  made->read_uncertainties(table);
+  made->joint_ = read_joint(job);
+  made->job_ = job.source();
+  made->choose(runtime);
+  return made;
+}
+
+/// σ of a component = floor + percent of the root mean square of its trace: samples near zero are no surer.
+void AcousticJob::read_uncertainties(const Config& table) {
+  const auto& waves = this->waves();
+  const auto floor = table.numbers("floor"), percent = table.numbers("percent");
+  if (floor.empty() && percent.empty())
+    throw table.wrong("floor", "missing",
+                      "Gathers have no uncertainties: give inversion.floor, in Pa or m/s, or "
+                      "inversion.percent, of the root mean square of each trace.");
+  for (const auto& [key, list] : {std::pair{"floor", &floor}, {"percent", &percent}}) {
+    if (!list->empty() && list->size() != waves.record.size())
+      throw table.wrong(
+          key, fmt::format("{} numbers for {} recorded components", list->size(), waves.record.size()));
+    if (std::any_of(list->begin(), list->end(), [](double v) { return !(v >= 0) || !std::isfinite(v); }))
+      throw table.wrong(key, "it is below zero, or no number");
+  }
+  auto& p = problem_;
+  p.sigma.resize(p.data.size());
+  std::size_t row = 0;
+  const std::size_t samples = (waves.steps() - 1) / fields_->every() + 1;
+  for (std::size_t k = 0; k < waves.record.size(); ++k) {
+    const std::size_t first = row;
+    for (std::size_t s = 0; s < waves.shots.size(); ++s) {
+      const std::size_t receivers = waves.shots[s].receivers.size();
+      for (std::size_t r = 0; r < receivers; ++r) {
+        double squares = 0;
+        for (std::size_t n = 0; n < samples; ++n) {
+          const double value = p.data[row + n * receivers + r];
+          squares += value * value;
+        }
+        const double sigma =
+            (floor.empty() ? 0 : floor[k]) +
+            (percent.empty() ? 0 : percent[k] / 100 * std::sqrt(squares / static_cast<double>(samples)));
+        if (!(sigma > 0))
+          throw table.wrong(
+              "floor",
+              fmt::format("the trace of shot {} and receiver {} is silent, and so would be sure", s + 1,
+                          r + 1),
+              fmt::format("Give the least uncertainty of {}, in {}: floor = [...].", name_of(waves.record[k]),
+                          unit_of(waves.record[k])));
+        for (std::size_t n = 0; n < samples; ++n) p.sigma[row + n * receivers + r] = sigma;
+      }
+      row += samples * receivers;
+    }
+    p.sets.push_back({std::string(name_of(waves.record[k])), unit_of(waves.record[k]), first, row - first});
+  }
+}
+
+// ---- what it costs ----
+
+int AcousticJob::shots_on_machine(const Runtime& runtime) const {
+  if (!runtime.comm || waves().shots.size() < static_cast<std::size_t>(runtime.comm->size())) return 1;
+  return runtime.comm->on_node().count;
+}
+
+/// The operators, with a way of keeping the source's waves for which there is room beside all vectors.
+void AcousticJob::choose(const Runtime& runtime) {
+  settings_.threads = runtime.threads;
+  waves_settings_ = fields_->settings();
+  const auto device = device_of_shots(runtime);
+  const double left = std::max(0.0, static_cast<double>(budget(runtime).bytes) - bytes_of_vectors()) /
+                      shots_on_machine(runtime);
+  acoustic::Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : left, left,
+                      0};
+  if (waves_settings_.kept_in == acoustic::KeptIn::disk || !waves_settings_.scratch.empty())
+    room.disk =
+        acoustic::free_on_disk(acoustic::scratch_folder(waves_settings_.scratch)) / shots_on_machine(runtime);
+  acoustic::choose_keeping(waves_settings_, waves(), device, room);
+  waves_settings_.task = acoustic::Task::adjoint;  // which takes most
+  const auto shots = std::make_shared<const Shots>(waves(), waves_settings_, fields_->every(), runtime);
+  auto& p = problem_;
+  if (linear_) p.g = scattering(shots, waves().velocity, p.active);
+  else p.forward = std::make_shared<OfLogarithms>(std::make_shared<Waves>(shots, p.active));
+}
+
+/// Of Lanczos a vector of all data for each product, and some more; gathers of all steps, as they come and as
+/// they are sent; models.
+double AcousticJob::bytes_of_vectors() const {
+  double samples = 0;
+  for (const auto& shot : waves().shots)
+    samples += static_cast<double>(waves().steps() * waves().traces(shot));
+  return 8 * static_cast<double>(problem_.data.size()) * (settings_.most_products + 16) + 28 * samples +
+         8 * 40 * static_cast<double>(problem_.mesh.size());
+}
+
+double AcousticJob::memory_needed(const Runtime& runtime) const {
+  const auto device = device_of_shots(runtime);
+  const double host = acoustic::bytes_on_host(waves(), waves_settings_, device),
+               shot = device.has_own_memory() ? 0 : acoustic::bytes_of_shot(waves(), waves_settings_, device);
+  return bytes_of_vectors() + shots_on_machine(runtime) * (host + shot);
+}
+
+void AcousticJob::require_room(const Runtime& runtime) const {
+  const auto what = fmt::format("{} samples over {} nodes", grouped(problem_.data.size()),
+                                grouped(static_cast<std::uint64_t>(waves().whole().count())));
+  const char* next =
+      "Take fewer samples (simulation.sample), a smaller inversion.most_products, or wavefield = "
+      "\"checkpoints\".";
+  try {
+    budget(runtime).require("invert", what, memory_needed(runtime));
+    const auto device = device_of_shots(runtime);
+    if (device.has_own_memory())
+      MemoryBudget{device_memory(device).free}.require(
+          "invert", what + " on the GPU of a rank",
+          acoustic::bytes_of_shot(waves(), waves_settings_, device));
+  } catch (const MemoryError& error) {
+    throw MemoryError(error.where(), error.problem(), next);
+  }
+  if (waves_settings_.kept_in != acoustic::KeptIn::disk) return;
+  const auto cost = waves_settings_.twofold
+                        ? acoustic::cost_of<double>(waves_settings_.keeping, waves(), acoustic::KeptIn::disk)
+                        : acoustic::cost_of<float>(waves_settings_.keeping, waves(), acoustic::KeptIn::disk);
+  const int ranks = shots_on_machine(runtime);
+  acoustic::expect_on_disk(waves(), waves_settings_, ranks * cost.disk_bytes,
+                           ranks == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", ranks));
+}
+
+/// A model is one sweep over the steps; a product Born modelling, of two waves, and two or three sweeps back.
+double AcousticJob::seconds_of_products(double models, double products, const Runtime& runtime) const {
+  const bool again = waves_settings_.keeping != acoustic::Keeping::store &&
+                     waves_settings_.keeping != acoustic::Keeping::compressed;
+  const double sweeps = models + products * (again ? 5 : 4),
+               work = sweeps * static_cast<double>(waves().whole().count()) *
+                      static_cast<double>(waves().steps() * waves().shots.size());
+  const auto device = device_of_shots(runtime);
+  const double rate =
+      device.kind == Device::Kind::cuda ? 1e11 : 2e8 * std::min(thread_count(runtime.threads), 8);
+  return work / (waves_settings_.twofold ? rate / 2 : rate) / (runtime.comm ? runtime.comm->size() : 1);
+}
+
+/// Of seven models.
+double AcousticJob::expected_seconds(const Runtime& runtime) {
+  const double products = settings_.most_products + 3;
+  return linear_ ? seconds_of_products(0, products, runtime) : seconds_of_products(8, 7 * products, runtime);
+}
+
+void AcousticJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
+  std::string names;
+  for (const auto& set : problem_.sets) names += (names.empty() ? "" : ", ") + set.name;
+  facts.problem = fmt::format("{} of {} of {} cells from {} samples of {} shots: {}",
+                              linear_ ? "change of velocity" : "velocity", grouped(problem_.columns()),
+                              grouped(problem_.mesh.size()), grouped(problem_.data.size()),
+                              grouped(waves().shots.size()), names);
+  facts.method = linear_ ? "least-squares migration" : "gauss-newton";
+  facts.reason = fmt::format("{}, products by runs of all shots, wavefield = \"{}\"; steps of {:.4g} s",
+                             linear_ ? "waves that are scattered once as data" : "all waves as data",
+                             acoustic::to_string(waves_settings_.keeping), waves().step);
+  facts.device = device_text(runtime);
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
+  facts.add("cells", std::uint64_t{problem_.columns()}, "", "cells");
+  facts.add("data", std::uint64_t{problem_.rows()}, "", "data");
+  facts.add("shots", std::uint64_t{waves().shots.size()}, "", "shots");
+  facts.add("steps", std::uint64_t{waves().steps()}, "", "steps");
+  facts.add("step", waves().step, "s");
+  facts.add("most_products", std::uint64_t(settings_.most_products), "", "products",
+            fmt::format("{} at most{}, each Born modelling of all shots and its adjoint",
+                        settings_.most_products, linear_ ? "" : " in a step"));
+  if (!linear_) {
+    const auto& b = problem_.bounds;
+    const double least = std::exp(*std::min_element(b.lower.begin(), b.lower.end())),
+                 most = std::exp(*std::max_element(b.upper.begin(), b.upper.end()));
+    facts.add("velocity_least", least, "m/s");
+    facts.add("velocity_most", most, "m/s", "velocities",
+              fmt::format("from {:.4g} to {:.4g} m/s are allowed", least, most));
+  }
+  facts.notes = notes_;
+  facts.warnings = fields_->warnings();
+}
+
+Plan AcousticJob::check(const Runtime& runtime) {
+  Plan plan;
+  choose(runtime);
+  describe_into(plan, runtime);
+  plan.memory_available = budget(runtime).bytes;
+  require_room(runtime);
+  plan.seconds = expected_seconds(runtime);
+  inversion::check(problem_, settings_);
+  return plan;
+}
+
+Fingerprint AcousticJob::fingerprint_of_all(const Runtime& runtime) {
+  auto all = acoustic::fingerprint(waves(), waves_settings_);
+  const auto& mesh = problem_.mesh;
+  all.push_back({"mesh", hash({mesh.easting(), mesh.northing(), mesh.up()}), true});
+  all.push_back({"steps between samples", fmt::format("{}", fields_->every())});
+  all.push_back({"most_products", fmt::format("{}", settings_.most_products)});
+  all.push_back({"kind of device", fmt::format("{}", static_cast<int>(resolve(runtime.device).kind))});
+  add_settings(all, problem_, settings_);
+  return all;
+}
+
+// ---- the run ----
+
+void AcousticJob::begin(const Runtime& runtime) {
+  date_text();
+  choose(runtime);
+  require_room(runtime);
+}
+
+Result AcousticJob::finish(Outcome outcome, const Runtime& runtime) {
+  outcome_ = std::move(outcome);
+  Result result;
+  auto& report = result.report;
+  describe_into(report, runtime);
+  if (!linear_)
+    report.add("forwards", std::uint64_t(outcome_.forwards), "", "computed",
+               fmt::format("gathers of {} models", outcome_.forwards));
+  report_outcome(report, problem_, settings_, outcome_, velocity_found, found(outcome_.model));
+  add_attributes(result, outcome_);
+  auto alone = runtime;  // what this run was given ends before the job does
+  alone.comm = nullptr;
+  alone.progress = nullptr;
+  choose(alone);
+  conclude(result, "inversion of acoustic waves", job_, dataset());
+  return result;
+}
+
+Result AcousticJob::outline() const { return outline_of("inversion of acoustic waves", job_, dataset()); }
+
+/// Of each recorded component: computed, observed, their difference and its uncertainty, [shot, time,
+/// receiver].
+Dataset AcousticJob::dataset() const {
+  auto data = fields_->gathers({});
+  data.variables.clear();
+  const auto& p = problem_;
+  for (const auto& set : p.sets) {
+    const auto part = [&](const auto& value) {
+      std::vector<float> values;
+      for (std::size_t n = set.first; n < set.first + set.count; ++n)
+        values.push_back(static_cast<float>(value(n)));
+      return values;
+    };
+    const auto add = [&](const char* role, const char* what, std::vector<float> values) {
+      data.variables.push_back({set.name + role,
+                                set.unit,
+                                set.name + ", " + what,
+                                {"shot", "time", "receiver"},
+                                std::move(values),
+                                {}});
+    };
+    const bool there = !outcome_.predicted.empty();
+    const auto& predicted = outcome_.predicted;
+    add("", "computed", part([&](std::size_t n) { return there ? predicted[n] : NAN; }));
+    add("_observed", "observed", part([&](std::size_t n) { return p.data[n]; }));
+    add("_residual", "observed - computed",
+        part([&](std::size_t n) { return there ? p.data[n] - predicted[n] : NAN; }));
+    add("_uncertainty", "standard deviation", part([&](std::size_t n) { return p.sigma[n]; }));
+    if (settings_.huber > 0 && !outcome_.trust.empty())
+      add("_trust", "below 1 where an outlier counts less",
+          part([&](std::size_t n) { return outcome_.trust[n]; }));
+  }
+  return data;
+}
+
+std::vector<double> AcousticJob::found(const std::vector<double>& model) const {
+  return linear_ ? model : exponentials_of(model);
+}
+
+/// The velocity of every cell; of a least-squares migration its change first, and what it makes of the
+/// model.
+std::vector<Column> AcousticJob::cells() const {
+  auto columns = cell_columns(problem_, settings_, outcome_, velocity_found, found(outcome_.model),
+                              found(outcome_.apart));
+  auto& first = columns.front();
+  const auto& before = waves().velocity;
+  if (linear_) {
+    Column changed = first;
+    for (std::size_t c = 0; c < changed.values.size(); ++c) changed.values[c] += before[c];
+    first.name = std::string(velocity_found) + "_change";
+    columns.insert(columns.begin() + 1, std::move(changed));
+    return columns;
+  }
+  for (std::size_t c = 0, n = 0; c < first.values.size() && !problem_.active.empty(); ++c)
+    if (n < problem_.active.size() && problem_.active[n] == c) ++n;
+    else first.values[c] = before[c];
+  return columns;
+}
+
+}  // namespace terrane::inversion

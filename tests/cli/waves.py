@@ -1,0 +1,140 @@
+"""terrane invert of recorded waves: velocities by waveform inversion, their change by least-squares migration."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import cluster
+import command
+from command import CommandTest
+
+EARTH = """
+[mesh]
+box = [0, 200, 0, 10, 0, 200]
+shape = [20, 1, 20]
+[model]
+BODIES
+[source]
+at = [[25, 5, 185], [100, 5, 185], [175, 5, 185]]
+frequency = "20 Hz"
+[boundary]
+top = "cpml"
+[survey]
+kind = "lines"
+start = [15, 5]
+end = [195, 5]
+spacing = 20
+lines = 1
+height = 15
+[simulation]
+physics = "acoustic"
+end = "0.22 s"
+sample = "4 ms"
+"""
+EVEN = """[[model.body]]
+kind = "layer"
+top = 200
+bottom = 0
+velocity_p = "2000 m/s"
+"""
+BODY = EVEN + """[[model.body]]
+kind = "sphere"
+centre = [110, 5, 90]
+radius = 30
+velocity_p = "2120 m/s"
+"""
+OUTPUT = """[output]
+files = ["gathers.nc"]
+"""
+INVERSION = """[inversion]
+observed = "made/gathers.nc"
+percent = [2]
+length_scale = [30, 30, 30]
+most_products = 10
+[output]
+files = ["fit.nc"]
+model = ["model.csv"]
+"""
+
+
+def earth(bodies):
+    return EARTH.replace("[model]\nBODIES\n", bodies)
+
+
+class Waves(CommandTest):
+    def observe(self, *words):
+        self.write("true.toml", earth(BODY) + OUTPUT)
+        self.terrane("run", "true.toml", "--output", "made", *words)
+
+    def invert(self, *words, verb="invert", bodies=EVEN, **more):
+        self.write("job.toml", earth(bodies) + INVERSION)
+        return self.terrane(verb, "job.toml", *(w for word in words for w in ("--set", word)), **more)
+
+    def test_VelocitiesAreFoundWhereTheBodyIs(self):
+        self.observe()
+        out, _ = self.invert(verb="check")
+        self.assertIn("wavefield", out)
+        self.assertIn("10 at most in a step", out)
+        out, _ = self.invert("simulation.threads=2")
+        self.assertIn("stopped", out)
+        misfits = [float(found) for found in re.findall(r"newton .*φ_d/N ([0-9.e+-]+)", out)]
+        self.assertLess(misfits[-1], misfits[0] / 30)
+        rows = self.rows(self.folder / "output/model.csv")
+        fast = max(zip(rows["velocity_p"], rows["west"], rows["bottom"]))
+        self.assertGreater(fast[0], 2050)
+        self.assertLess(abs(fast[1] + 5 - 110), 21)
+        self.assertLess(abs(fast[2] + 5 - 90), 31)
+        self.invert("simulation.threads=1", "output.model=[\"again.csv\"]")
+        self.assertEqual(self.rows(self.folder / "output/again.csv"), rows)
+
+    def test_RanksShareShotsWithTheBitsOfOneProcess(self):
+        out, _ = self.terrane("devices")
+        if shutil.which("mpirun") is None or "mpi\n  not in this build" in out:
+            self.skipTest("needs MPI")
+        self.observe()
+        self.invert("inversion.most_steps=1")
+        alone = self.rows(self.folder / "output/model.csv")
+        done = subprocess.run(["mpirun", "-n", "2", command.TERRANE, "invert", "job.toml", "--set",
+                               "inversion.most_steps=1", "--set", "simulation.threads=1", "--output", "shared"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=300,
+                              env={**os.environ, **cluster.RANKS})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(self.rows(self.folder / "shared/model.csv"), alone)
+
+    def test_AChangeIsFoundThatExplainsWavesScatteredOnce(self):
+        self.observe("--set", "simulation.kind=born", "--set", "simulation.smoothing=60")
+        out, _ = self.invert("simulation.kind=migration", "inversion.percent=[10]")
+        self.assertIn("least-squares migration", out)
+        self.assertLess(float(re.search(r"chi² / N +pressure ([0-9.e+-]+)", out)[1]), 1.2)
+        rows = self.rows(self.folder / "output/model.csv")
+        fast = max(zip(rows["velocity_p"], rows["west"]))
+        self.assertLess(abs(fast[1] + 5 - 110), 31)
+
+    def test_WhatCannotBeIsRefusedWithTheNextMove(self):
+        self.observe()
+        for words, pieces in (
+                (["simulation.kind=born"], ["simulation.kind", 'kind = "migration"']),
+                (["inversion.observed=other.nc"], ["other.nc"]),
+                (["inversion.percent=[]"], ["inversion.floor", "no uncertainties"]),
+                (["inversion.percent=[1, 2]"], ["2 numbers for 1 recorded components"]),
+                (["inversion.percent=[-1]"], ["below zero"]),
+                (["inversion.weighting=sensitivity"], ["a run of its own"]),
+                (["inversion.upper=9000", "simulation.step=0.001"], ["simulation.step", "not stable"]),
+                (["inversion.lower=2100"], ["reference model"]),
+                (["simulation.kind=migration", "inversion.upper=10"], ["one linear problem"]),
+                (["simulation.wavefield=random_walls"], ["exact adjoint"]),
+                (["simulation.observed=made/gathers.nc"], ["inversion.observed"]),
+                (["inversion.norms=[0, 1, 1, 1]"], ["inversion.norms"]),
+        ):
+            with self.subTest(words=words):
+                _, message = self.invert(*words, expect=2)
+                for piece in pieces:
+                    self.assertIn(piece, message)
+                self.assertEqual(list((self.folder / "output").glob("**/*")), [])
+        _, message = self.invert("simulation.memory=1 MB", expect=1)
+        self.assertIn("a smaller inversion.most_products", message)
+
+
+if __name__ == "__main__":
+    command.main()
