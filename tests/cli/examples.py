@@ -234,6 +234,17 @@ class Examples(ExampleTest):
         self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
         self.assertEqual(len(out.stdout.splitlines()), 6)
 
+    def test_APointSourceSendsTheWavesOnPaper(self):
+        self.run_example("33_point_source")
+        readme = (EXAMPLES / "33_point_source/README.md").read_text(encoding="utf-8")
+        promised = [line.split("|")[1:4] for line in readme.splitlines() if " µPa |" in line]
+        self.assertEqual(len(promised), 6)
+        for line, cells in zip(self.python("33_point_source/compare.py", "gather.nc"), promised, strict=True):
+            words = line.split()
+            self.assertEqual(words[0], cells[0].split()[0])
+            self.assertAlmostEqual(float(words[2]), float(cells[1].split()[0]), delta=0.11)
+            self.assertAlmostEqual(float(words[4]), float(cells[2].split()[0]), delta=0.011)
+
     def test_AForceInABoxGivesThePromisedSeismograms(self):
         self.run_example("08_force_in_a_box")
         done = subprocess.run([sys.executable, EXAMPLES / "08_force_in_a_box/record_section.py",
