@@ -334,6 +334,21 @@ class Examples(ExampleTest):
 
 
 class LongExamples(ExampleTest):
+    def test_VelocitiesFromWavesAreThoseThatArePromised(self):
+        folder = EXAMPLES / "34_velocities_from_waves"
+        self.terrane("run", folder / "shots.toml", "--output", self.folder / "recorded")
+        out, _ = self.terrane("invert", folder / "job.toml", "--output", self.folder / "output",
+                              "--set", f"inversion.observed={self.folder / 'recorded/gathers.nc'}")
+        kept, _ = self.terrane("check", folder / "job.toml")
+        self.assertIn("data       29896", kept)
+        self.assertIn("converged", out)
+        readme = (folder / "README.md").read_text(encoding="utf-8")
+        for line in self.python("34_velocities_from_waves/picture.py", "velocities.nc"):
+            name, inside, _, _, _, _, all_cells = line.split()[:7]
+            (promised,) = [row.split("|")[2:4] for row in readme.splitlines() if row.startswith(f"| {name} |")]
+            self.assertAlmostEqual(float(inside), float(promised[0].split()[0]), delta=5)
+            self.assertAlmostEqual(float(all_cells), float(promised[1].split()[0]), delta=2)
+
     def test_ARidgeChangesTheShakingByWhatIsPromised(self):
         for found, promised in self.ratios("ratio"):
             self.assertAlmostEqual(found, promised, delta=0.0101)
