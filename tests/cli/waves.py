@@ -75,7 +75,7 @@ class Waves(CommandTest):
         self.observe()
         out, _ = self.invert(verb="check")
         self.assertIn("wavefield", out)
-        self.assertIn("10 at most in a step", out)
+        self.assertIn("10 at most in each", out)
         out, _ = self.invert("simulation.threads=2")
         self.assertIn("stopped", out)
         misfits = [float(found) for found in re.findall(r"newton .*φ_d/N ([0-9.e+-]+)", out)]
@@ -122,6 +122,9 @@ class Waves(CommandTest):
                 (["inversion.weighting=sensitivity"], ["a run of its own"]),
                 (["inversion.upper=9000", "simulation.step=0.001"], ["simulation.step", "not stable"]),
                 (["inversion.lower=2100"], ["reference model"]),
+                (["inversion.lower=300"], ["inversion.lower", "resolve no waves slower than"]),
+                (["simulation.wavefield=compressed"], ["16 bits"]),
+                (["simulation.kind=migration", "inversion.choice=gcv"], ["inversion.choice", "each datum"]),
                 (["simulation.kind=migration", "inversion.upper=10"], ["one linear problem"]),
                 (["simulation.wavefield=random_walls"], ["exact adjoint"]),
                 (["simulation.observed=made/gathers.nc"], ["inversion.observed"]),

@@ -86,11 +86,17 @@ void take_velocities(const Config& job, const Config& table, acoustic::Problem& 
     throw job.table("simulation")
         .wrong("step", fmt::format("{:.6g} s is not stable at velocities up to inversion.upper", waves.step),
                fmt::format("Steps may be {:.6g} s at most; left open, the step is 0.9 of that.", longest));
+  // The slowest that the cells resolve, and which the first model may not go below either.
+  const double resolved = slow.slowest() * fewest_cells_per_wavelength / slow.points_per_wavelength();
+  for (const double lower : p.bounds.lower)
+    if (lower < std::log(resolved * (1 - 1e-9)))
+      throw table.wrong("lower",
+                        fmt::format("{:.4g} m/s, where cells resolve no waves slower than {:.4g} m/s",
+                                    std::exp(lower), resolved),
+                        fmt::format("Allowed: {:.4g} m/s and more; left open, it is that.", resolved));
   if (p.bounds.lower.empty())
     for (std::size_t c = 0; c < count; ++c)
-      p.bounds.lower.push_back(
-          std::min(std::log(slow.slowest() * fewest_cells_per_wavelength / slow.points_per_wavelength()),
-                   std::log(slow.velocity[place(c)])));
+      p.bounds.lower.push_back(std::min(std::log(resolved), std::log(slow.velocity[place(c)])));
   if (!p.bounds.upper.empty()) return;
   const double stable = 0.99 * longest / waves.step,
                fastest = *std::max_element(fast.velocity.begin(), fast.velocity.end());
@@ -138,6 +144,9 @@ std::unique_ptr<Simulation> AcousticJob::from_job(const Config& job, const Runti
   made->settings_.jacobian_in_memory = false;
   made->settings_.most_products =
       table.has("most_products") ? static_cast<int>(table.count("most_products", 1, 500)) : usual_products;
+  if (made->linear_ && (made->settings_.choice == Choice::gcv || made->settings_.choice == Choice::l_curve))
+    throw table.wrong("choice", "curves of many betas would take a run of all shots for each datum",
+                      "Take discrepancy or fixed.");
   if (made->settings_.weighting == Weighting::sensitivity)
     throw table.wrong("weighting", "each sensitivity of a wave would be a run of its own",
                       "Leave the key out, or weight cells by weights_file.");
@@ -217,18 +226,26 @@ int AcousticJob::shots_on_machine(const Runtime& runtime) const {
   return runtime.comm->on_node().count;
 }
 
+/// How many ranks write into the disk of scratch: a folder that is given lies on one disk of all.
+int AcousticJob::shots_on_disk(const Runtime& runtime) const {
+  const int here = shots_on_machine(runtime);
+  if (here == 1 && (!runtime.comm || waves().shots.size() < static_cast<std::size_t>(runtime.comm->size())))
+    return 1;
+  return waves_settings_.scratch.empty() ? here : runtime.comm->size();
+}
+
 /// The operators, with a way of keeping the source's waves for which there is room beside all vectors.
 void AcousticJob::choose(const Runtime& runtime) {
   settings_.threads = runtime.threads;
   waves_settings_ = fields_->settings();
   const auto device = device_of_shots(runtime);
-  const double left = std::max(0.0, static_cast<double>(budget(runtime).bytes) - bytes_of_vectors()) /
+  const double left = std::max(0.0, static_cast<double>(budget(runtime).bytes) - bytes_of_vectors(runtime)) /
                       shots_on_machine(runtime);
   acoustic::Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : left, left,
                       0};
   if (waves_settings_.kept_in == acoustic::KeptIn::disk || !waves_settings_.scratch.empty())
     room.disk =
-        acoustic::free_on_disk(acoustic::scratch_folder(waves_settings_.scratch)) / shots_on_machine(runtime);
+        acoustic::free_on_disk(acoustic::scratch_folder(waves_settings_.scratch)) / shots_on_disk(runtime);
   acoustic::choose_keeping(waves_settings_, waves(), device, room);
   waves_settings_.task = acoustic::Task::adjoint;  // which takes most
   const auto shots = std::make_shared<const Shots>(waves(), waves_settings_, fields_->every(), runtime);
@@ -237,13 +254,16 @@ void AcousticJob::choose(const Runtime& runtime) {
   else p.forward = std::make_shared<OfLogarithms>(std::make_shared<Waves>(shots, p.active));
 }
 
-/// Of Lanczos a vector of all data for each product, and some more; gathers of all steps, as they come and as
-/// they are sent; models.
-double AcousticJob::bytes_of_vectors() const {
+/// Of Lanczos a vector of all data for each product, and some more, in a migration again in its checkpoint;
+/// gathers of all steps, as they come and as they are sent, the latter also on each other rank of the
+/// machine, packed and unpacked; models.
+double AcousticJob::bytes_of_vectors(const Runtime& runtime) const {
   double samples = 0;
   for (const auto& shot : waves().shots)
     samples += static_cast<double>(waves().steps() * waves().traces(shot));
-  return 8 * static_cast<double>(problem_.data.size()) * (settings_.most_products + 16) + 28 * samples +
+  const int vectors = (linear_ ? 2 : 1) * settings_.most_products + 16,
+            others = runtime.comm ? runtime.comm->on_node().count - 1 : 0;
+  return 8 * static_cast<double>(problem_.data.size()) * vectors + (28 + 16 * others) * samples +
          8 * 40 * static_cast<double>(problem_.mesh.size());
 }
 
@@ -251,7 +271,7 @@ double AcousticJob::memory_needed(const Runtime& runtime) const {
   const auto device = device_of_shots(runtime);
   const double host = acoustic::bytes_on_host(waves(), waves_settings_, device),
                shot = device.has_own_memory() ? 0 : acoustic::bytes_of_shot(waves(), waves_settings_, device);
-  return bytes_of_vectors() + shots_on_machine(runtime) * (host + shot);
+  return bytes_of_vectors(runtime) + shots_on_machine(runtime) * (host + shot);
 }
 
 void AcousticJob::require_room(const Runtime& runtime) const {
@@ -274,7 +294,7 @@ void AcousticJob::require_room(const Runtime& runtime) const {
   const auto cost = waves_settings_.twofold
                         ? acoustic::cost_of<double>(waves_settings_.keeping, waves(), acoustic::KeptIn::disk)
                         : acoustic::cost_of<float>(waves_settings_.keeping, waves(), acoustic::KeptIn::disk);
-  const int ranks = shots_on_machine(runtime);
+  const int ranks = shots_on_disk(runtime);
   acoustic::expect_on_disk(waves(), waves_settings_, ranks * cost.disk_bytes,
                            ranks == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", ranks));
 }
@@ -316,9 +336,10 @@ void AcousticJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
   facts.add("shots", std::uint64_t{waves().shots.size()}, "", "shots");
   facts.add("steps", std::uint64_t{waves().steps()}, "", "steps");
   facts.add("step", waves().step, "s");
-  facts.add("most_products", std::uint64_t(settings_.most_products), "", "products",
-            fmt::format("{} at most{}, each Born modelling of all shots and its adjoint",
-                        settings_.most_products, linear_ ? "" : " in a step"));
+  facts.add(
+      "most_products", std::uint64_t(settings_.most_products), "", "products",
+      fmt::format("{} at most{}, each Born modelling of all shots and its adjoint", settings_.most_products,
+                  linear_ ? "" : " in each of the one to three descents of a step"));
   if (!linear_) {
     const auto& b = problem_.bounds;
     const double least = std::exp(*std::min_element(b.lower.begin(), b.lower.end())),
@@ -328,6 +349,9 @@ void AcousticJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
               fmt::format("from {:.4g} to {:.4g} m/s are allowed", least, most));
   }
   facts.notes = notes_;
+  if (waves_settings_.kept_in == acoustic::KeptIn::disk)
+    if (const auto warning = acoustic::disk_in_memory(waves_settings_); !warning.empty())
+      facts.warnings.push_back(warning);
   facts.warnings = fields_->warnings();
 }
 

@@ -33,7 +33,8 @@ class AcousticJob final : public InversionSimulation {
   void read_uncertainties(const Config& table);
   void choose(const Runtime& runtime);
   int shots_on_machine(const Runtime& runtime) const;
-  double bytes_of_vectors() const;
+  int shots_on_disk(const Runtime& runtime) const;
+  double bytes_of_vectors(const Runtime& runtime) const;
   double memory_needed(const Runtime& runtime) const;
   void require_room(const Runtime& runtime) const;
   double seconds_of_products(double models, double products, const Runtime& runtime) const;

@@ -254,9 +254,9 @@ void Steps::within_bounds(const Objective& linear, double aim, std::vector<doubl
     equations.set_beta(out_.beta);
     const auto done = minimise_within(equations, problem_.bounds, model, settings_.tolerance, 0,
                                       few ? settings_.most_products : 3000, progress_);
-    if (settings_.choice == Choice::fixed ||
+    if (settings_.choice == Choice::fixed || (few && !done.converged) ||
         std::fabs(done.phi_d / aim - 1) <= 0.5 * settings_.misfit_tolerance)
-      break;
+      break;  // what is unfinished tells nothing about β
     factor_ = std::clamp(factor_ * std::clamp(std::pow(aim / done.phi_d, 1 / 0.7), 0.1, 10.0), 1e-3, 10.0);
   }
   out_.products += equations.products();
@@ -302,8 +302,10 @@ bool Steps::search(const std::vector<double>& to, double slope) {
   return false;
 }
 
-/// φ_d is its target, and the next step would lower φ by less than the tolerance.
+/// φ_d is its target, and the next step would lower φ by less than the tolerance. A linear minimum that was
+/// cut short may lie uphill, which says nothing about how far down one could go.
 bool Steps::arrived(double slope) {
+  if (slope > 0 && settings_.most_products > 0) return false;
   const bool still =
       -slope <= settings_.tolerance * value_at(here_.data, out_.model, objective()).phi(out_.beta);
   const bool fits = settings_.choice == Choice::fixed ||

@@ -88,8 +88,9 @@ constexpr Key keys_of_inversion[] = {
     {"most_steps", "count", "30",
      "Of resistivities and velocities: most steps of Gauss and Newton; 5 to 10 are usual."},
     {"most_products", "count", "none",
-     "Of waves: most products with J and its transpose in a step of Gauss and Newton, or in a least-squares "
-     "migration; without it, 20. Each models all shots, and migrates."},
+     "Of waves: most products with J and its transpose in a least-squares migration, or in each descent of a "
+     "step of Gauss and Newton, which has one, and up to three where bounds or its end ask for more; without "
+     "it, 20. Each models all shots, and migrates."},
     {"reference_in_gradients", "true or false", "true",
      "Flatness of the difference from the reference (SMOOTH_MOD_DIF); false: of the model (SMOOTH_MOD)."},
     {"lower", "property or path", "none",

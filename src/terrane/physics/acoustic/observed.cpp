@@ -127,8 +127,9 @@ std::vector<std::vector<double>> fitted(const std::string& path, const io::Gathe
                                         std::vector<std::string>& notes) {
   for (std::size_t n = 0; n < g.values.size(); ++n)
     if (!std::isfinite(g.values[n]))
-      throw InputError(path, fmt::format("sample {} of trace {} is {}", n % g.samples + 1, n / g.samples + 1,
-                                         g.values[n]));
+      throw InputError(
+          path, fmt::format("sample {} of trace {} is {}", n % g.samples + 1, n / g.samples + 1, g.values[n]),
+          "Gaps are not known here: leave out their shots. Zeros say that nothing arrived.");
   const double last = g.first + static_cast<double>(g.samples - 1) * g.step,
                end = static_cast<double>(p.steps() - 1) * p.step;
   if (g.first > 0.5 * p.step)
@@ -250,7 +251,7 @@ std::vector<std::vector<double>> observed_of(const std::string& path, const io::
           path,
           fmt::format("{} in shot {}, step {}, trace {}", array->values[n], n / each + 1,
                       n % each / p.traces(p.shots.front()) + 1, n % p.traces(p.shots.front()) + 1),
-          "Fill gaps with zeros.");
+          "Gaps are not known here: leave out their shots. Zeros say that nothing arrived.");
   std::vector<std::vector<double>> all;
   for (std::size_t n = 0; n < p.shots.size(); ++n)
     all.emplace_back(array->values.begin() + static_cast<std::ptrdiff_t>(n * each),

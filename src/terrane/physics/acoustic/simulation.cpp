@@ -231,6 +231,9 @@ void refuse_to_invert(const Config& table, const Settings& s) {
     throw table.wrong("observed", "what an inversion explains is inversion.observed", "Write it there.");
   if (s.lags > 0)
     throw table.wrong("lags", "an inversion finds one model, not an image at each lag", "Take it away.");
+  if (s.keeping == Keeping::compressed || s.keeping == Keeping::boundary_compressed)
+    throw table.wrong("wavefield", "16 bits per node make no exact adjoint",
+                      "Take auto, store, checkpoints or boundary.");
   if (s.keeping == Keeping::random_walls)
     throw table.wrong("wavefield", "random walls add noise to what must be an exact adjoint",
                       "Take auto, store, checkpoints or boundary.");
@@ -693,11 +696,17 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   facts.notes = notes_;
   facts.warnings = warnings_;
   if (settings.task == Task::migration && settings.kept_in == KeptIn::disk)
-    if (const auto folder = scratch_folder(settings.scratch); lies_in_memory(folder))
-      facts.warnings.push_back(
-          fmt::format("{} lies in memory (tmpfs), and so would the waves that are to be kept on a disk; give "
-                      "simulation.scratch a folder on a disk",
-                      folder));
+    if (auto warning = disk_in_memory(settings); !warning.empty())
+      facts.warnings.push_back(std::move(warning));
+}
+
+std::string disk_in_memory(const Settings& settings) {
+  const auto folder = scratch_folder(settings.scratch);
+  if (!lies_in_memory(folder)) return {};
+  return fmt::format(
+      "{} lies in memory (tmpfs), and so would the waves that are to be kept on a disk; give "
+      "simulation.scratch a folder on a disk",
+      folder);
 }
 
 /// Throws FileError: the disk has no room for what is to be kept on it.

@@ -31,6 +31,9 @@ std::vector<double> laplacian_of(const Grid& grid, const std::vector<double>& im
 /// kind the job has.
 using Prepare = std::function<void(Problem&, const TensorMesh&, Task)>;
 
+/// A warning where the folder for waves on a disk lies in memory, or nothing.
+std::string disk_in_memory(const Settings& settings);
+
 class Simulation final : public terrane::Simulation {
  public:
   /// Every shot has the same number of receivers. Throws InputError.
