@@ -17,6 +17,7 @@
 #include "terrane/physics/electromagnetic/sensitivity.hpp"
 #include "terrane/physics/electromagnetic/simulation.hpp"
 #include "terrane/physics/electromagnetic/solves.hpp"
+#include "terrane/simulation/describe.hpp"
 
 namespace terrane::python {
 
@@ -104,45 +105,37 @@ std::vector<std::complex<double>> complex_of(const Vector& parts) {
 class FieldSensitivity {
  public:
   FieldSensitivity(electromagnetic::Problem problem, const Runtime& runtime, Progress* progress)
-      : stream_(resolve(runtime.device), false, runtime.threads),
-        shape_{problem.sources.size(), problem.frequencies.size(), problem.components.size(),
-               problem.receivers.size()},
-        made_(problem, stream_, progress) {}
+      : problem_(std::move(problem)),
+        stream_(resolve(runtime.device), false, runtime.threads),
+        shape_{problem_.sources.size(), problem_.frequencies.size(), problem_.components.size(),
+               problem_.receivers.size()},
+        made_(problem_, stream_, progress) {}
 
   std::array<std::size_t, 4> shape() const { return shape_; }
   std::size_t cells() const { return made_.cells(); }
   nb::object data() const { return array_of_complex(made_.outcome().data); }
-  /// Where solves did not converge, the first reason.
-  std::string trouble() const {
-    const auto& solves = made_.outcome().solves;
-    for (std::size_t n = 0; n < solves.size(); ++n)
-      if (const auto& solve = solves[n]; !solve.converged())
-        return "source " + std::to_string(n / shape_[1] + 1) + ", frequency " +
-               std::to_string(n % shape_[1] + 1) + ": did not converge (" + solve::name(solve.reason) +
-               " after " + std::to_string(solve.iterations) + " iterations, residual " +
-               std::to_string(solve.residual) + ")";
-    return {};
-  }
+  /// Where solves did not converge, of the fields or of the last product, the first reason.
+  std::string trouble() const { return first_of(made_.outcome().solves); }
+  std::string trouble_of_product() const { return first_of(made_.solves_of_product()); }
   nb::object apply(const Vector& model) {
     const auto v = values_of(model);
-    std::vector<std::complex<double>> changes;
-    {
-      const nb::gil_scoped_release free;
-      changes = made_.times(v);
-    }
-    return array_of_complex(changes);
+    return array_of_complex(
+        released(nb::none(), [&](Progress& progress) { return made_.times(v, &progress); }));
   }
   nb::object apply_transpose(const Vector& parts) {
     const auto w = complex_of(parts);
-    std::vector<std::complex<double>> gradient;
-    {
-      const nb::gil_scoped_release free;
-      gradient = made_.transposed_times(w);
-    }
-    return array_of_complex(gradient);
+    return array_of_complex(
+        released(nb::none(), [&](Progress& progress) { return made_.transposed_times(w, &progress); }));
   }
 
  private:
+  std::string first_of(const std::vector<electromagnetic::Solve>& solves) const {
+    for (std::size_t n = 0; n < solves.size(); ++n)
+      if (!solves[n].converged()) return electromagnetic::trouble(problem_, n, solves[n]);
+    return {};
+  }
+
+  electromagnetic::Problem problem_;
   Stream stream_;
   std::array<std::size_t, 4> shape_;
   electromagnetic::Sensitivity made_;
@@ -156,22 +149,25 @@ std::unique_ptr<FieldSensitivity> sensitivity_of(const Config& config, const std
         if (!simulation.meshes().empty())
           throw InputError(name, "its solves have meshes of their own, where a model has one set of cells",
                            "Leave gridding out, or set it to \"same\".");
-        return std::make_unique<FieldSensitivity>(simulation.problem(), runtime, progress);
+        const auto& problem = simulation.problem();
+        const double kept = 48.0 * static_cast<double>(problem.mesh.size() * problem.solves());
+        memory_budget(runtime).require(name, "fields of " + std::to_string(problem.solves()) + " solves",
+                                       problem.memory() + kept);
+        return std::make_unique<FieldSensitivity>(problem, runtime, progress);
       });
 }
 
 std::unique_ptr<FieldSensitivity> sensitivity_of_job(const std::string& path, const Sets& sets,
-                                                     const Arguments& arguments, const nb::object& report) {
-  return released(report, [&](Progress& progress) {
+                                                     const Arguments& arguments) {
+  return released(nb::none(), [&](Progress& progress) {
     return sensitivity_of(Config::read(path, {sets, arguments}), path, &progress);
   });
 }
 
 std::unique_ptr<FieldSensitivity> sensitivity_of_text(const std::string& text, const Sets& sets,
-                                                      const Arguments& arguments, const nb::dict& contents,
-                                                      const nb::object& report) {
+                                                      const Arguments& arguments, const nb::dict& contents) {
   const auto config = config_of(text, sets, arguments, contents);
-  return released(report, [&](Progress& progress) { return sensitivity_of(config, "job", &progress); });
+  return released(nb::none(), [&](Progress& progress) { return sensitivity_of(config, "job", &progress); });
 }
 
 /// E and H [receivers, 6], real parts of all and then imaginary ones, of a dipole in layers. horizontal,
@@ -217,13 +213,12 @@ void bind_electromagnetic(nb::module_& m) {
       .def_prop_ro("shape", &FieldSensitivity::shape)
       .def_prop_ro("cells", &FieldSensitivity::cells)
       .def_prop_ro("trouble", &FieldSensitivity::trouble)
+      .def_prop_ro("trouble_of_product", &FieldSensitivity::trouble_of_product)
       .def("data", &FieldSensitivity::data)
       .def("apply", &FieldSensitivity::apply)
       .def("apply_transpose", &FieldSensitivity::apply_transpose);
-  m.def("electromagnetic_sensitivity", &sensitivity_of_job, nb::arg(), nb::arg(), nb::arg(),
-        nb::arg("report").none());
-  m.def("electromagnetic_sensitivity_of", &sensitivity_of_text, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-        nb::arg("report").none());
+  m.def("electromagnetic_sensitivity", &sensitivity_of_job);
+  m.def("electromagnetic_sensitivity_of", &sensitivity_of_text);
   m.def("layered_fields", &layered_fields);
   m.def("layered_impedance", &layered_impedance);
   nb::class_<EdgeSolver>(m, "EdgeSolver")

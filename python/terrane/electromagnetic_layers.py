@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Optional
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from . import _core
 from ._arrays import Floats, real, vector
 from .electromagnetic_sensitivity import Complex, complex_of
 from .errors import InputError, ShapeError
+from .simulation import place
 
 __all__ = ["layered", "layered_impedance"]
 
@@ -30,7 +31,9 @@ def _layers(interfaces: ArrayLike, conductivity: ArrayLike, vertical: Optional[A
 
 
 def _frequencies(value: ArrayLike) -> Floats:
-    hertz = np.atleast_1d(real(value, "frequencies"))
+    hertz = vector(np.atleast_1d(real(value, "frequencies")), "frequencies")
+    if hertz.size == 0:
+        raise ShapeError("frequencies", "there are none", "Give one or more, Hz.")
     if not (np.isfinite(hertz) & (hertz > 0)).all():
         raise InputError("frequencies", f"are {hertz}", "They are above zero, Hz.")
     return hertz
@@ -69,10 +72,16 @@ def layered(source: Any, receivers: ArrayLike, frequencies: ArrayLike, interface
     >>> print(f"{abs(sea['e_e'][0, 0]):.2e}")
     8.00e-13
     """
-    place = real(source.at, "source.at", "m")
+    from .electromagnetic import Dipole
+
+    if not isinstance(source, Dipole):
+        raise InputError("source", f"is a {type(source).__name__}", "Fields over layers are those of a Dipole.")
+    from_ = np.asarray(place(source.at, "source.at"))
     at = np.atleast_2d(real(receivers, "receivers", "m"))
     if at.ndim != 2 or at.shape[1] != 3:
         raise ShapeError("receivers", f"has shape {at.shape}", "Expected [n, 3]: easting, northing, up.")
+    if not np.isfinite(at).all():
+        raise InputError("receivers", "have numbers that are not finite", "Leave those receivers out.")
     if source.length is not None:
         raise InputError("source.length", "is given", "Leave it out: fields over layers are those of points.")
     azimuth, dip = np.radians(source.azimuth), np.radians(source.dip)
@@ -80,11 +89,11 @@ def layered(source: Any, receivers: ArrayLike, frequencies: ArrayLike, interface
     if source.magnetic and abs(abs(direction[2]) - 1) > 1e-12:
         raise InputError("source.dip", f"is {source.dip}", "A magnetic dipole over layers is vertical: 90 or -90.")
     heights, sigma, upright = _layers(interfaces, conductivity, vertical)
-    for points in (place[None, :], at):
+    for points in (from_[None, :], at):
         if len(heights) and (np.abs(points[:, 2, None] - heights) == 0).any():
             raise InputError("interfaces", "a source or receiver lies on one", "Move it to one side, by a millimetre.")
     moment = [float(source.moment * d) for d in direction]
-    rows = [complex_of(_core.layered_fields(heights, sigma, upright, float(f), [float(x) for x in place], moment,
+    rows = [complex_of(_core.layered_fields(heights, sigma, upright, float(f), from_.tolist(), moment,
                                             bool(source.magnetic), at)).reshape(-1, 6) for f in _frequencies(frequencies)]
     fields = np.array(rows)
     return {name: fields[:, :, n] for n, name in enumerate(("e_e", "e_n", "e_u", "h_e", "h_n", "h_u"))}

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._arrays import Floats, vector
-from ._progress import Progress, reporting
 from .errors import ShapeError
 from .jobs import _arguments
 from .simulation import Simulation, job_of
@@ -29,6 +28,11 @@ def complex_of(parts: Floats) -> Complex:
     return real + 1j * imaginary
 
 
+def _warn(trouble: str) -> None:
+    if trouble:
+        warnings.warn(trouble, RuntimeWarning, stacklevel=3)
+
+
 class Sensitivity:
     """d(m) and its derivative J by m = ln σ of every cell, along all axes alike: J v and Jᵀ w, by adjoint fields.
 
@@ -38,8 +42,6 @@ class Sensitivity:
         With ``physics = "electromagnetic"``; all solves share its mesh. The fields of all sources and frequencies are
         computed and kept: 48 bytes per cell and solve.
     settings, arguments, data, threads
-        As in :func:`terrane.run`.
-    progress : bool or callable
         As in :func:`terrane.run`.
 
     Notes
@@ -68,16 +70,14 @@ class Sensitivity:
 
     def __init__(self, job: Job, *, settings: Optional[Mapping[str, Any]] = None,
                  arguments: Optional[Mapping[str, Any]] = None, data: Optional[Union[str, "PathLike[str]"]] = None,
-                 threads: Optional[int] = None, progress: Progress = False) -> None:
+                 threads: Optional[int] = None) -> None:
         given = _arguments(settings, arguments, data, None, threads)
-        with reporting(progress) as report:
-            if isinstance(job, (Mapping, Simulation)):
-                text, contents = job_of(job.tables() if isinstance(job, Simulation) else job)
-                self._engine = _core.electromagnetic_sensitivity_of(text, *given, contents, report=report)
-            else:
-                self._engine = _core.electromagnetic_sensitivity(os.fspath(job), *given, report=report)
-        if self._engine.trouble:
-            warnings.warn(self._engine.trouble, RuntimeWarning, stacklevel=2)
+        if isinstance(job, (Mapping, Simulation)):
+            text, contents = job_of(job.tables() if isinstance(job, Simulation) else job)
+            self._engine = _core.electromagnetic_sensitivity_of(text, *given, contents)
+        else:
+            self._engine = _core.electromagnetic_sensitivity(os.fspath(job), *given)
+        _warn(self._engine.trouble)
 
     @property
     def data(self) -> Complex:
@@ -91,15 +91,19 @@ class Sensitivity:
 
     def apply(self, model: ArrayLike) -> Complex:
         """J v.  model: changes of ln σ, [cells] or [up, north, east] → as :attr:`data`"""
-        v = vector(np.ravel(model), "model", size=self.shape[1])
-        return complex_of(self._engine.apply(v)).reshape(self._engine.shape)
+        given = np.asarray(model)
+        changes = self._engine.apply(vector(given.ravel() if given.ndim == 3 else given, "model", size=self.shape[1]))
+        _warn(self._engine.trouble_of_product)
+        return complex_of(changes).reshape(self._engine.shape)
 
     def apply_transpose(self, data: ArrayLike) -> Complex:
         """Jᵀ w.  data: complex, as :attr:`data` or flat → [cells], complex"""
         w = np.ravel(np.asarray(data, np.complex128))
         if w.size != self.shape[0]:
             raise ShapeError("data", f"has {w.size} values", f"Expected {self.shape[0]}, those of Sensitivity.data.")
-        return complex_of(self._engine.apply_transpose(np.concatenate([w.real, w.imag])))
+        gradient = self._engine.apply_transpose(np.concatenate([w.real, w.imag]))
+        _warn(self._engine.trouble_of_product)
+        return complex_of(gradient)
 
     def __repr__(self) -> str:
         return f"Sensitivity: {self.shape[0]:,} data of {self.shape[1]:,} cells"

@@ -304,6 +304,8 @@ TEST(FilesOfArrays, InducedPolarizationOfBertIsAPhaseOrByItsUnitAChargeability) 
   expect(read("ip/mV/V iperr"), "chargeability", "mV/V", 5, 0.25);
   expect(read("ip/V/V iperr/mV/V"), "chargeability", "mV/V", 5000, 0.25);
   expect(read("ip/% iperr/%"), "chargeability", "mV/V", 50, 2.5);
+  for (const char* mixed : {"ip/mrad iperr/%", "ip iperr/mV/V", "ip/mV/V iperr/mrad"})
+    EXPECT_THAT(wrong([&] { read(mixed); }), HasSubstr("Both are phases")) << mixed;
 }
 
 TEST(FilesOfArrays, WhatIsWrongIsNamedWithItsLine) {

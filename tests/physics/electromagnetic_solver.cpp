@@ -241,9 +241,8 @@ TEST_P(MaxwellOn, LevelsOfThePotentialThatLieWhereComponentsAreGiveTheSameField)
   };
   const auto here = on({Device::Kind::cpu, -1}), there = on(GetParam());
   EXPECT_EQ(there.report.iterations, here.report.iterations);
-  if (GetParam().kind == Device::Kind::debug) {
-    EXPECT_EQ(there.east, here.east);
-  }
+  // What streams beside each other do to a place that they share would differ from run to run.
+  EXPECT_EQ(there.east, GetParam().kind == Device::Kind::debug ? here.east : on(GetParam()).east);
 }
 
 TEST_P(MaxwellOn, TakesTheMemoryOfADeviceThatACheckSays) {

@@ -12,6 +12,7 @@ from terrane.electromagnetic import Dipole, PlaneWaves, Sensitivity, Simulation,
 DATA = Path(__file__).parents[1] / "support" / "data"
 #: Interfaces, conductivities of horizontal and vertical currents, from the deepest layer up.
 EARTHS = {"marine": ([-2100.0, -2000.0, -1000.0, 0.0], [1.0, 0.01, 1.0, 1 / 0.3, 1e-12], None),
+          "land": ([-800.0, -500.0, 0.0], [1e-3, 0.1, 0.01, 1e-12], None),
           "marine_vti": ([-2100.0, -2000.0, -1000.0, 0.0], [1.0, 0.01, 1.0, 1 / 0.3, 1e-12],
                          [0.5, 0.01, 0.5, 1 / 0.3, 1e-12])}
 NAMES = ("e_e", "e_n", "e_u", "h_e", "h_n", "h_u")
@@ -22,12 +23,13 @@ def rows_of(model):
         return [row for row in csv.DictReader(file) if row["model"] == model]
 
 
-@pytest.mark.parametrize("model, kind", [("marine", "hed"), ("marine", "ved"), ("marine_vti", "hed")])
+@pytest.mark.parametrize("model, kind", [("marine", "hed"), ("marine", "ved"), ("marine_vti", "hed"), ("land", "vmd")])
 def test_fields_over_layers_are_those_of_another_program(model, kind):
     rows = [row for row in rows_of(model) if row["source"] == kind][::11]
     assert len(rows) >= 3
     for row in rows:
-        source = Dipole([0, 0, float(row["source_up_m"])], azimuth=90, dip=0 if kind == "hed" else -90)
+        source = Dipole([0, 0, float(row["source_up_m"])], azimuth=90, dip=0 if kind == "hed" else -90,
+                        magnetic=kind == "vmd")
         at = [float(row[name]) for name in ("x_m", "y_m", "up_m")]
         interfaces, conductivity, vertical = EARTHS[model]
         found = layered(source, at, float(row["frequency_hz"]), interfaces, conductivity, vertical=vertical)
@@ -35,6 +37,18 @@ def test_fields_over_layers_are_those_of_another_program(model, kind):
             expected = complex(float(row[f"{name}_re"]), float(row[f"{name}_im"]))
             if expected == expected and abs(expected) > 0:
                 assert abs(found[name][0, 0] - expected) <= 2e-5 * abs(expected), (row, name)
+
+
+def test_a_slanted_dipole_is_the_sum_of_its_parts():
+    interfaces, conductivity, _ = EARTHS["marine"]
+
+    def field(**angles):
+        return layered(Dipole([0, 0, -950], **angles), [[400, -700, -990]], [0.5], interfaces, conductivity)
+
+    east, north, up, slanted = field(azimuth=90), field(azimuth=0), field(dip=-90), field(azimuth=30, dip=40)
+    for name in NAMES:
+        sum_ = np.cos(np.radians(40)) * (east[name] / 2 + np.sqrt(0.75) * north[name]) - np.sin(np.radians(40)) * up[name]
+        assert slanted[name] == pytest.approx(sum_, rel=1e-9, abs=1e-12 * abs(sum_).max())
 
 
 def test_layers_of_one_rock_are_a_half_space_to_plane_waves():
@@ -59,6 +73,12 @@ def test_layers_that_cannot_be_say_what_is_wrong():
         layered(dipole, [100, 0, 0], 1.0, [0.0], [0.1, 1e-8])
     with pytest.raises(terrane.InputError, match="vertical"):
         layered(Dipole([0, 0, -10], magnetic=True), [100, 0, -10], 1.0, [0.0], [0.1, 1e-8])
+    with pytest.raises(terrane.InputError, match="not finite"):
+        layered(dipole, [0, np.nan, -20], 1.0, [0.0], [0.1, 1e-8])
+    with pytest.raises(terrane.InputError, match="easting, northing, up"):
+        layered(Dipole([0, -10]), [100, 0, -10], 1.0, [0.0], [0.1, 1e-8])
+    with pytest.raises(terrane.ShapeError, match="none"):
+        layered(dipole, [100, 0, -10], [], [0.0], [0.1, 1e-8])
     with pytest.raises(terrane.InputError, match="straight above"):
         layered(dipole, [0, 0, -20], 1.0, [0.0], [0.1, 1e-8])
 
@@ -98,7 +118,23 @@ def test_products_with_the_sensitivity_are_changes_of_fields_and_transposed():
 def test_plane_waves_have_a_sensitivity_of_both_polarizations():
     J = Sensitivity(fields(sources=PlaneWaves(), responses=["impedance"]))
     assert J.data.shape == (2, 2, 5, 2)  # of two E and three H impedances and tippers are made
-    assert J.apply(np.zeros(1728)) == pytest.approx(np.zeros(J.data.shape))
+    generator = np.random.default_rng(5)
+    v, w = generator.normal(size=1728), generator.normal(size=J.data.shape) + 1j * generator.normal(size=J.data.shape)
+    one, other = (w * J.apply(v)).sum(), (J.apply_transpose(w) * v).sum()
+    assert abs(one - other) < 1e-7 * abs(one)
+    # Both polarizations: waves of E along one axis have most of it there.
+    assert abs(J.data[0, :, 0]).min() != abs(J.data[1, :, 0]).min()
+
+
+def test_products_that_do_not_converge_warn():
+    J = Sensitivity(fields(components=["e_e"]), settings={"simulation.tolerance": 1e-6})
+    assert J.apply(np.ones(1728)).shape == J.data.shape
+    with pytest.warns(RuntimeWarning, match="did not converge"):
+        J = Sensitivity(fields(components=["e_e"], most_iterations=2))
+    with pytest.warns(RuntimeWarning, match="source 1 at 1 Hz did not converge .* residual [0-9.]+e"):
+        J.apply(np.ones(1728))
+    with pytest.raises(terrane.MemoryError, match="solves"):
+        Sensitivity(fields(components=["e_e"], memory="1 MB"))
 
 
 def test_sensitivities_that_cannot_be_say_why():

@@ -159,7 +159,7 @@ struct Token {
 
 /// "ip" is a phase, mrad, or by its unit a chargeability, mV/V. Its error has its unit, where it has none
 /// itself.
-void name_polarization(std::vector<Token>& tokens) {
+void name_polarization(TextReader& in, std::vector<Token>& tokens) {
   static const std::map<std::string, double> shares{{"mV/V", 1}, {"V/V", 1e3}, {"%", 10}};
   const auto is_named = [](const char* name) {
     return [name](const Token& token) { return token.name == name; };
@@ -171,6 +171,9 @@ void name_polarization(std::vector<Token>& tokens) {
     error->unit = ip->unit;
     error->factor = ip->factor;
   }
+  if (error != tokens.end() && shares.contains(ip->unit) != shares.contains(error->unit))
+    in.fail(fmt::format("ip is in \"{}\" and iperr in \"{}\"", shown(ip->unit), shown(error->unit)),
+            "Both are phases (mrad, rad), or both chargeabilities (mV/V, V/V, %).");
   for (const auto token : {ip, error})
     if (token != tokens.end())
       if (const auto share = shares.find(token->unit); share != shares.end()) {
@@ -199,7 +202,7 @@ std::vector<Token> tokens_of(TextReader& in, std::string_view line) {
     const auto known = same.find(name);
     tokens.push_back({known == same.end() ? name : known->second, factor, std::string(unit)});
   }
-  name_polarization(tokens);
+  name_polarization(in, tokens);
   return tokens;
 }
 
@@ -211,7 +214,7 @@ struct Block {
 
 Block read_block(TextReader& in, const char* what, bool gaps = false) {
   std::vector<std::string_view> words;
-  if (!next_words(in, "#", words)) in.fail(fmt::format("the number of {} is missing", what));
+  if (!next_words(in, "#!", words)) in.fail(fmt::format("the number of {} is missing", what));
   const auto count = count_of(in, numbers_or_fail(in, words, "a count").front(), what);
   Block block;
   auto mark = in.mark();

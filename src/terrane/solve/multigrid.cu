@@ -20,6 +20,8 @@ struct FindSteps {
 }  // namespace
 
 SplitNetwork split(Stream& stream, Network<double> exact, const Multigrid<float>& rounded) {
+  if (exact.shift != 0 || !rounded.finest_link(0).points().contains(exact.points()))
+    throw ShapeError("multigrid", "a matrix in two halves has no storage, and the grid of the levels");
   SplitNetwork network;
   const auto points = exact.points();
   for (std::size_t a = 0; a < 3; ++a) {

@@ -75,7 +75,7 @@ double Problem::omega_mu(std::size_t solve) const {
 }
 
 namespace {
-/// Numbers of single precision that networks and fields of all levels take of CPUs, where cycles share them.
+/// Bytes of an unknown that networks and fields of all levels take of CPUs, where cycles share them.
 constexpr double bytes_of_levels = 30;
 /// Unknowns of a box, with the layers of points that arrays of CPUs have around it: five in the mean of
 /// vectors and levels.

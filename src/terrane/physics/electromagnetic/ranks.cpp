@@ -74,7 +74,8 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
   const int share_it = ranks / fields;
   if (share_it == 1) return problem.field_memory(true);
   constexpr double of_cycles = 3 * 80, of_messages = 4 * 2 * 8, of_whole_levels = 4 * (80 + 2 * 8),
-                   of_halos = 40.0 * (1 << 21);  // bytes: of a cell, of a cell, of a point, of all
+                   of_halos = 40.0 * (1 << 21),  // bytes: of a cell, of a cell, of a point, of all
+      of_own_levels = 27;  // of a cell: the potential's levels, which shared components have no place for
   // Points; through NCCL only where all ranks share one field over several machines: a split Comm has none.
   const double most_on_every_rank = fields == 1 && ranks > on_node ? 1 << 22 : 1 << 19;
   const auto whole = problem.cells();
@@ -85,7 +86,8 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
     around = std::max(around, static_cast<double>(overlap(part.grown(3), whole).count()) - points);
   }
   const auto cells = static_cast<double>(problem.mesh.size());
-  return problem.field_memory(true) * most / cells + 4.0 / 3 * around * (of_cycles + of_messages) +
+  return problem.field_memory(true) * most / cells + of_own_levels * most +
+         4.0 / 3 * around * (of_cycles + of_messages) +
          std::min(cells, most_on_every_rank) * of_whole_levels + of_halos;
 }
 

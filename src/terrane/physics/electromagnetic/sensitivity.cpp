@@ -49,6 +49,10 @@ void require(std::size_t given, std::size_t wanted, const char* what) {
     throw ShapeError("electromagnetic sensitivity", fmt::format("{} values for {} {}", given, wanted, what));
 }
 
+void end_if_cancelled(const Progress* progress) {
+  if (progress != nullptr && progress->cancelled()) throw Cancelled();
+}
+
 /// take(solve, what `make` made of it) on rank 0, in the order of turns, on any number of ranks.
 template <class Make, class Take>
 void by_turns(Comm* comm, const Problem& problem, const Make& make, const Take& take) {
@@ -79,10 +83,13 @@ void by_turns(Comm* comm, const Problem& problem, const Make& make, const Take& 
 }  // namespace
 
 Sensitivity::Sensitivity(const Problem& problem, Stream& stream, Progress* progress, Comm* comm)
-    : problem_((problem.check(), problem)), stream_(stream), comm_(comm) {
+    : problem_(problem), stream_(stream), comm_(comm) {
   Alone alone;
   Comm& all = comm_ ? *comm_ : alone;
-  together(all, [&] { solves_.emplace(problem_, stream); });
+  together(all, [&] {
+    problem_.check();
+    solves_.emplace(problem_, stream);
+  });
   const std::size_t solves = problem_.solves(), ranks = static_cast<std::size_t>(all.size());
   outcome_.solves.resize(solves);
   outcome_.data.resize(solves * problem_.data_of_a_solve());
@@ -125,11 +132,16 @@ Z Sensitivity::taken_by(std::size_t datum, const Sigma& sigma, const EdgeValues&
   return solves_->turn(datum, sigma) * taken(solves_->receptions()[datum].electric, field);
 }
 
-std::vector<Z> Sensitivity::times(std::span<const double> v) {
+std::vector<Z> Sensitivity::times(std::span<const double> v, Progress* progress) {
   require(v.size(), cells(), "cells");
+  begin_product();
   std::vector<Z> all;
   by_turns(
-      comm_, problem_, [&](std::size_t n) { return changes_of(n, v); },
+      comm_, problem_,
+      [&](std::size_t n) {
+        end_if_cancelled(progress);
+        return changes_of(n, v);
+      },
       [&](std::size_t n, const std::vector<Z>& changes) {
         all.resize(data());
         std::copy(changes.begin(), changes.end(),
@@ -151,7 +163,7 @@ std::vector<Z> Sensitivity::changes_of(std::size_t n, std::span<const double> v)
   const double omega_mu = problem_.omega_mu(n);
   for (auto& values : b)
     for (auto& value : values) value *= Z(0, -omega_mu);
-  solves_->solve_for(n, b);
+  of_product_[n] = solves_->solve_for(n, b);
   auto changes = solves_->recorded();
   for (std::size_t d = 0; d < changes.size(); ++d)
     if (receptions[d].proportional_to != Reception::nothing)
@@ -181,11 +193,16 @@ void Sensitivity::add_products(double omega_mu, const Sigma& sigma, const EdgeVa
   }
 }
 
-std::vector<Z> Sensitivity::transposed_times(std::span<const Z> w) {
+std::vector<Z> Sensitivity::transposed_times(std::span<const Z> w, Progress* progress) {
   require(w.size(), data(), "data");
+  begin_product();
   std::vector<Z> gradient(cells(), 0.0);
   by_turns(
-      comm_, problem_, [&](std::size_t n) { return gradient_of(n, w); },
+      comm_, problem_,
+      [&](std::size_t n) {
+        end_if_cancelled(progress);
+        return gradient_of(n, w);
+      },
       [&](std::size_t, const std::vector<Z>& part) {
         for (std::size_t c = 0; c < gradient.size(); ++c) gradient[c] += part[c];
       });
@@ -209,7 +226,7 @@ std::vector<Z> Sensitivity::gradient_of(std::size_t n, std::span<const Z> w) {
       gradient[receptions[d].proportional_to] += weight * taken_by(d, sigma, fields_[n]);
   }
   if (nothing) return gradient;
-  solves_->solve_for(n, b);
+  of_product_[n] = solves_->solve_for(n, b);
   add_products(omega_mu, sigma, solves_->found(), fields_[n], gradient);
   return gradient;
 }

@@ -29,10 +29,14 @@ class Sensitivity {
   std::size_t data() const { return outcome_.data.size(); }
   std::size_t cells() const { return problem_.mesh.size(); }
 
-  /// J v, [source, frequency, component, receiver], of v [cells]; rank 0 returns it. Throws ShapeError.
-  std::vector<std::complex<double>> times(std::span<const double> v);
-  /// Jᵀ w, [cells], of w as outcome().data; rank 0 returns it. Throws ShapeError.
-  std::vector<std::complex<double>> transposed_times(std::span<const std::complex<double>> w);
+  /// J v, [source, frequency, component, receiver], of v [cells]; rank 0 returns it. Throws ShapeError,
+  /// Cancelled.
+  std::vector<std::complex<double>> times(std::span<const double> v, Progress* progress = nullptr);
+  /// Jᵀ w, [cells], of w as outcome().data; rank 0 returns it. Throws ShapeError, Cancelled.
+  std::vector<std::complex<double>> transposed_times(std::span<const std::complex<double>> w,
+                                                     Progress* progress = nullptr);
+  /// How the solves of the last product ended, [source, frequency], those of this rank.
+  const std::vector<Solve>& solves_of_product() const { return of_product_; }
 
   /// Gets row n, [cells], of the data asked for.
   using TakeRow = std::function<void(std::size_t n, std::span<const std::complex<double>> row)>;
@@ -44,6 +48,7 @@ class Sensitivity {
 
  private:
   const Metric& metric() const { return solves_->metric(); }
+  void begin_product() { of_product_.assign(problem_.solves(), Solve{}); }
   void share(std::size_t solve, int from, const std::vector<std::complex<double>>& data);
   std::vector<std::complex<double>> changes_of(std::size_t solve, std::span<const double> v);
   std::vector<std::complex<double>> gradient_of(std::size_t solve, std::span<const std::complex<double>> w);
@@ -62,6 +67,7 @@ class Sensitivity {
   Comm* comm_;
   std::optional<Solves> solves_;
   Outcome outcome_;
+  std::vector<Solve> of_product_;
   std::vector<EdgeValues> fields_;  // of each solve
 };
 

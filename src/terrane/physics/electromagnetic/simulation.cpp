@@ -673,12 +673,7 @@ Result Simulation::run(const Runtime& runtime) {
     in_air = std::max(in_air, solve.divergence_in_air);
     residual = std::max(residual, solve.residual);
     rough += solve.rough ? 1 : 0;
-    if (!solve.converged())
-      report.warnings.push_back(fmt::format(
-          "source {} at {} Hz did not converge ({} after {} iterations, residual {:.1e}, receivers change by "
-          "{:.1e})",
-          n / problem_.frequencies.size() + 1, problem_.frequencies[n % problem_.frequencies.size()],
-          solve::name(solve.reason), solve.iterations, solve.residual, solve.change));
+    if (!solve.converged()) report.warnings.push_back(trouble(problem_, n, solve));
   }
   report.add("most_iterations", std::uint64_t(most), "", "iterations",
              fmt::format("{} at most in one solve", most));

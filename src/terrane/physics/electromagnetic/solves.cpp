@@ -149,6 +149,15 @@ DipoleField field_in_layers(const LayeredEarth& earth, const Source& source, dou
 
 }  // namespace
 
+std::string trouble(const Problem& problem, std::size_t number, const Solve& solve) {
+  const std::size_t frequencies = problem.frequencies.size();
+  return fmt::format(
+      "source {} at {} Hz did not converge ({} after {} iterations, residual {:.1e}, receivers change by "
+      "{:.1e})",
+      number / frequencies + 1, problem.frequencies[number % frequencies], solve::name(solve.reason),
+      solve.iterations, solve.residual, solve.change);
+}
+
 Solves::Solves(const Problem& problem, Stream& stream, Comm* comm)
     : problem_(problem),
       stream_(stream),

@@ -20,6 +20,9 @@ struct Solve {
   bool converged() const { return reason == solve::Reason::converged; }
 };
 
+/// Of a solve, [source, frequency], that did not converge, a warning.
+std::string trouble(const Problem& problem, std::size_t number, const Solve& solve);
+
 /// Complex numbers on the edges along up, north and east.
 using EdgeValues = std::array<std::vector<std::complex<double>>, 3>;
 

@@ -33,9 +33,13 @@ bool thick_enough(const Problem& problem, const IndexBox<3>& part, Index steps) 
 
 /// The differences of a tilted axis read images of images where two surfaces meet, which passes do not make.
 int axes_with_surfaces(const Problem& problem) {
-  return static_cast<int>(std::count_if(problem.sides.begin(), problem.sides.end(), [](const auto& sides) {
-    return sides[0] == Boundary::free_surface || sides[1] == Boundary::free_surface;
-  }));
+  int axes = 0;
+  for (std::size_t a = 0; a < problem.sides.size(); ++a) {
+    const auto& sides = problem.sides[a];
+    const bool surface = sides[0] == Boundary::free_surface || sides[1] == Boundary::free_surface;
+    axes += surface && problem.grid.there(static_cast<int>(a));
+  }
+  return axes;
 }
 
 }  // namespace
