@@ -71,7 +71,7 @@ std::vector<std::vector<double>> Shots::gathers_of(std::span<const double> rows)
   return all;
 }
 
-acoustic::Outcome Shots::run(acoustic::Settings settings, std::span<const double> velocity) const {
+acoustic::Outcome Shots::run(const acoustic::Settings& settings, std::span<const double> velocity) const {
   if (velocity.size() != nodes()) throw ShapeError("acoustic: velocity", "there must be one for every node");
   auto problem = problem_;
   problem.velocity.assign(velocity.begin(), velocity.end());
@@ -84,21 +84,21 @@ acoustic::Outcome Shots::run(acoustic::Settings settings, std::span<const double
 std::vector<double> Shots::model(std::span<const double> velocity) const {
   auto settings = settings_;
   settings.task = acoustic::Task::modelling;
-  return rows_of(run(std::move(settings), velocity).gathers);
+  return rows_of(run(settings, velocity).gathers);
 }
 
 std::vector<double> Shots::born(std::span<const double> velocity, std::span<const double> change) const {
   auto settings = settings_;
   settings.task = acoustic::Task::born;
   settings.change.assign(change.begin(), change.end());
-  return rows_of(run(std::move(settings), velocity).gathers);
+  return rows_of(run(settings, velocity).gathers);
 }
 
 std::vector<double> Shots::adjoint(std::span<const double> velocity, std::span<const double> data) const {
   auto settings = settings_;
   settings.task = acoustic::Task::adjoint;
   settings.data = gathers_of(data);
-  return run(std::move(settings), velocity).images.kernel;
+  return run(settings, velocity).images.kernel;
 }
 
 // ---- J ----

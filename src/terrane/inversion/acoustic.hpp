@@ -41,7 +41,7 @@ class Shots {
   std::vector<std::vector<double>> gathers_of(std::span<const double> rows) const;
 
  private:
-  acoustic::Outcome run(acoustic::Settings settings, std::span<const double> velocity) const;
+  acoustic::Outcome run(const acoustic::Settings& settings, std::span<const double> velocity) const;
   std::size_t samples() const { return (problem_.steps() - 1) / every_ + 1; }
   template <class Use>
   void each(const Use& use) const;
