@@ -221,31 +221,18 @@ void AcousticJob::read_uncertainties(const Config& table) {
 
 // ---- what it costs ----
 
-int AcousticJob::shots_on_machine(const Runtime& runtime) const {
-  if (!runtime.comm || waves().shots.size() < static_cast<std::size_t>(runtime.comm->size())) return 1;
-  return runtime.comm->on_node().count;
-}
-
-/// How many ranks write into the disk of scratch: a folder that is given lies on one disk of all.
-int AcousticJob::shots_on_disk(const Runtime& runtime) const {
-  const int here = shots_on_machine(runtime);
-  if (here == 1 && (!runtime.comm || waves().shots.size() < static_cast<std::size_t>(runtime.comm->size())))
-    return 1;
-  return waves_settings_.scratch.empty() ? here : runtime.comm->size();
-}
-
 /// The operators, with a way of keeping the source's waves for which there is room beside all vectors.
 void AcousticJob::choose(const Runtime& runtime) {
   settings_.threads = runtime.threads;
   waves_settings_ = fields_->settings();
   const auto device = device_of_shots(runtime);
   const double left = std::max(0.0, static_cast<double>(budget(runtime).bytes) - bytes_of_vectors(runtime)) /
-                      shots_on_machine(runtime);
+                      fields_->shots_on_machine(runtime);
   acoustic::Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : left, left,
                       0};
   if (waves_settings_.kept_in == acoustic::KeptIn::disk || !waves_settings_.scratch.empty())
-    room.disk =
-        acoustic::free_on_disk(acoustic::scratch_folder(waves_settings_.scratch)) / shots_on_disk(runtime);
+    room.disk = acoustic::free_on_disk(acoustic::scratch_folder(waves_settings_.scratch)) /
+                fields_->shots_on_disk(waves_settings_, runtime);
   acoustic::choose_keeping(waves_settings_, waves(), device, room);
   waves_settings_.task = acoustic::Task::adjoint;  // which takes most
   const auto shots = std::make_shared<const Shots>(waves(), waves_settings_, fields_->every(), runtime);
@@ -271,7 +258,7 @@ double AcousticJob::memory_needed(const Runtime& runtime) const {
   const auto device = device_of_shots(runtime);
   const double host = acoustic::bytes_on_host(waves(), waves_settings_, device),
                shot = device.has_own_memory() ? 0 : acoustic::bytes_of_shot(waves(), waves_settings_, device);
-  return bytes_of_vectors(runtime) + shots_on_machine(runtime) * (host + shot);
+  return bytes_of_vectors(runtime) + fields_->shots_on_machine(runtime) * (host + shot);
 }
 
 void AcousticJob::require_room(const Runtime& runtime) const {
@@ -294,7 +281,7 @@ void AcousticJob::require_room(const Runtime& runtime) const {
   const auto cost = waves_settings_.twofold
                         ? acoustic::cost_of<double>(waves_settings_.keeping, waves(), acoustic::KeptIn::disk)
                         : acoustic::cost_of<float>(waves_settings_.keeping, waves(), acoustic::KeptIn::disk);
-  const int ranks = shots_on_disk(runtime);
+  const int ranks = fields_->shots_on_disk(waves_settings_, runtime);
   acoustic::expect_on_disk(waves(), waves_settings_, ranks * cost.disk_bytes,
                            ranks == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", ranks));
 }

@@ -32,8 +32,6 @@ class AcousticJob final : public InversionSimulation {
   const acoustic::Problem& waves() const { return fields_->problem(); }
   void read_uncertainties(const Config& table);
   void choose(const Runtime& runtime);
-  int shots_on_machine(const Runtime& runtime) const;
-  int shots_on_disk(const Runtime& runtime) const;
   double bytes_of_vectors(const Runtime& runtime) const;
   double memory_needed(const Runtime& runtime) const;
   void require_room(const Runtime& runtime) const;

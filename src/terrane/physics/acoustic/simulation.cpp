@@ -552,7 +552,6 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   }
 }
 
-/// How many ranks of this machine keep a shot each; 1 where all ranks take each shot together.
 int Simulation::shots_on_machine(const Runtime& runtime) const {
   return shots_at_once(runtime) == 1 ? 1 : runtime.comm->on_node().count;
 }
@@ -563,8 +562,8 @@ Device Simulation::device_of(const Runtime& runtime) const {
   return device_of_rank(runtime.device, *runtime.comm);
 }
 
-/// How many ranks write into this disk: a folder that is given lies on one disk of all, that of the system
-/// for temporary files on one of each machine.
+/// A folder that is given lies on one disk of all, that of the system for temporary files on one of each
+/// machine.
 int Simulation::shots_on_disk(const Settings& settings, const Runtime& runtime) const {
   return settings.scratch.empty() ? shots_on_machine(runtime) : shots_at_once(runtime);
 }

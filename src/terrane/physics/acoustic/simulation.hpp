@@ -57,6 +57,10 @@ class Simulation final : public terrane::Simulation {
   std::size_t every() const noexcept { return every_; }
   const std::vector<std::string>& notes() const noexcept { return notes_; }
   const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+  /// How many ranks of this machine keep a shot each; 1 where all ranks take each shot together.
+  int shots_on_machine(const Runtime& runtime) const;
+  /// How many ranks write into the disk of these settings.
+  int shots_on_disk(const Settings& settings, const Runtime& runtime) const;
   /// Gathers of all shots as a data set; of an Outcome without any, without values.
   Dataset gathers(const Outcome& done) const;
 
@@ -64,8 +68,6 @@ class Simulation final : public terrane::Simulation {
   static std::unique_ptr<Simulation> read(const Config& job, const Runtime& runtime, const Prepare* prepare);
   Settings settled(const Runtime& runtime) const;
   int shots_at_once(const Runtime& runtime) const;
-  int shots_on_machine(const Runtime& runtime) const;
-  int shots_on_disk(const Settings& settings, const Runtime& runtime) const;
   Device device_of(const Runtime& runtime) const;
   Room room_of(const Settings& settings, const Runtime& runtime) const;
   void describe(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
