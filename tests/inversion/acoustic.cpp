@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <optional>
 
 #include "support/acoustic_box.hpp"
+#include "support/files.hpp"
 #include "support/worse.hpp"
 #include "terrane/inversion/gauss_newton.hpp"
 #include "terrane/physics/acoustic/operators.hpp"
@@ -191,6 +194,45 @@ TEST(RecordedWaves, FindTheBodyThatTheyWentThrough) {
     along += a * b, here += a * a, there += b * b;
   }
   EXPECT_GT(along / std::sqrt(here * there), 0.75);
+}
+
+/// Asked so often, it says stop.
+class StopsAfter final : public Progress {
+ public:
+  explicit StopsAfter(int left) : left_(left) {}
+  bool cancelled() const override { return --left_ < 0; }
+
+ private:
+  mutable int left_;
+};
+
+TEST(RecordedWaves, ThatWereLeftInTheMiddleGoOnToTheSameVelocities) {
+  const Crosswise box;
+  const auto shots = shots_of(box.rock, 4);
+  const auto p = box.problem(shots, shots->model(box.truth.velocity), 0.05);
+  const auto s = few_products(5);
+  const auto whole = invert(p, s);
+  const testing_support::TemporaryFolder folder;
+  CheckpointSettings settings;
+  settings.file = folder / "waves.checkpoint";
+  settings.interval = 1e9;
+  std::optional<Outcome> out;
+  int stops = 0, resumed = 0;
+  for (int patience = 10; !out; patience += 3) {
+    settings.resume = stops > 0 && std::filesystem::exists(settings.file);
+    resumed += settings.resume;
+    Keeper keeper(settings, {{"problem", "waves"}}, 1e9);
+    StopsAfter progress(patience);
+    try {
+      out = invert(p, s, {}, &progress, &keeper);
+    } catch (const Cancelled&) {
+      ASSERT_LT(++stops, 50);
+    }
+  }
+  EXPECT_GT(resumed, 0);
+  EXPECT_GT(whole.iterations.size(), 2U);
+  EXPECT_EQ(out->model, whole.model);
+  EXPECT_EQ(out->forwards, whole.forwards);
 }
 
 TEST(RecordedWaves, ThatScatteredOnceAreExplainedByTheChangeThatLeastSquaresFind) {
