@@ -48,13 +48,14 @@ inline std::span<const double> column_of(const Matrix& matrix, std::size_t colum
 }
 
 /// A NumPy array that takes over the values.
-inline nb::object array_of(std::vector<double> values, std::initializer_list<std::size_t> shape = {}) {
-  auto* kept = new std::vector<double>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  static double nothing = 0;
-  double* data = kept->empty() ? &nothing : kept->data();
-  if (shape.size() == 0) return nb::cast(nb::ndarray<nb::numpy, double>(data, {kept->size()}, owner));
-  return nb::cast(nb::ndarray<nb::numpy, double>(data, shape, owner));
+template <class T = double>
+nb::object array_of(std::vector<T> values, std::initializer_list<std::size_t> shape = {}) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  static T nothing = 0;
+  T* data = kept->empty() ? &nothing : kept->data();
+  if (shape.size() == 0) return nb::cast(nb::ndarray<nb::numpy, T>(data, {kept->size()}, owner));
+  return nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
 }
 
 }  // namespace terrane::python

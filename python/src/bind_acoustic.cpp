@@ -163,14 +163,30 @@ void bind_acoustic(nb::module_& m) {
              p.velocity = values_of(velocity);
              return of_problem(std::move(p), a.runtime, a.twofold);
            })
-      .def("with_receivers",
-           [](const Acoustic& a, std::size_t shot, const Matrix& receivers, bool exact_time) {
-             auto p = a.problem;
-             p.shots = {{p.shots.at(shot).sources, places_of(receivers)}};
-             p.exact_time = exact_time;
-             p.record = {acoustic::Component::pressure};
-             return of_problem(std::move(p), a.runtime, a.twofold);
+      .def("send",
+           [](Acoustic& a, const std::vector<Vector>& series) {
+             std::vector<std::vector<double>> given;
+             for (const auto& one : series) given.push_back(values_of(one));
+             a.at().send(std::move(given));
            })
+      .def(
+          "snapshots",
+          [](Acoustic& a, std::size_t shot, double every, std::int64_t stride,
+             const std::array<double, 6>& box, const nb::object& report) {
+            acoustic::Snapshots wanted;
+            wanted.interval = every;
+            wanted.shot = shot;
+            wanted.stride = static_cast<Index>(stride);
+            wanted.box = box;
+            wanted.settle(a.problem);
+            const auto shown = wanted.nodes(a.problem.grid);
+            auto values =
+                computed(a, report, [&](Operators& at, Progress* to) { return at.snapshots(wanted, to); });
+            nb::list places;
+            for (int axis = 0; axis < 3; ++axis) places.append(array_of(shown.places(a.problem.grid, axis)));
+            return nb::make_tuple(array_of(std::move(values)), array_of(wanted.times(a.problem)), places);
+          },
+          nb::arg("shot"), nb::arg("every"), nb::arg("stride"), nb::arg("box"), nb::arg("report").none())
       .def(
           "model",
           [](Acoustic& a, const nb::object& report) {

@@ -50,23 +50,32 @@ std::string trouble(const electric::DirectCurrentReport& report) {
 
 /// conductivity, quadrature: [cells], or [3 cells] along easting, northing, up; quadrature, chargeability,
 /// ground: or empty
+electric::Rock rock_of(const TensorMesh& mesh, std::vector<double> conductivity,
+                       std::vector<double> quadrature, std::vector<double> chargeability,
+                       std::vector<double> ground) {
+  electric::Rock rock{std::move(conductivity), std::move(quadrature), std::move(chargeability),
+                      std::move(ground)};
+  const auto share_out = [&](std::vector<double>& all, std::vector<double>& north, std::vector<double>& up) {
+    if (all.size() != 3 * mesh.size()) return;
+    const auto cells = static_cast<std::ptrdiff_t>(mesh.size());
+    north.assign(all.begin() + cells, all.begin() + 2 * cells);
+    up.assign(all.begin() + 2 * cells, all.end());
+    all.resize(mesh.size());
+  };
+  share_out(rock.conductivity, rock.conductivity_north, rock.conductivity_up);
+  share_out(rock.quadrature, rock.quadrature_north, rock.quadrature_up);
+  return rock;
+}
+
+/// As rock_of() takes them.
 nb::dict electric_data(const Vector& easting, const Vector& northing, const Vector& up,
                        const Vector& conductivity, const Vector& quadrature, const Vector& chargeability,
                        const Vector& ground, const Matrix& places, const Matrix& arrays,
                        const std::array<int, 6>& boundary, const std::string& potential, double tolerance,
                        int threads) {
   const TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
-  electric::Rock rock{values_of(conductivity), values_of(quadrature), values_of(chargeability),
-                      values_of(ground)};
-  const auto share_out = [&](std::vector<double>& all, std::vector<double>& north, std::vector<double>& up_) {
-    if (all.size() != 3 * mesh.size()) return;
-    const auto cells = static_cast<std::ptrdiff_t>(mesh.size());
-    north.assign(all.begin() + cells, all.begin() + 2 * cells);
-    up_.assign(all.begin() + 2 * cells, all.end());
-    all.resize(mesh.size());
-  };
-  share_out(rock.conductivity, rock.conductivity_north, rock.conductivity_up);
-  share_out(rock.quadrature, rock.quadrature_north, rock.quadrature_up);
+  const auto rock = rock_of(mesh, values_of(conductivity), values_of(quadrature), values_of(chargeability),
+                            values_of(ground));
   const auto electrodes = electrodes_of(places, arrays);
   electric::DirectCurrentData data;
   electric::DirectCurrentReport report;
@@ -92,11 +101,12 @@ nb::dict electric_data(const Vector& easting, const Vector& northing, const Vect
 
 /// (operator, data, unit transfers, trouble).  datum: 0 resistance, 1 apparent resistivity, 2 its logarithm
 nb::tuple electric_sensitivity(const Vector& easting, const Vector& northing, const Vector& up,
-                               const Vector& conductivity, const Vector& ground, const Matrix& places,
-                               const Matrix& arrays, const std::array<int, 6>& boundary, double tolerance,
-                               int datum, bool logarithm, const Vector& unit, int threads) {
+                               const Vector& conductivity, const Vector& quadrature, const Vector& ground,
+                               const Matrix& places, const Matrix& arrays, const std::array<int, 6>& boundary,
+                               double tolerance, int datum, bool logarithm, const Vector& unit, int threads) {
   TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
-  auto sigma = values_of(conductivity), share = values_of(ground), known = values_of(unit);
+  const auto rock = rock_of(mesh, values_of(conductivity), values_of(quadrature), {}, values_of(ground));
+  auto known = values_of(unit);
   auto electrodes = electrodes_of(places, arrays);
   electric::DirectCurrentReport report;
   std::shared_ptr<electric::Sensitivity> made;
@@ -104,8 +114,8 @@ nb::tuple electric_sensitivity(const Vector& easting, const Vector& northing, co
     const nb::gil_scoped_release free;
     Stream stream(Device{Device::Kind::cpu, -1}, false, threads);
     made = std::make_shared<electric::Sensitivity>(
-        std::move(mesh), std::move(sigma), std::move(share), std::move(electrodes),
-        parameters_of(boundary, "total", tolerance), static_cast<electric::Datum>(datum),
+        std::move(mesh), rock, std::move(electrodes), parameters_of(boundary, "total", tolerance),
+        static_cast<electric::Datum>(datum),
         logarithm ? electric::Unknown::log_conductivity : electric::Unknown::conductivity, stream,
         std::move(known), &report);
   }

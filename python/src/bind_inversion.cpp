@@ -2,10 +2,13 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <limits>
 #include <memory>
 
 #include "module.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/inversion/forward.hpp"
+#include "terrane/inversion/invert.hpp"
 #include "terrane/inversion/operators.hpp"
 #include "terrane/physics/magnetic/main_field.hpp"
 
@@ -80,6 +83,45 @@ nb::object product(const Vector& given, std::size_t n, const Product& multiply) 
   return array_of(std::move(result));
 }
 
+/// Chargeabilities m of cells from apparent ones, m_a = −J m (Seigel 1959), between 0 and `most`.  j: of
+/// logarithms of apparent resistivities and conductivities · ground: [cells], or empty · lengths: m
+nb::dict invert_chargeability(const std::shared_ptr<solve::LinearOperator>& j, const Vector& easting,
+                              const Vector& northing, const Vector& up, const Vector& ground,
+                              const Vector& data, const Vector& sigma, const Vector& lengths, double chi,
+                              double most, int threads) {
+  inversion::Problem problem;
+  problem.mesh = TensorMesh(values_of(easting), values_of(northing), values_of(up));
+  const auto share = values_of(ground), scale = values_of(lengths);
+  for (std::size_t cell = 0; cell < share.size(); ++cell)
+    if (share[cell] > 0) problem.active.push_back(static_cast<std::uint32_t>(cell));
+  const std::size_t cells = share.empty() ? problem.mesh.size() : problem.active.size();
+  problem.data = values_of(data);
+  problem.sigma = values_of(sigma);
+  problem.sets = {{"chargeability", "V/V", 0, problem.data.size()}};
+  problem.bounds = {std::vector<double>(cells, 0.0), std::vector<double>(cells, most)};
+  inversion::Settings settings;
+  settings.alphas = inversion::Alphas::from_lengths({scale[0], scale[1], scale[2]});
+  settings.weighting = inversion::Weighting::sensitivity;
+  settings.chi = chi;
+  settings.threads = threads;
+  inversion::Outcome found;
+  {
+    const nb::gil_scoped_release free;
+    const inversion::Chained all(j, problem.active, std::vector<double>(cells, -1.0));
+    problem.g = inversion::in_memory(all, threads);
+    found = inversion::invert(problem, settings);
+  }
+  std::vector<double> model(problem.mesh.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t c = 0; c < cells; ++c) model[share.empty() ? c : problem.active[c]] = found.model[c];
+  nb::dict result;
+  result["model"] = array_of(std::move(model));
+  result["predicted"] = array_of(std::move(found.predicted));
+  result["chi_squared"] = found.chi_squared.front();
+  result["converged"] = found.converged;
+  result["reason"] = found.reason;
+  return result;
+}
+
 }  // namespace
 
 void bind_inversion(nb::module_& m) {
@@ -105,6 +147,7 @@ void bind_inversion(nb::module_& m) {
         return array_of(std::move(row));
       });
   m.def("sensitivity", &sensitivity);
+  m.def("invert_chargeability", &invert_chargeability);
   m.def("magnetic_weights",
         [](const std::string& channel, double intensity, double inclination, double declination) {
           const auto& names = magnetic::channel_names;

@@ -246,7 +246,8 @@ class Operators:
             value, gradient = self._engine.misfit(values.ravel(), report)
         return value, gradient.reshape(self._engine.nodes) * _scale(parameter, self.velocity)
 
-    def snapshots(self, shot: int = 0, *, every: float = 0.01, stride: int = 1, progress: Progress = False) -> Any:
+    def snapshots(self, shot: int = 0, *, every: float = 0.01, stride: int = 1,
+                  box: Optional[Sequence[float]] = None, progress: Progress = False) -> Any:
         """The wave of a shot at even times, as an ``xarray.DataArray`` pressure (time, up, northing, easting), Pa.
 
         Parameters
@@ -255,10 +256,12 @@ class Operators:
             Seconds between them, to the nearest step.
         stride : int
             Take every so manieth node along each axis.
+        box : six floats, optional
+            West, east, south, north, bottom, top, m: only nodes in it. A flat box is a slice, through the nearest nodes.
 
         Notes
         -----
-        Every step at these nodes is in memory while they are made: 8 bytes each. Time dispersion is left in.
+        They are in memory in single precision, 4 bytes for each node and time. Time dispersion is left in.
         """
         shots = self.shape[0]
         if not 0 <= shot < shots:
@@ -267,16 +270,17 @@ class Operators:
             raise InputError("every", f"is {every} s", "It is more than zero.")
         if stride < 1:
             raise InputError("stride", f"is {stride}", "It is 1 or more.")
-        axes = {name: self.axis(name)[::stride] for name in ("up", "northing", "easting")}
-        up, north, east = np.meshgrid(*axes.values(), indexing="ij")
-        places = np.column_stack([east.ravel(), north.ravel(), up.ravel()])
-        engine = self._engine.with_receivers(shot, places, False)
+        if box is not None and (len(box) != 6 or not np.all(np.isfinite(box))):
+            raise InputError("box", f"is {box!r}", "Give west, east, south, north, bottom, top, m.")
+        sides = [-np.inf, np.inf] * 3 if box is None else [float(side) for side in box]
         with reporting(progress) as report:
-            values = engine.model(report).reshape(engine.steps, *up.shape)
-        apart = max(1, round(every / self.step))
-        times = np.arange(0, engine.steps, apart) * self.step
-        return _xarray().DataArray(values[::apart], {"time": times, **axes}, ("time", "up", "northing", "easting"),
-                                   "pressure", {"units": "Pa"})
+            values, times, places = self._engine.snapshots(shot, float(every), stride, sides, report)
+        axes = dict(zip(("up", "northing", "easting"), places))
+        shape = tuple(len(at) for at in places)
+        still = np.zeros((1, *shape), np.float32)  # nothing moves at time 0
+        return _xarray().DataArray(np.concatenate([still, values.reshape(-1, *shape)]),
+                                   {"time": np.concatenate([[0.0], times]), **axes},
+                                   ("time", "up", "northing", "easting"), "pressure", {"units": "Pa"})
 
 
 def _in_order(gathers: Any) -> Any:

@@ -16,7 +16,8 @@ from .errors import InputError, ShapeError
 from .mesh import TensorMesh
 from .simulation import runtime
 
-__all__ = ["Arrays", "Boreholes", "Line", "Sensitivity", "Simulation", "forward", "read_arrays", "write_arrays"]
+__all__ = ["Arrays", "Boreholes", "Chargeability", "Line", "Sensitivity", "Simulation", "forward",
+           "invert_chargeability", "read_arrays", "write_arrays"]
 
 _BOUNDARIES = ("mixed", "grounded", "insulated")
 _SIDES = ("bottom", "top", "south", "north", "west", "east")
@@ -155,8 +156,9 @@ class Sensitivity:
 
     Parameters
     ----------
-    mesh, conductivity, electrodes, arrays, ground, boundary, tolerance, threads
-        As in :func:`forward`. The potential of every electrode is kept: 8 bytes per node and electrode.
+    mesh, conductivity, electrodes, arrays, quadrature, ground, boundary, tolerance, threads
+        As in :func:`forward`. The potential of every electrode is kept: 8 bytes per node and electrode, with a
+        quadrature 16.
     datum : {"log_apparent_resistivity", "apparent_resistivity", "resistance"}
     unknown : {"log_conductivity", "conductivity"}
     unit : array_like [arrays], optional
@@ -164,20 +166,29 @@ class Sensitivity:
 
     Notes
     -----
+    Columns are cells [up, north, east]; of a conductivity along axes [axis, cell]: east, north, up. With a quadrature
+    there are twice as many: of the real part of σ, then of the imaginary one; or of the logarithm of its magnitude,
+    then of its angle (rad).
+    And there are twice as many rows: resistances, then reactances; or apparent resistivities or their logarithms, then
+    phases (rad), by which the voltage lags.
+
     Potentials are total ones, held against those of a homogeneous ground on the same mesh; on flat ground with a side
     that is grounded or insulated they are those of the mesh, times the geometric factor of a half space. J and Jᵀ are
     each other's transposes to rounding. Data of induced polarization are −J m, of the logarithms, for small
     chargeabilities m.
     """
 
-    def __init__(self, mesh: TensorMesh, conductivity: ArrayLike, electrodes: ArrayLike, arrays: ArrayLike, *,
+    def __init__(self, mesh: TensorMesh, conductivity: Union[ArrayLike, Mapping[str, ArrayLike]],
+                 electrodes: ArrayLike, arrays: ArrayLike, *,
+                 quadrature: Union[ArrayLike, Mapping[str, ArrayLike], None] = None,
                  ground: Optional[ArrayLike] = None, datum: str = "log_apparent_resistivity",
                  unknown: str = "log_conductivity", boundary: Boundary = "mixed", tolerance: float = 1e-8,
                  unit: Optional[ArrayLike] = None, threads: Optional[int] = None) -> None:
         at, four = _places(electrodes, arrays)
         self._engine, self.data, self.unit, trouble = _core.electric_sensitivity(
-            mesh.easting, mesh.northing, mesh.up, _cells(mesh, conductivity, "conductivity"),
-            _cells(mesh, ground, "ground"), at, four, _boundary(boundary), _tolerance(tolerance),
+            mesh.easting, mesh.northing, mesh.up, _by_axis(mesh, conductivity, "conductivity"),
+            _by_axis(mesh, quadrature, "quadrature"), _cells(mesh, ground, "ground"), at, four, _boundary(boundary),
+            _tolerance(tolerance),
             _DATA.index(_chosen(datum, "datum", _DATA)),
             _chosen(unknown, "unknown", _UNKNOWNS) == "log_conductivity",
             np.empty(0) if unit is None else vector(unit, "unit", size=four.shape[0]), threads or 0)
@@ -185,27 +196,98 @@ class Sensitivity:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(arrays, cells)"""
+        """(rows, columns): (arrays, cells), and more as the notes say."""
         return self._engine.rows, self._engine.columns
 
     def apply(self, model: ArrayLike) -> Floats:
-        """J v.  model [cells] → [arrays]"""
+        """J v.  model [columns] → [rows]"""
         return self._engine.apply(vector(model, "model", size=self.shape[1]))
 
     def apply_transpose(self, data: ArrayLike) -> Floats:
-        """Jᵀ w.  data [arrays] → [cells]"""
+        """Jᵀ w.  data [rows] → [columns]"""
         return self._engine.apply_transpose(vector(data, "data", size=self.shape[0]))
 
     def diagonal(self, weight: Optional[ArrayLike] = None) -> Floats:
-        """Σ w_i J_ij².  weight [arrays], by default 1 → [cells]"""
+        """Σ w_i J_ij².  weight [rows], by default 1 → [columns]"""
         return self._engine.weighted_diagonal(vector(1.0 if weight is None else weight, "weight", size=self.shape[0]))
 
     def matrix(self) -> Floats:
-        """J as an array [arrays, cells]."""
+        """J as an array [rows, columns]."""
         return np.stack([self._engine.row(i) for i in range(self.shape[0])])
 
     def __repr__(self) -> str:
-        return f"Sensitivity: {self.shape[0]:,} data of {self.shape[1]:,} cells"
+        return f"Sensitivity: {self.shape[0]:,} data of {self.shape[1]:,} columns"
+
+
+class Chargeability(NamedTuple):
+    """What :func:`invert_chargeability` found.
+
+    model : [up, north, east], V/V; NaN in air.
+    predicted : [arrays], V/V.
+    chi_squared : of the data, divided by their number.
+    converged : whether that is what was asked for; else ``reason`` says why it stopped.
+    """
+
+    model: Floats
+    predicted: Floats
+    chi_squared: float
+    converged: bool
+    reason: str
+
+
+def invert_chargeability(mesh: TensorMesh, conductivity: ArrayLike, electrodes: ArrayLike, arrays: ArrayLike,
+                         chargeability: ArrayLike, uncertainty: ArrayLike, *, ground: Optional[ArrayLike] = None,
+                         length_scale: Optional[Sequence[float]] = None, chi: float = 1.0, most: float = 0.99,
+                         boundary: Boundary = "mixed", tolerance: float = 1e-8,
+                         threads: Optional[int] = None) -> Chargeability:
+    """Chargeabilities of cells from apparent ones, in rock whose conductivity is known: m_a = −J m.
+
+    J = ∂ ln ρ_a/∂ ln σ is that of direct current (Seigel 1959; Oldenburg & Li 1994), so the problem is linear. It
+    holds for chargeabilities below about 0.2. Smooth models between 0 and ``most``, weighted by sensitivity, that fit
+    the data to ``chi``. All entries of J are in memory: 8 bytes times arrays times cells.
+
+    Parameters
+    ----------
+    mesh, conductivity, electrodes, arrays, ground, boundary, tolerance, threads
+        As in :class:`Sensitivity`; the conductivity is that of long currents, alike along all axes, such as an
+        inversion of the resistances has found.
+    chargeability : array_like [arrays]
+        Apparent, V/V; NaN where there is none.
+    uncertainty : array_like [arrays], or one number
+        Standard deviation, V/V.
+    length_scale : three floats, optional
+        Smoothness along easting, northing and up, m; by default four of the smallest cells.
+    chi : float
+        Target of chi squared, divided by the number of data.
+    most : float
+        Upper bound, below 1.
+
+    Examples
+    --------
+    >>> import numpy as np, terrane
+    >>> faces = np.cumsum([0, 40, 20] + [5] * 12 + [20, 40]) - 90.0
+    >>> mesh = terrane.TensorMesh(faces, faces, np.r_[-90, -50, -30:1:5])
+    >>> where, four = [[-15, 0, 0], [-5, 0, 0], [5, 0, 0], [15, 0, 0]], [[0, 3, 1, 2], [0, 1, 2, 3]]
+    >>> found = terrane.electric.invert_chargeability(mesh, 0.01, where, four, [0.05, 0.05], 0.001)
+    >>> bool(abs(found.predicted - 0.05).max() < 0.002)
+    True
+    """
+    count = len(np.asarray(arrays))
+    data = vector(chargeability, "chargeability", size=count)
+    sigma = vector(uncertainty, "uncertainty", size=count)
+    if not 0 < most < 1:
+        raise InputError("most", f"is {most}", "Allowed: above 0 and below 1.")
+    if not chi > 0:
+        raise InputError("chi", f"is {chi}", "Allowed: above 0.")
+    if length_scale is None:
+        length_scale = [4 * float(np.diff(faces).min()) for faces in (mesh.easting, mesh.northing, mesh.up)]
+    j = Sensitivity(mesh, _cells(mesh, conductivity, "conductivity"), electrodes, arrays, ground=ground,
+                    boundary=boundary, tolerance=tolerance, threads=threads)
+    got = _core.invert_chargeability(j._engine, mesh.easting, mesh.northing, mesh.up, _cells(mesh, ground, "ground"),
+                                     data, sigma, vector(length_scale, "length_scale", size=3), float(chi),
+                                     float(most), threads or 0)
+    return Chargeability(got["model"].reshape(tuple(mesh.shape)), got["predicted"], got["chi_squared"],
+                         got["converged"], got["reason"])
 
 
 def read_arrays(path: Union[str, "PathLike[str]"]) -> Arrays:

@@ -69,7 +69,7 @@ class Data:
     source: str = ""
     frequency: object = None  #: Hz, of curves
     time: object = None  #: s, of gathers and seismograms
-    snapshots: object = None  #: Snapshots, beside seismograms
+    snapshots: object = None  #: Snapshots, beside seismograms and gathers
     peaks: list = field(default_factory=list)  #: of seismograms: values [receiver], for a map
     lines: list = field(default_factory=list)  #: of gathers: axis of the receivers' line, and metres [receiver]
     shots: list = field(default_factory=list)  #: of gathers: what shots are called
@@ -77,12 +77,12 @@ class Data:
 
 @dataclass
 class Snapshots:
-    """A field at points that cells join, now and then: quadrilaterals of a surface, or bricks."""
+    """A field now and then: at points that cells join, quadrilaterals of a surface or bricks; or on a grid."""
 
     time: object  # [snapshot] s
-    points: dict  # easting, northing, up: [point] m
-    cells: object  # [cell, corner] points
-    fields: list = field(default_factory=list)  # values [snapshot, point]
+    points: dict  # easting, northing, up: [point] m; of a grid along its axes
+    cells: object = None  # [cell, corner] points; of a grid none
+    fields: list = field(default_factory=list)  # values [snapshot, point]; of a grid [snapshot, up, northing, easting]
 
 
 # -- reading ---------------------------------------------------------------------------------------------------
@@ -139,7 +139,13 @@ def _read_netcdf(path: Path) -> Data:
             return data
         if traces := [n for n in names
                       if file[n].dimensions in (("shot", "time", "receiver"), ("trace", "time"), ("time", "trace"))]:
-            return _read_gathers(file, traces, array)
+            data = _read_gathers(file, traces, array)
+            grid = ("snapshot", "up", "northing", "easting")
+            if shown := [n for n in names if file[n].dimensions == grid]:
+                data.snapshots = Snapshots(array(file["snapshot"]), {axis: array(file[axis]) for axis in grid[1:]})
+                data.snapshots.fields = [Field(n, getattr(file[n], "units", ""), numpy.ma.filled(
+                    numpy.ma.asarray(file[n][...], dtype=numpy.float32), numpy.nan)) for n in shown]
+            return data
         if any(file[n].dimensions in (("receiver", "component", "time"), ("receiver", "time")) for n in names):
             return _read_seismograms(file, names, array)
         lines = {n.lower(): n for n in names if file[n].ndim == 1}
@@ -429,7 +435,7 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
     with matplotlib.rc_context(STYLE):
         if data.kind == "mesh":
             return _draw_model(pyplot, data, channels, title, slice_at)
-        if data.kind == "seismograms":
+        if data.kind == "seismograms" or (data.snapshots and (slice_at or _named(data, channels))):
             return _draw_waves(pyplot, data, channels, title, slice_at)
         if slice_at:
             raise PlotError(f"{data.source}: only models and snapshots can be cut")
@@ -441,8 +447,15 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
         if not fields:
             raise PlotError(f"{data.source}: there is nothing to draw")
         if _is_pseudosection(data, fields):
-            return _draw_pseudosection(pyplot, data, fields[0], title)
+            holes = _arrays_in_holes(data)
+            return _draw_holes(pyplot, fields[0], holes, title) if holes else \
+                _draw_pseudosection(pyplot, data, fields[0], title)
         return _draw_maps(pyplot, data, fields, title)
+
+
+def _named(data: Data, channels) -> bool:
+    """Whether a snapshot is among the channels that are asked for."""
+    return any(f.name in (channels or ()) for f in data.snapshots.fields)
 
 
 def _is_pseudosection(data: Data, fields) -> bool:
@@ -485,23 +498,94 @@ def _lines_of(east, north):
     return direction @ numpy.stack([east, north]), direction, lines
 
 
-def _draw_pseudosection(pyplot, data: Data, shown, title: str):
-    """Apparent resistivity on a logarithmic scale, or chargeability or phase on a linear one; a panel for each line.
-
-    Each array stands at its middle and half its widest gap deep. Of many lines eight are shown.
+def _arrays_in_holes(data: Data):
+    """Where all electrodes are in vertical holes (three depths or more): for each pair of the holes that current enters
+    and those between which voltage is measured their name, the arrays, and up of both dipoles' middles. Else nothing.
     """
+    numpy = _need("numpy")
+    given = {f.name: numpy.asarray(f.values, dtype=float) for f in data.fields}
+    names = [f"{electrode}_{axis}" for electrode in "abmn" for axis in ("easting", "northing", "up")]
+    if any(name not in given for name in names):
+        return []
+    place = numpy.stack([given[name] for name in names]).reshape(4, 3, -1)  # [electrode, axis, array]
+    near = numpy.isfinite(place[:, 0])  # the others are far away
+    holes, hole_of_near = numpy.unique(place[:, :2].transpose(0, 2, 1)[near].round(2), axis=0, return_inverse=True)
+    depths = numpy.unique(numpy.stack([hole_of_near.ravel(), place[:, 2][near].round(2)]), axis=1)
+    if not holes.size or numpy.bincount(depths[0].astype(int), minlength=len(holes)).min() < 3:
+        return []
+    hole = numpy.full(near.shape, -1)
+    hole[near] = hole_of_near.ravel()
+    used = numpy.sort(hole.reshape(2, 2, -1), axis=1).reshape(4, -1)  # of current, of voltage
+    middle = numpy.nanmean(place[:, 2].reshape(2, 2, -1), axis=1)
+
+    def name(numbers):
+        there = sorted({int(n) + 1 for n in numbers if n >= 0})
+        return ("hole " if len(there) == 1 else "holes ") + " and ".join(map(str, there))
+
+    pairs, pair_of = numpy.unique(used, axis=1, return_inverse=True)
+    panels = []
+    for number, pair in enumerate(pairs.T):
+        arrays = numpy.flatnonzero(pair_of.ravel() == number)
+        panels.append((f"current in {name(pair[:2])}, voltage in {name(pair[2:])}", arrays,
+                       middle[1, arrays], middle[0, arrays]))
+    return panels
+
+
+def _draw_holes(pyplot, shown, panels, title: str):
+    """Arrays between boreholes, for which no depth stands: where the current enters over where voltage is measured.
+
+    Holes are numbered from west to east. Of many pairs of holes eight are shown.
+    """
+    numpy = _need("numpy")
+    norm, good, colours = _scale_of(shown)
+    few = [panels[n] for n in numpy.unique(numpy.linspace(0, len(panels) - 1, min(len(panels), 8)).round().astype(int))]
+    columns = min(len(few), 2)
+    rows = -(-len(few) // columns)
+    figure, grid = pyplot.subplots(rows, columns, squeeze=False, sharex=True, sharey=True, layout="constrained",
+                                   figsize=(4.2 * columns + 0.6, 3.9 * rows + 0.3))
+    size = float(numpy.clip(16000 / max(arrays.size for _, arrays, _, _ in few), 6, 90))
+    for axes in grid.flat[len(few):]:
+        axes.set_visible(False)
+    for place, (axes, (name, arrays, voltage, current)) in enumerate(zip(grid.flat, few)):
+        there = good[arrays]
+        image = axes.scatter(voltage[there], current[there], c=shown.values[arrays[there]], norm=norm, cmap=colours,
+                             s=size, marker="s", linewidths=0)
+        axes.scatter(voltage[~there], current[~there], s=6, color="0.7", marker="x", linewidths=0.6)
+        axes.margins(0.06)
+        axes.set_aspect("equal", adjustable="box")
+        axes.set_title(name, pad=3, fontsize=8, loc="left")
+        axes.tick_params(labelbottom=place + columns >= len(few))
+    figure.supxlabel("up of the voltage electrodes (m)", fontsize=9)
+    figure.supylabel("up of the current electrodes (m)", fontsize=9)
+    figure.suptitle(title or title_of(shown.name), fontsize=10)
+    bar = figure.colorbar(image, ax=list(grid.flat), pad=0.02, fraction=0.05)
+    bar.set_label(unit_of(shown.unit).replace("ohm m", "Ω·m"))
+    return figure
+
+
+def _scale_of(shown):
+    """Scale, which values it has a place for, and colours: logarithmic of apparent resistivity, else linear."""
     from matplotlib.colors import LogNorm, Normalize
 
     numpy = _need("numpy")
-    east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
-    up = next(f.values for f in data.fields if f.name == "up")
-    along, direction, lines = _lines_of(east, north)
     logarithmic = shown.name == "apparent_resistivity"
     good = numpy.isfinite(shown.values) & ((shown.values > 0) | (not logarithmic))
     low, high = (shown.values[good].min(), shown.values[good].max()) if good.any() else (1, 10)
     if logarithmic and high < 1.02 * low:
         low, high = low / 1.02, high * 1.02
-    norm = LogNorm(low, high) if logarithmic else Normalize(low, high)
+    return LogNorm(low, high) if logarithmic else Normalize(low, high), good, "turbo_r" if logarithmic else "viridis"
+
+
+def _draw_pseudosection(pyplot, data: Data, shown, title: str):
+    """Apparent resistivity on a logarithmic scale, or chargeability or phase on a linear one; a panel for each line.
+
+    Each array stands at its middle and half its widest gap deep. Of many lines eight are shown.
+    """
+    numpy = _need("numpy")
+    east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
+    up = next(f.values for f in data.fields if f.name == "up")
+    along, direction, lines = _lines_of(east, north)
+    norm, good, colours = _scale_of(shown)
     panels = numpy.unique(numpy.linspace(0, len(lines) - 1, min(len(lines), 8)).round().astype(int))
     figure, grid = pyplot.subplots(panels.size, 1, squeeze=False, sharex=True, sharey=True, layout="constrained",
                                    figsize=(6.4, 2.9 if panels.size == 1 else 0.7 + 1.55 * panels.size))
@@ -510,7 +594,7 @@ def _draw_pseudosection(pyplot, data: Data, shown, title: str):
         line = lines[number]
         there, not_there = line[good[line]], line[~good[line]]
         image = axes.scatter(along[there], up[there], c=shown.values[there], norm=norm,
-                             cmap="turbo_r" if logarithmic else "viridis", s=size, marker="s", linewidths=0)
+                             cmap=colours, s=size, marker="s", linewidths=0)
         axes.scatter(along[not_there], up[not_there], s=6, color="0.7", marker="x", linewidths=0.6)
         axes.margins(0.04, 0.04 if panels.size == 1 else 0.12)
         if len(lines) > 1:
@@ -712,10 +796,53 @@ class _Seen:
                               shading="gouraud", rasterized=True)
 
 
-def _seen(data: Data, shown, slice_at: str) -> _Seen:
+@dataclass
+class _SeenGrid:
+    """A plane of a grid; lengths in ``unit``."""
+
+    x: object
+    y: object
+    values: object  # [snapshot, y, x]
+    labels: tuple
+    name: str
+    tall: float
+
+    def draw(self, axes, values, most):
+        ends = []
+        for along in (self.x, self.y):  # halfway beyond the outermost nodes; those of one node are as wide as tall
+            half = (along[-1] - along[0]) / (2 * (len(along) - 1)) if len(along) > 1 else 0.5
+            ends += [along[0] - half, along[-1] + half]
+        return axes.imshow(values, extent=ends, origin="lower", aspect="equal", cmap="RdBu_r", vmin=-most, vmax=most,
+                           interpolation="bilinear", rasterized=True)
+
+
+def _plane(points, values, slice_at: str, what: str):
+    """The nodes nearest to a cut [snapshot, y, x] of values [snapshot, up, northing, easting]; axes, what they are."""
+    numpy = _need("numpy")
+    order = ("up", "northing", "easting")
+    axis, position = _cut_asked_for(slice_at) if slice_at else _middle(points)
+    along = points[axis]
+    half = float(along[1] - along[0]) / 2 if len(along) > 1 else numpy.inf
+    if not along[0] - half <= position <= along[-1] + half:
+        raise PlotError(f"--slice {slice_at}: {what} reach from {along[0]:g} to {along[-1]:g} m")
+    nearest = int(numpy.argmin(numpy.abs(along - position)))
+    across = tuple(a for a in ("easting", "northing", "up") if a != axis)
+    flat = len(along) == 1 and not slice_at
+    where = "" if flat else f" at {axis} = {along[nearest]:.4g} m".replace("-", "\N{MINUS SIGN}")
+    return values.take(nearest, axis=1 + order.index(axis)), across, where
+
+
+def _seen(data: Data, shown, slice_at: str):
     numpy = _need("numpy")
     snapshots = data.snapshots
     points = snapshots.points
+    if snapshots.cells is None:
+        values, across, where = _plane(points, shown.values, slice_at, "the snapshots")
+        x, y = (points[a] for a in across)
+        scale, unit = (1e3, "km") if max(numpy.ptp(x), numpy.ptp(y)) > 5000 else (1.0, "m")
+        return _SeenGrid(x / scale, y / scale, values, tuple(f"{a} ({unit})" for a in across),
+                         title_of(shown.name.removeprefix("snapshot_")) + where,
+                         float(numpy.clip(numpy.ptp(y) / (numpy.ptp(x) or 1.0), 0.3, 1.6)))
     if snapshots.cells.shape[1] == 4:
         if slice_at:
             raise PlotError(f"{data.source}: the snapshots show the surface, which cannot be cut")
@@ -770,13 +897,13 @@ def _draw_snapshots(pyplot, data: Data, shown, title: str, slice_at: str):
 
 def film(data: Data, path, channel: str = "", *, title: str = "", slice_at: str = "", frames_per_second: int = 12,
          dpi: int = 100) -> None:
-    """Write all snapshots of elastic waves as a GIF, or as an MP4 where ffmpeg is installed.
+    """Write all snapshots of elastic or acoustic waves as a GIF, or as an MP4 where ffmpeg is installed.
 
     Parameters
     ----------
     data : what :func:`read` returns of a result with snapshots
     path : .gif or .mp4; the file appears whole or not at all
-    channel : as ``"snapshot_velocity_east"``; otherwise the upward one
+    channel : as ``"snapshot_velocity_east"``; otherwise the upward one, or the first
     title, slice_at : as of :func:`draw`
     """
     matplotlib = _need("matplotlib")
@@ -807,9 +934,11 @@ def film(data: Data, path, channel: str = "", *, title: str = "", slice_at: str 
 
 
 def _middle(points):
-    """The cut that shows most: upright, across the shorter horizontal side."""
+    """The cut that shows most: across a side of one node, else upright, across the shorter horizontal side."""
     numpy = _need("numpy")
     axis = min(("easting", "northing"), key=lambda a: float(numpy.ptp(points[a])))
+    if numpy.ptp(points["up"]) == 0 < numpy.ptp(points[axis]):
+        axis = "up"
     return axis, float(points[axis].min() + points[axis].max()) / 2
 
 
@@ -944,38 +1073,47 @@ def angle_gather(gathers, easting: float, *, clip: float = 99.5, title: str = ""
     return figure
 
 
-def movie(snapshots, path, velocity=None, *, frames_per_second: int = 12, clip: float = 99.5, dpi: int = 80) -> None:
+def movie(snapshots, path, velocity=None, *, slice_at: str = "", frames_per_second: int = 12, clip: float = 99.5,
+          dpi: int = 80) -> None:
     """Write snapshots of waves as a GIF, or as an MP4 where ffmpeg is installed; the file appears whole or not at all.
 
     Parameters
     ----------
     snapshots : xarray.DataArray [time, up, northing, easting]
-        As ``terrane.acoustic.Operators.snapshots`` makes them; the first slice along northing is drawn.
+        As ``terrane.acoustic.Operators.snapshots`` makes them.
     path : .gif or .mp4
-    velocity : array [up, easting] or [up, northing, easting], optional
-        Drawn below the waves; of three axes its first slice along northing.
+    velocity : array [up, northing, easting], optional
+        Of the same nodes, drawn below the waves; or, where northing has one node, [up, easting].
+    slice_at : str
+        The plane that is drawn, as ``"up=-400"`` or ``"northing=0"`` (m): its nearest nodes. Without it the upright one
+        across the middle of the shorter horizontal side.
     """
     matplotlib = _need("matplotlib")
     numpy = _need("numpy")
     import matplotlib.pyplot as pyplot
 
-    fields = numpy.asarray(snapshots.isel(northing=0))
-    up, easting, times = (numpy.asarray(snapshots[name]) for name in ("up", "easting", "time"))
-    extent = (easting[0], easting[-1], up[0], up[-1])
+    points = {name: numpy.asarray(snapshots[name], dtype=float) for name in ("easting", "northing", "up")}
+    times = numpy.asarray(snapshots["time"])
+    fields, across, where = _plane(points, numpy.asarray(snapshots), slice_at, "the snapshots")
+    x, y = (points[name] for name in across)
+    extent = (x[0], x[-1], y[0], y[-1])
     most = float(numpy.percentile(numpy.abs(fields), clip)) or 1.0
     with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=(5.6, 2.8), layout="constrained")
         if velocity is not None:
             rock = numpy.asarray(velocity, dtype=float)
-            axes.imshow(rock[:, 0] if rock.ndim == 3 else rock, extent=extent, origin="lower", aspect="auto",
+            rock = rock[:, None] if rock.ndim == 2 else rock
+            if rock.shape != snapshots.shape[1:]:
+                raise PlotError(f"velocity: has shape {rock.shape}, the snapshots {snapshots.shape[1:]}")
+            axes.imshow(_plane(points, rock[None], slice_at, "the snapshots")[0][0], extent=extent, origin="lower", aspect="auto",
                         cmap="viridis")
         shown = axes.imshow(fields[0], extent=extent, origin="lower", aspect="auto", cmap="gray", vmin=-most,
                             vmax=most, alpha=None if velocity is None else 0.6)
-        axes.set(xlabel="easting (m)", ylabel="up (m)")
+        axes.set(xlabel=f"{across[0]} (m)", ylabel=f"{across[1]} (m)")
 
         def frame(n):
             shown.set_data(fields[n])
-            axes.set_title(f"{times[n]:.3f} s", pad=4)
+            axes.set_title(f"{times[n]:.3f} s{where}", pad=4)
             return (shown,)
 
         _animate(figure, frame, len(fields), path, frames_per_second, dpi)

@@ -110,6 +110,15 @@ class Resistivity(CommandTest):
             for one, other in zip(self.rows(self.folder / "output/model.csv")["resistivity"], table):
                 self.assertAlmostEqual(one, other, delta=1e-3 * other, msg=name)
 
+    def test_SolvesOnADeviceGiveTheSameModel(self):
+        self.write_table()
+        models = []
+        for device in ("cpu", "debug"):
+            out, _ = self.invert(f'simulation.device="{device}"', "inversion.most_steps=2")
+            models.append(self.rows(self.folder / "output/model.csv")["resistivity"])
+            self.assertIn(f"on         {device}", out)
+        self.assertEqual(*models)
+
     def test_BoundsAndAReferenceHold(self):
         self.write_table()
         out, _ = self.invert('inversion.lower="80 ohm m"', "inversion.upper=120", "inversion.reference=105",
@@ -165,7 +174,6 @@ class Resistivity(CommandTest):
                                  (["inversion.norms=[0, 1, 1, 1]"], "norms"),
                                  (['inversion.weighting="depth"'], "Take none or sensitivity"),
                                  (["simulation.frequency=1"], "Leave the key out"),
-                                 (['simulation.device="cuda"'], "CPU"),
                                  (["inversion.datum=voltage"], "log_apparent_resistivity")):
             _, message = self.invert(*words, expect=2)
             self.assertIn(complaint, message, words)

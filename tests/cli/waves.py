@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import struct
 import subprocess
 
 import cluster
@@ -62,6 +63,15 @@ def earth(bodies):
     return EARTH.replace("[model]\nBODIES\n", bodies)
 
 
+def numbers_of(path):
+    """Of an .npy file: what stands before them, their letter for struct, and they themselves."""
+    content = path.read_bytes()
+    first = 10 + int.from_bytes(content[8:10], "little")
+    letter = "d" if b"<f8" in content[:first] else "f"
+    values = struct.unpack(f"<{(len(content) - first) // struct.calcsize(letter)}{letter}", content[first:])
+    return content[:first], letter, list(values)
+
+
 class Waves(CommandTest):
     def observe(self, *words):
         self.write("true.toml", earth(BODY) + OUTPUT)
@@ -87,6 +97,33 @@ class Waves(CommandTest):
         self.assertLess(abs(fast[2] + 5 - 90), 31)
         self.invert("simulation.threads=1", "output.model=[\"again.csv\"]")
         self.assertEqual(self.rows(self.folder / "output/again.csv"), rows)
+
+    def test_GapsInWhatWasRecordedCountForNothing(self):
+        every = ("--set", "simulation.step=0.001", "--set", "simulation.sample=0.001",
+                 "--set", 'output.files=["gathers.npy"]')
+        self.observe(*every)
+        before, letter, values = numbers_of(self.folder / "made/gathers.npy")
+        traces, steps = 10, len(values) // 30
+        for n in range(steps):
+            values[n * traces + 3] = float("nan")  # a trace of the first shot
+            if n > steps // 2:
+                values[(steps + n) * traces + 5] = float("nan")  # the end of one of the second
+        gaps = self.folder / "made/gaps.npy"
+        gaps.write_bytes(before + struct.pack(f"<{len(values)}{letter}", *values))
+        words = ("simulation.step=0.001", "inversion.observed=made/gaps.npy", "inversion.most_steps=4")
+        out, _ = self.invert(*words)
+        kept = len(range(0, steps, 4)), len([n for n in range(0, steps, 4) if n > steps // 2])
+        self.assertIn(f"gaps       {sum(kept)} of {kept[0] * 30:,} samples were not recorded", out)
+        misfits = [float(found) for found in re.findall(r"newton .*φ_d/N ([0-9.e+-]+)", out)]
+        self.assertLess(misfits[-1], misfits[0] / 10)
+        rows = self.rows(self.folder / "output/model.csv")
+        self.assertLess(abs(max(zip(rows["velocity_p"], rows["west"]))[1] + 5 - 110), 21)
+        gaps.write_bytes(before + struct.pack(f"<{len(values)}{letter}", *[float("nan")] * len(values)))
+        _, message = self.invert(*words, expect=2)
+        self.assertIn("all are gaps", message)
+        gaps.write_bytes(before + struct.pack(f"<{len(values)}{letter}", *[float("inf")] * len(values)))
+        _, message = self.invert(*words, expect=2)
+        self.assertIn("Gaps are NaN", message)
 
     def test_RanksShareShotsWithTheBitsOfOneProcess(self):
         out, _ = self.terrane("devices")

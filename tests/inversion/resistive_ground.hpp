@@ -52,9 +52,9 @@ struct ResistiveGround {
   static double block_up() { return -12.5; }
 
   std::shared_ptr<const Forward> physics(int threads = 0) const {
-    return std::make_shared<DirectCurrent>(mesh, std::vector<std::uint32_t>{}, std::vector<double>{},
-                                           electrodes, electric::Parameters{},
-                                           electric::Datum::log_apparent_resistivity, threads);
+    return std::make_shared<DirectCurrent>(
+        mesh, std::vector<std::uint32_t>{}, std::vector<double>{}, electrodes, electric::Parameters{},
+        electric::Datum::log_apparent_resistivity, Device{Device::Kind::cpu, -1}, threads);
   }
 
   Problem problem(int threads = 0) const {

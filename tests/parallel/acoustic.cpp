@@ -71,6 +71,30 @@ TEST(AcousticOnRanks, HasTheSameBitsAsOneProcess) {
   }
 }
 
+TEST(AcousticOnRanks, SnapshotsHaveTheSameBitsAsThoseOfOneProcess) {
+  const auto comm = test::ranks();
+  if (comm->rank() > 0) return serve(physics::all(), *comm);
+  auto p = long_box();
+  p.shots.resize(static_cast<std::size_t>(comm->size()) + 1, p.shots.front());
+  Settings settings;
+  settings.snapshots.interval = 0.015;
+  settings.snapshots.shot = 1;
+  settings.snapshots.stride = 4;
+  settings.snapshots.box[4] = 25;
+  settings.snapshots.settle(p);
+  for (const auto kind : {Device::Kind::cpu, Device::Kind::debug}) {
+    const auto here = run_shots(p, settings, on(kind, nullptr)),
+               there = run_shots(p, settings, on(kind, comm.get()));
+    EXPECT_EQ(here.gathers, there.gathers);
+    ASSERT_EQ(here.pictures.count(), settings.snapshots.count(p));
+    EXPECT_EQ(here.pictures.all(), there.pictures.all());
+    double sum = 0;
+    for (const float value : here.pictures.all()) sum += std::abs(value);
+    EXPECT_GT(sum, 0);
+  }
+  dismiss(*comm);
+}
+
 TEST(AcousticOnRanks, ADiskThatWouldFillIsNamedBeforeTheRunAndTheRanksServeOn) {
   const auto comm = test::ranks();
   if (comm->rank() > 0) return serve(physics::all(), *comm);

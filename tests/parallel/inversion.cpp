@@ -217,15 +217,32 @@ TEST(InversionOnRanks, DirectCurrentHasTheSameBitsAsInOneProcess) {
   if (comm->rank() > 0) return serve_inversions(*comm);
   std::vector<double> resistivity = wave(ground().size());
   for (double& rho : resistivity) rho = 100 * std::exp(rho);
-  const auto data = [&](Comm* ranks, int at_once) {
-    return DirectCurrent(ground(), {}, {}, line(), {}, electric::Datum::log_apparent_resistivity, 2, ranks,
-                         nullptr, at_once);
-  };
-  const auto here = data(nullptr, 0);
-  for (const int at_once : {0, 1, 2}) {  // each electrode by a rank; by all; by two groups of ranks
-    const auto there = data(comm.get(), at_once);
-    EXPECT_EQ(here.unit(), there.unit());
-    expect_same_bits(here, there, resistivity);
+  // Products of few pairs of current electrodes, and of many.
+  for (const auto& arrays : {line(), line({{0, 1, 3, 4},
+                                           {0, 2, 3, 4},
+                                           {0, 3, 1, 4},
+                                           {1, 2, 3, 4},
+                                           {1, 3, 2, 4},
+                                           {2, 3, 0, 1},
+                                           {0, 4, 1, 2},
+                                           {3, 4, 1, 2}})}) {
+    const auto data = [&](Comm* ranks, Device::Kind kind, int at_once) {
+      return DirectCurrent(ground(), {}, {}, arrays, {}, electric::Datum::log_apparent_resistivity,
+                           {kind, -1}, 2, ranks, nullptr, at_once);
+    };
+    const auto here = data(nullptr, Device::Kind::cpu, 0);
+    {  // two models at once, as while a step is searched
+      const auto all = data(comm.get(), Device::Kind::cpu, 0);
+      const auto first = all.at(resistivity);
+      expect_same_bits(here, all, std::vector<double>(resistivity.size(), 30.0));
+      EXPECT_EQ(first.data, here.at(resistivity).data);
+    }
+    if (arrays.arrays.size() > 2) continue;
+    for (const int at_once : {0, 1, 2}) {  // each electrode by a rank; by all; by two groups of ranks
+      const auto there = data(comm.get(), at_once == 1 ? Device::Kind::debug : Device::Kind::cpu, at_once);
+      EXPECT_EQ(here.unit(), there.unit());
+      expect_same_bits(here, there, resistivity);
+    }
   }
   dismiss(*comm);
 }
@@ -335,8 +352,8 @@ TEST(InversionOnRanks, ACrewServesModelsOfAllKindsInAnyOrderWithTheBitsOfOneProc
   {
     const auto crew = call_crew(*comm);
     const auto currents = [&](Comm* ranks) {
-      return DirectCurrent(ground(), {}, {}, line(), {}, electric::Datum::log_apparent_resistivity, 2, ranks,
-                           crew);
+      return DirectCurrent(ground(), {}, {}, line(), {}, electric::Datum::log_apparent_resistivity,
+                           {Device::Kind::cpu, -1}, 2, ranks, crew);
     };
     const auto waves = [&](bool in_memory, Comm* ranks) {
       return ElectromagneticFields(fields, {}, measured, Parts::real_imaginary, in_memory,
@@ -373,7 +390,7 @@ TEST(InversionOnRanks, AnErrorOfDirectCurrentIsThatOfOneProcessAndAllGoOn) {
   const std::vector<double> resistivity(ground().size(), 100.0);
   const auto of = [&](electric::Electrodes electrodes, Comm* ranks) {
     return DirectCurrent(ground(), {}, {}, std::move(electrodes), {},
-                         electric::Datum::log_apparent_resistivity, 2, ranks);
+                         electric::Datum::log_apparent_resistivity, {Device::Kind::cpu, -1}, 2, ranks);
   };
   for (Comm* ranks : {static_cast<Comm*>(nullptr), comm.get()}) {
     // Before ranks solve: an array of one electrode; while they do: an electrode outside; after it: no

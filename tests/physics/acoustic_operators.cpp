@@ -82,6 +82,8 @@ TEST(AcousticOperators, DataOfAnotherSizeAreRefused) {
   Operators at(two_flat_shots(), false, one_processor);
   EXPECT_THROW(at.adjoint(std::vector<double>(7)), ShapeError);
   EXPECT_THROW(at.born(std::vector<double>(7)), ShapeError);
+  EXPECT_THROW(at.send({std::vector<double>(7)}), ShapeError);
+  EXPECT_THROW(at.send({std::vector<double>(7), std::vector<double>(7)}), ShapeError);
 }
 
 /// What was recorded of a pulse, every 4 ms, at receivers in another order.
@@ -120,6 +122,28 @@ TEST(AcousticObserved, GathersOfAnyOrderAndStepFitThePlacesAndStepsOfAProblem) {
         const double scale = p.shots[s].receivers[r][0] + static_cast<double>(s);
         EXPECT_NEAR(data[s][n * 3 + r], scale * std::exp(-x * x), 1e-4 * scale) << s << " " << r << " " << n;
       }
+}
+
+TEST(AcousticObserved, AGapIsOneAsFarAsASincReaches) {
+  const auto p = two_flat_shots();
+  std::vector<std::string> notes;
+  auto g = recorded(p);
+  const auto whole = fitted("a.sgy", g, p, notes);
+  constexpr std::size_t lost = 10;
+  g.values[g.samples + lost] = NAN;
+  const auto some = fitted("a.sgy", g, p, notes, Gaps::kept);
+  std::size_t gaps = 0;
+  for (std::size_t s = 0; s < whole.size(); ++s)
+    for (std::size_t n = 0; n < whole[s].size(); ++n) {
+      if (!std::isnan(some[s][n])) {
+        EXPECT_EQ(some[s][n], whole[s][n]);
+        continue;
+      }
+      ++gaps;
+      const double t = static_cast<double>(n / 3) * p.step / g.step;
+      EXPECT_LE(std::abs(t - static_cast<double>(lost)), 20);
+    }
+  EXPECT_GT(gaps, 5U);
 }
 
 TEST(AcousticObserved, GeometryThatDoesNotFitIsAnErrorThatSaysWhere) {

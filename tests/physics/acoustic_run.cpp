@@ -367,6 +367,22 @@ TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
   EXPECT_THAT(vti, Not(HasSubstr("with all that it keeps in memory")));
 }
 
+// A machine with less memory may go on with what another has begun, where the bits are the same.
+TEST(AcousticRun, ACheckpointAsksForTheWayOfKeepingWavesOnlyWhereItChangesTheBits) {
+  auto p = four_shots();
+  p.settle();
+  auto settings = migration(p);
+  const auto of = [&](Keeping way) {
+    settings.keeping = way;
+    std::string all;
+    for (const auto& one : fingerprint(p, settings)) all += one.what + " " + one.value + "\n";
+    return all;
+  };
+  EXPECT_EQ(of(Keeping::store), of(Keeping::checkpoints));
+  EXPECT_NE(of(Keeping::store), of(Keeping::boundary));
+  EXPECT_NE(of(Keeping::boundary), of(Keeping::boundary_compressed));
+}
+
 TEST(AcousticRun, APlanCountsWhatLiesOnTheDiskOfTheResultsAndARunWithoutRoomIsRefused) {
   const testing_support::TemporaryFolder folder;
   const auto p = four_shots();

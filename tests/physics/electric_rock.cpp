@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -252,8 +253,8 @@ TEST(UnevenGround, AnElectrodeInTheAirIsRefusedWithTheHeightOfTheGround) {
 Sensitivity sensitivity_of(const TensorMesh& mesh, const std::vector<double>& sigma,
                            const std::vector<double>& ground, Datum datum, Unknown unknown) {
   Stream stream(processor);
-  return Sensitivity(mesh, sigma, ground, some_arrays(ground.empty() ? 0 : -1), exact, datum, unknown,
-                     stream);
+  return Sensitivity(mesh, {sigma, {}, {}, ground}, some_arrays(ground.empty() ? 0 : -1), exact, datum,
+                     unknown, stream);
 }
 
 std::vector<double> random_vector(std::size_t n, unsigned seed) {
@@ -350,6 +351,181 @@ TEST(Sensitivities, TheirSquaresAddUpToTheDiagonal) {
     EXPECT_NEAR(diagonal[cell], expected[cell], 1e-12 * expected[cell]);
 }
 
+/// Rock that conducts by direction, stores charge, or both.
+Rock rock_of(const TensorMesh& mesh, bool by_axis, bool complex, bool uneven = false) {
+  Rock rock;
+  rock.conductivity = random_cells(mesh, 21, 1e-2, 0.1);
+  rock.ground = ground_of(mesh, uneven);
+  if (by_axis) {
+    rock.conductivity_north = random_cells(mesh, 22, 1e-2, 0.1);
+    rock.conductivity_up = random_cells(mesh, 23, 1e-2, 0.1);
+  }
+  if (!complex) return rock;
+  const auto lag = [&](const std::vector<double>& sigma, unsigned seed) {
+    auto values = random_cells(mesh, seed, 0.01, 0.3);
+    for (std::size_t n = 0; n < values.size(); ++n) values[n] *= sigma[n];
+    return values;
+  };
+  rock.quadrature = lag(rock.conductivity, 24);
+  if (!by_axis) return rock;
+  rock.quadrature_north = lag(rock.conductivity_north, 25);
+  rock.quadrature_up = lag(rock.conductivity_up, 26);
+  return rock;
+}
+
+/// m of Sensitivity's columns: a step of that many units of v.
+Rock moved(const Rock& rock, Unknown unknown, double t, const std::vector<double>& v) {
+  Rock there = rock;
+  const std::size_t cells = rock.conductivity.size(), axes = rock.differs_by_axis() ? 3 : 1;
+  std::vector<double>* real[3] = {&there.conductivity, &there.conductivity_north, &there.conductivity_up};
+  std::vector<double>* quadrature[3] = {&there.quadrature, &there.quadrature_north, &there.quadrature_up};
+  for (std::size_t a = 0; a < axes; ++a)
+    for (std::size_t c = 0; c < cells; ++c) {
+      const bool complex = !rock.quadrature.empty();
+      const Complex step(v[a * cells + c], complex ? v[(axes + a) * cells + c] : 0);
+      Complex sigma((*real[a])[c], complex ? (*quadrature[a])[c] : 0);
+      sigma = unknown == Unknown::log_conductivity ? sigma * std::exp(t * step) : sigma + t * step;
+      (*real[a])[c] = sigma.real();
+      if (complex) (*quadrature[a])[c] = sigma.imag();
+    }
+  return there;
+}
+
+/// Arrays of more pairs of current electrodes than there are of these.
+Electrodes many_pairs() {
+  auto electrodes = some_arrays(-1);
+  electrodes.arrays.clear();
+  for (int a = 0; a < 4; ++a)
+    for (int b = a + 1; b < 4; ++b) electrodes.arrays.push_back({a, b, 4, b == 3 ? 6 : 5});
+  electrodes.arrays.push_back({3, -1, 6, -1});
+  return electrodes;
+}
+
+TEST(Sensitivities, OfRockThatConductsByDirectionOrLagsAgreeWithTheirTranspose) {
+  const auto mesh = small_mesh();
+  Stream stream(processor);
+  for (const bool by_axis : {false, true})
+    for (const bool complex : {false, true})
+      for (const auto datum :
+           {Datum::resistance, Datum::apparent_resistivity, Datum::log_apparent_resistivity})
+        for (const bool uneven : {false, true}) {
+          const auto electrodes = uneven ? many_pairs() : some_arrays();
+          const Sensitivity j(mesh, rock_of(mesh, by_axis, complex, uneven), electrodes, {}, datum,
+                              uneven ? Unknown::conductivity : Unknown::log_conductivity, stream,
+                              std::vector<double>(electrodes.arrays.size(), 1e-3));
+          ASSERT_EQ(j.rows(), electrodes.arrays.size() * (complex ? 2 : 1));
+          ASSERT_EQ(j.columns(), mesh.size() * (complex ? 2 : 1) * (by_axis ? 3 : 1));
+          EXPECT_LE(solve::dot_product_test(j, random_vector(j.columns(), 4), random_vector(j.rows(), 5)),
+                    1e-12);
+        }
+}
+
+// By sides that are grounded or insulated, which do not depend on the rock.
+TEST(Sensitivities, OfRockThatConductsByDirectionOrLagsAreTheSlopesOfItsData) {
+  const auto mesh = small_mesh();
+  Stream stream(processor);
+  Parameters sides = exact;
+  sides.boundary = Boundary::grounded;
+  for (const bool by_axis : {false, true})
+    for (const bool complex : {false, true})
+      for (const auto datum :
+           {Datum::resistance, Datum::apparent_resistivity, Datum::log_apparent_resistivity}) {
+        if (!by_axis && !complex) continue;
+        const auto unknown =
+            datum == Datum::apparent_resistivity ? Unknown::conductivity : Unknown::log_conductivity;
+        const auto rock = rock_of(mesh, by_axis, complex);
+        const auto at = [&](const Rock& here) {
+          return Sensitivity(mesh, here, some_arrays(), sides, datum, unknown, stream, {1, 1, 1, 1, 1, 1});
+        };
+        const auto j = at(rock);
+        auto v = random_vector(j.columns(), 7);
+        if (unknown == Unknown::conductivity)
+          for (double& value : v) value *= 1e-2;
+        std::vector<double> slopes(j.rows());
+        j.apply(v, slopes);
+        const auto left = [&](double t) {
+          const auto there = at(moved(rock, unknown, t, v)).data();
+          double sum = 0;
+          for (std::size_t n = 0; n < there.size(); ++n)
+            sum += std::pow((there[n] - j.data()[n] - t * slopes[n]) / slopes[n], 2);
+          return std::sqrt(sum);
+        };
+        EXPECT_NEAR(std::log10(left(1e-2) / left(1e-3)), 2, 0.1)
+            << by_axis << complex << static_cast<int>(datum);
+      }
+}
+
+TEST(Sensitivities, OfRockThatLagsHaveTheDataOfAForwardRun) {
+  const auto mesh = small_mesh();
+  const auto rock = rock_of(mesh, true, true);
+  Stream stream(processor);
+  Parameters sides{.potential = Potential::total, .tolerance = 1e-13};
+  sides.boundary = Boundary::grounded;
+  const auto measured = direct_current(mesh, rock, some_arrays(), sides, stream);
+  const auto data = [&](Datum datum) {
+    return Sensitivity(mesh, rock, some_arrays(), sides, datum, Unknown::conductivity, stream,
+                       std::vector<double>(6, 1))
+        .data();
+  };
+  const auto resistances = data(Datum::resistance), logarithms = data(Datum::log_apparent_resistivity);
+  for (std::size_t n = 0; n < 6; ++n) {
+    const double r = std::hypot(measured.resistance[n], measured.reactance[n]);
+    EXPECT_NEAR(resistances[n], measured.resistance[n], 1e-9 * r);
+    EXPECT_NEAR(resistances[6 + n], measured.reactance[n], 1e-9 * r);
+    EXPECT_NEAR(logarithms[n], std::log(std::abs(measured.apparent_resistivity[n])), 1e-9);
+    EXPECT_NEAR(logarithms[6 + n], measured.phase[n], 1e-9);
+  }
+}
+
+TEST(Sensitivities, OfAllAnglesTogetherTurnThePhaseByAsMuchAndLeaveTheMagnitude) {
+  const auto mesh = small_mesh();
+  Stream stream(processor);
+  const Sensitivity j(mesh, rock_of(mesh, false, true), some_arrays(), exact, Datum::log_apparent_resistivity,
+                      Unknown::log_conductivity, stream);
+  std::vector<double> all(j.columns()), sums(j.rows());
+  std::fill(all.begin() + static_cast<std::ptrdiff_t>(mesh.size()), all.end(), 1.0);
+  j.apply(all, sums);
+  for (std::size_t n = 0; n < 6; ++n) {
+    EXPECT_NEAR(sums[n], 0, 1e-9);
+    EXPECT_NEAR(sums[6 + n], 1, 1e-9);
+  }
+}
+
+// Whose arrays are added up by current electrodes, and its rows by pairs of them.
+TEST(Sensitivities, RowsOfManyPairsAddUpToTheTransposeAndTheirSquaresToTheDiagonal) {
+  const auto mesh = small_mesh();
+  Stream stream(processor);
+  const Sensitivity j(mesh, rock_of(mesh, true, true), many_pairs(), {}, Datum::log_apparent_resistivity,
+                      Unknown::log_conductivity, stream);
+  auto weight = random_vector(j.rows(), 5);
+  for (double& w : weight) w = std::abs(w);
+  weight[3] = 0;
+  std::vector<double> sum(j.columns()), squares(j.columns()), row(j.columns()), all(j.columns()),
+      diagonal(j.columns());
+  for (std::size_t r = 0; r < j.rows(); ++r) {
+    j.row(r, row);
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      sum[c] += weight[r] * row[c];
+      squares[c] += weight[r] * row[c] * row[c];
+    }
+  }
+  j.apply_transpose(weight, all);
+  j.weighted_diagonal(weight, diagonal);
+  const double most = *std::max_element(sum.begin(), sum.end());
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    EXPECT_NEAR(all[c], sum[c], 1e-12 * most);
+    EXPECT_NEAR(diagonal[c], squares[c], 1e-11 * squares[c]);
+  }
+}
+
+TEST(Sensitivities, OfARankTakeItsShareOfThePotentialsAndAPlaneOfItsNeighbour) {
+  const TensorMesh mesh(stretched(12, 2, 4), stretched(6, 2, 4), stretched(24, 1, 8, 0));  // 32 layers
+  const double alone = bytes_of_potentials(mesh, 10, false, 1);
+  EXPECT_EQ(mesh.n_up(), 32U);
+  EXPECT_DOUBLE_EQ(alone, 8.0 * 10 * 33 * static_cast<double>((mesh.n_east() + 1) * (mesh.n_north() + 1)));
+  EXPECT_DOUBLE_EQ(bytes_of_potentials(mesh, 10, true, 4), 2 * alone * 9 / 33);
+}
+
 TEST(Sensitivities, DataHeldAgainstAHomogeneousEarthAreThoseOfLayers) {
   const TensorMesh mesh(stretched(24, 1, 14), stretched(6, 1, 16), stretched(12, 1, 15, 0));
   const auto sigma = cells(mesh, [](double, double, double u) { return u > -5 ? 0.01 : 0.1; });
@@ -357,8 +533,8 @@ TEST(Sensitivities, DataHeldAgainstAHomogeneousEarthAreThoseOfLayers) {
   for (const double e : {-12.0, -4.0, 4.0, 12.0, -20.0, -18.0}) electrodes.place.push_back({e + 0.3, 0.2, 0});
   electrodes.arrays = {{0, 3, 1, 2}, {5, 4, 0, 1}};
   Stream stream(processor);
-  const Sensitivity j(mesh, sigma, {}, electrodes, {}, Datum::apparent_resistivity, Unknown::log_conductivity,
-                      stream);
+  const Sensitivity j(mesh, {sigma, {}, {}, {}}, electrodes, {}, Datum::apparent_resistivity,
+                      Unknown::log_conductivity, stream);
   const auto at = [](double r) { return two_layers(r, 100, 10, 5).real(); };
   const double wenner = 2 * pi * 8 * 2 * (at(8) - at(16));
   EXPECT_NEAR(j.data()[0], wenner, 0.03 * wenner);

@@ -158,8 +158,8 @@ TEST(SidesOfDirectCurrent, SensitivitiesAreSlopesWhateverTheSidesAre) {
     const auto at = [&, wanted = datum](double t) {
       auto moved = sigma;
       for (std::size_t n = 0; n < moved.size(); ++n) moved[n] *= std::exp(t * step[n]);
-      return Sensitivity(mesh, moved, {}, electrodes, parameters, wanted, Unknown::log_conductivity, stream,
-                         unit);
+      return Sensitivity(mesh, {moved, {}, {}, {}}, electrodes, parameters, wanted, Unknown::log_conductivity,
+                         stream, unit);
     };
     const auto here = at(0);
     unit = here.unit();
@@ -187,7 +187,8 @@ TEST(SidesOfDirectCurrent, SensitivitiesHaveTheDataOfAForwardRunWhateverTheSides
       const Conductivity rock{{&sigma, &sigma, &sigma}, {}, ground.empty() ? nullptr : &ground};
       const auto measured = direct_current(mesh, rock, electrodes, parameters, stream);
       const auto data = [&](Datum datum) {
-        return Sensitivity(mesh, sigma, ground, electrodes, parameters, datum, Unknown::conductivity, stream)
+        return Sensitivity(mesh, {sigma, {}, {}, ground}, electrodes, parameters, datum,
+                           Unknown::conductivity, stream)
             .data();
       };
       const auto resistances = data(Datum::resistance), resistivities = data(Datum::apparent_resistivity),

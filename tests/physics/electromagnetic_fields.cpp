@@ -413,6 +413,77 @@ TEST(Fields, OfTwoWiresAreReciprocal) {
   EXPECT_LT(std::abs(voltage[0] - voltage[1]), 1e-10 * std::abs(voltage[0]));
 }
 
+/// At 1e-4 Hz E is a gradient, circulates around no face, and its current leaves one end of the wire and
+/// arrives at the other: with the walls, at which E along them is zero, these are the equations of direct
+/// current on the nodes, whose solution is unique.
+TEST(Fields, AtATenThousandthOfAHertzAreThoseOfDirectCurrentOnTheMesh) {
+  auto problem = small_problem();
+  problem.frequencies = {1e-4};
+  problem.sources = {{Source::Kind::wire, {{-133, 77, -121}, {312.5, -140, -355}}, {}, 2}};
+  problem.receivers = {{400, 300, -60}};
+  problem.edge_volume = true;
+  Stream stream({Device::Kind::cpu, -1});
+  const auto out = forward(problem, stream);
+  ASSERT_TRUE(out.solves[0].converged());
+  const auto& mesh = problem.mesh;
+  const std::vector<double>* faces[3] = {&mesh.up(), &mesh.northing(), &mesh.easting()};
+  using Place = std::array<std::size_t, 3>;  // up, north, east
+  const Place cells{mesh.n_up(), mesh.n_north(), mesh.n_east()};
+  const auto width = [&](std::size_t a, std::size_t n) { return (*faces[a])[n + 1] - (*faces[a])[n]; };
+  const auto next = [](Place p, std::size_t axis) { return ++p[axis], p; };
+  std::size_t begin[3] = {};
+  begin[1] = problem.edges_along(2);
+  begin[0] = begin[1] + problem.edges_along(1);
+  const auto along = [&](std::size_t axis, const Place& p) {  // E h
+    Place size{cells[0] + 1, cells[1] + 1, cells[2] + 1};
+    --size[axis];
+    return out.volume[begin[axis] + (p[0] * size[1] + p[1]) * size[2] + p[2]] * width(axis, p[axis]);
+  };
+  double largest = 0, around = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::size_t b = (axis + 1) % 3, c = (axis + 2) % 3;
+    Place last = next(cells, axis), p{};
+    for (p[0] = 0; p[0] < last[0]; ++p[0])
+      for (p[1] = 0; p[1] < last[1]; ++p[1])
+        for (p[2] = 0; p[2] < last[2]; ++p[2]) {
+          largest = std::max(largest, std::abs(along(b, p)));
+          around = worse(around,
+                         std::abs(along(b, p) + along(c, next(p, b)) - along(b, next(p, c)) - along(c, p)));
+        }
+  }
+  EXPECT_LT(around, 1e-6 * largest);  // iωμ₀H through the face
+  EXPECT_GT(around, 0);
+  const auto current = [&](std::size_t axis, const Place& p) {  // through the dual face of an edge
+    const std::size_t b = (axis + 1) % 3, c = (axis + 2) % 3;
+    double conducts = 0;
+    for (std::size_t corner = 0; corner < 4; ++corner) {
+      Place cell = p;
+      cell[b] -= corner & 1;
+      cell[c] -= corner >> 1;
+      conducts += problem.conductivity[0][mesh.index(cell[2], cell[1], cell[0])] * width(b, cell[b]) *
+                  width(c, cell[c]) / 4;
+    }
+    return conducts * along(axis, p) / width(axis, p[axis]);
+  };
+  double stray = 0, leaves = 0, arrives = 0;
+  Place p{};
+  for (p[0] = 1; p[0] < cells[0]; ++p[0])
+    for (p[1] = 1; p[1] < cells[1]; ++p[1])
+      for (p[2] = 1; p[2] < cells[2]; ++p[2]) {
+        double outward = 0;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          Place before = p;
+          --before[axis];
+          outward += (current(axis, p) - current(axis, before)).real();
+        }
+        if (std::abs(outward) < 1e-6) stray = worse(stray, std::abs(outward));
+        else (outward > 0 ? leaves : arrives) += outward;
+      }
+  EXPECT_LT(stray, 1e-10);
+  EXPECT_NEAR(leaves, 2, 1e-10);
+  EXPECT_NEAR(arrives, -2, 1e-10);
+}
+
 TEST(Fields, AMagneticDipoleIsASmallLoop) {
   auto problem = small_problem();
   const Vector3 at{30, 20, -60};

@@ -227,7 +227,38 @@ frequencies = [1]
   EXPECT_NEAR(smallest("min_width_limits = [100, 150]").first, 0.95 * 150, 0.06 * 150);
   EXPECT_LT(smallest("lambda_factor = 0.5").second, usual.second - 3000);
   EXPECT_LT(smallest("max_buffer = \"2 km\"").second, 8000);
-  EXPECT_THAT(message([&] { problem_of(plain + "stretching = 2"); }), HasSubstr("up to 1.5"));
+  EXPECT_NEAR(smallest("min_width_limits = 150").first, 0.95 * 150, 0.06 * 150);
+  EXPECT_NEAR(smallest("properties = [2.5, 10]").first, 0.95 * 503.3 * std::sqrt(2.5) / 4, 12);
+  EXPECT_NEAR(smallest("properties = [-1, -1]\nmapping = \"LgConductivity\"").first, usual.first, 1);
+  EXPECT_GT(smallest("properties = [10, 40]").second, usual.second + 9000);
+  EXPECT_LT(smallest("center = [0, 0, -50]\nlambda_from_center = true").second, usual.second - 1000);
+  const auto placed = problem_of(plain + R"(center = [100, 0, -50]
+distance = [["1 km", "4 km"], [900, 900], [700, 300]]
+stretching = [1.05, 1.4]
+vector_up = [-500, -250, -100, 0]
+seasurface = 400)")
+                          .mesh;
+  const auto has = [](const std::vector<double>& faces, double at) {
+    return std::any_of(faces.begin(), faces.end(), [&](double f) { return std::abs(f - at) < 1e-6; });
+  };
+  EXPECT_TRUE(has(placed.easting(), 100));
+  for (const double height : {-500, -250, -100, 0}) EXPECT_TRUE(has(placed.up(), height)) << height;
+  const std::pair<const char*, const char*> refused[] = {
+      {"stretching = 2", "up to 1.5"},
+      {"stretching = [1.4, 1.3]", "1 to what they grow by"},
+      {"cell_numbers = [16, 32]", "equally fast"},
+      {"distance = [[1, 1], [1, 1], [1, 1]]", "Give center"},
+      {"lambda_from_center = true", "Give center"},
+      {"domain = [[1, 2], [3, 4]]", "2 pairs"},
+      {"domain = [[1, 2], [4, 3], [0, 1]]", "from a lower to a higher"},
+      {"mapping = \"Conductivity\"", "no properties"},
+      {"properties = [1, 2, 3, 4, 5]", "1, 2, 3, 4 or 7"},
+      {"properties = -1", "above zero"},
+      {"properties = 1\nmapping = \"Resistance\"", "LnConductivity"},
+      {"center = [0, 0, 0]\nseasurface = -10", "not above the center"},
+      {"vector_east = [0, 100]", "fewer than three"}};
+  for (const auto& [lines, said] : refused)
+    EXPECT_THAT(message([&] { problem_of(plain + lines); }), HasSubstr(said)) << lines;
   EXPECT_THAT(message([&] { problem_of(plain + "min_width_limits = [0, 5]"); }), HasSubstr("two lengths"));
   EXPECT_THAT(message([&] { problem_of(fmt::format(fmt::runtime(charged), "", "lambda_factor = 2")); }),
               HasSubstr("a mesh of its own"));
@@ -522,6 +553,39 @@ TEST(ElectromagneticJobs, WriteTheChargesOfTheirRockIntoTheModelToo) {
   EXPECT_EQ(model.find("chargeability")->values, p.chargeability);
   EXPECT_EQ(model.find("cole_cole_time")->values, p.charge_time);
   EXPECT_EQ(model.find("cole_cole_exponent")->values, p.charge_exponent);
+}
+
+/// A source in the sea under thin air, on a mesh of 25 km: 700 m of it, or 8 km.
+Result run_under_a_lid(double air) {
+  const auto grown = [](std::vector<double> faces, double growth, double low, double high) {
+    for (double h = faces[1] - faces[0]; faces.front() > low;)
+      faces.insert(faces.begin(), faces.front() - (h *= growth));
+    for (double h = faces.back() - faces[faces.size() - 2]; faces.back() < high;)
+      faces.push_back(faces.back() + (h *= growth));
+    return faces;
+  };
+  Problem problem;
+  const auto across = grown({-600, -400, -200, 0, 200, 400, 600}, 1.6, -12e3, 12e3);
+  auto up = grown({-450, -300, -150, 0, 350}, 1.5, -12e3, air);
+  if (air < 1000) up.back() = air;
+  problem.mesh = TensorMesh(across, across, up);
+  for (std::size_t k = 0; k < problem.mesh.n_up(); ++k)
+    problem.conductivity[0].insert(problem.conductivity[0].end(), (across.size() - 1) * (across.size() - 1),
+                                   up[k] < 0 ? 3 : 1e-8);
+  problem.sources = {{Source::Kind::electric_dipole, {{50, 0, -250}}, {1, 0, 0}, 1}};
+  problem.receivers = {{1000, 300, -300}};
+  problem.components = {{false, 2}};
+  problem.frequencies = {2};
+  return Simulation(std::move(problem)).run(Runtime{});
+}
+TEST(ElectromagneticJobs, ThatTakeMoreThanThirtyIterationsSayWhy) {
+  const auto told = [](const Result& result) {
+    for (const auto& line : result.report.warnings)
+      if (line.find("iterations, where 7 to 25 are usual") != std::string::npos) return line;
+    return std::string();
+  };
+  EXPECT_THAT(told(run_under_a_lid(700)), HasSubstr("the air is 700 m high over a mesh of"));
+  EXPECT_EQ(told(run_under_a_lid(8e3)), "");
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 // Magnetotellurics: plane waves over layers, over a block, and what symmetry asks of them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "devices/device.hpp"
+#include "support/rows.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electromagnetic/formula/layered.hpp"
 #include "terrane/physics/electromagnetic/survey/section.hpp"
@@ -282,10 +285,13 @@ Problem commemi(double cell, double hertz, std::vector<Vector3> sites) {
     up.push_back(up.back() + h);
   }
   const double reach = 13e3 * std::sqrt(10 / hertz);  // eight skin depths of the sides
-  for (double h = cell / 2 * 1.4; up.back() < reach; h *= 1.4) up.push_back(up.back() + h);
-  for (double h = cell / 2 * 1.4; up.front() > -reach; h *= 1.4) up.insert(up.begin(), up.front() - h);
+  // Half the cells grow by the root, so that errors fall with the square of the cells in all directions.
+  const double across = std::pow(1.35, cell / 125), upright = std::pow(1.4, cell / 125);
+  for (double h = cell / 2 * upright; up.back() < reach; h *= upright) up.push_back(up.back() + h);
+  for (double h = cell / 2 * upright; up.front() > -reach; h *= upright)
+    up.insert(up.begin(), up.front() - h);
   auto problem = plane_waves(
-      TensorMesh(core_and_sides(1000, cell, 1.35, reach), core_and_sides(1500, cell, 1.35, reach), up),
+      TensorMesh(core_and_sides(1000, cell, across, reach), core_and_sides(1500, cell, across, reach), up),
       {hertz}, std::move(sites));
   paint(problem, [](double east, double north, double height) {
     if (height > 0) return 1e-8;
@@ -306,58 +312,89 @@ std::vector<TransferFunction> responses_of(const Problem& problem) {
   return transfer_functions(problem, out);
 }
 
-// electromagnetic/reference/mt_block_two_grids.csv: another program on cells of 125 and 62.5 m.
-TEST(PlaneWaves, OverABlockHaveTheResponsesOfAnotherProgram) {
-  struct Site {
-    double e, n, rho_en, phase_en, rho_ne, phase_ne, tipper_e, tipper_n;
-  };
-  const Site sites[] = {{1000, 0, 98.439, 42.77, 51.451, 58.24, 0.2409, 0},
-                        {2000, 0, 99.132, 44.10, 91.671, 48.92, 0.0733, 0},
-                        {0, 2000, 87.916, 47.95, 99.647, 42.63, 0, 0.0629}};
-  std::vector<Vector3> places;
-  for (const auto& site : sites) places.push_back({site.e, site.n, 0});
-  places.push_back({0, 0, 0});
-  const auto all = responses_of(commemi(125, 10, places));
-  for (std::size_t n = 0; n < std::size(sites); ++n) {
-    const auto& site = sites[n];
-    EXPECT_NEAR(all[n].apparent_resistivity(en, 10), site.rho_en, 0.02 * site.rho_en) << n;
-    EXPECT_NEAR(all[n].apparent_resistivity(ne, 10), site.rho_ne, 0.02 * site.rho_ne) << n;
-    EXPECT_NEAR(all[n].phase(en) + 180, site.phase_en, 0.7) << n;
-    EXPECT_NEAR(all[n].phase(ne), site.phase_ne, 0.7) << n;
-    EXPECT_NEAR(std::abs(all[n].tipper[0]), site.tipper_e, 0.012) << n;
-    EXPECT_NEAR(std::abs(all[n].tipper[1]), site.tipper_n, 0.012) << n;
-    // On the axes of a symmetric body the field of one polarisation stays in its plane.
-    EXPECT_LT(std::abs(all[n].z[ee]), 1e-6 * std::abs(all[n].z[ne])) << n;
-    EXPECT_LT(std::abs(all[n].z[nn]), 1e-6 * std::abs(all[n].z[ne])) << n;
-  }
-  EXPECT_LT(std::abs(all.back().tipper[0]), 1e-6);
-  EXPECT_LT(std::abs(all.back().tipper[1]), 1e-6);
+/// What a row of mt_block_two_grids.csv holds: logarithms of apparent resistivities, degrees, tippers.
+using Responses = std::array<double, 6>;
+Responses responses_of(const test::Row& row) {
+  return {std::log(row("rho_en_ohm_m")), std::log(row("rho_ne_ohm_m")), row("phase_en_deg_plus_180"),
+          row("phase_ne_deg"),           row("abs_tipper_e"),           row("abs_tipper_n")};
+}
+Responses responses_of(const TransferFunction& site, double hertz) {
+  return {std::log(site.apparent_resistivity(en, hertz)),
+          std::log(site.apparent_resistivity(ne, hertz)),
+          site.phase(en) + 180,
+          site.phase(ne),
+          std::abs(site.tipper[0]),
+          std::abs(site.tipper[1])};
 }
 
-// Both on cells of 125 m, of which the errors are up to 12 % beside the block: on 62.5 m the other program
-// has 7.777 ohm m at its northern edge.
-TEST(LongPlaneWaves, OverABlockAtATenthOfAHertzHaveTheResponsesOfAnotherProgramOnSuchCells) {
-  struct Site {
-    double e, n, rho_en, phase_en, rho_ne, phase_ne, tipper_e, tipper_n;
-  };
-  const Site sites[] = {{0, 0, 1.558, 58.45, 1.044, 67.89, 0, 0},
-                        {500, 0, 48.468, 45.13, 2.957, 57.78, 0.0612, 0},
-                        {1000, 0, 136.131, 44.14, 23.410, 48.57, 0.0514, 0},
-                        {2000, 0, 119.966, 44.35, 69.410, 46.16, 0.0217, 0},
-                        {0, 1000, 6.830, 50.67, 84.070, 42.70, 0, 0.0298},
-                        {0, 2000, 73.466, 45.75, 157.424, 43.32, 0, 0.0128}};
-  std::vector<Vector3> places;
-  for (const auto& site : sites) places.push_back({site.e, site.n, 0});
-  const auto all = responses_of(commemi(125, 0.1, places));
-  for (std::size_t n = 0; n < std::size(sites); ++n) {
-    const auto& site = sites[n];
-    EXPECT_NEAR(all[n].apparent_resistivity(en, 0.1), site.rho_en, 0.007 * site.rho_en)
-        << n;  // 0.6 % measured
-    EXPECT_NEAR(all[n].apparent_resistivity(ne, 0.1), site.rho_ne, 0.005 * site.rho_ne) << n;  // 0.4 %
-    EXPECT_NEAR(all[n].phase(en) + 180, site.phase_en, 0.2) << n;                              // 0.13
-    EXPECT_NEAR(all[n].phase(ne), site.phase_ne, 0.2) << n;
-    EXPECT_NEAR(std::abs(all[n].tipper[0]), site.tipper_e, 6e-4) << n;
-    EXPECT_NEAR(std::abs(all[n].tipper[1]), site.tipper_n, 6e-4) << n;
+/// Another program's responses and ours, at the sites of the file, on cells of 125 or 62.5 m.
+struct Compared {
+  std::vector<Vector3> sites;
+  std::vector<Responses> theirs, ours;
+
+  void expect(std::size_t n, double of_rho, double degrees, double of_tipper) const {
+    const auto name = fmt::format("site {} {}", sites[n][0], sites[n][1]);
+    for (std::size_t c = 0; c < 6; ++c)
+      EXPECT_NEAR(ours[n][c], theirs[n][c], c < 2 ? of_rho : c < 4 ? degrees : of_tipper) << name << ' ' << c;
+  }
+};
+Compared compared(double hertz, double cell, const std::function<bool(double, double)>& taken) {
+  Compared both;
+  for (const auto& row : test::rows_of("mt_block_two_grids.csv"))
+    if (row("frequency_hz") == hertz && row("core_cell_m") == cell && taken(row("e_m"), row("n_m"))) {
+      both.sites.push_back({row("e_m"), row("n_m"), 0});
+      both.theirs.push_back(responses_of(row));
+    }
+  for (const auto& site : responses_of(commemi(cell, hertz, both.sites))) {
+    // On the axes of a symmetric body the field of one polarisation stays in its plane.
+    EXPECT_LT(std::abs(site.z[ee]), 1e-6 * std::abs(site.z[ne]));
+    EXPECT_LT(std::abs(site.z[nn]), 1e-6 * std::abs(site.z[ne]));
+    both.ours.push_back(responses_of(site, hertz));
+  }
+  return both;
+}
+bool over_the_block(double east, double north) { return std::abs(east) <= 500 && std::abs(north) <= 1000; }
+const auto every = [](double, double) { return true; };
+
+TEST(PlaneWaves, BesideABlockHaveTheResponsesOfAnotherProgramOnSuchCells) {
+  const auto beside = compared(10, 125, std::not_fn(over_the_block));
+  ASSERT_EQ(beside.sites.size(), 3U);
+  for (std::size_t n = 0; n < 3; ++n) beside.expect(n, 0.003, 0.2, 0.003);  // 0.25 %, 0.19°, 0.0025 measured
+}
+
+/// By h² to cells of no width, from cells of 125 and 62.5 m.
+Compared extrapolated(const Compared& coarse, const Compared& fine) {
+  Compared both = fine;
+  for (std::size_t n = 0; n < fine.sites.size(); ++n)
+    for (std::size_t c = 0; c < 6; ++c) {
+      both.theirs[n][c] = (4 * fine.theirs[n][c] - coarse.theirs[n][c]) / 3;
+      both.ours[n][c] = (4 * fine.ours[n][c] - coarse.ours[n][c]) / 3;
+    }
+  return both;
+}
+
+TEST(LongPlaneWaves, OverABlockAtATenthOfAHertzHaveTheResponsesOfAnotherProgramInEveryRow) {
+  const auto coarse = compared(0.1, 125, every), fine = compared(0.1, 62.5, every),
+             limit = extrapolated(coarse, fine);
+  ASSERT_EQ(limit.sites.size(), 6U);
+  for (std::size_t n = 0; n < 6; ++n) {
+    coarse.expect(n, 0.006, 0.13, 6e-4);  // 0.57 %, 0.12° in the middle, 0.1° and less elsewhere
+    fine.expect(n, 0.005, 0.1, 5e-4);     // 0.24 %, 0.03°
+    limit.expect(n, 0.005, 0.1, 5e-4);    // 0.18 %, 0.01°
+  }
+}
+
+// The skin depth in the block is 112 m: over it the two programs differ as their meshes do, by 10 % on cells
+// of 125 m, 2 % on 62.5 m, and where both are continued to cells of no width by 0.5 % and 0.35°.
+TEST(LongPlaneWaves, OverABlockAtTenHertzHaveTheResponsesOfAnotherProgramInEveryRow) {
+  const auto coarse = compared(10, 125, every), fine = compared(10, 62.5, every),
+             limit = extrapolated(coarse, fine);
+  ASSERT_EQ(limit.sites.size(), 6U);
+  for (std::size_t n = 0; n < 6; ++n) {
+    const bool over = over_the_block(limit.sites[n][0], limit.sites[n][1]);
+    coarse.expect(n, over ? 0.1 : 0.005, over ? 1.4 : 0.2, over ? 0.009 : 0.003);
+    fine.expect(n, over ? 0.021 : 0.005, over ? 0.65 : 0.1, 0.002);
+    limit.expect(n, over ? 0.006 : 0.005, over ? 0.36 : 0.1, 0.002);
   }
 }
 

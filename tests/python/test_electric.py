@@ -1,5 +1,7 @@
 """Direct current from Python: data, sensitivities, files."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import terrane
@@ -58,6 +60,56 @@ def test_sensitivities_are_slopes_and_each_others_transposes():
                    for s in (t, -t))
     assert j.apply(v) == pytest.approx((ahead - back) / (2 * t), rel=1e-5, abs=1e-7)
     assert np.einsum("ij,ij->j", j.matrix(), j.matrix()) == pytest.approx(j.diagonal(), rel=1e-12)
+
+
+def test_sensitivities_of_rock_that_conducts_by_direction_and_lags():
+    sigma = {axis: earth(seed) for seed, axis in enumerate(("east", "north", "up"))}
+    lag = {axis: 0.1 * values for axis, values in sigma.items()}
+    j = Sensitivity(mesh(), sigma, ELECTRODES, ARRAYS, quadrature=lag, boundary="grounded")
+    cells = int(np.prod(mesh().shape))
+    assert j.shape == (6, 6 * cells)
+    data = forward(mesh(), sigma, ELECTRODES, ARRAYS, quadrature=lag, boundary="grounded", potential="total")
+    assert j.data[3:] == pytest.approx(data["phase"], rel=1e-5)
+    # All angles together turn every phase by as much, and all magnitudes scale every resistivity.
+    both = np.stack([j.apply(np.repeat([1.0, 0.0], 3 * cells)), j.apply(np.repeat([0.0, 1.0], 3 * cells))])
+    assert both == pytest.approx(np.array([[-1, -1, -1, 0, 0, 0], [0, 0, 0, 1, 1, 1]]), abs=1e-6)
+
+
+def line_over_a_chargeable_block():
+    side = np.cumsum([0, 80, 40, 20] + [5] * 24 + [20, 40, 80]) - 200.0
+    cells = terrane.TensorMesh(side, side[4:-4], np.r_[-130, -70, -40:1:5])
+    x = np.arange(-45, 46, 10.0)
+    places = np.column_stack([x, np.full(x.size, 1.0), np.zeros(x.size)])
+    arrays = [[n + 1, n, n + 1 + l, n + 2 + l] for l in range(1, 6) for n in range(x.size - 2 - l)]
+    middle = [(f[1:] + f[:-1]) / 2 for f in (cells.up, cells.northing, cells.easting)]
+    up, north, east = np.meshgrid(*middle, indexing="ij")
+    block = (abs(east - 5) < 12) & (abs(north) < 15) & (abs(up + 10) < 6)
+    return cells, places, arrays, block, np.where(block, 0.02, 0.01)
+
+
+def test_chargeabilities_are_found_where_they_are():
+    cells, places, arrays, block, sigma = line_over_a_chargeable_block()
+    measured = forward(cells, sigma, places, arrays, chargeability=np.where(block, 0.1, 0.0), potential="total",
+                       tolerance=1e-11)["chargeability"]
+    found = terrane.electric.invert_chargeability(cells, sigma, places, arrays, measured, 5e-4, length_scale=[15] * 3)
+    assert found.converged and found.chi_squared == pytest.approx(1, abs=0.1)
+    assert found.predicted == pytest.approx(measured, abs=2e-3)
+    assert np.all((found.model >= 0) & (found.model <= 0.99))
+    largest = np.unravel_index(found.model.argmax(), found.model.shape)
+    at = [(f[i] + f[i + 1]) / 2 for f, i in zip((cells.up, cells.northing, cells.easting), largest)]
+    assert abs(at[2] - 5) < 15 and -20 < at[0]
+    assert found.model[block].mean() > 3 * found.model[~block & (found.model < found.model.max())].mean()
+
+
+def test_chargeabilities_are_not_found_from_what_is_none():
+    cells, places, arrays, _, sigma = line_over_a_chargeable_block()
+    invert = terrane.electric.invert_chargeability
+    with pytest.raises(terrane.InputError, match="below 1"):
+        invert(cells, sigma, places, arrays, np.full(len(arrays), 0.1), 0.01, most=1.5)
+    with pytest.raises(terrane.ShapeError, match="chargeability"):
+        invert(cells, sigma, places, arrays, [0.1, 0.2], 0.01)
+    with pytest.raises(terrane.InputError):
+        invert(cells, sigma, places, arrays, np.full(len(arrays), 0.1), 0.0)
 
 
 def test_gauss_newton_finds_the_resistivity_of_an_earth_of_two_layers():
@@ -200,6 +252,20 @@ def test_simpegs_direct_current_with_one_changed_import(name):
     resistive = getattr(terrane.compat, name)(mesh, survey=survey, rhoMap=maps.ExpMap(mesh))
     assert resistive.dpred(-m) == pytest.approx(ours.dpred(m), rel=1e-9)
     assert resistive.Jvec(-m, v) == pytest.approx(-ours.Jvec(m, v), rel=1e-6)
+
+
+@pytest.mark.parametrize("source, receiver, message", [
+    ({"location": np.eye(3), "current": [1, 1, -2]}, {}, "3 electrodes"),
+    ({"location": np.eye(3)[:2], "current": [1, -2]}, {}, "2 electrodes"),
+    ({"location": np.eye(3)[:2], "current": [1]}, {"projField": "e", "orientation": "x"}, "electric fields"),
+])
+def test_the_simpeg_simulation_refuses_what_it_would_leave_out(source, receiver, message):
+    discretize = pytest.importorskip("discretize")
+    mesh = discretize.TensorMesh([8, 8, 8], x0="CCN")
+    heard = SimpleNamespace(**{"locations": [[0.1, 0, 0]], "data_type": "volt", **receiver})
+    survey = SimpleNamespace(source_list=[SimpleNamespace(receiver_list=[heard], **source)])
+    with pytest.raises(terrane.UnsupportedError, match=message):
+        terrane.compat.Simulation3DNodal(mesh, survey=survey, sigma=0.01).dpred()
 
 
 def test_the_simpeg_simulation_says_what_it_lacks():

@@ -130,3 +130,65 @@ def test_modules_of_emg3d_have_our_solver(tmp_path):
     simulation.to_file(str(tmp_path / "s.npz"), verb=0)
     again = simulations.Simulation.from_file(str(tmp_path / "s.npz"), verb=0)
     assert type(again) is emg3d.Simulation and again.get_efield("TxED-1", "f-1") == field
+
+
+def planned_faces(frequency, source, receivers, settings):
+    """Faces of the mesh that Terrane plans in rock of 1 ohm m under air of as much."""
+    import terrane
+
+    rock = terrane.TensorMesh(*[[-2e5, 0, 2e5]] * 3, conductivity=1.0)
+    simulation = terrane.electromagnetic.Simulation(
+        rock, terrane.Survey(*np.array(receivers, float).T), terrane.electromagnetic.Dipole(source), [frequency],
+        gridding="single", components=["e_e"], volume=["edges"], most_iterations=1, settings=settings)
+    result = simulation.run()
+    return [np.asarray(result[f"face_{axis}"]) for axis in ("easting", "northing", "up")]
+
+
+def test_planned_meshes_have_the_domains_cells_and_walls_of_construct_mesh():
+    """emg3d fills up to one of its numbers of cells, so that its walls are farther; its cells upright are as wide."""
+    pytest.importorskip("terrane")
+    skin = 503.292 / np.sqrt(0.5)
+    common = {"center": [30, 0, -950], "stretching": [1.0, 1.4], "min_width_pps": 4}
+    domain = [[-1000, 1500], [-800, 800], [-1500, -500]]
+    for given, theirs in (
+            ({"domain": domain}, {"domain": tuple(domain)}),
+            ({"distance": [[500, 900], [400, 400], [600, 300]], "center_on_edge": False},
+             {"distance": ([500, 900], [400, 400], [600, 300]), "center_on_edge": False}),
+            ({"domain": domain, "properties": [1, 2, 4], "max_buffer": 6000}, {"domain": tuple(domain), "max_buffer": 6000}),
+            ({"domain": domain, "lambda_from_center": True}, {"domain": tuple(domain), "lambda_from_center": True}),
+            ({"domain": domain, "properties": [0, 0], "mapping": "LgConductivity", "lambda_factor": 0.7},
+             {"domain": tuple(domain), "lambda_factor": 0.7}),
+            ({"domain": domain, "seasurface": 0}, {"domain": tuple(domain), "seasurface": 0.0}),
+            ({"domain": domain, "vector_up": [-1500, -1300, -1100, -1000, -900, -700, -500]},
+             {"domain": tuple(domain), "vector": (None, None, np.array([-1500., -1300, -1100, -1000, -900, -700, -500]))}),
+            ({"domain": domain, "min_width_limits": 150}, {"domain": tuple(domain), "min_width_limits": 150})):
+        ours = planned_faces(0.5, [30, 0, -950], [[1480, 300, -1000]], {**common, **given})
+        options = {"center_on_edge": True, "stretching": [1.0, 1.4], "min_width_pps": 4, **theirs}
+        mesh = real.construct_mesh(0.5, given.get("properties", 1.0) if "mapping" not in given else 1.0,
+                                   center=(30, 0, -950), cell_numbers=np.arange(8, 200), **options)
+        for axis, (mine, other) in enumerate(zip(ours, (mesh.nodes_x, mesh.nodes_y, mesh.nodes_z))):
+            if "domain" in theirs:
+                low, high = domain[axis]
+            else:
+                low, high = (np.array(common["center"])[axis] + np.array([-1, 1]) * np.array(given["distance"][axis]))
+            if axis == 2 and "seasurface" in given:
+                high = 0
+            # Walls: theirs are the first faces beyond what is asked for, ours are there.
+            for side, beyond in ((0, -1), (-1, 1)):
+                assert beyond * (other[side] - mine[side]) > -1, (given, axis, side)
+                assert beyond * (other[side] - mine[side]) < 0.45 * abs(mine[side] - (low, high)[side]) + 400, (given, axis)
+            cells = np.diff(mine[(mine > low - 1) & (mine < high + 1)])
+            if axis == 2 and "vector_up" in given:
+                for face in given["vector_up"]:
+                    assert np.abs(mine - face).min() < 1e-6 and np.abs(other - face).min() < 1e-6
+                continue
+            width = 150 if "min_width_limits" in given else skin / 4
+            np.testing.assert_allclose(np.diff(other).min(), width, rtol=0.31)
+            np.testing.assert_allclose(cells.mean(), width / (2 if axis == 2 else 1), rtol=0.2)
+            center = common["center"][axis]
+            if axis == 2 and "seasurface" in given:
+                assert np.abs(mine).min() < 1e-6 and np.abs(other).min() < 1e-6
+            elif given.get("center_on_edge", True):
+                assert np.abs(mine - center).min() < 1e-6 and np.abs(other - center).min() < 1e-6
+            else:
+                assert np.abs(mine - center).min() > 0.3 * cells.min() and np.abs(other - center).min() > 0.3 * width

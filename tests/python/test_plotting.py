@@ -351,3 +351,49 @@ def test_one_line_and_arrays_everywhere_have_one_pseudosection():
     places = numpy.random.default_rng(1).random((2, data.easting.size))
     data.easting, data.northing = 200 * places
     assert len(plotting.draw(data, ["apparent_resistivity"]).axes) == 2
+
+
+def arrays_between(holes):
+    """Current between the holes of each pair at one depth, voltage at another [m]; values grow with both."""
+    depths = numpy.arange(2.0, 10.0)
+    rows = [(a, b, current, voltage) for a in range(len(holes)) for b in range(a + 1, len(holes))
+            for current in depths for voltage in depths if current != voltage]
+    places = {"a": [(*holes[a], -current) for a, _, current, _ in rows],
+              "b": [(*holes[b], -current) for _, b, current, _ in rows],
+              "m": [(*holes[a], -voltage) for a, _, _, voltage in rows],
+              "n": [(*holes[b], -voltage) for _, b, _, voltage in rows]}
+    fields = [plotting.Field("apparent_resistivity", "ohm m", numpy.array([100 * c + v for _, _, c, v in rows])),
+              plotting.Field("up", "m", numpy.full(len(rows), -6.0))]
+    fields += [plotting.Field(f"{name}_{axis}", "m", numpy.array(place)[:, n]) for name, place in places.items()
+               for n, axis in enumerate(("easting", "northing", "up"))]
+    return plotting.Data("stations", numpy.zeros(len(rows)), numpy.zeros(len(rows)), fields=fields)
+
+
+def test_arrays_between_boreholes_stand_at_the_depths_of_current_and_voltage(tmp_path):
+    data = arrays_between([(-6.0, 0.0), (6.0, 0.0), (0.0, 9.0)])
+    figure = plotting.draw(data)
+    plotting.save(figure, tmp_path / "holes.png")
+    panels = figure.axes[:3]
+    assert [axes.get_title(loc="left") for axes in panels] == [
+        f"current in holes {a} and {b}, voltage in holes {a} and {b}" for a, b in ((1, 2), (1, 3), (2, 3))]
+    for axes in panels:
+        points = axes.collections[0].get_offsets()
+        assert len(numpy.unique(points, axis=0)) == len(points) == 56  # none hides another
+        numpy.testing.assert_allclose(axes.collections[0].get_array(), -100 * points[:, 1] - points[:, 0])
+
+
+def test_arrays_with_electrodes_on_the_ground_are_not_between_boreholes():
+    data = arrays_between([(-6.0, 0.0), (6.0, 0.0)])
+    data.fields[2].values[0] = 3.0  # a_easting: one electrode beside the holes
+    assert "pseudo-depth" in plotting.draw(data).axes[0].get_ylabel()
+
+
+def test_an_electrode_far_away_leaves_the_other_in_its_hole():
+    data = arrays_between([(-6.0, 0.0), (6.0, 0.0)])
+    for field in data.fields:
+        if field.name.startswith("b_"):
+            field.values[:] = numpy.nan
+    axes = plotting.draw(data).axes[0]
+    assert axes.get_title(loc="left") == "current in hole 1, voltage in holes 1 and 2"
+    points = axes.collections[0].get_offsets()
+    numpy.testing.assert_allclose(axes.collections[0].get_array(), -100 * points[:, 1] - points[:, 0])

@@ -96,8 +96,11 @@ class Simulation3DNodal(OfSimpeg):
             return places.setdefault(tuple(float(v) for v in np.ravel(at)), len(places))
 
         for source in self.survey.source_list:
-            ends = np.atleast_2d(source.location)
-            current = float(np.ravel(source.current)[0])
+            ends, currents = np.atleast_2d(source.location), np.ravel(source.current)
+            current = float(currents[0])
+            if len(ends) > 2 or (len(ends) == 2 and len(currents) == 2 and currents[1] != -current):
+                raise UnsupportedError("source_list", f"a source has {len(ends)} electrodes with currents {currents}",
+                                       "Take poles, and dipoles whose currents are opposite.")
             a, b = number(ends[0]), number(ends[1]) if len(ends) > 1 else -1
             for receiver in source.receiver_list:
                 first = np.atleast_2d(receiver.locations_m if hasattr(receiver, "locations_m") else receiver.locations)
@@ -105,6 +108,9 @@ class Simulation3DNodal(OfSimpeg):
                 for n, at in enumerate(first):
                     arrays.append((a, b, number(at), -1 if second is None else number(second[n])))
                     factors.append(current if receiver.data_type == "volt" else np.nan)
+                if getattr(receiver, "projField", "phi") != "phi" or getattr(receiver, "orientation", None):
+                    raise UnsupportedError("receiver_list", "electric fields and currents are not computed here",
+                                           "Take receivers of potentials (projField phi, no orientation).")
                 if receiver.data_type not in ("volt", "apparent_resistivity"):
                     raise UnsupportedError("data_type", f"{receiver.data_type!r} is not computed here",
                                            "Take volt or apparent_resistivity.")

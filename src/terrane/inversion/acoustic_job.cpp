@@ -159,12 +159,17 @@ std::unique_ptr<Simulation> AcousticJob::from_job(const Config& job, const Runti
   std::vector<std::vector<double>> gathers;
   try {
     gathers = acoustic::observed_of(table.text("observed"), read_content(table, "observed"), made->waves(),
-                                    made->notes_);
+                                    made->notes_, acoustic::Gaps::kept);
   } catch (const InputError& error) {
     throw table.wrong("observed", fmt::format("\"{}\": {}", error.where(), error.problem()), error.next());
   }
   const Shots shots(made->waves(), made->fields_->settings(), made->fields_->every(), {});
   p.data = shots.rows_of(gathers);
+  made->gaps_ = static_cast<std::size_t>(
+      std::count_if(p.data.begin(), p.data.end(), [](double d) { return std::isnan(d); }));
+  if (made->gaps_ == p.data.size())
+    throw table.wrong("observed", "no sample of it is a number: all are gaps",
+                      "Name the gathers that were recorded.");
   made->read_uncertainties(table);
   made->joint_ = read_joint(job);
   made->job_ = job.source();
@@ -173,6 +178,7 @@ std::unique_ptr<Simulation> AcousticJob::from_job(const Config& job, const Runti
 }
 
 /// σ of a component = floor + percent of the root mean square of its trace: samples near zero are no surer.
+/// Gaps have no part in it.
 void AcousticJob::read_uncertainties(const Config& table) {
   const auto& waves = this->waves();
   const auto floor = table.numbers("floor"), percent = table.numbers("percent");
@@ -196,15 +202,17 @@ void AcousticJob::read_uncertainties(const Config& table) {
     for (std::size_t s = 0; s < waves.shots.size(); ++s) {
       const std::size_t receivers = waves.shots[s].receivers.size();
       for (std::size_t r = 0; r < receivers; ++r) {
-        double squares = 0;
+        double squares = 0, heard = 0;
         for (std::size_t n = 0; n < samples; ++n) {
           const double value = p.data[row + n * receivers + r];
+          if (std::isnan(value)) continue;
           squares += value * value;
+          ++heard;
         }
+        const double mean = heard > 0 ? squares / heard : NAN;
         const double sigma =
-            (floor.empty() ? 0 : floor[k]) +
-            (percent.empty() ? 0 : percent[k] / 100 * std::sqrt(squares / static_cast<double>(samples)));
-        if (!(sigma > 0))
+            (floor.empty() ? 0 : floor[k]) + (percent.empty() ? 0 : percent[k] / 100 * std::sqrt(mean));
+        if (heard > 0 && !(sigma > 0))
           throw table.wrong(
               "floor",
               fmt::format("the trace of shot {} and receiver {} is silent, and so would be sure", s + 1,
@@ -320,6 +328,10 @@ void AcousticJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
   facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
   facts.add("cells", std::uint64_t{problem_.columns()}, "", "cells");
   facts.add("data", std::uint64_t{problem_.rows()}, "", "data");
+  if (gaps_ > 0)
+    facts.add("gaps", std::uint64_t{gaps_}, "", "gaps",
+              fmt::format("{} of {} samples were not recorded and count for nothing", grouped(gaps_),
+                          grouped(problem_.data.size())));
   facts.add("shots", std::uint64_t{waves().shots.size()}, "", "shots");
   facts.add("steps", std::uint64_t{waves().steps()}, "", "steps");
   facts.add("step", waves().step, "s");
@@ -336,10 +348,10 @@ void AcousticJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
               fmt::format("from {:.4g} to {:.4g} m/s are allowed", least, most));
   }
   facts.notes = notes_;
+  facts.warnings = fields_->warnings();
   if (waves_settings_.kept_in == acoustic::KeptIn::disk)
     if (const auto warning = acoustic::disk_in_memory(waves_settings_); !warning.empty())
       facts.warnings.push_back(warning);
-  facts.warnings = fields_->warnings();
 }
 
 Plan AcousticJob::check(const Runtime& runtime) {

@@ -45,6 +45,7 @@ class AcousticJob final : public InversionSimulation {
   std::unique_ptr<acoustic::Simulation> fields_;  ///< of the model of the job
   acoustic::Settings waves_settings_;             ///< with the way in which waves are kept
   bool linear_ = false;
+  std::size_t gaps_ = 0;  ///< samples that were not recorded
   std::vector<std::string> notes_;
 };
 

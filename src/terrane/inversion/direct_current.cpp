@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/services.hpp"
@@ -15,8 +17,8 @@ using electric::Datum;
 
 DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                              electric::Electrodes electrodes, const electric::Parameters& parameters,
-                             Datum datum, int threads, Comm* comm, std::shared_ptr<solve::Crew> crew,
-                             int at_once)
+                             Datum datum, Device device, int threads, Comm* comm,
+                             std::shared_ptr<solve::Crew> crew, int at_once)
     : mesh_(std::move(mesh)),
       active_(std::move(active)),
       ground_(std::move(ground)),
@@ -24,72 +26,145 @@ DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active,
       parameters_(parameters),
       datum_(datum),
       threads_(threads),
+      device_(device),
       comm_(comm && comm->size() > 1 ? comm : nullptr),
       crew_(std::move(crew)),
       at_once_(at_once) {}
 
-/// The other ranks solve for electrodes of this conductivity, too.  all: those of potentials as well
-void DirectCurrent::ask(const std::vector<double>& conductivity, bool all) const {
-  if (comm_ == nullptr) return;
-  call_for_service(*comm_, crew_);
+namespace {
+
+/// What all ranks make, each its share of it.
+struct Asked {
+  TensorMesh mesh;
+  electric::Rock rock;
+  electric::Electrodes electrodes;
+  electric::Parameters parameters;
+  Datum datum;
+  Device device;
+  int threads, at_once;
+};
+
+Asked unpacked(Packet& packet) {
+  Asked asked;
+  const auto easting = packet.get_vector<double>(), northing = packet.get_vector<double>(),
+             up = packet.get_vector<double>();
+  asked.mesh = TensorMesh(easting, northing, up);
+  asked.rock.conductivity = packet.get_vector<double>();
+  asked.rock.ground = packet.get_vector<double>();
+  asked.electrodes.place = packet.get_vector<electric::Point>();
+  asked.electrodes.arrays = packet.get_vector<electric::Array>();
+  asked.parameters = packet.get<electric::Parameters>();
+  asked.datum = packet.get<Datum>();
+  asked.device = packet.get<Device>();
+  asked.threads = packet.get<int>();
+  asked.at_once = packet.get<int>();
+  return asked;
+}
+
+std::shared_ptr<electric::Sensitivity> sensitivity_of(TensorMesh mesh, const electric::Rock& rock,
+                                                      electric::Electrodes electrodes,
+                                                      const electric::Parameters& parameters, Datum datum,
+                                                      Stream& stream, std::vector<double> unit,
+                                                      electric::DirectCurrentReport* report,
+                                                      Progress* progress, Comm* comm, int at_once) {
+  return std::make_shared<electric::Sensitivity>(std::move(mesh), rock, std::move(electrodes), parameters,
+                                                 datum, electric::Unknown::log_conductivity, stream,
+                                                 std::move(unit), report, progress, comm, at_once);
+}
+
+/// Collective: all ranks have their stream, or all throw.
+std::unique_ptr<Stream> stream_of_rank(Device device, int threads, Comm& comm) {
+  std::unique_ptr<Stream> made;
+  together(comm, [&] { made = std::make_unique<Stream>(device_of_rank(device, comm), false, threads); });
+  return made;
+}
+
+}  // namespace
+
+/// The other ranks, which serve, make their part of it, too.
+void DirectCurrent::ask(Service service, const std::vector<double>& conductivity) const {
   Packet packet;
-  packet.put(Service::currents);
+  packet.put(service);
   for (const auto* faces : {&mesh_.easting(), &mesh_.northing(), &mesh_.up()}) packet.put(*faces);
   packet.put(conductivity);
   packet.put(ground_);
   packet.put(electrodes_.place);
   packet.put(electrodes_.arrays);
   packet.put(parameters_);
+  packet.put(datum_);
+  packet.put(device_for_ranks(device_, *comm_));
   packet.put(threads_);
-  packet.put(all);
   packet.put(at_once_);
   packet.broadcast(*comm_);
 }
 
-void serve_currents(Packet packet, Comm& comm) {
+void serve_unit_currents(Packet packet, Comm& comm) {
   serve_in_step(comm, [&] {
-    const auto easting = packet.get_vector<double>(), northing = packet.get_vector<double>(),
-               up = packet.get_vector<double>(), conductivity = packet.get_vector<double>(),
-               ground = packet.get_vector<double>();
-    electric::Electrodes electrodes;
-    electrodes.place = packet.get_vector<electric::Point>();
-    electrodes.arrays = packet.get_vector<electric::Array>();
-    const auto parameters = packet.get<electric::Parameters>();
-    Stream stream({Device::Kind::cpu}, false, packet.get<int>());
-    const bool all = packet.get<bool>();
-    const int at_once = packet.get<int>();
-    const TensorMesh mesh(easting, northing, up);
-    electric::help(mesh, conductivity, ground, electrodes, parameters, stream, all, comm, at_once);
+    auto asked = unpacked(packet);
+    auto stream = stream_of_rank(asked.device, asked.threads, comm);
+    electric::unit_transfers(asked.mesh, asked.rock.ground, asked.electrodes, asked.parameters, *stream,
+                             &comm, asked.at_once);
   });
 }
 
+std::shared_ptr<const solve::PartedOperator> share_of_currents(Packet packet, Comm& comm) {
+  std::shared_ptr<const solve::PartedOperator> own;
+  const bool made = serve_in_step(comm, [&] {
+    auto asked = unpacked(packet);
+    packet = {};
+    auto stream = stream_of_rank(asked.device, asked.threads, comm);
+    own = sensitivity_of(std::move(asked.mesh), asked.rock, std::move(asked.electrodes), asked.parameters,
+                         asked.datum, *stream, {}, nullptr, nullptr, &comm, asked.at_once);
+  });
+  return made ? own : nullptr;
+}
+
 const std::vector<double>& DirectCurrent::unit() const {
-  if (unit_.empty()) {
-    Stream stream({Device::Kind::cpu}, false, threads_);  // before others wait
-    ask(std::vector<double>(mesh_.size(), 1.0), false);
-    unit_ = electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, stream, comm_, at_once_);
+  if (!unit_.empty()) return unit_;
+  Alone alone;
+  Comm& comm = comm_ ? *comm_ : alone;
+  if (comm_) {
+    call_for_service(comm, crew_);
+    ask(Service::unit_currents, {});
   }
+  keep_in_step(comm, [&] {
+    auto stream = stream_of_rank(device_, threads_, comm);
+    unit_ = electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, *stream, comm_, at_once_);
+  });
   return unit_;
 }
 
 Linearised DirectCurrent::at(std::span<const double> resistivity, Progress* progress) const {
-  Stream stream({Device::Kind::cpu}, false, threads_);
-  std::vector<double> conductivity(mesh_.size(), 1.0), slope(columns());
+  electric::Rock rock;
+  rock.conductivity.assign(mesh_.size(), 1.0);
+  rock.ground = ground_;
+  std::vector<double> slope(columns());
   for (std::size_t c = 0; c < resistivity.size(); ++c) {
-    conductivity[active_.empty() ? c : active_[c]] = 1 / resistivity[c];
+    rock.conductivity[active_.empty() ? c : active_[c]] = 1 / resistivity[c];
     slope[c] = -1 / resistivity[c];  // of ln σ
   }
   electric::DirectCurrentReport report;
   auto known = unit();
   auto mesh = mesh_;  // copies, for which there may be no room, before others wait
-  auto ground = ground_;
   auto electrodes = electrodes_;
-  ask(conductivity, true);
-  auto made = std::make_shared<electric::Sensitivity>(
-      std::move(mesh), conductivity, std::move(ground), std::move(electrodes), parameters_, datum_,
-      electric::Unknown::log_conductivity, stream, std::move(known), &report, progress, comm_, at_once_);
+  Alone alone;
+  Comm& comm = comm_ ? *comm_ : alone;
+  if (comm_) {
+    if (!crew_ || !crew_->serves()) crew_ = std::make_shared<solve::Crew>(comm);
+    if (crew_->serves()) crew_->ask_for_another();
+    else call(comm, "inversion");
+    ask(Service::currents, rock.conductivity);
+  }
+  std::shared_ptr<const electric::Sensitivity> made;
+  keep_in_step(comm, [&] {
+    auto stream = stream_of_rank(device_, threads_, comm);
+    made = sensitivity_of(std::move(mesh), rock, std::move(electrodes), parameters_, datum_, *stream,
+                          std::move(known), &report, progress, comm_, at_once_);
+  });
   Linearised here{made->data(), nullptr, {}};
-  here.jacobian = std::make_shared<Chained>(std::move(made), active_, std::move(slope));
+  std::shared_ptr<const solve::LinearOperator> all = made;
+  if (comm_) all = std::make_shared<solve::SharedOperator>(crew_, std::move(made));
+  here.jacobian = std::make_shared<Chained>(std::move(all), active_, std::move(slope));
   for (std::size_t n = 0; n < report.solves.size(); ++n)
     if (!report.solves[n].converged())
       here.warnings.push_back(

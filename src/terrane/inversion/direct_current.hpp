@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "terrane/inversion/forward.hpp"
+#include "terrane/inversion/services.hpp"
+#include "terrane/parallel/device/device.hpp"
 #include "terrane/physics/electric/sensitivity.hpp"
 #include "terrane/solve/parted.hpp"
 
@@ -19,13 +21,14 @@ namespace terrane::inversion {
 class DirectCurrent final : public Forward {
  public:
   /// active: cells that have ground, ascending; empty: all · ground: share of each cell that is not air, or
-  /// empty · comm: where this is rank 0, whose others serve(); electrodes are shared, with the same bits ·
-  /// crew: that the others may be in, or null · at_once: into how many groups ranks are divided, 0: each rank
-  /// is one
+  /// empty · device: of the solves; products are made on the CPU · comm: where this is rank 0, whose others
+  /// serve(): electrodes are shared, then layers of cells, with the same bits. While there is a jacobian,
+  /// they serve nothing but this and the crew · crew: that the others may be in, or null · at_once: into how
+  /// many groups ranks are divided, 0: each rank is one
   DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                 electric::Electrodes electrodes, const electric::Parameters& parameters,
-                electric::Datum datum, int threads = 0, Comm* comm = nullptr,
-                std::shared_ptr<solve::Crew> crew = nullptr, int at_once = 0);
+                electric::Datum datum, Device device = {Device::Kind::cpu, -1}, int threads = 0,
+                Comm* comm = nullptr, std::shared_ptr<solve::Crew> crew = nullptr, int at_once = 0);
   std::size_t rows() const override { return electrodes_.arrays.size(); }
   std::size_t columns() const override { return active_.empty() ? mesh_.size() : active_.size(); }
   /// model: Ω·m. A solve that does not converge is among the warnings.
@@ -35,7 +38,7 @@ class DirectCurrent final : public Forward {
   const std::vector<double>& unit() const;
 
  private:
-  void ask(const std::vector<double>& conductivity, bool all) const;
+  void ask(Service service, const std::vector<double>& conductivity) const;
 
   TensorMesh mesh_;
   std::vector<std::uint32_t> active_;
@@ -44,8 +47,9 @@ class DirectCurrent final : public Forward {
   electric::Parameters parameters_;
   electric::Datum datum_;
   int threads_;
+  Device device_;
   Comm* comm_;
-  std::shared_ptr<solve::Crew> crew_;
+  mutable std::shared_ptr<solve::Crew> crew_;
   int at_once_;
   mutable std::vector<double> unit_;
 };

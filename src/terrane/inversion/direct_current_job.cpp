@@ -85,9 +85,6 @@ std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const 
                               "Leave the key out.");
   if (simulation.parameters.volume.arrays() > 0)
     throw of_simulation.wrong("volume", "an inversion writes what arrays measure", "Leave the key out.");
-  if (runtime.device.kind == Device::Kind::cuda)
-    throw of_simulation.wrong("device", "resistivities are inverted on the processors of the CPU",
-                              "Leave the key out.");
   std::unique_ptr<DirectCurrentJob> made(new DirectCurrentJob);
   made->memory_ = memory;
   auto& p = made->problem_;
@@ -158,58 +155,76 @@ void DirectCurrentJob::take_data() {
   electric::Settings settings;
   settings.parameters = parameters_;
   arrays_ = std::make_unique<electric::Simulation>(p.mesh, std::move(rock), electrodes_, settings);
-  p.forward = std::make_shared<OfLogarithms>(std::make_shared<DirectCurrent>(
-      p.mesh, p.active, p.ground, electrodes_, parameters_, datum_, settings_.threads));
+  p.forward = std::make_shared<OfLogarithms>(
+      std::make_shared<DirectCurrent>(p.mesh, p.active, p.ground, electrodes_, parameters_, datum_,
+                                      Device{Device::Kind::cpu, -1}, settings_.threads));
 }
 
 // ---- what it costs ----
 
-DirectCurrentJob::Cost DirectCurrentJob::cost() const {
-  const auto load = fields();
-  return {arrays_->seconds_of_solve({Device::Kind::cpu, -1}),
-          8 * load.nodes * static_cast<double>(load.solves),
-          8 * static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns())};
+double DirectCurrentJob::entries_bytes() const {
+  return 8 * static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns());
 }
 
-/// Every electrode's, on processors.
-electric::Load DirectCurrentJob::fields() const {
+/// Every electrode's. A rank keeps its layers of their potentials and of the conductivities of all cells how
+/// they scale (16 bytes) and what a product is asked of (8), also of the model before while a step is
+/// searched, unless the entries of its J are all that is kept. A product has a change of all cells, and on
+/// its layers three conductances, a potential and what they make of it.
+electric::Load DirectCurrentJob::fields(const Runtime& runtime) const {
   auto load = arrays_->load();
   load.solves = electrodes_.place.size();
-  load.bytes_found = 8 * load.nodes;
+  load.bytes_found = 4 * load.nodes;  // whoever found a field deals it out: there is no second copy of it
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  const auto potentials = [&](std::size_t electrodes) {
+    return electric::bytes_of_potentials(problem_.mesh, electrodes, false, ranks);
+  };
+  const auto cells = static_cast<double>(problem_.mesh.size());
+  load.bytes_of_rank +=
+      (settings_.jacobian_in_memory ? 1 : 2) * (potentials(electrodes_.place.size()) + 24 * cells) +
+      8 * cells + potentials(5);
   return load;
 }
 
-/// Potentials of all electrodes, also of the model before while a step is searched, unless the entries of its
-/// J are all that is kept; and some vectors.
+/// Entries of J, and some vectors.
 double DirectCurrentJob::kept_on_rank_0() const {
-  const auto c = cost();
-  return c.kept_bytes * (settings_.jacobian_in_memory ? 1 : 2) +
-         (settings_.jacobian_in_memory ? 3 * c.entries_bytes : 0) +
+  return (settings_.jacobian_in_memory ? 3 * entries_bytes() : 0) +
          static_cast<double>(problem_.columns()) * 8 * 20 + static_cast<double>(problem_.rows()) * 8 * 86;
 }
 
-Runtime DirectCurrentJob::on_processors(const Runtime& runtime) const {
+Runtime DirectCurrentJob::within_budget(const Runtime& runtime) const {
   auto made = runtime;
-  made.device = {Device::Kind::cpu, -1};
   made.memory = budget(runtime).bytes;
   return made;
 }
 
 Sharing DirectCurrentJob::sharing(const Runtime& runtime) const {
-  return terrane::share_ranks(electric::solves_of(fields(), kept_on_rank_0()),
-                              ranks_of(on_processors(runtime)));
+  return terrane::share_ranks(electric::solves_of(fields(runtime), kept_on_rank_0()),
+                              ranks_of(within_budget(runtime)));
 }
 
 /// Entries of J in memory where they take a quarter of it at most: twice while a step is searched, and once
 /// more while they are made.
 void DirectCurrentJob::choose(const Runtime& runtime) {
   settings_.threads = runtime.threads;
-  settings_.jacobian_in_memory = 3 * cost().entries_bytes < 0.25 * static_cast<double>(budget(runtime).bytes);
+  settings_.jacobian_in_memory = 3 * entries_bytes() < 0.25 * static_cast<double>(budget(runtime).bytes);
 }
 
 double DirectCurrentJob::memory_needed(const Runtime& runtime) const {
-  return terrane::memory_needed(electric::solves_of(fields(), kept_on_rank_0()),
-                                ranks_of(on_processors(runtime)));
+  return terrane::memory_needed(electric::solves_of(fields(runtime), kept_on_rank_0()),
+                                ranks_of(within_budget(runtime)));
+}
+
+double DirectCurrentJob::bytes_on_device(const Runtime& runtime) {
+  if (!(free_of_gpu(runtime) > 0)) return 0;
+  return fields(runtime).part_of_gpu(sharing(runtime).fields_at_once,
+                                     runtime.comm ? runtime.comm->size() : 1);
+}
+
+void DirectCurrentJob::require_memory(const Runtime& runtime, const std::string& what) {
+  budget(runtime).require("invert", what, memory_needed(runtime));
+  if (const double gpu = free_of_gpu(runtime); gpu > 0)
+    MemoryBudget{static_cast<std::size_t>(gpu)}.require("invert", what + " on the GPU of a rank",
+                                                        bytes_on_device(runtime));
 }
 
 void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
@@ -220,9 +235,7 @@ void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) co
   facts.reason = fmt::format("{} as data, sensitivities {}", datum_names[static_cast<std::size_t>(datum_)],
                              settings_.jacobian_in_memory ? "in memory" : "as sums over potentials");
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
-  facts.device = ranks == 1
-                     ? fmt::format("cpu ({} threads)", thread_count(runtime.threads))
-                     : fmt::format("{} ranks, each cpu ({} threads)", ranks, thread_count(runtime.threads));
+  facts.device = device_text(runtime);
   facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
   facts.add("cells", std::uint64_t{problem_.columns()}, "", "cells");
   facts.add("data", std::uint64_t{problem_.rows()}, "", "arrays");
@@ -235,7 +248,9 @@ void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) co
     facts.add("fields_at_once", std::uint64_t(shared.fields_at_once), "", "ranks", text_of(shared, ranks));
   }
   RunFacts arrays;
-  arrays_->describe_into(arrays, on_processors({}));
+  Runtime processors;
+  processors.device = {Device::Kind::cpu, -1};
+  arrays_->describe_into(arrays, processors);
   facts.notes = std::move(arrays.notes);
   facts.warnings = std::move(arrays.warnings);
 }
@@ -245,18 +260,17 @@ Plan DirectCurrentJob::check(const Runtime& runtime) {
   choose(runtime);
   describe_into(plan, runtime);
   plan.memory_available = budget(runtime).bytes;
-  budget(runtime).require("invert", plan.problem, static_cast<double>(plan.memory_bytes));
+  require_memory(runtime, plan.problem);
   // Seven models; of each a solve for every electrode, J row by row, and some 40 products.
-  const auto c = cost();
-  const double entries = c.entries_bytes / 8;
+  const double entries = entries_bytes() / 8, of_solve = arrays_->seconds_of_solve(resolve(runtime.device));
   const double at_once = sharing(runtime).fields_at_once;
-  plan.seconds = 7 * (c.seconds * std::ceil(static_cast<double>(electrodes_.place.size()) / at_once) +
+  plan.seconds = 7 * (of_solve * std::ceil(static_cast<double>(electrodes_.place.size()) / at_once) +
                       entries * (settings_.jacobian_in_memory ? 6e-8 : 4e-7) / thread_count(runtime.threads));
   inversion::check(problem_, settings_);
   return plan;
 }
 
-Fingerprint DirectCurrentJob::fingerprint_of_all(const Runtime&) {
+Fingerprint DirectCurrentJob::fingerprint_of_all(const Runtime& runtime) {
   Fingerprint all{this_program()};
   std::vector<double> places;
   for (const auto& p : electrodes_.place) places.insert(places.end(), {p.e, p.n, p.u});
@@ -270,6 +284,7 @@ Fingerprint DirectCurrentJob::fingerprint_of_all(const Runtime&) {
   all.push_back({"boundary", electric::text_of(parameters_.boundary)});
   all.push_back(
       {"tolerance of solves", fmt::format("{} {}", parameters_.tolerance, parameters_.most_iterations)});
+  all.push_back({"kind of device", fmt::format("{}", static_cast<int>(resolve(runtime.device).kind))});
   add_settings(all, problem_, settings_);
   return all;
 }
@@ -279,11 +294,10 @@ Fingerprint DirectCurrentJob::fingerprint_of_all(const Runtime&) {
 void DirectCurrentJob::begin(const Runtime& runtime) {
   date_text();
   choose(runtime);
-  budget(runtime).require("invert", fmt::format("{} cells", grouped(problem_.columns())),
-                          memory_needed(runtime));
-  const auto physics = std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, problem_.ground,
-                                                       electrodes_, parameters_, datum_, settings_.threads,
-                                                       runtime.comm, crew_, sharing(runtime).fields_at_once);
+  require_memory(runtime, fmt::format("{} cells", grouped(problem_.columns())));
+  const auto physics = std::make_shared<DirectCurrent>(
+      problem_.mesh, problem_.active, problem_.ground, electrodes_, parameters_, datum_, runtime.device,
+      settings_.threads, runtime.comm, crew_, sharing(runtime).fields_at_once);
   problem_.forward = std::make_shared<OfLogarithms>(physics);
   if (even()) return;
   factor_ = physics->unit();

@@ -27,17 +27,15 @@ class DirectCurrentJob final : public InversionSimulation {
   DirectCurrentJob() = default;
   bool even() const { return problem_.ground.empty(); }
   void take_data();
-  /// What a solve costs, and how much is kept.
-  struct Cost {
-    double seconds = 0, kept_bytes = 0, entries_bytes = 0;
-  };
-  Cost cost() const;
-  electric::Load fields() const;
+  double entries_bytes() const;
+  electric::Load fields(const Runtime& runtime) const;
   double kept_on_rank_0() const;
-  Runtime on_processors(const Runtime& runtime) const;
+  Runtime within_budget(const Runtime& runtime) const;
   Sharing sharing(const Runtime& runtime) const;
   void choose(const Runtime& runtime);
   double memory_needed(const Runtime& runtime) const;
+  double bytes_on_device(const Runtime& runtime) override;
+  void require_memory(const Runtime& runtime, const std::string& what);
   void describe_into(RunFacts& facts, const Runtime& runtime) const;
   double expected_seconds(const Runtime& runtime) override { return check(runtime).seconds; }
   void fill(Result& result) const;

@@ -176,7 +176,8 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
 namespace {
 
 /// This rank's share of what rank 0 asks for; nothing when a rank fails, which rank 0 throws.
-std::shared_ptr<const solve::PartedOperator> share_as_asked(Packet packet, Comm& comm) {
+std::shared_ptr<const solve::PartedOperator> share_as_asked(Service product, Packet packet, Comm& comm) {
+  if (product == Service::currents) return share_of_currents(std::move(packet), comm);
   std::shared_ptr<const solve::PartedOperator> own;
   const bool made = serve_in_step(comm, [&] {
     together(comm, [&] {
@@ -198,21 +199,21 @@ void serve_operators(std::shared_ptr<const solve::PartedOperator> first, Comm& c
       [&comm] {
         Packet next;
         next.broadcast(comm);
-        next.get<Service>();  // products, too
-        return share_as_asked(std::move(next), comm);
+        const auto product = next.get<Service>();
+        return share_as_asked(product, std::move(next), comm);
       },
       [&] {
         Packet asked;
         asked.broadcast(comm);
-        if (asked.get<Service>() == Service::currents) serve_currents(std::move(asked), comm);
+        if (asked.get<Service>() == Service::unit_currents) serve_unit_currents(std::move(asked), comm);
         else fields.serve(std::move(asked), comm);
       });
 }
 
 }  // namespace
 
-void serve_products(Packet packet, Comm& comm) {
-  if (auto first = share_as_asked(std::move(packet), comm)) serve_operators(std::move(first), comm);
+void serve_products(Service product, Packet packet, Comm& comm) {
+  if (auto first = share_as_asked(product, std::move(packet), comm)) serve_operators(std::move(first), comm);
 }
 
 void serve_crew(Comm& comm) { serve_operators(nullptr, comm); }

@@ -5,11 +5,13 @@ namespace terrane::inversion {
 void serve(Comm& comm) {
   Packet packet;
   packet.broadcast(comm);
-  switch (packet.get<Service>()) {
+  const auto service = packet.get<Service>();
+  switch (service) {
     case Service::products:
-      return serve_products(std::move(packet), comm);
     case Service::currents:
-      return serve_currents(std::move(packet), comm);
+      return serve_products(service, std::move(packet), comm);
+    case Service::unit_currents:
+      return serve_unit_currents(std::move(packet), comm);
     case Service::fields:
       return serve_fields(std::move(packet), comm);
     case Service::crew:

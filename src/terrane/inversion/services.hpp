@@ -9,15 +9,18 @@
 
 namespace terrane::inversion {
 
-enum class Service { products, currents, fields, crew };
+enum class Service { products, currents, unit_currents, fields, crew };
 
 /// The other ranks.
 void serve(Comm& comm);
 
 /// Each of them, with the rest of the packet.
-void serve_products(Packet packet, Comm& comm);  // operators.cpp
-void serve_currents(Packet packet, Comm& comm);  // direct_current.cpp
-void serve_fields(Packet packet, Comm& comm);    // field_models.cpp
+/// product: of which of them the first operator is
+void serve_products(Service product, Packet packet, Comm& comm);  // operators.cpp
+void serve_unit_currents(Packet packet, Comm& comm);              // direct_current.cpp
+void serve_fields(Packet packet, Comm& comm);                     // field_models.cpp
+/// This rank's share of an operator; nothing when a rank fails, which rank 0 throws.
+std::shared_ptr<const solve::PartedOperator> share_of_currents(Packet packet, Comm& comm);
 /// All of them in any order, for models that are found together, until rank 0's crew is gone.
 void serve_crew(Comm& comm);  // operators.cpp
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "terrane/base/error.hpp"
+
 namespace terrane::solve {
 
 namespace {
@@ -95,8 +97,15 @@ SharedOperator::~SharedOperator() {
   crew_->parted_ = false;
 }
 
+void SharedOperator::expect_crew() const {
+  if (crew_->parted_)
+    throw Error("ranks", "a computation of this crew failed before, and the other ranks wait no more",
+                "Make the operator again.");
+}
+
 void SharedOperator::apply(std::span<const double> model, std::span<double> data) const {
   expect_shapes(*this, model.size(), data.size());
+  expect_crew();
   const std::size_t n = rows();
   std::vector<double> sums(own_->parts() * n), slice;
   slice.reserve(columns());
@@ -119,6 +128,7 @@ void SharedOperator::apply(std::span<const double> model, std::span<double> data
 void SharedOperator::gather(Crew::Wanted wanted, std::span<const double> data,
                             std::span<double> model) const {
   expect_shapes(*this, model.size(), data.size());
+  expect_crew();
   std::vector<double> copy(data.begin(), data.end()), slice(columns());
   crew_->begin(wanted, number_);
   broadcast(comm(), copy);

@@ -93,7 +93,7 @@ class SharedOperator final : public LinearOperator {
 
   std::size_t rows() const override { return own_->rows(); }
   std::size_t columns() const override { return own_->columns(); }
-  /// Throw what any rank throws; then the ranks have parted.
+  /// Throw what any rank throws; then the ranks have parted, and further products throw Error.
   void apply(std::span<const double> model, std::span<double> data) const override;
   void apply_transpose(std::span<const double> data, std::span<double> model) const override;
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
@@ -102,6 +102,7 @@ class SharedOperator final : public LinearOperator {
   /// Gᵀ d or the diagonal: rank 0's part of it, then what the others send.
   void gather(Crew::Wanted wanted, std::span<const double> data, std::span<double> model) const;
   Comm& comm() const { return crew_->comm_; }
+  void expect_crew() const;
 
   std::shared_ptr<Crew> crew_;
   std::size_t number_;  ///< by which the ranks know it

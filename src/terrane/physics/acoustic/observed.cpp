@@ -121,15 +121,25 @@ std::vector<Between> between(const io::Gathers& g, const Problem& p) {
   return all;
 }
 
+bool may_be(double value, Gaps gaps) {
+  return std::isfinite(value) || (gaps == Gaps::kept && std::isnan(value));
+}
+
+const char* next_of(Gaps gaps) {
+  return gaps == Gaps::kept
+             ? "Gaps are NaN; zeros say that nothing arrived."
+             : "Gaps are not known here: leave out their shots. Zeros say that nothing arrived.";
+}
+
 }  // namespace
 
 std::vector<std::vector<double>> fitted(const std::string& path, const io::Gathers& g, const Problem& p,
-                                        std::vector<std::string>& notes) {
+                                        std::vector<std::string>& notes, Gaps gaps) {
   for (std::size_t n = 0; n < g.values.size(); ++n)
-    if (!std::isfinite(g.values[n]))
+    if (!may_be(g.values[n], gaps))
       throw InputError(
           path, fmt::format("sample {} of trace {} is {}", n % g.samples + 1, n / g.samples + 1, g.values[n]),
-          "Gaps are not known here: leave out their shots. Zeros say that nothing arrived.");
+          next_of(gaps));
   const double last = g.first + static_cast<double>(g.samples - 1) * g.step,
                end = static_cast<double>(p.steps() - 1) * p.step;
   if (g.first > 0.5 * p.step)
@@ -195,12 +205,12 @@ io::Gathers series_of(const std::string& path, const Dataset& data, Component co
 }
 
 std::vector<std::vector<double>> of_components(const std::string& path, const Dataset& data, const Problem& p,
-                                               std::vector<std::string>& notes) {
+                                               std::vector<std::string>& notes, Gaps gaps) {
   const std::size_t components = p.record.size(), receivers = p.shots.front().receivers.size();
   std::vector<std::vector<double>> all(p.shots.size());
   for (auto& gather : all) gather.resize(p.steps() * components * receivers);
   for (std::size_t c = 0; c < components; ++c) {
-    const auto one = fitted(path, series_of(path, data, p.record[c], components == 1, notes), p, notes);
+    const auto one = fitted(path, series_of(path, data, p.record[c], components == 1, notes), p, notes, gaps);
     for (std::size_t s = 0; s < all.size(); ++s)
       for (std::size_t n = 0; n < p.steps(); ++n)
         std::copy_n(one[s].begin() + static_cast<std::ptrdiff_t>(n * receivers), receivers,
@@ -237,8 +247,8 @@ void check_shape(const std::string& path, const io::Array& array, const Problem&
 }  // namespace
 
 std::vector<std::vector<double>> observed_of(const std::string& path, const io::Content& content,
-                                             const Problem& p, std::vector<std::string>& notes) {
-  if (const auto* data = std::get_if<Dataset>(&content)) return of_components(path, *data, p, notes);
+                                             const Problem& p, std::vector<std::string>& notes, Gaps gaps) {
+  if (const auto* data = std::get_if<Dataset>(&content)) return of_components(path, *data, p, notes, gaps);
   const auto* array = std::get_if<io::Array>(&content);
   if (array == nullptr)
     throw InputError(path, "it holds no gathers",
@@ -246,12 +256,12 @@ std::vector<std::vector<double>> observed_of(const std::string& path, const io::
   const std::size_t each = p.steps() * p.traces(p.shots.front());
   check_shape(path, *array, p);
   for (std::size_t n = 0; n < array->values.size(); ++n)
-    if (!std::isfinite(array->values[n]))
+    if (!may_be(array->values[n], gaps))
       throw InputError(
           path,
           fmt::format("{} in shot {}, step {}, trace {}", array->values[n], n / each + 1,
                       n % each / p.traces(p.shots.front()) + 1, n % p.traces(p.shots.front()) + 1),
-          "Gaps are not known here: leave out their shots. Zeros say that nothing arrived.");
+          next_of(gaps));
   std::vector<std::vector<double>> all;
   for (std::size_t n = 0; n < p.shots.size(); ++n)
     all.emplace_back(array->values.begin() + static_cast<std::ptrdiff_t>(n * each),

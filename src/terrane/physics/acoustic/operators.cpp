@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <variant>
 
 #include "terrane/base/error.hpp"
@@ -14,12 +15,14 @@ namespace terrane::acoustic {
 
 struct Operators::Held {
   Held(Problem given, bool twofold, Device device, int threads, std::size_t memory)
-      : problem(std::move(given)), stream(resolve(device), false, threads), series(problem.source_series()) {
-    const MemoryBudget budget = memory > 0 ? MemoryBudget{memory} : MemoryBudget{};
+      : problem(std::move(given)),
+        budget(memory > 0 ? MemoryBudget{memory} : MemoryBudget{}),
+        stream(resolve(device), false, threads),
+        series(problem.source_series()) {
     const auto resolved = resolve(device);
     Settings settings;
     settings.twofold = twofold;
-    expect_memory(settings, resolved, budget);
+    expect_memory(settings, resolved);
     if (twofold) engine = std::make_unique<Engine<double>>(problem, stream, alone);
     else engine = std::make_unique<Engine<float>>(problem, stream, alone);
     const auto all = static_cast<double>(budget.bytes);
@@ -31,7 +34,7 @@ struct Operators::Held {
 
   /// Throws MemoryError: there is too little for modelling a shot and for gathers of all, of which there are
   /// two at a time.
-  void expect_memory(const Settings& settings, const Device& on, const MemoryBudget& budget) const {
+  void expect_memory(const Settings& settings, const Device& on) const {
     double samples = 0;
     for (const auto& shot : problem.shots) samples += static_cast<double>(samples_of(shot));
     const double gathers = 2 * sizeof(double) * samples,
@@ -41,12 +44,13 @@ struct Operators::Held {
                    gathers + shot);
   }
   std::size_t samples_of(const Shot& shot) const { return problem.steps() * problem.traces(shot); }
+  const std::vector<double>& series_of(std::size_t shot) const { return sent.empty() ? series : sent[shot]; }
   /// What `of_shot` makes with the engine, of all shots.
   template <class OfShot>
   std::vector<double> gathers(const OfShot& of_shot) {
     std::vector<double> all;
-    for (const auto& shot : problem.shots) {
-      auto one = std::visit([&](auto& e) { return of_shot(*e, shot); }, engine);
+    for (std::size_t n = 0; n < problem.shots.size(); ++n) {
+      auto one = std::visit([&](auto& e) { return of_shot(*e, problem.shots[n], series_of(n)); }, engine);
       to_gather(problem, one, stream.threads());
       all.insert(all.end(), one.begin(), one.end());
     }
@@ -54,9 +58,11 @@ struct Operators::Held {
   }
 
   Problem problem;
+  MemoryBudget budget;
   Alone alone;
   Stream stream;
-  std::vector<double> series;
+  std::vector<double> series;             ///< of the wavelet
+  std::vector<std::vector<double>> sent;  ///< of each shot, where they are given
   std::variant<std::unique_ptr<Engine<double>>, std::unique_ptr<Engine<float>>> engine;
   Keeping keeping = Keeping::store;
 };
@@ -74,14 +80,47 @@ std::size_t Operators::samples() const {
   return n;
 }
 
+void Operators::send(std::vector<std::vector<double>> series) {
+  const auto& shots = held_->problem.shots;
+  const std::size_t steps = held_->problem.steps();
+  if (series.size() != shots.size())
+    throw ShapeError("acoustic: series", fmt::format("{} for {} shots", series.size(), shots.size()));
+  for (std::size_t n = 0; n < shots.size(); ++n)
+    if (series[n].size() != steps && series[n].size() != steps * shots[n].sources.size())
+      throw ShapeError("acoustic: series",
+                       fmt::format("{} samples of shot {}, which has {} steps and {} sources",
+                                   series[n].size(), n + 1, steps, shots[n].sources.size()));
+  held_->sent = std::move(series);
+}
+
 std::vector<double> Operators::model(Progress* progress) {
-  return held_->gathers(
-      [&](auto& engine, const Shot& shot) { return engine.model(shot, held_->series, progress); });
+  return held_->gathers([&](auto& engine, const Shot& shot, const std::vector<double>& series) {
+    return engine.model(shot, series, progress);
+  });
+}
+
+std::vector<float> Operators::snapshots(const Snapshots& wanted, Progress* progress) {
+  auto uncorrected = held_->problem;
+  uncorrected.exact_time = false;
+  const auto nodes = static_cast<std::size_t>(wanted.nodes(uncorrected.grid).box().count());
+  const auto count = wanted.count(uncorrected);
+  held_->budget.require("acoustic", fmt::format("{} snapshots of {} nodes", count, nodes),
+                        wanted.bytes(uncorrected));
+  std::vector<float> all(count * nodes);
+  const Watch taking{wanted, [&](std::size_t n, std::span<const float> values) {
+                       std::copy(values.begin(), values.end(),
+                                 all.begin() + static_cast<std::ptrdiff_t>(n * nodes));
+                     }};
+  const auto series = held_->sent.empty() ? uncorrected.source_series() : held_->sent[wanted.shot];
+  std::visit([&](auto& e) { e->model(uncorrected.shots[wanted.shot], series, progress, &taking); },
+             held_->engine);
+  return all;
 }
 
 std::vector<double> Operators::born(const std::vector<double>& change, Progress* progress) {
-  return held_->gathers(
-      [&](auto& engine, const Shot& shot) { return engine.born(shot, held_->series, change, progress); });
+  return held_->gathers([&](auto& engine, const Shot& shot, const std::vector<double>& series) {
+    return engine.born(shot, series, change, progress);
+  });
 }
 
 std::vector<double> Operators::adjoint(const std::vector<double>& gathers, Progress* progress) {
@@ -89,13 +128,16 @@ std::vector<double> Operators::adjoint(const std::vector<double>& gathers, Progr
     throw ShapeError("acoustic: gathers", fmt::format("{} samples for {}", gathers.size(), samples()));
   std::vector<double> sum(held_->problem.velocity.size(), 0.0);
   auto next = gathers.begin();
-  for (const auto& shot : held_->problem.shots) {
+  for (std::size_t s = 0; s < held_->problem.shots.size(); ++s) {
+    const auto& shot = held_->problem.shots[s];
     const auto last = next + static_cast<std::ptrdiff_t>(held_->samples_of(shot));
     std::vector<double> data(next, last);
     next = last;
     to_gather_transposed(held_->problem, data, held_->stream.threads());
     const auto images = std::visit(
-        [&](auto& engine) { return engine->adjoint(shot, held_->series, data, held_->keeping, progress); },
+        [&](auto& engine) {
+          return engine->adjoint(shot, held_->series_of(s), data, held_->keeping, progress);
+        },
         held_->engine);
     for (std::size_t n = 0; n < sum.size(); ++n) sum[n] += images.kernel[n];
   }

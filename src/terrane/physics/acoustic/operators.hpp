@@ -13,7 +13,7 @@
 
 #include "terrane/base/progress.hpp"
 #include "terrane/parallel/device/device.hpp"
-#include "terrane/physics/acoustic/problem.hpp"
+#include "terrane/physics/acoustic/snapshots.hpp"
 
 namespace terrane::acoustic {
 
@@ -33,7 +33,13 @@ class Operators {
   const Problem& problem() const noexcept;
   std::size_t samples() const;  ///< of all gathers
 
+  /// What each shot sends at the steps from now on, in place of the wavelet: [steps] of all its sources, or
+  /// [steps, sources]. Time dispersion is the business of the caller.  Throws ShapeError.
+  void send(std::vector<std::vector<double>> series);
   std::vector<double> model(Progress* progress = nullptr);
+  /// [snapshots, nodes that are shown], Pa. Of a wavelet without time dispersion put in: what is seen at a
+  /// time is the wave that the grid has then. Throws MemoryError.
+  std::vector<float> snapshots(const Snapshots& snapshots, Progress* progress = nullptr);
   /// Throws ShapeError, as the next two.
   std::vector<double> born(const std::vector<double>& change, Progress* progress = nullptr);
   std::vector<double> adjoint(const std::vector<double>& gathers, Progress* progress = nullptr);

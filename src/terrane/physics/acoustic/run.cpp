@@ -47,12 +47,17 @@ class Shots {
   std::string way() const { return engine_.way(); }
   const Passes& passes() const { return engine_.passes(); }
   /// Collective; the result is that of rank 0.
-  ShotResult operator()(std::size_t n, Progress* progress) {
+  /// pictures: on rank 0, for the shot that is shown.
+  ShotResult operator()(std::size_t n, Progress* progress, Pictures* pictures) {
     const Shot& shot = problem_.shots[n];
+    const Watch watching{settings_.snapshots, [&](std::size_t at, std::span<const float> values) {
+                           if (pictures) pictures->put(at, values);
+                         }};
+    const Watch* const watch = n == settings_.snapshots.shot ? &watching : nullptr;
     if (settings_.task == Task::modelling)
-      return {rounded(exact(engine_.model(shot, series_, progress))), {}, false, {}};
+      return {rounded(exact(engine_.model(shot, series_, progress, watch))), {}, false, {}};
     if (settings_.task == Task::born)
-      return {rounded(exact(engine_.born(shot, series_, settings_.change, progress))), {}, false, {}};
+      return {rounded(exact(engine_.born(shot, series_, settings_.change, progress, watch))), {}, false, {}};
     if (settings_.task == Task::adjoint) {
       auto data = comm_.rank() == 0 ? settings_.data[n] : std::vector<double>();
       if (comm_.rank() == 0) to_gather_transposed(problem_, data, stream_.threads());
@@ -180,7 +185,7 @@ class ShotRounds final : public RoundWork {
   ShotResult made(std::size_t n, Progress& progress) {
     const auto begin = SteadyClock::now();
     if (!shots_) shots_.emplace(problem_, settings_, device_, threads_, alone_);
-    auto result = (*shots_)(n, &progress);
+    auto result = (*shots_)(n, &progress, out_ ? &out_->pictures : nullptr);
     result.why_not_kept = files_.keep(n, result, seconds_since(begin));
     return result;
   }
@@ -203,8 +208,9 @@ class ShotRounds final : public RoundWork {
   std::size_t kept_before_ = 0;
 };
 
+/// shown: the shot of the snapshots
 void write_checkpoint(const std::filesystem::path& file, const Fingerprint& of, std::size_t done,
-                      const Outcome& out) {
+                      std::size_t shown, const Outcome& out) {
   CheckpointWriter writer(file, of, done);
   std::vector<float> gathers;
   for (std::size_t n = 0; n < done; ++n)
@@ -214,6 +220,14 @@ void write_checkpoint(const std::filesystem::path& file, const Fingerprint& of, 
   writer.list("correlation", std::span<const double>(out.images.correlation));
   writer.list("illumination", std::span<const double>(out.images.illumination));
   writer.list("at_lags", std::span<const double>(out.images.at_lags));
+  if (const auto taken = out.pictures.count(); taken > 0 && done > shown) {
+    std::vector<float> picture(out.pictures.numbers());
+    writer.define<float>("pictures", {taken, picture.size()});
+    for (std::size_t n = 0; n < taken; ++n) {
+      out.pictures.get(n, picture);
+      writer.piece("pictures", std::span<const float>(picture));
+    }
+  }
   writer.finish();
 }
 
@@ -242,6 +256,13 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& p,
   out.images = {in->array<double>("kernel", {nodes}), in->array<double>("correlation", {nodes}),
                 in->array<double>("illumination", {nodes}),
                 in->array<double>("at_lags", {s.images_at_lags() * nodes})};
+  if (const auto taken = out.pictures.count(); taken > 0 && in->parts() > s.snapshots.shot) {
+    std::vector<float> picture(out.pictures.numbers());
+    for (std::size_t n = 0; n < taken; ++n) {
+      in->read<float>("pictures", {taken, picture.size()}, n * picture.size(), picture);
+      out.pictures.put(n, picture);
+    }
+  }
   out.notes.push_back(
       fmt::format("resumed from {}, with {} of {} shots done", file.string(), in->parts(), p.shots.size()));
   return in->parts();
@@ -259,7 +280,7 @@ class Keeper {
         settings_.least_run * static_cast<double>(done - out_.first_shot))
       return;
     try {
-      write_checkpoint(settings_.file, fingerprint(problem_, what_), done, out_);
+      write_checkpoint(settings_.file, fingerprint(problem_, what_), done, what_.snapshots.shot, out_);
       ShotFiles::remove_before(settings_, done);
     } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
       out_.warnings.push_back(std::string("no checkpoint was kept: ") + error.what());
@@ -282,8 +303,7 @@ void do_shots(const Problem& problem, const Settings& settings, Device device, i
               Comm& comm, const CheckpointSettings& checkpoint, Progress& progress, Outcome* out) {
   std::optional<Keeper> keep;
   if (out) keep.emplace(checkpoint, problem, settings, *out);
-  const bool together = comm.size() > 1 && problem.shots.size() < static_cast<std::size_t>(comm.size());
-  if (!together) {
+  if (settings.shots_of_their_own(problem.shots.size(), comm.size())) {
     InStep::run(comm, [&](InStep& ranks) {
       ShotRounds<T> work(problem, settings, device, threads, comm, checkpoint, out);
       if (!out) return follow_rounds(ranks, work);
@@ -300,7 +320,7 @@ void do_shots(const Problem& problem, const Settings& settings, Device device, i
     out->notes.push_back(fmt::format("steps went one by one on all ranks: {}", another_rank));
   if (out) progress.start("acoustic", problem.shots.size());
   for (std::size_t n = first; n < problem.shots.size(); ++n) {
-    auto result = shots(n, nullptr);
+    auto result = shots(n, nullptr, out ? &out->pictures : nullptr);
     if (out) {
       take_into(*out, n, std::move(result));
       progress.advance(1);
@@ -405,6 +425,13 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
   return bytes;
 }
 
+double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool on_disk) {
+  const auto& shown = settings.snapshots;
+  if (!shown.any()) return 0;
+  const auto nodes = static_cast<double>(shown.nodes(problem.grid).box().count());
+  return nodes * ((settings.twofold ? 16 : 8) + 4 * sizeof(float)) + (on_disk ? 0 : 2 * shown.bytes(problem));
+}
+
 double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device) {
   if (!settings.runs_back()) return 0;
   const auto images = static_cast<double>(3 + settings.images_at_lags());
@@ -502,8 +529,7 @@ void ask_disks(const Problem& problem, const Settings& settings, const Device& d
   together(comm, [&] {
     const auto here = comm.on_node();
     if (!settings.runs_back() || settings.kept_in != KeptIn::disk || here.index > 0) return;
-    const auto ranks = static_cast<std::size_t>(comm.size());
-    const double parts = problem.shots.size() < ranks ? static_cast<double>(ranks) : 1;
+    const double parts = settings.shots_of_their_own(problem.shots.size(), comm.size()) ? 1 : comm.size();
     expect_on_disk(problem, settings, here.count * cost_of(settings, problem, device).disk_bytes / parts,
                    fmt::format("{} ranks of a machine", here.count));
   });
@@ -528,11 +554,15 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
   Outcome out;
   out.gathers.resize(problem.shots.size());
   const auto& checkpoint = runtime.checkpoint;
+  if (settings.snapshots.any())
+    out.pictures = Pictures(settings.snapshots.count(problem),
+                            static_cast<std::size_t>(settings.snapshots.nodes(problem.grid).box().count()),
+                            checkpoint.file);
   if (checkpoint.resume && !checkpoint.file.empty())
     out.first_shot = read_checkpoint(checkpoint.file, problem, settings, out);
   const Device device = device_of_rank(runtime.device, comm);
   const OnExit tidy([&] { ShotFiles::remove_empty_folder(checkpoint); });
-  const bool shared = comm.size() == 1 || problem.shots.size() >= static_cast<std::size_t>(comm.size());
+  const bool shared = settings.shots_of_their_own(problem.shots.size(), comm.size());
   if (!shared) cut_grid(problem, comm.size());  // throws before the others are called
   if (comm.size() > 1) {
     call(comm, "acoustic");

@@ -1,12 +1,14 @@
 // A run over all shots, on all ranks: gathers of modelling, of Born modelling, images of reverse-time
 // migration, or Jᵀ of gathers.
 //
-// Shots are shared among ranks in rounds (simulation/rounds.hpp), or, where there are fewer shots than ranks,
-// all ranks take each shot together, the grid cut among them. The same bits either way. A checkpoint stands
+// Shots are shared among ranks in rounds (simulation/rounds.hpp), or, where there are fewer shots than ranks
+// or snapshots are taken, all ranks take each shot together, the grid cut among them. The same bits either
+// way. A checkpoint stands
 // between shots; until it is written, ranks keep their finished shots one by one (shot_files.hpp).
 #pragma once
 
 #include "terrane/physics/acoustic/settings.hpp"
+#include "terrane/simulation/pictures.hpp"
 #include "terrane/simulation/runtime.hpp"
 
 namespace terrane::acoustic {
@@ -15,6 +17,7 @@ namespace terrane::acoustic {
 struct Outcome {
   std::vector<std::vector<float>> gathers;  ///< [shots][steps, receivers], Pa; of a migration those it took
   Images images;                            ///< of a migration, sums over shots
+  Pictures pictures;                        ///< snapshots, each [nodes that are shown], Pa
   std::size_t first_shot = 0;               ///< where a resumed run went on
   std::size_t shots_kept = 0;               ///< of those after it that the run before had finished
   std::string why_not_kept;                 ///< what ShotFiles::keep() said first
@@ -45,6 +48,9 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
 /// On the host: the sums of images over shots, those of one shot, and what is kept there of its source's
 /// waves.
 double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device);
+/// On the host: of snapshots one, as it comes from all ranks; and where no file will take them (Pictures)
+/// all, twice.
+double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool on_disk);
 /// Throws FileError: the disk of the settings' scratch has no room for so many bytes of waves. whose: of
 /// "a shot", "2 ranks of a machine".
 void expect_on_disk(const Problem& problem, const Settings& settings, double bytes, const std::string& whose);

@@ -9,6 +9,7 @@ void Settings::put_into(Packet& packet) const {
   packet.put(kept_in);
   packet.put(scratch);
   packet.put(lags);
+  packet.put(snapshots);
   packet.put(change);
   packet.put(data.size());
   for (const auto& gather : data) packet.put(gather);
@@ -22,6 +23,7 @@ Settings Settings::from(Packet& packet) {
   s.kept_in = packet.get<KeptIn>();
   s.scratch = packet.get<std::string>();
   s.lags = packet.get<Index>();
+  s.snapshots = packet.get<Snapshots>();
   s.change = packet.get_vector<double>();
   s.data.resize(packet.get<std::size_t>());
   for (auto& gather : s.data) gather = packet.get_vector<double>();

@@ -21,6 +21,13 @@ struct Settings {
   /// Of migration: what was recorded, [shots][steps, receivers]; empty where they are made here. Of adjoint.
   std::vector<std::vector<double>> data;
 
+  Snapshots snapshots;  ///< settled; of modelling and Born modelling: the wave that receivers hear
+
+  /// Whether each rank takes shots of its own: where there are enough, and no snapshots. Else all ranks take
+  /// each shot together, the grid cut among them.
+  bool shots_of_their_own(std::size_t shots, int ranks) const {
+    return ranks == 1 || (!snapshots.any() && shots >= static_cast<std::size_t>(ranks));
+  }
   /// Whether waves run back from the receivers.
   bool runs_back() const { return task == Task::migration || task == Task::adjoint; }
 

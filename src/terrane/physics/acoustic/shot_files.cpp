@@ -51,15 +51,6 @@ bool wanted(const CheckpointSettings& checkpoint, int ranks) {
   return ranks > 1 && !checkpoint.file.empty() && checkpoint.interval != CheckpointSettings::never;
 }
 
-/// The folder that a file is in, or is to be made in.
-std::filesystem::path folder_of(const std::filesystem::path& file) {
-  std::error_code failed;
-  auto folder = std::filesystem::absolute(file, failed).parent_path();
-  while (!std::filesystem::is_directory(folder, failed) && folder.has_relative_path())
-    folder = folder.parent_path();
-  return folder;
-}
-
 double size_of(const std::filesystem::path& file) {
   std::error_code failed;
   const auto size = std::filesystem::file_size(file, failed);
@@ -75,6 +66,14 @@ double there_already(const CheckpointSettings& checkpoint, const DiskUse& use) {
 }
 
 }  // namespace
+
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+  std::error_code failed;
+  auto folder = std::filesystem::absolute(file, failed).parent_path();
+  while (!std::filesystem::is_directory(folder, failed) && folder.has_relative_path())
+    folder = folder.parent_path();
+  return folder;
+}
 
 void ShotResult::put_into(Packet& packet) const {
   packet.put(gather);
@@ -95,6 +94,17 @@ ShotResult ShotResult::from(Packet& packet) {
   return result;
 }
 
+namespace {
+
+/// Waves that are computed again have the bits of those that were stored: a machine with less memory may go
+/// on.
+std::string bits_of(Keeping way) {
+  return way == Keeping::store || way == Keeping::checkpoints ? "store or checkpoints"
+                                                              : std::string(to_string(way));
+}
+
+}  // namespace
+
 Fingerprint fingerprint(const Problem& p, const Settings& s) {
   std::vector<double> places;
   for (const auto& shot : p.shots)
@@ -110,6 +120,10 @@ Fingerprint fingerprint(const Problem& p, const Settings& s) {
   std::vector<double> sides;
   for (const auto& axis : p.sides)
     for (const auto side : axis) sides.push_back(static_cast<double>(side));
+  const auto& shown = s.snapshots;
+  std::vector<double> pictures(shown.box.begin(), shown.box.end());
+  pictures.insert(pictures.end(), {static_cast<double>(shown.shot), static_cast<double>(shown.stride),
+                                   static_cast<double>(shown.every)});
   return {this_program(),
           {"rock",
            hash({p.velocity, p.density, p.epsilon, p.delta, p.tilt, p.azimuth, s.change, nodes,
@@ -131,8 +145,9 @@ Fingerprint fingerprint(const Problem& p, const Settings& s) {
           {"exact_time", p.exact_time ? "yes" : "no"},
           {"precision", s.twofold ? "double" : "single"},
           {"kind", fmt::format("{}", static_cast<int>(s.task))},
-          {"wavefield", std::string(to_string(s.keeping))},
-          {"lags", fmt::format("{}", s.lags)}};
+          {"wavefield", bits_of(s.keeping)},
+          {"lags", fmt::format("{}", s.lags)},
+          {"snapshots", hash({pictures}), true}};
 }
 
 /// A rank keeps a shot after its time, and the checkpoint takes them every `interval` seconds, after a round:
@@ -151,8 +166,9 @@ DiskUse disk_use(const Problem& problem, const Settings& settings, const Checkpo
     gathers += gather;
     largest = std::max(largest, gather);
   }
-  if (shots != all) use.checkpoint = gathers - gather + images;
-  if (!wanted(checkpoint, ranks) || shots < all) return use;
+  const bool apart = settings.shots_of_their_own(shots, ranks);
+  if (!apart || shots != all) use.checkpoint = gathers - gather + images + settings.snapshots.bytes(problem);
+  if (!wanted(checkpoint, ranks) || !apart) return use;
   use.shot = largest + images;
   use.seconds = std::max(std::min(checkpoint.round, checkpoint.interval),
                          use.shot > small_file ? use.shot / bytes_a_second : 0);

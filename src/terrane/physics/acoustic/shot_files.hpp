@@ -22,6 +22,9 @@ struct ShotResult {
   static ShotResult from(Packet& packet);
 };
 
+/// The folder that a file is in, or is to be made in.
+std::filesystem::path folder_of(const std::filesystem::path& file);
+
 /// What a run writes beside its results while it lasts, at most.
 struct DiskUse {
   double shot = 0;        ///< bytes of a finished shot that is kept by itself

@@ -65,6 +65,14 @@ constexpr Key boundary_keys[] = {
     {"frequency", "frequency", "none",
      "Lowest frequency that matters, for a cpml; without it, that of the wavelet."},
 };
+constexpr Key snapshot_keys[] = {
+    {"every", "time", "", "From one to the next, rounded to whole time steps.", "\"50 ms\""},
+    {"shot", "count", "1", "The shot that they show; there are no others of the same run."},
+    {"box", "list of 6 lengths", "none",
+     "West, east, south, north, bottom, top: only cells with their middles in it. A flat box is a slice, "
+     "through the middles nearest to it."},
+    {"stride", "count", "1", "Show every so manieth cell along each axis."},
+};
 constexpr Key simulation_keys[] = {
     {"physics", "text", "", "What is computed.", "\"acoustic\""},
     {"kind", "text", "\"modelling\"",
@@ -118,6 +126,10 @@ constexpr Key simulation_keys[] = {
 constexpr Section all_sections[] = {
     {"source", "", "Shots and their wavelet.", source_keys},
     {"boundary", "", "What happens to waves at the sides of the mesh.", boundary_keys},
+    {"snapshots", "",
+     "Snapshots of a shot's pressure everywhere, for films: in files .nc of output.files. Of modelling and "
+     "born.",
+     snapshot_keys, false},
     {"simulation", "", "What is computed, and how.", simulation_keys},
 };
 
@@ -221,6 +233,25 @@ void read_simulation(const Config& table, Problem& p, Settings& s, bool inverts)
       throw table.wrong(key, "is of migration", "Take it away, or kind = \"migration\".");
 }
 
+/// Not settled; without the table none.
+Snapshots read_snapshots(const Config& job, const Settings& s, bool inverts) {
+  Snapshots snapshots;
+  if (!job.has("snapshots")) return snapshots;
+  if (inverts || s.task == Task::migration)
+    throw InputError(job.where("snapshots"),
+                     inverts ? "an inversion takes no snapshots" : "a migration takes no snapshots",
+                     "Take the table away; kind = \"modelling\" of the same shots has them.");
+  const auto table = job.table("snapshots").describe({snapshot_keys});
+  snapshots.interval = table.positive("every", Quantity::time);
+  snapshots.shot = static_cast<std::size_t>(table.count("shot", 1, 1'000'000) - 1);
+  snapshots.stride = static_cast<Index>(table.count("stride", 1, 10'000));
+  if (table.has("box")) {
+    const auto box = table.numbers("box", Quantity::length, 6);
+    std::copy(box.begin(), box.end(), snapshots.box.begin());
+  }
+  return snapshots;
+}
+
 /// What an inversion does not take. Throws InputError.
 void refuse_to_invert(const Config& table, const Settings& s) {
   if (s.task == Task::born)
@@ -320,6 +351,7 @@ std::size_t read_sample(const Config& table, Problem& p) {
   if (is("acoustic: coefficients")) throw simulation.wrong("coefficients", error.problem(), error.next());
   if (is("acoustic: wavelet")) throw source.wrong("wavelet", error.problem(), error.next());
   if (is("acoustic: end")) throw simulation.wrong("end", error.problem(), error.next());
+  if (is("acoustic: snapshots")) throw InputError(job.where("snapshots"), error.problem(), error.next());
   if (is("acoustic: layers")) throw InputError(job.where("boundary"), error.problem(), error.next());
   if (is("acoustic: source"))  // "source of shot 3"
     throw source.wrong(source.has("at") ? "at" : "first",
@@ -425,6 +457,7 @@ std::vector<double> laplacian_of(const Grid& grid, const std::vector<double>& im
 Simulation::Simulation(Problem problem, Settings settings, std::string job)
     : problem_(std::move(problem)), settings_(std::move(settings)), job_(std::move(job)) {
   problem_.settle();
+  if (settings_.snapshots.interval > 0) settings_.snapshots.settle(problem_);
   const std::size_t receivers = problem_.shots.front().receivers.size();
   for (const auto& shot : problem_.shots)
     if (shot.receivers.size() != receivers)
@@ -479,6 +512,7 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   Settings s;
   read_simulation(table, p, s, inverts);
   if (inverts) refuse_to_invert(table, s);
+  s.snapshots = read_snapshots(job, s, inverts);
   read_boundary(job.table("boundary").describe({boundary_keys}), p);
   p.wavelet = read_wavelet(source);
   EarthRequest request;
@@ -580,7 +614,7 @@ Room Simulation::room_of(const Settings& settings, const Runtime& runtime) const
 
 int Simulation::shots_at_once(const Runtime& runtime) const {
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
-  return problem_.shots.size() < static_cast<std::size_t>(ranks) ? 1 : ranks;
+  return settings_.shots_of_their_own(problem_.shots.size(), ranks) ? ranks : 1;
 }
 
 /// With the way of keeping chosen for which there is room.
@@ -664,8 +698,10 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   facts.work =
       static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * (sweeps + again);
   facts.work_unit = "node steps";
-  const double on_host =
-      device_of(runtime).has_own_memory() ? 0 : bytes_on_host(p, settings, device_of(runtime));
+  const double on_host = device_of(runtime).has_own_memory()
+                             ? 0
+                             : bytes_on_host(p, settings, device_of(runtime)) +
+                                   bytes_of_snapshots(p, settings, !runtime.checkpoint.file.empty());
   facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device_of(runtime)) + on_host);
   facts.add(
       "nodes", nodes, "", "nodes",
@@ -682,8 +718,16 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
           "the shortest ({:.4g} Hz at {:.4g} m/s) has {:.3g} cells; its velocity is right to {:.2g} %",
           p.wavelet.highest_frequency(), p.slowest(), p.points_per_wavelength(), 100 * p.group_error()));
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
-  const bool together = p.shots.size() < static_cast<std::size_t>(ranks);
-  const auto passes = passes_for(p, device_of(runtime), runtime.threads, cut_grid(p, together ? ranks : 1));
+  const bool together = !settings.shots_of_their_own(p.shots.size(), ranks);
+  auto passes = passes_for(p, device_of(runtime), runtime.threads, cut_grid(p, together ? ranks : 1));
+  if (const auto& shown = settings.snapshots; shown.any()) {
+    const auto count = shown.nodes(p.grid).count;
+    facts.add("snapshots", std::uint64_t{shown.count(p)}, "", "snapshots",
+              fmt::format("{} of {} × {} × {} nodes (up, north, east), {:.3g} GB in a file", shown.count(p),
+                          count[0], count[1], count[2], 1e-9 * shown.bytes(p)));
+    passes.steps = std::min(passes.steps, static_cast<Index>(shown.every));
+    if (passes.steps == 1 && passes.why.empty()) passes.why = "a snapshot of each";
+  }
   if (device_of(runtime).kind == Device::Kind::cpu) describe_passes(facts, passes, p, settings, together);
   if (settings.task == Task::migration) {
     describe_keeping(facts, settings, runtime);
@@ -710,6 +754,15 @@ std::string disk_in_memory(const Settings& settings) {
 
 /// Throws FileError: the disk has no room for what is to be kept on it.
 void Simulation::check_disk(const Settings& settings, const Runtime& runtime) const {
+  if (const auto& file = runtime.checkpoint.file; settings.snapshots.any() && !file.empty()) {
+    const double wanted = 2 * settings.snapshots.bytes(problem_);  // on their way, and in a file
+    const auto folder = folder_of(file).string();
+    if (const double there = free_on_disk(folder); wanted > there)
+      throw FileError(folder,
+                      fmt::format("snapshots want {} on this disk, on their way and in a file; {} are free",
+                                  bytes_text(wanted), bytes_text(there)),
+                      "Take snapshots.every longer, a stride or a box, or write output to a larger disk.");
+  }
   if (settings.task != Task::migration || settings.kept_in != KeptIn::disk) return;
   const auto cost = settings.twofold ? cost_of<double>(settings.keeping, problem_, KeptIn::disk)
                                      : cost_of<float>(settings.keeping, problem_, KeptIn::disk);
@@ -752,7 +805,10 @@ namespace {
 
 /// The next move where there is too little memory.
 std::string less_memory(const Problem& problem, const Settings& settings) {
-  if (settings.task != Task::migration) return "Take larger cells, or more ranks per shot.";
+  if (settings.task != Task::migration)
+    return fmt::format(
+        "Take larger cells, {}or more ranks per shot.",
+        settings.snapshots.any() ? "fewer snapshots (every, stride, box) or a file for them, " : "");
   return fmt::format(
       "Take larger cells, {}wavefield = \"checkpoints\" without kept_in, kept_in = \"disk\", or more ranks "
       "per "
@@ -766,10 +822,11 @@ std::string less_memory(const Problem& problem, const Settings& settings) {
 void Simulation::check_host(const Plan& plan, const Settings& settings, const Runtime& runtime) const {
   const auto device = device_of(runtime);
   const int shots = shots_on_machine(runtime);
+  const double pictures = bytes_of_snapshots(problem_, settings, !runtime.checkpoint.file.empty());
   std::string what = plan.problem;
   if (shots > 1) what += fmt::format(", {} shots at once", shots);
   if (settings.kept_in == KeptIn::host) what += ", with waves kept on the host";
-  const double needed = device.has_own_memory() ? bytes_on_host(problem_, settings, device)
+  const double needed = device.has_own_memory() ? bytes_on_host(problem_, settings, device) + pictures
                                                 : static_cast<double>(plan.memory_bytes);
   try {
     memory_budget(runtime).require("run", what, needed * shots);
@@ -824,7 +881,12 @@ Result Simulation::run(const Runtime& runtime) {
   if (!finite)
     throw Error("acoustic", "the waves grew beyond all bounds",
                 "This should not happen with a stable step; run the job in double precision and report it.");
+  const auto pictures = done.pictures.on_disk() ? done.pictures : Pictures{};  // those in memory are the data
   conclude(result, "acoustic", job_, images_wanted ? images(std::move(done)) : gathers(done));
+  if (pictures.on_disk())
+    result.entries.push_back(
+        {result.data.variables.back().name,
+         [pictures](std::size_t entry, std::span<float> values) { pictures.get(entry, values); }});
   return result;
 }
 
@@ -880,7 +942,31 @@ Dataset Simulation::gathers(const Outcome& done) const {
          std::move(values),
          {}});
   }
+  if (settings_.snapshots.any()) add_pictures(data, done.pictures);
   return data;
+}
+
+/// Snapshots in the last variable; without values where these are on disk.
+void Simulation::add_pictures(Dataset& data, const Pictures& pictures) const {
+  const auto& shown = settings_.snapshots;
+  const auto nodes = shown.nodes(problem_.grid);
+  data.dimensions.push_back({"snapshot", shown.count(problem_)});
+  data.coordinates.push_back(
+      {"snapshot", "s", "time of the snapshot", {"snapshot"}, shown.times(problem_), {}});
+  constexpr const char* axes[3] = {"up", "northing", "easting"};
+  for (int a = 0; a < 3; ++a) {
+    auto places = nodes.places(problem_.grid, a);
+    data.dimensions.push_back({axes[a], places.size()});
+    data.coordinates.push_back({axes[a], "m", axes[a], {axes[a]}, std::move(places), {}});
+  }
+  data.variables.push_back(
+      {"snapshot_pressure",
+       "Pa",
+       fmt::format("pressure everywhere{}, shot {}",
+                   settings_.task == Task::born ? " that is scattered once" : "", shown.shot + 1),
+       {"snapshot", "up", "northing", "easting"},
+       pictures.on_disk() ? std::vector<float>() : pictures.all(),
+       {}});
 }
 
 Dataset Simulation::images(Outcome done) const {

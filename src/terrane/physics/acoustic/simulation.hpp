@@ -76,6 +76,7 @@ class Simulation final : public terrane::Simulation {
   void check_checkpoints(Plan& plan, const Settings& settings, const Runtime& runtime) const;
   void check_host(const Plan& plan, const Settings& settings, const Runtime& runtime) const;
   Dataset images(Outcome done) const;
+  void add_pictures(Dataset& data, const Pictures& pictures) const;
   TensorMesh mesh() const;
   std::vector<Column> columns() const;
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "terrane/physics/elastic/pictures.hpp"
+#include "terrane/simulation/pictures.hpp"
 
 namespace terrane::elastic {
 

@@ -37,7 +37,7 @@ struct Boundaries {
 
 /// What is solved for. secondary: the difference from the closed form for the conductivity at the current
 /// electrode, a tenth to a hundredth of the error near it; total: everything. automatic takes secondary where
-/// the cells around the electrode are alike.
+/// the cells around the electrode are alike, and those half a cell away within a factor of three.
 enum class Potential { automatic, secondary, total };
 
 /// What is kept of all cells, at their centres, for 1 A from each current electrode: φ, E = −∇φ, J = σE.

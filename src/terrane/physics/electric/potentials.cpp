@@ -65,6 +65,35 @@ std::optional<HalfSpace> conductivity_at(const TensorMesh& mesh, const Conductiv
   return value;
 }
 
+constexpr double almost_half = 0.5 * (1 - 1e-6);
+constexpr double much = 3;  // times the conductivity of the rock beyond
+
+/// Whether within half a cell of an electrode rock begins that conducts much better or worse. The image of
+/// the source behind such a contact is as near as that: no cell resolves what it sends.
+bool at_contact(const TensorMesh& mesh, const Conductivity& conductivity, const Point& p,
+                const HalfSpace& around) {
+  std::array<std::pair<std::size_t, std::size_t>, 3> near;
+  const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
+  const double place[3] = {p.e, p.n, p.u};
+  const auto cells = cells_around(mesh, p);
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto& f = *faces[a];
+    auto [first, end] = cells[a];
+    // In the middle of a cell there is none, however its faces are rounded.
+    if (first > 0 && place[a] - f[first] < almost_half * (f[first + 1] - f[first])) --first;
+    if (end < f.size() - 1 && f[end] - place[a] < almost_half * (f[end] - f[end - 1])) ++end;
+    near[a] = {first, end};
+  }
+  for (std::size_t k = near[2].first; k < near[2].second; ++k)
+    for (std::size_t j = near[1].first; j < near[1].second; ++j)
+      for (std::size_t i = near[0].first; i < near[0].second; ++i)
+        for (std::size_t a = 0; a < 3; ++a) {
+          const double there = (*conductivity.along[a])[mesh.index(i, j, k)];
+          if (there > much * around.along[a] || around.along[a] > much * there) return true;
+        }
+  return false;
+}
+
 /// Whether a half space of infinite extent has no such wall.
 bool is_own(const Boundaries& boundary, const Wall& wall) {
   const bool top = wall.axis == 0 && wall.high;
@@ -104,6 +133,8 @@ std::optional<HalfSpace> secondary_at(const TensorMesh& mesh, const Conductivity
     throw InputError(fmt::format("electrode {}", source + 1),
                      "the cells around it differ in conductivity, so there is no secondary potential",
                      "Make them alike, or take potential = \"auto\" with 8 cells between electrodes.");
+  if (found && parameters.potential == Potential::automatic && at_contact(mesh, sigma, place[source], *found))
+    return std::nullopt;
   return found;
 }
 
@@ -450,10 +481,8 @@ std::vector<CellValues> Potentials::in_cells(const Volume& wanted) const {
 }
 
 std::vector<double> Potentials::on_nodes(std::size_t source, Solved& solved) {
-  auto values = solver_->solve(source, std::nullopt, solved.report);
   solved.secondary = false;
-  values.resize(static_cast<std::size_t>(solver_->host.nodes.count()));
-  return values;
+  return solver_->solve(source, std::nullopt, solved.report);
 }
 
 const std::vector<NodeWeights>& Potentials::weights() const { return solver_->weights; }

@@ -75,7 +75,8 @@ class Potentials {
   /// V/m and A/m². What was solved for is the mean of a cell's eight nodes, or of its four edges; a primary
   /// potential is added in closed form. J is that of the share of a cell that is ground.
   std::vector<CellValues> in_cells(const Volume& wanted) const;
-  /// The total potential of 1 A on the nodes [up, north, east]; of its real part.
+  /// The total potential of 1 A on the nodes [up, north, east]; its real part, then where it is complex the
+  /// imaginary one.
   std::vector<double> on_nodes(std::size_t source, Solved& solved);
 
   const std::vector<NodeWeights>& weights() const;

@@ -1,9 +1,11 @@
+// Outline: potentials of all electrodes by turns (turns.hpp), of which each rank keeps the planes of its
+// layers; factors of rows and columns; and the three products, as sums over groups of arrays that have the
+// same current.
 #include "terrane/physics/electric/sensitivity.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -12,11 +14,38 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/electric/grid/forms.hpp"
 #include "terrane/physics/electric/turns.hpp"
 
 namespace terrane::electric {
 
 namespace {
+
+using Number = std::complex<double>;
+
+/// Ranks can share products among so many; each but the last holds a plane of nodes that the next one has,
+/// too.
+constexpr std::size_t most_parts = 16;
+
+std::size_t parts_of(const TensorMesh& mesh) { return std::min(mesh.n_up(), most_parts); }
+
+/// Layers of cells of some parts.
+Range layers_of(const TensorMesh& mesh, const Range& parts) {
+  const std::size_t all = parts_of(mesh);
+  const auto first = [&](std::size_t part) {
+    return part < all ? balanced_range(mesh.n_up(), all, part).first : mesh.n_up();
+  };
+  return {first(parts.first), first(parts.last)};
+}
+
+solve::ShareOfParts share_of(const Comm& comm) {
+  return {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())};
+}
+
+std::size_t nodes_of_plane(const TensorMesh& mesh) { return (mesh.n_east() + 1) * (mesh.n_north() + 1); }
+
+/// Planes of nodes of some layers.
+std::size_t planes_of(const Range& layers) { return layers.size() > 0 ? layers.size() + 1 : 0; }
 
 /// Calls use(electrode of current, electrode of potential, sign) for the pairs that an array is made of.
 template <class Use>
@@ -31,121 +60,6 @@ void for_pairs(const Array& array, const Use& use) {
   one(array.b, array.n, 1);
 }
 
-/// φᵀ (∂K/∂σ_c) ψ: twelve edges, each with a quarter of the cell, and the corners on walls.
-class CellForms {
- public:
-  CellForms(const TensorMesh& mesh, const Boundaries& boundary, const Viewpoint& from)
-      : mesh_(mesh), row_(mesh.n_east() + 1), plane_(row_ * (mesh.n_north() + 1)) {
-    for (const auto& wall : walls)
-      if (const auto kind = boundary(wall.axis, wall.high); kind != Boundary::insulated)
-        add_wall(kind, from, wall);
-  }
-
-  /// Calls take(cell, φᵀ K_c ψ) for the cells of layer k.  phi, psi: [nodes]
-  template <class Take>
-  void layer(std::size_t k, const double* phi, const double* psi, const Take& take) const {
-    std::vector<double> sums(mesh_.n_east());
-    for (std::size_t j = 0; j < mesh_.n_north(); ++j) {
-      row(k, j, phi + row_ * j + plane_ * k, psi + row_ * j + plane_ * k, sums.data());
-      const bool outer = k == 0 || k + 1 == mesh_.n_up() || j == 0 || j + 1 == mesh_.n_north();
-      for (std::size_t i = 0; i < sums.size(); ++i) {
-        const auto cell = mesh_.index(i, j, k);
-        if (outer || i == 0 || i + 1 == sums.size()) {
-          const auto range = corners_.equal_range(cell);
-          for (auto corner = range.first; corner != range.second; ++corner)
-            sums[i] += corner->second.weight * phi[corner->second.node] * psi[corner->second.node];
-        }
-        take(cell, sums[i]);
-      }
-    }
-  }
-
- private:
-  struct Corner {
-    std::size_t node;
-    double weight;  // m
-  };
-
-  /// Edges of the cells of a row, from four rows of nodes, which begin at a and b. Reads each number once.
-  void row(std::size_t k, std::size_t j, const double* a, const double* b, double* sums) const {
-    const double north = width(mesh_.northing(), j), up = width(mesh_.up(), k);
-    const std::size_t corner[4] = {0, row_, plane_, row_ + plane_};
-    const auto edge = [&](std::size_t from, std::size_t to) { return (a[to] - a[from]) * (b[to] - b[from]); };
-    for (std::size_t i = 0; i < mesh_.n_east(); ++i) {
-      const double east = mesh_.easting()[i + 1] - mesh_.easting()[i];
-      const double quarter = east * north * up / 4;
-      double along[3] = {0, 0, 0};
-      for (const std::size_t c : corner) along[0] += edge(c + i, c + i + 1);
-      for (std::size_t side = i; side < i + 2; ++side) {
-        along[1] += edge(side, row_ + side) + edge(plane_ + side, plane_ + row_ + side);
-        along[2] += edge(side, plane_ + side) + edge(row_ + side, row_ + plane_ + side);
-      }
-      sums[i] = quarter / (east * east) * along[0] + quarter / (north * north) * along[1] +
-                quarter / (up * up) * along[2];
-    }
-  }
-
-  static double width(const std::vector<double>& faces, std::size_t cell) {
-    return faces[cell + 1] - faces[cell];
-  }
-
-  void add_wall(Boundary boundary, const Viewpoint& from, const Wall& wall) {
-    const std::vector<double>* faces[3] = {&mesh_.up(), &mesh_.northing(), &mesh_.easting()};
-    const std::size_t a = wall.axis, b = (a + 1) % 3, c = (a + 2) % 3;
-    std::size_t cell[3];
-    cell[a] = wall.high ? faces[a]->size() - 2 : 0;
-    for (cell[b] = 0; cell[b] + 1 < faces[b]->size(); ++cell[b])
-      for (cell[c] = 0; cell[c] + 1 < faces[c]->size(); ++cell[c])
-        for (std::size_t corner = 0; corner < 4; ++corner) {
-          std::size_t node[3];
-          node[a] = wall.high ? faces[a]->size() - 1 : 0;
-          node[b] = cell[b] + (corner & 1);
-          node[c] = cell[c] + (corner >> 1);
-          const Point p{(*faces[2])[node[2]], (*faces[1])[node[1]], (*faces[0])[node[0]]};
-          const double area = width(*faces[b], cell[b]) * width(*faces[c], cell[c]);
-          corners_.insert(
-              {mesh_.index(cell[2], cell[1], cell[0]),
-               {node[2] + row_ * node[1] + plane_ * node[0],
-                wall_weight(boundary, from, p, a, wall.high, width(*faces[a], cell[a])) * area / 4}});
-        }
-  }
-
-  const TensorMesh& mesh_;
-  std::size_t row_, plane_;
-  std::multimap<std::size_t, Corner> corners_;
-};
-
-/// y = K φ on the host, for the links of a network.
-void multiply(const HostNetwork& network, const std::vector<double>& phi, std::vector<double>& y,
-              int threads) {
-  const auto nodes = network.nodes;
-  const View<const double, 3> u(phi.data(), nodes);
-  const View<double, 3> out(y.data(), nodes);
-  const auto links = nodes.grown(1);
-  for_each(static_cast<std::size_t>(nodes.size(0)), threads, [&](std::size_t plane) {
-    const auto k = static_cast<Index>(plane);
-    const auto beyond = [&](Index p, Index q, Index r) {
-      const bool inside =
-          p >= 0 && p < nodes.last[0] && q >= 0 && q < nodes.last[1] && r >= 0 && r < nodes.last[2];
-      return inside ? u(p, q, r) : 0.0;
-    };
-    for (Index j = 0; j < nodes.last[1]; ++j)
-      for (Index i = 0; i < nodes.last[2]; ++i) {
-        double sum = 0;
-        for (std::size_t a = 0; a < 3; ++a) {
-          const View<const double, 3> c(network.link[a].data(), links);
-          const Index dk = a == 0, dj = a == 1, di = a == 2;
-          sum += c(k, j, i) * (u(k, j, i) - beyond(k - dk, j - dj, i - di)) +
-                 c(k + dk, j + dj, i + di) * (u(k, j, i) - beyond(k + dk, j + dj, i + di));
-        }
-        out(k, j, i) = sum;
-      }
-  });
-}
-
-/// Of each electrode that an array names, on the nodes.
-using NodePotentials = std::map<std::size_t, std::vector<double>>;
-
 /// Those that an array names: all, or those of currents.
 std::vector<std::size_t> named(const Electrodes& electrodes, bool all) {
   if (!all) return current_electrodes(electrodes);
@@ -156,33 +70,88 @@ std::vector<std::size_t> named(const Electrodes& electrodes, bool all) {
   return {numbers.begin(), numbers.end()};
 }
 
-/// Collective: solves for electrodes by turns of groups. Rank 0 has all potentials and transfers.
-NodePotentials node_potentials(const TensorMesh& mesh, const Conductivity& conductivity,
-                               const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                               std::vector<double>& transfers, DirectCurrentReport& report,
-                               Progress& progress, bool all, const Groups& groups) {
-  Turns turns(mesh, conductivity, electrodes.place, parameters, stream, named(electrodes, all), groups);
-  NodePotentials potentials;
+/// Of each electrode, on the nodes of some layers: real parts, then imaginary ones.
+using NodePotentials = std::map<std::size_t, std::vector<double>>;
+
+/// Collective: hands out what rank `from` has of a field, to each rank its planes.
+void deal(Comm& comm, const TensorMesh& mesh, std::size_t halves, std::vector<double>& whole,
+          std::vector<double>& own, int from) {
+  if (comm.size() == 1) {
+    own = std::move(whole);
+    return;
+  }
+  const std::size_t plane = nodes_of_plane(mesh), nodes = plane * (mesh.n_up() + 1);
+  for (int to = 0; to < comm.size(); ++to) {
+    const auto layers = layers_of(
+        mesh, solve::ShareOfParts{static_cast<std::size_t>(to), static_cast<std::size_t>(comm.size())}.of(
+                  parts_of(mesh)));
+    const std::size_t count = planes_of(layers) * plane;
+    for (std::size_t half = 0; half < halves && count > 0; ++half) {
+      const auto theirs = [&] {
+        return std::span(whole).subspan(half * nodes + layers.first * plane, count);
+      };
+      const auto mine = [&] { return std::span(own).subspan(half * count, count); };
+      if (from == to && comm.rank() == to) std::copy_n(theirs().data(), count, mine().data());
+      else if (comm.rank() == from) comm.send(std::as_bytes(theirs()), to);
+      else if (comm.rank() == to) comm.receive(std::as_writable_bytes(mine()), from);
+    }
+  }
+}
+
+/// Collective: solves for electrodes by turns of groups.  transfers: rank 0 has them · keep: where not null,
+/// gets the potentials of all electrodes, on the planes that this rank has made room for; else only
+/// electrodes of currents are solved for
+void solve_for(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
+               const Parameters& parameters, Stream& stream, std::vector<Number>& transfers,
+               DirectCurrentReport& report, Progress& progress, NodePotentials* keep, const Groups& groups) {
+  Turns turns(mesh, conductivity, electrodes.place, parameters, stream, named(electrodes, keep != nullptr),
+              groups);
+  const std::size_t halves = conductivity.complex() ? 2 : 1, places = electrodes.place.size();
+  std::vector<double> nodes;  // of the last solve, where it is dealt out
+  std::map<std::size_t, std::vector<double>> at;
+  Turns::Deal hand_out;
+  if (keep != nullptr)
+    hand_out = [&](std::size_t electrode, int from) {
+      deal(groups.comm(), mesh, halves, nodes, keep->at(electrode), from);
+    };
   turns.solve(
       progress,
-      [](Potentials& solver, std::size_t electrode, Solved& solved) {
-        return solver.on_nodes(electrode, solved);
+      [&](Potentials& solver, std::size_t electrode, Solved& solved) {
+        nodes = std::vector<double>();  // gives the memory back
+        nodes = solver.on_nodes(electrode, solved);
+        std::vector<double> found;
+        const std::size_t each = nodes.size() / halves;
+        for (std::size_t half = 0; half < halves; ++half) {
+          const auto* part = nodes.data() + half * each;
+          for (const auto& weights : solver.weights()) found.push_back(weights.at(std::span(part, each)));
+        }
+        if (keep == nullptr || !groups.hands_over()) nodes = std::vector<double>();
+        return found;
       },
-      [&](std::size_t electrode, const Solved& solved, std::vector<double> nodes) {
+      [&](std::size_t electrode, const Solved& solved, std::vector<double> found) {
         report.sources.push_back(electrode);
         report.solves.push_back(solved.report);
-        potentials[electrode] = std::move(nodes);
-      });
-  if (groups.comm().rank() > 0) return {};
+        at[electrode] = std::move(found);
+      },
+      hand_out);
+  if (groups.comm().rank() > 0) return;
   report.operator_complexity = turns.solver().operator_complexity();
   for (const auto& array : electrodes.arrays) {
-    double sum = 0;
+    Number sum = 0;
     for_pairs(array, [&](std::size_t from, std::size_t to, double sign) {
-      sum += sign * turns.solver().weights()[to].at(potentials.at(from));
+      const auto& of = at.at(from);
+      sum += sign * Number(of[to], halves == 2 ? of[places + to] : 0);
     });
     transfers.push_back(sum);
   }
-  return potentials;
+}
+
+/// Where walls see the electrodes from, in rock that may conduct by direction.
+Viewpoint viewpoint_in(const TensorMesh& mesh, const Conductivity& sigma, const Electrodes& electrodes) {
+  auto from = viewpoint(mesh, sigma.ground, electrodes.place);
+  if (sigma.differs_by_axis())
+    from.stretch = sigma.ground ? mean_stretch(CellsWithAir(mesh, sigma).view()) : mean_stretch(sigma);
+  return from;
 }
 
 }  // namespace
@@ -197,234 +166,467 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
     check(parameters.boundary, electrodes);
     ones.assign(mesh.size(), 1.0);
   });
-  std::vector<double> transfers;
+  std::vector<Number> transfers;
   DirectCurrentReport unread;
   Progress silent;
   const auto solves = [&] { return current_electrodes(electrodes).size(); };
   const Groups groups(comm ? *comm : alone, solves, at_once);
   groups.run([&] {
-    node_potentials(mesh, {{&ones, &ones, &ones}, {}, ground.empty() ? nullptr : &ground}, electrodes,
-                    parameters, stream, transfers, unread, silent, false, groups);
+    solve_for(mesh, {{&ones, &ones, &ones}, {}, ground.empty() ? nullptr : &ground}, electrodes, parameters,
+              stream, transfers, unread, silent, nullptr, groups);
   });
-  return transfers;
+  std::vector<double> real;
+  for (const Number& transfer : transfers) real.push_back(transfer.real());
+  return real;
 }
 
-void help(const TensorMesh& mesh, const std::vector<double>& conductivity, const std::vector<double>& ground,
-          const Electrodes& electrodes, const Parameters& parameters, Stream& stream, bool all, Comm& comm,
-          int at_once) {
-  together(comm, [] {});  // with what rank 0 does first
-  const Groups groups(
-      comm, [&] { return named(electrodes, all).size(); }, at_once);
-  std::vector<double> transfers;
-  DirectCurrentReport unread;
-  Progress silent;
-  groups.run([&] {
-    node_potentials(mesh,
-                    {{&conductivity, &conductivity, &conductivity}, {}, ground.empty() ? nullptr : &ground},
-                    electrodes, parameters, stream, transfers, unread, silent, all, groups);
-  });
+double bytes_of_potentials(const TensorMesh& mesh, std::size_t electrodes, bool complex, int ranks) {
+  const std::size_t all = static_cast<std::size_t>(std::max(ranks, 1));
+  const auto layers = layers_of(mesh, solve::ShareOfParts{0, all}.of(parts_of(mesh)));
+  return (complex ? 16.0 : 8.0) * static_cast<double>(planes_of(layers)) *
+         static_cast<double>(nodes_of_plane(mesh)) * static_cast<double>(electrodes);
 }
+
+// ---- what is kept ----
 
 struct Sensitivity::Kept {
+  /// Arrays with the same current: potentials of some electrodes, and where their sum is read.
+  struct Group {
+    struct Term {
+      std::size_t array, place;  // in `to`
+      double sign;
+    };
+    std::vector<std::pair<std::size_t, double>> from;
+    std::vector<std::size_t> to;  // electrodes
+    std::vector<Term> terms;
+  };
+  /// A weight of the potentials of an electrode.
+  using Weights = std::vector<std::pair<std::size_t, Number>>;
+
   TensorMesh mesh;
-  std::vector<double> ground;
   Electrodes electrodes;
   Parameters parameters;
-  Viewpoint from;
+  bool has_ground;
+  std::size_t halves, axes;  ///< 2 of complex conductivities; 3 where they differ by axis
   int threads;
+  Viewpoint from;
+  CellForms forms;
+  Range held, layers;
   std::vector<double> unit, data;
-  std::vector<double> row, column;  ///< of datum and unknown: J = diag(row) ∂R/∂σ diag(column)
+  std::vector<Number> row;     ///< of datum: d(datum) = Re(row d(ΔV/I)), [halves, arrays]
+  std::vector<Number> column;  ///< of unknown: dσ = column (m + i m'), [axes, cells]
   NodePotentials potentials;
-  std::unique_ptr<CellForms> forms;
 
-  Kept(TensorMesh cells, std::vector<double> share, Electrodes places, const Parameters& settings,
-       const Stream& stream)
+  Kept(TensorMesh cells, const Rock& rock, Electrodes places, const Parameters& settings, Unknown unknown,
+       const Stream& stream, const solve::ShareOfParts& share)
       : mesh(std::move(cells)),
-        ground(std::move(share)),
         electrodes(std::move(places)),
         parameters(settings),
-        from((electrodes.check(), check(settings.boundary, electrodes),
-              viewpoint(mesh, ground.empty() ? nullptr : &ground, electrodes.place))),
+        has_ground(!rock.ground.empty()),
+        halves(rock.quadrature.empty() ? 1 : 2),
+        axes(rock.differs_by_axis() || !(rock.quadrature_north.empty() && rock.quadrature_up.empty()) ? 3
+                                                                                                      : 1),
         threads(stream.threads()),
-        forms(std::make_unique<CellForms>(mesh, parameters.boundary, from)) {}
-
-  std::size_t nodes() const { return (mesh.n_east() + 1) * (mesh.n_north() + 1) * (mesh.n_up() + 1); }
-
-  /// transfers: ΔV/I of this conductivity, total potentials.  Apparent resistivities are k ΔV/I with k of a
-  /// half space, but where another divides out errors of the mesh: in a half space, and under uneven ground,
-  /// which has no other.
-  void scale(const std::vector<double>& transfers, const std::vector<double>& conductivity, Datum datum,
-             Unknown unknown) {
-    for (std::size_t n = 0; n < transfers.size(); ++n) {
-      const double factor =
-          ground.empty() ? geometric_factor(electrodes, electrodes.arrays[n], mesh.up().back()) : 1 / unit[n];
-      const bool by_factor = ground.empty() && !parameters.boundary.of_half_space();
-      const bool null = !(std::abs(factor) <= 1e6) || !(by_factor || std::abs(unit[n]) > 0);
-      if (null && datum != Datum::resistance)
-        throw InputError(fmt::format("array {}", n + 1), "it has no geometric factor below 1e6 m",
-                         "Leave it out, or invert resistances.");
-      const double per_transfer = by_factor ? factor : 1 / unit[n], resistivity = per_transfer * transfers[n];
-      switch (datum) {
-        case Datum::resistance:
-          if (null || !parameters.boundary.of_half_space()) {  // nothing in closed form to hold it against
-            row.push_back(1);
-            data.push_back(transfers[n]);
-            break;
-          }
-          row.push_back(1 / (unit[n] * factor));
-          data.push_back(resistivity / factor);
-          break;
-        case Datum::apparent_resistivity:
-          row.push_back(per_transfer);
-          data.push_back(resistivity);
-          break;
-        case Datum::log_apparent_resistivity:
-          row.push_back(1 / transfers[n]);
-          data.push_back(std::log(std::abs(resistivity)));
-          break;
+        from((electrodes.check(), check(settings.boundary, electrodes),
+              electric::check(mesh, rock.view(), electrodes.place),
+              viewpoint_in(mesh, rock.view(), electrodes))),
+        forms(mesh, parameters.boundary, from),
+        held(share.of(parts_of(mesh))),
+        layers(layers_of(mesh, held)) {
+    const auto sigma = rock.view();
+    column.assign(axes * mesh.size(), 1.0);
+    for (std::size_t a = 0; a < axes; ++a)
+      for (std::size_t cell = 0; cell < mesh.size(); ++cell) {
+        auto& factor = column[a * mesh.size() + cell];
+        if (has_ground) factor = rock.ground[cell];
+        if (unknown == Unknown::log_conductivity && factor.real() > 0)
+          factor *= Number((*sigma.along[a])[cell], halves == 2 ? (*sigma.quadrature[a])[cell] : 0.0);
       }
-    }
-    column.assign(mesh.size(), 1.0);
-    for (std::size_t cell = 0; cell < column.size(); ++cell) {
-      if (!ground.empty()) column[cell] = ground[cell];
-      if (unknown == Unknown::log_conductivity && column[cell] > 0) column[cell] *= conductivity[cell];
-    }
   }
 
-  /// Calls take(layer of cells) on threads.
+  std::size_t plane() const { return nodes_of_plane(mesh); }
+  std::size_t arrays() const { return electrodes.arrays.size(); }
+  std::size_t column_of(std::size_t half, std::size_t axis, std::size_t cell) const {
+    return (half * axes + axis) * mesh.size() + cell;
+  }
+  /// Of an electrode, from the lower plane of a layer on.
+  const double* planes(std::size_t electrode, std::size_t half, std::size_t layer) const {
+    return potentials.at(electrode).data() + (half * planes_of(layers) + layer - layers.first) * plane();
+  }
+
+  void scale(const std::vector<Number>& transfers, Datum datum);
+  std::vector<Group> groups_of(const std::vector<bool>& wanted) const;
+  Weights weights_of(const Group& group, const std::vector<Number>& of_arrays) const;
+  void combine(const Weights& weights, const Range& of_layers, std::vector<double>& nodes) const;
   template <class Take>
-  void for_layers(const Take& take) const {
-    for_each(mesh.n_up(), threads, take);
-  }
-
-  /// Σ weight φ_electrode on the nodes.
-  void combine(std::span<const std::pair<int, double>> electrodes_of, std::vector<double>& nodes_of) const {
-    std::vector<std::pair<const double*, double>> terms;
-    for (const auto& [electrode, weight] : electrodes_of)
-      if (electrode != Array::far_away)
-        terms.emplace_back(potentials.at(static_cast<std::size_t>(electrode)).data(), weight);
-    const std::size_t pieces = mesh.n_up() + 1, piece = nodes() / pieces;
-    for_each(pieces, threads, [&](std::size_t part) {
-      for (std::size_t node = part * piece; node < (part + 1) * piece; ++node) {
-        double sum = 0;
-        for (const auto& [phi, weight] : terms) sum += weight * phi[node];
-        nodes_of[node] = sum;
-      }
-    });
-  }
-
-  /// Calls take(cell, entry) for the entries of row n of J.
-  template <class Take>
-  void for_row(std::size_t n, std::vector<double>& phi, std::vector<double>& psi, const Take& take) const {
-    const auto& array = electrodes.arrays[n];
-    combine(std::array{std::pair{array.a, 1.0}, std::pair{array.b, -1.0}}, phi);
-    combine(std::array{std::pair{array.m, 1.0}, std::pair{array.n, -1.0}}, psi);
-    for_layers([&](std::size_t k) {
-      forms->layer(k, phi.data(), psi.data(),
-                   [&](std::size_t cell, double value) { take(cell, -row[n] * column[cell] * value); });
-    });
-  }
+  void for_rows(const Range& of_layers, const std::vector<double>& phi, const std::vector<double>& psi,
+                const Take& take) const;
 };
 
-Sensitivity::Sensitivity(TensorMesh mesh, const std::vector<double>& conductivity, std::vector<double> ground,
-                         Electrodes electrodes, const Parameters& parameters, Datum datum, Unknown unknown,
-                         Stream& stream, std::vector<double> unit, DirectCurrentReport* report,
-                         Progress* progress, Comm* comm, int at_once) {
+/// transfers: ΔV/I of this conductivity, total potentials.  Apparent resistivities are k ΔV/I with k of a
+/// half space, but where another divides out errors of the mesh: in a half space, and under uneven ground,
+/// which has no other.
+void Sensitivity::Kept::scale(const std::vector<Number>& transfers, Datum datum) {
+  const std::size_t count = arrays();
+  row.resize(halves * count);
+  data.resize(halves * count);
+  const Number i(0, 1);
+  for (std::size_t n = 0; n < count; ++n) {
+    const Number transfer = transfers[n];
+    const double factor =
+        has_ground ? 1 / unit[n] : geometric_factor(electrodes, electrodes.arrays[n], mesh.up().back());
+    const bool by_factor = !has_ground && !parameters.boundary.of_half_space();
+    const bool null = !(std::abs(factor) <= 1e6) || !(by_factor || std::abs(unit[n]) > 0);
+    if (null && datum != Datum::resistance)
+      throw InputError(fmt::format("array {}", n + 1), "it has no geometric factor below 1e6 m",
+                       "Leave it out, or invert resistances.");
+    const double per_transfer = by_factor ? factor : 1 / unit[n];
+    const Number resistivity = per_transfer * transfer;
+    if (datum == Datum::resistance) {
+      // Nothing in closed form to hold it against, or that.
+      const bool as_is = null || !parameters.boundary.of_half_space();
+      row[n] = as_is ? 1 : 1 / (unit[n] * factor);
+      data[n] = (as_is ? transfer : resistivity / factor).real();
+      if (halves == 1) continue;
+      row[count + n] = -i * row[n];
+      data[count + n] = (as_is ? transfer : resistivity / factor).imag();
+      continue;
+    }
+    // d|ρ| = |ρ| Re(dρ/ρ), d(phase) = −Im(dρ/ρ); a negative ρ of no phase stays negative.
+    const double sign = resistivity.real() < 0 ? -1 : 1, magnitude = sign * std::abs(resistivity);
+    const bool logarithm = datum == Datum::log_apparent_resistivity;
+    data[n] = logarithm ? std::log(std::abs(resistivity)) : halves == 1 ? resistivity.real() : magnitude;
+    row[n] = logarithm ? 1.0 / transfer : halves == 1 ? per_transfer : magnitude / transfer;
+    if (halves == 1) continue;
+    data[count + n] = -std::arg(sign * resistivity);
+    row[count + n] = i / transfer;
+  }
+}
+
+/// Of the arrays that are wanted: by pairs of current electrodes, or by electrodes where these are fewer.
+std::vector<Sensitivity::Kept::Group> Sensitivity::Kept::groups_of(const std::vector<bool>& wanted) const {
+  std::set<std::pair<int, int>> pairs;
+  std::set<int> singles;
+  for (std::size_t n = 0; n < arrays(); ++n) {
+    if (!wanted[n]) continue;
+    const auto& array = electrodes.arrays[n];
+    pairs.insert({array.a, array.b});
+    singles.insert({array.a, array.b});
+  }
+  const bool by_pairs = pairs.size() <= singles.size();
+  std::map<std::pair<int, int>, std::map<std::size_t, std::size_t>> places;  // of electrodes in `to`
+  std::map<std::pair<int, int>, Group> groups;
+  const auto add = [&](std::size_t n, int a, int b, double sign) {
+    const auto& array = electrodes.arrays[n];
+    auto& group = groups[{a, b}];
+    auto& known = places[{a, b}];
+    if (group.from.empty())
+      for (const auto& [electrode, weight] : {std::pair{a, 1.0}, std::pair{b, -1.0}})
+        if (electrode != Array::far_away) group.from.emplace_back(electrode, weight);
+    for (const auto& [electrode, of_it] : {std::pair{array.m, sign}, std::pair{array.n, -sign}}) {
+      if (electrode == Array::far_away) continue;
+      const auto to = static_cast<std::size_t>(electrode);
+      const auto [place, is_new] = known.insert({to, group.to.size()});
+      if (is_new) group.to.push_back(to);
+      group.terms.push_back({n, place->second, of_it});
+    }
+  };
+  for (std::size_t n = 0; n < arrays(); ++n) {
+    if (!wanted[n]) continue;
+    const auto& array = electrodes.arrays[n];
+    if (by_pairs) {
+      add(n, array.a, array.b, 1);
+      continue;
+    }
+    if (array.a != Array::far_away) add(n, array.a, Array::far_away, 1);
+    if (array.b != Array::far_away) add(n, array.b, Array::far_away, -1);
+  }
+  std::vector<Group> all;
+  for (auto& [current, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+/// What the potentials of electrodes weigh that arrays of a group read.
+Sensitivity::Kept::Weights Sensitivity::Kept::weights_of(const Group& group,
+                                                         const std::vector<Number>& of_arrays) const {
+  Weights weights;
+  for (const auto to : group.to) weights.emplace_back(to, 0.0);
+  for (const auto& term : group.terms) weights[term.place].second += term.sign * of_arrays[term.array];
+  return weights;
+}
+
+/// Σ weight φ_electrode on the nodes of these layers: real parts, then imaginary ones.
+void Sensitivity::Kept::combine(const Weights& weights, const Range& of_layers,
+                                std::vector<double>& nodes) const {
+  const std::size_t count = planes_of(of_layers), size = plane();
+  nodes.resize(halves * count * size);
+  for_each(count, threads, [&](std::size_t k) {
+    for (std::size_t half = 0; half < halves; ++half) {
+      double* out = nodes.data() + (half * count + k) * size;
+      std::fill_n(out, size, 0.0);
+      for (const auto& [electrode, weight] : weights) {
+        const double* real = planes(electrode, 0, of_layers.first) + k * size;
+        if (halves == 1) {
+          for (std::size_t n = 0; n < size; ++n) out[n] += weight.real() * real[n];
+          continue;
+        }
+        const double* imaginary = planes(electrode, 1, of_layers.first) + k * size;
+        const double of_real = half == 0 ? weight.real() : weight.imag(),
+                     of_imaginary = half == 0 ? -weight.imag() : weight.real();
+        for (std::size_t n = 0; n < size; ++n) out[n] += of_real * real[n] + of_imaginary * imaginary[n];
+      }
+    }
+  });
+}
+
+/// Calls take(first cell, real parts, imaginary parts of φᵀ (∂K/∂σ_c) ψ) for rows of cells, on threads, where
+/// both are [axes, cells of the row].  phi, psi: as combine() has them
+template <class Take>
+void Sensitivity::Kept::for_rows(const Range& of_layers, const std::vector<double>& phi,
+                                 const std::vector<double>& psi, const Take& take) const {
+  const std::size_t half = planes_of(of_layers) * plane(), cells = mesh.n_east();
+  for_each(of_layers.size(), threads, [&](std::size_t layer) {
+    const std::size_t k = of_layers.first + layer, at = layer * plane();
+    std::vector<double> real(3 * cells), imaginary(3 * cells), other(3 * cells);
+    const auto form = [&](std::size_t j, std::size_t of_phi, std::size_t of_psi, std::vector<double>& sums) {
+      forms.row(k, j, phi.data() + of_phi * half + at, psi.data() + of_psi * half + at, sums.data());
+      for (std::size_t i = 0; i < cells && axes == 1; ++i) sums[i] += sums[cells + i] + sums[2 * cells + i];
+    };
+    for (std::size_t j = 0; j < mesh.n_north(); ++j) {
+      form(j, 0, 0, real);
+      if (halves == 2) {
+        form(j, 1, 1, other);
+        for (std::size_t n = 0; n < real.size(); ++n) real[n] -= other[n];
+        form(j, 0, 1, imaginary);
+        form(j, 1, 0, other);
+        for (std::size_t n = 0; n < real.size(); ++n) imaginary[n] += other[n];
+      }
+      take(mesh.index(0, j, k), real.data(), imaginary.data());
+    }
+  });
+}
+
+Sensitivity::Sensitivity(TensorMesh mesh, const Rock& rock, Electrodes electrodes,
+                         const Parameters& parameters, Datum datum, Unknown unknown, Stream& stream,
+                         std::vector<double> unit, DirectCurrentReport* report, Progress* progress,
+                         Comm* comm, int at_once) {
   Progress silent;
   DirectCurrentReport unread;
   Alone alone;
-  if (unit.empty()) unit = unit_transfers(mesh, ground, electrodes, parameters, stream, comm, at_once);
-  together(comm ? *comm : alone, [&] {
-    kept_ =
-        std::make_unique<Kept>(std::move(mesh), std::move(ground), std::move(electrodes), parameters, stream);
-    const std::size_t places = kept_->electrodes.place.size(), arrays = kept_->electrodes.arrays.size();
-    const double nodes = static_cast<double>(kept_->nodes());
-    MemoryBudget{}.require("sensitivity", fmt::format("{} electrodes on {} nodes", places, kept_->nodes()),
-                           8 * nodes * static_cast<double>(places) + bytes_needed(nodes));
-    if (unit.size() != arrays)
-      throw ShapeError("unit", fmt::format("{} values for {} arrays", unit.size(), arrays));
+  Comm& ranks = comm ? *comm : alone;
+  bool known = !unit.empty();
+  ranks.broadcast(std::as_writable_bytes(std::span(&known, 1)), 0);
+  if (!known) unit = unit_transfers(mesh, rock.ground, electrodes, parameters, stream, comm, at_once);
+  together(ranks, [&] {
+    if (!rock.chargeability.empty())
+      throw InputError("chargeability", "sensitivities are those of conductivities",
+                       "Leave it out; apparent chargeabilities are −J m of ln ρ_a and ln σ.");
+    kept_ = std::make_unique<Kept>(std::move(mesh), rock, std::move(electrodes), parameters, unknown, stream,
+                                   share_of(ranks));
+    auto& kept = *kept_;
+    const auto numbers = named(kept.electrodes, true);
+    const double nodes = static_cast<double>(kept.plane() * (kept.mesh.n_up() + 1));
+    const bool complex = kept.halves == 2;
+    MemoryBudget{}.require("sensitivity", fmt::format("{} electrodes on {} nodes", numbers.size(), nodes),
+                           bytes_of_potentials(kept.mesh, numbers.size(), complex, ranks.size()) +
+                               (stream.device().has_own_memory() ? 0 : bytes_needed(nodes, complex)));
+    if (ranks.rank() == 0 && unit.size() != kept.arrays())
+      throw ShapeError("unit", fmt::format("{} values for {} arrays", unit.size(), kept.arrays()));
+    for (const auto electrode : numbers) {
+      auto& room = kept.potentials[electrode];
+      if (ranks.size() > 1) room.resize(kept.halves * planes_of(kept.layers) * kept.plane());
+    }
   });
   auto& kept = *kept_;
   kept.unit = std::move(unit);
-  std::vector<double> transfers;
-  const Conductivity sigma{
-      {&conductivity, &conductivity, &conductivity}, {}, kept.ground.empty() ? nullptr : &kept.ground};
-  const auto solves = [&] { return named(kept.electrodes, true).size(); };
-  const Groups groups(comm ? *comm : alone, solves, at_once);
-  kept.potentials = groups.run([&] {
-    return node_potentials(kept.mesh, sigma, kept.electrodes, kept.parameters, stream, transfers,
-                           report ? *report : unread, progress ? *progress : silent, true, groups);
+  std::vector<Number> transfers;
+  const Groups groups(
+      ranks, [&] { return kept.potentials.size(); }, at_once);
+  groups.run([&] {
+    solve_for(kept.mesh, rock.view(), kept.electrodes, kept.parameters, stream, transfers,
+              report ? *report : unread, progress ? *progress : silent, &kept.potentials, groups);
+    groups.together([&] {
+      if (ranks.rank() == 0) kept.scale(transfers, datum);
+      else kept.row.resize(rows());
+    });
+    ranks.broadcast(std::as_writable_bytes(std::span(kept.row)), 0);
   });
-  kept.scale(transfers, conductivity, datum, unknown);
 }
 
 Sensitivity::~Sensitivity() = default;
 
 const std::vector<double>& Sensitivity::data() const { return kept_->data; }
 const std::vector<double>& Sensitivity::unit() const { return kept_->unit; }
-std::size_t Sensitivity::rows() const { return kept_->electrodes.arrays.size(); }
-std::size_t Sensitivity::columns() const { return kept_->mesh.size(); }
+std::size_t Sensitivity::rows() const { return kept_->halves * kept_->arrays(); }
+std::size_t Sensitivity::columns() const { return kept_->halves * kept_->column.size(); }
+std::size_t Sensitivity::parts() const { return parts_of(kept_->mesh); }
+Range Sensitivity::held() const { return kept_->held; }
 
-/// K of δσ once, K φ_A for each current electrode, and its products with φ_M of each pair.
-void Sensitivity::apply(std::span<const double> model, std::span<double> data) const {
-  solve::expect_shapes(*this, model.size(), data.size());
+std::vector<std::uint32_t> Sensitivity::columns_of(const Range& parts) const {
   const auto& kept = *kept_;
-  std::vector<double> change(columns());
-  for (std::size_t cell = 0; cell < change.size(); ++cell) change[cell] = kept.column[cell] * model[cell];
-  const auto network =
-      network_of(kept.mesh, {{&change, &change, &change}}, kept.parameters.boundary, kept.from);
-  std::map<std::size_t, std::map<std::size_t, double>> pairs;  // of current and potential electrodes
-  for (const auto& array : kept.electrodes.arrays)
-    for_pairs(array, [&](std::size_t from, std::size_t to, double) { pairs[from][to]; });
-  std::vector<double> y(kept.nodes());
-  for (auto& [from, others] : pairs) {
-    multiply(network, kept.potentials.at(from), y, kept.threads);
-    for (auto& [to, value] : others) value = solve::dot(y, kept.potentials.at(to), kept.threads);
-  }
-  for (std::size_t n = 0; n < data.size(); ++n) {
-    double sum = 0;
-    for_pairs(kept.electrodes.arrays[n],
-              [&](std::size_t from, std::size_t to, double sign) { sum += sign * pairs[from][to]; });
-    data[n] = -kept.row[n] * sum;
-  }
+  const auto layers = layers_of(kept.mesh, parts);
+  const std::size_t layer = kept.mesh.n_east() * kept.mesh.n_north();
+  std::vector<std::uint32_t> all;
+  for (std::size_t half = 0; half < kept.halves; ++half)
+    for (std::size_t a = 0; a < kept.axes; ++a)
+      for (std::size_t cell = layers.first * layer; cell < layers.last * layer; ++cell)
+        all.push_back(static_cast<std::uint32_t>(kept.column_of(half, a, cell)));
+  return all;
 }
 
-/// For each current electrode the sum ψ of what its arrays weigh φ_M − φ_N with; then φᵀ K_c ψ.
-void Sensitivity::apply_transpose(std::span<const double> data, std::span<double> model) const {
-  solve::expect_shapes(*this, model.size(), data.size());
+/// K of δσ once, K φ of each group, and its products with φ_M of each pair.
+void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
+                              std::span<double> sums) const {
   const auto& kept = *kept_;
-  std::map<std::size_t, std::map<std::size_t, double>> pairs;
-  for (std::size_t n = 0; n < data.size(); ++n)
-    for_pairs(kept.electrodes.arrays[n], [&](std::size_t from, std::size_t to, double sign) {
-      pairs[from][to] -= sign * kept.row[n] * data[n];
-    });
-  std::fill(model.begin(), model.end(), 0.0);
-  std::vector<double> psi(kept.nodes());
-  for (const auto& [from, others] : pairs) {
-    std::vector<std::pair<int, double>> weights;
-    for (const auto& [to, weight] : others) weights.emplace_back(static_cast<int>(to), weight);
-    kept.combine(weights, psi);
-    const double* phi = kept.potentials.at(from).data();
-    kept.for_layers([&](std::size_t k) {
-      kept.forms->layer(k, phi, psi.data(),
-                        [&](std::size_t cell, double value) { model[cell] += kept.column[cell] * value; });
+  const std::size_t halves = kept.halves, cells = kept.mesh.size();
+  std::vector<std::vector<double>> change(halves * kept.axes);  // δσ, [halves, axes][cells]
+  for (std::size_t a = 0; a < kept.axes; ++a) {
+    for (std::size_t half = 0; half < halves; ++half) change[half * kept.axes + a].resize(cells);
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      const Number factor = kept.column[a * cells + cell];
+      const double m = model[kept.column_of(0, a, cell)];
+      if (halves == 1) {
+        change[a][cell] = factor.real() * m;
+        continue;
+      }
+      const Number value = factor * Number(m, model[kept.column_of(1, a, cell)]);
+      change[a][cell] = value.real();
+      change[kept.axes + a][cell] = value.imag();
+    }
+  }
+  std::vector<std::vector<LayersNetwork>> networks(
+      parts.size());  // of each part; its real one, imaginary one
+  for_each(parts.size(), kept.threads, [&](std::size_t p) {
+    const auto layers = layers_of(kept.mesh, {parts.first + p, parts.first + p + 1});
+    for (std::size_t half = 0; half < halves; ++half) {
+      const auto axis = [&](std::size_t a) { return &change[half * kept.axes + (kept.axes == 3 ? a : 0)]; };
+      networks[p].emplace_back(kept.mesh,
+                               std::array<const std::vector<double>*, 3>{axis(0), axis(1), axis(2)},
+                               kept.parameters.boundary, kept.from, layers);
+    }
+  });
+  const auto groups = kept.groups_of(std::vector<bool>(kept.arrays(), true));
+  std::vector<std::vector<Number>> values(parts.size() * groups.size());  // of each part and group
+  constexpr std::size_t at_once = 4;  // groups, which share the room for a field
+  const std::size_t runs = (groups.size() + at_once - 1) / at_once;
+  for_each(parts.size() * runs, kept.threads, [&](std::size_t task) {
+    const std::size_t p = task / runs, run = task % runs;
+    const auto& k = networks[p];
+    const std::size_t layer = layers_of(kept.mesh, {parts.first + p, parts.first + p + 1}).first,
+                      size = k[0].size();
+    std::vector<double> u(k[0].framed_size()), y(halves * size), part(size);
+    for (std::size_t g = run * at_once; g < std::min((run + 1) * at_once, groups.size()); ++g) {
+      const auto& group = groups[g];
+      for (std::size_t half = 0; half < halves; ++half) {
+        std::vector<std::pair<const double*, double>> terms;
+        for (const auto& [electrode, weight] : group.from)
+          terms.emplace_back(kept.planes(electrode, half, layer), weight);
+        k[0].combine(terms, u);
+        const auto own = std::span(y).subspan(half * size, size);
+        if (halves == 1) {
+          k[0].multiply(u, own);
+          continue;
+        }
+        // (K' + iK'')(φ' + iφ''): of φ' K'φ' and iK''φ', of φ'' iK'φ'' and −K''φ''.
+        const auto other = std::span(y).subspan((1 - half) * size, size);
+        k[0].multiply(u, part);
+        for (std::size_t n = 0; n < size; ++n) own[n] = (half == 0 ? 0 : own[n]) + part[n];
+        k[1].multiply(u, part);
+        for (std::size_t n = 0; n < size; ++n) other[n] = half == 0 ? part[n] : other[n] - part[n];
+      }
+      auto& found = values[p * groups.size() + g];
+      for (const auto to : group.to) {
+        const std::span real(kept.planes(to, 0, layer), size);
+        const auto y_real = std::span<const double>(y).first(size);
+        if (halves == 1) {
+          found.emplace_back(solve::dot(y_real, real));
+          continue;
+        }
+        const std::span imaginary(kept.planes(to, 1, layer), size);
+        const auto y_imaginary = std::span<const double>(y).subspan(size, size);
+        found.emplace_back(solve::dot(y_real, real) - solve::dot(y_imaginary, imaginary),
+                           solve::dot(y_real, imaginary) + solve::dot(y_imaginary, real));
+      }
+    }
+  });
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    std::vector<Number> transfers(kept.arrays());
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      for (const auto& term : groups[g].terms)
+        transfers[term.array] -= term.sign * values[p * groups.size() + g][term.place];
+    for (std::size_t r = 0; r < rows(); ++r)
+      sums[p * rows() + r] = (kept.row[r] * transfers[r % kept.arrays()]).real();
+  }
+}
+
+/// For each group the sum ψ of what its arrays weigh φ_M − φ_N with; then φᵀ K_c ψ.
+void Sensitivity::transpose_parts(const Range& parts, std::span<const double> data,
+                                  std::span<double> model) const {
+  const auto& kept = *kept_;
+  const auto layers = layers_of(kept.mesh, parts);
+  for (const auto c : columns_of(parts)) model[c] = 0;
+  std::vector<Number> weight(kept.arrays());
+  std::vector<bool> wanted(kept.arrays());
+  for (std::size_t r = 0; r < data.size(); ++r) {
+    weight[r % kept.arrays()] -= kept.row[r] * data[r];
+    if (data[r] != 0) wanted[r % kept.arrays()] = true;
+  }
+  const std::size_t cells = kept.mesh.n_east();
+  std::vector<double> phi, psi;
+  for (const auto& group : kept.groups_of(wanted)) {
+    kept.combine({group.from.begin(), group.from.end()}, layers, phi);
+    kept.combine(kept.weights_of(group, weight), layers, psi);
+    kept.for_rows(layers, phi, psi, [&](std::size_t first, const double* real, const double* imaginary) {
+      for (std::size_t a = 0; a < kept.axes; ++a) {
+        const Number* factor = kept.column.data() + a * kept.mesh.size() + first;
+        double* m = model.data() + kept.column_of(0, a, first);
+        if (kept.halves == 1) {
+          for (std::size_t i = 0; i < cells; ++i) m[i] += factor[i].real() * real[a * cells + i];
+          continue;
+        }
+        double* other = model.data() + kept.column_of(1, a, first);
+        for (std::size_t i = 0; i < cells; ++i) {
+          const Number value = factor[i] * Number(real[a * cells + i], imaginary[a * cells + i]);
+          m[i] += value.real();
+          other[i] -= value.imag();  // Re(i value)
+        }
+      }
     });
   }
 }
 
-void Sensitivity::weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const {
-  solve::expect_shapes(*this, diagonal.size(), weight.size());
-  std::fill(diagonal.begin(), diagonal.end(), 0.0);
-  std::vector<double> phi(kept_->nodes()), psi(kept_->nodes());
-  for (std::size_t n = 0; n < weight.size(); ++n)
-    kept_->for_row(n, phi, psi,
-                   [&](std::size_t cell, double entry) { diagonal[cell] += weight[n] * entry * entry; });
-}
-
-void Sensitivity::row(std::size_t i, std::span<double> out) const {
-  solve::expect_shapes(*this, out.size(), rows());
-  std::vector<double> phi(kept_->nodes()), psi(kept_->nodes());
-  kept_->for_row(i, phi, psi, [&](std::size_t cell, double entry) { out[cell] = entry; });
+void Sensitivity::diagonal_parts(const Range& parts, std::span<const double> weight,
+                                 std::span<double> diagonal) const {
+  const auto& kept = *kept_;
+  const auto layers = layers_of(kept.mesh, parts);
+  for (const auto c : columns_of(parts)) diagonal[c] = 0;
+  const std::size_t cells = kept.mesh.n_east();
+  std::vector<double> phi, psi;
+  for (std::size_t n = 0; n < kept.arrays(); ++n) {
+    const auto& array = kept.electrodes.arrays[n];
+    Kept::Weights from, to;
+    for (auto [weights, plus, minus] :
+         {std::tuple{&from, array.a, array.b}, std::tuple{&to, array.m, array.n}})
+      for (const auto& [electrode, sign] : {std::pair{plus, 1.0}, std::pair{minus, -1.0}})
+        if (electrode != Array::far_away) weights->emplace_back(electrode, sign);
+    bool any = false;
+    for (std::size_t r = n; r < rows(); r += kept.arrays()) any = any || weight[r] != 0;
+    if (!any) continue;
+    kept.combine(from, layers, phi);
+    kept.combine(to, layers, psi);
+    kept.for_rows(layers, phi, psi, [&](std::size_t first, const double* real, const double* imaginary) {
+      for (std::size_t r = n; r < rows(); r += kept.arrays())
+        for (std::size_t a = 0; a < kept.axes; ++a)
+          for (std::size_t i = 0; i < cells; ++i) {
+            const Number value =
+                kept.row[r] * kept.column[a * kept.mesh.size() + first + i] *
+                Number(real[a * cells + i], kept.halves == 2 ? imaginary[a * cells + i] : 0.0);
+            diagonal[kept.column_of(0, a, first + i)] += weight[r] * value.real() * value.real();
+            if (kept.halves == 2)
+              diagonal[kept.column_of(1, a, first + i)] += weight[r] * value.imag() * value.imag();
+          }
+    });
+  }
 }
 
 }  // namespace terrane::electric

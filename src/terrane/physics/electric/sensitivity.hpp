@@ -6,10 +6,16 @@
 // electrode gives all rows, and products with J and Jᵀ are sums over stored potentials, so they are each
 // other's transposes to rounding, whatever the solver's tolerance.
 //
+// Where rock conducts by direction, c is a cell and an axis, and its edges are those along that axis. Where
+// it stores charge, φ and σ are complex, and the same holds without conjugates: σ = |σ| e^{iθ}, and
+// d ln σ = d ln |σ| + i dθ.
+//
 // Potentials are total ones, which depend smoothly on every cell. Their error near electrodes is that of a
 // homogeneous ground on the same mesh, too: ρ_a = ΔV[σ]/ΔV[1 S/m], both of the mesh, and R = ρ_a/k. Where
 // sides are grounded or insulated, R is that of the mesh, and on flat ground ρ_a = k R with the k of a half
-// space, as direct_current() has it; under uneven ground 1/ΔV[1 S/m] is k in both.
+// space, as direct_current() has it; under uneven ground 1/ΔV[1 S/m] is k in both. Mixed walls are those of
+// the mean conductivities along the axes; their change with these, which walls that are far do not show, is
+// left out: none where all axes conduct alike.
 //
 // For rock of small chargeability m_a = −J m with J = ∂ ln ρ_a/∂ ln σ (Seigel 1959): the same operator is
 // that of induced polarization. The entries of a row of that J add up to −1.
@@ -20,7 +26,7 @@
 #include <vector>
 
 #include "terrane/physics/electric/forward.hpp"
-#include "terrane/solve/linear_operator.hpp"
+#include "terrane/solve/parted.hpp"
 
 namespace terrane::electric {
 
@@ -28,43 +34,48 @@ enum class Datum { resistance, apparent_resistivity, log_apparent_resistivity };
 enum class Unknown { conductivity, log_conductivity };
 
 /// ΔV/I of every array in a ground of 1 S/m, by the mesh: what Sensitivity holds data against. Of one mesh
-/// and survey, whatever the conductivity.  comm: where this is rank 0, whose others help() · at_once: into
-/// how many groups ranks are divided, as of direct_current()
+/// and survey, whatever the conductivity.  comm, at_once: as of direct_current(); rank 0 has it
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                    Comm* comm = nullptr, int at_once = 0);
 
-/// The other ranks of comm: each group solves for the electrodes that are its turn for rank 0, which has the
-/// same bits as if it were alone.  all: as Sensitivity; else as unit_transfers()
-void help(const TensorMesh& mesh, const std::vector<double>& conductivity, const std::vector<double>& ground,
-          const Electrodes& electrodes, const Parameters& parameters, Stream& stream, bool all, Comm& comm,
-          int at_once = 0);
-
-class Sensitivity final : public solve::LinearOperator {
+/// Rows [arrays]; of complex conductivities [2, arrays]: resistance and reactance, V/A; or apparent
+/// resistivity, or its logarithm, and the phase by which the voltage lags, rad.
+/// Columns [cells]; [axes, cells] where the rock differs by axis (easting, northing, up); of complex ones
+/// [2, axes, cells]: both parts of σ, or ln |σ| and its angle, rad.
+class Sensitivity final : public solve::PartedOperator {
  public:
-  /// Solves for every electrode, and keeps potentials: 8 bytes per node and electrode.  conductivity [cells]
-  /// S/m, of all axes · ground: share that is not air, or empty · unit: unit_transfers(), or empty.  Throws
-  /// as direct_current(), and InputError: an array without a geometric factor, but for resistances.
-  /// comm: where this is rank 0, whose others help(): for the unit first, unless it is given.
-  Sensitivity(TensorMesh mesh, const std::vector<double>& conductivity, std::vector<double> ground,
-              Electrodes electrodes, const Parameters& parameters, Datum datum, Unknown unknown,
-              Stream& stream, std::vector<double> unit = {}, DirectCurrentReport* report = nullptr,
-              Progress* progress = nullptr, Comm* comm = nullptr, int at_once = 0);
+  /// Solves for every electrode, and keeps potentials: 8 bytes per node and electrode, 16 of complex ones.
+  /// rock: without a chargeability · unit: unit_transfers(), or empty.  Throws as direct_current(), and
+  /// InputError: an array without a geometric factor, but for resistances; a chargeability.
+  /// comm: collective over its ranks, which pass the same problem and, or none, the unit. Each holds its
+  /// share of the parts, which are layers of cells, and potentials on their nodes: for solve::SharedOperator.
+  Sensitivity(TensorMesh mesh, const Rock& rock, Electrodes electrodes, const Parameters& parameters,
+              Datum datum, Unknown unknown, Stream& stream, std::vector<double> unit = {},
+              DirectCurrentReport* report = nullptr, Progress* progress = nullptr, Comm* comm = nullptr,
+              int at_once = 0);
   ~Sensitivity() override;
 
-  const std::vector<double>& data() const;  ///< d(σ), [arrays]
+  const std::vector<double>& data() const;  ///< d(σ), [rows]
   const std::vector<double>& unit() const;
 
-  std::size_t rows() const override;     ///< arrays
-  std::size_t columns() const override;  ///< cells
-  void apply(std::span<const double> model, std::span<double> data) const override;
-  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
-  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
-  void row(std::size_t i, std::span<double> out) const override;
+  std::size_t rows() const override;
+  std::size_t columns() const override;
+  std::size_t parts() const override;
+  Range held() const override;
+  std::vector<std::uint32_t> columns_of(const Range& parts) const override;
+  void apply_parts(const Range& parts, std::span<const double> model, std::span<double> sums) const override;
+  void transpose_parts(const Range& parts, std::span<const double> data,
+                       std::span<double> model) const override;
+  void diagonal_parts(const Range& parts, std::span<const double> weight,
+                      std::span<double> diagonal) const override;
 
  private:
   struct Kept;
   std::unique_ptr<Kept> kept_;
 };
+
+/// Bytes of potentials that a rank of so many keeps of an operator.
+double bytes_of_potentials(const TensorMesh& mesh, std::size_t electrodes, bool complex, int ranks);
 
 }  // namespace terrane::electric

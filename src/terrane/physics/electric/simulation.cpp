@@ -41,7 +41,8 @@ constexpr Key simulation_keys[] = {
      "insulated (Neumann). [sides] says it of single ones."},
     {"potential", "text", "\"auto\"",
      "What is solved for: secondary, the difference from a half space, right to 0.5 %; total, where eight "
-     "cells lie between electrodes; auto takes secondary where the cells around an electrode are alike."},
+     "cells lie between electrodes; auto takes secondary where the cells around an electrode are alike, and "
+     "those half a cell away conduct within a factor of three."},
     {"topography", "path", "none",
      "Elevation grid of the ground: cells above it are air, those that it cuts conduct by their share of "
      "rock. Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m begin."},

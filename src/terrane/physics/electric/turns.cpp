@@ -38,7 +38,7 @@ Turns::Turns(const TensorMesh& mesh, const Conductivity& conductivity, const std
   });
 }
 
-void Turns::solve(Progress& progress, const Find& find, const Take& take) {
+void Turns::solve(Progress& progress, const Find& find, const Take& take, const Deal& deal) {
   progress.start("solving for electrodes", electrodes_.size());
   for (std::size_t first = 0; first < electrodes_.size(); first += groups_.count()) {
     if (groups_.comm().lowest(progress.cancelled() ? 0 : 1) == 0) throw Cancelled();
@@ -49,6 +49,7 @@ void Turns::solve(Progress& progress, const Find& find, const Take& take) {
       if (turn < electrodes_.size()) found = find(*solver_, electrodes_[turn], solved);
     });
     hand_over(first, solved, std::move(found), take);
+    if (deal) deal_out(first, deal);
     progress.advance(std::min(groups_.count(), electrodes_.size() - first));
   }
   progress.finish();
@@ -80,6 +81,23 @@ void Turns::hand_over(std::size_t first, const Solved& solved, std::vector<doubl
            std::move(values));
     }
   } catch (const std::bad_alloc& error) {
+    throw OutOfStep(fmt::format("rank {}", comm.rank()), error.what());
+  }
+}
+
+/// Whatever fails here is of this rank alone, and others wait for it.
+void Turns::deal_out(std::size_t first, const Deal& deal) const {
+  Comm& comm = groups_.comm();
+  if (comm.size() == 1) return deal(electrodes_[first], 0);
+  try {
+    const std::byte mine{groups_.hands_over()};
+    std::vector<std::byte> all(static_cast<std::size_t>(comm.size()));
+    comm.gather_all(std::span(&mine, 1), all);
+    std::size_t turn = first;
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      if (all[rank] == std::byte{true} && turn < electrodes_.size())
+        deal(electrodes_[turn++], static_cast<int>(rank));
+  } catch (const std::exception& error) {
     throw OutOfStep(fmt::format("rank {}", comm.rank()), error.what());
   }
 }

@@ -20,6 +20,9 @@ class Turns {
   /// Rank 0: what was found, electrode by electrode as they were asked for.
   using Take = std::function<void(std::size_t electrode, const Solved& solved, std::vector<double> found)>;
 
+  /// All ranks, for each electrode: rank `from` has what was found of it beside that, and hands it out.
+  using Deal = std::function<void(std::size_t electrode, int from)>;
+
   /// Collective over the ranks of groups, which pass the same problem. Everything that it is given must
   /// outlive it.  electrodes: to be solved for.  Throws as Potentials: on all ranks; OutOfStep.
   Turns(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& places,
@@ -27,12 +30,14 @@ class Turns {
         const Groups& groups);
   /// Collective. Among ranks, reports come without their history.  Throws InputError, MemoryError,
   /// Cancelled: on all ranks; OutOfStep.
-  void solve(Progress& progress, const Find& find, const Take& take);
+  void solve(Progress& progress, const Find& find, const Take& take, const Deal& deal = {});
   /// Of this rank's group; rank 0 has one.
   const Potentials& solver() const { return *solver_; }
 
  private:
   void hand_over(std::size_t first, const Solved& solved, std::vector<double> found, const Take& take) const;
+
+  void deal_out(std::size_t first, const Deal& deal) const;
 
   std::vector<std::size_t> electrodes_;
   const Groups& groups_;

@@ -59,6 +59,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
     east += p[0] / static_cast<double>(wanted.receivers.size());
     north += p[1] / static_cast<double>(wanted.receivers.size());
   }
+  const double as_asked = wanted.at_sources;  // 0: what the rock there has
   wanted.at_sources = 0;
   for (double depth = 1e3; depth < 1e5; depth *= 1.2) {
     const double ground = earth.topography ? earth.ground(east, north) : 0;
@@ -77,6 +78,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
         break;
       }
   if (wanted.at_sources == 0) wanted.at_sources = wanted.mean;
+  if (as_asked > 0) wanted.at_sources = as_asked;
   if (wish.cell) wanted.cell = *wish.cell;
   wanted.heights = levels_of(earth);
   if (earth.cells)

@@ -281,17 +281,21 @@ std::vector<std::string> Problem::warnings() const {
         "the two ends of the mesh along simulation.strike are not alike: plane waves come in over their "
         "mean, "
         "so keep the ends far from receivers");
+  if (const auto thin = thin_air(); !thin.empty())
+    lines.push_back(fmt::format("{}: give it a third of that, or iterations double", thin));
+  return lines;
+}
+
+std::string Problem::thin_air() const {
+  const auto box = mesh.bounds();
   const double sides = std::max(box.east - box.west, box.north - box.south) / 2;
   std::size_t top = mesh.n_up();
   while (top > 0 && conductivity[0][mesh.index(mesh.n_east() / 2, mesh.n_north() / 2, top - 1)] <= 1e-6)
     --top;
   const double air = box.top - mesh.up()[top];
-  if (air > 0 && air < sides / 3)
-    lines.push_back(
-        fmt::format("the air is {} high over a mesh of {} from its middle to a side: "
-                    "give it a third of that, or iterations double",
-                    length_text(air), length_text(sides)));
-  return lines;
+  if (!(air > 0 && air < sides / 3)) return {};
+  return fmt::format("the air is {} high over a mesh of {} from its middle to a side", length_text(air),
+                     length_text(sides));
 }
 
 }  // namespace terrane::electromagnetic

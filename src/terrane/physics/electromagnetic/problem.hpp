@@ -89,6 +89,8 @@ struct Problem {
   void check() const;
   /// Lines for the user, about cells too coarse for the skin depth and walls that are too near.
   std::vector<std::string> warnings() const;
+  /// How thin the air under the lid is, where that costs iterations; "": it is not, or there is none.
+  std::string thin_air() const;
 
  private:
   Sigma sigma_of(const Conductivity& real, double hertz) const;

@@ -85,14 +85,43 @@ constexpr Key simulation_keys[] = {
     {"min_width_pps", "number", "4",
      "Of planned meshes: cells in the skin depth of the highest frequency beside the sources. 4 for errors "
      "of 1 to 2 %, 8 for 0.5 %."},
-    {"min_width_limits", "list of 2 lengths", "none",
-     "Of planned meshes: least and largest width of the smallest cells."},
-    {"stretching", "number", "1.3",
+    {"min_width_limits", "length or list of 2 lengths", "none",
+     "Of planned meshes: least and largest width of the smallest cells; or their width."},
+    {"stretching", "number or list of 2 numbers", "1.3",
      "Of planned meshes: how much cells grow from one to the next away from sources and receivers, up to "
-     "1.5."},
+     "1.5; or [in the domain, beyond it]."},
+    {"domain", "list of 3 pairs of lengths", "none",
+     "Of planned meshes: [[west, east], [south, north], [down, up]] where cells are even. none: what holds "
+     "sources and receivers, and three cells around them."},
+    {"distance", "list of 3 pairs of lengths", "none",
+     "In place of domain: how far it reaches from center on each side."},
+    {"center", "list of 3 lengths", "none",
+     "Of planned meshes: easting, northing, up at which a face is, and with stretching in the domain the "
+     "smallest cells. none: the mean of the sources, without a face."},
+    {"center_on_edge", "flag", "true", "Whether center is on a face, or in the middle of a cell."},
+    {"vector_east", "list of lengths", "none",
+     "Of planned meshes: faces along easting that are taken as they are, and continued over the domain and "
+     "to the walls."},
+    {"vector_north", "list of lengths", "none", "As vector_east, along northing."},
+    {"vector_up", "list of lengths", "none",
+     "As vector_east, upwards; contrasts have no faces of their own."},
+    {"seasurface", "length", "none",
+     "Of planned meshes: height of a face up to which the domain reaches. Contrasts of rock, sea and air "
+     "have faces without it."},
+    {"properties", "number or list of numbers", "none",
+     "Of planned meshes, in place of the model's: p, of rock at the sources; or [p, q], q of that on the way "
+     "to the walls; or [p, down, else]; [p, horizontal, down, up]; [p, west, east, south, north, down, up]."},
+    {"mapping", "text", "\"Resistivity\"",
+     "What properties are: Resistivity (ohm m), Conductivity (S/m), or their logarithms: LgResistivity, "
+     "LgConductivity (decimal), LnResistivity, LnConductivity (natural)."},
     {"lambda_factor", "number", "1",
      "Of planned meshes: how many wavelengths (2 pi skin depths) of the lowest frequency the walls are "
      "away."},
+    {"lambda_from_center", "flag", "false",
+     "Of planned meshes: whether the way from center to a wall and back to the end of the domain has two "
+     "such lengths, so that walls are nearer."},
+    {"cell_numbers", "list of counts", "none",
+     "emg3d's, refused: cells of any number are computed equally fast."},
     {"max_buffer", "length", "\"100 km\"", "Of planned meshes: how far away walls are at most."},
     {"ranks_per_field", "count", "0",
      "Under mpirun: how many ranks share one field, at least. 0: one, where there are as many sources times "
@@ -317,23 +346,120 @@ Gridding read_sharing(const Config& table, const Config& job, const Problem& p) 
   return gridding;
 }
 
+constexpr int usual_iterations = 30;  // and fewer; the report asks why there are more
+
+constexpr const char* gridding_keys[] = {
+    "min_width_pps",  "min_width_limits", "stretching",   "domain",       "distance",          "center",
+    "center_on_edge", "vector_east",      "vector_north", "vector_up",    "seasurface",        "properties",
+    "mapping",        "lambda_factor",    "max_buffer",   "cell_numbers", "lambda_from_center"};
+
+/// S/m of each of the properties.
+std::vector<double> read_properties(const Config& table) {
+  constexpr std::string_view maps[] = {"Resistivity",    "Conductivity",  "LgResistivity",
+                                       "LgConductivity", "LnResistivity", "LnConductivity"};
+  const auto map = table.choice("mapping", maps);
+  auto values = table.is_list("properties") ? table.numbers("properties")
+                                            : std::vector<double>{table.number("properties")};
+  for (double& value : values) {
+    if (map.starts_with("Lg")) value = std::pow(10, value);
+    else if (map.starts_with("Ln")) value = std::exp(value);
+    if (!(value > 0) || !std::isfinite(value))
+      throw table.wrong("properties", "they are no resistivities or conductivities above zero",
+                        "mapping says what they are.");
+    if (map.ends_with("Resistivity")) value = 1 / value;
+  }
+  return values;
+}
+
+/// Which of the properties the waves to the walls meet: west, east, south, north, down, up.
+std::array<double, 6> beyond_of(const Config& table, const std::vector<double>& p) {
+  switch (p.size()) {
+    case 1:
+      return {p[0], p[0], p[0], p[0], p[0], p[0]};
+    case 2:
+      return {p[1], p[1], p[1], p[1], p[1], p[1]};
+    case 3:
+      return {p[2], p[2], p[2], p[2], p[1], p[2]};
+    case 4:
+      return {p[1], p[1], p[1], p[1], p[2], p[3]};
+    case 7:
+      return {p[1], p[2], p[3], p[4], p[5], p[6]};
+    default:
+      throw table.wrong("properties", fmt::format("there are {}", p.size()), "Allowed: 1, 2, 3, 4 or 7.");
+  }
+}
+
+/// Where the domain is, or faces are given.
+void read_domain(GridRequest& wanted, const Config& table) {
+  if (table.has("center")) wanted.center = read_position(table, "center");
+  for (const char* key : {"distance", "center_on_edge", "lambda_from_center"})
+    if (table.has(key) && !wanted.center) throw table.wrong(key, "it is from center", "Give center.");
+  wanted.center_on_face = table.flag("center_on_edge");
+  wanted.wavelengths_of_way = table.flag("lambda_from_center");
+  if (table.has("domain") && table.has("distance"))
+    throw table.wrong("distance", "the domain is given already", "Leave one of them out.");
+  for (const char* key : {"domain", "distance"}) {
+    if (!table.has(key)) continue;
+    const auto rows = table.rows(key, Quantity::length, 2);
+    if (rows.size() != 3)
+      throw table.wrong(key, fmt::format("it has {} pairs", rows.size()),
+                        "Give three: along east, north, up.");
+    for (std::size_t a = 0; a < 3; ++a) {
+      auto& [low, high] = wanted.domain[a].emplace(std::array{rows[a][0], rows[a][1]});
+      if (std::string_view(key) == "distance") {
+        low = (*wanted.center)[a] - std::abs(low);
+        high = (*wanted.center)[a] + std::abs(high);
+      }
+      if (!(low < high)) throw table.wrong(key, "a pair is not from a lower to a higher place");
+    }
+  }
+  constexpr const char* vectors[] = {"vector_east", "vector_north", "vector_up"};
+  for (std::size_t a = 0; a < 3; ++a)
+    if (table.has(vectors[a])) wanted.faces[a] = table.numbers(vectors[a], Quantity::length);
+  wanted.sea_surface = table.optional_number("seasurface", Quantity::length);
+}
+
 /// The words of emg3d for what a planned mesh shall be.
 GridRequest read_gridding(const Config& table) {
   GridRequest wanted;
   wanted.cells_per_skin_depth = table.positive("min_width_pps");
   if (table.has("min_width_limits")) {
-    const auto limits = table.numbers("min_width_limits", Quantity::length);
+    const auto limits = table.is_list("min_width_limits")
+                            ? table.numbers("min_width_limits", Quantity::length)
+                            : std::vector<double>(2, table.number("min_width_limits", Quantity::length));
     if (limits.size() != 2 || !(limits[0] > 0) || !(limits[1] >= limits[0]))
       throw table.wrong("min_width_limits",
                         "they are not two lengths, the first above zero, the second no less");
     wanted.limits = {limits[0], limits[1]};
   }
-  wanted.growth = table.number("stretching");
+  if (table.is_list("stretching")) {
+    const auto both = table.numbers("stretching", Quantity::dimensionless, 2);
+    wanted.growth_in_domain = both[0];
+    wanted.growth = both[1];
+  } else {
+    wanted.growth = table.number("stretching");
+  }
   if (!(wanted.growth > 1 && wanted.growth <= 1.5))
     throw table.wrong("stretching", fmt::format("cells do not grow by {}", wanted.growth),
                       "Allowed: above 1, up to 1.5; more makes fields wrong.");
+  if (!(wanted.growth_in_domain >= 1 && wanted.growth_in_domain <= wanted.growth))
+    throw table.wrong("stretching",
+                      fmt::format("cells do not grow by {} in the domain", wanted.growth_in_domain),
+                      "Allowed: 1 to what they grow by beyond it.");
+  if (table.has("cell_numbers"))
+    throw table.wrong("cell_numbers", "any number of cells is computed equally fast, so none is preferred",
+                      "Leave the key out.");
   wanted.wavelengths = table.positive("lambda_factor");
   wanted.farthest = table.positive("max_buffer", Quantity::length);
+  read_domain(wanted, table);
+  wanted.at_sources = 0;
+  if (table.has("properties")) {
+    const auto properties = read_properties(table);
+    wanted.at_sources = properties.front();
+    wanted.beyond = beyond_of(table, properties);
+  } else if (table.has("mapping")) {
+    throw table.wrong("mapping", "there are no properties", "Leave the key out, or give properties.");
+  }
   return wanted;
 }
 
@@ -526,7 +652,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   auto stations = build_survey(job, memory);
   p.receivers = places_of(stations.survey, plane);
   const auto gridding = read_sharing(table, job, p);
-  for (const char* key : {"min_width_pps", "min_width_limits", "stretching", "lambda_factor", "max_buffer"})
+  for (const char* key : gridding_keys)
     if (gridding == Gridding::same && table.has(key))
       throw table.wrong(key, "the job has a mesh of its own",
                         "Leave the key out, or [mesh], so that the mesh is planned.");
@@ -674,6 +800,15 @@ Result Simulation::run(const Runtime& runtime) {
     residual = std::max(residual, solve.residual);
     rough += solve.rough ? 1 : 0;
     if (!solve.converged()) report.warnings.push_back(trouble(problem_, n, solve));
+  }
+  if (most > usual_iterations) {
+    std::string why = "conductivities that differ by decades from cell to cell may take more";
+    for (const Problem* problem : on_meshes())
+      if (const auto thin = problem->thin_air(); !thin.empty())
+        why = thin +
+              ", and between the lid and rock that conducts fields die out slowly: give it a third of that";
+    report.warnings.push_back(
+        fmt::format("a solve took {} iterations, where 7 to 25 are usual: {}", most, why));
   }
   report.add("most_iterations", std::uint64_t(most), "", "iterations",
              fmt::format("{} at most in one solve", most));

@@ -128,6 +128,41 @@ struct CorrelateApart {
   }
 };
 
+/// The pressure of nodes that a snapshot shows.  q: of rock with an axis
+template <class T>
+struct Show {
+  View<const T, 3> p, q;
+  View<T, 3> to;
+  Index first[3], stride;
+  bool axis;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Index up = first[0] + k * stride, north = first[1] + j * stride, east = first[2] + i * stride;
+    to(k, j, i) = axis ? mean_of(p(up, north, east), q(up, north, east)) : p(up, north, east);
+  }
+};
+
+/// The values of parts of a box that ranks have, on rank 0.  part_of(rank): its part
+template <class To, class From, class PartOf>
+std::vector<To> gathered(Comm& comm, const std::vector<From>& mine, const IndexBox<3>& all,
+                         const PartOf& part_of) {
+  const auto bytes = comm.gather(std::as_bytes(std::span<const From>(mine)), 0);
+  if (comm.rank() != 0) return {};
+  std::vector<To> values(static_cast<std::size_t>(all.count()));
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const auto& theirs = bytes[static_cast<std::size_t>(rank)];
+    std::vector<From> from(theirs.size() / sizeof(From));
+    if (!from.empty()) std::memcpy(from.data(), theirs.data(), theirs.size());
+    auto next = from.begin();
+    const IndexBox<3> part = part_of(rank);
+    for (Index k = part.first[0]; k < part.last[0]; ++k)
+      for (Index j = part.first[1]; j < part.last[1]; ++j)
+        for (Index i = part.first[2]; i < part.last[2]; ++i)
+          values[static_cast<std::size_t>((k * all.size(1) + j) * all.size(2) + i)] =
+              static_cast<To>(*next++);
+  }
+  return values;
+}
+
 template <class Use>
 void each_row(const IndexBox<3>& nodes, const Use& use) {
   for (Index k = nodes.first[0]; k < nodes.last[0]; ++k)
@@ -224,8 +259,8 @@ bool Engine<T>::goes_on(Progress* progress, std::uint64_t steps) {
 }
 
 template <class T>
-std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>& series,
-                                     Progress* progress) {
+std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>& series, Progress* progress,
+                                     const Watch* watch) {
   Sources<T> sources(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources));
   sources.send(stream_, static_cast<std::size_t>(steps_), shared(series));
   Receivers<T> receivers(stream_, medium_, problem_.taps(shot), static_cast<std::size_t>(steps_));
@@ -243,12 +278,13 @@ std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>
   if (!passing && graphs_ && wave_.can_record() && steps_ >= 2 * recorded)
     graph.emplace(stream_, [&] { begin_steps(recorded); });
   for (Index n = 0, looked = 0; n < steps_;) {
+    const Index left = look(watch, wave_, n);
     if (passing) {
-      const Index count = std::min(passes_.steps, steps_ - n);
+      const Index count = std::min(passes_.steps, left);
       wave_.pass(stream_, passes_, count, sources, &receivers, clock_);
       clock_.tick(stream_, count);
       n += count;
-    } else if (graph && n + recorded <= steps_) {
+    } else if (graph && n % 2 == 0 && recorded <= left) {  // a graph has the fields of even steps
       graph->launch(stream_);
       n += recorded;
     } else {
@@ -280,7 +316,8 @@ Buffer<T> Engine<T>::of_mesh(const std::vector<double>& values) {
 
 template <class T>
 std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>& series,
-                                    const std::vector<double>& change, Progress* progress) {
+                                    const std::vector<double>& change, Progress* progress,
+                                    const Watch* watch) {
   const auto over_step_squared = [&] {  // the whole mesh, which is gone before the steps
     auto scaled = shared(change);
     for (double& value : scaled) value /= problem_.step * problem_.step;
@@ -324,7 +361,7 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
   };
   Index looked = 0;
   for (Index n = 0, count = 1; n < steps_; n += count) {
-    count = std::min(passes_.steps, steps_ - n);
+    count = std::min(passes_.steps, look(watch, scattered, n));
     passes_.steps > 1 ? begin_pass(count) : begin_step();
     clock_.tick(stream_, count);
     if (n < looked) continue;
@@ -379,23 +416,40 @@ template <class T>
 std::vector<double> Engine<T>::gather_mesh(const Buffer<T>& field) {
   std::vector<T> mine(field.size());
   if (field.size() > 0) field.download(stream_, mine);
-  const auto bytes = comm_.gather(std::as_bytes(std::span<const T>(mine)), 0);
-  if (comm_.rank() != 0) return {};
   const auto all = problem_.grid.box();
-  std::vector<double> values(static_cast<std::size_t>(all.count()));
-  for (int rank = 0; rank < comm_.size(); ++rank) {
-    const auto& theirs = bytes[static_cast<std::size_t>(rank)];
-    const auto part = overlap(medium_.cut().part(rank), all);
-    std::vector<T> from(theirs.size() / sizeof(T));
-    if (!from.empty()) std::memcpy(from.data(), theirs.data(), theirs.size());
-    auto next = from.begin();
-    for (Index k = part.first[0]; k < part.last[0]; ++k)
-      for (Index j = part.first[1]; j < part.last[1]; ++j)
-        for (Index i = part.first[2]; i < part.last[2]; ++i)
-          values[static_cast<std::size_t>((k * all.size(1) + j) * all.size(2) + i)] =
-              static_cast<double>(*next++);
+  return gathered<double>(comm_, mine, all, [&](int rank) { return overlap(medium_.cut().part(rank), all); });
+}
+
+/// Collective, before the step n: takes the snapshot that is due. Returns how many steps there are until the
+/// next, or the end.
+template <class T>
+Index Engine<T>::look(const Watch* watch, const Wave<T>& wave, Index n) {
+  if (watch == nullptr || !watch->snapshots.any()) return steps_ - n;
+  const auto every = static_cast<Index>(watch->snapshots.every);
+  if (n > 0 && n % every == 0) {
+    const auto shown = watch->snapshots.nodes(problem_.grid);
+    const auto here = shown.within(medium_.mesh());
+    Buffer<T> values(stream_.device(), static_cast<std::size_t>(here.count()));
+    std::vector<float> mine;
+    if (!here.empty()) {
+      const bool axis = problem_.fields() == 2;
+      for_each(stream_, here,
+               Show<T>{wave.now(),
+                       wave.now(axis ? 1 : 0),
+                       values.view(here),
+                       {shown.first[0], shown.first[1], shown.first[2]},
+                       shown.stride,
+                       axis});
+      std::vector<T> seen(values.size());
+      values.download(stream_, seen);
+      mine.assign(seen.begin(), seen.end());
+    }
+    const auto all = gathered<float>(comm_, mine, shown.box(), [&](int rank) {
+      return shown.within(overlap(medium_.cut().part(rank), problem_.grid.box()));
+    });
+    if (comm_.rank() == 0) watch->take(static_cast<std::size_t>(n / every - 1), all);
   }
-  return values;
+  return std::min(steps_ - n, every - n % every);
 }
 
 /// Steps of the source's wave from n on; those on the way are kept as they come.

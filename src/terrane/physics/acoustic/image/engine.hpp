@@ -16,10 +16,13 @@
 // mesh (problem.hpp). m = 1/v², s²/m².
 #pragma once
 
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "terrane/base/progress.hpp"
 #include "terrane/physics/acoustic/image/history.hpp"
+#include "terrane/physics/acoustic/snapshots.hpp"
 
 namespace terrane::acoustic {
 
@@ -28,6 +31,13 @@ struct Images {
   std::vector<double> correlation;   ///< Σ p q: the zero-lag cross-correlation
   std::vector<double> illumination;  ///< Σ p²
   std::vector<double> at_lags;       ///< [lags, nodes]: h from −lags to lags cells; empty without
+};
+
+/// Snapshots of a wave while it is modelled. Where one is taken a pass over memory, or a graph, ends.
+struct Watch {
+  Snapshots snapshots;
+  /// On rank 0: of snapshot n the pressure, Pa, at snapshots.nodes().
+  std::function<void(std::size_t n, std::span<const float> values)> take;
 };
 
 /// Series and traces are [steps] and [steps, receivers], given and returned on rank 0; time dispersion is the
@@ -52,10 +62,12 @@ class Engine {
   void keep_in(KeptIn place, const std::string& folder) { room_.place = place, room_.folder = folder; }
 
   /// Collective, as all that follow.
-  std::vector<double> model(const Shot& shot, const std::vector<double>& series,
-                            Progress* progress = nullptr);
+  /// watch: the wave that receivers hear; none where it is null.
+  std::vector<double> model(const Shot& shot, const std::vector<double>& series, Progress* progress = nullptr,
+                            const Watch* watch = nullptr);
   std::vector<double> born(const Shot& shot, const std::vector<double>& series,
-                           const std::vector<double>& change, Progress* progress = nullptr);
+                           const std::vector<double>& change, Progress* progress = nullptr,
+                           const Watch* watch = nullptr);
   /// lags: cells to either side that waves are shifted by; 0: without images at lags.
   Images adjoint(const Shot& shot, const std::vector<double>& series, const std::vector<double>& data,
                  Keeping way, Progress* progress = nullptr, Index lags = 0);
@@ -66,6 +78,7 @@ class Engine {
   std::vector<double> scales_of(const std::vector<Place>& sources) const;
   void by_density(std::vector<double>& values) const;
   Buffer<T> of_mesh(const std::vector<double>& values);
+  Index look(const Watch* watch, const Wave<T>& wave, Index n);
   bool goes_on(Progress* progress, std::uint64_t steps);
   void scatter_in_pass(Wave<T>& scattered, Index count, const Sources<T>& sources, Receivers<T>& receivers,
                        std::vector<Buffer<T>>& before, const Buffer<T>& change);

@@ -14,10 +14,9 @@ namespace {
 
 class Assembly {
  public:
-  Assembly(const TensorMesh& mesh, const Conductivity& conductivity)
+  Assembly(const TensorMesh& mesh, const Conductivity& conductivity, const Stretch& stretch)
       : axes_(mesh), sigma_{conductivity.along[2], conductivity.along[1], conductivity.along[0]} {
     network_.nodes = index_box(axes_.nodes(0), axes_.nodes(1), axes_.nodes(2));
-    const Stretch stretch = mean_stretch(conductivity);
     const auto all = network_.nodes.grown(1);
     for (std::size_t a = 0; a < 3; ++a) {
       network_.link[a].assign(static_cast<std::size_t>(all.count()), 0.0);
@@ -149,7 +148,7 @@ double wall_weight(Boundary boundary, const Viewpoint& from, const Point& p, std
 
 HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
                        const Viewpoint& from) {
-  Assembly assembly(mesh, conductivity);
+  Assembly assembly(mesh, conductivity, from.stretch);
   assembly.add_cells();
   for (const auto& wall : walls)
     if (const auto kind = boundary(wall.axis, wall.high); kind != Boundary::insulated)
@@ -163,7 +162,7 @@ HostNetwork half_space_network(const TensorMesh& mesh, const std::array<double, 
                                const Boundaries& boundary, const Viewpoint& from, const Viewpoint& source) {
   std::array<std::vector<double>, 3> sigma;
   for (std::size_t a = 0; a < 3; ++a) sigma[a].assign(mesh.size(), conductivity[a]);
-  Assembly assembly(mesh, {{&sigma[0], &sigma[1], &sigma[2]}});
+  Assembly assembly(mesh, {{&sigma[0], &sigma[1], &sigma[2]}}, from.stretch);
   assembly.add_cells();
   for (const auto& wall : walls) {
     const bool alike = boundary(wall.axis, wall.high) == Boundary::mixed;
@@ -181,7 +180,7 @@ HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, c
   return network_of(mesh, conductivity, boundary, {centre, mesh.up().back()});
 }
 
-double NodeWeights::at(const std::vector<double>& nodes) const {
+double NodeWeights::at(std::span<const double> nodes) const {
   double sum = 0;
   for (std::size_t n = 0; n < 8; ++n) sum += weight[n] * nodes[node[n]];
   return sum;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "terrane/mesh/tensor_mesh.hpp"
@@ -84,7 +85,7 @@ struct NodeWeights {
   std::array<std::size_t, 8> node;  ///< in [up, north, east]
   std::array<double, 8> weight;
 
-  double at(const std::vector<double>& nodes) const;
+  double at(std::span<const double> nodes) const;
   void add(double value, std::vector<double>& nodes) const;
 };
 

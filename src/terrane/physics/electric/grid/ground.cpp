@@ -82,11 +82,17 @@ CellsWithAir::CellsWithAir(const TensorMesh& mesh, const Conductivity& conductiv
       else values[cell] = sigma[cell];  // which check() refuses
     return values;
   };
+  const auto shares = [&](const std::vector<double>& quadrature_of_rock) {  // of either sign
+    std::vector<double> values(mesh.size());
+    for (std::size_t cell = 0; cell < values.size(); ++cell)
+      values[cell] = ground[cell] > 0 ? ground[cell] * quadrature_of_rock[cell] : 0;
+    return values;
+  };
   for (std::size_t a = 0; a < 3; ++a) {
     if (a == 0 || conductivity.along[a] != conductivity.along[0])
       along[a] = mixed(*conductivity.along[a], air);
     if (conductivity.complex() && (a == 0 || conductivity.quadrature[a] != conductivity.quadrature[0]))
-      quadrature[a] = mixed(*conductivity.quadrature[a], 0);
+      quadrature[a] = shares(*conductivity.quadrature[a]);
   }
 }
 

@@ -8,9 +8,13 @@
 //   (2π skin
 //              depths) of the slowest frequency in the mean earth, on all sides
 //   faces      at the heights asked for: the sea floor, the surface
+//
+// What else can be asked for are emg3d's words with emg3d's meaning (Werthmüller et al. 2019): a domain in
+// place of the core, a center at which cells are smallest, given faces, and how far walls are by side.
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +34,16 @@ struct GridRequest {
   std::array<double, 2> limits{0, 1e300};  ///< of that cell
   double growth = 1.3;
   double wavelengths = 1, farthest = 1e5;  ///< where walls are: of the lowest frequency, and m at most
+  /// What comes in place of the core around sources and receivers, along east, north, up.
+  std::array<std::optional<std::array<double, 2>>, 3> domain = {};
+  std::array<std::vector<double>, 3> faces = {};  ///< given ones, ascending, along east, north, up
+  std::optional<Vector3> center = {};             ///< on a face, or in the middle of a cell
+  bool center_on_face = true;
+  double growth_in_domain = 1;      ///< away from the center, or from the mean source
+  bool wavelengths_of_way = false;  ///< from the center to a wall and back to the end of the domain: two
+  std::optional<double> sea_surface = {};  ///< a face; the domain reaches up to it
+  /// Conductivity that the waves to the walls meet: west, east, south, north, down, up; 0: the mean.
+  std::array<double, 6> beyond{};
 };
 
 struct GridPlan {
@@ -38,7 +52,7 @@ struct GridPlan {
 };
 
 /// Throws InputError: no frequency, source or receiver, a conductivity or frequency that is not positive, a
-/// growth that is not between 1 and 2.
+/// growth that is not between 1 and 2, a domain or faces that do not ascend, a sea surface below the center.
 GridPlan plan_mesh(const GridRequest& request);
 
 }  // namespace terrane::electromagnetic

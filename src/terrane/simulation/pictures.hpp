@@ -8,9 +8,9 @@
 
 #include "terrane/io/spool.hpp"
 
-namespace terrane::elastic {
+namespace terrane {
 
-/// [count][numbers of each], m or m/s.
+/// [count][numbers of each].
 class Pictures {
  public:
   Pictures() = default;
@@ -30,4 +30,4 @@ class Pictures {
   std::shared_ptr<io::Spool> spool_;
 };
 
-}  // namespace terrane::elastic
+}  // namespace terrane

@@ -1,8 +1,8 @@
-#include "terrane/physics/elastic/pictures.hpp"
+#include "terrane/simulation/pictures.hpp"
 
 #include <algorithm>
 
-namespace terrane::elastic {
+namespace terrane {
 
 Pictures::Pictures(std::size_t count, std::size_t numbers, const std::filesystem::path& beside)
     : count_(count), numbers_(numbers) {
@@ -27,4 +27,4 @@ std::vector<float> Pictures::all() const {
   return values;
 }
 
-}  // namespace terrane::elastic
+}  // namespace terrane
