@@ -51,6 +51,7 @@ TEST(ElectricOnRanks, HasTheSameBitsAsOneProcessWhetherElectrodesAreSharedOrNode
     if (earth == &by_axis) parameters.boundary(1, true) = Boundary::insulated;
     const auto one = direct_current_on_ranks(mesh, *earth, electrodes, parameters, alone, here, device);
     ASSERT_EQ(one.volume.size(), 4U);
+    EXPECT_EQ(here.held_against > 0, earth == &chargeable || earth == &lagging) << here.secondary;
     for (const double rho : one.apparent_resistivity) EXPECT_NEAR(rho, 60, 50);
     for (const int at_once : {0, 1, 2}) {  // on five ranks groups of two and three
       const auto all =
@@ -68,6 +69,7 @@ TEST(ElectricOnRanks, HasTheSameBitsAsOneProcessWhetherElectrodesAreSharedOrNode
       }
       EXPECT_EQ(here.sources, there.sources);
       EXPECT_EQ(here.secondary, there.secondary);
+      EXPECT_EQ(here.held_against, there.held_against);
       EXPECT_EQ(here.most_iterations(), there.most_iterations());
       EXPECT_TRUE(there.converged());
       there = {};

@@ -87,7 +87,7 @@ TEST_P(DirectCurrentOn, TakesTheMemoryOfADeviceThatACheckSays) {
       const auto sigma = earth.rock.view();
       Potentials solver(earth.mesh, sigma, earth.electrodes.place, settings, stream, alone);
       Solved solved;
-      solver.at_electrodes(0, solved);
+      solver.at_electrodes(0, std::nullopt, solved);
       const double held = before - free(), foreseen = bytes_needed(earth.nodes(), complex, true);
       RecordProperty(
           (complex ? "complex_bytes_per_node_" : "bytes_per_node_") + std::to_string(size),

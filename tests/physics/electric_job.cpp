@@ -43,6 +43,44 @@ TEST(ElectricJobs, WarnOfCellsThatDoNotTellElectrodesFromEachOther) {
               testing::Not(testing::Contains(HasSubstr("m apart are in cells"))));
 }
 
+/// A dyke of one cell; rock that goes on from one contact; a layer two cells down, under electrodes above it.
+TEST(ElectricJobs, WarnOfPotentialsAmongTheNearestElectrodesWhereRockIsNeitherAlikeNorOneContact) {
+  const auto warnings = [](const std::string& body, const std::string& simulation = "") {
+    const auto painted = "resistivity = 100\n[[model.body]]\n" + body;
+    return simulation_of(line(painted, "", simulation))->check().warnings;
+  };
+  const auto dyke = "kind = \"box\"\nbox = [0, 25, -500, 500, -500, 0]\nresistivity = 1";
+  const auto warned = testing::Contains(testing::AllOf(
+      HasSubstr("rock changes around 4 current electrodes (first: 2) otherwise than at one vertical contact"),
+      HasSubstr("down to 1 cells"), HasSubstr("within 4 cells may be wrong by 20 %, within 8 by 5 %"),
+      HasSubstr("let cells be smaller, so that eight lie between these electrodes")));
+  EXPECT_THAT(warnings(dyke), warned);
+  EXPECT_THAT(warnings(dyke, "potential = \"total\""), testing::Not(warned));
+  const auto contact = "kind = \"box\"\nbox = [0, 500, -500, 500, -500, 0]\nresistivity = 1";
+  EXPECT_THAT(warnings(contact), testing::Not(testing::Contains(HasSubstr("rock changes around"))));
+  EXPECT_THAT(warnings("kind = \"layer\"\nbottom = -500\ntop = -50\nresistivity = 1"),
+              testing::Not(testing::Contains(HasSubstr("rock changes around"))));
+}
+
+/// Those of homogeneous ground are counted.
+TEST(ElectricJobs, CountASecondSolveForElectrodesThatAreHeldAgainstHomogeneousGround) {
+  const auto solves = [](const std::string& simulation) {
+    const auto made =
+        simulation_of(line("resistivity = 100\n[[model.body]]\nkind = \"box\"\n"
+                           "box = [0, 25, -500, 500, -500, 0]\nresistivity = 1",
+                           "", simulation));
+    const auto plan = made->check();
+    const auto result = made->run();
+    const auto held = std::get<std::uint64_t>(result.report.find("held_against")->value);
+    return std::pair{std::get<std::uint64_t>(plan.find("solves")->value), held};
+  };
+  const auto [all, held] = solves("");
+  const auto [few, none] = solves("potential = \"total\"");
+  EXPECT_EQ(none, 0U);
+  EXPECT_GT(held, 0U);
+  EXPECT_EQ(all, few + held);
+}
+
 TEST(ElectricJobs, SayHowManyRanksShareAField) {
   const auto job = line("resistivity = 100", "", "ranks_per_field = 2");
   EXPECT_EQ(Settings::read(Config::parse(job, "job.toml")).parameters.ranks_per_field, 2);

@@ -388,7 +388,8 @@ TEST(DifferencesFromAHalfSpace, AreThoseOfTheTwoNetworks) {
       solve::apply(stream, k.on(stream, k.nodes), there, by_k);
       solve::apply(stream, k0.on(stream, k.nodes), there, by_k0);
       const auto one = by_k.download(stream), other = by_k0.download(stream);
-      const auto got = difference_times(mesh, sigma.along, {half_space, source}, boundary, from, phi, 2);
+      const auto got =
+          difference_times(mesh, sigma.along, {{HalfSpace{half_space}, {}}, source}, boundary, from, phi, 2);
       ASSERT_EQ(got.size(), one.size());
       for (std::size_t n = 0; n < got.size(); ++n)
         EXPECT_NEAR(got[n], one[n] - other[n], 1e-13 * (std::abs(one[n]) + std::abs(other[n])) + 1e-13) << n;

@@ -1,5 +1,6 @@
-// Outline of direct_current(): potentials of every current electrode at all electrodes (potentials.cpp); sums
-// of them for each array; under an uneven ground the same for a homogeneous one, whose ratio they are to.
+// Outline of direct_current(): potentials of every current electrode at all electrodes (potentials.cpp);
+// total ones that `automatic` takes, times what homogeneous ground shows the mesh to have wrong; sums of them
+// for each array; under an uneven ground the same for a homogeneous one, whose ratio they are to.
 #include "terrane/physics/electric/forward.hpp"
 
 #include <fmt/format.h>
@@ -75,20 +76,81 @@ std::vector<Number> values_of(std::span<const double> numbers, std::size_t place
   return at;
 }
 
+/// What total potentials of electrodes are multiplied with at all electrodes, φ of homogeneous ground in
+/// closed form over that of the mesh: on rank 0.
+struct HomogeneousFactors {
+  std::set<std::size_t> solved;  // electrodes; on all ranks
+  std::map<std::size_t, std::vector<double>> of;
+};
+
+/// Of the mean conductivities along the axes; a mean of 1 S/m.
+HalfSpace homogeneous(const Conductivity& conductivity) {
+  const auto s = mean_stretch(conductivity);
+  return {{1 / (s.e * s.e), 1 / (s.n * s.n), 1 / (s.u * s.u)}};
+}
+
+/// Adds those of these electrodes that are not known: a solve for each.
+void add_factors(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
+                 Parameters parameters, Stream& stream, Progress& progress, const Groups& groups,
+                 std::vector<std::size_t> sources, HomogeneousFactors& factors) {
+  std::array<std::vector<double>, 3> values;
+  Conductivity even{{&values[0], &values[0], &values[0]}};
+  Primary ground;
+  groups.together([&] {
+    std::erase_if(sources, [&](std::size_t source) { return !factors.solved.insert(source).second; });
+    if (sources.empty()) return;
+    ground.own = homogeneous(conductivity);
+    const std::size_t axes = conductivity.differs_by_axis() ? 3 : 1;
+    for (std::size_t a = 0; a < axes; ++a) {
+      values[a].assign(mesh.size(), ground.own.along[a]);
+      even.along[a] = &values[a];
+    }
+  });
+  if (sources.empty()) return;
+  parameters.potential = Potential::total;
+  const double surface = mesh.up().back();
+  const auto& place = electrodes.place;
+  Turns turns(mesh, even, place, parameters, stream, sources, groups);
+  turns.solve(
+      progress,
+      [&](Potentials& solver, std::size_t source, Solved& solved) {
+        std::vector<double> of_place;
+        for (const Number& value : solver.at_electrodes(source, std::nullopt, solved))
+          of_place.push_back(value.real());
+        return of_place;
+      },
+      [&](std::size_t source, const Solved&, std::vector<double> found) {
+        for (std::size_t n = 0; n < found.size(); ++n) {
+          const double factor = ground.potential(place[source], place[n], surface).real() / found[n];
+          found[n] = std::isfinite(factor) && factor > 0 ? factor : 1;
+        }
+        factors.of[source] = std::move(found);
+      });
+}
+
 /// ΔV/I of every array, on rank 0.  cells: gets the volume, where one is wanted
 std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conductivity,
                               const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                               DirectCurrentReport& report, Progress& progress, const Groups& groups,
-                              const Volume& wanted = {}, std::vector<CellValues>* cells = nullptr) {
+                              HomogeneousFactors& factors, const Volume& wanted = {},
+                              std::vector<CellValues>* cells = nullptr) {
   const auto sources = current_electrodes(electrodes);
+  Primaries primaries;
+  std::vector<std::size_t> held;
+  groups.together([&] {
+    check(mesh, conductivity, electrodes.place);
+    primaries = primaries_of(mesh, conductivity, parameters, electrodes);
+    held = held_against_homogeneous(primaries, conductivity, parameters);
+  });
+  add_factors(mesh, conductivity, electrodes, parameters, stream, progress, groups, held, factors);
+  report.held_against += held.size();
   Turns turns(mesh, conductivity, electrodes.place, parameters, stream, sources, groups);
-  groups.together([&] { check_secondary(mesh, conductivity, parameters, electrodes.place, sources); });
   std::map<std::size_t, std::vector<Number>> potentials;  // of each electrode that gives current
   std::vector<CellValues> volume(wanted.arrays());
   turns.solve(
       progress,
       [&](Potentials& solver, std::size_t source, Solved& solved) {
-        const auto at = solver.at_electrodes(source, solved);
+        const auto at = solver.at_electrodes(source, primaries.at(source), solved);
         if (!groups.hands_over() || wanted.arrays() == 0) return numbers_of(at, {});
         return numbers_of(at, solver.in_cells(wanted));
       },
@@ -102,6 +164,9 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
   if (groups.comm().rank() > 0) return {};
   report.operator_complexity = turns.solver().operator_complexity();
   if (cells != nullptr) *cells = std::move(volume);
+  for (const std::size_t source : held)
+    for (std::size_t n = 0; n < electrodes.place.size(); ++n)
+      potentials.at(source)[n] *= factors.of.at(source)[n];
   std::vector<Number> all;
   for (const auto& array : electrodes.arrays)
     all.push_back(combine(array, [&](std::size_t from, std::size_t to) { return potentials.at(from)[to]; }));
@@ -120,8 +185,9 @@ std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conducti
   }
   const std::vector<double> ones(mesh.size(), 1.0);
   DirectCurrentReport unread;
+  HomogeneousFactors none;
   for (const Number& unit : transfers(mesh, {{&ones, &ones, &ones}, {}, conductivity.ground}, electrodes,
-                                      parameters, stream, unread, progress, groups))
+                                      parameters, stream, unread, progress, groups, none))
     all.push_back(factor_or_nan(1 / unit.real()));
   return all;
 }
@@ -187,11 +253,12 @@ namespace {
 /// direct_current() of what conducts, without a chargeability.
 DirectCurrentData data_of(const TensorMesh& mesh, const Conductivity& conductivity,
                           const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                          DirectCurrentReport& report, Progress& progress, const Groups& groups) {
+                          DirectCurrentReport& report, Progress& progress, const Groups& groups,
+                          HomogeneousFactors& of_homogeneous) {
   DirectCurrentData data;
   data.geometric_factor = factors(mesh, conductivity, electrodes, parameters, stream, progress, groups);
   const auto all = transfers(mesh, conductivity, electrodes, parameters, stream, report, progress, groups,
-                             parameters.volume, &data.volume);
+                             of_homogeneous, parameters.volume, &data.volume);
   for (std::size_t n = 0; n < all.size(); ++n) {
     const double factor = data.geometric_factor[n];
     report.null_arrays += std::isnan(factor) ? 1 : 0;
@@ -251,8 +318,9 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
   const auto solves = [&] { return count_of_solves(electrodes, parameters); };
   const Groups groups(comm ? *comm : alone, solves, at_once);
   return groups.run([&] {
+    HomogeneousFactors factors;
     return data_of(mesh, conductivity, electrodes, parameters, stream, report ? *report : unread,
-                   progress ? *progress : silent, groups);
+                   progress ? *progress : silent, groups, factors);
   });
 }
 
@@ -268,11 +336,13 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
   const Groups groups(comm ? *comm : alone, solves, at_once);
   return groups.run([&] {
     groups.together([&] { check_chargeability(rock); });
-    auto data = data_of(mesh, rock.view(), electrodes, parameters, stream, said, told, groups);
+    HomogeneousFactors factors;
+    auto data = data_of(mesh, rock.view(), electrodes, parameters, stream, said, told, groups, factors);
     if (rock.chargeability.empty()) return data;
     Rock first_rock;
     groups.together([&] { first_rock = begun(rock); });
-    const auto first = transfers(mesh, first_rock.view(), electrodes, parameters, stream, said, told, groups);
+    const auto first =
+        transfers(mesh, first_rock.view(), electrodes, parameters, stream, said, told, groups, factors);
     for (std::size_t n = 0; n < first.size(); ++n)
       data.chargeability.push_back(1 - first[n].real() / data.resistance[n]);
     return data;

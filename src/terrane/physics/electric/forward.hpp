@@ -55,6 +55,7 @@ struct DirectCurrentReport {
   std::vector<std::size_t> sources;        ///< electrodes that gave current
   std::vector<solve::SolveReport> solves;  ///< one per source
   std::size_t secondary = 0;               ///< solved for the secondary potential
+  std::size_t held_against = 0;            ///< total ones, times factors of homogeneous ground
   std::size_t null_arrays = 0;             ///< without a geometric factor
   double operator_complexity = 0;
 

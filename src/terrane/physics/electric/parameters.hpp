@@ -35,9 +35,10 @@ struct Boundaries {
   std::array<Boundary, 6> at_;
 };
 
-/// What is solved for. secondary: the difference from the closed form for the conductivity at the current
-/// electrode, a tenth to a hundredth of the error near it; total: everything. automatic takes secondary where
-/// the cells around the electrode are alike, and those half a cell away within a factor of three.
+/// What is solved for. secondary: the difference from the closed form for the rock at the current electrode,
+/// a half space or one vertical contact, a tenth to a hundredth of the error near it; total: everything.
+/// automatic takes secondary where the rock is such (surroundings.hpp); else total, and in a half space of
+/// flat ground multiplies it with closed form over mesh of homogeneous ground.
 enum class Potential { automatic, secondary, total };
 
 /// What is kept of all cells, at their centres, for 1 A from each current electrode: φ, E = −∇φ, J = σE.

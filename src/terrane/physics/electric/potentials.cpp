@@ -22,122 +22,6 @@ namespace {
 
 using Number = std::complex<double>;
 
-/// The cells that a point lies in or on, as ranges along easting, northing, up: one cell, or two where it is
-/// on a face.
-std::array<std::pair<std::size_t, std::size_t>, 3> cells_around(const TensorMesh& mesh, const Point& p) {
-  const double place[3] = {p.e, p.n, p.u};
-  const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
-  std::array<std::pair<std::size_t, std::size_t>, 3> ranges;
-  for (std::size_t a = 0; a < 3; ++a) {
-    const auto& f = *faces[a];
-    const std::size_t cells = f.size() - 1;
-    const auto above = static_cast<std::size_t>(std::upper_bound(f.begin(), f.end(), place[a]) - f.begin());
-    const std::size_t here = std::min(above == 0 ? 0 : above - 1, cells - 1);
-    const bool on_face = place[a] == f[here];
-    ranges[a] = {on_face && here > 0 ? here - 1 : here, here + 1};
-  }
-  return ranges;
-}
-
-/// The conductivities along the axes around an electrode when they are the same in all cells there.
-std::optional<HalfSpace> conductivity_at(const TensorMesh& mesh, const Conductivity& conductivity,
-                                         const Point& p) {
-  std::optional<HalfSpace> value;
-  const auto ranges = cells_around(mesh, p);
-  for (std::size_t k = ranges[2].first; k < ranges[2].second; ++k)
-    for (std::size_t j = ranges[1].first; j < ranges[1].second; ++j)
-      for (std::size_t i = ranges[0].first; i < ranges[0].second; ++i) {
-        const auto cell = mesh.index(i, j, k);
-        HalfSpace here;
-        for (std::size_t a = 0; a < 3; ++a) {
-          here.along[a] = (*conductivity.along[a])[cell];
-          if (conductivity.complex()) here.quadrature[a] = (*conductivity.quadrature[a])[cell];
-        }
-        if (value && *value != here) return std::nullopt;
-        value = here;
-      }
-  // In closed form only where all axes lag alike.
-  if (value)
-    for (std::size_t a = 1; a < 3; ++a)
-      if (std::abs(value->quadrature[a] * value->along[0] - value->quadrature[0] * value->along[a]) >
-          1e-12 * value->along[0] * value->along[a])
-        return std::nullopt;
-  return value;
-}
-
-constexpr double almost_half = 0.5 * (1 - 1e-6);
-constexpr double much = 3;  // times the conductivity of the rock beyond
-
-/// Whether within half a cell of an electrode rock begins that conducts much better or worse. The image of
-/// the source behind such a contact is as near as that: no cell resolves what it sends.
-bool at_contact(const TensorMesh& mesh, const Conductivity& conductivity, const Point& p,
-                const HalfSpace& around) {
-  std::array<std::pair<std::size_t, std::size_t>, 3> near;
-  const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
-  const double place[3] = {p.e, p.n, p.u};
-  const auto cells = cells_around(mesh, p);
-  for (std::size_t a = 0; a < 3; ++a) {
-    const auto& f = *faces[a];
-    auto [first, end] = cells[a];
-    // In the middle of a cell there is none, however its faces are rounded.
-    if (first > 0 && place[a] - f[first] < almost_half * (f[first + 1] - f[first])) --first;
-    if (end < f.size() - 1 && f[end] - place[a] < almost_half * (f[end] - f[end - 1])) ++end;
-    near[a] = {first, end};
-  }
-  for (std::size_t k = near[2].first; k < near[2].second; ++k)
-    for (std::size_t j = near[1].first; j < near[1].second; ++j)
-      for (std::size_t i = near[0].first; i < near[0].second; ++i)
-        for (std::size_t a = 0; a < 3; ++a) {
-          const double there = (*conductivity.along[a])[mesh.index(i, j, k)];
-          if (there > much * around.along[a] || around.along[a] > much * there) return true;
-        }
-  return false;
-}
-
-/// Whether a half space of infinite extent has no such wall.
-bool is_own(const Boundaries& boundary, const Wall& wall) {
-  const bool top = wall.axis == 0 && wall.high;
-  return boundary(wall.axis, wall.high) != (top ? Boundary::insulated : Boundary::mixed);
-}
-
-/// Whether it is within so many cells of one.
-bool at_own_wall(const TensorMesh& mesh, const Boundaries& boundary, const Point& p, std::size_t most) {
-  const std::vector<double>* faces[3] = {&mesh.up(), &mesh.northing(), &mesh.easting()};
-  const double at[3] = {p.u, p.n, p.e};
-  return std::any_of(walls.begin(), walls.end(), [&](const Wall& wall) {
-    const auto& f = *faces[wall.axis];
-    const std::size_t last = f.size() - 1, cells = std::min(most, last);
-    const bool near = wall.high ? at[wall.axis] >= f[last - cells] : at[wall.axis] <= f[cells];
-    return near && is_own(boundary, wall);
-  });
-}
-
-/// The rock around an electrode where it is solved for the secondary potential. Under an uneven surface it is
-/// not: both potentials are numbers of the mesh there, whose ratio is what counts.
-std::optional<HalfSpace> secondary_at(const TensorMesh& mesh, const Conductivity& sigma,
-                                      const Parameters& parameters, const std::vector<Point>& place,
-                                      std::size_t source) {
-  if (parameters.potential == Potential::total) return std::nullopt;
-  // A wall that is none of a half space takes the current of a source beside it by few of its nodes.
-  if (parameters.potential == Potential::automatic &&
-      at_own_wall(mesh, parameters.boundary, place[source], 4))
-    return std::nullopt;
-  // There K − K₀ is not zero at the source, where φ_p has no value.
-  if (at_own_wall(mesh, parameters.boundary, place[source], 1))
-    throw InputError(fmt::format("electrode {}", source + 1),
-                     "it lies on a grounded or insulated side or in the cell beside it, so there is no "
-                     "secondary potential",
-                     "Take potential = \"auto\" or \"total\", or move the side away.");
-  const auto found = conductivity_at(mesh, sigma, place[source]);
-  if (!found && parameters.potential == Potential::secondary)
-    throw InputError(fmt::format("electrode {}", source + 1),
-                     "the cells around it differ in conductivity, so there is no secondary potential",
-                     "Make them alike, or take potential = \"auto\" with 8 cells between electrodes.");
-  if (found && parameters.potential == Potential::automatic && at_contact(mesh, sigma, place[source], *found))
-    return std::nullopt;
-  return found;
-}
-
 Conductivity quadrature_alone(const Conductivity& conductivity) { return {conductivity.quadrature}; }
 
 /// The magnitudes of complex conductances: what multigrid is made of.
@@ -189,12 +73,6 @@ void check(const TensorMesh& mesh, const Conductivity& conductivity, const std::
   else check(mesh, CellsWithAir(mesh, conductivity).view());
 }
 
-void check_secondary(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
-                     const std::vector<Point>& electrodes, const std::vector<std::size_t>& sources) {
-  if (conductivity.ground != nullptr) return;
-  for (const std::size_t source : sources) secondary_at(mesh, conductivity, parameters, electrodes, source);
-}
-
 /// What is common to real and complex conductivities.
 struct Potentials::Solver {
   Solver(const TensorMesh& cells, const Conductivity& conductivity, const std::vector<Point>& electrodes,
@@ -216,7 +94,7 @@ struct Potentials::Solver {
   virtual ~Solver() = default;
 
   /// x, as two parts one after the other where it is complex.  secondary: the conductivity there
-  virtual std::vector<double> solve(std::size_t source, const std::optional<HalfSpace>& secondary,
+  virtual std::vector<double> solve(std::size_t source, const std::optional<Primary>& secondary,
                                     solve::SolveReport& report) = 0;
   virtual double operator_complexity() const = 0;
 
@@ -228,30 +106,32 @@ struct Potentials::Solver {
     return b;
   }
 
-  /// −φ_p on the nodes, in a half space with a mean of 1 S/m.
-  std::vector<double> less_primary(std::size_t source, const Stretch& stretch) const {
-    std::vector<double> primary(static_cast<std::size_t>(host.nodes.count()));
-    const View<double, 3> phi(primary.data(), host.nodes);
+  /// −φ_p on the nodes, its real part or its imaginary one.
+  std::vector<double> less_primary(std::size_t source, const Primary& primary, bool imaginary = false) const {
+    std::vector<double> nodes(static_cast<std::size_t>(host.nodes.count()));
+    const View<double, 3> phi(nodes.data(), host.nodes);
     for_each(mesh.up().size(), stream.threads(), [&](std::size_t k) {
       for (std::size_t j = 0; j < mesh.northing().size(); ++j)
         for (std::size_t i = 0; i < mesh.easting().size(); ++i) {
           const Point p{mesh.easting()[i], mesh.northing()[j], mesh.up()[k]};
-          const double value = half_space_potential(place[source], p, from.surface, stretch, 1);
+          const Number at = primary.potential(place[source], p, from.surface);
+          const double value = imaginary ? at.imag() : at.real();
           // At the source K − K₀ is zero.
           phi(static_cast<Index>(k), static_cast<Index>(j), static_cast<Index>(i)) =
               std::isfinite(value) ? -value : 0;
         }
     });
-    return primary;
+    return nodes;
   }
-  /// (K − K₀) φ, of one part of complex conductivities.
-  std::vector<double> difference(const std::array<const std::vector<double>*, 3>& along,
-                                 const std::array<double, 3>& half_space, const Stretch& stretch,
-                                 std::size_t source, const std::vector<double>& phi) const {
-    auto currents = difference_times(mesh, along, {half_space, {place[source], from.surface, stretch}},
-                                     parameters.boundary, from, phi, stream.threads());
-    if (parameters.boundary.closed()) balance(currents);
-    return currents;
+  /// sums += sign (K − K₀) φ, of one part of complex conductivities; empty sums: zeros.
+  void add_difference(double sign, bool quadrature, const Primary& primary, std::size_t source,
+                      const std::vector<double>& phi, std::vector<double>& sums) const {
+    const Viewpoint seen{place[source], from.surface, primary.own.stretch()};
+    auto currents =
+        difference_times(mesh, quadrature ? sigma.quadrature : sigma.along, {primary, seen, quadrature},
+                         parameters.boundary, from, phi, stream.threads());
+    if (sums.empty()) return sums.swap(currents);
+    for (std::size_t n = 0; n < sums.size(); ++n) sums[n] += sign * currents[n];
   }
 
   /// Once devices have the network.
@@ -291,13 +171,12 @@ struct RealSolver final : Potentials::Solver {
         b(stream, grid.part()),
         x(stream, grid.part()) {}
 
-  std::vector<double> solve(std::size_t source, const std::optional<HalfSpace>& secondary,
+  std::vector<double> solve(std::size_t source, const std::optional<Primary>& secondary,
                             solve::SolveReport& report) override {
-    if (secondary) {  // b = −(K − K₀) φ_p, φ_p the half space of σ₀ and K₀ its network
-      auto primary = less_primary(source, secondary->stretch());
-      for (double& value : primary) value /= secondary->mean().real();
-      const auto currents = difference(sigma.along, secondary->along, secondary->stretch(), source, primary);
-      primary = std::vector<double>();  // gives the memory back
+    if (secondary) {  // b = −(K − K₀) φ_p, K₀ the network of the rock that φ_p is of
+      std::vector<double> currents;
+      add_difference(1, false, *secondary, source, less_primary(source, *secondary), currents);
+      if (parameters.boundary.closed()) balance(currents);
       b.upload(stream, currents, host.nodes);
     } else {
       b.upload(stream, current(source), host.nodes);
@@ -337,22 +216,20 @@ struct ComplexSolver final : Potentials::Solver {
     return taken;
   }
 
-  std::vector<double> solve(std::size_t source, const std::optional<HalfSpace>& secondary,
+  std::vector<double> solve(std::size_t source, const std::optional<Primary>& secondary,
                             solve::SolveReport& report) override {
     std::vector<double> parts;
     if (secondary) {
-      const auto stretch = secondary->stretch();
-      const auto primary = less_primary(source, stretch);
-      parts = difference(sigma.along, secondary->along, stretch, source, primary);
-      const auto turned_parts = difference(sigma.quadrature, secondary->quadrature, stretch, source, primary);
-      const auto nodes = parts.size();
-      parts.resize(2 * nodes);
-      const Number over = 1.0 / secondary->mean();
-      for (std::size_t n = 0; n < nodes; ++n) {
-        const Number value = Number(parts[n], turned_parts[n]) * over;
-        parts[n] = value.real();
-        parts[nodes + n] = value.imag();
+      // (D' + iD'')(φ' + iφ''), D = K − K₀.
+      std::vector<double> imaginary;
+      for (const bool turned_phi : {false, true}) {
+        const auto phi = less_primary(source, *secondary, turned_phi);
+        add_difference(turned_phi ? -1 : 1, turned_phi, *secondary, source, phi, parts);
+        add_difference(1, !turned_phi, *secondary, source, phi, imaginary);
       }
+      if (parameters.boundary.closed())
+        for (auto* part : {&parts, &imaginary}) balance(*part);
+      parts.insert(parts.end(), imaginary.begin(), imaginary.end());
     } else {
       parts = current(source);
       parts.resize(2 * parts.size());
@@ -388,10 +265,11 @@ Potentials::Potentials(const TensorMesh& mesh, const Conductivity& conductivity,
 
 Potentials::~Potentials() = default;
 
-std::vector<Number> Potentials::at_electrodes(std::size_t source, Solved& solved) {
+std::vector<Number> Potentials::at_electrodes(std::size_t source, const std::optional<Primary>& primary,
+                                              Solved& solved) {
   const auto& s = *solver_;
   source_ = source;
-  if (!s.has_ground) secondary_ = secondary_at(s.mesh, s.sigma, s.parameters, s.place, source);
+  secondary_ = primary;
   solved.secondary = secondary_.has_value();
   for (auto* values : {&real_, &imaginary_}) *values = std::vector<double>();  // before others are made
   real_ = solver_->solve(source, secondary_, solved.report);
@@ -402,9 +280,7 @@ std::vector<Number> Potentials::at_electrodes(std::size_t source, Solved& solved
   for (std::size_t n = 0; n < at.size(); ++n) {
     at[n] = {s.weights[n].at(real_), imaginary_.empty() ? 0 : s.weights[n].at(imaginary_)};
     if (!secondary_) continue;
-    const double primary =
-        half_space_potential(s.place[source], s.place[n], s.from.surface, secondary_->stretch(), 1);
-    at[n] += imaginary_.empty() ? Number(primary / secondary_->mean().real()) : primary / secondary_->mean();
+    at[n] += secondary_->potential(s.place[source], s.place[n], s.from.surface);
   }
   return at;
 }
@@ -446,8 +322,6 @@ std::vector<CellValues> Potentials::in_cells(const Volume& wanted) const {
     if (complex) one.imaginary.reserve(mesh.size());
   }
   const View<const double, 3> real(real_.data(), s.host.nodes), imaginary(imaginary_.data(), s.host.nodes);
-  const auto stretch = secondary_ ? secondary_->stretch() : Stretch{};
-  const Number sigma = secondary_ ? secondary_->mean() : Number{};
   for (std::size_t k = 0; k < mesh.n_up(); ++k)
     for (std::size_t j = 0; j < mesh.n_north(); ++j)
       for (std::size_t i = 0; i < mesh.n_east(); ++i) {
@@ -460,9 +334,9 @@ std::vector<CellValues> Potentials::in_cells(const Volume& wanted) const {
                              (mesh.northing()[j] + mesh.northing()[j + 1]) / 2,
                              (mesh.up()[k] + mesh.up()[k + 1]) / 2};
           const auto& from = s.place[source_];
-          here.potential += half_space_potential(from, middle, s.from.surface, stretch, 1) / sigma;
-          const auto primary = half_space_field(from, middle, s.from.surface, stretch, 1);
-          for (std::size_t a = 0; a < 3; ++a) here.field[a] += primary[a] / sigma;
+          here.potential += secondary_->potential(from, middle, s.from.surface);
+          const auto primary = secondary_->field(from, middle, s.from.surface);
+          for (std::size_t a = 0; a < 3; ++a) here.field[a] += primary[a];
         }
         const auto cell = mesh.index(i, j, k);
         std::size_t n = 0;

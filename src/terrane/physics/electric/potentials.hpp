@@ -14,6 +14,7 @@
 #include "terrane/physics/electric/grid/assemble.hpp"
 #include "terrane/physics/electric/grid/ground.hpp"
 #include "terrane/physics/electric/parameters.hpp"
+#include "terrane/physics/electric/surroundings.hpp"
 #include "terrane/solve/report.hpp"
 
 namespace terrane::electric {
@@ -30,24 +31,6 @@ std::vector<NodeWeights> weights_of(const TensorMesh& mesh, const std::vector<do
 /// What Potentials refuse; without messages, for ranks that are to share them.  Throws ShapeError,
 /// InputError.
 void check(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& electrodes);
-/// What at_electrodes() refuses of these sources.
-void check_secondary(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
-                     const std::vector<Point>& electrodes, const std::vector<std::size_t>& sources);
-
-/// The rock around an electrode, S/m along easting, northing, up.
-struct HalfSpace {
-  std::array<double, 3> along{}, quadrature{};
-
-  Stretch stretch() const { return stretch_of(along); }
-  /// Geometric; all axes lag alike.
-  std::complex<double> mean() const {
-    const bool alike = along[0] == along[1] && along[0] == along[2];
-    const double real = alike ? along[0] : std::cbrt(along[0] * along[1] * along[2]);
-    return {real, quadrature[0] == 0 ? 0 : real * (quadrature[0] / along[0])};
-  }
-  friend bool operator==(const HalfSpace&, const HalfSpace&) = default;
-};
-
 /// What one solve gave.
 struct Solved {
   solve::SolveReport report;
@@ -69,8 +52,10 @@ class Potentials {
   ~Potentials();
 
   /// Of 1 A from one electrode, at all electrodes; infinite at itself where it is the secondary potential
-  /// that was solved for. Imaginary parts are zero without quadrature conductivity. Throws InputError.
-  std::vector<std::complex<double>> at_electrodes(std::size_t source, Solved& solved);
+  /// that was solved for. Imaginary parts are zero without quadrature conductivity.  primary: of the
+  /// secondary potential (surroundings.hpp); none: the total one
+  std::vector<std::complex<double>> at_electrodes(std::size_t source, const std::optional<Primary>& primary,
+                                                  Solved& solved);
   /// Of the electrode of the last at_electrodes(), at the centres of cells: φ, V; E and J east, north, up,
   /// V/m and A/m². What was solved for is the mean of a cell's eight nodes, or of its four edges; a primary
   /// potential is added in closed form. J is that of the share of a cell that is ground.
@@ -87,7 +72,7 @@ class Potentials {
  private:
   std::unique_ptr<Solver> solver_;
   std::size_t source_ = 0;                // of the last solve
-  std::optional<HalfSpace> secondary_;    // around it, where it was for the secondary potential
+  std::optional<Primary> secondary_;      // of it, where it was for the secondary potential
   std::vector<double> real_, imaginary_;  // what it found on the nodes
 };
 

@@ -40,9 +40,11 @@ constexpr Key simulation_keys[] = {
      "Sides and bottom: mixed, as if a half space continued (Dey & Morrison 1979); grounded (Dirichlet); or "
      "insulated (Neumann). [sides] says it of single ones."},
     {"potential", "text", "\"auto\"",
-     "What is solved for: secondary, the difference from a half space, right to 0.5 %; total, where eight "
-     "cells lie between electrodes; auto takes secondary where the cells around an electrode are alike, and "
-     "those half a cell away conduct within a factor of three."},
+     "What is solved for: secondary, the difference from a half space or from the images behind one vertical "
+     "contact, right to 0.5 %; total, where eight cells lie between electrodes; auto takes secondary where "
+     "the "
+     "rock around an electrode is such, else total, times closed form over mesh of homogeneous ground, which "
+     "takes a second solve."},
     {"topography", "path", "none",
      "Elevation grid of the ground: cells above it are air, those that it cuts conduct by their share of "
      "rock. Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m begin."},
@@ -259,31 +261,64 @@ Settings Settings::read(const Config& job) {
 
 namespace {
 
-/// The two electrodes of an array that are nearest to each other against the cells that the first is in: how
-/// far they are apart, and how wide these are.
-std::pair<double, double> tightest(const TensorMesh& mesh, const Electrodes& electrodes) {
+/// How far two electrodes are apart, and how wide the cells of the first are along the way between them.
+std::pair<double, double> apart(const TensorMesh& mesh, const Point& one, const Point& other) {
   const auto width = [](const std::vector<double>& faces, double x) {
     const auto above = std::upper_bound(faces.begin() + 1, faces.end() - 1, x);
     return *above - *(above - 1);
   };
+  const double length = distance(one, other);
+  return {length, std::max({width(mesh.easting(), one.e) * std::abs(one.e - other.e),
+                            width(mesh.northing(), one.n) * std::abs(one.n - other.n),
+                            width(mesh.up(), one.u) * std::abs(one.u - other.u)}) /
+                      length};
+}
+
+/// The two electrodes of an array that are nearest to each other against the cells that the first is in: how
+/// far they are apart, and how wide these are.
+std::pair<double, double> tightest(const TensorMesh& mesh, const Electrodes& electrodes) {
   std::pair<double, double> found{INFINITY, 0};
   for (const auto& array : electrodes.arrays) {
     const int all[4] = {array.a, array.b, array.m, array.n};
     for (int p = 0; p < 4; ++p)
       for (int q = p + 1; q < 4; ++q) {
         if (all[p] == Array::far_away || all[q] == Array::far_away) continue;
-        const auto& one = electrodes.place[static_cast<std::size_t>(all[p])];
-        const auto& other = electrodes.place[static_cast<std::size_t>(all[q])];
-        const double apart = distance(one, other);
-        // Along the way between them.
-        const double cell = std::max({width(mesh.easting(), one.e) * std::abs(one.e - other.e),
-                                      width(mesh.northing(), one.n) * std::abs(one.n - other.n),
-                                      width(mesh.up(), one.u) * std::abs(one.u - other.u)}) /
-                            apart;
-        if (apart > 0 && cell * found.first > found.second * apart) found = {apart, cell};
+        const auto [length, cell] = apart(mesh, electrodes.place[static_cast<std::size_t>(all[p])],
+                                          electrodes.place[static_cast<std::size_t>(all[q])]);
+        if (length > 0 && cell * found.first > found.second * length) found = {length, cell};
       }
   }
   return found;
+}
+
+/// What total potentials that are held against homogeneous ground have wrong (docs/theory/electric.md), where
+/// electrodes measure so near to such a source; empty: none do.  held: those sources
+std::string warning_beside_contacts(const TensorMesh& mesh, const Electrodes& electrodes,
+                                    const std::vector<std::size_t>& held) {
+  constexpr double near = 8;  // cells
+  std::set<std::size_t> sources;
+  double nearest = INFINITY;
+  for (const auto& array : electrodes.arrays)
+    for (const int a : {array.a, array.b}) {
+      if (a == Array::far_away) continue;
+      const auto source = static_cast<std::size_t>(a);
+      if (!std::binary_search(held.begin(), held.end(), source)) continue;
+      for (const int m : {array.m, array.n}) {
+        if (m == Array::far_away) continue;
+        const auto [length, cell] =
+            apart(mesh, electrodes.place[source], electrodes.place[static_cast<std::size_t>(m)]);
+        if (!(length > 0) || length >= near * cell) continue;
+        sources.insert(source);
+        nearest = std::min(nearest, length / cell);
+      }
+    }
+  if (sources.empty()) return "";
+  return fmt::format(
+      "rock changes around {} current electrode{} (first: {}) otherwise than at one vertical contact, and "
+      "voltages are measured down to {:.2g} cells from there: potentials within 4 cells may be wrong by 12 "
+      "%, "
+      "within 8 by 3 %; let cells be smaller, so that eight lie between these electrodes",
+      sources.size(), sources.size() == 1 ? "" : "s", *sources.begin() + 1, nearest);
 }
 
 Electrodes across(const Config& table) {
@@ -355,6 +390,15 @@ Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settin
     node_weights(mesh_, electrodes_.place[n], name);
     if (!rock_.ground.empty()) refuse_air(mesh_, rock_.ground, electrodes_.place[n], name);
   }
+  if (rock_.ground.empty()) {
+    electric::check(mesh_, rock_.view());
+    const auto& parameters = settings_.parameters;
+    const auto held = held_against_homogeneous(primaries_of(mesh_, rock_.view(), parameters, electrodes_),
+                                               rock_.view(), parameters);
+    held_against_ = held.size();
+    if (auto text = warning_beside_contacts(mesh_, electrodes_, held); !text.empty())
+      warnings_.push_back(std::move(text));
+  }
   double nearest_wall = INFINITY, widest = 0;
   const auto box = mesh_.bounds();
   for (const auto& p : electrodes_.place) {
@@ -419,7 +463,7 @@ std::size_t Simulation::solves_of_source() const {
   return 1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1);
 }
 
-std::size_t Simulation::solves() const { return sources() * solves_of_source(); }
+std::size_t Simulation::solves() const { return sources() * solves_of_source() + held_against_; }
 
 /// Of the result, and of a copy on its way into a file.
 double Simulation::volume_bytes() const {
@@ -492,8 +536,9 @@ Plan Simulation::check(const Runtime& runtime) {
   plan.device = describe(device, runtime);
   const auto at_once =
       static_cast<std::size_t>(share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
-  const std::size_t turns = (sources() + at_once - 1) / at_once;
-  plan.seconds = static_cast<double>(turns * solves_of_source()) * seconds_of_solve(device);
+  const auto turns = [at_once](std::size_t solves) { return (solves + at_once - 1) / at_once; };
+  plan.seconds = static_cast<double>(turns(sources()) * solves_of_source() + turns(held_against_)) *
+                 seconds_of_solve(device);
   return plan;
 }
 
@@ -519,6 +564,9 @@ Result Simulation::run(const Runtime& runtime) {
              fmt::format("{} at most in one solve", done.most_iterations()));
   report.add("secondary", std::uint64_t{done.secondary}, "", "secondary",
              fmt::format("{} of {} solves for the secondary potential", done.secondary, done.solves.size()));
+  report.add("held_against", std::uint64_t{done.held_against}, "", "held against homogeneous ground",
+             fmt::format("{} total potentials held against homogeneous ground, a solve for each",
+                         done.held_against));
   report.add("null_arrays", std::uint64_t{done.null_arrays});
   if (done.null_arrays > 0)
     report.warnings.push_back(

@@ -9,17 +9,16 @@ namespace terrane::electric {
 
 namespace {
 
-/// (K − K₀) φ at one node after the other: what the cells around it have more than the half space, as six
+/// (K − K₀) φ at one node after the other: what the cells around it have more than the primary's rock, as six
 /// conductances; what lies beyond the mesh has no width.
 class Difference {
  public:
   Difference(const TensorMesh& mesh, const std::array<const std::vector<double>*, 3>& conductivity,
-             const HomogeneousRock& half_space, const Boundaries& boundary, const Viewpoint& from,
+             const PrimaryRock& rock, const Boundaries& boundary, const Viewpoint& from,
              const std::vector<double>& phi)
       : axes_(mesh),
         sigma_{conductivity[2], conductivity[1], conductivity[0]},
-        of_half_space_{half_space.conductivity[2], half_space.conductivity[1], half_space.conductivity[0]},
-        source_(half_space.source),
+        source_(rock.source),
         boundary_(boundary),
         from_(from),
         phi_(phi) {
@@ -30,6 +29,7 @@ class Difference {
       step_[a] = a == 2 ? 1 : a == 1 ? axes_.nodes(2) : axes_.nodes(1) * axes_.nodes(2);
       cells_step_[a] = a == 2 ? 1 : a == 1 ? axes_.nodes(2) - 1 : (axes_.nodes(1) - 1) * (axes_.nodes(2) - 1);
     }
+    take(rock);
   }
 
   void plane(Index k, std::vector<double>& out) const {
@@ -40,7 +40,7 @@ class Difference {
         double sum = 0;
         std::array<double, 8> more;
         for (std::size_t a = 0; a < 3; ++a) {
-          if (a == 0 || sigma_[a] != sigma_[a - 1] || of_half_space_[a] != of_half_space_[a - 1])
+          if (a == 0 || sigma_[a] != sigma_[a - 1] || taken_[a] != taken_[a - 1])
             if (!gather(a, node, more) && sigma_[1] == sigma_[0] && sigma_[2] == sigma_[0]) break;
           sum += along(a, node, number, more);
         }
@@ -52,10 +52,29 @@ class Difference {
   }
 
  private:
+  /// σ₀ along the axis on which it changes: one number for each cell of a row.
+  void take(const PrimaryRock& rock) {
+    const auto& contact = rock.primary.contact;
+    if (contact && contact->axis == 1) across_ = 1;
+    for (Index cell = 0; cell + 1 < axes_.nodes(across_); ++cell) {
+      Index low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
+      low[across_] = cell;
+      high[across_] = cell + 1;
+      const Point from = axes_.point(low), to = axes_.point(high);
+      const auto& here = rock.primary.rock_at((from.e + to.e) / 2, (from.n + to.n) / 2);
+      const auto& sigma = rock.quadrature ? here.quadrature : here.along;
+      for (std::size_t a = 0; a < 3; ++a) taken_[a].push_back(sigma[2 - a]);
+    }
+  }
+  double taken(std::size_t a, Index cell) const { return taken_[a][static_cast<std::size_t>(cell)]; }
+
   /// σ − σ₀ of the cells around a node, the first below, south, west of it; whether any has a difference.
   bool gather(std::size_t a, const Index (&node)[3], std::array<double, 8>& more) const {
     bool any = false;
     Index first[3], second[3];  // numbers of cells, inside the mesh
+    const double taken_of[2] = {taken(a, std::max<Index>(node[across_] - 1, 0)),
+                                taken(a, std::min(node[across_], axes_.nodes(across_) - 2))};
+    const std::size_t bit = across_ == 2 ? 1 : 2;
     for (std::size_t x = 0; x < 3; ++x) {
       first[x] = std::max<Index>(node[x] - 1, 0) * cells_step_[x];
       second[x] = std::min(node[x], axes_.nodes(x) - 2) * cells_step_[x];
@@ -64,7 +83,7 @@ class Difference {
     for (std::size_t c = 0; c < 8; ++c) {
       const Index cell =
           (c & 4 ? second : first)[0] + (c & 2 ? second : first)[1] + (c & 1 ? second : first)[2];
-      more[c] = sigma[cell] - of_half_space_[a];
+      more[c] = sigma[cell] - taken_of[c & bit ? 1 : 0];
       any = any || more[c] != 0;
     }
     return any;
@@ -109,9 +128,8 @@ class Difference {
       const double quarter = width(b, cell[b] + 1) * width(c, cell[c] + 1) / 4;
       if (quarter == 0) continue;
       const Index number = cell[0] * cells_step_[0] + cell[1] * cells_step_[1] + cell[2] * cells_step_[2];
-      const double sigma = (*sigma_[a])[static_cast<std::size_t>(number)];
-      sum += quarter * (kind == Boundary::mixed ? (sigma - of_half_space_[a]) * own
-                                                : sigma * own - of_half_space_[a] * through);
+      const double sigma = (*sigma_[a])[static_cast<std::size_t>(number)], sigma_0 = taken(a, cell[across_]);
+      sum += quarter * (kind == Boundary::mixed ? (sigma - sigma_0) * own : sigma * own - sigma_0 * through);
     }
     return sum;
   }
@@ -120,7 +138,8 @@ class Difference {
 
   Axes axes_;
   std::array<const std::vector<double>*, 3> sigma_;  // up, north, east
-  std::array<double, 3> of_half_space_;
+  std::array<std::vector<double>, 3> taken_;
+  std::size_t across_ = 2;  // the axis on which the primary's rock may change
   const Viewpoint& source_;
   const Boundaries& boundary_;
   const Viewpoint& from_;
@@ -133,9 +152,9 @@ class Difference {
 
 std::vector<double> difference_times(const TensorMesh& mesh,
                                      const std::array<const std::vector<double>*, 3>& conductivity,
-                                     const HomogeneousRock& half_space, const Boundaries& boundary,
+                                     const PrimaryRock& rock, const Boundaries& boundary,
                                      const Viewpoint& from, const std::vector<double>& phi, int threads) {
-  const Difference difference(mesh, conductivity, half_space, boundary, from, phi);
+  const Difference difference(mesh, conductivity, rock, boundary, from, phi);
   std::vector<double> out(phi.size());
   for_each(mesh.n_up() + 1, threads,
            [&](std::size_t plane) { difference.plane(static_cast<Index>(plane), out); });

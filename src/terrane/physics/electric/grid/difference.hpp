@@ -1,26 +1,27 @@
 // (K − K₀) φ, what a secondary potential begins with, without either network: the cells around a node give
-// their differences from a half space, and no array is kept. Its slow twin is network_of() less
-// half_space_network().
+// their differences from the rock that a primary potential is of, and no array is kept. Its slow twin is
+// network_of() less half_space_network(), or less network_of() of that rock.
 #pragma once
 
 #include <array>
 #include <vector>
 
+#include "terrane/physics/electric/formula/primary.hpp"
 #include "terrane/physics/electric/grid/assemble.hpp"
 
 namespace terrane::electric {
 
-/// A half space: conductivities along easting, northing, up, and its point source.
-struct HomogeneousRock {
-  std::array<double, 3> conductivity;
+/// K₀ has the walls of K where `boundary` is mixed, so that they leave no difference; elsewhere, in a half
+/// space alone, those through which the current flows on as it does from the source.
+struct PrimaryRock {
+  Primary primary;
   Viewpoint source;
+  bool quadrature = false;  ///< its imaginary part
 };
-/// (K − K₀) φ on the nodes [up, north, east], without either network. K₀ is that of a half space. Where
-/// `boundary` is mixed, its walls are those of K, so that they leave no difference; elsewhere the current
-/// flows on through them as it does from the source.
+/// (K − K₀) φ on the nodes [up, north, east].  conductivity: of K, as Conductivity has either part
 std::vector<double> difference_times(const TensorMesh& mesh,
                                      const std::array<const std::vector<double>*, 3>& conductivity,
-                                     const HomogeneousRock& half_space, const Boundaries& boundary,
+                                     const PrimaryRock& rock, const Boundaries& boundary,
                                      const Viewpoint& from, const std::vector<double>& phi, int threads);
 
 }  // namespace terrane::electric

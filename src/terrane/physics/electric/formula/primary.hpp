@@ -1,0 +1,103 @@
+// Primary potentials, in closed form: of a point electrode in a half space, or beside one vertical contact of
+// two rocks that both reach the surface.
+//
+//   own side      φ = 1/(4πσ₁) (S + k S*)       S = 1/r + 1/r', S* the same from the image behind the contact
+//   beyond        φ = (1 + k)/(4πσ₁) S          k = (σ₁ − σ₂)/(σ₁ + σ₂)
+//
+// Telford, Geldart & Sheriff 1990, § 8.3.6 (images). It holds for complex conductivities, too; where these
+// differ by axis, in the stretched coordinates of half_space.hpp, if both rocks have the same stretch.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <numbers>
+#include <optional>
+
+#include "terrane/physics/electric/formula/half_space.hpp"
+
+namespace terrane::electric {
+
+/// The rock around an electrode, S/m along easting, northing, up.
+struct HalfSpace {
+  std::array<double, 3> along{}, quadrature{};
+
+  Stretch stretch() const { return stretch_of(along); }
+  /// Geometric; all axes lag alike.
+  std::complex<double> mean() const {
+    const bool alike = along[0] == along[1] && along[0] == along[2];
+    const double real = alike ? along[0] : std::cbrt(along[0] * along[1] * along[2]);
+    return {real, quadrature[0] == 0 ? 0 : real * (quadrature[0] / along[0])};
+  }
+  std::complex<double> of(std::size_t axis) const { return {along[axis], quadrature[axis]}; }
+  friend bool operator==(const HalfSpace&, const HalfSpace&) = default;
+};
+
+/// A vertical plane, beyond which other rock begins.
+struct Contact {
+  std::size_t axis = 0;  ///< of its normal: 0 easting, 1 northing
+  double at = 0;         ///< m along it
+  bool above = false;    ///< the other rock has the larger coordinates
+  HalfSpace beyond;
+
+  double coordinate(const Point& p) const { return axis == 0 ? p.e : p.n; }
+  bool is_beyond(double coordinate) const { return above ? coordinate > at : coordinate < at; }
+  Point image(Point p) const {
+    (axis == 0 ? p.e : p.n) = 2 * at - coordinate(p);
+    return p;
+  }
+};
+
+/// What is taken for the rock around an electrode, wherever it ends.
+struct Primary {
+  HalfSpace own;
+  std::optional<Contact> contact;
+
+  const HalfSpace& rock_at(double easting, double northing) const {
+    const bool other = contact && contact->is_beyond(contact->axis == 0 ? easting : northing);
+    return other ? contact->beyond : own;
+  }
+  std::complex<double> reflection() const {
+    const auto one = own.mean(), other = contact->beyond.mean();
+    return (one - other) / (one + other);
+  }
+  /// φ of 1 A at an electrode, V; infinite there.  surface: height of the ground
+  std::complex<double> potential(const Point& source, const Point& p, double surface) const {
+    const auto from = [&](const Point& place) {
+      return half_space_potential(place, p, surface, own.stretch(), 1);
+    };
+    const std::complex<double> sigma = own.mean();
+    if (!contact) return whole(from(source), sigma);
+    if (contact->is_beyond(contact->coordinate(p))) return from(source) * (1.0 + reflection()) / sigma;
+    const double seen = from(source);
+    if (!std::isfinite(seen)) return seen;
+    return (seen + reflection() * from(contact->image(source))) / sigma;
+  }
+  /// E = −∇φ of it, along easting, northing, up.  V/m
+  std::array<std::complex<double>, 3> field(const Point& source, const Point& p, double surface) const {
+    const auto sigma = own.mean();
+    const auto seen = half_space_field(source, p, surface, own.stretch(), 1);
+    std::array<std::complex<double>, 3> e{};
+    for (std::size_t a = 0; a < 3; ++a) e[a] = seen[a] / sigma;
+    if (!contact) return e;
+    const auto k = reflection();
+    if (contact->is_beyond(contact->coordinate(p))) {
+      for (auto& value : e) value *= 1.0 + k;
+      return e;
+    }
+    const auto mirrored = half_space_field(contact->image(source), p, surface, own.stretch(), 1);
+    for (std::size_t a = 0; a < 3; ++a) e[a] += k * mirrored[a] / sigma;
+    return e;
+  }
+
+ private:
+  /// Infinity divided by a complex number would be no number.
+  static std::complex<double> whole(double value, std::complex<double> sigma) {
+    return sigma.imag() == 0      ? std::complex<double>(value / sigma.real())
+           : std::isfinite(value) ? value / sigma
+                                  : std::complex<double>(value);
+  }
+};
+
+}  // namespace terrane::electric

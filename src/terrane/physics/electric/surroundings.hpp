@@ -1,0 +1,41 @@
+// What is solved for around a current electrode: the difference from a primary potential in closed form
+// (formula/primary.hpp), of a half space or beside a vertical contact, whichever the cells are; or the total
+// potential, where they are neither.
+//
+// A secondary potential begins with (σ − σ_p) E_p of the cells that are not the primary's rock. The mesh has
+// these fluxes wrong by a part of (h/d)², d from the electrode and h the width of the cell. Measured with
+// contacts at 0.25 to 4 cells and rock of 1/100 to 100 times the resistivity (docs/theory/electric.md), the
+// error of potentials is 1.5 % |σ_p − σ|/|σ_p + σ| (h/d)² on the own side of such cells, and beyond, where
+// little of the flux or of the potential is left, 2.8 % |σ_p/σ − 1| (h/d)², or |σ/σ_p − 1|.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/physics/electric/formula/primary.hpp"
+#include "terrane/physics/electric/grid/assemble.hpp"
+#include "terrane/physics/electric/parameters.hpp"
+#include "terrane/survey/electrodes.hpp"
+
+namespace terrane::electric {
+
+/// Of an electrode that gives current: the rock of its primary potential, or none where the total one is
+/// solved for. Under an uneven surface that is so everywhere: both potentials are numbers of the mesh there,
+/// whose ratio is what counts.
+using Primaries = std::map<std::size_t, std::optional<Primary>>;
+
+/// Of all electrodes that arrays take current from, by the rock around them and at the electrodes that
+/// measure with them.  Throws InputError: `secondary`, where there is no primary potential.
+Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
+                       const Electrodes& electrodes);
+
+/// Which of them have total potentials that are held against those of homogeneous ground on the same mesh:
+/// where `automatic` finds no primary potential, in a half space of flat ground.
+std::vector<std::size_t> held_against_homogeneous(const Primaries& primaries,
+                                                  const Conductivity& conductivity,
+                                                  const Parameters& parameters);
+
+}  // namespace terrane::electric
