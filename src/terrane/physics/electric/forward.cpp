@@ -76,11 +76,11 @@ std::vector<Number> values_of(std::span<const double> numbers, std::size_t place
   return at;
 }
 
-/// What total potentials of electrodes are multiplied with at all electrodes, φ of homogeneous ground in
-/// closed form over that of the mesh: on rank 0.
-struct HomogeneousFactors {
+/// Potentials of homogeneous ground at all electrodes, by the mesh and in closed form: on rank 0. Of
+/// electrodes whose total potentials are held against them.
+struct HomogeneousPotentials {
   std::set<std::size_t> solved;  // electrodes; on all ranks
-  std::map<std::size_t, std::vector<double>> of;
+  std::map<std::size_t, std::vector<double>> by_mesh, exact;
 };
 
 /// Of the mean conductivities along the axes; a mean of 1 S/m.
@@ -90,14 +90,14 @@ HalfSpace homogeneous(const Conductivity& conductivity) {
 }
 
 /// Adds those of these electrodes that are not known: a solve for each.
-void add_factors(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
-                 Parameters parameters, Stream& stream, Progress& progress, const Groups& groups,
-                 std::vector<std::size_t> sources, HomogeneousFactors& factors) {
+void add_potentials(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
+                    Parameters parameters, Stream& stream, Progress& progress, const Groups& groups,
+                    std::vector<std::size_t> sources, HomogeneousPotentials& known) {
   std::array<std::vector<double>, 3> values;
   Conductivity even{{&values[0], &values[0], &values[0]}};
   Primary ground;
   groups.together([&] {
-    std::erase_if(sources, [&](std::size_t source) { return !factors.solved.insert(source).second; });
+    std::erase_if(sources, [&](std::size_t source) { return !known.solved.insert(source).second; });
     if (sources.empty()) return;
     ground.own = homogeneous(conductivity);
     const std::size_t axes = conductivity.differs_by_axis() ? 3 : 1;
@@ -120,19 +120,49 @@ void add_factors(const TensorMesh& mesh, const Conductivity& conductivity, const
         return of_place;
       },
       [&](std::size_t source, const Solved&, std::vector<double> found) {
-        for (std::size_t n = 0; n < found.size(); ++n) {
-          const double factor = ground.potential(place[source], place[n], surface).real() / found[n];
-          found[n] = std::isfinite(factor) && factor > 0 ? factor : 1;
-        }
-        factors.of[source] = std::move(found);
+        for (const auto& p : place)
+          known.exact[source].push_back(ground.potential(place[source], p, surface).real());
+        known.by_mesh[source] = std::move(found);
       });
+}
+
+/// What a part of an array's ΔV/I is multiplied with, whose sources are held: the ratio of the whole part,
+/// whose errors cancel as the part's do, or NaN where there is next to nothing of it.
+double factor_of(const Array& part, const HomogeneousPotentials& known) {
+  const auto sum = [&](const auto& of) {
+    return combine(part, [&](std::size_t from, std::size_t to) { return of.at(from)[to]; });
+  };
+  const double exact = sum(known.exact), factor = exact / sum(known.by_mesh);
+  const bool null = !(std::abs(exact) * longest_factor > 1) || !(factor > 1.0 / 3 && factor < 3);
+  return null ? std::numeric_limits<double>::quiet_NaN() : factor;
+}
+
+/// ΔV/I of an array. Potentials of electrodes that are held are multiplied: all of the array together, or,
+/// where that has no factor, pair by pair.
+template <class Potential>
+Number transfer(const Array& array, const std::set<std::size_t>& held, const HomogeneousPotentials& known,
+                const Potential& potential) {
+  const auto is_held = [&](int source) {
+    return source != Array::far_away && held.contains(static_cast<std::size_t>(source));
+  };
+  Array part = array, rest = array;
+  (is_held(array.a) ? rest : part).a = Array::far_away;
+  (is_held(array.b) ? rest : part).b = Array::far_away;
+  Number sum = combine(rest, potential);
+  if (part.a == Array::far_away && part.b == Array::far_away) return sum;
+  const double factor = factor_of(part, known);
+  if (!std::isnan(factor)) return sum + factor * combine(part, potential);
+  return sum + combine(part, [&](std::size_t from, std::size_t to) {
+           const double of_pair = known.exact.at(from)[to] / known.by_mesh.at(from)[to];
+           return std::isfinite(of_pair) && of_pair > 0 ? of_pair * potential(from, to) : potential(from, to);
+         });
 }
 
 /// ΔV/I of every array, on rank 0.  cells: gets the volume, where one is wanted
 std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conductivity,
                               const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                               DirectCurrentReport& report, Progress& progress, const Groups& groups,
-                              HomogeneousFactors& factors, const Volume& wanted = {},
+                              HomogeneousPotentials& known, const Volume& wanted = {},
                               std::vector<CellValues>* cells = nullptr) {
   const auto sources = current_electrodes(electrodes);
   Primaries primaries;
@@ -142,7 +172,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
     primaries = primaries_of(mesh, conductivity, parameters, electrodes);
     held = held_against_homogeneous(primaries, conductivity, parameters);
   });
-  add_factors(mesh, conductivity, electrodes, parameters, stream, progress, groups, held, factors);
+  add_potentials(mesh, conductivity, electrodes, parameters, stream, progress, groups, held, known);
   report.held_against += held.size();
   Turns turns(mesh, conductivity, electrodes.place, parameters, stream, sources, groups);
   std::map<std::size_t, std::vector<Number>> potentials;  // of each electrode that gives current
@@ -164,12 +194,11 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
   if (groups.comm().rank() > 0) return {};
   report.operator_complexity = turns.solver().operator_complexity();
   if (cells != nullptr) *cells = std::move(volume);
-  for (const std::size_t source : held)
-    for (std::size_t n = 0; n < electrodes.place.size(); ++n)
-      potentials.at(source)[n] *= factors.of.at(source)[n];
+  const std::set<std::size_t> of_homogeneous(held.begin(), held.end());
   std::vector<Number> all;
   for (const auto& array : electrodes.arrays)
-    all.push_back(combine(array, [&](std::size_t from, std::size_t to) { return potentials.at(from)[to]; }));
+    all.push_back(transfer(array, of_homogeneous, known,
+                           [&](std::size_t from, std::size_t to) { return potentials.at(from)[to]; }));
   return all;
 }
 
@@ -185,7 +214,7 @@ std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conducti
   }
   const std::vector<double> ones(mesh.size(), 1.0);
   DirectCurrentReport unread;
-  HomogeneousFactors none;
+  HomogeneousPotentials none;
   for (const Number& unit : transfers(mesh, {{&ones, &ones, &ones}, {}, conductivity.ground}, electrodes,
                                       parameters, stream, unread, progress, groups, none))
     all.push_back(factor_or_nan(1 / unit.real()));
@@ -254,11 +283,11 @@ namespace {
 DirectCurrentData data_of(const TensorMesh& mesh, const Conductivity& conductivity,
                           const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                           DirectCurrentReport& report, Progress& progress, const Groups& groups,
-                          HomogeneousFactors& of_homogeneous) {
+                          HomogeneousPotentials& known) {
   DirectCurrentData data;
   data.geometric_factor = factors(mesh, conductivity, electrodes, parameters, stream, progress, groups);
   const auto all = transfers(mesh, conductivity, electrodes, parameters, stream, report, progress, groups,
-                             of_homogeneous, parameters.volume, &data.volume);
+                             known, parameters.volume, &data.volume);
   for (std::size_t n = 0; n < all.size(); ++n) {
     const double factor = data.geometric_factor[n];
     report.null_arrays += std::isnan(factor) ? 1 : 0;
@@ -318,9 +347,9 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
   const auto solves = [&] { return count_of_solves(electrodes, parameters); };
   const Groups groups(comm ? *comm : alone, solves, at_once);
   return groups.run([&] {
-    HomogeneousFactors factors;
+    HomogeneousPotentials known;
     return data_of(mesh, conductivity, electrodes, parameters, stream, report ? *report : unread,
-                   progress ? *progress : silent, groups, factors);
+                   progress ? *progress : silent, groups, known);
   });
 }
 
@@ -336,13 +365,13 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
   const Groups groups(comm ? *comm : alone, solves, at_once);
   return groups.run([&] {
     groups.together([&] { check_chargeability(rock); });
-    HomogeneousFactors factors;
-    auto data = data_of(mesh, rock.view(), electrodes, parameters, stream, said, told, groups, factors);
+    HomogeneousPotentials known;
+    auto data = data_of(mesh, rock.view(), electrodes, parameters, stream, said, told, groups, known);
     if (rock.chargeability.empty()) return data;
     Rock first_rock;
     groups.together([&] { first_rock = begun(rock); });
     const auto first =
-        transfers(mesh, first_rock.view(), electrodes, parameters, stream, said, told, groups, factors);
+        transfers(mesh, first_rock.view(), electrodes, parameters, stream, said, told, groups, known);
     for (std::size_t n = 0; n < first.size(); ++n)
       data.chargeability.push_back(1 - first[n].real() / data.resistance[n]);
     return data;

@@ -315,9 +315,8 @@ std::string warning_beside_contacts(const TensorMesh& mesh, const Electrodes& el
   if (sources.empty()) return "";
   return fmt::format(
       "rock changes around {} current electrode{} (first: {}) otherwise than at one vertical contact, and "
-      "voltages are measured down to {:.2g} cells from there: potentials within 4 cells may be wrong by 12 "
-      "%, "
-      "within 8 by 3 %; let cells be smaller, so that eight lie between these electrodes",
+      "voltages are measured down to {:.2g} cells from there: potentials within 4 cells may be wrong by "
+      "20 %, within 8 by 5 %; let cells be smaller, so that eight lie between these electrodes",
       sources.size(), sources.size() == 1 ? "" : "s", *sources.begin() + 1, nearest);
 }
 

@@ -133,7 +133,7 @@ class Errors {
  public:
   Errors(const TensorMesh& mesh, const Conductivity& sigma, const Point& source,
          const std::vector<Point>& measured)
-      : mesh_(mesh), sigma_(sigma), measured_(measured) {
+      : mesh_(mesh), sigma_(sigma), source_(source), measured_(measured) {
     const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
     const double at[3] = {source.e, source.n, source.u};
     near_ = cells_around(mesh, source);
@@ -184,20 +184,42 @@ class Errors {
     return primary.rock_at((mesh_.easting()[i] + mesh_.easting()[i + 1]) / 2,
                            (mesh_.northing()[j] + mesh_.northing()[j + 1]) / 2);
   }
-  /// How much better or worse than the primary's rock any that another electrode lies in conducts.
+  /// How much better or worse than the primary's rock any conducts that another electrode lies in, or that is
+  /// on the way to it.
   double ratio_of_places(const Primary& primary) const {
     double most = 0;
     for (const auto& place : measured_)
-      for_cells(cells_around(mesh_, place), [&](std::size_t i, std::size_t j, std::size_t k) {
-        const auto rock = rock_of(mesh_, sigma_, {i, j, k});
-        const auto& taken = taken_in(primary, i, j);
-        if (!(rock == taken)) most = std::max(most, unlike(taken, rock).ratio);
-      });
+      for (const double part : parts_of_way(place)) {
+        const Point p{source_.e + part * (place.e - source_.e), source_.n + part * (place.n - source_.n),
+                      source_.u + part * (place.u - source_.u)};
+        for_cells(cells_around(mesh_, part == 1 ? place : p),
+                  [&](std::size_t i, std::size_t j, std::size_t k) {
+                    const auto rock = rock_of(mesh_, sigma_, {i, j, k});
+                    const auto& taken = taken_in(primary, i, j);
+                    if (!(rock == taken)) most = std::max(most, unlike(taken, rock).ratio);
+                  });
+      }
     return most;
+  }
+  /// Where a straight line to it is inside each of the near cells, and its end.
+  std::vector<double> parts_of_way(const Point& place) const {
+    const std::vector<double>* faces[3] = {&mesh_.easting(), &mesh_.northing(), &mesh_.up()};
+    const double from[3] = {source_.e, source_.n, source_.u}, to[3] = {place.e, place.n, place.u};
+    std::vector<double> crossed{0};
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t n = near_[a].first; n <= near_[a].second; ++n)
+        if (const double part = ((*faces[a])[n] - from[a]) / (to[a] - from[a]); part > 0 && part < 1)
+          crossed.push_back(part);
+    std::sort(crossed.begin(), crossed.end());
+    std::vector<double> all{1};
+    for (std::size_t n = 0; n + 1 < crossed.size(); ++n)
+      if (crossed[n + 1] - crossed[n] > 1e-9) all.push_back((crossed[n] + crossed[n + 1]) / 2);
+    return all;
   }
 
   const TensorMesh& mesh_;
   const Conductivity& sigma_;
+  const Point& source_;
   const std::vector<Point>& measured_;
   Ranges near_;
   std::array<std::vector<double>, 3> gap_squared_;  // in cells, from the electrode

@@ -27,8 +27,8 @@ namespace terrane::electric {
 /// whose ratio is what counts.
 using Primaries = std::map<std::size_t, std::optional<Primary>>;
 
-/// Of all electrodes that arrays take current from, by the rock around them and at the electrodes that
-/// measure with them.  Throws InputError: `secondary`, where there is no primary potential.
+/// Of all electrodes that arrays take current from, by the rock around them and on the way to the electrodes
+/// that measure with them.  Throws InputError: `secondary`, where there is no primary potential.
 Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
                        const Electrodes& electrodes);
 
