@@ -162,6 +162,26 @@ TEST(DirectCurrentBesideAContact, HasThatOfComplexImagesAndOfStretchedOnes) {
   }
 }
 
+/// A dyke whose real conductivity is that of the rock around it, but which stores a hundred times the charge.
+TEST(DirectCurrentBesideAContact, RockMayDifferInItsImaginaryPartAlone) {
+  const auto mesh = mesh_along(false, 10);
+  Rock rock;
+  rock.conductivity.assign(mesh.size(), 0.01);
+  rock.quadrature = cells_of(mesh, false, [](double x) { return x > 0 && x < 1 ? 0.05 : 0.0005; });
+  const auto along = along_line(-0.4);
+  Stream stream(cpu);
+  DirectCurrentReport report;
+  const auto data = direct_current(mesh, rock, poles(-0.4, along, false, 0.3), {}, stream, &report);
+  EXPECT_EQ(report.secondary, 1U);  // from the images behind the near side
+  using Number = std::complex<double>;
+  const Number one = 1.0 / Number(0.01, 0.0005), other = 1.0 / Number(0.01, 0.05);
+  for (std::size_t n = 0; n < along.size(); ++n) {
+    if (std::abs(along[n] + 0.4) < 1.9) continue;
+    const Number exact = dyke<Number>(0.4, 1, {one, other, one}, along[n]);
+    EXPECT_LT(std::abs(Number(data.resistance[n], data.reactance[n]) - exact), 0.03 * std::abs(exact)) << n;
+  }
+}
+
 TEST(DirectCurrentBesideAContact, PrimaryFieldsAreSlopesOfTheirPotentials) {
   const Primary primary{{{0.02, 0.03, 0.01}, {0.001, 0.0015, 0.0005}},
                         Contact{1, 3, true, {{0.2, 0.3, 0.1}, {0, 0, 0}}}};

@@ -455,6 +455,49 @@ TEST(Sensitivities, OfRockThatConductsByDirectionOrLagsAreTheSlopesOfItsData) {
       }
 }
 
+/// Mixed walls are those of the mean conductivities along the axes, of which J knows nothing: a whole axis
+/// that conducts better moves them most.
+TEST(Sensitivities, OfRockThatConductsByDirectionLeaveOutHowMixedWallsChangeWithItsMean) {
+  std::vector<double> flat, deep;  // 5 m in the middle; walls at 200 m, the line reaches 20 m to each side
+  for (double x = 0, width = 5; x < 200; x += width, width *= x < 20 ? 1 : 1.35) flat.push_back(x);
+  const auto half = flat;
+  for (const double x : half)
+    if (x > 0) flat.push_back(-x);
+  std::sort(flat.begin(), flat.end());
+  for (const double x : half) deep.push_back(-x);
+  std::sort(deep.begin(), deep.end());
+  const TensorMesh mesh(flat, flat, deep);
+  Stream stream(processor);
+  const auto rock = rock_of(mesh, true, false);
+  const Electrodes electrodes{{{-20, 1, 0}, {-10, 1, 0}, {10, 1, 0}, {20, 1, 0}},
+                              {{0, 3, 1, 2}, {0, 1, 2, 3}, {0, -1, 2, -1}}};
+  const std::vector<double> unit(3, 1);
+  const auto at = [&](const Rock& here) {
+    return Sensitivity(mesh, here, electrodes, exact, Datum::log_apparent_resistivity,
+                       Unknown::log_conductivity, stream, unit);
+  };
+  const auto j = at(rock);
+  for (const bool random : {false, true})
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      auto v = random_vector(j.columns(), 7);
+      for (std::size_t c = 0; c < v.size(); ++c)
+        if (c / mesh.size() != axis) v[c] = 0;
+        else if (!random) v[c] = 1;
+      std::vector<double> slopes(j.rows());
+      j.apply(v, slopes);
+      const double t = 1e-4;
+      const auto up = at(moved(rock, Unknown::log_conductivity, t, v)).data(),
+                 down = at(moved(rock, Unknown::log_conductivity, -t, v)).data();
+      // Of 1 for a change of the whole ground; a pole far away shows walls most.
+      for (std::size_t n = 0; n < up.size(); ++n)
+        EXPECT_NEAR((up[n] - down[n]) / (2 * t), slopes[n],
+                    random  ? 2e-5
+                    : n < 2 ? 2e-4
+                            : 2e-3)
+            << random << axis << n;
+    }
+}
+
 TEST(Sensitivities, OfRockThatLagsHaveTheDataOfAForwardRun) {
   const auto mesh = small_mesh();
   const auto rock = rock_of(mesh, true, true);

@@ -81,8 +81,9 @@ std::unique_ptr<Stream> stream_of_rank(Device device, int threads, Comm& comm) {
 
 }  // namespace
 
-/// The other ranks, which serve, make their part of it, too.
-void DirectCurrent::ask(Service service, const std::vector<double>& conductivity) const {
+/// What other ranks, which serve, take to make their part of it. It is packed before they are called: they
+/// would wait for what rank 0 has no room for.
+Packet DirectCurrent::request(Service service, const std::vector<double>& conductivity) const {
   Packet packet;
   packet.put(service);
   for (const auto* faces : {&mesh_.easting(), &mesh_.northing(), &mesh_.up()}) packet.put(*faces);
@@ -95,7 +96,7 @@ void DirectCurrent::ask(Service service, const std::vector<double>& conductivity
   packet.put(device_for_ranks(device_, *comm_));
   packet.put(threads_);
   packet.put(at_once_);
-  packet.broadcast(*comm_);
+  return packet;
 }
 
 void serve_unit_currents(Packet packet, Comm& comm) {
@@ -124,8 +125,9 @@ const std::vector<double>& DirectCurrent::unit() const {
   Alone alone;
   Comm& comm = comm_ ? *comm_ : alone;
   if (comm_) {
+    auto packet = request(Service::unit_currents, {});
     call_for_service(comm, crew_);
-    ask(Service::unit_currents, {});
+    packet.broadcast(comm);
   }
   keep_in_step(comm, [&] {
     auto stream = stream_of_rank(device_, threads_, comm);
@@ -150,10 +152,11 @@ Linearised DirectCurrent::at(std::span<const double> resistivity, Progress* prog
   Alone alone;
   Comm& comm = comm_ ? *comm_ : alone;
   if (comm_) {
+    auto packet = request(Service::currents, rock.conductivity);
     if (!crew_ || !crew_->serves()) crew_ = std::make_shared<solve::Crew>(comm);
     if (crew_->serves()) crew_->ask_for_another();
     else call(comm, "inversion");
-    ask(Service::currents, rock.conductivity);
+    packet.broadcast(comm);
   }
   std::shared_ptr<const electric::Sensitivity> made;
   keep_in_step(comm, [&] {

@@ -38,7 +38,7 @@ class DirectCurrent final : public Forward {
   const std::vector<double>& unit() const;
 
  private:
-  void ask(Service service, const std::vector<double>& conductivity) const;
+  Packet request(Service service, const std::vector<double>& conductivity) const;
 
   TensorMesh mesh_;
   std::vector<std::uint32_t> active_;
