@@ -178,7 +178,7 @@ TEST(DirectCurrentBesideAContact, RockMayDifferInItsImaginaryPartAlone) {
   for (std::size_t n = 0; n < along.size(); ++n) {
     if (std::abs(along[n] + 0.4) < 1.9) continue;
     const Number exact = dyke<Number>(0.4, 1, {one, other, one}, along[n]);
-    EXPECT_LT(std::abs(Number(data.resistance[n], data.reactance[n]) - exact), 0.03 * std::abs(exact)) << n;
+    EXPECT_LT(std::abs(Number(data.resistance[n], data.reactance[n]) - exact), 0.05 * std::abs(exact)) << n;
   }
 }
 
