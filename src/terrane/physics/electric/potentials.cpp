@@ -110,11 +110,12 @@ struct Potentials::Solver {
   std::vector<double> less_primary(std::size_t source, const Primary& primary, bool imaginary = false) const {
     std::vector<double> nodes(static_cast<std::size_t>(host.nodes.count()));
     const View<double, 3> phi(nodes.data(), host.nodes);
+    const PrimaryPotential potential(primary, place[source], from.surface);
     for_each(mesh.up().size(), stream.threads(), [&](std::size_t k) {
       for (std::size_t j = 0; j < mesh.northing().size(); ++j)
         for (std::size_t i = 0; i < mesh.easting().size(); ++i) {
           const Point p{mesh.easting()[i], mesh.northing()[j], mesh.up()[k]};
-          const Number at = primary.potential(place[source], p, from.surface);
+          const Number at = potential(p);
           const double value = imaginary ? at.imag() : at.real();
           // At the source K − K₀ is zero.
           phi(static_cast<Index>(k), static_cast<Index>(j), static_cast<Index>(i)) =

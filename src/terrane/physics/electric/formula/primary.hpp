@@ -63,17 +63,7 @@ struct Primary {
     return (one - other) / (one + other);
   }
   /// φ of 1 A at an electrode, V; infinite there.  surface: height of the ground
-  std::complex<double> potential(const Point& source, const Point& p, double surface) const {
-    const auto from = [&](const Point& place) {
-      return half_space_potential(place, p, surface, own.stretch(), 1);
-    };
-    const std::complex<double> sigma = own.mean();
-    if (!contact) return whole(from(source), sigma);
-    if (contact->is_beyond(contact->coordinate(p))) return from(source) * (1.0 + reflection()) / sigma;
-    const double seen = from(source);
-    if (!std::isfinite(seen)) return seen;
-    return (seen + reflection() * from(contact->image(source))) / sigma;
-  }
+  std::complex<double> potential(const Point& source, const Point& p, double surface) const;
   /// E = −∇φ of it, along easting, northing, up.  V/m
   std::array<std::complex<double>, 3> field(const Point& source, const Point& p, double surface) const {
     const auto sigma = own.mean();
@@ -90,14 +80,41 @@ struct Primary {
     for (std::size_t a = 0; a < 3; ++a) e[a] += k * mirrored[a] / sigma;
     return e;
   }
+};
+
+/// The same for many points: what does not depend on them is found once.
+class PrimaryPotential {
+ public:
+  PrimaryPotential(const Primary& primary, const Point& source, double surface)
+      : contact_(primary.contact),
+        source_(source),
+        image_(primary.contact ? primary.contact->image(source) : source),
+        surface_(surface),
+        stretch_(primary.own.stretch()),
+        own_(1.0 / primary.own.mean()) {
+    if (!contact_) return;
+    mirrored_ = primary.reflection() * own_;
+    beyond_ = own_ + mirrored_;
+  }
+
+  std::complex<double> operator()(const Point& p) const {
+    const double seen = half_space_potential(source_, p, surface_, stretch_, 1);
+    if (!std::isfinite(seen)) return seen;  // not infinity times a complex number
+    if (!contact_) return seen * own_;
+    if (contact_->is_beyond(contact_->coordinate(p))) return seen * beyond_;
+    return seen * own_ + half_space_potential(image_, p, surface_, stretch_, 1) * mirrored_;
+  }
 
  private:
-  /// Infinity divided by a complex number would be no number.
-  static std::complex<double> whole(double value, std::complex<double> sigma) {
-    return sigma.imag() == 0      ? std::complex<double>(value / sigma.real())
-           : std::isfinite(value) ? value / sigma
-                                  : std::complex<double>(value);
-  }
+  std::optional<Contact> contact_;
+  Point source_, image_;
+  double surface_;
+  Stretch stretch_;
+  std::complex<double> own_, mirrored_, beyond_;
 };
+
+inline std::complex<double> Primary::potential(const Point& source, const Point& p, double surface) const {
+  return PrimaryPotential(*this, source, surface)(p);
+}
 
 }  // namespace terrane::electric
