@@ -8,6 +8,7 @@
 
 #include "module.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/physics/electric/cell_potentials.hpp"
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/physics/electric/sensitivity.hpp"
 #include "terrane/physics/electric/survey/files.hpp"
@@ -154,6 +155,57 @@ void write_arrays(const std::string& path, const Matrix& places, const Matrix& a
   else io::write_ubc_dcip(path, measured);
 }
 
+/// Potentials in the middle of cells, V; all arrays [cells].
+class CellSolver {
+ public:
+  /// resistivity: ohm m · boundary: as of parameters_of() · fields: how many potentials will be kept
+  CellSolver(const Vector& easting, const Vector& northing, const Vector& up, const Vector& resistivity,
+             const std::array<int, 6>& boundary, double tolerance, std::size_t fields, int threads)
+      : stream_(Device{Device::Kind::cpu, -1}, false, threads) {
+    TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
+    auto rho = values_of(resistivity);
+    const nb::gil_scoped_release free;
+    made_ = std::make_unique<electric::CellPotentials>(
+        std::move(mesh), std::move(rho), parameters_of(boundary, "total", tolerance), stream_, fields);
+  }
+
+  /// (potential, what did not converge or nothing)
+  nb::tuple potential(const Vector& currents) {
+    std::vector<double> kept;
+    const auto q = span_of(currents, kept);
+    return solved([&](solve::SolveReport& report) { return made_->potential(q, report); });
+  }
+  nb::tuple change(const Vector& potential, const Vector& change) {
+    std::vector<double> kept[2];
+    const auto phi = span_of(potential, kept[0]), by = span_of(change, kept[1]);
+    return solved([&](solve::SolveReport& report) { return made_->change(phi, by, report); });
+  }
+  nb::object slope(const Vector& potential, const Vector& of_receivers) const {
+    std::vector<double> kept[2], slope(made_->cells());
+    const auto phi = span_of(potential, kept[0]), lambda = span_of(of_receivers, kept[1]);
+    {
+      const nb::gil_scoped_release free;
+      made_->add_slope(phi, lambda, slope);
+    }
+    return array_of(std::move(slope));
+  }
+
+ private:
+  template <class Work>
+  nb::tuple solved(const Work& work) {
+    solve::SolveReport report;
+    std::vector<double> found;
+    {
+      const nb::gil_scoped_release free;
+      found = work(report);
+    }
+    return nb::make_tuple(array_of(std::move(found)), report.converged() ? std::string() : report.text());
+  }
+
+  Stream stream_;
+  std::unique_ptr<electric::CellPotentials> made_;
+};
+
 }  // namespace
 
 void bind_electric(nb::module_& m) {
@@ -161,6 +213,12 @@ void bind_electric(nb::module_& m) {
   m.def("electric_sensitivity", &electric_sensitivity);
   m.def("read_arrays", &read_arrays);
   m.def("write_arrays", &write_arrays);
+  nb::class_<CellSolver>(m, "CellSolver")
+      .def(nb::init<const Vector&, const Vector&, const Vector&, const Vector&, const std::array<int, 6>&,
+                    double, std::size_t, int>())
+      .def("potential", &CellSolver::potential)
+      .def("change", &CellSolver::change)
+      .def("slope", &CellSolver::slope);
 }
 
 }  // namespace terrane::python

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from .harmonica import prism_gravity, prism_layer, prism_magnetic
 from .simpeg import MagneticSimulation3DIntegral, Simulation3DIntegral
-from .simpeg_dc import Simulation3DCellCentered, Simulation3DNodal
+from .simpeg_dc import Simulation3DNodal
+from .simpeg_dc_cells import Simulation3DCellCentered
 
 __all__ = ["MagneticSimulation3DIntegral", "Simulation3DCellCentered", "Simulation3DIntegral", "Simulation3DNodal",
            "prism_gravity", "prism_layer", "prism_magnetic"]

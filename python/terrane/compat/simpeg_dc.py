@@ -13,43 +13,33 @@ from ..errors import InputError, ShapeError, UnsupportedError
 from ..mesh import TensorMesh
 from ._of_simpeg import OfSimpeg
 
-__all__ = ["Simulation3DCellCentered", "Simulation3DNodal"]
+__all__ = ["Simulation3DNodal"]
 
-_IGNORED = ("solver", "solver_opts", "verbose", "storeJ", "n_cpu", "surface_faces", "miniaturize",
-            "do_singular_correction")
+_IGNORED = ("solver", "solver_opts", "verbose", "storeJ", "n_cpu", "miniaturize", "do_singular_correction")
 _SIDES = ("bottom", "top", "south", "north", "west", "east")
 #: What SimPEG's boundary conditions are here.
 _WALLS: dict[str, Boundary] = {"Robin": "mixed", "Mixed": "mixed", "Dirichlet": dict.fromkeys(_SIDES, "grounded"),
                                "Neumann": dict.fromkeys(_SIDES, "insulated")}
 
 
-class Simulation3DNodal(OfSimpeg):
-    """As ``simpeg.electromagnetics.static.resistivity.Simulation3DNodal``: dpred, getJ, Jvec, Jtvec.
+def _check_surface(shape: Any, faces: Any) -> None:
+    """Raises UnsupportedError where they are not those of the top.  shape: up, north, east"""
+    up, north, east = shape
+    top = np.zeros(2 * (up * north + up * east + north * east), dtype=bool)
+    of_z = np.zeros((2, north * east), dtype=bool)
+    of_z[1] = True  # x fastest, then y, then z: the bottom comes first
+    top[-of_z.size:] = of_z.ravel()
+    if faces.shape != top.shape or not np.array_equal(faces.astype(bool), top):
+        raise UnsupportedError("surface_faces", f"are {int(np.sum(faces))} of {faces.size} faces, and not the top",
+                               "Leave them out: then the surface is the top of the mesh.")
 
-    Parameters
-    ----------
-    mesh : discretize.TensorMesh
-        x east, y north, z up, m; its top is the ground, or where cells of at most 1e-7 S/m begin.
-    survey : simpeg.electromagnetics.static.resistivity.Survey
-        Of Pole and Dipole sources and receivers, with data_type "volt" or "apparent_resistivity".
-    sigma, sigmaMap, rho, rhoMap
-        Conductivity (S/m) or resistivity (ohm m) of the cells, or what makes it of a model: ``map * m`` and
-        ``map.deriv(m)``.
-    bc_type : "Robin" ("Mixed"), "Dirichlet" or "Neumann"
-        Dirichlet grounds all sides, the top too; Neumann insulates them, so that every datum needs four electrodes.
-    tolerance, threads
-        As of :class:`terrane.electric.Sensitivity`. SimPEG's solvers are accepted and without effect.
 
-    Notes
-    -----
-    Voltages two cells from an electrode are exact over a homogeneous ground and right to some 5 % over layers two cells
-    thick, where SimPEG's are off by 10 to 25 %: ours are held against those of a homogeneous ground on the same mesh.
-    With finer cells both come together.
-    """
+class OfTensorMesh(OfSimpeg):
+    """What simulations of direct current on tensor meshes have in common: models, maps, what they refuse."""
 
-    def __init__(self, mesh: Any, survey: Any = None, sigma: Optional[ArrayLike] = None,
-                 rho: Optional[ArrayLike] = None, *, sigmaMap: Any = None, rhoMap: Any = None, bc_type: str = "Robin",
-                 tolerance: float = 1e-10, threads: Optional[int] = None, **others: Any) -> None:
+    def __init__(self, mesh: Any, survey: Any, sigma: Optional[ArrayLike], rho: Optional[ArrayLike], sigmaMap: Any,
+                 rhoMap: Any, bc_type: str, surface_faces: Optional[ArrayLike], tolerance: float,
+                 threads: Optional[int], others: dict[str, Any]) -> None:
         for name in others:
             if name not in _IGNORED:
                 raise InputError(name, f"is not an argument of {type(self).__name__}",
@@ -60,11 +50,11 @@ class Simulation3DNodal(OfSimpeg):
             raise UnsupportedError("mesh", "only tensor meshes in three dimensions are computed here")
         self.mesh, self.survey = mesh, survey
         self.sigma, self.rho, self.sigmaMap, self.rhoMap = sigma, rho, sigmaMap, rhoMap
-        self.bc_type, self.tolerance, self.threads = bc_type, tolerance, threads
+        self.bc_type, self.surface_faces, self.tolerance, self.threads = bc_type, surface_faces, tolerance, threads
         self.model: Optional[Floats] = None
         self._cells = TensorMesh(mesh.nodes_x, mesh.nodes_y, mesh.nodes_z)
-        self._of: Optional[tuple[bytes, Sensitivity]] = None
-        self._unit: Optional[Floats] = None
+        if surface_faces is not None:
+            _check_surface(self._cells.shape, np.asarray(surface_faces))
 
     def _conductivity(self, m: Optional[ArrayLike]) -> Floats:
         if m is not None:
@@ -84,6 +74,54 @@ class Simulation3DNodal(OfSimpeg):
             raise ShapeError("sigma", f"has {values.size} entries", f"Expected [{size}]: one for each cell.")
         resistive = self.sigmaMap is None and (self.rhoMap is not None or self.sigma is None)
         return 1 / values if resistive else values
+
+    def _derivative(self, sigma: Floats) -> Any:
+        """Of the conductivity with respect to the model; None where it is the model."""
+        if self.sigmaMap is not None:
+            return self.sigmaMap.deriv(self.model)
+        if self.rhoMap is not None:
+            derivative = self.rhoMap.deriv(self.model)
+            return derivative.multiply(-sigma[:, None]**2) if hasattr(derivative, "multiply") else \
+                -sigma[:, None]**2 * derivative
+        return None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: {int(np.prod(self._cells.shape)):,} cells"
+
+
+class Simulation3DNodal(OfTensorMesh):
+    """As ``simpeg.electromagnetics.static.resistivity.Simulation3DNodal``: dpred, getJ, Jvec, Jtvec.
+
+    Parameters
+    ----------
+    mesh : discretize.TensorMesh
+        x east, y north, z up, m; its top is the ground, or where cells of at most 1e-7 S/m begin.
+    survey : simpeg.electromagnetics.static.resistivity.Survey
+        Of Pole and Dipole sources and receivers, with data_type "volt" or "apparent_resistivity".
+    sigma, sigmaMap, rho, rhoMap
+        Conductivity (S/m) or resistivity (ohm m) of the cells, or what makes it of a model: ``map * m`` and
+        ``map.deriv(m)``.
+    bc_type : "Robin" ("Mixed"), "Dirichlet" or "Neumann"
+        Dirichlet grounds all sides, the top too; Neumann insulates them, so that every datum needs four electrodes.
+    surface_faces : array_like of bool, optional
+        Of the boundary faces; those of the top alone.
+    tolerance, threads
+        As of :class:`terrane.electric.Sensitivity`. SimPEG's solvers are accepted and without effect.
+
+    Notes
+    -----
+    Voltages two cells from an electrode are exact over a homogeneous ground and right to some 5 % over layers two cells
+    thick, where SimPEG's are off by 10 to 25 %: ours are held against those of a homogeneous ground on the same mesh.
+    With finer cells both come together.
+    """
+
+    def __init__(self, mesh: Any, survey: Any = None, sigma: Optional[ArrayLike] = None,
+                 rho: Optional[ArrayLike] = None, *, sigmaMap: Any = None, rhoMap: Any = None, bc_type: str = "Robin",
+                 surface_faces: Optional[ArrayLike] = None, tolerance: float = 1e-10, threads: Optional[int] = None,
+                 **others: Any) -> None:
+        super().__init__(mesh, survey, sigma, rho, sigmaMap, rhoMap, bc_type, surface_faces, tolerance, threads, others)
+        self._of: Optional[tuple[bytes, Sensitivity]] = None
+        self._unit: Optional[Floats] = None
 
     def _arrays(self) -> tuple[Floats, Any, Floats]:
         """Electrodes, arrays of them, and what each datum is of a resistance."""
@@ -145,16 +183,6 @@ class Simulation3DNodal(OfSimpeg):
         """Predicted data, V or ohm m, by source, receiver, location."""
         return np.asarray(f, dtype=float) if f is not None else self.fields(m)
 
-    def _derivative(self, sigma: Floats) -> Any:
-        """Of the conductivity with respect to the model; None where it is the model."""
-        if self.sigmaMap is not None:
-            return self.sigmaMap.deriv(self.model)
-        if self.rhoMap is not None:
-            derivative = self.rhoMap.deriv(self.model)
-            return derivative.multiply(-sigma[:, None]**2) if hasattr(derivative, "multiply") else \
-                -sigma[:, None]**2 * derivative
-        return None
-
     def Jvec(self, m: Optional[ArrayLike], v: ArrayLike, f: Optional[ArrayLike] = None) -> Floats:
         """J v.  v [parameters] → [data]"""
         sensitivity, scale, sigma = self._sensitivity(m)
@@ -174,10 +202,3 @@ class Simulation3DNodal(OfSimpeg):
         sensitivity, scale, sigma = self._sensitivity(m)
         matrix, derivative = scale[:, None] * sensitivity.matrix(), self._derivative(sigma)
         return matrix if derivative is None else matrix @ derivative
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}: {int(np.prod(self._cells.shape)):,} cells"
-
-
-class Simulation3DCellCentered(Simulation3DNodal):
-    """As ``simpeg.electromagnetics.static.resistivity.Simulation3DCellCentered``, computed on the nodes as well."""
