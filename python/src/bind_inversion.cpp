@@ -7,6 +7,7 @@
 
 #include "module.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/inversion/chargeability.hpp"
 #include "terrane/inversion/forward.hpp"
 #include "terrane/inversion/invert.hpp"
 #include "terrane/inversion/operators.hpp"
@@ -89,26 +90,24 @@ nb::dict invert_chargeability(const std::shared_ptr<solve::LinearOperator>& j, c
                               const Vector& northing, const Vector& up, const Vector& ground,
                               const Vector& data, const Vector& sigma, const Vector& lengths, double chi,
                               double most, int threads) {
-  inversion::Problem problem;
-  problem.mesh = TensorMesh(values_of(easting), values_of(northing), values_of(up));
   const auto share = values_of(ground), scale = values_of(lengths);
+  std::vector<std::uint32_t> active;
   for (std::size_t cell = 0; cell < share.size(); ++cell)
-    if (share[cell] > 0) problem.active.push_back(static_cast<std::uint32_t>(cell));
-  const std::size_t cells = share.empty() ? problem.mesh.size() : problem.active.size();
-  problem.data = values_of(data);
-  problem.sigma = values_of(sigma);
-  problem.sets = {{"chargeability", "V/V", 0, problem.data.size()}};
-  problem.bounds = {std::vector<double>(cells, 0.0), std::vector<double>(cells, most)};
+    if (share[cell] > 0) active.push_back(static_cast<std::uint32_t>(cell));
+  auto problem =
+      inversion::problem_of_charges(TensorMesh(values_of(easting), values_of(northing), values_of(up)),
+                                    std::move(active), values_of(data), values_of(sigma), most);
+  const std::size_t cells = problem.bounds.upper.size();
   inversion::Settings settings;
   settings.alphas = inversion::Alphas::from_lengths({scale[0], scale[1], scale[2]});
   settings.weighting = inversion::Weighting::sensitivity;
   settings.chi = chi;
+  settings.tolerance = inversion::tolerance_of_charges;
   settings.threads = threads;
   inversion::Outcome found;
   {
     const nb::gil_scoped_release free;
-    const inversion::Chained all(j, problem.active, std::vector<double>(cells, -1.0));
-    problem.g = inversion::in_memory(all, threads);
+    problem.g = inversion::in_memory(*inversion::operator_of_charges(j, problem.active, cells), threads);
     found = inversion::invert(problem, settings);
   }
   std::vector<double> model(problem.mesh.size(), std::numeric_limits<double>::quiet_NaN());

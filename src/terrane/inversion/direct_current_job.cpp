@@ -7,6 +7,7 @@
 #include <set>
 
 #include "terrane/base/error.hpp"
+#include "terrane/inversion/chargeability_job.hpp"
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/inversion/job_tables.hpp"
 #include "terrane/inversion/services.hpp"
@@ -24,6 +25,13 @@ namespace {
 constexpr std::array<std::string_view, 3> datum_names{"resistance", "apparent_resistivity",
                                                       "log_apparent_resistivity"};
 constexpr const char* found_property = "resistivity";
+
+electric::Datum read_datum(const Config& table) {
+  const auto given = table.choice(
+      "datum", {"resistance", "apparent_resistivity", "log_apparent_resistivity", "chargeability"});
+  const auto at = std::find(datum_names.begin(), datum_names.end(), given);
+  return static_cast<electric::Datum>(at - datum_names.begin());
+}
 
 /// What the survey has of the two that are resistivities.
 MeasuredArrays find_measured(const electric::Measured& survey, const Config& job) {
@@ -74,39 +82,15 @@ Physics inversion_of_direct_current() {
 // ---- from the job ----
 
 std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const Runtime& runtime) {
-  const auto memory = memory_budget(runtime);
-  const auto simulation = electric::Settings::read(job);
   const auto table = job.table("inversion").describe({inversion_section().keys});
-  const auto of_simulation = job.table("simulation");
-  if (simulation.frequency > 0)
-    throw of_simulation.wrong("frequency", "data of direct current are inverted", "Leave the key out.");
-  if (simulation.parameters.potential == electric::Potential::secondary)
-    throw of_simulation.wrong("potential", "sensitivities are those of total potentials",
-                              "Leave the key out.");
-  if (simulation.parameters.volume.arrays() > 0)
-    throw of_simulation.wrong("volume", "an inversion writes what arrays measure", "Leave the key out.");
+  if (table.text("datum") == "chargeability") return ChargeabilityJob::from_job(job, runtime);
   std::unique_ptr<DirectCurrentJob> made(new DirectCurrentJob);
-  made->memory_ = memory;
   auto& p = made->problem_;
   std::string mesh_file;
-  p.mesh = read_mesh(job, mesh_file);
-  if (table.has("topography"))
-    throw table.wrong("topography", "of direct current the ground is not named here",
-                      "Name it as model.topography, from which all simulations of a job take it.");
-  auto height = take_ground(job, of_simulation, "topography", std::nullopt, memory, p);
-  if (!height) {
-    height = electric::topography_of(job, memory);
-    if (height) put_ground(height, of_simulation.where("topography"), p);
-  }
-  auto survey = electric::build_survey(job, height);
-  for (auto& place : survey.electrodes.place)
-    if (std::isnan(place.u))
-      place.u = height ? std::min(height(place.e, place.n), p.mesh.up().back()) : p.mesh.up().back();
+  const auto survey = made->read_ground_and_arrays(job, runtime, mesh_file);
   made->measured_ = find_measured(survey, job);
   complete_uncertainties(table, made->measured_);
-  made->electrodes_ = std::move(survey.electrodes);
-  made->parameters_ = simulation.parameters;
-  made->datum_ = chosen<electric::Datum>(table, "datum", datum_names);
+  made->datum_ = read_datum(table);
   made->settings_ = read_steps(table, p.mesh);
   const auto cells = [&](const char* key) {
     return read_logarithms(table, key, found_property, p.mesh, mesh_file, p.active);
@@ -124,37 +108,74 @@ std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const 
   return made;
 }
 
+electric::Measured DirectCurrentJob::read_ground_and_arrays(const Config& job, const Runtime& runtime,
+                                                            std::string& mesh_file) {
+  memory_ = memory_budget(runtime);
+  const auto simulation = electric::Settings::read(job);
+  const auto table = job.table("inversion").describe({inversion_section().keys});
+  const auto of_simulation = job.table("simulation");
+  if (simulation.frequency > 0)
+    throw of_simulation.wrong("frequency", "data of direct current are inverted", "Leave the key out.");
+  if (simulation.parameters.potential == electric::Potential::secondary)
+    throw of_simulation.wrong("potential", "sensitivities are those of total potentials",
+                              "Leave the key out.");
+  if (simulation.parameters.volume.arrays() > 0)
+    throw of_simulation.wrong("volume", "an inversion writes what arrays measure", "Leave the key out.");
+  auto& p = problem_;
+  p.mesh = read_mesh(job, mesh_file);
+  if (table.has("topography"))
+    throw table.wrong("topography", "of direct current the ground is not named here",
+                      "Name it as model.topography, from which all simulations of a job take it.");
+  auto height = take_ground(job, of_simulation, "topography", std::nullopt, memory_, p);
+  if (!height) {
+    height = electric::topography_of(job, memory_);
+    if (height) put_ground(height, of_simulation.where("topography"), p);
+  }
+  auto survey = electric::build_survey(job, height);
+  for (auto& place : survey.electrodes.place)
+    if (std::isnan(place.u))
+      place.u = height ? std::min(height(place.e, place.n), p.mesh.up().back()) : p.mesh.up().back();
+  electrodes_ = survey.electrodes;
+  parameters_ = simulation.parameters;
+  return survey;
+}
+
+void DirectCurrentJob::take_factors() {
+  double surface = problem_.mesh.up().back();
+  if (!even()) {
+    surface = 0;
+    for (const auto& place : electrodes_.place)
+      surface += place.u / static_cast<double>(electrodes_.place.size());
+  }
+  electrodes_.check();
+  for (std::size_t n = 0; n < electrodes_.arrays.size(); ++n) {
+    factor_.push_back(electric::geometric_factor(electrodes_, electrodes_.arrays[n], surface));
+    if (std::isnan(factor_.back()) && datum_ != electric::Datum::resistance)
+      throw InputError(fmt::format("array {}", n + 1), "it has no geometric factor below 1e6 m",
+                       "Leave it out, or set inversion.datum = \"resistance\".");
+  }
+}
+
+void DirectCurrentJob::take_rock(electric::Rock rock) {
+  rock.ground = problem_.ground;
+  electric::Settings settings;
+  settings.parameters = parameters_;
+  arrays_ = std::make_unique<electric::Simulation>(problem_.mesh, std::move(rock), electrodes_, settings);
+}
+
 /// Data and reference in what is inverted; factors that need a solve are those of a flat earth until then.
 void DirectCurrentJob::take_data() {
   auto& p = problem_;
-  if (factor_.empty()) {
-    double surface = p.mesh.up().back();
-    if (!even()) {
-      surface = 0;
-      for (const auto& place : electrodes_.place)
-        surface += place.u / static_cast<double>(electrodes_.place.size());
-    }
-    electrodes_.check();
-    for (std::size_t n = 0; n < electrodes_.arrays.size(); ++n) {
-      factor_.push_back(electric::geometric_factor(electrodes_, electrodes_.arrays[n], surface));
-      if (std::isnan(factor_.back()) && datum_ != electric::Datum::resistance)
-        throw InputError(fmt::format("array {}", n + 1), "it has no geometric factor below 1e6 m",
-                         "Leave it out, or set inversion.datum = \"resistance\".");
-    }
-  }
+  if (factor_.empty()) take_factors();
   measured_.convert(factor_);
   measured_.as(datum_, p.data, p.sigma);
   p.sets = {{measured_.name, datum_ == electric::Datum::resistance ? "V/A" : "ohm m", 0, p.data.size()}};
   const std::size_t n = p.active.empty() ? p.mesh.size() : p.active.size();
   if (reference_is_median_) p.reference.assign(n, std::log(measured_.median_resistivity()));
   if (p.forward) return;
-  const double middle = std::exp(p.reference.front());
   electric::Rock rock;
-  rock.conductivity.assign(p.mesh.size(), 1 / middle);
-  rock.ground = p.ground;
-  electric::Settings settings;
-  settings.parameters = parameters_;
-  arrays_ = std::make_unique<electric::Simulation>(p.mesh, std::move(rock), electrodes_, settings);
+  rock.conductivity.assign(p.mesh.size(), 1 / std::exp(p.reference.front()));
+  take_rock(std::move(rock));
   p.forward = std::make_shared<OfLogarithms>(
       std::make_shared<DirectCurrent>(p.mesh, p.active, p.ground, electrodes_, parameters_, datum_,
                                       Device{Device::Kind::cpu, -1}, settings_.threads));
@@ -228,21 +249,21 @@ void DirectCurrentJob::require_memory(const Runtime& runtime, const std::string&
 }
 
 void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
-  facts.problem = fmt::format("{} of {} cells from {} arrays of {} electrodes: {}", found_property,
+  facts.problem = fmt::format("{} of {} cells from {} arrays of {} electrodes: {}", property(),
                               grouped(problem_.columns()), grouped(problem_.rows()),
-                              grouped(electrodes_.place.size()), measured_.name);
-  facts.method = "gauss-newton";
-  facts.reason = fmt::format("{} as data, sensitivities {}", datum_names[static_cast<std::size_t>(datum_)],
-                             settings_.jacobian_in_memory ? "in memory" : "as sums over potentials");
+                              grouped(electrodes_.place.size()), problem_.sets.front().name);
+  facts.method = method();
+  facts.reason = fmt::format(
+      "{} as data, sensitivities {}",
+      problem_.forward ? datum_names[static_cast<std::size_t>(datum_)] : std::string_view(property()),
+      settings_.jacobian_in_memory ? "in memory" : "as sums over potentials");
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   facts.device = device_text(runtime);
   facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
   facts.add("cells", std::uint64_t{problem_.columns()}, "", "cells");
   facts.add("data", std::uint64_t{problem_.rows()}, "", "arrays");
   facts.add("electrodes", std::uint64_t{electrodes_.place.size()}, "", "electrodes");
-  facts.add("reference", std::exp(problem_.reference.front()), "ohm m", "reference",
-            fmt::format("{:.4g} ohm m{}", std::exp(problem_.reference.front()),
-                        reference_is_median_ ? ", the median of the apparent resistivities" : ""));
+  describe_model(facts);
   if (ranks > 1) {
     const auto shared = sharing(runtime);
     facts.add("fields_at_once", std::uint64_t(shared.fields_at_once), "", "ranks", text_of(shared, ranks));
@@ -255,17 +276,24 @@ void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) co
   facts.warnings = std::move(arrays.warnings);
 }
 
+void DirectCurrentJob::describe_model(RunFacts& facts) const {
+  facts.add("reference", std::exp(problem_.reference.front()), "ohm m", "reference",
+            fmt::format("{:.4g} ohm m{}", std::exp(problem_.reference.front()),
+                        reference_is_median_ ? ", the median of the apparent resistivities" : ""));
+}
+
 Plan DirectCurrentJob::check(const Runtime& runtime) {
   Plan plan;
   choose(runtime);
   describe_into(plan, runtime);
   plan.memory_available = budget(runtime).bytes;
   require_memory(runtime, plan.problem);
-  // Seven models; of each a solve for every electrode, J row by row, and some 40 products.
+  // Of each model a solve for every electrode, J row by row, and some 40 products.
   const double entries = entries_bytes() / 8, of_solve = arrays_->seconds_of_solve(resolve(runtime.device));
   const double at_once = sharing(runtime).fields_at_once;
-  plan.seconds = 7 * (of_solve * std::ceil(static_cast<double>(electrodes_.place.size()) / at_once) +
-                      entries * (settings_.jacobian_in_memory ? 6e-8 : 4e-7) / thread_count(runtime.threads));
+  plan.seconds =
+      models() * (of_solve * std::ceil(static_cast<double>(electrodes_.place.size()) / at_once) +
+                  entries * (settings_.jacobian_in_memory ? 6e-8 : 4e-7) / thread_count(runtime.threads));
   inversion::check(problem_, settings_);
   return plan;
 }
@@ -291,13 +319,17 @@ Fingerprint DirectCurrentJob::fingerprint_of_all(const Runtime& runtime) {
 
 // ---- the run ----
 
+std::shared_ptr<DirectCurrent> DirectCurrentJob::currents(const Runtime& runtime) const {
+  return std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, problem_.ground, electrodes_,
+                                         parameters_, datum_, runtime.device, settings_.threads, runtime.comm,
+                                         crew_, sharing(runtime).fields_at_once);
+}
+
 void DirectCurrentJob::begin(const Runtime& runtime) {
   date_text();
   choose(runtime);
   require_memory(runtime, fmt::format("{} cells", grouped(problem_.columns())));
-  const auto physics = std::make_shared<DirectCurrent>(
-      problem_.mesh, problem_.active, problem_.ground, electrodes_, parameters_, datum_, runtime.device,
-      settings_.threads, runtime.comm, crew_, sharing(runtime).fields_at_once);
+  const auto physics = currents(runtime);
   problem_.forward = std::make_shared<OfLogarithms>(physics);
   if (even()) return;
   factor_ = physics->unit();

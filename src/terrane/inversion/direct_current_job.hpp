@@ -12,7 +12,7 @@
 
 namespace terrane::inversion {
 
-class DirectCurrentJob final : public InversionSimulation {
+class DirectCurrentJob : public InversionSimulation {
  public:
   static std::unique_ptr<Simulation> from_job(const Config& job, const Runtime& runtime);
 
@@ -23,29 +23,47 @@ class DirectCurrentJob final : public InversionSimulation {
   Result finish(Outcome outcome, const Runtime& runtime) override;
   Fingerprint fingerprint_of_all(const Runtime& runtime) override;
 
- private:
+ protected:
   DirectCurrentJob() = default;
   bool even() const { return problem_.ground.empty(); }
+  /// Mesh, ground, electrodes and settings of solves; what the survey measured is returned.
+  electric::Measured read_ground_and_arrays(const Config& job, const Runtime& runtime,
+                                            std::string& mesh_file);
+  /// Geometric factors of a flat earth.
+  void take_factors();
+  /// What `arrays_` are of.
+  void take_rock(electric::Rock rock);
+  /// F and J of resistivities, on the ranks of a run.
+  std::shared_ptr<DirectCurrent> currents(const Runtime& runtime) const;
+  void choose(const Runtime& runtime);
+  void require_memory(const Runtime& runtime, const std::string& what);
+  void describe_into(RunFacts& facts, const Runtime& runtime) const;
+  Survey places() const { return arrays_->outline().survey; }
+  std::vector<Column> cells() const override;
+
+  electric::Datum datum_ = electric::Datum::log_apparent_resistivity;
+  std::vector<double> factor_;  ///< k of each array
+
+ private:
+  /// Of how many models there are solves, at a guess; what is found, and how.
+  virtual int models() const { return 7; }
+  virtual std::string property() const { return "resistivity"; }
+  virtual std::string method() const { return "gauss-newton"; }
+  virtual void describe_model(RunFacts& facts) const;
+  virtual void fill(Result& result) const;
   void take_data();
   double entries_bytes() const;
   electric::Load fields(const Runtime& runtime) const;
   double kept_on_rank_0() const;
   Runtime within_budget(const Runtime& runtime) const;
   Sharing sharing(const Runtime& runtime) const;
-  void choose(const Runtime& runtime);
   double memory_needed(const Runtime& runtime) const;
   double bytes_on_device(const Runtime& runtime) override;
-  void require_memory(const Runtime& runtime, const std::string& what);
-  void describe_into(RunFacts& facts, const Runtime& runtime) const;
   double expected_seconds(const Runtime& runtime) override { return check(runtime).seconds; }
-  void fill(Result& result) const;
-  std::vector<Column> cells() const override;
 
   electric::Electrodes electrodes_;
   electric::Parameters parameters_;
-  electric::Datum datum_ = electric::Datum::log_apparent_resistivity;
   MeasuredArrays measured_;
-  std::vector<double> factor_;  ///< k of each array
   bool reference_is_median_ = false;
   std::shared_ptr<solve::Crew> crew_;             ///< of the other ranks, shared with others
   std::unique_ptr<electric::Simulation> arrays_;  ///< of the reference: places, checks, cost of a solve

@@ -53,7 +53,7 @@ constexpr Key keys_of_inversion[] = {
     {"alpha_z", "number", "none", "Weight of flatness along up."},
     {"weighting", "text", "\"depth\"",
      "What counteracts the decay with depth: depth, distance, sensitivity, none; of resistivities none, "
-     "unless sensitivity is asked for; of velocities none."},
+     "unless sensitivity is asked for; of chargeabilities sensitivity, or none; of velocities none."},
     {"exponent", "number", "none",
      "Exponent of depth and distance weights; without it, 2 for gravity, 3 for gradients and magnetic "
      "fields."},
@@ -65,7 +65,8 @@ constexpr Key keys_of_inversion[] = {
      "easting, northing and up (W.E, W.N, W.Z)."},
     {"reference", "property or path", "0",
      "Reference model: a number, or a file of the property. Of direct current without it the median of the "
-     "apparent resistivities, of electromagnetic fields and waves [model]; of a least-squares migration "
+     "apparent resistivities, of chargeabilities 0, of electromagnetic fields and waves [model]; of a "
+     "least-squares migration "
      "the change of velocity."},
     {"start", "property or path", "none",
      "Of resistivities and velocities: the first model, where it is not the reference."},
@@ -82,9 +83,14 @@ constexpr Key keys_of_inversion[] = {
      "that the file has.",
      ""},
     {"datum", "text", "\"log_apparent_resistivity\"",
-     "What is fitted. Of direct current: log_apparent_resistivity, apparent_resistivity or resistance; of "
-     "electromagnetic fields: amplitude_phase (the default there; of impedances the apparent resistivity and "
+     "What is fitted. Of direct current: log_apparent_resistivity, apparent_resistivity or resistance; or "
+     "chargeability, in rock whose resistivity is known. Of electromagnetic fields: amplitude_phase (the "
+     "default there; of impedances the apparent resistivity and "
      "the phase, but real and imaginary parts of ee, nn and tippers) or real_imaginary."},
+    {"resistivity", "property or path", "none",
+     "Of datum = \"chargeability\": of the rock, a number or a model that an inversion of the resistances "
+     "has written.",
+     ""},
     {"most_steps", "count", "30",
      "Of resistivities and velocities: most steps of Gauss and Newton; 5 to 10 are usual."},
     {"most_products", "count", "none",
@@ -94,11 +100,11 @@ constexpr Key keys_of_inversion[] = {
     {"reference_in_gradients", "true or false", "true",
      "Flatness of the difference from the reference (SMOOTH_MOD_DIF); false: of the model (SMOOTH_MOD)."},
     {"lower", "property or path", "none",
-     "Lower bound of every cell: a number, or a file of the property. Of velocities without it what the "
-     "cells "
-     "resolve."},
+     "Lower bound of every cell: a number, or a file of the property. Of chargeabilities without it 0, of "
+     "velocities what the cells resolve."},
     {"upper", "property or path", "none",
-     "Upper bound. Of velocities without it what the time steps bear, 1.37 times the largest at first."},
+     "Upper bound. Of chargeabilities without it 0.99, of velocities what the time steps bear, 1.37 times "
+     "the largest at first."},
     {"norms", "list of 4 numbers", "[2, 2, 2, 2]",
      "p of smallness and of flatness along easting, northing and up, from 0 to 2; below 2 bodies become "
      "compact."},
@@ -117,7 +123,9 @@ constexpr Key keys_of_inversion[] = {
      "best."},
     {"solver", "text", "\"data_space\"",
      "data_space: all β at once by Lanczos; model_space: β lowered step by step, for comparison."},
-    {"tolerance", "number", "1e-3", "Of the solver: relative change of φ_d and β that counts as converged."},
+    {"tolerance", "number", "1e-3",
+     "Of the solver: relative change of φ_d and β that counts as converged. Of chargeabilities without it "
+     "1e-5."},
     {"misfit_tolerance", "number", "0.02", "Relative error of φ_d where β is found by trial, within bounds."},
     {"posterior", "true or false", "false",
      "Adds the standard deviation and the resolution of every cell; for up to 2000 data."},
@@ -242,13 +250,39 @@ Settings read_common_settings(const Config& table, const TensorMesh& mesh) {
   return s;
 }
 
+namespace {
+
+/// Of cells that are not seen from stations.
+Weighting read_weighting(const Config& table, Weighting otherwise) {
+  if (!table.has("weighting")) return otherwise;
+  const auto given = table.text("weighting");
+  if (given != "none" && given != "sensitivity")
+    throw table.wrong("weighting", fmt::format("\"{}\" is of fields that decay from a body", given),
+                      "Take none or sensitivity.");
+  return given == "none" ? Weighting::none : Weighting::sensitivity;
+}
+
+/// Beside what all have.
+void read_linear_settings(const Config& table, Settings& s) {
+  const auto norms = table.numbers("norms", Quantity::dimensionless, 4);
+  std::copy(norms.begin(), norms.end(), s.norms.p.begin());
+  s.epsilon = table.positive("epsilon");
+  s.solver = chosen<Solver>(table, "solver", solvers);
+  s.posterior = table.flag("posterior");
+}
+
+}  // namespace
+
+Settings read_linear(const Config& table, const TensorMesh& mesh, Weighting weighting) {
+  Settings s = read_common_settings(table, mesh);
+  s.weighting = read_weighting(table, weighting);
+  read_linear_settings(table, s);
+  return s;
+}
+
 Settings read_steps(const Config& table, const TensorMesh& mesh) {
   Settings s = read_common_settings(table, mesh);
-  const auto weighting = table.has("weighting") ? table.text("weighting") : "none";
-  if (weighting != "none" && weighting != "sensitivity")
-    throw table.wrong("weighting", fmt::format("\"{}\" is of fields that decay from a body", weighting),
-                      "Take none or sensitivity.");
-  s.weighting = weighting == "none" ? Weighting::none : Weighting::sensitivity;
+  s.weighting = read_weighting(table, Weighting::none);
   s.most_steps = static_cast<int>(table.count("most_steps", 1, 10'000));
   return s;
 }
@@ -260,11 +294,7 @@ Settings read_settings(const Config& table, const Observations& observations, co
   s.z0 = table.number("z0", Quantity::length);
   if (s.z0 < 0) throw table.wrong("z0", "it is below zero");
   s.trend = chosen<Trend>(table, "trend", trends);
-  const auto norms = table.numbers("norms", Quantity::dimensionless, 4);
-  std::copy(norms.begin(), norms.end(), s.norms.p.begin());
-  s.epsilon = table.positive("epsilon");
-  s.solver = chosen<Solver>(table, "solver", solvers);
-  s.posterior = table.flag("posterior");
+  read_linear_settings(table, s);
   return s;
 }
 
@@ -329,8 +359,15 @@ std::vector<double> column_of_file(const Config& table, const char* key, const s
   if (data->mesh.easting() != mesh.easting() || data->mesh.northing() != mesh.northing() ||
       data->mesh.up() != mesh.up())
     throw table.wrong(key, fmt::format("\"{}\" is of another mesh", path));
-  const auto* column = data->find(property);
-  return (column != nullptr ? *column : data->cells.front()).values;
+  if (const auto* column = data->find(property)) return column->values;
+  const char* inverse = property == "resistivity" ? "conductivity" : "resistivity";
+  if (const auto* column = data->find(inverse);
+      column != nullptr && (property == "resistivity" || property == "conductivity")) {
+    auto values = column->values;
+    for (double& value : values) value = 1 / value;
+    return values;
+  }
+  return data->cells.front().values;
 }
 
 }  // namespace

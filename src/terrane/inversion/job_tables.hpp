@@ -25,6 +25,8 @@ std::optional<TwoRocks> read_rocks_of_logarithms(const Config& table, const std:
 Settings read_common_settings(const Config& table, const TensorMesh& mesh);
 /// The same of Gauss and Newton's steps, whose weights are none unless by sensitivity.
 Settings read_steps(const Config& table, const TensorMesh& mesh);
+/// And of linear physics without stations; weighting: where none is asked for.
+Settings read_linear(const Config& table, const TensorMesh& mesh, Weighting weighting);
 /// median: of the widths of the cells along each axis, for the default lengths.
 Settings read_settings(const Config& table, const Observations& observations, const TensorMesh& mesh);
 StorageSettings read_storage(const Config& table);

@@ -11,8 +11,8 @@
 // with h the width of a cell across the face. A current is that of the whole cell it flows into. Where all
 // sides are insulated, what flows in leaves by the first cell, whose potential is zero.
 //
-// Beside the nodal scheme (assemble.hpp) this one follows currents across thin resistive layers, and
-// potentials less well: the cell of an electrode counts by itself.
+// Near electrodes potentials are less accurate than those of assemble.hpp with a secondary potential: an
+// electrode is wherever in its cell.
 //
 // Source: Haber 2014, Computational Methods in Geophysical Electromagnetics, SIAM, chapter 3; Cockett et al.
 // 2015, Computers & Geosciences 85, 142–154.
